@@ -104,11 +104,11 @@ func about(ctx context.Context, a *console.Console, o *aboutOptions) error {
 				len(s.PendingOps))
 		}
 		for _, p := range r.Plugins {
-			where := "installed"
+			origin := "installed"
 			if p.BuiltIn {
-				where = "built in"
+				origin = "built in"
 			}
-			fmt.Fprintf(table, "Provider\t%s %s (%s)\n", p.Name, p.Version, where)
+			fmt.Fprintf(table, "Provider\t%s %s (%s)\n", p.Name, p.Version, origin)
 		}
 		for _, text := range r.Errors {
 			fmt.Fprintf(table, "Not known\t%s\n", text)

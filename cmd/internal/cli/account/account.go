@@ -150,20 +150,20 @@ func whoami(ctx context.Context, a *console.Console, o *accountOptions) error {
 	if err != nil {
 		return err
 	}
-	who := backend.User{}
+	user := backend.User{}
 	if s := b.Service(); s != nil {
-		if who, err = s.User(ctx); err != nil {
+		if user, err = s.User(ctx); err != nil {
 			return err
 		}
 	} else if a.World.Process != nil {
-		who.Name = a.World.Process().User
+		user.Name = a.World.Process().User
 	}
 	if o.json {
-		return a.WriteJSON(identity{b.PublicURL(), who.Name, who.Organizations})
+		return a.WriteJSON(identity{b.PublicURL(), user.Name, user.Organizations})
 	}
-	text := who.Name + "\n"
+	text := user.Name + "\n"
 	if o.verbose {
-		text = fmt.Sprintf("User: %s\nOrganizations: %s\nBackend URL: %s\n", who.Name, strings.Join(who.Organizations, ", "),
+		text = fmt.Sprintf("User: %s\nOrganizations: %s\nBackend URL: %s\n", user.Name, strings.Join(user.Organizations, ", "),
 			b.PublicURL())
 	}
 	_, err = fmt.Fprint(a.Streams.Out, text)

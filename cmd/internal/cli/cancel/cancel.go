@@ -72,9 +72,9 @@ func fateOf(l backend.Lock) string {
 		return fmt.Sprintf("the %s of %s since %s: the service refuses what it sends from now on. A provider call in flight "+
 			"finishes, and is a pending operation for the next run.", l.Operation, l.User, l.Timestamp.Format(time.RFC3339))
 	}
-	who := fmt.Sprintf("%s@%s (pid %d, since %s)", l.User, l.Host, l.PID, l.Timestamp.Format(time.RFC3339))
+	owner := fmt.Sprintf("%s@%s (pid %d, since %s)", l.User, l.Host, l.PID, l.Timestamp.Format(time.RFC3339))
 	if l.PID == 0 {
-		who = l.Path
+		owner = l.Path
 	}
 	fenced := "it starts no further step and writes nothing more. A provider call in flight finishes, and is a " +
 		"pending operation for the next run."
@@ -83,14 +83,14 @@ func fateOf(l backend.Lock) string {
 	}
 	switch l.Owner {
 	case backend.OwnerGone:
-		return who + " has ended."
+		return owner + " has ended."
 	case backend.OwnerRunning:
-		return who + " still runs: " + fenced
+		return owner + " still runs: " + fenced
 	case backend.OwnerStopped:
 		return fmt.Sprintf(
 			"%s is suspended. If it resumes, %s End it with 'kill -9 %d' before you resolve its pending "+
 				"operations.",
-			who, strings.TrimSuffix(fenced, " Stop it before the next run."), l.PID)
+			owner, strings.TrimSuffix(fenced, " Stop it before the next run."), l.PID)
 	}
-	return who + " may still run; this cannot be checked from here. If it does, " + fenced
+	return owner + " may still run; this cannot be checked from here. If it does, " + fenced
 }

@@ -156,7 +156,7 @@ func checkPrograms(ctx context.Context, a *console.Console, o *checkOptions) err
 
 // checkAll checks every target, several at a time unless files are edited. It returns the error of the first target
 // that has one.
-func checkAll(o *checkOptions, one func(target string) (diag.Diagnostics, error)) (diag.Diagnostics, error) {
+func checkAll(o *checkOptions, checkOne func(target string) (diag.Diagnostics, error)) (diag.Diagnostics, error) {
 	limits, err := o.several.Limits()
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func checkAll(o *checkOptions, one func(target string) (diag.Diagnostics, error)
 		slots <- struct{}{}
 		work.Go(func() {
 			defer func() { <-slots }()
-			results[i].diags, results[i].err = one(target)
+			results[i].diags, results[i].err = checkOne(target)
 		})
 	}
 	work.Wait()
@@ -193,9 +193,9 @@ func checkAll(o *checkOptions, one func(target string) (diag.Diagnostics, error)
 // project may be started. allowStacks are the stacks that an untrusted program may read.
 func CheckTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas,
 	trust operation.Trust, allowStacks ...string) (*check.Program, diag.Diagnostics, error) {
-	how := a.Looking()
-	how.Confined = trust == operation.Untrusted
-	ws, err := a.OpenTarget(target, how)
+	options := a.Looking()
+	options.Confined = trust == operation.Untrusted
+	ws, err := a.OpenTarget(target, options)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -40,39 +40,39 @@ func copyValues(ctx context.Context, a *console.Console, o *options, key string)
 	if o.dest == "" {
 		return console.WithCode(console.CodeBadUsage, "--dest is missing: the stack to copy to")
 	}
-	from, err := open(ctx, a, o)
+	src, err := open(ctx, a, o)
 	if err != nil {
 		return err
 	}
-	if _, err := a.Stacks().Open(ctx, from.project, o.dest); err != nil {
+	if _, err := a.Stacks().Open(ctx, src.project, o.dest); err != nil {
 		return err
 	}
 	var entries []*project.Entry
 	var path project.KeyPath
 	if key == "" {
-		entries = from.settings.Entries()
+		entries = src.settings.Entries()
 	} else {
-		if path, err = console.ParseKey(o.path, from.project.Name.Text, key); err != nil {
+		if path, err = console.ParseKey(o.path, src.project.Name.Text, key); err != nil {
 			return err
 		}
-		entry := from.settings.Entry(path.Key)
+		entry := src.settings.Entry(path.Key)
 		if entry == nil {
-			return from.noSuchKey(key, path.Key)
+			return src.noSuchKey(key, path.Key)
 		}
 		entries = []*project.Entry{entry}
 	}
 	copied := 0
-	err = edit(ctx, a, &options{stack: o.dest, file: o.file}, func(to *configured) error {
-		if to.stack == from.stack || o.file != "" {
-			return console.WithCode(console.CodeBadUsage, "the stack %s cannot be copied to itself", from.stack)
+	err = edit(ctx, a, &options{stack: o.dest, file: o.file}, func(dst *configured) error {
+		if dst.stack == src.stack || o.file != "" {
+			return console.WithCode(console.CodeBadUsage, "the stack %s cannot be copied to itself", src.stack)
 		}
-		seal := sealer(a, from, to)
+		seal := sealer(a, src, dst)
 		for _, e := range entries {
 			v := e.Data()
 			if len(path.Steps) > 0 {
 				part, found := e.Part(path.Steps)
 				if !found {
-					return fmt.Errorf("config %s has no value at %s in stack %s", path.Key, key, from.stack)
+					return fmt.Errorf("config %s has no value at %s in stack %s", path.Key, key, src.stack)
 				}
 				v = part
 			}
@@ -80,7 +80,7 @@ func copyValues(ctx context.Context, a *console.Console, o *options, key string)
 			if err != nil {
 				return fmt.Errorf("copy %s: %w", e.Key, err)
 			}
-			if err := to.settings.SetPath(project.KeyPath{Key: e.Key, Steps: path.Steps}, moved); err != nil {
+			if err := dst.settings.SetPath(project.KeyPath{Key: e.Key, Steps: path.Steps}, moved); err != nil {
 				return err
 			}
 			copied++
@@ -88,33 +88,33 @@ func copyValues(ctx context.Context, a *console.Console, o *options, key string)
 		return nil
 	})
 	if err == nil {
-		fmt.Fprintf(a.Streams.Err, "%s copied from %s to %s\n", diag.Count(copied, "value"), from.stack, o.dest)
+		fmt.Fprintf(a.Streams.Err, "%s copied from %s to %s\n", diag.Count(copied, "value"), src.stack, o.dest)
 	}
 	return err
 }
 
 // sealer returns a function that opens a secret of src and seals it for dst. The caller must hold the settings of dst.
-func sealer(a *console.Console, from, to *configured) func(project.Secure) (any, error) {
+func sealer(a *console.Console, src, dst *configured) func(project.Secure) (any, error) {
 	var opener, next *console.StackSecrets
 	return func(sealed project.Secure) (any, error) {
 		var err error
 		if opener == nil {
-			if opener, err = a.Secrets().HeldManager(from.settings, from.stack); err != nil {
+			if opener, err = a.Secrets().HeldManager(src.settings, src.stack); err != nil {
 				return nil, err
 			}
-			if next, err = a.Secrets().HeldManager(to.settings, to.stack); err != nil {
+			if next, err = a.Secrets().HeldManager(dst.settings, dst.stack); err != nil {
 				return nil, err
 			}
 		}
 		plain, err := opener.Decrypt(string(sealed))
 		if err != nil {
-			return nil, console.ExplainSecret(err, from.stack)
+			return nil, console.ExplainSecret(err, src.stack)
 		}
-		again, err := next.Encrypt(plain)
+		resealed, err := next.Encrypt(plain)
 		if err != nil {
-			return nil, console.ExplainSecret(err, to.stack)
+			return nil, console.ExplainSecret(err, dst.stack)
 		}
-		return project.Secure(again), nil
+		return project.Secure(resealed), nil
 	}
 }
 

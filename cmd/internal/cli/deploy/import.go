@@ -402,9 +402,9 @@ func (i *Importing) values(raw json.RawMessage) (value.Value, error) {
 // for the entry's type. If the provider's schema is not known, the token stays as written.
 func (i *Importing) resolve(ctx context.Context, p *PlannedImport) error {
 	e, providers := &p.Entry, i.pipeline.Providers
-	says := e.declared != nil || e.Version != "" || e.PluginDownloadURL != "" || e.Parameterization != nil ||
+	explicit := e.declared != nil || e.Version != "" || e.PluginDownloadURL != "" || e.Parameterization != nil ||
 		e.Extension != nil
-	if !says {
+	if !explicit {
 		d, err := providers.Described(ctx, i.pipeline.Workspace, urn.PackageOf(e.Type), "")
 		if err != nil {
 			return err
@@ -466,11 +466,11 @@ func importsOfState(ctx context.Context, a *console.Console, o *importOptions) (
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, converter.Close()) }()
-	found, said, err := converter.State(ctx, args)
+	found, diags, err := converter.State(ctx, args)
 	if err != nil {
 		return nil, nil, fmt.Errorf("converter %s: %w; nothing was imported", o.from, err)
 	}
-	if _, err := operation.SayConverted(a, a.World.Dir, said); err != nil {
+	if _, err := operation.SayConverted(a, a.World.Dir, diags); err != nil {
 		return nil, nil, err
 	}
 	if len(found) == 0 {

@@ -179,7 +179,7 @@ func (y *yamlText) call(indent int, lead, key string, below int, name string, ar
 
 // assetCall returns the function call that makes an asset or archive.
 func assetCall(v value.Value) (name string, arg value.Value, ok bool) {
-	if asset, is := v.AsAsset(); is {
+	if asset, ok := v.AsAsset(); ok {
 		switch {
 		case asset.Path != "":
 			return "fn::fileAsset", value.String(asset.Path), true
@@ -188,7 +188,7 @@ func assetCall(v value.Value) (name string, arg value.Value, ok bool) {
 		}
 		return "fn::stringAsset", value.String(asset.Text), true
 	}
-	if archive, is := v.AsArchive(); is {
+	if archive, ok := v.AsArchive(); ok {
 		switch {
 		case archive.Path != "":
 			return "fn::fileArchive", value.String(archive.Path), true

@@ -148,8 +148,8 @@ func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Sna
 		}
 		asked.Provider = urn.Reference{URN: r.URN, ID: r.ID}.String()
 		s.table[r.URN.Name()] = r.URN
-		if its, parameterized := operation.MadeOf(r); parameterized && !made {
-			d = its
+		if recorded, parameterized := operation.MadeOf(r); parameterized && !made {
+			d = recorded
 		}
 	}
 	asked.Package = packageOf(d)

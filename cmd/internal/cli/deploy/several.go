@@ -47,7 +47,7 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 		cmd.Flags().StringVar(&emit, "emit", "", "with --all: run nothing, and write a pipeline to standard output: "+
 			strings.Join(pipelines.Kinds(), ", "))
 	}
-	single, one := cmd.Args, cmd.RunE
+	single, runOne := cmd.Args, cmd.RunE
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if s.Several(args) {
 			return nil
@@ -61,7 +61,7 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 					return console.WithCode(console.CodeBadUsage, "--%s needs several projects: use --all, or name them", flag[0])
 				}
 			}
-			return one(cmd, args)
+			return runOne(cmd, args)
 		}
 		for _, name := range notTogether {
 			if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
@@ -164,11 +164,11 @@ func existing(a *console.Console, g *projects.Graph) (*projects.Graph, error) {
 		if err != nil {
 			return nil, err
 		}
-		there, err := b.Exists(backend.Ref{Project: m.Project.Name.Text, Stack: m.Stack})
+		exists, err := b.Exists(backend.Ref{Project: m.Project.Name.Text, Stack: m.Stack})
 		if err != nil {
 			return nil, err
 		}
-		if there {
+		if exists {
 			keep = append(keep, i)
 		} else {
 			fmt.Fprintf(a.Streams.Err, "%s does not exist: there is nothing to do\n", m.Key())

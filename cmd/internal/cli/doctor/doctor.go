@@ -113,27 +113,27 @@ func isProgram(info os.FileInfo) bool {
 
 func lookPath(a *console.Console) finding {
 	f := finding{Part: "PATH", Grade: fine}
-	here := onPath(a, "yamlhost")
+	program := onPath(a, "yamlhost")
 	switch {
 	case a.World.Getenv("PATH") == "":
 		f.Grade, f.Text, f.Way = wrong, "it is empty, so no plugin and no command is found",
 			"set PATH in the settings of your shell"
-	case here == "":
+	case program == "":
 		f.Grade, f.Text, f.Way = note, "yamlhost is not on it", "add the folder that it is in to PATH"
 		if a.World.Self != "" {
 			f.Way = "add " + filepath.Dir(a.World.Self) + " to PATH to call it from everywhere"
 		}
-	case a.World.Self != "" && !same(here, a.World.Self):
-		f.Grade, f.Text = note, "this is "+a.World.Self+", but PATH has "+here+" first"
+	case a.World.Self != "" && !same(program, a.World.Self):
+		f.Grade, f.Text = note, "this is "+a.World.Self+", but PATH has "+program+" first"
 		f.Way = "remove one of them, or change the order of PATH"
 	default:
-		f.Text = "yamlhost is " + here
+		f.Text = "yamlhost is " + program
 	}
 	return f
 }
 
-func same(one, other string) bool {
-	a, errA := os.Stat(one)
+func same(first, other string) bool {
+	a, errA := os.Stat(first)
 	b, errB := os.Stat(other)
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }

@@ -283,13 +283,13 @@ func (c *command) create(ctx context.Context, _ *project.Project, o environments
 		}
 		src = diag.NewSource(c.file, text)
 	}
-	made := func(what string) {
-		fmt.Fprintf(c.a.Streams.Err, "Made %s\nA stack imports it after: yamlhost config env add %s\n", what, args[0])
+	report := func(report string) {
+		fmt.Fprintf(c.a.Streams.Err, "Made %s\nA stack imports it after: yamlhost config env add %s\n", report, args[0])
 	}
 	if o.Hosted != nil {
 		err := c.taken(o.Hosted.Create(ctx, args[0], src))
 		if err == nil {
-			made(args[0])
+			report(args[0])
 		}
 		return err
 	}
@@ -312,7 +312,7 @@ func (c *command) create(ctx context.Context, _ *project.Project, o environments
 	}
 	_, err = f.Write(src.Text())
 	if err = errors.Join(err, f.Close()); err == nil {
-		made(c.a.Short(path))
+		report(c.a.Short(path))
 	}
 	return err
 }

@@ -214,7 +214,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, document func(pat
 		p.Document = parser.NewDocument(ws.Source)
 	}
 	kept := o.schemas(ws)
-	how := workspace.CheckOptions{Config: ws.ConfigTexts(nil), Stat: os.Stat, Bundle: kept.providers.Sources.Bundle,
+	checking := workspace.CheckOptions{Config: ws.ConfigTexts(nil), Stat: os.Stat, Bundle: kept.providers.Sources.Bundle,
 		Handler: kept.providers.Sources.Handler,
 		Parameterize: func(ctx context.Context, pkg project.Package) (schema.Descriptor, error) {
 			if strings.HasPrefix(pkg.Source, ".") || filepath.IsAbs(pkg.Source) {
@@ -222,10 +222,10 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, document func(pat
 			}
 			return kept.providers.Parameterize(ctx, pkg)
 		}}
-	p.Parse = ws.ParserOptions(how)
+	p.Parse = ws.ParserOptions(checking)
 	p.Declare = ws.Declare
 	var failed diag.Diagnostics
-	p.Check, failed = ws.CheckerOptions(ctx, how)
+	p.Check, failed = ws.CheckerOptions(ctx, checking)
 	p.Check.Schemas = ws.Schemas(kept)
 	p.Join = func(found diag.Diagnostics) diag.Diagnostics {
 		found = ws.Join(append(slices.Clip(found), failed...))

@@ -26,7 +26,7 @@ func (o *ProgramOpener) settings(ctx context.Context, root, path string, options
 		return testFile(root, path, document)
 	}
 	known := environments.Options{Dir: root, Shown: options.Shown, Check: true}
-	if name, is := known.NameOf(path); is {
+	if name, ok := known.NameOf(path); ok {
 		return o.environment(ctx, known, name, path, document)
 	}
 	name, isSettings := strings.CutPrefix(filepath.Base(path), "Pulumi.")
@@ -142,10 +142,10 @@ func misfits(ctx context.Context, ws *workspace.Workspace, program *parser.Docum
 	if err != nil {
 		return nil
 	}
-	how := workspace.CheckOptions{Config: ws.ConfigTexts(config), ConfigKnown: true, Stat: os.Stat}
-	file, _ := program.File(ws.ParserOptions(how))
+	checking := workspace.CheckOptions{Config: ws.ConfigTexts(config), ConfigKnown: true, Stat: os.Stat}
+	file, _ := program.File(ws.ParserOptions(checking))
 	file = ws.Declare(file)
-	options, _ := ws.CheckerOptions(ctx, how)
+	options, _ := ws.CheckerOptions(ctx, checking)
 	_, checked := check.Check(ctx, file, options)
 	for _, d := range file.Origins.Findings(append(merged, checked...)) {
 		if d.Subject.Source == settings.Source {

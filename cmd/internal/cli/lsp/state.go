@@ -56,20 +56,20 @@ func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.S
 
 // stateFiles returns a text that changes whenever one of the files of a stack's state changes.
 func stateFiles(b *backend.Backend, ref backend.Ref) string {
-	var told strings.Builder
-	fmt.Fprintln(&told, b.URL(), ref)
+	var text strings.Builder
+	fmt.Fprintln(&text, b.URL(), ref)
 	for _, pattern := range []string{filepath.Join("stacks", ref.Project, ref.Stack+".*"),
 		filepath.Join("stacks", ref.Stack+".*")} {
 		for _, dir := range []string{b.Folder(), filepath.Join(b.Folder(), ".pulumi")} {
 			found, _ := filepath.Glob(filepath.Join(dir, pattern))
 			for _, name := range found {
 				if info, err := os.Stat(name); err == nil {
-					fmt.Fprintln(&told, name, info.Size(), info.ModTime().UnixNano())
+					fmt.Fprintln(&text, name, info.Size(), info.ModTime().UnixNano())
 				}
 			}
 		}
 	}
-	return told.String()
+	return text.String()
 }
 
 // recorded converts a snapshot to the editor's form: the resources without a parent that are not pending delete.

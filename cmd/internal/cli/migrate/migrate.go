@@ -379,7 +379,7 @@ func (s *survey) add(part string, g grade, way, format string, args ...any) {
 	s.Findings = append(s.Findings, finding{part, g, fmt.Sprintf(format, args...), way})
 }
 
-// obstacles counts the findings from index start on that prevent the move.
+// obstacles counts the findings from an index on that prevent the move.
 func (s *survey) obstacles(from int) (n int) {
 	for _, f := range s.Findings[from:] {
 		if f.Grade == changes || f.Grade == missing || f.Grade == refused {

@@ -54,7 +54,7 @@ func install(ctx context.Context, a *console.Console, o *installOptions) error {
 	fetched := false
 	for _, pkg := range ws.Project.Packages {
 		p, err := git.ParsePackage(pkg.Source, pkg.Version)
-		if _, there := ws.Project.LocalDir(pkg); there || err != nil || p.Version == "" || !git.IsPackage(pkg.Source) {
+		if _, local := ws.Project.LocalDir(pkg); local || err != nil || p.Version == "" || !git.IsPackage(pkg.Source) {
 			continue // the command check reports the error
 		}
 		if reason := console.DownloadsForbidden(a); reason != "" {
@@ -102,11 +102,11 @@ func install(ctx context.Context, a *console.Console, o *installOptions) error {
 		return errors.New("the program has faults, so that its packages are not known; `yamlhost check` shows them")
 	}
 	for _, d := range program.Packages {
-		where, err := providers.Source(d.Name, d.Version)
+		source, err := providers.Source(d.Name, d.Version)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.Streams.Out, "%s %s\n", d.PackageName(), where)
+		fmt.Fprintf(a.Streams.Out, "%s %s\n", d.PackageName(), source)
 	}
 	return nil
 }

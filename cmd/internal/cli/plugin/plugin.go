@@ -120,11 +120,11 @@ func pluginList(a *console.Console, asJSON bool) error {
 	return console.Table(a.Streams.Out, func(table io.Writer) {
 		fmt.Fprintln(table, "NAME\tKIND\tVERSION\tWHERE")
 		for _, r := range rows {
-			where := "built in"
+			origin := "built in"
 			if !r.BuiltIn {
-				where = r.Path
+				origin = r.Path
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.Name, r.Kind, r.Version, where)
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.Name, r.Kind, r.Version, origin)
 		}
 	})
 }

@@ -53,7 +53,7 @@ func link(a *console.Console, folder string, force bool) error {
 	}
 	path := filepath.Join(dir, name)
 	if _, err := os.Lstat(path); err == nil {
-		if there, err := filepath.EvalSymlinks(path); (err != nil || there != self) && !force {
+		if target, err := filepath.EvalSymlinks(path); (err != nil || target != self) && !force {
 			return fmt.Errorf("%s exists already and is not this program; name another folder, or use --force", path)
 		}
 		if err := os.Remove(path); err != nil {

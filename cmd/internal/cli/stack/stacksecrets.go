@@ -55,11 +55,11 @@ func changeSecretsProvider(ctx context.Context, a *console.Console, _ *stackOpti
 	if err != nil {
 		return console.ExplainSecret(err, s.Ref.Stack)
 	}
-	with := adopt(settings)
+	description := adopt(settings)
 	if err := settings.Save(); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Streams.Err, "The secrets of the stack are sealed with %s.\n", with)
+	fmt.Fprintf(a.Streams.Err, "The secrets of the stack are sealed with %s.\n", description)
 	return nil
 }
 

@@ -234,25 +234,25 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 	if o.source == "" {
 		o.source = o.stack
 	}
-	from, err := a.Stacks().Current(ctx, o.source)
+	src, err := a.Stacks().Current(ctx, o.source)
 	if err != nil {
 		return err
 	}
-	to, err := a.Stacks().Current(ctx, o.dest)
+	dst, err := a.Stacks().Current(ctx, o.dest)
 	if err != nil {
 		return err
 	}
-	if from.Ref == to.Ref {
+	if src.Ref == dst.Ref {
 		return console.WithCode(console.CodeBadUsage, "source and destination are the same stack")
 	}
 	if !o.yes && a.Interactive() {
-		if err := a.Prompt().Confirm(fmt.Sprintf("Move %s from %s to %s?", diag.Count(len(urns), "resource"), from.Ref.Stack,
-			to.Ref.Stack)); err != nil {
+		if err := a.Prompt().Confirm(fmt.Sprintf("Move %s from %s to %s?", diag.Count(len(urns), "resource"), src.Ref.Stack,
+			dst.Ref.Stack)); err != nil {
 			return err
 		}
 	}
-	moved, err := moveBetween(ctx, a, from, to, state.Move{URNs: urns, IncludeParents: o.includeParent,
-		Project: to.Ref.Project, Stack: to.Ref.Stack})
+	moved, err := moveBetween(ctx, a, src, dst, state.Move{URNs: urns, IncludeParents: o.includeParent,
+		Project: dst.Ref.Project, Stack: dst.Ref.Stack})
 	if err != nil {
 		return err
 	}
@@ -262,12 +262,12 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 	for _, text := range moved.Broken {
 		fmt.Fprintf(a.Streams.Err, "  warning: %s\n", text)
 	}
-	fmt.Fprintf(a.Streams.Err, "%s moved from %s to %s\n", diag.Count(len(moved.Resources), "resource"), from.Ref.Stack,
-		to.Ref.Stack)
+	fmt.Fprintf(a.Streams.Err, "%s moved from %s to %s\n", diag.Count(len(moved.Resources), "resource"), src.Ref.Stack,
+		dst.Ref.Stack)
 	return nil
 }
 
-func moveBetween(ctx context.Context, a *console.Console, from, to *console.Stack, move state.Move) (moved *state.Moved,
+func moveBetween(ctx context.Context, a *console.Console, src, dst *console.Stack, move state.Move) (moved *state.Moved,
 	err error) {
 	begin := func(s *console.Stack) (backend.BeginOptions, error) {
 		manager, err := a.Stacks().Manager(s)
@@ -276,16 +276,16 @@ func moveBetween(ctx context.Context, a *console.Console, from, to *console.Stac
 		}
 		return backend.BeginOptions{Command: "state move", Secrets: manager, Open: manager.Opener}, nil
 	}
-	source, err := begin(from)
+	source, err := begin(src)
 	if err != nil {
 		return nil, err
 	}
-	target, err := begin(to)
+	target, err := begin(dst)
 	if err != nil {
 		return nil, err
 	}
-	err = from.Backend.Edit(ctx, from.Ref, source, func(base *state.Snapshot) (*state.Snapshot, error) {
-		err := to.Backend.Edit(ctx, to.Ref, target, func(there *state.Snapshot) (*state.Snapshot, error) {
+	err = src.Backend.Edit(ctx, src.Ref, source, func(base *state.Snapshot) (*state.Snapshot, error) {
+		err := dst.Backend.Edit(ctx, dst.Ref, target, func(there *state.Snapshot) (*state.Snapshot, error) {
 			var err error
 			if moved, err = move.Apply(base, there); err != nil {
 				return nil, withNear(err, base)

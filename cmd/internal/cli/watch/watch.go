@@ -68,7 +68,7 @@ func watch(ctx context.Context, a *console.Console, o *options) error {
 			now := files.Take(roots)
 			for _, path := range seen.Changes(now) {
 				if !program(path) {
-					if v, there := now[path]; there {
+					if v, found := now[path]; found {
 						seen[path] = v
 					} else {
 						delete(seen, path)
