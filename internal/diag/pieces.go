@@ -10,7 +10,7 @@ import (
 // it. It is immutable.
 type pieces struct {
 	list   []*piece
-	bounds []pieceStart // the start of each piece in the text
+	marks  []pieceStart // the start of each piece in the text
 	size   int          // bytes
 	breaks int          // line breaks
 }
@@ -44,9 +44,9 @@ func newPiece(text []byte) *piece {
 }
 
 func joined(list []*piece) *pieces {
-	p := &pieces{list: list, bounds: make([]pieceStart, len(list))}
+	p := &pieces{list: list, marks: make([]pieceStart, len(list))}
 	for i, part := range list {
-		p.bounds[i] = pieceStart{p.size, p.breaks}
+		p.marks[i] = pieceStart{p.size, p.breaks}
 		p.size += len(part.text)
 		p.breaks += len(part.starts)
 	}
@@ -70,7 +70,7 @@ func (p *piece) split() (parts []*piece) {
 // holding returns the index of the piece that contains the byte at offset. At the end of the text it returns the last
 // piece.
 func (p *pieces) holding(offset int) int {
-	return max(sort.Search(len(p.bounds), func(i int) bool { return p.bounds[i].offset > offset })-1, 0)
+	return max(sort.Search(len(p.marks), func(i int) bool { return p.marks[i].offset > offset })-1, 0)
 }
 
 // edited returns the text with the bytes in [start, end) replaced.
@@ -79,7 +79,7 @@ func (p *pieces) edited(start, end int, replacement string) *pieces {
 	if len(p.list) == 1 && p.size > 2*pieceSize {
 		return joined(p.list[0].split()).edited(start, end, replacement)
 	}
-	head, tail := p.list[first].text[:start-p.bounds[first].offset], p.list[last].text[end-p.bounds[last].offset:]
+	head, tail := p.list[first].text[:start-p.marks[first].offset], p.list[last].text[end-p.marks[last].offset:]
 	fresh := newPiece(slices.Concat(head, []byte(replacement), tail))
 	list := make([]*piece, 0, len(p.list)+1)
 	list = append(list, p.list[:first]...)
@@ -100,7 +100,7 @@ func (p *pieces) edited(start, end int, replacement string) *pieces {
 // pieces.
 func (p *pieces) slice(start, end int) []byte {
 	i := p.holding(start)
-	pos := start - p.bounds[i].offset
+	pos := start - p.marks[i].offset
 	if length := end - start; pos+length <= len(p.list[i].text) {
 		return p.list[i].text[pos : pos+length : pos+length]
 	}
@@ -116,8 +116,8 @@ func (p *pieces) slice(start, end int) []byte {
 // lineOf returns the 0-based line that contains an offset.
 func (p *pieces) lineOf(offset int) int {
 	i := p.holding(offset)
-	part, local := p.list[i], int32(offset-p.bounds[i].offset)
-	return p.bounds[i].breaks + sort.Search(len(part.starts), func(j int) bool { return part.starts[j]-part.base > local })
+	part, local := p.list[i], int32(offset-p.marks[i].offset)
+	return p.marks[i].breaks + sort.Search(len(part.starts), func(j int) bool { return part.starts[j]-part.base > local })
 }
 
 // lineStart returns the offset of a 0-based line, which must exist.
@@ -125,7 +125,7 @@ func (p *pieces) lineStart(line int) int {
 	if line == 0 {
 		return 0
 	}
-	i := sort.Search(len(p.bounds), func(i int) bool { return p.bounds[i].breaks >= line }) - 1
+	i := sort.Search(len(p.marks), func(i int) bool { return p.marks[i].breaks >= line }) - 1
 	part := p.list[i]
-	return p.bounds[i].offset + int(part.starts[line-p.bounds[i].breaks-1]-part.base)
+	return p.marks[i].offset + int(part.starts[line-p.marks[i].breaks-1]-part.base)
 }
