@@ -283,8 +283,8 @@ func (c *command) create(ctx context.Context, _ *project.Project, o environments
 		}
 		src = diag.NewSource(c.file, text)
 	}
-	report := func(report string) {
-		fmt.Fprintf(c.a.Streams.Err, "Made %s\nA stack imports it after: yamlhost config env add %s\n", report, args[0])
+	report := func(name string) {
+		fmt.Fprintf(c.a.Streams.Err, "Made %s\nA stack imports it after: yamlhost config env add %s\n", name, args[0])
 	}
 	if o.Hosted != nil {
 		err := c.taken(o.Hosted.Create(ctx, args[0], src))
