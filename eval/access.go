@@ -11,14 +11,15 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// found is where a property access, an index or a member leads to.
+// found is the result of a property access, an index or a member expression.
 type found struct {
 	value   value.Value
 	partial bool // it is inside of an output that a preview knows in part only
 	ended   bool // an optional step has found nothing, which ends what follows too (L10.C19)
 }
 
-// find evaluates an expression that may be a property access.
+// find evaluates e, keeping the details that a further step needs if e is a property access, an index or a member
+// expression.
 func (s *scope) find(ctx context.Context, e ast.Expr) (found, *fault) {
 	switch e.(type) {
 	case *ast.Access, *ast.Index, *ast.Member:
@@ -38,7 +39,7 @@ func (s *scope) find(ctx context.Context, e ast.Expr) (found, *fault) {
 	return found{value: v}, f
 }
 
-// access is the value of a property access: a root name and steps into it (L5.D, L5.E).
+// access evaluates a property access: a root name and the steps that follow it (L5.D, L5.E).
 func (s *scope) access(ctx context.Context, a *ast.Access) (found, *fault) {
 	var v value.Value
 	ref := s.e.program.Ref(a)
@@ -104,7 +105,8 @@ type step struct {
 	rng      diag.Range
 }
 
-// into makes one step into a value; what an unknown value holds is unknown (L5.36). path names the value in messages.
+// into takes one step into a value. The members of an unknown value are unknown (L5.36). path names the value in
+// messages.
 func (s *scope) into(ctx context.Context, from found, st step, path path) (found, *fault) {
 	v := from.value
 	switch {
@@ -122,7 +124,8 @@ func (s *scope) into(ctx context.Context, from found, st step, path path) (found
 }
 
 // absent reports whether an optional step finds nothing in a known value: the value is null, or a list or map without
-// such an item (L10.C19). A value that a preview knows only in part may have the item.
+// such an item (L10.C19). A value that is only partly known during a preview may still have the item, and is never
+// reported as absent.
 func (st *step) absent(v value.Value, partial bool) bool {
 	switch {
 	case partial:
@@ -135,8 +138,8 @@ func (st *step) absent(v value.Value, partial bool) bool {
 	return v.Is(value.KindMap) && !v.Has(st.name)
 }
 
-// path names a value in messages: an access with some of its steps, or any expression. Its text costs nothing while
-// nothing fails.
+// path names a value in messages: an access with some of its steps, or any expression. The text is built only when a
+// message needs it.
 type path struct {
 	access *ast.Access
 	steps  int
@@ -166,8 +169,9 @@ func stepKey(step ast.Step) string {
 	return step.Name
 }
 
-// knownInPart reports whether a member of a resource is an output that a preview knows in part only: what is missing
-// inside of it is not known yet then, and not null. Pulumi's engine tells programs nothing of such an output (F1.20).
+// knownInPart reports whether the named member of a resource is an output that is only partly known during a preview.
+// Anything missing inside such an output is unknown rather than null. Pulumi's engine does not send programs such an
+// output (F1.20).
 func (e *evaluator) knownInPart(v value.Value, name string) bool {
 	ref, ok := v.AsResource()
 	if !ok || !e.info.DryRun {
@@ -181,8 +185,8 @@ func (e *evaluator) knownInPart(v value.Value, name string) bool {
 	return output.IsKnown() && output.ContainsUnknown()
 }
 
-// named is the member of a known value (L5.E, L5.30), with the marks of the value. With partial, what the value lacks
-// is not known. path names the value in messages.
+// named returns the named member of a known value (L5.E, L5.30), with the marks of the value. If partial is set, a
+// missing member is unknown. path names the value in messages.
 func (s *scope) named(ctx context.Context, v value.Value, name string, partial bool, path path,
 	rng diag.Range) (value.Value, *fault) {
 	if member, _ := v.Lookup(name); partial && member.IsNull() && (v.Is(value.KindMap) || v.IsNull()) {
@@ -214,7 +218,7 @@ func (s *scope) named(ctx context.Context, v value.Value, name string, partial b
 	return value.Null, blame(diag.NotIndexable, rng, "", "%s has no members", kindOf(v))
 }
 
-// item is the item of a known list, with the marks of the list (L5.34).
+// item returns an item of a known list, with the marks of the list (L5.34).
 func item(v value.Value, index float64, partial bool, path path, rng diag.Range) (value.Value, *fault) {
 	if partial && (v.IsNull() || v.Is(value.KindList) && index >= float64(v.Len())) {
 		return value.Unknown(value.KindAny).WithMarksOf(v), nil
@@ -243,7 +247,7 @@ func item(v value.Value, index float64, partial bool, path path, rng diag.Range)
 	return value.Null, blame(diag.NotIndexable, rng, "", "%s has no items", kindOf(v))
 }
 
-// index is collection[key] with a computed key.
+// index evaluates collection[key] with a computed key.
 func (s *scope) index(ctx context.Context, e *ast.Index) (found, *fault) {
 	from, f := s.find(ctx, e.Collection)
 	if from.ended && f == nil {
@@ -281,7 +285,7 @@ func (s *scope) index(ctx context.Context, e *ast.Index) (found, *fault) {
 	return res, f
 }
 
-// member is object.name on something that is no plain access.
+// member evaluates object.name where object is not a plain access.
 func (s *scope) member(ctx context.Context, e *ast.Member) (found, *fault) {
 	from, f := s.find(ctx, e.Object)
 	if f != nil || from.ended {

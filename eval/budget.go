@@ -12,20 +12,20 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// spending is the budget of an evaluation. It reports once that the steps are spent.
+// spending is the budget of an evaluation. It reports only once that the steps are exhausted.
 type spending struct {
 	*builtins.Budget
 	reported atomic.Bool
 }
 
-// paying returns ctx with the budget of the evaluation, from which functions pay. Engines call transforms and hooks
-// with contexts of their own.
+// paying returns ctx with the evaluation's budget, which functions charge. Transforms and hooks need it because engines
+// call them with contexts of their own.
 func (s *spending) paying(ctx context.Context) context.Context {
 	return builtins.WithBudget(ctx, s.Budget)
 }
 
-// step counts an evaluation step for an expression; it returns a fault once the run is over. Only one place reports
-// that the steps are spent.
+// step counts one evaluation step for an expression. It returns a fault once the run is over. The exhausted budget is
+// reported at a single expression.
 func (e *evaluator) step(expr ast.Expr) *fault {
 	if e.over.Load() {
 		return shutdown
@@ -36,7 +36,7 @@ func (e *evaluator) step(expr ast.Expr) *fault {
 	return nil
 }
 
-// made pays for a value that an expression has put together.
+// made charges the budget for a value that an expression has built.
 func (s *spending) made(v value.Value, rng diag.Range) (value.Value, *fault) {
 	if err := s.Made(v); err != nil {
 		return value.Null, s.overspent(err, rng)
@@ -44,7 +44,7 @@ func (s *spending) made(v value.Value, rng diag.Range) (value.Value, *fault) {
 	return v, nil
 }
 
-// overspent is the fault behind a *builtins.BudgetError; nil for any other error.
+// overspent returns the fault for a *builtins.BudgetError, and nil for any other error.
 func (s *spending) overspent(err error, rng diag.Range) *fault {
 	var spent *builtins.BudgetError
 	if !errors.As(err, &spent) {
@@ -60,7 +60,8 @@ func (s *spending) overspent(err error, rng diag.Range) *fault {
 	return f
 }
 
-// readFile reads a file that is not larger than a value may be, also one that says nothing of its size or has no end.
+// readFile reads a file up to the maximum size of a value. The limit also holds for files that report no size or never
+// end, such as devices.
 func (e *evaluator) readFile(ctx context.Context, path string) ([]byte, error) {
 	limit := e.budget.ValueLimit()
 	if e.options.ReadFile != nil {

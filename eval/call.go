@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// call is the value of a call of a built-in or of a provider's function (L6).
+// call evaluates a call of a built-in or of a provider's function (L6).
 func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 	c := s.e.program.Call(e)
 	switch {
@@ -36,7 +36,7 @@ type builtinCall struct {
 	fn     *builtins.Func
 	args   []ast.Expr
 	thunks []builtins.Thunk // of the arguments, behind each other
-	failed []value.Value    // what candidates used that failed: that they did may tell of a secret, or of a resource
+	failed []value.Value    // values used by failed candidates: the failure may depend on a secret or a resource
 }
 
 func (c *builtinCall) value(ctx context.Context) (value.Value, *fault) {
@@ -83,14 +83,14 @@ func (c *builtinCall) value(ctx context.Context) (value.Value, *fault) {
 	return v.WithMarksOf(expanded).WithMarksOf(c.failed...), nil // how many arguments there were may be a secret too
 }
 
-// isPlain reports whether the function gets the values of all its arguments as they are.
+// isPlain reports whether the function receives the values of all its arguments unchanged.
 func (c *builtinCall) isPlain() bool {
 	return c.fn.Lazy == nil && !c.call.Expanded && !slices.ContainsFunc(c.fn.Params, func(p builtins.Param) bool {
 		return p.Path
 	})
 }
 
-// plain is value without thunks.
+// plain evaluates a plain call without allocating thunks.
 func (c *builtinCall) plain(ctx context.Context) (value.Value, *fault) {
 	values := make([]value.Value, len(c.args))
 	for i, arg := range c.args {
@@ -110,8 +110,8 @@ func (c *builtinCall) plain(ctx context.Context) (value.Value, *fault) {
 	return v, nil
 }
 
-// count is the length of a value for a policy. A secret inside of a list does not make the number of items secret:
-// messages would hide it.
+// count returns the length of a value for a policy. A secret inside a list does not make the length secret, since
+// messages would then hide it.
 func (c *builtinCall) count(ctx context.Context) (value.Value, *fault) {
 	v, f := c.eval(ctx, c.args[0])
 	if f != nil || !v.IsKnown() {
@@ -124,7 +124,7 @@ func (c *builtinCall) count(ctx context.Context) (value.Value, *fault) {
 	return n.WithMarksOf(v), nil
 }
 
-// argument evaluates an argument. One which may fail is evaluated in a strict scope.
+// argument returns a thunk for an argument. An argument that may fail is evaluated in a strict scope.
 func (c *builtinCall) argument(i int, arg ast.Expr) builtins.Thunk {
 	if c.fn.Lazy != nil && c.e.options.Covered != nil && c.fn.Name == "if" && i > 0 {
 		branch := c.thunk(arg)
@@ -152,14 +152,14 @@ func (c *builtinCall) argument(i int, arg ast.Expr) builtins.Thunk {
 	}
 }
 
-// used are values that an expression which may fail has used, as far as they have marks.
+// used collects the marks of the values used by an expression that may fail.
 type used struct {
 	values []value.Value
 	doubts []value.Value // unknown values that may make the expression fail once they are known
 	outer  *used         // of the expression around it
 }
 
-// doubt records that an expression depends on values, and may fail once the unknown ones are known.
+// doubt records that an expression depends on values and may fail once the unknown ones are known.
 func (u *used) doubt(values ...value.Value) {
 	for ; u != nil; u = u.outer {
 		for _, v := range values {
@@ -179,7 +179,7 @@ func (u *used) add(v value.Value) {
 	}
 }
 
-// tellFailure gives the second argument of recover the name that stands for the error of the first.
+// tellFailure binds the name that the second argument of recover uses for the error of the first.
 func (c *builtinCall) tellFailure() {
 	first, why := c.thunks[0], ""
 	c.thunks[0] = func(ctx context.Context) (value.Value, error) {
@@ -194,7 +194,7 @@ func (c *builtinCall) tellFailure() {
 	}
 }
 
-// thunk evaluates an expression when it is called.
+// thunk returns a function that evaluates an expression when called.
 func (s *scope) thunk(e ast.Expr) builtins.Thunk {
 	return func(ctx context.Context) (value.Value, error) {
 		if e == nil {
@@ -208,7 +208,7 @@ func (s *scope) thunk(e ast.Expr) builtins.Thunk {
 	}
 }
 
-// fault makes the fault of the call, at the argument to blame where there is one (L6.7).
+// fault returns the fault of the call, placed at the offending argument if there is one (L6.7).
 func (c *builtinCall) fault(err error) *fault {
 	e, args := c.call, c.args
 	if f := silent(err); f != nil {
@@ -241,7 +241,7 @@ func (c *builtinCall) fault(err error) *fault {
 	return blame(code, rng, "", "%s: %s", name, err)
 }
 
-// at gives findings without a place one.
+// at sets the range of findings that have none.
 func (f *fault) at(r diag.Range) *fault {
 	placed := *f
 	placed.findings = append(diag.Diagnostics(nil), f.findings...)
@@ -253,7 +253,7 @@ func (f *fault) at(r diag.Range) *fault {
 	return &placed
 }
 
-// environment gives built-ins access to files, environment and engine.
+// environment gives built-ins access to files, environment variables and the engine.
 type environment struct {
 	e   *evaluator
 	ctx context.Context // of the call that it is made for
@@ -270,7 +270,7 @@ func (env environment) ReadFile(path string) ([]byte, error) {
 	return env.e.readFile(env.ctx, path)
 }
 
-// Bundle makes the members of an archive of a source file (L10.C18).
+// Bundle returns the archive members for a source file (L10.C18).
 func (env environment) Bundle(ctx context.Context, r builtins.BundleRequest) (map[string]string, error) {
 	if env.e.options.Bundle == nil {
 		return nil, errors.New("source files cannot be bundled here")
@@ -303,7 +303,7 @@ func (env environment) Env(name string) (value.Value, bool, error) {
 	return v, found, nil
 }
 
-// ParseYAML reads a text as data (L10.C4).
+// ParseYAML parses a text as data (L10.C4).
 func (env environment) ParseYAML(text string) (value.Value, error) {
 	if env.e.options.ParseData == nil {
 		return value.Null, errors.New("this build cannot read YAML")
@@ -318,7 +318,7 @@ func (env environment) ParseYAML(text string) (value.Value, error) {
 	return Literal(data)
 }
 
-// Literal evaluates an expression that is plain data. The error says why it is not.
+// Literal evaluates an expression that is plain data. It returns an error for any other expression.
 func Literal(e ast.Expr) (value.Value, error) {
 	switch e := e.(type) {
 	case *ast.Null:
@@ -361,8 +361,8 @@ func (env environment) StackOutput(ctx context.Context, stack, output string) (v
 	return env.e.stackOutput(ctx, stack, output, env.at)
 }
 
-// Recoverable distinguishes faults of an expression, which try skips, from failures of its dependencies, which recover
-// passes over too (L10.C5).
+// Recoverable distinguishes faults of an expression, which try skips, from failures of its dependencies, which only
+// recover skips as well (L10.C5).
 func (env environment) Recoverable(err error) (isFault, isFailure bool) {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f.cause == broken, f.cause == poisoned

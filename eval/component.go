@@ -23,7 +23,7 @@ func (s *instance) construct(ctx context.Context, u urn.URN, inputs value.Value)
 	return s.finish(ctx, u, fr, func(o *check.Output) (value.Value, *fault) { return s.e.output(ctx, fr, o) })
 }
 
-// body is a frame for the body of a component that has been registered.
+// body returns a frame for the body of a registered component.
 func (s *instance) body(u urn.URN, inputs value.Value) *frame {
 	r := s.resource
 	f := newFrame(r.Component.Body, u)
@@ -31,7 +31,7 @@ func (s *instance) body(u urn.URN, inputs value.Value) *frame {
 	return f
 }
 
-// output is the value of an output of a body.
+// output evaluates an output of a body.
 func (e *evaluator) output(ctx context.Context, fr *frame, o *check.Output) (value.Value, *fault) {
 	s := scope{e: e, frame: fr}
 	v, f := s.eval(ctx, o.Decl.Value)
@@ -41,7 +41,7 @@ func (e *evaluator) output(ctx context.Context, fr *frame, o *check.Output) (val
 	return v, f
 }
 
-// finish evaluates what is left of the body of a component, and registers its outputs.
+// finish evaluates the rest of a component's body and registers the component's outputs.
 func (s *instance) finish(ctx context.Context, u urn.URN, fr *frame,
 	output func(*check.Output) (value.Value, *fault)) (value.Value, *fault) {
 	r, body := s.resource, fr.body
@@ -69,7 +69,7 @@ func (s *instance) finish(ctx context.Context, u urn.URN, fr *frame,
 		members: members}), nil
 }
 
-// failed are the faults of nodes together, in the order of the program; nil when there are none.
+// failed returns the combined faults of nodes in program order, or nil if there are none.
 func (f *frame) failed(nodes []*check.Node) *fault {
 	var failed *fault
 	for _, n := range nodes {
@@ -78,8 +78,8 @@ func (f *frame) failed(nodes []*check.Node) *fault {
 	return failed
 }
 
-// concrete is urns, sorted, with the members of components of the program in their place: the engine does not wait for
-// what a component is made of.
+// concrete returns urns, sorted, with each component of the program replaced by its members. The engine does not wait
+// for the children of a component.
 func (g *registry) concrete(urns []urn.URN) []urn.URN {
 	var all []urn.URN
 	for i, u := range urns {
@@ -101,8 +101,8 @@ func (g *registry) concrete(urns []urn.URN) []urn.URN {
 	return sortedURNs(all)
 }
 
-// withoutItself is a reference to a resource without the dependency on a component of the program: what such a
-// component gives has dependencies of its own.
+// withoutItself returns a reference to a resource without the dependency on component u of the program: the outputs of
+// such a component have dependencies of their own.
 func (g *registry) withoutItself(v value.Value, u urn.URN) value.Value {
 	if res := g.get(u); res == nil || !res.local {
 		return v
@@ -111,8 +111,8 @@ func (g *registry) withoutItself(v value.Value, u urn.URN) value.Value {
 	return v.WithoutDeps().DependingOn(others...)
 }
 
-// givenProviders completes the providers of a component of the program: with the provider of the option provider, with
-// that of the custom resource above it, and with the program's default ones (L7.40, L7.45).
+// givenProviders completes the providers of a component of the program with the provider of the option provider, that
+// of the enclosing custom resource, and the program's default providers (L7.40, L7.45).
 func (s *instance) givenProviders(ctx context.Context, request *monitor.RegisterRequest) *fault {
 	given := func(pkg, ref string) {
 		if request.Providers == nil {
@@ -145,8 +145,8 @@ func (s *instance) givenProviders(ctx context.Context, request *monitor.Register
 	return nil
 }
 
-// oldName returns the alias of a resource in a component of a package for old states, in which the resource's name
-// did not yet begin with its component's name (L3.53). It returns none where another resource has that name now.
+// oldName returns the alias of a resource in a packaged component for old states, in which the resource's name did not
+// yet begin with its component's name (L3.53). It returns none if another resource has that name now.
 func (s *instance) oldName() []monitor.Alias {
 	r := s.resource
 	if !s.frame.packaged {

@@ -14,8 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// confine makes the thunks of arguments that name files refuse those outside of the project (L6.23). An absolute path
-// that the program writes out is the one exception: anyone who reads the program sees it.
+// confine wraps the thunks of arguments that name files so that they refuse files outside the project (L6.23). The one
+// exception is an absolute path that is literal in the program, since every reader of the program can see it.
 func (c *builtinCall) confine() {
 	for i, inner := range c.thunks {
 		if p := c.fn.Param(i); p == nil || !p.Path || i >= len(c.args) || c.args[i] == nil {
@@ -53,7 +53,7 @@ func (c *builtinCall) confine() {
 	}
 }
 
-// public returns an error for what an untrusted program may not read.
+// public returns an error for a file that an untrusted program may not read.
 func (o *Options) public(path string) error {
 	if scheme, rest, isURI := strings.Cut(path, "://"); isURI {
 		if !strings.EqualFold(scheme, "file") {
@@ -71,10 +71,10 @@ func (o *Options) public(path string) error {
 	return confine.Tree(o.folder(), path) // of a file, the file
 }
 
-// folder is the folder that a program's files are in.
+// folder returns the folder that contains the program's files.
 func (o *Options) folder() string { return cmp.Or(o.RootDirectory, o.Cwd) }
 
-// mayRead reports whether a path, or an address of a file, lies inside of the project, also behind symbolic links.
+// mayRead reports whether a path, or the address of a file, lies inside the project after symbolic links are resolved.
 func (o *Options) mayRead(path string, literal bool) bool {
 	if scheme, rest, isURI := strings.Cut(path, "://"); isURI {
 		if !strings.EqualFold(scheme, "file") {
@@ -89,5 +89,5 @@ func (o *Options) mayRead(path string, literal bool) bool {
 	} else {
 		path = filepath.Join(o.Cwd, path)
 	}
-	return !errors.Is(confine.Path(o.folder(), path), confine.ErrOutside) // what is not there is not read either
+	return !errors.Is(confine.Path(o.folder(), path), confine.ErrOutside) // a missing file cannot leak
 }

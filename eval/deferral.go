@@ -11,16 +11,16 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// Components that use each other's outputs (L10.C21) are registered first. Their inputs, what they are made of and
-// their outputs are evaluated when someone asks, each once. The checker has seen to it that nothing asks for itself.
+// Components that use each other's outputs (L10.C21) are registered first. Their inputs, bodies and outputs are
+// evaluated once, on demand. The checker guarantees that no value depends on itself.
 
-// early is the known part of a node with a Deferral before it is complete.
+// early is the part of a node with a Deferral that is known before the node is complete.
 type early struct {
 	lazy // a reference, or with forEach a list or map of these
 	made gathered[*pending]
 }
 
-// foresee makes room for what such nodes are before they are complete.
+// foresee allocates the early values of nodes with a Deferral.
 func (f *frame) foresee() {
 	for _, n := range f.body.Nodes {
 		if n.Deferral != nil {
@@ -29,7 +29,7 @@ func (f *frame) foresee() {
 	}
 }
 
-// ensure evaluates a node ahead of the order, behind what it needs.
+// ensure evaluates a node and its dependencies ahead of the normal order.
 func (e *evaluator) ensure(ctx context.Context, f *frame, n *check.Node) {
 	if f.states[n.Index].done.Load() {
 		return
@@ -42,7 +42,7 @@ func (e *evaluator) ensure(ctx context.Context, f *frame, n *check.Node) {
 	e.run(ctx, f, n)
 }
 
-// registeredEarly is the value of a node with a Deferral as soon as it is registered.
+// registeredEarly returns the value of a node with a Deferral as soon as the node is registered.
 func (e *evaluator) registeredEarly(ctx context.Context, f *frame, n *check.Node) (value.Value, *fault) {
 	return f.states[n.Index].early.get(func() (value.Value, *fault) {
 		for _, needed := range n.Deferral.Register {
@@ -53,7 +53,7 @@ func (e *evaluator) registeredEarly(ctx context.Context, f *frame, n *check.Node
 	})
 }
 
-// complete evaluates everything of a node with a Deferral.
+// complete evaluates all of a node with a Deferral.
 func (s *instance) complete(ctx context.Context) (value.Value, *fault) {
 	v, f := s.e.registeredEarly(ctx, s.frame, s.node)
 	made := s.frame.states[s.node.Index].early.made.list()
@@ -68,7 +68,7 @@ func (s *instance) complete(ctx context.Context) (value.Value, *fault) {
 	return v, f
 }
 
-// ahead are the properties that do not come back to the component that they are given to.
+// ahead returns the properties that do not depend on the component that they are passed to.
 func ahead(n *check.Node) []ast.Property {
 	var written []ast.Property
 	for _, p := range n.Resource.Decl.Properties {
@@ -79,7 +79,7 @@ func ahead(n *check.Node) []ast.Property {
 	return written
 }
 
-// pending is an instance of a component that is registered and whose inputs follow. It is safe for concurrent use.
+// pending is a registered component instance whose inputs are supplied later. It is safe for concurrent use.
 type pending struct {
 	of      instance // in the frame around it
 	urn     urn.URN
@@ -88,7 +88,7 @@ type pending struct {
 	outputs map[string]*lazy
 }
 
-// lazy is a value that is evaluated when it is first asked for.
+// lazy is a value that is evaluated on first use.
 type lazy struct {
 	once  sync.Once
 	value value.Value
@@ -100,7 +100,7 @@ func (l *lazy) get(evaluate func() (value.Value, *fault)) (value.Value, *fault) 
 	return l.value, l.fault
 }
 
-// begin makes an instance that has been registered readable, and answers with the reference to it.
+// begin makes a registered instance readable and returns a reference to it.
 func (s *instance) begin(u urn.URN, inputs value.Value) value.Value {
 	n := s.node
 	p := &pending{of: *s, urn: u, body: s.body(u, inputs), inputs: map[string]*lazy{},
@@ -118,7 +118,7 @@ func (s *instance) begin(u urn.URN, inputs value.Value) value.Value {
 	return s.e.resources.registered(s.resource, &resource{urn: u, component: true, known: true, local: true, pending: p})
 }
 
-// input is an input of the component whose body a frame is of.
+// input returns an input of the component whose body the frame evaluates.
 func (f *frame) input(ctx context.Context, name string) (value.Value, *fault) {
 	if f.pending != nil && f.pending.inputs[name] != nil {
 		v, fault := f.pending.input(ctx, name)
@@ -143,7 +143,7 @@ func (p *pending) input(ctx context.Context, name string) (value.Value, *fault) 
 	})
 }
 
-// member is an output, for someone who does not wait until the component is complete.
+// member returns an output without waiting for the component to be complete.
 func (p *pending) member(ctx context.Context, name string) (value.Value, *fault) {
 	for _, o := range p.body.body.Outputs {
 		if o.Decl.Name.Value != name {
@@ -155,12 +155,12 @@ func (p *pending) member(ctx context.Context, name string) (value.Value, *fault)
 	return value.Null, nil
 }
 
-// output evaluates an output of the instance, once for all who ask.
+// output evaluates an output of the instance once, for all callers.
 func (p *pending) output(ctx context.Context, o *check.Output) (value.Value, *fault) {
 	return p.outputs[o.Decl.Name.Value].get(func() (value.Value, *fault) { return p.of.e.output(ctx, p.body, o) })
 }
 
-// complete evaluates what is left of an instance, and registers its outputs.
+// complete evaluates the rest of an instance and registers its outputs.
 func (p *pending) complete(ctx context.Context) *fault {
 	var failed *fault
 	for _, property := range p.of.resource.Decl.Properties {

@@ -13,9 +13,9 @@ import (
 // provider without it.
 const replacedSuffix = "#replace"
 
-// dynamicProvider registers the provider of a dynamic type (D15), and returns the reference to it. It does so once for
-// each source, so that the state has each source's code once. Types whose objects are replaced when their code changes
-// have one of their own, which keeps the old code until the old objects are deleted.
+// dynamicProvider registers the provider of a dynamic type (D15) and returns the reference to it. It registers one
+// provider per source, so that the state holds the code of each source once. Types whose objects are replaced when
+// their code changes share a separate provider, which keeps the old code until the old objects are deleted.
 func (e *evaluator) dynamicProvider(ctx context.Context, d *check.Dynamic) (string, *fault) {
 	name := d.Path
 	if d.Replaces() {

@@ -17,8 +17,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// evaluator is one run of a program. Data that workers share is immutable, or has a lock of its own, or is in the
-// state of a node, which only the node's worker writes, before others may read it.
+// evaluator is one run of a program. Data shared by workers is immutable, has its own lock, or belongs to the state of
+// a node. Only the node's worker writes that state, before other workers may read it.
 type evaluator struct {
 	program *check.Program
 	monitor monitor.Monitor
@@ -44,7 +44,7 @@ type evaluator struct {
 	over atomic.Bool // mirrors ctx.Err() != nil, so that each expression can poll it cheaply
 }
 
-// frame is one evaluation of a body: of the program, or of a component for one of its instances.
+// A frame holds the state of one evaluation of a body: the main program or one component instance.
 type frame struct {
 	body   *check.Program
 	states []nodeState // by Node.Index
@@ -54,8 +54,8 @@ type frame struct {
 	// component reports whether the body belongs to a component, which is the parent of its function calls (L3.54).
 	component bool
 	packaged  bool // of a package
-	// members are the resources that have been registered for a component, at any depth, without components of the
-	// program: who depends on the component depends on these.
+	// members are the resources registered for a component at any depth, without components of the program: dependants
+	// of the component depend on these resources.
 	members gathered[urn.URN]
 	pending *pending // whose body it is, where inputs follow its registration; nil for the rest
 }
@@ -75,11 +75,11 @@ type nodeState struct {
 	fault *fault
 	// partial reports whether the value comes from an output that is only partly known during a preview.
 	partial bool
-	done    atomic.Bool // everything above is final; for those that do not wait
+	done    atomic.Bool // set once the fields above are final, for readers that do not wait
 	early   *early      // of a node with a Deferral; nil for the rest
 }
 
-// run evaluates a node, at most once. Anyone who comes while it is evaluated waits.
+// run evaluates a node at most once. Concurrent callers block until the first one finishes.
 func (e *evaluator) run(ctx context.Context, f *frame, n *check.Node) {
 	state := &f.states[n.Index]
 	state.once.Do(func() {
@@ -107,7 +107,7 @@ func (e *evaluator) run(ctx context.Context, f *frame, n *check.Node) {
 	})
 }
 
-// runAll evaluates nodes of a frame, each behind what it needs.
+// runAll evaluates nodes of a frame, each after its dependencies.
 func (e *evaluator) runAll(ctx context.Context, f *frame, nodes []*check.Node) {
 	schedule(ctx, nodes, e.workers, func(ctx context.Context, n *check.Node) {
 		defer e.options.guard()
@@ -115,7 +115,7 @@ func (e *evaluator) runAll(ctx context.Context, f *frame, nodes []*check.Node) {
 	})
 }
 
-// guard is deferred where a goroutine begins, so that a fault of ours ends in a report.
+// guard is deferred at the start of each goroutine, so that a panic ends in a crash report.
 func (o *Options) guard() {
 	if o.Crash == nil {
 		return
@@ -125,8 +125,8 @@ func (o *Options) guard() {
 	}
 }
 
-// node is the value of a node. It has been evaluated, unless someone asks ahead of the order, for an output of a
-// component whose inputs follow: then that happens now.
+// node returns the value of a node. The node has been evaluated already, unless an output of a component with deferred
+// inputs is requested ahead of the normal order. Then node evaluates it.
 func (s *scope) node(ctx context.Context, n *check.Node) (value.Value, *fault) {
 	state := &s.frame.states[n.Index]
 	if !state.done.Load() {
@@ -138,7 +138,7 @@ func (s *scope) node(ctx context.Context, n *check.Node) (value.Value, *fault) {
 	return state.value, nil
 }
 
-// config is the value of a configuration value: from the stack's configuration, else the default, else null (L2.2).
+// config returns a configuration value: the stack's value, else the default, else null (L2.2).
 func (s *scope) config(ctx context.Context, c *check.Config) (value.Value, *fault) {
 	v := value.Null
 	given, set := value.Null, false
@@ -166,7 +166,7 @@ func (s *scope) config(ctx context.Context, c *check.Config) (value.Value, *faul
 	return v, nil
 }
 
-// pulumiVariable is the built-in variable pulumi (L3.F).
+// pulumiVariable returns the built-in variable pulumi (L3.F).
 func (e *evaluator) pulumiVariable() value.Value {
 	return value.MapOf(
 		value.Entry{Key: "cwd", Value: value.String(e.options.Cwd)},
@@ -177,7 +177,7 @@ func (e *evaluator) pulumiVariable() value.Value {
 	)
 }
 
-// position is a place of the program as the engine keeps it (D11).
+// position converts a place in the program to the form that the engine stores (D11).
 func (o *Options) position(r diag.Range) *monitor.Position {
 	if r.IsZero() {
 		return nil
@@ -229,7 +229,7 @@ func (g *gathered[T]) list() []T {
 // notes are the messages of a run besides faults.
 type notes struct{ gathered[diag.Diagnostic] }
 
-// notef adds a message about what is not known in time.
+// notef adds a message about a value that is not known in time.
 func (n *notes) notef(rng diag.Range, detail, summary string, args ...any) {
 	n.add(diag.Diagnostic{Severity: diag.Info, Code: diag.NotKnownInTime, Subject: rng,
 		Summary: fmt.Sprintf(summary, args...), Detail: detail})
