@@ -128,8 +128,8 @@ func camel(root string, steps []ast.Step) string {
 func (m *relocation) look() bool {
 	ok := true
 	m.each(func(e ast.Expr, start, end int) {
-		access, is := e.(*ast.Access)
-		if !is || !ok {
+		access, isAccess := e.(*ast.Access)
+		if !isAccess || !ok {
 			return
 		}
 		ref := m.p.Checked.Ref(access)

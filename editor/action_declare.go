@@ -20,16 +20,16 @@ func declareMissing(a *actor) (offered []Action) {
 		return nil
 	}
 	component, _, _, _ := scope(names(a.trail(i, i)))
-	section, what := "config", "configuration value"
+	section, kind := "config", "configuration value"
 	if component != "" {
-		section, what = "inputs", "input"
+		section, kind = "inputs", "input"
 	}
 	for _, t := range []string{"string", "integer", "boolean", "list<string>", "object"} {
 		edit, ok := a.declare(component, section, missing+":\n  type: "+t, a.flowEntry(missing, "type", t), i)
 		if !ok {
 			break
 		}
-		if fits := a.action(DeclareAction, "Declare the "+what+" "+missing+" of type "+t, edit); a.sound(fits[0]) {
+		if fits := a.action(DeclareAction, "Declare the "+kind+" "+missing+" of type "+t, edit); a.sound(fits[0]) {
 			offered = append(offered, fits...)
 			break
 		}

@@ -24,12 +24,12 @@ func keep(a *actor) []Action {
 		return nil
 	}
 	var offered []Action
-	for _, was := range a.p.state(a.ctx).former(a.p.Checked, n) {
-		path, edit, ok := a.p.alias(n, "name", was, n.Resource.Decl.Options.Parent != nil)
+	for _, prior := range a.p.state(a.ctx).former(a.p.Checked, n) {
+		path, edit, ok := a.p.alias(n, "name", prior, n.Resource.Decl.Options.Parent != nil)
 		if !ok || path != a.path {
 			continue
 		}
-		title := "Add the alias " + was + ": " + n.Name + " looks like a rename of it"
+		title := "Add the alias " + prior + ": " + n.Name + " looks like a rename of it"
 		offered = append(offered, a.action(KeepAction, title, edit)...)
 	}
 	return offered

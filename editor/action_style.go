@@ -79,8 +79,8 @@ func changeFile(a *actor) []Action {
 		text = writeJSON(data, 0) + "\n"
 	}
 	offered := a.action(RewriteAction, title, a.replace(0, len(a.text), text))
-	if was := filepath.Ext(a.path); was != ext && (was == ".yaml" || was == ".yml" || was == ".json") {
-		offered[0].Renamed = strings.TrimSuffix(a.path, was) + ext
+	if oldExt := filepath.Ext(a.path); oldExt != ext && (oldExt == ".yaml" || oldExt == ".yml" || oldExt == ".json") {
+		offered[0].Renamed = strings.TrimSuffix(a.path, oldExt) + ext
 	}
 	return offered
 }

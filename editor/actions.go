@@ -104,7 +104,7 @@ func (a *actor) sound(action Action) bool {
 	if next == nil {
 		return false
 	}
-	after, err := next.Program(a.ctx, a.path)
+	changed, err := next.Program(a.ctx, a.path)
 	if err != nil {
 		return false
 	}
@@ -112,7 +112,7 @@ func (a *actor) sound(action Action) bool {
 	for _, d := range a.p.Findings {
 		known[d.Code]++
 	}
-	for _, d := range after.Findings {
+	for _, d := range changed.Findings {
 		if known[d.Code]--; known[d.Code] < 0 && d.Severity <= diag.Warning {
 			return false
 		}

@@ -100,12 +100,12 @@ func (w *printer) expr(e ast.Expr) string {
 }
 
 // joined is what fn makes of each item, with a text between them.
-func joined[T any](items []T, between string, fn func(T) string) string {
+func joined[T any](items []T, sep string, fn func(T) string) string {
 	texts := make([]string, len(items))
 	for i, item := range items {
 		texts[i] = fn(item)
 	}
-	return strings.Join(texts, between)
+	return strings.Join(texts, sep)
 }
 
 // mark returns the sign before an optional step.

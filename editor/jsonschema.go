@@ -308,14 +308,14 @@ var optionShapes = map[ast.OptionShape]string{ast.AnyOption: anyValue, ast.FlagO
 	ast.ResourceOption: "optional resource", ast.ResourcesOption: "resources option"}
 
 // options are the options of a resource, but for some.
-func (w *schemaWriter) options(but ...string) jsonNode {
+func (w *schemaWriter) options(excluded ...string) jsonNode {
 	options := jsonNode{}
 	for _, spec := range ast.OptionSpecs() {
 		name := spec.Name + " option"
 		if w.definitions[name] == nil {
 			name = optionShapes[spec.Shape]
 		}
-		if !slices.Contains(but, spec.Name) {
+		if !slices.Contains(excluded, spec.Name) {
 			options[spec.Name] = described(refTo(name), spec.Doc)
 		}
 	}

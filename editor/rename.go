@@ -144,11 +144,11 @@ func (p *Program) bodyOf(n *check.Node) *check.Program {
 
 // alias is the edit that gives a resource an alias with an earlier value of a key, such as its name, and without a
 // parent if it had none under it, and the path of the file to edit.
-func (p *Program) alias(n *check.Node, key, was string, noParent bool) (path string, edit diag.Edit, ok bool) {
-	aliasKey, entry := "aliases", "{"+key+": "+flowText(was)
+func (p *Program) alias(n *check.Node, key, oldName string, noParent bool) (path string, edit diag.Edit, ok bool) {
+	aliasKey, entry := "aliases", "{"+key+": "+flowText(oldName)
 	parentless := ", noParent: true"
 	if strings.HasPrefix(n.Range.Text(), `"`) { // as in JSON
-		aliasKey, entry = `"aliases"`, "{"+jsonText(key)+": "+jsonText(was)
+		aliasKey, entry = `"aliases"`, "{"+jsonText(key)+": "+jsonText(oldName)
 		parentless = `, "noParent": true`
 	}
 	if noParent {
@@ -178,7 +178,7 @@ func (p *Program) alias(n *check.Node, key, was string, noParent bool) (path str
 
 // option is the edit that gives a resource an option that it does not have, and the path of the file to edit. In JSON
 // the key and the value are written as there.
-func (p *Program) option(n *check.Node, key, what string) (path string, edit diag.Edit, ok bool) {
+func (p *Program) option(n *check.Node, key, literal string) (path string, edit diag.Edit, ok bool) {
 	decl := n.Resource.Decl
 	whole := p.location(decl.Range)
 	text := whole.At.Source.Text()
@@ -193,9 +193,9 @@ func (p *Program) option(n *check.Node, key, what string) (path string, edit dia
 			if rest := bytes.TrimLeft(text[start+1:], " \t\r\n"); bytes.HasPrefix(rest, []byte("}")) {
 				comma = ""
 			}
-			return whole.insert(start+1, key+": "+what+comma)
+			return whole.insert(start+1, key+": "+literal+comma)
 		}
-		return whole.insert(start, key+": "+what+"\n"+indentOf(text, start))
+		return whole.insert(start, key+": "+literal+"\n"+indentOf(text, start))
 	}
 	if decl.Type == nil {
 		return "", diag.Edit{}, false
@@ -203,10 +203,10 @@ func (p *Program) option(n *check.Node, key, what string) (path string, edit dia
 	typed := p.File.Origins.Place(decl.Type.Range)
 	end := int(typed.End)
 	if flow := strings.ContainsAny(string(text[whole.At.Start:typed.Start]), "{"); flow {
-		return whole.insert(end, ", "+optionsKey+": {"+key+": "+what+"}")
+		return whole.insert(end, ", "+optionsKey+": {"+key+": "+literal+"}")
 	}
 	indent := indentOf(text, end)
-	return whole.insert(sourceText(text).lineEnd(end), "\n"+indent+optionsKey+":\n"+indent+"  "+key+": "+what)
+	return whole.insert(sourceText(text).lineEnd(end), "\n"+indent+optionsKey+":\n"+indent+"  "+key+": "+literal)
 }
 
 // insert is the edit that inserts a text into the file of a location, and the path of that file.

@@ -121,8 +121,8 @@ func (d Deployed) drifted(n *check.Node) (names []string) {
 		return nil
 	}
 	for _, p := range n.Resource.Decl.Properties {
-		before, known := d.Inputs.Lookup(p.Name.Value)
-		if differs(p.Value, before, known) {
+		prior, known := d.Inputs.Lookup(p.Name.Value)
+		if differs(p.Value, prior, known) {
 			names = append(names, p.Name.Value)
 		}
 	}
@@ -131,7 +131,7 @@ func (d Deployed) drifted(n *check.Node) (names []string) {
 
 // differs reports whether an expression surely has another value than the one that is recorded. Entries of maps that
 // only the record has may be defaults, and are ignored.
-func differs(e ast.Expr, before value.Value, known bool) bool {
+func differs(e ast.Expr, prior value.Value, known bool) bool {
 	var now value.Value
 	switch e := e.(type) {
 	case *ast.String:
@@ -141,20 +141,20 @@ func differs(e ast.Expr, before value.Value, known bool) bool {
 	case *ast.Number:
 		now = value.Number(e.Value)
 	case *ast.List:
-		if !known || before.Kind() != value.KindList || before.IsSecret() {
+		if !known || prior.Kind() != value.KindList || prior.IsSecret() {
 			return !known
 		}
-		if before.Len() != len(e.Items) {
+		if prior.Len() != len(e.Items) {
 			return true
 		}
 		for i, item := range e.Items {
-			if v, ok := before.Index(i); differs(item, v, ok) {
+			if v, ok := prior.Index(i); differs(item, v, ok) {
 				return true
 			}
 		}
 		return false
 	case *ast.Map:
-		if known && before.Kind() != value.KindMap || before.IsSecret() {
+		if known && prior.Kind() != value.KindMap || prior.IsSecret() {
 			return false
 		}
 		for _, entry := range e.Entries {
@@ -162,7 +162,7 @@ func differs(e ast.Expr, before value.Value, known bool) bool {
 			if !ok {
 				continue
 			}
-			v, ok := before.Lookup(key.Value)
+			v, ok := prior.Lookup(key.Value)
 			if differs(entry.Value, v, known && ok) {
 				return true
 			}
@@ -171,12 +171,12 @@ func differs(e ast.Expr, before value.Value, known bool) bool {
 	default:
 		return false
 	}
-	if !known || before.ContainsSecret() {
+	if !known || prior.ContainsSecret() {
 		return !known
 	}
 	text, err := value.Text(now)
-	recorded, notText := value.Text(before)
-	return !value.Equal(now, before) && (err != nil || notText != nil || !value.Equal(text, recorded))
+	recorded, notText := value.Text(prior)
+	return !value.Equal(now, prior) && (err != nil || notText != nil || !value.Equal(text, recorded))
 }
 
 // maxShown is how many characters of a value a hover shows.

@@ -218,9 +218,9 @@ func nodeToken(n *check.Node) TokenKind {
 // call adds the name of a function, with the fn:: in front of it, and the keys that the language defines for an invoke.
 func (c *colors) call(call *ast.Call) {
 	r := call.Name.Range
-	if before := int(r.Start) - len("fn::"); r.Source != nil && before >= 0 && call.Argument != nil &&
-		strings.EqualFold(string(r.Source.Text()[before:r.Start]), "fn::") {
-		r.Start = int32(before)
+	if prefix := int(r.Start) - len("fn::"); r.Source != nil && prefix >= 0 && call.Argument != nil &&
+		strings.EqualFold(string(r.Source.Text()[prefix:r.Start]), "fn::") {
+		r.Start = int32(prefix)
 	}
 	c.add(FunctionToken, false, r)
 	argument, _ := call.Argument.(*ast.Map)

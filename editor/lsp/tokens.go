@@ -41,7 +41,7 @@ func (s *server) allTokens(ctx context.Context, t text) (any, error) {
 
 // changedTokens are the tokens of a file as a change of those that were answered last.
 func (s *server) changedTokens(ctx context.Context, t text) (any, error) {
-	before, known := s.tokens.last(t.path, t.PreviousResultID)
+	prior, known := s.tokens.last(t.path, t.PreviousResultID)
 	if !known {
 		return s.allTokens(ctx, t)
 	}
@@ -49,7 +49,7 @@ func (s *server) changedTokens(ctx context.Context, t text) (any, error) {
 	if parts == nil {
 		return nil, err
 	}
-	return object{"resultId": s.tokens.keep(t.path, parts), "edits": tokenEdits(t.e, before, parts)}, nil
+	return object{"resultId": s.tokens.keep(t.path, parts), "edits": tokenEdits(t.e, prior, parts)}, nil
 }
 
 // someTokens are the tokens of a stretch of a file.

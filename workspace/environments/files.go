@@ -98,7 +98,7 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][
 // File returns the path of the file of an environment, which need not exist. Names have one or two parts, as those of
 // Pulumi ESC.
 func (o Options) File(name string) (string, error) {
-	if plain, version, has := strings.Cut(name, "@"); has && nameForm.MatchString(plain) {
+	if plain, version, versioned := strings.Cut(name, "@"); versioned && nameForm.MatchString(plain) {
 		return "", fmt.Errorf("the environment %s is a file, and files have no version %s\nName it %[1]s.", plain, version)
 	}
 	if !nameForm.MatchString(name) {
@@ -111,8 +111,8 @@ func (o Options) File(name string) (string, error) {
 // NameOf returns the name of the environment whose file has a path, and whether there is one.
 func (o Options) NameOf(path string) (string, bool) {
 	rel, err := filepath.Rel(filepath.Join(o.Dir, Folder), path)
-	name, is := strings.CutSuffix(filepath.ToSlash(rel), ".yaml")
-	return name, err == nil && is && nameForm.MatchString(name)
+	name, isYAML := strings.CutSuffix(filepath.ToSlash(rel), ".yaml")
+	return name, err == nil && isYAML && nameForm.MatchString(name)
 }
 
 // Names are the environments of the project, sorted.
@@ -123,7 +123,7 @@ func (o Options) Names() ([]string, error) {
 		if err != nil {
 			return err
 		}
-		if name, is := o.NameOf(path); is && !d.IsDir() {
+		if name, isEnv := o.NameOf(path); isEnv && !d.IsDir() {
 			names = append(names, name)
 		}
 		return nil

@@ -120,9 +120,9 @@ func (h *Hosted) Names(ctx context.Context) (names []string, err error) {
 // Read returns the text of an environment, with its secrets sealed, and the tag for Write.
 func (h *Hosted) Read(ctx context.Context, name string) (text []byte, tag string, err error) {
 	var answer serviceapi.Text
-	plain, version, has := strings.Cut(name, "@")
+	plain, version, versioned := strings.Cut(name, "@")
 	path, err := h.name(ctx, plain)
-	if has {
+	if versioned {
 		path = append(path, "versions", version)
 	}
 	if err == nil {
@@ -313,12 +313,12 @@ func findings(err error, src *diag.Source) (list diag.Diagnostics) {
 		if f.Severity == "warning" {
 			d.Severity = diag.Warning
 		}
-		if at := f.Range; at != nil && at.Environment == sent {
-			start := src.Offset(at.Begin)
-			d.Subject = diag.NewRange(src, start, max(start, src.Offset(at.End)))
-		} else if at != nil {
+		if rng := f.Range; rng != nil && rng.Environment == sent {
+			start := src.Offset(rng.Begin)
+			d.Subject = diag.NewRange(src, start, max(start, src.Offset(rng.End)))
+		} else if rng != nil {
 			d.Detail = strings.TrimSpace(fmt.Sprintf("%s\nin the environment %s, line %d", d.Detail,
-				printable.Text(at.Environment), at.Begin.Line))
+				printable.Text(rng.Environment), rng.Begin.Line))
 		}
 		list.Add(d)
 	}

@@ -43,11 +43,11 @@ const executablePrefix = "pulumi-resource-"
 func PluginsIn(dir string) (names []string, script bool) {
 	entries, _ := os.ReadDir(dir) // one that cannot be read holds none
 	for _, e := range entries {
-		name, is := strings.CutPrefix(e.Name(), executablePrefix)
+		name, isPlugin := strings.CutPrefix(e.Name(), executablePrefix)
 		if runtime.GOOS == "windows" {
 			name = strings.TrimSuffix(strings.TrimSuffix(name, ".exe"), ".cmd")
 		}
-		if is && !e.IsDir() {
+		if isPlugin && !e.IsDir() {
 			names = append(names, name)
 		}
 		script = script || e.Name() == ComponentPackageFile

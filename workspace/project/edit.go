@@ -33,9 +33,9 @@ func (s *Settings) Set(key Key, v any) {
 
 // Remove removes a key, and reports whether it was there.
 func (s *Settings) Remove(key Key) bool {
-	before := len(s.entries)
+	count := len(s.entries)
 	s.entries = slices.DeleteFunc(s.entries, func(e *Entry) bool { return e.Key == key })
-	return len(s.entries) != before
+	return len(s.entries) != count
 }
 
 // Coerce is a plain text as --path puts it into an object: true and false become booleans, decimal integers without
@@ -292,7 +292,7 @@ func (s *Settings) rewriteConfig() {
 
 // rewrite is the tree of v, with what is unchanged taken from old.
 func rewrite(old *yaml.Node, v any) *yaml.Node {
-	was := old
+	prior := old
 	old = follow(old)
 	switch x := v.(type) {
 	case Secure:
@@ -304,21 +304,21 @@ func rewrite(old *yaml.Node, v any) *yaml.Node {
 		}
 		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{stringNode("secure"),
 			stringNode(string(x))}}
-		return keepComments(n, was)
+		return keepComments(n, prior)
 	case map[string]any:
-		return keepComments(rewriteMap(old, x), was)
+		return keepComments(rewriteMap(old, x), prior)
 	case []any:
 		n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 		for i, item := range x {
-			var before *yaml.Node
+			var pred *yaml.Node
 			if old != nil && old.Kind == yaml.SequenceNode && i < len(old.Content) {
-				before = old.Content[i]
+				pred = old.Content[i]
 			}
-			n.Content = append(n.Content, rewriteItem(before, item))
+			n.Content = append(n.Content, rewriteItem(pred, item))
 		}
-		return keepComments(n, was)
+		return keepComments(n, prior)
 	}
-	return keepComments(scalarNode(v), was)
+	return keepComments(scalarNode(v), prior)
 }
 
 // rewriteItem is rewrite for what lies inside of an object, where scalars keep their kinds and spellings.

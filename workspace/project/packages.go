@@ -67,8 +67,8 @@ func versionOf(path string) version {
 
 // holds reports whether nothing that was looked at has changed.
 func (d *declared) holds() bool {
-	for path, was := range d.looked {
-		if versionOf(path) != was {
+	for path, stamp := range d.looked {
+		if versionOf(path) != stamp {
 			return false
 		}
 	}

@@ -44,32 +44,32 @@ func ParseFilter(text string) (Filter, error) {
 
 // matches reports whether a member fulfils the condition.
 func (f Filter) matches(m *Member) bool {
-	is := false
+	ok := false
 	switch f.kind {
 	case "path":
-		is = matchPath(f.pattern, m.Path)
+		ok = matchPath(f.pattern, m.Path)
 	case "name":
-		is, _ = path.Match(f.pattern, m.Project.Name.Text) // ParseFilter has tried the pattern
+		ok, _ = path.Match(f.pattern, m.Project.Name.Text) // ParseFilter has tried the pattern
 	case "tag":
-		if value, has := m.Tags[f.tag]; has {
-			is, _ = path.Match(f.pattern, value)
-			is = is || f.pattern == "*"
+		if value, tagged := m.Tags[f.tag]; tagged {
+			ok, _ = path.Match(f.pattern, value)
+			ok = ok || f.pattern == "*"
 		}
 	}
-	return is != f.not
+	return ok != f.not
 }
 
 func matchPath(pattern, text string) bool {
 	if below, all := strings.CutSuffix(pattern, "/**"); all {
 		for folder := text; folder != "."; folder = path.Dir(folder) {
-			if is, _ := path.Match(below, folder); is {
+			if ok, _ := path.Match(below, folder); ok {
 				return true
 			}
 		}
 		return false
 	}
-	is, _ := path.Match(pattern, text)
-	return is
+	ok, _ := path.Match(pattern, text)
+	return ok
 }
 
 // Select returns the members that match filters, in ascending order. A member matches when it fulfils one filter of
@@ -136,34 +136,34 @@ func (g *Graph) Only(keep []int) *Graph {
 		number[i] = len(part.Members)
 		part.Members = append(part.Members, g.Members[i])
 	}
-	from := make([][]Edge, len(g.Members))
+	edges := make([][]Edge, len(g.Members))
 	for _, e := range g.Edges {
-		from[e.From] = append(from[e.From], e)
+		edges[e.From] = append(edges[e.From], e)
 	}
 	for _, i := range keep {
 		linked := map[int]bool{i: true}
-		through := slices.Clone(from[i])
-		first := make(map[int]Edge, len(through)) // the edge of i that a way begins with
-		for _, e := range through {
+		queue := slices.Clone(edges[i])
+		first := make(map[int]Edge, len(queue)) // the edge of i that a way begins with
+		for _, e := range queue {
 			first[e.To] = e
 		}
-		for len(through) > 0 {
-			e := through[0]
-			through = through[1:]
+		for len(queue) > 0 {
+			e := queue[0]
+			queue = queue[1:]
 			if linked[e.To] {
 				continue
 			}
 			linked[e.To] = true
-			if to, kept := number[e.To]; kept {
+			if dst, kept := number[e.To]; kept {
 				begin := first[e.To]
-				part.Edges = append(part.Edges, Edge{From: number[i], To: to, Place: begin.Place, Package: begin.Package})
+				part.Edges = append(part.Edges, Edge{From: number[i], To: dst, Place: begin.Place, Package: begin.Package})
 				continue
 			}
-			for _, next := range from[e.To] {
+			for _, next := range edges[e.To] {
 				if _, known := first[next.To]; !known {
 					first[next.To] = first[e.To]
 				}
-				through = append(through, next)
+				queue = append(queue, next)
 			}
 		}
 	}

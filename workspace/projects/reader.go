@@ -168,7 +168,7 @@ func (r *reader) text(e ast.Expr) (string, bool) {
 
 // join folds a call of fn::join.
 func (r *reader) join(call *ast.Call) (string, bool) {
-	between, known := r.text(argument(call, 0))
+	sep, known := r.text(argument(call, 0))
 	list, isList := argument(call, 1).(*ast.List)
 	if !known || !isList {
 		return "", false
@@ -179,7 +179,7 @@ func (r *reader) join(call *ast.Call) (string, bool) {
 			return "", false
 		}
 	}
-	return strings.Join(parts, between), true
+	return strings.Join(parts, sep), true
 }
 
 // access folds a name with its steps.
