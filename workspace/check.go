@@ -19,38 +19,39 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// CheckOptions describe a run, besides the program's text.
+// CheckOptions holds the parameters of a check apart from the program's text.
 type CheckOptions struct {
-	// Schemas loads the schemas of packages. damaged reports whether one of those that were loaded since has turned out to
-	// be damaged, for example by somebody who writes to its file: loaded anew, it is sound or says what is wrong.
+	// Schemas returns the loader of package schemas. damaged reports whether a schema that was loaded since has turned
+	// out to be damaged, for example because another process was writing its file. Loading it again either succeeds or
+	// reports the fault.
 	Schemas func() (loader schema.Loader, damaged func() bool)
-	// Parameterize asks a plugin what package it becomes with the parameters of an entry of `packages` (L7.32). Its error
-	// may have a method Advice() string that tells the way out. It is nil where only declarations beside the program
-	// count.
+	// Parameterize asks a plugin for the package that it becomes with the parameters of an entry of `packages` (L7.32).
+	// Its error may have a method Advice() string that suggests a remedy. If Parameterize is nil, only the declarations
+	// beside the program are used.
 	Parameterize func(ctx context.Context, pkg project.Package) (schema.Descriptor, error)
-	// Config is the configuration of a stack and of the project file by full key. ConfigKnown says that there is a
+	// Config is the configuration of the stack and the project file by full key. ConfigKnown reports whether there is a
 	// stack; without one, missing values are not reported.
 	Config      map[string]check.ConfigText
 	ConfigKnown bool
-	// Project overrides the project's name; empty for the name in the project file.
+	// Project overrides the project's name. If empty, the name in the project file applies.
 	Project string
-	// Stat looks for files that programs name; nil when there is no file system.
+	// Stat looks up files that programs refer to; nil if there is no file system.
 	Stat func(path string) (fs.FileInfo, error)
 	// AllowEnv, RestrictPaths and Untrusted are the run's permissions for the program.
 	AllowEnv, RestrictPaths, Untrusted bool
-	// MayReadStack returns an error for a stack whose outputs the program may not read; nil allows all.
+	// MayReadStack returns an error if the program may not read the outputs of the named stack; nil allows all stacks.
 	MayReadStack func(name string) error
-	// Bundle makes the code of dynamic types; nil leaves their sources unread.
+	// Bundle bundles the code of dynamic types; nil leaves their sources unread.
 	Bundle check.Bundler
-	// Handler looks at the sources that fn::bundle takes; nil leaves them unread.
+	// Handler checks the sources given to fn::bundle; nil leaves them unread.
 	Handler func(ctx context.Context, dir string, r check.HandlerSource) ([]check.BundleFault, error)
 }
 
-// attempts bounds how often a program is checked while somebody writes to the schemas that it needs.
+// attempts limits how often a program is checked again while another process writes to its schemas.
 const attempts = 8
 
-// Check parses and checks the program. All findings, those of the workspace too, come back together, each position
-// once. The program is nil when there is no text.
+// Check parses and checks the program. It returns the findings of the workspace and the program together and reports no
+// fault twice. The program is nil if its text is not available.
 func (w *Workspace) Check(ctx context.Context, o CheckOptions) (*check.Program, diag.Diagnostics) {
 	if w.Source == nil {
 		if w.compiler != nil && w.options.Compile == nil {
@@ -78,8 +79,8 @@ func (w *Workspace) Check(ctx context.Context, o CheckOptions) (*check.Program, 
 	return program, w.Join(slices.Concat(parsed, failed, checked))
 }
 
-// runtime returns the findings about the project's runtime: yamlhost reads no other language, and the Pulumi CLI
-// needs the field.
+// runtime returns the findings about the project's runtime. yamlhost supports no language but YAML, and the Pulumi CLI
+// requires the field.
 func (w *Workspace) runtime() diag.Diagnostics {
 	const yaml = "yaml"
 	p := w.Project
@@ -107,8 +108,8 @@ func (w *Workspace) runtime() diag.Diagnostics {
 	return diag.Diagnostics{d}
 }
 
-// Parse reads the program's text without checking it. Configuration that the text uses need not be declared in it when
-// config has its key. The program's text must be known (Source).
+// Parse parses the program's text without checking it. The text may use configuration that it does not declare if
+// config has its key. Source must not be nil.
 func (w *Workspace) Parse(config map[string]check.ConfigText) (*ast.File, diag.Diagnostics) {
 	file, diags := w.parse(names(config, w.Project.Name.Text))
 	return file, onceEach(diags, w.Diags)
@@ -130,13 +131,13 @@ func (w *Workspace) parserOptions(declared []string) parser.Options {
 	return parser.Options{Declared: declared, Include: w.include, Pack: w.isPack()}
 }
 
-// names returns the names that programs use for the values of a configuration.
+// names returns the names by which a program of the project name can refer to the values of config.
 func names(config map[string]check.ConfigText, name string) []string {
 	return programNames(slices.Sorted(maps.Keys(config)), name)
 }
 
-// programNames returns the names that programs use for values: the full keys, and the short ones for values of the
-// project itself.
+// programNames returns the names by which programs refer to configuration values: every full key, and the short form of
+// keys in the project's own namespace.
 func programNames(keys []string, name string) []string {
 	var all []string
 	for _, key := range keys {
@@ -148,8 +149,8 @@ func programNames(keys []string, name string) []string {
 	return all
 }
 
-// ConfigTexts is a stack's configuration as Check takes it. Without a stack (nil) the values of the project file are
-// all there is.
+// ConfigTexts converts a stack's configuration to the form that Check takes. If config is nil, there is no stack, and
+// only the values of the project file are returned.
 func (w *Workspace) ConfigTexts(config map[project.Key]project.Text) map[string]check.ConfigText {
 	if config == nil {
 		config, _, _ = project.Merge(w.Project, project.NewSettings("", w.Project.Name.Text), "", nil)
@@ -162,8 +163,8 @@ func (w *Workspace) ConfigTexts(config map[project.Key]project.Text) map[string]
 	return texts
 }
 
-// parameterized are the packages that the project's `packages` make of plugins and parameters (L7.32). One that is
-// declared beside the program is not asked for: the declaration has all that is needed.
+// parameterized returns the packages that entries of `packages` make from plugins and parameters (L7.32). It does not
+// ask for a package that is declared beside the program, because the declaration is complete.
 func (w *Workspace) parameterized(ctx context.Context, ask func(context.Context, project.Package) (schema.Descriptor,
 	error)) ([]schema.Descriptor, diag.Diagnostics) {
 	var found []schema.Descriptor
@@ -201,16 +202,15 @@ func (w *Workspace) parameterized(ctx context.Context, ask func(context.Context,
 	return found, diags
 }
 
-// ParserOptions, Declare, CheckerOptions and Join are the parts of Check, for an editor that parses and checks by
-// itself: what the parser has to know, what is declared beside the program, what the checker has to know but for the
-// schemas, and the findings of the parser and the checker with those about the workspace, each position once.
+// ParserOptions returns the options of the parser. Together with Declare, CheckerOptions and Join it lets an editor
+// perform the steps of Check itself.
 func (w *Workspace) ParserOptions(o CheckOptions) parser.Options {
 	name := cmp.Or(o.Project, w.Project.Name.Text)
 	declared := append(names(o.Config, name), programNames(w.stackKeys(o), name)...)
 	return w.parserOptions(declared)
 }
 
-// Declare adds what the project file declares for a program in a file of its own (L1.7).
+// Declare adds the declarations of the project file to a program in a separate file (L1.7).
 func (w *Workspace) Declare(file *ast.File) *ast.File {
 	if w.Source == w.Project.Source {
 		return file
@@ -231,12 +231,12 @@ func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.O
 	}, failed
 }
 
-// Join puts findings together with those about the workspace, each position once.
+// Join merges the findings of the parser and the checker with those about the workspace, as Check does.
 func (w *Workspace) Join(found diag.Diagnostics) diag.Diagnostics {
 	return diag.Folded(onceEach(slices.Concat(found, w.runtime()), w.Diags))
 }
 
-// stackKeys are the keys that any stack has, for a check without one.
+// stackKeys returns the configuration keys that every stack has. It returns nil if the stack is known.
 func (w *Workspace) stackKeys(o CheckOptions) (keys []string) {
 	if o.ConfigKnown {
 		return nil
@@ -247,8 +247,8 @@ func (w *Workspace) stackKeys(o CheckOptions) (keys []string) {
 	return keys
 }
 
-// onceEach joins findings: at one position an error of first wins over one of second, and an error over everything that
-// matters less. One fault has one diagnostic (D7).
+// onceEach merges two lists of findings so that one fault has one diagnostic (D7). At the same position an error in
+// first wins over one in second, and an error wins over a lesser finding.
 func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
 	start := func(d diag.Diagnostic) diag.Range { d.Subject.End = 0; return d.Subject }
 	errorsOf := func(ds diag.Diagnostics) (places map[diag.Range]bool, broken map[*diag.Source]bool) {
@@ -289,7 +289,8 @@ func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
 	return all
 }
 
-// within reports whether an error of findings is about a part of another error's subject, with the same fault.
+// within reports whether d concerns a part of a finding's subject that has the same code. It applies only to defaults
+// of configuration.
 func within(findings diag.Diagnostics, d diag.Diagnostic) bool {
 	return d.Code == diag.ConfigDefault && slices.ContainsFunc(findings, func(f diag.Diagnostic) bool {
 		return f.Code == d.Code && f.Subject.Source == d.Subject.Source && d.Subject.Start <= f.Subject.Start &&

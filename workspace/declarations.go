@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// withDeclarations adds the configuration that the project file declares to a program that lies in another file (L1.7):
-// values of the stack have their declared types in the program too (L2.33).
+// withDeclarations adds the configuration declared in the project file to a program in a separate file (L1.7), so that
+// stack values have their declared types in the program too (L2.33).
 func withDeclarations(file *ast.File, p *project.Project) *ast.File {
 	declared := map[string]bool{}
 	for _, c := range file.Config {
@@ -58,7 +58,7 @@ func (w *Workspace) DeclaredKeys() map[project.Key]bool {
 	return declaredKeys(w.Project, file)
 }
 
-// SecretKeys returns the keys that a project file or a program, nil for none, declare secret.
+// SecretKeys returns the keys that the project file or the program declares secret. file may be nil.
 func SecretKeys(p *project.Project, file *ast.File) map[project.Key]bool {
 	keys := declaredKeys(p, file)
 	maps.DeleteFunc(keys, func(_ project.Key, secret bool) bool { return !secret })

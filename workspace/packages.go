@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// readPackages reads the packages that are declared beside the program, and those that are used by path.
+// readPackages reads the packages that are declared beside the program or used by path.
 func (w *Workspace) readPackages() error {
 	for _, pkg := range w.Project.Packages {
 		if dir, local := w.Project.LocalDir(pkg); local {
@@ -32,8 +32,8 @@ func (w *Workspace) readPackages() error {
 	return w.readLocal(w.Project.Packages, w.Project.LocalDir, make(map[string]bool))
 }
 
-// readDeclared finds the packages that are declared in the program directory (L1.H). Those of a program in a folder of
-// its own may lie beside the project file too, where `pulumi package add` puts them.
+// readDeclared finds the packages that are declared in the program directory (L1.H). If the program has a folder of its
+// own, it also looks beside the project file, where `pulumi package add` puts declarations.
 func (w *Workspace) readDeclared() error {
 	known := w.options.Declarations
 	if known == nil {
@@ -53,7 +53,7 @@ func (w *Workspace) readDeclared() error {
 	return nil
 }
 
-// Descriptors are the packages that declarations stand for (L1.H), each once.
+// Descriptors returns the packages that declaration files describe (L1.H), without duplicates.
 func Descriptors(files []project.PackageFile) []schema.Descriptor {
 	var found []schema.Descriptor
 	seen := map[string]bool{}
@@ -74,9 +74,9 @@ func Descriptors(files []project.PackageFile) []schema.Descriptor {
 	return found
 }
 
-// readLocal reads the packages of components that are used by path (L7.31, L7.32), and those that they use themselves:
-// they need no installation and are evaluated in process. localDir tells the folder of a package; read are those that
-// are known.
+// readLocal reads the component packages that are used by path (L7.31, L7.32), and the packages that they use in turn.
+// They need no installation and are evaluated in process. localDir returns the folder of a package; read is the set of
+// folders that are already read.
 func (w *Workspace) readLocal(packages []project.Package, localDir func(project.Package) (string, bool),
 	read map[string]bool) error {
 	for _, pkg := range packages {
@@ -116,7 +116,7 @@ func (w *Workspace) readLocal(packages []project.Package, localDir func(project.
 	return nil
 }
 
-// readCRDs reads the files that define kinds of Kubernetes (D21).
+// readCRDs reads the files that define custom Kubernetes kinds (D21).
 func (w *Workspace) readCRDs() {
 	if len(w.Project.CRDs) == 0 {
 		return
@@ -142,7 +142,8 @@ func (w *Workspace) readCRDs() {
 	w.Diags.Add(found...)
 }
 
-// definitionFiles returns the files that a pattern of `crds` names. One that names a folder stands for the files in it.
+// definitionFiles returns the files that match a pattern of `crds`. A pattern that matches a folder stands for the
+// files in it.
 func (w *Workspace) definitionFiles(pattern project.Literal) ([]string, *diag.Diagnostic) {
 	fault := func(summary, detail string) *diag.Diagnostic {
 		return &diag.Diagnostic{Code: diag.BadDefinition, Subject: pattern.Range, Summary: summary, Detail: detail}
@@ -161,7 +162,7 @@ func (w *Workspace) definitionFiles(pattern project.Literal) ([]string, *diag.Di
 			continue
 		}
 		for _, ending := range []string{"*.json", "*.yaml", "*.yml"} {
-			inside, _ := filepath.Glob(filepath.Join(path, ending)) // what cannot be read holds nothing
+			inside, _ := filepath.Glob(filepath.Join(path, ending)) // an unreadable folder counts as empty
 			files = append(files, inside...)
 		}
 	}
@@ -172,5 +173,5 @@ func (w *Workspace) definitionFiles(pattern project.Literal) ([]string, *diag.Di
 	return files, nil
 }
 
-// Schemas returns a loader of schemas with the kinds that the project's files define.
+// Schemas wraps a schema loader so that it also knows the kinds defined by the project's files.
 func (w *Workspace) Schemas(l schema.Loader) schema.Loader { return w.CRDs.Loader(l) }

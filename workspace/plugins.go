@@ -14,16 +14,16 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// Plugin is a package that the project names by the path of a plugin's folder.
+// Plugin is a package that the project refers to by the path of its plugin's folder.
 type Plugin struct {
 	Package project.Package
-	Name    string // of the plugin: what it is started by
+	Name    string // the plugin's name, by which it is started
 	Dir     string // absolute path
-	Faulty  bool   // it cannot be used, which a finding says
+	Faulty  bool   // a finding reports why it cannot be used
 }
 
-// findPlugins finds the plugins that the project names by path, and returns what is wrong with them. A package with a
-// path is never looked for anywhere else: one of the same name that others publish is not what the project means.
+// findPlugins finds the plugins that the project refers to by path and returns the findings about them. A package with
+// a path is never looked up anywhere else, because a published package of the same name is a different one.
 func (w *Workspace) findPlugins() diag.Diagnostics {
 	var diags diag.Diagnostics
 	for _, pkg := range w.Project.Packages {
@@ -49,8 +49,8 @@ func (w *Workspace) findPlugins() diag.Diagnostics {
 	return diags
 }
 
-// examine looks whether a folder holds the plugin of a package; nil when it does. A plugin that is made another package
-// by parameters has a name of its own, which its executable says.
+// examine checks whether the folder of p contains the package's plugin and returns a finding if not. A plugin that
+// becomes another package through parameters has its own name, taken from its executable.
 func (w *Workspace) examine(p *Plugin) *diag.Diagnostic {
 	pkg, shown := p.Package, w.options.shown(p.Dir)
 	fault := func(summary, detail string) *diag.Diagnostic {
@@ -92,7 +92,7 @@ func (w *Workspace) examine(p *Plugin) *diag.Diagnostic {
 		", or a program with a file "+project.ComponentPackageFile)
 }
 
-// notFetched reports a package that a repository of git keeps and that is not installed.
+// notFetched returns a finding if a package comes from a git repository that is not installed.
 func notFetched(pkg project.Package) *diag.Diagnostic {
 	if !git.IsPackage(pkg.Source) {
 		return nil
@@ -109,8 +109,8 @@ func notFetched(pkg project.Package) *diag.Diagnostic {
 	return finding
 }
 
-// almostPath reports a source that is meant as a path but is none: it names a folder of the project and does not begin
-// with a dot. It would be taken for the name of a package that others publish.
+// almostPath returns a finding for a source that looks like a path but is not one: it names a folder of the project
+// without a leading dot, so it would be taken for the name of a published package.
 func (w *Workspace) almostPath(pkg project.Package) *diag.Diagnostic {
 	source := filepath.ToSlash(pkg.Source)
 	if !strings.Contains(source, "/") || strings.Contains(source, "://") {

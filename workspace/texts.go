@@ -12,19 +12,21 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// textsRoom is how much text, in bytes, Texts keeps at most. A syntax tree takes some twenty times as much memory.
+// textsRoom limits the total size of the texts that Texts keeps, in bytes. A syntax tree takes about twenty times as
+// much memory as its text.
 const textsRoom = 4 << 20
 
-// Texts keeps the programs that a command over several projects has parsed to find their order, so that the work on
-// each of them need not parse it again. A program is forgotten once it was used, and one that has changed meanwhile is
-// parsed anew. Programs that include others are not kept. It is safe for concurrent use; a nil one keeps nothing.
+// Texts caches programs that a command over several projects has parsed to determine their order, so that they need not
+// be parsed again when each project is processed. An entry is removed when it is used, and a file that has changed
+// since is parsed again. Programs that include other files are not cached. Texts is safe for concurrent use; a nil
+// *Texts caches nothing.
 type Texts struct {
 	mu   sync.Mutex
 	size int               // bytes of text in kept; guarded by mu
 	kept map[string]parsed // by absolute path; guarded by mu
 }
 
-// parsed is a program with how it was parsed.
+// parsed is a cached program with the options of its parse.
 type parsed struct {
 	source   *diag.Source
 	declared []string
@@ -32,10 +34,10 @@ type parsed struct {
 	diags    diag.Diagnostics
 }
 
-// NewTexts keeps nothing yet.
+// NewTexts returns an empty cache.
 func NewTexts() *Texts { return &Texts{kept: map[string]parsed{}} }
 
-// unchanged is the text of a file that was kept, under the same name, if that is still what the file has; nil if not.
+// unchanged returns the cached text of a file if the file still has the same content and name, or nil.
 func (t *Texts) unchanged(path, name string) *diag.Source {
 	if t == nil {
 		return nil
@@ -52,7 +54,7 @@ func (t *Texts) unchanged(path, name string) *diag.Source {
 	return src
 }
 
-// parse returns what a kept program was parsed to, or parses it.
+// parse returns the cached result for the program of w, or parses it.
 func (t *Texts) parse(w *Workspace, o parser.Options) (*ast.File, diag.Diagnostics) {
 	if t == nil {
 		return parser.Parse(w.Source, o)
@@ -71,7 +73,7 @@ func (t *Texts) parse(w *Workspace, o parser.Options) (*ast.File, diag.Diagnosti
 	return parser.Parse(w.Source, o)
 }
 
-// keep takes a parsed program in, if there is room.
+// keep adds a parsed program to the cache if there is room.
 func (t *Texts) keep(w *Workspace, p parsed) {
 	if t == nil || w.Program.Path == "" || len(w.Parts) > 0 {
 		return

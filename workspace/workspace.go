@@ -18,69 +18,69 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// Workspace is a project with the text of its program. One with faults can still be checked as far as it goes. It is
-// not safe for concurrent use.
+// Workspace is a project with the text of its program. A workspace with faults can still be checked as far as its parts
+// could be read. It is not safe for concurrent use.
 type Workspace struct {
 	Project *project.Project
 	Program project.Program
-	Source  *diag.Source // of the program; nil when there is none, or when a compiler has yet to print it
-	// Packages are declared beside the program (L1.H).
+	Source  *diag.Source // the program's text; nil if there is none, or before a compiler has printed it
+	// Packages are the packages declared beside the program (L1.H).
 	Packages []schema.Descriptor
-	// Components are the packages of components that are used by path (L7.31).
+	// Components are the component packages that are used by path (L7.31).
 	Components []check.LocalPackage
-	// Plugins are the packages that are plugins in folders of their own, which the project names by their paths (L7.31).
-	// They are taken from there and from nowhere else.
+	// Plugins are the packages that the project refers to by the path of a plugin's folder (L7.31). They are never
+	// looked up anywhere else.
 	Plugins []Plugin
-	// CRDs are the kinds of Kubernetes that the project's files define; nil for none.
+	// CRDs are the Kubernetes kinds defined by the project's files; nil if there are none.
 	CRDs *crd.Set
-	// Parts are the texts that the program is made of besides Source, as far as they have been read.
+	// Parts are the program's included texts, without Source, as far as they have been read.
 	Parts []*diag.Source
-	// Diags are the findings about the project file and its surroundings. Check returns them too.
+	// Diags are the findings about the project file, the program's packages and plugins. Check returns them too.
 	Diags diag.Diagnostics
 
 	options  Options
-	compiler *compilerOption // nil for a program that lies in a file
+	compiler *compilerOption // nil if the program is a file
 	find     func(pattern string) ([]*diag.Source, error)
 }
 
-// Options are the options of Open.
+// Options are the options of Open and its variants.
 type Options struct {
-	// Shown is how a path is called in messages; nil for the path itself.
+	// Shown returns a path as messages show it; nil shows paths unchanged.
 	Shown func(path string) string
-	// Compile runs the compiler of a project that has one (L1.F). It is nil where nothing may be started that a project
-	// brings, as in `check` (D13): then Check says that it has not seen the program.
+	// Compile runs the compiler of a project that has one (L1.F). It is nil if commands of the project must not be
+	// started, as in `check` (D13); then Check reports that the program was not checked.
 	Compile Compiler
-	// CompilerOption overrides the runtime option compiler of the project file; nil takes the project file's. An
-	// empty text means no compiler.
+	// CompilerOption overrides the runtime option compiler of the project file; nil keeps it. An empty text means no
+	// compiler.
 	CompilerOption *string
-	// ProgramDir is where a compiler runs; empty for the folder that the project file says.
+	// ProgramDir is the folder in which a compiler runs. If empty, it is the program folder set in the project file.
 	ProgramDir string
-	// Opened is the text of a file, by the name that Shown gives it, where an editor has it open; nil for any other file.
-	// The function itself is nil where there is no editor.
+	// Opened returns the text of a file that is open in an editor, by the name that Shown gives it, or nil for any
+	// other file. The function is nil if there is no editor.
 	Opened func(shown string) *diag.Source
-	// Outline is the text of a file that an editor has open without the lines of project.ProgramSections; nil where it is
-	// not known. The function itself may be nil.
+	// Outline returns the text of a file that is open in an editor without the lines of project.ProgramSections, or nil
+	// if it is not known. The function may be nil.
 	Outline func(shown string) []byte
-	// Declarations keep the packages that are declared beside programs; nil to look for them each time.
+	// Declarations caches the packages declared beside programs; nil looks for them each time.
 	Declarations *project.FoundPackages
-	// CRDs keep the kinds of Kubernetes that files define; nil to read the files each time.
+	// CRDs caches the Kubernetes kinds that files define; nil reads the files each time.
 	CRDs *crd.Cache
-	// Confined reads nothing outside of the project's folder, also where links lead: for a project that is not trusted
-	// (D13).
+	// Confined restricts reading to the project's folder, with symbolic links resolved, for a project that is not
+	// trusted (D13).
 	Confined bool
-	// Texts keeps what Parse has parsed for the Check of a workspace that is opened later; nil keeps nothing.
+	// Texts caches the programs that Parse has parsed for a later Check of the same program; nil disables caching.
 	Texts *Texts
-	// Inherit adds to the settings of a stack what it has from its environments (project.Settings.Inherit); nil leaves
-	// that out.
+	// Inherit adds the values of a stack's environments to its settings (project.Settings.Inherit); nil leaves them
+	// out.
 	Inherit func(*project.Project, *project.Settings)
-	// Installed finds packages that repositories of git keep; nil knows none.
+	// Installed finds installed packages from git repositories; nil finds none.
 	Installed project.Installed
-	// LocalPackages reads the packages that the project uses by path: component packages and plugins.
+	// LocalPackages enables reading of the packages that the project uses by path: component packages and plugins.
 	LocalPackages bool
 }
 
-// FindProject finds and reads the project file of a folder or one above it (L1.1). The error wraps project.ErrNotFound
-// when there is none.
+// FindProject finds and reads the project file in dir or the nearest folder above it (L1.1). The error wraps
+// project.ErrNotFound if there is none.
 func FindProject(dir string, o Options) (*project.Project, diag.Diagnostics, error) {
 	path, err := project.Find(dir)
 	if err != nil {
@@ -89,7 +89,7 @@ func FindProject(dir string, o Options) (*project.Project, diag.Diagnostics, err
 	return o.load(path)
 }
 
-// load reads a project file, or the text that an editor has of it.
+// load reads a project file, or takes its text from the editor if it is open there.
 func (o Options) load(path string) (*project.Project, diag.Diagnostics, error) {
 	src := o.opened(path)
 	if src == nil {
@@ -115,7 +115,7 @@ func (o Options) opened(path string) *diag.Source {
 	return o.Opened(o.shown(path))
 }
 
-// Open reads the project of a folder and the text of its program. A program that a compiler prints is read by Compile.
+// Open reads the project of a folder and its program's text. If a compiler prints the program, call Compile to read it.
 func Open(dir string, o Options) (*Workspace, error) {
 	p, diags, err := FindProject(dir, o)
 	if err != nil {
@@ -137,7 +137,7 @@ func Open(dir string, o Options) (*Workspace, error) {
 	return w, w.readPackages()
 }
 
-// OpenWithoutProgram reads the project of a folder alone, for operations that run no program.
+// OpenWithoutProgram reads only the project of a folder, for operations that run no program.
 func OpenWithoutProgram(dir string, o Options) (*Workspace, error) {
 	p, diags, err := FindProject(dir, o)
 	if err != nil {
@@ -156,12 +156,12 @@ func OpenWithoutProgram(dir string, o Options) (*Workspace, error) {
 	return w, nil
 }
 
-// Empty is the workspace of a folder outside of any project.
+// Empty returns the workspace of a folder without a project.
 func Empty(dir string) *Workspace {
 	return &Workspace{Project: &project.Project{Dir: dir}, Program: project.Program{Dir: dir}}
 }
 
-// OpenFile reads a program by the path of its text. It belongs to the project of its folder, if there is one.
+// OpenFile reads the program in the file path. The program belongs to the project of its folder, if there is one.
 func OpenFile(path string, o Options) (*Workspace, error) {
 	dir := filepath.Dir(path)
 	found, err := project.Find(dir)
@@ -203,17 +203,17 @@ func OpenPack(dir string, o Options) (*Workspace, error) {
 	return openLoose(filepath.Join(dir, PackFile), o)
 }
 
-// HoldsPack reports whether a folder has a policy pack and no project.
+// HoldsPack reports whether a folder contains a policy pack and no project file.
 func HoldsPack(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, PackFile))
 	found, _ := project.Find(dir)
 	return err == nil && filepath.Dir(found) != filepath.Clean(dir)
 }
 
-// isPack reports whether the program's text is a policy pack.
+// isPack reports whether the program is a policy pack.
 func (w *Workspace) isPack() bool { return filepath.Base(w.Program.Path) == PackFile }
 
-// readProgram reads the program's text, which may be in the project file (L1.7).
+// readProgram reads the program's text, which may be part of the project file (L1.7).
 func (w *Workspace) readProgram() error {
 	if main := w.Project.Main; main != nil && main.Text != "" {
 		if err := w.options.within(w.Project.Dir, w.Project.Resolve(main.Text)); err != nil {
@@ -234,13 +234,13 @@ func (w *Workspace) readProgram() error {
 	return err
 }
 
-// Dir is the program directory; for a project without a program, the folder of the project file.
+// Dir returns the program directory, or the folder of the project file if there is no program.
 func (w *Workspace) Dir() string {
 	return cmp.Or(w.Program.Dir, w.Project.Dir)
 }
 
-// source is the text of a program file. When that is the project file, it is the project's own text (L1.7), so that
-// positions in both are the same.
+// source returns the text of a program file. If path is the project file, source returns the project's own *diag.Source
+// (L1.7), so that positions in both agree.
 func (o Options) source(p *project.Project, path string) (*diag.Source, error) {
 	if path == p.Path {
 		return p.Source, nil
@@ -255,7 +255,7 @@ func (o Options) source(p *project.Project, path string) (*diag.Source, error) {
 	return diag.NewSource(o.shown(path), project.StripBOM(text)), nil
 }
 
-// within returns an error for a path that leads out of the folder of a project that is not trusted.
+// within returns an error if path leaves root and the options confine reading.
 func (o Options) within(root, path string) error {
 	if !o.Confined {
 		return nil
@@ -266,12 +266,12 @@ func (o Options) within(root, path string) error {
 	return nil
 }
 
-// includer finds the texts that a program in a folder includes.
+// includer returns a function that reads the texts included by a program in dir.
 func (w *Workspace) includer(dir string) func(pattern string) ([]*diag.Source, error) {
 	return project.Includer(dir, w.options.shown, func(path string) error { return w.options.within(w.Project.Dir, path) })
 }
 
-// include finds the texts that a pattern of the section include names.
+// include returns the texts that match a pattern of the section include.
 func (w *Workspace) include(pattern string) ([]*diag.Source, error) {
 	found, err := w.find(pattern)
 	for i, src := range found {
@@ -294,7 +294,7 @@ func (o Options) shown(path string) string {
 	return o.Shown(path)
 }
 
-// Relative returns a function that shows paths relative to a folder, with slashes, when they lie in it.
+// Relative returns a function that shows paths within dir relative to it, with slashes, and other paths unchanged.
 func Relative(dir string) func(path string) string {
 	return func(path string) string {
 		rel, err := filepath.Rel(dir, path)
@@ -305,7 +305,7 @@ func Relative(dir string) func(path string) string {
 	}
 }
 
-// compilerOption is the runtime option compiler.
+// compilerOption is the runtime option compiler of a project.
 type compilerOption struct {
 	command string
 	at      diag.Range // in the project file; zero when that does not have it
@@ -325,26 +325,27 @@ func (o Options) compilerOf(p *project.Project) *compilerOption {
 	return &c
 }
 
-// Compiler runs the command of a project's runtime option compiler and returns what it prints to standard output, which
-// is the program (L1.F).
+// Compiler runs the command of a project's runtime option compiler and returns its standard output, which is the
+// program (L1.F).
 type Compiler func(ctx context.Context, c Compilation) ([]byte, error)
 
-// Compilation is one run of a compiler.
+// Compilation describes one run of a compiler.
 type Compilation struct {
-	Command string // as the project file has it
+	Command string // as set in the project file
 	Dir     string // absolute path of the folder to run it in
 	Root    string // absolute path of the folder of the project file
 	Run     Run
 }
 
-// Run is the part of a run's description that compilers get (L1.F2). The zero value describes a run without a stack.
+// Run is the part of a run's description that compilers receive (L1.F2). The zero value describes a run without a
+// stack.
 type Run struct {
 	Stack, Organization, Project string
 	Config                       map[string]string // by full key, in plain text
 }
 
-// Compile makes the text of a program that a compiler prints. It does nothing for other programs, and for one that is
-// compiled already. A compiler that fails is a finding at the place that names it.
+// Compile runs the compiler and sets the program's text to its output. It does nothing if the program has no compiler
+// or is already compiled. A failure of the compiler is a finding at the option that sets it.
 func (w *Workspace) Compile(ctx context.Context, run Run) diag.Diagnostics {
 	if w.compiler == nil || w.Source != nil {
 		return nil
@@ -366,7 +367,7 @@ func (w *Workspace) Compile(ctx context.Context, run Run) diag.Diagnostics {
 	return nil
 }
 
-// notCompiled is the finding for a program that was not read.
+// notCompiled returns the warning about a program that was not compiled and therefore not checked.
 func (w *Workspace) notCompiled() diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Warning, Code: diag.NoProgram, Subject: w.compiler.at,
 		Summary: fmt.Sprintf("the program was not checked: it is the output of the compiler `%s`, which is not started here",
@@ -377,7 +378,7 @@ func (w *Workspace) notCompiled() diag.Diagnostic {
 // Compiled reports whether a compiler prints the program.
 func (w *Workspace) Compiled() bool { return w.compiler != nil }
 
-// Elsewhere returns the folders of packages and plugins that are not below the project's own.
+// Elsewhere returns the folders of packages and plugins outside of the project's folder.
 func (w *Workspace) Elsewhere() []string {
 	var dirs []string
 	add := func(dir string) {

@@ -42,7 +42,7 @@ func ParseFilter(text string) (Filter, error) {
 	return f, nil
 }
 
-// matches reports whether a member fulfils the condition.
+// matches reports whether m satisfies the condition.
 func (f Filter) matches(m *Member) bool {
 	ok := false
 	switch f.kind {
@@ -72,8 +72,8 @@ func matchPath(pattern, text string) bool {
 	return ok
 }
 
-// Select returns the members that match filters, in ascending order. A member matches when it fulfils one filter of
-// each kind, and every negated one.
+// Select returns the members that match filters, in ascending order. A member matches if it satisfies at least one
+// filter of each kind and every negated filter.
 func (g *Graph) Select(filters []Filter) []int {
 	var selected []int
 	for i, m := range g.Members {
@@ -96,9 +96,9 @@ func (g *Graph) Select(filters []Filter) []int {
 	return selected
 }
 
-// Affected are the members that a change of files concerns: those that own one of them or use a package that does, and
-// those that need such a member, in ascending order. files are absolute. A file belongs to the innermost project around
-// it.
+// Affected returns the members affected by a change of files, in ascending order: the members that own one of the
+// files, those that use a package with one of the files, and all members that depend on them. files are absolute paths.
+// A file belongs to the innermost project around it.
 func (g *Graph) Affected(files []string) []int {
 	hit := make([]bool, len(g.Members))
 	for _, file := range files {
@@ -128,7 +128,7 @@ func (g *Graph) Affected(files []string) []int {
 	return affected
 }
 
-// Only is the graph of some members. A member that is left out still orders those on both sides of it.
+// Only returns the subgraph of the members in keep. A path through omitted members becomes an edge.
 func (g *Graph) Only(keep []int) *Graph {
 	number := make(map[int]int, len(keep))
 	part := &Graph{}
@@ -143,7 +143,7 @@ func (g *Graph) Only(keep []int) *Graph {
 	for _, i := range keep {
 		linked := map[int]bool{i: true}
 		queue := slices.Clone(edges[i])
-		first := make(map[int]Edge, len(queue)) // the edge of i that a way begins with
+		first := make(map[int]Edge, len(queue)) // by member: the edge that starts the path from i to it
 		for _, e := range queue {
 			first[e.To] = e
 		}
@@ -170,7 +170,7 @@ func (g *Graph) Only(keep []int) *Graph {
 	return part
 }
 
-// Reversed is the graph with the direction of every edge reversed, for operations that take stacks down.
+// Reversed returns the graph with every edge reversed, for operations that destroy stacks.
 func (g *Graph) Reversed() *Graph {
 	turned := &Graph{Members: g.Members, Edges: make([]Edge, len(g.Edges))}
 	for i, e := range g.Edges {

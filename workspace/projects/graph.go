@@ -9,21 +9,21 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// Edge orders a member after another one.
+// Edge orders one member after another.
 type Edge struct {
 	From, To int        // indices of members: From needs To
-	Place    diag.Range // what says so, in a file of From
-	Package  string     // the package that lies in the folder of To; empty for a stack that is read
+	Place    diag.Range // where a file of From refers to To
+	Package  string     // the package in the folder of To; empty for a stack reference
 }
 
-// Graph is members with what has to come before what. It is immutable.
+// Graph holds members and the edges that order them. It is immutable.
 type Graph struct {
 	Members []*Member
-	Edges   []Edge // at most one from a member to another, the first in its text
+	Edges   []Edge // at most one for each pair of members: the first in the text
 }
 
-// Link finds the edges between members, and what is wrong with them: two members that make the same stack (Y502), and
-// members that need each other (Y500). A reference of a member to its own stack is none.
+// Link finds the edges between members. It reports members that make the same stack (Y502) and cycles of members
+// (Y500). A member's reference to its own stack makes no edge.
 func Link(members []*Member) (*Graph, diag.Diagnostics) {
 	g := &Graph{Members: members}
 	var diags diag.Diagnostics
@@ -57,8 +57,8 @@ func Link(members []*Member) (*Graph, diag.Diagnostics) {
 	return g, append(diags, g.cycles()...)
 }
 
-// ownerOf is the innermost member that a file or folder belongs to. One that holds its user too, such as a project at
-// the root of a repository, does not count; user is nil for any user.
+// ownerOf returns the innermost member whose folder contains path. A member whose folder also contains user, such as a
+// project at the root of a repository, does not count; user may be nil.
 func (g *Graph) ownerOf(path string, user *Member) (int, bool) {
 	best := -1
 	for i, m := range g.Members {
@@ -76,7 +76,7 @@ func within(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Needs are the members that a member comes after, in ascending order.
+// Needs returns the members that member i depends on, in ascending order.
 func (g *Graph) Needs(i int) []int {
 	var needs []int
 	for _, e := range g.Edges {
@@ -88,8 +88,8 @@ func (g *Graph) Needs(i int) []int {
 	return needs
 }
 
-// Order returns the members such that each comes behind what it needs; among those that could come next, the one with
-// the lowest index does. Members of a cycle, and what needs them, are left out.
+// Order returns the members in topological order: each after its dependencies, with the lowest index first among those
+// that are ready. Members of a cycle, and the members that depend on them, are left out.
 func (g *Graph) Order() []int {
 	missing := make([]int, len(g.Members))
 	users := make([][]int, len(g.Members))
@@ -116,7 +116,7 @@ func (g *Graph) Order() []int {
 	return order
 }
 
-// cycles reports each group of members that need each other once, with every place.
+// cycles reports each group of members that depend on each other once, with the places of all edges of the cycle.
 func (g *Graph) cycles() (diags diag.Diagnostics) {
 	told := make([]bool, len(g.Members))
 	for i := range g.Members {
@@ -146,7 +146,7 @@ func (g *Graph) cycles() (diags diag.Diagnostics) {
 	return diags
 }
 
-// cycleFrom is a shortest way from a member back to it; nil where there is none.
+// cycleFrom returns a shortest cycle through the member start, or nil if there is none.
 func (g *Graph) cycleFrom(start int) []Edge {
 	came := map[int]Edge{}
 	queue := []int{start}
@@ -175,9 +175,8 @@ func (g *Graph) cycleFrom(start int) []Edge {
 	return nil
 }
 
-// Lost returns the findings about references to stacks that none of the members to keep makes (Y501). exists reports
-// whether the backend has such a stack all the same; nil where that cannot be known, which makes the findings
-// warnings.
+// Lost returns the findings about references to stacks that no member in keep makes (Y501). exists reports whether the
+// backend already has a stack; it is nil if that cannot be determined, and then the findings are warnings.
 func (g *Graph) Lost(keep []int, exists func(Reference) (bool, error)) (diag.Diagnostics, error) {
 	var diags diag.Diagnostics
 	made, byName := map[string]int{}, map[string]*Member{}
@@ -206,8 +205,8 @@ func (g *Graph) Lost(keep []int, exists func(Reference) (bool, error)) (diag.Dia
 	return diags, nil
 }
 
-// lost is the finding about a reference. leftOut says that a project makes the stack which is not kept; other is a
-// project of that name, nil for none.
+// lost returns the finding about a reference. leftOut reports whether the stack belongs to a project that is left out;
+// other is a project of the referenced name, or nil; sure reports whether the backend was asked.
 func (g *Graph) lost(ref Reference, leftOut bool, other *Member, sure bool) diag.Diagnostic {
 	d := diag.Diagnostic{Code: diag.NoSuchStack, Subject: ref.Place,
 		Summary: fmt.Sprintf("no project here makes the stack %s", ref.Key()),
@@ -239,8 +238,8 @@ func projectNames(members []*Member) []string {
 	return names
 }
 
-// Unordered are notes about what the order does not know: references whose names only a run knows, and programs that a
-// command prints.
+// Unordered returns notes about dependencies that the order cannot take into account: references with names known only
+// during a run, and programs that a compiler prints.
 func (g *Graph) Unordered() (diags diag.Diagnostics) {
 	for _, m := range g.Members {
 		for _, rng := range m.Unread {

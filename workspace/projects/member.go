@@ -17,40 +17,40 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// Member is a project with the stack that a command takes of it. It does not change once Open has returned it.
+// Member is a project with the stack that a command uses. It is immutable once Open has returned it.
 type Member struct {
 	Dir     string // absolute
-	Path    string // of Dir, from the root, with slashes; "." for the root itself
+	Path    string // path of Dir relative to the root, with slashes; "." for the root itself
 	Project *project.Project
 	Stack   string
-	Tags    map[string]string // those that the configuration gives the stack under pulumi:tags
-	// Providers are the packages of the program's resources, sorted, each once.
+	Tags    map[string]string // tags of the stack, from the configuration pulumi:tags
+	// Providers are the packages of the program's resources, sorted and without duplicates.
 	Providers []string
-	// References are the stacks that the program reads, as far as their names are in the text or the configuration.
+	// References are the stacks that the program reads, if their names follow from the text or the configuration.
 	References []Reference
-	// Unread are the places of stack references whose names only a run knows.
+	// Unread are the places of stack references with names known only during a run.
 	Unread []diag.Range
-	// Packages are the folders of packages that are used by path.
+	// Packages are the packages that the project uses by path.
 	Packages []Package
-	// Compiled reports whether a command prints the program, so that its references are not known here.
+	// Compiled reports whether a compiler prints the program, in which case its references are unknown.
 	Compiled bool
-	// Diags are the findings about the project file. The checker reports the program's own faults.
+	// Diags are the findings about the project file. Faults of the program itself are left to the checker.
 	Diags diag.Diagnostics
 }
 
-// Key names a stack of a project: project/stack.
+// Key returns the member's stack as project/stack.
 func (m *Member) Key() string { return m.Project.Name.Text + "/" + m.Stack }
 
-// Reference is a stack that a program reads, with the place that names it.
+// Reference is a stack that a program reads, with the place of the reference.
 type Reference struct {
 	Project, Stack string
 	Place          diag.Range
 }
 
-// Key names the stack as Member.Key does.
+// Key returns the stack in the form of Member.Key.
 func (r Reference) Key() string { return r.Project + "/" + r.Stack }
 
-// Package is a package that a project uses by its path.
+// Package is a package that a project uses by path.
 type Package struct {
 	Name  string
 	Dir   string // absolute
@@ -59,21 +59,21 @@ type Package struct {
 
 // Options control how members are opened.
 type Options struct {
-	// Shown is how a path is called in messages; nil for the path itself.
+	// Shown returns a path as messages show it; nil shows paths unchanged.
 	Shown func(path string) string
-	// Texts keeps the programs that were parsed; nil keeps none.
+	// Texts caches the parsed programs; nil disables caching.
 	Texts *workspace.Texts
 	// Stack chooses the stack of a project.
 	Stack func(p *project.Project) (string, error)
-	// Settings reads the settings file of a stack; nil to read it from its usual place.
+	// Settings reads the settings file of a stack; nil reads it from its usual place.
 	Settings func(p *project.Project, stack string) (*project.Settings, diag.Diagnostics, error)
 }
 
-// skipped are folders that hold no projects of the user's own.
+// skipped are the names of folders that never hold the user's own projects.
 var skipped = []string{"node_modules", "vendor", "venv", "sdks", "bin", "obj"}
 
-// Find returns the folders below root that hold a project file, root among them, sorted. Folders whose names begin with
-// a dot, and those where tools put what they fetch, are left out.
+// Find returns the folders that hold a project file, from root downwards, sorted. It skips folders whose names begin
+// with a dot and folders where tools put downloads.
 func Find(root string) ([]string, error) {
 	var dirs []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -81,7 +81,7 @@ func Find(root string) ([]string, error) {
 		case err != nil && path == root:
 			return err
 		case err != nil:
-			return nil // a folder that cannot be read holds no project that could be run
+			return nil // an unreadable folder holds no project that could be run
 		case !d.IsDir():
 			return nil
 		case path != root && (strings.HasPrefix(d.Name(), ".") || slices.Contains(skipped, d.Name())):
@@ -101,11 +101,11 @@ func Find(root string) ([]string, error) {
 // draft is a member whose program has not been parsed yet.
 type draft struct {
 	*Member
-	program *workspace.Workspace // nil where there is no program to look at
+	program *workspace.Workspace // nil if there is no program to parse
 	config  map[project.Key]project.Text
 }
 
-// openDraft reads all that is needed of a member.
+// openDraft reads everything that a member needs before its program is parsed.
 func openDraft(root, dir string, o Options) (*draft, error) {
 	ws, err := workspace.Open(dir, workspace.Options{Shown: o.Shown, Texts: o.Texts})
 	if err != nil {
@@ -119,7 +119,7 @@ func openDraft(root, dir string, o Options) (*draft, error) {
 		}
 	}
 	if m.Project.Name.Text == "" {
-		return m, nil // a finding says so
+		return m, nil // a finding reports it
 	}
 	if m.Stack, err = o.Stack(ws.Project); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func openDraft(root, dir string, o Options) (*draft, error) {
 	return m, nil
 }
 
-// complete parses the program, and finds what it says of others. Drafts may be completed at the same time.
+// complete parses the program and finds its references. It is safe to complete different drafts concurrently.
 func (d *draft) complete() {
 	if d.program == nil {
 		return
@@ -145,12 +145,13 @@ func (d *draft) complete() {
 	d.read(file, config)
 }
 
-// sealed leaves secrets as they are: no name of a stack is one.
+// sealed is a decrypter that leaves secrets sealed: a stack's name is never a secret.
 type sealed struct{}
 
 func (sealed) Decrypt(string) (string, error) { return "", nil }
 
-// configOf returns the stack's configuration; secrets are empty. Its faults are reported where the stack is used.
+// configOf returns the stack's configuration with secrets left empty. Faults in it are reported where the stack is
+// used.
 func (m *Member) configOf(o Options) (map[project.Key]project.Text, error) {
 	read := o.Settings
 	if read == nil {
@@ -179,8 +180,8 @@ func (m *Member) read(file *ast.File, config map[string]check.ConfigText) {
 	slices.SortStableFunc(m.References, func(a, b Reference) int { return int(a.Place.Start) - int(b.Place.Start) })
 }
 
-// refer takes note of the name of a stack: stack, organization/stack or organization/project/stack. Others are for the
-// backend to refuse.
+// refer records a reference to a stack by name: stack, organization/stack or organization/project/stack. It ignores
+// names of other forms, which the backend rejects.
 func (m *Member) refer(name string, folder diag.Range) {
 	parts := strings.Split(name, "/")
 	ref := Reference{Project: m.Project.Name.Text, Stack: parts[len(parts)-1], Place: folder}
@@ -192,7 +193,7 @@ func (m *Member) refer(name string, folder diag.Range) {
 	}
 }
 
-// providersOf are the packages of a program's resources.
+// providersOf returns the packages of a program's resources, sorted and without duplicates.
 func providersOf(file *ast.File) []string {
 	var names []string
 	add := func(list []*ast.Resource) {
@@ -213,11 +214,11 @@ func providersOf(file *ast.File) []string {
 	return slices.Compact(names)
 }
 
-// atOnce is how many programs are in memory at a time while their order is found.
+// atOnce limits how many parsed programs are in memory at a time while the order is determined.
 const atOnce = 64
 
-// OpenAll opens the members of folders, in their order. A folder that cannot be read is an error; so is one without a
-// project of its own or above it. A folder that two names mean is opened once.
+// OpenAll opens the members in dirs and keeps their order. It returns an error for a folder that cannot be read, or
+// that has no project in itself or above. Each project is opened once, even if several of dirs lead to it.
 func OpenAll(root string, dirs []string, o Options) ([]*Member, error) {
 	var members []*Member
 	seen := map[string]bool{}

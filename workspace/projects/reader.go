@@ -12,19 +12,19 @@ import (
 // stackReferenceToken is the type of the resource that reads another stack (L7.11).
 const stackReferenceToken = "pulumi:pulumi:StackReference"
 
-// organization is the only owner of stacks outside of Pulumi Cloud (F6.14).
+// organization is the only organization outside of Pulumi Cloud (F6.14).
 const organization = "organization"
 
-// reader finds stack references in a program. It folds what is written out: literals, configuration, variables,
+// reader finds stack references in a program. It evaluates constant expressions: literals, configuration, variables,
 // names of the run, and templates and joins of those.
 type reader struct {
 	member *Member
 	file   *ast.File
 	config map[string]check.ConfigText
-	busy   map[string]bool // variables that are being folded: a cycle is for the checker
+	busy   map[string]bool // variables under evaluation, to stop at cycles, which the checker reports
 }
 
-// values reads the stack references that variables and outputs call.
+// values finds the stack references in calls within variables and outputs.
 func (r *reader) values(variables []*ast.Variable, outputs []*ast.Output) {
 	for _, v := range variables {
 		r.calls(v.Value)
@@ -34,8 +34,8 @@ func (r *reader) values(variables []*ast.Variable, outputs []*ast.Output) {
 	}
 }
 
-// resources reads the stack references among resources, and those that their properties call. Inside of a component
-// the name may come from its inputs, which nobody knows here.
+// resources finds the stack references among resources and in calls within their properties. inside reports whether the
+// resources belong to a component; then a stack's name may depend on inputs, which are unknown here.
 func (r *reader) resources(list []*ast.Resource, inside bool) {
 	for _, res := range list {
 		res.Exprs(r.calls)
@@ -55,7 +55,8 @@ func (r *reader) resources(list []*ast.Resource, inside bool) {
 	}
 }
 
-// refer takes note of the stack that an expression names. It is unknown where only a run knows what the expression is.
+// refer records the stack named by an expression. If unknown is true or the expression is not constant, the reference
+// is recorded as unread.
 func (r *reader) refer(named ast.Expr, unknown bool) {
 	if text, known := r.text(named); known && !unknown {
 		r.member.refer(text, named.Range())
@@ -64,7 +65,8 @@ func (r *reader) refer(named ast.Expr, unknown bool) {
 	}
 }
 
-// stackName is the expression that names the stack of a reference; nil where the resource's own name does.
+// stackName returns the expression that names the referenced stack, or nil if the resource's own name is the stack's
+// name.
 func (r *reader) stackName(res *ast.Resource) ast.Expr {
 	if res.Get != nil && res.Get.ID != nil {
 		return res.Get.ID
@@ -77,7 +79,7 @@ func (r *reader) stackName(res *ast.Resource) ast.Expr {
 	return res.PropertiesExpr
 }
 
-// usesInputs reports whether an expression inside of a component names anything but the run.
+// usesInputs reports whether e, an expression of a component, refers to anything but `pulumi`.
 func usesInputs(e ast.Expr) bool {
 	uses := false
 	ast.Walk(e, func(e ast.Expr) bool {
@@ -89,7 +91,7 @@ func usesInputs(e ast.Expr) bool {
 	return uses
 }
 
-// calls reads the calls in an expression that read a stack.
+// calls finds the calls within e that read a stack.
 func (r *reader) calls(e ast.Expr) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		call, ok := e.(*ast.Call)
@@ -117,7 +119,7 @@ func (r *reader) calls(e ast.Expr) {
 	})
 }
 
-// argument is an argument of a call in either form; nil where there is none.
+// argument returns the i-th argument of a call in either form, or nil if there is none.
 func argument(call *ast.Call, i int) ast.Expr {
 	if list, ok := call.Argument.(*ast.List); ok && i < len(list.Items) {
 		return list.Items[i]
@@ -128,7 +130,7 @@ func argument(call *ast.Call, i int) ast.Expr {
 	return nil
 }
 
-// entryOf is the value of a key of a map; nil where there is none. A nil map has no entries.
+// entryOf returns the value of a key of a map, or nil if there is none. m may be nil.
 func entryOf(m *ast.Map, key string) ast.Expr {
 	if m == nil {
 		return nil
@@ -141,7 +143,7 @@ func entryOf(m *ast.Map, key string) ast.Expr {
 	return nil
 }
 
-// text is the text that an expression surely has.
+// text returns the text of a constant expression. The second result is false if e is not constant.
 func (r *reader) text(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.String:
@@ -166,7 +168,7 @@ func (r *reader) text(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// join folds a call of fn::join.
+// join evaluates a call of fn::join.
 func (r *reader) join(call *ast.Call) (string, bool) {
 	sep, known := r.text(argument(call, 0))
 	list, isList := argument(call, 1).(*ast.List)
@@ -182,7 +184,7 @@ func (r *reader) join(call *ast.Call) (string, bool) {
 	return strings.Join(parts, sep), true
 }
 
-// access folds a name with its steps.
+// access evaluates a reference with its steps.
 func (r *reader) access(a *ast.Access) (string, bool) {
 	root := a.Root.Value
 	if root == "pulumi" && len(a.Steps) == 1 {
@@ -209,7 +211,7 @@ func (r *reader) access(a *ast.Access) (string, bool) {
 	return r.configured(root, a.Steps)
 }
 
-// into follows steps into an expression that is written out; nil where they lead into something that is not.
+// into follows steps into a literal expression. It returns nil if the steps do not lead to a literal part.
 func into(e ast.Expr, steps []ast.Step) ast.Expr {
 	for _, step := range steps {
 		switch node := e.(type) {
@@ -227,7 +229,8 @@ func into(e ast.Expr, steps []ast.Step) ast.Expr {
 	return e
 }
 
-// configured folds a configuration value: the stack's or the project file's, or the program's default.
+// configured evaluates a reference to configuration: the value of the stack or the project file, or else the program's
+// default.
 func (r *reader) configured(root string, steps []ast.Step) (string, bool) {
 	name := root
 	var fallback ast.Expr
@@ -260,7 +263,7 @@ func (r *reader) configured(root string, steps []ast.Step) (string, bool) {
 	return r.text(into(fallback, steps))
 }
 
-// dataText follows steps into a structured value.
+// dataText follows steps into a structured value and returns the text found there.
 func dataText(data any, steps []ast.Step) (string, bool) {
 	for _, step := range steps {
 		switch inner := data.(type) {
@@ -279,7 +282,7 @@ func dataText(data any, steps []ast.Step) (string, bool) {
 	return text, ok
 }
 
-// tagsOf are the tags that a stack's configuration gives it.
+// tagsOf returns the tags that a stack's configuration sets.
 func tagsOf(config map[project.Key]project.Text) map[string]string {
 	text, set := config[project.Key{Namespace: "pulumi", Name: "tags"}]
 	if !set || text.Secret {
