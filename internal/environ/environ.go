@@ -1,5 +1,5 @@
-// Package environ looks up variables in an environment that the caller passes: only package cmd reads the environment
-// of the process.
+// Package environ looks up variables in an environment that the caller passes. Below cmd, no package reads the
+// environment of the process.
 package environ
 
 import "strings"

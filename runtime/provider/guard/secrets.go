@@ -13,8 +13,8 @@ type secrets struct{ *mask.Masker }
 
 func (s secrets) learn(values ...value.Value) { s.Learn(values...) }
 
-// error returns a copy of a provider's error with known secrets masked. The engine can still inspect the error as
-// before.
+// error returns a provider's error with known secrets masked; an error without secrets is returned as it is. The types
+// that the engine looks for are kept.
 func (s secrets) error(err error) error {
 	if err == nil || s.Hide(err.Error()) == err.Error() {
 		return err
