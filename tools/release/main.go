@@ -104,12 +104,12 @@ func targets(text string) (all []Target, err error) {
 }
 
 // commit returns the commit that is checked out, and its time.
-func commit(ctx context.Context, source string) (id string, at time.Time, err error) {
+func commit(ctx context.Context, source string) (id string, date time.Time, err error) {
 	cmd := exec.CommandContext(ctx, "git", "log", "-1", "--format=%H %ct")
 	cmd.Dir = source
 	out, err := cmd.Output()
 	if err != nil {
-		return "", at, fmt.Errorf("git log: %w", err)
+		return "", date, fmt.Errorf("git log: %w", err)
 	}
 	id, seconds, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
 	unix, err := strconv.ParseInt(seconds, 10, 64)

@@ -224,7 +224,7 @@ func (c *cloudFormation) declare(key, value *yaml.Node) {
 	c.items[r.name] = r.item
 }
 
-// token returns the token for a type of CloudFormation; empty if there is none.
+// token returns the type token for a CloudFormation type, or "" if there is none.
 func (c *cloudFormation) token(kind string) string {
 	parts := strings.Split(kind, "::")
 	if len(parts) != 3 || parts[0] != "AWS" {

@@ -21,7 +21,7 @@ var pseudo = map[string]struct{ variable, function, result string }{
 	"AWS::URLSuffix": {"awsUrlSuffix", "getUrlSuffix", "urlSuffix"},
 }
 
-// ref is what Ref gives, as an expression.
+// ref returns the expression for Ref.
 func (c *cloudFormation) ref(name string, line int) string {
 	if p, found := pseudo[name]; found {
 		if !c.helpers[p.variable] {
@@ -142,7 +142,7 @@ func (c *cloudFormation) resolved(value string) string {
 	})
 }
 
-// attribute is what Fn::GetAtt gives.
+// attribute returns the expression for Fn::GetAtt.
 func (c *cloudFormation) attribute(name, attribute string, line int) string {
 	r := c.res[name]
 	if r == nil || r.name == "" {

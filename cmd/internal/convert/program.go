@@ -360,7 +360,7 @@ func encode(node *yaml.Node) ([]byte, error) {
 	return b.Bytes(), e.Close()
 }
 
-// escaped is a text that a program reads as it is: nothing in it is interpolated.
+// escaped returns a text with interpolations escaped, so that a program reads it literally.
 func escaped(value string) string { return strings.ReplaceAll(value, "${", "$${") }
 
 // camel joins the words of names: frontend-config and Service are frontendConfigService.

@@ -192,7 +192,7 @@ func choose(u *schema.Union, node *yaml.Node) schema.Type {
 	return best
 }
 
-// object is a map whose keys are names of properties.
+// object converts a map whose keys are names of properties.
 func (c *cloudFormation) object(node *yaml.Node, o *schema.Object, path string) *yaml.Node {
 	out := mapping()
 	each(node, func(key, value *yaml.Node) {
@@ -220,7 +220,7 @@ func (c *cloudFormation) object(node *yaml.Node, o *schema.Object, path string) 
 	return out
 }
 
-// entries is a map whose keys are the user's.
+// entries converts a map whose keys are the user's.
 func (c *cloudFormation) entries(node *yaml.Node, item schema.Type, path string) *yaml.Node {
 	out := mapping()
 	each(node, func(key, value *yaml.Node) {

@@ -26,8 +26,8 @@ type acceptFunc = func(ctx context.Context, name, version, from string) error
 // acceptAll lets every plugin be downloaded.
 func acceptAll(context.Context, string, string, string) error { return nil }
 
-// acquireWith lets missing plugins be downloaded from now on. dir is the folder of the lock file; accept is asked for
-// plugins that it does not have, and may be nil.
+// acquireWith allows the download of missing plugins from now on. dir is the folder of the lock file; accept decides
+// about plugins that the lock file does not list, and may be nil.
 func (p *Providers) acquireWith(a *console.Console, dir string, accept acceptFunc, tell func(text string)) {
 	forbidden := console.DownloadsForbidden(a)
 	if p.trust == Untrusted {

@@ -31,18 +31,18 @@ func versionAdvice(ctx context.Context, program *check.Program, providers *Provi
 	base *state.Snapshot) diag.Diagnostics {
 	var advice diag.Diagnostics
 	for _, d := range program.Packages {
-		was := versionInState(base, d.Name)
-		if d.Version != "" || d.Parameterization != nil || was == "" {
+		old := versionInState(base, d.Name)
+		if d.Version != "" || d.Parameterization != nil || old == "" {
 			continue
 		}
 		pkg, err := providers.openSchema(ctx, d)
-		if err != nil || pkg.Version == "" || majorOf(pkg.Version) == majorOf(was) {
+		if err != nil || pkg.Version == "" || majorOf(pkg.Version) == majorOf(old) {
 			continue
 		}
 		advice.Add(diag.Diagnostic{Severity: diag.Warning, Subject: firstUse(program, d),
-			Summary: fmt.Sprintf("the stack was made with %s %s, and no version is named: this run uses %s", d.Name, was,
+			Summary: fmt.Sprintf("the stack was made with %s %s, and no version is named: this run uses %s", d.Name, old,
 				pkg.Version),
-			Detail: fmt.Sprintf("to stay, add to the options of one resource of the package: version: %s", was)})
+			Detail: fmt.Sprintf("to stay, add to the options of one resource of the package: version: %s", old)})
 	}
 	return advice
 }
@@ -60,7 +60,7 @@ func versionInState(base *state.Snapshot, pkg string) string {
 	return ""
 }
 
-// majorOf is the first number of a version, -1 when it has none.
+// majorOf returns the first number of a version, or -1 if it has none.
 func majorOf(version string) int {
 	first, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	n, err := strconv.Atoi(first)
@@ -70,7 +70,7 @@ func majorOf(version string) int {
 	return n
 }
 
-// firstUse is where the program first has a resource of a package.
+// firstUse returns the place of the program's first resource of a package.
 func firstUse(program *check.Program, d schema.Descriptor) diag.Range {
 	for _, n := range program.Nodes {
 		if n.Resource != nil && n.Resource.Decl.Type != nil && n.Resource.Package.Key() == d.Key() {

@@ -185,7 +185,7 @@ func (p *Pipeline) planAndApply(ctx context.Context, op Operation) error {
 	return nil
 }
 
-// MayAsk refuses an operation that would have to ask without a terminal.
+// MayAsk returns an error if the operation would have to ask but there is no terminal.
 func MayAsk(a *console.Console, o *Options) error {
 	if !o.Yes && !o.SkipPreview && !o.PreviewOnly && !a.Interactive() {
 		return console.WithCode(console.CodeUsage,

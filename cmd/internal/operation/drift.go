@@ -76,7 +76,8 @@ func (c *driftCollector) gone(u urn.URN) bool {
 	return slices.ContainsFunc(c.found, func(d difference) bool { return d.urn == u && len(d.paths) == 0 })
 }
 
-// ignored takes away what rules ignore, and tells which rule took what.
+// ignored removes the differences that match a rule. told has a line with the rule's reason for each removed property
+// or resource.
 func ignored(found []difference, rules []project.DriftRule) (left []difference, told []string) {
 	for _, d := range found {
 		matching := func(path string) *project.DriftRule {
@@ -116,7 +117,7 @@ func matches(glob, text string) bool {
 	return err == nil && found
 }
 
-// Texts of provider errors that say that the provider cannot be used.
+// Texts of provider errors that mean that the provider cannot be used.
 const (
 	deniedWords = `(?i)credential|unauthori[sz]ed|authenticat|access ?denied|permission denied|forbidden|` +
 		`expired token|\b40[13]\b`

@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// scopeOptions are the flags that confine an operation, and those that set rules of it aside.
+// scopeOptions are the flags that confine an operation or override some of its rules.
 type scopeOptions struct {
 	targets, replace, targetReplace, excludes []string
 	targetDependents, excludeDependents       bool
@@ -26,7 +26,7 @@ type scopeOptions struct {
 	importPendingCreates                    []string
 }
 
-// ScopeFlags adds the flags of Pulumi's that say what an operation is about.
+// ScopeFlags adds Pulumi's flags that select the resources of an operation.
 func ScopeFlags(cmd *cobra.Command, o *Options) {
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.Scope.targets, "target", "t", nil,
@@ -56,7 +56,7 @@ func ProgramFlag(a *console.Console, cmd *cobra.Command, o *Options, help string
 	cmd.Flags().BoolVar(&o.Scope.runProgram, "run-program", a.World.Enabled("PULUMI_RUN_PROGRAM"), help)
 }
 
-// PendingFlags adds the flags that say what becomes of creations that an earlier run left open.
+// PendingFlags adds the flags that decide about creations that an earlier run left pending.
 func PendingFlags(cmd *cobra.Command, o *Options) {
 	f := cmd.Flags()
 	f.BoolVar(&o.Scope.clearPendingCreates, "clear-pending-creates", false, "forget interrupted creations")

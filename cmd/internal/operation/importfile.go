@@ -57,7 +57,7 @@ func (w *wantedCreates) note(e *engine.StepStarted) {
 	}
 }
 
-// SavedImport is an entry of an import file that is written. Members that say nothing stay out.
+// SavedImport is an entry of an import file that is written. Empty members are omitted.
 type SavedImport struct {
 	Type              string            `json:"type"`
 	Name              string            `json:"name"`
@@ -271,7 +271,7 @@ type ImportExtension struct {
 	Value   []byte `json:"value"`
 }
 
-// JsonFault is a fault of JSON without words of Go's.
+// JsonFault returns the description of a JSON error without the wording of encoding/json.
 func JsonFault(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s cannot be a %s", wrong.Field, wrong.Value)

@@ -27,7 +27,7 @@ type eventSink struct {
 	shown   *shownView
 	skipped []urn.URN // resources that the program left out after a failure, for the summary (A1)
 
-	masker *mask.Masker // of everything that is said; all operations of a command share it
+	masker *mask.Masker // hides secrets in all output; shared by all operations of a command
 }
 
 // skip notes resources by their names that the program did not even register.
@@ -79,7 +79,7 @@ func (s *eventSink) waiting() bool {
 	return s.shown == nil
 }
 
-// pluginMessage shows what a plugin says.
+// pluginMessage shows a message of a plugin.
 func (s *eventSink) pluginMessage(m plugin.Message) {
 	e := &engine.Message{URN: m.URN, Text: m.Text, Ephemeral: m.Ephemeral}
 	switch m.Severity {
@@ -137,8 +137,7 @@ func (s *display) tellDetails(outline *view.Outline) {
 	}
 }
 
-// compilerSays shows what the compiler of the program has to say, without the secrets of the configuration that it was
-// given.
+// compilerSays shows the output of the program's compiler, with the secrets of its configuration hidden.
 func (s *display) compilerSays(severity diag.Severity, text string) {
 	out, flush := s.discreetErr()
 	console.CompilerSays(out)(severity, text)

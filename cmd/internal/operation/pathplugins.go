@@ -42,8 +42,8 @@ func pathPluginsOf(ws *workspace.Workspace) *pathPlugins {
 }
 
 func (p *pathPlugins) has(name string) bool {
-	_, is := p.places[name]
-	return is
+	_, known := p.places[name]
+	return known
 }
 
 // bar returns an error for a plugin that may not be started.

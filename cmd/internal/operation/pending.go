@@ -68,7 +68,7 @@ func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op O
 	var open []state.Operation
 	for _, o := range engine.Undecided(base) {
 		u := o.Resource.URN
-		if _, said := decisions.by[u]; said {
+		if _, decided := decisions.by[u]; decided {
 			continue
 		}
 		if decision, answered := w.answers[u]; answered {
@@ -135,8 +135,8 @@ func (w *pendingWork) resolveForRefresh(ctx context.Context, base *state.Snapsho
 	for _, op := range engine.Undecided(base) {
 		u := op.Resource.URN
 		undecided[u] = true
-		_, said := named[u]
-		if _, answered := w.answers[u]; !said && !answered && !s.clearPendingCreates && !s.skipPendingCreates {
+		_, found := named[u]
+		if _, answered := w.answers[u]; !found && !answered && !s.clearPendingCreates && !s.skipPendingCreates {
 			ask = append(ask, op)
 		}
 	}
@@ -205,7 +205,7 @@ type pendingAnswers struct {
 	read   bool // all others whose IDs follow from their inputs are read
 }
 
-// CheckSettlePending refuses values of --settle-pending that mean nothing, whatever is pending.
+// CheckSettlePending returns an error for values of --settle-pending that are invalid whatever is pending.
 func CheckSettlePending(flags []string) error {
 	general := ""
 	for _, text := range flags {
@@ -256,7 +256,7 @@ func pendingAnswersOf(flags []string, pending []state.Operation) (pendingAnswers
 	return w, nil
 }
 
-// unknownPending refuses a word about something that is not pending.
+// unknownPending returns an error for a decision about something that is not pending.
 func unknownPending(text string, pending []state.Operation) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "--settle-pending %q names no interrupted creation of an earlier run", text)
@@ -333,7 +333,8 @@ func (w *pendingWork) unresolved(ops []state.Operation, done string) error {
 	return console.WithCode(console.CodePending, "%s%s", b.String(), done)
 }
 
-// askAll asks a person what became of creations: of several, first whether none of them happened.
+// askAll asks the user about the outcome of creations. If there are several, it first asks whether none of them
+// happened.
 func (w *pendingWork) askAll(ops []state.Operation, op Operation) error {
 	out := w.out
 	if len(ops) > 1 {

@@ -135,7 +135,7 @@ func prepare(ctx context.Context, a *console.Console, o *Options, op Operation, 
 	return p, nil
 }
 
-// newPipeline is a pipeline before anything is read.
+// newPipeline returns a pipeline for which nothing has been read yet.
 func newPipeline(a *console.Console, o *Options, op Operation) *Pipeline {
 	p := &Pipeline{Console: a, options: o, sink: &eventSink{masker: mask.New()}}
 	document := o.PlanOnly || o.PreviewOnly || op.Kind == previewOperation.Kind
@@ -218,7 +218,7 @@ func (p *Pipeline) configure(ctx context.Context) error {
 	return nil
 }
 
-// readSettings reads the settings file of the stack, and puts into it what the flags say.
+// readSettings reads the settings file of the stack and applies the flags to it.
 func (p *Pipeline) readSettings() (diag.Diagnostics, error) {
 	own, name, file := p.Workspace.Project, p.Stack.Ref.Stack, p.options.ConfigFile
 	path := p.Console.Stacks().SettingsPath(own, name, file)
@@ -299,7 +299,7 @@ func (p *Pipeline) openEnvironment(ctx context.Context) (diag.Diagnostics, error
 	return diags, nil
 }
 
-// check compiles the program, tells everything that is wrong and goes on only when nothing is.
+// check compiles the program and reports all findings. It returns an error if any of them is an error.
 func (p *Pipeline) check(ctx context.Context) error {
 	texts, _ := p.config.engine()
 	uncompiled := p.Workspace.Compile(ctx, workspace.Run{

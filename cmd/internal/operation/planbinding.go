@@ -34,7 +34,7 @@ type planBinding struct {
 // planFormat is the version of the binding's fields and of their meaning.
 const planFormat = 1
 
-// refusedPlan is an error with the exit code of a plan that is not carried out.
+// refusedPlan is the error of a plan that is refused, with the exit code for it.
 func refusedPlan(format string, args ...any) error {
 	return console.WithCode(console.CodePlan, format+
 		"; nothing was done. Make a new plan with `yamlhost preview --save-plan`", args...)
@@ -142,8 +142,8 @@ func (u *usedPlugins) checksums() map[string]string {
 	return maps.Clone(u.sums)
 }
 
-// note takes note of a plugin that is about to be used, before anything is asked of it. An error says that it is not
-// the plan's.
+// note records a plugin that is about to be used, before any call to it. It returns an error if the plugin is not the
+// plan's.
 func (u *usedPlugins) note(pkg provider.Package, executable string) error {
 	if !u.needed && u.want == nil {
 		return nil
@@ -171,14 +171,14 @@ func (u *usedPlugins) note(pkg provider.Package, executable string) error {
 	return nil
 }
 
-// errPluginMoved is returned when a plugin is not the one of the plan.
+// errPluginMoved is returned when a plugin differs from the one that the plan was made with.
 type errPluginMoved struct{ name string }
 
 func (e errPluginMoved) Error() string {
 	return "the plugin " + e.name + " is not the one that the plan was made with: its executable has another checksum"
 }
 
-// notePlugin takes note of a plugin that is about to be started.
+// notePlugin records a plugin that is about to be started.
 func (p *Providers) notePlugin(pkg provider.Package) error {
 	loc, err := p.finder.Host.Find(pkg.Name, pkg.Version)
 	if err != nil || loc.Path == "" {

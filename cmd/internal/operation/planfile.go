@@ -130,7 +130,7 @@ func readPlanFile(path, name string) (*planFile, error) {
 	return &f, nil
 }
 
-// decoded is the plan as the engine takes it.
+// decoded returns the plan in the engine's form.
 func (f *planFile) decoded(m secrets.Manager) (*engine.UpdatePlan, error) {
 	plan := &engine.UpdatePlan{Resources: make(map[urn.URN]*engine.ResourcePlan, len(f.ResourcePlans))}
 	c := planCodec{m}
@@ -177,7 +177,7 @@ func (c planCodec) encode(values map[string]value.Value) (map[string]json.RawMes
 	})
 }
 
-// mapValues returns a map with what convert makes of each value. The error is that of the first value that has one.
+// mapValues returns a map with the converted values. It returns the first error of convert.
 func mapValues[A, B any](values map[string]A, convert func(A) (B, error)) (map[string]B, error) {
 	out := make(map[string]B, len(values))
 	for key, v := range values {

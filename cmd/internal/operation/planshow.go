@@ -102,7 +102,7 @@ func sealedValues(raw map[string]json.RawMessage) map[string]json.RawMessage {
 	return out
 }
 
-// op is the step that people think of.
+// op returns the step under the name that users know.
 func (s *ShownStep) op() engine.Op {
 	for _, op := range []engine.Op{engine.OpReplace, engine.OpCreateReplacement, engine.OpDeleteReplaced} {
 		if slices.Contains(s.Steps, op) {
@@ -115,7 +115,7 @@ func (s *ShownStep) op() engine.Op {
 	return s.Steps[0]
 }
 
-// changes are the lines that tell how the inputs change.
+// changes returns the lines that describe the changes of the inputs.
 func (s *ShownStep) changes() []string {
 	var lines []string
 	for _, part := range []struct {
@@ -132,7 +132,7 @@ func (s *ShownStep) changes() []string {
 	return lines
 }
 
-// Record is the plan as the reports take it.
+// Record returns the plan in the form that reports take.
 func (s *ShownPlan) Record(version string) *report.Record {
 	r := &report.Record{Subject: report.Subject{Command: "plan show", Version: version, Project: s.Project, Stack: s.Stack,
 		Program: "Pulumi.yaml"}, Began: s.Made, Title: "Plan", Planning: true, Result: "succeeded"}
@@ -161,7 +161,7 @@ func (s *ShownPlan) Record(version string) *report.Record {
 	return r
 }
 
-// Text is the plan for a terminal.
+// Text returns the plan as text for a terminal.
 func (s *ShownPlan) Text() string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "Plan of the stack %s of %s, made %s by %s\n\n", s.Stack, s.Project, s.Made.UTC().Format(time.RFC3339),

@@ -187,8 +187,8 @@ func (s *packStarter) start(ctx context.Context, pack policyPack) error {
 	return pack.configure(ctx, a, loaded, s.stack)
 }
 
-// nothingDone is the error of a pack that cannot be relied on. It has the exit code of a faulty program, unless the
-// operation was ended.
+// nothingDone returns the error of an unreliable pack. It has the exit code of a faulty program, unless the operation
+// was ended.
 func nothingDone(err error) error {
 	err = fmt.Errorf("%w\nnothing was done", err)
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -197,7 +197,7 @@ func nothingDone(err error) error {
 	return &console.ExitError{Code: console.CodeProgram, Cause: err}
 }
 
-// missing is the finding about a pack that is not there.
+// missing returns the finding about a pack that does not exist.
 func (pack *policyPack) missing(project string) diag.Diagnostics {
 	d := diag.Diagnostic{Code: diag.FileAccess, Subject: pack.at,
 		Detail: "name a folder with a " + workspace.PackFile + ", or an executable"}
@@ -383,9 +383,9 @@ func policyConfig(info analyzer.Info, given value.Value) (map[string]analyzer.Co
 	return config, nil
 }
 
-func merged(dst, from value.Value) value.Value {
-	for i, key := range from.Keys() {
-		dst = dst.With(key, from.At(i))
+func merged(dst, src value.Value) value.Value {
+	for i, key := range src.Keys() {
+		dst = dst.With(key, src.At(i))
 	}
 	return dst
 }

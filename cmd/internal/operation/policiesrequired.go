@@ -21,7 +21,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// meets notes which demand of the organization a pack of the run meets, and returns an error if it has another version.
+// meets records which demand of the organization a pack of the run meets. It returns an error if the pack has another
+// version.
 func (pack *policyPack) meets(info analyzer.Info, required []backend.Policy) error {
 	i := slices.IndexFunc(required, func(r backend.Policy) bool { return r.Name == info.Name })
 	if i < 0 {

@@ -117,10 +117,10 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 		}
 	}
 	files := &sources.Sources{Confined: trust == Untrusted}
-	beside := dynamic.Options{Dir: ws.Dir(), Environ: a.World.Env, Path: options.Path, Project: options.Project,
+	opts := dynamic.Options{Dir: ws.Dir(), Environ: a.World.Env, Path: options.Path, Project: options.Project,
 		Maps: files.Map, Supervisor: a.World.Supervisor()}
 	if log != nil {
-		beside.Log = func(line dynamic.LogLine) {
+		opts.Log = func(line dynamic.LogLine) {
 			log(plugin.Message{URN: line.URN, Severity: severityOf(line.Severity), Text: line.Text})
 		}
 	}
@@ -147,7 +147,7 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 		finder: plugin.Finder{Host: plugin.NewHost(options), Cache: plugin.SchemaCache{Home: home},
 			AskOnce: trust >= Careful},
 		trust: trust, trace: trace, Paths: paths,
-		Sources: files, dynamic: dynamic.NewLoader(beside),
+		Sources: files, dynamic: dynamic.NewLoader(opts),
 		inProcess: append(append([]console.EmbeddedProviders(nil), a.World.Embedded...),
 			builtIn{embedded.NewLoader(inProcess)}),
 	}
@@ -157,7 +157,7 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 const secretOutputHint = "The output of commands with secret inputs is shown, with secrets replaced where they are " +
 	"recognized (docs/secrets.md). To show none of it, use --suppress-secret-output."
 
-// severityOf is how much a line matters that the code of a dynamic type printed.
+// severityOf returns the severity of a line that the code of a dynamic type printed.
 func severityOf(name string) plugin.Severity {
 	switch name {
 	case "debug":

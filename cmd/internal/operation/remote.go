@@ -156,7 +156,7 @@ func (s otherStacks) resources(ctx context.Context, name string) (value.Value, e
 	return value.Map(resources), nil
 }
 
-// StackOutputs are a stack's outputs, a map.
+// StackOutputs returns the outputs of a stack as a map.
 func StackOutputs(s *state.Snapshot) value.Value {
 	for _, r := range s.Resources {
 		if r.Type == urn.RootStackType && !r.Delete {

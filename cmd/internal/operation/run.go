@@ -251,7 +251,7 @@ func (p *Pipeline) planHolds(base *state.Snapshot) error {
 	return binding.pluginsHold(p.Providers)
 }
 
-// savePlan writes a plan where --save-plan says.
+// savePlan writes a plan to the file that --save-plan names.
 func (p *Pipeline) savePlan(plan *engine.UpdatePlan, base *state.Snapshot) error {
 	binding := p.subject()
 	binding.Plugins = p.Providers.used.checksums()
@@ -273,7 +273,7 @@ func (p *Pipeline) savePlan(plan *engine.UpdatePlan, base *state.Snapshot) error
 	return nil
 }
 
-// saveCreates writes what a plan would create where --import-file says.
+// saveCreates writes the resources that a plan would create to the file that --import-file names.
 func (p *Pipeline) saveCreates(w *wantedCreates) error {
 	name := p.options.importFile
 	waiting, err := w.save(p.Console, name, p.StackSecrets)
@@ -357,7 +357,7 @@ func finishRecord(r *backend.Record, result *engine.Result, started, ended time.
 	return r
 }
 
-// environmentRecord returns the part of a history record that tells how the operation on the project in dir was
+// environmentRecord returns the part of a history record that describes how the operation on the project in dir was
 // started.
 func environmentRecord(a *console.Console, o *Options, dir string) map[string]string {
 	env := map[string]string{

@@ -79,7 +79,7 @@ const lockInterval = 500 * time.Millisecond
 // lease runs out without a word.
 const heardInterval = 4 * lockInterval
 
-// beginSession takes the lock of a stack. It waits so long for another run that holds it.
+// beginSession takes the lock of a stack. If another run holds it, beginSession waits for at most wait.
 func beginSession(ctx context.Context, out io.Writer, s *console.Stack, wait time.Duration,
 	o backend.BeginOptions) (session *backend.Session, err error) {
 	err = awaitLock(ctx, out, s, wait, func() error {
@@ -89,8 +89,8 @@ func beginSession(ctx context.Context, out io.Writer, s *console.Stack, wait tim
 	return session, err
 }
 
-// awaitLock tries what takes the lock of a stack, again and again for so long as another run holds it. It tells that on
-// out; an interrupt ends the waiting.
+// awaitLock calls try, which takes the lock of a stack, repeatedly while another run holds the lock, for at most wait.
+// It reports the waiting on out; an interrupt ends it.
 func awaitLock(ctx context.Context, out io.Writer, s *console.Stack, wait time.Duration, try func() error) error {
 	limit, end := context.WithTimeout(ctx, wait)
 	defer end()
@@ -105,11 +105,11 @@ func awaitLock(ctx context.Context, out io.Writer, s *console.Stack, wait time.D
 		}
 		if !told {
 			told = true
-			who := "another run"
+			run := "another run"
 			if locked != nil && len(locked.Locks) > 0 {
-				who = fmt.Sprintf("%s@%s (process %d)", locked.Locks[0].User, locked.Locks[0].Host, locked.Locks[0].PID)
+				run = fmt.Sprintf("%s@%s (process %d)", locked.Locks[0].User, locked.Locks[0].Host, locked.Locks[0].PID)
 			}
-			fmt.Fprintf(out, "Waiting up to %s for %s, which holds the stack %s.\n", wait, who, s.Ref.Stack)
+			fmt.Fprintf(out, "Waiting up to %s for %s, which holds the stack %s.\n", wait, run, s.Ref.Stack)
 			var stop func()
 			if wakes, stop = s.Backend.Wakes(limit, s.Ref); wakes != nil {
 				interval = heardInterval

@@ -37,7 +37,7 @@ type display struct {
 	stack     *console.Stack
 	program   *check.Program
 	warned    diag.Diagnostics   // what the checker found, none of it an error
-	listen    func(engine.Event) // also told of every event; nil for nobody
+	listen    func(engine.Event) // called with every event; may be nil
 	blast     *view.BlastRadius  // of the last operation
 	// what evaluating the program had to say so far; a plan and what follows it say the same
 	noted       map[string]bool

@@ -19,7 +19,7 @@ import (
 // Repository describes where a template lies in a repository of git.
 type Repository struct {
 	URL    string // as git takes it
-	Ref    string // a branch, a tag or a commit; empty for what the server says is current
+	Ref    string // a branch, a tag or a commit; empty for the server's current branch
 	Folder string // below the root, with slashes; empty for the root
 }
 

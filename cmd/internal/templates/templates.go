@@ -142,12 +142,12 @@ func (t *Template) readProject() error {
 	}
 	f := t.files[i]
 	t.ProjectFile = f.Path
-	said, found := project.ReadTemplate(diag.NewSource(strings.TrimSuffix(filepath.ToSlash(t.Name), "/")+"/"+f.Path,
+	decl, found := project.ReadTemplate(diag.NewSource(strings.TrimSuffix(filepath.ToSlash(t.Name), "/")+"/"+f.Path,
 		project.StripBOM(f.Text)))
 	if found.HasErrors() {
 		return &FaultyError{found}
 	}
-	t.Template = *said
+	t.Template = *decl
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// graphRequest is what to draw.
+// graphRequest selects the resources to draw.
 type graphRequest struct {
 	Stack      string   `json:"stack"`
 	Components bool     `json:"components"` // draw what is in a component as one box

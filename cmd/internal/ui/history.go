@@ -149,7 +149,7 @@ func diffStates(before, after *state.Snapshot) *stateDiff {
 	return out
 }
 
-// past is what one operation has done to a resource.
+// past is the change of a resource by one operation.
 type past struct {
 	operation
 	What    string   `json:"what"` // added, removed or changed
@@ -195,7 +195,7 @@ func (s *Server) changes(ctx context.Context, history backend.Past, q query) (an
 	return out, nil
 }
 
-// add notes what an operation has done, if anything.
+// add records the change by an operation, if there is any.
 func (p *resourcePast) add(e backend.Entry, before, after *state.Resource) {
 	x := past{operation: operationOf(e)}
 	switch {

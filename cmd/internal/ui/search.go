@@ -64,9 +64,9 @@ func (s *Server) search(ctx context.Context, q query) (any, error) {
 // ofStack returns the words that are not about stacks, and whether those that are mean this one.
 func ofStack(words []string, name string) (rest []string, wanted bool) {
 	for _, w := range words {
-		text, is := strings.CutPrefix(w, "stack:")
+		text, found := strings.CutPrefix(w, "stack:")
 		switch {
-		case !is:
+		case !found:
 			rest = append(rest, w)
 		case !strings.Contains(name, text):
 			return nil, false
@@ -75,7 +75,8 @@ func ofStack(words []string, name string) (rest []string, wanted bool) {
 	return rest, true
 }
 
-// matches reports whether all words are in a resource, whose search text is given, and where the last of them is.
+// matches reports whether a resource, whose search text is given, contains all words, and where it contains the last
+// one.
 func matches(r *state.Resource, text string, words []string) (where string, found bool) {
 	for _, w := range words {
 		kind, part, special := strings.Cut(w, ":")

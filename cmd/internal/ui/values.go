@@ -102,7 +102,7 @@ func sealedWhole(v value.Value) value.Value {
 	})
 }
 
-// optionsOf compares what is recorded of a resource beside its properties.
+// optionsOf compares the options of a resource, which the state records beside its properties.
 func optionsOf(before, after *state.Resource) (list []change) {
 	old, new := optionTexts(before), optionTexts(after)
 	names := slices.AppendSeq(slices.Collect(maps.Keys(old)), maps.Keys(new))
@@ -112,10 +112,10 @@ func optionsOf(before, after *state.Resource) (list []change) {
 			continue
 		}
 		x := change{Path: "options." + name}
-		if text, was := old[name]; was {
+		if text, ok := old[name]; ok {
 			x.Old, _ = json.Marshal(text) // a string encodes
 		}
-		if text, is := new[name]; is {
+		if text, ok := new[name]; ok {
 			x.New, _ = json.Marshal(text)
 		}
 		list = append(list, x)
@@ -207,8 +207,8 @@ func (s *Server) reveal(ctx context.Context, req revealRequest) (any, error) {
 			v = v.At(int(step))
 		}
 	}
-	sealed, is := state.SealedText(v)
-	if !is || k.snapshot.SecretsProvider == nil {
+	sealed, ok := state.SealedText(v)
+	if !ok || k.snapshot.SecretsProvider == nil {
 		return nil, &httpError{http.StatusBadRequest, "there is no secret"}
 	}
 	m, err := s.o.Manager(*k.snapshot.SecretsProvider, req.Passphrase)

@@ -201,7 +201,7 @@ func (p *Provider) Read(_ context.Context, r provider.ReadRequest) (provider.Rea
 	return provider.ReadResponse{ID: r.ID, Inputs: inputs(o), Outputs: outputs(o)}, err
 }
 
-// page is how many objects List tells at once.
+// page is the largest number of objects in one answer of List.
 const page = 100
 
 // List returns the objects in the order of their IDs, those of the kind of the query if it names one.

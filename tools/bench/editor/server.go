@@ -121,7 +121,7 @@ func (s *server) timed(do func()) sample {
 	return sample{time.Since(begun), s.cpu() - cpu}
 }
 
-// cpu is the CPU time of the server so far; 0 where the system does not tell.
+// cpu returns the CPU time of the server so far, or 0 if the system does not report it.
 func (s *server) cpu() (total time.Duration) {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", s.cmd.Process.Pid))
 	for _, thread := range threads {

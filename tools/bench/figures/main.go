@@ -77,7 +77,7 @@ func (o *options) chosen(name string) bool {
 	})
 }
 
-// list writes the parts that are chosen, with what each takes.
+// list writes the chosen parts, each with its expected duration.
 func (o *options) list() {
 	var total time.Duration
 	for _, p := range parts() {

@@ -72,7 +72,7 @@ func words(text string) []string { return strings.Fields(text) }
 // sizes are the numbers of resources that programs of the usual shape have.
 var sizes = []int{1, 10, 100, 1000, 10000, 50000, 100000}
 
-// besideSizes are those that are measured beside other tools.
+// besideSizes are the sizes that are measured for other tools, too.
 var besideSizes = []int{100, 1000}
 
 // most is how many runs are enough for programs of a size, which differ less from run to run the larger they are; 0 for
@@ -167,7 +167,7 @@ func shapes() []*part {
 	return all
 }
 
-// noopDelay is the variable that says how long each change of the provider takes.
+// noopDelay is the environment variable for the duration of each change by the provider.
 const noopDelay = "YAMLHOST_NOOP_DELAY"
 
 // measure measures a part some times. Tools take turns at each operation, so that what else goes on in the machine

@@ -83,7 +83,7 @@ func write(path string, text []byte) {
 	check(errors.Join(dir.Sync(), dir.Close()))
 }
 
-// append writes what a state says of a resource.
+// append writes the record of a resource in a state.
 func (r *resource) append(b []byte) []byte {
 	const parent, by = "urn:pulumi:dev::generated::pulumi:pulumi:Stack::generated-dev",
 		"urn:pulumi:dev::generated::pulumi:providers:noop::default::31274138-bdfa-43fc-b9dc-0a3e419141b1"

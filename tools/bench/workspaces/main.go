@@ -153,18 +153,18 @@ func loop(binary, dir, state string, n int, args []string) (sum figure, err erro
 	return sum, nil
 }
 
-// measure runs a process and says what it took.
+// measure runs a process and returns its time and memory.
 func measure(binary, dir, state string, args []string) (figure, error) {
 	cmd := exec.Command(binary, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOME="+dir, "PULUMI_HOME="+filepath.Join(dir, "home"),
 		"PULUMI_BACKEND_URL=file://"+state, "CI=", "GITHUB_ACTIONS=", "GITLAB_CI=")
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	began := time.Now()
 	err := cmd.Run()
 	if err != nil {
-		return figure{}, fmt.Errorf("%v: %w\n%s", args, err, said.String())
+		return figure{}, fmt.Errorf("%v: %w\n%s", args, err, output.String())
 	}
 	return figure{wall: time.Since(began), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(),
 		memory: memoryOf(cmd.ProcessState)}, nil

@@ -255,7 +255,7 @@ func (b *block) ranks() [][]*vertex {
 	return list
 }
 
-// crossings counts the pairs of lines that cross between columns.
+// crossings returns the number of pairs of lines that cross between columns.
 func (b *block) crossings() int {
 	total := 0
 	for i := 0; i+1 < len(b.lines); i++ {

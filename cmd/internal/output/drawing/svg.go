@@ -61,7 +61,7 @@ func num(f float64) string {
 	return strconv.FormatFloat(math.Round(f*10)/10+0, 'f', -1, 64)
 }
 
-// escape is a text as XML, without what XML cannot hold.
+// escape returns a text escaped for XML. U+FFFD replaces characters that XML cannot hold.
 func escape(s string) string {
 	return entities.Replace(strings.Map(func(r rune) rune {
 		if r < 0x20 && r != '\n' && r != '\t' || r == 0xFFFE || r == 0xFFFF {
@@ -242,7 +242,7 @@ func linesOf(points []point) string {
 	return string(d)
 }
 
-// used are the kinds that a picture has boxes of.
+// used returns the kinds of the boxes in a picture.
 func used(p *Picture) (list []Kind) {
 	for kind := range kinds {
 		if slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.Kind == kind }) {

@@ -161,7 +161,7 @@ type Origin struct {
 // Properties are keys with values, in a fixed order.
 func (o Origin) Properties() [][2]string { return o.properties }
 
-// Get is a value by its key; empty when it is not known.
+// Get returns the value of a key, or "" if it is not known.
 func (o Origin) Get(key string) string {
 	for _, p := range o.properties {
 		if p[0] == key {
@@ -329,5 +329,5 @@ var variablesOf = map[System]variables{
 		branch: []string{"GIT_BRANCH"}},
 }
 
-// Root is the folder of the repository that a system has checked out; empty where it does not say.
+// Root returns the folder of the repository that a system has checked out, or "" if the system does not provide it.
 func (s System) Root(getenv func(string) string) string { return getenv(variablesOf[s].root) }

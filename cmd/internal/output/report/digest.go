@@ -116,7 +116,7 @@ func (d *Digest) diagnostic(f view.Finding, severity diag.Severity, text string)
 	})
 }
 
-// placeRecord is where a finding is; nil when that is not known.
+// placeRecord returns the place of a finding, or nil if it is not known.
 func placeRecord(d diag.Diagnostic) *diag.PlaceRecord {
 	if d.Subject.IsZero() {
 		return nil

@@ -198,7 +198,7 @@ func (v *Lines) write(line envelope) {
 	}
 }
 
-// finding writes a finding that no event tells of.
+// finding writes a finding that has no event of its own.
 func (v *Lines) finding(f view.Finding) {
 	text := f.Summary
 	if f.Detail != "" {

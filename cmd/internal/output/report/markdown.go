@@ -225,7 +225,7 @@ func code(text string) string {
 	return fence + text + fence
 }
 
-// escape is a text whose signs mean themselves.
+// escape returns text with Markdown's special characters escaped.
 func escape(text string) string {
 	return strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "<", "&lt;", ">", "&gt;", "|", "\\|", "[",
 		"\\[", "@", "@\u200b", "#", "\\#").Replace(text)

@@ -97,7 +97,7 @@ func (r *Record) finish(l *view.Outline, m *mask.Masker, untold bool) {
 	}
 }
 
-// add adds a finding unless it is there.
+// add adds a finding unless the record has it already.
 func (r *Record) add(f view.Finding) {
 	for _, other := range r.Findings {
 		if other.Code == f.Code && other.Summary == f.Summary && other.Subject == f.Subject &&
@@ -167,7 +167,7 @@ func (r *Record) sentences() []string {
 	return r.Remarks
 }
 
-// Headline describes in one line what came of a stack or command.
+// Headline describes the result of a stack or command in one line.
 func (r *Record) Headline() string {
 	if r.Skipped != "" {
 		return r.Skipped
@@ -200,7 +200,7 @@ func (r *Record) Headline() string {
 	return diag.Count(errors, "error") + ", " + diag.Count(warnings, "warning")
 }
 
-// severities counts errors and warnings.
+// severities returns the numbers of errors and warnings.
 func (r *Record) severities() (errors, warnings int) {
 	for _, f := range r.Findings {
 		switch f.Severity {

@@ -277,7 +277,8 @@ func joinKey(path, key string) string {
 	return path + "." + key
 }
 
-// showValue is a value on one line, cut when long. Unknown values say so; secrets are masked unless shown.
+// showValue returns a value on one line, cut when long. Unknown values are marked as such; secrets are masked unless
+// shown.
 func showValue(v value.Value, showSecrets bool, m *mask.Masker) string {
 	text := m.Hide(valueText(v, showSecrets)) // before it is cut, which would leave the beginning of a secret
 	const limit = 100

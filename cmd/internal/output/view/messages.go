@@ -23,7 +23,7 @@ func (r *report) message(w io.Writer, m *engine.Message) diag.Diagnostic {
 	if r.o.Found != nil {
 		r.o.Found(d)
 	}
-	// Writing to a terminal that is gone is nothing that could be told to anybody.
+	// Writing to a terminal that is gone cannot be reported to anybody.
 	_ = diag.WriteText(w, diag.Diagnostics{d}, diag.TextOptions{
 		Color: r.o.Color, Width: r.o.Width, Hints: messageLines, Hide: r.mask.Hide})
 	io.WriteString(w, "\n")

@@ -40,7 +40,7 @@ func newPlain(o Options, m *mask.Masker) *plain {
 	return v
 }
 
-// tick reports after each silence what the operation waits for.
+// tick reports the steps that the operation waits for, after each period of silence.
 func (v *plain) tick() {
 	if v.quiet {
 		v.heartbeat()

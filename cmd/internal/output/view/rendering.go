@@ -65,7 +65,7 @@ func (r *report) render(rows []placed, width int) []string {
 	return lines
 }
 
-// flatten gives rows their whole names, and what tells them apart among all.
+// flatten gives rows their full names, and the part of each name that distinguishes it among all rows.
 func (r *report) flatten(rows []placed, all []cells) {
 	var names siblings
 	for _, item := range rows {

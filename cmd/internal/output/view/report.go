@@ -26,27 +26,27 @@ type report struct {
 
 // notes shows what providers and the program said in passing, a line each.
 func (r *report) notes(w io.Writer) {
-	said := false
+	wrote := false
 	for _, m := range r.board.messages {
 		if m.Severity == diag.Info {
 			fmt.Fprintln(w, r.note(m))
-			said = true
+			wrote = true
 		}
 	}
-	if said {
+	if wrote {
 		fmt.Fprintln(w)
 	}
 }
 
 // note is a passing message: whose it is, or what place in the program it is about, and the text as it stands.
 func (r *report) note(m *engine.Message) string {
-	who := ""
+	subject := ""
 	if m.URN != "" {
-		who = m.URN.Name() + ": "
+		subject = m.URN.Name() + ": "
 	} else if place, found := strings.CutPrefix(m.Position, "project:///"); found {
-		who = strings.NewReplacer("#", ":", ",", ":").Replace(place) + ": "
+		subject = strings.NewReplacer("#", ":", ",", ":").Replace(place) + ": "
 	}
-	return "     " + r.p.paint(dim, who+strings.ReplaceAll(r.mask.Hide(strings.TrimRight(m.Text, "\n")), "\n",
+	return "     " + r.p.paint(dim, subject+strings.ReplaceAll(r.mask.Hide(strings.TrimRight(m.Text, "\n")), "\n",
 		"\n       "))
 }
 

@@ -182,7 +182,7 @@ func (c changeWriter) markParts(old, new string) (string, string) {
 	return mark(old, red), mark(new, green)
 }
 
-// codeMarker is the input of a resource that says which code made it.
+// codeMarker is the input of a resource that identifies the code that made it.
 const codeMarker = "__provider"
 
 // codeChange shows how the code of a dynamic provider changes: of each of its files, the lines. It is nil for every
@@ -192,9 +192,9 @@ func (c changeWriter) codeChange(typ string, l leafChange) []string {
 	if typ != urn.ProviderType("dynamic") || l.before == nil || l.after == nil {
 		return nil
 	}
-	before, was := l.before.Public().AsString()
-	after, is := l.after.Public().AsString()
-	if !was || !is {
+	before, oldText := l.before.Public().AsString()
+	after, newText := l.after.Public().AsString()
+	if !oldText || !newText {
 		return nil
 	}
 	switch l.path {

@@ -55,7 +55,7 @@ type Options struct {
 	Stateful []string // globs of types that hold data, besides the built-in list
 
 	Root      string // the project's folder, to which source positions are relative
-	Operation string // what is going on, such as Previewing or Updating
+	Operation string // the running operation, such as Previewing or Updating
 	Stack     string // name
 	// Crash receives a panic in a goroutine of the view, and does not return; nil lets it end the process as Go does.
 	Crash   func(fault any)
