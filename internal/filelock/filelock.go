@@ -1,6 +1,6 @@
 // Package filelock keeps two processes of one machine from editing the files of a folder at the same moment: project,
-// stack and lock files, credentials and what is selected. Each of them is read, changed and written whole, so that
-// without a lock the one that writes last takes away what the other has written in between.
+// stack and lock files, credentials and the stack selection. Each file is read, changed and rewritten as a whole, so
+// that without a lock the last writer would discard the changes of the other process.
 //
 // The kernel gives a lock back when its process ends. A lock is a promise between processes of yamlhost only: other
 // programs do not ask for it.

@@ -140,7 +140,8 @@ func plainly(ctx context.Context, err error) error {
 	return err
 }
 
-// StatusError is the error of an answer that has not what was asked for: a *FinalError unless another attempt may help.
+// StatusError returns the error for an unsuccessful response. It is a *FinalError unless another attempt may help: the
+// status is 408, 429 or 5xx.
 func StatusError(response *http.Response) error {
 	problem := "the server answered " + response.Status
 	if response.StatusCode < 500 && response.StatusCode != http.StatusTooManyRequests &&
@@ -153,8 +154,8 @@ func StatusError(response *http.Response) error {
 // mostSilence is how long a server may send nothing to Open.
 const mostSilence = time.Minute
 
-// Open reads what is at an address; the caller closes it. A server that cannot be reached, that has too much to do or
-// that has a fault of its own is asked again, after pauses as Repeat has them. client may be nil for the usual one.
+// Open returns the body of the resource at an address; the caller closes it. If the server is unreachable, overloaded
+// or fails, the request is repeated after the pauses of Repeat. A nil client selects the default one.
 func Open(ctx context.Context, client *http.Client, address string, pause time.Duration) (io.ReadCloser, error) {
 	var body io.ReadCloser
 	err := Repeat(ctx, pause, func() error {

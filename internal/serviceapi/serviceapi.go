@@ -72,7 +72,7 @@ func Address(rawURL string) (string, error) {
 	return text, nil
 }
 
-// New makes the client of a service. Nothing is asked of it yet. The errors are those of Address.
+// New returns a client for a service, without sending a request. It returns the errors of Address.
 func New(rawURL string, o Options) (*Client, error) {
 	address, err := Address(rawURL)
 	if err != nil {
@@ -100,7 +100,7 @@ type StatusError struct {
 	url     string // of the service
 }
 
-// Error returns what the status means.
+// Error returns an explanation of the HTTP status.
 func (e *StatusError) Error() string {
 	switch e.Status {
 	case http.StatusUnauthorized:

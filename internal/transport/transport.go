@@ -37,7 +37,7 @@ func Dial(address string, more ...grpc.DialOption) (*grpc.ClientConn, error) {
 }
 
 // Serve offers the services that register adds on a port of 127.0.0.1. stop ends calls in flight too and returns once
-// no goroutine of the server is left; it is safe to call twice. The error says what was to be served.
+// no goroutine of the server is left; it is safe to call twice. The error message names what.
 func Serve(what string, register func(*grpc.Server), more ...grpc.ServerOption) (address string, stop func(),
 	err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

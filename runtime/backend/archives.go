@@ -114,7 +114,7 @@ func (b *files) RemoveArchive(digest string) error {
 	return fileError("remove the folder of the archive", folder, disk.RemoveIfThere(b.disk, folder))
 }
 
-// archiveFolder returns the folder of an archive; an error for what is no digest.
+// archiveFolder returns the folder of the archive with a digest, or an error if the digest is malformed.
 func (b *files) archiveFolder(digest string) (string, error) {
 	if IsService(b.url) {
 		return "", fmt.Errorf("archives of projects are kept in a folder, a bucket or a database: %w", errHosted)

@@ -31,19 +31,21 @@ type Options struct {
 	// CheckpointInterval is how long a running operation goes on before it may write the state file in between; 0 is the
 	// default of 30 seconds. See Session.
 	CheckpointInterval time.Duration
-	// OpenObjects opens the store of a URL that is none of a folder; nil when there are none. Its errors reach the user.
+	// OpenObjects opens the object store at a URL; nil if stores are not supported. Its errors reach the user.
 	OpenObjects func(rawURL string) (Objects, error)
-	// Opening returns the context of what asks a store whether it is there, and what ends it; nil is the background.
+	// Opening returns the context of the requests that open a store, and a function that ends it. If Opening is nil,
+	// they use the background context.
 	Opening func(context.Context) (_ context.Context, done func())
 	// Lease is how long a lock in a store holds without being renewed; 0 is the default of 20 seconds.
 	Lease time.Duration
-	// OpenService opens the service at a URL that begins with http; nil when there are none. Its errors reach the user.
+	// OpenService opens the service at a URL that begins with http; nil if services are not supported. Its errors reach
+	// the user.
 	OpenService func(rawURL string) (Service, error)
 	// Deferral is how long the end of a step waits for the beginning of another one, to be sent to a service with it; 0 is
 	// a second: much longer than it takes to get from one to the other, also on a busy machine.
 	Deferral time.Duration
 	Copies   string            // the folder of this machine for what services do not have yet
-	Note     func(text string) // told what is being waited for; may be nil
+	Note     func(text string) // called with a description of each wait; may be nil
 	Disk     disk.Disk         // of folders; nil for the file system of this machine
 	// Upgrading opens a backend of the layout without projects too, for Upgrade and nothing else.
 	Upgrading bool
@@ -80,7 +82,7 @@ type schedule struct {
 
 var defaultSchedule = schedule{leastJournal: defaultLeastJournal, background: func(f func()) { go f() }}
 
-// under returns the same backend for anyone who holds a lock: it changes nothing once the lock is lost.
+// under returns a view of b for the holder of a lock. It writes nothing once the lock is lost.
 func (b *Backend) under(held *heldLock) *Backend {
 	return &Backend{files: held.fenced, schedule: b.schedule}
 }
@@ -104,12 +106,12 @@ func Open(rawURL string, o Options) (*Backend, error) {
 	return openFolder(rawURL, o)
 }
 
-// IsService reports whether a URL is that of a service.
+// IsService reports whether a URL addresses a service.
 func IsService(rawURL string) bool {
 	return strings.HasPrefix(rawURL, "https://") || strings.HasPrefix(rawURL, "http://")
 }
 
-// openService makes the backend of a service. Nothing is asked of it yet.
+// openService returns the backend of a service, without sending a request.
 func openService(rawURL string, o Options) (*Backend, error) {
 	service, err := o.OpenService(rawURL)
 	if err != nil {
@@ -122,18 +124,18 @@ func openService(rawURL string, o Options) (*Backend, error) {
 	return b, nil
 }
 
-// openedAt makes a backend whose files are below root on a disk.
+// openedAt returns a backend that keeps its files below root on d.
 func openedAt(rawURL, root string, o Options, d disk.Disk, s schedule) *Backend {
 	return &Backend{files: &files{url: rawURL, root: root, o: o, fileIO: fileIO{d}, probed: &probed{}}, schedule: s}
 }
 
-// openObjects makes the backend of a store. It is asked for its layout at once, so that a wrong URL shows here.
+// openObjects returns the backend of a store. It reads the store's layout at once, so that a wrong URL fails here.
 func openObjects(rawURL string, o Options) (*Backend, error) {
 	objects, err := o.OpenObjects(rawURL)
 	if err != nil {
 		return nil, err
 	}
-	name, _, _ := strings.Cut(PublicURL(rawURL), "?") // the rest may hold what is nobody's business
+	name, _, _ := strings.Cut(PublicURL(rawURL), "?") // the query may hold credentials
 	d := newObjectDisk(objects, name)
 	if o.Opening != nil {
 		opening, done := o.Opening(d.parent)

@@ -27,10 +27,10 @@ const (
 	markClaim  = "yhclaim\n"   // a generation begins
 	markGuard  = "yhguard\n"   // its writer is about to write something else under a condition, and still may
 	markFence  = "yhfence\n"   // somebody took over; what its writer had left comes before
-	markMerged = "yhsettled\n" // what it had left is in the state file, which was written anew since
+	markMerged = "yhsettled\n" // the chain's journal has been merged into the state file
 )
 
-// fenceAge is how long a fence stays: longer than any request can take.
+// fenceAge is how long a fence is kept: longer than any request can take.
 const fenceAge = 30 * 24 * time.Hour
 
 // generationOf returns the generation of a chain's folder; 0 if it is none.
@@ -85,8 +85,8 @@ func (c *chain) put(data []byte) error {
 	return err
 }
 
-// mark writes a link that is no piece of the journal. The UUID tells it from a mark of another run, also of the same
-// kind.
+// mark writes a link that is no piece of the journal. Its UUID distinguishes it from the marks of other runs of the
+// same kind.
 func (c *chain) mark(kind string) error { return c.put([]byte(kind + uuid.NewString())) }
 
 // Write stores a piece of the journal as the next link of the chain: a new object, which is never overwritten.
@@ -132,8 +132,8 @@ func (c *chain) leave() error {
 	return c.removeLocked(c.next)
 }
 
-// removeLocked removes the links before a number. From the first on: what is left of a journal without its beginning is
-// nothing. The caller holds mu.
+// removeLocked removes the links before a number, the first one first: a journal without its beginning is ignored. The
+// caller holds mu.
 func (c *chain) removeLocked(before int) error {
 	for ; c.first < before; c.first++ {
 		if err := c.lease.d.delete(linkKey(c.folder, c.first)); err != nil {
@@ -161,8 +161,8 @@ func isMark(data []byte) bool {
 	return false
 }
 
-// journal returns what a chain holds of a journal; nil if nothing that counts. A link that is missing in between is
-// damage: each is written after the one before was acknowledged, and links are removed from the beginning.
+// journal returns the journal that a chain holds; nil if there is none. A missing link in the middle is damage: each is
+// written after the one before was acknowledged, and links are removed from the beginning.
 func (l *links) journal() (data []byte, err error) {
 	start := -1
 	for i, n := range l.numbers {
@@ -210,8 +210,8 @@ func (l *links) next() int {
 	return l.numbers[len(l.numbers)-1] + 1
 }
 
-// stackChains are the chains of a stack in a store: the one of the run that holds the lease, and those that other runs
-// have left.
+// stackChains gives access to the chains of a stack in a store: the chain of the run that holds the lease, and the
+// chains that earlier runs left behind.
 type stackChains struct{ stack }
 
 // folder returns the folder that holds a folder for each chain.
@@ -308,7 +308,7 @@ func (b stackChains) fence(h *heldLock) error {
 	}
 	merged := h.lease.mergedTo()
 	for i, folder := range folders {
-		// Of those that are merged only the oldest is looked at, to see whether it is old enough to go.
+		// Of the merged chains, only the oldest is checked for removal by age.
 		if folder == h.chain.folder || i > 0 && generationOf(folder) <= merged {
 			continue
 		}
@@ -342,8 +342,8 @@ func (b stackChains) dropLinks(l *links, before int) {
 	}
 }
 
-// noteMerged notes that what a chain held is in the state file, and removes it but for the fence that keeps its writer
-// out.
+// noteMerged records that the journal of a chain has been merged into the state file. It removes the chain's links,
+// except for the fence that keeps the chain's writer out.
 func (b stackChains) noteMerged(h *heldLock, l *links) error {
 	fence := l.next() - 1
 	for i, n := range l.numbers {
@@ -399,9 +399,9 @@ func (b stackChains) noteAllMerged(h *heldLock) error {
 	return h.explain(h.lease.noteMerged())
 }
 
-// recoverObjects brings the state up to what the chains say that other runs have left, which the lock has fenced off.
-// The state is written anew even if they say nothing: one of them may have passed its last guard and be about to
-// replace the state that it knows, which must therefore not be there any more.
+// recoverObjects replays the chains of earlier runs, which the lock has fenced off, into the state. It rewrites the
+// state even if the chains are empty: an earlier run may have passed its last check and be about to replace the version
+// of the state that it read, so that version must no longer be current.
 func (b stackJournal) recoverObjects(h *heldLock, file stored, salvage bool) (*Recovery, stored, error) {
 	if len(h.left) == 0 {
 		return nil, file, nil

@@ -4,6 +4,6 @@
 // The libraries weigh more than the rest of the program (docs/state.md has the figures), so the build tag lean leaves
 // them out. A URL of a store then gives an error that names the edition which has it.
 //
-// Opening, reading, listing and deleting go through gocloud.dev. Writing goes through the client that is behind it:
-// only that knows conditions on versions and tells the version that was written.
+// Opening, reading, listing and deleting go through gocloud.dev. Writing goes through the underlying client of the
+// store, because only that client supports conditions on versions and returns the version that was written.
 package bucket

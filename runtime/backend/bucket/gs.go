@@ -52,7 +52,7 @@ func openGS(ctx context.Context, u *url.URL, lookup Lookup) (backend.Objects, er
 	}
 	service, err := storage.NewService(ctx, options...)
 	anonymous := false
-	// the library has no error of its own for it
+	// the library defines no error value for this case
 	if err != nil && strings.Contains(err.Error(), "could not find default credentials") {
 		anonymous = true
 		service, err = storage.NewService(ctx, option.WithoutAuthentication())
@@ -81,7 +81,7 @@ func (s *gsStore) Get(ctx context.Context, key string) (o backend.Object, err er
 	return o, err
 }
 
-// List names what begins with prefix.
+// List returns the keys that begin with prefix.
 func (s *gsStore) List(ctx context.Context, prefix string) (found []backend.Listed, err error) {
 	call := s.objects.List(s.bucket).Prefix(s.prefix + prefix).Delimiter("/").Fields(
 		"items(name,updated),prefixes,nextPageToken")
@@ -141,7 +141,7 @@ func (s *gsStore) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// gsAnswer returns what the service answered: the status, 0 if it did not answer, and its message.
+// gsAnswer returns the HTTP status of the service's response, 0 if there was none, and its message.
 func gsAnswer(err error) (code int, text string) {
 	if api, ok := errors.AsType[*googleapi.Error](err); ok {
 		code, text = api.Code, api.Message
@@ -152,7 +152,7 @@ func gsAnswer(err error) (code int, text string) {
 	return code, text
 }
 
-// explain sorts errors: those that may pass, those that will not, and that there is no such object.
+// explain classifies an error as transient, permanent (backend.ErrRefused) or a missing object (fs.ErrNotExist).
 func (s *gsStore) explain(err error) error {
 	code, text := gsAnswer(err)
 	if s.anonymous && (code == http.StatusUnauthorized || code == http.StatusForbidden) {

@@ -2,6 +2,6 @@
 
 package bucket
 
-// The lean edition has no stores: their openers are nil, and Open says which edition has them.
+// The lean edition has no stores: their openers are nil, and the error of Open names the edition that has them.
 
 func openers() (s3, gs, azure opener) { return nil, nil, nil }

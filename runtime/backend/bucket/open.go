@@ -42,9 +42,9 @@ func Known() (schemes []string) {
 	return schemes
 }
 
-// Open opens the store of a URL: the bucket is its host, what comes after it a prefix of all keys (F6.1). Nothing is
-// asked of the store yet. The variables are those that emulators are named by; credentials the libraries find by
-// themselves. A URL that this build cannot open gives a *backend.UnsupportedURLError.
+// Open opens the store of a URL: the bucket is its host, what comes after it a prefix of all keys (F6.1). It sends no
+// request to the store yet. lookup supplies only the variables that name emulators; the client libraries find
+// credentials by themselves. A URL that this build cannot open gives a *backend.UnsupportedURLError.
 func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {

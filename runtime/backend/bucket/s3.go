@@ -29,7 +29,7 @@ type s3Store struct {
 	kmsKey string
 }
 
-// openS3 opens a bucket of S3. Parameters of old are translated as the stock host does (F6.1).
+// openS3 opens a bucket of S3. Obsolete URL parameters are translated as the stock host does (F6.1).
 func openS3(ctx context.Context, u *url.URL, _ Lookup) (backend.Objects, error) {
 	q := u.Query()
 	if q.Has("disableSSL") {
@@ -48,7 +48,7 @@ func openS3(ctx context.Context, u *url.URL, _ Lookup) (backend.Objects, error) 
 			q.Set("request_checksum_calculation", "when_required")
 		}
 	}
-	// or the library speaks of every object that another program has written without one
+	// otherwise the library logs a warning for each object without a checksum
 	if !q.Has("response_checksum_validation") {
 		q.Set("response_checksum_validation", "when_required")
 	}
@@ -115,7 +115,7 @@ func (s *s3Store) version(r *blob.Reader) (string, error) {
 	return *out.ETag, nil
 }
 
-// explain leaves out what only helps programmers: which request it was, and by what number.
+// explain strips the name and the ID of the request from an error message.
 func (s *s3Store) explain(err error) string {
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		return api.ErrorCode() + ": " + api.ErrorMessage()

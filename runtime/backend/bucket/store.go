@@ -24,7 +24,7 @@ import (
 // openers returns the openers of S3, Google Cloud Storage and Azure Blob Storage.
 func openers() (s3, gs, azure opener) { return openS3, openGS, openAzure }
 
-// Store is a bucket, or what is in it under a prefix. It is safe for concurrent use.
+// Store is a bucket, or the part of a bucket under a key prefix. It is safe for concurrent use.
 type Store struct {
 	bucket *blob.Bucket
 	native native
@@ -45,12 +45,12 @@ type native interface {
 	explain(err error) string
 }
 
-// newStore makes the store of an open bucket, whose path is a prefix of all keys.
+// newStore returns the store of an open bucket. The path of u is the prefix of all keys.
 func newStore(u *url.URL, bucket *blob.Bucket, n native) *Store {
 	return &Store{bucket: bucket, native: n, prefix: prefixOf(u)}
 }
 
-// prefixOf returns what all keys of a store begin with: the path of its URL, empty or with a slash at its end.
+// prefixOf returns the prefix of all keys of a store: the path of its URL, empty or with a slash at its end.
 func prefixOf(u *url.URL) string {
 	prefix := strings.Trim(u.Path, "/")
 	if prefix != "" {
@@ -77,7 +77,7 @@ func (s *Store) Get(ctx context.Context, key string) (o backend.Object, err erro
 	return o, err
 }
 
-// List names what begins with prefix.
+// List returns the keys that begin with prefix.
 func (s *Store) List(ctx context.Context, prefix string) (found []backend.Listed, err error) {
 	all := s.bucket.List(&blob.ListOptions{Prefix: s.prefix + prefix, Delimiter: "/"})
 	for {
@@ -111,7 +111,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return s.explain(err)
 }
 
-// explain sorts errors: those that may pass, those that will not, and that there is no such object.
+// explain classifies an error as transient, permanent (backend.ErrRefused) or a missing object (fs.ErrNotExist).
 func (s *Store) explain(err error) error {
 	text := s.native.explain(err)
 	switch gcerrors.Code(err) {
@@ -126,9 +126,9 @@ func (s *Store) explain(err error) error {
 	return sorted(s.native.status(err), text)
 }
 
-// sorted returns err as one that will not pass, if the status which the service answered says so, else as one that may:
-// a conflict is with another request, which will finish. It hides what the error is made of: a file with credentials
-// that is missing would be taken for an object that does not exist.
+// sorted returns a permanent or a transient error, depending on the status of the service's response. A conflict is
+// transient, because the other request will finish. The cause is not wrapped: otherwise a missing credentials file
+// would be taken for a missing object.
 func sorted(status int, text string) error {
 	if status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests &&
 		status != http.StatusConflict {
@@ -137,12 +137,12 @@ func sorted(status int, text string) error {
 	return errors.New(text)
 }
 
-// missing reports whether an error says that not the object is missing but the bucket.
+// missing reports whether an error message means that the bucket is missing, not the object.
 func (s *Store) missing(text string) bool {
 	return strings.Contains(text, "NoSuchBucket") || strings.Contains(text, "ContainerNotFound")
 }
 
-// plainCause returns what a person can do something about: of a failed connection, where to and why.
+// plainCause returns the part of an error that a user can act on: for a failed connection, its address and the reason.
 func plainCause(err error) string {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Error()

@@ -21,19 +21,21 @@ type Disk interface {
 	ReadDir(path string) ([]string, error)       // names, sorted; folders end in a slash
 	ModTime(path string) (time.Time, error)
 	// ReadUnless reads a file unless its stamp is seen; then the text is nil. now is the stamp from before it was read.
-	// The zero stamp says that nobody can tell one content of the file from another: such a file is always read.
+	// The zero stamp means that the content cannot be identified: such a file is always read.
 	ReadUnless(path string, seen Stamp) (text []byte, now Stamp, err error)
 	Mkdir(path string) error
 	Create(path string) (journal.File, error) // empties a file that is there
 	Rename(from, to string) error
-	// Link gives a regular file a second name, which must be free. An error means that it has none.
+	// Link gives a regular file a second name, which must be free. If Link returns an error, there is no second name.
 	Link(from, to string) error
 	Remove(path string) error
 	SyncDir(path string) error
-	// Guard keeps other processes from being between Guard and release with the same folder, as far as the system can. It
-	// waits for them, but not for ever: free says that there was none any more. release must be called in any case.
+	// Guard keeps other processes from being between Guard and release with the same folder, as far as the system can.
+	// It waits for them for a limited time; free reports whether no other process was left. release must always be
+	// called.
 	Guard(folder string) (release func(), free bool)
-	// Guarding is the process that is between Guard and release with a folder; 0 if none is, or it is not known.
+	// Guarding returns the ID of the process that is between Guard and release with a folder; 0 if there is none or the
+	// process is unknown.
 	Guarding(folder string) (pid int)
 }
 
@@ -94,7 +96,7 @@ type file struct {
 	synced bool
 }
 
-// Sync makes durable what was written before. It is not safe for concurrent use.
+// Sync makes earlier writes durable. It is not safe for concurrent use.
 func (f *file) Sync() (err error) {
 	if f.synced {
 		return syncData(f.File)
@@ -105,7 +107,7 @@ func (f *file) Sync() (err error) {
 	return err
 }
 
-// Rename follows a link at to: a file that is linked stays so, and what it links to gets the content.
+// Rename follows a symbolic link at to: the link stays, and its target gets the content.
 func (Real) Rename(from, to string) error {
 	info, err := os.Lstat(to)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
@@ -126,7 +128,7 @@ func (Real) Rename(from, to string) error {
 	return errors.Join(Real{}.SyncDir(filepath.Dir(target)), os.Remove(from))
 }
 
-// Link leaves symbolic links alone: what they stand for may change.
+// Link refuses symbolic links, because their targets may change.
 func (Real) Link(from, to string) error {
 	if info, err := os.Lstat(from); err != nil || !info.Mode().IsRegular() {
 		return errors.Join(err, errors.ErrUnsupported)
@@ -147,7 +149,7 @@ func (Real) SyncDir(path string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// MkdirAll makes a folder and what is missing above it, with sync durably. Without, a crash of the machine may lose it.
+// MkdirAll makes a folder and its missing parents. Without sync, a crash of the machine may lose them.
 func MkdirAll(d Disk, path string, sync bool) error {
 	err := d.Mkdir(path)
 	switch {
@@ -164,7 +166,8 @@ func MkdirAll(d Disk, path string, sync bool) error {
 	return MkdirAll(d, path, sync)
 }
 
-// TemporarySuffix is in the names of files whose next content is being written, beside them. No listing looks for it.
+// TemporarySuffix marks the temporary file, in the same folder, that holds the next content of a file while it is
+// written. Listings ignore such files.
 const TemporarySuffix = ".yamlhost-tmp-"
 
 // Temporary returns a new name of a file beside path.
@@ -211,7 +214,8 @@ func SameAs(d Disk, file, path string, data []byte) error {
 	return err
 }
 
-// Holds reports whether a file has a content. It reads the file piece by piece, and not at all when its size tells.
+// Holds reports whether a file has the given content. It reads the file piece by piece, and not at all if the sizes
+// differ.
 func Holds(d Disk, path string, content []byte) (bool, error) {
 	f, err := d.Open(path)
 	if err != nil {

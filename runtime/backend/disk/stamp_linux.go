@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// ReadUnless reads a file unless its stamp is the one that was seen. It opens the file in either case: file systems on
-// other machines answer that, and not what they are only asked, with what is true now. Of a file that was changed just
-// now the stamp is zero, since clocks of file systems are coarse. It is for small files that are looked at often: it
-// needs four calls of the system, where os.ReadFile needs a dozen.
+// ReadUnless reads a file unless its stamp is the one that was seen. It opens the file in either case, because network
+// file systems revalidate their cached attributes on open but not on stat. The stamp of a file that was changed just
+// now is zero, because the clocks of file systems are coarse. ReadUnless is meant for small files that are polled
+// often: it makes four system calls, os.ReadFile a dozen.
 func (Real) ReadUnless(path string, seen Stamp) (text []byte, now Stamp, err error) {
 	var fd int
 	if err := again(func() (err error) {

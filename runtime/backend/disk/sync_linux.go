@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// syncData makes durable what was written to a file, and of its metadata what is needed to read that: its size.
+// syncData makes the data of a file durable, and of its metadata only the size, which is needed to read the data.
 func syncData(f *os.File) error {
 	connection, err := f.SyscallConn()
 	if err != nil {
