@@ -1,0 +1,27 @@
+package backend_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/runtime/backend"
+)
+
+// A service whose settings are null is reported, and the file is left as it is.
+func TestDefaultOrganizationOfANull(t *testing.T) {
+	t.Parallel()
+	const service = "https://api.example.com"
+	home := t.TempDir()
+	path := filepath.Join(home, "config.json")
+	text := `{"backends":{"` + service + `":null}}`
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	var corrupt *backend.CorruptError
+	require.ErrorAs(t, backend.SetDefaultOrganization(home, service, "acme"), &corrupt)
+	require.Equal(t, path, corrupt.Path)
+	kept, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, text, string(kept))
+}
