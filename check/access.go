@@ -19,7 +19,7 @@ type step struct {
 	index   int
 	isIndex bool
 	at      diag.Range
-	owner   string // what is stepped into, as a message names it
+	owner   string // the expression before the step, as a message names it
 }
 
 // wanted names the target of the step in a message.
@@ -81,8 +81,7 @@ func (c *typer) inferAccess(e *ast.Access) schema.Type {
 	return t
 }
 
-// optionalMember is member for a step that may be optional: of several types, one that lacks the member is no fault
-// then.
+// optionalMember is member for a step that may be optional. Then an alternative of a union may lack the member.
 func (c *accessor) optionalMember(optional bool, t schema.Type, s step) schema.Type {
 	if _, several := schema.Required(t).(*schema.Union); !optional || !several {
 		return c.member(t, s)
@@ -106,9 +105,8 @@ func describeSteps(owner string, steps []ast.Step) string {
 	return owner
 }
 
-// intoLiteral follows an access into lists and maps that a variable writes out, as far as they go: the items of such a
-// list have types of their own. It answers with the expression that is reached and the steps that are left; nil for an
-// access to anything else.
+// intoLiteral follows an access into the literal lists and maps of a variable, whose items have types of their own. It
+// returns the expression reached and the remaining steps; nil for an access to anything else.
 func (c *constants) intoLiteral(e *ast.Access, ref Ref) (part ast.Expr, rest []ast.Step) {
 	if ref.Kind != RefNode || ref.Node.Kind != VariableNode || c.cyclic[ref.Node] {
 		return nil, nil
@@ -124,7 +122,7 @@ func (c *constants) intoLiteral(e *ast.Access, ref Ref) (part ast.Expr, rest []a
 	return part, rest
 }
 
-// literalStep is the item or member of a list or map that is written out; nil where there is none.
+// literalStep returns the item or member of a literal list or map; nil if it has none.
 func literalStep(e ast.Expr, s *ast.Step) ast.Expr {
 	switch e := e.(type) {
 	case *ast.List:
@@ -141,7 +139,7 @@ func literalStep(e ast.Expr, s *ast.Step) ast.Expr {
 	return nil
 }
 
-// outOfRange reports a step to an item that a list that is written out does not have (L8.D).
+// outOfRange reports a step beyond the end of a literal list (L8.D).
 func (c *accessor) outOfRange(part ast.Expr, rest []ast.Step) bool {
 	list, ok := part.(*ast.List)
 	if !ok || len(rest) == 0 || !rest[0].IsIndex {
@@ -150,7 +148,7 @@ func (c *accessor) outOfRange(part ast.Expr, rest []ast.Step) bool {
 	return c.checkIndex(list, rest[0].Index, rest[0].Range)
 }
 
-// checkIndex reports an index that a list does not have, and answers whether it did.
+// checkIndex reports an index that a list does not have. It returns true if it reported one.
 func (c *accessor) checkIndex(list *ast.List, i int, rng diag.Range) bool {
 	if i >= 0 && i < len(list.Items) {
 		return false
@@ -160,7 +158,7 @@ func (c *accessor) checkIndex(list *ast.List, i int, rng diag.Range) bool {
 	return true
 }
 
-// mayHave reports whether a map that is written out may have a member by a key that is computed.
+// mayHave reports whether a computed key of a literal map may give the member.
 func (c *accessor) mayHave(part ast.Expr, rest []ast.Step) bool {
 	m, ok := part.(*ast.Map)
 	return ok && len(rest) > 0 && !rest[0].IsIndex && slices.ContainsFunc(m.Entries, func(e ast.MapEntry) bool {
@@ -169,8 +167,7 @@ func (c *accessor) mayHave(part ast.Expr, rest []ast.Step) bool {
 	})
 }
 
-// member is the type behind one step into a value of type t. Where there is no such step it reports that and answers
-// Invalid.
+// member returns the type of a step into a value of type t. If t has no such step it reports that and returns Invalid.
 func (c *accessor) member(t schema.Type, s step) schema.Type {
 	switch t := t.(type) {
 	case schema.Primitive:
@@ -277,7 +274,7 @@ func (c *accessor) resourceMember(t *schema.ResourceType, s step) schema.Type {
 	return schema.Invalid
 }
 
-// unionMember wants every alternative to allow the step (L8.7).
+// unionMember requires every alternative to allow the step (L8.7).
 func (c *accessor) unionMember(u *schema.Union, s step) schema.Type {
 	var results []schema.Type
 	for _, m := range u.Members {
@@ -323,7 +320,7 @@ func propertyNames(o *schema.Object) []string {
 	return names
 }
 
-// unnamed is the name of a nameless expression in messages.
+// unnamed stands in messages for an expression without a name.
 const unnamed = "this"
 
 // describeExpr names an expression in a message.

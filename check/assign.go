@@ -6,18 +6,18 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Assignability of types (L8.C), the conversions at the boundary to providers included (L8.40, L8.41). How literals
-// fit, entry by entry, is in fit.go, which falls back to this.
+// Assignability of types (L8.C), with the conversions at the boundary to providers (L8.40, L8.41). fit.go checks
+// literals entry by entry and uses this file for everything else.
 
-// mismatch describes why a value of one type cannot stand where another is wanted. It is a chain: inner is the deeper
+// mismatch describes why a value of one type is not assignable to another. It is a linked list: inner is the deeper
 // cause.
 type mismatch struct {
-	member string // of to, in which inner is the cause; "[ ]" for an item; empty at the end of the chain
-	reason string // at the end of the chain
+	member string // of the wanted type, to which inner applies; "[ ]" for an item; empty in the last element
+	reason string // of the last element only
 	inner  *mismatch
 }
 
-// deepest is the last cause of the chain and the path of members that leads to it.
+// deepest returns the innermost cause and the path of members to it.
 func (m *mismatch) deepest() (path, reason string) {
 	for ; m.inner != nil; m = m.inner {
 		switch {
@@ -34,11 +34,10 @@ func (m *mismatch) deepest() (path, reason string) {
 
 const itemStep = "[*]"
 
-// pair is a question that is being asked further up: types may refer to themselves, and what holds everywhere else
-// holds there too.
+// pair is a comparison in progress. Recursive types lead back to it, where it is assumed to hold.
 type pair struct{ to, from *schema.Object }
 
-// assigner answers questions of assignability.
+// assigner decides assignability.
 type assigner struct {
 	strict bool // without conversions between text, numbers and booleans
 	known  func(schema.Type) schema.Type
@@ -49,7 +48,7 @@ func wanted(want, got schema.Type) *mismatch {
 	return &mismatch{reason: fmt.Sprintf("expected %s, got %s", schema.TypeName(want), schema.TypeName(got))}
 }
 
-// assign answers nil when a value of type from may stand where to is wanted.
+// assign returns nil if a value of type got is assignable to want.
 func (a *assigner) assign(want, got schema.Type) *mismatch {
 	if want == schema.Any || want == schema.Invalid || want == schema.JSON || got == schema.Any || got == schema.Invalid {
 		return nil
@@ -118,7 +117,7 @@ func (a *assigner) assign(want, got schema.Type) *mismatch {
 	return wanted(want, got)
 }
 
-// assignUnion wants every alternative of the value's type to fit.
+// assignUnion requires every alternative of the value's type to be assignable.
 func (a *assigner) assignUnion(want schema.Type, got *schema.Union) *mismatch {
 	for _, member := range got.Members {
 		if m := a.assign(want, member); m != nil {
@@ -133,8 +132,8 @@ func (a *assigner) assignUnion(want schema.Type, got *schema.Union) *mismatch {
 	return nil
 }
 
-// assignAny wants at least one alternative of the wanted type to take the value. When only one of them is of the
-// value's shape, its reason is the one to tell.
+// assignAny requires at least one alternative of the wanted type to accept the value. If exactly one has the value's
+// shape, its mismatch is returned.
 func (a *assigner) assignAny(want *schema.Union, got schema.Type) *mismatch {
 	var reason *mismatch
 	candidates := 0
@@ -235,7 +234,7 @@ func (a *assigner) assignObject(want *schema.Object, got schema.Type) (fault *mi
 		a.asking[question] = true
 		defer func() {
 			if fault != nil {
-				delete(a.asking, question) // what did not hold must not count as assumed
+				delete(a.asking, question) // a failed comparison must not be assumed to hold
 			}
 		}()
 		for _, p := range from.Properties() {

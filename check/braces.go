@@ -14,13 +14,13 @@ var braces = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{\s*([A-Za-z_][\w-]*)((?:\.\w+|\[\w+\])*)\s*\}\}`)
 })
 
-// hintBraces warns of a text with a resource in double braces, which stay as they are. The text may be for a tool that
-// replaces them.
+// hintBraces warns of a resource in double braces, which are not interpolated. It is a warning because the text may be
+// meant for a tool that replaces them.
 func (c *fitter) hintBraces(e *ast.String) {
 	if !strings.Contains(e.Value, "{{") {
 		return
 	}
-	c.volatile = true // by a name that is no reference
+	c.volatile = true // the names are not references
 	for _, m := range braces().FindAllStringSubmatch(e.Value, -1) {
 		n := c.lookup(m[1])
 		if n == nil || n.Kind != ResourceNode {

@@ -94,7 +94,7 @@ func (c *typer) inferCall(e *ast.Call) schema.Type {
 	return schema.Any
 }
 
-// memberOf is how a member is written that a program takes for the result of a call: m(a) is ${m.a}.
+// memberOf returns the reference that was probably meant by a call of a map: m(a) is ${m.a}.
 func memberOf(e *ast.Call) string {
 	if len(e.Args) == 1 {
 		switch arg := e.Args[0].(type) {
@@ -112,8 +112,7 @@ func memberOf(e *ast.Call) string {
 // binder assigns the arguments of a call to the parameters of its function, and checks that they fit.
 type binder struct{ fitter }
 
-// warnSpelling warns of a name of a function that is an older spelling, or has other capitals, its prefix included
-// (L1.20, L6.24).
+// warnSpelling warns of an old spelling or other capitals in a function's name or prefix (L1.20, L6.24).
 func (c *binder) warnSpelling(e *ast.Call, name string) {
 	rng, written := e.Name.Range, e.Name.Value
 	if !e.Prefix.IsZero() {
@@ -123,7 +122,7 @@ func (c *binder) warnSpelling(e *ast.Call, name string) {
 	c.warnOldSpelling(rng, written, name)
 }
 
-// foreignFunctions are functions of CloudFormation that people look for, in lower case, and what does the same here.
+// foreignFunctions maps functions of CloudFormation, in lower case, to a hint at the equivalent.
 var foreignFunctions = map[string]string{
 	"sub":         "a string needs no function: write `${name}` in it to insert a value",
 	"ref":         "write `${name}` for a value, or `${name.id}` for the ID of a resource",
@@ -134,7 +133,7 @@ var foreignFunctions = map[string]string{
 	"getazs":      "call a function of the provider, such as fn::aws:getAvailabilityZones",
 }
 
-// fieldAbbreviations are other words for the keys of a call.
+// fieldAbbreviations maps other words for the keys of a call to these keys.
 var fieldAbbreviations = map[string]string{
 	"args": "arguments", "inputs": "arguments", "params": "arguments", "parameters": "arguments", "opts": "options",
 	"fn":   "function",
@@ -143,7 +142,7 @@ var fieldAbbreviations = map[string]string{
 
 const invokeName = "invoke"
 
-// inferInside infers the arguments of a call that makes no sense itself, so that their faults are found.
+// inferInside infers the arguments of an invalid call, so that their own faults are reported.
 func (c *typer) inferInside(e *ast.Call) {
 	c.infer(e.Argument)
 	for _, arg := range e.Args {
@@ -181,8 +180,8 @@ func (c *binder) bind(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
 	return []ast.Expr{e.Argument}, true
 }
 
-// bindAll is bind with nil for each argument that was left out. Where the arguments cannot be bound, it infers what is
-// inside of them.
+// bindAll is bind with nil for each omitted argument. If the arguments cannot be bound, it infers the expressions in
+// them.
 func (c *typer) bindAll(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
 	args, ok := c.bind(e, f)
 	if !ok {
@@ -220,7 +219,7 @@ func (c *binder) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Ex
 		names[i] = p.Name
 	}
 	ok := true
-	var meant []string // by names that there are not
+	var meant []string // unknown argument names
 	for _, entry := range m.Entries {
 		key, literal := entry.Key.(*ast.String)
 		if !literal {
@@ -257,7 +256,7 @@ func (c *binder) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Ex
 	for i := range f.Params {
 		if args[i] == nil && !f.Params[i].Optional {
 			ok = false
-			if !slices.Contains(meant, names[i]) && !c.hasLost(names[i]) { // else that is said
+			if !slices.Contains(meant, names[i]) && !c.hasLost(names[i]) { // a lost name has a finding already
 				c.errorf(diag.BadArguments, e.Name.Range, f.Params[i].Doc, "fn::%s needs %s", f.Name, names[i])
 			}
 		}
@@ -265,7 +264,7 @@ func (c *binder) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Ex
 	return args, ok
 }
 
-// badShape reports arguments that do not go with the parameters, and answers false.
+// badShape reports arguments that do not fit the parameters, and returns false.
 func (c *binder) badShape(e *ast.Call, f *builtins.Func, rng diag.Range) bool {
 	name := "fn::" + f.Name
 	if e.Argument == nil {
@@ -300,7 +299,7 @@ func shapeOf(f *builtins.Func, asList bool) string {
 	return "(" + list + ")"
 }
 
-// fitArguments checks the types of a call's arguments. Two that are in each other's place are one fault.
+// fitArguments checks the types of a call's arguments. Two swapped arguments are one fault.
 func (c *binder) fitArguments(f *builtins.Func, args []ast.Expr, e *ast.Call) bool {
 	all := func() bool {
 		sound := true

@@ -15,7 +15,8 @@ import (
 // Options are the inputs of Check besides the text.
 type Options struct {
 	Project string // the project's name: the namespace of configuration keys without one
-	// Schemas finds packages. Without it the types of resources and functions stay unknown, and none is reported missing.
+	// Schemas finds packages. If it is nil, the types of resources and functions stay unknown, and none is reported as
+	// missing.
 	Schemas schema.Loader
 	// Packages are the packages that the project declares (L1.H), in the order of their files.
 	Packages []schema.Descriptor
@@ -26,18 +27,18 @@ type Options struct {
 	ConfigKnown bool
 	// StackKeys are the full keys that some stack of the project sets. They matter when there is no stack.
 	StackKeys []string
-	// KindsUnknown: definitions of Kubernetes' kinds could not be read, which somebody else reports: a kind that
-	// no schema has may be one of those.
+	// KindsUnknown reports whether definitions of Kubernetes kinds could not be read, which the caller reports. A kind
+	// without a schema may be one of those.
 	KindsUnknown bool
-	// Local are packages of components that are used by path (L7.31).
+	// Local are the packages of components used by path (L7.31).
 	Local      []LocalPackage
 	ProgramDir string
 	// RootDir is the project's directory. With RestrictPaths no path may lead out of it; with AllowEnv the program may
 	// read environment variables that it does not list.
 	RootDir                 string
 	RestrictPaths, AllowEnv bool
-	// Untrusted reports whether the run will be of a program that is not trusted: no absolute path may lead out of
-	// RootDir either, and no environment variable may be read.
+	// Untrusted reports whether the program is not trusted: then no absolute path may lead out of RootDir either, and
+	// no environment variable may be read.
 	Untrusted bool
 	// MayReadStack returns an error for a stack whose outputs the program may not read; nil allows all.
 	MayReadStack func(name string) error
@@ -47,15 +48,15 @@ type Options struct {
 	// Previous is the result of an earlier check of the program: unchanged parts are reused, so that a check after an
 	// edit costs little more than what has changed. It does not change the result. It may be nil.
 	Previous *Program
-	// Bundle builds the code of dynamic types; nil leaves their sources unread.
+	// Bundle builds the code of dynamic types; if nil, their sources are not read.
 	Bundle Bundler
-	// Handler reports faults of a source file that fn::bundle packs; nil for no such check.
+	// Handler reports faults of a source file that fn::bundle packs; if nil, there is no such check.
 	Handler func(ctx context.Context, dir string, r HandlerSource) ([]BundleFault, error)
 
-	batch int // how many declarations one goroutine checks at least; 0 for the usual
+	batch int // least number of declarations for a goroutine; 0 for the default
 }
 
-// ConfigText is a configuration value as the stack has it (L2.3).
+// ConfigText is a configuration value of the stack (L2.3).
 type ConfigText struct {
 	Text    string // scalars as they are, lists and maps as JSON
 	Secret  bool
@@ -63,15 +64,14 @@ type ConfigText struct {
 
 	// Structured reports whether the value is a list or a map, which a text may look like (L2.34).
 	Structured bool
-	// Unread reports whether the value is a secret that was not opened: Text is empty, and nothing is known of the
-	// value.
+	// Unread reports whether the value is a secret that was not decrypted: Text is empty and the value unknown.
 	Unread bool
 	Key    diag.Range // of the key in the stack's settings file; zero when not known
 }
 
-// Check resolves the names of a program and infers its types. The Program can be read whatever the diagnostics say. It
-// may be evaluated only when none of them is an error and ctx was not cancelled, since a cancelled Check stops early.
-// Each fault is reported once; faults that only follow from it are not (D7).
+// Check resolves the names of a program and infers its types. The Program can be read even if there are errors. It may
+// be evaluated only if no diagnostic is an error and ctx was not cancelled, since a cancelled Check stops early. Each
+// fault is reported once, without the faults that merely follow from it (D7).
 func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
 	program, found := check(ctx, file, opts)
 	if ctx.Err() == nil {
@@ -80,7 +80,7 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	return program, found
 }
 
-// check is Check but for findings about programs as a whole.
+// check is Check without the findings about the program as a whole.
 func check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
 	r := newRun(ctx, file, opts)
 	if p := newPatch(r, file, opts); p != nil {
@@ -108,7 +108,7 @@ func check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	for _, b := range bodies {
 		b.link()
 	}
-	if ctx.Err() != nil { // names are linked in part only
+	if ctx.Err() != nil { // only some of the names are linked
 		main.program.inputsOf = func(string) *schema.Object { return nil }
 		return main.program, *main.sink
 	}
@@ -140,25 +140,25 @@ func check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	return main.program, found
 }
 
-// run is one run of Check: what the bodies of a program and of its components share. One goroutine writes to what is
-// below it, but for what has a mutex: several check nodes.
+// run is the state of one Check, shared by the bodies of a program and its components. Several goroutines check nodes;
+// fields without a mutex are written by one goroutine only.
 type run struct {
 	*findings
 	ctx        context.Context
-	schemas    schema.Loader // nil when nobody has schemas
+	schemas    schema.Loader // nil without schemas
 	components *components
 	dynamic    map[string]*Dynamic // in all spellings of the token
 	packages   *packages
-	unnamed    bool // an entry of the text has no name (Y117)
+	unnamed    bool // some entry of the text has no name (Y117)
 	records    records
 	remarks    remarks
-	// transforming reports whether resources have transforms of their own, which see what is declared below them.
+	// transforming reports whether some resource has transforms, which see all resources below it.
 	transforming bool
 	entered      pieces[record]
 	refs         pieces[Ref]
-	extents      map[*ast.Access]diag.Range // of the expressions that lead on from an access
+	extents      map[*ast.Access]diag.Range // ranges of the expressions that continue an access
 	spare        sync.Pool                  // of *places
-	memory       *memory                    // of an earlier check; nil where there is none
+	memory       *memory                    // of an earlier check; may be nil
 	previous     records                    // of that check
 }
 
@@ -181,7 +181,7 @@ func newRun(ctx context.Context, file *ast.File, opts Options) *run {
 	return r
 }
 
-// enter gives a declaration its record.
+// enter creates the record of a declaration.
 func (r *run) enter(unit *ast.Unit) *record {
 	record := &r.entered.next(1)[0]
 	record.refs = r.refs.next(len(unit.Accesses))
@@ -189,21 +189,21 @@ func (r *run) enter(unit *ast.Unit) *record {
 	return record
 }
 
-// body is the declarations of a program or of a component, which see each other and nothing else.
+// body holds the declarations of a program or a component, which see only each other.
 type body struct {
 	resolver
 	resourceKeys map[urnKey]*Node
 	cyclic       map[*Node]bool
-	hasLoop      bool        // some node needs itself, or some component contains itself: nothing is taken over
+	hasLoop      bool        // some node or component depends on itself: no earlier result is reused
 	changed      bool        // something was checked anew
-	batch        int         // how many nodes one goroutine checks at least
+	batch        int         // least number of nodes for a goroutine
 	remembered   *remembered // of an earlier check; nil for nothing
 	written      []ast.Expr  // the arguments of fn::toJSON, in the order of evaluation
 
 	origins origins
 }
 
-// origins records which values come from resources, as far as they were asked for (L8.18). mu guards them.
+// origins memoizes which values come from resources (L8.18). mu guards it.
 type origins struct {
 	mu        sync.Mutex
 	variables map[*Node]bool
@@ -227,7 +227,7 @@ func (r *run) body(file *ast.File, opts Options) *body {
 				scope: newScope(r, file, opts), program: program, defaults: make(map[string]*Node)}}}
 }
 
-// checkNodes gives every node its type, each behind what it needs.
+// checkNodes gives every node its type, in the order of dependencies.
 func (c *body) checkNodes() {
 	c.hasLoop = c.hasLoop || len(c.cyclic) > 0 || c.program.Deferring
 	switch {
@@ -235,7 +235,7 @@ func (c *body) checkNodes() {
 		ahead := ahead{body: c, checked: make(map[*Node]bool), typed: make(map[*Node]bool)}
 		for _, n := range c.program.Nodes {
 			if c.ctx.Err() != nil {
-				return // anyone who asked for it wants no answer any more
+				return // the caller has cancelled
 			}
 			ahead.inOrder(n)
 		}

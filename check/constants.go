@@ -17,7 +17,7 @@ import (
 
 // The result of a call is known before the program runs if its arguments are literals.
 
-// constants are the values of expressions that are literal. It knows the types that have been found.
+// constants evaluates literal expressions. It has the types inferred so far.
 type constants struct {
 	*body
 	*findings           // of the declaration
@@ -27,7 +27,7 @@ type constants struct {
 	places    *places
 }
 
-// hasLost reports whether reading the text has lost something of a name.
+// hasLost reports whether the parser lost a part of a name.
 func (c *constants) hasLost(name string) bool {
 	yes := slices.Contains(c.file.Lost, name)
 	c.lost = append(c.lost, answer{name, yes})
@@ -38,15 +38,15 @@ func (c *constants) missingPackage(p *loadedPackage, rng diag.Range) {
 	c.missing = append(c.missing, missingUse{p, rng})
 }
 
-// typeOf is the type of an expression that has been looked at.
+// typeOf returns the inferred type of an expression.
 func (c *constants) typeOf(e ast.Expr) schema.Type {
 	return c.program.TypeOf(e)
 }
 
-// pure are functions of their arguments alone that fail for some of them.
+// pure lists functions that depend on their arguments only and fail for some of them.
 var pure = []string{"select", "fromJSON", "fromBase64", "regex", "regexAll", "regexReplace", "parseInt"}
 
-// checkConstantCall reports a call of constants that is sure to fail.
+// checkConstantCall reports a call with constant arguments that is certain to fail.
 func (c *constants) checkConstantCall(e *ast.Call, f *builtins.Func, args []ast.Expr) bool {
 	if !slices.Contains(pure, f.Name) || e.Expanded {
 		return true
@@ -77,12 +77,12 @@ func (c *constants) checkConstantCall(e *ast.Call, f *builtins.Func, args []ast.
 	return false
 }
 
-// constantParts is how many parts the arguments of a constant call may have: lists of variables of lists grow with each
-// of them.
+// constantParts bounds the values in the arguments of a constant call: variables that repeat lists of variables grow
+// exponentially.
 const constantParts = 10_000
 
-// constantValue is the value of an expression that is written out, by way of variables too; a list may hold anything
-// when it is counted only. left is how many parts it may still have.
+// constantValue returns the value of a literal expression, also through variables. left is the number of values that it
+// may still have.
 func (c *constants) constantValue(e ast.Expr, depth int, left *int) (v value.Value, ok bool) {
 	const deepest = 100
 	if e == nil {

@@ -6,20 +6,20 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Components may use each other's outputs, as long as no output depends on itself (L10.C21): such a loop
-// of nodes is no cycle inside of the components. Their instances are registered first, and inputs follow when they
+// Components may use each other's outputs, as long as no output depends on itself (L10.C21): then the nodes form a
+// cycle, but the parts of the components do not. The instances are registered first, and their inputs follow once they
 // are known.
 
 // Deferral describes how an instance of a component is registered when components use each other's outputs.
 type Deferral struct {
-	// Register are the nodes that the registration needs. Inputs that come back are not among them.
+	// Register are the nodes that the registration needs, without those of deferred inputs.
 	Register []*Node
-	// Inputs are the properties that are evaluated when they are asked for, after the registration.
+	// Inputs are the properties that are evaluated on demand, after the registration.
 	Inputs map[string]bool
 }
 
-// deferLoops looks into the loops of a body, and lets edges go that are no cycles inside of components. It reports
-// whether there are any.
+// deferLoops removes edges of the body's cycles that are no cycles between parts of components. It reports whether it
+// removed any.
 func (c *body) deferLoops() bool {
 	found := false
 	for _, loop := range loopsOf(c.all, nil) {
@@ -32,13 +32,13 @@ func (c *body) deferLoops() bool {
 	return found
 }
 
-// nodeUse is the part of a node that an expression uses: one output of a component, or the node as a whole.
+// nodeUse is one output of a component, or a whole node, that an expression uses.
 type nodeUse struct {
 	of     *Node
 	output string // empty for the node as a whole
 }
 
-// loop is a set of nodes that need each other.
+// loop is a set of nodes that depend on each other.
 type loop struct {
 	program *Program
 	nodes   []*Node
@@ -46,10 +46,10 @@ type loop struct {
 	// inputs holds, for each component, the uses of each of its properties; other holds all other uses of a node.
 	inputs map[*Node]map[string][]nodeUse
 	other  map[*Node][]nodeUse
-	behind map[*Component]map[string][]string // the inputs behind each output
+	behind map[*Component]map[string][]string // the inputs on which each output depends
 }
 
-// newLoop looks at what the nodes of a loop use of each other; nil where no component is among them.
+// newLoop collects what the nodes use of each other; nil if none of them is a component.
 func newLoop(program *Program, nodes []*Node) *loop {
 	k := &loop{program: program, nodes: nodes, members: make(map[*Node]bool, len(nodes)),
 		inputs: map[*Node]map[string][]nodeUse{}, other: map[*Node][]nodeUse{},
@@ -69,16 +69,15 @@ func newLoop(program *Program, nodes []*Node) *loop {
 	return k
 }
 
-// opens reports whether a node is an instance of a component that can be looked into.
+// opens reports whether a node is an instance of a component whose body is known.
 func opens(n *Node) bool {
 	return n.Kind == ResourceNode && n.Resource.Component != nil && n.Resource.Decl.PropertiesExpr == nil &&
 		n.Resource.Component.Decl.RequiredVersion == nil
 }
 
-// look collects the nodes that a node uses. A use without a name in an expression, such as that of a default
-// provider, counts as a use of the whole node.
+// look collects the nodes that n uses. An implicit use, such as that of a default provider, is a use of the whole node.
 func (k *loop) look(n *Node) {
-	written := map[int32]bool{} // where names stand in expressions
+	written := map[int32]bool{} // positions of names in expressions
 	gather := func(e ast.Expr) []nodeUse {
 		return k.uses(e, func(a *ast.Access) { written[a.Root.Range.Start] = true })
 	}
@@ -102,7 +101,7 @@ func (k *loop) look(n *Node) {
 	}
 }
 
-// uses collects the nodes that an expression uses, and calls each for every name that stands for a node.
+// uses collects the nodes that an expression uses, and calls each for every name of a node.
 func (k *loop) uses(e ast.Expr, each func(*ast.Access)) []nodeUse {
 	var found []nodeUse
 	k.eachUse(e, func(a *ast.Access, outputs []string) {
@@ -164,7 +163,7 @@ func (k *loop) eachUse(e ast.Expr, fn func(a *ast.Access, outputs []string)) {
 	})
 }
 
-// outputsOf is the output that steps into a component lead to; nil for more than one.
+// outputsOf returns the output to which the steps into a component lead; nil for more than one.
 func outputsOf(n *Node, steps []ast.Step) []string {
 	if !opens(n) {
 		return nil
@@ -173,7 +172,7 @@ func outputsOf(n *Node, steps []ast.Step) []string {
 	if n.Resource.Decl.ForEach != nil {
 		i = 1
 		if len(steps) == 0 || !steps[0].IsIndex && !steps[0].Quoted {
-			return nil // it may be the output of the one instance of a boolean
+			return nil // with a boolean forEach it may be the output of the only instance
 		}
 	}
 	if len(steps) <= i || steps[i].IsIndex {
@@ -182,7 +181,7 @@ func outputsOf(n *Node, steps []ast.Step) []string {
 	return []string{steps[i].Name}
 }
 
-// instancesIn is an expression that names the instances of a component; nil for another.
+// instancesIn returns the access to the instances of a component; nil for any other expression.
 func (k *loop) instancesIn(e ast.Expr) *ast.Access {
 	a, ok := e.(*ast.Access)
 	if !ok || len(a.Steps) > 0 {
@@ -195,7 +194,8 @@ func (k *loop) instancesIn(e ast.Expr) *ast.Access {
 	return a
 }
 
-// membersOf are the members of a local name that expressions use. single is false where one uses more of it.
+// membersOf returns the members of a local name that expressions use. single is false if they use the name in any other
+// way.
 func membersOf(local *ast.Local, exprs ...ast.Expr) (names []string, single bool) {
 	single, names = true, []string{}
 	for _, e := range exprs {
@@ -231,7 +231,7 @@ const (
 	outputPart
 )
 
-// next are the parts that a part needs.
+// next returns the parts that p depends on.
 func (k *loop) next(p part) []part {
 	var needs []part
 	add := func(uses []nodeUse) {
@@ -267,7 +267,8 @@ func (k *loop) next(p part) []part {
 	return needs
 }
 
-// behindOutput are the inputs of a component that an output is made of. Components inside of it count as a whole.
+// behindOutput returns the inputs of a component on which an output depends. A component inside of it counts as a
+// whole.
 func (k *loop) behindOutput(component *Component, output string) []string {
 	if known := k.behind[component]; known != nil {
 		return known[output]
@@ -288,7 +289,7 @@ func (k *loop) behindOutput(component *Component, output string) []string {
 	return behind[output]
 }
 
-// cyclic reports whether parts of the loop need themselves.
+// cyclic reports whether some part of the loop depends on itself.
 func (k *loop) cyclic() bool {
 	const (
 		open = iota + 1
@@ -310,16 +311,16 @@ func (k *loop) cyclic() bool {
 	return slices.ContainsFunc(k.nodes, func(n *Node) bool { return visit(part{of: n}) })
 }
 
-// cut marks what waits for single outputs only: these edges do not order the nodes any more.
+// cut marks the nodes that wait for single outputs only. Their edges no longer order the nodes.
 func (k *loop) cut() {
 	for _, n := range k.nodes {
 		if uses := k.inputs[n]; uses != nil {
 			n.Deferral = k.deferral(n, uses)
 		}
-		deferred := map[int32]bool{} // where the names stand
+		deferred := map[int32]bool{} // positions of the names
 		for _, e := range exprsOf(n) {
 			if n.Kind == ConfigNode {
-				break // a default needs the whole of what it names
+				break // a default uses the whole node
 			}
 			k.eachUse(e, func(a *ast.Access, outputs []string) {
 				unit, i := a.Unit()
@@ -373,7 +374,7 @@ type ahead struct {
 	checked, typed map[*Node]bool
 }
 
-// inOrder checks a node behind what it needs.
+// inOrder checks a node after its dependencies.
 func (c *ahead) inOrder(n *Node) {
 	if c.checked[n] {
 		return
@@ -390,7 +391,7 @@ func (c *ahead) inOrder(n *Node) {
 	c.checkNode(n)
 }
 
-// typeAhead finds the type of instances that come back to themselves: others see it before they are checked.
+// typeAhead finds the type of instances in a loop before they are checked, so that the others can use it.
 func (c *ahead) typeAhead(n *Node) {
 	if n.Deferral == nil || n.Resource.Decl.ForEach == nil || c.typed[n] {
 		return

@@ -18,8 +18,8 @@ import (
 // DynamicNamespace is the package of the dynamic types that a program declares.
 const DynamicNamespace = "dynamic"
 
-// Bundler makes one text of a source file and what it imports. source is relative to dir, with slashes. faults say what
-// is wrong with the source; err says that it could not be looked at.
+// Bundler packs a source file and its imports into one text. source is relative to dir, with slashes. faults are
+// mistakes in the source; err is returned if it could not be read.
 type Bundler func(ctx context.Context, dir, source string) (b *Bundle, faults []BundleFault, err error)
 
 // Bundle is the code of a source file. It is immutable.
@@ -35,10 +35,10 @@ type BundleFault struct {
 	Message string
 }
 
-// HandlerSource is a source file that fn::bundle makes an archive of.
+// HandlerSource is a source file that fn::bundle packs into an archive.
 type HandlerSource = builtins.BundleRequest
 
-// checkBundle looks for faults of a source that a program bundles, as far as its arguments are written out.
+// checkBundle reports faults of a source that a program bundles, if its arguments are literal.
 func (c *constants) checkBundle(args []ast.Expr) {
 	arg := func(i int) ast.Expr {
 		if i < len(args) && args[i] != nil {
@@ -81,7 +81,7 @@ func (c *constants) checkBundle(args []ast.Expr) {
 type Dynamic struct {
 	Decl  *ast.Dynamic
 	Token string // canonical
-	// Package is the package by path that declares the type and serves it; empty for the program's own types.
+	// Package is the package by path that declares the type; empty for the program's own types.
 	Package string
 	Schema  *schema.Resource
 	// Code is nil without Bundle, and for a faulty source, which has been reported.
@@ -89,18 +89,18 @@ type Dynamic struct {
 	Path string // of the source, relative to the folder of the program or package, with slashes
 }
 
-// Replaces reports whether a change of the code replaces what it made.
+// Replaces reports whether a change of the code replaces the resources of the type.
 func (d *Dynamic) Replaces() bool { return d.Decl.OnCodeChange.Text() == "replace" }
 
-// dynamicTypes makes types of declarations.
+// dynamicTypes makes types from declarations.
 type dynamicTypes struct {
 	*findings
 	bundle  Bundler             // nil where nobody bundles
-	byToken map[string]*Dynamic // what was made, in all spellings of the token
+	byToken map[string]*Dynamic // by all spellings of the token
 	all     []*Dynamic          // in source order
 }
 
-// find makes the types of a program, and of packages that are used by path.
+// find makes the types of a program and of the packages used by path.
 func (c *dynamicTypes) find(ctx context.Context, file *ast.File, opts Options) {
 	c.add(ctx, file.Dynamic, opts.ProgramDir, "", DynamicNamespace)
 	for _, pkg := range opts.Local {
@@ -144,7 +144,7 @@ func (c *dynamicTypes) add(ctx context.Context, decls []*ast.Dynamic, dir, pkg s
 	}
 }
 
-// code asks for the code of a source, and reports what is wrong with it at the declaration that names it first.
+// code builds a source, and reports its faults at the first declaration that names it.
 func (c *dynamicTypes) code(ctx context.Context, decl *ast.Dynamic, dir, source string) *Bundle {
 	rng := decl.Provider.Range
 	b, faults, err := c.bundle(ctx, dir, source)
@@ -160,7 +160,7 @@ func (c *dynamicTypes) code(ctx context.Context, decl *ast.Dynamic, dir, source 
 	return b
 }
 
-// schemaOf returns the type as a provider's resource. Properties without a declared type have the type any.
+// schemaOf describes the type as a provider's resource. Properties without a declared type have the type any.
 func (c *dynamicTypes) schemaOf(d *Dynamic) *schema.Resource {
 	r := &schema.Resource{Token: d.Token, Description: d.Decl.Description.Text()}
 	inputs := c.properties(d.Decl.Inputs, true)
@@ -200,7 +200,7 @@ func (c *dynamicTypes) properties(from *ast.DynamicProperties, input bool) []*sc
 	return list
 }
 
-// servesDynamic reports whether a token is for a type that the program or a package by path declares.
+// servesDynamic reports whether the program or a package by path declares the type of a token.
 func (c *run) servesDynamic(token string) bool {
 	if c.dynamic[token] != nil {
 		return true
@@ -239,8 +239,8 @@ func (c *resolver) resolveDynamic(n *Node) {
 	}
 }
 
-// ofSDK reports whether a token is of a dynamic type of Pulumi's SDKs: such packages have no schema, since programs in
-// TypeScript and Python make the types (L10.C16).
+// ofSDK reports whether a token belongs to the dynamic types of Pulumi's SDKs, which have no schema, since programs in
+// TypeScript and Python define them (L10.C16).
 func ofSDK(token string) bool {
 	pkg, module, _ := strings.Cut(token, ":")
 	return (pkg == "pulumi-nodejs" || pkg == "pulumi-python") && strings.HasPrefix(module, "dynamic")
@@ -249,8 +249,8 @@ func ofSDK(token string) bool {
 // anything is an object with any members.
 var anything = schema.NewObject("", false, func() []*schema.Property { return nil })
 
-// DynamicInputs are the inputs of the provider resource that serves a type and those others that are of the same
-// package and source; runtime/dynamic reads them. The code of the type must be there.
+// DynamicInputs returns the inputs of the provider resource that serves a type and all others of the same package and
+// source; runtime/dynamic reads them. d.Code must not be nil.
 func DynamicInputs(all []*Dynamic, d *Dynamic) value.Value {
 	types := value.EmptyMap()
 	var env []string

@@ -12,13 +12,13 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// maxIndirections bounds how many variables a constant is followed through.
+// maxIndirections bounds the chain of variables to a constant.
 const maxIndirections = 32
 
-// fitter checks that an expression may stand at a place. It knows the types that are inferred already.
+// fitter checks that an expression is assignable to a place. It has the types inferred so far.
 type fitter struct{ accessor }
 
-// constant follows variables to the literal that they stand for (L8.15); e itself when it is no such thing.
+// constant follows variables to the literal that e stands for (L8.15); e itself if there is none.
 func (c *constants) constant(e ast.Expr) ast.Expr {
 	for expr, i := e, 0; i < maxIndirections; i++ {
 		access, ok := expr.(*ast.Access)
@@ -38,8 +38,8 @@ func (c *constants) constant(e ast.Expr) ast.Expr {
 	return e
 }
 
-// fit checks that an expression, whose type is inferred already, may stand where a type is wanted (L8.C), and reports
-// what is wrong as near to the fault as possible.
+// fit checks that an expression with an inferred type is assignable to a type (L8.C). It reports a mismatch at the
+// innermost faulty expression.
 func (c *fitter) fit(e ast.Expr, want schema.Type, p *place) bool {
 	if literal := c.constant(e); literal != e {
 		inner := *p
@@ -95,7 +95,7 @@ func (c *fitter) fit(e ast.Expr, want schema.Type, p *place) bool {
 	return true
 }
 
-// secretList returns the literal list that fn::secret is given, which takes one value; nil for anything else.
+// secretList returns the literal list given to fn::secret, which takes one value; nil for anything else.
 func secretList(e ast.Expr) *ast.List {
 	if call, ok := e.(*ast.Call); ok && call.Argument != nil && call.Name.Value == "secret" {
 		list, _ := call.Argument.(*ast.List)
@@ -104,7 +104,7 @@ func secretList(e ast.Expr) *ast.List {
 	return nil
 }
 
-// reportMismatch reports a mismatch, the deepest cause first, then the values around it.
+// reportMismatch reports a mismatch: first the deepest cause, then the enclosing values.
 func (c *fitter) reportMismatch(e ast.Expr, m *mismatch, want, got schema.Type, p *place) {
 	path, reason := m.deepest()
 	target := schema.Required(want)
@@ -126,7 +126,7 @@ func (c *fitter) reportMismatch(e ast.Expr, m *mismatch, want, got schema.Type, 
 
 func isResource(t schema.Type) bool { _, ok := t.(*schema.ResourceType); return ok }
 
-// resourceWanted describes how to name a resource where something of it was given (L4.4).
+// resourceWanted suggests how to refer to a resource where one of its members was given (L4.4).
 func (c *fitter) resourceWanted(e ast.Expr) string {
 	if hint := c.eachHint(e); hint != "" {
 		return hint
@@ -138,7 +138,7 @@ func (c *fitter) resourceWanted(e ast.Expr) string {
 		}
 	}
 	if s, ok := e.(*ast.String); ok {
-		c.volatile = true // by a name that is no reference
+		c.volatile = true // the names are not references
 		if n := c.lookup(s.Value); n != nil && n.Kind == ResourceNode {
 			return "write `${" + s.Value + "}`"
 		}
@@ -191,7 +191,7 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 	return c.misfit(code, e, hint, want, literalType(v), p)
 }
 
-// misfit reports a literal that cannot stand at its place, and answers false.
+// misfit reports a literal that is not assignable to its place, and returns false.
 func (c *fitter) misfit(code diag.Code, e ast.Expr, hint string, want schema.Type, got string, p *place,
 	fixes ...diag.Fix) bool {
 	c.report(diag.Diagnostic{Code: code, Subject: p.at(e), Detail: hint, Fixes: fixes,
@@ -209,7 +209,7 @@ func literalType(v any) string {
 	return "string"
 }
 
-// fitsPrimitive is L8.C with the conversions of literals of L8.41.
+// fitsPrimitive applies L8.C with the conversions of literals in L8.41.
 func fitsPrimitive(v any, want schema.Primitive, strict bool) bool {
 	if want == schema.Any || want == schema.JSON || want == schema.Invalid {
 		return true
@@ -274,7 +274,7 @@ func enumTexts(e *schema.Enum) []string {
 	return texts
 }
 
-// scalarText is a literal as the provider gets it as text.
+// scalarText returns the text that a provider gets for a literal.
 func scalarText(v any) string {
 	if f, ok := v.(float64); ok {
 		return value.FormatNumber(f)

@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// mapHint describes what a map looks like, by the first members that it has to have, or may have.
+// mapHint shows the form of a map by its first required, or else optional, members.
 func mapHint(want schema.Type) string {
 	o, ok := want.(*schema.Object)
 	if !ok {
@@ -69,7 +69,7 @@ func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *place) bool {
 	return c.misfit(code, e, hint, want, "object", p, fixes...)
 }
 
-// callWithoutPrefix is the one key of a map that is the name of a function; nil for other maps.
+// callWithoutPrefix returns the only key of a map if it is the name of a function; else nil.
 func callWithoutPrefix(e *ast.Map) *ast.String {
 	if len(e.Entries) != 1 {
 		return nil
@@ -116,7 +116,7 @@ func (c *fitter) pairsHint(e *ast.Map, list *schema.Array, p *place) (hint strin
 		strings.Join(pairs, ", ") + "]"}}}}
 }
 
-// simple reports whether an expression is one text, number or boolean, which a fix can move as it is written.
+// simple reports whether an expression is a text, number or boolean whose source a fix can move.
 func simple(e ast.Expr) bool {
 	switch e.(type) {
 	case *ast.String, *ast.Number, *ast.Bool:
@@ -149,7 +149,7 @@ func (c *fitter) fitObject(e *ast.Map, want *schema.Object, p *place) bool {
 	return ok
 }
 
-// fitMember checks one named member: that there is such a one, its value, its constant, and whether it is in time.
+// fitMember checks one named member: its existence, value, constant, and whether it is known in time.
 func (c *fitter) fitMember(key ast.Literal, v ast.Expr, wanted *schema.Object, pl *place) bool {
 	p := wanted.Property(key.Value)
 	if p == nil {
@@ -175,8 +175,8 @@ func (c *fitter) fitMember(key ast.Literal, v ast.Expr, wanted *schema.Object, p
 	return !p.Plain || pl.optional || c.inTime(v, p.Type, inner)
 }
 
-// inTime checks a plain place (L8.18). Of a list or map that is written out, only itself has to be known: what stands
-// in it is checked by what the schema says of its members.
+// inTime checks a value that must be known in a preview (L8.18). Literal lists and maps are known; their members are
+// checked against the schema's members.
 func (c *fitter) inTime(v ast.Expr, t schema.Type, p *place) bool {
 	late := v
 	switch literal := c.constant(v).(type) {
@@ -203,7 +203,7 @@ func (c *fitter) inTime(v ast.Expr, t schema.Type, p *place) bool {
 	return false
 }
 
-// composite reports whether the schema says what is in a list or map of a type, so that it is checked member by member.
+// composite reports whether the schema describes the members of a list or map, so that they are checked one by one.
 func composite(t schema.Type) bool {
 	switch t := schema.Required(t).(type) {
 	case *schema.Array, *schema.Map, *schema.Object:
@@ -271,9 +271,9 @@ func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, want *schema.Object,
 	c.report(d)
 }
 
-// membersMeant returns the members that an unknown name may stand for, and the one that it surely stands for. These
-// are members with a similar spelling, members that differ only in capitals, dashes and underscores, and required,
-// missing members that accept the value and whose name begins or ends with the unknown one.
+// membersMeant returns the members that an unknown name may mean, and the one that it certainly means. These are
+// members with a similar spelling, members that differ only in capitals, dashes and underscores, and required, missing
+// members that accept the value and whose name begins or ends with the unknown one.
 func (c *fitter) membersMeant(name string, v ast.Expr, want *schema.Object, pl *place) (near []string, meant string) {
 	names := propertyNames(want)
 	near = diag.Suggest(name, names)
@@ -309,7 +309,8 @@ func (c *fitter) membersMeant(name string, v ast.Expr, want *schema.Object, pl *
 	return near, ""
 }
 
-// innerOwner is the one property of an object that has a member of some name; empty where none has, or several do.
+// innerOwner returns the only property of an object that has a member of that name; empty if there is none or more than
+// one.
 func (c *fitter) innerOwner(name string, want *schema.Object) string {
 	owner := ""
 	for _, p := range want.Properties() {
@@ -323,13 +324,13 @@ func (c *fitter) innerOwner(name string, want *schema.Object) string {
 	return owner
 }
 
-// sameWords reports whether two names are of the same words, in whatever way they are joined.
+// sameWords reports whether two names differ only in how their words are joined.
 func sameWords(a, b string) bool {
 	joined := strings.NewReplacer("_", "", "-", "")
 	return strings.EqualFold(joined.Replace(a), joined.Replace(b))
 }
 
-// partOf reports whether a name that is long enough to say something is the beginning or the end of another.
+// partOf reports whether a name of sufficient length is a prefix or suffix of another.
 func partOf(part, whole string) bool {
 	const enough = 3
 	part, whole = strings.ToLower(part), strings.ToLower(whole)
@@ -337,8 +338,8 @@ func partOf(part, whole string) bool {
 		strings.HasSuffix(whole, part))
 }
 
-// requireMembers reports each required member that is missing (L8.12). Constants are filled in, but for those that tell
-// the members of a union apart.
+// requireMembers reports each missing required member (L8.12). Constants may be missing, except discriminators of
+// unions.
 func (c *fitter) requireMembers(want *schema.Object, pl *place, where diag.Range) bool {
 	if pl.optional {
 		return true

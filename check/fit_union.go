@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// fitUnion checks a literal against alternatives: the one that the discriminator selects (L8.16), else any that takes
+// fitUnion checks a literal against alternatives: the one that the discriminator selects (L8.16), else any that accepts
 // it.
 func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *place) bool {
 	inner := *p
@@ -48,7 +48,7 @@ func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *place) bool {
 	return c.misfit(diag.NotAssignable, e, sentences(reasons...), u, schema.TypeName(c.typeOf(e)), p)
 }
 
-// fitDiscriminated answers decided when the discriminator's value is written out.
+// fitDiscriminated checks the alternative of a literal discriminator. decided is false if there is no such literal.
 func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, p *place) (decided, ok bool) {
 	for _, entry := range e.Entries {
 		key, literal := entry.Key.(*ast.String)
@@ -107,7 +107,7 @@ func sameShape(e ast.Expr, t schema.Type) bool {
 	return false
 }
 
-// warnNearMiss finds a text that goes through as a text where it looks like a misspelt value of an enum (L8.15).
+// warnNearMiss warns of an accepted text that looks like a misspelt value of an enum (L8.15).
 func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, p *place) {
 	text, ok := e.(*ast.String)
 	if !ok {
@@ -127,7 +127,7 @@ func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, p *place) {
 	}
 }
 
-// comesFromResource reports whether an expression needs what a resource only has once it exists (L8.18). Reading stacks
+// comesFromResource reports whether an expression needs an output of a resource that is created (L8.18). Reading stacks
 // and existing resources needs no creation.
 func (c *constants) comesFromResource(e ast.Expr) bool {
 	c.origins.mu.Lock()
@@ -135,7 +135,7 @@ func (c *constants) comesFromResource(e ast.Expr) bool {
 	return c.fromResource(e)
 }
 
-// fromResource is comesFromResource for those who hold the lock of the origins.
+// fromResource is comesFromResource with origins.mu held.
 func (c *constants) fromResource(e ast.Expr) bool {
 	found := false
 	ast.Walk(e, func(e ast.Expr) bool {
@@ -156,7 +156,7 @@ func (c *constants) fromResource(e ast.Expr) bool {
 	return found
 }
 
-// partFromResource is fromResource for a part of a variable, which is asked once.
+// partFromResource is fromResource for a part of a variable, memoized.
 func (c *constants) partFromResource(part ast.Expr) bool {
 	known, asked := c.origins.parts[part]
 	if !asked {

@@ -8,10 +8,10 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// A finding about the use of a faulty declaration mostly follows from that fault. The checker leaves it out; if it
-// remains after the declaration is mended, the next check reports it.
+// A finding about the use of a faulty declaration usually follows from that fault. The checker leaves it out; if it
+// remains once the declaration is correct, the next check reports it.
 
-// followUps are the codes of findings that may follow from a fault in what is used.
+// followUps are the codes of findings that may follow from a faulty declaration.
 var followUps = []diag.Code{diag.NoMember, diag.NotIndexable, diag.IndexOutOfRange, diag.NotAssignable,
 	diag.NotPrintable, diag.UnknownProperty, diag.RequiredMissing}
 
@@ -20,10 +20,10 @@ var followUps = []diag.Code{diag.NoMember, diag.NotIndexable, diag.IndexOutOfRan
 type usage struct {
 	at   diag.Range // in the whole text
 	node *Node
-	kind diag.Range // the declaration of what the resource is an instance of
+	kind diag.Range // the declaration of the resource's component or dynamic type
 }
 
-// cause finds out which declarations of a file have a fault.
+// cause determines which declarations of a file are faulty.
 type cause struct {
 	*run
 	file   *ast.File
@@ -33,8 +33,8 @@ type cause struct {
 	nodes  map[*Node]bool
 }
 
-// withoutFollowUps leaves out findings about uses of declarations in which the parser has found a fault, and of
-// declarations that depend on such a one.
+// withoutFollowUps leaves out findings about uses of declarations with a fault found by the parser, and of declarations
+// that depend on them.
 func (r *run) withoutFollowUps(file *ast.File, bodies []*body, found diag.Diagnostics) diag.Diagnostics {
 	if !slices.ContainsFunc(found, mayFollow) {
 		return found
@@ -72,18 +72,18 @@ func mayFollow(d diag.Diagnostic) bool {
 	return d.Severity == diag.Error && slices.Contains(followUps, d.Code)
 }
 
-// causes reports whether what is used has a fault.
+// causes reports whether the used declaration has a fault.
 func (f *cause) causes(u usage) bool {
 	return u.node == nil && f.within(u.kind) || u.node != nil && f.faulty(u.node)
 }
 
-// faulty reports whether a node has a fault, or its type comes of one that has.
+// faulty reports whether a node has a fault, or gets its type from one that has.
 func (f *cause) faulty(n *Node) bool {
 	known, asked := f.nodes[n]
 	if asked {
 		return known
 	}
-	f.nodes[n] = false // for one that needs itself
+	f.nodes[n] = false // for a node that depends on itself
 	if rng, ok := declaration(n); ok {
 		known = f.within(rng)
 	}
@@ -97,8 +97,8 @@ func (f *cause) faulty(n *Node) bool {
 	return known
 }
 
-// within reports whether there is a fault in an entry, up to the beginning of the next: what could not be read of an
-// entry stands behind the rest.
+// within reports whether there is a fault between the beginning of an entry and that of the next: the unreadable part
+// of an entry follows its readable part.
 func (f *cause) within(entry diag.Range) bool {
 	s := f.file.Origins.Place(entry)
 	known, asked := f.known[s]
@@ -117,7 +117,7 @@ func (f *cause) within(entry diag.Range) bool {
 	return known
 }
 
-// comparePlaces orders by source, by where places begin, and by where they end.
+// comparePlaces orders ranges by source, start and end.
 func comparePlaces(a, b diag.Range) int {
 	if a.Source != b.Source {
 		return cmp.Compare(a.Source.Name(), b.Source.Name())
@@ -125,7 +125,7 @@ func comparePlaces(a, b diag.Range) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
 }
 
-// usages are the uses of all declarations and the beginnings of those, both in the order of the text.
+// usages returns the uses of all declarations and their starts, both in the order of the text.
 func (f *cause) usages(bodies []*body) (uses []usage, starts []diag.Range) {
 	for unit, r := range f.records.each() {
 		for i, access := range unit.Accesses {
@@ -166,13 +166,13 @@ func (f *cause) usages(bodies []*body) (uses []usage, starts []diag.Range) {
 	return uses, starts
 }
 
-// lead is the place of an expression that leads on from an access.
+// lead is the range of an expression that continues an access.
 type lead struct {
 	from *ast.Access
 	to   diag.Range
 }
 
-// leadsOn notes that an expression goes into what another, which may begin with an access, is.
+// leadsOn records that an expression steps into another, which may begin with an access.
 func (c *typer) leadsOn(from, to ast.Expr) {
 	for {
 		switch e := from.(type) {
@@ -189,7 +189,7 @@ func (c *typer) leadsOn(from, to ast.Expr) {
 	}
 }
 
-// around returns the uses that overlap a place. uses are in the order of the text, and none is longer than longest.
+// around returns the uses that overlap a range. uses is in the order of the text, and none is longer than longest.
 func around(uses []usage, longest int32, at diag.Range) []usage {
 	var found []usage
 	behind := diag.Range{Source: at.Source, Start: max(at.End, at.Start+1)}
@@ -202,7 +202,7 @@ func around(uses []usage, longest int32, at diag.Range) []usage {
 	return found
 }
 
-// kindOf is where the program declares what a node is an instance of; ok is false for one of a provider.
+// kindOf returns the range of the component or dynamic type of a node; ok is false for a resource of a provider.
 func kindOf(n *Node) (rng diag.Range, ok bool) {
 	switch {
 	case n.Resource == nil:
@@ -214,7 +214,7 @@ func kindOf(n *Node) (rng diag.Range, ok bool) {
 	return diag.Range{}, false
 }
 
-// declaration is the whole entry that declares a node; ok is false for one that the text does not declare.
+// declaration returns the range of the entry that declares a node; ok is false for an undeclared node.
 func declaration(n *Node) (rng diag.Range, ok bool) {
 	switch {
 	case n.Resource != nil:

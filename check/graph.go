@@ -5,8 +5,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Vertex is a configuration value, a variable, a resource or an output in the dependency graph, for people and
-// tools to look at. As JSON it is a contract: `yamlhost graph --format json` prints it.
+// Vertex is a configuration value, a variable, a resource or an output in the dependency graph. Its JSON form is a
+// contract: `yamlhost graph --format json` prints it.
 type Vertex struct {
 	Name  string   `json:"name"`
 	Kind  string   `json:"kind"`           // config, variable, resource or output
@@ -19,14 +19,14 @@ type Vertex struct {
 	Transforms []TransformPlace `json:"transforms,omitempty"`
 }
 
-// TransformPlace is where a transform stands, and the properties that it sets as far as they are written out.
+// TransformPlace is the position of a transform, with the properties that it sets by literal keys.
 type TransformPlace struct {
 	File       string   `json:"file,omitempty"`
 	Line       int      `json:"line,omitempty"` // 1-based
 	Properties []string `json:"properties,omitempty"`
 }
 
-// place returns the place at which a transform is written.
+// place returns the position of a transform.
 func (p *Program) place(t *ast.Transform) TransformPlace {
 	rng := p.File.Origins.Place(t.Key)
 	found := TransformPlace{File: rng.Source.Name(), Line: rng.StartPosition().Line}

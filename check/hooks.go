@@ -13,16 +13,16 @@ import (
 // Hook is a checked hook.
 type Hook struct {
 	Decl *ast.Hook
-	// OnError is returned when resources name it for their errors: it is asked whether to try again.
+	// OnError reports whether resources name it for their errors: then it decides whether to try again.
 	OnError bool
 	// Needs are the nodes that its command refers to. A resource that names the hook needs them too.
 	Needs []Edge
 
-	other diag.Range // where it is named for something else than an error
+	other diag.Range // a place that names it for another kind than an error
 }
 
-// argsName is the name of two values: in the command of a hook, the engine's description of the operation; in a
-// transform, the resource that it changes.
+// argsName names the engine's description of the operation in the command of a hook, and the changed resource in a
+// transform.
 const argsName = "args"
 
 const onError = "onError"
@@ -33,7 +33,7 @@ var hookKinds = []string{"afterCreate", "afterDelete", "afterUpdate", "beforeCre
 // HookKinds are the kinds of hooks that a resource can name.
 func HookKinds() []string { return slices.Clone(hookKinds) }
 
-// linkHooks finds what the commands of hooks speak of.
+// linkHooks resolves the names in the commands of hooks.
 func (c *linker) linkHooks() {
 	for _, decl := range c.file.Hooks {
 		h := &Hook{Decl: decl}
@@ -42,7 +42,7 @@ func (c *linker) linkHooks() {
 	}
 }
 
-// hook is a hook by name; nil when there is none.
+// hook returns the hook with a name; nil if there is none.
 func (c *linker) hook(name string) *Hook {
 	for _, h := range c.program.Hooks {
 		if h.Decl.Name.Value == name {
@@ -52,7 +52,7 @@ func (c *linker) hook(name string) *Hook {
 	return nil
 }
 
-// eachHook calls fn for every hook that a resource names, with the kind that it names it for.
+// eachHook calls fn for the kind and the name of every hook of a resource.
 func eachHook(o *ast.Options, fn func(kind, name *ast.String)) {
 	if o.Hooks == nil {
 		return
@@ -74,7 +74,7 @@ func eachHook(o *ast.Options, fn func(kind, name *ast.String)) {
 	}
 }
 
-// linkHooksOf makes a resource need what its hooks need.
+// linkHooksOf adds the dependencies of a resource's hooks to the resource.
 func (c *linker) linkHooksOf(n *Node) {
 	eachHook(&n.Resource.Decl.Options, func(_, name *ast.String) {
 		if h := c.hook(name.Value); h != nil {

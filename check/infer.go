@@ -23,15 +23,15 @@ func (c *typer) bindLocal(l *ast.Local, t schema.Type) {
 	c.locals[l] = t
 }
 
-// infer finds the type of an expression and of everything inside it, and records them (L8.A). It reports faults
-// inside of the expression, once. Whether the type suits its place is the business of fit.
+// infer finds the type of an expression and of everything inside it, and records them (L8.A). It reports faults inside
+// of the expression, once. fit decides whether the type suits the place.
 func (c *typer) infer(e ast.Expr) schema.Type {
 	if e == nil {
 		return schema.Invalid
 	}
 	unit, slot := ast.Slot(e)
 	if unit != c.unit {
-		return c.program.TypeOf(e) // of another declaration, which has been looked at
+		return c.program.TypeOf(e) // of another declaration, already inferred
 	}
 	if t := c.types[slot]; t != nil {
 		return t
@@ -112,7 +112,7 @@ func (c *typer) inferNew(e ast.Expr) schema.Type {
 	panic(fmt.Sprintf("check lacks a case for the expression %T", e))
 }
 
-// inferTemplate checks that every part can be put into a text (L5.C, L5.16).
+// inferTemplate checks that every part can become text (L5.C, L5.16).
 func (c *typer) inferTemplate(e *ast.Template) {
 	for _, part := range e.Parts {
 		t := c.infer(part)
@@ -165,7 +165,7 @@ func resourceHint(e ast.Expr) string {
 	return "use its id, or another of its properties"
 }
 
-// inferMap makes an object of a map whose keys are all literal, and otherwise a map.
+// inferMap returns an object if all keys are literal, and otherwise a map.
 func (c *typer) inferMap(m *ast.Map) schema.Type {
 	computed := false
 	for _, entry := range m.Entries {
@@ -190,7 +190,7 @@ func (c *typer) inferMap(m *ast.Map) schema.Type {
 		return &schema.Map{Item: item}
 	}
 	types := c.types
-	// The members are listed only for those who ask: most literals are checked against their place entry by entry.
+	// The members are computed on demand: most literals are checked against their place entry by entry.
 	return schema.NewObject("", true, func() []*schema.Property {
 		members := make([]*schema.Property, 0, len(m.Entries))
 		for _, entry := range m.Entries {
@@ -249,7 +249,7 @@ func (c *typer) operand(e ast.Expr, want schema.Type, what string) schema.Type {
 	return t
 }
 
-// chains reports whether an expression is a property access with an optional step, which ends what follows it too
+// chains reports whether an expression is an access with an optional step, which short-circuits the steps after it
 // (L10.C19).
 func (c *accessor) chains(e ast.Expr) bool {
 	switch e := e.(type) {
@@ -263,7 +263,7 @@ func (c *accessor) chains(e ast.Expr) bool {
 	return false
 }
 
-// chained is the type of an access that may end early.
+// chained returns the type of an access that may be short-circuited.
 func (c *accessor) chained(optional bool, t schema.Type) schema.Type {
 	if optional && t != schema.Invalid {
 		return schema.OptionalOf(t)
@@ -339,7 +339,7 @@ func (c *typer) inferSplat(e *ast.Splat) schema.Type {
 	return &schema.Array{Item: c.infer(e.Each)}
 }
 
-// itemTypes is the types of the keys and the items of a collection; both are Any where that is open.
+// itemTypes returns the types of the keys and the items of a collection; both are Any if they are unknown.
 func itemTypes(collection schema.Type) (key, item schema.Type) {
 	switch t := schema.Required(collection).(type) {
 	case *schema.Array:
@@ -395,15 +395,16 @@ func memberUnion(o *schema.Object) schema.Type {
 	return unify(types)
 }
 
-// open reports whether a type says nothing about what can be done with a value of it.
+// open reports whether a type allows every operation on its values.
 func open(t schema.Type) bool {
 	return t == schema.Any || t == schema.Invalid || t == schema.JSON
 }
 
-// maxUnion is the number of alternatives beyond which a type is not worth following.
+// maxUnion is the largest number of alternatives of an inferred type; beyond it the type is Any.
 const maxUnion = 8
 
-// unify is the type of something that has one of several types; Invalid for none, which goes with everything.
+// unify returns the type of a value that has one of several types; Invalid, which is assignable to everything, for
+// none.
 func unify(types []schema.Type) schema.Type {
 	var distinct []schema.Type
 	optional := false
@@ -479,14 +480,14 @@ func typeWithArticle(t schema.Type) string { return withArticle(schema.TypeName(
 // Expressions that may never be evaluated, or that may fail without harm, are checked less strictly than the rest.
 
 var (
-	// inBranch are the faults that a condition may keep from happening.
+	// inBranch are the faults that a condition may prevent.
 	inBranch = []diag.Code{diag.IndexOutOfRange, diag.FunctionFailed, diag.FileAccess}
 	// inTry are the faults that try, can and recover catch, type errors included (L10.C5).
 	inTry = []diag.Code{diag.IndexOutOfRange, diag.FunctionFailed, diag.FileAccess, diag.NoMember, diag.NotIndexable,
 		diag.NotAssignable, diag.NotPrintable}
 )
 
-// tolerating runs fn and leaves out errors of some kinds that it reports.
+// tolerating runs fn and drops the errors with some codes that it reports.
 func (c *findings) tolerating(codes []diag.Code, fn func()) {
 	if len(codes) == 0 {
 		fn()
@@ -504,7 +505,7 @@ func MayFail(f *builtins.Func, arg int) bool {
 	return f.Name == "try" || f.Name == "can" || f.Name == "recover" && arg == 0
 }
 
-// harmless are the faults that an argument of a function may have without being wrong.
+// harmless returns the codes of faults that are allowed in an argument of a function.
 func harmless(f *builtins.Func, arg int) []diag.Code {
 	switch {
 	case MayFail(f, arg):

@@ -11,7 +11,7 @@ import (
 
 // Resources with forEach and if, extensions of yamlhost (decision D6, L10.C3).
 
-// eachName is the name of the instance in the fields of a resource with forEach.
+// eachName names the instance in the fields of a resource with forEach.
 const eachName = "each"
 
 // linkResource links the expressions of a resource.
@@ -46,7 +46,7 @@ func (c *linker) linkResource(n *Node) {
 	c.linkUnit(n, &n.Needs, decl.Unit, around...)
 }
 
-// resolveIn finds what a root stands for in a node and its surroundings; n is nil for an output.
+// resolveIn resolves a root in a node and its surroundings; n is nil for an output.
 func (c *linker) resolveIn(n *Node, root ast.Literal, around surroundings) Ref {
 	if root.Value == eachName && n != nil && n == around.each {
 		return Ref{Kind: RefEach, Node: n}
@@ -85,7 +85,7 @@ func (c *declChecker) checkInstances(n *Node) {
 	}
 }
 
-// loopable reports whether a collection of type t can be known to make instances.
+// loopable reports whether forEach accepts a collection of type t.
 func loopable(t schema.Type) bool {
 	switch t := schema.Required(t).(type) {
 	case schema.Primitive:
@@ -113,7 +113,7 @@ func (p *Program) Each(n *Node) schema.Type {
 	return eachOf(p.TypeOf(n.Resource.Decl.ForEach))
 }
 
-// eachOf is the type of `each` in a resource with one instance for each member of a collection.
+// eachOf returns the type of `each` for a collection.
 func eachOf(collection schema.Type) schema.Type {
 	key, item := itemTypes(collection)
 	switch schema.Required(collection) {
@@ -126,7 +126,7 @@ func eachOf(collection schema.Type) schema.Type {
 		&schema.Property{Name: "value", Type: item, Required: true})
 }
 
-// instancesType is the type of a resource's node: of one resource, of one that may be missing, or of many.
+// instancesType returns the type of a resource's node: one resource, an optional one, or many.
 func (c *declChecker) instancesType(n *Node) schema.Type {
 	decl, t := n.Resource.Decl, n.Type
 	if t == schema.Invalid {
@@ -164,7 +164,7 @@ func (c *declChecker) instancesType(n *Node) schema.Type {
 	return schema.Any
 }
 
-// maxNamedInstances bounds how many instances are known by their names where the keys are written out.
+// maxNamedInstances is the largest number of literal keys for which the instances are known by name.
 const maxNamedInstances = 1000
 
 // looksLikeOutput warns of an access to an instance whose key is the name of an output: `${many.id}` is hardly ever
@@ -190,7 +190,7 @@ func (c *typer) looksLikeOutput(e *ast.Access, n *Node) {
 	}
 }
 
-// eachHint describes how to name one instance; empty for what has no forEach.
+// eachHint suggests how to name one instance; empty without forEach.
 func (c *fitter) eachHint(e ast.Expr) string {
 	access, ok := e.(*ast.Access)
 	if !ok || len(access.Steps) > 0 {
@@ -203,7 +203,7 @@ func (c *fitter) eachHint(e ast.Expr) string {
 	return "`" + n.Name + "` has `forEach`: name one of its instances, as in `${" + n.Name + c.firstKey(n) + "}`"
 }
 
-// firstKey is how one of the instances is named.
+// firstKey returns the key of one of the instances.
 func (c *fitter) firstKey(n *Node) string {
 	switch t := n.Type.(type) {
 	case *schema.Map:
@@ -216,8 +216,8 @@ func (c *fitter) firstKey(n *Node) string {
 	return "[0]"
 }
 
-// Instances reports whether an expression stands for the instances of a resource with forEach over a map, by their
-// keys: `[*]` on it goes over them.
+// Instances reports whether an expression is the map of the instances of a resource with forEach over a map, over which
+// `[*]` iterates.
 func (p *Program) Instances(e ast.Expr) bool {
 	switch t := schema.Required(p.TypeOf(e)).(type) {
 	case *schema.Map:

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// field finds an entry of a map by its key, whatever the capitalisation (L1.20).
+// field returns the value of a map's key in any capitalisation (L1.20).
 func field(m *ast.Map, name string) ast.Expr {
 	for _, entry := range m.Entries {
 		if key, ok := entry.Key.(*ast.String); ok && strings.EqualFold(key.Value, name) {
@@ -24,7 +24,7 @@ func field(m *ast.Map, name string) ast.Expr {
 	return nil
 }
 
-// invokeBody is the argument of fn::invoke; nil for everything else.
+// invokeBody returns the argument of fn::invoke; nil for any other call.
 func invokeBody(e *ast.Call) *ast.Map {
 	if !strings.EqualFold(e.Name.Value, invokeName) {
 		return nil
@@ -33,8 +33,8 @@ func invokeBody(e *ast.Call) *ast.Map {
 	return m
 }
 
-// ProviderCall is the token of the provider function that a call calls, as written, with the version and address of the
-// package where its options give them as literal texts; nil when it calls none.
+// ProviderCall returns the token of the called provider function, as written, with the version and download URL if the
+// options give them as literal texts; nil for any other call.
 func ProviderCall(e *ast.Call) (token *ast.Literal, version, url string) {
 	if token = invokedToken(e); token != nil {
 		version, url = invokeVersion(e)
@@ -42,7 +42,7 @@ func ProviderCall(e *ast.Call) (token *ast.Literal, version, url string) {
 	return token, version, url
 }
 
-// invokedToken is the token of the provider function that a call calls, as written; nil when it calls none.
+// invokedToken returns the token of the called provider function, as written; nil for any other call.
 func invokedToken(e *ast.Call) *ast.Literal {
 	if strings.Contains(e.Name.Value, ":") {
 		return &e.Name
@@ -59,7 +59,7 @@ func invokedToken(e *ast.Call) *ast.Literal {
 	return nil
 }
 
-// invokeOptions are the options of fn::invoke; nil when there are none.
+// invokeOptions returns the options of fn::invoke; nil if there are none.
 func invokeOptions(e *ast.Call) *ast.Map {
 	if body := invokeBody(e); body != nil {
 		options, _ := field(body, "options").(*ast.Map)
@@ -86,7 +86,7 @@ func invokeVersion(e *ast.Call) (version, url string) {
 	return version, url
 }
 
-// useOf is the mention of a package in a call of a provider function.
+// useOf returns the use of a package by a call of a provider function.
 func useOf(e *ast.Call, token *ast.Literal) use {
 	u := use{token: token, explicit: hasExplicitProvider(e)}
 	u.versionText, u.urlText = invokeVersion(e)
@@ -112,7 +112,7 @@ func hasExplicitProvider(e *ast.Call) bool {
 	return options != nil && field(options, "provider") != nil
 }
 
-// inferShortInvoke is fn::pkg:module:function with a map of arguments (L6.3).
+// inferShortInvoke infers fn::pkg:module:function with a map of arguments (L6.3).
 func (c *typer) inferShortInvoke(e *ast.Call) schema.Type {
 	inv := &Invoke{Token: e.Name.Value}
 	switch arg := e.Argument.(type) {
@@ -133,7 +133,7 @@ func (c *typer) inferShortInvoke(e *ast.Call) schema.Type {
 	return c.inferProviderCall(e, inv, &e.Name, nil)
 }
 
-// inferInvoke is fn::invoke with its body (L6.C).
+// inferInvoke infers fn::invoke (L6.C).
 func (c *typer) inferInvoke(e *ast.Call) schema.Type {
 	f, _ := builtins.Lookup(invokeName)
 	args, ok := c.bindAll(e, f)
@@ -212,7 +212,7 @@ func (c *typer) inferProviderCall(e *ast.Call, inv *Invoke, token, returned *ast
 	return result
 }
 
-// returned is the type of the part of a result that `return` names: a member, or by a path what lies deeper.
+// returned returns the type of the part of a result that `return` names by a member or a path.
 func (c *typer) returned(result schema.Type, name *ast.Literal, owner string) schema.Type {
 	path := ReturnPath(result, name.Value)
 	for _, s := range path {
@@ -225,8 +225,8 @@ func (c *typer) returned(result schema.Type, name *ast.Literal, owner string) sc
 	return result
 }
 
-// ReturnPath is the way into a result that the text of `return` stands for: one step where the result has a member of
-// that name or the text is no path.
+// ReturnPath parses the text of `return`. It has one step if the result has a member of that name or the text is not a
+// path.
 func ReturnPath(result schema.Type, text string) value.Path {
 	if o, ok := schema.Required(result).(*schema.Object); ok && o.Property(text) != nil {
 		return value.PathOf(text)
@@ -268,8 +268,8 @@ func (c *constants) resolveFunction(inv *Invoke, u use) *schema.Function {
 	return f
 }
 
-// checkArguments checks a call's arguments, nil for none, as a resource's properties are checked (L6.42). name is the
-// place of the function's name.
+// checkArguments checks a call's arguments, nil for none, like a resource's properties (L6.42). name is the range of
+// the function's name.
 func (c *typer) checkArguments(args ast.Expr, inputs *schema.Object, function string, name diag.Range) {
 	p := &place{owner: function, noun: "argument", key: name}
 	if args == nil {
@@ -282,7 +282,7 @@ func (c *typer) checkArguments(args ast.Expr, inputs *schema.Object, function st
 	c.fit(args, inputs, p)
 }
 
-// checkInvokeOptions is L4.D. pkg is the package that the call needs; empty when that is not known.
+// checkInvokeOptions checks the options of a call (L4.D). pkg is the called package; empty if unknown.
 func (c *typer) checkInvokeOptions(inv *Invoke, options ast.Expr, pkg string) {
 	if options == nil {
 		return
@@ -335,7 +335,7 @@ func (c *typer) checkInvokeOptions(inv *Invoke, options ast.Expr, pkg string) {
 	}
 }
 
-// Invokes are the calls of provider functions in the program and in its components, one of each function, by token.
+// Invokes returns one call of each provider function in the program and its components, sorted by token.
 func (p *Program) Invokes() []*Invoke {
 	byToken := make(map[string]*Invoke)
 	for _, r := range p.records.each() {

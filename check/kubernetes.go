@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Kinds of Kubernetes that the schema of the package does not have: the provider takes an object of any kind, and what
-// kinds there are is a matter of the cluster (D21).
+// Kinds of Kubernetes that the schema of the package lacks: the provider accepts objects of any kind, and the cluster
+// decides which exist (D21).
 
 const (
 	kubernetesName  = "kubernetes"
@@ -28,8 +28,8 @@ var kindToken = sync.OnceValue(func() *regexp.Regexp {
 		`(v[0-9]+(?:(?:alpha|beta)[0-9]+)?):([A-Z][A-Za-z0-9]*)$`)
 })
 
-// openKind returns an object of a kind that no schema describes: whatever it has beside its metadata is left to the
-// cluster. ok is false for a token that is not of such a kind, such as one of a group that the package has.
+// openKind returns the schema of a kind without a description: only its metadata is checked. ok is false for any other
+// token, such as one in a group that the package has.
 func (p *loadedPackage) openKind(written string) (found resolvedResource, ok bool) {
 	m := kindToken().FindStringSubmatch(written)
 	if m == nil || p.pkg == nil || p.pkg.Missing() != nil {
@@ -64,7 +64,7 @@ func sameGroup(token, group string) bool {
 	return ok && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, ":"))
 }
 
-// useOpenKind takes a kind that no schema describes, with a warning, and reports whether the token is of one.
+// useOpenKind accepts a kind without a description, with a warning. It reports whether the token names one.
 func (c *resolver) useOpenKind(n *Node, p *loadedPackage) bool {
 	token := n.Resource.Decl.Type
 	found, ok := p.openKind(token.Value)
@@ -84,14 +84,14 @@ func (c *resolver) useOpenKind(n *Node, p *loadedPackage) bool {
 	return true
 }
 
-// misspeltGroup reports whether a near token is of the same kind in another group: the group is misspelt.
+// misspeltGroup reports whether a near token has the same kind in another group, so that the group is misspelt.
 func misspeltGroup(group, kind string, near []string) bool {
 	return slices.ContainsFunc(near, func(token string) bool {
 		return !sameGroup(token, group) && strings.HasSuffix(token, ":"+kind) && diag.Surely(group, groupOf(token))
 	})
 }
 
-// groupOf is the API group of a kind by its token.
+// groupOf returns the API group of a token.
 func groupOf(token string) string {
 	module := strings.TrimPrefix(token, kubernetesName+":")
 	if i := strings.IndexAny(module, "/:"); i >= 0 {
@@ -100,8 +100,8 @@ func groupOf(token string) string {
 	return module
 }
 
-// customResourceFinding asks for the kind's own type instead of CustomResource, which is of other languages. The
-// properties determine that type if they are literal.
+// customResourceFinding suggests the kind's own type instead of CustomResource, a type of other languages. Literal
+// properties determine the kind.
 func customResourceFinding(decl *ast.Resource) diag.Diagnostic {
 	token := decl.Type
 	d := diag.Diagnostic{Code: diag.TokenNotFound, Subject: token.Range,
@@ -117,5 +117,5 @@ func customResourceFinding(decl *ast.Resource) diag.Diagnostic {
 	return d
 }
 
-// absent reports whether nothing in a package has a name because the package itself could not be loaded.
+// absent reports whether the package could not be loaded, so that it has no tokens.
 func (p *loadedPackage) absent() bool { return p.pkg == nil || p.pkg.Missing() != nil }

@@ -8,19 +8,19 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// linker finds what the names in a body stand for, and what its nodes need.
+// linker resolves the names in a body and finds the dependencies of its nodes.
 type linker struct {
 	scope
 	program  *Program
 	defaults map[string]*Node // the default provider of each package
 	edges    pieces[Edge]
-	earlier  []*Node // the declared nodes of an earlier check, where they had the names that they have now
+	earlier  []*Node // the declared nodes of an earlier check with the same names
 
 	argTypes  map[*ast.Access]schema.Type // of args in hooks and transforms, and of the names in policies
 	eachTaken bool                        // it has been reported that the program has another use for the name
 }
 
-// link resolves every name and finds what each node needs (L9.1). Expressions of every kind and place count.
+// link resolves every name and finds the dependencies of each node (L9.1) in all of its expressions.
 func (c *linker) link() {
 	c.linkHooks()
 	c.linkTransforms()
@@ -28,7 +28,7 @@ func (c *linker) link() {
 	for _, m := range c.file.Messages {
 		c.linkUnit(nil, new([]Edge), m.Unit)
 	}
-	for i := 0; i < len(c.all); i++ { // resolving adds undeclared configuration behind the declared nodes
+	for i := 0; i < len(c.all); i++ { // resolving appends undeclared configuration
 		if c.ctx.Err() != nil {
 			return
 		}
@@ -58,7 +58,7 @@ func (c *linker) link() {
 	c.linkGuarded()
 }
 
-// number gives a declaration its record. Its expressions get a unit where they were not read from a text.
+// number creates the record of a declaration. Expressions that were not read from a text get a unit.
 func (c *linker) number(unit **ast.Unit, exprs ...ast.Expr) *record {
 	if *unit == nil {
 		*unit = ast.NewUnit(exprs...)
@@ -66,7 +66,7 @@ func (c *linker) number(unit **ast.Unit, exprs ...ast.Expr) *record {
 	return c.enter(*unit)
 }
 
-// numbered gives a declaration its record; number gives its expressions a unit.
+// numbered creates the record of a declaration; number gives its expressions a unit.
 func (c *linker) numbered(unit **ast.Unit, number func()) *record {
 	if *unit == nil {
 		number()
@@ -74,16 +74,16 @@ func (c *linker) numbered(unit **ast.Unit, number func()) *record {
 	return c.enter(*unit)
 }
 
-// surroundings are the further names that the expressions of a declaration may use, from a slot on.
+// surroundings are the additional names that the expressions of a declaration may use, from a slot on.
 type surroundings struct {
 	from int
 	each *Node       // the resource whose instance `each` is; nil where there is none
-	args schema.Type // of `args`; nil where there is none
-	// names are the types of the names that only a policy has.
+	args schema.Type // of `args`; nil without it
+	// names are the types of the names that exist only in policies.
 	names map[string]schema.Type
 }
 
-// linkUnit resolves the names in the expressions of a declaration, and notes what they need. around are its
+// linkUnit resolves the names in the expressions of a declaration, and records its dependencies. around are its
 // surroundings in the order of slots.
 func (c *linker) linkUnit(n *Node, needs *[]Edge, unit *ast.Unit, around ...surroundings) {
 	var here surroundings
@@ -128,7 +128,7 @@ func (c *linker) linkUnit(n *Node, needs *[]Edge, unit *ast.Unit, around ...surr
 	c.linkCalls(n, needs, calls, unit.Size)
 }
 
-// calledKeys are the names that stand for nothing and are the argument of a call of something that is no function: the
+// calledKeys returns the undeclared names that are arguments of a call of something that is not a function: then the
 // call is the fault, and the name is meant as a key.
 func (c *linker) calledKeys(unit *ast.Unit) (keys map[*ast.Access]bool) {
 	for _, call := range unit.Calls {
@@ -145,7 +145,8 @@ func (c *linker) calledKeys(unit *ast.Unit) (keys map[*ast.Access]bool) {
 	return keys
 }
 
-// linkCalls makes a node need the default providers of those calls that stand before a slot, and answers with the rest.
+// linkCalls adds the default providers of the calls before a slot to a node's dependencies, and returns the remaining
+// calls.
 func (c *linker) linkCalls(n *Node, needs *[]Edge, calls []*ast.Call, before int) []*ast.Call {
 	for len(calls) > 0 {
 		e := calls[0]
@@ -162,7 +163,7 @@ func (c *linker) linkCalls(n *Node, needs *[]Edge, calls []*ast.Call, before int
 	return calls
 }
 
-// findDefaultProviders finds the provider of each package that the program made the default one (L7.45–L7.48).
+// findDefaultProviders finds the default provider that the program declares for each package (L7.45–L7.48).
 func (c *linker) findDefaultProviders() {
 	for _, n := range c.all {
 		if n.Kind != ResourceNode || n.Resource.Decl.DefaultProvider == nil {
@@ -191,7 +192,7 @@ func (c *linker) findDefaultProviders() {
 
 const providerPrefix = "pulumi:providers:"
 
-// packageOf is the package whose provider a token needs.
+// packageOf returns the package of the provider that a token needs.
 func packageOf(token string) string {
 	if name, ok := strings.CutPrefix(token, providerPrefix); ok {
 		return name
@@ -200,7 +201,7 @@ func packageOf(token string) string {
 	return pkg
 }
 
-// linkDefaultProviders makes resources need the default provider of their package. The dependencies of a provider
+// linkDefaultProviders makes resources depend on the default provider of their package. The dependencies of a provider
 // cannot use that provider: they keep the engine's own default.
 func (c *linker) linkDefaultProviders() {
 	if len(c.defaults) == 0 {
@@ -235,8 +236,8 @@ func (c *linker) linkDefaultProviders() {
 	}
 }
 
-// keepUsable drops the edges of calls in nodes that the default provider itself needs, and notes the provider of the
-// rest.
+// keepUsable drops the edges of calls in nodes that the default provider itself depends on, and records the provider of
+// the others.
 func (c *linker) keepUsable(n *Node, needs []Edge, before map[string]map[*Node]bool) []Edge {
 	kept := needs[:0]
 	for _, edge := range needs {

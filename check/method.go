@@ -18,7 +18,7 @@ const (
 	selfName = "__self__" // the argument that is the resource itself
 )
 
-// inferMethod resolves the call of a method, checks its arguments and finds the type of its result.
+// inferMethod resolves the call of a method, checks its arguments and returns the type of its result.
 func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	args, ok := c.bindAll(e, f)
 	if !ok {
@@ -49,7 +49,7 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 		c.setCall(e, &Call{Func: f, Method: m})
 		return schema.Any
 	}
-	c.volatile = true // it looks at all packages
+	c.volatile = true // it searches all packages
 	p, r := c.resourceOfType(t.Token)
 	if r == nil {
 		if c.components.byToken[t.Token] != nil {
@@ -96,8 +96,8 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	return result
 }
 
-// resourceOfType finds a resource's schema by its canonical token among the packages that the program uses; nil when
-// its package is not known.
+// resourceOfType returns a resource's schema by its canonical token in the packages that the program uses; nil if its
+// package is unknown.
 func (c *run) resourceOfType(token string) (*loadedPackage, *schema.Resource) {
 	for _, key := range c.packages.order {
 		p := c.packages.loaded[key]
@@ -111,7 +111,7 @@ func (c *run) resourceOfType(token string) (*loadedPackage, *schema.Resource) {
 	return nil, nil
 }
 
-// withoutSelf are the inputs of a method that a call names.
+// withoutSelf returns the inputs of a method without the resource itself.
 func withoutSelf(inputs *schema.Object) *schema.Object {
 	return schema.NewObject("", true, func() []*schema.Property {
 		var named []*schema.Property

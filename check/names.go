@@ -21,24 +21,24 @@ var pulumiType = argsObject(map[string]schema.Type{"cwd": schema.String, "organi
 
 var kindNames = [...]string{ConfigNode: "configuration value", VariableNode: "variable", ResourceNode: "resource"}
 
-// String is the kind's name for people.
+// String returns the kind's name for messages.
 func (k NodeKind) String() string { return kindNames[min(int(k), len(kindNames)-1)] }
 
-// undeclaredName is a name that is not declared: one diagnostic for all of its uses.
+// undeclaredName collects the uses of an undeclared name for one diagnostic.
 type undeclaredName struct {
 	first   diag.Range
 	related []diag.Related
-	hasArgs bool // some use stands where `args` is a name
-	// forResource reports whether some use stands where only a resource can, so that the name is no configuration.
+	hasArgs bool // some use is where `args` is declared
+	// forResource reports whether some use is in a place for resources only, so that the name is no configuration.
 	forResource bool
 }
 
-// scope is the names of a body (L3.1).
+// scope holds the names of a body (L3.1).
 type scope struct {
 	*run
 	opts      Options
 	file      *ast.File
-	component *Component // whose body this is; nil for the program's own
+	component *Component // the component of the body; nil for the program
 
 	declared map[string]*Node // configuration, resources and variables by name
 	byKey    map[string]*Node // configuration by full key, declared or not
@@ -48,7 +48,7 @@ type scope struct {
 
 	undeclared map[string]*undeclaredName
 	missing    []string      // unknown names that probably belong to entries without a name
-	prefixes   []*ast.Access // that name a section before a name
+	prefixes   []*ast.Access // accesses that begin with the name of a section
 	slips      map[int]bool  // indexes in file.Slips whose entries something refers to
 	names      *diag.Names   // declared; nil until asked for
 	folded     []byte        // the text in lower case; nil until asked for
@@ -61,10 +61,10 @@ func newScope(r *run, file *ast.File, opts Options) scope {
 		slips:      make(map[int]bool)}
 }
 
-// startOf is where a place begins in the whole text, for one in a block of it too.
+// startOf returns the start of a range in the whole text, also for a range in a block of it.
 func (c *scope) startOf(rng diag.Range) int { return int(c.file.Origins.Place(rng).Start) }
 
-// declare makes a node of every declaration and finds names that are taken already (L3.1).
+// declare creates the node of every declaration and reports duplicate names (L3.1).
 func (c *linker) declare() {
 	if c.file.RequiredVersion != nil {
 		c.number(&c.file.Unit, c.file.RequiredVersion)
@@ -146,7 +146,7 @@ func (c *scope) lookup(name string) *Node {
 	return nil
 }
 
-// addNode gives a node the next place.
+// addNode appends a node.
 func (c *scope) addNode(n *Node) {
 	n.place = len(c.all)
 	c.all, c.uses = append(c.all, n), append(c.uses, 0)
@@ -165,7 +165,7 @@ func (c *scope) add(n *Node) {
 		return
 	}
 	if first.Kind == n.Kind {
-		return // reading the text has found it (Y102)
+		return // reported by the parser (Y102)
 	}
 	c.report(diag.Diagnostic{
 		Code: diag.DeclaredTwice, Subject: n.Range,
@@ -191,7 +191,7 @@ func (c *scope) warnShadowed() {
 	}
 }
 
-// resolve finds what a root stands for (L5.20–L5.22).
+// resolve resolves a root (L5.20–L5.22).
 func (c *scope) resolve(root ast.Literal) Ref {
 	name := root.Value
 	if n := c.lookup(name); n != nil {
@@ -207,7 +207,7 @@ func (c *scope) resolve(root ast.Literal) Ref {
 	}
 	_, set := c.opts.Config[key]
 	switch {
-	case strings.Contains(name, ":-"): // which no key of a configuration holds
+	case strings.Contains(name, ":-"): // no configuration key contains it
 	case n != nil && namespaced:
 		return Ref{Kind: RefNode, Node: n}
 	case c.component != nil: // only its inputs come from outside
@@ -240,7 +240,7 @@ func (c *scope) noteUndeclared(root ast.Literal) {
 	c.undeclared[root.Value] = &undeclaredName{first: root.Range}
 }
 
-// noteResourcePlaces notes which undeclared names stand where only a resource can, so that they are no configuration.
+// noteResourcePlaces marks undeclared names in places for resources only, so that they are no configuration.
 func (c *scope) noteResourcePlaces() {
 	if len(c.undeclared) == 0 {
 		return
@@ -272,8 +272,8 @@ func (c *scope) noteResourcePlaces() {
 	}
 }
 
-// nameless reports whether an unknown name probably belongs to an entry without a name, which is reported already
-// (Y117). There are as many such names as there are entries without one, counted from the first.
+// nameless reports whether an unknown name probably belongs to an entry without a name, which was reported before
+// (Y117). The first unknown names do, as many as there are such entries.
 func (c *scope) nameless(name string) bool {
 	if slices.Contains(c.missing, name) {
 		return true
@@ -342,11 +342,11 @@ func (c *scope) reportUndeclared() {
 	}
 }
 
-// sectionPrefixes are roots that other tools put before a name.
+// sectionPrefixes are the roots that precede names in other tools.
 var sectionPrefixes = []string{"resources", "resource", "config", "configuration", "variables", "variable", "var",
 	"vars", "local", "locals", "param", "params", "parameters", "inputs"}
 
-// prefixed reports whether an access names a section before what is declared in it, and notes it.
+// prefixed reports whether an access begins with a section and continues with a name declared in it, and records it.
 func (c *scope) prefixed(e *ast.Access) bool {
 	if len(e.Steps) == 0 || e.Steps[0].IsIndex || c.declared[e.Root.Value] != nil || c.declared[e.Steps[0].Name] == nil ||
 		!slices.Contains(sectionPrefixes, e.Root.Value) && !c.namesType(e) {
@@ -364,7 +364,7 @@ func (c *scope) namesType(e *ast.Access) bool {
 	return strings.Contains(e.Root.Value, "_") && c.lookup(e.Steps[0].Name).Kind == ResourceNode
 }
 
-// reportPrefixes reports accesses that name a section or a type first: each prefix once, with all of its uses.
+// reportPrefixes reports accesses that begin with a section or a type: each prefix once, with all of its uses.
 func (c *scope) reportPrefixes() {
 	first := make(map[string]int)
 	var found diag.Diagnostics
@@ -398,8 +398,8 @@ func (c *scope) reportPrefixes() {
 	c.sink.Add(found...)
 }
 
-// reportSlips reports sections with a misspelt key: where something in one is referred to, it is the one fault of all
-// who do, and else a warning, since other hosts take no notice of such keys (L1.17).
+// reportSlips reports sections with a misspelt key: an error that replaces those of all references into the section, or
+// a warning if there are none, since other hosts ignore such keys (L1.17).
 func (c *scope) reportSlips() {
 	for i, slip := range c.file.Slips {
 		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: slip.Key.Range,
@@ -413,11 +413,11 @@ func (c *scope) reportSlips() {
 	}
 }
 
-// maxSearches bounds for how many names all others are looked at; for those behind it is those that differ in one
-// place.
+// maxSearches bounds the undeclared names that are compared with all others; the rest is compared only with names that
+// differ in one character.
 const maxSearches = 100
 
-// nearNames are the declared names that the i-th undeclared one may have been meant to be.
+// nearNames returns the declared names that the i-th undeclared name may mean.
 func (c *scope) nearNames(name string, i int) []string {
 	if i < maxSearches {
 		return diag.Suggest(name, c.declaredNames())
@@ -428,9 +428,9 @@ func (c *scope) nearNames(name string, i int) []string {
 	return c.names.Near(name)
 }
 
-// mendName adds to the finding on an undeclared name what mends it, where meant is surely the same name: the uses are
-// misspelt where others use the declaration by its name; where none does, but several use the undeclared one, the
-// declaration is. Between one use and its declaration the rest of the text decides, if it can and search says to look.
+// mendName adds a fix to the finding on an undeclared name if meant certainly is the same name. If the declaration has
+// other uses, the undeclared uses are misspelt; if it has none and the undeclared name has several, the declaration is
+// misspelt. Between one use and its declaration the rest of the text decides, if search is set.
 func (c *scope) mendName(d *diag.Diagnostic, name, meant string, wrong *undeclaredName, search bool) {
 	n := c.lookup(meant)
 	if meant == "" || n == nil && meant != pulumiName {
@@ -442,7 +442,7 @@ func (c *scope) mendName(d *diag.Diagnostic, name, meant string, wrong *undeclar
 	}
 	misspelt := false // the declaration
 	if n != nil && c.uses[n.place] == 0 {
-		here, there := 0, 0 // how often the text has the words besides
+		here, there := 0, 0 // other occurrences in the text
 		if search {
 			here, there = c.wordCount(name)-len(uses), c.wordCount(meant)-1
 		}
@@ -468,7 +468,7 @@ func (c *scope) mendName(d *diag.Diagnostic, name, meant string, wrong *undeclar
 		return
 	}
 	fix := diag.Fix{Label: "Write " + quote(meant)}
-	for _, use := range uses { // everywhere or nowhere
+	for _, use := range uses { // all of them or none
 		rng, written := use.Word(name)
 		if !written {
 			return
@@ -478,7 +478,7 @@ func (c *scope) mendName(d *diag.Diagnostic, name, meant string, wrong *undeclar
 	d.Fixes = []diag.Fix{fix}
 }
 
-// wordCount is how often a word stands in the text, alone or as a part of longer ones, in whatever capitals.
+// wordCount returns how often a word occurs in the text, alone or in longer words, in any capitals.
 func (c *scope) wordCount(word string) int {
 	if c.file.Source == nil {
 		return 0
@@ -490,8 +490,8 @@ func (c *scope) wordCount(word string) int {
 }
 
 // mayBeConfiguration reports whether a name that the program does not declare is the full key of a configuration value
-// that no stack file sets (L2.35): there is no stack, and the name is not surely another one misspelt. A name without
-// a namespace that no stack file sets is an error.
+// that no stack file sets (L2.35): there is no stack, and the name is not certainly a misspelling. A name without a
+// namespace that no stack file sets is an error.
 func (c *scope) mayBeConfiguration(name string, near []string) bool {
 	return !c.opts.ConfigKnown && c.component == nil && strings.Contains(name, ":") && configName().MatchString(name) &&
 		!slices.ContainsFunc(near, func(other string) bool { return diag.Surely(name, other) })
@@ -501,8 +501,7 @@ var configName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z_][\w-]*(:[A-Za-z_][\w-]*)?$`)
 })
 
-// operatorHint is how something is written that other languages write as this name; empty where the name looks like
-// none.
+// operatorHint returns the equivalent of an operator that other languages write as this name; empty if there is none.
 func operatorHint(name string) string {
 	words := strings.Fields(name)
 	switch {

@@ -36,7 +36,7 @@ func (c *declChecker) checkOptions(n *Node) {
 	c.checkDefaultProviderVersion(n)
 }
 
-// checkOption checks an option by what is special about it, or else by its shape.
+// checkOption checks an option by its own rule, or else by its shape.
 func (c *declChecker) checkOption(n *Node, spec *ast.OptionSpec, e ast.Expr) {
 	fit := c.fitOption
 	if spec.Early {
@@ -85,11 +85,11 @@ func (c *declChecker) checkOption(n *Node, spec *ast.OptionSpec, e ast.Expr) {
 		c.fitResource(spec.Name, e)
 	case ast.ResourcesOption:
 		c.fitResources(spec.Name, e)
-	case ast.AnyOption: // what it holds has been looked at
+	case ast.AnyOption: // its content has been inferred
 	}
 }
 
-// with calls fn for an option that is there and does not say null, which is the same as leaving it out (L4.6).
+// with calls fn for an option that is present and not null, which means the same as its absence (L4.6).
 func with(o *ast.Option, fn func(name string, e ast.Expr)) {
 	if o == nil {
 		return
@@ -114,7 +114,7 @@ func (c *fitter) fitOption(name string, e ast.Expr, t schema.Type) bool {
 	return c.fit(e, t, optionPlace(name))
 }
 
-// fitEarly is fitOption for what has to be known before anything is created (L4.2).
+// fitEarly is fitOption for a value that must be known in a preview (L4.2).
 func (c *declChecker) fitEarly(name string, e ast.Expr, t schema.Type) bool {
 	if !c.fitOption(name, e, t) {
 		return false
@@ -144,7 +144,7 @@ func (c *typer) fitResources(name string, e ast.Expr) {
 	c.fitOption(name, e, resourcesLike(c.infer(e)))
 }
 
-// resourcesLike is the type of resources in the lists and maps of t.
+// resourcesLike returns t with every item and member type replaced by a resource.
 func resourcesLike(t schema.Type) schema.Type {
 	switch t := schema.Required(t).(type) {
 	case *schema.Array:
@@ -157,7 +157,7 @@ func resourcesLike(t schema.Type) schema.Type {
 	return schema.OptionalOf(schema.AnyResource)
 }
 
-// fitProvider wants a provider resource, of package pkg unless that is empty (L4.20).
+// fitProvider requires a provider resource, of package pkg unless that is empty (L4.20).
 func (c *typer) fitProvider(name string, e ast.Expr, pkg string) {
 	if !c.fitOption(name, e, schema.AnyResource) {
 		return
@@ -205,7 +205,7 @@ func (c *declChecker) fitProviders(name string, e ast.Expr) {
 	}
 }
 
-// versionText is a version, tolerantly (L4.22).
+// versionText matches versions leniently (L4.22).
 var versionText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 })
@@ -216,7 +216,7 @@ func (c *constants) checkVersion(name string, e ast.Expr) {
 	}
 }
 
-// fitTimeout wants a duration such as 5m or 1h30m (L4.13).
+// fitTimeout requires a duration such as 5m or 1h30m (L4.13).
 func (c *fitter) fitTimeout(name string, e ast.Expr) {
 	const hint = "write a number with a unit, such as 40s, 5m, 1h30m or 1d"
 	if _, isNumber := c.constant(e).(*ast.Number); isNumber {
@@ -233,7 +233,7 @@ func (c *fitter) fitTimeout(name string, e ast.Expr) {
 	}
 }
 
-// itemsOf are the items of a list that is written out, or the one expression that stands for a list.
+// itemsOf returns the items of a literal list, or the expression itself.
 func itemsOf(e ast.Expr) []ast.Expr {
 	if list, ok := e.(*ast.List); ok {
 		return list.Items
@@ -278,7 +278,7 @@ func (c *declChecker) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 	})
 }
 
-// warnNoProperty warns of a text in an option that begins with the name of a property that there is not.
+// warnNoProperty warns of a path in an option that begins with an unknown property.
 func (c *findings) warnNoProperty(option, what string, text *ast.String, name string, o *schema.Object) {
 	near := diag.Suggest(name, propertyNames(o))
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownProperty, Subject: text.Range(),
@@ -308,7 +308,7 @@ func (c *declChecker) fitSecretOutputs(name string, e ast.Expr, n *Node) {
 	})
 }
 
-// fitAliases checks aliases as far as they are written out (L4.10).
+// fitAliases checks the literal parts of aliases (L4.10).
 func (c *declChecker) fitAliases(name string, e ast.Expr) {
 	list, ok := e.(*ast.List)
 	if !ok {
@@ -357,7 +357,7 @@ func (c *declChecker) fitAliasType(name string, e ast.Expr, t schema.Type) {
 		name, typeWithArticle(t))
 }
 
-// checkURNText finds a literal text that is no URN.
+// checkURNText reports a literal text that is not a URN.
 func (c *constants) checkURNText(name string, e ast.Expr) {
 	s, ok := c.constant(e).(*ast.String)
 	if !ok {
@@ -371,7 +371,7 @@ func (c *constants) checkURNText(name string, e ast.Expr) {
 
 var aliasKeys = []string{"name", "noParent", "parent", "project", "stack", "type", "urn"}
 
-// AliasKeys are the keys that say which resource an alias is about.
+// AliasKeys returns the keys of an alias that identify a resource.
 func AliasKeys() []string { return slices.Clone(aliasKeys) }
 
 func (c *declChecker) fitAlias(option string, m *ast.Map) {
@@ -403,7 +403,7 @@ func (c *declChecker) fitAlias(option string, m *ast.Map) {
 	}
 }
 
-// checkDefaultProviderVersion is L7.46: who uses the default provider uses its version.
+// checkDefaultProviderVersion applies L7.46: a user of the default provider uses its version.
 func (c *declChecker) checkDefaultProviderVersion(n *Node) {
 	provider := n.Resource.DefaultProvider
 	if provider == nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/yamlhost/yamlhost/internal/parallel"
 )
 
-// order puts the nodes in the order of evaluation (L9.3): configuration, then resources, then variables, each behind
-// what it needs. Nodes in a cycle come too, in source order, so that the rest of the program is checked.
+// order sorts the nodes for evaluation (L9.3): configuration, resources, variables, each after its dependencies. Nodes
+// in a cycle follow in source order, so that everything is checked.
 func (c *body) order() {
 	if c.arrange() && (!c.deferLoops() || c.arrange()) {
 		c.reportCycles()
 	}
 }
 
-// arrange puts the nodes in order, and reports whether some need themselves.
+// arrange sorts the nodes, and reports whether there are cycles.
 func (c *body) arrange() bool {
 	nodes, cyclic := arranged(c.all)
 	for i, n := range nodes {
@@ -26,14 +26,15 @@ func (c *body) arrange() bool {
 	return cyclic
 }
 
-// arranged are nodes, which stand at their places, in the order of evaluation; cyclic says that some need themselves.
+// arranged returns the nodes in the order of evaluation. all is indexed by Node.Index. cyclic reports whether there are
+// cycles.
 func arranged(all []*Node) (nodes []*Node, cyclic bool) {
 	const (
 		fresh = iota
 		open
 		done
 	)
-	state := make([]uint8, len(all)) // by place
+	state := make([]uint8, len(all)) // by index
 	nodes = make([]*Node, 0, len(all))
 	type frame struct {
 		node *Node
@@ -78,10 +79,10 @@ func arranged(all []*Node) (nodes []*Node, cyclic bool) {
 	return nodes, cyclic
 }
 
-// maxCycles bounds how many cycles of one loop are reported: each edge in it may close one.
+// maxCycles bounds the cycles reported for one strongly connected component.
 const maxCycles = 10
 
-// reportCycles reports, for every loop of nodes that need each other, cycles that share no closing edge (L9.5).
+// reportCycles reports cycles without a common closing edge for every strongly connected component (L9.5).
 func (c *body) reportCycles() {
 	t := tangles{findings: c.findings, cut: make(edgeSet)}
 	for _, loop := range loopsOf(c.all, t.cut) {
@@ -92,13 +93,13 @@ func (c *body) reportCycles() {
 	}
 }
 
-// edgeSet are edges of each node, by their place in Needs.
+// edgeSet holds edges of each node by their index in Needs.
 type edgeSet map[*Node]map[int]bool
 
-// tangles reports cycles, and takes one edge out of each.
+// tangles reports cycles, and removes one edge of each.
 type tangles struct {
 	*findings
-	cut edgeSet // what was taken out
+	cut edgeSet // the removed edges
 }
 
 // untangle reports one cycle, removes its closing edge and continues with the rest.
@@ -150,7 +151,8 @@ func (t *tangles) reportCycle(nodes []*Node, edges []Edge) {
 		Detail: detail, Related: related})
 }
 
-// shortestCycle is a shortest cycle through the first node of a loop: its nodes in order and the edge out of each.
+// shortestCycle returns a shortest cycle through the first node of a loop: its nodes in order, and the outgoing edge of
+// each.
 func shortestCycle(loop []*Node, cut edgeSet) ([]*Node, []Edge) {
 	inside := make(map[*Node]bool, len(loop))
 	for _, n := range loop {
@@ -190,8 +192,8 @@ func shortestCycle(loop []*Node, cut edgeSet) ([]*Node, []Edge) {
 	return nil, nil
 }
 
-// loopsOf are the sets of nodes that need each other, themselves included, each in source order; single nodes count
-// only when they need themselves. It is Tarjan's algorithm with a stack of its own, so that long chains are no danger.
+// loopsOf returns the strongly connected components, each in source order, single nodes only if they depend on
+// themselves. It is Tarjan's algorithm with an explicit stack, so that long chains do not overflow the goroutine's.
 func loopsOf(nodes []*Node, cut edgeSet) [][]*Node {
 	position := make(map[*Node]int, len(nodes))
 	for i, n := range nodes {
@@ -246,7 +248,7 @@ func loopsOf(nodes []*Node, cut edgeSet) [][]*Node {
 			if m.low != m.index {
 				continue
 			}
-			pos := len(stack) - 1 // searched from the top: a loop costs its own size
+			pos := len(stack) - 1 // searched from the top: the cost is the size of the loop
 			for stack[pos] != n {
 				pos--
 			}
@@ -274,11 +276,11 @@ func needsItself(n *Node, cut edgeSet) bool {
 	return false
 }
 
-// usualBatch is how many nodes one goroutine checks at least: fewer cost less than handing them over.
+// usualBatch is the least number of nodes for a goroutine: starting one for fewer costs more than it saves.
 const usualBatch = 32
 
-// levels groups the nodes of a body, in which none needs itself: each level needs nothing but those before it. In a
-// level, nodes are in the order of evaluation.
+// levels groups the nodes of a body without cycles: each level depends only on earlier ones. Within a level, nodes are
+// in the order of evaluation.
 func (c *body) levels() [][]*Node {
 	nodes := c.program.Nodes
 	level := make([]int32, len(nodes)) // by index
@@ -308,14 +310,14 @@ func (c *body) checkLevels() {
 	analyses := make([]analysis, len(c.program.Nodes))
 	for _, level := range c.levels() {
 		parallel.Each(len(level), c.batch, func(i int) {
-			if n := level[i]; c.ctx.Err() == nil { // else anyone who asked for it wants no answer any more
+			if n := level[i]; c.ctx.Err() == nil { // else the caller has cancelled
 				analyses[n.Index] = c.analyzeNode(n)
 			}
 		})
 	}
 	for i, n := range c.program.Nodes {
 		if analyses[i].outcome == nil {
-			return // it was cancelled
+			return // cancelled
 		}
 		c.recordNode(n, analyses[i])
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// packages are the packages of a program as far as they are known.
+// packages holds the packages of a program.
 type packages struct {
 	loaded        map[string]*loadedPackage       // by descriptor
 	order         []string                        // keys in order of first use
@@ -23,14 +23,14 @@ type packages struct {
 	missing       map[*loadedPackage][]diag.Range // uses of packages that are missing
 }
 
-// loadedPackage is a package, and what has been looked up in it. Checks that run at the same time may share it.
+// loadedPackage is a package with the results of lookups in it. Concurrent checks may share it.
 
 type loadedPackage struct {
 	descriptor schema.Descriptor
 	pkg        *schema.Package // nil when it could not be loaded
 	err        error
 
-	// resources and functions by written token, and as resources what is of kinds that no schema describes
+	// resources and functions by token as written; kinds are resources without a schema
 	resources, kinds parallel.Memo[string, resolvedResource, error]
 	functions        parallel.Memo[string, *schema.Function, error]
 }
@@ -38,7 +38,7 @@ type loadedPackage struct {
 type resolvedResource struct {
 	r   *schema.Resource
 	t   schema.Type
-	old bool // written by the token it had before it was renamed
+	old bool // the token is the former one of a renamed resource
 }
 
 // use is one mention of a package: a resource's type or a call.
@@ -46,18 +46,18 @@ type use struct {
 	token *ast.Literal
 	// The options version and pluginDownloadURL where they are literal.
 	versionText, urlText string
-	// explicit reports whether it is a provider or names one, so that the program's default provider is not for it.
+	// explicit reports whether it is a provider or names one, so that the default provider does not apply.
 	explicit bool
-	start    int // in the whole text, where that has been asked
+	start    int // in the whole text, once computed
 }
 
-// choiceKey decides in which schema a token is looked up.
+// choiceKey determines the schemas in which a token is looked up.
 type choiceKey struct {
 	pkg, version, url  string
 	explicit, provider bool
 }
 
-// choice is where a token is looked for: packages in order, each as this use wants it.
+// choice lists the packages in which a token is looked up, in order, with the version of the use.
 type choice struct {
 	descriptors []schema.Descriptor
 	packages    []*loadedPackage
@@ -66,12 +66,12 @@ type choice struct {
 // resolver finds the types of the resources of a body.
 type resolver struct {
 	linker
-	// namedVersions are the first mention of each package with a version, for those without one, as with Pulumi's host
-	// (L7.21).
+	// namedVersions holds the first use of each package with a version, which uses without one take over, as in
+	// Pulumi's host (L7.21).
 	namedVersions map[string]use
-	choosing      sync.Mutex // guards what follows
+	choosing      sync.Mutex // guards the fields below
 	choices       map[choiceKey]*choice
-	chosenBy      choiceKey // the last one; most declarations come in rows of one package
+	chosenBy      choiceKey // the last one; neighbouring declarations mostly use the same package
 	chosen        *choice   // nil for none
 }
 
@@ -79,14 +79,14 @@ type resolver struct {
 func (c *body) loadPackages(bodies []*body) {
 	all := make([][]use, len(bodies))
 	c.namedVersions = map[string]use{}
-	for i := len(bodies) - 1; i >= 0; i-- { // the program's own is the last
+	for i := len(bodies) - 1; i >= 0; i-- { // the program's own body is the last
 		body := bodies[i]
 		all[i] = body.packageUses()
 		switch {
 		case body.component == nil:
 		case body.component.Packaged:
 			body.namedVersions = map[string]use{}
-		default: // it is in the program's text
+		default: // of the program's text
 			body.namedVersions = c.namedVersions
 		}
 		for _, u := range all[i] {
@@ -129,7 +129,7 @@ func (c *body) loadPackages(bodies []*body) {
 	}
 }
 
-// nameVersion notes the version that a use names, unless one of the package was named before.
+// nameVersion records the version of a use, unless the package has one.
 func (c *resolver) nameVersion(u use) {
 	name := packageOf(u.token.Value)
 	if _, named := c.namedVersions[name]; !named && versionText().MatchString(u.versionText) {
@@ -137,7 +137,7 @@ func (c *resolver) nameVersion(u use) {
 	}
 }
 
-// packageUses are the mentions of packages in a body, in the order of its text.
+// packageUses returns the uses of packages in a body, in the order of its text.
 func (c *resolver) packageUses() []use {
 	uses := make([]use, 0, len(c.file.Resources))
 	for _, decl := range c.file.Resources {
@@ -162,7 +162,7 @@ func (c *resolver) packageUses() []use {
 	return uses
 }
 
-// findPackages notes the packages that a body names, in the order of its text.
+// findPackages records the packages of a body, in the order of its text.
 func (c *resolver) findPackages(uses []use) {
 	for _, u := range uses {
 		if !validToken(u.token.Value) {
@@ -172,7 +172,7 @@ func (c *resolver) findPackages(uses []use) {
 	}
 }
 
-// choose finds out where a token is looked for.
+// choose returns the packages in which a token is looked up.
 func (c *resolver) choose(u use) *choice {
 	key := choiceKey{pkg: packageOf(u.token.Value), version: u.versionText, url: u.urlText, explicit: u.explicit,
 		provider: strings.HasPrefix(u.token.Value, providerPrefix)}
@@ -193,7 +193,7 @@ func (c *resolver) choose(u use) *choice {
 	return known
 }
 
-// takeOver keeps what an earlier check, nil for none, has looked up in the packages that are the same.
+// takeOver reuses the lookups of an earlier check, which may be nil, in unchanged packages.
 func (ps *packages) takeOver(m *memory) {
 	if m == nil {
 		return
@@ -207,8 +207,7 @@ func (ps *packages) takeOver(m *memory) {
 	}
 }
 
-// renewChoices makes the choices speak of the packages that have been loaded. A choice is the one of an earlier check
-// where it is the same.
+// renewChoices puts the loaded packages into the choices. An unchanged choice of an earlier check is reused.
 func (c *body) renewChoices() {
 	c.chosen = nil
 	for key, made := range c.choices {
@@ -242,9 +241,9 @@ func resourceUse(decl *ast.Resource) use {
 		explicit: o.Provider != nil || strings.HasPrefix(decl.Type.Value, "pulumi:providers:")}
 }
 
-// descriptors are the packages in which a token may be found, in order (L7.20): those that the project declares under
-// its namespace, else the plain one, and behind it the extensions of its plugin (L1.41). Options of the resource or
-// call win (L7.21).
+// descriptors are the packages in which a token may be found, in order (L7.20): the declared packages with its
+// namespace, else the plain one, followed by the extensions of its plugin (L1.41). Options of the resource or call win
+// (L7.21).
 func (c *resolver) descriptors(u use) []schema.Descriptor {
 	name := packageOf(u.token.Value)
 	var found, extensions []schema.Descriptor
@@ -262,7 +261,7 @@ func (c *resolver) descriptors(u use) []schema.Descriptor {
 	return append(c.asUsed(found, u), extensions...)
 }
 
-// asUsed gives packages the version and the address that a use of them names, or else another use (L7.21).
+// asUsed gives packages the version and the download URL of a use, or else of the first use with a version (L7.21).
 func (c *resolver) asUsed(found []schema.Descriptor, u use) []schema.Descriptor {
 	name := packageOf(u.token.Value)
 	if provider := c.defaults[name]; provider != nil && !u.explicit && u.versionText == "" && u.urlText == "" {
@@ -273,7 +272,7 @@ func (c *resolver) asUsed(found []schema.Descriptor, u use) []schema.Descriptor 
 		!strings.HasPrefix(u.token.Value, providerPrefix) {
 		decided := func(d schema.Descriptor) bool { return d.Version != "" || d.Parameterization != nil }
 		if slices.ContainsFunc(found, decided) {
-			return found // the project says which
+			return found // the project has declared it
 		}
 		u.versionText, u.urlText = first.versionText, first.urlText
 		for i := range found {
@@ -281,7 +280,7 @@ func (c *resolver) asUsed(found []schema.Descriptor, u use) []schema.Descriptor 
 		}
 	}
 	for i := range found {
-		// another text is reported where it stands
+		// an invalid version is reported at the option
 		if versionText().MatchString(u.versionText) && found[i].Parameterization == nil {
 			found[i].Version = schema.PlainVersion(u.versionText)
 		}
@@ -292,7 +291,7 @@ func (c *resolver) asUsed(found []schema.Descriptor, u use) []schema.Descriptor 
 	return found
 }
 
-// validToken is L7.1: two or three parts, none empty.
+// validToken reports whether a token has two or three parts, none of them empty (L7.1).
 func validToken(token string) bool {
 	colons := strings.Count(token, ":")
 	return (colons == 1 || colons == 2) && token[0] != ':' && token[len(token)-1] != ':' && !strings.Contains(token, "::")
@@ -308,7 +307,7 @@ func (c *findings) reportBadToken(token *ast.Literal, what string) {
 func (c *resolver) resolveResource(n *Node) {
 	r := n.Resource
 	if r.Decl.Type == nil {
-		return // reading the text has found it
+		return // reported by the parser
 	}
 	token := r.Decl.Type
 	if !validToken(token.Value) {
@@ -355,8 +354,8 @@ func (c *resolver) resolveResource(n *Node) {
 	}
 }
 
-// find looks a token up in the packages of a choice. pkg is the one that has it; else, with schema.ErrNoSuchToken, the
-// first, or one that is missing, since that may have it.
+// find looks a token up in the packages of a choice. pkg is the package that has it. With schema.ErrNoSuchToken it is
+// the first, or a missing one, which may have the token.
 func find[T any](where *choice, token string, ask func(*loadedPackage, string) (T, error)) (found T,
 	pkg *loadedPackage, d schema.Descriptor, err error) {
 	for i, p := range where.packages {
@@ -429,13 +428,13 @@ func (p *loadedPackage) function(written string) (*schema.Function, error) {
 	return p.functions.Get(written, func() (*schema.Function, error) { return p.pkg.ResolveFunction(written) })
 }
 
-// installLine is the command that installs the plugin of a package. A package that is not there is never taken for a
-// misspelt one: aws is not awsx, whatever is installed.
+// installLine returns the command that installs the plugin of a package. No installed package is suggested for a
+// missing one: aws and awsx are different packages.
 func installLine(d schema.Descriptor) string {
 	return strings.TrimSpace("install it with: yamlhost plugin install resource " + d.Name + " " + d.Version)
 }
 
-// missingPackage notes the use of a package that no provider has; it is reported once, with all of its uses (L7.22).
+// missingPackage records a use of a package without a provider, which is reported once, with all of its uses (L7.22).
 func (c *run) missingPackage(p *loadedPackage, rng diag.Range) {
 	if c.schemas != nil {
 		c.packages.missing[p] = append(c.packages.missing[p], rng)
@@ -492,7 +491,7 @@ func (c *findings) tokenNotFound(token *ast.Literal, pkg *schema.Package, what s
 		Fixes:   rename(token.Range, token.Value, near)})
 }
 
-// nearIn returns the tokens of functions or resources of a package that a misspelt one may stand for.
+// nearIn returns the tokens of functions or resources of a package that a misspelt one may mean.
 func (c *findings) nearIn(pkg *schema.Package, token, what string) []string {
 	return c.near(suggestKey{name: token, space: what, of: pkg}, func() []string {
 		if what == "function" {
@@ -502,8 +501,8 @@ func (c *findings) nearIn(pkg *schema.Package, token, what string) []string {
 	})
 }
 
-// nearTokens returns the tokens that a misspelt one may stand for (L7.6), in their shortest form: tokens that are
-// similar in the short or the long form, else tokens of other modules with the same name.
+// nearTokens returns the tokens that a misspelt one may mean (L7.6), in their shortest form: tokens that are similar in
+// the short or the long form, else tokens of other modules with the same name.
 func nearTokens(written string, tokens []string) []string {
 	candidates := make([]string, 0, 2*len(tokens))
 	for _, t := range tokens {
@@ -538,7 +537,7 @@ func (c *constants) known(t schema.Type) schema.Type {
 	return found
 }
 
-// known answers missing for a type whose package is not known.
+// known resolves a type that another package defines. missing reports whether that package is unknown.
 func known(ctx context.Context, schemas schema.Loader, t schema.Type) (found schema.Type, missing bool) {
 	switch t := t.(type) {
 	case *schema.Token:
@@ -565,7 +564,7 @@ func known(ctx context.Context, schemas schema.Loader, t schema.Type) (found sch
 	return t, false
 }
 
-// foreign is the package that a schema refers to; nil when there is none, or it is missing, which is no fault of the
+// foreign loads the package that a schema refers to; nil if there is none or it is missing, which is not a fault of the
 // program.
 func foreign(ctx context.Context, schemas schema.Loader, d schema.Descriptor) (pkg *schema.Package, missing bool) {
 	if d.Name == "" || schemas == nil {

@@ -10,23 +10,23 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// After most edits one declaration is another one, and nothing that others can see of it has changed. Then the program
-// is the one before with that declaration checked anew. All other nodes are shared with the program before, so that
-// edges and references in them may lead to the node that was replaced: code that follows them asks the program for the
-// node in that place. Whatever is not surely of this kind is left to a whole check.
+// Most edits change one declaration, and nothing of it that others can see. Then only this declaration is checked
+// again. All other nodes are shared with the former program, so that their edges and references may lead to the
+// replaced node: code that follows them asks the program for the node at that index. All other edits need a whole
+// check.
 
-// patch makes a program of the one before. It is used once, by one goroutine.
+// patch builds a program from the former one. It is used once, by one goroutine.
 type patch struct {
 	*body
 	before  *Program
 	memory  *memory
 	was     *remembered
 	changes []change              // in the order of evaluation, outputs behind nodes
-	gone    map[*ast.Unit]*record // of the declarations that change; nil for what they were before
+	gone    map[*ast.Unit]*record // of the changed declarations; nil for their former units
 	places  []int                 // of the nodes among the changes
 }
 
-// change is one declaration that is checked anew: of a node or of an output.
+// change is one declaration to check again: a node or an output.
 type change struct {
 	wasNode, node     *Node
 	wasOutput, output *Output
@@ -40,7 +40,7 @@ func (c change) units() (was, now *ast.Unit) {
 	return c.wasOutput.Decl.Unit, c.output.Decl.Unit
 }
 
-// needs are the former and the present dependencies of the declaration.
+// needs returns the former and the present dependencies of the declaration.
 func (c change) needs() (was, now []Edge) {
 	if c.node != nil {
 		return c.wasNode.Needs, c.node.Needs
@@ -48,7 +48,7 @@ func (c change) needs() (was, now []Edge) {
 	return c.wasOutput.Needs, c.output.Needs
 }
 
-// source is the text that the former declaration stands in.
+// source returns the source of the former declaration.
 func (c change) source() *diag.Source {
 	if c.node != nil {
 		return c.wasNode.Range.Source
@@ -56,7 +56,7 @@ func (c change) source() *diag.Source {
 	return c.wasOutput.Decl.Name.Range.Source
 }
 
-// newPatch finds out what has changed since the check before; nil where that is too much, or cannot be told.
+// newPatch determines the changes since the former check; nil if a whole check is needed.
 func newPatch(r *run, file *ast.File, opts Options) *patch {
 	m := r.memory
 	if m == nil || len(m.bodies) != 1 || m.bodies[""] == nil {
@@ -74,7 +74,7 @@ func newPatch(r *run, file *ast.File, opts Options) *patch {
 	}
 	for _, unit := range m.remarks.missing {
 		if _, changes := p.gone[unit]; !changes {
-			return nil // what else the text says decides what is said about a name that stands for nothing
+			return nil // findings on undeclared names depend on the whole text
 		}
 	}
 	opts.Previous = nil
@@ -86,15 +86,14 @@ func newPatch(r *run, file *ast.File, opts Options) *patch {
 	return p
 }
 
-// sound reports whether a program declares nothing but configuration, variables, resources and outputs, and all of it
-// could be read.
+// sound reports whether a program declares only configuration, variables, resources and outputs, without parse errors.
 func sound(f *ast.File) bool {
 	return len(f.Components)+len(f.Hooks)+len(f.Dynamic)+len(f.Transforms)+len(f.Messages)+
 		len(f.Policies) == 0 && !f.Pack &&
 		len(f.Lost)+len(f.Slips)+f.Nameless == 0
 }
 
-// samePackages reports whether the packages are the same as in the check before.
+// samePackages reports whether the packages are the same as in the former check.
 func (p *patch) samePackages(r *run) bool {
 	for _, known := range p.memory.packages {
 		if r.schemas == nil {
@@ -107,7 +106,7 @@ func (p *patch) samePackages(r *run) bool {
 	return true
 }
 
-// findChanges finds the one declaration that is another one; false where there are more, or something else differs.
+// findChanges finds the one changed declaration; false if there are more, or if something else differs.
 func (p *patch) findChanges(was, now *ast.File) bool {
 	if was.Name != now.Name || was.Description != now.Description || was.Version != now.Version ||
 		was.Namespace != now.Namespace || was.RequiredVersion != now.RequiredVersion || was.Unit != now.Unit ||
@@ -131,7 +130,7 @@ func (p *patch) findChanges(was, now *ast.File) bool {
 	return resource < 0 && variable < 0 && output < 0
 }
 
-// changedAt is the one place at which two lists differ, -1 for none; ok is false where there are several.
+// changedAt returns the only index at which two lists differ, -1 for none; ok is false if there are several.
 func changedAt[T comparable](a, b []T) (pos int, ok bool) {
 	if len(a) != len(b) {
 		return -1, false
@@ -149,7 +148,7 @@ func changedAt[T comparable](a, b []T) (pos int, ok bool) {
 	return pos, true
 }
 
-// nodeAt is the node at a place, if it is the one that its name stands for.
+// nodeAt returns the node at an index if its name refers to it.
 func (p *patch) nodeAt(place int, name string) *Node {
 	if place >= p.was.named {
 		return nil
@@ -161,13 +160,13 @@ func (p *patch) nodeAt(place int, name string) *Node {
 	return n
 }
 
-// renewed is a node in the place of another.
+// renewed returns a new node at the index of another.
 func renewed(was *Node) *Node {
 	return &Node{Index: was.Index, Kind: was.Kind, Name: was.Name, Type: schema.Invalid, place: was.place}
 }
 
-// changeResource replaces the resource at a place. Its name, the place where its type is looked up and the parts of
-// its URN stay the same.
+// changeResource replaces the resource at an index. Its name, the packages of its type and the parts of its URN must be
+// the same.
 func (p *patch) changeResource(place int, decl *ast.Resource) bool {
 	was := p.nodeAt(place, decl.Name.Value)
 	if was == nil || was.Resource == nil || was.Resource.Component != nil || decl.Unit == nil {
@@ -181,8 +180,8 @@ func (p *patch) changeResource(place int, decl *ast.Resource) bool {
 	return p.add(change{wasNode: was, node: n})
 }
 
-// looksTheSame reports whether two declarations of a resource differ in nothing but what others cannot see, or can see
-// by its type.
+// looksTheSame reports whether two declarations of a resource look the same to other declarations, except for their
+// types.
 func looksTheSame(a, b *ast.Resource) bool {
 	if a.Type == nil || b.Type == nil || a.DefaultProvider != nil || b.DefaultProvider != nil ||
 		len(a.Options.Transforms)+len(b.Options.Transforms) > 0 || a.Options.Hooks != nil || b.Options.Hooks != nil {
@@ -193,13 +192,13 @@ func looksTheSame(a, b *ast.Resource) bool {
 		sameOption(a.Options.Parent, b.Options.Parent) && sameCalls(a.Unit, b.Unit)
 }
 
-// sameUse reports whether a package is looked for in the same way.
+// sameUse reports whether two uses choose the same packages.
 func sameUse(a, b use) bool {
 	return a.token.Value == b.token.Value && a.versionText == b.versionText && a.urlText == b.urlText &&
 		a.explicit == b.explicit
 }
 
-// sameOption reports whether two options surely mean the same.
+// sameOption reports whether two options certainly mean the same.
 func sameOption(a, b *ast.Option) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -218,7 +217,7 @@ func sameCalls(a, b *ast.Unit) bool {
 	return slices.EqualFunc(uses(a), uses(b), sameUse)
 }
 
-// changeVariable replaces the variable at a place, which nothing may use: what uses it depends on its value.
+// changeVariable replaces the variable at an index. Nothing may use it, since users depend on its value.
 func (p *patch) changeVariable(place int, decl *ast.Variable) bool {
 	was := p.nodeAt(place, decl.Name.Value)
 	if was == nil || was.Variable == nil || decl.Unit == nil {
@@ -240,7 +239,7 @@ func (p *patch) changeOutput(i int, decl *ast.Output) bool {
 	return p.add(change{wasOutput: was, output: &Output{Decl: decl, Type: schema.Invalid}, at: i})
 }
 
-// add adds a change; false where others have to do with what was there before.
+// add adds a change; false if findings elsewhere depend on the former declaration.
 func (p *patch) add(c change) bool {
 	was, now := c.units()
 	known := p.before.records.of(was)
@@ -249,7 +248,7 @@ func (p *patch) add(c change) bool {
 	}
 	for _, ref := range known.refs {
 		if ref.Node != nil && ref.Node.place >= p.was.named {
-			return false // its use declares it
+			return false // undeclared configuration is declared by its use
 		}
 	}
 	src := c.source()
@@ -269,7 +268,7 @@ func (p *patch) add(c change) bool {
 	return true
 }
 
-// findVolatile adds the declarations that have looked at what may have changed.
+// findVolatile adds the declarations whose checks depend on more than their dependencies.
 func (p *patch) findVolatile() bool {
 	volatile := make(map[*ast.Unit]bool, len(p.memory.remarks.volatile))
 	for _, unit := range p.memory.remarks.volatile {
@@ -305,7 +304,7 @@ func (p *patch) findVolatile() bool {
 	return len(volatile) == 0
 }
 
-// order is where a change stands in the order of evaluation.
+// order returns the position of a change in the order of evaluation.
 func (c change) order() int {
 	if c.node != nil {
 		return c.node.Index
@@ -313,7 +312,7 @@ func (c change) order() int {
 	return 1<<30 + c.at
 }
 
-// apply makes the program; ok is false where a whole check has to.
+// apply builds the program; ok is false if a whole check is needed.
 func (p *patch) apply() (program *Program, found diag.Diagnostics, ok bool) {
 	if p.ctx.Err() != nil {
 		return nil, nil, false
@@ -340,7 +339,7 @@ func (p *patch) apply() (program *Program, found diag.Diagnostics, ok bool) {
 		}
 	}
 	if len(*p.sink) > 0 || len(p.written) > 0 || len(p.packages.missing) > 0 || p.ctx.Err() != nil {
-		return nil, nil, false // others have to do with it
+		return nil, nil, false // other findings refer to it
 	}
 	remarks := p.memory.remarks.without(p.gone, p.places)
 	remarks = remarks.with(p.run.remarks)
@@ -357,7 +356,7 @@ func (p *patch) apply() (program *Program, found diag.Diagnostics, ok bool) {
 	return program, found, true
 }
 
-// link finds what the names in the changed declarations stand for.
+// link resolves the names in the changed declarations.
 func (p *patch) link() bool {
 	for _, c := range p.changes {
 		was, now := c.units()
@@ -382,7 +381,7 @@ func (p *patch) link() bool {
 	return len(p.all) == len(p.was.all)
 }
 
-// sameOrder reports whether the nodes are evaluated in the order of before, and none needs itself.
+// sameOrder reports whether the former order of evaluation is still right, without cycles.
 func (p *patch) sameOrder() bool {
 	if !slices.ContainsFunc(p.changes, func(c change) bool {
 		was, now := c.needs()
@@ -394,7 +393,7 @@ func (p *patch) sameOrder() bool {
 	return !cyclic && slices.Equal(nodes, p.program.Nodes)
 }
 
-// checkAnew checks a declaration; false where others can see that it has changed.
+// checkAnew checks a declaration; false if others can see the change.
 func (p *patch) checkAnew(c change) bool {
 	if c.node == nil {
 		p.checkOutput(c.output)
@@ -411,11 +410,11 @@ func (p *patch) checkAnew(c change) bool {
 	if was.stamp == nil || !sameType(n.Type, was.Type) {
 		return false
 	}
-	n.stamp, n.record.outcome.stamp = was.stamp, was.stamp // its value is the same
+	n.stamp, n.record.outcome.stamp = was.stamp, was.stamp // same value
 	return true
 }
 
-// eachUndeclared reports whether a finding says that forEach is missing.
+// eachUndeclared reports whether a finding is about `each` without forEach.
 func eachUndeclared(d diag.Diagnostic) bool {
 	return d.Code == diag.Undeclared && d.Subject.Text() == eachName
 }

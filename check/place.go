@@ -9,36 +9,36 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// place is where a value is wanted. Places inside others are linked, so that a path is only written when a message
-// needs it.
+// place is the target of a value, such as a property. Nested places are linked, so that a path is built only for a
+// message.
 type place struct {
 	what   string // how messages name the place, such as property "size"; empty for one inside outer
-	owner  string // what the members belong to, such as zoo:Typed, for messages on names
-	noun   string // what a member of it is called: input, argument, member
+	owner  string // the owner of the members, such as zoo:Typed, for messages on names
+	noun   string // the word for its members: input, argument, member
 	outer  *place
 	member string // in outer
 	index  int    // in outer, when member is empty
 	key    diag.Range
-	// strict refuses conversions between text, numbers and booleans: what does not go to a provider is not converted.
+	// strict forbids conversions between text, numbers and booleans, which only providers' values get.
 	strict   bool
-	nullable bool // null is the same as leaving it out
-	// use is where a constant is used that was followed to its declaration; zero while the present text is the place.
+	nullable bool // null means absence
+	// use is the place that uses a constant, once the check has followed it to its declaration; else zero.
 	use diag.Range
 	// optional reports whether no member is required, as in the state of a get.
 	optional bool
 	inUnion  bool
-	// meant are members that unknown ones may have been meant to be: that they are missing is said already.
+	// meant are members that unknown ones may mean: they are not reported as missing again.
 	meant map[string]bool
-	// present are the members that are set: kept, once setMembers has been called.
+	// present are the set members, valid once setMembers has been called.
 	present, kept map[string]bool
 	// outputs are the outputs of the resource, if these are the inputs of a resource; else nil.
 	outputs *schema.Object
 }
 
-// places is a pool of unused places: every part of a literal has one while it is checked.
+// places is a pool of unused places: every part of a literal takes one while it is checked.
 type places struct{ spare []*place }
 
-// enter returns a place that is as told. The caller gives it back with leave, behind its last use.
+// enter returns a copy of next from the pool. The caller returns it with leave after its last use.
 func (s *places) enter(next place) *place {
 	p := new(place)
 	if last := len(s.spare) - 1; last >= 0 {
@@ -51,7 +51,7 @@ func (s *places) enter(next place) *place {
 
 func (s *places) leave(p *place) { s.spare = append(s.spare, p) }
 
-// setMembers makes present an empty set, with room for so many.
+// setMembers makes present an empty set with the given capacity.
 func (p *place) setMembers(count int) {
 	if p.kept == nil {
 		p.kept = make(map[string]bool, count)
@@ -68,7 +68,7 @@ func (p *place) item(i int) place {
 	return place{outer: p, index: i, strict: p.strict, use: p.use, noun: p.noun, optional: p.optional}
 }
 
-// path is how a member is written in a message: property "a.b[0]".
+// String returns the place for a message: property "a.b[0]".
 func (p *place) String() string {
 	suffix := ""
 	for ; p.outer != nil; p = p.outer {
@@ -95,7 +95,7 @@ func (p *place) String() string {
 	return noun + " " + quote(suffix)
 }
 
-// name is the owner that messages on unknown names speak of.
+// name returns the owner for messages on unknown names.
 func (p *place) name() string {
 	if p.owner != "" {
 		return p.owner
@@ -103,7 +103,7 @@ func (p *place) name() string {
 	return p.String()
 }
 
-// at returns the range that a message about the value points at.
+// at returns the range for a message about the value.
 func (p *place) at(e ast.Expr) diag.Range {
 	if !p.use.IsZero() {
 		return p.use
@@ -111,7 +111,7 @@ func (p *place) at(e ast.Expr) diag.Range {
 	return e.Range()
 }
 
-// keyAt returns the range that a message about the key points at.
+// keyAt returns the range for a message about the key.
 func (p *place) keyAt(fallback diag.Range) diag.Range {
 	switch {
 	case !p.use.IsZero():
@@ -122,7 +122,7 @@ func (p *place) keyAt(fallback diag.Range) diag.Range {
 	return fallback
 }
 
-// mean notes members that are meant by something that has been reported.
+// mean records members that a reported name may mean.
 func (p *place) mean(names ...string) {
 	if p.meant == nil && len(names) > 0 {
 		p.meant = make(map[string]bool, len(names))

@@ -12,16 +12,16 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Policies are rules about resources (L10.C22): of a policy pack, whose resources are those of other programs, or of
-// the program itself.
+// Policies are rules about resources (L10.C22), in a policy pack for the resources of other programs, or in a program
+// for its own.
 
 // Policy is a checked policy.
 type Policy struct {
 	Decl *ast.Policy
-	// Needs are the nodes that its expressions refer to. In a program, every node that the policy can match needs them
-	// too.
+	// Needs are the nodes that its expressions refer to. In a program, every node that the policy can match depends on
+	// them too.
 	Needs []Edge
-	// Names are the types of the names that only the policy has, such as `resource`.
+	// Names are the types of the names that exist only in the policy, such as `resource`.
 	Names map[string]schema.Type
 	// Config is the type of `config`.
 	Config *schema.Object
@@ -29,7 +29,7 @@ type Policy struct {
 	matched matched
 }
 
-// The types of `args`, but for the properties.
+// The types of the members of `args`, except for the properties.
 var (
 	policyOptions = argsObject(map[string]schema.Type{"protect": schema.Bool, "parent": schema.String,
 		"ignoreChanges": texts, "additionalSecretOutputs": texts, "aliases": texts,
@@ -54,12 +54,12 @@ func (c *scope) pulumiVariable() schema.Type {
 	return pulumiType
 }
 
-// MatchesPolicy reports whether a policy is about a resource. typ is its canonical token.
+// MatchesPolicy reports whether a policy applies to a resource. typ is its canonical token.
 func MatchesPolicy(p *ast.Policy, typ, name string, custom bool) bool {
 	return MatchesResource(&ast.Transform{Match: p.Match}, typ, name, custom)
 }
 
-// policyUses are the packages whose types the policies of a pack match.
+// policyUses returns the uses of packages by the types that the policies of a pack match.
 func (c *resolver) policyUses() (uses []use) {
 	if !c.file.Pack {
 		return nil
@@ -74,7 +74,7 @@ func (c *resolver) policyUses() (uses []use) {
 	return uses
 }
 
-// linkPolicies finds what the policies match, and what their expressions refer to.
+// linkPolicies finds the types that the policies match, and resolves the names in their expressions.
 func (c *linker) linkPolicies() {
 	if c.component != nil {
 		return
@@ -123,7 +123,7 @@ func (c *linker) matchSchemas(p *Policy) {
 	}
 }
 
-// matchToken notes the types of a package that a glob matches.
+// matchToken records the types of a package that a glob matches.
 func (c *linker) matchToken(m *matched, loaded *loadedPackage, glob *ast.Literal) {
 	if !strings.Contains(glob.Value, "*") {
 		found, err := loaded.resource(glob.Value)
@@ -154,7 +154,7 @@ func (c *linker) matchToken(m *matched, loaded *loadedPackage, glob *ast.Literal
 	}
 }
 
-// note notes the schema of a type that matches.
+// note records the schema of a matching type.
 func (m *matched) note(r *schema.Resource) {
 	m.found = true
 	m.inputs, m.outputs = append(m.inputs, r.Inputs), append(m.outputs, r.Outputs)
@@ -169,7 +169,7 @@ func (p *Policy) OutputsOf(token string) *schema.Object {
 	return nil
 }
 
-// nameTypes finds the types of the names that only the policy has.
+// nameTypes determines the types of the names that exist only in the policy.
 func (p *Policy) nameTypes(pack bool) {
 	decl := p.Decl
 	objects := p.matched.inputs
@@ -199,7 +199,7 @@ func (p *Policy) nameTypes(pack bool) {
 	}
 }
 
-// configProperties are the members of the variable `config` of a policy.
+// configProperties returns the members of the variable `config` of a policy.
 func configProperties(declared []*ast.DynamicProperty) (list []*schema.Property) {
 	for _, decl := range declared {
 		p := &schema.Property{Name: decl.Name.Value, Type: configType(decl.Type), Description: decl.Description.Text()}
@@ -212,8 +212,8 @@ func configProperties(declared []*ast.DynamicProperty) (list []*schema.Property)
 	return list
 }
 
-// common is an object with the members of all objects. What only some of them have, or have as different types, may
-// be anything of these.
+// common returns an object with the members of all objects. A member that only some have is optional, and one with
+// different types has their union.
 func common(objects []*schema.Object) schema.Type {
 	if len(objects) == 1 {
 		return objects[0]
@@ -248,8 +248,8 @@ func common(objects []*schema.Object) schema.Type {
 		})
 }
 
-// linkGuarded makes every node that a policy of the program matches need what the policy needs, but for what needs the
-// node itself.
+// linkGuarded adds the dependencies of a policy to every node that it matches, except for those that depend on the
+// node.
 func (c *linker) linkGuarded() {
 	if c.file.Pack {
 		return
@@ -267,7 +267,7 @@ func (c *linker) linkGuarded() {
 	}
 }
 
-// checkPolicies checks the policies, now that everything else is known.
+// checkPolicies checks the policies, after everything else.
 func (c *body) checkPolicies() {
 	for _, p := range c.program.Policies {
 		c.checkUnit(p.Decl.Unit, func(j *declChecker) { j.checkPolicy(p) })
@@ -334,7 +334,8 @@ func messageLike(t schema.Type) bool {
 	return false
 }
 
-// noEffects reports calls that a pack cannot make: nothing but the resource, the configuration and the stack decide.
+// noEffects reports calls that a pack cannot make: its result may depend only on the resource, the configuration and
+// the stack.
 func (c *declChecker) noEffects(decl *ast.Policy) {
 	for _, call := range decl.Unit.Calls {
 		name := call.Name.Value

@@ -17,8 +17,8 @@ type Program struct {
 	File *ast.File
 	Name string // the project's name
 
-	// Nodes are the configuration values, variables and resources in the order of evaluation: each behind what it needs
-	// by an edge that is not deferred, ties in source order (L9.3).
+	// Nodes are the configuration values, variables and resources in the order of evaluation: each after its
+	// dependencies that are not deferred, ties in source order (L9.3).
 	Nodes   []*Node
 	Outputs []*Output
 	// Components are the components that the program declares (L3.E), and the components of packages that are used by
@@ -32,13 +32,12 @@ type Program struct {
 	Packages []schema.Descriptor
 
 	records records // of all declarations, including those in components
-	left    *memory // to a later check; nil for nothing
-	// current maps places to nodes if some edges and references still lead to nodes of an earlier check; nil if all
-	// lead to nodes of this program.
+	left    *memory // for a later check; may be nil
+	// current maps indexes to nodes if some edges and references still lead to nodes of an earlier check; else nil.
 	current []*Node
 
 	inputsOf  func(token string) *schema.Object
-	component bool // it is the body of a component
+	component bool // the program is the body of a component
 	// Deferring reports whether some nodes have a Deferral.
 	Deferring bool
 	schemas   schema.Loader
@@ -54,9 +53,9 @@ const (
 	ResourceNode
 )
 
-// Node is one thing to evaluate.
+// Node is a configuration value, variable or resource.
 type Node struct {
-	Index int // its place in Program.Nodes
+	Index int // its index in Program.Nodes
 	Kind  NodeKind
 	Name  string
 	Range diag.Range // of its name
@@ -65,14 +64,14 @@ type Node struct {
 
 	Config *Config // of a ConfigNode
 	stamp  *stamp
-	record *record // of its expressions; nil for what nothing declares
+	record *record // of its expressions; nil if undeclared
 	place  int     // index among the nodes of its body, in source order
 
 	Variable *ast.Variable // of a VariableNode
 	Resource *Resource     // of a ResourceNode
 	// Transforms are the transforms of the stack that can change it or its children.
 	Transforms []*ast.Transform
-	Deferral   *Deferral // of an instance of a component whose outputs come back to it; nil for the rest
+	Deferral   *Deferral // of a component instance in a loop; else nil
 }
 
 // unit returns the unit of the node's expressions; nil for configuration without a declaration.
@@ -90,12 +89,13 @@ func (n *Node) unit() *ast.Unit {
 
 // Edge is a dependency between two nodes, with the text that causes it.
 type Edge struct {
-	To    *Node // in a program that was checked after an edit maybe as it was before; see Program.Needed
+	To    *Node // possibly the node before an edit; see Program.Needed
 	Range diag.Range
-	// Deferred reports whether only single outputs of a component with a Deferral are needed: To need not be complete.
+	// Deferred reports whether the edge needs only single outputs of a component with a Deferral, so that To need not
+	// be complete.
 	Deferred bool
 
-	transform *ast.Transform // the transform that matches the node, and needs To; nil for a name in its own text
+	transform *ast.Transform // the matching transform that needs To; nil for a name in the node's own text
 	byDefault *ast.Call      // the call for which To is the default provider; nil for a name in the text
 }
 
@@ -104,12 +104,12 @@ type Config struct {
 	Decl  *ast.Config // nil for a key that the program does not declare
 	Key   string      // full key, <namespace>:<name>
 	Value *value.Value
-	// Text is the value as it was written in the stack's configuration, kept for properties that want text (L2.33).
+	// Text is the value as written in the stack's configuration, for properties of type string (L2.33).
 	Text *string
 }
 
-// Resource is a checked resource. With Decl.ForEach it stands for any number of instances, and its node's value is a
-// list or a map of them; with Decl.If it may be null (decision D6).
+// Resource is a checked resource. With Decl.ForEach the value of its node is a list or a map of any number of
+// instances; with Decl.If it may be null (decision D6).
 type Resource struct {
 	Decl        *ast.Resource
 	Token       string            // canonical
@@ -139,7 +139,7 @@ const (
 	RefNode   RefKind = iota // a configuration value, variable or resource
 	RefPulumi                // the built-in variable pulumi (L3.F)
 	RefEach                  // the instance of a resource with forEach that is being made; Node is the resource
-	RefArgs                  // what the engine says about an operation, in the command of a hook; what a transform changes
+	RefArgs                  // a description by the engine, in the command of a hook and in a transform
 	RefPolicy                // a name that only policies have: resource, resources, args or config
 	RefBad                   // nothing; it has been reported
 )
@@ -163,21 +163,21 @@ type Call struct {
 type Invoke struct {
 	Token           string // canonical
 	Package         schema.Descriptor
-	Schema          *schema.Function // nil when not known
+	Schema          *schema.Function // nil if unknown
 	Arguments       ast.Expr         // nil for none
 	Return          string           // empty for the whole result
 	Parent          ast.Expr
 	Provider        ast.Expr
 	DependsOn       ast.Expr
-	DefaultProvider *Node // the program's default provider for the package, when the call has to use it
+	DefaultProvider *Node // the program's default provider, if the call uses it
 }
 
 // Method is a checked call of a resource's method (L10.C8).
 type Method struct {
 	Name      string
-	Token     string // empty when the type of the resource is not known before it is there
+	Token     string // empty if the type of the resource is not known before it exists
 	Package   schema.Descriptor
-	Schema    *schema.Function // nil when not known
+	Schema    *schema.Function // nil if unknown
 	Inputs    *schema.Object   // without the resource itself
 	Resource  ast.Expr
 	Arguments ast.Expr // nil for none
@@ -198,7 +198,7 @@ func (p *Program) Ref(a *ast.Access) Ref {
 	return ref
 }
 
-// Needed is the node that an edge leads to, as it is in this program.
+// Needed returns the node of this program that an edge leads to.
 func (p *Program) Needed(e Edge) *Node {
 	if p.current != nil {
 		return p.current[e.To.place]
@@ -206,7 +206,7 @@ func (p *Program) Needed(e Edge) *Node {
 	return e.To
 }
 
-// Call returns the target of a call; nil for one that has been reported as wrong.
+// Call returns the target of a call; nil for an invalid call, which has been reported.
 func (p *Program) Call(c *ast.Call) *Call {
 	unit, i := c.Unit()
 	if r := p.records.of(unit); r != nil && r.outcome != nil {
@@ -215,14 +215,14 @@ func (p *Program) Call(c *ast.Call) *Call {
 	return nil
 }
 
-// Known resolves a type that another package defines to its definition (F8.7). When that package is not known, the
-// type stays as it is.
+// Known resolves a type that another package defines to its definition (F8.7). If that package is unknown, it returns
+// t.
 func (p *Program) Known(ctx context.Context, t schema.Type) schema.Type {
 	found, _ := known(ctx, p.schemas, t)
 	return found
 }
 
-// TypeOf is the type of an expression; Invalid for one that is not part of the program or has been reported as wrong.
+// TypeOf returns the type of an expression; Invalid if it has been reported as wrong or is not part of the program.
 func (p *Program) TypeOf(e ast.Expr) schema.Type {
 	if e == nil {
 		return schema.Invalid
@@ -244,10 +244,10 @@ type record struct {
 // that a check after an edit need not copy them all. It is immutable once the check has ended.
 type records struct {
 	all   map[*ast.Unit]*record
-	later map[*ast.Unit]*record // nil for one that is gone
+	later map[*ast.Unit]*record // nil for a removed one
 }
 
-// of is the record of a unit; nil where there is none.
+// of returns the record of a unit; nil if there is none.
 func (r records) of(unit *ast.Unit) *record {
 	if record, replaced := r.later[unit]; replaced {
 		return record
@@ -255,7 +255,7 @@ func (r records) of(unit *ast.Unit) *record {
 	return r.all[unit]
 }
 
-// each yields all of them.
+// each yields all records.
 func (r records) each() iter.Seq2[*ast.Unit, *record] {
 	return func(yield func(*ast.Unit, *record) bool) {
 		for unit, record := range r.all {
@@ -271,10 +271,10 @@ func (r records) each() iter.Seq2[*ast.Unit, *record] {
 	}
 }
 
-// maxLater bounds how many records stand beside the others before they are put together.
+// maxLater bounds the overlay; a larger one is merged with the base.
 const maxLater = 64
 
-// replacing are the records with others for some units; nil for a unit that is gone.
+// replacing returns the records with others for some units; nil for a removed unit.
 func (r records) replacing(known map[*ast.Unit]*record) records {
 	if len(r.later)+len(known) <= maxLater {
 		later := maps.Clone(known)
@@ -298,10 +298,10 @@ func (r records) replacing(known map[*ast.Unit]*record) records {
 	return records{all: all}
 }
 
-// pieces are parts of one piece of memory, which costs less than one for each.
+// pieces cuts slices from larger allocations, which costs less than an allocation for each.
 type pieces[T any] struct{ rest []T }
 
-// next is a part with room for n, all of it zero.
+// next returns a zeroed slice of length n.
 func (p *pieces[T]) next(n int) []T {
 	const many = 4096
 	if n > len(p.rest) {

@@ -7,15 +7,15 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// remarks are the findings of a check by what they speak of, so that a check after an edit can tell which of them stay.
+// remarks are the findings of a check by their subject, so that a check after an edit knows which of them remain.
 type remarks struct {
 	loose      diag.Diagnostics // about several declarations, or the program as a whole
-	types      []typeRemark     // in the order of the nodes
-	undeclared diag.Diagnostics // names that stand for nothing
+	types      []typeRemark     // in the order index of the nodes
+	undeclared diag.Diagnostics // undeclared names
 	outcomes   []remark         // of declarations that were checked, in that order
 
-	missing  []*ast.Unit // declarations that use names which stand for nothing
-	volatile []*ast.Unit // declarations that have looked at what may change without notice
+	missing  []*ast.Unit // declarations that use undeclared names
+	volatile []*ast.Unit // declarations whose checks depend on more than their dependencies
 }
 
 // remark holds the findings of the check of a declaration.
@@ -24,20 +24,20 @@ type remark struct {
 	found diag.Diagnostics
 }
 
-// typeRemark is a finding from the look-up of a resource's type.
+// typeRemark is a finding of the lookup of a resource's type.
 type typeRemark struct {
-	place int // of the node
+	place int // index of the node
 	found diag.Diagnostics
 }
 
-// about notes what was found about the type of a node.
+// about records the findings about the type of a node.
 func (r *remarks) about(n *Node, found diag.Diagnostics) {
 	if len(found) > 0 {
 		r.types = append(r.types, typeRemark{n.place, found})
 	}
 }
 
-// keep notes what was found about the declaration of a unit.
+// keep records the findings about the declaration of a unit.
 func (r *remarks) keep(unit *ast.Unit, v *outcome) {
 	if len(v.found) > 0 {
 		r.outcomes = append(r.outcomes, remark{unit, v.found})
@@ -54,7 +54,7 @@ func (r *remarks) misses(unit *ast.Unit) {
 	}
 }
 
-// all are the findings, whatever they speak of.
+// all returns all findings.
 func (r *remarks) all() diag.Diagnostics {
 	found := slices.Clone(r.loose)
 	for _, t := range r.types {
@@ -67,7 +67,7 @@ func (r *remarks) all() diag.Diagnostics {
 	return found
 }
 
-// without are the remarks but for those about some declarations and nodes, which others take the place of.
+// without returns the remarks except those about some declarations and nodes, which are checked again.
 func (r *remarks) without(units map[*ast.Unit]*record, places []int) remarks {
 	gone := func(unit *ast.Unit) bool {
 		_, gone := units[unit]
@@ -85,7 +85,7 @@ func (r *remarks) without(units map[*ast.Unit]*record, places []int) remarks {
 	return kept
 }
 
-// with are the remarks and others behind them.
+// with appends other remarks.
 func (r *remarks) with(others remarks) remarks {
 	return remarks{
 		loose:      slices.Concat(r.loose, others.loose),
@@ -97,7 +97,7 @@ func (r *remarks) with(others remarks) remarks {
 	}
 }
 
-// mentions reports whether a finding speaks of a text.
+// mentions reports whether a finding refers to a source.
 func mentions(d diag.Diagnostic, src *diag.Source) bool {
 	edits := func(f diag.Fix) bool {
 		return slices.ContainsFunc(f.Edits, func(e diag.Edit) bool { return e.Range.Source == src })

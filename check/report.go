@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// findings collects diagnostics. asked has the answers of near: what is asked once more gets the same.
+// findings collects diagnostics. asked memoizes near.
 type findings struct {
 	sink  *diag.Diagnostics
 	asked *parallel.Memo[suggestKey, []string, error]
@@ -26,13 +26,13 @@ func (c *findings) warnf(code diag.Code, rng diag.Range, detail, format string, 
 		Detail: detail})
 }
 
-// extension notes something that only yamlhost understands (D6).
+// extension records the use of a feature that only yamlhost has (D6).
 func (c *findings) extension(rng diag.Range, what string) {
 	c.report(diag.Diagnostic{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: rng,
 		Summary: what + " needs yamlhost", Detail: "other hosts of Pulumi YAML do not understand this"})
 }
 
-// attempt runs fn and answers with what it would have reported.
+// attempt runs fn and returns its findings without reporting them.
 func (c *findings) attempt(fn func()) diag.Diagnostics {
 	outer := c.sink
 	defer func() { c.sink = outer }()
@@ -41,26 +41,25 @@ func (c *findings) attempt(fn func()) diag.Diagnostics {
 	return *c.sink
 }
 
-// suggestKey is one question to diag.Suggest; a program that makes the same mistake many times asks it once.
+// suggestKey identifies a call of diag.Suggest, which is memoized for programs that repeat a mistake.
 type suggestKey struct {
 	name, space string
-	of          *schema.Package // nil for what no package has
+	of          *schema.Package // nil outside of packages
 }
 
-// near returns the answer to a question; it calls find for a new question.
+// near returns the memoized suggestions for a key; it calls find for a new key.
 func (c *findings) near(key suggestKey, find func() []string) []string {
 	near, _ := c.asked.Get(key, func() ([]string, error) { return find(), nil })
 	return near
 }
 
-// suggest returns the candidates that name may have been meant to be. space tells apart the sets of candidates, and
-// candidates is asked only once for each name.
+// suggest returns the candidates that name may mean. space identifies the set of candidates; candidates is called once
+// for each name.
 func (c *findings) suggest(name, space string, candidates func() []string) []string {
 	return c.near(suggestKey{name: name, space: space}, func() []string { return diag.Suggest(name, candidates()) })
 }
 
-// nearOrAll is a hint with the near names, or else with what there is: has stands before all names, and none is the
-// hint where there are none.
+// nearOrAll returns a hint with the near names, or else with all names after the word has, or else none.
 func nearOrAll(near, names []string, has, none string) string {
 	switch {
 	case len(near) > 0:
@@ -71,7 +70,7 @@ func nearOrAll(near, names []string, has, none string) string {
 	return has + listed(names)
 }
 
-// warnOldSpelling warns of a name that is written with other capitals, or in an older way.
+// warnOldSpelling warns of a name with other capitals or in an old form.
 func (c *findings) warnOldSpelling(rng diag.Range, written, name string) {
 	if name != written {
 		c.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Capitalisation, Subject: rng,
@@ -79,12 +78,12 @@ func (c *findings) warnOldSpelling(rng diag.Range, written, name string) {
 	}
 }
 
-// spelling is a token as it is written, with the capitals of the canonical token. Other tools that compare tokens, such
-// as policies, do not find one with other capitals (L7.1, L1.20).
+// spelling returns a token as written, with the capitals of the canonical token. Other tools that compare tokens, such
+// as policies, distinguish capitals (L7.1, L1.20).
 func spelling(written, canonical string) string {
 	have, want := strings.Split(written, ":"), strings.Split(canonical, ":")
 	if len(have) < 2 || len(want) != 3 || !strings.EqualFold(have[len(have)-1], want[2]) {
-		return written // by an older name, or of an unusual form
+		return written // an old name, or an unusual form
 	}
 	have[len(have)-1] = want[2]
 	if len(have) == 3 {
@@ -105,13 +104,13 @@ func didYouMean(near []string) string {
 	return "did you mean " + orList(near) + "?"
 }
 
-// rename is the fix that writes the one near name that is surely meant; none where several may be, or where the text at
-// the range is not the name as it stands.
+// rename returns the fix that writes the only near name; none if there are several, or if the text at the range is not
+// the name itself.
 func rename(rng diag.Range, wrong string, near []string) []diag.Fix {
 	return writing(rng, wrong, diag.Meant(wrong, near))
 }
 
-// writing is the fix that writes one name for another; none for an empty one.
+// writing returns the fix that replaces a name; none if meant is empty.
 func writing(rng diag.Range, wrong, meant string) []diag.Fix {
 	rng, written := rng.Word(wrong)
 	if meant == "" || !written || !plain(meant) {
@@ -120,7 +119,7 @@ func writing(rng diag.Range, wrong, meant string) []diag.Fix {
 	return []diag.Fix{{Label: "Write " + quote(meant), Edits: []diag.Edit{{Range: rng, Text: meant}}}}
 }
 
-// plain reports whether a name can stand in YAML as it is, whatever is around it.
+// plain reports whether a name needs no quotes anywhere in YAML.
 func plain(name string) bool {
 	for i, r := range name {
 		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
@@ -135,7 +134,7 @@ func plain(name string) bool {
 	return !strings.HasSuffix(name, ":")
 }
 
-// orList is a, b or c, each quoted.
+// orList returns the names as "a, b or c", each quoted.
 func orList(names []string) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {
@@ -147,7 +146,7 @@ func orList(names []string) string {
 	return strings.Join(quoted, "")
 }
 
-// listed is at most five names and how many more there are.
+// listed returns at most five names and the number of the others.
 func listed(names []string) string {
 	const most = 5
 	if len(names) <= most {
@@ -156,7 +155,7 @@ func listed(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// sentences joins those parts that are not empty.
+// sentences joins the parts that are not empty.
 func sentences(parts ...string) string {
 	var kept []string
 	for _, p := range parts {
@@ -167,7 +166,7 @@ func sentences(parts ...string) string {
 	return strings.Join(kept, "\n")
 }
 
-// shown is a text short enough for a headline, quoted.
+// shown returns a text, quoted and shortened for a headline.
 func shown(text string) string {
 	return quote(diag.Shorten(text, 40))
 }

@@ -13,7 +13,7 @@ import (
 // declChecker checks one declaration.
 type declChecker struct{ typer }
 
-// checkerOf makes the checker of the declaration that owns the expressions of a unit.
+// checkerOf returns a checker for the declaration that owns the expressions of a unit.
 func (b *body) checkerOf(unit *ast.Unit) *declChecker {
 	j := &declChecker{typer{binder: binder{fitter{accessor{constants{body: b, unit: unit, record: b.records.of(unit),
 		outcome: new(outcome), places: b.spare.Get().(*places),
@@ -25,7 +25,7 @@ func (b *body) checkerOf(unit *ast.Unit) *declChecker {
 	return j
 }
 
-// reconsider makes a checker for further findings about a declaration that has been checked already.
+// reconsider returns a checker for additional findings about a declaration that was checked before.
 func (b *body) reconsider(unit *ast.Unit) *declChecker {
 	known := b.records.of(unit).outcome
 	j := b.checkerOf(unit)
@@ -34,13 +34,13 @@ func (b *body) reconsider(unit *ast.Unit) *declChecker {
 	return j
 }
 
-// checkResource checks properties, get and options of a resource (L3.B, L3.C, L4). Its type is known already.
+// checkResource checks properties, get and options of a resource (L3.B, L3.C, L4). Its type has been resolved.
 func (c *declChecker) checkResource(n *Node) {
 	decl := n.Resource.Decl
 	c.checkInstances(n)
 	var harmless []diag.Code
 	if decl.If != nil || decl.ForEach != nil {
-		harmless = inBranch // it may be that there is no instance
+		harmless = inBranch // there may be no instance
 	}
 	c.tolerating(harmless, func() {
 		decl.Exprs(func(e ast.Expr) { c.infer(e) })
@@ -93,7 +93,7 @@ func (c *declChecker) checkProperties(n *Node, s *schema.Resource) {
 	c.requireMembers(s.Inputs, pl, decl.Name.Range)
 }
 
-// checkGet is L3.C: the ID is required, and the state may name outputs, none of them required.
+// checkGet checks `get` (L3.C): the ID is required, and the state may name any outputs.
 func (c *declChecker) checkGet(n *Node) {
 	get := n.Resource.Decl.Get
 	for _, p := range get.State {
@@ -102,7 +102,7 @@ func (c *declChecker) checkGet(n *Node) {
 	if get.ID != nil {
 		c.infer(get.ID)
 		c.fit(get.ID, schema.String, &place{what: "id of get", strict: true})
-	} // the parser has asked for an ID that is missing (L3.34)
+	} // the parser reports a missing ID (L3.34)
 	s := n.Resource.Schema
 	if s == nil {
 		return
@@ -134,10 +134,10 @@ func mergedState(s *schema.Resource) *schema.Object {
 	})
 }
 
-// urnKey distinguishes resources as far as that can be done without evaluating anything.
+// urnKey distinguishes resources by what is known without evaluation.
 type urnKey struct{ token, parent, name string }
 
-// checkURN finds two resources that would have one name (L3.18).
+// checkURN reports two resources with the same URN (L3.18).
 func (c *body) checkURN(n *Node) {
 	r := n.Resource
 	if r.Token == "" || r.Decl.ForEach != nil || r.Decl.If != nil || n.Resource.Decl.Get != nil && r.Schema == nil {
@@ -161,7 +161,7 @@ func (c *body) checkURN(n *Node) {
 		return
 	}
 	if first.Name == n.Name {
-		return // a name that is declared twice, which the parser reports
+		return // a duplicate name, which the parser reports
 	}
 	if c.startOf(first.Range) > c.startOf(n.Range) {
 		first, n = n, first
@@ -174,8 +174,8 @@ func (c *body) checkURN(n *Node) {
 
 func isProviderToken(token string) bool { return strings.HasPrefix(token, providerPrefix) }
 
-// Maps with the key that marks special values are reported wherever they are about to enter a state or a message
-// (F1.10). Arguments of built-in functions are left to the evaluator: what they make of a map is often a text.
+// Maps with the key that marks special values are reported wherever they would enter a state or a message (F1.10).
+// Arguments of built-in functions are not checked here, since many turn a map into text: the evaluator reports those.
 
 // reportReservedKeys looks for the key in a resource.
 func (c *constants) reportReservedKeys(decl *ast.Resource) {

@@ -11,15 +11,14 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// A check reuses the outcome of an earlier one for a declaration, when it would be the same: the
-// expressions are the very same, what their names stand for has not changed, and neither have the packages. Names, the
-// order of evaluation and whatever compares declarations with each other are worked out anew each time, which costs
-// little.
+// A check reuses the outcome of an earlier one for a declaration if it would be the same: the expressions are
+// identical, and the meaning of their names and the packages have not changed. Names, the order of evaluation and
+// comparisons of declarations with each other are computed each time, which costs little.
 
-// outcome is the result of checking one declaration, and everything that the result depends on. It is immutable once
-// it is sealed.
+// outcome is the result of checking one declaration, with everything that the result depends on. It is immutable once
+// sealed.
 type outcome struct {
-	types []schema.Type // by slot; nil for an expression that nobody has looked at
+	types []schema.Type // by slot; nil for an expression that was not inferred
 	calls []*Call       // of the unit's calls; nil for one that means nothing
 	found diag.Diagnostics
 	typ   schema.Type // of the node or the output
@@ -32,10 +31,10 @@ type outcome struct {
 	stamp *stamp
 }
 
-// trail records what a checker has read besides the expressions and the nodes that they name.
+// trail records the inputs of a check besides the expressions and the nodes that they name.
 type trail struct {
 	lost          []answer     // names that were looked for among those that reading has lost
-	missing       []missingUse // packages that were looked for in vain
+	missing       []missingUse // packages that were missing
 	looked        []*choice    // where the functions of providers were looked for
 	jsonArguments []ast.Expr   // of fn::toJSON
 	leads         []lead       // from accesses
@@ -61,11 +60,11 @@ type sight struct {
 // stamp identifies the visible part of a node. Two checks share a stamp as long as that part is the same.
 type stamp struct {
 	typ      schema.Type
-	unit     *ast.Unit // of a variable, whose value is followed
+	unit     *ast.Unit // of a variable, since checks follow its value
 	resource looks
 }
 
-// looks are the visible parts of a resource besides its type.
+// looks holds the visible parts of a resource besides its type.
 type looks struct {
 	token             string
 	each, perhaps, is bool // it has forEach, if, and get
@@ -81,12 +80,12 @@ type given struct {
 
 // environment holds the inputs of the check that all declarations of a program share.
 type environment struct {
-	options   Options // without what is compared elsewhere
+	options   Options // without the fields that are compared elsewhere
 	allowEnv  []string
 	publicEnv []string
 }
 
-// memory is the result that a check passes to the next one. It is immutable.
+// memory holds the results that a check leaves for the next one. It is immutable.
 type memory struct {
 	environment
 	stackKeys  []string
@@ -96,23 +95,23 @@ type memory struct {
 	bodies     map[string]*remembered // by the token of the component; empty for the program's own
 	remarks    remarks
 	described  []schema.Descriptor // the packages that the project declares
-	// entangled reports whether packages are missing or resources have transforms, so that what is found speaks of
-	// several declarations.
+	// entangled reports whether packages are missing or resources have transforms, so that findings concern several
+	// declarations.
 	entangled bool
 }
 
 // remembered is the memory of a body.
 type remembered struct {
 	all      []*Node
-	named    int // how many of them the body declares
+	named    int // the number of nodes that the body declares
 	uses     []int32
-	declared map[string]*Node // maybe as an earlier check made them, in the places that they have in all
+	declared map[string]*Node // possibly nodes of an earlier check, at their indexes in all
 	byKey    map[string]*Node // the same
 	choices  map[choiceKey]*choice
 	defaults bool // it has default providers
 }
 
-// node is the declared node that has a name; nil where nothing has.
+// node returns the declared node with a name; nil if there is none.
 func (r *remembered) node(name string) *Node {
 	if n := r.declared[name]; n != nil {
 		return r.all[n.place]
@@ -126,7 +125,7 @@ func environmentOf(file *ast.File, opts Options) environment {
 	o := &e.options
 	o.Packages, o.Local, o.StackKeys, o.Previous = nil, nil, nil, nil
 	for i, all := 0, reflect.ValueOf(o).Elem(); i < all.NumField(); i++ {
-		if all.Field(i).Kind() == reflect.Func { // who calls one is volatile
+		if all.Field(i).Kind() == reflect.Func { // declarations that call one are volatile
 			all.Field(i).SetZero()
 		}
 	}
@@ -160,7 +159,7 @@ func sameLoader(a, b schema.Loader) bool {
 	return reflect.TypeOf(a).Comparable() && a == b
 }
 
-// recall returns the memory of an earlier check; nil where it cannot be used.
+// recall returns the memory of an earlier check; nil if it cannot be used.
 func recall(file *ast.File, opts Options) *memory {
 	if opts.Previous == nil || opts.Previous.left == nil ||
 		!opts.Previous.left.environment.equal(environmentOf(file, opts)) {
@@ -169,7 +168,7 @@ func recall(file *ast.File, opts Options) *memory {
 	return opts.Previous.left
 }
 
-// leave keeps what a later check may reuse.
+// leave returns the results that a later check may reuse.
 func (r *run) leave(file *ast.File, opts Options, bodies []*body, remarks remarks) *memory {
 	m := &memory{environment: environmentOf(file, opts), stackKeys: opts.StackKeys,
 		packages: r.packages.loaded, order: r.packages.order,
@@ -210,7 +209,7 @@ func (m *memory) body(component *Component) *remembered {
 	return m.bodies[component.Token]
 }
 
-// left is the outcome that an earlier check has left about the declaration of a unit. n is nil for what is no node.
+// left returns the outcome of an earlier check for the declaration of a unit. n is nil for an output.
 func (b *body) left(unit *ast.Unit, n *Node) *outcome {
 	r := b.run
 	if r.memory == nil || unit == nil {
@@ -225,7 +224,7 @@ func (b *body) left(unit *ast.Unit, n *Node) *outcome {
 	return nil
 }
 
-// takeOver answers the outcome that an earlier check has left, when it still holds. n is nil for what is no node.
+// takeOver returns the outcome of an earlier check if it is still valid; else nil. n is nil for an output.
 func (b *body) takeOver(unit *ast.Unit, n *Node) *outcome {
 	v := b.left(unit, n)
 	if v == nil || v.volatile || b.hasLoop || n != nil && n.Resource != nil && v.given != givenFor(n) {
@@ -277,7 +276,7 @@ func givenFor(n *Node) given {
 	return g
 }
 
-// seal closes what a checker has found out about a declaration. n is nil for what is no node.
+// seal builds the outcome of a checked declaration. n is nil for an output.
 func (c *declChecker) seal(n *Node, t schema.Type, g given) *outcome {
 	c.spare.Put(c.places)
 	c.places = new(places)
@@ -302,7 +301,7 @@ func (c *declChecker) seal(n *Node, t schema.Type, g given) *outcome {
 	return v
 }
 
-// stamped gives a node the stamp that it had, if others see what they saw.
+// stamped returns the former stamp of a node if its visible part is the same.
 func (b *body) stamped(n *Node) *stamp {
 	s := &stamp{typ: n.Type}
 	switch n.Kind {
@@ -323,7 +322,7 @@ func (b *body) stamped(n *Node) *stamp {
 	return before.stamp
 }
 
-// sameType reports whether two types are surely the same.
+// sameType reports whether two types are certainly the same.
 func sameType(a, b schema.Type) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -345,10 +344,10 @@ func sameType(a, b schema.Type) bool {
 	return false
 }
 
-// A body that declares the same names in the same order as when it was checked before is linked by places: what a name
-// stood for then is where it stood among the declarations.
+// A body that declares the same names in the same order as in the earlier check is linked by index: a name refers to
+// the node at the same index as before.
 
-// recognize finds out whether a body declares what it declared before.
+// recognize determines whether a body declares the same names as before.
 func (c *body) recognize() {
 	before := c.remembered
 	if before == nil || len(before.all) < len(c.all) || before.named != len(c.all) ||
@@ -365,7 +364,7 @@ func (c *body) recognize() {
 	c.earlier = before.all[:len(c.all)]
 }
 
-// was is the node as it was before, where its declaration is the very same; nil for any other.
+// was returns the former node if its declaration is identical; else nil.
 func (c *linker) was(n *Node) *Node {
 	if n == nil || n.place >= len(c.earlier) {
 		return nil
@@ -376,7 +375,7 @@ func (c *linker) was(n *Node) *Node {
 	return nil
 }
 
-// relink links a node as it was linked before; false where that does not tell everything.
+// relink links a node as before; false if that is not sufficient.
 func (c *linker) relink(n *Node, unit *ast.Unit) bool {
 	was := c.was(n)
 	if was == nil || len(c.defaults) > 0 {
@@ -386,7 +385,7 @@ func (c *linker) relink(n *Node, unit *ast.Unit) bool {
 		switch ref.Kind {
 		case RefNode, RefEach:
 			if ref.Node.place >= len(c.earlier) {
-				return false // nothing declares it
+				return false // undeclared
 			}
 		case RefPulumi:
 		default:

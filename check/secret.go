@@ -8,15 +8,15 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Secret is something in a program that is secret whatever its value.
+// Secret is a part of a program that is secret regardless of its value.
 type Secret struct {
-	What  string // for people, such as password.result
+	What  string // for messages, such as password.result
 	Range diag.Range
 }
 
 // FirstSecret finds the first thing in source order that the program makes secret: secret configuration, a property
-// that its schema or an option marks, or a call of fn::secret. The second result is false for a program without; its
-// providers may still answer with secrets. A caller uses it to ask for a passphrase before anything is done.
+// that its schema or an option marks, or a call of fn::secret. The second result is false if there is none; providers
+// may still return secrets. Callers use it to ask for a passphrase before an operation begins.
 func (p *Program) FirstSecret() (Secret, bool) {
 	var first *Secret
 	found := func(what string, rng diag.Range) {
@@ -39,7 +39,7 @@ func (p *Program) FirstSecret() (Secret, bool) {
 	return *first, true
 }
 
-// bodies are the program and each component that it uses, once.
+// bodies returns the program and each component that it uses, once.
 func (p *Program) bodies() []*Program {
 	all := []*Program{p}
 	for i := 0; i < len(all); i++ {
@@ -52,7 +52,7 @@ func (p *Program) bodies() []*Program {
 	return all
 }
 
-// calls yields the calls of the nodes and outputs of a body, with what they call.
+// calls yields the calls of the nodes and outputs of a body, with their targets.
 func (p *Program) calls() iter.Seq2[*ast.Call, *Call] {
 	return func(yield func(*ast.Call, *Call) bool) {
 		var units []*ast.Unit
@@ -75,7 +75,7 @@ func (p *Program) calls() iter.Seq2[*ast.Call, *Call] {
 	}
 }
 
-// publicEnv reports whether a call reads an environment variable that is no secret (L10.C9).
+// publicEnv reports whether a call reads a public environment variable (L10.C9).
 func (p *Program) publicEnv(c *Call) bool {
 	if len(c.Args) == 0 || p.File == nil {
 		return false

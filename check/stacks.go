@@ -7,9 +7,9 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// StackNames are the other stacks that the program and its components read by a literal name, in alphabetical order:
-// through resources of type pulumi:pulumi:StackReference and through fn::stackReference. Names that are computed are
-// not among them.
+// StackNames returns the other stacks that the program and its components read by a literal name, in alphabetical
+// order: through resources of type pulumi:pulumi:StackReference and through fn::stackReference. Computed names are not
+// included.
 func (p *Program) StackNames() []string {
 	var names []string
 	add := func(e ast.Expr) {
@@ -38,7 +38,7 @@ func (p *Program) StackNames() []string {
 	return slices.Compact(names)
 }
 
-// propertyNamed is the value of a property that is written out; nil where it is not.
+// propertyNamed returns the value of a property; nil if the program does not set it.
 func propertyNamed(properties []ast.Property, name string) ast.Expr {
 	for _, p := range properties {
 		if p.Name.Value == name {

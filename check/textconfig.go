@@ -14,12 +14,12 @@ type textNotes struct {
 	*findings
 	program *Program
 	config  map[string]ConfigText
-	noted   map[*Node]bool // what has been looked at
+	noted   map[*Node]bool // values already reported
 }
 
-// noteTexts tells, once for each value, where the argument of fn::toJSON holds configuration that is declared as text,
-// and that looks like a number or a boolean: Pulumi's own host ignores the declaration of a value that the stack has
-// (L2.30), and writes a number where ours writes a text, so that what was made from the document differs.
+// noteTexts reports, once for each value, configuration in the argument of fn::toJSON that is declared as text and
+// looks like a number or a boolean. Pulumi's own host ignores the declaration if the stack sets the value (L2.30) and
+// writes a number instead of a text, so that the documents differ.
 func (c *textNotes) noteTexts(argument ast.Expr) {
 	ast.Walk(argument, func(e ast.Expr) bool {
 		a, ok := e.(*ast.Access)
@@ -42,7 +42,7 @@ func (c *textNotes) noteTexts(argument ast.Expr) {
 	})
 }
 
-// noteText reports on one value of the configuration.
+// noteText reports one configuration value.
 func (c *textNotes) noteText(n *Node, a *ast.Access) {
 	decl := n.Config.Decl
 	text, set := c.config[n.Config.Key]
@@ -75,7 +75,7 @@ func (c *textNotes) noteText(n *Node, a *ast.Access) {
 		Related: []diag.Related{{Range: decl.Type.Range, Message: "declared here"}}})
 }
 
-// textOf is a number or a boolean as JSON writes it.
+// textOf returns the JSON form of a number or a boolean.
 func textOf(v value.Value) (string, error) {
 	text, err := value.AppendJSON(nil, v)
 	return string(text), err

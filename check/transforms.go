@@ -15,19 +15,19 @@ import (
 // Transform is a checked transform of the stack.
 type Transform struct {
 	Decl *ast.Transform
-	// Needs are the nodes that its expressions speak of. Every node that it can match needs them too.
+	// Needs are the nodes that its expressions refer to. Every node that it can match depends on them too.
 	Needs []Edge
 }
 
-// MatchesResource reports whether a transform is for a resource. typ is its canonical token; a glob may write it in its
-// short form too.
+// MatchesResource reports whether a transform applies to a resource. typ is its canonical token; a glob may use the
+// short form.
 func MatchesResource(t *ast.Transform, typ, name string, custom bool) bool {
 	m := &t.Match
 	return !t.Arguments && (m.Custom == nil || m.Custom.Value == custom) && matchesToken(m.Types, typ) &&
 		matchesAny(m.Names, name)
 }
 
-// MatchesFunction reports whether a transform is for calls of a function.
+// MatchesFunction reports whether a transform applies to calls of a function.
 func MatchesFunction(t *ast.Transform, token string) bool {
 	return t.Arguments && matchesToken(t.Match.Functions, token)
 }
@@ -43,7 +43,7 @@ func matchesAny(globs []ast.Literal, text string) bool {
 	})
 }
 
-// matchesGlob reports whether a glob matches a text. `*` stands for any text, an empty one included.
+// matchesGlob reports whether a glob matches a text. `*` matches any text, also the empty one.
 func matchesGlob(glob, text string) bool {
 	parts := strings.Split(glob, "*")
 	last := len(parts) - 1
@@ -80,7 +80,7 @@ func argsObject(members map[string]schema.Type) *schema.Object {
 	return schema.ObjectOf(list...)
 }
 
-// argsOf is the type of `args` in a transform.
+// argsOf returns the type of `args` in a transform.
 func argsOf(t *ast.Transform) schema.Type {
 	if t.Arguments {
 		return callArgs
@@ -88,7 +88,7 @@ func argsOf(t *ast.Transform) schema.Type {
 	return resourceArgs
 }
 
-// linkTransforms finds what the transforms of the stack speak of.
+// linkTransforms resolves the names in the transforms of the stack.
 func (c *linker) linkTransforms() {
 	for _, decl := range c.file.Transforms {
 		t := &Transform{Decl: decl}
@@ -106,8 +106,8 @@ const (
 	always            // it does, for at least one instance
 )
 
-// linkMatched makes every node that a transform of the stack can match need what the transform needs. Where only a run
-// can tell, a node that the transform itself needs does not.
+// linkMatched adds the dependencies of a transform of the stack to every node that it can match. If only a run can
+// decide the match, the transform's own dependencies are excepted.
 func (c *linker) linkMatched() {
 	chances := make([][]likelihood, len(c.program.Transforms))
 	for i, t := range c.program.Transforms {
@@ -147,7 +147,7 @@ func (n *Node) needTransform(t *Transform) {
 	}
 }
 
-// reach adds everything that a node needs, itself included; with byText, needs that stand in the text alone.
+// reach adds a node and its transitive dependencies; with byText, only dependencies by names in the text.
 func reach(from *Node, seen map[*Node]bool, byText bool) {
 	work := []*Node{from}
 	for len(work) > 0 {
@@ -165,7 +165,7 @@ func reach(from *Node, seen map[*Node]bool, byText bool) {
 	}
 }
 
-// chance reports whether a transform changes what a node of the program registers or calls, inside of components too.
+// chance reports whether a transform changes a registration or call of a node, also inside of components.
 func (c *linker) chance(t *ast.Transform, n *Node) likelihood {
 	best := never
 	c.eachRegistered(n, func(b *linker, n *Node) {
@@ -187,8 +187,8 @@ func (c *linker) chance(t *ast.Transform, n *Node) likelihood {
 	return best
 }
 
-// chanceOf reports whether a transform is for the resource of a node itself. Only a run knows the names of instances
-// and of resources inside of a component.
+// chanceOf reports whether a transform applies to the resource of the node itself. Only a run knows the names of
+// instances and of resources inside of a component.
 func chanceOf(t *ast.Transform, n *Node, inside bool) likelihood {
 	r := n.Resource
 	named := *t
@@ -208,13 +208,12 @@ func isComponent(n *Node) bool {
 	return n.Resource.Component != nil || n.Resource.Schema != nil && n.Resource.Schema.Component
 }
 
-// isRemote reports whether a provider constructs what a node declares.
+// isRemote reports whether a provider constructs the component of a node.
 func isRemote(n *Node) bool {
 	return n.Resource.Component == nil && n.Resource.Schema != nil && n.Resource.Schema.Component
 }
 
-// eachRegistered calls fn for a node, and for the nodes of the components that it is made of, with the checkers of
-// their bodies.
+// eachRegistered calls fn for a node and the nodes inside of its component, with the linkers of their bodies.
 func (c *linker) eachRegistered(n *Node, fn func(b *linker, n *Node)) {
 	seen := make(map[*body]bool)
 	var visit func(b *linker, n *Node)
@@ -235,12 +234,12 @@ func (c *linker) eachRegistered(n *Node, fn func(b *linker, n *Node)) {
 	visit(c, n)
 }
 
-// asNode is a node that calls what an output calls.
+// asNode returns a node with the calls of an output.
 func (o *Output) asNode() *Node {
 	return &Node{Kind: VariableNode, Variable: &ast.Variable{Value: o.Decl.Value, Unit: o.Decl.Unit}}
 }
 
-// checkTransforms checks the transforms of the stack and of resources, now that everything else is known.
+// checkTransforms checks the transforms of the stack and of resources, after everything else.
 func (c *body) checkTransforms(bodies []*body) {
 	for _, t := range c.program.Transforms {
 		m := &matched{t: t.Decl, what: "transform"}
@@ -274,7 +273,7 @@ func (c *body) checkTransforms(bodies []*body) {
 	}
 }
 
-// below are a node and those that name it, or one below it, as their parent.
+// below returns a node and its descendants by the option parent.
 func (c *linker) below(n *Node) []*Node {
 	all := []*Node{n}
 	for i := 0; i < len(all); i++ {
@@ -300,7 +299,7 @@ func (c *linker) parentOf(n *Node) *Node {
 type matched struct {
 	t    *ast.Transform
 	what string // transform or policy, in messages
-	// found reports whether a resource matches; open, whether a resource that is not known yet may match.
+	// found reports whether a resource matches; open, whether an unknown one may match.
 	found, open bool
 	inputs      []*schema.Object
 	outputs     []*schema.Object // of the same types; for policies
@@ -337,7 +336,7 @@ func (m *matched) look(b *linker, n *Node) {
 	}
 }
 
-// openUnless notes inputs that something that matches has; nil or open ones may have any.
+// openUnless records the inputs of a match; if they are nil or open, any input is accepted.
 func (m *matched) openUnless(inputs *schema.Object, token string) {
 	if inputs == nil || !inputs.Closed {
 		m.open = true
@@ -348,7 +347,7 @@ func (m *matched) openUnless(inputs *schema.Object, token string) {
 	}
 }
 
-// functionInputs are the inputs of a provider function of a package that is loaded; nil when they are not known.
+// functionInputs returns the inputs of a function in a loaded package; nil if they are unknown.
 func (c *run) functionInputs(token string) *schema.Object {
 	for _, key := range c.packages.order {
 		if p := c.packages.loaded[key]; p.pkg != nil && p.descriptor.Serves(packageOf(token)) {
@@ -390,7 +389,7 @@ func (c *declChecker) warnUnmatched(m *matched, what string) {
 		"this %s matches no %s", m.what, what)
 }
 
-// checkMergedMap checks a map, if there is one, that is merged into the inputs of what matches.
+// checkMergedMap checks a map, if there is one, that is merged into the inputs of the matches.
 func (c *declChecker) checkMergedMap(merge ast.Expr, m *matched, what string) {
 	if merge == nil {
 		return
@@ -422,7 +421,7 @@ func mapLike(t schema.Type) bool {
 	return false
 }
 
-// checkMerged checks one property that a transform sets: something that matches must have it, and take the value.
+// checkMerged checks one property that a transform sets: some match must have it and accept the value.
 func (c *declChecker) checkMerged(key *ast.String, e ast.Expr, m *matched) {
 	var takes []*schema.Property
 	var names []string
@@ -445,14 +444,14 @@ func (c *declChecker) checkMerged(key *ast.String, e ast.Expr, m *matched) {
 		return
 	}
 	if _, null := e.(*ast.Null); null {
-		return // it takes the property away
+		return // null removes the property
 	}
 	var first diag.Diagnostics
 	for _, p := range takes {
 		switch schema.Required(c.known(p.Type)).(type) {
 		case schema.Primitive, *schema.Array, *schema.Map, *schema.Enum:
 		default:
-			return // a part of an object may be merged, which lacks members that the whole has
+			return // a partial object may be merged
 		}
 		found := c.attempt(func() { c.fit(e, p.Type, &place{what: "property " + quote(key.Value)}) })
 		if len(found) == 0 {
@@ -465,12 +464,11 @@ func (c *declChecker) checkMerged(key *ast.String, e ast.Expr, m *matched) {
 	c.sink.Add(first...)
 }
 
-// InputsOf are the inputs of a type that the program uses, or that a package has which the program uses; nil when they
-// are not known.
+// InputsOf returns the inputs of a type that the program uses or one of its packages has; nil if they are unknown.
 func (p *Program) InputsOf(token string) *schema.Object { return p.inputsOf(token) }
 
-// knownInputs makes an InputsOf from the declarations of a program's bodies and from the loaded packages. The
-// function is safe for concurrent use.
+// knownInputs returns the function behind InputsOf, from the declarations of a program's bodies and the loaded
+// packages. It is safe for concurrent use.
 func (c *run) knownInputs(bodies []*body) func(token string) *schema.Object {
 	declared := make(map[string]*schema.Object)
 	for _, body := range bodies {

@@ -8,9 +8,9 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// unwrittenOrder finds objects of Kubernetes that need another object of the program, by its name in the cluster, and
-// do not wait for it: objects in a namespace, and of a kind whose definition the program creates (D21). It compares
-// declarations with each other, and so is worked out anew for each program.
+// unwrittenOrder reports Kubernetes objects that need another object of the program by its name in the cluster and do
+// not wait for it: objects in a namespace, or of a kind, that the program creates (D21). It compares declarations with
+// each other, so its result is never reused.
 func unwrittenOrder(p *Program) (found diag.Diagnostics) {
 	for _, body := range append([]*Program{p}, bodiesOf(p)...) {
 		o := order{Program: body}
@@ -33,11 +33,11 @@ func bodiesOf(p *Program) (bodies []*Program) {
 	return bodies
 }
 
-// order gathers the objects of a body.
+// order collects the objects of a body.
 type order struct {
 	*Program
 	makers []maker
-	users  map[string][]user // by what they need
+	users  map[string][]user // by key of the needed resource
 }
 
 // maker is a resource that others need: a Namespace, or a definition of a kind.
@@ -46,15 +46,15 @@ type maker struct {
 	key  string // as in users
 }
 
-// user is a place in a resource that needs something by its name.
+// user is a place in a resource that needs another by its name.
 type user struct {
 	node *Node
 	at   diag.Range
-	// value is the literal name; nil where the type of the resource is what needs it.
+	// value is the literal name; nil if the type of the resource is the need.
 	value ast.Expr
 }
 
-// note takes a resource in.
+// note adds a resource.
 func (o *order) note(n *Node) {
 	if n.Kind != ResourceNode || !strings.HasPrefix(n.Resource.Token, kubernetesName+":") || n.Resource.Decl.Get != nil {
 		return
@@ -89,7 +89,7 @@ func (o *order) note(n *Node) {
 	}
 }
 
-// text is a literal text in the properties of a resource, which may be that of a variable; empty for anything else.
+// text returns a literal text in the properties of a resource, also through a variable; empty for anything else.
 func (o *order) text(decl *ast.Resource, path ...string) (string, ast.Expr) {
 	e := propertyNamed(decl.Properties, path[0])
 	for _, key := range path[1:] {
@@ -107,13 +107,13 @@ func (o *order) text(decl *ast.Resource, path ...string) (string, ast.Expr) {
 	return "", nil
 }
 
-// waiting returns findings about those who need what a resource makes and do not wait for it.
+// waiting returns findings about resources that need a maker and do not wait for it.
 func (o *order) waiting(makes maker) (found diag.Diagnostics) {
 	users := o.users[makes.key]
 	if len(users) == 0 {
 		return nil
 	}
-	behind := map[*Node]bool{makes.node: true} // those that wait, by their place in the order of evaluation
+	behind := map[*Node]bool{makes.node: true} // the resources that wait, in the order of evaluation
 	for _, n := range o.Nodes {
 		behind[n] = behind[n] || slices.ContainsFunc(n.Needs, func(e Edge) bool { return behind[o.Needed(e)] })
 	}
@@ -142,14 +142,14 @@ func (o *order) finding(makes *Node, u user) diag.Diagnostic {
 		text := reference
 		if before, _, _ := strings.Cut(string(u.at.Source.Line(u.at.StartPosition().Line)), u.at.Text()); strings.ContainsAny(
 			before, "{[") {
-			text = `"` + reference + `"` // in braces, others would end the text
+			text = `"` + reference + `"` // braces: other characters would end the text
 		}
 		d.Fixes = []diag.Fix{{Label: "Write " + quote(reference), Edits: []diag.Edit{{Range: u.at, Text: text}}}}
 	}
 	return d
 }
 
-// dependsOn is the fix that adds a resource to the option dependsOn; none where the text has an unusual form.
+// dependsOn returns the fix that adds a resource to the option dependsOn; none if the text has an unusual form.
 func (o *order) dependsOn(decl *ast.Resource, name string) []diag.Fix {
 	reference := "${" + name + "}"
 	var edit diag.Edit
@@ -187,7 +187,7 @@ func (o *order) dependsOn(decl *ast.Resource, name string) []diag.Fix {
 	return []diag.Fix{{Label: "Depend on " + quote(name), Edits: []diag.Edit{edit}}}
 }
 
-// firstOption is the place of the first option's key; zero where the resource has none.
+// firstOption returns the range of the first option's key; zero if there is none.
 func firstOption(decl *ast.Resource) (first diag.Range) {
 	decl.Options.Each(func(option *ast.Option) {
 		if rng := option.Key.Range; first.IsZero() || rng.Start < first.Start {
