@@ -86,7 +86,7 @@ func (s *azureStore) status(err error) int {
 	return 0
 }
 
-// explain returns the first line of the service's message; the rest is the request and its answer.
+// explain returns the service's error code: the message repeats the request and its answer.
 func (s *azureStore) explain(err error) string {
 	if reply, ok := errors.AsType[*azcore.ResponseError](err); ok && reply.ErrorCode != "" {
 		return reply.ErrorCode

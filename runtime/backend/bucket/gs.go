@@ -22,9 +22,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// gsStore is a bucket of Google Cloud Storage, or a prefix in it. It speaks the service's JSON interface itself: the
-// library behind gocloud.dev links a second protocol, which weighs more than all other stores together. It is safe for
-// concurrent use.
+// gsStore is a bucket of Google Cloud Storage, or the part of a bucket under a key prefix. It uses the service's JSON
+// API directly: the library behind gocloud.dev links a second protocol, which weighs more than all other stores
+// together. It is safe for concurrent use.
 type gsStore struct {
 	objects   *storage.ObjectsService
 	bucket    string
@@ -34,9 +34,8 @@ type gsStore struct {
 
 var _ backend.Objects = (*gsStore)(nil)
 
-// openGS opens a bucket of Google Cloud Storage. Versions are generations. Without credentials it is opened for
-// anonymous requests: public buckets and emulators want no others. STORAGE_EMULATOR_HOST names an emulator, as for
-// Google's own libraries.
+// openGS opens a bucket of Google Cloud Storage. Versions are generations. Without credentials, requests are anonymous,
+// which public buckets and emulators accept. STORAGE_EMULATOR_HOST names an emulator, as for Google's own libraries.
 func openGS(ctx context.Context, u *url.URL, lookup Lookup) (backend.Objects, error) {
 	options := []option.ClientOption{option.WithScopes(storage.DevstorageReadWriteScope)}
 	var emulator string

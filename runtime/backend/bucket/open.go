@@ -19,10 +19,10 @@ type kind struct {
 // opener opens the store of a URL.
 type opener func(ctx context.Context, u *url.URL, lookup Lookup) (backend.Objects, error)
 
-// Lookup returns an environment variable, and whether it is set; nil has none.
+// Lookup returns an environment variable and whether it is set. A nil Lookup finds none.
 type Lookup func(name string) (string, bool)
 
-// kinds are the kinds of stores, in the order of messages; the lean edition has no opener for any.
+// kinds returns the kinds of stores, in the order of messages. Their openers are nil in the lean edition.
 func kinds() []kind {
 	s3, gs, azure := openers()
 	return []kind{
@@ -42,7 +42,7 @@ func Known() (schemes []string) {
 	return schemes
 }
 
-// Open opens the store of a URL: the bucket is its host, what comes after it a prefix of all keys (F6.1). It sends no
+// Open opens the store of a URL: the host names the bucket, and the path is a prefix of all keys (F6.1). It sends no
 // request to the store yet. lookup supplies only the variables that name emulators; the client libraries find
 // credentials by themselves. A URL that this build cannot open gives a *backend.UnsupportedURLError.
 func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, error) {

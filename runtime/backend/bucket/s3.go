@@ -48,7 +48,7 @@ func openS3(ctx context.Context, u *url.URL, _ Lookup) (backend.Objects, error) 
 			q.Set("request_checksum_calculation", "when_required")
 		}
 	}
-	// otherwise the library logs a warning for each object without a checksum
+	// by default the library logs a warning whenever it reads an object that was stored without a checksum
 	if !q.Has("response_checksum_validation") {
 		q.Set("response_checksum_validation", "when_required")
 	}
@@ -90,8 +90,8 @@ func (s *s3Store) put(ctx context.Context, key string, data []byte, c backend.Co
 	return "", err
 }
 
-// holds reports whether the condition of a put that met with a conflict holds now. S3 answers the same when another
-// request gets in the way, and asks for the same one again.
+// holds reports whether the condition of a put still holds after S3 answered it with a conflict. S3 also gives that
+// answer if a concurrent request interferes; then the put is to be repeated.
 func (s *s3Store) holds(ctx context.Context, key string, c backend.Condition) bool {
 	now, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: &key})
 	if c.Absent {

@@ -41,7 +41,7 @@ type native interface {
 	version(r *blob.Reader) (string, error)
 	// status returns the HTTP status of the service's answer; 0 if there was none.
 	status(err error) int
-	// explain is an error of the client as a person can read it.
+	// explain returns the message for the user of a client's error.
 	explain(err error) string
 }
 
@@ -59,7 +59,7 @@ func prefixOf(u *url.URL) string {
 	return prefix
 }
 
-// Close gives up the connection.
+// Close closes the connection.
 func (s *Store) Close() error { return s.bucket.Close() }
 
 // Get reads an object.

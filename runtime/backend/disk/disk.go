@@ -20,8 +20,8 @@ type Disk interface {
 	Open(path string) (io.ReadSeekCloser, error) // reads a file piece by piece
 	ReadDir(path string) ([]string, error)       // names, sorted; folders end in a slash
 	ModTime(path string) (time.Time, error)
-	// ReadUnless reads a file unless its stamp is seen; then the text is nil. now is the stamp from before it was read.
-	// The zero stamp means that the content cannot be identified: such a file is always read.
+	// ReadUnless reads a file unless its stamp equals seen; then the text is nil. now is the stamp before the read.
+	// A zero stamp identifies no content: such a file is always read.
 	ReadUnless(path string, seen Stamp) (text []byte, now Stamp, err error)
 	Mkdir(path string) error
 	Create(path string) (journal.File, error) // empties a file that is there
@@ -30,12 +30,10 @@ type Disk interface {
 	Link(from, to string) error
 	Remove(path string) error
 	SyncDir(path string) error
-	// Guard keeps other processes from being between Guard and release with the same folder, as far as the system can.
-	// It waits for them for a limited time; free reports whether no other process was left. release must always be
-	// called.
+	// Guard locks a folder against the Guard of other processes, as far as the system supports that. It waits for a
+	// limited time; free is false if another process still holds the guard. The caller must call release in any case.
 	Guard(folder string) (release func(), free bool)
-	// Guarding returns the ID of the process that is between Guard and release with a folder; 0 if there is none or the
-	// process is unknown.
+	// Guarding returns the ID of the process that holds the guard of a folder; 0 if there is none or it is unknown.
 	Guarding(folder string) (pid int)
 }
 
@@ -46,7 +44,7 @@ type Stamp struct {
 	Modified, Changed int64 // Unix nanoseconds
 }
 
-// stampAge is how long ago a file has to be changed for its stamp to count.
+// stampAge is the least age of a file's last change for its stamp to be used.
 const stampAge = 100 * time.Millisecond
 
 func pathFault(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
@@ -89,8 +87,8 @@ func (Real) Create(path string) (journal.File, error) {
 	return &file{File: f}, nil
 }
 
-// file is one that is being written. Its first Sync makes all of it durable. Later ones do without what nobody needs to
-// read it, which is its times: a journal has a sync for nearly every step.
+// file is a file that is being written. Its first Sync makes data and metadata durable. Later ones leave out the file
+// times, which is cheaper: a journal is synced for nearly every step.
 type file struct {
 	*os.File
 	synced bool
@@ -121,7 +119,7 @@ func (Real) Rename(from, to string) error {
 	if err != nil {
 		return err
 	}
-	// The target may be on another file system, where nothing can be renamed to from here.
+	// The target may be on another file system, and a file cannot be renamed across file systems.
 	if err := WriteThrough(Real{}, Temporary(target), target, data, true); err != nil {
 		return err
 	}
@@ -149,7 +147,8 @@ func (Real) SyncDir(path string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// MkdirAll makes a folder and its missing parents. Without sync, a crash of the machine may lose them.
+// MkdirAll makes a folder and its missing parents. With sync, the folders that it makes survive a crash of the machine.
+// It never syncs a folder that exists already.
 func MkdirAll(d Disk, path string, sync bool) error {
 	err := d.Mkdir(path)
 	switch {
@@ -170,11 +169,11 @@ func MkdirAll(d Disk, path string, sync bool) error {
 // written. Listings ignore such files.
 const TemporarySuffix = ".yamlhost-tmp-"
 
-// Temporary returns a new name of a file beside path.
+// Temporary returns an unused file name in the folder of path.
 func Temporary(path string) string { return path + TemporarySuffix + rand.Text() }
 
-// WriteDurably puts data in a file so that after a crash at any moment there is either the old content or the new, and
-// after the return the new.
+// WriteDurably replaces the content of a file. A crash at any moment leaves either the old content or the new; once
+// WriteDurably has returned, the new.
 func WriteDurably(d Disk, path string, data []byte) error {
 	if err := WriteWhole(d, path, data, true); err != nil {
 		return err
@@ -182,8 +181,8 @@ func WriteDurably(d Disk, path string, data []byte) error {
 	return d.SyncDir(filepath.Dir(path))
 }
 
-// WriteWhole puts data in a file so that a reader sees either the old content or the new. Without sync a crash of the
-// machine may lose both; it is for copies.
+// WriteWhole replaces the content of a file so that a reader sees either the old content or the new. Without sync, which
+// is for copies, a crash of the machine may lose both.
 func WriteWhole(d Disk, path string, data []byte, sync bool) error {
 	if err := MkdirAll(d, filepath.Dir(path), sync); err != nil {
 		return err
@@ -191,8 +190,8 @@ func WriteWhole(d Disk, path string, data []byte, sync bool) error {
 	return WriteThrough(d, Temporary(path), path, data, sync)
 }
 
-// SameAs makes path another name of a file that is never written to. data is its content; with nil, SameAs reads the
-// content if it needs it. Where files have one name only, it writes a copy in the manner of WriteWhole without sync.
+// SameAs makes path a hard link to file, which nobody may write to any more. Without hard links it writes a copy, as
+// WriteWhole does without sync. data is the content of file; if it is nil, SameAs reads file when it needs the content.
 func SameAs(d Disk, file, path string, data []byte) error {
 	if err := MkdirAll(d, filepath.Dir(path), false); err != nil {
 		return err
@@ -207,7 +206,7 @@ func SameAs(d Disk, file, path string, data []byte) error {
 		return WriteThrough(d, Temporary(path), path, data, false)
 	}
 	err := d.Rename(tmp, path)
-	// both were names of the file already
+	// if path is a link to file already, Rename leaves tmp
 	if removed := d.Remove(tmp); removed == nil || !errors.Is(removed, fs.ErrNotExist) {
 		err = errors.Join(err, removed)
 	}
@@ -238,7 +237,8 @@ func Holds(d Disk, path string, content []byte) (bool, error) {
 	return same && err == nil, errors.Join(err, f.Close())
 }
 
-// WriteThrough is WriteWhole by way of a Temporary file in another folder of the same file system; path's has to exist.
+// WriteThrough is WriteWhole with tmp as the temporary file, in any folder of the same file system. The folder of path
+// must exist.
 func WriteThrough(d Disk, tmp, path string, data []byte, sync bool) error {
 	f, err := d.Create(tmp)
 	if err != nil {

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// guardLimit is how long to wait for others that are about to take a lock, or to remove a file: that takes them a few
-// milliseconds, so that anyone who needs longer is stopped, or its disk hangs.
+// guardLimit is how long Guard waits. Taking a lock or removing a file takes a few milliseconds: a process that holds
+// the guard longer is stopped, or its disk hangs.
 const guardLimit = 10 * time.Second
 
-// Guard keeps other processes of this machine from taking locks in a folder until release. So if two processes come
-// at the same moment, one of them gets the lock, and none takes it while a file is removed. On a file system without
-// such guards it does nothing: the protocol of F6.9 alone never lets two processes have the lock.
+// Guard locks a folder with flock until release. So if two processes take a stack's lock at the same moment, one of
+// them gets it, and nobody takes it while a file is removed. On a file system without flock, Guard does nothing: the
+// protocol of F6.9 alone never lets two processes have the lock.
 func (Real) Guard(folder string) (release func(), free bool) {
 	dir, err := os.Open(folder)
 	if err != nil {
 		return func() {}, true
 	}
-	release = func() { _ = dir.Close() } // gives it back
+	release = func() { _ = dir.Close() } // ends the flock
 	for until := time.Now().Add(guardLimit); ; time.Sleep(time.Millisecond) {
 		err = syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
@@ -35,7 +35,7 @@ func (Real) Guard(folder string) (release func(), free bool) {
 	}
 }
 
-// Guarding asks Linux for it.
+// Guarding finds the process in Linux's /proc/locks.
 func (Real) Guarding(folder string) (pid int) {
 	var info syscall.Stat_t
 	if syscall.Stat(folder, &info) != nil {

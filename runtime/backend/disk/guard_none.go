@@ -2,8 +2,8 @@
 
 package disk
 
-// Guard has nothing to go by on this system. Of two that take a lock at the same moment, both may find it taken.
+// Guard does nothing on this system. Two processes that take a lock at the same moment may both fail.
 func (Real) Guard(string) (release func(), free bool) { return func() {}, true }
 
-// Guarding is never known on this system.
+// Guarding returns 0: the process is never known on this system.
 func (Real) Guarding(string) int { return 0 }

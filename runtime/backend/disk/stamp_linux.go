@@ -29,7 +29,7 @@ func (Real) ReadUnless(path string, seen Stamp) (text []byte, now Stamp, err err
 	if now != (Stamp{}) && now == seen {
 		return nil, now, nil
 	}
-	text = make([]byte, 0, info.Size+1) // one more, so that the end shows
+	text = make([]byte, 0, info.Size+1) // one byte more, to notice that the file has grown
 	for {
 		var n int
 		if err := again(func() (err error) {
@@ -48,7 +48,7 @@ func (Real) ReadUnless(path string, seen Stamp) (text []byte, now Stamp, err err
 	}
 }
 
-// again repeats a call of the system that a signal has interrupted.
+// again repeats a system call as long as signals interrupt it.
 func again(call func() error) error {
 	for {
 		if err := call(); err != syscall.EINTR {

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// syncData makes the data of a file durable, and of its metadata only the size, which is needed to read the data.
+// syncData makes the data and the size of a file durable, but not its times.
 func syncData(f *os.File) error {
 	connection, err := f.SyscallConn()
 	if err != nil {

@@ -4,5 +4,5 @@ package disk
 
 import "os"
 
-// syncData is Sync: other systems have nothing less, or promise less with it.
+// syncData is Sync: other systems have no cheaper call, or one that guarantees less.
 func syncData(f *os.File) error { return f.Sync() }

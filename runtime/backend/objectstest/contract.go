@@ -1,4 +1,4 @@
-// Package objectstest holds stores against what backend.Objects promises, for the tests of all of them.
+// Package objectstest has the tests that every implementation of backend.Objects passes.
 package objectstest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Contract holds a store against what backend.Objects promises.
+// Contract tests a store against the contract of backend.Objects, and of backend.Bulk if it implements that.
 func Contract(t *testing.T, o backend.Objects) {
 	t.Helper()
 	ctx := t.Context()
@@ -85,7 +85,7 @@ func Contract(t *testing.T, o backend.Objects) {
 		}
 	}
 
-	// Of many that create an object, and of many that replace it, exactly one does.
+	// Of many concurrent creations of an object, and of many replacements, exactly one succeeds.
 	for _, c := range []backend.Condition{{Absent: true}, {}} {
 		const key, rivals = "a/rivals", 8
 		if !c.Absent {
@@ -112,7 +112,7 @@ func Contract(t *testing.T, o backend.Objects) {
 	}
 }
 
-// Whole is a life of a stack in a store, which two machines come to.
+// Whole tests a store with a stack that two machines work on, from its creation to its removal.
 func Whole(t *testing.T, url string, opener func(rawURL string) (backend.Objects, error)) {
 	t.Helper()
 	open := func(pid int) *backend.Backend {
@@ -139,7 +139,7 @@ func Whole(t *testing.T, url string, opener func(rawURL string) (backend.Objects
 	require.Equal(t, 1, next.Recovered().Entries)
 	require.Len(t, next.Base().Resources, 1)
 
-	// Should the first one live all the same, it is too late.
+	// If the first one is alive after all, its writes fail.
 	var lost *backend.LockLostError
 	second := *r
 	second.URN += "2"

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/disk/disktest"
 )
 
-// Faulty is a store behind a fault, which is called for each put and delete of an object, and for each look at a
-// lease that was taken through it. Its error is final: the caller does not try again.
+// Faulty returns a store that calls f around each Put and Delete, and around each Get of a lease while one is held
+// through it. Errors of f are permanent: the caller does not repeat the request.
 func Faulty(o backend.Objects, f disktest.Fault) backend.Objects {
 	s := &faulty{Objects: o, fault: f, holds: &atomic.Bool{}}
 	store, fences := o.(backend.Fencing)
@@ -63,7 +63,7 @@ func (s *faulty) Delete(ctx context.Context, key string) error {
 	return s.around("delete", key, func() error { return s.Objects.Delete(ctx, key) })
 }
 
-// faultyFencing is such a store that knows leases.
+// faultyFencing is a faulty store that implements backend.Fencing.
 type faultyFencing struct {
 	*faulty
 	store backend.Fencing
@@ -77,14 +77,14 @@ func (s *faultyFencing) Hold(ctx context.Context, key string, number int64) (bac
 	return faultyHeld{&faulty{Objects: held, fault: s.fault, holds: s.holds}, held}, nil
 }
 
-// database is a store that knows leases, reads much at once, and tells those who wait.
+// database has the optional interfaces of a database.
 type database interface {
 	backend.Fencing
 	backend.Bulk
 	backend.Waking
 }
 
-// faultyDatabase is such a store that does all that a database does.
+// faultyDatabase is a faulty store that implements database.
 type faultyDatabase struct {
 	*faultyFencing
 	all database

@@ -16,12 +16,12 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// held is the store as the holder of a lease sees it. Each of its writes checks the number of the lease. Beside that a
-// session of its own has an advisory lock for as long as the process is connected: administrators see in pg_locks who
-// works on what, and anyone who takes over ends that session. It is safe for concurrent use.
+// held is the store for the holder of a lease. Each of its writes checks the number of the lease. In addition, a session
+// of its own holds an advisory lock while the process is connected: administrators see in pg_locks who works on which
+// stack, and a run that takes over ends that session. It is safe for concurrent use.
 type held struct {
 	*Store
-	lease string // key
+	lease string // key of the lease object
 	claim *claim
 
 	end  context.CancelFunc
@@ -32,8 +32,8 @@ var _ backend.Held = (*held)(nil)
 
 var errHeld = errors.New("another session holds the advisory lock on the stack")
 
-// Hold takes the advisory lock on the key of a lease. Anyone who has it still has lost the lease: that session is
-// ended, so that its statements in flight have no effect.
+// Hold takes the advisory lock on the key of a lease. A session that still has that lock belongs to a run that has lost
+// the lease: Hold ends it, so that its statements in flight have no effect.
 func (s *Store) Hold(ctx context.Context, lease string, number int64) (backend.Held, error) {
 	h := &held{Store: s, lease: lease, claim: &claim{s.prefix + lease, number}, done: make(chan struct{})}
 	c, err := h.session(ctx)
@@ -50,8 +50,8 @@ func (s *Store) Hold(ctx context.Context, lease string, number int64) (backend.H
 	return h, nil
 }
 
-// Put writes an object if the condition holds and the lease still has its number. The lease itself is written under its
-// condition only.
+// Put writes an object if the condition holds and the lease still has its number. For the lease object itself only the
+// condition counts.
 func (h *held) Put(ctx context.Context, key string, data []byte, c backend.Condition) (string, error) {
 	if key == h.lease {
 		return h.put(ctx, key, data, c, nil)
@@ -68,7 +68,7 @@ func (h *held) Release() {
 	<-h.done
 }
 
-// session returns a connection of its own.
+// session opens a connection outside of the pool.
 func (h *held) session(ctx context.Context) (*pgx.Conn, error) {
 	c, err := pgx.ConnectConfig(ctx, h.connect)
 	if err != nil {
@@ -87,8 +87,8 @@ func closeNow(c *pgx.Conn) {
 	_ = c.Close(ctx) // the server ends the session in any case
 }
 
-// lockNumber returns the number of the advisory lock. Advisory locks have only numbers, and these hold for a whole
-// database.
+// lockNumber returns the number of the advisory lock: a hash of table and key, because the numbers of advisory locks
+// are shared by the whole database.
 func (h *held) lockNumber(ctx context.Context, c *pgx.Conn) (int64, error) {
 	var table uint32
 	if err := c.QueryRow(ctx, `SELECT to_regclass($1)::oid`, quoted(h.own)).Scan(&table); err != nil {
@@ -107,7 +107,7 @@ func (h *held) try(ctx context.Context, c *pgx.Conn, number int64) error {
 	return err
 }
 
-// take takes the advisory lock, and ends the session of anyone who has it.
+// take takes the advisory lock, and ends any session that has it.
 func (h *held) take(ctx context.Context, c *pgx.Conn) error {
 	number, err := h.lockNumber(ctx, c)
 	if err != nil {
@@ -133,15 +133,15 @@ func (h *held) take(ctx context.Context, c *pgx.Conn) error {
 }
 
 // mine reports whether the lease still has its number.
-func (h *held) mine(ctx context.Context, c *pgx.Conn) (is bool, err error) {
+func (h *held) mine(ctx context.Context, c *pgx.Conn) (mine bool, err error) {
 	err = c.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM `+quoted(h.own)+` WHERE key = $1 AND number = $2)`,
-		h.claim.key, h.claim.number).Scan(&is)
-	return is, err
+		h.claim.key, h.claim.number).Scan(&mine)
+	return mine, err
 }
 
-// keep waits for the end of the session and makes a new one, until Release or until the lease is another's. A session
-// that is cut does not end the run: the lease says whose turn it is. If another session has the lock meanwhile, an
-// earlier one of this run is not known to be gone yet.
+// keep opens a new session whenever the session ends, until Release or until another run has the lease. The end of a
+// session does not end the run: only the lease decides who may write. If another session has the advisory lock while the
+// lease is still this run's, the server has not noticed yet that an earlier session of this run is gone.
 func (h *held) keep(ctx context.Context, c *pgx.Conn) {
 	defer close(h.done)
 	for pause := time.Duration(0); ; pause = time.Second {
@@ -160,8 +160,8 @@ func (h *held) keep(ctx context.Context, c *pgx.Conn) {
 		if err != nil {
 			continue
 		}
-		is, err := h.mine(ctx, next)
-		if err == nil && !is { // the one who ended the session has the lease now, and is to have the lock
+		mine, err := h.mine(ctx, next)
+		if err == nil && !mine { // the run that ended the session has the lease now, and needs the advisory lock
 			closeNow(next)
 			return
 		}
@@ -188,14 +188,15 @@ const channel = "yamlhost_lease"
 // payload names a lease in a notification.
 func (s *Store) payload(key string) string { return s.table + " " + s.prefix + key }
 
-// wake notifies processes that wait for a lease that it has been released. They ask again in any case, only later.
+// wake notifies waiting processes that a lease has been released. Without the notification they find out later, because
+// they also poll.
 func (s *Store) wake(ctx context.Context, key string, c backend.Condition) {
 	if c.Number == 0 && path.Base(key) == "lease.json" {
 		_, _ = s.pool.Exec(ctx, `SELECT pg_notify($1, $2)`, channel, s.payload(key))
 	}
 }
 
-// Wakes listens, on a connection of its own, for the end of a lease.
+// Wakes listens on a connection of its own for the release of a lease; see backend.Waking.
 func (s *Store) Wakes(ctx context.Context, key string) (<-chan struct{}, func(), error) {
 	c, err := pgx.ConnectConfig(ctx, s.connect)
 	if err != nil {
@@ -213,7 +214,7 @@ func (s *Store) Wakes(ctx context.Context, key string) (<-chan struct{}, func(),
 		for {
 			n, err := c.WaitForNotification(life)
 			if err != nil {
-				return // who waits asks now and then
+				return // the waiting process also polls
 			}
 			if n.Payload != s.payload(key) {
 				continue

@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// connections is how many one process has at most, beside the one that holds the lock of a stack.
+	// connections is the largest number of connections of a process, not counting those outside of the pool.
 	connections = 4
-	// patience is how long a connection may take to come about, unless connect_timeout says otherwise.
+	// patience is the default of connect_timeout.
 	patience = 10 * time.Second
 )
 
 // Known returns the schemes that this build can open.
 func Known() []string { return []string{Scheme} }
 
-// Open opens the database of a URL (F6.18). Nothing is asked of it yet, and nothing is made before something is
-// written. lookup has libpq's variables. Error messages have no passwords in them.
+// Open opens the database of a URL (F6.18). It sends no request yet; the first write creates the tables. lookup supplies
+// libpq's variables. Error messages contain no passwords.
 func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, error) {
 	t, err := parse(rawURL, lookup)
 	if err != nil {
@@ -40,8 +40,8 @@ func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, e
 	if err != nil {
 		return nil, fmt.Errorf("open the backend %s: %w", t.name, withoutSettings(err))
 	}
-	// One way for each statement: nothing is prepared, which short processes would not gain from. Get asks for bytes as
-	// bytes.
+	// Statements are not prepared: short processes would gain nothing. Get and GetAll choose a mode that reads data in
+	// binary form.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.MaxConns, config.MinConns, config.MaxConnIdleTime = connections, 0, time.Minute
 	if config.ConnConfig.ConnectTimeout == 0 {
@@ -55,7 +55,7 @@ func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, e
 	return s, nil
 }
 
-// withoutSettings returns why settings cannot be used, without the settings.
+// withoutSettings returns the reason why settings cannot be used, without the settings: they may contain a password.
 func withoutSettings(err error) error {
 	if malformed, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
 		if cause := errors.Unwrap(malformed); cause != nil {
@@ -73,7 +73,7 @@ func (s *Store) prepare(ctx context.Context, c *pgx.Conn) error {
 	if err := c.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pid); err != nil {
 		return err
 	}
-	if pid != c.PgConn().PID() && !s.sessions.Load() { // somebody stands between
+	if pid != c.PgConn().PID() && !s.sessions.Load() { // there is a pooler in between
 		if err := s.refusePooler(ctx, c, pid); err != nil {
 			return err
 		}
@@ -95,9 +95,9 @@ func (*PoolerError) Error() string {
 		"session mode (pool_mode = session)"
 }
 
-// refusePooler returns an error if a connection does not keep its session, whose server process is pid. It opens a
-// transaction on a second connection: a pooler that shares sessions has then given that one this process, or has to
-// give this connection another process, or none.
+// refusePooler returns an error if the connection c does not keep its session, which is the server process pid. It opens
+// a transaction on a second connection. If the pooler shares sessions, that transaction either runs in pid too, or c now
+// gets another process, or none.
 func (s *Store) refusePooler(ctx context.Context, c *pgx.Conn, pid uint32) error {
 	const turn = 3 * time.Second
 	process := func(c *pgx.Conn, statements ...string) (pid uint32, err error) {
@@ -120,7 +120,7 @@ func (s *Store) refusePooler(ctx context.Context, c *pgx.Conn, pid uint32) error
 		if other, err := process(rival, `BEGIN`); err == nil && other == pid || code(err) == notInThisMode {
 			return refused(&PoolerError{})
 		}
-	} // else all sessions are taken, which only those that are kept can be
+	} // else no session is free, which happens only if the pooler keeps them
 	now, err := process(c)
 	if now != pid && (err == nil || errors.Is(err, context.DeadlineExceeded)) {
 		return refused(&PoolerError{})

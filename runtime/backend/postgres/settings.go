@@ -20,7 +20,7 @@ import (
 
 const (
 	defaultTable = "pulumi_state"
-	ownSuffix    = "_yamlhost" // of the table beside it
+	ownSuffix    = "_yamlhost" // ends the name of yamlhost's own table
 	longestName  = 63          // bytes that the server keeps of a name
 )
 
@@ -29,10 +29,10 @@ type target struct {
 	settings map[string]string // by libpq's keywords
 	table    string
 	prefix   string // empty, or ends in a slash
-	name     string // of the backend in messages; without anything secret
+	name     string // the backend's URL for messages, without secrets
 }
 
-// variables are libpq's variables with its keywords.
+// variables maps libpq's environment variables to its keywords.
 var variables = map[string]string{
 	"PGHOST": "host", "PGPORT": "port", "PGDATABASE": "dbname", "PGUSER": "user", "PGPASSWORD": "password",
 	"PGPASSFILE": "passfile",
@@ -45,7 +45,7 @@ var variables = map[string]string{
 	"PGSSLPASSWORD": "sslpassword",
 }
 
-// plainName is a name that the Pulumi CLI can use, which writes it into its statements as it is.
+// plainName matches the table names that the Pulumi CLI can use: it writes them into its statements without quotes.
 var plainName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]*$`)
 })
@@ -91,16 +91,16 @@ func parse(rawURL string, lookup Lookup) (*target, error) {
 	}
 	t.settings = map[string]string{"port": "5432", "password": "", "application_name": "yamlhost",
 		"target_session_attrs": "primary"}
-	for _, from := range []map[string]string{environment, service, own} {
-		maps.Copy(t.settings, from)
+	for _, source := range []map[string]string{environment, service, own} {
+		maps.Copy(t.settings, source)
 	}
-	if _, said := t.settings["sslmode"]; !said {
-		t.settings["sslmode"] = "require" // as the Pulumi CLI; a socket of this machine knows no TLS, and none is asked for
+	if _, ok := t.settings["sslmode"]; !ok {
+		t.settings["sslmode"] = "require" // as for the Pulumi CLI; the library ignores it for a socket of this machine
 	}
 	return t, nil
 }
 
-// settingsOf returns what the URL itself says.
+// settingsOf returns the settings in the URL itself.
 func settingsOf(u *url.URL, query url.Values) map[string]string {
 	own := map[string]string{}
 	if u.User != nil {
@@ -133,7 +133,7 @@ func canonical(key string) string {
 	return key
 }
 
-// fromVariables returns what libpq's variables say. The files that it looks for are in the home folder.
+// fromVariables returns the settings in libpq's variables, with the default paths of its files in the home folder.
 func fromVariables(lookup Lookup) map[string]string {
 	found := map[string]string{}
 	if lookup == nil {
@@ -153,12 +153,12 @@ func fromVariables(lookup Lookup) map[string]string {
 	return found
 }
 
-// fromService returns what the service says that the URL or a variable names. Neither its name nor its file is a
-// setting afterwards.
+// fromService returns the settings of the service that the URL or a variable names; nil if neither does. It removes the
+// name and the file of the service from own and environment.
 func fromService(own, environment map[string]string) (map[string]string, error) {
 	either := func(key string) string {
-		value, said := own[key]
-		if !said {
+		value, ok := own[key]
+		if !ok {
 			value = environment[key]
 		}
 		delete(own, key)
@@ -180,14 +180,14 @@ func fromService(own, environment map[string]string) (map[string]string, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s describes no service %q", path, name)
 	}
-	said := map[string]string{}
+	settings := map[string]string{}
 	for key, value := range service.Settings {
-		said[canonical(key)] = value
+		settings[canonical(key)] = value
 	}
-	return said, nil
+	return settings, nil
 }
 
-// text returns the settings as the library takes them, each with its keyword, so that it looks for none of them itself.
+// text returns the settings as a connection string of keywords and values, which leaves the library none to look up.
 func (t *target) text() (string, error) {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(t.settings)) {

@@ -20,7 +20,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// Store is a table of the Pulumi CLI with ours beside it. It is safe for concurrent use.
+// Store is a table of the Pulumi CLI, and yamlhost's own table beside it. It is safe for concurrent use.
 type Store struct {
 	pool    *pgxpool.Pool
 	connect *pgx.ConnConfig // for connections beside the pool
@@ -28,7 +28,7 @@ type Store struct {
 	own     string
 	prefix  string
 
-	sessions atomic.Bool // what stands before the server, if anything, was found to keep them
+	sessions atomic.Bool // the pooler before the server was found to keep sessions
 }
 
 var (
@@ -36,11 +36,11 @@ var (
 	_ backend.Bulk    = (*Store)(nil)
 )
 
-// version identifies one version of a row: the transaction that wrote it, and when. The Pulumi CLI's table has no
-// place for a number of ours, and the server keeps this of every row.
+// version is the SQL expression for the version of a row: the transaction that wrote it, and the time. The Pulumi CLI's
+// table has no column for a version number.
 const version = `xmin::text || '.' || (extract(epoch FROM updated_at) * 1000000)::bigint::text`
 
-// pulumis reports whether a key is the Pulumi CLI's. All others stand in our own table, so that its holds nothing else.
+// pulumis reports whether a key belongs in the Pulumi CLI's table. All others are in yamlhost's own table.
 func pulumis(key string) bool {
 	rest, _ := strings.CutPrefix(key, ".pulumi/")
 	folder, _, deeper := strings.Cut(rest, "/")
@@ -59,7 +59,7 @@ func pulumis(key string) bool {
 	return false
 }
 
-// home returns where a key stands: the table, and how its data is read and written there.
+// home returns the table of a key, and the SQL expressions that read and write its data there.
 func (s *Store) home(key string) (table, read, write string) {
 	if pulumis(key) {
 		return quoted(s.table), `decode(data->>'data', 'base64')`, `$2::json`
@@ -69,7 +69,7 @@ func (s *Store) home(key string) (table, read, write string) {
 
 func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// content returns data as the table of a key takes it.
+// content returns data as a parameter for the table of a key.
 func content(key string, data []byte) any {
 	if pulumis(key) {
 		return `{"data":"` + base64.StdEncoding.EncodeToString(data) + `"}`
@@ -80,7 +80,7 @@ func content(key string, data []byte) any {
 	return data
 }
 
-// Close gives up all connections.
+// Close closes all connections.
 func (s *Store) Close() { s.pool.Close() }
 
 // Get reads an object.
@@ -97,25 +97,25 @@ func (s *Store) Get(ctx context.Context, key string) (o backend.Object, err erro
 	return o, nil
 }
 
-// List names what begins with prefix. The database puts together what is common up to a further slash.
+// List lists the keys that begin with prefix. The database groups those that agree up to a further slash.
 func (s *Store) List(ctx context.Context, prefix string) ([]backend.Listed, error) {
-	return s.listIn(ctx, func(from string) (string, []any) {
+	return s.listIn(ctx, func(rows string) (string, []any) {
 		return `SELECT name COLLATE "C", max(updated_at) FROM (
 				SELECT substr(CASE position('/' IN rest) WHEN 0 THEN key ELSE left(key, length(key) - length(rest) + position('/' IN rest)) END,
 					length($4::text) + 1) AS name, updated_at
-				FROM (SELECT key, substr(key, length($3::text) + 1) AS rest, updated_at FROM (` + from + `) AS found) AS cut) AS named
+				FROM (SELECT key, substr(key, length($3::text) + 1) AS rest, updated_at FROM (` + rows + `) AS found) AS cut) AS named
 			GROUP BY 1 ORDER BY 1`, []any{s.prefix + prefix, s.prefix}
 	}, prefix)
 }
 
-// listIn runs a statement over the keys that begin with prefix, in both tables or in the one that exists. Its own
-// parameters begin with $3.
-func (s *Store) listIn(ctx context.Context, statement func(from string) (string, []any),
+// listIn runs a statement over the rows whose keys begin with prefix, in both tables or in the one that exists. The
+// parameters of the statement begin with $3.
+func (s *Store) listIn(ctx context.Context, statement func(rows string) (string, []any),
 	prefix string) ([]backend.Listed, error) {
 	first := s.prefix + prefix
-	for _, tables := range [][]string{{s.table, s.own}, {s.table}} { // the Pulumi CLI makes only its own
+	for _, tables := range [][]string{{s.table, s.own}, {s.table}} { // the Pulumi CLI creates only its own
 		var parts []string
-		for _, table := range tables { // the operators match the index that the Pulumi CLI makes
+		for _, table := range tables { // the operators match the Pulumi CLI's index
 			parts = append(parts, `SELECT key, updated_at FROM `+quoted(table)+` WHERE key ~>=~ $1 AND key ~<~ $2`)
 		}
 		text, parameters := statement(strings.Join(parts, ` UNION ALL `))
@@ -133,18 +133,18 @@ func (s *Store) listIn(ctx context.Context, statement func(from string) (string,
 	return nil, nil
 }
 
-// ListAll names every object whose key begins with prefix.
+// ListAll lists every object whose key begins with prefix.
 func (s *Store) ListAll(ctx context.Context, prefix string) ([]backend.Listed, error) {
-	return s.listIn(ctx, func(from string) (string, []any) {
-		return `SELECT substr(key, length($3::text) + 1) COLLATE "C" AS name, updated_at FROM (` + from +
+	return s.listIn(ctx, func(rows string) (string, []any) {
+		return `SELECT substr(key, length($3::text) + 1) COLLATE "C" AS name, updated_at FROM (` + rows +
 			`) AS found ORDER BY 1`, []any{s.prefix}
 	}, prefix)
 }
 
-// most is how many bytes, as the server keeps them, GetAll reads at once.
+// most is the amount of data that GetAll reads at once from a table, in bytes as the server stores them.
 const most = 4 << 20
 
-// GetAll reads objects, as many as are no more than a few megabytes.
+// GetAll reads objects; see backend.Bulk.
 func (s *Store) GetAll(ctx context.Context, keys []string) (map[string]backend.Object, error) {
 	found := map[string]backend.Object{}
 	byTable := map[string][]string{}
@@ -183,16 +183,15 @@ func (s *Store) Put(ctx context.Context, key string, data []byte, c backend.Cond
 // Delete removes an object, if there is one.
 func (s *Store) Delete(ctx context.Context, key string) error { return s.remove(ctx, key, nil) }
 
-// claim is the lease that a write is held to.
+// claim is the lease that a write requires.
 type claim struct {
 	key    string // with its prefix
 	number int64
 }
 
-// fence is the part of a statement that comes before a write: the lease, if it still has its number. It stays as it is
-// until the write is done, because the row is locked for that long; and a write that waited for somebody who takes over
-// sees what that one wrote. Its parameters are the last two. Without a claim it always holds. No table can have a name
-// with a space in it.
+// fence returns the WITH clause before a write, and appends its parameters: it has a row if the lease still has its
+// number, and always without a claim. The lease's row stays locked until the write is done; a write that waited for a
+// run that takes over sees the new number. The space keeps the clause's name from being a table's.
 func (s *Store) fence(c *claim, parameters *[]any) string {
 	if c == nil {
 		return `WITH "the fence" AS (SELECT 1)`
@@ -267,7 +266,7 @@ func (s *Store) remove(ctx context.Context, key string, held *claim) error {
 	return nil
 }
 
-// create makes the tables: the Pulumi CLI's as it makes it itself, and ours. number is a lease's number.
+// create creates both tables, the Pulumi CLI's as that creates it. The column number holds the number of a lease.
 func (s *Store) create(ctx context.Context) error {
 	table, index, own := quoted(s.table), quoted(s.table+"_key_prefix_idx"), quoted(s.own)
 	for _, statement := range [...]string{
@@ -278,7 +277,7 @@ func (s *Store) create(ctx context.Context) error {
 			updated_at TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now())`,
 	} {
 		_, err := s.pool.Exec(ctx, statement)
-		for range 5 { // two that make it at the same moment get into each other's way
+		for range 5 { // processes that create it at the same moment make each other fail
 			if c := code(err); c != duplicate && c != there && c != thereToo {
 				break
 			}
@@ -292,27 +291,27 @@ func (s *Store) create(ctx context.Context) error {
 	return nil
 }
 
-// Codes of the server that are answers.
+// The SQLSTATE codes that the store handles.
 const (
 	noTable   = "42P01"
 	duplicate = "23505"
 	there     = "42P07"
-	thereToo  = "42710" // of the type that a table brings along
+	thereToo  = "42710" // for the row type of a table
 	// notInThisMode is pgbouncer's answer to a transaction in statement mode.
 	notInThisMode = "08P01"
 )
 
 func code(err error) string {
-	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return said.Code
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return answer.Code
 	}
 	return ""
 }
 
-// explain sorts errors: those that may pass, those that will not, and that there is no such object. It hides what those
-// that may pass are made of: a socket that is away for a moment would be taken for an object that does not exist.
+// explain classifies an error as transient, permanent (backend.ErrRefused) or a missing object (fs.ErrNotExist). It does
+// not wrap the cause of a transient error: a socket that is missing would be taken for a missing object.
 func explain(err error) error {
-	var said *pgconn.PgError
+	var answer *pgconn.PgError
 	switch {
 	case err == nil:
 		return nil
@@ -320,24 +319,24 @@ func explain(err error) error {
 		return fs.ErrNotExist
 	case errors.Is(err, backend.ErrRefused):
 		return err
-	case !errors.As(err, &said):
+	case !errors.As(err, &answer):
 		return errors.New(err.Error())
-	case passes(said.Code):
-		return errors.New(said.Message)
+	case passes(answer.Code):
+		return errors.New(answer.Message)
 	}
-	text := said.Message
-	if said.Code == "42501" {
+	text := answer.Message
+	if answer.Code == "42501" {
 		text += "; the user needs USAGE of the schema, and SELECT, INSERT, UPDATE and DELETE on both tables, or CREATE to " +
 			"make them"
 	}
-	return refused(fmt.Errorf("%s (SQLSTATE %s)", text, said.Code))
+	return refused(fmt.Errorf("%s (SQLSTATE %s)", text, answer.Code))
 }
 
-// refused is an error that will not pass.
+// refused returns err as a permanent error.
 func refused(err error) error { return fmt.Errorf("%w: %w", backend.ErrRefused, err) }
 
-// passes reports whether an error of the server may be gone soon: of the connection, of a server that starts, stops or
-// is only a copy yet, of too many connections, of rivals, or of an operator.
+// passes reports whether an error of the server is transient: it is about the connection, a server that starts, stops or
+// is still a replica, too many connections, concurrent transactions, or an operator's intervention.
 func passes(code string) bool {
 	for _, class := range [...]string{"08", "40", "53", "55", "57", "58", "25006"} {
 		if strings.HasPrefix(code, class) {

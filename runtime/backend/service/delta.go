@@ -2,7 +2,7 @@ package service
 
 import "unicode/utf8"
 
-// edit replaces the bytes of a text from one offset to another. Lines and columns are not needed by anybody.
+// edit replaces a span of bytes of a text. Only the offsets of the span are set: nobody needs lines and columns.
 type edit struct {
 	Span    span
 	NewText string

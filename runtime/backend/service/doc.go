@@ -1,3 +1,3 @@
-// Package service keeps stacks behind HTTP, in the protocol of Pulumi Cloud: Service implements the contract of package
-// backend. It knows neither states nor journals, which it only passes on.
+// Package service keeps stacks behind HTTP, in the protocol of Pulumi Cloud: Service implements backend.Service. It
+// passes states and journals on without decoding them.
 package service

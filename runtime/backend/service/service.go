@@ -16,10 +16,10 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// Options are how a service is asked.
+// Options configure a Service.
 type Options struct {
 	serviceapi.Options
-	// Organization is the user's choice for names without one; empty leaves that to the service.
+	// Organization owns the stacks whose names have no owner; if it is empty, the service's default organization does.
 	Organization string
 }
 
@@ -35,7 +35,7 @@ type Service struct {
 
 var _ backend.Service = (*Service)(nil)
 
-// Open makes the service at a URL. Nothing is asked of it yet.
+// Open returns the service at a URL. It sends no request yet.
 func Open(rawURL string, o Options) (*Service, error) {
 	client, err := serviceapi.New(rawURL, o.Options)
 	if err != nil {
@@ -44,22 +44,22 @@ func Open(rawURL string, o Options) (*Service, error) {
 	return &Service{client: client, o: o, organization: o.Organization}, nil
 }
 
-// stackPath is the path of a stack, or of something below it.
+// stackPath returns the path of a stack in the API, or of something below it.
 func stackPath(r backend.Ref, rest ...string) string {
 	return serviceapi.Path(append([]string{"stacks", r.Owner, r.Project, r.Stack}, rest...)...)
 }
 
-// get asks for something that may be repeated.
+// get sends a GET request, which may be repeated.
 func (s *Service) get(ctx context.Context, path string, query url.Values, answer any) error {
 	return s.explain(s.client.Do(ctx, serviceapi.Call{Method: http.MethodGet, Path: path, Query: query}, answer))
 }
 
-// send changes something, once.
+// send sends a request that changes something and must not be repeated.
 func (s *Service) send(ctx context.Context, method, path string, body, answer any) error {
 	return s.client.Do(ctx, serviceapi.Call{Method: method, Path: path, Body: body, Packed: true}, answer)
 }
 
-// explain adds to an error which service it is.
+// explain adds the URL of the service to an error. A service that is away gives a *backend.AwayError.
 func (s *Service) explain(err error) error {
 	switch {
 	case err == nil:
@@ -70,7 +70,7 @@ func (s *Service) explain(err error) error {
 	return fmt.Errorf("the service %s: %w", s.client.URL(), err)
 }
 
-// explainStack is explain for a call about a stack.
+// explainStack is explain for a call about a stack, which may also be missing or locked.
 func (s *Service) explainStack(ctx context.Context, r backend.Ref, err error) error {
 	switch serviceapi.Status(err) {
 	case http.StatusNotFound:
@@ -90,7 +90,7 @@ func (s *Service) explainStack(ctx context.Context, r backend.Ref, err error) er
 	return s.explain(err)
 }
 
-// User returns whose token it is.
+// User returns the user of the token.
 func (s *Service) User(ctx context.Context) (backend.User, error) {
 	var answer struct {
 		Login         string `json:"githubLogin"`
@@ -111,7 +111,8 @@ func (s *Service) User(ctx context.Context) (backend.User, error) {
 	return u, nil
 }
 
-// Organization returns the user's default organization: the one of Options, what the service says, or the user's own.
+// Organization returns the user's default organization: the one in Options, else the service's default, else the user's
+// own.
 func (s *Service) Organization(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +213,7 @@ func (s *Service) Stack(ctx context.Context, r backend.Ref) (backend.Hosted, err
 	return backend.Hosted{Ref: r, Tags: a.Tags, Version: a.Version, Resources: -1, Lock: a.lock(s.page(r))}, nil
 }
 
-// page is the URL of a page of a stack, or of something below it. Pulumi Cloud has its pages at another host.
+// page returns the URL of a stack's page, or of a page below it. Pulumi Cloud has its pages at another host.
 func (s *Service) page(r backend.Ref, rest ...string) string {
 	base := s.client.URL()
 	if scheme, host, ok := strings.Cut(base, "://"); ok && strings.HasPrefix(host, "api.") {
@@ -267,7 +268,7 @@ func (s *Service) SetTags(ctx context.Context, r backend.Ref, tags map[string]st
 	return s.explainStack(ctx, r, err)
 }
 
-// Export returns a state byte by byte.
+// Export returns the bytes of a state as the service has them.
 func (s *Service) Export(ctx context.Context, r backend.Ref, version int) ([]byte, error) {
 	path := stackPath(r, "export")
 	if version > 0 {
@@ -283,7 +284,7 @@ func (s *Service) Export(ctx context.Context, r backend.Ref, version int) ([]byt
 	return text, s.explainStack(ctx, r, err)
 }
 
-// Import replaces a state, and waits until that is done.
+// Import replaces a state, and waits until the service has done it.
 func (s *Service) Import(ctx context.Context, r backend.Ref, deployment []byte) error {
 	var answer struct{ UpdateID string }
 	if err := s.send(ctx, http.MethodPost, stackPath(r, "import"), deployment, &answer); err != nil {
@@ -308,7 +309,7 @@ func (s *Service) Import(ctx context.Context, r backend.Ref, deployment []byte) 
 	}
 }
 
-// historyPage is how many records are asked for at a time.
+// historyPage is the number of records per request.
 const historyPage = 100
 
 // History returns records, newest first.
@@ -342,14 +343,14 @@ func (s *Service) History(ctx context.Context, r backend.Ref, limit int) (list [
 	return list, nil
 }
 
-// configValue is a value of the configuration as the service has it.
+// configValue is a configuration value in the form of the service.
 type configValue struct {
 	String string `json:"string"`
 	Secret bool   `json:"secret"`
 	Object bool   `json:"object"`
 }
 
-// raw returns the value as a history's record has it.
+// raw returns the value in the form of backend.Record.
 func (v configValue) raw() json.RawMessage {
 	if v.Object && json.Valid([]byte(v.String)) {
 		return json.RawMessage(v.String)
@@ -365,7 +366,7 @@ func (v configValue) raw() json.RawMessage {
 	return raw
 }
 
-// configValueOf returns the value of a history's record as the service has it. Secrets stay sealed.
+// configValueOf returns a value of backend.Record in the form of the service. Secrets stay sealed.
 func configValueOf(raw json.RawMessage) configValue {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

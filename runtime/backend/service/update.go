@@ -20,7 +20,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// leaseSeconds is for how long the stack is held from each renewal on: the most that a service gives.
+// leaseSeconds is the length of the lease that a renewal asks for: the most that a service grants.
 const leaseSeconds = 300
 
 // update is an operation that has begun. It is safe for concurrent use.
@@ -33,16 +33,16 @@ type update struct {
 	ticket ticket
 
 	sequence int    // of the last checkpoint; guarded by the caller, who sends one at a time
-	last     []byte // the last checkpoint that the service has whole; nil if there is none
+	last     []byte // the last checkpoint that the service acknowledged; nil if there is none
 }
 
-// ticket is what another process needs to go on with an operation.
+// ticket has what another process needs to resume an operation.
 type ticket struct {
 	ID    string `json:"id"`
 	Token string `json:"token"`
 }
 
-// kinds of operations that have calls of their own. Any other is an update.
+// kindOf returns the path element of a kind of operation. A kind without one of its own is an update.
 func kindOf(kind string) string {
 	switch kind {
 	case "preview", "refresh", "destroy":
@@ -115,7 +115,7 @@ func (s *Service) begin(ctx context.Context, r backend.Ref, about *backend.Recor
 		}
 		Messages []struct{ Message string }
 	}
-	// What is created and never started holds nothing.
+	// An operation that was created but not started does not lock the stack.
 	err := s.client.Do(ctx, serviceapi.Call{Method: http.MethodPost, Path: stackPath(r, kind), Body: request, Packed: true,
 		Again: true}, &created)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *Service) begin(ctx context.Context, r backend.Ref, about *backend.Recor
 	}
 	err = s.send(ctx, http.MethodPost, u.path(), map[string]any{"journalVersion": 1}, &started)
 	if errors.As(err, new(*serviceapi.AwayError)) {
-		return u, s.explain(err) // nobody knows its token
+		return u, s.explain(err) // it may have started, and its token is lost
 	}
 	if err != nil {
 		return nil, s.explainStack(ctx, r, err)
@@ -166,18 +166,18 @@ func (s *Service) Resume(r backend.Ref, text json.RawMessage) (backend.Update, e
 	return u, nil
 }
 
-// renewal is after which time a token that expires then is renewed: when half of its time is over.
+// renewal returns when to renew a token that expires then, in Unix seconds: after half of the remaining time.
 func renewal(expires int64) time.Duration {
 	left := time.Until(time.Unix(expires, 0)) / 2
 	return min(max(left, 200*time.Millisecond), leaseSeconds/2*time.Second)
 }
 
 func (u *update) path(rest ...string) string {
-	// Whatever it does, it is an update: so the Pulumi CLI calls it, too.
+	// The path has update for every kind of operation, as in the Pulumi CLI.
 	return stackPath(u.ref, append([]string{"update", u.ticket.ID}, rest...)...)
 }
 
-// Facts returns what the service has answered at the beginning.
+// Facts returns the service's answer to Begin.
 func (u *update) Facts() backend.UpdateFacts { return u.facts }
 
 // Ticket returns what Resume takes.
@@ -194,7 +194,7 @@ func (u *update) Ticket() json.RawMessage {
 // eventsCall is the one call that is not repeated: lost events do not matter.
 const eventsCall = "events/batch"
 
-// call makes a call inside of the operation, which may be repeated.
+// call makes a call with the token of the operation. All calls but eventsCall may be repeated.
 func (u *update) call(ctx context.Context, method, what string, body, answer any) error {
 	u.mu.Lock()
 	token := u.ticket.Token
@@ -209,7 +209,7 @@ func (u *update) call(ctx context.Context, method, what string, body, answer any
 	return err
 }
 
-// Append sends journal entries. A body that is too large is divided.
+// Append sends journal entries. It divides those that are too many for one request.
 func (u *update) Append(ctx context.Context, entries []json.RawMessage) error {
 	body := append([]byte(nil), `{"entries":[`...)
 	for i, e := range entries {
@@ -227,7 +227,7 @@ func (u *update) Append(ctx context.Context, entries []json.RawMessage) error {
 	return err
 }
 
-// Checkpoint sends a state: what differs from the last one where the service takes that, else all of it.
+// Checkpoint sends a state: as the difference from the last one if the service accepts that, else whole.
 func (u *update) Checkpoint(ctx context.Context, deployment []byte) error {
 	u.sequence++
 	able := u.service.able(ctx)
@@ -242,9 +242,9 @@ func (u *update) Checkpoint(ctx context.Context, deployment []byte) error {
 		if err == nil || ctx.Err() != nil || errors.As(err, new(*serviceapi.AwayError)) {
 			return err
 		}
-		u.sequence++ // it does not fit what the service has, or else the whole is refused, too
+		u.sequence++ // the difference does not fit the service's state; any other fault shows again with the whole
 	}
-	// The service applies deltas to these bytes: they must stay as they are.
+	// The service applies deltas to these very bytes.
 	body := fmt.Appendf(nil, `{"version":%d,"sequenceNumber":%d,"untypedDeployment":`, able.schema, u.sequence)
 	body = append(append(body, deployment...), '}')
 	err := u.call(ctx, http.MethodPatch, "checkpointverbatim", body, nil)
@@ -254,7 +254,7 @@ func (u *update) Checkpoint(ctx context.Context, deployment []byte) error {
 	return err
 }
 
-// Renew holds the stack for some more time.
+// Renew extends the lease on the stack.
 func (u *update) Renew(ctx context.Context) (time.Duration, error) {
 	var answer struct {
 		Token           string
@@ -276,7 +276,8 @@ func (u *update) Events(ctx context.Context, lines []json.RawMessage) error {
 	return u.call(ctx, http.MethodPost, eventsCall, map[string]any{"events": lines}, nil)
 }
 
-// Complete ends the operation. If an earlier answer was lost, the service may refuse the token of what has ended.
+// Complete ends the operation. If the answer to an earlier attempt was lost, the service may refuse the token because the
+// operation has ended; that is no error if it ended with this status.
 func (u *update) Complete(ctx context.Context, status string) error {
 	err := u.call(ctx, http.MethodPost, "complete", map[string]string{"status": status}, nil)
 	if !errors.As(err, new(*backend.LockLostError)) {
@@ -290,14 +291,14 @@ func (u *update) Complete(ctx context.Context, status string) error {
 	return err
 }
 
-// capabilities are what a service can do beyond the oldest protocol.
+// capabilities are the extensions of the protocol that a service supports.
 type capabilities struct {
 	delta  bool
-	cutoff int // how large a state has to be for deltas
-	schema int // of states
+	cutoff int // the least size of a state for a delta, in bytes
+	schema int // the version of the schema of states
 }
 
-// able returns what the service can do. One that does not answer can do nothing special.
+// able returns what the service supports. A service that does not answer supports no extension.
 func (s *Service) able(ctx context.Context) capabilities {
 	s.mu.Lock()
 	defer s.mu.Unlock()

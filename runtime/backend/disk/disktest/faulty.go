@@ -1,4 +1,4 @@
-// Package disktest has disks for tests: of crashes, bad disks and interference between calls.
+// Package disktest has a disk for tests of crashes, bad disks and interference between calls.
 package disktest
 
 import (
@@ -8,12 +8,12 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// Fault is called before every change on a disk, and after it with done; an error makes the change, or the report of
-// its success, fail. do is mkdir, create, write, sync, rename, link, remove, syncdir, or look, which changes nothing.
-// For a rename and a link, path is the target. It is called concurrently.
+// Fault is called before every change on a disk, and again after it with done set. Its error replaces the change, or
+// the report of its success. do is mkdir, create, write, sync, rename, link, remove, syncdir, or look, which changes
+// nothing. For a rename and a link, path is the target. It is called concurrently.
 type Fault func(do, path string, done bool) error
 
-// Around carries something out in front of the fault.
+// Around calls act between the two calls of the fault.
 func (f Fault) Around(do, path string, act func() error) error {
 	if err := f(do, path, false); err != nil {
 		return &fs.PathError{Op: do, Path: path, Err: err}
@@ -27,7 +27,7 @@ func (f Fault) Around(do, path string, act func() error) error {
 	return nil
 }
 
-// Faulty is a disk behind a fault.
+// Faulty returns a disk that calls f around every change of d.
 func Faulty(d disk.Disk, f Fault) disk.Disk { return faultyDisk{d, f} }
 
 type faultyDisk struct {
@@ -35,7 +35,7 @@ type faultyDisk struct {
 	fault Fault
 }
 
-// ReadUnless is how the holder of a lock looks at it.
+// ReadUnless is a look: the holder of a lock uses it to look at the lock file.
 func (d faultyDisk) ReadUnless(path string, seen disk.Stamp) (text []byte, now disk.Stamp, err error) {
 	err = d.fault.Around("look", path, func() error { text, now, err = d.Disk.ReadUnless(path, seen); return err })
 	return text, now, err

@@ -12,14 +12,13 @@ import (
 // Server is a server in processes of its own, on a socket in a temporary folder. One goroutine at a time may stop and
 // start it.
 type Server struct {
-	Dir string // which the socket is in
+	Dir string // the folder of the socket
 	bin string
 	t   testing.TB
 }
 
 // Start starts a server, which ends with the test. bin is the folder of the server's programs; without one the test is
-// skipped. args are a port of this machine that it listens on too, and the files with its certificate and key; or
-// nothing.
+// skipped. args are empty, or a port of this machine to listen on as well, and the files of its certificate and key.
 func Start(t testing.TB, bin string, args ...string) *Server {
 	t.Helper()
 	if bin == "" {
@@ -36,7 +35,7 @@ func Start(t testing.TB, bin string, args ...string) *Server {
 func (s *Server) run(do string, args ...string) string {
 	cmd := exec.Command("test/tools/postgres", append([]string{do, s.bin}, args...)...)
 	cmd.Dir = root(s.t)
-	said, err := cmd.Output()
+	out, err := cmd.Output()
 	if err != nil {
 		text := ""
 		if ended, ok := err.(*exec.ExitError); ok {
@@ -44,7 +43,7 @@ func (s *Server) run(do string, args ...string) string {
 		}
 		s.t.Errorf("postgres %s: %v: %s", do, err, text)
 	}
-	return string(said)
+	return string(out)
 }
 
 // root returns the folder of the module.
@@ -56,13 +55,13 @@ func root(t testing.TB) string {
 	return filepath.Dir(strings.TrimSpace(string(out)))
 }
 
-// Stop ends the server in order: it cuts all connections.
+// Stop shuts the server down in order, which cuts all connections.
 func (s *Server) Stop() { s.run("stop", s.Dir) }
 
-// Crash ends the server at once, as if its machine had lost the processes.
+// Crash ends the server at once, without shutting it down.
 func (s *Server) Crash() { s.run("crash", s.Dir) }
 
-// Again starts the server that was stopped.
+// Again starts the server after Stop or Crash.
 func (s *Server) Again() { s.run("again", s.Dir) }
 
 // URL returns the URL of a table in the database postgres.
