@@ -70,7 +70,7 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (found, *fault) {
 	case ref.Kind == check.RefPolicy:
 		v = s.names[a.Root.Value]
 	default:
-		return found{}, poison // it has been reported
+		return found{}, poison // reported before
 	}
 	if v.IsNull() && len(a.Steps) > 0 && !a.Steps[0].Optional && ref.Node != nil && ref.Node.Resource != nil &&
 		v.IsKnown() {
@@ -200,7 +200,7 @@ func (s *scope) named(ctx context.Context, v value.Value, name string, partial b
 			}
 			return value.Null, blame(diag.NoMember, rng, "", "%s has no member %s", path, strconv.Quote(name))
 		}
-		return v.Get(name), nil // a missing key is null (L5.33)
+		return v.Get(name), nil // a missing key gives null (L5.33)
 	case value.KindResource:
 		ref, _ := v.AsResource()
 		member, f := s.e.resourceMember(ctx, ref, name, rng)

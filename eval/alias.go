@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// aliases is the option aliases (L4.10): a list of URNs, of old names, or of maps; from wherever it comes (L4.11).
+// aliases reads the option aliases (L4.10): a list of URNs, old names or maps, from any expression (L4.11).
 func (o *optionReader) aliases(option *ast.Option) []monitor.Alias {
 	v := o.known(option)
 	items, ok := v.AsList()
@@ -51,7 +51,7 @@ func (o *optionReader) parseURN(option *ast.Option, text string, rng diag.Range)
 	return u
 }
 
-// alias reads the map form; parts that are left out are as they are now.
+// alias reads the map form; omitted parts are those of the resource.
 func (o *optionReader) alias(option *ast.Option, m value.Value, rng diag.Range) monitor.Alias {
 	var a monitor.Alias
 	for i, key := range m.Keys() {

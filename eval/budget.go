@@ -51,7 +51,7 @@ func (s *spending) overspent(err error, rng diag.Range) *fault {
 		return nil
 	}
 	if spent.Steps && !s.reported.CompareAndSwap(false, true) {
-		return shutdown // it was reported
+		return shutdown // reported before
 	}
 	f := blame(diag.BudgetExceeded, rng, spent.Detail(), "%s", spent)
 	if spent.Steps {

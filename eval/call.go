@@ -19,7 +19,7 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 	c := s.e.program.Call(e)
 	switch {
 	case c == nil:
-		return value.Null, poison // it has been reported
+		return value.Null, poison // reported before
 	case c.Invoke != nil:
 		return s.invoke(ctx, e, c.Invoke)
 	case c.Method != nil:
@@ -35,7 +35,7 @@ type builtinCall struct {
 	call   *ast.Call
 	fn     *builtins.Func
 	args   []ast.Expr
-	thunks []builtins.Thunk // of the arguments, behind each other
+	thunks []builtins.Thunk // of all arguments
 	failed []value.Value    // values used by failed candidates: the failure may depend on a secret or a resource
 }
 
@@ -80,7 +80,7 @@ func (c *builtinCall) value(ctx context.Context) (value.Value, *fault) {
 		return value.Null, c.fault(err)
 	}
 	c.used.doubt(v)
-	return v.WithMarksOf(expanded).WithMarksOf(c.failed...), nil // how many arguments there were may be a secret too
+	return v.WithMarksOf(expanded).WithMarksOf(c.failed...), nil // the number of arguments may be secret too
 }
 
 // isPlain reports whether the function receives the values of all its arguments unchanged.
@@ -95,7 +95,7 @@ func (c *builtinCall) plain(ctx context.Context) (value.Value, *fault) {
 	values := make([]value.Value, len(c.args))
 	for i, arg := range c.args {
 		if arg == nil {
-			continue // it is null
+			continue // null
 		}
 		var f *fault
 		if values[i], f = c.eval(ctx, arg); f != nil {
@@ -179,7 +179,7 @@ func (u *used) add(v value.Value) {
 	}
 }
 
-// tellFailure binds the name that the second argument of recover uses for the error of the first.
+// tellFailure binds the name by which the second argument of recover refers to the error of the first.
 func (c *builtinCall) tellFailure() {
 	first, why := c.thunks[0], ""
 	c.thunks[0] = func(ctx context.Context) (value.Value, error) {

@@ -12,7 +12,7 @@ import (
 )
 
 // construct evaluates the body of a component that has been registered, and registers its outputs (L3.E). The outputs
-// carry what their values depend on, not the component as a whole.
+// carry the dependencies of their values, not the component as a whole.
 func (s *instance) construct(ctx context.Context, u urn.URN, inputs value.Value) (value.Value, *fault) {
 	fr := s.body(u, inputs)
 	first := versionNeeds(fr.body)

@@ -16,7 +16,7 @@ import (
 
 // early is the part of a node with a Deferral that is known before the node is complete.
 type early struct {
-	lazy // a reference, or with forEach a list or map of these
+	lazy // a reference, or with forEach a list or map of references
 	made gathered[*pending]
 }
 
@@ -122,7 +122,7 @@ func (s *instance) begin(u urn.URN, inputs value.Value) value.Value {
 func (f *frame) input(ctx context.Context, name string) (value.Value, *fault) {
 	if f.pending != nil && f.pending.inputs[name] != nil {
 		v, fault := f.pending.input(ctx, name)
-		return v, fault.elsewhere() // it is reported where the input is given
+		return v, fault.elsewhere() // reported where the input is given
 	}
 	return f.inputs.Get(name), nil
 }

@@ -34,7 +34,7 @@ type evaluator struct {
 	dynamic    parallel.Memo[string, string, *fault]    // references of the providers of dynamic types, by name
 	stacks     parallel.Memo[string, *resource, *fault] // that fn::stackReference reads (L6.30)
 	changed    changedInputs
-	registered gathered[value.Value] // descriptions, where policies ask about all resources together
+	registered gathered[value.Value] // descriptions, if policies check all resources together
 	urns       urnGuard
 	notes      notes
 	numbers    numberNote
@@ -50,14 +50,14 @@ type frame struct {
 	states []nodeState // by Node.Index
 	parent urn.URN     // of resources that name none
 	prefix string      // before the names of resources (L3.52)
-	inputs value.Value // of a component: a map
+	inputs value.Value // inputs of the component, a map
 	// component reports whether the body belongs to a component, which is the parent of its function calls (L3.54).
 	component bool
 	packaged  bool // of a package
 	// members are the resources registered for a component at any depth, without components of the program: dependants
 	// of the component depend on these resources.
 	members gathered[urn.URN]
-	pending *pending // whose body it is, where inputs follow its registration; nil for the rest
+	pending *pending // the component registration that supplies the inputs later; nil if they are known at the start
 }
 
 func newFrame(body *check.Program, parent urn.URN) *frame {
@@ -196,7 +196,7 @@ func (o *Options) position(r diag.Range) *monitor.Position {
 // urnGuard notices when two resources of the program have the same URN (L3.18).
 type urnGuard struct{ seen sync.Map }
 
-// claim records that a resource takes a URN; it answers with a fault when another one has it.
+// claim records the URN of a resource. It returns a fault if another resource has it.
 func (g *urnGuard) claim(u urn.URN, name ast.Literal) *fault {
 	first, taken := g.seen.LoadOrStore(u, name.Range)
 	if !taken {
@@ -229,7 +229,7 @@ func (g *gathered[T]) list() []T {
 // notes are the messages of a run besides faults.
 type notes struct{ gathered[diag.Diagnostic] }
 
-// notef adds a message about a value that is not known in time.
+// notef adds a message about a value that the preview does not know.
 func (n *notes) notef(rng diag.Range, detail, summary string, args ...any) {
 	n.add(diag.Diagnostic{Severity: diag.Info, Code: diag.NotKnownInTime, Subject: rng,
 		Summary: fmt.Sprintf(summary, args...), Detail: detail})

@@ -9,25 +9,24 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// scope is where an expression is evaluated: in a run, with the local names of the loops around it. It is immutable.
+// scope is the environment of an expression: the run, and the local names of the enclosing loops. It is immutable.
 type scope struct {
 	e      *evaluator
 	frame  *frame
 	locals *binding
-	// strict makes a key that a map does not have a fault instead of null: inside of try, can and recover, which are there
-	// to tell (L10.C5).
+	// strict makes a missing key of a map a fault instead of null, as inside of try, can and recover (L10.C5).
 	strict bool
-	used   *used // what such a place has used; nil outside of one
+	used   *used // the values used in a strict scope; nil in others
 
 	each value.Value // of an instance of a resource with forEach
-	args value.Value // in the command of a hook, or in a transform: what the engine says
-	// names are the values of the names that only a policy has. lenient makes a step into null, or to a member that is
-	// not there, null: a policy asks about what a resource may have.
+	args value.Value // the engine's description, in the command of a hook or in a transform
+	// names are the values of the names that exist only in policies. lenient makes a step into null or to a missing
+	// member null, so that policies can test optional properties.
 	names   map[string]value.Value
 	lenient bool
 }
 
-// binding is one local name; a chain of them, innermost first.
+// binding is one local name in a linked list, innermost first.
 type binding struct {
 	local *ast.Local
 	value value.Value
@@ -40,8 +39,8 @@ func (s *scope) with(l *ast.Local, v value.Value) *scope {
 	return &inner
 }
 
-// eval is the value of an expression (L5.1). Unknown, secret and dependencies stay on the leaves that they belong to
-// (L9.16, L9.31, L9.44). Of several faults in a list or map all are reported.
+// eval returns the value of an expression (L5.1). The marks unknown, secret and dependencies stay on their leaves
+// (L9.16, L9.31, L9.44). All faults in a list or map are reported.
 func (s *scope) eval(ctx context.Context, e ast.Expr) (value.Value, *fault) {
 	if f := s.e.step(e); f != nil {
 		return value.Null, f
@@ -96,7 +95,7 @@ func (s *scope) eval(ctx context.Context, e ast.Expr) (value.Value, *fault) {
 	panic("eval lacks a case for a kind of expression")
 }
 
-// template puts the parts of a text together (L5.13). One unknown part makes the whole text unknown.
+// template joins the parts of a text (L5.13). One unknown part makes the whole text unknown.
 func (s *scope) template(ctx context.Context, e *ast.Template) (value.Value, *fault) {
 	var (
 		b      strings.Builder
@@ -121,7 +120,7 @@ func (s *scope) template(ctx context.Context, e *ast.Template) (value.Value, *fa
 		}
 		parts = append(parts, text)
 		chunk, _ := text.AsString()
-		if err := s.e.budget.Within(int64(b.Len() + len(chunk))); err != nil { // before it is there a second time
+		if err := s.e.budget.Within(int64(b.Len() + len(chunk))); err != nil { // before it is copied
 			return value.Null, failed.and(s.e.budget.overspent(err, e.Range()))
 		}
 		b.WriteString(chunk)
@@ -150,12 +149,12 @@ func (s *scope) list(ctx context.Context, e *ast.List) (value.Value, *fault) {
 	return s.e.budget.made(value.List(items...), e.Range())
 }
 
-// mapping makes a map. Its keys are texts that may come from anywhere (L5.2): an unknown key makes the whole map
-// unknown, the secrecy and dependencies of keys go to the map (L9.33). Of equal keys the last one counts.
+// mapping returns a map. Its keys may be computed (L5.2): an unknown key makes the whole map unknown, and the map gets
+// the secrecy and dependencies of its keys (L9.33). The last of equal keys wins.
 func (s *scope) mapping(ctx context.Context, e *ast.Map) (value.Value, *fault) {
 	var (
 		entries = make([]value.Entry, 0, len(e.Entries))
-		keys    []value.Value // those that are not literal
+		keys    []value.Value // the computed ones
 		failed  *fault
 	)
 	for _, entry := range e.Entries {
@@ -192,7 +191,7 @@ func (s *scope) mapping(ctx context.Context, e *ast.Map) (value.Value, *fault) {
 	return s.e.budget.made(result.WithMarksOf(keys...), e.Range())
 }
 
-// kindOf is a value's kind with its article, as the object of a sentence.
+// kindOf returns a value's kind with its article, for messages.
 func kindOf(v value.Value) string {
 	switch k := v.Kind(); k {
 	case value.KindNull:

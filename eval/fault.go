@@ -9,26 +9,26 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// cause distinguishes faults by what they mean for others, least grave first.
+// cause classifies faults by their effect on dependants, least severe first.
 type cause uint8
 
 const (
-	broken   cause = iota // the expression itself is at fault; findings say how
+	broken   cause = iota // the expression itself is at fault; findings explain it
 	poisoned              // something it needs failed, and that has been reported there (L9.20)
 	over                  // the whole operation is over
 )
 
-// fault is why an expression or a node has no value.
+// fault is the reason why an expression or a node has no value.
 type fault struct {
 	cause    cause
 	findings diag.Diagnostics
-	reported bool // it arose here, although there is nothing to show any more
-	later    bool // a preview cannot tell yet; there is nothing else wrong
-	// instances are, of a resource with forEach, the keys of those that failed: the others are there.
+	reported bool // the fault arose here and its findings have been reported
+	later    bool // the preview cannot decide yet; nothing else is wrong
+	// instances are the keys of the failed instances of a resource with forEach; the others exist.
 	instances map[string]bool
 }
 
-// Error joins the summaries. It is for places that want an error; users see the findings.
+// Error joins the summaries, for callers that need an error; users see the findings.
 func (f *fault) Error() string {
 	switch {
 	case len(f.findings) == 1:
@@ -49,14 +49,14 @@ var (
 	later    = &fault{later: true}
 )
 
-// blame makes the fault of one expression.
+// blame returns a fault of one expression.
 func blame(code diag.Code, rng diag.Range, detail, summary string, args ...any) *fault {
 	return &fault{findings: diag.Diagnostics{{
 		Code: code, Subject: rng, Summary: fmt.Sprintf(summary, args...), Detail: detail,
 	}}}
 }
 
-// and joins two faults. Either may be nil.
+// and joins two faults, which may be nil.
 func (f *fault) and(g *fault) *fault {
 	switch {
 	case f == nil:
@@ -72,7 +72,7 @@ func (f *fault) and(g *fault) *fault {
 	}
 }
 
-// silent is the fault behind an error that is not to be shown again; nil when err has to be shown.
+// silent returns the fault for an error that has been reported or ends the run; nil for any other error.
 func silent(err error) *fault {
 	switch {
 	case errors.Is(err, monitor.ErrShutdown), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -83,7 +83,7 @@ func silent(err error) *fault {
 	return nil
 }
 
-// failure is the fault behind an error of the world; one that has been reported already is not shown again.
+// failure returns the fault for an error of an external call, without findings if it has been reported before.
 func failure(err error, code diag.Code, rng diag.Range, summary string, args ...any) *fault {
 	if f := silent(err); f != nil {
 		return f
@@ -91,7 +91,7 @@ func failure(err error, code diag.Code, rng diag.Range, summary string, args ...
 	return blame(code, rng, "", summary, args...)
 }
 
-// elsewhere is the fault as those see it who need what failed; nil for none.
+// elsewhere returns the fault for the dependants of a failure; nil for nil.
 func (f *fault) elsewhere() *fault {
 	switch {
 	case f == nil:

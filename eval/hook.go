@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// registerHooks announces the hooks of the program (L10.C14), before anything names them.
+// registerHooks registers the hooks of the program (L10.C14), before any resource names them.
 func (e *evaluator) registerHooks(ctx context.Context) *fault {
 	var failed *fault
 	for _, h := range e.program.Hooks {
@@ -48,7 +48,7 @@ func (e *evaluator) registerHooks(ctx context.Context) *fault {
 }
 
 // runHook evaluates the command of a hook, with the engine's description of the operation, and runs it in the program's
-// folder. Of an error hook, a command that succeeds asks for another try.
+// folder. If the command of an error hook succeeds, the operation is tried again.
 func (e *evaluator) runHook(ctx context.Context, h *check.Hook, args value.Value) (retry bool, err error) {
 	s := scope{e: e, frame: e.root, args: args}
 	v, f := s.eval(ctx, h.Decl.Command)
@@ -83,8 +83,8 @@ func (e *evaluator) runHook(ctx context.Context, h *check.Hook, args value.Value
 }
 
 // RunCommand is a Command for Options: it starts words[0] with the other words as its arguments, in a folder and with
-// an environment of "name=value", and returns what the command wrote. The command is killed with all that it has
-// started when ctx ends, and, behind a supervisor, when this process does; see supervise.Start.
+// an environment of "name=value", and returns the command's output. The command and its child processes are killed when
+// ctx ends and, with a supervisor, when this process ends; see supervise.Start.
 func RunCommand(env, supervisor []string) func(ctx context.Context, dir string, words []string) (said string,
 	err error) {
 	return func(ctx context.Context, dir string, words []string) (string, error) {

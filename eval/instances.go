@@ -17,11 +17,11 @@ import (
 
 // Resources with forEach and if, extensions of yamlhost (decision D6, L10.C3).
 
-// maxInstances bounds what one forEach makes, so that a slip of a number ends in an error.
+// maxInstances bounds the instances of one forEach, so that a mistyped number ends in an error.
 const maxInstances = 100_000
 
-// instance is a resource of the program that is registered or read: the only one of its declaration, or one of those
-// that forEach makes.
+// instance is a resource of the program that is registered or read: the only one of its declaration, or one of the
+// instances of forEach.
 type instance struct {
 	scope
 	node     *check.Node
@@ -30,7 +30,7 @@ type instance struct {
 	deps     []urn.URN // of the collection
 }
 
-// all makes what a resource of the program stands for: a reference to it, null where its if is false, or with forEach a
+// all returns the value of a resource of the program: a reference to it, null if its `if` is false, or with forEach a
 // list or map of these.
 func (s *instance) all(ctx context.Context) (value.Value, *fault) {
 	if s.resource.Decl.ForEach != nil {
@@ -39,7 +39,7 @@ func (s *instance) all(ctx context.Context) (value.Value, *fault) {
 	return s.one(ctx)
 }
 
-// one makes one resource, unless its if is false.
+// one registers one resource, unless its `if` is false.
 func (s *instance) one(ctx context.Context) (value.Value, *fault) {
 	if condition := s.resource.Decl.If; condition != nil {
 		wanted, f := s.wanted(ctx, condition)
@@ -59,7 +59,7 @@ func (s *instance) one(ctx context.Context) (value.Value, *fault) {
 	return v, f
 }
 
-// wanted is the value of an if. It decides what exists, so that it must be known and public.
+// wanted evaluates the condition of `if`. It decides whether a resource exists, so it must be known and public.
 func (s *instance) wanted(ctx context.Context, condition ast.Expr) (bool, *fault) {
 	v, f := s.eval(ctx, condition)
 	if f != nil {
@@ -81,7 +81,7 @@ func (s *instance) wanted(ctx context.Context, condition ast.Expr) (bool, *fault
 	return yes, nil
 }
 
-// instances makes the instances of a resource with forEach. While the collection is unknown, they are.
+// instances registers the instances of a resource with forEach. They are unknown while the collection is.
 func (s *instance) instances(ctx context.Context) (value.Value, *fault) {
 	n, from := s.node, s.resource.Decl.ForEach
 	collection, f := s.eval(ctx, from)
@@ -153,7 +153,7 @@ func (s *instance) instances(ctx context.Context) (value.Value, *fault) {
 		failed = &whole
 	}
 	if !collection.Is(value.KindMap) {
-		// One that its if left out is null: the others keep their places.
+		// An instance without a resource is null, so that the others keep their indexes.
 		return value.List(made...).WithMarksOf(collection), failed
 	}
 	entries := make([]value.Entry, 0, count)
@@ -202,7 +202,7 @@ func (s *scope) besideKey(collection ast.Expr, key value.Value) (value.Value, bo
 	return s.frame.beside(ref.Node, text)
 }
 
-// inParallel calls fn for 0 to n-1, in order, at most so many at a time, and returns when all calls have.
+// inParallel calls fn for 0 to n-1, in order, at most workers at a time, and returns when all calls have returned.
 func inParallel(n, workers int, fn func(i int)) {
 	var group errgroup.Group
 	group.SetLimit(max(workers, 1))
@@ -216,7 +216,7 @@ func inParallel(n, workers int, fn func(i int)) {
 // instance.
 func (s *instance) name() string { return s.frame.prefix + s.resource.LogicalName + s.suffix }
 
-// urnBelow is the URN that the engine will give the resource below a parent.
+// urnBelow returns the URN that the engine will give the resource below a parent.
 func (s *instance) urnBelow(parent urn.URN) urn.URN {
 	return urn.New(s.e.info.Stack, s.e.info.Project, parent, s.resource.Token, s.name())
 }

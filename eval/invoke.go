@@ -41,7 +41,7 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 	if f != nil {
 		return value.Null, f
 	}
-	deps := whole.AllDeps() // of nulls too
+	deps := whole.AllDeps() // also of nulls
 	for _, ref := range dependsOn {
 		deps = append(deps[:len(deps):len(deps)], ref.URN)
 	}
@@ -77,7 +77,7 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 	return value.Null, callFault(call.Token, err, args, written, e.Name.Range)
 }
 
-// callFault is a call of a provider that did not succeed.
+// callFault returns the fault for a failed call of a provider.
 func callFault(token string, err error, args value.Value, written places, rng diag.Range) *fault {
 	if f := refusal(err, diag.InvokeFailed, token, args, written, rng); f != nil {
 		return f
@@ -85,7 +85,7 @@ func callFault(token string, err error, args value.Value, written places, rng di
 	return blame(diag.InvokeFailed, rng, "", "%s: %s", token, redact(err.Error(), args))
 }
 
-// mapIn is the map that an expression gives; an empty one for none, and for null.
+// mapIn returns the map that an expression evaluates to; an empty one if e or its value is null.
 func mapIn(ctx context.Context, s *scope, what string, code diag.Code, e ast.Expr) (value.Value, *fault) {
 	if e == nil {
 		return value.EmptyMap(), nil
@@ -102,7 +102,7 @@ func mapIn(ctx context.Context, s *scope, what string, code diag.Code, e ast.Exp
 	return v, nil
 }
 
-// marked is the result of a call with what its arguments have (L6.41, L9.42).
+// marked returns the result of a call with the marks of its arguments (L6.41, L9.42).
 func marked(result, args value.Value, deps []urn.URN) value.Value {
 	if args.ContainsSecret() {
 		result = result.Secret()
@@ -110,8 +110,8 @@ func marked(result, args value.Value, deps []urn.URN) value.Value {
 	return result.DependingOn(deps...)
 }
 
-// invokeResult is the part of an answer that the call asks for (L6.40). A secret anywhere in the answer makes all of it
-// secret (L6.41).
+// invokeResult returns the requested part of an answer (L6.40). A secret anywhere in the answer makes all of it secret
+// (L6.41).
 func invokeResult(call *check.Invoke, result value.Value) value.Value {
 	secret := result.ContainsSecret()
 	switch {
@@ -122,7 +122,7 @@ func invokeResult(call *check.Invoke, result value.Value) value.Value {
 		if call.Schema != nil {
 			t = call.Schema.Result
 		}
-		result, _ = check.ReturnPath(t, call.Return).Get(result) // what is missing is null (L5.33)
+		result, _ = check.ReturnPath(t, call.Return).Get(result) // a missing part is null (L5.33)
 	}
 	if secret {
 		result = result.Secret()
@@ -130,7 +130,7 @@ func invokeResult(call *check.Invoke, result value.Value) value.Value {
 	return result
 }
 
-// resultKind is the kind of what a call of a function, nil for one that is not known, asks for.
+// resultKind returns the kind of the requested part of an answer. f is nil for an unknown function.
 func resultKind(f *schema.Function, returned string) value.Kind {
 	switch {
 	case f == nil:
@@ -146,8 +146,8 @@ func resultKind(f *schema.Function, returned string) value.Kind {
 	return value.KindAny
 }
 
-// awaits reports whether one of the resources is still to be created, so that a function that needs it cannot be called
-// in this preview yet (L4.41).
+// awaits reports whether one of the resources does not exist yet, so that a preview cannot call a function that depends
+// on it (L4.41).
 func (e *evaluator) awaits(deps []urn.URN) bool {
 	if !e.info.DryRun {
 		return false
@@ -160,7 +160,8 @@ func (e *evaluator) awaits(deps []urn.URN) bool {
 	return false
 }
 
-// packageOf is how requests name a package: by version and address, or by the reference of one that has parameters.
+// packageOf returns the fields that identify a package in requests: version and URL, or the reference of a package with
+// parameters.
 func (e *evaluator) packageOf(ctx context.Context, d schema.Descriptor) (version, url, ref string, err error) {
 	switch {
 	case d.Implied && e.options.EngineKnowsPackages:

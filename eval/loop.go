@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// splat is source[*]: the expression Each for every item. Null has no items, and anything that is no list is an item by
-// itself.
+// splat evaluates source[*]: the expression Each for every item. Null has no items, and any other value that is not a
+// list is the only item.
 func (s *scope) splat(ctx context.Context, e *ast.Splat) (value.Value, *fault) {
 	source, f := s.eval(ctx, e.Source)
 	switch {
@@ -50,8 +50,8 @@ func (s *scope) splat(ctx context.Context, e *ast.Splat) (value.Value, *fault) {
 	return s.e.budget.made(value.List(items...).WithMarksOf(source), e.Range())
 }
 
-// loop is [for …] and {for …}. An unknown collection or condition makes the result unknown, as does an unknown key of
-// a map. The marks of the collection, of conditions and of keys go to the result; values keep their own.
+// loop evaluates [for …] and {for …}. An unknown collection or condition makes the result unknown, as does an unknown
+// key of a map. The marks of the collection, of conditions and of keys go to the result; values keep their own.
 func (s *scope) loop(ctx context.Context, e *ast.For) (value.Value, *fault) {
 	kind := value.KindList
 	if e.Key != nil {
@@ -133,7 +133,7 @@ func (s *scope) loop(ctx context.Context, e *ast.For) (value.Value, *fault) {
 			}
 			entries = append(entries, value.Entry{Key: name, Value: v})
 		case e.Grouped:
-			// Lists are immutable, but this one has no other owner yet.
+			// Lists are immutable, but this one is not shared yet.
 			items, _ := entries[pos].Value.AsList()
 			entries[pos].Value = value.List(append(items, v)...)
 		default:

@@ -15,12 +15,12 @@ type Message struct {
 	Severity diag.Severity // Error, Warning or Info
 	Debug    bool          // below Info
 	Text     string
-	URN      urn.URN // what it is about; empty for none
+	URN      urn.URN // the resource concerned; empty for none
 	At       diag.Range
 }
 
-// messages shows the messages of the program, in its order, now that all nodes have been evaluated. It leaves out
-// messages that a preview does not know or that depend on a failure. A message of the level error makes the run fail.
+// messages shows the messages of the program in its order, after all nodes. It leaves out messages that are unknown in
+// a preview or depend on a failure. A message of the level error makes the run fail.
 func (e *evaluator) messages(ctx context.Context, result *Result) diag.Diagnostics {
 	var findings diag.Diagnostics
 	s := &scope{e: e, frame: e.root}
@@ -78,8 +78,8 @@ func (s *scope) message(ctx context.Context, decl *ast.Message) (m Message, show
 	return m, true, nil
 }
 
-// publicText is the text of an expression with a placeholder for each part that is secret. known says whether all of it
-// is.
+// publicText returns the text of an expression with a placeholder for each secret part. known reports whether all of it
+// is known.
 func (s *scope) publicText(ctx context.Context, e ast.Expr) (text string, known bool, _ *fault) {
 	parts := []ast.Expr{e}
 	if template, ok := e.(*ast.Template); ok {

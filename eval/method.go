@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// method calls a method of a resource (L10.C8). Unlike functions, methods are called in previews too: who has the
-// resource knows what it can answer already.
+// method calls a method of a resource (L10.C8). Unlike functions, methods are called in previews too: the provider of
+// the resource decides what it can answer.
 func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (value.Value, *fault) {
 	self, failed := s.eval(ctx, call.Resource)
 	args, f := mapIn(ctx, s, "arguments", diag.BadArguments, call.Arguments)
@@ -62,8 +62,8 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 	return value.Null, callFault(request.Token, err, args, written, e.Name.Range)
 }
 
-// receiver is the resource whose method is called. A provider has to be named by an ID even while it has none: the
-// engine finds the provider that answers by it.
+// receiver returns the resource whose method is called. A provider always needs an ID, even before it has one, because
+// the engine finds the provider by the ID.
 func receiver(ref *value.ResourceRef) *value.ResourceRef {
 	if !urn.IsProviderType(ref.URN.Type()) {
 		return ref
@@ -76,7 +76,7 @@ func receiver(ref *value.ResourceRef) *value.ResourceRef {
 	return &named
 }
 
-// methodResult returns the part of an answer that the call asks for. A part that a preview's answer lacks is unknown.
+// methodResult returns the requested part of an answer. A part that a preview's answer lacks is unknown.
 func (e *evaluator) methodResult(call *check.Method, response monitor.CallResponse) value.Value {
 	result := response.Result
 	if !result.Is(value.KindMap) {

@@ -9,16 +9,16 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// numberNote remembers where a number first went into a text that the stock host would have written otherwise, such as
-// a million as 1e+06 (L5.15): it names resources that people may have already.
+// numberNote records the first number in a text that Pulumi's host would write differently, such as a million as 1e+06
+// (L5.15): the text may be the name of an existing resource.
 type numberNote struct {
 	mu     sync.Mutex // guards the rest
-	at     diag.Range // of the first in the text, so that the note does not depend on the schedule
+	at     diag.Range // of the first in the text, so that the message does not depend on the schedule
 	number float64
 	secret bool
 }
 
-// see looks at a part of a text.
+// see examines a part of a text.
 func (n *numberNote) see(v value.Value, rng diag.Range) {
 	number, ok := v.AsNumber()
 	if !ok || value.FormatNumber(number) == stockText(number) {
@@ -31,10 +31,10 @@ func (n *numberNote) see(v value.Value, rng diag.Range) {
 	}
 }
 
-// stockText is a number in a text as the stock host writes it, which is how Go prints numbers in short.
+// stockText formats a number like Pulumi's host, with Go's shortest form.
 func stockText(number float64) string { return strconv.FormatFloat(number, 'g', -1, 64) }
 
-// tell adds the note, if there is one.
+// tell adds the message, if there is one.
 func (n *numberNote) tell(dst *notes) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -34,7 +34,7 @@ func (s *scope) unary(ctx context.Context, e *ast.Unary) (value.Value, *fault) {
 	return value.Null, wrongOperand(e.Op, e.Operand, v)
 }
 
-// wrongOperand is the fault of an operand of the wrong kind.
+// wrongOperand returns the fault of an operand of the wrong kind.
 func wrongOperand(op string, operand ast.Expr, v value.Value) *fault {
 	wants, hint := "a number", "convert it with toNumber"
 	if op == "!" || op == "&&" || op == "||" || op == "?" {
@@ -116,7 +116,7 @@ func equality(a, b value.Value, want bool) value.Value {
 	return taintedBy(value.Bool(value.SameContent(a, b) == want), a, b)
 }
 
-// taintedBy is v with the secrecy and dependencies of everything in from, deeply.
+// taintedBy returns v with the secrecy and dependencies of all values in from, at any depth.
 func taintedBy(v value.Value, from ...value.Value) value.Value {
 	for _, f := range from {
 		if f.ContainsSecret() {
@@ -127,8 +127,8 @@ func taintedBy(v value.Value, from ...value.Value) value.Value {
 	return v
 }
 
-// logic is && and ||. The right side is evaluated only when the left one does not decide; while the left side is
-// unknown, so is the result.
+// logic evaluates && and ||. The right side is evaluated only if the left one does not decide. An unknown left side
+// makes the result unknown.
 func (s *scope) logic(ctx context.Context, e *ast.Binary) (value.Value, *fault) {
 	left, f := s.eval(ctx, e.Left)
 	if f != nil {
@@ -159,14 +159,14 @@ func (s *scope) logic(ctx context.Context, e *ast.Binary) (value.Value, *fault) 
 	return right.UnknownAs(value.KindBool).WithMarksOf(left), nil
 }
 
-// covers reports that a run reaches an expression.
+// covers reports for coverage that the run reached an expression.
 func (o *Options) covers(expr ast.Expr, taken bool) {
 	if o.Covered != nil {
 		o.Covered(expr, taken)
 	}
 }
 
-// conditional evaluates one branch only. While the condition is unknown, so is the result (L10.C1).
+// conditional evaluates one branch only. An unknown condition makes the result unknown (L10.C1).
 func (s *scope) conditional(ctx context.Context, e *ast.Conditional) (value.Value, *fault) {
 	condition, f := s.eval(ctx, e.Condition)
 	if f != nil {

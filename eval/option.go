@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// optionReader evaluates the options of a resource, gathering their faults.
+// optionReader evaluates the options of a resource and collects their faults.
 type optionReader struct {
 	*scope
 	ctx    context.Context
@@ -26,7 +26,7 @@ type optionReader struct {
 
 func (o *optionReader) blame(f *fault) { o.failed = o.failed.and(f) }
 
-// options puts the options of a resource into its registration (L4.A). Inheritance is the engine's business.
+// options puts the options of a resource into its registration (L4.A). The engine handles inheritance.
 func (s *instance) options(ctx context.Context, request *monitor.RegisterRequest) *fault {
 	r := s.resource
 	o, from := &optionReader{scope: &s.scope, ctx: ctx}, &r.Decl.Options
@@ -52,8 +52,8 @@ func (s *instance) options(ctx context.Context, request *monitor.RegisterRequest
 	return o.failed
 }
 
-// merge merges options into those of a registration: it joins lists and maps, and of anything else what is given here
-// counts. The package and the providers are left to others.
+// merge merges options into those of a registration: lists and maps are joined, other options are overwritten. It does
+// not handle the package and the providers.
 func (o *optionReader) merge(from *ast.Options, r *monitor.RegisterRequest) {
 	r.Dependencies = append(slices.Clip(r.Dependencies), o.urns(from.DependsOn)...)
 	o.plain(from, r)
@@ -85,8 +85,7 @@ func (o *optionReader) merge(from *ast.Options, r *monitor.RegisterRequest) {
 	}
 }
 
-// setting is where in a registration the value of an option goes that is one flag, one text or a list of texts: one of
-// the three is set.
+// setting points to the field of a registration for a flag, a text or a list of texts; one of the three is set.
 type setting struct {
 	option string
 	flag   func(*monitor.RegisterRequest) **bool
@@ -94,7 +93,7 @@ type setting struct {
 	texts  func(*monitor.RegisterRequest) *[]string
 }
 
-// settings are the options that set one field of a registration. The others need more, and are read by name.
+// settings are the options that set one field of a registration. All other options are read one by one.
 var settings = []setting{
 	{option: "protect", flag: func(r *monitor.RegisterRequest) **bool { return &r.Protect }},
 	{option: "retainOnDelete", flag: func(r *monitor.RegisterRequest) **bool { return &r.RetainOnDelete }},
@@ -107,8 +106,8 @@ var settings = []setting{
 	{option: "import", text: func(r *monitor.RegisterRequest) *string { return &r.ImportID }},
 }
 
-// plain puts the options of the table into a registration, or merges them with what it has: lists are put together, and
-// of anything else what is given here counts.
+// plain puts the options of the table into a registration: lists are appended to those of the registration, other
+// options overwrite them.
 func (o *optionReader) plain(from *ast.Options, r *monitor.RegisterRequest) {
 	for _, s := range settings {
 		option := *ast.OptionSpecOf(s.option).In(from)
@@ -155,7 +154,7 @@ func (o *optionReader) pack(r *check.Resource, from *ast.Options, version, url, 
 	}
 }
 
-// provider chooses the provider: the option, else a fitting one of providers, which the engine does, else the program's
+// provider chooses the provider: the option, else one of providers, which the engine selects, else the program's
 // default provider for the package (L7.40).
 func (o *optionReader) provider(r *check.Resource, from *ast.Options, provider *string, providers *map[string]string) {
 	if r.Dynamic != nil && r.Dynamic.Package == "" {
@@ -172,7 +171,7 @@ func (o *optionReader) provider(r *check.Resource, from *ast.Options, provider *
 	if remote {
 		*providers = withProvider(*providers, *provider)
 		if ref, err := urn.ParseReference(*provider); err == nil && !serves(r, ref.URN.Package()) {
-			*provider = "" // it is for the children only: a component is built by a provider of its own package (L4.20)
+			*provider = "" // only for the children: a provider of its own package builds a component (L4.20)
 		}
 	}
 	if _, given := (*providers)[urn.PackageOf(r.Token)]; *provider == "" && !given && r.DefaultProvider != nil {
@@ -191,14 +190,14 @@ func serves(r *check.Resource, pkg string) bool {
 	return pkg == urn.PackageOf(r.Token) || pkg == r.Package.Name
 }
 
-// defaultProvider is the reference of a provider that the program declares as the default of its package (L7.45).
+// defaultProvider returns the reference of the declared default provider of a package (L7.45).
 func (s *scope) defaultProvider(ctx context.Context, n *check.Node) (string, *fault) {
 	v, f := s.node(ctx, n)
 	if f != nil {
 		return "", f
 	}
 	if v.IsNull() {
-		return "", nil // its if is false
+		return "", nil // its `if` is false
 	}
 	ref, ok := v.AsResource()
 	if !ok {
@@ -230,8 +229,8 @@ func (o *optionReader) known(option *ast.Option) value.Value {
 	return v
 }
 
-// unknownBesidesIDs reports whether anything inside v is unknown but the IDs of resources to be created: of those,
-// options want the URN, which is known (L4.10).
+// unknownBesidesIDs reports whether v contains unknown values other than IDs of resources to be created, of which
+// options need only the URN (L4.10).
 func unknownBesidesIDs(v value.Value) bool {
 	return v.Transform(func(x value.Value) value.Value {
 		if x.Is(value.KindResource) {
@@ -247,7 +246,7 @@ func (o *optionReader) wrong(option *ast.Option, wants string, v value.Value) {
 		kindOf(v)))
 }
 
-// bool is nil when the option is absent or null (L4.6).
+// bool returns nil if the option is absent or null (L4.6).
 func (o *optionReader) bool(option *ast.Option) *bool {
 	v := o.known(option)
 	if b, ok := v.AsBool(); ok {
@@ -268,7 +267,7 @@ func (o *optionReader) text(option *ast.Option) string {
 	return s
 }
 
-// duration is a text that other engines can read too: they have no days (L4.13).
+// duration returns a text that other engines can read too, without days (L4.13).
 func (o *optionReader) duration(option *ast.Option) string {
 	text := o.text(option)
 	if d, err := value.ParseDuration(text); err == nil && strings.Contains(text, "d") {
@@ -277,7 +276,7 @@ func (o *optionReader) duration(option *ast.Option) string {
 	return text
 }
 
-// texts is a list of strings; a single one counts as a list (L4.2).
+// texts returns a list of strings; a single string counts as a list (L4.2).
 func (o *optionReader) texts(option *ast.Option) []string {
 	const wants = "a list of strings"
 	v := o.known(option)
@@ -295,7 +294,7 @@ func (o *optionReader) texts(option *ast.Option) []string {
 	return texts
 }
 
-// oneOrMany is the text that a value is, or the items of a list; none for anything else.
+// oneOrMany returns a text as a list of one, or the items of a list; none for any other value.
 func oneOrMany(v value.Value) []value.Value {
 	if v.Is(value.KindString) {
 		return []value.Value{v}
@@ -346,7 +345,7 @@ func (o *optionReader) hooks(option *ast.Option) map[string][]string {
 	hooks := make(map[string][]string)
 	for kind, names := range o.entries(option, wants) {
 		if kind != "" {
-			kind = strings.ToUpper(kind[:1]) + kind[1:] // as monitors name it: BeforeCreate for beforeCreate
+			kind = strings.ToUpper(kind[:1]) + kind[1:] // the monitor's name: BeforeCreate for beforeCreate
 		}
 		for _, item := range oneOrMany(names) {
 			s, ok := item.AsString()
@@ -384,7 +383,7 @@ func (o *optionReader) urns(option *ast.Option) []urn.URN {
 	return urns
 }
 
-// providers is the option providers: a list of provider resources, or a map of them by package (L4.21).
+// providers reads the option providers: a list of provider resources, or a map of them by package (L4.21).
 func (o *optionReader) providers(option *ast.Option) map[string]string {
 	v, f := o.eval(o.ctx, option.Value)
 	if f != nil {
@@ -421,7 +420,7 @@ func (o *optionReader) providers(option *ast.Option) map[string]string {
 	return providers
 }
 
-// providerOf is the provider reference that an option gives; empty for none.
+// providerOf returns the provider reference of an option; empty for none.
 func (o *optionReader) providerOf(option *ast.Option) string {
 	if option == nil {
 		return ""
@@ -431,7 +430,7 @@ func (o *optionReader) providerOf(option *ast.Option) string {
 	return ref
 }
 
-// providerIn is the provider reference that an expression gives; empty for none.
+// providerIn returns the provider reference of an expression; empty for none.
 func (s *scope) providerIn(ctx context.Context, name string, e ast.Expr) (string, *fault) {
 	if e == nil {
 		return "", nil
@@ -459,7 +458,7 @@ func providerResource(name string, v value.Value, rng diag.Range) (*value.Resour
 	return ref, f
 }
 
-// resourceIn is the resource that an expression gives; nil for none, also when it is null (L4.6).
+// resourceIn returns the resource that an expression evaluates to; nil for no expression or null (L4.6).
 func (s *scope) resourceIn(ctx context.Context, name string, e ast.Expr) (*value.ResourceRef, *fault) {
 	if e == nil {
 		return nil, nil
@@ -474,7 +473,7 @@ func (s *scope) resourceIn(ctx context.Context, name string, e ast.Expr) (*value
 	return needResource(name, v, e.Range())
 }
 
-// resourcesIn are the resources that an expression gives: one, or a list of them, at any depth (L4.5).
+// resourcesIn returns the resources that an expression evaluates to: one, or a list of them, at any depth (L4.5).
 func (s *scope) resourcesIn(ctx context.Context, name string, e ast.Expr) ([]*value.ResourceRef, *fault) {
 	if e == nil {
 		return nil, nil
@@ -490,7 +489,7 @@ func (s *scope) resourcesIn(ctx context.Context, name string, e ast.Expr) ([]*va
 		switch {
 		case v.IsNull():
 		case !v.IsKnown() && s.e.info.DryRun && !v.Is(value.KindString):
-			// Instances that the preview does not know yet; who depends on them cannot name them.
+			// Instances that the preview does not know yet cannot be named as dependencies.
 		case v.Is(value.KindList) || v.Is(value.KindMap):
 			for i := range v.Len() {
 				walk(v.At(i), elementRange(written, i), nil)
@@ -535,7 +534,7 @@ func needResource(name string, v value.Value, rng diag.Range) (*value.ResourceRe
 		"%s needs a resource, not %s", name, kindOf(v))
 }
 
-// union is a with what it lacks of b, in order.
+// union returns a followed by the elements of b that it lacks.
 func union(a, b []string) []string {
 	for _, s := range b {
 		if !slices.Contains(a, s) {

@@ -12,7 +12,7 @@ import (
 
 // Options are the inputs of a run besides the program.
 type Options struct {
-	Cwd           string // program directory, absolute: ${pulumi.cwd}, and what relative paths are relative to (L1.2)
+	Cwd           string // program directory, absolute: ${pulumi.cwd}, the base of relative paths (L1.2)
 	RootDirectory string // project directory, absolute: ${pulumi.rootDirectory}; Cwd when empty
 	// Workers bounds how many nodes are evaluated at the same time. With 1 they run exactly in the program's order. 0
 	// means the parallelism of the deployment.
@@ -20,56 +20,56 @@ type Options struct {
 	// EngineVersion is the version of the Pulumi engine that pulumi.requiredVersion is compared with (L3.62). Empty
 	// skips the comparison.
 	EngineVersion string
-	// RequireVersion asks the engine whether its version is in a range, where that is the engine's to say; nil to compare
-	// with EngineVersion. An error is the engine's refusal.
+	// RequireVersion asks the engine whether its version is in a range; nil to compare with EngineVersion. It returns
+	// an error if the engine refuses.
 	RequireVersion func(ctx context.Context, wanted string) error
-	// EngineKnowsPackages reports whether the engine was told which packages the program needs, as the Pulumi CLI is:
-	// it completes requests that name no version by itself (E3.29).
+	// EngineKnowsPackages reports whether the engine knows the packages of the program, as the Pulumi CLI does: it adds
+	// versions to requests without one (E3.29).
 	EngineKnowsPackages bool
-	// Command runs a command of a hook (L10.C14) in a folder and returns what it wrote; nil when commands cannot be run.
-	// Says gets what the commands of hooks wrote, line by line and without the secrets that they were given; nil to drop
-	// it.
+	// Command runs a command of a hook (L10.C14) in a folder and returns its output; nil if commands cannot be run.
+	// Says receives the output of hooks line by line, with their secrets masked; nil to drop it.
 	Command func(ctx context.Context, dir string, words []string) (said string, err error)
 	Says    func(line string)
-	// Bundle makes texts, by their names in an archive, of a source file below dir and what it imports; nil when nothing
-	// here can. The error says where the fault is.
+	// Bundle packs a source file below dir with its imports into texts by their names in an archive; nil if
+	// unsupported. The error names the place of a fault.
 	Bundle func(ctx context.Context, dir string, r builtins.BundleRequest) (map[string]string, error)
 	// Message shows a message of the program; nil for no output. It is called by one goroutine.
 	Message func(ctx context.Context, m Message)
-	// Covered is called with what a run reaches, for the coverage of tests; it may be nil. e is a branch of a condition,
-	// the `if` of a resource with its value taken, or the call of a provider function. Several goroutines call it.
+	// Covered is called for each expression that a run reaches, for the coverage of tests; it may be nil. e is a branch
+	// of a condition, the `if` of a resource with its value taken, or the call of a provider function. Several
+	// goroutines call it.
 	Covered func(e ast.Expr, taken bool)
-	// ReadFile reads a file for fn::readFile and its kin; nil to read the file system. The path is as in the program,
-	// made absolute by Cwd.
+	// ReadFile reads a file for fn::readFile and similar functions; nil to read the file system. The path is as in the
+	// program, made absolute by Cwd.
 	ReadFile func(path string) ([]byte, error)
-	// ParseData reads a text as data for fn::fromYAML; nil when nothing here can. The parser has such a function.
+	// ParseData reads a text as data for fn::fromYAML; nil if unsupported. The parser has such a function.
 	ParseData func(src *diag.Source) (ast.Expr, diag.Diagnostics)
 	// Getenv looks up the environment variables that schemas name for defaults (L3.15); nil for none.
 	Getenv func(name string) (string, bool)
 	// RestrictPaths limits functions that name files to the files of the project (L6.23).
 	RestrictPaths bool
-	// Untrusted is for the program of a stranger (D13): it reads files of the project and nothing else, no private
-	// address, no environment, and runs no command. Getenv and Command are not asked then.
+	// Untrusted restricts a program that is not trusted (D13): it may read only files of the project and public
+	// addresses, no environment, and runs no command. Getenv and Command are not called then.
 	Untrusted bool
 	// AllowEnv lets fn::env read every environment variable, not only those that the program lists (L10.C9).
 	AllowEnv bool
-	// Limits bound what the evaluation may cost (Y309); what is 0 is as in builtins.DefaultLimits.
+	// Limits bound what the evaluation may cost (Y309); 0 means the value in builtins.DefaultLimits.
 	Limits builtins.Limits
 	// Crash receives a panic, in the goroutine that panicked, and does not return; nil lets the panic end the process
-	// as Go does. Locks may stay held after that, so that no clean-up is possible.
+	// as Go does. Locks may stay held after that, so no clean-up is possible.
 	Crash func(fault any)
-	// SourcePath makes the absolute path of a source's name, for source positions (D11); nil to join it to Cwd.
+	// SourcePath returns the absolute path of a source by its name, for source positions (D11); nil to join it to Cwd.
 	SourcePath func(name string) string
 }
 
 // Result is the outcome of a run.
 type Result struct {
 	Stack urn.URN
-	// Outputs are the stack's outputs, a map of those that could be computed.
+	// Outputs is the map of the stack's outputs that could be computed.
 	Outputs value.Value
-	// Failed and Skipped count configuration values, variables, resources and outputs: those that failed, and those
-	// that were left out because of that.
+	// Failed and Skipped count configuration values, variables, resources and outputs that failed, and that were left
+	// out because of a failure.
 	Failed, Skipped int
-	// SkippedResources are the names of the resources among what was left out, in the order of evaluation.
+	// SkippedResources are the names of the skipped resources, in the order of evaluation.
 	SkippedResources []string
 }

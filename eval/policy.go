@@ -28,7 +28,7 @@ type Policies struct {
 // PolicyFinding is one violation of a policy. Secrets in it are hidden.
 type PolicyFinding struct {
 	Message string
-	URN     urn.URN // the resource that it is about, as the policy says; empty when it does not say
+	URN     urn.URN // the resource concerned, if the policy names one; else empty
 }
 
 // NewPolicies evaluates the variables of a pack for the stack that info describes; tags are those of the stack.
@@ -68,33 +68,32 @@ func (p *Policies) evaluator(ctx context.Context) (*evaluator, context.Context) 
 	return e, e.budget.paying(ctx)
 }
 
-// PolicySubject is what policies are asked about: a resource, or all of them together. It is not safe for concurrent
-// use.
+// PolicySubject is the input of policies: one resource, or all of them together. It is not safe for concurrent use.
 type PolicySubject struct {
 	scope
 	ctx context.Context // with the budget of the evaluator
 }
 
-// newSubject is the subject of the policies of a program, or of a pack; root is its frame.
+// newSubject returns a subject for the policies of a program or a pack.
 func newSubject(ctx context.Context, e *evaluator, names map[string]value.Value) *PolicySubject {
 	return &PolicySubject{scope: scope{e: e, frame: e.root, names: names, lenient: true}, ctx: ctx}
 }
 
-// About returns the subject of policies. names has the values of the names that only policies have, besides `config`.
-// The subject keeps names.
+// About returns a subject. names has the values of the names that exist only in policies, except `config`. The subject
+// keeps names.
 func (p *Policies) About(ctx context.Context, names map[string]value.Value) *PolicySubject {
 	e, ctx := p.evaluator(ctx)
 	return newSubject(ctx, e, names)
 }
 
-// configure prepares the subject for one policy, which has a whole budget to itself.
+// configure prepares the subject for one policy, which gets a full budget.
 func (s *PolicySubject) configure(config value.Value) {
 	s.names["config"] = config
 	s.e.budget.Renew()
 }
 
-// Violations returns the violations of a policy with a configuration. The policy is not decided if it depends on a
-// value that is unknown.
+// Violations returns the violations of a policy with a configuration. decided is false if the policy depends on an
+// unknown value.
 func (s *PolicySubject) Violations(decl *ast.Policy, config value.Value) (found []PolicyFinding, decided bool,
 	_ diag.Diagnostics) {
 	s.configure(config)
@@ -102,8 +101,8 @@ func (s *PolicySubject) Violations(decl *ast.Policy, config value.Value) (found 
 	return found, decided, findingsOf(f)
 }
 
-// Remedy returns the inputs of a resource as a policy with a configuration changes them. The policy is not decided if
-// it depends on a value that is unknown; the inputs are unchanged then.
+// Remedy returns the inputs of a resource after the changes of a policy with a configuration. decided is false if the
+// policy depends on an unknown value; then the inputs are unchanged.
 func (s *PolicySubject) Remedy(decl *ast.Policy, config value.Value, typ string, inputs value.Value) (
 	changed value.Value, decided bool, _ diag.Diagnostics) {
 	s.configure(config)
@@ -290,7 +289,7 @@ func (s *instance) guards(ctx context.Context, r *monitor.RegisterRequest, u urn
 	return failed
 }
 
-// judge evaluates a policy of the program. lit is the name of the resource that it is about.
+// judge evaluates a policy of the program. lit is the name of the resource concerned.
 func (s *PolicySubject) judge(decl *ast.Policy, lit ast.Literal) *fault {
 	found, decided, f := s.violations(decl)
 	if f != nil {
@@ -324,14 +323,14 @@ func stackGuards(p *check.Program) bool {
 	return slices.ContainsFunc(p.Policies, func(p *check.Policy) bool { return p.Decl.OfStack() })
 }
 
-// judgeStack evaluates the policies about all resources together, once all nodes have been evaluated.
+// judgeStack evaluates the policies about all resources together, after all nodes.
 func (e *evaluator) judgeStack(ctx context.Context, result *Result) (findings diag.Diagnostics) {
 	for _, p := range e.program.Policies {
 		if !p.Decl.OfStack() || p.Decl.Enforcement.Text() == "disabled" {
 			continue
 		}
 		if result.Failed > 0 {
-			return nil // the resources are not all there
+			return nil // some resources are missing
 		}
 		var matching []value.Value
 		for _, args := range e.registered.list() {
@@ -350,7 +349,7 @@ func (e *evaluator) judgeStack(ctx context.Context, result *Result) (findings di
 	return findings
 }
 
-// guardArgs is the value `args` of a policy of the program.
+// guardArgs returns the value `args` of a policy of the program.
 func guardArgs(r *monitor.RegisterRequest, u urn.URN, properties value.Value) value.Value {
 	options := []value.Entry{{Key: "protect", Value: value.Bool(r.Protect != nil && *r.Protect)},
 		{Key: "ignoreChanges", Value: value.Strings(r.IgnoreChanges)},
@@ -372,8 +371,7 @@ func guardArgs(r *monitor.RegisterRequest, u urn.URN, properties value.Value) va
 	)
 }
 
-// outputsNow are the outputs of a resource as far as they are known: in a preview, an output that is not there yet is
-// unknown.
+// outputsNow returns the outputs of a resource. In a preview, a missing output is unknown.
 func outputsNow(r *check.Resource, outputs value.Value, known bool) value.Value {
 	outputs = outputs.MapOrEmpty()
 	if known || r.Schema == nil || r.Schema.Outputs == nil {

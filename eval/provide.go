@@ -15,12 +15,12 @@ import (
 // Constructed is an instance of a component.
 type Constructed struct {
 	URN     urn.URN
-	Outputs value.Value // a map; each output carries what it depends on
+	Outputs value.Value // a map; each output carries its dependencies
 }
 
-// Construct makes an instance of a component for another program, which may be in any language (L1.35): it registers
-// the component as request has it, evaluates its body and registers its outputs. The request's inputs come from the
-// other program; Construct sets its type and kind. The options' directories are the other program's (L3.55).
+// Construct creates an instance of a component for another program, which may be in any language (L1.35): it registers
+// the component with request, evaluates its body and registers its outputs. The request's inputs come from the other
+// program; Construct sets its type and kind. The options' directories are the other program's (L3.55).
 func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, request monitor.RegisterRequest,
 	o Options) (Constructed, diag.Diagnostics) {
 	e := newEvaluator(c.Body, m, o)

@@ -57,7 +57,7 @@ func (s *instance) read(ctx context.Context) (value.Value, *fault) {
 	s.frame.members.add(response.URN)
 	id := response.ID
 	if id.IsNull() {
-		id = request.ID // the engine's answer may leave it out (E2.46)
+		id = request.ID // the engine's answer may lack it (E2.46)
 	}
 	return s.e.resources.registered(r, &resource{
 		urn: response.URN, id: id, outputs: response.Outputs, secrets: request.AdditionalSecretOutputs,
@@ -65,7 +65,7 @@ func (s *instance) read(ctx context.Context) (value.Value, *fault) {
 	}), nil
 }
 
-// readID is the ID of a get (L3.31). Numbers are written as text: IDs are texts everywhere (L8.40).
+// readID returns the ID of a get (L3.31). A number becomes text, since all IDs are texts (L8.40).
 func (s *instance) readID(ctx context.Context, get *ast.Get) (value.Value, *fault) {
 	if get.ID == nil {
 		return value.Null, blame(diag.RequiredMissing, get.Range, "", "get needs an id") // L3.34
@@ -106,7 +106,7 @@ func (s *instance) readState(ctx context.Context) (value.Value, *fault) {
 	return state, f
 }
 
-// placesOfState returns the places of the state properties that a resource with get is given.
+// placesOfState returns the places of the state properties of a resource with get.
 func placesOfState(r *check.Resource) places {
 	if r.Decl.Get == nil {
 		return places{}
@@ -114,7 +114,7 @@ func placesOfState(r *check.Resource) places {
 	return places{list: r.Decl.Get.State}
 }
 
-// stackName is the stack that a StackReference reads (L7.11).
+// stackName returns the stack that a StackReference reads (L7.11).
 func (s *instance) stackName(ctx context.Context) (value.Value, *fault) {
 	r := s.resource
 	for _, p := range r.Decl.Properties {
@@ -142,7 +142,7 @@ func (s *instance) stackName(ctx context.Context) (value.Value, *fault) {
 	return value.String(r.LogicalName), nil
 }
 
-// stackOf is the stack that a StackReference with a literal name reads; empty for others.
+// stackOf returns the stack of a StackReference with a literal name; empty for any other resource.
 func stackOf(r *check.Resource) string {
 	if r.Decl.PropertiesExpr != nil || r.Decl.Get != nil {
 		return ""

@@ -14,10 +14,10 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// unknownID stands for an ID that is not known yet in a provider reference (F1.30).
+// unknownID stands for an unknown ID in a provider reference (F1.30).
 const unknownID = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
-// resource is a resource as the program may read it. It is immutable.
+// resource holds the readable parts of a resource. It is immutable.
 type resource struct {
 	urn       urn.URN
 	id        value.Value // null for a component
@@ -29,16 +29,16 @@ type resource struct {
 	members   []urn.URN                // of a local one
 	secrets   []string                 // outputs that are secret even while they are absent (L9.32)
 	deps      map[string][]urn.URN     // what else outputs of a remote component depend on
-	types     func(string) schema.Type // of outputs; nil when not known
+	types     func(string) schema.Type // of outputs; nil if unknown
 	pending   *pending                 // of a local one whose inputs follow, until it is complete
 }
 
-// reference is the value of the resource itself (L3.19).
+// reference returns the value of the resource itself (L3.19).
 func (r *resource) reference(version string) value.Value {
 	return value.Resource(&value.ResourceRef{URN: r.urn, ID: r.id, PackageVersion: version}).DependingOn(r.urn)
 }
 
-// output is an output, or null or unknown when the resource does not have it (L9.12, L9.32).
+// output returns an output; null or unknown if the resource does not have it (L9.12, L9.32).
 func (r *resource) output(name string) value.Value {
 	v, ok := r.outputs.Lookup(name)
 	if !ok && !r.known {
@@ -52,7 +52,7 @@ func (r *resource) output(name string) value.Value {
 		v = v.Secret()
 	}
 	if r.local {
-		return v // with the dependencies that it has
+		return v // with its own dependencies
 	}
 	return v.WithMarksOf(r.outputs).DependingOn(r.urn).DependingOn(r.deps[name]...)
 }
@@ -63,18 +63,18 @@ type registry struct {
 	fetched parallel.Memo[urn.URN, *resource, *fault]
 }
 
-// add makes a resource known.
+// add stores a resource.
 func (g *registry) add(res *resource) { g.known.Store(res.urn, res) }
 
-// get is a resource that is known already; nil for others.
+// get returns a stored resource; nil for others.
 func (g *registry) get(u urn.URN) *resource {
 	res, _ := g.known.Load(u)
 	known, _ := res.(*resource)
 	return known
 }
 
-// resourceMember is a member of a resource: urn, id or an output (L5.31, L5.32). Resources that a provider's answer
-// refers to are fetched through the engine (L5.38).
+// resourceMember returns a member of a resource: urn, id or an output (L5.31, L5.32). Resources in a provider's answer
+// are fetched through the engine (L5.38).
 func (e *evaluator) resourceMember(ctx context.Context, ref *value.ResourceRef, name string,
 	rng diag.Range) (value.Value, *fault) {
 	switch name {
@@ -100,7 +100,7 @@ func (e *evaluator) resourceMember(ctx context.Context, ref *value.ResourceRef, 
 	return res.output(name), nil
 }
 
-// lookup is a resource of the program, or one that is fetched, once.
+// lookup returns a resource of the program, or fetches one, once.
 func (e *evaluator) lookup(ctx context.Context, ref *value.ResourceRef, rng diag.Range) (*resource, *fault) {
 	if res := e.resources.get(ref.URN); res != nil {
 		return res, nil
@@ -136,7 +136,7 @@ func (e *evaluator) fetch(ctx context.Context, ref *value.ResourceRef, rng diag.
 	return res, nil
 }
 
-// providerReference is the reference of a provider resource as registrations name it (F1.30).
+// providerReference returns the reference of a provider resource for registrations (F1.30).
 func providerReference(ref *value.ResourceRef) string {
 	id, ok := ref.ID.AsString()
 	if !ok || id == "" {
@@ -145,7 +145,7 @@ func providerReference(ref *value.ResourceRef) string {
 	return urn.Reference{URN: ref.URN, ID: id}.String()
 }
 
-// stackOutput is an output of another stack, which the program reads at a place.
+// stackOutput returns an output of another stack; rng is the place of the call.
 func (e *evaluator) stackOutput(ctx context.Context, stack, output string, rng diag.Range) (value.Value, error) {
 	res, f := e.stacks.Get(stack, func() (*resource, *fault) { return e.readStack(ctx, stack, rng) })
 	if f != nil {
@@ -158,7 +158,7 @@ func (e *evaluator) stackOutput(ctx context.Context, stack, output string, rng d
 	return outputs.Get(output), nil
 }
 
-// readStack reads a stack: through a declared StackReference that needs nothing else, or one of its own.
+// readStack reads a stack through a declared StackReference without dependencies, or registers one.
 func (e *evaluator) readStack(ctx context.Context, stack string, rng diag.Range) (*resource, *fault) {
 	for _, n := range e.program.Nodes {
 		if n.Resource == nil || n.Resource.Token != schema.StackReferenceToken || len(n.Needs) > 0 ||

@@ -76,13 +76,13 @@ func (s *instance) register(ctx context.Context) (value.Value, *fault) {
 	return s.e.resources.registered(r, &resource{
 		urn: response.URN, id: response.ID, outputs: response.Outputs, component: component, provider: request.Provider,
 		deps: response.PropertyDependencies,
-		// Without a preview only a resource that was left out of a targeted run has an unknown ID.
+		// Outside of previews only an untargeted resource has an unknown ID.
 		known:   response.Known || !s.e.info.DryRun && response.ID.IsKnown(),
 		secrets: request.AdditionalSecretOutputs,
 	}), nil
 }
 
-// registered makes a resource readable and answers with the reference to it.
+// registered stores a resource and returns a reference to it.
 func (g *registry) registered(r *check.Resource, res *resource) value.Value {
 	res.id = res.id.WithoutDeps()
 	if res.component {
@@ -103,7 +103,7 @@ func (g *registry) registered(r *check.Resource, res *resource) value.Value {
 	return res.reference(r.Package.PackageVersion())
 }
 
-// registrationFault is a registration that did not succeed.
+// registrationFault returns the fault of a failed registration.
 func registrationFault(r *check.Resource, err error, inputs value.Value, written places) *fault {
 	if f := refusal(err, diag.CheckFailed, r.Decl.Name.Value, inputs, written, r.Decl.Name.Range); f != nil {
 		return f
@@ -112,10 +112,10 @@ func registrationFault(r *check.Resource, err error, inputs value.Value, written
 		redact(err.Error(), inputs))
 }
 
-// properties evaluates the inputs of a resource that are given as written, and makes of them what its provider
-// expects. whole is the same with nulls, which are not sent but depend on where they came from. It notes in the
-// request the properties that a default has filled in. A provider reads its environment itself, mapped by
-// envVarMappings: to fill in what this process has would make plans depend on the machine (L3.15).
+// properties evaluates the inputs of a resource and converts them for its provider. whole still has the nulls, which
+// are not sent but carry dependencies. The request records the properties that a default has filled in. A provider
+// reads its environment itself, mapped by envVarMappings: values of this process's environment would make plans depend
+// on the machine (L3.15).
 func (s *instance) properties(ctx context.Context, written []ast.Property,
 	request *monitor.RegisterRequest) (inputs, whole value.Value, _ *fault) {
 	r := s.resource
@@ -146,7 +146,7 @@ func (s *instance) properties(ctx context.Context, written []ast.Property,
 		inputs = completed
 	}
 	if !inputs.IsKnown() {
-		// Without a schema nothing is known of an unknown block: there is no way to send it (L3.12).
+		// An unknown block without a schema cannot be sent (L3.12).
 		return value.Null, value.Null, blame(diag.NotKnownInTime, r.Decl.PropertiesExpr.Range(),
 			"write the names of the properties as literals",
 			"properties must be known before anything is created")
@@ -166,7 +166,7 @@ func (s *instance) properties(ctx context.Context, written []ast.Property,
 	return inputs, whole, nil
 }
 
-// block evaluates properties that are written out.
+// block evaluates a literal map of properties.
 func (s *instance) block(ctx context.Context, properties []ast.Property, object *schema.Object) (value.Value, *fault) {
 	entries := make([]value.Entry, len(properties))
 	var failed *fault
@@ -184,8 +184,8 @@ func (s *instance) block(ctx context.Context, properties []ast.Property, object 
 	return value.MapOf(entries...), nil
 }
 
-// originalText is the text of a configuration value as it was written, where a value without declared type goes into a
-// property that wants text: an account number keeps its zeros (L2.33).
+// originalText returns the original text of a configuration value without declared type for a property of type string:
+// an account number keeps its zeros (L2.33).
 func (s *instance) originalText(v value.Value, p ast.Property, object *schema.Object) value.Value {
 	access, ok := p.Value.(*ast.Access)
 	if !ok || len(access.Steps) > 0 || object == nil || v.Is(value.KindString) {
@@ -216,7 +216,7 @@ func (g *registry) dependencies(inputs value.Value, remote bool, dependsOn []urn
 		}
 		deps = g.concrete(deps)
 		if inputs.At(i).IsNull() && len(deps) == 0 {
-			continue // it is left out, and nothing is lost
+			continue // omitted without loss
 		}
 		byProperty[key] = deps
 		all = append(all, deps...)
@@ -224,7 +224,7 @@ func (g *registry) dependencies(inputs value.Value, remote bool, dependsOn []urn
 	return byProperty, g.concrete(all)
 }
 
-// depsBesideReferences are the URNs that a value came from, without the resources that it refers to itself.
+// depsBesideReferences returns the dependencies of a value, without the resources that it refers to itself.
 func depsBesideReferences(v value.Value) []urn.URN {
 	var deps []urn.URN
 	v.Any(func(x value.Value) bool {
@@ -243,7 +243,7 @@ func depsBesideReferences(v value.Value) []urn.URN {
 // the provider of its children of that package (L4.20).
 func withProvider(providers map[string]string, own string) map[string]string {
 	ref, err := urn.ParseReference(own)
-	if err != nil { // none is given
+	if err != nil { // no provider is given
 		return providers
 	}
 	pkg := ref.URN.Package()
@@ -255,8 +255,8 @@ func withProvider(providers map[string]string, own string) map[string]string {
 	return more
 }
 
-// besideReferences is a value whose references depend on where they came from, and not on the resources they refer to.
-// A resource is no dependency of a method that is given it, nor of a component that a provider constructs (L9.41).
+// besideReferences returns a value whose references carry the dependencies of their origin, but not the resources that
+// they refer to. A resource that is passed to a method or a remote component is not a dependency (L9.41).
 func besideReferences(v value.Value) value.Value {
 	return v.Transform(func(x value.Value) value.Value {
 		if x.Is(value.KindResource) {
@@ -266,7 +266,7 @@ func besideReferences(v value.Value) value.Value {
 	})
 }
 
-// sortedURNs is urns ascending, each once.
+// sortedURNs returns urns sorted, without duplicates.
 func sortedURNs(urns []urn.URN) []urn.URN {
 	if len(urns) == 0 {
 		return nil

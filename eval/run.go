@@ -14,14 +14,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// defaultWorkers is how many nodes run at the same time by default: the engine limits its own work.
+// defaultWorkers is the default number of nodes evaluated at the same time; the engine limits its own work.
 const defaultWorkers = 64
 
-// Run carries out a program that has been checked without errors. It registers the stack's own resource, everything in
-// the program, and then the stack's outputs, also when something failed: those that could be computed.
+// Run evaluates a program that was checked without errors. It registers the stack's own resource, everything in the
+// program, and then the stack's outputs; after a failure, the outputs that could be computed.
 //
-// Findings come in the order of the program. An error that the monitor has reported already makes no finding, so that a
-// failed run may have none: Result says how much failed.
+// Findings come in the order of the program. An error that the monitor has reported gives no finding, so a failed run
+// may have none; Result counts the failures.
 func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (Result, diag.Diagnostics) {
 	e := newEvaluator(p, m, o)
 	defer context.AfterFunc(ctx, func() { e.over.Store(true) })()
@@ -70,7 +70,7 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 	}
 	must(m.RegisterOutputs(ctx, e.stack, result.Outputs), "record the stack's outputs")
 	if len(p.Hooks) > 0 && f == nil {
-		// Hooks run until the engine is done (E2.68).
+		// Hooks are served until the engine has finished (E2.68).
 		must(m.SignalAndWaitForShutdown(ctx), "wait for the engine")
 	}
 	e.numbers.tell(&e.notes)
@@ -78,13 +78,13 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 	return result, findings
 }
 
-// newEvaluator returns an evaluator of a program, with a budget for all that it evaluates.
+// newEvaluator returns an evaluator of a program, with one budget for the whole program.
 func newEvaluator(p *check.Program, m monitor.Monitor, o Options) *evaluator {
 	return &evaluator{program: p, monitor: m, options: o, workers: o.Workers,
 		budget: spending{Budget: builtins.NewBudget(o.Limits)}}
 }
 
-// meet asks which deployment this is (E1.6).
+// meet asks the monitor for the deployment (E1.6).
 func (e *evaluator) meet(ctx context.Context) (err error) {
 	if e.info, err = e.monitor.Info(ctx); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (e *evaluator) meet(ctx context.Context) (err error) {
 	return nil
 }
 
-// registerResource registers a resource; an engine that answers that it failed has reported why.
+// registerResource registers a resource. If the engine answers with a failure, it has reported the reason.
 func registerResource(ctx context.Context, m monitor.Monitor, r monitor.RegisterRequest) (monitor.RegisterResponse,
 	error) {
 	response, err := m.RegisterResource(ctx, r)
@@ -109,7 +109,7 @@ func registerResource(ctx context.Context, m monitor.Monitor, r monitor.Register
 	return response, err
 }
 
-// start finds out which deployment this is and registers the root stack (E1.6, F1.29).
+// start asks for the deployment and registers the root stack (E1.6, F1.29).
 func (e *evaluator) start(ctx context.Context) error {
 	if err := e.meet(ctx); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (e *evaluator) start(ctx context.Context) error {
 	return nil
 }
 
-// findings gathers what nodes have to report and counts failures.
+// findings collects the findings of nodes and counts failures.
 func (f *frame) findings(result *Result, nodes []*check.Node) diag.Diagnostics {
 	var findings diag.Diagnostics
 	for _, n := range nodes {
@@ -171,10 +171,10 @@ func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, d
 			continue
 		}
 		if _, literal := o.Decl.Value.(*ast.Null); literal {
-			continue // L3.42; one that turns out to be null is recorded
+			continue // L3.42; an unknown one that becomes null is recorded
 		}
 		v = withoutNulls(v)
-		// The outputs are one value, the stack's.
+		// All outputs together are one value.
 		if err := e.budget.WithinOutputs(value.Size(v, e.budget.ValueLimit()) + size); err != nil {
 			result.count(e.budget.overspent(err, o.Decl.Value.Range()), &findings)
 			continue
@@ -185,14 +185,14 @@ func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, d
 			continue
 		}
 		if v.ContainsSecret() {
-			v = v.DeepPublic().Secret() // an output is secret as a whole (L3.40)
+			v = v.DeepPublic().Secret() // a secret output is secret as a whole (L3.40)
 		}
 		entries = append(entries, value.Entry{Key: o.Decl.Name.Value, Value: v})
 	}
 	return value.MapOf(entries...), findings
 }
 
-// withoutNulls is v without the entries of maps that are null, at any depth; nulls in lists stay (L3.13, L3.42).
+// withoutNulls returns v without null entries of maps, at any depth; nulls in lists stay (L3.13, L3.42).
 func withoutNulls(v value.Value) value.Value {
 	if !v.Any(func(x value.Value) bool { return x.Is(value.KindMap) && hasNull(x) }) {
 		return v
@@ -220,7 +220,7 @@ func hasNull(m value.Value) bool {
 	return false
 }
 
-// versionNeeds are the nodes that pulumi.requiredVersion needs, in the order of the program.
+// versionNeeds returns the nodes that pulumi.requiredVersion depends on, in the order of the program.
 func versionNeeds(body *check.Program) []*check.Node {
 	if body.File == nil || body.File.RequiredVersion == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 )
 
-// schedule runs nodes with a number of workers, each node behind what it needs, ready ones in the order of the program
-// (L9.11). It returns when all have run. Which nodes failed does not matter here: those that need them find out.
+// schedule runs nodes with a number of workers, each node after its dependencies, ready ones in the order of the
+// program (L9.11). It returns when all have run. Failed nodes count as run; their dependants handle the failure.
 func schedule(ctx context.Context, nodes []*check.Node, workers int, run func(context.Context, *check.Node)) {
 	if workers <= 1 {
 		for _, n := range nodes {
@@ -34,14 +34,14 @@ func schedule(ctx context.Context, nodes []*check.Node, workers int, run func(co
 	wg.Wait()
 }
 
-// queue hands out nodes that are ready.
+// queue hands out ready nodes.
 type queue struct {
 	mu      sync.Mutex // guards the rest
 	changed *sync.Cond
 	ready   nodeHeap
 	left    int                           // nodes that have not been done
 	waiting map[*check.Node]int           // how many needs a node still waits for
-	users   map[*check.Node][]*check.Node // who waits for a node
+	users   map[*check.Node][]*check.Node // the nodes that wait for a node
 }
 
 func newQueue(nodes []*check.Node) *queue {
@@ -54,8 +54,8 @@ func newQueue(nodes []*check.Node) *queue {
 	}
 	for _, n := range nodes {
 		for _, edge := range n.Needs {
-			// A need outside of nodes has run before. Others point backwards in the program's order, so that there is no
-			// cycle and nothing waits for ever.
+			// A dependency outside of nodes has run before. The others precede their dependants in the program's order,
+			// so there is no cycle.
 			if among[edge.To] && edge.To != n && !edge.Deferred {
 				q.waiting[n]++
 				q.users[edge.To] = append(q.users[edge.To], n)
@@ -69,7 +69,7 @@ func newQueue(nodes []*check.Node) *queue {
 	return q
 }
 
-// take waits for a node that is ready; nil when there will be none any more.
+// take waits for a ready node; it returns nil once no more will come.
 func (q *queue) take() *check.Node {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -103,7 +103,7 @@ func (q *queue) done(n *check.Node) {
 	}
 }
 
-// nodeHeap orders nodes by their place in the program.
+// nodeHeap orders nodes by their index in the program.
 type nodeHeap []*check.Node
 
 func (h nodeHeap) Len() int           { return len(h) }

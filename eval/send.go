@@ -14,9 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// storable refuses a value that is about to enter the state or a message to a provider although neither can hold it
-// (F1.10): it may come from a file, from a function or from configuration. written says where top-level properties are
-// written out.
+// storable returns a fault for a value that neither the state nor a message to a provider can hold (F1.10), for
+// instance from a file, a function or configuration. written has the places of the top-level properties.
 func storable(what string, v value.Value, written places, otherwise diag.Range) *fault {
 	err := value.Storable(v)
 	if err == nil {
@@ -31,7 +30,7 @@ func storable(what string, v value.Value, written places, otherwise diag.Range) 
 		"%s: %s", what, err)
 }
 
-// converter makes of values what providers expect, inside types of other packages too (F8.7).
+// converter converts values for providers, also inside types of other packages (F8.7).
 func (e *evaluator) converter(ctx context.Context) schema.Converter {
 	return schema.Converter{
 		Known:  func(t schema.Type) schema.Type { return e.program.Known(ctx, t) },
@@ -40,9 +39,9 @@ func (e *evaluator) converter(ctx context.Context) schema.Converter {
 }
 
 // hydrate looks up the resources that inputs refer to and that the program did not register itself: the ones in the
-// answer of a remote component. Other Pulumi hosts read such a resource as soon as they meet it (L5.38), and that
-// makes the engine start the resource's provider. This host does the same, to get equal states. A reference that
-// cannot be looked up is passed on as it is: the engine decides whether it may be used.
+// answer of a remote component. Other Pulumi hosts read such a resource as soon as they meet it (L5.38), and that makes
+// the engine start the resource's provider. This host does the same, to get equal states. A reference that cannot be
+// looked up is passed on unchanged, and the engine decides.
 func (e *evaluator) hydrate(ctx context.Context, inputs value.Value, rng diag.Range) {
 	inputs.Any(func(v value.Value) bool {
 		if ref, ok := v.AsResource(); ok && e.resources.get(ref.URN) == nil {
@@ -52,8 +51,8 @@ func (e *evaluator) hydrate(ctx context.Context, inputs value.Value, rng diag.Ra
 	})
 }
 
-// sendable makes of properties what their provider takes. object has their types; nil where these are not known. whole
-// is the same with nulls, which are not sent but depend on where they came from (L3.13).
+// sendable converts properties for their provider. object has their types; nil if unknown. whole still has the nulls,
+// which are not sent but carry dependencies (L3.13).
 func sendable(c schema.Converter, what string, object *schema.Object, v value.Value, written places,
 	rng diag.Range) (whole, sent value.Value, _ *fault) {
 	if object != nil {
@@ -67,13 +66,13 @@ func sendable(c schema.Converter, what string, object *schema.Object, v value.Va
 	return v, sent, storable(what, sent, written, rng)
 }
 
-// places describes where properties are written out, in a list or in an expression. The zero places tell of none.
+// places holds the positions of properties in a literal map or an expression. The zero value has none.
 type places struct {
 	list []ast.Property
 	expr ast.Expr
 }
 
-// of is where the value of a property is written; otherwise if it is not written out.
+// of returns the range of the value of a property, or otherwise.
 func (p places) of(name string, otherwise diag.Range) diag.Range {
 	for _, property := range slices.Backward(p.list) {
 		if property.Name.Value == name {
@@ -90,8 +89,8 @@ func (p places) of(name string, otherwise diag.Range) diag.Range {
 	return otherwise
 }
 
-// refusal is the fault behind an error of an engine that needs no further words: one that has been reported, that of a
-// transform, or the refusal of a provider, each reason at the property that it is about. It is nil for other errors.
+// refusal returns the fault for an error of the engine that needs no further text: a reported error, that of a
+// transform, or the refusal of a provider, with each reason at its property. It returns nil for other errors.
 func refusal(err error, code diag.Code, what string, inputs value.Value, written places, otherwise diag.Range) *fault {
 	if f := cmp.Or(silent(err), faultOf(err)); f != nil {
 		return f
@@ -115,7 +114,7 @@ func refusal(err error, code diag.Code, what string, inputs value.Value, written
 	return all
 }
 
-// conversionFault is a value that cannot be sent to a provider (L8.40).
+// conversionFault returns the fault for a value that cannot be sent to a provider (L8.40).
 func conversionFault(what string, err error, written places, otherwise diag.Range) *fault {
 	rng, text := otherwise, err.Error()
 	if c, ok := err.(*schema.ConvertError); ok && len(c.Path) > 0 {

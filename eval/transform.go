@@ -17,8 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// registerTransforms announces the transforms of the stack (L10.C17), before anything is registered that they may
-// change.
+// registerTransforms registers the transforms of the stack (L10.C17), before any resource that they may change.
 func (e *evaluator) registerTransforms(ctx context.Context) *fault {
 	for _, t := range e.program.Transforms {
 		rng := t.Decl.Key
@@ -40,7 +39,7 @@ func (e *evaluator) registerTransforms(ctx context.Context) *fault {
 	return nil
 }
 
-// transforms are the transforms that a resource has itself.
+// transforms returns the resource's own transforms.
 func (s *instance) transforms() ([]monitor.Transform, *fault) {
 	var list []monitor.Transform
 	for _, t := range s.resource.Decl.Options.Transforms {
@@ -56,10 +55,10 @@ func (s *instance) transforms() ([]monitor.Transform, *fault) {
 type transformer struct {
 	scope
 	decl  *ast.Transform
-	needs []check.Edge // what it uses that is evaluated, of a transform of the stack
+	needs []check.Edge // the dependencies of a transform of the stack
 }
 
-// forResources makes a function of a transform, for engines to call. The function is safe for concurrent use.
+// forResources returns the function of a transform that engines call. It is safe for concurrent use.
 func (s transformer) forResources() monitor.Transform {
 	return func(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterRequest, error) {
 		defer s.e.options.guard()
@@ -79,9 +78,9 @@ func (s transformer) forResources() monitor.Transform {
 	}
 }
 
-// transformError is a fault of a transform, for engines to pass on; errors.As finds the fault.
+// transformError returns an error that an engine can pass on, in which errors.As finds the fault.
 func (e *evaluator) transformError(t *ast.Transform, resource string, f *fault) error {
-	if f.cause == over && len(f.findings) == 0 { // what ended the run is reported elsewhere
+	if f.cause == over && len(f.findings) == 0 { // the end of the run is reported elsewhere
 		return monitor.ErrShutdown
 	}
 	for i := range f.findings {
@@ -94,7 +93,7 @@ func (e *evaluator) transformError(t *ast.Transform, resource string, f *fault) 
 	return f
 }
 
-// resource is a registration with what the transform changes in it.
+// resource returns a registration with the changes of the transform.
 func (s *transformer) resource(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterRequest, *fault) {
 	t := s.decl
 	if f := s.waits(r.Name); f != nil {
@@ -119,12 +118,12 @@ func (s *transformer) resource(ctx context.Context, r monitor.RegisterRequest) (
 		}
 	}
 	if !when.IsKnown() || t.Options.Range.IsZero() {
-		return r, nil // what options depend on must be known; an update knows
+		return r, nil // conditions of options must be known, as they are in an update
 	}
 	return s.mergeOptions(ctx, &t.Options, r)
 }
 
-// waits reports a transform that needs something which is evaluated only after what it changes.
+// waits returns a fault if the transform depends on a node that is evaluated after the changed resource.
 func (s *transformer) waits(resource string) *fault {
 	for _, edge := range s.needs {
 		if !s.frame.states[edge.To.Index].done.Load() {
@@ -135,8 +134,8 @@ func (s *transformer) waits(resource string) *fault {
 	return nil
 }
 
-// when is the condition of a transform, and whether the transform applies. One that is not known yet applies: what it
-// would merge is unknown then.
+// when returns the condition of a transform, and whether the transform applies. With an unknown condition it applies,
+// and the merged values are unknown.
 func (s *transformer) when(ctx context.Context) (condition value.Value, applies bool, _ *fault) {
 	if s.decl.When == nil {
 		return value.Bool(true), true, nil
@@ -145,8 +144,8 @@ func (s *transformer) when(ctx context.Context) (condition value.Value, applies 
 	return v, f == nil && (holds || !v.IsKnown()), f
 }
 
-// merge merges what a transform says into inputs or arguments, and answers with the paths that it sets. object has the
-// properties that can be set; nil where they are not known.
+// merge merges the properties of a transform into inputs or arguments, and returns the paths that it sets. object has
+// the properties that can be set; nil if they are unknown.
 func (s *transformer) merge(ctx context.Context, object *schema.Object, when, dst value.Value, resource string) (
 	value.Value, []string, *fault,
 ) {
@@ -177,7 +176,7 @@ func (s *transformer) merge(ctx context.Context, object *schema.Object, when, ds
 	for i, key := range v.Keys() {
 		property := propertyOf(object, key)
 		if property == nil {
-			continue // another type that the transform matches has it
+			continue // another matching type has it
 		}
 		paths = append(paths, leafPaths(value.PathOf(key), v.At(i))...)
 		before := result.Get(key)
@@ -205,7 +204,7 @@ func (s *transformer) merge(ctx context.Context, object *schema.Object, when, ds
 	return result, paths, nil
 }
 
-// propertyOf is a property that can be set; nil for one that there is not.
+// propertyOf returns a property that can be set; nil if there is none.
 func propertyOf(object *schema.Object, key string) *schema.Property {
 	if object != nil {
 		if p := object.Property(key); p != nil || object.Closed {
@@ -215,14 +214,14 @@ func propertyOf(object *schema.Object, key string) *schema.Property {
 	return &schema.Property{Name: key, Type: schema.Any}
 }
 
-// deepMerge merges maps key by key; null takes a key away, and everything else replaces the former value.
+// deepMerge merges maps key by key; null removes a key, and any other value replaces the former one.
 func deepMerge(dst, from value.Value) value.Value {
 	if !from.Is(value.KindMap) || !from.IsKnown() {
 		return from
 	}
 	switch {
 	case !dst.IsKnown():
-		return value.UnknownFrom(value.KindMap, dst, from) // what else is in the map is known later
+		return value.UnknownFrom(value.KindMap, dst, from) // the other keys of the map are known later
 	case !dst.Is(value.KindMap):
 		dst = value.EmptyMap().WithMarksOf(dst)
 	}
@@ -250,7 +249,7 @@ func leafPaths(path value.Path, v value.Value) []string {
 	return paths
 }
 
-// concreteDeps is v with the members of components of the program in the place of those components.
+// concreteDeps returns v with dependencies on components of the program replaced by the components' members.
 func (g *registry) concreteDeps(v value.Value) value.Value {
 	if !v.Any(func(x value.Value) bool { return len(x.Deps()) > 0 }) {
 		return v
@@ -263,7 +262,7 @@ func (g *registry) concreteDeps(v value.Value) value.Value {
 	})
 }
 
-// forInvokes makes a function of a transform of function calls. The function is safe for concurrent use.
+// forInvokes returns the function of a transform of calls. It is safe for concurrent use.
 func (s transformer) forInvokes() monitor.InvokeTransform {
 	return func(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeRequest, error) {
 		defer s.e.options.guard()
@@ -284,7 +283,7 @@ func (s transformer) forInvokes() monitor.InvokeTransform {
 	}
 }
 
-// invocation is a function call with what the transform changes in it.
+// invocation returns a call with the changes of the transform.
 func (s *transformer) invocation(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeRequest, *fault) {
 	if f := s.waits(r.Token); f != nil {
 		return r, f
@@ -325,7 +324,7 @@ func (s *transformer) mergeOptions(ctx context.Context, from *ast.Options,
 	return r, o.failed
 }
 
-// mergePackage sets the version and the address of a package, where options name them.
+// mergePackage sets the version and the URL of a package if options name them.
 func (o *optionReader) mergePackage(from *ast.Options, version, url *string) {
 	if text := o.text(from.Version); text != "" {
 		*version = schema.PlainVersion(text)
@@ -359,7 +358,7 @@ func (o *optionReader) mergeProviders(from *ast.Options, r *monitor.RegisterRequ
 	r.Providers = providers
 }
 
-// resourceArgs are the value of `args` in a transform of a resource.
+// resourceArgs returns the value of `args` in a transform of a resource.
 func resourceArgs(r monitor.RegisterRequest) value.Value {
 	return value.MapOf(
 		value.Entry{Key: "type", Value: value.String(r.Type)},
@@ -400,7 +399,7 @@ func optionValues(r monitor.RegisterRequest) value.Value {
 	return value.MapOf(entries...)
 }
 
-// textEntries are the entries of a map of texts; empty texts are left out.
+// textEntries returns the entries of a map of texts without empty ones.
 func textEntries(pairs ...[2]string) []value.Entry {
 	var entries []value.Entry
 	for _, pair := range pairs {
@@ -419,8 +418,8 @@ func urnTexts(urns []urn.URN) []string {
 	return texts
 }
 
-// changedInputs are the inputs of components as transforms have left them: the bodies of components of the program are
-// evaluated with these.
+// changedInputs holds the inputs of components after their transforms, with which the bodies of components of the
+// program are evaluated.
 type changedInputs struct{ known sync.Map }
 
 type componentKey struct {
@@ -432,7 +431,7 @@ func (c *changedInputs) note(r monitor.RegisterRequest) {
 	c.known.Store(componentKey{r.Type, r.Name, r.Parent}, r.Inputs)
 }
 
-// of are the inputs of a component that has been registered.
+// of returns the inputs of a registered component.
 func (c *changedInputs) of(r monitor.RegisterRequest) value.Value {
 	if inputs, changed := c.known.Load(componentKey{r.Type, r.Name, r.Parent}); changed {
 		return inputs.(value.Value)
@@ -440,7 +439,8 @@ func (c *changedInputs) of(r monitor.RegisterRequest) value.Value {
 	return r.Inputs
 }
 
-// faultOf is the fault of a transform in an error that an engine of this process has passed on; nil for another error.
+// faultOf returns the fault of a transform in an error that an engine of this process has passed on; nil for any other
+// error.
 func faultOf(err error) *fault {
 	if f, ok := errors.AsType[*fault](err); ok && len(f.findings) > 0 {
 		return f

@@ -59,15 +59,15 @@ var soleExclamation = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`!([^=]|$)`)
 })
 
-// versionPrefix is a leading v of a version in a range.
+// versionPrefix matches the leading v of a version in a range.
 var versionPrefix = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(^|[^0-9A-Za-z.+-])v([0-9])`)
 })
 
-// plainRange is a range without the leading v of its versions, which the Pulumi CLI does not read.
+// plainRange returns a range without the leading v of its versions, which the Pulumi CLI does not accept.
 func plainRange(text string) string { return versionPrefix().ReplaceAllString(text, "$1$2") }
 
-// parseRange reads a range in which a space means and, and "!" alone means "!=".
+// parseRange parses a range in which a space means "and", and "!" alone means "!=".
 func parseRange(text string) (*semver.Constraints, error) {
 	c, err := semver.NewConstraint(soleExclamation().ReplaceAllString(text, "!=$1"))
 	if err != nil {
