@@ -181,8 +181,8 @@ func WriteDurably(d Disk, path string, data []byte) error {
 	return d.SyncDir(filepath.Dir(path))
 }
 
-// WriteWhole replaces the content of a file so that a reader sees either the old content or the new. Without sync, which
-// is for copies, a crash of the machine may lose both.
+// WriteWhole replaces the content of a file so that a reader sees either the old content or the new. Without sync,
+// which is for copies, a crash of the machine may lose both.
 func WriteWhole(d Disk, path string, data []byte, sync bool) error {
 	if err := MkdirAll(d, filepath.Dir(path), sync); err != nil {
 		return err

@@ -16,9 +16,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// held is the store for the holder of a lease. Each of its writes checks the number of the lease. In addition, a session
-// of its own holds an advisory lock while the process is connected: administrators see in pg_locks who works on which
-// stack, and a run that takes over ends that session. It is safe for concurrent use.
+// held is the store for the holder of a lease. Each of its writes checks the number of the lease. In addition, a
+// session of its own holds an advisory lock while the process is connected: administrators see in pg_locks who works on
+// which stack, and a run that takes over ends that session. It is safe for concurrent use.
 type held struct {
 	*Store
 	lease string // key of the lease object
@@ -140,8 +140,8 @@ func (h *held) mine(ctx context.Context, c *pgx.Conn) (mine bool, err error) {
 }
 
 // keep opens a new session whenever the session ends, until Release or until another run has the lease. The end of a
-// session does not end the run: only the lease decides who may write. If another session has the advisory lock while the
-// lease is still this run's, the server has not noticed yet that an earlier session of this run is gone.
+// session does not end the run: only the lease decides who may write. If another session has the advisory lock while
+// the lease is still this run's, the server has not noticed yet that an earlier session of this run is gone.
 func (h *held) keep(ctx context.Context, c *pgx.Conn) {
 	defer close(h.done)
 	for pause := time.Duration(0); ; pause = time.Second {

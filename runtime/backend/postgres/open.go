@@ -25,8 +25,8 @@ const (
 // Known returns the schemes that this build can open.
 func Known() []string { return []string{Scheme} }
 
-// Open opens the database of a URL (F6.18). It sends no request yet; the first write creates the tables. lookup supplies
-// libpq's variables. Error messages contain no passwords.
+// Open opens the database of a URL (F6.18). It sends no request yet; the first write creates the tables. lookup
+// supplies libpq's variables. Error messages contain no passwords.
 func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, error) {
 	t, err := parse(rawURL, lookup)
 	if err != nil {
@@ -95,9 +95,9 @@ func (*PoolerError) Error() string {
 		"session mode (pool_mode = session)"
 }
 
-// refusePooler returns an error if the connection c does not keep its session, which is the server process pid. It opens
-// a transaction on a second connection. If the pooler shares sessions, that transaction either runs in pid too, or c now
-// gets another process, or none.
+// refusePooler returns an error if the connection c does not keep its session, which is the server process pid. It
+// opens a transaction on a second connection. If the pooler shares sessions, that transaction either runs in pid too,
+// or c now gets another process, or none.
 func (s *Store) refusePooler(ctx context.Context, c *pgx.Conn, pid uint32) error {
 	const turn = 3 * time.Second
 	process := func(c *pgx.Conn, statements ...string) (pid uint32, err error) {

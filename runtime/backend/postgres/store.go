@@ -308,8 +308,8 @@ func code(err error) string {
 	return ""
 }
 
-// explain classifies an error as transient, permanent (backend.ErrRefused) or a missing object (fs.ErrNotExist). It does
-// not wrap the cause of a transient error: a socket that is missing would be taken for a missing object.
+// explain classifies an error as transient, permanent (backend.ErrRefused) or a missing object (fs.ErrNotExist). It
+// does not wrap the cause of a transient error: a socket that is missing would be taken for a missing object.
 func explain(err error) error {
 	var answer *pgconn.PgError
 	switch {
@@ -335,8 +335,8 @@ func explain(err error) error {
 // refused returns err as a permanent error.
 func refused(err error) error { return fmt.Errorf("%w: %w", backend.ErrRefused, err) }
 
-// passes reports whether an error of the server is transient: it is about the connection, a server that starts, stops or
-// is still a replica, too many connections, concurrent transactions, or an operator's intervention.
+// passes reports whether an error of the server is transient: it is about the connection, a server that starts, stops
+// or is still a replica, too many connections, concurrent transactions, or an operator's intervention.
 func passes(code string) bool {
 	for _, class := range [...]string{"08", "40", "53", "55", "57", "58", "25006"} {
 		if strings.HasPrefix(code, class) {

@@ -276,8 +276,8 @@ func (u *update) Events(ctx context.Context, lines []json.RawMessage) error {
 	return u.call(ctx, http.MethodPost, eventsCall, map[string]any{"events": lines}, nil)
 }
 
-// Complete ends the operation. If the answer to an earlier attempt was lost, the service may refuse the token because the
-// operation has ended; that is no error if it ended with this status.
+// Complete ends the operation. If the answer to an earlier attempt was lost, the service may refuse the token because
+// the operation has ended; that is no error if it ended with this status.
 func (u *update) Complete(ctx context.Context, status string) error {
 	err := u.call(ctx, http.MethodPost, "complete", map[string]string{"status": status}, nil)
 	if !errors.As(err, new(*backend.LockLostError)) {

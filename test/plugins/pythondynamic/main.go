@@ -1,7 +1,7 @@
-// Command pulumi-resource-pulumi-python stands in for the provider of Pulumi's Python SDK in tests: it answers what that
-// provider answers, by its sources (sdk/python/lib/pulumi/dynamic/__main__.py of version 3.260). The code in __provider,
-// which the SDK would unpickle, is not run: each call that does not carry it fails. Calls are lines of the file
-// PYTHON_DYNAMIC_LOG.
+// Command pulumi-resource-pulumi-python stands in for the provider of Pulumi's Python SDK in tests: it answers what
+// that provider answers, by its sources (sdk/python/lib/pulumi/dynamic/__main__.py of version 3.260). The code in
+// __provider, which the SDK would unpickle, is not run: each call that does not carry it fails. Calls are lines of the
+// file PYTHON_DYNAMIC_LOG.
 package main
 
 import (
