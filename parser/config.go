@@ -78,27 +78,20 @@ func (r *configReader) fieldsOfMap(n *node) {
 	c := r.config
 	var typeEntry, items, value, defaultEntry *entry
 	broken := false
-	r.fieldsOf(r.described(n), configKeys, nil, func(key string, e entry) {
-		switch key {
-		case "type":
-			typeEntry = &e
-		case "items":
-			items = &e
-		case "default":
-			defaultEntry = &e
-		case "value":
-			value = &e
-		case "secret":
-			c.Secret = r.literalBool(e, "`secret`")
-		case "optional":
+	readers := fieldReaders{
+		"type":    func(e entry) { typeEntry = &e },
+		"items":   func(e entry) { items = &e },
+		"default": func(e entry) { defaultEntry = &e },
+		"value":   func(e entry) { value = &e },
+		"secret":  func(e entry) { c.Secret = r.literalBool(e, "`secret`") },
+		"optional": func(e entry) {
 			r.extension(e.at, "the field `optional` of a configuration value")
 			c.Optional = r.literalBool(e, "`optional`")
-		case "name":
-			c.Key = r.literalText(e, "`name`")
-		case "description":
-			c.Description = r.plainText(e, "`description`")
-		}
-	}, func(e entry) bool {
+		},
+		"name":        func(e entry) { c.Key = r.literalText(e, "`name`") },
+		"description": func(e entry) { c.Description = r.plainText(e, "`description`") },
+	}
+	r.fieldsOf(r.described(n), configKeys, nil, func(key string, e entry) { readers[key](e) }, func(e entry) bool {
 		broken = true
 		r.unknownKey(diag.Error, e, "a configuration value", configKeys, "")
 		return true

@@ -44,16 +44,9 @@ func (r *nodeReader) itemType(e entry, depth int) (item *ast.ConfigType) {
 		if depth > maxDepth {
 			return
 		}
-		var typeEntry, items *entry
-		r.fields(n, typeKeys, func(key string, e entry) {
-			if key == "type" {
-				typeEntry = &e
-			} else {
-				items = &e
-			}
-		}, func(e entry) { r.unknownKey(diag.Error, e, "`items`", typeKeys, "") })
-		if typeEntry != nil {
-			item = r.configType(*typeEntry, items, depth)
+		found := r.gather(r.entries(n), "`items`", typeKeys)
+		if e := found["type"]; e != nil {
+			item = r.configType(*e, found["items"], depth)
 		}
 	})
 	return item

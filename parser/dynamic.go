@@ -29,23 +29,17 @@ func (r dynamicReader) read(e entry, name ast.Literal) *ast.Dynamic {
 			shorten(name.Value))
 	}
 	r.section(e, "the dynamic type `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
-		r.fieldsOf(r.described(n), dynamicKeys, nil, func(key string, e entry) {
-			switch key {
-			case "provider":
-				d.Provider = r.literalText(e, "`provider`")
-			case "description":
-				d.Description = r.plainText(e, "`description`")
-			case "inputs":
-				d.Inputs = &ast.DynamicProperties{Range: e.at, List: r.properties(e, "an input", dynamicInputKeys)}
-			case "outputs":
-				d.Outputs = &ast.DynamicProperties{Range: e.at, List: r.properties(e, "an output", dynamicOutputKeys)}
-			case "onCodeChange":
+		r.fields(r.described(n), "a dynamic type", dynamicKeys, fieldReaders{
+			"provider":    func(e entry) { d.Provider = r.literalText(e, "`provider`") },
+			"description": func(e entry) { d.Description = r.plainText(e, "`description`") },
+			"inputs":      func(e entry) { d.Inputs = r.properties(e, "an input", dynamicInputKeys) },
+			"outputs":     func(e entry) { d.Outputs = r.properties(e, "an output", dynamicOutputKeys) },
+			"onCodeChange": func(e entry) {
 				d.OnCodeChange = r.choice(e, "`onCodeChange`", codeChanges, "it must be ignore, update or replace",
 					"`onCodeChange` cannot be `%s`")
-			case "env":
-				d.Env = r.literals(e, "`env`", "the name of an environment variable")
-			}
-		}, func(e entry) bool { r.unknownKey(diag.Error, e, "a dynamic type", dynamicKeys, ""); return true })
+			},
+			"env": func(e entry) { d.Env = r.literals(e, "`env`", "the name of an environment variable") },
+		})
 	})
 	if d.Provider == nil {
 		r.fail(diag.RequiredMissing, name.Range,
@@ -55,13 +49,15 @@ func (r dynamicReader) read(e entry, name ast.Literal) *ast.Dynamic {
 	return d
 }
 
-func (r dynamicReader) properties(section entry, what string, keys []string) (list []*ast.DynamicProperty) {
+// properties reads a section of properties; keys holds the fields of each.
+func (r dynamicReader) properties(section entry, what string, keys []string) *ast.DynamicProperties {
+	p := &ast.DynamicProperties{Range: section.at}
 	r.section(section, "`"+section.name+"`", func(n *node, _ diag.Range) {
 		for _, e := range r.entries(n) {
-			list = append(list, r.property(e, what, keys))
+			p.List = append(p.List, r.property(e, what, keys))
 		}
 	})
-	return list
+	return p
 }
 
 func (r dynamicReader) property(e entry, what string, keys []string) *ast.DynamicProperty {
@@ -74,28 +70,22 @@ func (r dynamicReader) property(e entry, what string, keys []string) *ast.Dynami
 		}
 		r.section(e, what, func(n *node, _ diag.Range) {
 			var typeEntry, items *entry
-			r.fields(n, keys, func(key string, e entry) {
-				switch key {
-				case "type":
-					typeEntry = &e
-				case "items":
-					items = &e
-				case "default":
-					d.Default = r.expression(e)
-				case "secret":
-					d.Secret = r.literalBool(e, "`secret`")
-				case "optional":
-					d.Optional = r.literalBool(e, "`optional`")
-				case "replace":
-					d.Replace = r.literalBool(e, "`replace`")
-				case "stable":
-					d.Stable = r.literalBool(e, "`stable`")
-				case "description":
-					d.Description = r.plainText(e, "`description`")
-				default:
-					d.Rules = append(d.Rules, ast.Property{Name: ast.Literal{Value: key, Range: e.at}, Value: r.data(e)})
+			readers := fieldReaders{
+				"type":        func(e entry) { typeEntry = &e },
+				"items":       func(e entry) { items = &e },
+				"default":     func(e entry) { d.Default = r.expression(e) },
+				"secret":      func(e entry) { d.Secret = r.literalBool(e, "`secret`") },
+				"optional":    func(e entry) { d.Optional = r.literalBool(e, "`optional`") },
+				"replace":     func(e entry) { d.Replace = r.literalBool(e, "`replace`") },
+				"stable":      func(e entry) { d.Stable = r.literalBool(e, "`stable`") },
+				"description": func(e entry) { d.Description = r.plainText(e, "`description`") },
+			}
+			for _, rule := range valueRules {
+				readers[rule] = func(e entry) {
+					d.Rules = append(d.Rules, ast.Property{Name: ast.Literal{Value: rule, Range: e.at}, Value: r.data(e)})
 				}
-			}, func(e entry) { r.unknownKey(diag.Error, e, what, keys, "") })
+			}
+			r.fields(r.entries(n), what, keys, readers)
 			if typeEntry != nil {
 				d.Type = r.configType(*typeEntry, items, 0)
 			}

@@ -26,15 +26,34 @@ func canonical(key string, known []string) (string, bool) {
 	return "", false
 }
 
-// fields reads a map whose keys the language defines. It calls known with the canonical name for each key that is one
-// of keys, and unknown for all others. It reports unusual capitalization, and keys that occur in two spellings (L1.22).
-func (r *nodeReader) fields(n *node, keys []string, known func(name string, e entry), unknown func(e entry)) {
-	r.fieldsOf(r.entries(n), keys, nil, known, func(e entry) bool { unknown(e); return true })
+// fieldReaders holds a reader for each field of a map, by the canonical name of the field.
+type fieldReaders map[string]func(e entry)
+
+// fields reads the entries of a map with the reader of each key in keys, and reports all other keys. place describes
+// the map in the report.
+func (r *nodeReader) fields(entries []entry, place string, keys []string, readers fieldReaders) {
+	r.fieldsOf(entries, keys, nil, func(name string, e entry) { readers[name](e) }, func(e entry) bool {
+		r.unknownKey(diag.Error, e, place, keys, "")
+		return true
+	})
 }
 
-// fieldsOf is like fields for the entries of a map. A key that is certainly a misspelling of a missing one is passed to
-// unknown and then, if unknown returns true, to known, so that its value is checked as intended. others lists keys that
-// have a meaning elsewhere and are not misspellings.
+// gather is like fields, but returns the entries with a key in keys, by canonical name.
+func (r *nodeReader) gather(entries []entry, place string, keys []string) map[string]*entry {
+	found := map[string]*entry{}
+	readers := fieldReaders{}
+	for _, key := range keys {
+		readers[key] = func(e entry) { found[key] = &e }
+	}
+	r.fields(entries, place, keys, readers)
+	return found
+}
+
+// fieldsOf reads the entries of a map whose keys the language defines. It calls known with the canonical name for each
+// key that is one of keys, and unknown for all others. It reports unusual capitalization, and keys that occur in two
+// spellings (L1.22). A key that is certainly a misspelling of a missing one is passed to unknown and then, if unknown
+// returns true, to known, so that its value is checked as intended. others lists keys that have a meaning elsewhere and
+// are not misspellings.
 func (r *nodeReader) fieldsOf(entries []entry, keys, others []string, known func(name string, e entry),
 	unknown func(e entry) bool) {
 	seen := make(map[string]diag.Range, len(entries))

@@ -39,7 +39,7 @@ func (r *optionReader) read(e entry) {
 			return
 		}
 		o.Range = rng
-		r.fields(n, readOptionKeys, func(name string, e entry) {
+		r.fieldsOf(r.entries(n), readOptionKeys, nil, func(name string, e entry) {
 			key := ast.Literal{Value: name, Range: e.at}
 			if name == "customTimeouts" {
 				o.CustomTimeouts = r.timeouts(key, e)
@@ -56,7 +56,7 @@ func (r *optionReader) read(e entry) {
 			if value := present(r.expression(e)); value != nil { // null is absent (L4.6)
 				*spec.In(o) = &ast.Option{Key: key, Value: r.shaped(e, name, value, spec.Shape)}
 			}
-		}, func(e entry) {
+		}, func(e entry) bool {
 			hint := ""
 			if right := optionSynonyms[e.name]; right != "" {
 				e.meant = right
@@ -66,6 +66,7 @@ func (r *optionReader) read(e entry) {
 				hint = "indent `" + e.name + "` under `customTimeouts`"
 			}
 			r.unknownKey(diag.Error, e, "the options", optionKeys, hint)
+			return true
 		})
 	})
 }
@@ -142,28 +143,23 @@ func (r *optionReader) timeouts(key ast.Literal, e entry) *ast.Timeouts {
 	var t *ast.Timeouts
 	r.section(e, "`customTimeouts`", func(n *node, _ diag.Range) {
 		t = &ast.Timeouts{Key: key}
-		r.fields(n, timeoutKeys, func(name string, e entry) {
-			value := present(r.expression(e))
-			if value == nil {
-				return
+		readers := fieldReaders{}
+		for name, dst := range map[string]**ast.Option{"create": &t.Create, "update": &t.Update, "delete": &t.Delete,
+			"read": &t.Read} {
+			readers[name] = func(e entry) {
+				value := present(r.expression(e))
+				if value == nil {
+					return
+				}
+				if kind := exprKind(value); kind != "" && kind != "a string" {
+					r.fail(diag.WrongKind, value.Range(), "write a number with its unit, such as `5m` or `1h30m`",
+						"the timeout `%s` must be a string, found %s", name, kind)
+					value = bad(value.Range())
+				}
+				*dst = &ast.Option{Key: ast.Literal{Value: name, Range: e.at}, Value: value}
 			}
-			option := &ast.Option{Key: ast.Literal{Value: name, Range: e.at}, Value: value}
-			if kind := exprKind(value); kind != "" && kind != "a string" {
-				r.fail(diag.WrongKind, value.Range(), "write a number with its unit, such as `5m` or `1h30m`",
-					"the timeout `%s` must be a string, found %s", name, kind)
-				option.Value = bad(value.Range())
-			}
-			switch name {
-			case "create":
-				t.Create = option
-			case "update":
-				t.Update = option
-			case "delete":
-				t.Delete = option
-			case "read":
-				t.Read = option
-			}
-		}, func(e entry) { r.unknownKey(diag.Error, e, "`customTimeouts`", timeoutKeys, "") })
+		}
+		r.fields(r.entries(n), "`customTimeouts`", timeoutKeys, readers)
 	})
 	return t
 }

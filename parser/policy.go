@@ -38,10 +38,9 @@ type policyReader struct {
 
 func (r policyReader) read(e entry) {
 	p := r.policy
-	found := map[string]entry{}
+	var found map[string]*entry
 	r.section(e, "the policy `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
-		r.fieldsOf(r.described(n), policyKeys, nil, func(key string, e entry) { found[key] = e },
-			func(e entry) bool { r.unknownKey(diag.Error, e, "a policy", policyKeys, ""); return true })
+		found = r.gather(r.described(n), "a policy", policyKeys)
 	})
 	for _, key := range policyKeys {
 		e, ok := found[key]
@@ -50,24 +49,24 @@ func (r policyReader) read(e entry) {
 		}
 		switch key {
 		case "description":
-			p.Description = r.plainText(e, "`description`")
+			p.Description = r.plainText(*e, "`description`")
 		case "match":
-			p.Match = r.matchBlock(e, policyMatchKeys)
+			p.Match = r.matchBlock(*e, policyMatchKeys)
 		case "stack":
-			p.Stack = r.literalBool(e, "`stack`")
+			p.Stack = r.literalBool(*e, "`stack`")
 		case "after":
-			p.After = r.literalBool(e, "`after`")
+			p.After = r.literalBool(*e, "`after`")
 		case "destroy":
-			p.Destroy = r.literalBool(e, "`destroy`")
+			p.Destroy = r.literalBool(*e, "`destroy`")
 		case "enforcement":
-			p.Enforcement = enforcementLevel(r.nodeReader, e)
+			p.Enforcement = enforcementLevel(r.nodeReader, *e)
 		case "config":
 			if !r.pack {
 				r.fail(diag.UnknownKey, e.at, "declare it in the section `config` of the program",
 					"a policy of a program has no `config`")
 				continue
 			}
-			p.Config = dynamicReader{r.exprReader}.properties(e, "a configuration value", policyConfigKeys)
+			p.Config = dynamicReader{r.exprReader}.properties(*e, "a configuration value", policyConfigKeys).List
 		}
 	}
 	r.scope.also(func() {
@@ -76,7 +75,7 @@ func (r policyReader) read(e entry) {
 			dst *ast.Expr
 		}{{"when", &p.When}, {"violation", &p.Violation}, {"remedy", &p.Remedy}} {
 			if e, ok := found[field.key]; ok {
-				*field.dst = present(r.expression(e))
+				*field.dst = present(r.expression(*e))
 			}
 		}
 	}, r.names()...)
@@ -96,7 +95,7 @@ func (r policyReader) names() []string {
 }
 
 // complete reports missing fields of the policy, and fields that exclude each other.
-func (r policyReader) complete(found map[string]entry) {
+func (r policyReader) complete(found map[string]*entry) {
 	p := r.policy
 	if p.Violation == nil && p.Remedy == nil {
 		r.fail(diag.RequiredMissing, p.Name.Range,

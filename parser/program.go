@@ -246,27 +246,32 @@ func (b *bodyReader) pulumiBlock(e entry, file *ast.File) (required ast.Expr) {
 		keys = keys[:1]
 	}
 	b.section(e, "`pulumi`", func(n *node, _ diag.Range) {
-		b.fields(n, keys, func(name string, e entry) {
-			switch name {
-			case "allowEnv":
-				b.extension(e.at, "the field `allowEnv`")
-				file.AllowEnv = b.literals(e, "`allowEnv`", "the name of an environment variable")
-				return
-			case "publicEnv":
-				b.extension(e.at, "the field `publicEnv`")
-				file.PublicEnv = b.literals(e, "`publicEnv`", "the name of an environment variable")
-				return
-			}
-			required = present(b.expression(e))
-			switch required.(type) {
-			case *ast.Number, *ast.Bool, *ast.List, *ast.Map:
-				b.wrongKind(e.value.target(), required.Range(), "`requiredVersion`", "a string",
-					"put it in quotes, such as \">=3.100.0\"")
-				required = bad(required.Range())
-			}
-		}, func(e entry) { b.unknownKey(diag.Error, e, "`pulumi`", keys, "") })
+		b.fields(b.entries(n), "`pulumi`", keys, fieldReaders{
+			"allowEnv":  func(e entry) { file.AllowEnv = b.variables(e, "`allowEnv`") },
+			"publicEnv": func(e entry) { file.PublicEnv = b.variables(e, "`publicEnv`") },
+			"requiredVersion": func(e entry) {
+				required = b.textExpression(e, "`requiredVersion`", "put it in quotes, such as \">=3.100.0\"")
+			},
+		})
 	})
 	return required
+}
+
+// variables reads a field with names of environment variables, an extension of yamlhost.
+func (b *bodyReader) variables(e entry, field string) []ast.Literal {
+	b.extension(e.at, "the field "+field)
+	return b.literals(e, field, "the name of an environment variable")
+}
+
+// textExpression reads a field that must be a string or an expression. It returns nil for null.
+func (x *exprReader) textExpression(e entry, what, detail string) ast.Expr {
+	value := present(x.expression(e))
+	switch value.(type) {
+	case *ast.Number, *ast.Bool, *ast.List, *ast.Map:
+		x.wrongKind(e.value.target(), value.Range(), what, "a string", detail)
+		return bad(value.Range())
+	}
+	return value
 }
 
 // present returns an expression, or nil if it is the null literal.
@@ -295,23 +300,22 @@ func (b *bodyReader) componentItem(e entry, name ast.Literal) item {
 	sections := body{}
 	var pulumi *entry
 	b.section(e, "the component `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
-		b.fieldsOf(b.described(n), componentKeys, nil, func(key string, e entry) {
-			switch key {
-			case "name":
-				b.plainText(e, "`name`")
-			case "description":
-				component.Description = b.plainText(e, "`description`")
-			case "token":
+		reader := func(name string) func(e entry) {
+			return func(e entry) { sections[name] = &section{entry: e, in: b} }
+		}
+		b.fields(b.described(n), "a component", componentKeys, fieldReaders{
+			"name":        func(e entry) { b.plainText(e, "`name`") },
+			"description": func(e entry) { component.Description = b.plainText(e, "`description`") },
+			"token": func(e entry) {
 				b.extension(e.at, "the field `token` of a component")
 				component.Token = b.typeToken(e, "`token`")
-			case "pulumi":
-				pulumi = &e
-			case "inputs":
-				sections["config"] = &section{entry: e, in: b}
-			default:
-				sections[key] = &section{entry: e, in: b}
-			}
-		}, func(e entry) bool { b.unknownKey(diag.Error, e, "a component", componentKeys, ""); return true })
+			},
+			"pulumi":    func(e entry) { pulumi = &e },
+			"inputs":    reader("config"),
+			"variables": reader("variables"),
+			"resources": reader("resources"),
+			"outputs":   reader("outputs"),
+		})
 		outer := b.scope
 		b.scope = outer.inside(sections.names())
 		if pulumi != nil {
@@ -333,16 +337,11 @@ var hookKeys = []string{"command", "onDryRun", "ignoreErrors"}
 func (b *bodyReader) hook(e entry, name ast.Literal) item {
 	hook := &ast.Hook{Name: name, Range: b.whole(e)}
 	b.section(e, "the hook `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
-		b.fieldsOf(b.described(n), hookKeys, nil, func(key string, e entry) {
-			switch key {
-			case "command":
-				b.scope.also(func() { hook.Command = present(b.expression(e)) }, "args")
-			case "onDryRun":
-				hook.OnDryRun = b.literalBool(e, "`onDryRun`")
-			case "ignoreErrors":
-				hook.IgnoreErrors = b.literalBool(e, "`ignoreErrors`")
-			}
-		}, func(e entry) bool { b.unknownKey(diag.Error, e, "a hook", hookKeys, ""); return true })
+		b.fields(b.described(n), "a hook", hookKeys, fieldReaders{
+			"command":      func(e entry) { b.scope.also(func() { hook.Command = present(b.expression(e)) }, "args") },
+			"onDryRun":     func(e entry) { hook.OnDryRun = b.literalBool(e, "`onDryRun`") },
+			"ignoreErrors": func(e entry) { hook.IgnoreErrors = b.literalBool(e, "`ignoreErrors`") },
+		})
 	})
 	if hook.Command == nil {
 		b.fail(diag.RequiredMissing, name.Range, "add `command: [program, argument]`", "the hook `%s` needs a command",

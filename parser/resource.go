@@ -355,27 +355,19 @@ func (r *resourceReader) get(e entry) *ast.Get {
 	var get *ast.Get
 	r.with(e.value, e.via, func(n *node, rng diag.Range) {
 		get = &ast.Get{Range: rng}
-		given := false
 		switch {
 		case n.kind == mapNode:
-			r.fields(n, getKeys, func(key string, e entry) {
-				if key == "id" {
-					get.ID = present(r.expression(e))
-					given = get.ID != nil
-					switch get.ID.(type) {
-					case *ast.Number, *ast.Bool, *ast.List, *ast.Map:
-						r.wrongKind(e.value.target(), get.ID.Range(), "`id`", "a string", "put it in quotes")
-						get.ID = bad(get.ID.Range())
-					}
-					return
-				}
-				r.section(e, "`state`", func(n *node, _ diag.Range) { get.State = r.propertyList(n) })
-			}, func(e entry) { r.unknownKey(diag.Error, e, "`get`", getKeys, "") })
+			r.fields(r.entries(n), "`get`", getKeys, fieldReaders{
+				"id": func(e entry) { get.ID = r.textExpression(e, "`id`", "put it in quotes") },
+				"state": func(e entry) {
+					r.section(e, "`state`", func(n *node, _ diag.Range) { get.State = r.propertyList(n) })
+				},
+			})
 		case !empty(n):
 			r.wrongKind(n, rng, "`get`", "a map", "write `get: {id: …}`")
 			return
 		}
-		if !given {
+		if get.ID == nil {
 			r.fail(diag.RequiredMissing, e.at, "add the id of the existing resource", "`get` needs an id")
 		}
 	})

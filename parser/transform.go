@@ -49,8 +49,8 @@ func transformList(x *exprReader, e entry, stack bool) (list []*ast.Transform) {
 type transformReader struct {
 	*exprReader
 	transform *ast.Transform
-	found     map[string]entry // the fields of the transform
-	ofProgram bool             // in the section of the program rather than the options of a resource
+	found     map[string]*entry // the fields of the transform
+	ofProgram bool              // in the section of the program rather than the options of a resource
 }
 
 func (r *transformReader) read(e entry) {
@@ -61,11 +61,9 @@ func (r *transformReader) read(e entry) {
 		if len(fields) > 0 {
 			t.Key = fields[0].at
 		}
-		r.found = map[string]entry{}
-		r.fieldsOf(fields, transformKeys, nil, func(key string, e entry) { r.found[key] = e },
-			func(e entry) bool { r.unknownKey(diag.Error, e, "a transform", transformKeys, ""); return true })
-		if match, ok := r.found["match"]; ok {
-			t.Match = r.matchBlock(match, matchKeys)
+		r.found = r.gather(fields, "a transform", transformKeys)
+		if match := r.found["match"]; match != nil {
+			t.Match = r.matchBlock(*match, matchKeys)
 		}
 		t.Arguments = len(t.Match.Functions) > 0
 		if t.Arguments && !r.ofProgram {
@@ -80,25 +78,25 @@ func (r *transformReader) read(e entry) {
 // body reads the fields that may refer to `args`.
 func (r *transformReader) body() {
 	t, found := r.transform, r.found
-	if e, ok := found["when"]; ok {
-		t.When = present(r.expression(e))
+	if e := found["when"]; e != nil {
+		t.When = present(r.expression(*e))
 	}
 	merge := "properties"
 	if t.Arguments {
 		merge = "arguments"
 	}
-	if e, ok := found[merge]; ok {
-		t.Merge = present(r.expression(e))
+	if e := found[merge]; e != nil {
+		t.Merge = present(r.expression(*e))
 		if kind := exprKind(t.Merge); kind != "" && kind != "a map" {
 			r.fail(diag.WrongKind, t.Merge.Range(), "", "`%s` must be a map, found %s", merge, kind)
 			t.Merge = bad(t.Merge.Range())
 		}
 	}
-	if e, ok := found["replace"]; ok {
-		t.Replace = r.literalBool(e, "`replace`")
+	if e := found["replace"]; e != nil {
+		t.Replace = r.literalBool(*e, "`replace`")
 	}
-	if e, ok := found["options"]; ok {
-		r.options(e)
+	if e := found["options"]; e != nil {
+		r.options(*e)
 	}
 	if t.Merge == nil && t.Options.Range.IsZero() {
 		r.fail(diag.RequiredMissing, t.Key, "add `"+merge+"` or `options`", "this transform changes nothing")
@@ -159,18 +157,15 @@ func (r *nodeReader) matchBlock(e entry, keys []string) (m ast.TransformMatch) {
 	m.Range = e.at
 	r.section(e, "`match`", func(n *node, rng diag.Range) {
 		m.Range = rng
-		r.fields(n, keys, func(key string, e entry) {
-			switch key {
-			case "type":
-				m.Types = r.literals(e, "`type`", "a type pattern, where `*` matches any text")
-			case "name":
-				m.Names = r.literals(e, "`name`", "a name pattern, where `*` matches any text")
-			case "custom":
-				m.Custom = r.literalBool(e, "`custom`")
-			case "function":
-				m.Functions = r.literals(e, "`function`", "a function pattern, where `*` matches any text")
-			}
-		}, func(e entry) { r.unknownKey(diag.Error, e, "`match`", keys, "") })
+		patterns := func(e entry, field string) []ast.Literal {
+			return r.literals(e, "`"+field+"`", "a "+field+" pattern, where `*` matches any text")
+		}
+		r.fields(r.entries(n), "`match`", keys, fieldReaders{
+			"type":     func(e entry) { m.Types = patterns(e, "type") },
+			"name":     func(e entry) { m.Names = patterns(e, "name") },
+			"custom":   func(e entry) { m.Custom = r.literalBool(e, "`custom`") },
+			"function": func(e entry) { m.Functions = patterns(e, "function") },
+		})
 	})
 	return m
 }
@@ -206,19 +201,15 @@ func (b *bodyReader) message(e entry) *ast.Message {
 	}
 	b.section(e, "a message", func(n *node, rng diag.Range) {
 		m.Range = rng
-		b.fields(n, messageKeys, func(key string, e entry) {
-			switch key {
-			case "level":
+		b.fields(b.entries(n), "a message", messageKeys, fieldReaders{
+			"level": func(e entry) {
 				m.Level = b.choice(e, "`level`", messageLevels, "it is "+listing(messageLevels, " or "),
 					"there is no level `%s`")
-			case "message":
-				m.Text = present(b.expression(e))
-			case "resource":
-				m.Resource = present(b.expression(e))
-			case "if":
-				m.If = present(b.expression(e))
-			}
-		}, func(e entry) { b.unknownKey(diag.Error, e, "a message", messageKeys, "") })
+			},
+			"message":  func(e entry) { m.Text = present(b.expression(e)) },
+			"resource": func(e entry) { m.Resource = present(b.expression(e)) },
+			"if":       func(e entry) { m.If = present(b.expression(e)) },
+		})
 	})
 	if m.Text == nil {
 		b.fail(diag.RequiredMissing, m.Range, "add `message: …`", "this message has no text")

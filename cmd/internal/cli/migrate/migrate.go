@@ -339,7 +339,7 @@ func (v *visit) lookVersion(part string, r *state.Resource) {
 		"the provider %s; the first update corrects it and replaces nothing", name)
 }
 
-// A grade tells how well a part of a project works here.
+// A grade describes how well a part of a project works here.
 type grade string
 
 const (
