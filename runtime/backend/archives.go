@@ -11,11 +11,12 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
 
-// archivesFolder is where archives of projects are kept. The Pulumi CLI never looks there, and no project can be called
-// so: its own folder would be below yamlhost/.
+// archivesFolder is the folder of project archives. The Pulumi CLI never looks there. It cannot clash with the folder
+// of a project, which is below yamlhost/.
 const archivesFolder = "yamlhost-archives"
 
-// archivePiece is how many bytes of an archive one file or object has: a request with it takes no minutes.
+// archivePiece is the size in bytes of the files or objects that an archive is divided into. Sending one takes less
+// than storeAnswer.
 const archivePiece = 8 << 20
 
 var digestPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -46,8 +47,8 @@ func (b *files) PutArchive(digest string, content io.Reader) error {
 
 func pieceName(n int) string { return fmt.Sprintf("%08d", n) }
 
-// Archive returns the content of an archive. It is read piece by piece, and the caller has to compare it with the
-// digest. Without such an archive the error is fs.ErrNotExist.
+// Archive returns a reader of an archive, which reads piece by piece. The caller has to verify the digest. A missing
+// archive gives fs.ErrNotExist.
 func (b *files) Archive(digest string) (io.Reader, error) {
 	if _, err := b.archiveFolder(digest); err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func (b *files) Archive(digest string) (io.Reader, error) {
 	return r, nil
 }
 
-// archiveReader reads the pieces of an archive one behind the other.
+// archiveReader reads the pieces of an archive one after the other.
 type archiveReader struct {
 	files        *files
 	digest       string

@@ -19,17 +19,17 @@ import (
 
 // Options are the settings of a backend.
 type Options struct {
-	Home    string // what ~ stands for
-	WorkDir string // what relative paths are relative to, absolute
-	Version string // who writes state, such as yamlhost/0.1.0; goes into manifests (F5.4)
+	Home    string // the folder that ~ stands for
+	WorkDir string // the absolute folder of relative paths
+	Version string // the writer in manifests, such as yamlhost/0.1.0 (F5.4)
 	Process Process
 	Now     func() time.Time // nil for the system's clock
 
 	Compression       Compression // of the files written (F6.8)
 	RetainCheckpoints bool        // keep a copy of every state file written (F6.10)
 	DisableBackups    bool        // no copy in backups/ after an operation (F6.11)
-	// CheckpointInterval is how long a running operation goes on before it may write the state file in between; 0 is the
-	// default of 30 seconds. See Session.
+	// CheckpointInterval is the least time between two writes of the state file during an operation; 0 is the default
+	// of 30 seconds. See Session.
 	CheckpointInterval time.Duration
 	// OpenObjects opens the object store at a URL; nil if stores are not supported. Its errors reach the user.
 	OpenObjects func(rawURL string) (Objects, error)
@@ -41,17 +41,17 @@ type Options struct {
 	// OpenService opens the service at a URL that begins with http; nil if services are not supported. Its errors reach
 	// the user.
 	OpenService func(rawURL string) (Service, error)
-	// Deferral is how long the end of a step waits for the beginning of another one, to be sent to a service with it; 0 is
-	// a second: much longer than it takes to get from one to the other, also on a busy machine.
+	// Deferral is how long the end of a step waits for the beginning of the next one, so that a service gets both in
+	// one request; 0 is a second, which is much longer than the time between them, even on a busy machine.
 	Deferral time.Duration
-	Copies   string            // the folder of this machine for what services do not have yet
+	Copies   string            // the local folder for results that services do not have yet
 	Note     func(text string) // called with a description of each wait; may be nil
 	Disk     disk.Disk         // of folders; nil for the file system of this machine
 	// Upgrading opens a backend of the layout without projects too, for Upgrade and nothing else.
 	Upgrading bool
 }
 
-// Compression is how files of the backend are packed. Readers look at the content, whatever is chosen.
+// Compression is how files of the backend are packed. Readers do not need it: they recognize it by the content.
 type Compression string
 
 // The ways to pack files.
@@ -61,22 +61,21 @@ const (
 	Zstd  Compression = ".zst"
 )
 
-// Backend is a folder or a store with stacks in it. It is safe for concurrent use, also by several processes: what
-// changes a stack holds the stack's lock.
+// Backend is a folder, a store or a service with stacks in it. It is safe for concurrent use, also by several
+// processes: changes to a stack are made under the stack's lock.
 //
-// Its methods combine work on a stack as a whole. Each part of one stack has a type of its own, which knows the
-// places of files and nothing else of the backend: see files.
+// Its methods work on stacks as a whole. Each part of a stack has a type of its own, which depends only on files.
 type Backend struct {
 	*files
 	schedule
-	service Service        // where stacks are no files; nil else
+	service Service        // keeps the stacks; nil if they are files
 	listed  map[Ref]Hosted // see Prefetch
 }
 
-// schedule holds the delays after which a session writes what can wait.
+// schedule controls when a session makes the writes that can wait.
 type schedule struct {
 	leastJournal int64         // see Session
-	background   func(func())  // starts what goes on by itself
+	background   func(func())  // runs a function in a goroutine
 	deferral     time.Duration // see journal.LogOptions
 }
 
@@ -87,9 +86,9 @@ func (b *Backend) under(held *heldLock) *Backend {
 	return &Backend{files: held.fenced, schedule: b.schedule}
 }
 
-// Open makes the backend of a URL: file:// (F6.1, F6.2), or what Options.OpenObjects knows. A folder has to exist,
-// unless the URL asks to create it with create_dir=true; nothing is written before a stack is. Other URLs give an
-// *UnsupportedURLError, folders of another layout a *LayoutError.
+// Open opens the backend of a URL: file:// (F6.1, F6.2), or one that Options.OpenService or Options.OpenObjects opens.
+// A folder has to exist, unless the URL asks to create it with create_dir=true; nothing is written before the first
+// stack. Other URLs give an *UnsupportedURLError, folders of another layout a *LayoutError.
 func Open(rawURL string, o Options) (*Backend, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -147,7 +146,7 @@ func openObjects(rawURL string, o Options) (*Backend, error) {
 	return b, b.usable()
 }
 
-// openFolder makes the backend of a folder; see Open.
+// openFolder opens the backend of a folder; see Open.
 func openFolder(rawURL string, o Options) (*Backend, error) {
 	path, query, err := folderOf(rawURL, o)
 	if err != nil {
@@ -161,18 +160,18 @@ func openFolder(rawURL string, o Options) (*Backend, error) {
 	return b, b.usable()
 }
 
-// URL returns the backend's URL as it was given; workspaces know it under that name (F6.15).
+// URL returns the backend's URL as given to Open. Workspace files identify the backend by it (F6.15).
 func (b *files) URL() string { return b.url }
 
 // PublicURL returns the backend's URL for messages and reports.
 func (b *files) PublicURL() string { return PublicURL(b.url) }
 
-// secretParameters are the secret parameters of URLs.
+// secretParameters matches the secret parameters of URLs.
 var secretParameters = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`([?&](?:ssl)?password)=[^&]*`)
 })
 
-// PublicURL returns a backend's URL without the password that it may have in it, also if it is malformed.
+// PublicURL returns a backend's URL with any password masked, even if the URL is malformed.
 func PublicURL(rawURL string) string {
 	scheme, rest, found := strings.Cut(rawURL, "://")
 	if !found || scheme == "file" {
@@ -187,10 +186,10 @@ func PublicURL(rawURL string) string {
 	return scheme + "://" + rest
 }
 
-// Folder returns the .pulumi folder, or what comes before the keys of objects in a store.
+// Folder returns the path of the .pulumi folder; in a store, the common prefix of all keys.
 func (b *files) Folder() string { return b.root }
 
-// folderOf reads the URL of a folder (F6.1, F6.2): the absolute path, and the parameters.
+// folderOf returns the absolute path and the parameters in the URL of a folder (F6.1, F6.2).
 func folderOf(rawURL string, o Options) (path string, query url.Values, err error) {
 	rest, ok := strings.CutPrefix(rawURL, "file://")
 	if !ok {
@@ -223,8 +222,8 @@ func folderOf(rawURL string, o Options) (path string, query url.Values, err erro
 	return path, query, nil
 }
 
-// Probe writes a small file where the backend keeps its own, reads it back and removes it again, and returns when it
-// was written by the clock of anyone who keeps it. Nothing else is made; a backend without a stack stays empty.
+// Probe tests the backend with a small file that it writes, reads back and removes. It returns the time of the file by
+// the clock of the disk or store. A backend without a stack stays empty. In a service, Probe only asks for the user.
 func (b *Backend) Probe() (written time.Time, err error) {
 	if b.service != nil {
 		_, err := b.service.User(context.Background())
@@ -232,7 +231,7 @@ func (b *Backend) Probe() (written time.Time, err error) {
 	}
 	folder := b.root
 	if _, err := b.disk.ModTime(folder); err != nil && b.objects == nil {
-		folder = filepath.Dir(folder) // which .pulumi is going to be in
+		folder = filepath.Dir(folder) // the future parent of .pulumi
 		if _, err := b.disk.ModTime(folder); err != nil {
 			return written, fileError("write in", folder, err)
 		}

@@ -18,22 +18,22 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// A journal in a store is a chain of objects: one folder for each generation of the lease, in it one object for each
-// write, numbered from 0. Every link is written under the condition that there is none of its number yet, and a writer
-// never leaves a number out. A run that takes over from a writer puts a fence where the writer would write next: it
-// finds the place taken, and has lost. Links are pieces of the journal (the last one that begins with a journal's
-// signature begins it) or marks.
+// A journal in a store is a chain of objects, its links. Each generation of the lease has a folder with one object for
+// each write, numbered from 0. A link is written under the condition that its number is free, and a writer leaves out
+// no number. A run that takes over writes a fence under the next number: the former writer finds the number taken, and
+// has lost. A link is a piece of the journal or a mark. The journal begins at the last piece with a journal's
+// signature.
 const (
 	markClaim  = "yhclaim\n"   // a generation begins
-	markGuard  = "yhguard\n"   // its writer is about to write something else under a condition, and still may
-	markFence  = "yhfence\n"   // somebody took over; what its writer had left comes before
+	markGuard  = "yhguard\n"   // the writer still holds the lease, and is about to write another object
+	markFence  = "yhfence\n"   // another run took over; the links of the writer come before
 	markMerged = "yhsettled\n" // the chain's journal has been merged into the state file
 )
 
 // fenceAge is how long a fence is kept: longer than any request can take.
 const fenceAge = 30 * 24 * time.Hour
 
-// generationOf returns the generation of a chain's folder; 0 if it is none.
+// generationOf returns the generation of a chain's folder; 0 for any other folder.
 func generationOf(folder string) int64 {
 	n, err := strconv.ParseInt(path.Base(folder), 10, 64)
 	if err != nil {
@@ -45,7 +45,7 @@ func generationOf(folder string) int64 {
 // linkKey returns the key of a link. Keys sort as numbers do, so that a list of them is in order.
 func linkKey(folder string, n int) string { return fmt.Sprintf("%s/%08d", folder, n) }
 
-// chain is the chain of this process, which it alone writes. It is the journal's file. It is safe for concurrent use.
+// chain is the chain that this process writes. It is the journal's file. It is safe for concurrent use.
 type chain struct {
 	lease  *lease
 	folder string
@@ -53,7 +53,7 @@ type chain struct {
 	mu    sync.Mutex // guards what follows
 	first int        // the first link that is still there
 	next  int
-	holds bool // a journal that is not in the state file, or not all of it
+	holds bool // it holds a journal that is not wholly in the state file
 	lost  error
 }
 
@@ -85,8 +85,7 @@ func (c *chain) put(data []byte) error {
 	return err
 }
 
-// mark writes a link that is no piece of the journal. Its UUID distinguishes it from the marks of other runs of the
-// same kind.
+// mark writes a mark as the next link. The UUID distinguishes it from other runs' marks of the same kind.
 func (c *chain) mark(kind string) error { return c.put([]byte(kind + uuid.NewString())) }
 
 // Write stores a piece of the journal as the next link of the chain: a new object, which is never overwritten.
@@ -103,14 +102,14 @@ func (c *chain) Sync() error { return nil }
 // Close leaves the chain as it is.
 func (c *chain) Close() error { return nil }
 
-// begin is called before a journal is begun in the chain.
+// begin notes that a journal begins in the chain.
 func (c *chain) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.holds = true
 }
 
-// dropAll removes all links, once the state file holds everything.
+// dropAll removes all links. The state file holds the whole journal.
 func (c *chain) dropAll() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,8 +120,7 @@ func (c *chain) dropAll() error {
 	return c.removeLocked(c.next)
 }
 
-// leave is called at the end. A journal stays; without one, what this run has written is of no use to anybody. A fence
-// that others have put behind it stays in any case.
+// leave removes the links of this run at its end, unless they hold a journal. A fence that another run has added stays.
 func (c *chain) leave() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,8 +130,8 @@ func (c *chain) leave() error {
 	return c.removeLocked(c.next)
 }
 
-// removeLocked removes the links before a number, the first one first: a journal without its beginning is ignored. The
-// caller holds mu.
+// removeLocked removes the links before a number, from the first on: if it is interrupted, the rest of the journal
+// lacks its beginning and is ignored. The caller holds mu.
 func (c *chain) removeLocked(before int) error {
 	for ; c.first < before; c.first++ {
 		if err := c.lease.d.delete(linkKey(c.folder, c.first)); err != nil {
@@ -143,12 +141,12 @@ func (c *chain) removeLocked(before int) error {
 	return nil
 }
 
-// links are the pieces of a journal that were found.
+// links are the links of a chain as they were read.
 type links struct {
 	folder   string
 	numbers  []int
 	data     map[int][]byte
-	modified time.Time // of the last
+	modified time.Time // of the last link
 }
 
 // isMark reports whether data is a mark and not a segment of a journal: no segment is long enough to begin like a mark.
@@ -191,7 +189,7 @@ func (l *links) journal() (data []byte, err error) {
 	return data, nil
 }
 
-// last returns the last link; nil if there is none.
+// last returns the data of the last link; nil if there is none.
 func (l *links) last() []byte {
 	if len(l.numbers) == 0 {
 		return nil
@@ -199,10 +197,10 @@ func (l *links) last() []byte {
 	return l.data[l.numbers[len(l.numbers)-1]]
 }
 
-// merged reports whether the state file has everything that the chain held.
+// merged reports whether the state file has the chain's journal.
 func (l *links) merged() bool { return bytes.HasPrefix(l.last(), []byte(markMerged)) }
 
-// next returns the number of the first link that is not there.
+// next returns the number after the last link's.
 func (l *links) next() int {
 	if len(l.numbers) == 0 {
 		return 0
@@ -238,10 +236,10 @@ func (b stackChains) list() ([]string, error) {
 	return folders, nil
 }
 
-// readers is how many links are read at the same time.
+// readers is the number of links that are read concurrently.
 const readers = 16
 
-// read reads a chain. Links that are removed meanwhile are not there.
+// read reads a chain. A link that is removed meanwhile has no data.
 func (b stackChains) read(folder string) (*links, error) {
 	failed := func(err error) error { return &FileError{Doing: "read the journal", Path: folder, Err: err} }
 	found, err := b.objects.list(folder + "/")
@@ -276,7 +274,8 @@ func (b stackChains) read(folder string) (*links, error) {
 	return l, nil
 }
 
-// append puts a link at the end of somebody else's chain, wherever that is by now. The caller holds the lease.
+// append writes a link at the end of another run's chain, and rereads the chain if that run has written to it. The
+// caller holds the lease.
 func (b stackChains) append(h *heldLock, l *links, data []byte) error {
 	for {
 		_, err := b.objects.put(linkKey(l.folder, l.next()), data, Condition{Absent: true})
@@ -299,8 +298,8 @@ func (b stackChains) append(h *heldLock, l *links, data []byte) error {
 	}
 }
 
-// fence closes the chains of all others, so that none of them can journal anything any more. Those that have left
-// anything behind, or may have, are kept in h.
+// fence appends a fence to the chains of all other runs, so that these can journal nothing more. Chains that may hold a
+// journal go into h.left. It removes merged chains that are older than fenceAge.
 func (b stackChains) fence(h *heldLock) error {
 	folders, err := b.list()
 	if err != nil {
@@ -333,7 +332,7 @@ func (b stackChains) fence(h *heldLock) error {
 	return nil
 }
 
-// dropLinks removes links before a number, from the first on. A link that remains does no harm.
+// dropLinks removes the links before a number, from the first on. Links that remain do no harm.
 func (b stackChains) dropLinks(l *links, before int) {
 	for _, n := range l.numbers {
 		if n >= before || b.objects.delete(linkKey(l.folder, n)) != nil {
@@ -359,8 +358,8 @@ func (b stackChains) noteMerged(h *heldLock, l *links) error {
 	return nil
 }
 
-// journal returns the links of a journal in a store: at most one chain holds something that is not in the state
-// yet, the newest that is not merged into it.
+// journal returns the journal that is not in the state yet; nil if there is none. At most one chain holds it: the
+// newest one that is not merged into the state.
 func (b stackChains) journal() ([]byte, error) {
 	folders, err := b.list()
 	if err != nil || len(folders) == 0 {
@@ -408,7 +407,7 @@ func (b stackJournal) recoverObjects(h *heldLock, file stored, salvage bool) (*R
 	}
 	for {
 		out, next, err := b.recoverOnto(h, file, salvage)
-		if errors.Is(err, ErrChanged) { // that was it
+		if errors.Is(err, ErrChanged) { // that run has just replaced it
 			if err := h.lease.renew(); err != nil {
 				return nil, file, h.explain(err)
 			}
@@ -427,7 +426,7 @@ func (b stackJournal) recoverObjects(h *heldLock, file stored, salvage bool) (*R
 // recoverOnto is one attempt of recoverObjects on the state as it was read. Its error wraps ErrChanged when another run
 // has written the state in the meantime, which it can do once.
 func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *Recovery, _ stored, err error) {
-	var unmerged []*links // that hold a journal which a state to come has to be known to
+	var unmerged []*links // whose journals must note the identity of the state that will hold them
 	for _, l := range h.left {
 		data, err := l.journal()
 		if err != nil {

@@ -42,11 +42,11 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("the stack %q of project %q exists already", e.Ref.Stack, e.Ref.Project)
 }
 
-// LostError is returned when a stack has no state, although what is left of it shows that it has resources. Nothing is
-// written when it is returned: a new stack of that name would create all of them again.
+// LostError is returned when a stack has no state, although its history and a copy show that it has resources. Nothing
+// is written when it is returned: a new stack of that name would create all of them again.
 type LostError struct {
 	Ref      Ref
-	History  string // the folder that says so
+	History  string // the folder of the history
 	Previous *Previous
 }
 
@@ -72,7 +72,7 @@ func (e *NotEmptyError) Error() string {
 type LayoutError struct {
 	Path    string
 	Problem string
-	Legacy  bool // it is the layout without projects, which Upgrade brings to the present one
+	Legacy  bool // it is the layout without projects, which Upgrade converts
 }
 
 func (e *LayoutError) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Problem) }
@@ -80,8 +80,8 @@ func (e *LayoutError) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Pr
 // CorruptError is returned when a file of the backend cannot be understood. Nothing is written when it is returned.
 type CorruptError struct {
 	Path string
-	Err  error // often a *state.SyntaxError, which knows the place
-	// Previous is a sound copy of the state; nil when there is none, and for files that are no state.
+	Err  error // often a *state.SyntaxError, which has the position
+	// Previous is a sound copy of the state; nil if there is none, or if the file is not a state.
 	Previous *Previous
 }
 
@@ -93,7 +93,7 @@ func (e *CorruptError) Error() string {
 	return text
 }
 
-// advice is the part of an error message about what can be done with a copy of the state.
+// advice returns the part of an error message that explains how to use the copy.
 func (p *Previous) advice() string {
 	if p.Mended {
 		return "`yamlhost state repair` corrects the bit; nothing is lost (resources: " + fmt.Sprint(p.Resources) +
@@ -107,8 +107,8 @@ func (p *Previous) advice() string {
 // Unwrap gives the cause.
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// DamagedJournalError is returned when the journal of a run that was cut off is damaged, and that what can be read of
-// it does not stand on its own. Nothing is written when it is returned.
+// DamagedJournalError is returned when the journal of an interrupted run is damaged, and its readable parts depend on
+// lost ones. Nothing is written when it is returned.
 type DamagedJournalError struct {
 	Path   string
 	Damage *journal.DamageError
@@ -122,8 +122,8 @@ func (e *DamagedJournalError) Error() string {
 // Unwrap gives the cause.
 func (e *DamagedJournalError) Unwrap() error { return e.Damage }
 
-// UnreadableError is returned when a state was not written, because its text could not have been read again. The former
-// state and the journal stay.
+// UnreadableError is returned when a state was not written because its text cannot be read back. The former state and
+// the journal stay.
 type UnreadableError struct {
 	Path string
 	Err  error
@@ -150,11 +150,11 @@ type Lock struct {
 	User      string
 	Host      string
 	Timestamp time.Time
-	Owner     Owner // what became of the process that took it
+	Owner     Owner // whether the process that took it still runs
 	Foreign   bool  // not taken by yamlhost, but by the Pulumi CLI or another tool
-	// Operation is what holds the stack in a service, where there is no lock to delete; else empty.
+	// Operation is the operation that holds a stack in a service, where there is no lock to delete; else empty.
 	Operation string
-	// Until is when the lock runs out unless it is renewed; zero when it does not.
+	// Until is when the lock expires unless it is renewed; zero if it does not expire.
 	Until time.Time
 }
 
@@ -192,8 +192,8 @@ func (e *LockedError) Error() string {
 	return b.String()
 }
 
-// HeldUpError is returned when somebody is in the middle of taking a stack's lock, or of removing a file of the stack,
-// and does not go on: the process is stopped, or its disk hangs. Nothing was done.
+// HeldUpError is returned when another process has begun to take a stack's lock, or to remove a file of the stack, and
+// makes no progress: it is stopped, or its disk hangs. Nothing was done.
 type HeldUpError struct {
 	Ref    Ref
 	Folder string // of the locks

@@ -14,19 +14,19 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// LockLostError is returned when a run no longer holds the lock on its stack: somebody cancelled it, or it was stopped,
-// or cut off from the store, for so long that another run took over. The run begins nothing more, and nothing that it
+// LockLostError is returned when a run no longer holds the lock on its stack: it was cancelled, or it was stopped or
+// cut off from the store for so long that another run took over. The run begins nothing more, and nothing that it
 // writes afterwards goes into the state.
 type LockLostError struct {
 	Ref   Ref
-	Lease bool   // what was lost is the lease in a store, and not the lock file in a folder
-	By    string // who holds it now, as user@host; empty if nobody
-	Why   string // empty, or what happened
+	Lease bool   // the lock was a lease and not a lock file in a folder
+	By    string // the present holder, as user@host; empty if there is none
+	Why   string // the cause; may be empty
 	// Unrecorded are the results that providers reported after the lock was lost. The next run may not know of them.
 	Unrecorded []Unrecorded
 }
 
-// Unrecorded is an object that a provider made, and that the state may know only as a pending operation.
+// Unrecorded is an object that a provider made, and that the state may have only as a pending operation.
 type Unrecorded struct {
 	URN urn.URN
 	ID  string
@@ -56,9 +56,9 @@ func (e *LockLostError) Error() string {
 	return b.String()
 }
 
-// look makes sure that this run still holds its lock, by looking at the lock file in a folder and the lease in a
-// store (D14). It does not read a lock file again whose stamp is the same as at the last read. A *LockLostError is
-// final: each later look returns it again. Any other error means that look could not find out.
+// look checks that this run still holds its lock: the lock file in a folder, the lease in a store (D14). It reads a
+// lock file again only if its stamp has changed. A *LockLostError is final: each later look returns it again. Any other
+// error means that look could not find out.
 func (l *heldLock) look() error {
 	if l.lease != nil {
 		return l.lease.look()
@@ -90,7 +90,7 @@ func (l *heldLock) look() error {
 	return nil
 }
 
-// successor returns who holds the stack's lock now, as user@host; empty if nobody.
+// successor returns the present holder of the stack's lock, as user@host; empty if there is none.
 func (l *heldLock) successor() string {
 	found, _, err := l.files.locksOf(l.ref).lockFiles("")
 	if err != nil || len(found) == 0 {
@@ -99,8 +99,8 @@ func (l *heldLock) successor() string {
 	return found[0].User + "@" + found[0].Host
 }
 
-// guard makes sure that the lock is still held before something is written. In a store it also leaves a mark, so that
-// anyone who takes over later knows that a write may be under way.
+// guard checks that the lock is still held before something is written. In a store it also leaves a mark, so that a run
+// that takes over later knows that a write may be under way.
 func (l *heldLock) guard() error {
 	if err := l.look(); err != nil {
 		return l.explain(err)
@@ -111,8 +111,8 @@ func (l *heldLock) guard() error {
 	return l.explain(l.chain.mark(markGuard))
 }
 
-// fencedDisk is a folder as a run sees it that holds a stack's lock. It looks at the lock before each change of a name,
-// so that a run which has lost the lock changes nothing.
+// fencedDisk is the disk for the holder of a stack's lock. It looks at the lock before each change of a name, so that a
+// run that has lost the lock changes nothing.
 //
 // A run may be stopped between the look and the change, and go on much later. Two rules cover that:
 //
@@ -194,7 +194,7 @@ func (d fencedDisk) Remove(path string) error {
 // has just removed the locks of others.
 func (b stackLocks) sweep() error {
 	if b.objects != nil {
-		return nil // nothing is ever half written there
+		return nil // a store has no half-written objects
 	}
 	for _, folder := range [][]string{{"stacks", b.ref.Project}, {"history", b.ref.Project, b.ref.Stack},
 		{"backups", b.ref.Project, b.ref.Stack}} {
@@ -217,13 +217,13 @@ func (b stackLocks) sweep() error {
 }
 
 // besideState reports whether a file in the folder of a project's states belongs to a stack, and not to another one
-// whose name only begins alike: the stacks dev and dev.eu may exist side by side.
+// with a name that begins the same: the stacks dev and dev.eu may exist side by side.
 func besideState(name, stack string) bool {
 	kind, found := strings.CutPrefix(name, stack)
 	return found && stateKinds().MatchString(kind)
 }
 
-// stateKinds are the ends of the names of all files beside a state that are written under the stack's lock.
+// stateKinds matches the endings of all files beside a state that are written under the stack's lock.
 var stateKinds = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^\.(json(\.gz|\.zst)?(\.bak|\.\d+(\.damaged)?)?|pulumi-tags|yamlhost-update|` +

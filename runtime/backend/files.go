@@ -15,17 +15,16 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// files is where the files of a backend are, and how they are reached. The parts of a stack are made of it and of the
-// stack's name, and keep nothing else:
+// files gives access to the files of a backend. The parts of a stack consist of it and of the stack's name:
 //
 //	stackState    the state file and its copies
-//	stackJournal  what runs have journaled that is not in the state file yet
+//	stackJournal  the journal that is not in the state file yet
 //	stackChains   the same in a store, where a journal is a chain of objects
 //	stackLocks    lock files
 //	stackLease    the lease behind a lock file, in a store
 //	stackHistory  records, checkpoints, backups and tags
 //
-// It never changes; on makes another one. Anyone who takes a lock goes on with the files that heldLock.fenced gives.
+// It never changes; on returns a changed copy. The holder of a lock uses heldLock.fenced.
 type files struct {
 	url  string // as it was given
 	root string // the .pulumi folder
@@ -35,10 +34,10 @@ type files struct {
 	probed  *probed
 }
 
-// fileIO reads and writes whole files of a disk. Its faults are *FileErrors.
+// fileIO reads and writes whole files of a disk. Its errors are *FileErrors.
 type fileIO struct{ disk disk.Disk }
 
-// stack is a stack among the files of a backend, which its parts are made of.
+// stack is the common base of the parts of a stack.
 type stack struct {
 	*files
 	ref Ref
@@ -52,7 +51,7 @@ func (b *files) locksOf(r Ref) stackLocks     { return stackLocks{stack{b, r}} }
 func (b *files) leaseOf(r Ref) stackLease     { return stackLease{stack{b, r}} }
 func (b *files) historyOf(r Ref) stackHistory { return stackHistory{stack{b, r}} }
 
-// on returns the same files over another view of their disk.
+// on returns the same files on another view of their disk.
 func (b *files) on(d disk.Disk) *files {
 	other := *b
 	other.disk = d
@@ -126,13 +125,14 @@ func (b fileIO) remove(doing, path string) error {
 // manifest returns the manifest of a state that is written now (F5.4).
 func (b *files) manifest() state.Manifest { return state.NewManifest(b.o.Version, b.o.Now().UTC()) }
 
-// workFolder returns where the lease and the journal of a stack are. The stock host never looks there.
+// workFolder returns the folder in a store with the lease and the journals of a stack. The stock host never looks
+// there.
 func (b *files) workFolder(r Ref) string {
 	return path.Join(keyOf(b.root), "yamlhost", r.Project, r.Stack)
 }
 
-// layout looks at meta.yaml (F6.3). fresh says that there is none yet; it is written with the first stack, not before,
-// so that looking into an empty folder leaves it empty.
+// layout checks meta.yaml (F6.3). fresh is true if there is none yet; prepare writes it with the first stack, so that
+// reading an empty folder leaves it empty.
 func (b *files) layout() (fresh bool, err error) {
 	path := b.path("meta.yaml")
 	text, err := b.disk.ReadFile(path)
@@ -161,7 +161,7 @@ func (b *files) layout() (fresh bool, err error) {
 	return false, &LayoutError{Path: path, Problem: "the file should have the folder's layout, as in \"version: 1\""}
 }
 
-// refuseLegacy finds stacks of layout 0, which lie directly in stacks/ (F6.5).
+// refuseLegacy returns a *LayoutError if there are stacks of layout 0, which are directly in stacks/ (F6.5).
 func (b *files) refuseLegacy() error {
 	names, err := b.list("stacks")
 	if err != nil {
@@ -175,13 +175,13 @@ func (b *files) refuseLegacy() error {
 	return nil
 }
 
-// legacyLayout is the error of a folder that has to be brought to the present layout first (F6.5).
+// legacyLayout returns the error for a folder that has to be upgraded to the present layout first (F6.5).
 func legacyLayout(path string) error {
 	return &LayoutError{Path: path, Legacy: true, Problem: "the folder is of the old layout without projects; " +
 		"`yamlhost state upgrade` brings it to the present one"}
 }
 
-// usable returns an error if the layout is not the present one. A backend that is upgraded may have the old one.
+// usable returns an error if the layout is not the present one. With Options.Upgrading it may be the old one.
 func (b *files) usable() error {
 	_, err := b.layout()
 	if old, ok := errors.AsType[*LayoutError](err); ok && old.Legacy && b.o.Upgrading {
@@ -190,7 +190,7 @@ func (b *files) usable() error {
 	return err
 }
 
-// prepare makes the folder ready to be written.
+// prepare writes the layout into a new folder. A folder of another layout is an error.
 func (b *files) prepare() error {
 	fresh, err := b.layout()
 	if err != nil || !fresh {
@@ -204,7 +204,8 @@ func (b *files) writeLayout() error {
 	return b.write("write", b.path("meta.yaml"), []byte("version: 1\n"))
 }
 
-// hold returns the files in a store that holds every write to a lease, if it can do that; else the same ones.
+// hold returns the files for the holder of a lease: a store that implements Fencing checks the lease with every write.
+// Other stores give b itself and a nil Held.
 func (b *files) hold(l *lease) (*files, Held, error) {
 	store, ok := b.objects.objects.(Fencing)
 	if !ok {
@@ -221,7 +222,7 @@ func (b *files) hold(l *lease) (*files, Held, error) {
 	return held, session, nil
 }
 
-// probed remembers that a store has been found to keep its word.
+// probed remembers that the store has passed stackLocks.probe.
 type probed struct {
 	mu   sync.Mutex
 	done bool

@@ -55,8 +55,8 @@ func compactJSON(v any) ([]byte, error) {
 // stackHistory keeps the records, checkpoints, backups and tags of a stack.
 type stackHistory struct{ stack }
 
-// add keeps a record, the state file that goes with it, and a backup of that (F6.11). If the state is the same as the
-// last time, it becomes another name of the same file. The caller holds the lock.
+// add writes a record, a copy of the state file, and a backup of that (F6.11). If the newest copy has the same content,
+// the new one is a hard link to it. The caller holds the lock.
 func (b stackHistory) add(record *Record, checkpoint []byte) error {
 	text, err := record.encode()
 	if err != nil {
@@ -91,7 +91,7 @@ func (b stackHistory) add(record *Record, checkpoint []byte) error {
 	return fileError("write the history", path, disk.SameAs(b.disk, kept, path, checkpoint))
 }
 
-// sameCopy returns the last copy of the state in a folder if its content is this one; nil if not.
+// sameCopy returns the newest copy of the state in a folder if it has this content; else nil.
 func (b stackHistory) sameCopy(folder, before, after string, content []byte) *copyOf {
 	all := b.copies(folder, before, after)
 	if len(all) == 0 {
@@ -120,7 +120,7 @@ func (b stackHistory) nextStamp() int64 {
 
 // Entry is a record of the history, with the stamp that names it.
 type Entry struct {
-	Stamp int64 // Unix nanoseconds, each once
+	Stamp int64 // Unix nanoseconds; unique
 	Record
 }
 
@@ -234,8 +234,8 @@ func readTags(path string, text []byte) (map[string]string, error) {
 	return f.Tags, nil
 }
 
-// EditTags changes a stack's tags (F6.13). edit gets them, and may modify them; its error ends the edit. Of several
-// that edit at the same moment none loses what another one has set.
+// EditTags changes a stack's tags (F6.13). edit may modify the map; its error ends the edit. Concurrent edits do not
+// lose each other's changes, except in a service, which replaces all tags at once.
 func (b *Backend) EditTags(r Ref, edit func(tags map[string]string) error) error {
 	r, err := b.named(context.Background(), r)
 	if err != nil {
@@ -264,7 +264,7 @@ func (b *Backend) EditTags(r Ref, edit func(tags map[string]string) error) error
 	return set(tags)
 }
 
-// editTagsObject replaces the tags in a store if they are still what was read, and begins anew if they are not.
+// editTagsObject replaces the tags in a store if they have not changed since they were read; else it starts again.
 func (b stackHistory) editTagsObject(edit func(tags map[string]string) error) error {
 	key := keyOf(b.tagsPath())
 	for {
@@ -313,8 +313,8 @@ func (b stackHistory) within(folder string) []string {
 	return paths
 }
 
-// Past is what a backend has kept of a stack: the records of its operations, and the states at their ends. It reads
-// only. It is safe for concurrent use.
+// Past reads what a backend has kept of a stack's past: the records of its operations, and the states at their ends. It
+// is safe for concurrent use.
 type Past struct {
 	b *Backend
 	r Ref
@@ -323,8 +323,8 @@ type Past struct {
 // PastOf returns the past of a stack.
 func PastOf(b *Backend, r Ref) (Past, error) { return Past{b, r}, r.check() }
 
-// Revision returns a text that is another one whenever the state, the journal, the locks or the history of a stack
-// have changed. It reads no state.
+// Revision returns a text that changes with the state, the journal, the locks and the history of a stack. It does not
+// read the state.
 func (p Past) Revision() (string, error) {
 	b, r := p.b, p.r
 	var text strings.Builder
@@ -378,8 +378,8 @@ func (p Past) State(ctx context.Context, stamp int64) (*state.Snapshot, error) {
 	return snapshotOf(c), nil
 }
 
-// Resource returns one resource of the state that State returns, without decoding the others; nil if it has none of
-// that name.
+// Resource returns one resource of the state that State returns, without decoding the others; nil if the state does not
+// have it.
 func (p Past) Resource(ctx context.Context, stamp int64, u urn.URN) (*state.Resource, error) {
 	path, text, err := p.text(ctx, stamp)
 	if text == nil || err != nil {
@@ -392,7 +392,7 @@ func (p Past) Resource(ctx context.Context, stamp int64, u urn.URN) (*state.Reso
 	return found, nil
 }
 
-// text reads the copy of a state that the history has; nil if it has none.
+// text reads a copy of the state in the history; nil if there is none.
 func (p Past) text(ctx context.Context, stamp int64) (path string, text []byte, err error) {
 	if err := ctx.Err(); err != nil {
 		return "", nil, err

@@ -25,10 +25,10 @@ func workspacePath(home, project, projectFile string) string {
 	return filepath.Join(home, "workspaces", project+"-"+hex.EncodeToString(sum[:])+"-workspace.json")
 }
 
-// editing makes sure that no other process edits a file meanwhile, which is read, changed and written as a whole. The
-// caller must release it.
+// editing locks a file, which is read, changed and written as a whole, against edits by other processes. The caller
+// must call release.
 func editing(path string) (release func(), err error) {
-	// The folder is closed to others, as the one that the locking would make is not.
+	// filelock.Folder would make a folder that other users can read.
 	if err := disk.MkdirAll(disk.Real{}, filepath.Dir(path), true); err != nil {
 		return nil, fileError("make the folder of", path, err)
 	}
@@ -41,7 +41,7 @@ func editing(path string) (release func(), err error) {
 	return release, fileError("edit", path, err)
 }
 
-// editLimit is how long to wait for others that edit the same file, which takes them a few milliseconds.
+// editLimit is how long to wait for other processes to finish an edit, which takes a few milliseconds.
 const editLimit = 30 * time.Second
 
 // SelectedStack returns the full name of the stack selected for a project and a backend, empty if none is (F6.15). home
@@ -50,7 +50,7 @@ func SelectedStack(home, project, projectFile, url string) (string, error) {
 	w := readObject(workspacePath(home, project, projectFile))
 	name, ok := objectOf[string](w, "stacks")[url]
 	if !ok {
-		name = member[string](w, "stack") // from before there was one per backend
+		name = member[string](w, "stack") // older files have one stack for all backends
 	}
 	return name, w.fault
 }
@@ -77,8 +77,8 @@ func SelectStack(home, project, projectFile, url, qualifiedName string) error {
 	})
 }
 
-// CurrentLogin returns the URL of the backend that one is logged in to, empty if none (F6.16). home is the tool's home
-// folder, or what PULUMI_CREDENTIALS_PATH says.
+// CurrentLogin returns the URL of the backend that the user is logged in to, empty if none (F6.16). home is the tool's
+// home folder, or the folder in PULUMI_CREDENTIALS_PATH.
 func CurrentLogin(home string) (string, error) {
 	c := readObject(filepath.Join(home, "credentials.json"))
 	url := member[string](c, "current")
@@ -92,11 +92,11 @@ func Token(home, url string) (string, error) {
 	return token, c.fault
 }
 
-// Account is who is logged in to a service.
+// Account is a user's account in a service.
 type Account struct {
 	Token string
 	User  User
-	At    time.Time // when the service has said so
+	At    time.Time // when the service confirmed it
 }
 
 // Login makes url the current backend, and leaves everything else in the file as it is (F6.16). account is nil unless
@@ -170,15 +170,15 @@ func Logout(home, url string) (known bool, err error) {
 	return known, err
 }
 
-// objectFile is a small JSON file whose members are kept whether we know them or not. The first fault stays: of reading
-// it, of a member, or of writing it.
+// objectFile is a small JSON file. Unknown members are kept. fault is the first error: of reading the file, of a
+// member, or of writing it.
 type objectFile struct {
 	path    string
 	members map[string]json.RawMessage
 	fault   error
 }
 
-// readObject reads a file; one that is not there is empty.
+// readObject reads a file. A missing file has no members.
 func readObject(path string) *objectFile {
 	f := &objectFile{path: path, members: map[string]json.RawMessage{}}
 	text, err := os.ReadFile(path)
@@ -193,8 +193,7 @@ func readObject(path string) *objectFile {
 	return f
 }
 
-// editObject changes a file, which no other process edits meanwhile. It is written if edit returns true and there was
-// no fault.
+// editObject changes a file under the lock of editing. It writes the file if edit returns true and there was no fault.
 func editObject(path string, edit func(f *objectFile) (changed bool)) error {
 	release, err := editing(path)
 	if err != nil {
@@ -208,7 +207,7 @@ func editObject(path string, edit func(f *objectFile) (changed bool)) error {
 	return f.fault
 }
 
-// member returns a member; the zero value where there is none. One of another shape is a fault.
+// member returns a member; the zero value if there is none. A member of another type is a fault.
 func member[T any](f *objectFile, key string) (v T) {
 	if raw, ok := f.members[key]; ok && json.Unmarshal(raw, &v) != nil {
 		f.malformed(key)
@@ -224,7 +223,7 @@ func objectOf[T any](f *objectFile, key string) map[string]T {
 	return map[string]T{}
 }
 
-// malformed notes that a member is of another shape.
+// malformed notes the fault that a member is of another type.
 func (f *objectFile) malformed(key string) {
 	f.fault = cmp.Or(f.fault, error(&CorruptError{Path: f.path,
 		Err: errors.New("its member " + key + " is not of the shape that it should have")}))
@@ -237,11 +236,11 @@ func (f *objectFile) encode(v any) json.RawMessage {
 	return raw
 }
 
-// set changes a member in memory; write writes all.
+// set changes a member in memory only.
 func (f *objectFile) set(key string, v any) { f.members[key] = f.encode(v) }
 
-// write puts the file in place whole, for its owner only, indented by four blanks. The members come in the order in
-// which others write them.
+// write replaces the file, readable for its owner only and indented by four spaces. The first members are in the order
+// of the Pulumi CLI.
 func (f *objectFile) write() error {
 	keys := []string{"current", "accessTokens", "accounts"}
 	for _, k := range slices.Sorted(maps.Keys(f.members)) {

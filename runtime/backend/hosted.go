@@ -17,8 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// hosted is a Backend's stacks where a service keeps them. Its methods do what those of Backend of the same names do;
-// each Ref has its owner.
+// hosted implements methods of Backend for stacks that a service keeps. Each Ref has its owner.
 type hosted struct{ b *Backend }
 
 // hosted returns the stacks of a service; ok is false if they are files.
@@ -41,7 +40,7 @@ func (h hosted) stacks(ctx context.Context, project string) ([]Ref, error) {
 	return refs, err
 }
 
-// listing returns the backend for a look at all stacks, which are asked for once.
+// listing implements Backend.Prefetch: it asks for the list of stacks once.
 func (h hosted) listing(project string) (*Backend, error) {
 	owner, err := h.b.service.Organization(context.Background())
 	if err != nil {
@@ -61,7 +60,7 @@ func (h hosted) listing(project string) (*Backend, error) {
 	return &known, nil
 }
 
-// load reads a stack: as the service has it, or as this machine knows it better.
+// load reads a stack from the service, or from the local copy if that is newer.
 func (h hosted) load(ctx context.Context, r Ref, open state.Opener) (*Loaded, error) {
 	kept, err := h.keptOf(r)
 	if err != nil {
@@ -72,7 +71,7 @@ func (h hosted) load(ctx context.Context, r Ref, open state.Opener) (*Loaded, er
 		if err != nil {
 			return nil, err
 		}
-		if now.Version == kept.Version || now.Version == kept.Version-1 { // nobody has come after that run
+		if now.Version == kept.Version || now.Version == kept.Version-1 { // no operation came after that run
 			loaded, err := h.mirror(r).Load(ctx, r, open)
 			if !errors.As(err, new(*NotFoundError)) {
 				return loaded, err
@@ -86,7 +85,7 @@ func (h hosted) load(ctx context.Context, r Ref, open state.Opener) (*Loaded, er
 	return &Loaded{Snapshot: s}, nil
 }
 
-// version reads a state of a stack; 0 is the present one.
+// version reads one version of a stack's state; 0 is the present one.
 func (h hosted) version(ctx context.Context, r Ref, version int, open state.Opener) (*state.Snapshot, error) {
 	text, err := h.b.service.Export(ctx, r, version)
 	if err != nil {
@@ -103,7 +102,7 @@ func (h hosted) version(ctx context.Context, r Ref, version int, open state.Open
 	return s, nil
 }
 
-// deployment are the parts of a state as stack export has it.
+// deployment is an exported state.
 type deployment struct {
 	Version    json.RawMessage `json:"version"`
 	Features   json.RawMessage `json:"features"`
@@ -117,7 +116,7 @@ func deploymentOf(text []byte) (d deployment, err error) {
 	return d, err
 }
 
-// empty reports whether nothing has ever been written.
+// empty reports whether the stack has never had a state.
 func (d deployment) empty() bool { return len(d.Deployment) == 0 || string(d.Deployment) == "null" }
 
 func (h hosted) cancel(ctx context.Context, r Ref) (*Cancelled, error) {
@@ -129,7 +128,7 @@ func (h hosted) cancel(ctx context.Context, r Ref) (*Cancelled, error) {
 	if lock != nil {
 		out.Locks = []Lock{*lock}
 	}
-	// A process of this machine may hold its copy although its operation has ended.
+	// A local process may hold the lock on the copy although its operation has ended.
 	local, err := h.mirror(r).Cancel(r)
 	if err == nil && lock == nil {
 		out.Locks, out.HeldUp = local.Locks, local.HeldUp
@@ -137,7 +136,7 @@ func (h hosted) cancel(ctx context.Context, r Ref) (*Cancelled, error) {
 	return out, err
 }
 
-// imported replaces a stack's state.
+// imported seals and sends a state that replaces the stack's.
 func (h hosted) imported(ctx context.Context, r Ref, next *state.Snapshot, o BeginOptions) error {
 	s := *next
 	s.Manifest = h.b.manifest()
@@ -153,8 +152,8 @@ func (h hosted) imported(ctx context.Context, r Ref, next *state.Snapshot, o Beg
 	return h.b.service.Import(ctx, r, text)
 }
 
-// replace makes an imported state that of a stack. What an earlier run has left on this machine is given up with the
-// state that it belongs to.
+// replace replaces a stack's state by an imported one. It removes the local copy of an earlier run, which belongs to
+// the replaced state.
 func (h hosted) replace(ctx context.Context, r Ref, next *state.Snapshot, o BeginOptions) error {
 	if err := h.imported(ctx, r, next, o); err != nil {
 		return err
@@ -182,7 +181,7 @@ func (h hosted) edit(ctx context.Context, r Ref, o BeginOptions,
 	return h.imported(ctx, r, next, o)
 }
 
-// sendKept sends what an earlier run has left on this machine, if anything.
+// sendKept sends the results that an earlier run has left in the local copy, if any.
 func (h hosted) sendKept(ctx context.Context, r Ref) error {
 	kept, err := h.keptOf(r)
 	if err != nil || kept == nil {
@@ -195,9 +194,9 @@ func (h hosted) sendKept(ctx context.Context, r Ref) error {
 	return s.Close()
 }
 
-// begin is Backend.Begin. The copy of the stack is locked first, so that operations of this machine do not compete;
-// then what an earlier one has left is sent. So the state goes on from what the service has, or this machine knows
-// better.
+// begin implements Backend.Begin. It locks the local copy of the stack first, so that operations of this machine do not
+// compete, and ends the operation of an earlier run that left the copy. The session continues from the copy if that is
+// newer than the service's state.
 func (h hosted) begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session, err error) {
 	if h.b.o.Copies == "" {
 		return nil, errors.New("there is no home folder to keep the results of an operation in while they are sent")
@@ -236,11 +235,11 @@ func (h hosted) begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session, e
 	return s, nil
 }
 
-// endKept ends the operation that an earlier process has begun, unless it has ended already.
+// endKept ends the operation of an earlier process, unless it has ended already.
 func (h hosted) endKept(ctx context.Context, r Ref, kept *keptUpdate) error {
 	update, err := h.b.service.Resume(r, kept.Ticket)
 	if err != nil {
-		return nil // what cannot be resumed has ended, or ends with its lease
+		return nil // an operation that cannot be resumed has ended, or ends with its lease
 	}
 	if err = update.Complete(ctx, "failed"); errors.As(err, new(*LockLostError)) {
 		return nil
@@ -248,7 +247,7 @@ func (h hosted) endKept(ctx context.Context, r Ref, kept *keptUpdate) error {
 	return err
 }
 
-// open reads the state of an operation that has begun.
+// open returns the session of an operation that has begun.
 func (h hosted) open(ctx context.Context, b *Backend, r Ref, o BeginOptions, held *heldLock, update Update,
 	kept *keptUpdate) (*Session, error) {
 	exported, err := h.b.service.Export(ctx, r, 0)
@@ -263,7 +262,7 @@ func (h hosted) open(ctx context.Context, b *Backend, r Ref, o BeginOptions, hel
 			return nil, err
 		}
 	}
-	if !continues { // a journal that is there does not fit any more, which load reports
+	if !continues { // a journal in the copy no longer fits, which load reports
 		if err := tools.state.copyDown(exported); err != nil {
 			return nil, err
 		}
@@ -272,13 +271,13 @@ func (h hosted) open(ctx context.Context, b *Backend, r Ref, o BeginOptions, hel
 		return nil, err
 	}
 	held.remote = &remote{update: update, url: h.b.PublicURL(), kept: b.journalOf(r).journalFile(), ref: r,
-		sealer: tools.sealer, renewed: func() { _ = b.stateOf(r).keep(update) }} // else the next run waits for the lease
+		sealer: tools.sealer, renewed: func() { _ = b.stateOf(r).keep(update) }} // if it fails, the next run waits for the lease
 	s, err := tools.load()
 	if err != nil {
 		return nil, held.explain(err)
 	}
-	// What the service has must be what the session goes on from. Pending creations are begun there anew, so that the
-	// journal can end them.
+	// The service must have the state that the session continues from. Pending creations are begun there anew, so that
+	// the journal can end them.
 	creating := func(op state.Operation) bool { return op.Kind == state.Creating }
 	if continues || update.Facts().Journal && slices.ContainsFunc(s.base.Pending, creating) {
 		if err := held.remote.write(s.base, false); err != nil {
@@ -291,10 +290,10 @@ func (h hosted) open(ctx context.Context, b *Backend, r Ref, o BeginOptions, hel
 	return s, nil
 }
 
-// mirror returns the folder of this machine that has the copy of a stack of a service. There is one for each
-// organization, in the layout of a backend. While an operation runs, the copy of its stack has the state that it began
-// with and its journal. It stays when the service does not have everything: the process was killed, or the service was
-// away. Then the copy is right, as long as nobody has begun an operation since.
+// mirror returns the local backend with the copy of a stack of a service. There is one for each organization. While an
+// operation runs, the copy has the state at its beginning and its journal. It stays if the service does not have all
+// results, because the process was killed or the service was away. Then the copy is the newest state until another
+// operation begins.
 func (h hosted) mirror(r Ref) *Backend {
 	b := h.b
 	sum := sha256.Sum256([]byte(b.url))
@@ -308,8 +307,7 @@ func (h hosted) mirror(r Ref) *Backend {
 	return openedAt(b.url, root, o, b.disk, b.schedule)
 }
 
-// keptUpdate names the operation that a copy belongs to. It has the operation's token in it, and is for its user to
-// read.
+// keptUpdate identifies the operation of a local copy. It contains the operation's token.
 type keptUpdate struct {
 	Version int             `json:"version"` // of the state that the operation makes
 	Ticket  json.RawMessage `json:"ticket"`  // for Service.Resume
@@ -319,7 +317,7 @@ func (b stackState) keptPath() string {
 	return filepath.Join(b.root, "stacks", b.ref.Project, b.ref.Stack+".yamlhost-update")
 }
 
-// keptOf returns the operation whose results are in a copy; nil if there is none.
+// keptOf returns the operation of the local copy of a stack; nil if there is no copy.
 func (h hosted) keptOf(r Ref) (*keptUpdate, error) {
 	if h.b.o.Copies == "" {
 		return nil, nil
@@ -332,12 +330,12 @@ func (h hosted) keptOf(r Ref) (*keptUpdate, error) {
 	return k, nil
 }
 
-// keep notes which operation a copy belongs to. It is on the disk before the operation begins anything.
+// keep notes durably which operation a copy belongs to, before the operation begins anything.
 func (b stackState) keep(u Update) error {
 	return b.writeJSON("write which operation is under way to", b.keptPath(), keptUpdate{u.Facts().Version, u.Ticket()})
 }
 
-// copyDown makes what a service has exported the state of a copy.
+// copyDown writes a state that a service has exported as the state of the copy.
 func (b stackState) copyDown(exported []byte) error {
 	d, err := deploymentOf(exported)
 	if err != nil {
@@ -369,7 +367,7 @@ func (b stackState) copyDown(exported []byte) error {
 	return fileError("copy the state to", b.file(Plain), disk.WriteWhole(b.disk, b.file(Plain), p.data, false))
 }
 
-// forget removes the copy of a stack, once the service has everything. What stays is of no use, and does no harm.
+// forget removes the copy of a stack when the service has everything. Files that cannot be removed do no harm.
 func forget(b *files, r Ref) {
 	s := b.stateOf(r)
 	for _, path := range []string{b.journalOf(r).journalFile(), s.file(Plain) + ".bak", s.keptPath(), s.file(Plain)} {
@@ -377,8 +375,8 @@ func forget(b *files, r Ref) {
 	}
 }
 
-// local is the journal of an operation on the disk of this machine, and on its way to the service: Sync returns when
-// the service has everything, or else when the disk has.
+// local is the journal file of an operation in a service. Write writes to the local disk and queues the entries for the
+// service. Sync sends them; if that fails, it makes the local file durable instead.
 type local struct {
 	journal.File
 	remote *remote

@@ -15,22 +15,22 @@ import (
 	"github.com/google/uuid"
 )
 
-// defaultLease is how long a lease holds after it was taken or renewed. It is renewed four times as often.
+// defaultLease is how long a lease is valid after it was taken or renewed. It is renewed four times as often.
 const defaultLease = 20 * time.Second
 
-// leaseFile is the lease object of a stack. It is only ever written under the condition that it is still what was read,
-// and never removed, so that generations never come twice.
+// leaseFile is the lease object of a stack. It is written only if it has not changed since it was read, and is never
+// removed, so that no generation comes twice.
 type leaseFile struct {
 	Generation   int64        `json:"generation"` // one more with every holder
 	Beat         int64        `json:"beat"`       // one more with every renewal
 	Milliseconds int64        `json:"milliseconds,omitempty"`
-	Holder       *leaseHolder `json:"holder,omitempty"` // nil when it is free
-	// Merged is up to which generation there is nothing left to do: what stays of their chains are fences.
+	Holder       *leaseHolder `json:"holder,omitempty"` // nil if it is free
+	// Merged is the last generation up to which all chains are merged into the state: only their fences remain.
 	Merged int64  `json:"settled,omitempty"`
-	Mark   string `json:"mark"` // tells this content from any other, also of another generation 1
+	Mark   string `json:"mark"` // unique, so that two writers never write the same content
 }
 
-// leaseHolder describes which run has the lease.
+// leaseHolder describes the run that has the lease.
 type leaseHolder struct {
 	PID      int         `json:"pid"`
 	Username string      `json:"username"`
@@ -40,8 +40,8 @@ type leaseHolder struct {
 	Lock     string      `json:"lock"` // the name of its lock file, which the stock host looks for
 }
 
-// lease is a lease that this process has taken. Another process may take over once it has not been renewed for its
-// length, measured by the clock of the store; the holder itself measures by its own clocks, and ends earlier.
+// lease is a lease that this process has taken. Another process may take it over if it was not renewed for its length,
+// by the clock of the store. The holder measures by its own clocks and renews it earlier.
 type lease struct {
 	d      *objectDisk
 	ref    Ref
@@ -51,22 +51,22 @@ type lease struct {
 	clock  func() time.Time
 
 	renewer renewer
-	asked   atomic.Int64 // how many looks were asked for
+	asked   atomic.Int64 // the number of calls of look
 
-	mu       sync.Mutex // guards what follows, and makes requests come one at a time
-	answered int64      // how many of them are answered
+	mu       sync.Mutex // guards what follows, and serializes requests
+	answered int64      // the number of calls of look that have an answer
 	file     leaseFile
 	version  string
 	renewed  time.Time // when the last renewal was sent
 	lost     error
 }
 
-// lockFile returns what a lock file of the holder says, so that both are treated alike.
+// lockFile returns the content of the holder's lock file, so that lease and lock file are treated alike.
 func (h *leaseHolder) lockFile() lockFile {
 	return lockFile{PID: h.PID, Username: h.Username, Hostname: h.Hostname, Timestamp: h.Since, Yamlhost: &h.Process}
 }
 
-// put writes the lease object as l.file says.
+// put writes l.file to the lease object.
 func (l *lease) put(c Condition) error {
 	sent := l.clock()
 	text, err := json.Marshal(l.file)
@@ -91,8 +91,8 @@ func (l *lease) renew() error {
 	return l.renewLocked()
 }
 
-// renewLocked is renew for a caller that holds mu. It looks for the lock file too: the Pulumi CLI cancels a run by
-// removing that, and knows nothing of the lease.
+// renewLocked is renew for a caller that holds mu. It also checks the lock file, because the Pulumi CLI cancels a run
+// by removing only that.
 func (l *lease) renewLocked() error {
 	if l.lost != nil {
 		return l.lost
@@ -100,7 +100,7 @@ func (l *lease) renewLocked() error {
 	l.file.Beat++
 	err := l.put(Condition{Version: l.version})
 	if errors.Is(err, ErrChanged) {
-		o, _ := l.d.get(l.key) // without it nobody can tell who holds the lease now
+		o, _ := l.d.get(l.key) // on failure, the new holder stays unknown
 		l.lost = l.lostTo(o)
 		return l.lost
 	}
@@ -115,12 +115,12 @@ func (l *lease) renewLocked() error {
 	return err
 }
 
-// lostTo returns the error of a lease whose object is another one now.
+// lostTo returns the error for a lease when another writer has replaced its object by o.
 func (l *lease) lostTo(o Object) error {
 	lost := &LockLostError{Ref: l.ref, Lease: true}
 	var now leaseFile
 	switch err := json.Unmarshal(o.Data, &now); {
-	case err != nil: // what it says does not matter: it is not ours
+	case err != nil: // its content does not matter: the lease is lost
 	case now.Holder == nil:
 		lost.Why = "it was cancelled"
 	default:
@@ -129,8 +129,8 @@ func (l *lease) lostTo(o Object) error {
 	return lost
 }
 
-// look makes sure that the lease is held at this moment, by reading it. Calls that wait for one another share an
-// answer: it counts for everybody who asked before the request was sent.
+// look checks that the lease is held now by reading it. Concurrent calls share an answer: it counts for all calls that
+// were made before the request was sent.
 func (l *lease) look() error {
 	mine := l.asked.Add(1)
 	l.mu.Lock()
@@ -152,7 +152,7 @@ func (l *lease) look() error {
 	return l.lost
 }
 
-// give makes the lease free. The caller holds the lock.
+// give frees the lease. The caller holds mu.
 func (l *lease) give() error {
 	l.file.Holder, l.file.Milliseconds, l.file.Mark = nil, 0, uuid.NewString()
 	err := l.put(Condition{Version: l.version})
@@ -162,7 +162,7 @@ func (l *lease) give() error {
 	return fileError("release the lease", l.key, err)
 }
 
-// noteMerged notes, durably, that nothing is left to do of the generations before this one.
+// noteMerged records durably that the chains of all generations before this one are merged.
 func (l *lease) noteMerged() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -170,7 +170,7 @@ func (l *lease) noteMerged() error {
 	return l.renewLocked()
 }
 
-// mergedTo returns up to which generation nothing is left to do.
+// mergedTo returns the last generation up to which all chains are merged.
 func (l *lease) mergedTo() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -178,7 +178,7 @@ func (l *lease) mergedTo() int64 {
 }
 
 // check makes sure that the lease is held: by the clock if it was renewed lately, else by renewing it. It is called
-// after what was written under the lease, and before that is called done.
+// after a write under the lease, before the write is acknowledged.
 func (l *lease) check() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -186,7 +186,7 @@ func (l *lease) check() error {
 		return l.lost
 	}
 	now := l.clock()
-	// Neither clock alone will do: one stops while a machine is asleep, the other may be set.
+	// Both clocks are needed: the monotonic one stops while a machine is asleep, and the wall clock may be set.
 	elapsed, byWall := now.Sub(l.renewed), now.Round(0).Sub(l.renewed.Round(0))
 	if limit := l.length / 2; elapsed >= 0 && elapsed < limit && byWall >= 0 && byWall < limit {
 		return nil
@@ -194,8 +194,8 @@ func (l *lease) check() error {
 	return l.renewLocked()
 }
 
-// keep begins to renew the lease, until the renewer is halted or the lease is lost, which the next write reports. A
-// store that cannot be reached is tried again: as long as nobody takes over, the lease is held.
+// keep starts to renew the lease, until the renewer is halted or the lease is lost, which the next write reports. If
+// the store cannot be reached, it goes on trying: the lease is held until another run takes over.
 func (l *lease) keep() {
 	l.renewer.start(l.length/4, func(context.Context) (time.Duration, bool) {
 		return 0, !errors.As(l.renew(), new(*LockLostError))
@@ -229,7 +229,7 @@ func (k *renewer) run(ctx context.Context, pause time.Duration, renew func(conte
 	}
 }
 
-// halt ends the calls, also one that is under way.
+// halt ends the calls. It cancels one that is under way and waits for it.
 func (k *renewer) halt() {
 	if k.done != nil {
 		k.end()
@@ -242,7 +242,7 @@ func (l *lease) release() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lost != nil {
-		return nil // told where it mattered
+		return nil // an earlier call has returned the error
 	}
 	err := l.give()
 	l.lost = errors.New("the lease was released")
@@ -272,8 +272,8 @@ func (b stackLease) read() (file leaseFile, o Object, err error) {
 }
 
 // take takes the lease if it is free, if its holder was a process of this machine that is gone, or if it was not
-// renewed in time; else it gives a *LockedError. A holder that is overdue is waited for. Of two that come at the same
-// moment exactly one gets it. A cancelled ctx ends the waiting.
+// renewed in time; else it gives a *LockedError. If a renewal is overdue, take waits until the lease expires or ctx is
+// cancelled. Of two processes that take it at the same moment, exactly one gets it.
 func (b stackLease) take(ctx context.Context, lockName string) (*lease, error) {
 	for {
 		file, o, err := b.read()
@@ -306,14 +306,14 @@ func (b stackLease) take(ctx context.Context, lockName string) (*lease, error) {
 				Since: own.Timestamp, Process: *own.Yamlhost, Lock: lockName}}
 		err = l.put(Condition{Absent: file.Generation == 0, Version: o.Version})
 		if errors.Is(err, ErrChanged) {
-			continue // somebody was quicker; look who
+			continue // another process was quicker
 		}
 		return l, fileError("take the lease", l.key, err)
 	}
 }
 
-// rest returns how long to wait until a lease has run out, by the store's clock. If its holder renews it as it should,
-// the error is a *LockedError.
+// rest returns how long to wait until a lease expires, by the store's clock. A lease that is renewed in time gives a
+// *LockedError.
 func (b stackLease) rest(file leaseFile, o Object) (time.Duration, error) {
 	now, err := b.objects.now(b.workFolder(b.ref))
 	if err != nil {
@@ -330,8 +330,8 @@ func (b stackLease) rest(file leaseFile, o Object) (time.Duration, error) {
 	return max(0, length+time.Second-age), nil
 }
 
-// free takes the lease from anyone who holds it, and returns who that was; nil if nobody. The holder finds out
-// with its next look.
+// free takes the lease away from its holder and returns the holder; nil if there is none. The holder finds out with its
+// next look.
 func (b stackLease) free() (*Lock, error) {
 	for {
 		file, o, err := b.read()
@@ -346,11 +346,11 @@ func (b stackLease) free() (*Lock, error) {
 			l := file.Holder.lockFile().lock(b.key(), b.o.Process)
 			holder = &l
 		}
-		if err != nil { // replaced whatever it is
+		if err != nil { // a malformed lease is replaced
 			if o, err = b.objects.get(b.key()); err != nil {
 				return nil, fileError("read the lease", b.key(), err)
 			}
-			file.Generation = b.o.Now().Unix() // beyond any that was counted
+			file.Generation = b.o.Now().Unix() // greater than any generation before
 		}
 		text, err := json.Marshal(leaseFile{Generation: file.Generation + 1, Merged: file.Merged, Mark: uuid.NewString()})
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
 
-// lockFile is the JSON of a lock (F6.9). The member of ours is ignored by others, as theirs would be by us.
+// lockFile is the JSON of a lock (F6.9). Other tools ignore the member yamlhost.
 type lockFile struct {
 	PID       int          `json:"pid"`
 	Username  string       `json:"username"`
@@ -34,35 +34,35 @@ type lockProcess struct {
 	Lease   int64  `json:"lease,omitempty"` // the generation of the lease that goes with it, in a store
 }
 
-// heldLock is the lock of a stack in the hands of this run.
+// heldLock is a stack's lock that this run holds.
 type heldLock struct {
-	files  *files // in a store that can do so, they hold every write to the lease
-	fenced *files // the same, which change nothing once the lock is lost
+	files  *files // in a store that implements Fencing, every write checks the lease
+	fenced *files // the same, but they change nothing once the lock is lost
 	ref    Ref
 	folder string // of the lock
 	path   string
-	text   []byte // what is in the lock file, in a folder
+	text   []byte // the content of the lock file, in a folder
 
 	// Only in a folder:
 	mu   sync.Mutex // guards what follows
 	lost error      // final
-	seen disk.Stamp // of the lock file when its content was last found to be text
+	seen disk.Stamp // of the lock file when it was last read and its content was text
 
-	// In a store: the lease behind the lock, the chain of this run, and the chains that others have left.
+	// In a store: the lease behind the lock, the chain of this run, and the chains that earlier runs have left.
 	lease   *lease
 	chain   *chain
 	left    []*links
-	session Held // nil unless the store can hold writes to the lease
+	session Held // nil unless the store implements Fencing
 
-	// Of a service: the operation whose copy is locked.
+	// In a service: the operation of the local copy that is locked.
 	remote *remote
 }
 
 // stackLocks takes, finds and gives back the locks of a stack: files in a folder, and in a store the lease with them.
 type stackLocks struct{ stack }
 
-// lock takes the stack's lock by the protocol of F6.9: look, write, look again. A lock that yamlhost left behind on
-// this machine in a process that is gone is taken over (D9); anyone else's gives a *LockedError.
+// lock takes the stack's lock by the protocol of F6.9: look, write, look again. The lock of a process of this machine
+// that is gone is taken over (D9); any other lock gives a *LockedError.
 func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
 	if b.objects != nil {
 		return b.lockObjects(ctx)
@@ -87,7 +87,7 @@ func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
 	}
 	own := uuid.NewString() + ".json"
 	path := filepath.Join(b.folder(), own)
-	// Any file in the folder is a lock to others, so that the temporary one must not be there.
+	// Other tools take any file in the folder for a lock, so the temporary file is not there.
 	if err := disk.WriteThrough(b.disk, disk.Temporary(b.path("lock")), path, text, true); err != nil {
 		return nil, &FileError{Doing: "lock the stack with", Path: path, Err: err}
 	}
@@ -107,8 +107,8 @@ func (b *files) ownLock(lease int64) lockFile {
 		Yamlhost: &lockProcess{p.Machine, p.Boot, p.Started, lease}}
 }
 
-// release gives the lock back. It ends what goes on beside a session of a service, and removes the copy if the service
-// has everything.
+// release gives the lock back. For a service it also ends the renewals, and removes the local copy if the service has
+// everything.
 func (l *heldLock) release() error {
 	if l.lease != nil {
 		return l.releaseObjects()
@@ -130,7 +130,7 @@ func (b stackLocks) name() string {
 	return Ref{Project: b.ref.Project, Stack: b.ref.Stack, legacy: b.ref.legacy}.QualifiedName()
 }
 
-// others finds locks that are not own, clearing away stale ones of ours.
+// others gives a *LockedError if there are live locks other than own. It removes stale ones.
 func (b stackLocks) others(own string) error {
 	locks, stale, err := b.locks(own)
 	if err != nil {
@@ -160,13 +160,13 @@ func (b stackLocks) locks(own string) (live []Lock, stale []string, err error) {
 	return live, stale, err
 }
 
-// lock returns what a lock file tells.
+// lock returns the lock that a lock file describes.
 func (l lockFile) lock(path string, p Process) Lock {
 	return Lock{Path: path, PID: l.PID, User: l.Username, Host: l.Hostname, Timestamp: l.Timestamp, Owner: p.owner(l),
 		Foreign: l.Yamlhost == nil}
 }
 
-// lockFiles returns the lock files but own, and what is in them.
+// lockFiles returns all locks but own, and the contents of their files.
 func (b stackLocks) lockFiles(own string) (found []Lock, files []lockFile, err error) {
 	names, err := b.list("locks", filepath.FromSlash(b.name()))
 	if err != nil {
@@ -184,7 +184,7 @@ func (b stackLocks) lockFiles(own string) (found []Lock, files []lockFile, err e
 			return nil, nil, fileError("read the lock", path, err)
 		}
 		var l lockFile
-		_ = json.Unmarshal(text, &l) // a lock that cannot be read is a lock
+		_ = json.Unmarshal(text, &l) // a malformed lock file is a lock too
 		found = append(found, l.lock(path, b.o.Process))
 		files = append(files, l)
 	}
@@ -209,7 +209,7 @@ func (b *Backend) Locks(r Ref) ([]Lock, error) {
 	}
 	if b.service != nil {
 		if _, listed := b.listed[r]; listed {
-			return nil, nil // a list does not tell
+			return nil, nil // a list has no locks
 		}
 		found, err := b.service.Stack(context.Background(), r)
 		if err != nil || found.Lock == nil {
@@ -224,7 +224,7 @@ func (b *Backend) Locks(r Ref) ([]Lock, error) {
 // Cancelled describes what Cancel has done.
 type Cancelled struct {
 	Locks  []Lock // removed, including locks of processes that are gone
-	HeldUp int    // the process that is stopped in the middle of removing a file; 0 if there is none
+	HeldUp int    // the process that holds the folder's guard and makes no progress; 0 if there is none
 }
 
 // Cancel removes all locks of a stack, no matter who holds them, and takes the lease away in a store (F6.9, D14). A run
@@ -264,13 +264,13 @@ func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 	return out, b.locksOf(r).sweep()
 }
 
-// lockObjects takes a stack's lock in a store. The lease decides between runs of yamlhost; the lock file of F6.9 keeps
-// the stock host out, which knows nothing of leases, and is honoured when it is the stock host's. The order matters:
+// lockObjects takes a stack's lock in a store. The lease decides between runs of yamlhost. The lock file of F6.9 keeps
+// out the stock host, which does not know leases; the stock host's lock files are honoured. The order matters:
 //
 //	lock files of others -> lease -> own lock file -> lock files of others -> own chain -> renewal -> fences
 //
-// The renewal proves that the lease was still held when the chain had begun, so that anyone who takes over later finds
-// it.
+// The renewal proves that the lease was still held when the chain had begun, so that a run that takes over later finds
+// the chain.
 func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 	if err := b.prepare(); err != nil {
 		return nil, err
@@ -307,7 +307,7 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, key := range left { // of runs that the lease was taken over from
+	for _, key := range left { // from runs that have lost the lease
 		if err := b.objects.delete(key); err != nil {
 			return nil, h.explain(&FileError{Doing: "remove the lock of a run that is gone,", Path: key, Err: err})
 		}
@@ -325,8 +325,8 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 	return h, b.chainsOf(b.ref).fence(h)
 }
 
-// otherLocks finds lock files other than own. The Pulumi CLI's give a *LockedError. It returns yamlhost's own: the
-// lease reports whether they are live.
+// otherLocks returns the keys of yamlhost's lock files other than own: the lease decides whether these are live. Lock
+// files of the Pulumi CLI give a *LockedError.
 func (b stackLocks) otherLocks(own string) (ours []string, err error) {
 	folder := keyOf(b.folder())
 	locks, files, err := b.lockFiles(own)
@@ -347,7 +347,7 @@ func (b stackLocks) otherLocks(own string) (ours []string, err error) {
 	return ours, nil
 }
 
-// probe makes sure that the store honours conditions: nothing else keeps two runs apart. Stores exist that ignore them.
+// probe checks that the store honours conditions, which alone keep two runs apart: some stores ignore them.
 func (b stackLocks) probe(h *heldLock) error {
 	b.probed.mu.Lock()
 	defer b.probed.mu.Unlock()
@@ -360,7 +360,7 @@ func (b stackLocks) probe(h *heldLock) error {
 		switch {
 		case errors.Is(err, ErrChanged):
 		case err == nil:
-			// Anyone who took over meanwhile has removed what this run had written.
+			// A run that took over meanwhile has removed the links of this run.
 			if err := h.lease.look(); err != nil {
 				return h.explain(err)
 			}
@@ -373,7 +373,7 @@ func (b stackLocks) probe(h *heldLock) error {
 	return nil
 }
 
-// UnfitStoreError is returned when a store writes objects although the condition for it does not hold.
+// UnfitStoreError is returned when a store ignores the conditions of writes.
 type UnfitStoreError struct{ URL string }
 
 func (e *UnfitStoreError) Error() string {
@@ -383,8 +383,8 @@ func (e *UnfitStoreError) Error() string {
 		e.URL)
 }
 
-// explain replaces an error that a lost lock has caused by the error of the lost lock. A store that checks the lease
-// with each write knows only that the lock was lost; look finds out to whom.
+// explain replaces an error that a lost lock has caused by the *LockLostError. A store that checks the lease with each
+// write reports only that the lease was lost; look finds out to whom.
 func (h *heldLock) explain(err error) error {
 	var lost *LockLostError
 	if errors.As(err, &lost) || h.lease != nil && errors.Is(err, ErrFenced) && errors.As(h.lease.look(), &lost) {
@@ -393,8 +393,8 @@ func (h *heldLock) explain(err error) error {
 	return err
 }
 
-// foreign explains why the state in a store is not what was read although the lock was held: because it no longer is,
-// or because the stock host has written it after the lock was cancelled.
+// foreign explains an ErrChanged from writing the state in a store: either the lock is lost, or the stock host has
+// written the state although the lock was held.
 func (h *heldLock) foreign(err error) error {
 	if h.lease == nil || !errors.Is(err, ErrChanged) {
 		return err
@@ -405,8 +405,8 @@ func (h *heldLock) foreign(err error) error {
 	return err
 }
 
-// releaseObjects gives everything back, the lease last: anyone who has it may rely on the rest being gone. A lease that
-// was lost before is no error: the run was told of it where it mattered, and the next one cleans up.
+// releaseObjects releases everything, the lease last: its next holder may rely on the rest being gone. A lease that was
+// lost before is no error here: an earlier call has returned it, and the next run cleans up.
 func (h *heldLock) releaseObjects() error {
 	h.lease.renewer.halt()
 	err := h.chain.leave()

@@ -18,48 +18,48 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// Objects is a store of objects, a bucket say, that a backend can live in instead of a folder. Keys are paths with
-// slashes. Implementations are safe for concurrent use, and what they promise holds across processes and machines: a
-// Put is whole or not at all, its condition is checked in the same instant, and a Get or List that begins after a Put
-// has returned sees it.
+// Objects is a store of objects, such as a bucket, that can hold a backend instead of a folder. Keys are paths with
+// slashes. Implementations are safe for concurrent use, and give these guarantees across processes and machines: a Put
+// is atomic together with the check of its condition, and a Get or List that begins after a Put has returned sees it.
 type Objects interface {
 	// Get reads an object. Without one the error is fs.ErrNotExist.
 	Get(ctx context.Context, key string) (Object, error)
-	// List names what begins with prefix, in order: objects, and once each what is common up to a further slash.
+	// List lists the keys that begin with prefix, in order. Keys that agree up to a further slash are listed as one
+	// common prefix, which ends in that slash.
 	List(ctx context.Context, prefix string) ([]Listed, error)
 	// Put writes an object if the condition holds, and returns the version that it made; else the error is ErrChanged.
 	Put(ctx context.Context, key string, data []byte, c Condition) (version string, err error)
-	// Delete removes an object. That there is none is no error.
+	// Delete removes an object. A missing object is no error.
 	Delete(ctx context.Context, key string) error
 }
 
 // Object is the content of a key.
 type Object struct {
 	Data     []byte
-	Version  string    // tells this content from what was there before and will be later; for Condition
+	Version  string    // identifies this content among all that the key ever has; for Condition
 	Modified time.Time // by the clock of the store
 }
 
-// Listed is an object, or what several have in common, in a list.
+// Listed is an object or a common prefix in a list.
 type Listed struct {
 	Key      string // ends in a slash if it is a common prefix of several keys
 	Modified time.Time
 }
 
-// Condition restricts when a Put takes effect. The zero value is no restriction.
+// Condition is the condition of a Put. The zero value always holds.
 type Condition struct {
 	Absent  bool   // there is no object yet
 	Version string // the object is still of this version
-	// Number is no condition: of a lease, what a store that implements Fencing keeps beside it; 0 when nobody holds it.
-	// Other stores have no use for it.
+	// Number is not a condition: a store that implements Fencing keeps it with a lease; 0 if nobody holds the lease.
+	// Other stores ignore it.
 	Number int64
 }
 
-// Fencing is a store that can check in the same instant as it writes whether a lease is still held.
+// Fencing is a store that can check atomically with a write whether a lease is still held.
 type Fencing interface {
 	Objects
-	// Hold returns the store as the holder of a lease sees it, which is the object under key with this number. Anyone who
-	// had it before is shut out.
+	// Hold returns the store for the holder of a lease, which is the object under key with this number. It shuts out
+	// earlier holders.
 	Hold(ctx context.Context, key string, number int64) (Held, error)
 }
 
@@ -78,10 +78,10 @@ var ErrFenced = fmt.Errorf("the lease is no longer held: %w", ErrChanged)
 var ErrChanged = errors.New("another writer has changed the object meanwhile")
 
 // ErrRefused is returned when a store has understood a request and will not do it, now or later, for example because a
-// permission is missing or there is no such bucket. Any other error that is not of this package counts as passing.
+// permission is missing or there is no such bucket. Any other error that is not of this package counts as transient.
 var ErrRefused = errors.New("the store refuses")
 
-// Waking is a store that tells who waits when a lease may have been given back.
+// Waking is a store that can notify waiting processes when a lease may have been released.
 type Waking interface {
 	Objects
 	// Wakes returns a channel that receives a value when the lease under key has been released. The caller calls stop
@@ -89,8 +89,8 @@ type Waking interface {
 	Wakes(ctx context.Context, key string) (wakes <-chan struct{}, stop func(), err error)
 }
 
-// Wakes returns a channel that receives when the lock of a stack is released, if the store can notify: else, and if
-// that fails, the channel is nil, and asking again now and then is the only way. stop is called once.
+// Wakes returns a channel that receives a value when the lock of a stack is released. If the store cannot notify, or
+// that fails, the channel is nil and the caller has to poll. The caller calls stop once.
 func (b *files) Wakes(ctx context.Context, r Ref) (wakes <-chan struct{}, stop func()) {
 	none := func() {}
 	if b.objects == nil {
@@ -108,28 +108,28 @@ func (b *files) Wakes(ctx context.Context, r Ref) (wakes <-chan struct{}, stop f
 }
 
 const (
-	// storePatience is how long a store may be out of reach before a request is given up: a server that is restarted
-	// comes back in that time.
+	// storePatience is how long requests are repeated while a store cannot be reached: a server that is restarted is
+	// back in that time.
 	storePatience = 30 * time.Second
 	// storeAnswer is how long one request may take.
 	storeAnswer = 60 * time.Second
 )
 
-// objectDisk is a disk over a store of objects. Folders do not exist there, and what is written is durable once it is
-// written; a file that is created is kept in memory until it gets its final name.
+// objectDisk is a disk over a store of objects. It has no folders, and every write is durable. A created file stays in
+// memory until it gets its final name.
 type objectDisk struct {
 	objects  Objects
 	name     string // of the store, for people
 	patience time.Duration
-	// parent is the context of requests: that of Options.Opening until the store is known to be there, and then one that
-	// outlives what was cancelled. A fact is a fact.
+	// parent is the context of requests: that of Options.Opening until the store has answered, then one that is never
+	// cancelled, because results must be recorded.
 	parent context.Context
 
 	mu     sync.Mutex // guards what follows
 	staged map[string]*bytes.Buffer
 }
 
-// newObjectDisk makes a disk of a store. name is the one that errors have.
+// newObjectDisk returns a disk over a store. name is the store's name in errors.
 func newObjectDisk(objects Objects, name string) *objectDisk {
 	return &objectDisk{objects: objects, name: name, patience: storePatience, parent: context.Background(),
 		staged: map[string]*bytes.Buffer{}}
@@ -158,7 +158,7 @@ func (d *objectDisk) try(act func(ctx context.Context) error) error {
 	}
 }
 
-// ask is try for a request with an answer.
+// ask is try for a request with a result.
 func ask[T any](d *objectDisk, request func(context.Context) (T, error)) (answer T, err error) {
 	err = d.try(func(ctx context.Context) error {
 		answer, err = request(ctx)
@@ -167,12 +167,12 @@ func ask[T any](d *objectDisk, request func(context.Context) (T, error)) (answer
 	return answer, err
 }
 
-// get reads an object; fs.ErrNotExist when there is none.
+// get reads an object. A missing one gives fs.ErrNotExist.
 func (d *objectDisk) get(key string) (Object, error) {
 	return ask(d, func(ctx context.Context) (Object, error) { return d.objects.Get(ctx, key) })
 }
 
-// list names the objects below a prefix, folder by folder.
+// list lists keys; see Objects.List.
 func (d *objectDisk) list(prefix string) ([]Listed, error) {
 	return ask(d, func(ctx context.Context) ([]Listed, error) { return d.objects.List(ctx, prefix) })
 }
@@ -204,8 +204,8 @@ func (d *objectDisk) delete(key string) error {
 	return d.try(func(ctx context.Context) error { return d.objects.Delete(ctx, key) })
 }
 
-// now returns the time by the store's clock, which also gives its objects their times: it is the time of an object
-// that now writes. The object stays in the folder, for the next call.
+// now returns the time by the store's clock: the time of an object that it writes into a folder. The object stays
+// there, for the next call.
 func (d *objectDisk) now(folder string) (time.Time, error) {
 	key := folder + "/clock"
 	if _, err := d.put(key, []byte(uuid.NewString()), Condition{}); err != nil {
@@ -269,10 +269,10 @@ func (d *objectDisk) ReadUnless(path string, _ disk.Stamp) (text []byte, now dis
 func (d *objectDisk) Mkdir(string) error   { return nil }
 func (d *objectDisk) SyncDir(string) error { return nil }
 
-// Guard does nothing: what only one may do is done under a condition.
+// Guard does nothing: conditions of writes take its place.
 func (d *objectDisk) Guard(string) (release func(), free bool) { return func() {}, true }
 
-// Guarding is nobody.
+// Guarding returns 0: there are no guards.
 func (d *objectDisk) Guarding(string) int { return 0 }
 
 // Create makes a file in memory. It becomes an object when Rename gives it its name, in one request.
@@ -291,7 +291,7 @@ type stagedFile struct{ bytes.Buffer }
 func (*stagedFile) Sync() error  { return nil }
 func (*stagedFile) Close() error { return nil }
 
-// Rename writes what Create has made as an object. Objects that exist cannot be renamed.
+// Rename writes a file that Create has made as an object. It cannot rename objects.
 func (d *objectDisk) Rename(from, to string) error {
 	d.mu.Lock()
 	data := d.staged[keyOf(from)]
@@ -304,10 +304,10 @@ func (d *objectDisk) Rename(from, to string) error {
 	return err
 }
 
-// Link is nothing that stores have.
+// Link is not supported by stores.
 func (d *objectDisk) Link(string, string) error { return errors.ErrUnsupported }
 
-// Remove removes an object, or what Create has made.
+// Remove removes an object, or a file that Create has made.
 func (d *objectDisk) Remove(path string) error {
 	d.mu.Lock()
 	_, staged := d.staged[keyOf(path)]
@@ -319,7 +319,7 @@ func (d *objectDisk) Remove(path string) error {
 	return d.delete(keyOf(path))
 }
 
-// inMemory is a file that was read already.
+// inMemory is a file that was read into memory.
 type inMemory struct{ *bytes.Reader }
 
 // Close does nothing.

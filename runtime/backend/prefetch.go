@@ -10,19 +10,19 @@ import (
 	"sync"
 )
 
-// Bulk is a store that answers in one request what others are asked about one by one.
+// Bulk is a store that can list and read many objects in one request.
 type Bulk interface {
 	Objects
-	// ListAll names every object whose key begins with prefix, in order.
+	// ListAll lists every object whose key begins with prefix, in order.
 	ListAll(ctx context.Context, prefix string) ([]Listed, error)
-	// GetAll reads the objects under some keys. Those that do not exist are not there, and the last ones may be left out
-	// if all would be too much at once, but never the first.
+	// GetAll reads the objects under keys, which are in order. The result lacks objects that do not exist. It may also
+	// lack the last ones if all are too much for one request, but never the first.
 	GetAll(ctx context.Context, keys []string) (map[string]Object, error)
 }
 
-// Prefetch returns the backend for a look at all stacks of a project, or of all projects if that is empty. In a store
-// that can do so, what there is is asked for once, and states are read many at a time; it shows what there was when it
-// was called.
+// Prefetch returns a backend for reading all stacks of a project, or of all projects if that is empty. A service is
+// asked once for the list of stacks. A store that implements Bulk lists its keys once, when Prefetch is called, and
+// reads many states at a time.
 func (b *Backend) Prefetch(project string) (*Backend, error) {
 	if h, ok := b.hosted(); ok {
 		return h.listing(project)
@@ -51,19 +51,19 @@ func (b *Backend) Prefetch(project string) (*Backend, error) {
 	return &Backend{files: b.over(g), schedule: b.schedule}, nil
 }
 
-// prefetched is a store whose keys are known, and which reads ahead. It is safe for concurrent use.
+// prefetched is a store that has listed its keys in advance and reads ahead. It is safe for concurrent use.
 type prefetched struct {
 	Bulk
-	roots []string // what is known: everything that begins with one of them
+	roots []string // keys has every key that begins with one of them
 	keys  []Listed // in order
 
 	wanted [2][]string // states, and the last records of histories, in the order in which they will be asked for
 
 	mu    sync.Mutex
-	ahead map[string]Object // read, and not asked for yet
+	ahead map[string]Object // read and not yet asked for
 }
 
-// plan finds out what will be asked for.
+// plan fills in wanted.
 func (g *prefetched) plan(stacks, history string) {
 	for _, k := range g.keys {
 		switch {
@@ -82,23 +82,23 @@ func (g *prefetched) plan(stacks, history string) {
 	}
 }
 
-// knows reports whether all that is below a key was asked for.
+// knows reports whether keys has all keys that begin with key.
 func (g *prefetched) knows(key string) bool {
 	return slices.ContainsFunc(g.roots, func(root string) bool { return strings.HasPrefix(key, root) })
 }
 
-// from returns the place of the first key that is not before key.
-func (g *prefetched) from(key string) int {
+// search returns the index of the first key that is not before key.
+func (g *prefetched) search(key string) int {
 	i, _ := slices.BinarySearchFunc(g.keys, key, func(l Listed, key string) int { return strings.Compare(l.Key, key) })
 	return i
 }
 
-// List answers from what is known.
+// List answers from the keys that are known.
 func (g *prefetched) List(ctx context.Context, prefix string) (found []Listed, err error) {
 	if !g.knows(prefix) {
 		return g.Bulk.List(ctx, prefix)
 	}
-	for _, k := range g.keys[g.from(prefix):] {
+	for _, k := range g.keys[g.search(prefix):] {
 		rest, ok := strings.CutPrefix(k.Key, prefix)
 		if !ok {
 			break
@@ -113,10 +113,10 @@ func (g *prefetched) List(ctx context.Context, prefix string) (found []Listed, e
 	return found, nil
 }
 
-// readAhead is how many objects are asked for at once.
+// readAhead is the number of objects per request.
 const readAhead = 256
 
-// Get reads an object together with those that are next.
+// Get reads an object, together with the next ones in wanted.
 func (g *prefetched) Get(ctx context.Context, key string) (Object, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -124,7 +124,7 @@ func (g *prefetched) Get(ctx context.Context, key string) (Object, error) {
 		delete(g.ahead, key)
 		return o, nil
 	}
-	if i := g.from(key); g.knows(key) && (i == len(g.keys) || g.keys[i].Key != key) {
+	if i := g.search(key); g.knows(key) && (i == len(g.keys) || g.keys[i].Key != key) {
 		return Object{}, fs.ErrNotExist
 	}
 	for _, wanted := range g.wanted {

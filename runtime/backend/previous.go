@@ -15,15 +15,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Previous is a sound copy of a stack's state for when the state itself cannot be read: what it was before it was
-// written last, which stays as .bak (F6.10), or what the history or the backups have kept of it (F6.11), whichever is
-// newest.
+// Previous is a sound copy of a stack's state, for use when the state itself cannot be read: the newest one among the
+// .bak, which is the state before its last write (F6.10), and the copies in the history and the backups (F6.11).
 type Previous struct {
 	Path      string
 	Written   time.Time
 	Resources int
 
-	// Mended reports whether it is the state itself with a flipped bit put right: nothing is missing in it.
+	// Mended reports whether the copy is the state itself with a flipped bit corrected: nothing is missing in it.
 	Mended bool
 
 	packing Compression
@@ -34,13 +33,13 @@ type Previous struct {
 // at the end of an operation, and mostly the whole present state; .bak is the state before it was last written.
 func (b *files) Previous(r Ref) *Previous { return b.stateOf(r).previous() }
 
-// Lost returns what is wrong with a stack whose state has disappeared; nil for one that is there, never was, or was
-// removed. Removing a stack removes its history first, so that a history without a state is no stack that was removed.
+// Lost returns the error for a stack whose state has disappeared; nil if the stack exists, never existed, or was
+// removed. Remove removes the history first, so a history without a state is not left by Remove.
 func (b *files) Lost(r Ref) *LostError { return b.stateOf(r).lost() }
 
-// Restore puts the newest sound copy of a stack's state in the place of one that is lost, damaged or unsound, which it
-// keeps aside. A state that is sound is refused. A journal that was left behind and begins with that copy fits again.
-// A copy may lack later objects, which is recorded as a Loss.
+// Restore replaces a state that is lost, damaged or unsound by its newest sound copy. It keeps the replaced file and
+// returns its new path. A sound state gives an error. A remaining journal that begins from the copy fits again. The
+// copy may lack later objects, which is recorded as a Loss.
 func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) {
 	if b.service != nil {
 		return "", fmt.Errorf("%w: an older state is shown by `yamlhost stack export --version N`, and put back by "+
@@ -116,7 +115,7 @@ func (b stackState) previous() *Previous {
 	for _, c := range extensions {
 		consider(b.file(c)+".bak", c)
 	}
-	// Of two of the same moment the later one counts: an operation makes them in this order.
+	// Of two copies with the same time the later one counts: an operation writes them in this order.
 	for _, kept := range []struct{ folder, before, after string }{
 		{"history", b.ref.Stack + "-", ".checkpoint.json"},
 		{"backups", b.ref.Stack + ".", ".json"},
@@ -135,10 +134,10 @@ func (b stackState) previous() *Previous {
 type copyOf struct {
 	path    string
 	packing Compression
-	at      int64
+	stamp   int64
 }
 
-// copies returns the copies in a stack's folder whose names have a moment between before and after, newest first.
+// copies returns the copies in a stack's folder whose names have a stamp between before and after, newest first.
 func (b stackHistory) copies(folder, before, after string) (found []copyOf) {
 	names, _ := b.list(folder, b.ref.Project, b.ref.Stack) // what cannot be listed cannot be read either
 	for _, name := range names {
@@ -148,16 +147,16 @@ func (b stackHistory) copies(folder, before, after string) (found []copyOf) {
 		}
 		for _, c := range extensions {
 			digits, ok := strings.CutSuffix(rest, after+string(c))
-			if offset, err := strconv.ParseInt(digits, 10, 64); ok && err == nil {
-				found = append(found, copyOf{b.path(folder, b.ref.Project, b.ref.Stack, name), c, offset})
+			if stamp, err := strconv.ParseInt(digits, 10, 64); ok && err == nil {
+				found = append(found, copyOf{b.path(folder, b.ref.Project, b.ref.Stack, name), c, stamp})
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(x, y copyOf) int { return cmp.Compare(y.at, x.at) })
+	slices.SortStableFunc(found, func(x, y copyOf) int { return cmp.Compare(y.stamp, x.stamp) })
 	return found
 }
 
-// withPrevious adds to the error of a damaged state file that there is a sound copy.
+// withPrevious adds the sound copy, if there is one, to the error of a damaged state file.
 func (b stackState) withPrevious(err error) error {
 	var damaged *CorruptError
 	if !errors.As(err, &damaged) || damaged.Previous != nil {
@@ -206,7 +205,7 @@ func (b stackState) lost() *LostError {
 	return &LostError{Ref: b.ref, History: b.path("history", b.ref.Project, b.ref.Stack), Previous: p}
 }
 
-// putBack writes a copy as the state. Not as other states are written: what is there must not become the .bak.
+// putBack writes a copy as the state. Unlike put, it does not make the former file the .bak, because that is damaged.
 func (b stackState) putBack(held *heldLock, previous *Previous, old stored) error {
 	data, packing := previous.data, previous.packing
 	if b.objects != nil && packing != b.packing(old) { // in a store the state keeps its key

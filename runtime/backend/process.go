@@ -13,31 +13,31 @@ import (
 	"time"
 )
 
-// Process describes who takes locks. ThisProcess is the real one.
+// Process describes the process that takes locks. ThisProcess returns the real one.
 type Process struct {
 	PID        int
 	User, Host string
 	// Machine, Boot and Started distinguish a process from another with the same number: on another machine or in
-	// another container, before a restart of the machine, and after the number was used again. Each is empty where the
-	// system does not tell.
+	// another container, before a restart of the machine, and after the number was used again. Each is empty if the
+	// system does not provide it.
 	Machine, Boot, Started string
 	// Contained reports whether the process is in a container, whose host name others elsewhere may have too.
 	Contained bool
-	// Alive reports whether a process of this machine still runs; started is the start that its lock records. A nil
-	// Alive counts every process as running, so that no lock is ever taken over.
+	// Alive reports whether a process of this machine still runs; started is the start that its lock records. If it is
+	// nil, the owners of yamlhost's locks are unknown, so that no such lock is taken over.
 	Alive func(pid int, started string) bool
-	// AliveAt reports whether a process of this machine still runs that had this number at a moment, also in a container;
-	// of locks that say no more than that. nil counts every process as running.
+	// AliveAt reports whether a process that had this number at that time still runs on this machine or in one of its
+	// containers. It is for locks that record no more than that. If it is nil, their owners are unknown.
 	AliveAt func(pid int, t time.Time) bool
 	// Stopped reports whether a process of this machine is stopped, by SIGSTOP or from a terminal. nil counts none as
 	// stopped.
 	Stopped func(pid int) bool
 }
 
-// Owner describes what became of the process that took a lock.
+// Owner is the state of the process that took a lock.
 type Owner string
 
-// The answers. An owner is unknown if it is on another machine, or if the system does not tell.
+// The owners. An owner is unknown if it is on another machine, or if the system does not provide its state.
 const (
 	OwnerUnknown Owner = ""
 	OwnerRunning Owner = "running"
@@ -45,7 +45,7 @@ const (
 	OwnerGone    Owner = "gone"
 )
 
-// owner returns the fate of the process that took a lock. The locks of the Pulumi CLI name nothing but the host and the
+// owner returns the state of the process that took a lock. The locks of the Pulumi CLI name only the host and the
 // number of the process.
 func (p Process) owner(l lockFile) Owner {
 	if l.Hostname != p.Host || l.PID <= 0 {
@@ -75,7 +75,7 @@ func (p Process) owner(l lockFile) Owner {
 	return p.moving(l.PID)
 }
 
-// moving reports whether a process that runs is stopped.
+// moving returns whether a live process is running or stopped.
 func (p Process) moving(pid int) Owner {
 	if p.Stopped != nil && p.Stopped(pid) {
 		return OwnerStopped
@@ -105,7 +105,7 @@ func ThisProcess() Process {
 // wholeMachine is Linux's fixed number for the process namespace of a machine outside of containers.
 const wholeMachine = "pid:[4026531836]"
 
-// firstLine returns the first line of a file, empty where it cannot be read.
+// firstLine returns the first line of a file; empty if it cannot be read.
 func firstLine(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -115,15 +115,16 @@ func firstLine(path string) string {
 	return line
 }
 
-// startOf returns when a process was started, in ticks since the machine was; empty where the system does not tell.
+// startOf returns when a process was started, in ticks since the start of the machine; empty if that is unknown.
 func startOf(pid int) string {
 	if fields := statOf(pid); len(fields) > 19 {
-		return fields[19] // the 22nd of all, the third comes first here
+		return fields[19] // the 22nd field: statOf begins with the third
 	}
 	return ""
 }
 
-// statOf returns what Linux tells of a process from its state on, the third field; nil where the system does not tell.
+// statOf returns the fields of a process's stat file in Linux, from the third on, which is the state; nil if it cannot
+// be read.
 func statOf(pid int) []string {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -132,16 +133,16 @@ func statOf(pid int) []string {
 	return strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // names may have spaces
 }
 
-// stopped reports whether a process is stopped, as Linux tells (T for SIGSTOP, t under a debugger).
+// stopped reports whether a process is stopped in Linux (T for SIGSTOP, t under a debugger).
 func stopped(pid int) bool {
 	fields := statOf(pid)
 	return len(fields) > 0 && (fields[0] == "T" || fields[0] == "t")
 }
 
-// clockSlack is by how much the clock of a lock and the one that tells when a process was started may differ.
+// clockSlack is how much the clocks of a lock and of the start of a process may differ.
 const clockSlack = time.Minute
 
-// aliveAt looks at the process of that number, and at those that have it in a container of this machine.
+// aliveAt checks the process with that number, and those that have the number in a container of this machine.
 func aliveAt(pid int, t time.Time) bool {
 	if alive(pid, "") && !startedAfter(pid, t.Add(clockSlack)) {
 		return true
@@ -165,10 +166,10 @@ func aliveAt(pid int, t time.Time) bool {
 	return false
 }
 
-// ticksPerSecond is the unit in which Linux tells programs when processes were started, on all its machines.
+// ticksPerSecond is the resolution of the start of a process in a stat file, on all architectures of Linux.
 const ticksPerSecond = 100
 
-// startedAfter reports whether a process was started after a moment; false where the system does not tell.
+// startedAfter reports whether a process was started after t; false if that is unknown.
 func startedAfter(pid int, t time.Time) bool {
 	ticks, err := strconv.ParseInt(startOf(pid), 10, 64)
 	if err != nil {
@@ -184,8 +185,8 @@ func startedAfter(pid int, t time.Time) bool {
 	return err == nil && time.Unix(boot+ticks/ticksPerSecond, 0).After(t)
 }
 
-// alive reports whether a process runs that was started then; when in doubt, that it does: a lock that is taken from a
-// living run costs more than one that has to be removed by hand.
+// alive reports whether a process with that start runs. In doubt it returns true: taking the lock of a running process
+// does more harm than a lock that has to be removed by hand.
 func alive(pid int, started string) bool {
 	if pid <= 0 {
 		return true
@@ -194,7 +195,7 @@ func alive(pid int, started string) bool {
 	if err != nil {
 		return false
 	}
-	if runtime.GOOS == "windows" { // finding it has opened it
+	if runtime.GOOS == "windows" { // FindProcess has opened the process
 		_ = p.Release()
 		return true
 	}
@@ -202,7 +203,7 @@ func alive(pid int, started string) bool {
 		return false
 	}
 	if fields := statOf(pid); len(fields) > 0 && (fields[0] == "Z" || fields[0] == "X") {
-		return false // dead, and not buried: in containers often nobody does that
+		return false // a zombie: in containers often nobody waits for ended processes
 	}
 	now := startOf(pid)
 	return started == "" || now == "" || started == now

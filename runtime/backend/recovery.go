@@ -17,33 +17,32 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Recovery describes what the journal of an earlier run held, one that was cut off or, when read without the lock, one
-// that is under way.
+// Recovery describes the journal of an interrupted run or, if it was read without the lock, of a run under way.
 type Recovery struct {
 	Header   journal.Header
 	Entries  int               // applied; none if the state file held them all
 	InFlight []state.Operation // begun, with an unknown outcome; secrets in them are sealed
 	Torn     int               // bytes at the end that were never acknowledged
-	// Foreign reports whether another writer has changed the state file since: the journal does not belong to it, was
-	// not applied, and was not thrown away.
+	// Foreign reports whether another writer has changed the state file since: the journal does not belong to it. It
+	// was not applied, and is kept.
 	Foreign bool
-	// Known reports whether the state file has everything that a foreign journal records: every resource that it made
-	// is there, and no operation was in flight. Then no warning is necessary.
+	// Known reports whether the state file has everything that a foreign journal records: every resource that was made,
+	// and no operation was in flight. Then no warning is necessary.
 	Known   bool
 	Claimed []state.Operation // of a foreign journal: the operations that it had begun
-	Aside   []string          // files that Begin has put aside: a foreign or damaged journal, a torn tail
-	// Mended counts the flipped bits of the journal that were corrected. Gaps are the other damaged parts, and
-	// Missing is the content that they have lost; only BeginOptions.Salvage goes on without it.
+	Aside   []string          // files that Begin has set aside: a foreign or damaged journal, a torn tail
+	// Mended counts the flipped bits of the journal that were corrected. Gaps are the other damaged parts, and Missing
+	// describes their lost content; only BeginOptions.Salvage continues without it.
 	Mended  int
 	Gaps    []journal.Gap
 	Missing []string
 
 	contents *journal.Contents
-	snapshot *state.Snapshot // the result, secrets sealed; nil when the state file is current
+	snapshot *state.Snapshot // the result, secrets sealed; nil if the state file is current
 }
 
-// stackJournal finds what runs have left in the journal of a stack, and brings it into the state: a file in a folder,
-// chains of objects in a store.
+// stackJournal reads the journal of a stack, a file in a folder or chains of objects in a store, and applies it to the
+// state.
 type stackJournal struct{ stackState }
 
 // journalFile returns the path of the journal in a folder, and its name in messages.
@@ -51,7 +50,7 @@ func (b stackJournal) journalFile() string {
 	return filepath.Join(b.root, "stacks", b.ref.Project, b.ref.Stack+".yamlhost-journal")
 }
 
-// data returns the content of a stack's journal file, nil when there is none.
+// data returns the content of a stack's journal; nil if there is none.
 func (b stackJournal) data() ([]byte, error) {
 	if err := b.ref.check(); err != nil {
 		return nil, err
@@ -114,8 +113,8 @@ func (b stackJournal) replay(file stored, data []byte, salvage bool) (*Recovery,
 	return out, nil
 }
 
-// knows reports whether a state has every resource that the entries added and did not remove, and no step that they
-// began is open.
+// knows reports whether a state has every resource that the entries made and did not remove, and whether they ended
+// every step that they began.
 func knows(s *state.Snapshot, entries []journal.Entry) bool {
 	made, open := outcome(entries)
 	there := map[object]bool{}
@@ -131,8 +130,8 @@ func knows(s *state.Snapshot, entries []journal.Entry) bool {
 // damaged reports whether anything but a torn tail is wrong with the journal.
 func (r *Recovery) damaged() bool { return r.Mended > 0 || len(r.Gaps) > 0 }
 
-// coverJournal puts, in place of a journal, its sound part with a note that a state file with this identity, which is
-// about to be written, holds everything in it.
+// coverJournal replaces the journal by its sound part, with a note that the state file with this identity, which is
+// about to be written, holds all of it.
 func (b stackJournal) coverJournal(id journal.Identity) error {
 	data, err := b.data()
 	if err != nil || data == nil {
@@ -149,7 +148,7 @@ func (b stackJournal) coverJournal(id journal.Identity) error {
 	return disk.WriteDurably(b.disk, b.journalFile(), covered)
 }
 
-// recover makes what replay has found durable, so that the journal can go. The caller holds the lock.
+// recover applies the journal to the state file and removes it. The caller holds the lock.
 func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, error) {
 	data, err := b.data()
 	if err != nil || data == nil {
@@ -187,7 +186,7 @@ func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, err
 	return found.unlessEmpty(), file, nil
 }
 
-// putAside keeps a journal, or a part of it, that is not used.
+// putAside keeps a journal, or a part of it, that is not used, and adds its path to found.
 func (b stackJournal) putAside(found *Recovery, what, why string, data []byte) error {
 	aside := fmt.Sprintf("%s.%d.%s", b.journalFile(), b.o.Now().UnixNano(), why)
 	if b.objects != nil {
@@ -209,8 +208,8 @@ func (r *Recovery) unlessEmpty() *Recovery {
 	return r
 }
 
-// writeRecovered writes a recovered snapshot as the state file. A crash in between is no harm: the journal says first
-// that the file to come holds everything.
+// writeRecovered writes a recovered snapshot as the state file. Before that it notes in the journal that this file
+// holds everything, so that a crash in between does no harm.
 func (b stackJournal) writeRecovered(file stored, found *Recovery) (stored, error) {
 	p, err := b.packRecovered(file, found.snapshot)
 	if err != nil {
@@ -226,7 +225,7 @@ func (b stackJournal) writeRecovered(file stored, found *Recovery) (stored, erro
 	return b.put(p, file)
 }
 
-// packRecovered makes a state file of a recovered snapshot, or of the one that is there if that is nil, as of now.
+// packRecovered packs a state file with a recovered snapshot, or with that of file if it is nil. The manifest is new.
 func (b stackJournal) packRecovered(file stored, snapshot *state.Snapshot) (packed, error) {
 	c, err := file.decode(nil)
 	if err != nil {
@@ -251,8 +250,8 @@ func (b stackJournal) packRecovered(file stored, snapshot *state.Snapshot) (pack
 // for them.
 type Loss struct {
 	Time    time.Time `json:"time"`
-	Command string    `json:"command,omitempty"` // whose journal it was; empty if only a copy was put back
-	Missing []string  `json:"missing"`           // what can still be told of the missing part
+	Command string    `json:"command,omitempty"` // the command that wrote the journal; empty if a copy was put back
+	Missing []string  `json:"missing"`           // descriptions of the missing parts
 	Aside   []string  `json:"aside,omitempty"`
 }
 
@@ -260,7 +259,7 @@ func (b stackState) lossFile() string {
 	return filepath.Join(b.root, "stacks", b.ref.Project, b.ref.Stack+".yamlhost-loss")
 }
 
-// Loss returns what an earlier repair of a stack's journal has lost; nil if nothing.
+// Loss returns the record of what earlier repairs of a stack have lost; nil if nothing.
 func (b *Backend) Loss(r Ref) (*Loss, error) {
 	r, err := b.named(context.Background(), r)
 	if err != nil {
@@ -276,17 +275,17 @@ func (b *Backend) Loss(r Ref) (*Loss, error) {
 	return l, nil
 }
 
-// ForgetLoss removes the record of a loss, which somebody has dealt with.
+// ForgetLoss removes the record of a loss after somebody has dealt with it.
 func (s *Session) ForgetLoss() error { return s.state.setLoss(nil) }
 
-// noteLoss makes durable that a journal was used in part, before the state is written from it. It adds to an earlier
+// noteLoss records durably that a journal was used in part, before the state is written from it. It adds to an earlier
 // loss that nobody has dealt with.
 func (b stackState) noteLoss(found *Recovery) error {
 	return b.addLoss(found.Header.Command, found.Missing, found.Aside)
 }
 
-// noteCopy makes durable that a copy replaces the state, before it does. was is the state that it replaces; nil if that
-// cannot be read or is gone. A copy that differs from the state in nothing but a mended bit loses nothing.
+// noteCopy records durably that a copy replaces the state, before it does. was is the state that it replaces; nil if
+// that cannot be read or is gone. A copy that differs from the state only in a mended bit loses nothing.
 func (b stackState) noteCopy(p *Previous, was *state.Snapshot, aside string) error {
 	if p.Mended {
 		return nil
@@ -316,7 +315,7 @@ func (b stackState) noteCopy(p *Previous, was *state.Snapshot, aside string) err
 	return b.addLoss("", missing, files)
 }
 
-// addLoss adds to the record of what repairs have lost; nothing missing adds nothing.
+// addLoss adds to the record of what repairs have lost. Without missing parts it does nothing.
 func (b stackState) addLoss(command string, missing, aside []string) error {
 	if len(missing) == 0 {
 		return nil
@@ -346,8 +345,7 @@ func (b stackState) setLoss(l *Loss) error {
 	return b.writeJSON("write what the repair has lost to", b.lossFile(), l)
 }
 
-// Torn describes a file that was set aside as the torn end of a journal although it has sound records, of
-// a state that does not know it.
+// Torn describes a file that was set aside as the torn end of a journal, but has sound records that the state lacks.
 type Torn struct {
 	Path string
 	Made []*state.Resource // objects that the state does not have; secrets in them are sealed
@@ -355,7 +353,7 @@ type Torn struct {
 	Begun []state.Operation
 }
 
-// Torn looks for records in what earlier runs set aside as torn, and compares them with a state.
+// Torn finds files that earlier runs set aside as torn and that have records which a state lacks.
 func (b *files) Torn(r Ref, s *state.Snapshot) ([]Torn, error) {
 	if err := r.check(); err != nil || b.objects != nil || IsService(b.url) { // links of a chain are whole
 		return nil, err
@@ -382,7 +380,7 @@ func (b *files) Torn(r Ref, s *state.Snapshot) ([]Torn, error) {
 	return found, nil
 }
 
-// object names what a resource stands for.
+// object identifies the cloud object of a resource.
 type object struct {
 	urn urn.URN
 	id  string
@@ -422,7 +420,7 @@ func outcome(entries []journal.Entry) (made []*state.Resource, open []state.Oper
 	return made, open
 }
 
-// untold returns what entries tell of that a state does not know.
+// untold returns the objects and the open creations in entries that a state does not have.
 func untold(s *state.Snapshot, entries []journal.Entry) (t Torn) {
 	made, open := outcome(entries)
 	objects, names := map[object]bool{}, map[urn.URN]bool{}

@@ -71,7 +71,7 @@ func ParseName(text, project string) (Ref, error) {
 	return r, r.check()
 }
 
-// check keeps names to what F6.14 allows, which also keeps them inside of the backend's folder.
+// check returns an error for names that F6.14 does not allow. Allowed names also stay inside of the backend's folder.
 func (r Ref) check() error {
 	if problem := badName(r.Stack); problem != "" {
 		return fmt.Errorf("%q cannot be the name of a stack: %s", r.Stack, problem)
@@ -85,7 +85,7 @@ func (r Ref) check() error {
 	return nil
 }
 
-// badName describes what is wrong with a name; empty for nothing.
+// badName describes the fault of a name; empty if there is none.
 func badName(name string) string {
 	switch {
 	case name == "":

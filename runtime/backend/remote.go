@@ -16,31 +16,30 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// remote is a session's side of an operation that a service knows: it sends what is journaled. It is safe for
-// concurrent use.
+// remote is a session's connection to its operation in a service: it sends the journal. It is safe for concurrent use.
 type remote struct {
 	update  Update
 	url     string // of the service
-	kept    string // where results are that the service does not have
+	kept    string // path of the results that the service does not have
 	ref     Ref
 	sealer  secrets.Manager
 	renewed func() // called after the token may have changed
 
-	sending sync.Mutex // held during a call that changes the state, so that these come one at a time
+	sending sync.Mutex // serializes the calls that change the state
 
 	mu       sync.Mutex // guards what follows
 	replayer *journal.Replayer
 	entries  translation
 	queue    []json.RawMessage // journal entries that the service has not acknowledged
-	dirty    bool              // the replayer has more than the last checkpoint
+	dirty    bool              // there are entries that the service has not acknowledged
 	closed   bool              // Complete was acknowledged
 	lost     error             // a *LockLostError; final
-	away     error             // until the end of the session
+	away     error             // an *AwayError; cleared at the end of the session
 
 	renewer renewer // until complete
 }
 
-// begin makes a snapshot what entries count from. The service has it.
+// begin sets the snapshot that entries refer to. The service has it already.
 func (r *remote) begin(base *state.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -48,7 +47,7 @@ func (r *remote) begin(base *state.Snapshot) {
 	r.entries.begin(len(base.Resources))
 }
 
-// apply takes an entry into account that is about to be journaled.
+// apply applies an entry that is about to be journaled.
 func (r *remote) apply(e journal.Entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +55,7 @@ func (r *remote) apply(e journal.Entry) error {
 	return r.replayer.Apply(e)
 }
 
-// take takes a piece of the journal.
+// take queues the entries in a piece of the journal, unless the service takes only checkpoints.
 func (r *remote) take(piece []byte) error {
 	if !r.update.Facts().Journal {
 		return nil
@@ -68,14 +67,14 @@ func (r *remote) take(piece []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range written {
-		if err := r.enqueue(r.entries.of(e)); err != nil {
+		if err := r.enqueue(r.entries.translate(e)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// enqueue is called with mu held.
+// enqueue queues entries. The caller holds mu.
 func (r *remote) enqueue(entries []hostedEntry) error {
 	for _, e := range entries {
 		text, err := compactJSON(e)
@@ -88,7 +87,7 @@ func (r *remote) enqueue(entries []hostedEntry) error {
 	return nil
 }
 
-// flush returns once the service has everything that was taken before.
+// flush sends everything that was queued or applied before, and returns once the service has it.
 func (r *remote) flush() error {
 	r.sending.Lock()
 	defer r.sending.Unlock()
@@ -126,7 +125,7 @@ func (r *remote) checkpoint(s *state.Snapshot) error {
 	return r.note(r.update.Checkpoint(context.Background(), text))
 }
 
-// note keeps the fault of a call, if it had one.
+// note records the error of a call, if there is one, and returns the fault.
 func (r *remote) note(err error) error {
 	if err == nil {
 		return nil
@@ -142,7 +141,7 @@ func (r *remote) note(err error) error {
 	return r.fault()
 }
 
-// fault is why nothing can be sent; nil if it can. The caller holds mu.
+// fault returns why nothing can be sent; nil if it can. The caller holds mu.
 func (r *remote) fault() error {
 	if r.lost != nil {
 		return r.lost
@@ -150,21 +149,21 @@ func (r *remote) fault() error {
 	return r.away
 }
 
-// look makes sure that the operation can go on.
+// look returns an error if the operation cannot go on.
 func (r *remote) look() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.fault()
 }
 
-// retry lets what could not be sent be sent again: at the end, the service may be back.
+// retry allows sending again after the service was away: at the end it may be back.
 func (r *remote) retry() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.away = nil
 }
 
-// write makes a snapshot the state: before anything is journaled, or with last at the end.
+// write makes a snapshot the state in the service: before anything is journaled, or with last at the end.
 func (r *remote) write(s *state.Snapshot, last bool) error {
 	if err := r.flush(); err != nil {
 		return err
@@ -182,7 +181,7 @@ func (r *remote) write(s *state.Snapshot, last bool) error {
 	return r.flush()
 }
 
-// rebase puts a snapshot in the place of everything that was journaled, unless it is the same.
+// rebase queues a snapshot that replaces everything that was journaled. At the end it does nothing if they are equal.
 func (r *remote) rebase(s *state.Snapshot, last bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -207,7 +206,7 @@ func (r *remote) rebase(s *state.Snapshot, last bool) error {
 	return r.enqueue(r.entries.rebase(text, s.Pending, pending))
 }
 
-// sameContent reports whether two snapshots differ in nothing but their manifests.
+// sameContent reports whether two snapshots differ only in their manifests.
 func sameContent(a, b *state.Snapshot) bool {
 	samePending := func(x, y state.Operation) bool { return x.Kind == y.Kind && state.Identical(x.Resource, y.Resource) }
 	return slices.EqualFunc(a.Resources, b.Resources, state.Identical) &&
@@ -215,14 +214,14 @@ func sameContent(a, b *state.Snapshot) bool {
 		bytes.Equal(a.Extensions, b.Extensions)
 }
 
-// renew holds the stack for some more time; see renewer.
+// renew extends the lease on the stack; see renewer.
 func (r *remote) renew(ctx context.Context) (next time.Duration, goOn bool) {
-	next, err := r.update.Renew(ctx) // a call that is under way does not hold up the end
+	next, err := r.update.Renew(ctx) // halt cancels the call
 	if lost, ok := errors.AsType[*LockLostError](err); ok {
 		_ = r.note(lost) // the next look reports it
 		return 0, false
 	}
-	if err != nil { // it is tried again: the service may be back before the lease runs out
+	if err != nil { // try again: the service may be back before the lease expires
 		return 0, true
 	}
 	r.renewed()
@@ -256,8 +255,8 @@ const (
 	kindExtension      = 8
 )
 
-// hostedEntry is a journal entry of a service. A begin and its end have the same operation; it also names the resource
-// that a success has made. Resources of the base are named by their positions.
+// hostedEntry is a journal entry of a service. The beginning and the end of a step have the same operation ID, which
+// also identifies the resource that a success has made. Resources of the base are identified by their positions.
 type hostedEntry struct {
 	Version         int             `json:"version"`
 	Kind            int             `json:"kind"`
@@ -276,13 +275,13 @@ type hostedEntry struct {
 // translation turns journal entries into those of a service.
 type translation struct {
 	sequence, operation int64
-	base                int                  // how many resources the base has, whose IDs come first
+	base                int                  // the number of resources in the base, which have the first IDs
 	made                map[journal.ID]int64 // the operation that made a resource
 	steps               map[int64]int64      // the operation of a step that has begun and not ended
 	carried             map[urn.URN]int64    // pending creations of earlier runs
 }
 
-// begin makes a snapshot with so many resources the base.
+// begin sets the base to a snapshot with that number of resources.
 func (t *translation) begin(resources int) {
 	t.base, t.made, t.steps = resources, map[journal.ID]int64{}, map[int64]int64{}
 }
@@ -299,7 +298,7 @@ func (t *translation) nextOperation() int64 {
 	return t.operation
 }
 
-// name sets which resource an entry removes or replaces.
+// name sets the resource that an entry removes or replaces.
 func (t *translation) name(e *hostedEntry, id journal.ID) {
 	if operation, ok := t.made[id]; ok {
 		e.RemoveNew = &operation
@@ -309,8 +308,8 @@ func (t *translation) name(e *hostedEntry, id journal.ID) {
 	e.RemoveOld = &position
 }
 
-// of translates an entry. What it changes is divided among entries that each remove and add one resource.
-func (t *translation) of(e journal.Written) (list []hostedEntry) {
+// translate translates an entry into entries that each remove and add at most one resource.
+func (t *translation) translate(e journal.Written) (list []hostedEntry) {
 	switch {
 	case e.Secrets != nil:
 		return t.add(nil, hostedEntry{Kind: kindSecretsManager, SecretsProvider: e.Secrets})
@@ -354,8 +353,8 @@ func (t *translation) of(e journal.Written) (list []hostedEntry) {
 	return list
 }
 
-// rebase puts a deployment in the place of everything before. Its pending operations are begun anew, so that the
-// journal can end them.
+// rebase returns entries that replace everything before by a deployment. Its pending operations are begun anew, so that
+// the journal can end them.
 func (t *translation) rebase(deployment []byte, pending []state.Operation, texts []json.RawMessage) (
 	list []hostedEntry) {
 	if t.sequence > 0 {

@@ -42,7 +42,7 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 }
 
 // move gives a stack another name. A stack of the new name with another state gives an *ExistsError; one with the same
-// state is what a move that was cut off has left, and is completed.
+// state comes from an interrupted move, which is completed.
 func (b *Backend) move(ctx context.Context, from, to Ref, command string) (err error) {
 	s, err := b.Begin(ctx, from, BeginOptions{Command: command, SkipIntegrity: true})
 	if err != nil {
@@ -81,7 +81,7 @@ func (b *Backend) move(ctx context.Context, from, to Ref, command string) (err e
 	if err != nil {
 		return err
 	}
-	b = b.under(s.held) // what follows changes the old name
+	b = b.under(s.held) // from here on, the files of the old name change
 	for _, path := range b.historyOf(from).within("history") {
 		name := filepath.Base(path)
 		i := strings.LastIndex(name, "-")
@@ -140,7 +140,7 @@ func (b stackState) holds(text []byte) (bool, error) {
 }
 
 // Edit changes a stack's state by hand, under its lock and without a record in the history. edit gets the state and
-// gives the next one; the same one changes nothing.
+// returns the next one; if it returns the same one, nothing changes.
 func (b *Backend) Edit(ctx context.Context, r Ref, o BeginOptions, edit func(*state.Snapshot) (*state.Snapshot,
 	error)) (err error) {
 	if r, err = b.named(ctx, r); err != nil {
@@ -183,7 +183,7 @@ var ErrNoProject = errors.New("it has no resource, which would name its project;
 
 // Upgrade brings a backend that was opened with Options.Upgrading to the layout with a folder for each project (F6.5).
 // Each stack goes to the project that its resources name, under its lock and with its history; its former state file
-// stays as .bak. An upgrade that was cut off is completed by the next one. Stacks that cannot go stay as they are.
+// stays as .bak. The next upgrade completes an interrupted one. Stacks that cannot be moved stay as they are.
 func (b *Backend) Upgrade(ctx context.Context) ([]Upgraded, error) {
 	names, err := b.Legacy()
 	if err != nil || len(names) == 0 {

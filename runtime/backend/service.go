@@ -15,7 +15,7 @@ import (
 // the stack gives a *LockedError, a stack that is not there a *NotFoundError. Implementations are safe for concurrent
 // use.
 type Service interface {
-	// User returns whose token it is, which shows that the service takes it.
+	// User returns the user of the token, which shows that the service accepts it.
 	User(ctx context.Context) (User, error)
 	// Organization returns the owner of stacks whose names have none.
 	Organization(ctx context.Context) (string, error)
@@ -27,15 +27,17 @@ type Service interface {
 	Remove(ctx context.Context, r Ref, force bool) error
 	Rename(ctx context.Context, from, to Ref) error
 	SetTags(ctx context.Context, r Ref, tags map[string]string) error
-	// Export returns a state as stack export has it, byte by byte as it is kept; version 0 is the present one.
+	// Export returns a state in the form of stack export, with the bytes that the service keeps; version 0 is the
+	// present one.
 	Export(ctx context.Context, r Ref, version int) ([]byte, error)
 	// Import replaces the state by what Export returns.
 	Import(ctx context.Context, r Ref, deployment []byte) error
 	// History returns records, newest first; limit 0 means all.
 	History(ctx context.Context, r Ref, limit int) ([]Record, error)
-	// Cancel ends the operation that holds a stack, and tells which that was; nil if none did.
+	// Cancel ends the operation that holds a stack, and returns it; nil if there was none.
 	Cancel(ctx context.Context, r Ref) (*Lock, error)
-	// Begin starts an operation, or with dryRun a preview, which holds nothing. about is what is known of its record.
+	// Begin starts an operation, or with dryRun a preview, which locks nothing. about has the known parts of its
+	// record.
 	Begin(ctx context.Context, r Ref, about *Record, dryRun bool) (Update, error)
 	// Page returns the URL of a stack's page.
 	Page(r Ref) string
@@ -43,28 +45,27 @@ type Service interface {
 	Resume(r Ref, ticket json.RawMessage) (Update, error)
 }
 
-// Update is an operation as a service knows it. Once its token is refused, calls return a *LockLostError.
+// Update is an operation in a service. Once its token is refused, calls return a *LockLostError.
 type Update interface {
 	Facts() UpdateFacts
-	// Ticket is what Resume takes. It has the token of the operation in it.
+	// Ticket returns the argument for Resume. It contains the token of the operation.
 	Ticket() json.RawMessage
-	// Append makes journal entries durable, in this order. Entries that it has already, by their sequence numbers, do not
-	// count again.
+	// Append makes journal entries durable, in this order. The service ignores sequence numbers that it has already.
 	Append(ctx context.Context, entries []json.RawMessage) error
 	// Checkpoint makes a whole state durable, in the form of Service.Export.
 	Checkpoint(ctx context.Context, deployment []byte) error
-	// Renew holds the stack for some more time, and returns after which time it should be called again.
+	// Renew extends the lease on the stack, and returns after which time to call it again.
 	Renew(ctx context.Context) (time.Duration, error)
-	// Events sends what happens, as the lines of the engine's events.
+	// Events sends events of the engine, each as a line of JSON.
 	Events(ctx context.Context, lines []json.RawMessage) error
 	// Complete ends the operation: succeeded, failed or cancelled.
 	Complete(ctx context.Context, status string) error
 }
 
-// UpdateFacts are what a service answers about an operation that begins.
+// UpdateFacts are a service's answer to the beginning of an operation.
 type UpdateFacts struct {
 	Version  int           // of the state that it makes; of a preview, the present one
-	Skipped  int           // how many versions before it Begin has used up, without any change
+	Skipped  int           // the number of versions just before it that Begin used up without a change
 	Journal  bool          // Append is possible, else Checkpoint
 	Renewal  time.Duration // after which time to call Renew
 	Page     string        // the URL of its page
@@ -75,7 +76,7 @@ type UpdateFacts struct {
 // Policy is a policy pack that an organization requires.
 type Policy struct {
 	Owner, Name, Version string
-	Location             string                     // where to download it without a token; may be empty
+	Location             string                     // URL for downloading it without a token; may be empty
 	Config               map[string]json.RawMessage // by policy
 	Environments         []string                   // of the service, with more of the configuration
 	Exceptions           []PolicyException
@@ -86,28 +87,27 @@ type PolicyException struct {
 	Match []struct{ Policies, Targets []string } // names, and URNs
 }
 
-// Hosted is a stack as a service knows it. A list has no tags and no Lock.
+// Hosted is a stack in a service. In a list it has no Tags and no Lock.
 type Hosted struct {
 	Ref       Ref
 	Tags      map[string]string
 	Version   int       // of its state
-	Resources int       // -1 where the service does not tell
+	Resources int       // -1 if the service does not report it
 	Updated   time.Time // zero before there was any operation
 	Lock      *Lock     // the operation that holds it; nil if none does
 }
 
-// User is who has a token.
+// User is the user of a token.
 type User struct {
 	Name          string
 	Organizations []string
 }
 
-// AwayError is a service that cannot be reached, or does not take what it is sent. What providers have done meanwhile
-// is in Kept, from where the next command sends it.
+// AwayError is returned when a service cannot be reached, or does not accept what it is sent.
 type AwayError struct {
 	URL  string
 	Err  error
-	Kept string // empty if there is nothing to send
+	Kept string // path of the results of providers, which the next command sends; empty if there are none
 }
 
 func (e *AwayError) Error() string {
@@ -122,11 +122,10 @@ func (e *AwayError) Error() string {
 // Unwrap gives the cause.
 func (e *AwayError) Unwrap() error { return e.Err }
 
-// errHosted is the error of what a service has no room for.
+// errHosted is returned when a service does not support an operation.
 var errHosted = errors.New("state is kept by a service, which cannot do this")
 
-// named checks the name of a stack and returns it as the backend knows it: in a service with its owner, which the
-// service may have to be asked for.
+// named checks the name of a stack and returns it in full: in a service with its owner, which may take a request.
 func (b *Backend) named(ctx context.Context, r Ref) (_ Ref, err error) {
 	if err = cmp.Or(r.check(), ctx.Err()); err == nil && b.service != nil && r.Owner == "" {
 		r.Owner, err = b.service.Organization(ctx)
@@ -134,7 +133,7 @@ func (b *Backend) named(ctx context.Context, r Ref) (_ Ref, err error) {
 	return r, err
 }
 
-// Page returns the URL of a stack's page; empty where there is none.
+// Page returns the URL of a stack's page; empty if it has none.
 func (b *Backend) Page(r Ref) string {
 	if b.service == nil {
 		return ""
@@ -145,8 +144,8 @@ func (b *Backend) Page(r Ref) string {
 // Service returns the service that keeps the stacks; nil if they are files.
 func (b *Backend) Service() Service { return b.service }
 
-// Watched is an operation that a service shows on its pages: it gets events. Lost events do not matter to anybody
-// else. A nil *Watched, of backends without pages, does nothing. It is safe for concurrent use.
+// Watched sends the events of an operation to a service, which shows them on its pages. Losing events does no other
+// harm. A nil *Watched, of backends without pages, does nothing. It is safe for concurrent use.
 type Watched struct {
 	update  Update
 	preview bool
@@ -159,7 +158,7 @@ type Watched struct {
 	done   chan struct{}
 }
 
-// eventPause is how long the events of a run gather before they are sent: nobody waits for them.
+// eventPause is how long events are collected before they are sent.
 const eventPause = 250 * time.Millisecond
 
 func watch(u Update, preview bool) *Watched {
@@ -169,7 +168,7 @@ func watch(u Update, preview bool) *Watched {
 	return w
 }
 
-// Watch starts a preview that a service shows on its pages; nil where nobody does. The caller ends it with Close.
+// Watch starts a preview that a service shows on its pages; nil without a service. The caller ends it with Close.
 func (b *Backend) Watch(ctx context.Context, r Ref, about *Record) (*Watched, error) {
 	if b.service == nil {
 		return nil, nil
@@ -185,7 +184,7 @@ func (b *Backend) Watch(ctx context.Context, r Ref, about *Record) (*Watched, er
 	return watch(update, true), nil
 }
 
-// Facts returns what the service has answered.
+// Facts returns the service's answer to the beginning of the operation.
 func (w *Watched) Facts() UpdateFacts {
 	if w == nil {
 		return UpdateFacts{}
@@ -193,7 +192,7 @@ func (w *Watched) Facts() UpdateFacts {
 	return w.update.Facts()
 }
 
-// Event passes on the line of an event.
+// Event queues the line of an event.
 func (w *Watched) Event(line []byte) {
 	if w == nil {
 		return
@@ -254,5 +253,5 @@ func (w *Watched) Close(status string) {
 		return
 	}
 	w.flush()
-	_ = w.update.Complete(context.Background(), status) // it holds nothing
+	_ = w.update.Complete(context.Background(), status) // a preview locks nothing
 }

@@ -18,56 +18,55 @@ import (
 
 const (
 	defaultInterval = 30 * time.Second
-	// defaultLeastJournal is the size of a journal below which the state file is not rewritten in between, however small
-	// that is.
+	// defaultLeastJournal is the size of a journal below which the state file is not rewritten in between, however
+	// small that is.
 	defaultLeastJournal = 1 << 20
 )
 
-// BeginOptions control what an operation needs of a session.
+// BeginOptions are the options of Begin.
 type BeginOptions struct {
-	Command string          // what is being done, for the journal: update, destroy, …
-	Secrets secrets.Manager // seals what is written; nil when the stack can have no secrets
-	Open    state.Opener    // opens what is read; nil leaves secrets sealed, which is enough to edit other things
+	Command string          // the command for the journal: update, destroy, …
+	Secrets secrets.Manager // seals secrets on writing; nil if the stack can have no secrets
+	Open    state.Opener    // opens secrets on reading; nil leaves them sealed, which is enough to edit other things
 	// SkipIntegrity begins also on a state that is not sound (E6.50), to repair it.
 	SkipIntegrity bool
-	// Salvage goes on with what can be read of a damaged journal although something is missing, which Recovery.Missing
-	// tells.
+	// Salvage continues with the readable parts of a damaged journal. Recovery.Missing describes the missing ones.
 	Salvage bool
 	NoSync  bool // see journal.LogOptions
-	// Record is what is known of the history's record when the operation begins; a service shows it meanwhile. It may be
-	// nil.
+	// Record has the parts of the history's record that are known when the operation begins; a service shows them. It
+	// may be nil.
 	Record *Record
 }
 
-// Session is one operation on a stack, from taking its lock to giving it back. It is the operation's journal.
+// Session is one operation on a stack, from taking its lock to releasing it. It is the operation's journal.
 //
 // Rule for the state file: Commit writes it. In between it is written when the journal has outgrown both the file and
 // a megabyte, and at least Options.CheckpointInterval has passed since the last write. The total cost is therefore
-// linear in the size of the journal. Steps go on meanwhile. A crash at any moment loses nothing that Append has
+// linear in the size of the journal. Steps continue during a write. A crash at any moment loses nothing that Append has
 // acknowledged.
 //
 // Append is safe for concurrent use; Commit and Close are for the end, when no Append is under way.
 type Session struct {
 	sessionTools
-	base *state.Snapshot // what it goes on from
+	base *state.Snapshot // the state at the beginning
 
-	// What it came upon when it read the state:
+	// Found when the state was read:
 	recovered *Recovery
 	moved     []urn.URN
 	altered   bool
 
-	mu       sync.Mutex // guards the rest; held while file is asked, never the other way round
+	mu       sync.Mutex // guards what follows; taken before the mutex of file
 	replayer *journal.Replayer
 	log      *journal.Log // nil before the first entry
 	closed   bool
-	wrote    bool // the state file, at the end
+	wrote    bool // the state file was written, or is right, at the end
 	watched  *Watched
 
 	file   *stateWriter
 	losses losses
 }
 
-// sessionTools are what a session and its stateWriter work with. None of them changes.
+// sessionTools are shared by a session and its stateWriter. They never change.
 type sessionTools struct {
 	schedule
 	state  stackState // fenced: it changes nothing once the lock is lost
@@ -77,7 +76,7 @@ type sessionTools struct {
 	sealer secrets.Manager // o.Secrets with a memory of ciphertexts
 }
 
-// newTools returns the tools of a session under a lock. Secrets that are read and written share a memory.
+// newTools returns the tools of a session under a lock. Reading and writing share a memory of ciphertexts.
 func newTools(s schedule, st stackState, held *heldLock, o BeginOptions) sessionTools {
 	t := sessionTools{schedule: s, state: st, ref: st.ref, held: held, o: o}
 	if o.Secrets != nil {
@@ -88,9 +87,9 @@ func newTools(s schedule, st stackState, held *heldLock, o BeginOptions) session
 
 var _ journal.Journal = (*Session)(nil)
 
-// Begin takes a stack's lock, brings the state file up to what a crashed run has journaled, and reads it. The caller
-// must end the session with Commit or Close. Errors, after which nothing is locked: *LockedError, *NotFoundError,
-// *CorruptError, *FileError, *state.VersionError, *state.IntegrityError, and whatever opening a secret gives.
+// Begin takes a stack's lock, applies the journal of a crashed run to the state file, and reads it. The caller must end
+// the session with Commit or Close. Errors, after which nothing is locked: *LockedError, *NotFoundError, *CorruptError,
+// *FileError, *state.VersionError, *state.IntegrityError, and the errors of opening secrets.
 func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session, err error) {
 	if r, err = b.named(ctx, r); err != nil {
 		return nil, err
@@ -112,9 +111,8 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 	return s, nil
 }
 
-// load reads the state under the lock: first what was left half written goes, then what was journaled is brought into
-// the state file, then that is read. A state whose resources are out of order is put in order and written before
-// anything is journaled.
+// load reads the state under the lock. It removes half-written files, applies the journal to the state file, and then
+// reads that. If resources are out of order, it writes them in order before anything is journaled.
 func (t sessionTools) load() (*Session, error) {
 	if err := t.state.locksOf(t.ref).sweep(); err != nil { // before the state is read: see fencedDisk
 		return nil, err
@@ -154,7 +152,7 @@ func (t sessionTools) load() (*Session, error) {
 	return s, nil
 }
 
-// beginFrom makes a snapshot what the journal counts from.
+// beginFrom sets the snapshot that the journal refers to.
 func (s *Session) beginFrom(base *state.Snapshot) {
 	s.base, s.replayer = base, journal.NewReplayer(base)
 	if s.held.remote != nil {
@@ -162,15 +160,14 @@ func (s *Session) beginFrom(base *state.Snapshot) {
 	}
 }
 
-// Altered reports whether the state file was not what yamlhost wrote, nor what another program would have: somebody has
-// edited it, or it is damaged in more than one bit.
+// Altered reports whether the checksum of the state file was wrong by more than one bit: somebody has edited the file,
+// or it is damaged.
 func (s *Session) Altered() bool { return s.altered }
 
-// Moved returns the resources that came after what depends on them in the state file, and were moved to the front of
-// it.
+// Moved returns the resources that came after their dependents in the state file, and were moved before them.
 func (s *Session) Moved() []urn.URN { return s.moved }
 
-// opener lets what is read and what is written share a memory of ciphertexts when one manager does both.
+// opener returns o.Open, but makes reading and writing share a memory of ciphertexts if they use the same manager.
 func (t sessionTools) opener() state.Opener {
 	if t.o.Open == nil {
 		return nil
@@ -187,14 +184,14 @@ func (t sessionTools) opener() state.Opener {
 	}
 }
 
-// Written reports whether Commit or Close has written the state, whatever else went wrong.
+// Written reports whether the state file has the state of Commit or Close, even if these returned an error.
 func (s *Session) Written() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.wrote
 }
 
-// Watched returns how a service shows the operation; nil where nobody does.
+// Watched returns the receiver of events that a service shows; nil without a service.
 func (s *Session) Watched() *Watched { return s.watched }
 
 // Base returns the state at the beginning. The caller must not modify it.
@@ -203,8 +200,8 @@ func (s *Session) Base() *state.Snapshot { return s.base }
 // Recovered describes what a crashed run had left; nil if nothing.
 func (s *Session) Recovered() *Recovery { return s.recovered }
 
-// ResolvePending replaces the state that the session began with, durably and before anything is journaled: by what
-// became of the operations that an earlier run left in flight.
+// ResolvePending durably replaces the state that the session began with by one that resolves the pending operations of
+// earlier runs. It fails once anything was journaled.
 func (s *Session) ResolvePending(_ context.Context, base *state.Snapshot) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,15 +215,15 @@ func (s *Session) ResolvePending(_ context.Context, base *state.Snapshot) error 
 	return nil
 }
 
-// Append makes an entry durable and takes it into account. It ignores a cancelled ctx: an entry is a fact. An entry
-// that does not fit the ones before it is refused and not written.
+// Append makes an entry durable and applies it to the state in memory. It ignores a cancelled ctx, because an entry
+// records what has happened. An entry that does not fit the ones before it gives an error and is not written.
 func (s *Session) Append(_ context.Context, e journal.Entry) error {
 	record, e, sealing, err := s.encode(e)
 	if err != nil {
 		return err
 	}
 	if e.Begin != nil {
-		// Once the lock is lost the end of a step is still worth a try, for anyone who comes next. A beginning is not.
+		// Once the lock is lost, the end of a step may still reach the next run. The beginning of a step is refused.
 		if err := s.held.look(); err != nil {
 			return s.held.explain(err)
 		}
@@ -238,20 +235,20 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 	}
 	if err != nil {
 		if e.Begin != nil && s.held.remote != nil {
-			// The copy may have it, and nobody takes the step.
+			// The local copy may have the beginning of the step, which is not taken.
 			_ = s.Defer(context.Background(), journal.Entry{Step: e.Step})
 		}
 		s.losses.note(e, err)
 		return s.losses.tell(s.held.explain(err))
 	}
-	if e.Begin == nil { // nothing comes between the last look at the lock and the call of a provider
+	if e.Begin == nil { // no delay between the last look at the lock and the call of a provider
 		s.checkpointIfDue()
 	}
 	return sealing
 }
 
-// Defer takes an entry into account that is durable before any other that is appended later. In a store it is Append:
-// there the order of writes in flight is not guaranteed.
+// Defer applies an entry that becomes durable only before the entries that are appended later. In a store it is Append,
+// because the order of writes in flight is not guaranteed there.
 func (s *Session) Defer(ctx context.Context, e journal.Entry) error {
 	if s.held.lease != nil || e.Begin != nil {
 		return s.Append(ctx, e)
@@ -274,20 +271,21 @@ func (s *Session) Defer(ctx context.Context, e journal.Entry) error {
 	return sealing
 }
 
-// looksAfter reports whether the lock has to be there after an entry is durable. Anyone who comes next reads the
-// journal after the lock was lost. So if the lock is still there, they will find the entry. Links in a store need no
-// such look unless something begins now: a fence keeps them out.
-// What a service does not have is in the copy, for anyone who comes next.
+// looksAfter reports whether the lock has to be held after an entry is durable. The next run reads the journal after
+// the lock was lost, so if the lock is still held, it will find the entry. In a store only the beginning of a step
+// needs this look: a fence keeps out links that come too late. With a service it is the same: the next run finds in the
+// local copy what the service lacks.
 func (t sessionTools) looksAfter(e journal.Entry) bool {
 	return e.Begin != nil || t.held.lease == nil && t.held.remote == nil
 }
 
-// encode makes a record of an entry. sealing is why its secrets are not in it.
+// encode returns the record of an entry. If its secrets cannot be sealed, sealing is the reason and the record of the
+// end of a step lacks them.
 func (t sessionTools) encode(e journal.Entry) (record journal.Record, encoded journal.Entry, sealing, err error) {
-	if memory, ok := t.sealer.(*state.Memory); ok && t.held.remote != nil { // whose secrets take a call each
+	if memory, ok := t.sealer.(*state.Memory); ok && t.held.remote != nil { // each secret takes a call
 		times := 1
 		if e.Begin != nil {
-			times = 2 // the provider's answer usually repeats the inputs, and then its entry takes no call
+			times = 2 // the provider's answer usually repeats the inputs, and its entry then needs no call
 		}
 		memory.Rehearse(times, func(m secrets.Manager) error {
 			_, err := journal.Encode(e, m)
@@ -307,8 +305,8 @@ func (t sessionTools) encode(e journal.Entry) (record journal.Record, encoded jo
 	return record, e, sealing, nil
 }
 
-// put applies an entry to the state in memory, and hands it to the log in the same order. So the log never has an entry
-// that does not fit.
+// put applies an entry to the state in memory, and passes it to the log in the same order, so that every entry in the
+// log fits the ones before.
 func (s *Session) put(e journal.Entry, put func(*journal.Log)) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -332,7 +330,7 @@ func (s *Session) put(e journal.Entry, put func(*journal.Log)) (err error) {
 	return nil
 }
 
-// newLog begins a journal that goes on from a state file with a provider of secrets.
+// newLog begins a journal that refers to the state file base, with its secrets provider.
 func (t sessionTools) newLog(base journal.Identity, provider *state.SecretsProvider) (*journal.Log, error) {
 	header := journal.Header{
 		Stack: t.ref.QualifiedName(), Base: base, Secrets: provider,
@@ -368,12 +366,11 @@ func (t sessionTools) newLog(base journal.Identity, provider *state.SecretsProvi
 	return log, nil
 }
 
-// errNotBegun is returned when a step was not begun because what it is about could not be recorded; nothing has
-// happened.
+// errNotBegun is returned when a step was not begun because it could not be recorded; nothing has happened.
 var errNotBegun = errors.New("the step was not begun")
 
 // withholdSecrets returns the end of a step without its secrets: each is null, and its resource has a note. The
-// beginning of a step is refused: anyone who cannot record it must not take it.
+// beginning of a step gives errNotBegun: a step that cannot be recorded must not be taken.
 func withholdSecrets(e journal.Entry) (journal.Entry, error) {
 	if e.Begin != nil {
 		return e, errNotBegun
@@ -398,7 +395,7 @@ type losses struct {
 	all []Unrecorded
 }
 
-// note takes what an entry tells if the lock was lost.
+// note adds the objects of an entry if err is a lost lock.
 func (l *losses) note(e journal.Entry, err error) {
 	if !errors.As(err, new(*LockLostError)) || e.Begin != nil {
 		return
@@ -412,7 +409,7 @@ func (l *losses) note(e journal.Entry, err error) {
 	}
 }
 
-// tell adds to a lost lock what the next run may not learn; other errors it leaves as they are.
+// tell adds the losses to a *LockLostError. It returns other errors unchanged.
 func (l *losses) tell(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -427,7 +424,7 @@ func (l *losses) tell(err error) error {
 
 // Commit ends the session. It writes final as the state unless the file has it already; a nil final stands for the
 // state that the journal describes. It writes record into the history unless record is nil, drops the journal and
-// releases the lock. It goes on when ctx is cancelled. A final snapshot that is not sound is written nevertheless,
+// releases the lock. It ignores a cancelled ctx. A final snapshot that is not sound is written nevertheless,
 // marked as such (E6.51), and gives a *state.IntegrityError. When the state cannot be written, the journal stays and
 // the next command finds it.
 func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Record) error {
@@ -443,8 +440,7 @@ func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Recor
 	return s.end(true, final, record, status)
 }
 
-// end gives everything back, after it has written the final state if write is set. The caller holds the session's
-// mutex.
+// end releases everything, after it has written the final state if write is set. The caller holds the session's mutex.
 func (s *Session) end(write bool, final *state.Snapshot, record *Record, status string) error {
 	s.closed = true
 	s.file.end()
@@ -469,8 +465,8 @@ func (s *Session) end(write bool, final *state.Snapshot, record *Record, status 
 	return errors.Join(unsound, s.losses.tell(s.held.explain(err)), s.held.release())
 }
 
-// finish writes the final state and drops the journal; nil stands for the state that the journal describes. unsound
-// is the fault of a state that is not sound; it is written nevertheless. The caller holds the session's mutex.
+// finish writes the final state and drops the journal; nil stands for the state that the journal describes. unsound is
+// the fault of a state that is written although it is not sound. The caller holds the session's mutex.
 func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
 	if final == nil {
 		if final, err = s.replayer.Snapshot(); err != nil {
@@ -481,7 +477,7 @@ func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
 		return nil, err
 	}
 	marked := *final
-	marked.Manifest = s.state.manifest() // the one that is written
+	marked.Manifest = s.state.manifest() // as it will be written
 	unsound = marked.Verify()
 	if marked.Metadata, err = integrityNote(final.Metadata, unsound, s.state.o.Version, s.o.Command); err != nil {
 		return unsound, err
@@ -501,7 +497,7 @@ func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
 	return unsound, s.dropLog(s.log)
 }
 
-// dropLog removes the journal, if there is one, once the state file holds it all.
+// dropLog removes the journal, if there is one. The state file holds all of it.
 func (t sessionTools) dropLog(log *journal.Log) error {
 	if log == nil {
 		return nil
@@ -511,20 +507,20 @@ func (t sessionTools) dropLog(log *journal.Log) error {
 	}
 	path := t.state.journalOf(t.ref).journalFile()
 	remove := disk.RemoveDurably
-	if log.Err() == nil { // a crash may bring it back: its last note says that the state file holds it all
+	if log.Err() == nil { // a crash may bring it back: its last note is that the state file holds all of it
 		remove = disk.RemoveIfThere
 	}
 	closing := log.Close()
 	err := remove(t.state.disk, path)
-	// a disk that failed once is asked again: what stays behind is in the way of nobody, but puzzles people
+	// try again if the disk failed once: a journal that remains does no harm, but puzzles people
 	if err != nil && !errors.As(err, new(*LockLostError)) {
 		err = remove(t.state.disk, path)
 	}
 	return fileError("remove the journal", path, errors.Join(closing, err))
 }
 
-// Close ends a session that was not committed. Without entries it only gives the lock back; with some, it writes what
-// they say, without a record in the history. After Commit it does nothing.
+// Close ends a session that was not committed. Without entries it only releases the lock; with some, it writes the
+// state that they describe, without a record in the history. After Commit it does nothing.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -560,8 +556,8 @@ func integrityNote(metadata json.RawMessage, fault error, version, command strin
 	return compactJSON(members)
 }
 
-// Rescue returns a state that could not be written, as stack import takes it, with secrets sealed. complete says that
-// the journal has everything as well, so that the next run needs no help.
+// Rescue returns a state that could not be written, in the form for stack import, with secrets sealed. complete reports
+// whether the journal has everything as well, so that the next run recovers by itself.
 func (s *Session) Rescue(final *state.Snapshot) (text []byte, complete bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -571,7 +567,7 @@ func (s *Session) Rescue(final *state.Snapshot) (text []byte, complete bool, err
 		}
 	}
 	text, err = s.rescue(final)
-	if err != nil { // what cannot be written as a state cannot be rescued as one: the journal knows almost as much
+	if err != nil { // a state that cannot be encoded cannot be rescued: the journal has almost the same
 		known, failed := s.replayer.Snapshot()
 		if failed != nil {
 			return nil, false, errors.Join(err, failed)
@@ -584,7 +580,7 @@ func (s *Session) Rescue(final *state.Snapshot) (text []byte, complete bool, err
 	return text, s.log != nil && s.log.Err() == nil, err
 }
 
-// rescue returns a snapshot as stack export prints it.
+// rescue returns a snapshot in the form of stack export.
 func (t sessionTools) rescue(final *state.Snapshot) ([]byte, error) {
 	kept := *final
 	kept.Manifest = t.state.manifest()

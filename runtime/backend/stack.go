@@ -76,7 +76,7 @@ func (b *Backend) Exists(r Ref) (bool, error) {
 	return b.stateOf(r).exists()
 }
 
-// found reports whether a stack was found, by the error of looking for it.
+// found converts the error of a lookup: a *NotFoundError is false.
 func found(err error) (bool, error) {
 	if errors.As(err, new(*NotFoundError)) {
 		return false, nil
@@ -84,17 +84,15 @@ func found(err error) (bool, error) {
 	return err == nil, err
 }
 
-// Loaded is a stack as it is known.
+// Loaded is the state of a stack that Load has read.
 type Loaded struct {
-	Snapshot *state.Snapshot // never nil; empty for a new stack
-	// what a run that was cut off, or is still under way, has left beside the file; nil if nothing
-	Recovered *Recovery
-	// the file is not what yamlhost wrote, nor what another program would: somebody has edited it
-	Altered bool
+	Snapshot  *state.Snapshot // never nil; empty for a new stack
+	Recovered *Recovery       // the journal of a run that was interrupted or is under way; nil if there is none
+	Altered   bool            // as Session.Altered
 }
 
-// Load reads a stack without taking its lock, and writes nothing: what a crashed or running operation has journaled is
-// applied in memory. With a nil open, secrets stay sealed (F4.16). It fails with a *NotFoundError, a *CorruptError, a
+// Load reads a stack without taking its lock, and writes nothing: it applies the journal of a crashed or running
+// operation in memory. With a nil open, secrets stay sealed (F4.16). It fails with a *NotFoundError, a *CorruptError, a
 // *state.VersionError or a *FileError.
 func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, error) {
 	r, err := b.named(ctx, r)
@@ -109,7 +107,7 @@ func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, 
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		left, err := b.journalOf(r).data() // before the file: an operation drops it after writing that
+		left, err := b.journalOf(r).data() // before the file: an operation writes the file, then drops the journal
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +137,7 @@ func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, 
 	}
 }
 
-// reopen opens the secrets of a snapshot in which they are sealed.
+// reopen opens the sealed secrets of a snapshot.
 func reopen(s *state.Snapshot, open state.Opener) (*state.Snapshot, error) {
 	if open == nil {
 		return s, nil
@@ -151,8 +149,8 @@ func reopen(s *state.Snapshot, open state.Opener) (*state.Snapshot, error) {
 	return state.Decode(text, open)
 }
 
-// Create makes a stack without resources (F6.6). secrets may be nil: then the stack has no way to keep secrets yet. A
-// stack of that name gives an *ExistsError, one that has lost its state a *LostError.
+// Create makes a stack without resources (F6.6). With nil secrets the stack cannot have secrets yet. A stack of that
+// name gives an *ExistsError, one that has lost its state a *LostError.
 func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvider) (err error) {
 	if r, err = b.named(ctx, r); err != nil {
 		return err
@@ -187,7 +185,7 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	return b.stateOf(r).keepStub(file)
 }
 
-// RemoveOptions control how much Remove removes.
+// RemoveOptions are the options of Remove.
 type RemoveOptions struct {
 	Force   bool // also a stack that has resources; they are left behind in the cloud
 	Backups bool // backups and the previous state file too (F6.14)
@@ -217,7 +215,7 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 	if err := b.mayRemove(ctx, r, o); err != nil {
 		return err
 	}
-	paths := b.historyOf(r).within("history") // before the state: a history without one is a stack that has lost it
+	paths := b.historyOf(r).within("history") // before the state: a history without a state means that it was lost
 	for _, c := range extensions {
 		path := b.stateOf(r).file(c)
 		if err := b.stateOf(r).keepAsBackup(path); err != nil { // the last content stays as .bak
@@ -242,11 +240,11 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 	return b.chainsOf(r).noteAllMerged(held)
 }
 
-// mayRemove returns an error for a stack that is not there, or that has resources unless the options allow that.
+// mayRemove returns an error for a missing stack, and for one with resources unless the options allow that.
 func (b *Backend) mayRemove(ctx context.Context, r Ref, o RemoveOptions) error {
 	if o.Force {
 		if b.service != nil {
-			return nil // it looks itself
+			return nil // the service checks by itself
 		}
 		_, err := b.stateOf(r).locate()
 		return err
@@ -261,9 +259,9 @@ func (b *Backend) mayRemove(ctx context.Context, r Ref, o RemoveOptions) error {
 	return nil
 }
 
-// Export writes what stack export prints (F5.17), of the present state with version 0, or of an earlier one, which only
-// a service has by its number. With a nil open, secrets stay sealed as they are; else they are shown. Nothing is
-// written of a state that cannot be read.
+// Export writes a state in the form of stack export (F5.17): the present one for version 0, or an earlier version,
+// which only a service has. With a nil open, secrets stay sealed as they are; else they are shown. A state that cannot
+// be read gives an error before anything is written.
 func (b *Backend) Export(ctx context.Context, r Ref, version int, open state.Opener, w io.Writer) error {
 	var s *state.Snapshot
 	h, ok := b.hosted()
@@ -301,7 +299,7 @@ func (b *Backend) Export(ctx context.Context, r Ref, version int, open state.Ope
 // Overview describes one stack in a list of stacks.
 type Overview struct {
 	Resources, Pending int
-	Updated            time.Time // when the last operation ended, or the state was written; zero before there was any
+	Updated            time.Time // the end of the last operation, or the last write of the state; zero for a new stack
 }
 
 // Overview describes a stack. Its errors are the errors of Load.
@@ -322,12 +320,12 @@ func (b *Backend) Overview(ctx context.Context, r Ref) (Overview, error) {
 	return o, nil
 }
 
-// LastUpdate returns when the last operation ended on a stack whose state was written at that time: one that changes
-// nothing leaves the state as it is.
+// LastUpdate returns the end of the last operation on a stack, or written, the time of its state, if that is later. An
+// operation that changes nothing does not write the state.
 func (b *Backend) LastUpdate(ctx context.Context, r Ref, written time.Time) time.Time {
-	last, _ := b.History(ctx, r, 2) // what cannot be read has the time of the state
+	last, _ := b.History(ctx, r, 2) // without a history, the time of the state counts
 	for _, record := range last {
-		if ended := time.Unix(record.EndTime, 0); record.EndTime > 0 && ended.After(written) { // one may still run
+		if ended := time.Unix(record.EndTime, 0); record.EndTime > 0 && ended.After(written) { // an operation may still run
 			return ended
 		}
 	}
@@ -345,20 +343,20 @@ func (e *ForeignStackError) Error() string {
 		e.URN, e.URN.Stack(), e.Ref.Stack)
 }
 
-// Imported describes what Import has done beside replacing the state.
+// Imported is the result of Import.
 type Imported struct {
-	Dropped  []state.Operation // pending operations, which an import does not take over
-	Warnings []error           // what would have been an error without force
+	Dropped  []state.Operation // pending operations, which are not imported
+	Warnings []error           // errors that force has turned into warnings
 }
 
-// ImportOptions control how Import works.
+// ImportOptions are the options of Import.
 type ImportOptions struct {
 	Begin BeginOptions
 	Force bool // a *ForeignStackError or *state.IntegrityError is only a warning
 }
 
-// Import replaces a stack's state by what stack export prints (F5.17), under the stack's lock and without a record in
-// the history. Secrets in the clear are sealed. When it fails, the state is as it was.
+// Import replaces a stack's state by an exported one (F5.17), under the stack's lock and without a record in the
+// history. It seals secrets that are in the clear. If it fails, the state is unchanged.
 func (b *Backend) Import(ctx context.Context, r Ref, data []byte, o ImportOptions) (_ *Imported, err error) {
 	next, err := state.DecodeExport(data, o.Begin.Open)
 	if err != nil {
@@ -378,19 +376,19 @@ func (b *Backend) Import(ctx context.Context, r Ref, data []byte, o ImportOption
 	if h, ok := b.hosted(); ok {
 		return out, h.replace(ctx, r, next, o.Begin)
 	}
-	o.Begin.SkipIntegrity = true // what is there is about to go
+	o.Begin.SkipIntegrity = true // the present state is about to be replaced
 	s, err := b.Begin(ctx, r, o.Begin)
 	if err != nil {
 		return nil, err
 	}
 	err = s.Commit(ctx, next, nil)
 	if _, ok := errors.AsType[*state.IntegrityError](err); ok && o.Force {
-		err = nil // told already
+		err = nil // it is in Warnings
 	}
 	return out, err
 }
 
-// check looks for what is wrong with a state to import. With force, that becomes warnings.
+// check looks for faults of a state to import. With force they become warnings.
 func (i *Imported) check(r Ref, s *state.Snapshot, force bool) error {
 	var faults []error
 	for _, res := range s.Resources {

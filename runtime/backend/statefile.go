@@ -22,7 +22,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// stackState is the state file of a stack: it is written whole, and its name says how it is packed.
+// stackState is the state file of a stack. It is always replaced as a whole. Its name has the compression.
 type stackState struct{ stack }
 
 // stored is a state file as it is on disk.
@@ -33,7 +33,7 @@ type stored struct {
 	version  string // of the object, in a store
 }
 
-// unchanged is the condition that a state in a store is still this one.
+// unchanged returns the condition that a state in a store is still this one.
 func (s stored) unchanged() Condition { return Condition{Absent: s.path == "", Version: s.version} }
 
 // decode reads a state file's content.
@@ -58,7 +58,7 @@ func (s stored) decode(open state.Opener) (*state.Checkpoint, error) {
 	return nil, fmt.Errorf("read the state %s: %w", s.path, err)
 }
 
-// altered reports whether a state file is not what was written, see verifyChecksum.
+// altered reports whether verifyChecksum finds a state file changed.
 func (s stored) altered() bool {
 	plain, err := unpack(s.raw)
 	if err != nil {
@@ -68,13 +68,13 @@ func (s stored) altered() bool {
 	return changed && err == nil
 }
 
-// packed returns the bytes of a state file on disk.
+// packed is the content of a state file that is to be written.
 type packed struct {
 	data     []byte
 	identity journal.Identity
 }
 
-// readBack reads a state file as the next run will, but for opening its secrets.
+// readBack returns an error if the next run could not read a state file. It does not open secrets.
 func readBack(data []byte) error {
 	plain, err := unpack(data)
 	if err != nil {
@@ -86,7 +86,7 @@ func readBack(data []byte) error {
 	return state.Readable(plain)
 }
 
-// file returns the path of the state file, packed in one way.
+// file returns the path of the state file with a compression.
 func (b stackState) file(c Compression) string {
 	return b.path("stacks", b.ref.Project, b.ref.Stack+".json"+string(c))
 }
@@ -130,7 +130,7 @@ func (b stackState) exists() (bool, error) {
 	return found(err)
 }
 
-// read reads a state file that was located.
+// read reads the state file at a path.
 func (b stackState) read(path string) (stored, error) {
 	s := stored{path: path}
 	var err error
@@ -145,8 +145,8 @@ func (b stackState) read(path string) (stored, error) {
 	return s, fileError("read the state", path, err)
 }
 
-// keepAsBackup makes a state file its .bak (F6.10), which the next state file leaves alone because it takes over the
-// name and not the file. It is not synced: it is a second chance, not a promise.
+// keepAsBackup makes the .bak a hard link to a state file (F6.10). The next state file takes over the name and leaves
+// the linked file as it is. The link is not synced: it is a second chance without a guarantee.
 func (b stackState) keepAsBackup(path string) error {
 	_, err := b.disk.ModTime(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -159,7 +159,7 @@ func (b stackState) keepAsBackup(path string) error {
 }
 
 // keepStub writes the backup of a stack's first state: a stub, which the Pulumi CLI writes as the state first (F6.6).
-// It comes behind the state here, so that a stack which is only half made has no remains.
+// It is written after the state, so that an interrupted Create leaves nothing behind.
 func (b stackState) keepStub(file stored) error {
 	text, err := state.EncodeCheckpoint(&state.Checkpoint{Stack: b.ref.QualifiedName()}, nil)
 	if err != nil {
@@ -177,8 +177,8 @@ func (b stackState) writeBackup(path string, data []byte) error {
 	return fileError("keep the previous state as", path+".bak", disk.WriteWhole(b.disk, path+".bak", data, false))
 }
 
-// pack makes a state file that takes the place of another one, which may be none. It is read back first: bytes that
-// nobody can read never become the state. Such bytes give an *UnreadableError.
+// pack packs a state file that replaces another one, which may be none. It reads the result back: a state that cannot
+// be read gives an *UnreadableError, and so is never written.
 func (b stackState) pack(text []byte, previous stored) (packed, error) {
 	data, err := b.packing(previous).pack(withChecksum(text))
 	if err != nil {
@@ -190,8 +190,8 @@ func (b stackState) pack(text []byte, previous stored) (packed, error) {
 	return packed{data, journal.IdentityOf(data)}, nil
 }
 
-// packing returns the compression of a state file that takes the place of another one. In a store the object keeps its
-// name, and with the name its compression: a run that has lost the lock finds the object changed, and cannot write.
+// packing returns the compression of a state file that replaces another one. In a store the object keeps its key and so
+// its compression: a run that has lost the lock then finds the object changed, and cannot write.
 func (b stackState) packing(previous stored) Compression {
 	if b.objects != nil && previous.path != "" {
 		return packingOf(previous.path)
@@ -209,7 +209,7 @@ func packingOf(path string) Compression {
 	return Plain
 }
 
-// put replaces the state file previous. In a store the caller has made sure that it holds the lock since it read that.
+// put replaces the state file previous. In a store the caller has checked that it has held the lock since it read that.
 func (b stackState) put(p packed, previous stored) (stored, error) {
 	next := stored{path: b.file(b.packing(previous)), raw: p.data, identity: p.identity}
 	var err error
@@ -225,8 +225,8 @@ func (b stackState) put(p packed, previous stored) (stored, error) {
 	return next, err
 }
 
-// replaceObject writes a state object if it is still what was read. The previous content becomes the backup afterwards:
-// of a run that is too late, nothing is written.
+// replaceObject writes a state object if it has not changed since it was read. It writes the backup afterwards, so that
+// a run that is too late writes nothing.
 func (b stackState) replaceObject(next, previous stored) (version string, err error) {
 	version, err = b.objects.put(keyOf(next.path), next.raw, previous.unchanged())
 	if err != nil {
@@ -238,7 +238,7 @@ func (b stackState) replaceObject(next, previous stored) (version string, err er
 	return version, err
 }
 
-// replaceFile writes a state file in a folder; what was there becomes the backup first.
+// replaceFile writes a state file in a folder, after it has made the previous one the backup.
 func (b stackState) replaceFile(next stored) error {
 	for _, c := range extensions {
 		if err := b.keepAsBackup(b.file(c)); err != nil {
@@ -274,9 +274,9 @@ func snapshotOf(c *state.Checkpoint) *state.Snapshot {
 	return c.Snapshot
 }
 
-// A state file ends with a member that other programs pass over and do not keep: the CRC-32C of everything before it.
-// So a flipped bit shows that would else make another state of it, and the checksum says which bit it was. A file that
-// another program wrote has no such member and is taken as it is.
+// A state file ends with a member that other programs ignore and drop: the CRC-32C of everything before it. It detects
+// and locates a flipped bit that would otherwise change the state unnoticed. A file that another program wrote has no
+// such member and is accepted as it is.
 const (
 	checksumMember = "yamlhostChecksum"
 	checksumBefore = `,"` + checksumMember + `":"crc32c:`
@@ -291,11 +291,11 @@ func checksumOf(body []byte) []byte {
 	return fmt.Appendf(nil, "%s%08x%s", checksumBefore, crc32.Checksum(body, castagnoli), checksumAfter)
 }
 
-// withChecksum returns the text of a state file with its checksum. It may take over the bytes of text, whose end it
-// replaces then: a large state is not copied for a few bytes.
+// withChecksum returns the text of a state file with its checksum. It may overwrite the end of text, so that a large
+// state is not copied for a few bytes.
 func withChecksum(text []byte) []byte {
 	body, ok := bytes.CutSuffix(text, []byte("}"))
-	if !ok || len(bytes.TrimSpace(body)) <= 1 { // an object without members has no place for one more
+	if !ok || len(bytes.TrimSpace(body)) <= 1 { // the checksum begins with a comma, which needs a member before it
 		return text
 	}
 	return append(body, checksumOf(body)...)
@@ -311,8 +311,8 @@ func (e *FlippedError) Error() string {
 	return fmt.Sprintf("one bit of it has flipped since it was written, in byte %d", e.Offset)
 }
 
-// verifyChecksum compares a state file's text with its checksum. changed says that it is not what was written, by more
-// than one bit: somebody has edited it, or it is damaged. A single flipped bit is a *FlippedError.
+// verifyChecksum compares a state file's text with its checksum. changed reports whether they differ by more than one
+// bit: somebody has edited the file, or it is damaged. A single flipped bit gives a *FlippedError.
 func verifyChecksum(text []byte) (changed bool, err error) {
 	text = bytes.TrimRight(text, " \t\r\n")
 	n := len(text) - checksumLength
@@ -348,7 +348,7 @@ func intact(text []byte) bool {
 	return n > 1 && bytes.Equal(text[n:], checksumOf(text[:n]))
 }
 
-// distance returns in how many bits two texts of one length differ.
+// distance returns the number of bits in which two texts of the same length differ.
 func distance(a, b []byte) (n int) {
 	for i := range a {
 		n += bits.OnesCount8(a[i] ^ b[i])
@@ -356,7 +356,7 @@ func distance(a, b []byte) (n int) {
 	return n
 }
 
-// firstDifference returns the index of the first byte in which two texts of one length differ.
+// firstDifference returns the index of the first byte in which two texts of the same length differ; else that length.
 func firstDifference(a, b []byte) int {
 	for i := range a {
 		if a[i] != b[i] {
@@ -366,14 +366,14 @@ func firstDifference(a, b []byte) int {
 	return len(a)
 }
 
-// A state packs to between a tenth and a thirtieth of its size. A file that unpacks to more than unpackedAtMost, and
-// to more than maxRatio times its size, is not a state but an attempt to use up the memory.
+// Compression reduces a state to between a tenth and a thirtieth of its size. A file that unpacks to more than
+// unpackedAtMost bytes, and to more than maxRatio times its size, is not a state but an attempt to use up the memory.
 const (
 	unpackedAtMost = 128 << 20
 	maxRatio       = 100
 )
 
-// unpack undoes gzip or zstd, known by the first bytes (F6.8).
+// unpack decompresses gzip and zstd, which it recognizes by the first bytes (F6.8). It returns other data as it is.
 func unpack(data []byte) ([]byte, error) {
 	limit := max(unpackedAtMost, maxRatio*len(data))
 	switch {
@@ -394,7 +394,7 @@ func unpack(data []byte) ([]byte, error) {
 	return data, nil
 }
 
-// unpacked reads at most limit bytes; more are an error.
+// unpacked reads all of r. More than limit bytes are an error.
 func unpacked(r io.Reader, limit int, how string) ([]byte, error) {
 	plain, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
 	switch {

@@ -17,34 +17,34 @@ import (
 // is safe for concurrent use.
 type stateWriter struct {
 	sessionTools
-	around state.Checkpoint // what was read; the file keeps all of it but the snapshot
+	around state.Checkpoint // the file as it was read; all of it but the snapshot is kept
 
 	mu      sync.Mutex // guards what follows
 	idle    sync.Cond  // signalled when writing ends
 	file    stored
-	read    *state.Snapshot // what file was read as; nil if there was none, or something else was written since
+	read    *state.Snapshot // the snapshot that was read from file; nil if it had none, or was written since
 	written time.Time       // when file was written last
-	covered int64           // the size of the journal up to which file holds it
+	covered int64           // file holds the journal up to this size in bytes
 	writing bool            // the file is being written in between
 	ended   bool            // nothing is journaled any more
 }
 
-// writer returns what writes the state file from now on: it was read just now, as c.
+// writer returns the stateWriter of a state file that was just read as c.
 func (t sessionTools) writer(file stored, c *state.Checkpoint) *stateWriter {
 	w := &stateWriter{sessionTools: t, around: *c, file: file, read: c.Snapshot, written: t.state.o.Now()}
 	w.idle.L = &w.mu
 	return w
 }
 
-// current returns the state file as it was written last, or read if it was not.
+// current returns the state file as it was last written or read.
 func (w *stateWriter) current() stored {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.file
 }
 
-// checkpointIfDue begins to write the state file in between, by the rule of Session, and does not wait for it. When
-// that fails the journal simply goes on: it holds everything, and Commit will say what is wrong.
+// checkpointIfDue begins to write the state file in between, by the rule of Session, and does not wait for it. A
+// failure is ignored: the journal holds everything, and Commit writes the state again.
 func (s *Session) checkpointIfDue() {
 	what, due := s.due()
 	if !due {
@@ -72,8 +72,8 @@ func (s *Session) due() (what stateWrite, due bool) {
 	return stateWrite{snapshot: snapshot, origin: origin, log: s.log, size: s.log.Size()}, true
 }
 
-// claim reports whether the state file is to be written now that the journal has a size. The caller then writes it, and
-// calls release.
+// claim reports whether the state file is to be written now, by the size of the journal. If so, the caller writes it
+// and calls release.
 func (w *stateWriter) claim(size int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,7 +92,8 @@ func (w *stateWriter) claim(size int64) bool {
 	return true
 }
 
-// release ends what claim began: file holds the journal up to a size, unless err says that it was not written.
+// release ends the write that claim began. Unless err is set, file is the new state file, which holds the journal up to
+// size.
 func (w *stateWriter) release(file stored, size int64, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -102,7 +103,7 @@ func (w *stateWriter) release(file stored, size int64, err error) {
 	w.idle.Broadcast()
 }
 
-// end waits for a state file that is being written, and lets none be written in between from now on.
+// end waits for a write under way, and prevents later ones in between.
 func (w *stateWriter) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,15 +117,15 @@ func (w *stateWriter) end() {
 type stateWrite struct {
 	snapshot *state.Snapshot
 	log      *journal.Log // nil without a journal
-	// The part of the journal that the snapshot holds: everything up to a size of it, and the origin that continues
-	// its numbering.
+	// The part of the journal that the snapshot holds: everything up to size, and the origin that continues its
+	// numbering.
 	size   int64
 	origin journal.Origin
 	last   bool // nothing is journaled any more
 }
 
-// write makes a snapshot the state file, in place of another. A journal, if there is one, says first what of it the
-// file holds. It needs no mutex, but at most one is under way at a time.
+// write writes a snapshot as the state file that replaces previous. If there is a journal, it first notes there which
+// part of it the file holds. It needs no mutex, but at most one write is under way at a time.
 func (w *stateWriter) write(what stateWrite, previous stored) (stored, error) {
 	c := w.next(what.snapshot)
 	text, err := state.EncodeCheckpoint(&c, w.sealer)
@@ -144,11 +145,11 @@ func (w *stateWriter) write(what stateWrite, previous stored) (stored, error) {
 			return stored{}, w.held.explain(err)
 		}
 		if err := what.log.Covered(p.identity, what.origin, what.size); err != nil {
-			if !what.last || w.held.chain != nil { // in a store it is the journal that says whether the lock is still held
+			if !what.last || w.held.chain != nil { // in a store only the journal shows whether the lock is held
 				return stored{}, w.held.explain(err)
 			}
-			// At the end the state file matters more than a journal that cannot be written any more. Another file in its
-			// place can say what it could not; without that, should it stay, it would look like one that does not fit.
+			// At the end the state file matters more than a journal that cannot be written. A new journal file takes
+			// the note: without it, a journal that remains would count as foreign.
 			_ = w.state.journalOf(w.ref).coverJournal(p.identity)
 		}
 	}
@@ -220,8 +221,8 @@ func (w *stateWriter) same(snapshot *state.Snapshot) bool {
 	return text != nil && bytes.Equal(text, encode(w.next(snapshot), w.sealer))
 }
 
-// inOrderOf returns resources in the order of others with the same names and IDs; nil if there are no such others for
-// each of them.
+// inOrderOf returns resources in the order of others, matched by URN, ID and deletion; nil unless each matches exactly
+// one.
 func inOrderOf(others, resources []*state.Resource) []*state.Resource {
 	type name struct {
 		urn     urn.URN
