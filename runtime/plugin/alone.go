@@ -9,8 +9,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// alone waits until no other process installs the plugin with this folder, by the lock file beside it that the Pulumi
-// CLI takes as well (F2.28), and keeps others away until release.
+// alone locks the folder of a plugin for its installation, with the lock file beside it that the Pulumi CLI uses too
+// (F2.28). It blocks while another process holds the lock, until release is called.
 func alone(ctx context.Context, dir string) (release func(), err error) {
 	lock := flock.New(dir + ".lock")
 	_, err = lock.TryLockContext(ctx, 50*time.Millisecond)
@@ -19,5 +19,5 @@ func alone(ctx context.Context, dir string) (release func(), err error) {
 		_ = lock.Close()
 		return nil, err
 	}
-	return func() { _ = lock.Close() }, nil // a file system without locks is no reason not to install
+	return func() { _ = lock.Close() }, nil // install without a lock if the file system has none
 }

@@ -38,7 +38,7 @@ type pack struct {
 }
 
 // LoadPack starts the policy pack at a path: an executable, or a folder with a PulumiPolicy.yaml that the host of its
-// language runs. s is for packs that are told in their environment. The caller closes the pack.
+// language runs. s is for packs that read the stack from their environment. The caller closes the pack.
 func (h *Host) LoadPack(ctx context.Context, path string, s analyzer.Stack) (_ analyzer.Analyzer, err error) {
 	engine, err := h.EngineAddress()
 	if err != nil {
@@ -124,7 +124,7 @@ func (o *Options) packEnvironment(s analyzer.Stack) ([]string, error) {
 		"PULUMI_NODEJS_DRY_RUN="+strconv.FormatBool(s.DryRun)), nil
 }
 
-// ask makes a call of a pack, within its limit.
+// ask calls a pack, with its time limit.
 func ask[Request, Answer any](ctx context.Context, p *pack, doing string,
 	call func(context.Context, Request, ...grpc.CallOption) (Answer, error), r Request) (Answer, error) {
 	limited, cancel := context.WithTimeout(ctx, p.limit)
@@ -168,7 +168,7 @@ func (p *pack) Info(ctx context.Context) (analyzer.Info, error) {
 	return info, nil
 }
 
-// properties decodes a struct that is not in a field with bytes.
+// properties decodes a struct that was not received as bytes.
 func (p *pack) properties(s *structpb.Struct) (value.Value, error) {
 	v, err := wire.KeepAll().Decode(s)
 	if err != nil {
@@ -192,7 +192,7 @@ func (p *pack) Configure(ctx context.Context, config map[string]analyzer.Config)
 	return err
 }
 
-// ConfigureStack comes before the resources of an operation. Packs of older libraries read their environment instead.
+// ConfigureStack precedes the resources of an operation. Packs of older libraries read their environment instead.
 func (p *pack) ConfigureStack(ctx context.Context, s analyzer.Stack) error {
 	_, err := ask(ctx, p, "learn about the stack", p.analyzer.ConfigureStack, &pulumirpc.AnalyzerStackConfigureRequest{
 		Stack: s.Stack, Project: s.Project, Organization: s.Organization, DryRun: s.DryRun, Config: s.Config,
@@ -203,7 +203,7 @@ func (p *pack) ConfigureStack(ctx context.Context, s analyzer.Stack) error {
 	return err
 }
 
-// packEncoding is how packs get values: they know secrets and unknowns.
+// packEncoding is the encoding of values for packs, which know secrets and unknowns.
 var packEncoding = wire.Options{KeepUnknowns: true, KeepSecrets: true, KeepResources: true}
 
 // Remediate returns the changes to the inputs of a resource.
@@ -268,7 +268,7 @@ func (p *pack) Close() error {
 	p.closing.Do(func() {
 		if !p.process.gone() {
 			ctx, cancel := context.WithTimeout(context.Background(), p.host.options.EndLimit)
-			_, _ = p.analyzer.Cancel(ctx, &emptypb.Empty{}) // packs of older libraries do not know it
+			_, _ = p.analyzer.Cancel(ctx, &emptypb.Empty{}) // packs of older libraries do not have this method
 			cancel()
 		}
 		_ = p.conn.Close()
@@ -293,7 +293,8 @@ func (p *pack) request(r analyzer.Resource) (request *pulumirpc.AnalyzeRequest, 
 	return request, err
 }
 
-// describe makes the properties of a resource a field of a message, and returns the other parts of its description.
+// describe encodes the properties of a resource into a field of a message, and returns the other parts of its
+// description.
 func (p *pack) describe(message proto.Message, r analyzer.Resource) (*pulumirpc.AnalyzerResourceOptions,
 	*pulumirpc.AnalyzerProviderResource, error) {
 	err := p.encodeInto(message, sent{"properties", withoutInternal(r.Properties), packEncoding, "properties"})

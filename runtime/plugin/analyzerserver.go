@@ -29,14 +29,14 @@ type analyzerServer struct {
 	analyzer analyzer.Analyzer
 }
 
-// Handshake has nothing to agree on.
+// Handshake does nothing.
 func (s *analyzerServer) Handshake(context.Context, *pulumirpc.AnalyzerHandshakeRequest) (
 	*pulumirpc.AnalyzerHandshakeResponse, error) {
 	return &pulumirpc.AnalyzerHandshakeResponse{}, nil
 }
 
-// GetPluginInfo answers without a version, which GetAnalyzerInfo has: engines ask for it while they can start no other
-// plugin, and what describes the pack may need one.
+// GetPluginInfo returns no version, which GetAnalyzerInfo has: engines call it while they cannot start other plugins,
+// and describing the pack may need one.
 func (s *analyzerServer) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
 	return &pulumirpc.PluginInfo{}, nil
 }
@@ -148,7 +148,7 @@ func (s *analyzerServer) AnalyzeStack(ctx context.Context, r *pulumirpc.AnalyzeS
 	return s.answer(ctx, list, err)
 }
 
-// Cancel has nothing to cancel: the engine cancels the calls.
+// Cancel does nothing: the engine cancels the calls.
 func (s *analyzerServer) Cancel(context.Context, *emptypb.Empty) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, nil
 }
@@ -185,7 +185,7 @@ type analyzed interface {
 	GetProvider() *pulumirpc.AnalyzerProviderResource
 }
 
-// described is a resource as an engine describes it.
+// described decodes an engine's description of a resource.
 func described(r analyzed) (analyzer.Resource, error) {
 	properties, err := all(r, "properties")
 	if err != nil {

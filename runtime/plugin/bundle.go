@@ -20,7 +20,7 @@ import (
 // bundleFormat is the version of the format of bundles.
 const bundleFormat = 1
 
-// manifestName is the first member of a bundle: what else is in it.
+// manifestName is the first member of a bundle, a list of the others.
 const manifestName = "yamlhost-bundle.json"
 
 // Manifest lists the plugins of a bundle.
@@ -113,8 +113,8 @@ func addFile(out *tar.Writer, name, file string) error {
 	return err
 }
 
-// Unbundle unpacks the archives of a bundle that are for this machine into a folder, after it has compared their
-// checksums. It returns them as installations from files: none, unless all are sound.
+// Unbundle unpacks the archives for this machine from a bundle into a folder and verifies their checksums. It returns
+// them as installations from files, or an error if one of them is damaged.
 func Unbundle(ctx context.Context, bundle, folder string) ([]Installation, error) {
 	f, err := os.Open(bundle)
 	if err != nil {

@@ -37,8 +37,8 @@ func bundleServer(t *testing.T) *httptest.Server {
 	return s
 }
 
-// A bundle has the archives of plugins with their checksums, and gives back those of this machine. One that is damaged, of
-// another platform, or no bundle at all gives back nothing.
+// A bundle has the archives of plugins with their checksums, and gives back those of this machine. One that is damaged,
+// of another platform, or no bundle at all gives back nothing.
 func TestBundle(t *testing.T) {
 	t.Parallel()
 	server := bundleServer(t)

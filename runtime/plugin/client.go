@@ -36,7 +36,7 @@ type client struct {
 	process *process // nil when attached
 	conn    *grpc.ClientConn
 	remote  pulumirpc.ResourceProviderClient
-	shaken  bool // it knows Handshake, so Configure's flags mean nothing (E3.5)
+	shaken  bool // it has Handshake, so that Configure's flags are ignored (E3.5)
 	capabilities
 
 	closing sync.Once
@@ -78,7 +78,7 @@ func (c *client) Schema(ctx context.Context, r provider.SchemaRequest) ([]byte, 
 	return got.bytes(), nil
 }
 
-// ReadSchema is Schema for one that need not be in memory once more.
+// ReadSchema is Schema without another copy of the text in memory.
 func (c *client) ReadSchema(ctx context.Context, r provider.SchemaRequest,
 	read func(open func() io.Reader) error) error {
 	got, err := c.schema(ctx, r)
@@ -97,7 +97,7 @@ func (c *client) schema(ctx context.Context, r provider.SchemaRequest) (*schemaT
 	if err != nil {
 		return nil, c.fail(ctx, "get the schema", err)
 	}
-	// room for an object without members, and space
+	// the size of an empty object with spaces
 	const short = 64
 	if got.size <= short && strings.Trim(string(got.bytes()), "{} \t\r\n") == "" { // F2.16
 		got.release()
@@ -118,8 +118,8 @@ func (c *client) Mapping(ctx context.Context, key, name string) (from string, da
 	return got.GetProvider(), got.GetData(), nil
 }
 
-// CheckConfig validates configuration; it is not sent a seed for names (E3.18). A plugin that does not know the call
-// takes the configuration as it is (E3.19).
+// CheckConfig validates configuration; the request has no seed for names (E3.18). A plugin without this method accepts
+// the configuration unchanged (E3.19).
 func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	request := &pulumirpc.CheckRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type}
 	encoding := c.checkConfig(keptWhen(r.AllowUnknowns))
@@ -146,8 +146,8 @@ func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (prov
 	}, nil
 }
 
-// DiffConfig compares configurations; it is not sent the ID (E3.20). A plugin that does not know the call gives an
-// unknown diff (E3.19).
+// DiffConfig compares configurations; the request has no ID (E3.20). For a plugin without this method the diff is
+// unknown (E3.19).
 func (c *client) DiffConfig(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	request := &pulumirpc.DiffRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type, IgnoreChanges: r.IgnoreChanges}
 	encoding := c.checkConfig(keepUnknowns)
@@ -168,8 +168,8 @@ func (c *client) DiffConfig(ctx context.Context, r provider.DiffRequest) (provid
 	return diffOf(got), nil
 }
 
-// unknownCall reports that a plugin does not know CheckConfig or DiffConfig; two old ones say so in ways of their own
-// (F2.17).
+// unknownCall reports whether an error means that a plugin has no CheckConfig or DiffConfig; two old plugins have
+// errors of their own (F2.17).
 func (c *client) unknownCall(err error) bool {
 	switch s := status.Convert(err); s.Code() {
 	case codes.Unimplemented:
@@ -182,8 +182,8 @@ func (c *client) unknownCall(err error) bool {
 	return false
 }
 
-// Configure configures the plugin. It returns an error if some of the configuration is not known yet: engines do not
-// configure such a provider (F2.20).
+// Configure configures the plugin. It returns an error for unknown configuration, with which engines do not configure
+// providers (F2.20).
 func (c *client) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
 	inputs := withoutInternal(r.Inputs)
 	if inputs.Without("version").ContainsUnknown() {
@@ -221,7 +221,7 @@ func (c *client) Configure(ctx context.Context, r provider.ConfigureRequest) (pr
 	return &configured{client: c, capabilities: can}, nil
 }
 
-// Cancel asks the plugin to end calls in flight; one that does not know the call has nothing to say against it.
+// Cancel asks the plugin to end calls in flight. A plugin without this method is no error.
 func (c *client) Cancel(ctx context.Context) error {
 	if _, err := c.remote.Cancel(ctx, &emptypb.Empty{}); err != nil && status.Code(err) != codes.Unimplemented {
 		return c.fail(ctx, "cancel", err)
@@ -237,8 +237,8 @@ func (c *client) connect(port int) (err error) {
 	return nil
 }
 
-// Close cancels and ends the plugin (E3.54). An attached one is only let go of: it is not ours, others use it after us,
-// and a provider that has been told to cancel takes no more work.
+// Close cancels and ends the plugin (E3.54). An attached plugin is only disconnected, since others use it later, and a
+// provider takes no more calls after a cancel.
 func (c *client) Close() error {
 	c.closing.Do(func() {
 		c.host.forget(c)
@@ -255,7 +255,7 @@ func (c *client) Close() error {
 	return nil
 }
 
-// abandon frees a plugin that did not come up.
+// abandon releases a plugin that did not start.
 func (c *client) abandon() {
 	c.closing.Do(func() {
 		if c.conn != nil {
@@ -267,7 +267,7 @@ func (c *client) abandon() {
 	})
 }
 
-// sent is a value that becomes a field of a request; field is its name in the protocol.
+// sent is a value for a field of a request; field is its name in the protocol.
 type sent struct {
 	name     string
 	value    value.Value
@@ -275,8 +275,8 @@ type sent struct {
 	field    protoreflect.Name
 }
 
-// encodeInto makes values fields of a request, straight to bytes. Its errors name the plugin, the value and the
-// property.
+// encodeInto encodes values directly into the bytes of a request's fields. Its errors name the plugin, the value and
+// the property.
 func (c *client) encodeInto(request proto.Message, parts ...sent) error {
 	fields := request.ProtoReflect().Descriptor().Fields()
 	for _, p := range parts {
@@ -290,8 +290,8 @@ func (c *client) encodeInto(request proto.Message, parts ...sent) error {
 	return nil
 }
 
-// decode translates a field of a response; what is its name for people. One that is larger than any value of a program
-// may be is refused before it is: what is made of it takes a multiple of its size.
+// decode decodes a field of a response; what names it in messages. It refuses a field above the largest size of a value
+// before decoding, which takes a multiple of that memory.
 func (c *client) decode(o wire.Options, what string, m proto.Message, field protoreflect.Name) (value.Value, error) {
 	v, err := o.DecodeField(m, m.ProtoReflect().Descriptor().Fields().ByName(field).Number(), largestField)
 	if errors.Is(err, wire.ErrTooLarge) {
@@ -330,15 +330,14 @@ func (c *client) fail(ctx context.Context, what string, err error) error {
 	return e
 }
 
-// garbled reports whether an answer came that our side could not read, as the library for calls tells: it speaks of
-// itself.
+// garbled reports whether the gRPC library could not decode the answer, by the text of its error.
 func garbled(err error) bool {
 	s := status.Convert(err)
 	return (s.Code() == codes.Internal || s.Code() == codes.ResourceExhausted) && strings.HasPrefix(s.Message(), "grpc: ")
 }
 
-// gaveUp is why our side stopped waiting for a call, or nil if it did not. A deadline travels with the call, and the
-// other side may act on it a moment before our own timer does.
+// gaveUp returns the reason why the caller stopped waiting, or nil. The deadline travels with the call, and the plugin
+// may act on it shortly before our own timer.
 func gaveUp(ctx context.Context, code codes.Code) error {
 	if code != codes.Canceled && code != codes.DeadlineExceeded {
 		return nil
@@ -349,8 +348,8 @@ func gaveUp(ctx context.Context, code codes.Code) error {
 	return ctx.Err()
 }
 
-// lost reports whether a call failed because the connection did, rather than because the plugin refused it. It gives a
-// process whose connection broke a moment to be seen as gone.
+// lost reports whether a call failed with the connection and was not refused by the plugin. After a broken connection
+// it waits a moment for the end of the process.
 func (c *client) lost(err error) bool {
 	switch status.Code(err) {
 	case codes.Unavailable:
@@ -359,14 +358,14 @@ func (c *client) lost(err error) bool {
 	default:
 		return false
 	}
-	// The call learns of a broken connection before the connection itself and the process do.
+	// The call fails before the state of the connection and of the process change.
 	ctx, cancel := context.WithTimeout(context.Background(), breakLimit)
 	defer cancel()
 	broke := c.conn.GetState() != connectivity.Ready || c.conn.WaitForStateChange(ctx, connectivity.Ready)
 	if c.process == nil {
 		return broke
 	}
-	// A connection that broke is nearly always a process that ended, whose last words are on their way.
+	// A broken connection nearly always means that the process has ended; its last output may still arrive.
 	patience := 2 * drainLimit
 	if !broke {
 		patience = 0

@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/wire"
 )
 
-// codec encodes messages as usual. It does not decode received messages into trees: properties stay bytes (see
-// wire.Unmarshal), and a schema stays in the buffers that it came in.
+// codec is gRPC's codec with another decoder: properties stay bytes (see wire.Unmarshal), and a schema stays in the
+// received buffers.
 type codec struct{ encoding.CodecV2 }
 
 func newCodec() codec { return codec{encoding.GetCodecV2(grpcproto.Name)} }

@@ -83,8 +83,8 @@ func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider
 	return diffOf(got), nil
 }
 
-// diffOf reads a diff (F2.23): a detailed one counts only if the answer sets its flag, and kinds from the future are
-// updates.
+// diffOf reads a diff (F2.23): a detailed one counts only if the answer sets its flag, and unknown kinds mean an
+// update.
 func diffOf(got *pulumirpc.DiffResponse) provider.DiffResponse {
 	d := provider.DiffResponse{
 		Replaces: got.GetReplaces(), Stables: got.GetStables(), Diffs: got.GetDiffs(),
@@ -109,8 +109,8 @@ func diffOf(got *pulumirpc.DiffResponse) provider.DiffResponse {
 	return d
 }
 
-// Create makes a resource. In a preview, a plugin that cannot preview is not asked: its outputs are taken to be its
-// inputs (E3.53).
+// Create creates a resource. In a preview, a plugin that does not support previews is not called, and the outputs are
+// the inputs (E3.53).
 func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
 	if r.Preview && !c.capabilities.preview {
 		return provider.CreateResponse{Outputs: r.Inputs}, nil
@@ -132,7 +132,7 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	}
 	outputs, err := c.decode(response(allowedWhen(r.Preview)), "outputs", got, "properties")
 	if err != nil && id != "" && !r.Preview {
-		// It exists, under an ID that we know: what else there is to know of it will be read.
+		// The resource exists and has an ID: a refresh can read everything else.
 		return provider.CreateResponse{}, &provider.Error{Outcome: provider.Partial, ID: id, Inputs: r.Inputs,
 			Outputs: value.EmptyMap(), Reasons: []string{err.Error()}, RefreshBeforeUpdate: true, Cause: err}
 	}
@@ -148,7 +148,7 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	}, nil
 }
 
-// partial marks values of a partial failure secret where the sent values were secret.
+// partial marks values of a partial failure as secret if the sent values were.
 func (c *configured) partial(err error, sentInputs, sentOutputs value.Value) error {
 	if e, ok := err.(*provider.Error); ok && e.Outcome == provider.Partial {
 		e.Inputs = c.annotated(sentInputs, e.Inputs)
@@ -157,7 +157,7 @@ func (c *configured) partial(err error, sentInputs, sentOutputs value.Value) err
 	return err
 }
 
-// Read asks for the present state. Assets that the plugin echoes by hash alone get their content back (F1.17).
+// Read reads the present state. Assets that the plugin returns as hashes get their content back (F1.17).
 func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	request := &pulumirpc.ReadRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout}
 	encoding := c.elided(omitUnknowns)
@@ -229,7 +229,7 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 	}, nil
 }
 
-// Delete ends a resource.
+// Delete deletes a resource.
 func (c *configured) Delete(ctx context.Context, r provider.DeleteRequest) error {
 	request := &pulumirpc.DeleteRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout}
 	encoding := c.elided(omitUnknowns)
@@ -299,7 +299,7 @@ func (c *configured) Call(ctx context.Context, r provider.CallRequest) (provider
 		Failures: failuresOf(got.GetFailures())}, nil
 }
 
-// Construct makes a component (E2.38).
+// Construct constructs a component (E2.38).
 func (c *configured) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
 	if !c.capabilities.secrets { // E2.40
 		return provider.ConstructResponse{}, &provider.Error{

@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Converter is a plugin that reads the programs and states of another tool. It is for one goroutine.
+// Converter is a plugin that reads the programs and states of another tool. It is not safe for concurrent use.
 type Converter struct {
 	client
 	remote  pulumirpc.ConverterClient
@@ -21,10 +21,10 @@ type Converter struct {
 	stop    func()
 }
 
-// ConverterServices answer what a converter asks while it works. They are called concurrently.
+// ConverterServices answer the requests of a converter. They are called concurrently.
 type ConverterServices struct {
-	// Mapping returns how names of a provider of the other tool map to those of a package. plugin is the package that is
-	// expected to know it; empty for the one of the same name. No data stands for none.
+	// Mapping returns the mapping of a provider's names to those of a package. plugin is the package that should have
+	// it; empty for the package of the same name. Empty data means none.
 	Mapping func(ctx context.Context, name, plugin string) ([]byte, error)
 	// Schema returns the text of a package's schema.
 	Schema func(ctx context.Context, d schema.Descriptor) ([]byte, error)
@@ -38,7 +38,7 @@ type ConverterFinding struct {
 	Line            int // 1-based
 }
 
-// ConvertedResource is a resource of another tool's state, as it can be imported.
+// ConvertedResource is a resource of another tool's state in the form for an import.
 type ConvertedResource struct {
 	Type, Name, ID    string
 	Version           string
@@ -49,7 +49,7 @@ type ConvertedResource struct {
 	Properties        []string
 }
 
-// serve offers the services at an address, until stop is called.
+// serve serves the services at an address, until stop is called.
 func (s ConverterServices) serve() (address string, stop func(), err error) {
 	return transport.Serve("the services for converters", func(server *grpc.Server) {
 		codegen.RegisterMapperServer(server, mapperService{services: s})
@@ -89,7 +89,7 @@ func (h *Host) LoadConverter(ctx context.Context, name string, services Converte
 }
 
 // Program converts the program in a folder to PCL, which the converter writes to another folder. generated is the
-// folder that the project will be in; args are those of the tool.
+// folder of the future project; args are those of the tool.
 func (c *Converter) Program(ctx context.Context, from, to, generated string, args []string) ([]ConverterFinding,
 	error) {
 	got, err := c.remote.ConvertProgram(ctx, &pulumirpc.ConvertProgramRequest{SourceDirectory: from, TargetDirectory: to,
@@ -131,7 +131,7 @@ func (c *Converter) Close() error {
 	return nil
 }
 
-// GenerateProject has the host of a language write a project from the PCL in a folder. project is the project file as
+// GenerateProject lets the host of a language write a project from the PCL in a folder. project is the project file as
 // JSON.
 func (h *Host) GenerateProject(ctx context.Context, language, from, to, project string, services ConverterServices) (
 	_ []ConverterFinding, err error) {

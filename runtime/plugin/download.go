@@ -23,9 +23,9 @@ const (
 	largestChecksum = 1 << 20 // bytes of a list of checksums
 )
 
-// download makes up to five attempts (F2.33). Each goes on where the last one ended.
+// download makes up to five attempts (F2.33). Each continues where the last one ended.
 func (i *Installation) download(ctx context.Context, folder, label string) (string, error) {
-	f, err := os.CreateTemp(folder, label+".tmp*") // no version of any plugin: F2.27
+	f, err := os.CreateTemp(folder, label+".tmp*") // not a folder name of any plugin (F2.27)
 	if err != nil {
 		return "", fmt.Errorf("make a file for the download: %w", err)
 	}
@@ -42,7 +42,7 @@ func (i *Installation) download(ctx context.Context, folder, label string) (stri
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
-		from, _, _ := strings.Cut(i.url(), "?") // a query may be as good as a password
+		from, _, _ := strings.Cut(i.url(), "?") // a query may have a password
 		what := "plugin"
 		if i.address != "" {
 			what = "policy pack"
@@ -52,7 +52,7 @@ func (i *Installation) download(ctx context.Context, folder, label string) (stri
 	return f.Name(), nil
 }
 
-// attempt reads what is missing in f of the archive. tag is the server's name for what is in f.
+// attempt downloads the rest of the archive into f. tag is the server's ETag of the content of f.
 func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) error {
 	have, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -72,7 +72,7 @@ func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) err
 	case http.StatusPartialContent:
 		if start, _, _ := strings.Cut(strings.TrimPrefix(response.Header.Get("Content-Range"), "bytes "),
 			"-"); start != strconv.FormatInt(have, 10) || have == 0 {
-			*tag = "" // the next attempt begins anew
+			*tag = "" // the next attempt starts from the beginning
 			return fmt.Errorf("the server sent bytes from %q on instead of those from %d on", start, have)
 		}
 	case http.StatusOK: // all of it, from its beginning
@@ -105,7 +105,7 @@ func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) err
 	return err
 }
 
-// isArchive returns an error for an answer that is something else, such as the page of a portal that wants a password.
+// isArchive returns an error if the answer is not an archive, for instance the login page of a portal.
 func (i *Installation) isArchive(f *os.File, response *http.Response) error {
 	head := make([]byte, 2)
 	if n, _ := f.ReadAt(head, 0); n == 2 && head[0] == 0x1f && head[1] == 0x8b {
@@ -116,7 +116,7 @@ func (i *Installation) isArchive(f *os.File, response *http.Response) error {
 		"the download is not an archive but %q; does a proxy or a login page answer instead of the server?", kind)}
 }
 
-// get asks a server. One that is silent for too long, in its answer too, is given up.
+// get sends a request. It gives up if the server is silent for too long, also during its answer.
 func (i *Installation) get(ctx context.Context, address string, header http.Header) (*http.Response, error) {
 	permits := i.permits
 	if permits == nil {
@@ -129,7 +129,7 @@ func (i *Installation) get(ctx context.Context, address string, header http.Head
 		Silence: cmp.Or(i.Silence, mostSilence), Redirect: permits})
 }
 
-// secure returns an error for an address that is not asked over an encrypted connection.
+// secure returns an error for an address without an encrypted connection.
 func secure(address string, allowHTTP bool) error {
 	if allowHTTP || !strings.HasPrefix(strings.ToLower(address), "http://") {
 		return nil
@@ -144,8 +144,8 @@ type list struct {
 	alone bool // of the archive alone, so that its name may be missing
 }
 
-// lists are the names that lists of checksums have: the archive's with .sha256, what Pulumi's releases have, and what
-// others have.
+// lists returns the usual names of lists of checksums: the archive's with .sha256, that of Pulumi's releases, and
+// others.
 func (i *Installation) lists() []list {
 	return []list{{i.asset() + ".sha256", true}, {"pulumi-" + i.Name + "_" + i.Version + "_checksums.txt", false},
 		{"SHA256SUMS", false}, {"checksums.txt", false}}
@@ -167,7 +167,7 @@ func (i *Installation) published(ctx context.Context, sum string) error {
 	return nil
 }
 
-// small reads a small file of the server; it is nil where there is none.
+// small reads a small file of the server; it returns nil if there is none.
 func (i *Installation) small(ctx context.Context, address string) (text []byte, err error) {
 	err = httpget.Repeat(ctx, i.Pause, func() error {
 		response, err := i.get(ctx, address, nil)
@@ -178,7 +178,7 @@ func (i *Installation) small(ctx context.Context, address string) (text []byte, 
 		switch {
 		case response.StatusCode == http.StatusNotFound, response.StatusCode == http.StatusForbidden,
 			response.StatusCode == http.StatusGone:
-			return nil // buckets say that something is forbidden where there is nothing
+			return nil // buckets answer "forbidden" for missing files
 		case response.StatusCode != http.StatusOK:
 			return httpget.StatusError(response)
 		}
@@ -194,7 +194,7 @@ func (i *Installation) small(ctx context.Context, address string) (text []byte, 
 	return text, nil
 }
 
-// checksumIn is the checksum of the archive in a list; empty where the list does not have it.
+// checksumIn returns the checksum of the archive in a list; empty if the list does not have it.
 func (i *Installation) checksumIn(text []byte, alone bool) string {
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line)

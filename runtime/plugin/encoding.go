@@ -10,7 +10,7 @@ type capabilities struct {
 	secrets, resources, outputs, byteStrings, autonaming, preview bool
 }
 
-// unknowns describes what becomes of unknown values in a request or response (F1.13, F1.14).
+// unknowns is the treatment of unknown values in a request or response (F1.13, F1.14).
 type unknowns uint8
 
 const (
@@ -26,7 +26,7 @@ func keptWhen(allowed bool) unknowns {
 	return omitUnknowns
 }
 
-// allowedWhen is for responses: an unknown where none is allowed is an error.
+// allowedWhen returns the treatment for responses: an unknown value that is not allowed is an error.
 func allowedWhen(allowed bool) unknowns {
 	if allowed {
 		return keepUnknowns
@@ -39,7 +39,7 @@ func (u unknowns) apply(o wire.Options) wire.Options {
 	return o
 }
 
-// request is the encoding of a field that takes what the provider accepts: S and R of F1.13.
+// request returns the encoding of a field with everything that the provider accepts: S and R of F1.13.
 func (c capabilities) request(u unknowns) wire.Options {
 	return u.apply(wire.Options{KeepSecrets: c.secrets, KeepResources: c.resources, KeepByteStrings: c.byteStrings})
 }
@@ -51,12 +51,12 @@ func (c capabilities) elided(u unknowns) wire.Options {
 	return o
 }
 
-// checkConfig is the encoding for CheckConfig and DiffConfig, which get nothing special but unknowns.
+// checkConfig returns the encoding for CheckConfig and DiffConfig, in which only unknowns are kept.
 func (c capabilities) checkConfig(u unknowns) wire.Options {
 	return u.apply(wire.Options{KeepByteStrings: c.byteStrings})
 }
 
-// configure is the encoding of Configure's args: secrets and references are kept whatever the provider said.
+// configure returns the encoding of Configure's args: secrets and references are always kept.
 func (c capabilities) configure() wire.Options {
 	return wire.Options{KeepUnknowns: true, KeepSecrets: true, KeepResources: true, KeepByteStrings: c.byteStrings}
 }
@@ -74,13 +74,13 @@ func (c capabilities) call() wire.Options {
 	return o
 }
 
-// response decodes what comes from a provider: secrets and references are kept whatever was agreed (F1.14, F1.16).
+// response returns the decoding of responses: secrets and references are always kept (F1.14, F1.16).
 func response(u unknowns) wire.Options {
 	return u.apply(wire.Options{KeepSecrets: true, KeepResources: true})
 }
 
-// withSecretsOf marks in outputs what was secret in inputs, by key (F1.16, E3.47): for providers that do not take
-// secrets.
+// withSecretsOf marks outputs as secret whose inputs with the same key were (F1.16, E3.47), for providers without
+// support for secrets.
 func withSecretsOf(inputs, outputs value.Value) value.Value {
 	if !inputs.Is(value.KindMap) || !outputs.Is(value.KindMap) || !inputs.ContainsSecret() {
 		return outputs
@@ -102,7 +102,7 @@ func withSecretsOf(inputs, outputs value.Value) value.Value {
 	return outputs
 }
 
-// withEachSecret marks every top-level result secret: a function that got a secret it could not see as one (F1.16).
+// withEachSecret marks every top-level result as secret, for a function that got a secret as plain text (F1.16).
 func withEachSecret(result value.Value) value.Value {
 	for i, key := range result.Keys() {
 		result = result.With(key, result.At(i).Secret())
@@ -110,11 +110,10 @@ func withEachSecret(result value.Value) value.Value {
 	return result
 }
 
-// withoutInternal leaves out what only the engine keeps with a provider's inputs (E3.21).
+// withoutInternal removes the engine's own data from a provider's inputs (E3.21).
 func withoutInternal(v value.Value) value.Value { return v.Without("__internal") }
 
-// contents collects assets and archives by hash, to give them back to a provider's answer that names only hashes
-// (F1.17).
+// contents holds assets and archives by hash, to restore them in an answer that has only hashes (F1.17).
 type contents struct {
 	assets   map[string]value.Value
 	archives map[string]value.Value

@@ -27,8 +27,8 @@ type engineService struct {
 	root string
 }
 
-// serveEngine starts the service, with the one for views and the health service that plugins watch to end when we do.
-// stop waits until no goroutine of it is left.
+// serveEngine starts the service, with the one for views and the health service by which plugins notice our end. stop
+// waits until its goroutines have ended.
 func serveEngine(o *Options, v *views) (address string, stop func(), err error) {
 	return transport.Serve("the engine's service for plugins", func(s *grpc.Server) {
 		pulumirpc.RegisterEngineServer(s, &engineService{options: o})
@@ -50,7 +50,7 @@ func (s *engineService) Log(_ context.Context, r *pulumirpc.LogRequest) (*emptyp
 	return &emptypb.Empty{}, nil
 }
 
-// GetRootResource answers the URN that was set, or nothing.
+// GetRootResource returns the URN that was set, if any.
 func (s *engineService) GetRootResource(context.Context, *pulumirpc.GetRootResourceRequest) (
 	*pulumirpc.GetRootResourceResponse, error) {
 	s.mu.Lock()
@@ -58,7 +58,7 @@ func (s *engineService) GetRootResource(context.Context, *pulumirpc.GetRootResou
 	return &pulumirpc.GetRootResourceResponse{Urn: s.root}, nil
 }
 
-// SetRootResource remembers a URN for GetRootResource.
+// SetRootResource stores a URN for GetRootResource.
 func (s *engineService) SetRootResource(_ context.Context, r *pulumirpc.SetRootResourceRequest) (
 	*pulumirpc.SetRootResourceResponse, error) {
 	s.mu.Lock()
@@ -67,13 +67,13 @@ func (s *engineService) SetRootResource(_ context.Context, r *pulumirpc.SetRootR
 	return &pulumirpc.SetRootResourceResponse{}, nil
 }
 
-// StartDebugging is refused: nobody could attach a debugger.
+// StartDebugging returns an error: no debugger can be attached.
 func (s *engineService) StartDebugging(context.Context, *pulumirpc.StartDebuggingRequest) (*emptypb.Empty, error) {
 	return nil, status.Error(codes.Unimplemented,
 		"yamlhost cannot attach debuggers; start the plugin yourself and set PULUMI_DEBUG_PROVIDERS")
 }
 
-// RequirePulumiVersion compares the version that we stand for with a range.
+// RequirePulumiVersion compares the emulated version of Pulumi with a range.
 func (s *engineService) RequirePulumiVersion(_ context.Context, r *pulumirpc.RequirePulumiVersionRequest) (
 	*pulumirpc.RequirePulumiVersionResponse, error) {
 	wanted := strings.TrimSpace(r.GetPulumiVersionRange())

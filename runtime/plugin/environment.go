@@ -14,14 +14,14 @@ import (
 // inherited returns the part of our environment that processes inherit.
 func (o *Options) inherited() []string { return environ.List(o.Env).ForChildren(o.Pass...) }
 
-// environment returns the inherited and the added variables of a plugin (E3.2, F2.3). Mappings name what they want:
-// they also see what is not inherited.
+// environment returns the inherited and the added variables of a plugin (E3.2, F2.3). Mappings also see variables that
+// are not inherited, since they name them.
 func (o *Options) environment(p provider.Package) ([]string, error) {
 	env := o.inherited()
-	set := func(name, text string) { env = append(env, name+"="+text) } // of two the later counts
+	set := func(name, text string) { env = append(env, name+"="+text) } // the last of equal names wins
 	if o.Project != "" {
 		set("PULUMI_PROJECT", o.Project)
-		if p.Name == "pulumi-nodejs" { // by which it finds keys without a namespace
+		if p.Name == "pulumi-nodejs" { // it resolves keys without a namespace with it
 			set("PULUMI_NODEJS_PROJECT", o.Project)
 		}
 	}

@@ -15,8 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// errorOf reads what a plugin answered instead of a result (E3.50, F2.22). It knows nothing of processes: see
-// client.fail for the case that the plugin is gone.
+// errorOf decodes the error that a plugin returned (E3.50, F2.22). client.fail handles a plugin that has ended.
 func errorOf(err error) *provider.Error {
 	s := status.Convert(err)
 	e := &provider.Error{Message: unframed(s.Message()), Cause: err}
@@ -24,7 +23,7 @@ func errorOf(err error) *provider.Error {
 	case codes.Internal, codes.DataLoss, codes.Unknown:
 		e.Outcome = provider.Unclear
 	case codes.Canceled, codes.DeadlineExceeded:
-		// Anyone who gave up, the plugin may have been in the middle of it.
+		// Whichever side gave up, the plugin may have been in the middle of the operation.
 		e.Outcome = provider.Unclear
 	case codes.Unimplemented:
 		e.Unimplemented = true
@@ -33,7 +32,7 @@ func errorOf(err error) *provider.Error {
 		switch d := detail.(type) {
 		case *pulumirpc.ErrorResourceInitFailed:
 			e.Outcome = provider.Partial
-			e.Message = "" // the provider's text is the reasons once more
+			e.Message = "" // the provider's text repeats the reasons
 			e.ID, e.RefreshBeforeUpdate = d.GetId(), d.GetRefreshBeforeUpdate()
 			for _, reason := range d.GetReasons() {
 				e.Reasons = append(e.Reasons, unframed(reason))
@@ -59,8 +58,7 @@ func errorOf(err error) *provider.Error {
 	return e
 }
 
-// unframed takes away what github.com/hashicorp/go-multierror writes around an error that is alone in its list, as many
-// providers do with each of theirs.
+// unframed removes the text that github.com/hashicorp/go-multierror writes around a single error, as many providers do.
 func unframed(text string) string {
 	before, alone, framed := strings.Cut(text, "1 error occurred:\n\t* ")
 	if !framed {

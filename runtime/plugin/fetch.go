@@ -19,15 +19,14 @@ type FetchOptions struct {
 	Home string
 	// LockDir is the folder of the lock file, which is also the project file's.
 	LockDir string
-	// Forbidden names what forbids downloads, such as a flag; empty when nothing does.
+	// Forbidden names the reason why downloads are forbidden, such as a flag; empty if they are allowed.
 	Forbidden string
 	// Overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES (F2.35).
 	Overrides string
-	// Client downloads; nil for the usual one.
+	// Client downloads; nil for the default client.
 	Client *http.Client
-	// Accept is asked for a plugin that is about to be downloaded without a checksum that is known (F2.34): an error keeps
-	// it from that. It is nil where nobody can be asked; then nothing is downloaded without a checksum. It is called by
-	// one at a time.
+	// Accept is called before a plugin without a known checksum is downloaded (F2.34); an error prevents the download.
+	// If it is nil, nothing is downloaded without a checksum. Calls do not overlap.
 	Accept func(ctx context.Context, name, version, from string) error
 	// AllowHTTP is as in Installation.
 	AllowHTTP bool
@@ -38,18 +37,18 @@ type FetchOptions struct {
 // Fetcher downloads missing plugins, each once. It is safe for concurrent use. A nil Fetcher downloads nothing.
 type Fetcher struct {
 	options FetchOptions
-	tries   parallel.Memo[string, string, error] // the versions that downloads got
+	tries   parallel.Memo[string, string, error] // the downloaded versions
 
 	accepted map[string]bool // guarded by ask
 	lock     sync.Mutex      // held while the lock file is written
 	ask      sync.Mutex      // held while somebody is asked
 }
 
-// NewFetcher makes a fetcher. It downloads nothing before the first Fetch.
+// NewFetcher returns a fetcher, which downloads nothing before the first Fetch.
 func NewFetcher(o FetchOptions) *Fetcher { return &Fetcher{options: o} }
 
-// Fetch downloads the plugin that was found to be missing. Its error is missing with advice for somebody without a
-// network: which plugin, which version, and the command that installs it.
+// Fetch downloads a missing plugin. Its error is missing, with advice for a machine without a network: the plugin, the
+// version, and the command that installs it.
 func (f *Fetcher) Fetch(ctx context.Context, pkg provider.Package, missing *provider.MissingError) error {
 	version := strings.TrimPrefix(pkg.Version, "v")
 	fail := func(why string, err error) error { return f.advise(pkg, version, missing, why, err) }
@@ -77,11 +76,11 @@ func (f *Fetcher) Fetch(ctx context.Context, pkg provider.Package, missing *prov
 	return nil
 }
 
-// Permit returns an error for a plugin that may not be downloaded, because its checksum is not known and nobody
-// accepts it. A plugin that was accepted once stays accepted for the life of the Fetcher.
+// Permit returns an error for a plugin that may not be downloaded, because its checksum is unknown and Accept refuses
+// it. A plugin that was accepted once stays accepted for the life of the Fetcher.
 func (f *Fetcher) Permit(ctx context.Context, pkg provider.Package) error {
 	if f == nil || f.options.Home == "" || f.options.Forbidden != "" {
-		return nil // Fetch says what is wrong
+		return nil // Fetch returns the error
 	}
 	lock, err := ReadLockFile(f.options.LockDir)
 	if err != nil {
@@ -117,8 +116,8 @@ func (f *Fetcher) Permit(ctx context.Context, pkg provider.Package) error {
 	return nil
 }
 
-// advise adds to the error of a missing plugin why it was not downloaded, if there is a reason, and the ways out. err
-// is the error of the download; nil when there was none.
+// advise adds to the error of a missing plugin the reason why it was not downloaded, if there is one, and what to do.
+// err is the error of the download; nil without a download.
 func (f *Fetcher) advise(pkg provider.Package, version string, missing *provider.MissingError, why string,
 	err error) error {
 	advised := *missing
@@ -134,7 +133,7 @@ func (f *Fetcher) advise(pkg provider.Package, version string, missing *provider
 	if unknown {
 		advised.Advice += "\nwith a version of its publisher, such as 1.2.3, for VERSION: the newest is not known"
 	}
-	if f == nil { // for a look at a program a schema is enough
+	if f == nil { // reading a program needs only the schema
 		advised.Advice += "\nor give its schema with --schema FILE or --schema-dir DIR"
 	}
 	if why != "" {
@@ -171,7 +170,7 @@ func (f *Fetcher) download(ctx context.Context, pkg provider.Package, version st
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	return i.Version, EditLockFile(ctx, f.options.LockDir, func(lock *LockFile) {
-		lock.Add(i.Name, i.Version, from, result.Checksum) // what others have added meanwhile stays
+		lock.Add(i.Name, i.Version, from, result.Checksum) // keeps entries that others have added meanwhile
 	})
 }
 

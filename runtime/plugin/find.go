@@ -17,11 +17,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// Location is where a plugin would be taken from.
+// Location is the place of a plugin.
 type Location struct {
 	Path     string // of the executable, or of the folder of a script; empty for a running provider to attach to
 	Attached bool
-	Ambient  bool // it is on PATH
+	Ambient  bool // found on PATH
 	// Version is the version of a plugin in the plugin folder, whose content never changes; empty for all others.
 	Version string
 
@@ -35,7 +35,7 @@ func (h *Host) Find(name, version string) (Location, error) {
 	if _, attached := h.options.DebugProviders[name]; attached {
 		return Location{Attached: true}, nil
 	}
-	quiet := h.options // Load warns, if it comes to that
+	quiet := h.options // Load warns
 	quiet.Warn = nil
 	return quiet.find(name, version)
 }
@@ -108,7 +108,7 @@ func (o *Options) fromOverrides(name, version string) (Location, bool, error) {
 	return Location{}, false, nil
 }
 
-// inDirectory is the executable inside a plugin's directory.
+// inDirectory returns the executable inside a plugin's directory.
 func inDirectory(dir, executable string) (Location, error) {
 	if path, ok := executableIn(dir, executable); ok {
 		return Location{Path: path, dir: dir}, nil
@@ -121,7 +121,7 @@ func inDirectory(dir, executable string) (Location, error) {
 }
 
 // FindKind returns the path of the executable of a plugin of any kind, such as tool or converter: on the path, or else
-// in the plugin folder. An empty version stands for the newest one.
+// in the plugin folder. An empty version means the newest one.
 func (o *Options) FindKind(kind, name, version string) (string, error) {
 	executable := "pulumi-" + kind + "-" + name
 	if !o.IgnoreAmbient && version == "" {
@@ -140,7 +140,7 @@ func (o *Options) FindKind(kind, name, version string) (string, error) {
 		"%s %s", name, kind, kind, name, cmp.Or(version, "VERSION"))
 }
 
-// executableIn looks for a file that can be run.
+// executableIn looks for an executable file.
 func executableIn(dir, name string) (string, bool) {
 	candidates := []string{name}
 	if runtime.GOOS == "windows" {
@@ -185,7 +185,7 @@ func installations(home, kind, name string) iter.Seq2[InstalledPlugin, *semver.V
 			return
 		}
 		folder := pluginFolder(home)
-		entries, _ := os.ReadDir(folder) // one that cannot be read has nothing
+		entries, _ := os.ReadDir(folder) // an unreadable folder counts as empty
 		for _, entry := range entries {
 			match := pluginDirectory().FindStringSubmatch(entry.Name())
 			if match == nil || match[1] != kind || name != "" && match[2] != name ||
@@ -244,7 +244,7 @@ func better(a, b *semver.Version) bool {
 	return a.GreaterThan(b)
 }
 
-// partial reports an installation that is going on or failed: the plugin does not exist (F2.28).
+// partial reports whether an installation is in progress or failed, so that the plugin does not exist (F2.28).
 func partial(folder, name string) bool {
 	_, err := os.Stat(filepath.Join(folder, name+".partial"))
 	return err == nil

@@ -13,20 +13,20 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Finder loads plugins and their schemas: it finds those that are installed, fetches those that are missing, and asks a
-// plugin for its schema only when the cache does not have it. It is safe for concurrent use.
+// Finder loads plugins and their schemas: it finds installed plugins, downloads missing ones, and asks a plugin for its
+// schema only if the cache does not have it. It is safe for concurrent use.
 type Finder struct {
 	Host  *Host
 	Cache SchemaCache
-	// Fetcher downloads what is missing; nil to download nothing.
+	// Fetcher downloads missing plugins; nil to download nothing.
 	Fetcher *Fetcher
-	// AskOnce takes the schema of a plugin from PATH out of the cache too. Without it such a plugin is asked each time,
-	// and what is cached is renewed: one that is being written may be a script that starts something else.
+	// AskOnce uses the cache also for schemas of plugins on PATH. Otherwise such a plugin is asked each time, and the
+	// cache updated, since a plugin under development may be a script that starts another program.
 	AskOnce bool
 }
 
-// Load starts a plugin, which is fetched first when it is missing. missing may add to the error where else somebody has
-// looked; it may be nil. The error wraps *provider.MissingError when there is no such plugin.
+// Load starts a plugin, after downloading it if it is missing. missing may add to the error the other places that were
+// searched; it may be nil. The error wraps *provider.MissingError if there is no such plugin.
 func (f *Finder) Load(ctx context.Context, pkg provider.Package, missing func(*provider.MissingError)) (
 	provider.Provider, error) {
 	loaded, err := f.Host.Load(ctx, pkg)
@@ -42,8 +42,8 @@ func (f *Finder) Load(ctx context.Context, pkg provider.Package, missing func(*p
 	return loaded, err
 }
 
-// Schema opens the schema of a plugin, which is fetched first when it is missing. The error wraps schema.ErrNotFound
-// when there is no such plugin, and then tells the way out (Advice).
+// Schema opens the schema of a plugin, after downloading the plugin if it is missing. The error wraps
+// schema.ErrNotFound if there is no such plugin; its Advice tells what to do.
 func (f *Finder) Schema(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
 	loc, err := f.find(ctx, d)
 	if err != nil {
@@ -83,7 +83,7 @@ func (f *Finder) Schema(ctx context.Context, d schema.Descriptor) (*schema.Packa
 
 // SchemaText returns the text of the schema that Schema opens.
 func (f *Finder) SchemaText(ctx context.Context, d schema.Descriptor) ([]byte, error) {
-	if _, err := f.Schema(ctx, d); err != nil { // which fills the cache with what is sound
+	if _, err := f.Schema(ctx, d); err != nil { // fills the cache with a valid schema
 		return nil, err
 	}
 	loc, err := f.Host.Find(d.Name, d.Version)
@@ -112,7 +112,7 @@ func (f *Finder) find(ctx context.Context, d schema.Descriptor) (Location, error
 	return f.Host.Find(d.Name, d.Version)
 }
 
-// asNotFound makes the error of a missing plugin one of package schema as well.
+// asNotFound makes the error of a missing plugin match schema.ErrNotFound as well.
 func asNotFound(err error) error {
 	if missing, ok := errors.AsType[*provider.MissingError](err); ok {
 		return notFoundError{missing}
@@ -120,13 +120,13 @@ func asNotFound(err error) error {
 	return err
 }
 
-// notFoundError is a missing plugin as package schema has it.
+// notFoundError is the error of a missing plugin for package schema.
 type notFoundError struct{ *provider.MissingError }
 
-// Advice is the way out, for the checker.
+// Advice tells what to do, for the checker.
 func (e notFoundError) Advice() string { return e.MissingError.Advice }
 
-// Unwrap makes it both errors.
+// Unwrap returns both errors.
 func (e notFoundError) Unwrap() []error { return []error{schema.ErrNotFound, e.MissingError} }
 
 func (f *Finder) askSchema(ctx context.Context, d schema.Descriptor) ([]byte, error) {
@@ -138,7 +138,7 @@ func (f *Finder) askSchema(ctx context.Context, d schema.Descriptor) ([]byte, er
 	return text, err
 }
 
-// ask starts the plugin of a package for one question about its schema.
+// ask starts the plugin of a package for one request about its schema.
 func (f *Finder) ask(ctx context.Context, d schema.Descriptor,
 	question func(provider.Provider, provider.SchemaRequest) error) error {
 	pkg := provider.Package{Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL}
@@ -154,8 +154,8 @@ func (f *Finder) ask(ctx context.Context, d schema.Descriptor,
 	return errors.Join(question(loaded, request), loaded.Close())
 }
 
-// Parameterize asks a plugin what package it becomes with parameters (L7.32), and returns how to ask for that package
-// again, and its schema.
+// Parameterize passes parameters to a plugin (L7.32), and returns the descriptor of the resulting package and its
+// schema.
 func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, parameters []string) (schema.Descriptor,
 	[]byte, error) {
 	loaded, err := f.Load(ctx, pkg, nil)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ownGroup gives the process a group of its own, so that an interrupt at the terminal reaches us and not it (F2.4).
+// ownGroup gives the process a group of its own, so that an interrupt at the terminal reaches only this process (F2.4).
 func ownGroup(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	endWithUs(command.SysProcAttr)

@@ -11,7 +11,7 @@ func ownGroup(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// interruptGroup has no gentle form that reaches only this process here; closing its input is the sign to end.
+// interruptGroup does nothing: Windows has no interrupt for a single process. Closing its input asks it to end.
 func interruptGroup(*os.Process) {}
 
 func killGroup(p *os.Process) { _ = p.Kill() }

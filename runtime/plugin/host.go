@@ -21,22 +21,22 @@ import (
 
 var _ provider.Loader = (*Host)(nil)
 
-// Host starts plugins and serves what they ask of the engine. It is safe for concurrent use.
+// Host starts plugins and serves their requests to the engine. It is safe for concurrent use.
 type Host struct {
 	options Options
 	trace   *tracer
 
-	views views // what plugins tell of views of resources
+	views views // views of resources that plugins report
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	closed  bool
 	engine  string // address of the engine's service, empty until first needed
 	stop    func() // ends that service
 	loaded  map[*client]struct{}
-	loading sync.WaitGroup // Load calls under way
+	loading sync.WaitGroup // running calls of Load
 }
 
-// NewHost makes a host. It starts nothing before the first Load. Close frees everything.
+// NewHost returns a host, which starts nothing before the first Load. Close releases everything.
 func NewHost(o Options) *Host {
 	o.StartLimit, o.EndLimit = cmp.Or(o.StartLimit, startLimit), cmp.Or(o.EndLimit, graceLimit)
 	h := &Host{options: o, loaded: map[*client]struct{}{}}
@@ -46,7 +46,7 @@ func NewHost(o Options) *Host {
 	return h
 }
 
-// EngineAddress is the address of the service that plugins ask, which is started if it is not running yet.
+// EngineAddress returns the address of the service for plugins, and starts it if necessary.
 func (h *Host) EngineAddress() (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -97,7 +97,7 @@ func (h *Host) Load(ctx context.Context, p provider.Package) (provider.Provider,
 	return c, nil
 }
 
-// Close ends every provider that is still loaded, all at once, and then the engine's service. It is safe to call twice.
+// Close ends all loaded providers concurrently, and then the engine's service. It is safe to call twice.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	h.closed = true
@@ -124,7 +124,7 @@ func (h *Host) forget(c *client) {
 	delete(h.loaded, c)
 }
 
-// open brings a plugin up to the point where it serves the package (E3.1–E3.8).
+// open starts a plugin and prepares it to serve the package (E3.1–E3.8).
 func (h *Host) open(ctx context.Context, p provider.Package, engine string) (_ *client, err error) {
 	c := &client{host: h, name: p.Name, pkg: p.Name, capabilities: capabilities{preview: true}}
 	defer func() {
@@ -134,7 +134,7 @@ func (h *Host) open(ctx context.Context, p provider.Package, engine string) (_ *
 	}()
 	limit := h.options.StartLimit
 	if p.Name == "pulumi-nodejs" || p.Name == "pulumi-python" {
-		limit *= scriptPatience // a script that starts an interpreter, which loads an SDK; the Pulumi CLI waits for ever
+		limit *= scriptPatience // a script starts an interpreter, which loads an SDK; the Pulumi CLI has no limit
 	}
 	starting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -165,7 +165,7 @@ func (h *Host) open(ctx context.Context, p provider.Package, engine string) (_ *
 			return nil, fmt.Errorf("start plugin %s: %w", p.Name, err)
 		}
 		if where.script {
-			// Two processes have to start, and what runs the second may have to compile it first.
+			// Two processes have to start, and the second may be compiled first.
 			patient, giveUp := context.WithTimeout(ctx, scriptPatience*h.options.StartLimit)
 			src := source{name: p.Name, dir: where.Path, file: scriptFile, kind: "resource"}
 			c.process, port, err = h.options.startSource(patient, src, engine, env, dir)
@@ -214,7 +214,7 @@ func (h *Host) open(ctx context.Context, p provider.Package, engine string) (_ *
 // (E3.3).
 func (c *client) handshake(ctx context.Context, request *pulumirpc.ProviderHandshakeRequest) error {
 	if c.process != nil {
-		// A plugin that ends now would otherwise be waited for until the time is up.
+		// Without this, a plugin that ends now would use up the whole time limit.
 		watched, cancel := context.WithCancel(ctx)
 		defer cancel()
 		var watching sync.WaitGroup
@@ -239,7 +239,7 @@ func (c *client) handshake(ctx context.Context, request *pulumirpc.ProviderHands
 				byteStrings: r.GetAcceptsByteString(), autonaming: r.GetSupportsAutonamingConfiguration(), preview: true,
 			}
 			return nil
-		case codes.Unimplemented: // E3.3: what it can do is said by Configure
+		case codes.Unimplemented: // E3.3: Configure reports its capabilities
 			return nil
 		case codes.Unavailable:
 			if c.process != nil && c.process.gone() {
@@ -265,7 +265,7 @@ func (c *client) handshake(ctx context.Context, request *pulumirpc.ProviderHands
 	}
 }
 
-// greet asks the plugin for its version and warns when it is older than wanted (E3.6).
+// greet asks the plugin for its version and warns if it is older than required (E3.6).
 func (c *client) greet(ctx context.Context, wanted string) error {
 	info, err := c.remote.GetPluginInfo(ctx, &emptypb.Empty{})
 	if err != nil && status.Code(err) != codes.Unimplemented {

@@ -19,51 +19,51 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// DefaultServer is where plugins come from when nobody says (F2.32).
+// DefaultServer is the default source of plugins (F2.32).
 const DefaultServer = "https://get.pulumi.com/releases/plugins"
 
-// Installation is which plugin to install, where from and where to.
+// Installation describes a plugin to install, its source and its destination.
 type Installation struct {
 	Home          string // the plugin goes into <home>/plugins
 	Kind          string // such as converter; empty for resource
 	Name, Version string // the version without a v
 	// File is an archive, an executable or a folder on this machine; if it is empty, the archive is downloaded from
-	// Server, a URL in which ${NAME}, ${VERSION}, ${OS} and ${ARCH} stand for what they say (F2.32).
+	// Server, a URL with the placeholders ${NAME}, ${VERSION}, ${OS} and ${ARCH} (F2.32).
 	File   string
 	Server string
-	// Checksum is the SHA-256 that the archive must have, as hexadecimal digits; empty when it is not known.
+	// Checksum is the SHA-256 that the archive must have, as hexadecimal digits; empty if unknown.
 	Checksum string
-	// Key is the publisher's public key of minisign that must have signed the archive, or a list of checksums that has it;
-	// nil where none is trusted.
+	// Key is the publisher's public key of minisign that must have signed the archive, or a list of checksums that has
+	// it; nil if none is trusted.
 	Key       *Key
-	Reinstall bool // also if it is there already
-	// Platform is what the archive is for, as <os>-<arch>; empty for this machine. Only Archive takes another one.
+	Reinstall bool // also if it is installed
+	// Platform is the platform of the archive, as <os>-<arch>; empty for this machine. Only Bundle accepts others.
 	Platform string
-	// AllowHTTP downloads over connections that anybody in between can change.
+	// AllowHTTP allows downloads over unencrypted connections.
 	AllowHTTP bool
 	Client    *http.Client
 	Env       []string      // of git, for a Server that is a repository: git://HOST/…
 	Pause     time.Duration // before the second attempt of a download, doubled for each further one; 0 for 80 ms (F2.33)
-	// Silence is how long a server may send nothing, 0 for 30 s; Patience how long a download may take, 0 for half an
-	// hour; Largest how many bytes an archive may have, 0 for 2 GiB.
+	// Silence is the longest time without data from a server, 0 for 30 s; Patience the longest time of a download, 0
+	// for half an hour; Largest the largest size of an archive in bytes, 0 for 2 GiB.
 	Silence, Patience time.Duration
 	Largest           int64
 
 	address string                     // of the archive, in place of what Server gives
-	permits func(address string) error // whether an address may be asked; nil for what AllowHTTP gives
+	permits func(address string) error // returns an error for a forbidden address; nil to apply AllowHTTP
 }
 
 // InstallResult is the outcome of an Installation.
 type InstallResult struct {
 	Dir      string
-	Checksum string // of the archive, SHA-256 in hexadecimal; empty when it is not known, as for a folder
+	Checksum string // of the archive, SHA-256 in hexadecimal; empty if unknown, as for a folder
 	Already  bool   // it was there
 }
 
 // Platform is this machine's name in the names of archives and in lists of checksums: <os>-<arch> (F2.31).
 func Platform() string { return runtime.GOOS + "-" + runtime.GOARCH }
 
-// ChecksumError is returned when an archive is not the one that was asked for.
+// ChecksumError is returned when an archive does not have the expected checksum.
 type ChecksumError struct{ Want, Got, From string }
 
 // Error names both checksums.
@@ -78,11 +78,11 @@ func (i *Installation) platform() string { return cmp.Or(i.Platform, Platform())
 
 func (i *Installation) kind() string { return cmp.Or(i.Kind, "resource") }
 
-// executable is the name of the plugin's executable, without the ending that it has on Windows.
+// executable returns the name of the plugin's executable, without the extension on Windows.
 func (i *Installation) executable() string { return "pulumi-" + i.kind() + "-" + i.Name }
 
-// Install installs a plugin: into a folder of its own, which does not count as installed before it is complete
-// (F2.28). A download that breaks off is taken up again where it ended, up to five times.
+// Install installs a plugin: into a folder of its own, which does not count as installed before it is complete (F2.28).
+// An interrupted download is resumed up to five times.
 func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	i.Version = strings.TrimPrefix(i.Version, "v")
 	if _, err := semver.NewVersion(i.Version); err != nil {
@@ -97,7 +97,7 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	there := func() bool {
 		info, err := os.Stat(dir)
 		return err == nil && info.IsDir() && !partial(folder, label) && !i.Reinstall &&
-			(!i.fromGit() || i.Checksum == "" || i.Checksum == Receipt(dir)) // a tag may have been moved
+			(!i.fromGit() || i.Checksum == "" || i.Checksum == Receipt(dir)) // the tag may have moved
 	}
 	if !there() {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -109,7 +109,7 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 		}
 		defer release()
 	}
-	if there() { // before, or because somebody else has installed it meanwhile
+	if there() { // installed before, or by another process meanwhile
 		return InstallResult{Dir: dir, Already: true, Checksum: Receipt(dir)}, nil
 	}
 	if info, err := os.Stat(i.File); i.File != "" && err == nil && info.IsDir() {
@@ -145,11 +145,10 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	})
 }
 
-// receiptName is a file in a plugin's folder with the SHA-256 of the archive that it came from.
+// receiptName is the file in a plugin's folder with the SHA-256 of its archive.
 const receiptName = ".yamlhost-archive"
 
-// Receipt returns the SHA-256 of the archive that an installed plugin came from, in hexadecimal digits; empty where
-// nobody has kept it.
+// Receipt returns the SHA-256 of the archive of an installed plugin, in hexadecimal digits; empty if it was not kept.
 func Receipt(dir string) string {
 	text, err := os.ReadFile(filepath.Join(dir, receiptName))
 	if err != nil {
@@ -162,7 +161,7 @@ func Receipt(dir string) string {
 	return sum
 }
 
-// writeReceipt keeps the checksum of an archive. A member of the archive with that name does not count.
+// writeReceipt stores the checksum of an archive. It replaces a member of the archive with that name.
 func writeReceipt(dir, sum string) error {
 	path := filepath.Join(dir, receiptName)
 	if err := os.RemoveAll(path); err != nil {
@@ -173,7 +172,7 @@ func writeReceipt(dir, sum string) error {
 
 func (i *Installation) from() string { return cmp.Or(i.File, i.url()) }
 
-// url is where the archive is. The asset's name always comes last (F2.32).
+// url returns the address of the archive, which ends with the asset's name (F2.32).
 func (i *Installation) url() string {
 	if i.address != "" {
 		return i.address
@@ -187,12 +186,12 @@ func (i *Installation) url() string {
 	return strings.TrimSuffix(server, "/") + "/" + i.asset()
 }
 
-// asset is the name of the archive (F2.31).
+// asset returns the name of the archive (F2.31).
 func (i *Installation) asset() string {
 	return fmt.Sprintf("%s-v%s-%s.tar.gz", i.executable(), i.Version, i.platform())
 }
 
-// fetch gives the path of the archive and its SHA-256.
+// fetch returns the path of the archive and its SHA-256.
 func (i *Installation) fetch(ctx context.Context, folder, label string) (path, sum string, err error) {
 	switch path = i.File; {
 	case path == "" && i.fromGit():
@@ -215,8 +214,8 @@ func (i *Installation) fetch(ctx context.Context, folder, label string) (path, s
 	return path, hex.EncodeToString(digest.Sum(nil)), nil
 }
 
-// obtain is fetch for an archive that is the one asked for: its checksum is compared with those that are known, and its
-// signature with the trusted key. It returns the path of a downloaded archive with an error, too.
+// obtain is fetch with verification of the known checksums and of the signature by the trusted key. With an error it
+// also returns the path of a downloaded archive.
 func (i *Installation) obtain(ctx context.Context, folder, label string) (path, sum string, err error) {
 	if path, sum, err = i.fetch(ctx, folder, label); err != nil {
 		return path, "", err
@@ -230,7 +229,7 @@ func (i *Installation) obtain(ctx context.Context, folder, label string) (path, 
 	return path, sum, i.published(ctx, sum)
 }
 
-// unpackInto fills a plugin's folder. While it is at it, and when it fails, the plugin does not exist (F2.28).
+// unpackInto fills a plugin's folder. Until it has succeeded, the plugin does not exist (F2.28).
 func unpackInto(dir string, fill func() error) error {
 	mark := dir + ".partial"
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {

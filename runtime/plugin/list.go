@@ -13,8 +13,8 @@ import (
 
 var _ provider.Lister = (*configured)(nil)
 
-// List asks for one page, which a plugin sends as a stream. A stream with more than provider.MaxListed resources is cut
-// and refused.
+// List asks for one page, which a plugin sends as a stream. It cancels a stream with more than provider.MaxListed
+// resources and returns an error.
 func (c *configured) List(ctx context.Context, r provider.ListRequest) (provider.ListResponse, error) {
 	request := &pulumirpc.ListRequest{Token: r.Type, Limit: int64(r.Limit),
 		ContinuationToken: r.Continuation}
@@ -23,7 +23,7 @@ func (c *configured) List(ctx context.Context, r provider.ListRequest) (provider
 	}
 	what := "list " + r.Type
 	ctx, end := context.WithCancel(ctx)
-	defer end() // of a stream that is not read to its end
+	defer end() // for a stream that is not read to its end
 	stream, err := c.remote.List(ctx, request)
 	if err != nil {
 		return provider.ListResponse{}, c.fail(ctx, what, err)

@@ -23,9 +23,9 @@ const LockName = "yamlhost.lock.json"
 // lockFormat is the version of the format that is written.
 const lockFormat = 1
 
-// LockFile describes which plugins a project uses, exactly: for each its version, where it comes from, and the SHA-256
-// of its archive for each platform that somebody has installed it on (F2.34). Keys has, by the names of plugins, the
-// public keys of minisign whose owners must have signed every archive that comes, new versions too.
+// LockFile pins the plugins of a project: for each its version, its source, and the SHA-256 of its archive for each
+// platform on which it was installed (F2.34). Keys has, by plugin, the public key of minisign that must have signed
+// every archive, also of new versions.
 type LockFile struct {
 	Version int               `json:"version"`
 	Plugins []LockedPlugin    `json:"plugins"`
@@ -40,15 +40,15 @@ type LockedPlugin struct {
 	Checksums map[string]string `json:"checksums"` // by platform, as hexadecimal digits
 }
 
-// anyPlatform is the platform of archives that are made of a repository.
+// anyPlatform is the platform of archives made from a repository.
 const anyPlatform = "any"
 
-// Checksum is that of the archive for a platform; empty when it is not known.
+// Checksum returns the checksum of the archive for a platform; empty if unknown.
 func (p LockedPlugin) Checksum(platform string) string {
 	return cmp.Or(p.Checksums[platform], p.Checksums[anyPlatform])
 }
 
-// ReadLockFile reads the lock file of a folder; it is nil when there is none.
+// ReadLockFile reads the lock file of a folder; it returns nil if there is none.
 func ReadLockFile(dir string) (*LockFile, error) {
 	path := filepath.Join(dir, LockName)
 	text, err := os.ReadFile(path)
@@ -71,7 +71,7 @@ func ReadLockFile(dir string) (*LockFile, error) {
 	return &l, nil
 }
 
-// Find is the entry of a plugin, the first one if no version is given. It is nil when there is none.
+// Find returns the entry of a plugin, the first one if no version is given; nil if there is none.
 func (l *LockFile) Find(name, version string) *LockedPlugin {
 	if l == nil {
 		return nil
@@ -84,7 +84,7 @@ func (l *LockFile) Find(name, version string) *LockedPlugin {
 	return nil
 }
 
-// KeyOf is the key that is trusted for a plugin; nil for none.
+// KeyOf returns the trusted key of a plugin; nil for none.
 func (l *LockFile) KeyOf(name string) (*Key, error) {
 	if l == nil || l.Keys[name] == "" {
 		return nil, nil
@@ -96,7 +96,7 @@ func (l *LockFile) KeyOf(name string) (*Key, error) {
 	return k, nil
 }
 
-// Trust notes the key that signs a plugin's archives.
+// Trust records the key that signs a plugin's archives.
 func (l *LockFile) Trust(name string, k *Key) {
 	l.Version = 1
 	if l.Keys == nil {
@@ -105,7 +105,7 @@ func (l *LockFile) Trust(name string, k *Key) {
 	l.Keys[name] = k.String()
 }
 
-// Add notes a checksum for this machine's platform, or for all platforms if the archive is made of a repository. A
+// Add records a checksum for this machine's platform, or for all platforms if the archive is made from a repository. A
 // plugin has one entry for each version.
 func (l *LockFile) Add(name, version, server, checksum string) {
 	l.Version = 1
@@ -128,8 +128,8 @@ func (l *LockFile) Add(name, version, server, checksum string) {
 	})
 }
 
-// EditLockFile lets edit change the lock file of a folder, which is made if it is missing. Processes that edit at the
-// same moment do not lose each other's entries.
+// EditLockFile lets edit change the lock file of a folder, and creates a missing one. Concurrent edits by other
+// processes are not lost.
 func EditLockFile(ctx context.Context, dir string, edit func(*LockFile)) error {
 	release, err := filelock.Folder(ctx, dir, nil)
 	if err != nil {
@@ -147,7 +147,7 @@ func EditLockFile(ctx context.Context, dir string, edit func(*LockFile)) error {
 	return l.Write(dir)
 }
 
-// Write puts the lock file into a folder, whole or not at all.
+// Write writes the lock file into a folder, atomically.
 func (l *LockFile) Write(dir string) error {
 	text, err := json.MarshalIndent(l, "", "  ")
 	if err != nil {

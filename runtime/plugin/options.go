@@ -7,7 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// Severity is how much a plugin's message matters.
+// Severity is the severity of a plugin's message.
 type Severity uint8
 
 // The severities of messages.
@@ -18,9 +18,9 @@ const (
 	Error
 )
 
-// Message is something that a plugin tells the user through the engine (F2.11).
+// Message is a message of a plugin to the user, through the engine (F2.11).
 type Message struct {
-	URN       urn.URN // of the resource that it is about, or empty
+	URN       urn.URN // of the resource concerned, or empty
 	Severity  Severity
 	Text      string
 	Ephemeral bool // a status, not to be kept
@@ -32,14 +32,14 @@ type Override struct {
 	Path          string // the executable or the directory that holds it, relative to the root directory or absolute
 }
 
-// Options is everything that a Host takes from outside. The caller must not modify it afterwards. Callbacks may be
-// called from several goroutines at once, and must not block for long.
+// Options are the external inputs of a Host. The caller must not modify them afterwards. Callbacks may be called from
+// several goroutines at once, and must not block for long.
 type Options struct {
-	// Env is the environment of this process, as in os.Environ. Plugins inherit it but for what opens the secrets of
-	// stacks; see environ.List.ForChildren. Pass names what they inherit all the same.
+	// Env is the environment of this process, as in os.Environ. Plugins inherit it without the variables that open the
+	// secrets of stacks; see environ.List.ForChildren. Pass names variables that they inherit all the same.
 	Env  []string
 	Pass []string
-	// Path lists the directories to look for executables, in order; IgnoreAmbient leaves them out
+	// Path lists the directories to search for executables, in order; IgnoreAmbient skips them
 	// (PULUMI_IGNORE_AMBIENT_PLUGINS).
 	Path          []string
 	IgnoreAmbient bool
@@ -52,31 +52,31 @@ type Options struct {
 	// Project is the project's name; RuntimeOptions are its runtime.options (E3.2).
 	Project        string
 	RuntimeOptions map[string]string
-	// Overrides come before everything else but attached providers.
+	// Overrides come before all other sources except attached providers.
 	Overrides []Override
-	// ReadScript reads the PulumiPlugin.yaml of a plugin that is a program in source form; nil when none can be run.
+	// ReadScript reads the PulumiPlugin.yaml of a plugin in source form; nil if none can be run.
 	ReadScript func(path string) (Script, error)
-	// Languages are commands that start language hosts, by the name of the language. Others are looked for on Path and
-	// among the installed plugins.
+	// Languages are commands that start language hosts, by the name of the language. Other hosts are searched on Path
+	// and among the installed plugins.
 	Languages map[string][]string
 	// DebugProviders are running providers to attach to, by name, with their ports (PULUMI_DEBUG_PROVIDERS, E3.7).
 	DebugProviders map[string]int
 	// LegacySearch takes the highest version at or above the one asked for (PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH, F2.29).
 	LegacySearch bool
-	// DisablePreview asks providers for nothing while previewing (PULUMI_DISABLE_PROVIDER_PREVIEW, E3.53).
+	// DisablePreview makes no calls of Create and Update in previews (PULUMI_DISABLE_PROVIDER_PREVIEW, E3.53).
 	DisablePreview bool
 	// PulumiVersion is the version of Pulumi that plugins see; empty accepts any version that they require.
 	PulumiVersion string
 	// MapperTarget, LoaderTarget and ResolverTarget are addresses of services handed to plugins; empty for none (F2.12).
 	MapperTarget, LoaderTarget, ResolverTarget string
-	// Log gets the messages of plugins; nil to drop them.
+	// Log receives the messages of plugins; nil to drop them.
 	Log func(Message)
-	// Warn gets what a user should know but need not act on; nil to drop it.
+	// Warn receives warnings for the user; nil to drop them.
 	Warn func(text string)
-	// StartLimit is how long a plugin may take to print its port and answer its first call; 0 is the usual 10 s (F2.7).
-	// EndLimit is how long it may take to answer Cancel, and then to end by itself; 0 is the usual 5 s (F2.13).
+	// StartLimit is the time for a plugin to print its port and answer its first call; 0 for 10 s (F2.7). EndLimit is
+	// the time to answer Cancel, and then to end by itself; 0 for 5 s (F2.13).
 	StartLimit, EndLimit time.Duration
-	// Trace gets a JSON line per call (PULUMI_DEBUG_GRPC, F2.39), with secrets blanked out; nil for none. The host
+	// Trace receives a JSON line per call (PULUMI_DEBUG_GRPC, F2.39), with secrets masked; nil for none. The host
 	// writes whole lines, one at a time.
 	Trace io.Writer
 }

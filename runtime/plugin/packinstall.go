@@ -20,30 +20,29 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// RequiredPack is a policy pack that an organization requires, and where its archive is.
+// RequiredPack is a policy pack that an organization requires, with the place of its archive.
 type RequiredPack struct {
 	Owner, Name, Version string
-	Location             string // the URL of the archive; empty if the pack has to be installed already
-	Forbidden            string // what forbids the download, such as a flag; empty if nothing does
+	Location             string // the URL of the archive; empty for a pack that must be installed
+	Forbidden            string // the reason why downloads are forbidden, such as a flag; empty if they are allowed
 	Client               *http.Client
 	Pause                time.Duration     // as in Installation
-	Tell                 func(text string) // gets a text about the download
+	Tell                 func(text string) // receives a text about the download
 	// Inspect is called for an unpacked pack, and returns the options of its language host. It may change the pack.
 	Inspect func(dir string) (Script, error)
 }
 
-// Limits of a policy pack and of the installation of what it depends on.
+// Limits of a policy pack and of the installation of its dependencies.
 const (
 	largestPack  = 256 << 20 // bytes of the archive
 	packPatience = 10 * time.Minute
 )
 
-// packPart is what may be a part of the path of an installed pack.
+// packPart matches an allowed part of the path of an installed pack.
 var packPart = regexp.MustCompile(`^[A-Za-z0-9_+-][A-Za-z0-9._+-]{0,127}$`)
 
-// InstallPack returns the folder of a required pack, where the Pulumi CLI looks for it, too. A pack that is missing is
-// downloaded, and the host of its language installs what it depends on. The URL alone allows the download: no
-// token is sent.
+// InstallPack returns the folder of a required pack, the same as that of the Pulumi CLI. A missing pack is downloaded,
+// and the host of its language installs its dependencies. The URL alone authorizes the download: no token is sent.
 func (h *Host) InstallPack(ctx context.Context, r RequiredPack) (dir string, err error) {
 	name := strings.ReplaceAll(r.Name, "/", "_")
 	for _, part := range []string{r.Owner, name, r.Version} {
@@ -74,7 +73,7 @@ func (h *Host) InstallPack(ctx context.Context, r RequiredPack) (dir string, err
 		return "", fmt.Errorf("wait for another installation: %w", err)
 	}
 	defer release()
-	if there() { // somebody else has installed it meanwhile
+	if there() { // installed by another process meanwhile
 		return dir, nil
 	}
 	if r.Tell != nil {
@@ -99,7 +98,7 @@ func (h *Host) InstallPack(ctx context.Context, r RequiredPack) (dir string, err
 	})
 }
 
-// packAddress returns an error for an address that others could answer at.
+// packAddress returns an error for an address at which others could answer.
 func packAddress(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -112,7 +111,7 @@ func packAddress(address string) error {
 	return errors.New("policy packs are downloaded over https only")
 }
 
-// unpackPack fills a pack's folder from an archive as npm makes it: the pack is its folder package.
+// unpackPack fills a pack's folder from an archive of npm, whose folder `package` is the pack.
 func unpackPack(dir, archive string) error {
 	f, err := os.Open(archive)
 	if err != nil {
@@ -136,8 +135,8 @@ func unpackPack(dir, archive string) error {
 	return nil
 }
 
-// InstallDependencies lets the host of its language install what a plugin in source form depends on. It does nothing
-// for other plugins.
+// InstallDependencies lets the language host of a plugin in source form install its dependencies. It does nothing for
+// other plugins.
 func (h *Host) InstallDependencies(ctx context.Context, name, dir string) error {
 	file := filepath.Join(dir, scriptFile)
 	if _, err := os.Stat(file); err != nil || h.options.ReadScript == nil {
@@ -150,8 +149,8 @@ func (h *Host) InstallDependencies(ctx context.Context, name, dir string) error 
 	return h.installDependencies(ctx, name, dir, script)
 }
 
-// installDependencies lets the host of a pack's language install what the pack depends on. A pack in YAML depends on
-// nothing, and neither does one whose language has only an executable that runs packs.
+// installDependencies lets the language host of a pack install its dependencies. A pack in YAML has none, and neither
+// has one whose language has only an executable that runs packs.
 func (h *Host) installDependencies(ctx context.Context, name, dir string, script Script) error {
 	o := &h.options
 	command, ok := o.languageHost(script.Language)

@@ -17,32 +17,31 @@ import (
 )
 
 const (
-	// startLimit is, unless Options say otherwise, how long a plugin may take to print its port and answer its first call
-	// (E3.3, F2.7).
+	// startLimit is the default time for a plugin to print its port and answer its first call (E3.3, F2.7).
 	startLimit = 10 * time.Second
-	// graceLimit is, unless Options say otherwise, how long a plugin may take to end by itself once asked to (F2.13).
+	// graceLimit is the default time for a plugin to end by itself once asked to (F2.13).
 	graceLimit = 5 * time.Second
-	// drainLimit is how long to wait for the last words of a process that is gone: something it started may hold its
-	// output open for ever. A machine under load needs most of it.
+	// drainLimit is the time to wait for the last output of an ended process, whose children may hold the output open
+	// for ever. A machine under load needs most of it.
 	drainLimit = 2 * time.Second
-	// breakLimit is how long a call that failed because the connection broke waits for a sign of that.
-	// Without one the plugin has reported it itself.
+	// breakLimit is the time that a failed call waits for signs of a broken connection. Without a sign the plugin
+	// itself reported the error.
 	breakLimit = 400 * time.Millisecond
-	// outputLimit bounds what is kept of a plugin's output, in bytes; lineLimit bounds its first line.
+	// outputLimit bounds the kept output of a plugin, in bytes; lineLimit bounds its first line.
 	outputLimit = 16 << 10
 	lineLimit   = 4 << 10
 )
 
 // process is a running plugin. Its methods are safe for concurrent use.
 type process struct {
-	name    string // as users know it
+	name    string // for messages
 	command *exec.Cmd
 	stdin   io.Closer
 	outputs []io.Closer // our ends of its pipes
 	output  *tail
-	first   chan firstLine // one value, ever
+	first   chan firstLine // receives exactly one value
 	readers sync.WaitGroup
-	ended   chan struct{} // closed once the process is gone and its last words are in
+	ended   chan struct{} // closed once the process has ended and its output has been read
 	exit    string        // set before ended is closed
 	script  *scriptRun    // of a plugin that this process, the host of its language, runs; nil for a plugin itself
 	stop    sync.Once
@@ -55,8 +54,8 @@ type firstLine struct {
 	err  error
 }
 
-// launch runs an executable and waits until it has printed its port. limit is the time to start that messages name.
-// The caller stops the process; there is none if the error is not nil.
+// launch runs an executable and waits until it has printed its port. limit is the time limit of the start, for
+// messages. The caller stops the process; there is none if the error is not nil.
 func (o *Options) launch(ctx context.Context, c program, limit time.Duration) (*process, int, error) {
 	p, err := o.start(c, limit)
 	if err != nil {
@@ -70,9 +69,9 @@ func (o *Options) launch(ctx context.Context, c program, limit time.Duration) (*
 	return p, port, nil
 }
 
-// program is what starts a process. The arguments, the variables and the folder are as in exec.Cmd.
+// program describes a process to start. The arguments, the variables and the folder are as in exec.Cmd.
 type program struct {
-	name, path string // the name as users know it
+	name, path string // the name for messages
 	args, env  []string
 	dir        string
 }
@@ -105,7 +104,7 @@ func (o *Options) start(c program, limit time.Duration) (*process, error) {
 	return p, nil
 }
 
-// readStdout takes the first line for the port and the rest for output.
+// readStdout reads the port from the first line and keeps the rest as output.
 func (p *process) readStdout(r io.Reader) {
 	reader := bufio.NewReaderSize(r, lineLimit)
 	line, err := reader.ReadSlice('\n')
@@ -123,9 +122,9 @@ func (p *process) readStdout(r io.Reader) {
 }
 
 func (p *process) wait() {
-	state, _ := p.command.Process.Wait() // of the process alone, and not of anyone who holds its output
+	state, _ := p.command.Process.Wait() // waits only for the process, not for children that hold its output
 	p.exit = state.String()
-	// Whatever it started and left behind in its group goes as well.
+	// Children that remain in its group are killed as well.
 	killGroup(p.command.Process)
 	drained := make(chan struct{})
 	go func() {
@@ -137,7 +136,7 @@ func (p *process) wait() {
 	case <-time.After(drainLimit):
 	}
 	for _, f := range p.outputs {
-		_ = f.Close() // wakes readers that would wait for ever
+		_ = f.Close() // wakes readers that would block for ever
 	}
 	<-drained
 	close(p.ended)
@@ -153,7 +152,7 @@ func (p *process) gone() bool {
 	}
 }
 
-// crash is the error for a process that has ended; call it once gone.
+// crash returns the error for an ended process.
 func (p *process) crash() *provider.CrashError {
 	exit := p.exit
 	if p.script != nil {
@@ -184,7 +183,7 @@ func (p *process) port(ctx context.Context) (int, error) {
 	}
 	text := strings.TrimSpace(progress.Replace(line.text))
 	if line.err != nil {
-		// It may have closed its output and live on; then it can never tell its port.
+		// A process that has closed its output can no longer print its port.
 		select {
 		case <-p.ended:
 			return 0, p.crash()
@@ -217,7 +216,7 @@ func shorten(text string) string {
 	return string(runes[:limit]) + "…"
 }
 
-// close ends the process: it is asked to, given time, and killed if it takes more. It returns once the process is gone.
+// close asks the process to end, and kills it after the time limit. It returns once the process has ended.
 func (p *process) close() { p.end(p.grace) }
 
 // kill ends the process at once.

@@ -13,12 +13,12 @@ import (
 	"github.com/yamlhost/yamlhost/internal/git"
 )
 
-// gitScheme begins the sources of plugins that a repository keeps in source form (F2.32).
+// gitScheme is the prefix of sources that are repositories with plugins in source form (F2.32).
 const gitScheme = "git://"
 
 func (i *Installation) fromGit() bool { return strings.HasPrefix(i.Server, gitScheme) }
 
-// folder is where the plugin is in what was unpacked.
+// folder returns the path of the plugin in the unpacked repository.
 func (i *Installation) folder() string {
 	if p, err := git.ParsePackage(i.Server, ""); err == nil && i.fromGit() {
 		return filepath.FromSlash(p.Folder)
@@ -26,8 +26,8 @@ func (i *Installation) folder() string {
 	return ""
 }
 
-// InstalledSource returns the folder that a plugin of a repository was installed in, below a home directory. It is
-// false if there is none, or if the lock file of lockDir has the checksum of another archive.
+// InstalledSource returns the folder of an installed plugin of a repository, below a home directory. found is false if
+// there is none, or if the lock file of lockDir has another checksum.
 func InstalledSource(home, lockDir, name, version string) (dir string, found bool) {
 	folder, label := pluginFolder(home), "resource-"+name+"-v"+version
 	dir = filepath.Join(folder, label)
@@ -42,8 +42,8 @@ func InstalledSource(home, lockDir, name, version string) (dir string, found boo
 	return dir, locked == nil || locked.Checksum(Platform()) == Receipt(dir)
 }
 
-// archive makes an archive of the plugin's repository at its version. It is not compressed, so that its checksum
-// depends on nothing but the commit.
+// archive writes an archive of the plugin's repository at its version. It is not compressed, so that its checksum
+// depends only on the commit.
 func (i *Installation) archive(ctx context.Context, folder, label string) (path string, err error) {
 	p, err := git.ParsePackage(i.Server, i.Version)
 	if err != nil {

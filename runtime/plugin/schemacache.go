@@ -24,9 +24,9 @@ type SchemaCache struct {
 	Home string // empty to keep nothing
 }
 
-// Path returns the file that keeps the schema of the plugin at a location (F2.38). One from PATH is known by its path,
-// its size and its time. Path is empty for a plugin whose content may change without a sign: one from the project or
-// attached.
+// Path returns the file that keeps the schema of the plugin at a location (F2.38). A plugin on PATH is identified by
+// its path, size and time. Path is empty for a plugin whose content may change unnoticed: one of the project, or an
+// attached one.
 func (c SchemaCache) Path(d schema.Descriptor, loc Location) string {
 	name := d.Name + "-" + loc.Version
 	if loc.Ambient {
@@ -57,8 +57,8 @@ func shortDigest(data []byte) string {
 	return hex.EncodeToString(sum[:])[:12]
 }
 
-// OpenFile opens a schema that somebody has put into a file, gzipped or not, by its index. Where the index cannot be
-// written, it reads the whole schema.
+// OpenFile opens a schema in a file of the user, gzipped or not, by its index. If the index cannot be written, it reads
+// the whole schema.
 func (c SchemaCache) OpenFile(path string) (*schema.Package, error) {
 	if c.Home == "" {
 		text, err := ReadSchemaFile(path)
@@ -94,18 +94,18 @@ func (c SchemaCache) OpenFile(path string) (*schema.Package, error) {
 		}
 	}
 	pkg, err := schema.OpenKept(unpacked, beside+".index")
-	if err != nil { // somebody has been at them: the source knows better
+	if err != nil { // the unpacked files were changed: read the source
 		return SchemaCache{}.OpenFile(path)
 	}
 	return pkg, nil
 }
 
 // Open opens a plugin's schema that Keep has written to a file; installed is when the plugin was installed. A schema
-// that differs from its index is not trusted. One without an index, because its writer was killed or another program
-// wrote it, is read as it is. A file older than the installation is ignored: it belongs to an earlier plugin of the
+// that differs from its index is ignored. A schema without an index, because its writer was killed or another program
+// wrote it, is read as a whole. A file older than the installation is ignored: it belongs to an earlier plugin of the
 // same version.
 func (c SchemaCache) Open(path string, installed time.Time) (*schema.Package, error) {
-	const grain = 2 * time.Second // a file system may keep times no finer
+	const grain = 2 * time.Second // the resolution of times on some file systems
 	if info, err := os.Stat(path); err == nil && info.ModTime().Before(installed.Add(-grain)) {
 		return nil, errors.New("the schema is older than the plugin")
 	}
@@ -117,9 +117,8 @@ func (c SchemaCache) Open(path string, installed time.Time) (*schema.Package, er
 	return pkg, err
 }
 
-// Keep writes a plugin's schema to a file, with its index, and opens it. A cache that cannot be written costs time and
-// nothing else. The file gets the time of the plugin, so that processes that keep the same schema at once write the
-// same index.
+// Keep writes a plugin's schema to a file, with its index, and opens it. A cache that cannot be written only costs
+// time. The file gets the time of the plugin, so that processes that keep the same schema at once write the same index.
 func (c SchemaCache) Keep(path string, installed time.Time, text func() io.Reader) (*schema.Package, error) {
 	kept, err := schema.KeepIndexed(text(), path, c.index(path), installed)
 	if err != nil {
@@ -139,13 +138,13 @@ func (c SchemaCache) Keep(path string, installed time.Time, text func() io.Reade
 
 func (c SchemaCache) index(path string) string { return c.beside(path) + ".index" }
 
-// Installed returns when a plugin was put into the plugin folder; zero when that cannot be told.
+// Installed returns the time when a plugin was installed; zero if unknown.
 func (loc Location) Installed() time.Time {
 	info, err := os.Stat(loc.Path)
 	if err != nil {
 		return time.Time{}
 	}
-	if !info.IsDir() { // a package may give its file any time, but not the folder that it was unpacked into
+	if !info.IsDir() { // an archive determines the times of its files, but not that of the folder
 		if dir, err := os.Stat(filepath.Dir(loc.Path)); err == nil && dir.ModTime().After(info.ModTime()) {
 			info = dir
 		}
@@ -158,8 +157,8 @@ func (c SchemaCache) beside(path string) string {
 	return filepath.Join(c.Home, "yamlhost", "schemas", shortDigest([]byte(path)))
 }
 
-// unpackSchema unpacks a gzipped schema into the home folder, with its index, and answers whether both could be kept.
-// An unpacked file has the time of its source, so that all processes that unpack it at once share an index.
+// unpackSchema unpacks a gzipped schema into the home folder, with its index, and reports whether both could be
+// written. An unpacked file has the time of its source, so that all processes that unpack it at once share an index.
 func unpackSchema(path, unpacked, indexPath string, modified time.Time) (kept bool, err error) {
 	packed, err := os.Open(path)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// schemaText is the answer to GetSchema in the buffers that it came in: the largest schemas have 150 MB, which a
-// message would hold three times while it is decoded. Anyone who receives one releases it.
+// schemaText is the answer to GetSchema in the received buffers: the largest schemas have 150 MB, of which a decoder
+// would hold three copies. The receiver must call release.
 type schemaText struct {
 	buffers mem.BufferSlice
 	at      int // of the text in buffers
@@ -24,8 +24,8 @@ const schemaField = 1
 
 var errSchemaMessage = errors.New("the message with the schema is damaged")
 
-// receive takes the buffers of a message, which are shared with gRPC, and finds the text: as everywhere in protobuf,
-// the last of equal fields counts, and unknown ones do not matter.
+// receive keeps the buffers of a message, which are shared with gRPC, and locates the text. As always in protobuf, the
+// last of equal fields wins and unknown ones are ignored.
 func (s *schemaText) receive(buffers mem.BufferSlice) error {
 	r := buffers.Reader()
 	defer r.Close()
@@ -65,7 +65,7 @@ func (s *schemaText) receive(buffers mem.BufferSlice) error {
 	return nil
 }
 
-// release lets go of the buffers. It is safe to call twice.
+// release frees the buffers. It is safe to call twice.
 func (s *schemaText) release() {
 	s.buffers.Free()
 	*s = schemaText{}
@@ -74,18 +74,18 @@ func (s *schemaText) release() {
 // open reads the text from its start, until it is released.
 func (s *schemaText) open() io.Reader {
 	r := s.buffers.Reader()
-	_, _ = r.Discard(s.at) // it is there
+	_, _ = r.Discard(s.at) // in range by construction
 	return io.LimitReader(r, int64(s.size))
 }
 
-// bytes is a copy of the text.
+// bytes returns a copy of the text.
 func (s *schemaText) bytes() []byte {
 	text := make([]byte, s.size)
-	_, _ = io.ReadFull(s.open(), text) // all of it is there
+	_, _ = io.ReadFull(s.open(), text) // all of in range by construction
 	return text
 }
 
-// message is the received protobuf message.
+// message returns the received protobuf message.
 func (s *schemaText) message() *pulumirpc.GetSchemaResponse {
 	return &pulumirpc.GetSchemaResponse{Schema: string(s.bytes())}
 }

@@ -20,17 +20,17 @@ import (
 // scriptFile marks a folder as a plugin in source form.
 const scriptFile = "PulumiPlugin.yaml"
 
-// scriptPatience is how many times longer than others a plugin in source form may take to print its port.
+// scriptPatience multiplies the time limit for plugins in source form to print their port.
 const scriptPatience = 6
 
 // Script is the description of a plugin in source form.
 type Script struct {
 	Language string         // that it is written in, such as nodejs
-	Options  map[string]any // for the language host; as JSON has values
+	Options  map[string]any // for the language host, as JSON values
 	Requires string         // the versions of Pulumi that it runs under, as a range; empty for all
 }
 
-// languageHost finds what starts the host of a language: the command that Options name, an executable on the path, or
+// languageHost returns the command that starts the host of a language: that of Options, an executable on the path, or
 // an installed plugin, in this order (F2.25, F2.30).
 func (o *Options) languageHost(language string) (command []string, ok bool) {
 	if command := o.Languages[language]; len(command) > 0 {
@@ -69,7 +69,7 @@ func (o *Options) startHost(ctx context.Context, name string, command []string, 
 // source is a plugin in source form.
 type source struct {
 	name, dir string
-	file      string // that describes it, in dir
+	file      string // the file that describes it, in dir
 	kind      string // resource or analyzer
 }
 
@@ -146,25 +146,25 @@ type scriptRun struct {
 	reading sync.WaitGroup // follow
 
 	mu   sync.Mutex
-	exit string // how the plugin ended, as its host tells; empty while it has not
+	exit string // the end of the plugin as reported by its host; empty until then
 }
 
-// close ends the plugin and waits until nothing of it is followed any more.
+// close ends the plugin and waits for the goroutines of follow.
 func (r *scriptRun) close() {
 	r.stop()
 	r.reading.Wait()
 	_ = r.conn.Close()
 }
 
-// ended is how the plugin ended; empty when its host has not told.
+// ended returns how the plugin ended; empty if its host has not reported it.
 func (r *scriptRun) ended() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.exit
 }
 
-// follow starts a plugin by its language host and takes what it prints: the first line of output for the port, the rest
-// for its last words. Once the plugin has ended its host has no more to do, and is ended too.
+// follow starts a plugin through its language host and reads its output: the first line for the port, the rest for
+// errors. When the plugin has ended, its host is ended too.
 func (p *process) follow(ctx context.Context, host pulumirpc.LanguageRuntimeClient, request *pulumirpc.RunPluginRequest,
 	first chan<- firstLine) {
 	var head []byte

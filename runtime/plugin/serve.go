@@ -13,16 +13,16 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// Serve offers a provider on a port of 127.0.0.1. stop ends that, calls in flight too, and returns once no goroutine of
-// it is left; the provider stays the caller's to close.
+// Serve serves a provider on a port of 127.0.0.1. stop ends the server and the calls in flight, and returns once all
+// goroutines have ended. The caller closes the provider.
 func Serve(p provider.Provider) (address string, stop func(), err error) {
 	return transport.Serve("the provider", func(s *grpc.Server) {
 		pulumirpc.RegisterResourceProviderServer(s, NewServer(p))
 	}, grpc.ForceServerCodecV2(newCodec()))
 }
 
-// ServeMain is the whole life of a plugin's process: it prints the port to stdout (F2.5) and serves until ctx is done
-// or the engine at engineAddress, if there is one, is gone (F2.11). It closes the provider.
+// ServeMain is the main function of a plugin's process: it prints the port to stdout (F2.5) and serves until ctx is
+// done or the engine at engineAddress, if any, has ended (F2.11). It closes the provider.
 func ServeMain(ctx context.Context, p provider.Provider, stdout io.Writer, engineAddress string) error {
 	defer func() { _ = p.Close() }()
 	address, stop, err := Serve(p)

@@ -20,21 +20,21 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// NewServer offers a provider as a plugin. The provider stays the caller's to close. The server is safe for concurrent
-// use, as the provider must be.
+// NewServer serves a provider as a plugin. The caller closes the provider. The server is safe for concurrent use, as
+// the provider must be.
 func NewServer(p provider.Provider) pulumirpc.ResourceProviderServer { return &server{provider: p} }
 
-// server translates calls for a provider in this process.
+// server translates gRPC calls to calls of a provider in this process.
 type server struct {
 	pulumirpc.UnimplementedResourceProviderServer
 	provider provider.Provider
 
-	mu          sync.RWMutex // guards what follows
+	mu          sync.RWMutex // guards the fields below
 	configured  provider.Configured
-	byteStrings bool // the engine takes strings that are not UTF-8
+	byteStrings bool // the engine accepts strings that are not UTF-8
 }
 
-// all reads everything that an engine can send in fields of a request.
+// all decodes fields of a request with every kind of value that an engine can send.
 func all(request proto.Message, fields ...protoreflect.Name) ([]value.Value, error) {
 	values := make([]value.Value, len(fields))
 	known := request.ProtoReflect().Descriptor().Fields()
@@ -48,7 +48,7 @@ func all(request proto.Message, fields ...protoreflect.Name) ([]value.Value, err
 	return values, nil
 }
 
-// encoding lists the kinds of values that an engine accepts in answers.
+// encoding returns the encoding of answers, with the kinds of values that the engine accepts.
 func (s *server) encoding() wire.Options {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -84,7 +84,7 @@ type stepRequest interface {
 	GetResourceStatusToken() string
 }
 
-// step is a step under way. end is called when it is over.
+// step is a running step. end is called at its end.
 type step struct {
 	provider provider.Configured
 	subject  provider.Subject
@@ -92,7 +92,7 @@ type step struct {
 	end      func()
 }
 
-// enterStep is enter for a step, which may publish views. old are those that there were.
+// enterStep is enter for a step, which may publish views. old are the former views.
 func (s *server) enterStep(r stepRequest, old []*pulumirpc.View, fields ...protoreflect.Name) (*step, []value.Value,
 	error) {
 	p, v, err := s.enter(r, fields...)
@@ -108,7 +108,7 @@ func (s *server) enterStep(r stepRequest, old []*pulumirpc.View, fields ...proto
 
 func (s *server) fail(err error) error { return statusOf(err, s.encoding()) }
 
-// encodeTo makes a value a field of an answer.
+// encodeTo encodes a value into a field of an answer.
 func encodeTo(o wire.Options, v value.Value, answer proto.Message, field protoreflect.Name) error {
 	number := answer.ProtoReflect().Descriptor().Fields().ByName(field).Number()
 	if err := o.EncodeInto(answer, number, v); err != nil {
@@ -117,7 +117,7 @@ func encodeTo(o wire.Options, v value.Value, answer proto.Message, field protore
 	return nil
 }
 
-// Handshake returns the features that all our providers support.
+// Handshake returns the features of all our providers.
 func (s *server) Handshake(_ context.Context, r *pulumirpc.ProviderHandshakeRequest) (
 	*pulumirpc.ProviderHandshakeResponse, error) {
 	s.mu.Lock()
@@ -129,7 +129,7 @@ func (s *server) Handshake(_ context.Context, r *pulumirpc.ProviderHandshakeRequ
 	}, nil
 }
 
-// Attach has nothing to do: the provider asks nothing of the engine.
+// Attach does nothing: the provider makes no calls to the engine.
 func (s *server) Attach(context.Context, *pulumirpc.PluginAttach) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, nil
 }
@@ -194,7 +194,7 @@ func (s *server) check(
 	}
 	request := provider.CheckRequest{
 		Subject: subject(r.GetUrn(), r.GetName(), r.GetType()), Olds: v[0].MapOrEmpty(), News: v[1].MapOrEmpty(),
-		// the wire does not say whether this is a preview
+		// the request does not tell whether this is a preview
 		RandomSeed: r.GetRandomSeed(), AllowUnknowns: v[1].ContainsUnknown(),
 	}
 	if a := r.GetAutonaming(); a != nil {

@@ -16,7 +16,7 @@ import (
 // signatureSuffix ends the name of the file with the signature of another one.
 const signatureSuffix = ".minisig"
 
-// largestInMemory bounds an archive whose signature is not of a digest.
+// largestInMemory bounds an archive whose signature covers the whole file and not a digest.
 const largestInMemory = 256 << 20
 
 // Key is a publisher's public key of minisign.
@@ -34,10 +34,10 @@ func ParseKey(text string) (*Key, error) {
 // String returns the key as lock files keep it.
 func (k *Key) String() string { return k.public.String() }
 
-// SignatureError is returned when an archive has no signature that a trusted key has made.
+// SignatureError is returned when an archive has no signature by a trusted key.
 type SignatureError struct{ From, Problem string }
 
-// Error names where the archive came from, and the problem.
+// Error names the source of the archive, and the problem.
 func (e *SignatureError) Error() string {
 	return fmt.Sprintf("the archive from %s is not accepted: %s; nothing was installed", e.From, e.Problem)
 }
@@ -58,7 +58,7 @@ func (i *Installation) signed(ctx context.Context, archive, sum string) error {
 	}
 	if signature != nil {
 		about := i.asset()
-		if i.File != "" { // the name of a file of this machine is its owner's
+		if i.File != "" { // a local file may have any name
 			name, about = i.File+signatureSuffix, ""
 		}
 		if problem := i.Key.vouches(archive, signature, about); problem != "" {
@@ -87,7 +87,7 @@ func (i *Installation) signed(ctx context.Context, archive, sum string) error {
 		if !minisign.Verify(i.Key.public, text, signature) {
 			return refuse("%s is not the trusted key's signature of %s", list.name+signatureSuffix, list.name)
 		}
-		if list.alone { // it names no version
+		if list.alone { // such a list names no version
 			if problem := speaksOf(signature, list.name); problem != "" {
 				return refuse("%s %s", list.name+signatureSuffix, problem)
 			}
@@ -101,7 +101,7 @@ func (i *Installation) signed(ctx context.Context, archive, sum string) error {
 		"nor a signed list of checksums", name)
 }
 
-// vouches describes what is wrong with a signature of a file; empty for nothing.
+// vouches verifies the signature of a file. It returns the problem, or an empty text.
 func (k *Key) vouches(path string, signature []byte, name string) string {
 	var s minisign.Signature
 	if err := s.UnmarshalText(signature); err != nil {
@@ -120,8 +120,7 @@ func (k *Key) vouches(path string, signature []byte, name string) string {
 	return speaksOf(signature, name)
 }
 
-// hasSigned reports whether a signature is the key's of a file. One that is not of a digest wants the whole file in
-// memory.
+// hasSigned reports whether the key has signed a file. A signature without a digest needs the whole file in memory.
 func (k *Key) hasSigned(path string, ofDigest bool, signature []byte) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -141,8 +140,8 @@ func (k *Key) hasSigned(path string, ofDigest bool, signature []byte) (bool, err
 	return err == nil && minisign.Verify(k.public, text, signature), err
 }
 
-// speaksOf describes what is wrong where the trusted comment of a signature, which has been verified, names another
-// file: minisign writes file:NAME there. Else anyone could give an older release for a newer one.
+// speaksOf returns a problem if the verified trusted comment of a signature, in which minisign writes file:NAME, names
+// another file. This prevents passing off an older release as a newer one.
 func speaksOf(signature []byte, name string) string {
 	var s minisign.Signature
 	if err := s.UnmarshalText(signature); err != nil {
@@ -156,7 +155,7 @@ func speaksOf(signature []byte, name string) string {
 	return ""
 }
 
-// beside reads a small file that stands beside the archive; it is nil where there is none.
+// beside reads a small file beside the archive; it returns nil if there is none.
 func (i *Installation) beside(ctx context.Context, name string) ([]byte, error) {
 	if i.File == "" {
 		return i.small(ctx, strings.TrimSuffix(i.url(), i.asset())+name)

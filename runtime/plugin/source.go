@@ -14,22 +14,22 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Source is a place that plugins can be downloaded from.
+// Source is a place from which plugins can be downloaded.
 type Source struct {
-	// Server is a URL as Installation takes it.
+	// Server is a URL in the form of Installation.Server.
 	Server string
-	// latest is a page that redirects to the page of the newest version; empty where there is none.
+	// latest is the URL of a page that redirects to the newest version; empty if there is no body to close properly.
 	latest string
 }
 
-// releases is where a repository on GitHub keeps what it has released.
+// releases returns the source for the releases of a repository on GitHub.
 func releases(owner, repository string) Source {
 	page := "https://github.com/" + owner + "/" + repository + "/releases"
 	return Source{Server: page + "/download/v${VERSION}", latest: page + "/latest"}
 }
 
-// Sources are the places to download a plugin from, best first, as its pluginDownloadURL says, which may be empty
-// (F2.32). overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES (F2.35).
+// Sources returns the sources of a plugin, best first. from is its pluginDownloadURL, which may be empty (F2.32).
+// overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES (F2.35).
 func Sources(name, from, overrides string) ([]Source, error) {
 	if !pluginName().MatchString(name) {
 		return nil, fmt.Errorf("%q cannot be the name of a plugin", name) // nor is a path ever made an address
@@ -59,7 +59,7 @@ func Sources(name, from, overrides string) ([]Source, error) {
 		"plugins can be downloaded from a URL that begins with http://, https://, github:// or git://, not from %q", from)
 }
 
-// override applies the first matching entry of regex=URL,… to a source; empty when none matches.
+// override applies the first matching entry of regex=URL,… to a source; it returns an empty text if none matches.
 func override(canonical, overrides string) (string, error) {
 	for rule := range strings.SplitSeq(overrides, ",") {
 		if rule == "" {
@@ -74,7 +74,7 @@ func override(canonical, overrides string) (string, error) {
 		if loc == nil {
 			continue
 		}
-		// Placeholders for the plugin stay: they are not references to parts of the match.
+		// Keep the placeholders for the plugin, which are not references to parts of the match.
 		keep := strings.NewReplacer("${NAME}", "$${NAME}", "${VERSION}", "$${VERSION}", "${OS}", "$${OS}", "${ARCH}",
 			"$${ARCH}")
 		return string(expression.ExpandString(nil, keep.Replace(dst), canonical, loc)), nil
@@ -82,7 +82,7 @@ func override(canonical, overrides string) (string, error) {
 	return "", nil
 }
 
-// ErrNoLatest is returned when a source cannot tell which version is the newest.
+// ErrNoLatest is returned when a source does not tell its newest version.
 var ErrNoLatest = errors.New("the newest version cannot be looked up there")
 
 // Latest asks a source for its newest version, without a v. client may be nil.
@@ -103,7 +103,7 @@ func (s Source) Latest(ctx context.Context, client *http.Client) (string, error)
 	if err != nil {
 		return "", fmt.Errorf("ask %s for the newest version: %w", s.latest, plainly(err))
 	}
-	_ = response.Body.Close() // there is none
+	_ = response.Body.Close() // there is no body to close properly
 	version := strings.TrimPrefix(path.Base(response.Header.Get("Location")), "v")
 	if _, err := semver.NewVersion(version); err != nil || response.StatusCode/100 != 3 {
 		return "", fmt.Errorf("ask %s for the newest version: %w (the server answered %s)", s.latest, ErrNoLatest,
@@ -112,7 +112,7 @@ func (s Source) Latest(ctx context.Context, client *http.Client) (string, error)
 	return version, nil
 }
 
-// plainly is an error of a request without the request, which is named already.
+// plainly removes the request from an error of a request, since the caller names it.
 func plainly(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err

@@ -4,13 +4,13 @@ import "sync"
 
 // tail keeps the end of a process's output, bounded. It is safe for concurrent use.
 type tail struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	limit int
 	kept  []byte
 	cut   bool
 }
 
-// Write keeps what fits; it never fails.
+// Write appends p and drops the beginning if it does not fit. It never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -17,9 +17,9 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/wire"
 )
 
-// tracer writes a JSON line when a call starts and one when it ends (F2.39). Secrets are hidden: those marked in a
-// message, and everything that was ever sent as part of a secret, since many plugins get them in the plain. It is safe
-// for concurrent use.
+// tracer writes a JSON line when a call starts and one when it ends (F2.39). Secrets are masked: those marked in a
+// message, and every text that was ever sent as part of a secret, since many plugins get secrets as plain text. It is
+// safe for concurrent use.
 type tracer struct {
 	mu      sync.Mutex // guards out, and keeps lines whole
 	out     io.Writer
@@ -37,7 +37,7 @@ type traceLine struct {
 	Duration  string            `json:"duration,omitempty"`
 }
 
-// intercept is the hook for gRPC.
+// intercept is the interceptor for gRPC.
 func (t *tracer) intercept(
 	ctx context.Context, method string, request, response any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
 	options ...grpc.CallOption,
@@ -62,14 +62,14 @@ func (t *tracer) intercept(
 func (t *tracer) write(line traceLine) {
 	text, err := json.Marshal(line)
 	if err != nil {
-		return // a trace must not break what it traces
+		return // a trace must not fail the call
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_, _ = t.out.Write(append(text, '\n'))
 }
 
-// hidden is a message as JSON without secrets; nil for one that cannot be shown. The message is read again, because the
+// hidden returns a message as JSON without secrets; nil if it cannot be shown. It decodes the message again, because
 // values in it may be bytes.
 func (t *tracer) hidden(message any) any {
 	if text, ok := message.(*schemaText); ok {

@@ -17,10 +17,10 @@ import (
 	"strings"
 )
 
-// The limits of an archive keep one that lies about itself from filling the disk.
+// The limits keep a malicious archive from filling the disk.
 const (
 	largestPlugin = 8 << 30  // bytes, unpacked
-	smallPlugin   = 64 << 20 // bytes, unpacked, that any archive may have
+	smallPlugin   = 64 << 20 // unpacked size in bytes that every archive may have
 	mostGrowth    = 100      // times the archive's size, beyond that
 	mostMembers   = 200_000
 	deepestMember = 64
@@ -65,7 +65,7 @@ func eachMember(f *os.File, take func(h *tar.Header, content io.Reader) error) e
 		return err
 	}
 	left := min(int64(largestPlugin), smallPlugin+mostGrowth*info.Size())
-	bounded := &io.LimitedReader{R: plain, N: 2 * left} // with the heads of the members, and what follows the last
+	bounded := &io.LimitedReader{R: plain, N: 2 * left} // with the headers of the members and the padding at the end
 	members := tar.NewReader(bounded)
 	for n := 0; ; n++ {
 		h, err := members.Next()
@@ -94,7 +94,7 @@ func eachMember(f *os.File, take func(h *tar.Header, content io.Reader) error) e
 	return nil
 }
 
-// takeMember writes one member of an archive. Nothing leaves the plugin's folder.
+// takeMember writes one member of an archive, never outside of the plugin's folder.
 func takeMember(dir string, h *tar.Header, content io.Reader) error {
 	local := filepath.FromSlash(strings.TrimSuffix(h.Name, "/"))
 	if h.Typeflag == tar.TypeXGlobalHeader || local == "." {
@@ -138,7 +138,7 @@ func writeMember(path string, content io.Reader, mode fs.FileMode) error {
 	return nil
 }
 
-// fits makes sure that what was unpacked is that plugin, for this machine.
+// fits returns an error unless the folder has that plugin for this machine.
 func fits(dir, executable string) error {
 	name := strings.SplitN(executable, "-", 3)[2] // pulumi-<kind>-<name>
 	path, ok := executableIn(dir, executable)
@@ -162,7 +162,7 @@ func fits(dir, executable string) error {
 	return nil
 }
 
-// platformOf is the platform of an executable, as far as its first bytes tell; empty when they do not.
+// platformOf returns the platform of an executable by its first bytes; empty if unknown.
 func platformOf(head []byte) string {
 	little := binary.LittleEndian
 	switch {

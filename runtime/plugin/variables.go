@@ -7,8 +7,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// configVariables are the deprecated form of a provider's configuration: <package>:config:<key> to text, strings raw
-// and everything else as JSON. Secrets are in it in plain text and the version is not (F2.19, E3.23).
+// configVariables returns the deprecated form of a provider's configuration: <package>:config:<key> to text, strings
+// raw and other values as JSON. It has secrets as plain text and does not have the version (F2.19, E3.23).
 func configVariables(pkg string, inputs value.Value) (map[string]string, error) {
 	if inputs.Len() == 0 {
 		return nil, nil
@@ -32,8 +32,7 @@ func configVariables(pkg string, inputs value.Value) (map[string]string, error) 
 	return variables, nil
 }
 
-// jsonOf is a value of the configuration that a plugin finds in its environment, as encoding/json takes it: without
-// marks.
+// jsonOf returns a configuration value for a plugin's environment in the form for encoding/json, without marks.
 func jsonOf(v value.Value) any {
 	switch v.Kind() {
 	case value.KindBool:

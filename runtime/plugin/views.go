@@ -19,15 +19,15 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// views is where plugins tell what they do to views of resources (E4.114): each call that may lead to that has a token,
-// which is good as long as the call lasts. It is safe for concurrent use.
+// views receives the steps that plugins report for views of resources (E4.114). Each call that may have views gets a
+// token, which is valid during the call. It is safe for concurrent use.
 type views struct {
 	pulumirpc.UnimplementedResourceStatusServer
 
 	byToken sync.Map // of *provider.Views
 }
 
-// PublishViewSteps passes on what a plugin tells.
+// PublishViewSteps passes on the steps that a plugin reports.
 func (v *views) PublishViewSteps(ctx context.Context, r *pulumirpc.PublishViewStepsRequest) (
 	*pulumirpc.PublishViewStepsResponse, error) {
 	all, found := v.byToken.Load(r.GetToken())
@@ -50,8 +50,8 @@ func (v *views) PublishViewSteps(ctx context.Context, r *pulumirpc.PublishViewSt
 	return &pulumirpc.PublishViewStepsResponse{}, nil
 }
 
-// begin makes values fields of the request of a step, which gets the address and a token for telling of views if
-// anybody wants to know of them. The caller calls end when the step is over.
+// begin encodes values into the fields of a step's request. If the caller wants views, the request gets the address and
+// a token for them. The caller calls end at the end of the step.
 func (c *configured) begin(request proto.Message, v *provider.Views, parts ...sent) (end func(), err error) {
 	if err := c.encodeInto(request, parts...); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (c *configured) begin(request proto.Message, v *provider.Views, parts ...se
 		); err != nil {
 			return nil, err
 		}
-		if field := fields.ByName("old_views"); field != nil { // what is created had none
+		if field := fields.ByName("old_views"); field != nil { // a new resource had none
 			m.Mutable(field).List().Append(protoreflect.ValueOfMessage(view.ProtoReflect()))
 		}
 	}
@@ -83,7 +83,7 @@ func (c *configured) begin(request proto.Message, v *provider.Views, parts ...se
 	return func() { c.host.views.byToken.Delete(token) }, nil
 }
 
-// viewOp is an operation's name here and in messages, where it is written otherwise.
+// viewOp returns our name of an operation.
 func viewOp(op pulumirpc.ViewStep_Op) string {
 	switch op {
 	case pulumirpc.ViewStep_READ_DISCARD:
@@ -202,13 +202,13 @@ func viewOf(m *pulumirpc.ViewStepState) (*provider.View, error) {
 	return &v, err
 }
 
-// publisher lets a served provider report its views. It connects when there is the first to report: nearly no resource
-// has views, and a connection costs more than the call. The caller calls release when the call is over.
+// publisher lets a served provider report its views. It connects for the first report, since few resources have views
+// and a connection costs more than the call. The caller calls release at the end of the call.
 func publisher(address, token string, old []*pulumirpc.View) (_ *provider.Views, release func(), err error) {
 	if address == "" || token == "" {
 		return nil, func() {}, nil
 	}
-	var once sync.Once // guards what follows
+	var once sync.Once // connects once
 	var conn *grpc.ClientConn
 	failed := status.Error(codes.FailedPrecondition, "the call that has these views is over")
 	v := &provider.Views{Publish: func(ctx context.Context, steps []provider.ViewStep) error {
@@ -243,9 +243,9 @@ func publisher(address, token string, old []*pulumirpc.View) (_ *provider.Views,
 		v.Old = append(v.Old, view)
 	}
 	return v, func() {
-		once.Do(func() {}) // no connection from now on
+		once.Do(func() {}) // no connection after this
 		if conn != nil {
-			_ = conn.Close() // everything has been answered
+			_ = conn.Close() // all calls have been answered
 		}
 	}, nil
 }
