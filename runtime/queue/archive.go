@@ -10,25 +10,26 @@ import (
 	"path/filepath"
 )
 
-// Archives keeps archives under their digests: the backend where the stacks are, which workers and those who submit
-// jobs share. Implementations are safe for concurrent use.
+// Archives stores archives by their digests, in the backend of the stacks, which workers and submitters share.
+// Implementations are safe for concurrent use.
 type Archives interface {
-	// PutArchive keeps an archive. It may be there already.
+	// PutArchive stores an archive, which may exist already.
 	PutArchive(digest string, content io.Reader) error
-	// Archive returns the content of an archive, to be compared with its digest. Without one the error is fs.ErrNotExist.
+	// Archive returns the content of an archive, which the caller compares with the digest. It returns fs.ErrNotExist
+	// if there is none.
 	Archive(digest string) (io.Reader, error)
-	// RemoveArchive removes an archive, if it is there.
+	// RemoveArchive removes an archive, if it exists.
 	RemoveArchive(digest string) error
 }
 
-// Files are an archive that comes with jobs. Workers remove it when no job needs it any more.
+// Files is an archive that is submitted with jobs. Workers remove it when no job needs it any more.
 type Files struct {
 	Digest  string // SHA-256, hexadecimal
 	Content io.Reader
 	In      Archives
 }
 
-// MaxArchive is how many bytes the files of an archive may have, and the archive itself.
+// MaxArchive bounds the size of an archive, and that of its files together, in bytes.
 const MaxArchive = 256 << 20
 
 // Pack writes files of a folder as an archive, always the same for the same files. names are relative, with slashes.
@@ -82,8 +83,8 @@ func (l *limitedWriter) Write(text []byte) (int, error) {
 	return l.to.Write(text)
 }
 
-// Unpack writes the files of an archive into a folder, which is empty. Nothing is written outside of it, and nothing
-// but regular files.
+// Unpack writes the files of an archive into an empty folder. It writes regular files only, and nothing outside of the
+// folder.
 func Unpack(r io.Reader, dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -20,9 +20,9 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// outcome is how an attempt at a job ended.
+// outcome is the end of an attempt at a job.
 type outcome struct {
-	state  rivertype.JobState // completed, cancelled, or available for a job that is tried again
+	state  rivertype.JobState // completed, cancelled, or available for another attempt
 	result *Result            // nil where no command was run
 	reason string             // is added to the job's errors; empty for none
 	after  time.Duration      // how long a job waits that is tried again
@@ -33,13 +33,13 @@ func cancelled(r *Result, reason string) outcome {
 	return outcome{state: rivertype.JobStateCancelled, result: r, reason: reason}
 }
 
-// again is the outcome of an attempt that does not count.
+// again returns the outcome of an attempt that does not count.
 func again(r *Result, after time.Duration) outcome {
 	return outcome{state: rivertype.JobStateAvailable, result: r, after: after}
 }
 
-// failed is the outcome of an attempt that counts. The next one is made after River's time for it, which grows with the
-// number of failures. The errors of a job tell also of workers that died, which are none of its failures.
+// failed returns the outcome of an attempt that counts. The next one follows after River's backoff, which grows with
+// the number of failures. The errors of a job also include dead workers, which are not failures of the job.
 func failed(row *rivertype.JobRow, r *Result, reason string) outcome {
 	counted := *row
 	counted.Errors = row.Errors[:min(len(row.Errors), max(0, row.Attempt-1))]
@@ -47,25 +47,25 @@ func failed(row *rivertype.JobRow, r *Result, reason string) outcome {
 	return outcome{state: rivertype.JobStateAvailable, result: r, reason: reason, after: after, counts: true}
 }
 
-// outcomeOf returns what the result of a command means for its job. unwanted reports whether somebody has cancelled the
-// job, interrupted whether the command was interrupted, for that reason or because of the worker.
+// outcomeOf returns what the result of a command means for its job. unwanted reports whether the job was cancelled,
+// interrupted whether the command was interrupted, by that or by the end of the worker.
 func outcomeOf(j *river.Job[Job], r *Result, unwanted, interrupted bool) outcome {
 	switch text := fmt.Sprintf("ended with %d (%s)", r.Code, r.Name); {
 	case Well(r.Code):
 		return outcome{state: rivertype.JobStateCompleted, result: r}
 	case unwanted || !Retry(j.Args.Command, r.Code):
 		return cancelled(r, text+", which is not retried automatically")
-	case interrupted: // this worker ends, or has lost the job; another one goes on at once
+	case interrupted: // this worker ends, or has lost the job; another one continues at once
 		return again(r, 0)
 	default:
 		return failed(j.JobRow, r, text)
 	}
 }
 
-// plannedKey is where a job's metadata has the bytes of Result.Planned, in base64.
+// plannedKey is the key of a job's metadata for the bytes of Result.Planned, in base64.
 const plannedKey = "yamlhost_planned"
 
-// planned returns what the jobs that a preview needs have planned.
+// planned returns the planned outputs of the jobs that a preview needs.
 func (q *Queue) planned(ctx context.Context, id int64) (map[string][]byte, error) {
 	rows, err := q.pool.Query(ctx, `SELECT args, decode(metadata->>$2, 'base64') FROM river_job WHERE metadata->>$2 <> ''
 		AND id IN (SELECT jsonb_array_elements_text(metadata->'yamlhost_needs')::bigint FROM river_job WHERE id = $1)`,
@@ -86,8 +86,8 @@ func (q *Queue) planned(ctx context.Context, id int64) (map[string][]byte, error
 	return found, err
 }
 
-// record writes down how an attempt ended, for as long as it takes to reach the database. A worker that ends gives up
-// after some tries: the job goes to another one then.
+// record stores the outcome of an attempt, and retries until the database is reachable. A worker that ends gives up
+// after some tries; then the job goes to another one.
 func (w *worker) record(ctx context.Context, row *rivertype.JobRow, o outcome) {
 	ctx = context.WithoutCancel(ctx)
 	wait, last := 100*time.Millisecond, 5
@@ -98,7 +98,7 @@ func (w *worker) record(ctx context.Context, row *rivertype.JobRow, o outcome) {
 			return
 		}
 		w.tell("how job %d ended cannot be recorded yet: %v", row.ID, err)
-		if said := (*pgconn.PgError)(nil); errors.As(err, &said) && strings.HasPrefix(said.Code, "22") { // nor ever will be
+		if said := (*pgconn.PgError)(nil); errors.As(err, &said) && strings.HasPrefix(said.Code, "22") { // it can never be stored
 			o = cancelled(nil, "the database refuses the result: "+said.Message)
 		}
 		if closed(w.stopping) {
@@ -111,8 +111,8 @@ func (w *worker) record(ctx context.Context, row *rivertype.JobRow, o outcome) {
 	}
 }
 
-// concluded has the chores done after the end of a job. After an attempt that was another worker's they wait for their
-// time: a job is given back without its lock, and would be again and again while workers are about to take that lock.
+// concluded triggers the chores after the end of a job. If another worker owned the attempt, they wait for their
+// regular time: otherwise the job would be given back again and again while workers are about to take its lock.
 func (w *worker) concluded(id int64, owner bool, o outcome) {
 	if !owner {
 		if o.result != nil {
@@ -122,16 +122,16 @@ func (w *worker) concluded(id int64, owner bool, o outcome) {
 	}
 	select {
 	case w.ended <- struct{}{}:
-	default: // the chores are called already
+	default: // already triggered
 	}
 }
 
-// concludeTime is how long the database may take to record an outcome.
+// concludeTime bounds the time to store an outcome in the database.
 const concludeTime = 30 * time.Second
 
-// conclude records how an attempt ended, unless the job is not that attempt's any more: a worker that lost its session
-// or was slow may come back when the job was given to another one. The beginning of the attempt names it. owner reports
-// whether the outcome was recorded.
+// conclude stores the outcome of an attempt, unless another attempt has taken over the job: a slow worker, or one that
+// lost its session, may finish late. The time of its beginning identifies an attempt. owner reports whether the outcome
+// was stored.
 func (q *Queue) conclude(ctx context.Context, row *rivertype.JobRow, o outcome) (owner bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, concludeTime)
 	defer cancel()
@@ -151,7 +151,7 @@ func (q *Queue) conclude(ctx context.Context, row *rivertype.JobRow, o outcome) 
 	return owner && err == nil, err
 }
 
-// next is the state that a job goes to. wanted is false for one that somebody has cancelled.
+// next returns the next state of a job. wanted is false for a cancelled job.
 func (o *outcome) next(row *rivertype.JobRow, wanted bool) rivertype.JobState {
 	switch {
 	case o.state != rivertype.JobStateAvailable:
@@ -164,7 +164,7 @@ func (o *outcome) next(row *rivertype.JobRow, wanted bool) rivertype.JobState {
 	return o.state
 }
 
-// write changes the row of a job that the transaction has locked.
+// write updates the row of a job that the transaction has locked.
 func write(ctx context.Context, tx pgx.Tx, row *rivertype.JobRow, o outcome, state rivertype.JobState) error {
 	more := []byte("{}")
 	var fault []byte
@@ -200,15 +200,15 @@ func write(ctx context.Context, tx pgx.Tx, row *rivertype.JobRow, o outcome, sta
 // conclude). River still records the jobs that it cannot give to a worker.
 type workerDriver struct{ *riverpgxv5.Driver }
 
-// GetExecutor returns River's executor, without ends of jobs that were carried out.
+// GetExecutor returns River's executor, which does not record the ends of executed jobs.
 func (d workerDriver) GetExecutor() riverdriver.Executor {
 	return workerExecutor{d.Driver.GetExecutor()}
 }
 
 type workerExecutor struct{ riverdriver.Executor }
 
-// JobSetStateIfRunningMany records the ends of jobs but for those whose attempt has done so: Work returns nil for them,
-// which River takes as completed.
+// JobSetStateIfRunningMany records the ends of jobs except those whose attempt has done so: for these Work returns nil,
+// which River treats as completed.
 func (e workerExecutor) JobSetStateIfRunningMany(ctx context.Context,
 	params *riverdriver.JobSetStateIfRunningManyParams) ([]*rivertype.JobRow, error) {
 	rest := *params
@@ -225,7 +225,7 @@ func (e workerExecutor) JobSetStateIfRunningMany(ctx context.Context,
 	return e.Executor.JobSetStateIfRunningMany(ctx, &rest)
 }
 
-// rescue gives jobs back whose workers are gone: they run, and nobody has their lock.
+// rescue gives back the jobs of dead workers: running jobs whose lock is free.
 func (q *Queue) rescue(ctx context.Context, grace time.Duration) error {
 	return q.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
 		rows, err := c.Query(ctx, `SELECT id FROM river_job WHERE kind = $1 AND state = 'running' AND
@@ -246,8 +246,7 @@ func (q *Queue) rescue(ctx context.Context, grace time.Duration) error {
 	})
 }
 
-// rescueOne gives a job back, unless somebody has its lock. The attempt does not count. A job that somebody has
-// cancelled is over instead.
+// rescueOne gives a job back, unless its lock is taken. The attempt does not count. A cancelled job ends instead.
 func rescueOne(ctx context.Context, c *pgxpool.Conn, id int64, grace time.Duration) error {
 	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 		var free bool

@@ -15,16 +15,16 @@ import (
 )
 
 // copies keeps folders with the files of sources from one job to the next, so that a worker does not fetch and unpack
-// the same files for each of hundreds of jobs. A folder has one job at a time, and the next one finds it as it was:
-// what a job has added is removed, and a folder in which something else has changed is not used again. There are never
-// more folders than jobs that a worker may have at a time. It is safe for concurrent use.
+// the same files for each of hundreds of jobs. A folder has one job at a time, and the next job finds it unchanged:
+// added files are removed, and a folder with other changes is not used again. There are at most as many folders as
+// parallel jobs of the worker. It is safe for concurrent use.
 type copies struct {
-	folder string // which the folders are made in, and which is removed with them in the end
+	folder string // the parent of the folders, which is removed with them
 	most   int    // folders, those in use included
 	fetch  func(ctx context.Context, s Source, dir string) error
 
 	mu    sync.Mutex
-	idle  []*copied // the last one was used last; guarded by mu
+	idle  []*copied // in the order of their last use; guarded by mu
 	inUse int       // guarded by mu
 }
 
@@ -35,8 +35,8 @@ type copied struct {
 	entries map[string]entry // by path in dir
 }
 
-// entry holds the properties of a file or folder that show whether it has changed. All files get the same time, in
-// the past, so that every write shows.
+// entry holds the properties of a file or folder that show whether it has changed. All files get the same time, in the
+// past, so that every write is visible.
 type entry struct {
 	mode   fs.FileMode
 	size   int64  // of a file
@@ -45,14 +45,14 @@ type entry struct {
 
 var untouched = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// take returns a folder with the files of a source, which the caller gives back.
+// take returns a folder with the files of a source. The caller returns it with give.
 func (c *copies) take(ctx context.Context, s Source) (*copied, error) {
 	found, surplus := c.choose(s)
 	if surplus != nil {
 		surplus.remove()
 	}
 	if found != nil {
-		if found.restore() == nil { // what a job has left running may have written since
+		if found.restore() == nil { // a process that the job left behind may have written since
 			return found, nil
 		}
 		found.remove()
@@ -66,7 +66,8 @@ func (c *copies) take(ctx context.Context, s Source) (*copied, error) {
 	return made, err
 }
 
-// choose takes an idle folder of the source out. surplus is one that has to go because there would be too many.
+// choose removes an idle folder of the source from the list. surplus is a folder beyond the limit, which has to be
+// deleted.
 func (c *copies) choose(s Source) (found, surplus *copied) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,7 +99,7 @@ func (c *copies) make(ctx context.Context, s Source) (made *copied, err error) {
 	return made, err
 }
 
-// give takes a folder back, which is as a job has left it.
+// give takes back a folder in the state in which a job has left it.
 func (c *copies) give(x *copied) {
 	fault := x.restore()
 	c.mu.Lock()
@@ -130,7 +131,7 @@ func (x *copied) note() error {
 	})
 }
 
-// look returns what an entry is, and reports whether nobody has written it.
+// look returns the properties of an entry, and reports whether it is unchanged.
 func look(path string, d fs.DirEntry) (e entry, same bool, err error) {
 	info, err := d.Info()
 	if err != nil {
@@ -149,7 +150,7 @@ func look(path string, d fs.DirEntry) (e entry, same bool, err error) {
 
 var errChanged = errors.New("files have changed")
 
-// restore removes what was added to the folder. It returns an error if the folder cannot be as it was.
+// restore removes what was added to the folder. It returns an error if the former state cannot be restored.
 func (x *copied) restore() error {
 	found := 0
 	err := filepath.WalkDir(x.dir, func(path string, d fs.DirEntry, err error) error {

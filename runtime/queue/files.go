@@ -15,12 +15,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// archiveLocks is the class of the advisory locks on archives: shared by those who submit jobs with one, and taken by
-// the one who removes it.
+// archiveLocks is the class of the advisory locks on archives: shared by submitters, exclusive for removal.
 const archiveLocks = 0x79617263
 
-// bringing keeps the archive that a submission brings, and has do put its jobs into the queue. Nobody removes the
-// archive meanwhile. The database knows of the archive before it is kept, so that it is removed if nothing comes of it.
+// bringing stores the archive of a submission and calls do, which inserts the jobs. Nobody removes the archive
+// meanwhile. The database records the archive before it is stored, so that it is removed if the submission fails.
 func (q *Queue) bringing(ctx context.Context, f *Files, do func(*pgxpool.Conn) error) error {
 	return q.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
 		if f == nil {
@@ -29,7 +28,7 @@ func (q *Queue) bringing(ctx context.Context, f *Files, do func(*pgxpool.Conn) e
 		if _, err := c.Exec(ctx, `SELECT pg_advisory_lock_shared($1, hashtext($2))`, archiveLocks, f.Digest); err != nil {
 			return err
 		}
-		defer func() { // a session that is lost has lost the lock too
+		defer func() { // the end of the session releases the lock too
 			_, _ = c.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock_shared($1, hashtext($2))`, archiveLocks,
 				f.Digest)
 		}()
@@ -44,7 +43,7 @@ func (q *Queue) bringing(ctx context.Context, f *Files, do func(*pgxpool.Conn) e
 	})
 }
 
-// unused are the archives that no job that is not over names, and no schedule.
+// unused selects the archives that neither an unfinished job nor a schedule names.
 const unused = `SELECT digest FROM yamlhost_files f WHERE NOT EXISTS (SELECT 1 FROM river_job j WHERE
 		j.state IN ('available', 'pending', 'running', 'retryable', 'scheduled') AND j.kind = $1
 		AND j.args->'source'->>'archive' = f.digest)
@@ -70,7 +69,7 @@ func (q *Queue) tidy(ctx context.Context, archives Archives) error {
 			}
 			removed, err := tx.Exec(ctx, `DELETE FROM yamlhost_files WHERE digest = $2 AND digest IN (`+unused+`)`,
 				Job{}.Kind(), digest)
-			if err != nil || removed.RowsAffected() == 0 { // somebody has submitted jobs with it meanwhile
+			if err != nil || removed.RowsAffected() == 0 { // jobs were submitted with it meanwhile
 				return err
 			}
 			return archives.RemoveArchive(digest)
@@ -82,7 +81,7 @@ func (q *Queue) tidy(ctx context.Context, archives Archives) error {
 	return nil
 }
 
-// unpack puts the files of an archive into an empty folder.
+// unpack unpacks an archive into an empty folder.
 func unpack(archives Archives, digest, dir string) error {
 	content, err := archives.Archive(digest)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -16,8 +16,8 @@ const (
 	lockName     = "lock"
 )
 
-// ownFolder makes a folder for the files of a worker's jobs, in another one. Those of workers that died there are
-// removed. release removes the folder. A lock that the kernel gives back with the process tells which workers live.
+// ownFolder creates a folder for the files of a worker's jobs in input, and removes those of dead workers. release
+// removes the folder. A file lock, which ends with the process, shows which workers are alive.
 func ownFolder(input string) (dir string, release func() error, err error) {
 	if input == "" {
 		input = os.TempDir()
@@ -33,20 +33,19 @@ func ownFolder(input string) (dir string, release func() error, err error) {
 			return dir, func() error { return removeFolder(dir, lock) }, nil
 		}
 		err = fmt.Errorf("lock %s: %w", dir, errors.Join(fault, lock.Close()))
-		_ = os.RemoveAll(dir) // perhaps another worker that begins has taken it for a dead one's, and does so as well
+		_ = os.RemoveAll(dir) // another starting worker may take it for a dead one's and remove it too
 	}
 	return "", nil, err
 }
 
-// removeDead removes the folders of workers that died. A folder that cannot be locked or removed belongs to another
-// process.
+// removeDead removes the folders of dead workers. A folder that cannot be locked or removed belongs to another process.
 func removeDead(input string) {
 	entries, _ := filepath.Glob(filepath.Join(input, workerPrefix+"*"))
 	for _, dir := range entries {
 		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 			continue
 		}
-		lock := flock.New(filepath.Join(dir, lockName), flock.SetFlag(os.O_RDWR)) // and does not make one
+		lock := flock.New(filepath.Join(dir, lockName), flock.SetFlag(os.O_RDWR)) // without creating the file
 		if locked, err := lock.TryLock(); err == nil && locked {
 			_ = removeFolder(dir, lock)
 		} else {
@@ -55,8 +54,8 @@ func removeDead(input string) {
 	}
 }
 
-// removeFolder removes a folder whose lock is held. The lock's file goes last: what is left of a removal that was cut
-// off is still a dead worker's folder.
+// removeFolder removes a folder whose lock is held. The lock's file is removed last, so that the rest of an interrupted
+// removal still counts as a dead worker's folder.
 func removeFolder(dir string, lock *flock.Flock) error {
 	entries, err := os.ReadDir(dir)
 	for _, entry := range entries {

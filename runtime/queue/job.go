@@ -20,7 +20,7 @@ type Source struct {
 	Archive string `json:"archive,omitempty"` // SHA-256 of an archive in the backend, hexadecimal
 }
 
-// String is the source for people.
+// String returns the source for messages.
 func (s Source) String() string {
 	if s.Git != "" {
 		return s.Git + " at " + s.Commit[:min(10, len(s.Commit))]
@@ -28,7 +28,7 @@ func (s Source) String() string {
 	return "archive " + s.Archive[:min(10, len(s.Archive))]
 }
 
-// Check returns an error for a source that is none or that holds a secret.
+// Check returns an error for an invalid source, and for one that contains a secret.
 func (s Source) Check() error {
 	switch {
 	case (s.Git == "") == (s.Archive == ""):
@@ -66,7 +66,7 @@ type Job struct {
 	Path        string   `json:"path"` // of the project in the source, with slashes
 	Source      Source   `json:"source"`
 	Flags       []string `json:"flags,omitempty"`       // from AllowedFlags
-	Environment string   `json:"environment,omitempty"` // whose slots it takes; empty for none
+	Environment string   `json:"environment,omitempty"` // the environment whose slots it takes; empty for none
 	Slots       int      `json:"slots,omitempty"`       // how many jobs of the environment may go on at a time
 
 	// Planned holds the planned outputs of the previews that this preview needs, by the keys of their stacks. A
@@ -86,7 +86,7 @@ var commands = []string{"run", "preview", "refresh", "destroy", "drift"}
 // AllowedFlags are the flags that a job may have. None of them can hold a secret or name a file.
 var AllowedFlags = []string{"--continue-on-error", "--refresh=true", "--expect-no-changes", "--exit-code", "--remove"}
 
-// Check returns an error for a job that no worker may carry out, no matter who has put it into the database.
+// Check returns an error for a job that no worker may execute, whoever has inserted it into the database.
 func (j Job) Check() error {
 	if !slices.Contains(commands, j.Command) {
 		return fmt.Errorf("a job cannot do %q", j.Command)
@@ -110,30 +110,30 @@ type Result struct {
 	Code   int    `json:"code"`   // exit code of the command
 	Name   string `json:"name"`   // of the code
 	Log    string `json:"log"`    // what was shown, without secrets; cut in front
-	Worker string `json:"worker"` // who did it
+	Worker string `json:"worker"` // the name of the worker
 
 	// Planned holds the planned outputs of a preview for the previews that need it, without secrets; nil for none.
-	// Entries do not have it.
+	// Entry does not include it.
 	Planned []byte `json:"-"`
 }
 
-// Runner carries out a job whose files lie in dir. interrupt is closed to end it early.
+// Runner executes a job whose files are in dir. Closing interrupt ends it early.
 type Runner func(ctx context.Context, j Job, dir string, interrupt <-chan struct{}) Result
 
-// Well reports whether jobs that need a stack may go on after an exit code. Besides 0 these are changes (7) and drift
-// (17), which are results and no failures.
+// Well reports whether jobs that need a stack may continue after an exit code: 0, changes (7) and drift (17), which are
+// results and not failures.
 func Well(code int) bool { return code == 0 || code == 7 || code == 17 }
 
-// State is how far a job has come.
+// State is the state of a job.
 type State string
 
 // The states.
 const (
-	Waiting   State = "waiting" // for what it needs, for its turn, or to be tried again
+	Waiting   State = "waiting" // for its dependencies, its turn, or another attempt
 	Running   State = "running"
 	Done      State = "done"
 	Failed    State = "failed"
-	Cancelled State = "cancelled" // by a person, or because a job that it needs has failed
+	Cancelled State = "cancelled" // by a user, or because a job that it needs has failed
 )
 
 // Entry is a job in the queue.
@@ -164,7 +164,7 @@ type Ended struct {
 	Schedule bool
 }
 
-// Over reports whether nothing more will happen to the job.
+// Over reports whether the job has ended.
 func (e *Entry) Over() bool { return e.State != Waiting && e.State != Running }
 
 // Submission is a set of jobs that enter the queue together. Needs[i] are the indices of the jobs that job i waits
@@ -182,15 +182,15 @@ type WorkerOptions struct {
 	Allow []string // sources; see Allows
 	Env   []string // of git
 	Run   Runner
-	Grace time.Duration // how long a job may be without its worker's lock before it goes to another; 0 for 15 seconds
+	Grace time.Duration // how long a job may run without its lock before another worker gets it; 0 for 15 seconds
 	Tell  func(text string)
-	// Archives are where the files of jobs are that name an archive; nil for a worker that allows none.
+	// Archives has the archives that jobs name; nil for a worker that allows none.
 	Archives Archives
-	Folder   string // where files of projects are put; empty for the system's folder of temporary files
+	Folder   string // for files of projects; empty for the system's temporary folder
 }
 
-// Allows reports whether a list of sources has a job's: the URL of a repository, one that begins so and goes on behind
-// a slash, or the word archive.
+// Allows reports whether a list of sources allows a job's source: by the URL of a repository, by a prefix of it that
+// ends before a slash, or by the word archive.
 func Allows(list []string, s Source) bool {
 	for _, entry := range list {
 		base := strings.TrimSuffix(entry, "/")
@@ -201,8 +201,8 @@ func Allows(list []string, s Source) bool {
 	return false
 }
 
-// Retry reports whether a command that ended with a code may be run again by itself: it began nothing, or what it
-// began has ended. One that left something in flight (10) waits for a person, and a plan that failed (14) for a change.
+// Retry reports whether a command with that exit code may be repeated automatically: all its steps have ended. A
+// command with steps in flight (10) waits for a user, and a failed plan (14) for a change.
 func Retry(command string, code int) bool {
 	return slices.Contains([]int{9, 14, 15, 18, 19}, code) && !(code == 14 && command == "preview")
 }

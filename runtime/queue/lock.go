@@ -24,8 +24,8 @@ const (
 	slotLocks = 0x79736c6f
 )
 
-// hold takes the lock of a job that was begun at a time, and a slot of its environment. It returns nil when one of them
-// is taken, or when the job was given to another worker before its lock was taken.
+// hold takes the lock of a job that began at the time begun, and a slot of its environment. It returns nil if one of
+// them is taken, or if the job went to another worker before its lock was taken.
 func (q *Queue) hold(ctx context.Context, id int64, begun *time.Time, j Job) (*alive, error) {
 	conn, err := pgx.ConnectConfig(ctx, q.pool.Config().ConnConfig.Copy())
 	if err != nil {

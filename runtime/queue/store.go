@@ -24,23 +24,23 @@ import (
 type Queue struct {
 	pool   *pgxpool.Pool
 	driver *riverpgxv5.Driver
-	client *river.Client[pgx.Tx] // inserts and cancels; it works on nothing
+	client *river.Client[pgx.Tx] // inserts and cancels; it runs no jobs
 }
 
-// silent drops what River logs: what matters is in the jobs.
+// silent drops River's log: everything relevant is in the jobs.
 var silent = slog.New(slog.DiscardHandler)
 
-// tables are those beside River's: the archives that have to be removed some day, and the schedules.
+// tables creates our tables beside River's: the archives to remove later, and the schedules.
 const tables = `
 CREATE TABLE IF NOT EXISTS yamlhost_files (digest text PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS yamlhost_schedules (name text PRIMARY KEY, every interval NOT NULL,
 	next timestamptz NOT NULL, submission jsonb NOT NULL);
 CREATE INDEX IF NOT EXISTS yamlhost_runs ON river_job ((metadata->>'yamlhost_run'))`
 
-// tablesLock keeps two processes from making the tables at the same time.
+// tablesLock prevents two processes from creating the tables at the same time.
 const tablesLock = 0x79616d6c71756575
 
-// Open opens the queue of a database, and makes its tables where there are none. Errors have no passwords in them.
+// Open opens the queue of a database, and creates missing tables. Errors contain no passwords.
 func Open(ctx context.Context, url string) (*Queue, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -71,7 +71,7 @@ func (q *Queue) prepare(ctx context.Context) error {
 	if _, err := lock.Exec(ctx, `SELECT pg_advisory_lock($1)`, int64(tablesLock)); err != nil {
 		return err
 	}
-	defer func() { // a session that is lost has lost the lock too
+	defer func() { // the end of the session releases the lock too
 		_, _ = lock.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(tablesLock))
 	}()
 	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
@@ -93,10 +93,10 @@ type metadata struct {
 	Needs []int64 `json:"yamlhost_needs,omitempty"`
 }
 
-// maxAttempts is how often a job that fails is begun at most. Those whose worker died do not count.
+// maxAttempts bounds the attempts at a failing job, without those of dead workers.
 const maxAttempts = 4
 
-// Submit puts jobs into the queue, all or none, and returns their numbers. files are kept first; nil for none.
+// Submit puts jobs into the queue, all or none, and returns their numbers. files are stored first; nil for none.
 func (q *Queue) Submit(ctx context.Context, s Submission, files *Files) ([]int64, error) {
 	var ids []int64
 	err := q.bringing(ctx, files, func(c *pgxpool.Conn) error {
@@ -135,14 +135,13 @@ func (q *Queue) submit(ctx context.Context, tx pgx.Tx, s Submission) ([]int64, e
 	return ids, nil
 }
 
-// List are the jobs of a submission, or with an empty name the last ones, at most so many, in the order of their
-// numbers.
+// List returns the jobs of a submission, or the last ones for an empty name, at most the given number, by number.
 func (q *Queue) List(ctx context.Context, run string, most int) ([]*Entry, error) {
 	return q.entries(ctx, `SELECT id FROM river_job WHERE kind = $1 AND ($2 = '' OR metadata->>'yamlhost_run' = $2)
 		ORDER BY id DESC LIMIT $3`, Job{}.Kind(), run, most)
 }
 
-// Show is one job.
+// Show returns one job.
 func (q *Queue) Show(ctx context.Context, id int64) (*Entry, error) {
 	found, err := q.entries(ctx, `SELECT id FROM river_job WHERE kind = $1 AND id = $2`, Job{}.Kind(), id)
 	if err == nil && len(found) == 0 {
@@ -190,7 +189,7 @@ func (q *Queue) entries(ctx context.Context, which string, args ...any) ([]*Entr
 	return found, nil
 }
 
-// stateOf is River's state in our words.
+// stateOf translates River's state.
 func stateOf(s rivertype.JobState, r *Result) State {
 	switch s {
 	case rivertype.JobStateRunning:
@@ -209,7 +208,7 @@ func stateOf(s rivertype.JobState, r *Result) State {
 }
 
 // Cancel ends a job by its number, or all jobs of a submission that are not over or a schedule by its name; it returns
-// the ended jobs. A running job begins no further step and finishes.
+// the ended jobs. A running job begins no further step and ends.
 func (q *Queue) Cancel(ctx context.Context, name string) (ended Ended, err error) {
 	var list []*Entry
 	if id, fault := strconv.ParseInt(name, 10, 64); fault == nil {
@@ -226,7 +225,7 @@ func (q *Queue) Cancel(ctx context.Context, name string) (ended Ended, err error
 	if len(list) == 0 && !ended.Schedule {
 		return ended, fmt.Errorf("there is no job, run or schedule %q", name)
 	}
-	slices.Reverse(list) // what waits for others first
+	slices.Reverse(list) // dependants first
 	for _, e := range list {
 		if e.Over() {
 			continue
@@ -239,8 +238,8 @@ func (q *Queue) Cancel(ctx context.Context, name string) (ended Ended, err error
 	return ended, nil
 }
 
-// Follow reports each job of a submission that is over, once, until all are. Only those are read that it has not told
-// of.
+// Follow calls told once for each ended job of a submission, until all have ended. It reads only jobs that it has not
+// reported.
 func (q *Queue) Follow(ctx context.Context, run string, told func(*Entry)) error {
 	seen := map[int64]bool{}
 	timer := time.NewTicker(300 * time.Millisecond)
@@ -291,8 +290,8 @@ func (q *Queue) Follow(ctx context.Context, run string, told func(*Entry)) error
 // minimum is the shortest time between two submissions of a schedule.
 const minimum = time.Minute
 
-// Schedule submits the same jobs again and again, for the first time now. One of the same name is replaced. files are
-// kept for as long as the schedule is there; nil for none.
+// Schedule submits the same jobs repeatedly, for the first time now. It replaces a schedule of the same name. files are
+// stored as long as the schedule exists; nil for none.
 func (q *Queue) Schedule(ctx context.Context, name string, every time.Duration, s Submission, files *Files) error {
 	if every < minimum {
 		return fmt.Errorf("a schedule needs an interval of at least a minute, not %s", every)
@@ -313,7 +312,7 @@ func (q *Queue) Schedule(ctx context.Context, name string, every time.Duration, 
 	})
 }
 
-// Schedules are all schedules, by name.
+// Schedules returns all schedules, by name.
 func (q *Queue) Schedules(ctx context.Context) ([]*Schedule, error) {
 	rows, err := q.pool.Query(ctx, `SELECT name, extract(epoch FROM every)::bigint, next, submission FROM yamlhost_schedules
 		ORDER BY name`)
@@ -334,13 +333,13 @@ func (q *Queue) Schedules(ctx context.Context) ([]*Schedule, error) {
 	return found, nil
 }
 
-// endSchedule ends a schedule, and reports whether there was one. Jobs that it has submitted go on.
+// endSchedule ends a schedule, and reports whether there was one. Its submitted jobs continue.
 func (q *Queue) endSchedule(ctx context.Context, name string) (bool, error) {
 	ended, err := q.pool.Exec(ctx, `DELETE FROM yamlhost_schedules WHERE name = $1`, name)
 	return ended.RowsAffected() > 0, err
 }
 
-// due submits what is due. Of several workers one does.
+// due submits the schedules that are due. Only one of several workers does so.
 func (q *Queue) due(ctx context.Context) error {
 	return pgx.BeginFunc(ctx, q.pool, func(tx pgx.Tx) error {
 		var name string

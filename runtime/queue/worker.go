@@ -33,7 +33,8 @@ func (q *Queue) Work(ctx context.Context, o WorkerOptions) (err error) {
 	river.AddWorker(workers, &stackWorker{worker: w})
 	client, err := river.NewClient(workerDriver{q.driver}, &river.Config{
 		ID: o.Name, Logger: silent, Workers: workers, JobTimeout: -1,
-		// The lock of a job says whether its worker lives; River's own clock is for the case that no worker checks the locks.
+		// The lock of a job shows whether its worker is alive; River's own limit matters only if no worker checks the
+		// locks.
 		RescueStuckJobsAfter: 7 * 24 * time.Hour, CompletedJobRetentionPeriod: 7 * 24 * time.Hour,
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Jobs}},
 	})
@@ -49,7 +50,7 @@ func (q *Queue) Work(ctx context.Context, o WorkerOptions) (err error) {
 	var chores sync.WaitGroup
 	chores.Go(func() { w.keepHouse(life) })
 	<-ctx.Done()
-	err = client.Stop(life) // waits for jobs under way
+	err = client.Stop(life) // waits for running jobs
 	end()
 	chores.Wait()
 	return err
@@ -59,9 +60,9 @@ func (q *Queue) Work(ctx context.Context, o WorkerOptions) (err error) {
 type worker struct {
 	queue    *Queue
 	options  WorkerOptions
-	stopping <-chan struct{} // closed when it is to end
+	stopping <-chan struct{} // closed to end the worker
 	copies   *copies
-	ended    chan struct{} // has a value after the end of a job; of capacity 1
+	ended    chan struct{} // receives a value after the end of a job; capacity 1
 }
 
 func (w *worker) tell(format string, args ...any) {
@@ -70,14 +71,14 @@ func (w *worker) tell(format string, args ...any) {
 	}
 }
 
-// stackWorker is the worker as River knows it.
+// stackWorker is the worker for River.
 type stackWorker struct {
 	river.WorkerDefaults[Job]
 	*worker
 }
 
-// Work carries a job out and records how it ended, before it gives the job's lock back. It returns nil in any case:
-// River writes nothing down for it (see workerDriver).
+// Work executes a job and stores its outcome before it releases the job's lock. It always returns nil: River records
+// nothing for it (see workerDriver).
 func (w *stackWorker) Work(ctx context.Context, r *river.Job[Job]) error {
 	if o, refused := w.refuse(r.Args); refused {
 		w.record(ctx, r.JobRow, o)
@@ -87,7 +88,7 @@ func (w *stackWorker) Work(ctx context.Context, r *river.Job[Job]) error {
 	if err != nil {
 		w.tell("job %d waits: %v", r.ID, err)
 	}
-	if lock == nil { // no slot of its environment is free, or another worker has it
+	if lock == nil { // no free slot in its environment, or another worker has the job
 		w.record(ctx, r.JobRow, again(nil, time.Second))
 		return nil
 	}
@@ -96,7 +97,7 @@ func (w *stackWorker) Work(ctx context.Context, r *river.Job[Job]) error {
 	return nil
 }
 
-// refuse returns the outcome of a job that the worker does not carry out.
+// refuse returns the outcome of a job that the worker does not execute.
 func (w *stackWorker) refuse(j Job) (o outcome, refused bool) {
 	if err := j.Check(); err != nil {
 		return cancelled(nil, err.Error()), true
@@ -107,7 +108,7 @@ func (w *stackWorker) refuse(j Job) (o outcome, refused bool) {
 	return o, false
 }
 
-// attempt carries out a job whose lock the worker holds.
+// attempt executes a job whose lock the worker holds.
 func (w *stackWorker) attempt(ctx context.Context, r *river.Job[Job], lock *alive) (o outcome) {
 	j := r.Args
 	defer func() {
@@ -130,8 +131,8 @@ func (w *stackWorker) attempt(ctx context.Context, r *river.Job[Job], lock *aliv
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		select {
-		case <-ctx.Done(): // somebody cancels the job
-		case <-lock.lost: // it is another worker's now, or will be
+		case <-ctx.Done(): // the job was cancelled
+		case <-lock.lost: // another worker has the job, or will have it
 		case <-w.stopping:
 		case <-done:
 			return
@@ -157,7 +158,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// fetch puts the files of a source into an empty folder.
+// fetch copies the files of a source into an empty folder.
 func (w *worker) fetch(ctx context.Context, s Source, dir string) error {
 	if s.Archive != "" {
 		if w.options.Archives == nil {
@@ -172,7 +173,7 @@ func (w *worker) fetch(ctx context.Context, s Source, dir string) error {
 }
 
 // keepHouse releases jobs whose needs are completed, ends jobs whose needs have failed, and gives the jobs of dead
-// workers to others. Every worker does so; the statements are the same no matter who comes first.
+// workers to others. Every worker does so; the order of the workers does not matter.
 func (w *worker) keepHouse(ctx context.Context) {
 	timer := time.NewTicker(time.Second)
 	defer timer.Stop()
@@ -193,7 +194,7 @@ func (w *worker) keepHouse(ctx context.Context) {
 	}
 }
 
-// release lets jobs go on whose needs are completed, and cancels those whose needs never will be.
+// release makes jobs available whose needs are completed, and cancels those with a failed need.
 func (q *Queue) release(ctx context.Context) error {
 	const need = `SELECT 1 FROM jsonb_array_elements_text(j.metadata->'yamlhost_needs') AS n
 		JOIN river_job d ON d.id = n::bigint WHERE d.state`
@@ -211,7 +212,8 @@ func (q *Queue) release(ctx context.Context) error {
 	return err
 }
 
-// callWorkers has workers look for jobs now, as River does itself when it inserts some. They look each second anyway.
+// callWorkers notifies workers of available jobs, as River does when it inserts jobs. Otherwise they check every
+// second.
 func (q *Queue) callWorkers(ctx context.Context) error {
 	return q.driver.GetExecutor().NotifyMany(ctx, &riverdriver.NotifyManyParams{Topic: "river_insert",
 		Payload: []string{`{"queue": "` + river.QueueDefault + `"}`}})

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Key is a key that a key service keeps and never hands out: it wraps other keys. Implementations are safe for
-// concurrent use. Errors name the service.
+// Key is a key that never leaves its key service and wraps other keys. Implementations are safe for concurrent use.
+// Errors name the service.
 type Key interface {
 	Encrypt(plain []byte) ([]byte, error)
 	Decrypt(wrapped []byte) ([]byte, error)
@@ -27,8 +27,8 @@ func IsKeyURL(provider string) bool {
 	return true
 }
 
-// Cloud is a manager whose data key is wrapped by a key service (F4.11). The service is asked once, when the first
-// secret is sealed or opened, and not before. It is safe for concurrent use.
+// Cloud is a manager whose data key is wrapped by a key service (F4.11). The service is called once, when the first
+// secret is sealed or opened. It is safe for concurrent use.
 type Cloud struct {
 	deferred // its record is the wrapped data key in base64
 	url      string
@@ -40,9 +40,9 @@ var _ Manager = (*Cloud)(nil)
 
 var errNoKey = errors.New("the secret cannot be opened: the stack has no encrypted key")
 
-// NewCloud makes the manager of a wrapped data key as a stack's settings or state keep it, or of a new one if that is
-// empty: it is made when the first secret is sealed. A URL that cannot be opened gives the error of Options.OpenKey,
-// and without that an *UnsupportedError.
+// NewCloud returns the manager for a wrapped data key from a stack's settings or state. If that is empty, a new key is
+// created when the first secret is sealed. A URL that cannot be opened gives the error of Options.OpenKey, and without
+// that an *UnsupportedError.
 func NewCloud(url, encryptedKey string, o Options) (*Cloud, error) {
 	if o.OpenKey == nil {
 		return nil, &UnsupportedError{Type: TypeCloud, URL: url}
@@ -80,10 +80,10 @@ func (c *Cloud) State() json.RawMessage {
 	return bytes.TrimSpace(out.Bytes())
 }
 
-// URL is where the key is.
+// URL returns the URL of the key.
 func (c *Cloud) URL() string { return c.url }
 
-// EncryptedKey is the wrapped data key as settings keep it, empty while there is none.
+// EncryptedKey returns the wrapped data key in the form of settings; empty while there is none.
 func (c *Cloud) EncryptedKey() string { return c.kept() }
 
 func (c *Cloud) askService(wrapped string, _ bool) (key *seal, record string, err error) {
@@ -103,8 +103,7 @@ func (c *Cloud) askService(wrapped string, _ bool) (key *seal, record string, er
 	return &s, record, err
 }
 
-// doubly reports whether the service's answer is wrapped in base64 once more: the stock host has it so for Azure
-// (F4.11).
+// doubly reports whether the service's answer is encoded in base64 again, as Pulumi does for Azure (F4.11).
 func (c *Cloud) doubly() bool { return strings.HasPrefix(c.url, "azurekeyvault://") }
 
 func (c *Cloud) unwrap(record string) ([]byte, error) {
@@ -112,7 +111,7 @@ func (c *Cloud) unwrap(record string) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("the encrypted key of the stack is damaged: it is not base64")
 	}
-	if c.doubly() { // one release of the stock host has left it out
+	if c.doubly() { // one release of Pulumi omitted it
 		if inner, err := base64.RawURLEncoding.DecodeString(string(wrapped)); err == nil {
 			if data, err := c.key.Decrypt(inner); err == nil {
 				return data, nil

@@ -9,11 +9,11 @@ import (
 
 // Purpose describes what a passphrase is asked for.
 type Purpose struct {
-	New  bool // the stack has none yet: a person should be asked twice
-	Seal bool // something has to be sealed; else something has to be opened
+	New  bool // the stack has none yet: ask for it twice
+	Seal bool // a secret has to be sealed, and not opened
 }
 
-// PassphraseSource gives the passphrase of a stack. It returns ErrNoPassphrase, possibly wrapped, when there is none.
+// PassphraseSource returns the passphrase of a stack, or an error that wraps ErrNoPassphrase if there is none.
 type PassphraseSource func(p Purpose) (string, error)
 
 // ErrNoPassphrase is returned when a passphrase is needed and none is given (F4.5, D3).
@@ -21,9 +21,9 @@ var ErrNoPassphrase = errors.New(
 	"passphrase must be set with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE " +
 		"environment variables; a new stack can also use another secrets provider, with --secrets-provider")
 
-// PassphraseFrom is the usual order of sources (F4.5): the variable PULUMI_CONFIG_PASSPHRASE if it is set, even to
-// nothing; the trimmed content of the file that PULUMI_CONFIG_PASSPHRASE_FILE names; a person. Each of the functions
-// may be nil.
+// PassphraseFrom returns the passphrase from the first source (F4.5): the variable PULUMI_CONFIG_PASSPHRASE, even if it
+// is empty; the trimmed content of the file named by PULUMI_CONFIG_PASSPHRASE_FILE; the user. Each of the functions may
+// be nil.
 func PassphraseFrom(lookup func(name string) (string, bool), readFile func(path string) ([]byte, error),
 	prompt func(Purpose) (string, error)) PassphraseSource {
 	return func(p Purpose) (string, error) {
@@ -42,9 +42,9 @@ func PassphraseFrom(lookup func(name string) (string, bool), readFile func(path 
 	}
 }
 
-// Lazy is a passphrase manager that asks for its passphrase when the first secret is sealed or opened, and not before.
-// Without a salt it makes a new one when the first secret is sealed; until then its Type is empty and its State nil. It
-// is safe for concurrent use.
+// Lazy is a passphrase manager that asks for its passphrase when the first secret is sealed or opened. Without a salt
+// it creates one when the first secret is sealed; until then its Type is empty and its State nil. It is safe for
+// concurrent use.
 type Lazy struct {
 	deferred
 	o Options
@@ -54,7 +54,7 @@ var _ Manager = (*Lazy)(nil)
 
 var errNoSalt = errors.New("the secret cannot be opened: the stack has no encryption salt")
 
-// NewLazy makes a manager for a salt text, or for a new passphrase when salt is empty.
+// NewLazy returns a manager for a salt text, or for a new passphrase if salt is empty.
 func NewLazy(salt string, o Options) *Lazy {
 	l := &Lazy{deferred: deferred{kind: TypePassphrase, missing: errNoSalt, record: salt}, o: o}
 	l.ask = l.askPassphrase
@@ -70,7 +70,7 @@ func (l *Lazy) State() json.RawMessage {
 	return saltState(salt)
 }
 
-// Salt is the salt text, empty while there is none.
+// Salt returns the salt text; empty while there is none.
 func (l *Lazy) Salt() string { return l.kept() }
 
 func (l *Lazy) askPassphrase(salt string, sealing bool) (*seal, string, error) {

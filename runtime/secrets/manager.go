@@ -10,9 +10,9 @@ import (
 
 // Manager seals and opens text. Implementations are safe for concurrent use.
 type Manager interface {
-	// Type is how the manager is named in state: passphrase, b64, …; empty while it is not decided yet (see Lazy).
+	// Type is the manager's name in the state: passphrase, b64, …; empty while it is not decided (see Lazy).
 	Type() string
-	// State is the manager's record in the state file; nil when there is none. The caller must not modify it.
+	// State is the manager's record in the state file; nil if there is none. The caller must not modify it.
 	State() json.RawMessage
 	// Encrypt seals text. The ciphertext differs from call to call: never compare ciphertexts (F0.5).
 	Encrypt(plaintext string) (string, error)
@@ -23,13 +23,13 @@ type Manager interface {
 // Batch is a Manager that seals and opens many secrets at once faster than one by one.
 type Batch interface {
 	Manager
-	// Prepare names plain texts that Encrypt may be called with soon, each as often as it is named.
+	// Prepare announces plain texts for later calls of Encrypt, one call for each occurrence.
 	Prepare(plaintexts []string)
-	// Expect names ciphertexts that Decrypt may be called with soon. Some may be none that it can open.
+	// Expect announces ciphertexts for later calls of Decrypt. Some may be invalid.
 	Expect(ciphertexts []string)
 }
 
-// SameState reports whether two records of managers mean the same, however they are written.
+// SameState reports whether two records of managers are equal as JSON values.
 func SameState(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -49,25 +49,25 @@ const (
 // Options are the settings for opening a manager.
 type Options struct {
 	Keys       *Keyring         // keeps derived keys; nil keeps them for this manager only
-	Passphrase PassphraseSource // asked when a passphrase is needed; nil when there is none to be had
-	// Created is called with the salt of a new passphrase before anything sealed with it is handed out, so that the salt
-	// can be kept first (F4.14). It may be nil.
+	Passphrase PassphraseSource // called when a passphrase is needed; nil for none
+	// Created is called with the salt of a new passphrase before any ciphertext is returned, so that the salt can be
+	// stored first (F4.14). It may be nil.
 	Created func(salt string) error
 
-	// OpenKey opens the key of a key service by its URL; nil when there are none (F4.11). Nothing is asked of it yet.
+	// OpenKey opens the key of a key service by its URL, without calling the service; nil if unsupported (F4.11).
 	OpenKey func(url string) (Key, error)
-	// CreatedKey is called with a new data key, wrapped, before anything sealed with it is handed out. It may be nil.
+	// CreatedKey is called with a new wrapped data key before any ciphertext is returned. It may be nil.
 	CreatedKey func(url, encryptedKey string) error
-	// OpenService opens what a service behind HTTP keeps, by the record in the state file; nil when there are none
-	// (F4.12). Nothing is asked of it yet.
+	// OpenService returns the manager of a service behind HTTP by the record in the state file, without calling the
+	// service; nil if unsupported (F4.12).
 	OpenService func(state json.RawMessage) (Manager, error)
 	// OverrideURL replaces the URL of a key in this run, if it is not empty (F4.11).
 	OverrideURL string
 }
 
-// Open makes the manager that a state file names (F5.5). It asks for nothing yet: a passphrase is asked for when the
-// first secret is sealed or opened, and a wrong one is reported then, while the state itself stays readable (F4.6). An
-// empty type stands for a state without secrets. Types that only other tools can open give an *UnsupportedError.
+// Open returns the manager that a state file names (F5.5). A passphrase is asked for, and a wrong one reported, when
+// the first secret is sealed or opened, so that the state itself stays readable (F4.6). An empty type means a state
+// without secrets. It returns an *UnsupportedError for types that only other tools can open.
 func Open(typ string, state json.RawMessage, o Options) (Manager, error) {
 	switch typ {
 	case "":
@@ -104,8 +104,8 @@ func Open(typ string, state json.RawMessage, o Options) (Manager, error) {
 	}
 }
 
-// ForStack makes the manager that a stack's settings file asks for: provider, salt and encryptedKey are its
-// secretsprovider, encryptionsalt and encryptedkey, each empty when absent (F4.14).
+// ForStack returns the manager for a stack's settings file: provider, salt and encryptedKey are its secretsprovider,
+// encryptionsalt and encryptedkey, each empty when absent (F4.14).
 func ForStack(provider, salt, encryptedKey string, o Options) (Manager, error) {
 	if IsKeyURL(provider) {
 		return NewCloud(provider, encryptedKey, o)
@@ -121,10 +121,10 @@ func ForStack(provider, salt, encryptedKey string, o Options) (Manager, error) {
 // UnsupportedError names a kind of manager that this build does not have (F4.11, F4.12).
 type UnsupportedError struct {
 	Type string
-	URL  string // as the stack's settings give it; empty when it comes from a state file
+	URL  string // from the stack's settings; empty if it comes from a state file
 }
 
-// Error names the kind of manager and the way out.
+// Error names the kind of manager and what to do.
 func (e *UnsupportedError) Error() string {
 	const way = "; secrets of this kind can be opened by the Pulumi CLI, which can also change the stack to a " +
 		"passphrase: pulumi stack change-secrets-provider passphrase"
@@ -140,7 +140,7 @@ func (e *UnsupportedError) Error() string {
 	}
 }
 
-// B64 only disguises: its ciphertext is base64 of the plain text (F4.13). It is meant for tests.
+// B64 does not encrypt: its ciphertext is the base64 of the plain text (F4.13). It is meant for tests.
 type B64 struct{}
 
 var _ Manager = B64{}

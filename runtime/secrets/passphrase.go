@@ -19,10 +19,10 @@ const (
 	saltSize   = 8
 	nonceSize  = 12
 	tag        = "v1"
-	verifier   = "pulumi" // what a salt text has sealed, to tell a right passphrase from a wrong one (F4.4)
+	verifier   = "pulumi" // the sealed text in a salt text, which verifies a passphrase (F4.4)
 )
 
-// ErrIncorrectPassphrase is returned when the passphrase is not the one that the salt was made with (F4.5).
+// ErrIncorrectPassphrase is returned when the passphrase does not match the salt (F4.5).
 var ErrIncorrectPassphrase = errors.New("incorrect passphrase")
 
 // Keyring keeps the keys derived in this process, one per salt and passphrase (F4.1). The zero value is ready for use;
@@ -73,8 +73,8 @@ type Passphrase struct {
 
 var _ Manager = (*Passphrase)(nil)
 
-// OpenPassphrase makes the manager of an existing salt. A wrong passphrase gives ErrIncorrectPassphrase. It takes about
-// half a second when keys does not hold the key yet; keys may be nil.
+// OpenPassphrase returns the manager of an existing salt. It returns ErrIncorrectPassphrase for a wrong passphrase. It
+// takes about half a second if keys does not hold the key yet; keys may be nil.
 func OpenPassphrase(keys *Keyring, salt, passphrase string) (*Passphrase, error) {
 	parsed, err := parseSalt(salt)
 	if err != nil {
@@ -91,7 +91,7 @@ func OpenPassphrase(keys *Keyring, salt, passphrase string) (*Passphrase, error)
 	return p, nil
 }
 
-// NewPassphrase makes a manager with a new random salt.
+// NewPassphrase returns a manager with a new random salt.
 func NewPassphrase(keys *Keyring, passphrase string) (*Passphrase, error) {
 	salt := make([]byte, saltSize)
 	rand.Read(salt) // never fails: the process ends when the system has no randomness
@@ -109,7 +109,7 @@ func NewPassphrase(keys *Keyring, passphrase string) (*Passphrase, error) {
 	return p, nil
 }
 
-// Salt is the salt text for the stack's settings file (encryptionsalt).
+// Salt returns the salt text for the stack's settings file (encryptionsalt).
 func (p *Passphrase) Salt() string { return p.salt }
 
 // Type is passphrase.
@@ -140,7 +140,7 @@ func parseSalt(text string) (saltText, error) {
 }
 
 func saltState(salt string) json.RawMessage {
-	// The salt is base64 and colons, or it came out of JSON and goes back: marshalling cannot fail.
+	// The salt is base64 with colons, or comes from JSON: marshalling cannot fail.
 	text, _ := json.Marshal(struct {
 		Salt string `json:"salt"`
 	}{salt})

@@ -35,7 +35,7 @@ func (s seal) Encrypt(plaintext string) (string, error) {
 	return string(enc.AppendEncode(out, sealed)), nil
 }
 
-// Decrypt opens a value text. Text of another form, another key's text and damaged text are errors.
+// Decrypt opens a value text. It returns an error for text in another form, by another key, or with damage.
 func (s seal) Decrypt(ciphertext string) (string, error) {
 	version, rest, _ := strings.Cut(ciphertext, ":")
 	nonceText, sealedText, ok := strings.Cut(rest, ":")
@@ -60,29 +60,30 @@ func (s seal) Decrypt(ciphertext string) (string, error) {
 	return string(plain), nil
 }
 
-// deferred is a manager that asks for its key when the first secret is sealed or opened, and not before. Without a
-// record of the key it makes a new one when the first secret is sealed; until then its Type is empty. Once asking has
-// failed it stays failed: a locked manager still tells its state, and each use fails alike (F4.6).
+// deferred is a manager that asks for its key when the first secret is sealed or opened. Without a record of the key it
+// creates one when the first secret is sealed; until then its Type is empty. After a failure every use returns the same
+// error, but the state stays readable (F4.6).
 type deferred struct {
 	kind    string // of the manager, once there is a record
 	missing error  // is returned for a secret to be opened without a record
-	// ask returns the key of a record, or a new key and its record if that is empty. sealing tells what it is needed for.
+	// ask returns the key of a record, or a new key and its record if that is empty. sealing is false if it is needed
+	// for opening.
 	ask func(record string, sealing bool) (key *seal, now string, err error)
 
-	mu     sync.Mutex // guards what follows; held while asking, so that a person is asked once however many secrets wait
+	mu     sync.Mutex // guards the fields below; held while asking, so that concurrent callers ask once
 	record string     // empty while there is none
 	opened *seal
 	failed error
 }
 
-// kept returns the record, empty while there is none.
+// kept returns the record; empty while there is none.
 func (d *deferred) kept() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.record
 }
 
-// Type is the kind of the manager once there is a record, else empty.
+// Type returns the kind of the manager once there is a record, else an empty text.
 func (d *deferred) Type() string {
 	if d.kept() == "" {
 		return ""
@@ -90,7 +91,7 @@ func (d *deferred) Type() string {
 	return d.kind
 }
 
-// Encrypt seals text, after asking for the key if need be.
+// Encrypt seals text, after asking for the key if necessary.
 func (d *deferred) Encrypt(plaintext string) (string, error) {
 	s, err := d.open(true)
 	if err != nil {
@@ -99,7 +100,7 @@ func (d *deferred) Encrypt(plaintext string) (string, error) {
 	return s.Encrypt(plaintext)
 }
 
-// Decrypt opens text, after asking for the key if need be.
+// Decrypt opens text, after asking for the key if necessary.
 func (d *deferred) Decrypt(ciphertext string) (string, error) {
 	s, err := d.open(false)
 	if err != nil {

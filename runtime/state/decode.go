@@ -18,14 +18,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// Opener gives the manager that can open the secrets of a state. It is called at most once for a text, and only if that
-// says how its secrets are kept; nothing needs to be asked of anybody before Decrypt is called.
+// Opener returns the manager that can open the secrets of a state. It is called at most once for a text, and only if
+// the text names a secrets provider. It need not ask for a key before Decrypt is called.
 type Opener func(p SecretsProvider) (secrets.Manager, error)
 
-// VersionError is returned when a state is of a version, or uses a feature, that this build does not know (F5.2, F0.2).
+// VersionError is returned for a state with an unknown version or feature (F5.2, F0.2).
 type VersionError struct {
 	Version int
-	Feature string // empty when it is the version itself
+	Feature string // empty if the version is unknown
 }
 
 // Error names the version or the feature.
@@ -41,8 +41,8 @@ func (e *VersionError) Error() string {
 var knownFeatures = [...]string{"refreshBeforeUpdate", "views", "hooks", "taint", "replaceWith",
 	"extensionParameterization", "snippets-prototype", "byteString"}
 
-// Decode reads a deployment (F5.3). With a nil open, secrets stay sealed (F4.16) and nothing is ever asked for; see
-// SealedText. Faults of the text are *SyntaxError.
+// Decode reads a deployment (F5.3). With a nil open, secrets stay sealed (F4.16); see SealedText. Faults of the text
+// are *SyntaxError.
 func Decode(data []byte, open Opener) (*Snapshot, error) {
 	d := newDecoder(string(data), open)
 	s := d.deployment()
@@ -53,15 +53,14 @@ func Decode(data []byte, open Opener) (*Snapshot, error) {
 	return s, nil
 }
 
-// DecodeCheckpoint reads a state file of any version (F5.1, F5.2), in the manner of Decode. Unknown versions or
-// features give a *VersionError. The result shares data: the caller must not change data afterwards.
+// DecodeCheckpoint reads a state file of any version (F5.1, F5.2), like Decode. It returns a *VersionError for unknown
+// versions or features. The result shares data: the caller must not change data afterwards.
 func DecodeCheckpoint(data []byte, open Opener) (*Checkpoint, error) {
 	return newDecoder(borrowed(data), open).document("checkpoint")
 }
 
-// Readable checks that DecodeCheckpoint can read a state file, by reading it in the same way with its secrets sealed
-// and keeping nothing: it needs little memory, and the time of one scan of the text. It returns the error of
-// DecodeCheckpoint.
+// Readable checks that DecodeCheckpoint can read a state file, and returns the same error. It reads the text with
+// sealed secrets and keeps nothing, so it needs little memory and the time of one scan.
 func Readable(data []byte) error {
 	d := newDecoder(borrowed(data), nil)
 	d.skim = true
@@ -69,13 +68,13 @@ func Readable(data []byte) error {
 	return err
 }
 
-// ReadableResource checks that DecodeResource can read a resource, in the manner of Readable.
+// ReadableResource checks that DecodeResource can read a resource, like Readable.
 func ReadableResource(data []byte) error { return skimmed(data, func(d *decoder) { d.resource() }) }
 
-// ReadableOperation checks that DecodeOperation can read a pending operation, in the manner of Readable.
+// ReadableOperation checks that DecodeOperation can read a pending operation, like Readable.
 func ReadableOperation(data []byte) error { return skimmed(data, func(d *decoder) { d.operation() }) }
 
-// skimmers are decoders that skimmed can use again: each record of a journal is skimmed, and their stacks have grown.
+// skimmers is a pool of decoders with grown stacks for skimmed, which is called for each record of a journal.
 var skimmers = sync.Pool{New: func() any { return &decoder{blind: true, skim: true} }}
 
 func skimmed(data []byte, read func(d *decoder)) error {
@@ -93,10 +92,10 @@ func skimmed(data []byte, read func(d *decoder)) error {
 	return err
 }
 
-// borrowed is a text without a copy of it. Nobody may change data while the text or a part of it is in use.
+// borrowed returns data as a text without copying. data must not change while the text or a part of it is in use.
 func borrowed(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
 
-// DecodeExport reads what stack export prints and stack import takes (F5.17), in the manner of Decode.
+// DecodeExport reads the format of stack export and stack import (F5.17), like Decode.
 func DecodeExport(data []byte, open Opener) (*Snapshot, error) {
 	c, err := newDecoder(string(data), open).document("deployment")
 	if err != nil {
@@ -119,7 +118,7 @@ func DecodeOperation(data []byte, m secrets.Manager) (Operation, error) {
 	return decodeOne(data, m, (*decoder).operation)
 }
 
-// decodeOne reads one thing. m opens its secrets; a nil m leaves them sealed.
+// decodeOne reads one record. m opens its secrets; a nil m leaves them sealed.
 func decodeOne[T any](data []byte, m secrets.Manager, read func(*decoder) T) (T, error) {
 	d := decoder{Scanner: newScanner(string(data)), manager: m, blind: m == nil}
 	v := read(&d)
@@ -135,7 +134,7 @@ func newDecoder(text string, open Opener) *decoder {
 func (d *decoder) document(member string) (*Checkpoint, error) {
 	c := &Checkpoint{Version: -1}
 	var features []string
-	found, late := false, -1 // late: where the member is, if version and features have to be read first
+	found, late := false, -1 // late is the position of the member, if version and features follow it
 	body := func() {
 		if d.supported(c.Version, features); member == "deployment" {
 			c.Snapshot = d.deployment()
@@ -177,7 +176,7 @@ func (d *decoder) document(member string) (*Checkpoint, error) {
 	case late >= 0:
 		d.Pos = late
 		body()
-	case !found && member == "checkpoint" && c.Version <= 0: // version 0 has nothing around it (F5.2)
+	case !found && member == "checkpoint" && c.Version <= 0: // version 0 is the checkpoint itself (F5.2)
 		c.Unknown, c.Version = nil, 0
 		d.Pos = start
 		d.checkpoint(c)
@@ -189,12 +188,12 @@ func (d *decoder) document(member string) (*Checkpoint, error) {
 	}
 	c.Version = max(c.Version, 0)
 	if c.Snapshot != nil && d.blind && c.Version >= latestFeatureVersion && slices.Contains(features, "byteString") {
-		c.Snapshot.ByteStrings = true // perhaps inside of a sealed secret
+		c.Snapshot.ByteStrings = true // possibly inside of a sealed secret
 	}
 	return c, nil
 }
 
-// version is a whole number from 0 on; what is not is a version that nobody writes.
+// version reads a whole number from 0; any other value is an unknown version.
 func (d *decoder) version() int {
 	n := d.Number()
 	if n < 0 || n != math.Trunc(n) || n > math.MaxInt32 {
@@ -208,7 +207,7 @@ func (d *decoder) supported(version int, features []string) {
 		d.Stop(&VersionError{Version: version})
 	}
 	if version < latestFeatureVersion {
-		return // features are without meaning then (F0.1)
+		return // then features have no meaning (F0.1)
 	}
 	for _, f := range features {
 		if !slices.Contains(knownFeatures[:], f) {
@@ -231,13 +230,13 @@ func (d *decoder) checkpoint(c *Checkpoint) {
 		default:
 			c.UnknownInCheck = keep(c.UnknownInCheck, key, d.Raw())
 			if key == "version" {
-				delete(c.UnknownInCheck, key) // of a file of version 0 without anything around it
+				delete(c.UnknownInCheck, key) // of a file of version 0, the checkpoint itself
 			}
 		}
 	})
 }
 
-// keep notes the raw JSON of a member that this version does not know, so that it is written again; nil is no member.
+// keep records the raw JSON of an unknown member, so that it is written again; nil is no member.
 func keep(m map[string]json.RawMessage, key string, raw json.RawMessage) map[string]json.RawMessage {
 	if raw == nil {
 		return m

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// Identical reports whether two resources are the same in everything that a state file says of them, secrets by what
-// they are and not by how they are sealed. It may take them for different when only their marks differ.
+// Identical reports whether two resources are the same in a state file, with secrets compared by their plain texts. It
+// may return false if only marks differ.
 func Identical(a, b *Resource) bool {
 	return a == b || a.URN == b.URN && a.Type == b.Type && a.Custom == b.Custom && a.ID == b.ID &&
 		identicalProperties(a.Inputs, b.Inputs) && identicalProperties(a.Outputs, b.Outputs) &&
@@ -21,7 +21,7 @@ func Identical(a, b *Resource) bool {
 		a.Taint == b.Taint && slices.Equal(a.InitErrors, b.InitErrors) && identicalMembers(a.Unknown, b.Unknown)
 }
 
-// identicalProperties takes what is not written for the same.
+// identicalProperties ignores differences that a state file does not record.
 func identicalProperties(a, b value.Value) bool {
 	return value.Identical(a, b) || a.IsKnown() && b.IsKnown() && a.Len()+b.Len() == 0
 }

@@ -10,16 +10,16 @@ import (
 
 // Move describes what to move from one stack to another.
 type Move struct {
-	URNs           []urn.URN // along with their children
+	URNs           []urn.URN // also moves their children
 	IncludeParents bool      // and their parents, which otherwise stay
 	Project, Stack string    // where to
 }
 
-// Moved is the result of a move: both snapshots, and the removed references, whose ends are in
-// different stacks now, for people.
+// Moved is the result of a move: both snapshots, and the removed references between resources that are in different
+// stacks now.
 type Moved struct {
 	Source, Target *Snapshot
-	Resources      []urn.URN // as they were called
+	Resources      []urn.URN // under their former URNs
 	Broken         []string
 }
 
@@ -85,7 +85,7 @@ func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
 	return out, next.Verify()
 }
 
-// chosen are the resources to move: those named, their children and, if asked for, their parents.
+// chosen returns the resources to move: the named ones, their children and, if requested, their parents.
 func (m Move) chosen(s *Snapshot) (map[urn.URN]bool, error) {
 	moving := map[urn.URN]bool{}
 	parents := map[urn.URN]urn.URN{}
@@ -116,7 +116,7 @@ func (m Move) chosen(s *Snapshot) (map[urn.URN]bool, error) {
 	return moving, nil
 }
 
-// providers are the references to providers that moved resources have.
+// providers returns the references to providers of the moved resources.
 func (m Move) providers(s *Snapshot, moving map[urn.URN]bool) map[string]bool {
 	refs := map[string]bool{}
 	for _, r := range s.Resources {
@@ -127,8 +127,8 @@ func (m Move) providers(s *Snapshot, moving map[urn.URN]bool) map[string]bool {
 	return refs
 }
 
-// copyProvider puts a provider into the target, and returns it. Where the target has one of that name already, that one
-// stays: it must be the same, or have the same inputs, as the default providers of two stacks have.
+// copyProvider copies a provider into the target, and returns the copy. If the target has a provider with that URN, it
+// is kept: it must be the same or have the same inputs, like the default providers of two stacks.
 func (m Move) copyProvider(p *Resource, target *Snapshot, there map[urn.URN]bool) (*Resource, error) {
 	now := m.moved(p)
 	if p.Parent != "" {
@@ -171,7 +171,7 @@ func (m Move) cut(r *Resource, far func(urn.URN) bool, out *Moved) *Resource {
 	})
 }
 
-// moved returns r with all URNs as they are in the stack that m moves to.
+// moved returns r with the URNs of the target stack.
 func (m Move) moved(r *Resource) *Resource {
 	return rewritten(r, func(u urn.URN) urn.URN { return movedURN(u, m.Project, m.Stack) })
 }

@@ -30,8 +30,8 @@ type Ref struct {
 }
 
 // MapURNs returns r with the URN of each reference replaced by the result of change, which is called in a fixed order;
-// an empty result removes the reference, and a property without dependencies that are left (E6.37). The URN and the
-// aliases of r itself are no references. It returns r itself, not a copy, if nothing changes.
+// an empty result removes the reference, and a property without remaining dependencies (E6.37). The URN and the aliases
+// of r itself are not references. It returns r itself, not a copy, if nothing changes.
 func (r *Resource) MapURNs(change func(Ref) urn.URN) *Resource {
 	changed := false
 	one := func(kind RefKind, property string, u urn.URN) urn.URN {
@@ -188,7 +188,7 @@ func (m renames) of(u urn.URN) urn.URN {
 func (m renames) resource(r *Resource) *Resource {
 	next := rewritten(r, m.of)
 	next.Aliases = nil
-	if len(r.Aliases) > 0 { // one that was matched through an alias has its current URN already
+	if len(r.Aliases) > 0 { // matched through an alias, it has its current URN already
 		next.URN = r.URN
 	}
 	return next

@@ -9,15 +9,15 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// Repair is one thing that Repaired has put right.
+// Repair is one fault that Repaired has repaired.
 type Repair struct {
-	URN  urn.URN // empty when it is about the snapshot as a whole
+	URN  urn.URN // empty for the snapshot as a whole
 	What string  // description of the repair, for people
 }
 
 // InOrder returns a snapshot that an operation can begin with: s itself if it is sound, or s with its resources in
-// another order if that is enough. moved are the resources that had to move. A rule that is broken nevertheless gives
-// an *IntegrityError. Previews and updates both begin with it.
+// another order if that is enough. moved are the resources that had to move. It returns an *IntegrityError if another
+// rule is broken. Previews and updates both begin with it.
 func (s *Snapshot) InOrder() (sound *Snapshot, moved []urn.URN, err error) {
 	fault := s.Verify()
 	if fault == nil {
@@ -38,9 +38,8 @@ func (s *Snapshot) InOrder() (sound *Snapshot, moved []urn.URN, err error) {
 	return nil, nil, fault
 }
 
-// Sorted is the snapshot with its resources in an order in which each follows what it depends on, and those that had
-// to move. Nothing else changes; what is in order already stays where it is. The only error is a cycle; references to
-// resources that are not there are ignored.
+// Sorted returns the snapshot with each resource after its dependencies, and the resources that had to move. Resources
+// that are in order stay in place. The only error is a cycle; references to missing resources are ignored.
 func (s *Snapshot) Sorted() (*Snapshot, []urn.URN, error) {
 	o := orderer{byURN: map[urn.URN][]int{}, resources: s.Resources, state: make([]visit, len(s.Resources)),
 		emitted: map[urn.URN]bool{}}
@@ -105,7 +104,7 @@ func (o *orderer) visit(i int) error {
 			return
 		}
 		best := o.byURN[u][0]
-		for _, c := range o.byURN[u] { // the one that is to stay, if there is one
+		for _, c := range o.byURN[u] { // the one without Delete, if there is one
 			if !o.resources[c].Delete {
 				best = c
 				break
@@ -143,9 +142,9 @@ func (o *orderer) cycle(i int) error {
 		Problem: "it depends on itself, by way of " + strings.Join(append(names, string(o.resources[i].URN)), " -> ")}
 }
 
-// Repaired repairs faults that it can repair without losing track of any existing object (E6.50): the order,
-// references to what is not in the state, a provider's ID, the same entry listed twice, a wrong magic. left are the
-// faults that remain and need a decision.
+// Repaired repairs faults that it can repair without losing track of any existing object (E6.50): the order, references
+// to missing resources, a provider's ID, duplicate entries, a wrong magic. left are the faults that remain and need a
+// decision.
 func (s *Snapshot) Repaired() (next *Snapshot, done []Repair, left []*IntegrityError) {
 	n := *s
 	next = &n
@@ -181,7 +180,7 @@ func (s *Snapshot) Repaired() (next *Snapshot, done []Repair, left []*IntegrityE
 	return next, done, next.Faults()
 }
 
-// withoutTwins drops entries that say of the same object what an earlier one says.
+// withoutTwins drops duplicate entries of the same object.
 func withoutTwins(resources []*Resource) (kept []*Resource, done []Repair) {
 	type object struct {
 		urn            urn.URN
@@ -201,7 +200,7 @@ func withoutTwins(resources []*Resource) (kept []*Resource, done []Repair) {
 	return kept, done
 }
 
-// mend is r with what is wrong with it alone put right.
+// mend returns r without the faults that concern only r.
 func mend(r *Resource, present map[urn.URN]bool, providers map[urn.URN][]string) (*Resource, []string) {
 	var what []string
 	n := r.Clone()

@@ -10,18 +10,16 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// sealedValue is a secret that was read without being opened (F4.16): to everyone a secret, which prints as such, and
-// to this package its ciphertext. Its content is the shape that no program can give a value, a map with the signature
-// key (F1.10).
+// sealedValue returns a secret that was read without being opened (F4.16). It prints as a secret, and this package
+// reads its ciphertext. Its content is a map with the signature key, which no program can create (F1.10).
 func sealedValue(ciphertext string) value.Value {
 	v, _ := value.OrderedMap([]string{signatureKey, "ciphertext"},
 		[]value.Value{value.String(secretSignature), value.String(ciphertext)})
 	return v.Secret()
 }
 
-// SealedText is the ciphertext of a secret that was left sealed by a Decode without an Opener, and whether v is one.
-// Such values can be written again as they are, and must not be given to a provider or compared with values in the
-// clear.
+// SealedText returns the ciphertext of a secret that Decode without an Opener left sealed; ok is false for other
+// values. Sealed values can be written again, but must not be sent to a provider or compared with plain values.
 func SealedText(v value.Value) (ciphertext string, ok bool) {
 	if !v.IsSecret() || v.Len() != 2 {
 		return "", false
@@ -35,8 +33,8 @@ func SealedText(v value.Value) (ciphertext string, ok bool) {
 	return text.AsString()
 }
 
-// Memory is a manager that keeps the ciphertexts it has seen, so that an unchanged secret of a resource keeps its own
-// from one write to the next (E6.33). Plain texts stay in memory as long as it lives. It is safe for concurrent use.
+// Memory is a manager that remembers ciphertexts, so that an unchanged secret of a resource keeps its ciphertext from
+// one write to the next (E6.33). It holds plain texts in memory. It is safe for concurrent use.
 type Memory struct {
 	manager secrets.Manager
 	notes   *notes
@@ -55,8 +53,8 @@ type memoryKey struct {
 var _ secrets.Batch = (*Memory)(nil)
 
 // Remembering wraps a manager, unless it is a Memory already. Use one Memory for reading and writing a stack.
-// Ciphertexts are never shared between resources, nor between two secrets of one, so that a file does not tell which
-// secrets are alike.
+// Ciphertexts are never shared between resources, nor between two secrets of a resource, so that a file does not reveal
+// equal secrets.
 func Remembering(m secrets.Manager) *Memory {
 	if memory, ok := m.(*Memory); ok {
 		return memory
@@ -70,13 +68,13 @@ func (m *Memory) Type() string { return m.manager.Type() }
 // State is the wrapped manager's.
 func (m *Memory) State() json.RawMessage { return m.manager.State() }
 
-// Encrypt seals without looking at what was seen.
+// Encrypt seals without the memory.
 func (m *Memory) Encrypt(plaintext string) (string, error) { return m.manager.Encrypt(plaintext) }
 
-// Decrypt opens without noting what was seen.
+// Decrypt opens without the memory.
 func (m *Memory) Decrypt(ciphertext string) (string, error) { return m.manager.Decrypt(ciphertext) }
 
-// Expect calls that of the wrapped manager.
+// Expect calls Expect of the wrapped manager.
 func (m *Memory) Expect(ciphertexts []string) {
 	if batch, ok := m.manager.(secrets.Batch); ok {
 		batch.Expect(ciphertexts)
@@ -98,8 +96,8 @@ func (m *Memory) PrepareFor(s *Snapshot) {
 	})
 }
 
-// Rehearse lets the wrapped manager seal at once, and each text so many times, what encode would have to seal anew.
-// encode must be done again afterwards, and faults show then.
+// Rehearse lets the wrapped manager seal in one batch the texts that encode would have to seal, each the given number
+// of times. The caller runs encode again afterwards, which reports the faults.
 func (m *Memory) Rehearse(times int, encode func(secrets.Manager) error) {
 	if _, ok := m.manager.(secrets.Batch); !ok {
 		return
@@ -110,7 +108,7 @@ func (m *Memory) Rehearse(times int, encode func(secrets.Manager) error) {
 	}
 }
 
-// rehearsal notes what a Memory would have to seal anew, and seals nothing.
+// rehearsal records the texts that a Memory would have to seal, and seals nothing.
 type rehearsal struct {
 	*Memory
 	missing []string
@@ -120,7 +118,7 @@ func (r *rehearsal) seal(k memoryKey, n int) (string, error) {
 	if n >= len(r.notes.of(k)) {
 		r.missing = append(r.missing, k.plaintext)
 	}
-	return "unsealed", nil // readers refuse nothing at all
+	return "unsealed", nil // any text is valid here
 }
 
 func (m *Memory) seal(k memoryKey, n int) (string, error) {
@@ -146,8 +144,8 @@ func (n *notes) add(k memoryKey, ciphertext string) {
 	n.seen[k] = append(n.seen[k], ciphertext)
 }
 
-// Through is a manager that opens with m and notes what it has seen in the same memory, for a state that is read with
-// one manager and written with another of the same kind and key.
+// Through returns a manager that opens with opener and shares this memory, for a state that is read with one manager
+// and written with another of the same kind and key.
 func (m *Memory) Through(opener secrets.Manager) *Memory {
 	return &Memory{manager: opener, notes: m.notes}
 }

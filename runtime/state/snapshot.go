@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// Snapshot is everything known of a stack at one moment. Resources are in an order in which each follows what it
-// depends on (E1.50). Snapshots and what they hold are never modified once shared; make copies.
+// Snapshot is the state of a stack at one moment. Each resource follows its dependencies (E1.50). Snapshots and their
+// contents are never modified once shared; make copies.
 type Snapshot struct {
 	Manifest        Manifest
 	SecretsProvider *SecretsProvider // nil when the state has no secrets
@@ -20,9 +20,9 @@ type Snapshot struct {
 	Metadata        json.RawMessage            // as read; nil for {}
 	Snippets        json.RawMessage            // as read
 	Extensions      json.RawMessage            // as read
-	Unknown         map[string]json.RawMessage // deployment keys that are not ours, kept (F0.3)
-	// ByteStrings reports whether the state was read with strings that are not UTF-8 in it, perhaps inside of secrets
-	// that were not opened (F5.2).
+	Unknown         map[string]json.RawMessage // unknown deployment keys, preserved (F0.3)
+	// ByteStrings reports whether the state contains strings that are not UTF-8, possibly inside of sealed secrets
+	// (F5.2).
 	ByteStrings bool
 }
 
@@ -31,7 +31,7 @@ type Manifest struct {
 	Time    time.Time
 	Magic   string
 	Version string
-	Unknown map[string]json.RawMessage // keys that are not ours, kept (F0.3)
+	Unknown map[string]json.RawMessage // unknown keys, preserved (F0.3)
 }
 
 // SecretsProvider describes how the secrets of a snapshot are sealed (F5.5).
@@ -39,7 +39,7 @@ type SecretsProvider struct {
 	Type  string          `json:"type"`
 	State json.RawMessage `json:"state,omitempty"`
 
-	Unknown map[string]json.RawMessage `json:"-"` // keys that are not ours, kept (F0.3)
+	Unknown map[string]json.RawMessage `json:"-"` // unknown keys, preserved (F0.3)
 }
 
 // Resource is one resource's state (E1.20–E1.46). It is never modified once shared; make a copy with Clone.
@@ -65,7 +65,7 @@ type Resource struct {
 	Taint              bool
 
 	InitErrors              []string
-	Aliases                 []urn.URN // the one matched in this operation
+	Aliases                 []urn.URN // the alias that matched in this operation
 	CustomTimeouts          Timeouts
 	ImportID                string
 	DeletedWith             urn.URN
@@ -84,11 +84,11 @@ type Resource struct {
 	ExtensionRef            string
 	SnippetID               string
 
-	Unknown         map[string]json.RawMessage // keys that are not ours, kept (F0.3)
-	UnknownTimeouts map[string]json.RawMessage // keys of customTimeouts that are not ours, kept
+	Unknown         map[string]json.RawMessage // unknown keys, preserved (F0.3)
+	UnknownTimeouts map[string]json.RawMessage // unknown keys of customTimeouts, preserved
 }
 
-// Timeouts are in seconds; 0 is the provider's own choice.
+// Timeouts are in seconds; 0 is the provider's default.
 type Timeouts struct {
 	Create float64 `json:"create,omitempty"`
 	Update float64 `json:"update,omitempty"`
@@ -108,14 +108,14 @@ const (
 	Importing OperationKind = "importing"
 )
 
-// Operation is something begun whose end is not known.
+// Operation is an operation that was begun and whose end is unknown.
 type Operation struct {
 	Resource *Resource
 	Kind     OperationKind
-	Unknown  map[string]json.RawMessage // keys that are not ours, kept (F0.3)
+	Unknown  map[string]json.RawMessage // unknown keys, preserved (F0.3)
 }
 
-// Clone is a shallow copy, whose fields may be set without touching r.
+// Clone returns a shallow copy, whose fields may be set without affecting r.
 func (r *Resource) Clone() *Resource {
 	c := *r
 	return &c
@@ -124,7 +124,7 @@ func (r *Resource) Clone() *Resource {
 // IsProvider reports whether the resource is a provider.
 func (r *Resource) IsProvider() bool { return urn.IsProviderType(r.Type) }
 
-// NewManifest is the manifest of a snapshot written by version at a moment (F5.4).
+// NewManifest returns the manifest of a snapshot written by a version at a time (F5.4).
 func NewManifest(version string, t time.Time) Manifest {
 	return Manifest{Time: t, Version: version, Magic: magicOf(version)}
 }
@@ -138,12 +138,12 @@ func magicOf(version string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Withheld is the text in a resource's initErrors when its secrets could not be sealed, so that the next update looks
-// after it (E5.40).
+// Withheld is the text in a resource's initErrors when its secrets could not be sealed, so that the next update repairs
+// it (E5.40).
 const Withheld = "its secrets could not be recorded, because there was no secrets provider to seal them"
 
-// WithoutSecrets is r with null in the place of every secret and, if there was one, Withheld among its initErrors; r
-// itself when it has none.
+// WithoutSecrets returns r with every secret replaced by null and, if there was one, Withheld among its initErrors; r
+// itself if there was none.
 func (r *Resource) WithoutSecrets() *Resource {
 	if !r.Inputs.ContainsSecret() && !r.Outputs.ContainsSecret() && !r.ReplacementTrigger.ContainsSecret() {
 		return r

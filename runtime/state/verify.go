@@ -11,7 +11,7 @@ import (
 // IntegrityError is returned when a snapshot breaks a rule that must hold of every snapshot (E6.43–E6.49).
 type IntegrityError struct {
 	Rule    string  // E6.43 to E6.49
-	URN     urn.URN // the resource at fault; empty when it is the snapshot as a whole
+	URN     urn.URN // the resource at fault; empty for the snapshot as a whole
 	Problem string  // for people
 }
 
@@ -23,8 +23,8 @@ func (e *IntegrityError) Error() string {
 	return fmt.Sprintf("the state is not sound: resource %s: %s", e.URN, e.Problem)
 }
 
-// Verify checks what must hold of every snapshot; a fault is an *IntegrityError. Its cost is linear. It does not look
-// at pending operations.
+// Verify checks the rules for every snapshot; a fault is an *IntegrityError. It takes linear time. It does not check
+// pending operations.
 func (s *Snapshot) Verify() error {
 	var first error
 	s.verify(func(fault *IntegrityError) bool {
@@ -34,7 +34,7 @@ func (s *Snapshot) Verify() error {
 	return first
 }
 
-// Faults are all the rules that a snapshot breaks, at most one of each resource; none says that it verifies.
+// Faults returns the broken rules of a snapshot, at most one for each resource.
 func (s *Snapshot) Faults() []*IntegrityError {
 	var all []*IntegrityError
 	s.verify(func(fault *IntegrityError) bool {
@@ -44,7 +44,7 @@ func (s *Snapshot) Faults() []*IntegrityError {
 	return all
 }
 
-// verify reports each fault, until tell says that it was enough.
+// verify calls tell for each fault, until it returns false.
 func (s *Snapshot) verify(tell func(*IntegrityError) bool) {
 	told := func(err error) (goOn bool) {
 		fault, _ := err.(*IntegrityError)
@@ -75,7 +75,7 @@ func (s *Snapshot) verify(tell func(*IntegrityError) bool) {
 }
 
 type verifier struct {
-	seen      map[urn.URN]bool // URN to whether an entry that is not to be deleted has it
+	seen      map[urn.URN]bool // reports whether an entry without Delete has the URN
 	providers map[string]bool  // references to the providers seen
 }
 

@@ -1,6 +1,6 @@
-// Package keyservice opens keys of key services by URL, as the Pulumi CLI takes them (F4.11): awskms://, gcpkms://,
+// Package keyservice opens keys of key services by the URLs of the Pulumi CLI (F4.11): awskms://, gcpkms://,
 // azurekeyvault:// and hashivault://. Open gives a secrets.Key.
 //
-// The first three go through gocloud.dev; the build tag lean leaves them out because of the size of their libraries
-// (docs/state.md has the figures). Vault speaks plain HTTP and is always there.
+// The first three use gocloud.dev; the build tag lean leaves them out because of the size of their libraries
+// (docs/state.md has the figures). Vault uses plain HTTP and is always included.
 package keyservice

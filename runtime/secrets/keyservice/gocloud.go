@@ -14,7 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	cloud "gocloud.dev/secrets"
 	_ "gocloud.dev/secrets/awskms"        // knows awskms://
-	_ "gocloud.dev/secrets/azurekeyvault" // knows azurekeyvault://
+	_ "gocloud.dev/secrets/azurekeyvault" // registers azurekeyvault://
 	_ "gocloud.dev/secrets/gcpkms"        // knows gcpkms://
 
 	"github.com/yamlhost/yamlhost/runtime/secrets"
@@ -37,9 +37,9 @@ func cloudOpeners() (aws, azure, google opener) {
 func openKeeper(plain func(error) string) opener {
 	return func(url string, _ Options) (secrets.Key, error) {
 		where, _, _ := strings.Cut(url, "?")
-		k, err := cloud.OpenKeeper(context.Background(), url) // what is behind it outlives the opening
+		k, err := cloud.OpenKeeper(context.Background(), url) // the client outlives this call
 		if err != nil {
-			_, text, said := strings.Cut(err.Error(), "open keeper "+url+": ") // it would be said twice
+			_, text, said := strings.Cut(err.Error(), "open keeper "+url+": ") // avoid repeating it
 			if !said {
 				text = err.Error()
 			}
@@ -63,7 +63,7 @@ func (k *keeper) ask(question func(context.Context, []byte) ([]byte, error), dat
 	return answer, nil
 }
 
-// explain leaves out the first part of an error of the library, which says in which of its functions it arose.
+// explain removes the first part of an error of the library, which names one of its functions.
 func (k *keeper) explain(err error) string {
 	if k.plain != nil {
 		if text := k.plain(err); text != "" {
@@ -77,7 +77,7 @@ func (k *keeper) explain(err error) string {
 	return text
 }
 
-// plainAzure is the message in the service's answer; the library prints the request and the whole answer, over many
+// plainAzure returns the message in the service's answer; the library prints the request and the whole answer on many
 // lines.
 func plainAzure(err error) string {
 	var reply *azcore.ResponseError
@@ -86,7 +86,7 @@ func plainAzure(err error) string {
 	}
 	said := fmt.Sprintf("the service answered %d %s", reply.StatusCode, http.StatusText(reply.StatusCode))
 	var answer struct{ Error struct{ Message string } }
-	// the library keeps it for anyone who reads
+	// the library keeps the body readable
 	text, err := io.ReadAll(io.LimitReader(reply.RawResponse.Body, mostOfAnAnswer))
 	if err == nil && json.Unmarshal(text, &answer) == nil && answer.Error.Message != "" {
 		return said + ": " + answer.Error.Message
@@ -94,7 +94,7 @@ func plainAzure(err error) string {
 	return said
 }
 
-// plainGoogle leaves out how gRPC introduces a status.
+// plainGoogle removes gRPC's prefix of a status.
 func plainGoogle(err error) string {
 	_, status, found := strings.Cut(err.Error(), "rpc error: code = ")
 	code, text, described := strings.Cut(status, " desc = ")

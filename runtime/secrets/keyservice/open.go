@@ -17,7 +17,7 @@ type Options struct {
 	Client *http.Client                     // for services that speak plain HTTP; nil for the usual one
 }
 
-// patience is how long a service may take to answer.
+// patience is the time limit for an answer of a service.
 const patience = 30 * time.Second
 
 // opener opens the key of a URL.
@@ -49,7 +49,7 @@ func Known() (schemes []string) {
 	return schemes
 }
 
-// Open opens a key by its URL. Nothing is asked of the service yet.
+// Open opens a key by its URL, without calling the service.
 func Open(url string, o Options) (secrets.Key, error) {
 	scheme, _, found := strings.Cut(url, "://")
 	all := kinds()
@@ -67,8 +67,8 @@ func Open(url string, o Options) (secrets.Key, error) {
 	return all[i].open(url, o)
 }
 
-// withPatience is a context for one question.
+// withPatience returns a context for one call.
 func withPatience() (context.Context, context.CancelFunc) {
-	// sealing and opening take no context: they are not cancelled
+	// sealing and opening take no context and are not cancelled
 	return context.WithTimeout(context.Background(), patience)
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// vault is a key of Vault's engine for encryption as a service.
+// vault is a key of Vault's transit engine.
 type vault struct {
 	client    *http.Client
-	address   string // of the server, without a slash at its end
+	address   string // of the server, without a trailing slash
 	token     string
 	namespace string
 	engine    string
@@ -54,7 +54,7 @@ func openVault(rawURL string, o Options) (secrets.Key, error) {
 	return v, nil
 }
 
-// first is the first of some environment variables that is not empty.
+// first returns the first environment variable that is not empty.
 func first(o Options, names ...string) string {
 	for _, name := range names {
 		if o.Lookup == nil {
@@ -125,7 +125,7 @@ func (v *vault) ask(what string, question map[string]string) (vaultAnswer, error
 		}
 		return failed(err)
 	}
-	defer func() { _ = response.Body.Close() }() // everything was read, or there is another error
+	defer func() { _ = response.Body.Close() }() // already read, or another error is returned
 	text, err := io.ReadAll(io.LimitReader(response.Body, mostOfAnAnswer))
 	if err != nil {
 		return failed(err)

@@ -1,5 +1,5 @@
-// Package service has secrets that a service behind HTTP seals and opens, such as Pulumi Cloud (F4.12): Manager. It
-// knows neither states nor where tokens are kept.
+// Package service seals and opens secrets through a service behind HTTP, such as Pulumi Cloud (F4.12). It knows neither
+// states nor where tokens are stored.
 package service
 
 import (
@@ -16,9 +16,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// Options are how a service is asked.
+// Options are the settings for calls of a service.
 type Options struct {
-	// Token returns the token for the service at a URL; empty if there is none. It is asked for when the first secret is
+	// Token returns the token for the service at a URL; empty if there is none. It is called when the first secret is
 	// sealed or opened.
 	Token func(url string) (string, error)
 	HTTP  *http.Client  // nil for the usual one
@@ -26,7 +26,7 @@ type Options struct {
 	Pause time.Duration // see httpget.Repeat
 }
 
-// Manager is a secrets manager whose keys a service keeps. It is safe for concurrent use.
+// Manager is a secrets manager whose keys never leave the service. It is safe for concurrent use.
 type Manager struct {
 	state  json.RawMessage
 	stack  stack
@@ -34,14 +34,14 @@ type Manager struct {
 
 	seals seals
 
-	mu       sync.Mutex        // guards what follows, and is held while secrets are opened
+	mu       sync.Mutex        // guards the fields below, and is held while secrets are opened
 	expected []string          // ciphertexts that are about to be opened
 	opened   map[string]string // plain texts, by ciphertext
 }
 
 var _ secrets.Batch = (*Manager)(nil)
 
-// StateOf returns the state of the manager of a stack's secrets, as the Pulumi CLI writes it.
+// StateOf returns the manager's record for a stack, in the form of the Pulumi CLI.
 func StateOf(url, owner, project, name string) json.RawMessage {
 	text, err := json.Marshal(stack{url, owner, project, name})
 	if err != nil {
@@ -50,7 +50,7 @@ func StateOf(url, owner, project, name string) json.RawMessage {
 	return text
 }
 
-// stack is whose secrets they are, as a state says it.
+// stack is the manager's record in a state.
 type stack struct {
 	URL     string `json:"url"`
 	Owner   string `json:"owner"`
@@ -58,7 +58,7 @@ type stack struct {
 	Stack   string `json:"stack"`
 }
 
-// Open makes the manager that a state names. Nothing is asked of the service yet.
+// Open returns the manager for a record, without calling the service.
 func Open(state json.RawMessage, o Options) (*Manager, error) {
 	m := &Manager{state: state, opened: map[string]string{}, seals: seals{ready: map[string][]string{}}}
 	if err := json.Unmarshal(state, &m.stack); err != nil || m.stack.Owner == "" || m.stack.Project == "" ||
@@ -82,17 +82,17 @@ func (m *Manager) Type() string { return secrets.TypeService }
 // State names the service and the stack.
 func (m *Manager) State() json.RawMessage { return m.state }
 
-// Expect makes the next Decrypt open all of these in one call.
+// Expect makes the next Decrypt open all these ciphertexts in one call.
 func (m *Manager) Expect(ciphertexts []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.expected = append(m.expected, ciphertexts...)
 }
 
-// batch is how many secrets are sealed or opened in one call.
+// batch is the largest number of secrets in one call.
 const batch = 500
 
-// Decrypt has the service open text, and what Expect has named with it.
+// Decrypt lets the service open text, together with the ciphertexts from Expect.
 func (m *Manager) Decrypt(ciphertext string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,7 +101,7 @@ func (m *Manager) Decrypt(ciphertext string) (string, error) {
 	}
 	for expected := m.take(); len(expected) > 1; {
 		n := min(batch, len(expected))
-		// Some of these may be no ciphertexts: then each secret is opened by itself.
+		// If some of these are invalid, each secret is opened by itself.
 		if m.openAll(expected[:n]) != nil {
 			break
 		}
@@ -120,7 +120,7 @@ func (m *Manager) Decrypt(ciphertext string) (string, error) {
 	return string(answer.Plaintext), nil
 }
 
-// take returns what is expected and not open yet, each once.
+// take returns the expected ciphertexts that are not open yet, without duplicates.
 func (m *Manager) take() (list []string) {
 	seen := map[string]bool{}
 	for _, c := range m.expected {
@@ -148,7 +148,7 @@ func (m *Manager) openAll(ciphertexts []string) error {
 	return nil
 }
 
-// call asks the service something about the stack's secrets.
+// call makes a request about the stack's secrets.
 func (m *Manager) call(what string, request, answer any) error {
 	return m.explain(m.ask(what, request, answer))
 }
@@ -170,24 +170,25 @@ func (m *Manager) explain(err error) error {
 	return nil
 }
 
-// ask makes a call, again if the service is out of reach or overloaded: sealing and opening change nothing there.
+// ask makes a call, and repeats it if the service is unreachable or overloaded, since sealing and opening change
+// nothing there.
 func (m *Manager) ask(what string, request, answer any) error {
 	return m.client.Do(context.Background(), serviceapi.Call{Method: http.MethodPost, Again: true, Body: request,
 		Path: serviceapi.Path("stacks", m.stack.Owner, m.stack.Project, m.stack.Stack, what)}, answer)
 }
 
-// seals are the texts that are to be sealed. Those that come while the service is asked share the next call.
+// seals queues the texts to seal. Texts that arrive during a call share the next one.
 type seals struct {
-	calling sync.Mutex // held while the service is asked, for everybody who waits
+	calling sync.Mutex // held during a call
 	alone   bool       // the service has no call for several; guarded by calling
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	wanted   []*want
 	prepared []string            // plain texts that are about to be sealed
-	ready    map[string][]string // ciphertexts that nobody has yet, by plain text
+	ready    map[string][]string // unused ciphertexts by plain text
 }
 
-// want is a text that somebody waits for. What follows the text is guarded by seals.calling.
+// want is a text with a waiting caller. seals.calling guards the fields after the text.
 type want struct {
 	text   string
 	done   bool
@@ -195,14 +196,14 @@ type want struct {
 	err    error
 }
 
-// Prepare makes the next Encrypt seal all of these in the same call.
+// Prepare makes the next Encrypt seal all these texts in the same call.
 func (m *Manager) Prepare(plaintexts []string) {
 	m.seals.mu.Lock()
 	defer m.seals.mu.Unlock()
 	m.seals.prepared = append(m.seals.prepared, plaintexts...)
 }
 
-// Encrypt has the service seal text, and what Prepare has named and others wait for with it.
+// Encrypt lets the service seal text, together with texts from Prepare and from waiting callers.
 func (m *Manager) Encrypt(plaintext string) (string, error) {
 	w, sealed := m.seals.enter(plaintext)
 	if w == nil {
@@ -229,7 +230,7 @@ func (s *seals) enter(text string) (w *want, sealed string) {
 	return w, ""
 }
 
-// take empties the queue. Of what is prepared, more is what nobody waits for yet.
+// take empties the queue. more has the prepared texts without a waiting caller.
 func (s *seals) take() (wanted []*want, more []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
