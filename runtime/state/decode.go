@@ -436,7 +436,7 @@ func (d *decoder) resource() *Resource {
 // noProperties are the properties of a resource without any in the text.
 var noProperties = value.EmptyMap()
 
-// texts reads a list of strings, which is nil when nothing is kept.
+// texts reads a list of strings; nil if nothing is kept.
 func texts[T ~string](d *decoder) []T {
 	if d.skim {
 		d.List(func() { d.Optional() })
@@ -445,7 +445,7 @@ func texts[T ~string](d *decoder) []T {
 	return jsontext.Texts[T](d.Scanner)
 }
 
-// textMap reads an object of lists of strings, which is nil when nothing is kept.
+// textMap reads an object of lists of strings; nil if nothing is kept.
 func textMap[T ~string](d *decoder) map[string][]T {
 	if d.skim {
 		d.Object(func(string) { texts[T](d) })
@@ -570,13 +570,13 @@ func (d *decoder) timeouts(r *Resource) {
 	})
 }
 
-// SyntaxError describes where a state file is no JSON, or is not of the shape that a state has.
+// SyntaxError is returned for a state file that is not valid JSON or does not have the form of a state.
 type SyntaxError = jsontext.Error
 
 // newScanner reads a state file, which may begin with a byte order mark.
 func newScanner(text string) *jsontext.Scanner {
 	s := jsontext.New(text, jsontext.Options{MaxDepth: maxDepth})
-	if !utf8.ValidString(text) { // replacing it would make another ID or name of it
+	if !utf8.ValidString(text) { // a replacement would change an ID or a name
 		for i, r := range text {
 			if _, size := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && size == 1 {
 				s.FailAt(i, "byte 0x%02x is not UTF-8: the file is damaged, or was written in another encoding", text[i])
@@ -590,8 +590,8 @@ func newScanner(text string) *jsontext.Scanner {
 	return s
 }
 
-// FindResource returns a resource of a state file without decoding the others; nil if it has none of that name. One
-// that is left to delete counts only if there is no other. Secrets stay sealed.
+// FindResource returns a resource of a state file without decoding the others; nil if there is none. A resource pending
+// deletion is returned only if there is no other. Secrets stay sealed.
 func FindResource(data []byte, u urn.URN) (*Resource, error) {
 	var found *Resource
 	member := func(text []byte, name string, fn func(value []byte) error) error {

@@ -84,7 +84,7 @@ func (d *decoder) object() value.Value {
 		}
 		d.path = append(d.path, key)
 		skim := d.skim
-		d.skim = skim && sign < 0 // what a special value is depends on what is in it
+		d.skim = skim && sign < 0 // the content determines a special value
 		v := d.member(sign)
 		d.skim = skim
 		d.path = d.path[:len(d.path)-1]
@@ -97,7 +97,7 @@ func (d *decoder) object() value.Value {
 		return value.Null
 	}
 	switch {
-	case sign > 0 && d.skim: // what was before the signature has to be looked at after all
+	case sign > 0 && d.skim: // the members before the signature are needed after all
 		d.skim = false
 		defer func() { d.skim = true }()
 		d.Pos = start
@@ -196,7 +196,7 @@ func assetOf(m members) *value.Asset {
 	a.URI, _ = m.text("uri")
 	a.Text, a.HasText = m.text("text")
 	if a.Path == "" && a.URI == "" && a.Hash == emptyAssetHash {
-		a.HasText = true // an empty text is not written (F1.8)
+		a.HasText = true // an empty text is omitted (F1.8)
 	}
 	return a
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// Edits by hand: each function makes a new snapshot and modifies none.
+// Manual edits: each function returns a new snapshot and modifies none.
 
-// MissingError is returned when a snapshot has no resource of that name.
+// MissingError is returned when a snapshot has no resource with that URN.
 type MissingError struct{ URN urn.URN }
 
 // Error names the resource.
@@ -18,13 +18,13 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("no such resource %q exists in the state", e.URN)
 }
 
-// InUseError is returned when a resource cannot be taken out of the state because others need it.
+// InUseError is returned when a resource cannot be removed from the state because others depend on it.
 type InUseError struct {
 	URN urn.URN
 	By  []urn.URN
 }
 
-// Error names the resource and those that need it.
+// Error names the resource and its dependants.
 func (e *InUseError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the resource %s cannot be removed from the state, because others depend on it:", e.URN)
@@ -40,10 +40,10 @@ type ProtectedError struct{ URN urn.URN }
 // Error names the resource.
 func (e *ProtectedError) Error() string { return fmt.Sprintf("the resource %s is protected", e.URN) }
 
-// RemoveOptions control what may be taken out of a state.
+// RemoveOptions control what may be removed from a state.
 type RemoveOptions struct {
-	Force      bool // protected resources too, and entries left to delete of the same name
-	Dependents bool // what depends on it too
+	Force      bool // also protected resources, and entries pending deletion with the same URN
+	Dependents bool // also dependants
 }
 
 // Without takes resources out of the state; what they are in the world stays as it is. A *MissingError, *InUseError or
@@ -102,8 +102,8 @@ func (s *Snapshot) Without(urns []urn.URN, o RemoveOptions) (*Snapshot, []urn.UR
 	return &next, removed, nil
 }
 
-// WithEach changes each resource of a name, or every one when urns is nil, in copies that change is given. Entries left
-// to delete are not touched.
+// WithEach calls change with a copy of each named resource, or of every one if urns is nil. It skips entries pending
+// deletion.
 func (s *Snapshot) WithEach(urns []urn.URN, change func(*Resource)) (*Snapshot, error) {
 	left := map[urn.URN]bool{}
 	for _, u := range urns {
@@ -128,7 +128,7 @@ func (s *Snapshot) WithEach(urns []urn.URN, change func(*Resource)) (*Snapshot, 
 	return &next, nil
 }
 
-// Renamed gives a resource another name; everything that names it follows.
+// Renamed renames a resource and all references to it.
 func (s *Snapshot) Renamed(u urn.URN, name string) (*Snapshot, error) {
 	found := false
 	now := urn.URN(strings.TrimSuffix(string(u), u.Name()) + name)
@@ -149,7 +149,7 @@ func (s *Snapshot) OfStack(project, stack string) *Snapshot {
 	return s.rewritten(func(u urn.URN) urn.URN { return movedURN(u, project, stack) })
 }
 
-// movedURN is a URN in another stack; the root stack's name follows.
+// movedURN returns a URN in another stack, with the root stack renamed.
 func movedURN(u urn.URN, project, stack string) urn.URN {
 	switch {
 	case u == "":

@@ -20,23 +20,23 @@ import (
 // Checkpoint is a stack's state file (F5.1).
 type Checkpoint struct {
 	Stack    string          // fully qualified name
-	Config   json.RawMessage // as read from old files; not written by anyone any more, but kept
+	Config   json.RawMessage // only in old files, preserved
 	Snapshot *Snapshot       // nil for a stack that was never written, see F6.6
 	Version  int             // as read; ignored when writing, the content decides (F5.2)
 
-	Unknown        map[string]json.RawMessage // keys beside "checkpoint" that are not ours, kept (F0.3)
-	UnknownInCheck map[string]json.RawMessage // keys inside "checkpoint" that are not ours, kept
+	Unknown        map[string]json.RawMessage // unknown keys beside "checkpoint", preserved (F0.3)
+	UnknownInCheck map[string]json.RawMessage // unknown keys inside "checkpoint", preserved
 }
 
-// Encode is the deployment JSON of a snapshot (F5.3): compact, without HTML escaping or final newline (F0.4). Secrets
-// are sealed by m; with a nil m, only secrets that were read sealed can be written. The snapshot's SecretsProvider is
-// written when m is nil, else what m says of itself.
+// Encode returns the deployment JSON of a snapshot (F5.3): compact, without HTML escaping or final newline (F0.4). m
+// seals secrets and gives the secrets provider to write. With a nil m, the snapshot's SecretsProvider is written, and
+// only sealed secrets can be.
 func Encode(s *Snapshot, m secrets.Manager) ([]byte, error) {
 	return encodeDeployment(s, Sealed(m), func(*encoder, []string) {})
 }
 
-// EncodeCheckpoint is the JSON of a state file (F5.1), in the form of Encode. Without a snapshot it is the stub of a
-// new stack, whose version is 0 (F6.6).
+// EncodeCheckpoint returns the JSON of a state file (F5.1), in the form of Encode. Without a snapshot it is the stub of
+// a new stack, with version 0 (F6.6).
 func EncodeCheckpoint(c *Checkpoint, m secrets.Manager) ([]byte, error) {
 	head := func(e *encoder, features []string) {
 		e.open()
@@ -66,8 +66,8 @@ func EncodeCheckpoint(c *Checkpoint, m secrets.Manager) ([]byte, error) {
 	return e.buf, nil
 }
 
-// EncodeExport returns the output of stack export (F5.17): indented by four spaces, with a final newline. f says how
-// secrets appear, usually Sealed or Shown.
+// EncodeExport returns the output of stack export (F5.17): indented by four spaces, with a final newline. f is the form
+// of secrets, usually Sealed or Shown.
 func EncodeExport(s *Snapshot, f Form) ([]byte, error) {
 	text, err := EncodeUntyped(s, f)
 	if err != nil {
@@ -113,7 +113,7 @@ func AppendResource(dst []byte, r *Resource, f Form) ([]byte, error) {
 	return e.buf, e.err
 }
 
-// roomFor is about how many bytes the JSON of a resource has. A large text would otherwise be copied each time that the
+// roomFor estimates the size of a resource's JSON in bytes. Without it a large text would be copied each time the
 // buffer grows.
 func roomFor(r *Resource) int64 {
 	const small, most = 1024, 1 << 30
@@ -122,8 +122,8 @@ func roomFor(r *Resource) int64 {
 }
 
 // encodeDeployment writes a deployment after the text that head writes; head gets the features in use, in order. The
-// secrets manager stands before the resources, but is needed only if they have secrets, which shows once they are
-// written. The resources are most of the text and are not copied, so encodeDeployment leaves space before them.
+// secrets provider precedes the resources, but whether it is needed is known only after they are written. They are most
+// of the text and are not copied, so encodeDeployment leaves space before them.
 func encodeDeployment(s *Snapshot, f Form, head func(e *encoder, features []string)) ([]byte, error) {
 	const space = 4096
 	room := int64(space + 512 + len(s.Metadata) + len(s.Snippets) + len(s.Extensions))
@@ -182,7 +182,7 @@ func encodeDeployment(s *Snapshot, f Form, head func(e *encoder, features []stri
 	front.manifest(s.Manifest)
 	front.provider(provider)
 	n := len(front.buf)
-	if n > space { // an unusual one
+	if n > space { // an unusually long one
 		return append(front.buf, e.buf[space:]...), nil
 	}
 	copy(e.buf[space-n:], front.buf)
@@ -206,7 +206,7 @@ func (s *Snapshot) provider(e *encoder) (*SecretsProvider, error) {
 	return now, nil
 }
 
-// features adds what F5.2 asks of the version of a file that holds r.
+// features adds the features of F5.2 that a file with r needs.
 func (r *Resource) features(used map[string]bool) {
 	mark := func(name string, is bool) {
 		if is {
@@ -325,7 +325,8 @@ func (e *encoder) resource(r *Resource) {
 	e.close()
 }
 
-// properties writes inputs or outputs. Only their members can be secret in a file, so a secret map makes them so.
+// properties writes inputs or outputs. In a file only their members can be secret, so a secret map makes all of them
+// secret.
 func (e *encoder) properties(name string, v value.Value) {
 	if v.Len() == 0 || !v.Is(value.KindMap) {
 		return
@@ -373,7 +374,7 @@ func (w *jsonWriter) open() { w.buf = append(w.buf, '{') }
 
 func (w *jsonWriter) close() { w.buf = append(w.buf, '}') }
 
-// key starts a member; the comma depends on what is before it.
+// key starts a member; the preceding text determines the comma.
 func (w *jsonWriter) key(name string) {
 	if n := len(w.buf); n > 0 && w.buf[n-1] != '{' {
 		w.buf = append(w.buf, ',')

@@ -24,7 +24,7 @@ type encoder struct {
 	depth   int            // of lists, maps and archives around it
 }
 
-// AppendValue appends v's state JSON (F1.19) to dst. Unknowns become the string sentinel; dependencies are not kept.
+// AppendValue appends v's state JSON (F1.19) to dst. Unknowns become the string sentinel; dependencies are lost.
 func AppendValue(dst []byte, v value.Value, f Form) ([]byte, error) {
 	e := encoder{jsonWriter: jsonWriter{form: f, buf: dst}}
 	e.value(v)
@@ -96,7 +96,7 @@ func (e *encoder) string(s string) {
 	e.buf = append(e.buf, `"}`...)
 }
 
-// enter steps into a list, a map or an archive, and refuses what a decoder would refuse.
+// enter steps into a list, a map or an archive. It returns false at a depth that a decoder would refuse.
 func (e *encoder) enter() bool {
 	if e.depth++; e.depth > value.MaxDepth+1 {
 		e.fail(fmt.Errorf("%s is nested more than %d deep", e.where(), value.MaxDepth))
@@ -129,7 +129,7 @@ func (e *encoder) entries(v value.Value, secret bool) {
 		return
 	}
 	for i, key := range v.Keys() {
-		if key == signatureKey { // it would be read as something else, or not at all (F1.10)
+		if key == signatureKey { // it would be read as another value, or not at all (F1.10)
 			e.fail(fmt.Errorf("%s has an unrecognized signature: the key %q is reserved", e.where(), key))
 			return
 		}
@@ -151,7 +151,7 @@ func (e *encoder) entries(v value.Value, secret bool) {
 func (e *encoder) asset(a *value.Asset) {
 	hash := a.Hash
 	if hash == "" && a.HasText && a.Text == "" {
-		hash = emptyAssetHash // else it would read as content that was left out (F1.8)
+		hash = emptyAssetHash // otherwise it would be read as omitted content (F1.8)
 	}
 	e.signature(assetSignature)
 	if hash != "" {
@@ -194,7 +194,7 @@ func (e *encoder) archive(a *value.Archive) {
 	e.buf = append(e.buf, '}')
 }
 
-// reference writes a resource reference; one whose ID is not known has the ID "" (F1.7).
+// reference writes a resource reference; an unknown ID becomes "" (F1.7).
 func (e *encoder) reference(r *value.ResourceRef) {
 	e.signature(resourceSignature)
 	if !r.ID.IsNull() {
@@ -249,8 +249,8 @@ func (e *encoder) secret(v value.Value) {
 	e.buf = append(e.buf, '}')
 }
 
-// plaintext is the JSON text that is sealed: escaped for HTML as the stock host has it, secrets inside with their plain
-// text as "ciphertext" (F4.7). Keeping to its text lets an unchanged secret keep its ciphertext.
+// plaintext returns the JSON text to seal: escaped for HTML as in Pulumi, with the plain text of inner secrets as
+// "ciphertext" (F4.7). The same text as Pulumi's lets an unchanged secret keep its ciphertext.
 func (e *encoder) plaintext(v value.Value) string {
 	inner := encoder{jsonWriter: jsonWriter{form: Form{secrets: innerSecrets, html: true}}, path: e.path, scope: e.scope,
 		depth: e.depth}

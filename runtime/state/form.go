@@ -5,11 +5,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// Form describes how secrets appear in JSON. The zero Form refuses secrets that are not sealed already.
+// Form describes how secrets appear in JSON. The zero Form is an error for secrets that are not sealed.
 type Form struct {
 	manager secrets.Manager
 	secrets secretForm
-	html    bool // escape <, > and & as Go's encoder does unless told otherwise
+	html    bool // escape <, > and & like Go's encoder by default
 }
 
 type secretForm uint8
@@ -22,11 +22,11 @@ const (
 	innerSecrets // inside of a secret's plain text (F4.7)
 )
 
-// Sealed is the form of files: {signature, "ciphertext"} by m (F4.7). A nil m can write only what Decode has left
-// sealed.
+// Sealed is the form of files: {signature, "ciphertext"} by m (F4.7). With a nil m only secrets that Decode left sealed
+// can be written.
 func Sealed(m secrets.Manager) Form { return Form{manager: m} }
 
-// Shown is the form with secrets in the clear: {signature, "plaintext"} (F4.8). Only for a user who asked for it.
+// Shown is the form with secrets as plain text: {signature, "plaintext"} (F4.8). Only for a user who asked for it.
 func Shown() Form { return Form{secrets: showSecrets} }
 
 // Marked is the form of events: {signature, "ciphertext": "[secret]"} (F7.6).
@@ -56,5 +56,5 @@ const (
 	latestFeatureVersion = 4
 )
 
-// Sealer is a stack's secrets manager, for code that keeps snapshots and has no other use for secrets.
+// Sealer is a stack's secrets manager, for code that stores snapshots and uses no other part of package secrets.
 type Sealer = secrets.Manager
