@@ -17,7 +17,7 @@ type ConvertError struct {
 	Reason string
 }
 
-// Error is the place and the reason.
+// Error returns the path and the reason.
 func (e *ConvertError) Error() string {
 	if len(e.Path) == 0 {
 		return e.Reason
@@ -25,20 +25,19 @@ func (e *ConvertError) Error() string {
 	return e.Path.String() + ": " + e.Reason
 }
 
-// Convert makes of v what a provider expects for the type t, deeply (L8.40): numbers and booleans become text where
-// text is wanted, numeric text becomes a number, "true" and "false" become booleans, and a resource where text is
-// wanted becomes its ID, or a component its URN (L8.11). Unknown values, secrecy and dependencies stay where they
-// are. A value that needs no conversion stays as it is, even if it does not have the type: checking is the provider's
-// task. The error is a *ConvertError.
+// Convert converts v to the form that a provider expects for the type t, at any depth (L8.40): for a string, numbers
+// and booleans become text, a resource its ID, and a component its URN (L8.11); numeric text becomes a number, "true"
+// and "false" become booleans. Unknown values, secrecy and dependencies are kept. Any other value is unchanged, even if
+// it does not have the type, since the provider checks it. The error is a *ConvertError.
 func Convert(t Type, v value.Value) (value.Value, error) { return Converter{}.Convert(t, v) }
 
-// Converter is Convert and Complete for anyone who knows more than one package, and an environment. It is safe for
-// concurrent use if its functions are.
+// Converter has Convert and Complete for types of several packages, and with an environment. It is safe for concurrent
+// use if its functions are.
 type Converter struct {
-	// Known is a type with its definition where it is of another package than the one that refers to it (F8.7), and the
-	// type itself where that is not known. Nil for one package alone.
+	// Known returns the definition of a type of another package (F8.7), or the type itself if that is unknown. Nil for
+	// a single package.
 	Known func(Type) Type
-	// Getenv looks up environment variables; nil stands for an empty environment.
+	// Getenv looks up environment variables; nil means an empty environment.
 	Getenv func(name string) (string, bool)
 	// Filled is called for each input that Complete fills in with a default, but not for constants. It may be nil.
 	Filled func(value.Path)
@@ -72,7 +71,7 @@ func (c Converter) Complete(o *Object, inputs value.Value) (value.Value, error) 
 	return inputs, nil
 }
 
-// fallback returns the default of an input that a program leaves out.
+// fallback returns the default of an omitted input.
 func fallback(p *Property, getenv func(string) (string, bool)) (value.Value, bool, error) {
 	if p.Const != nil {
 		return ScalarValue(p.Const), true, nil
@@ -91,7 +90,7 @@ func fallback(p *Property, getenv func(string) (string, bool)) (value.Value, boo
 		v, err := Convert(p.Type, value.String(text))
 		if err != nil {
 			return value.Null, false, &ConvertError{
-				Path:   value.PathOf(p.Name), // of the member; anyone who knows where the object is puts that before it
+				Path:   value.PathOf(p.Name), // of the member; the caller prepends the path of the object
 				Reason: fmt.Sprintf("the environment variable %s is %s", name, strings.TrimPrefix(err.Error(), "this is ")),
 			}
 		}
@@ -109,7 +108,7 @@ func sealed(p *Property, v value.Value) value.Value {
 	return v
 }
 
-// ScalarValue is a constant, a default or an enum's value as a program value; null for nil.
+// ScalarValue returns a constant, a default or an enum's value as a program value; null for nil.
 func ScalarValue(v any) value.Value {
 	switch v := v.(type) {
 	case string:
@@ -125,7 +124,7 @@ func ScalarValue(v any) value.Value {
 type converter struct {
 	Converter
 	complete bool       // add constants, defaults and secrecy
-	at       value.Path // of the value under conversion; its room is used again and again
+	at       value.Path // of the value under conversion; its memory is reused
 }
 
 // below converts a part of the value under conversion.
@@ -136,12 +135,12 @@ func (c *converter) below(step value.PathStep, t Type, v value.Value) (value.Val
 	return v, changed, err
 }
 
-// wrong is a value that does not fit.
+// wrong returns the error for a value that does not fit.
 func (c *converter) wrong(reason string) *ConvertError {
 	return &ConvertError{Path: slices.Clone(c.at), Reason: reason}
 }
 
-// known is a type with its definition, of whatever package it is.
+// known returns the definition of a type of any package.
 func (c *converter) known(t Type) Type {
 	if optional, ok := t.(*Optional); ok {
 		if elem := c.known(optional.Elem); elem != optional.Elem {
@@ -155,7 +154,7 @@ func (c *converter) known(t Type) Type {
 	return t
 }
 
-// convert answers whether it changed anything, so that values stay shared where it did not.
+// convert reports whether it changed anything, so that unchanged values stay shared.
 func (c *converter) convert(t Type, v value.Value) (value.Value, bool, error) {
 	if !v.IsKnown() {
 		return v, false, nil
@@ -278,7 +277,7 @@ func changeAt(members []value.Value, inner value.Value, i int, v value.Value) []
 	return members
 }
 
-// withMembers is a map with other members, unless that is nil, and with some more.
+// withMembers returns a map with its members replaced, unless members is nil, and with more entries.
 func withMembers(v value.Value, members []value.Value, more []value.Entry) value.Value {
 	if members == nil && len(more) == 0 {
 		return v
@@ -329,13 +328,12 @@ func (c *converter) convertObject(v value.Value, o *Object) (value.Value, bool, 
 			return v, false, err
 		}
 	}
-	// Of entries with the same key the last one counts: what is filled in takes the place of a null.
+	// The last of equal keys wins: a filled-in value replaces a null.
 	return withMembers(v, members, filled), members != nil || len(filled) > 0, nil
 }
 
-// fill returns the members of an object that are left out, or null, and have a constant or a default. Constants of
-// members that may be left out are filled in at the top only: deeper down they tell which of several kinds an object
-// is.
+// fill returns values for the members of an object that are omitted or null and have a constant or a default. Constants
+// of optional members are filled in at the top level only: deeper down they distinguish the kinds of a union.
 func (c *converter) fill(o *Object, v value.Value) (filled []value.Entry, _ error) {
 	for _, p := range o.Properties() {
 		old, given := v.Lookup(p.Name)
@@ -360,7 +358,7 @@ func (c *converter) fill(o *Object, v value.Value) (filled []value.Entry, _ erro
 	return filled, nil
 }
 
-// convertUnion converts only when no member takes the value as it is (L8.40).
+// convertUnion converts only if the value fits no member unchanged (L8.40).
 func (c *converter) convertUnion(u *Union, v value.Value) (value.Value, bool, error) {
 	if v.IsNull() {
 		return v, false, nil
@@ -383,7 +381,7 @@ func (c *converter) convertUnion(u *Union, v value.Value) (value.Value, bool, er
 	return v, false, nil
 }
 
-// knownMembers is a union whose members have their definitions.
+// knownMembers returns a union with the definitions of its members.
 func (c *converter) knownMembers(u *Union) *Union {
 	if c.Known == nil {
 		return u
@@ -401,7 +399,7 @@ func (c *converter) knownMembers(u *Union) *Union {
 	return u
 }
 
-// selected is the member that the discriminator's value names; nil when that is open.
+// selected returns the member that the discriminator's value names; nil if undecided.
 func (u *Union) selected(v value.Value) Type {
 	if u.Discriminator == "" {
 		return nil
@@ -418,8 +416,8 @@ func (u *Union) selected(v value.Value) Type {
 	return member
 }
 
-// Select is the member that a discriminator's value names, and all the values that name one, in the order of the
-// members (L8.16). The member is nil when none does.
+// Select returns the member that a discriminator's value names, or nil, and the values that name members, in the order
+// of the members (L8.16).
 func (u *Union) Select(tag string) (member Type, tags []string) {
 	for _, m := range u.Members {
 		o, ok := Required(m).(*Object)

@@ -7,10 +7,10 @@ import (
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
-// Decoding runs under Package.mu, save for propertiesOf inside of lazy objects, which takes it anew. Nothing here fills
-// a lazy object, so types may refer to themselves.
+// Decoding runs under Package.mu, except for propertiesOf inside of lazy objects, which locks it itself. Nothing here
+// fills a lazy object, so types may be recursive.
 
-// readers decodes the members of an object by name; others are passed over.
+// readers decodes the members of an object by name; other members are skipped.
 type readers map[string]func(raw []byte) error
 
 // decoder decodes definitions of a package. The caller holds the lock of the package.
@@ -73,8 +73,7 @@ func (p decoder) resourceOf(token string, raw []byte) (*Resource, error) {
 	return r, nil
 }
 
-// decodeObjectType reads an object type that is written where it is used. It does not read required properties: the
-// provider checks these.
+// decodeObjectType reads an inline object type. It does not read required properties, which the provider checks.
 func (p decoder) decodeObjectType(raw []byte) (*Object, error) {
 	var properties []byte
 	if err := decodeFields(raw, readers{"properties": rawInto(&properties)}); err != nil {
@@ -83,7 +82,7 @@ func (p decoder) decodeObjectType(raw []byte) (*Object, error) {
 	return p.decodeObject(properties, nil)
 }
 
-// decodeProvider reads the provider. Its outputs are those that are texts (F8.13).
+// decodeProvider reads the provider. Its outputs are its text properties (F8.13).
 func (p decoder) decodeProvider(token string) (*Resource, error) {
 	if p.provider == nil {
 		inputs, err := p.decodeConfig()
@@ -225,7 +224,7 @@ func (p decoder) decodeObjectSpec(raw []byte) (*Object, error) {
 	return ObjectOf(list...), nil
 }
 
-// decodeObject decodes members at once, so that their faults are errors.
+// decodeObject decodes members immediately, so that their faults are errors.
 func (p decoder) decodeObject(properties []byte, required []string) (*Object, error) {
 	list, err := p.decodeProperties(properties, required)
 	if err != nil {
@@ -292,7 +291,7 @@ func (p decoder) decodeProperty(name string, raw []byte, required bool) (*Proper
 	return property, nil
 }
 
-// Config are the variables that configure the package's default provider.
+// Config returns the variables that configure the package's default provider.
 func (p *Package) Config() (*Object, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

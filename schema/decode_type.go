@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
-// typeSpec is a type as the schema words it (F8.5).
+// typeSpec is a type in the form of the schema (F8.5).
 type typeSpec struct {
 	kind          string
 	ref           string
@@ -122,8 +122,7 @@ func (p decoder) bindUnion(spec typeSpec, depth int) (Type, error) {
 	return union, nil
 }
 
-// bindRef returns the type that a reference points to (F8.6). A type of another package is known by its name only
-// (F8.7).
+// bindRef returns the type that a reference points to (F8.6). A type of another package has only a name (F8.7).
 func (p decoder) bindRef(ref, underlying string) (Type, error) {
 	path, fragment, ok := strings.Cut(ref, "#/")
 	if !ok {
@@ -163,14 +162,14 @@ func (p decoder) bindRef(ref, underlying string) (Type, error) {
 	return nil, fmt.Errorf("%q refers to neither a type nor a resource", ref)
 }
 
-// foreignPackage is the package that the path of a reference names: /name/v1.2.3/schema.json.
+// foreignPackage returns the package in the path of a reference: /name/v1.2.3/schema.json.
 func foreignPackage(path string) Descriptor {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	version, _, _ := strings.Cut(rest, "/")
 	return Descriptor{Name: name, Version: strings.TrimPrefix(version, "v")}
 }
 
-// primitiveNamed is the primitive that a schema calls so; Any for every other name.
+// primitiveNamed returns the primitive with a name in schemas; Any for every other name.
 func primitiveNamed(name string) Primitive {
 	switch name {
 	case "boolean":
@@ -192,12 +191,12 @@ func unescape(fragment string) string {
 	return fragment
 }
 
-// resourceType is a reference to a resource of this package. A dangling one is known by its name only.
+// resourceType returns the type of a resource of this package. A dangling reference has only a name.
 func (p decoder) resourceType(token string) *ResourceType {
 	t := &ResourceType{Token: token}
 	find := func() (*Resource, error) { return p.Resource(token) }
 	if raw, err := p.resources.definition(token); err == nil {
-		// The definition's own fault is reported to anyone who asks for the resource.
+		// A fault of the definition is reported when the resource is requested.
 		_ = decodeFields(raw, readers{"isComponent": boolInto(&t.Component)})
 	} else if find = p.Provider; token != providerPrefix+p.Name {
 		return t
@@ -212,8 +211,8 @@ func (p decoder) resourceType(token string) *ResourceType {
 	return t
 }
 
-// namedType is a type of this package by its token. Members of objects are decoded when they are first asked for; one
-// that is malformed is of type any there, so that one bad member does not cost the rest; Verify finds it.
+// namedType returns a type of this package by its token. Members of objects are decoded on first use; a malformed
+// member gets the type any, so that the others remain usable; Verify reports it.
 func (p decoder) namedType(token string) (Type, error) {
 	return p.typeMemo.get(token, p.decodeNamedType)
 }
@@ -240,7 +239,7 @@ func (p decoder) decodeNamedType(token string) (Type, error) {
 	if kind != "object" && kind != "" {
 		return primitiveNamed(kind), nil
 	}
-	// an object with members of its own that takes others too, as the schemas of some Kubernetes kinds have them
+	// an object with named and additional members, as in the schemas of some Kubernetes kinds
 	return NewObject(token, additional == nil, func() []*Property {
 		p.mu.Lock()
 		defer p.mu.Unlock()

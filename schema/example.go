@@ -5,11 +5,11 @@ import (
 	"unicode"
 )
 
-// Example returns a value that a property takes, as YAML on one line: its constant or default where the schema gives
-// one, and else a value of its type with the members that the type requires.
+// Example returns a valid value of a property, as YAML on one line: its constant or default if the schema has one, and
+// else a value of its type with the required members.
 func Example(p *Property) string { return exampleValue(p, p.Type, 0) }
 
-// ExampleName returns a name for what a token makes: the token's last part, beginning with a small letter.
+// ExampleName returns a name for a resource of a type: the token's last part in lower camel case.
 func ExampleName(token string) string {
 	name := []rune(token[strings.LastIndexByte(token, ':')+1:])
 	if len(name) > 0 {
@@ -25,7 +25,7 @@ func exampleValue(p *Property, t Type, depth int) string {
 	if p != nil && p.Default != nil {
 		return quoteExample(p.Default)
 	}
-	const deepest = 8 // required members cannot go in circles (F8.19), save in a schema that is wrong
+	const deepest = 8 // required members are not recursive (F8.19), except in invalid schemas
 	switch t := Required(t).(type) {
 	case Primitive:
 		switch t {

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// OpenFile opens the schema of a file by its index, which it keeps in the file at indexPath and makes anew when it is
-// missing, damaged or belongs to another text. It never holds more than one definition of the schema. Any number of
-// processes may do so at the same time. An index that cannot be written only costs time; an empty indexPath means no
-// index. The error names the fault of the schema, or says that it cannot be read.
+// OpenFile opens the schema in a file by its index in the file at indexPath, which it rebuilds if it is missing,
+// damaged or belongs to another text. It holds at most one definition of the schema in memory. Several processes may do
+// so at the same time. An index that cannot be written only costs time; an empty indexPath means no index. The error is
+// a fault of the schema, or that of reading the file.
 func OpenFile(path, indexPath string) (*Package, error) {
 	if p, err := OpenKept(path, indexPath); err == nil {
 		return p, nil
@@ -25,7 +25,7 @@ func OpenFile(path, indexPath string) (*Package, error) {
 	}
 	p, err := openIndexed(index, fileText(path), info.Size(), stampOf(info), forget(indexPath))
 	if err != nil {
-		return nil, fmt.Errorf("read package schema: %w", err) // somebody writes to the file
+		return nil, fmt.Errorf("read package schema: %w", err) // the file is being written
 	}
 	if indexPath != "" {
 		_ = Keep(indexPath, index)
@@ -33,8 +33,8 @@ func OpenFile(path, indexPath string) (*Package, error) {
 	return p, nil
 }
 
-// OpenKept is OpenFile for a file that may be trusted only with the index that was made of it. The error wraps
-// ErrDamaged if the index is not whole, or belongs to another text.
+// OpenKept is OpenFile for a file that is trusted only with its own index. The error wraps ErrDamaged if the index is
+// incomplete, or belongs to another text.
 func OpenKept(path, indexPath string) (*Package, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -47,8 +47,8 @@ func OpenKept(path, indexPath string) (*Package, error) {
 	return openIndexed(index, fileText(path), info.Size(), stampOf(info), forget(indexPath))
 }
 
-// forget removes an index where a definition has changed though the file looks the same, so that the next to open the
-// file makes it anew.
+// forget returns a function that removes an index, for a definition that has changed although the file looks the same.
+// The next OpenFile rebuilds the index.
 func forget(indexPath string) func() {
 	return func() {
 		if indexPath != "" {
@@ -57,7 +57,7 @@ func forget(indexPath string) func() {
 	}
 }
 
-// indexFile makes the index of a file.
+// indexFile builds the index of a file.
 func indexFile(path string) ([]byte, fs.FileInfo, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -72,10 +72,10 @@ func indexFile(path string) ([]byte, fs.FileInfo, error) {
 	return index, info, err
 }
 
-// stampOf identifies a version of a file among others of the same size.
+// stampOf returns a text that differs between versions of a file with the same size.
 func stampOf(info fs.FileInfo) string { return strconv.FormatInt(info.ModTime().UnixNano(), 36) }
 
-// fileText reads parts of the file of a path. It holds no file open, so that others may replace it.
+// fileText reads parts of the file at a path. It keeps no file open, so that others may replace it.
 type fileText string
 
 var _ io.ReaderAt = fileText("")
@@ -93,8 +93,8 @@ func (f fileText) ReadAt(dst []byte, offset int64) (int, error) {
 // unfinished is the prefix of the names of unfinished files.
 const unfinished = ".index-"
 
-// Keep writes a file of a cache, a schema or an index, that others read either as it was or as it is now. It need not
-// outlive a crash of the machine: an index has a checksum.
+// Keep writes a file of a cache, a schema or an index, atomically for readers. The file may be lost in a crash of the
+// machine, which the checksum of an index detects.
 func Keep(path string, text []byte) error {
 	return replaceFile(path, func(file *os.File) error {
 		_, err := file.Write(text)
@@ -102,9 +102,9 @@ func Keep(path string, text []byte) error {
 	})
 }
 
-// KeepIndexed writes the text of a schema to a file for OpenKept, with an index of the text that it has read. It
-// never indexes the file, to which others may have written since. modified is the time that the file gets. kept
-// reports whether both files were written; the error, whether the text is a readable schema.
+// KeepIndexed writes the text of a schema to a file for OpenKept, with an index of the same text, and not of the file,
+// to which others may have written since. The file gets the time modified. kept reports whether both files were
+// written. The error is a fault of the schema.
 func KeepIndexed(text io.Reader, path, indexPath string, modified time.Time) (kept bool, err error) {
 	var index []byte
 	var unsound error
@@ -112,7 +112,7 @@ func KeepIndexed(text io.Reader, path, indexPath string, modified time.Time) (ke
 		if err := os.Chtimes(file.Name(), modified, modified); err != nil {
 			return err
 		}
-		info, err := file.Stat() // a file system may keep less of a time than it is given
+		info, err := file.Stat() // a file system may round the time
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func KeepIndexed(text io.Reader, path, indexPath string, modified time.Time) (ke
 	return err == nil && Keep(indexPath, index) == nil, unsound
 }
 
-// sink remembers why it could not write.
+// sink is a writer that keeps its error.
 type sink struct {
 	to  io.Writer
 	err error
@@ -141,7 +141,7 @@ func (s *sink) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// replaceFile gives the file of a path another content at once.
+// replaceFile replaces the content of a file atomically.
 func replaceFile(path string, write func(*os.File) error) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -156,7 +156,7 @@ func replaceFile(path string, write func(*os.File) error) error {
 	}
 	err = write(file)
 	if err == nil {
-		err = file.Chmod(0o644) // as a schema has it: there is nothing secret in it
+		err = file.Chmod(0o644) // schemas are not secret
 	}
 	if closing := file.Close(); err == nil {
 		err = closing
@@ -170,9 +170,9 @@ func replaceFile(path string, write func(*os.File) error) error {
 	return err
 }
 
-// RemoveLeftovers removes files from a directory of schemas whose writers were killed: those that start with a dot, as
-// unfinished ones do, and were last written an hour before now, the time of the file system. A slow writer that loses
-// its file loses an entry of the cache and nothing else.
+// RemoveLeftovers removes files from a directory of schemas whose writers were killed: files that start with a dot,
+// like unfinished ones, and were last written an hour before now, the time of the file system. A slow writer whose file
+// is removed only loses an entry of the cache.
 func RemoveLeftovers(dir string, now time.Time) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

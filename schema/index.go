@@ -12,18 +12,16 @@ import (
 	"sync"
 )
 
-// An index says where in a schema's text each definition stands, so that a program pays for the definitions it names
-// and not for the size of the schema. It is made by one pass over the text (indexer.go) and kept in a file beside it
-// (file.go).
+// An index has the position of each definition in a schema's text, so that a program pays only for the definitions that
+// it uses. It is built in one pass over the text (indexer.go) and stored in a file beside it (file.go).
 //
 //	magic, length of the head, head in JSON, records and texts of each table, checksum of all this
 //
-// The records of a table are sorted by the lower-case form of their tokens, in schema order where that is equal, so
-// that they are found by halving, without decoding the table. Records of the definitions of a section point into the
-// schema's text and hold a checksum of the definition; records of modules and aliases point at records of the
-// section.
+// The records of a table are sorted by the lower-case form of their tokens, in schema order where that is equal, for
+// binary search without decoding the table. Records of the definitions of a section point into the schema's text and
+// hold a checksum of the definition; records of modules and aliases point at records of the section.
 
-// ErrDamaged is returned when an index, or a schema's text, is not what it was when the index was made.
+// ErrDamaged is returned when an index, or a schema's text, has changed since the index was built.
 var ErrDamaged = errors.New("the schema's file has changed or is damaged")
 
 const (
@@ -33,14 +31,14 @@ const (
 
 type (
 	indexHead struct {
-		Stamp       string // of the text, as the file has it
+		Stamp       string // of the file with the text
 		Size        int64  // of the text
 		Name        string
 		Version     string   `json:",omitempty"`
 		Description string   `json:",omitempty"`
 		DownloadURL string   `json:",omitempty"`
 		Allowed     []string `json:",omitempty"`
-		Provider    []byte   `json:",omitempty"` // its text, which is not decoded here either
+		Provider    []byte   `json:",omitempty"` // its text, not decoded
 		Config      []byte   `json:",omitempty"` // the same
 		Tables      [tables]indexTable
 	}
@@ -61,7 +59,7 @@ const (
 
 // record is an entry of a table.
 type record struct {
-	text   string // the token, or what leads to it
+	text   string // the token, module or alias
 	offset uint64 // of the definition in the schema's text; the place of a record in its section for modules and aliases
 	length uint32
 	sum    uint32
@@ -87,10 +85,9 @@ func appendTable(index []byte, records []record) []byte {
 	return index
 }
 
-// openIndexed makes a Package of an index and its text. It reads a definition from the text when a caller asks for
-// it. text must be safe for concurrent use. The error wraps ErrDamaged if the index is not whole, or does not belong
-// to a text with this stamp and size. If a definition turns out to have changed, its reader gets an error, and
-// damaged is called.
+// openIndexed returns a Package for an index and its text, which reads definitions from the text on demand. text must
+// be safe for concurrent use. The error wraps ErrDamaged if the index is incomplete, or does not belong to a text with
+// this stamp and size. If a definition turns out to have changed, its reader gets an error, and damaged is called.
 func openIndexed(index []byte, text io.ReaderAt, size int64, stamp string, damaged func()) (*Package, error) {
 	end := len(index) - 4
 	start := len(indexMagic) + 4
@@ -149,7 +146,7 @@ type table struct {
 	count          int
 }
 
-// at is a record; the zero record where the table is not what it should be.
+// at returns a record; the zero record if the table is damaged.
 func (t *table) at(i int) record {
 	raw := t.records[i*recordSize:]
 	text, ok := part(t.texts, int(binary.LittleEndian.Uint32(raw)), int(binary.LittleEndian.Uint32(raw[4:])))
@@ -161,12 +158,12 @@ func (t *table) at(i int) record {
 		sum:    binary.LittleEndian.Uint32(raw[20:]), order: binary.LittleEndian.Uint32(raw[24:])}
 }
 
-// find is the place of the first record whose text is lower in lower case, and whether there is one.
+// find returns the index of the first record whose text in lower case is lower, and whether there is one.
 func (t *table) find(lower string) (int, bool) {
 	return sort.Find(t.count, func(i int) int { return strings.Compare(lower, strings.ToLower(t.at(i).text)) })
 }
 
-// exact is the record of a text, and whether there is one.
+// exact returns the record of a text, and whether there is one.
 func (t *table) exact(text string) (record, bool) {
 	lower := strings.ToLower(text)
 	i, found := t.find(lower)
@@ -224,7 +221,7 @@ func (s *indexedSection) list() []string {
 	return tokens
 }
 
-// token is the token that a record of modules or of aliases points at.
+// token returns the token of a record of modules or aliases.
 func (s *indexedSection) token(r record) (string, bool) {
 	if r.offset >= uint64(s.table.count) {
 		return "", false

@@ -15,9 +15,9 @@ import (
 	"strings"
 )
 
-// BuildIndex makes the index of a schema in one pass over its text. It holds one definition at a time. stamp
-// distinguishes this text from other texts of its file. The error names the fault of the schema, as Parse does, or
-// says that it cannot be read.
+// BuildIndex builds the index of a schema in one pass over its text, with one definition in memory at a time. stamp
+// distinguishes this text from other versions of its file. The error is a fault of the schema, as in Parse, or that of
+// reading.
 func BuildIndex(text io.Reader, stamp string) ([]byte, error) {
 	return buildIndex(&stream{from: text, held: make([]byte, 0, window)}, stamp)
 }
@@ -34,7 +34,7 @@ func buildIndex(text *stream, stamp string) ([]byte, error) {
 	return index, nil
 }
 
-// indexer collects what an index says while the text of a schema passes by.
+// indexer collects the records of an index during the pass.
 type indexer struct {
 	head     indexHead
 	format   *regexp.Regexp // of modules; nil for the default, the whole of the middle part
@@ -94,8 +94,7 @@ func (b *indexer) readMeta(raw []byte) error {
 	return nil
 }
 
-// readSection reads a section. As in a text that is read as a whole, the last of equal sections and of equal tokens
-// counts.
+// readSection reads a section. As in Parse, the last of equal sections and of equal tokens wins.
 func (b *indexer) readSection(table int) error {
 	var d definitions
 	places := make(map[string]int)
@@ -125,7 +124,7 @@ func (b *indexer) readSection(table int) error {
 	return err
 }
 
-// index writes down what has been read.
+// index encodes the collected records.
 func (b *indexer) index(stamp string) ([]byte, error) {
 	head := b.head
 	head.Stamp, head.Size = stamp, b.text.offset()
@@ -182,7 +181,7 @@ func (b *indexer) aliases(resources []record) []record {
 	return slices.CompactFunc(sorted(records), func(a, b record) bool { return a.text == b.text })
 }
 
-// sorted are records in the order of a table.
+// sorted returns records in the order of a table.
 func sorted(records []record) []record {
 	type keyed struct {
 		lower string

@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// ErrNotFound is returned when no provider of the wanted package is installed or embedded.
+// ErrNotFound is returned when no installed or embedded provider serves the package.
 var ErrNotFound = errors.New("no such package")
 
-// ErrReported is returned when a package cannot be loaded for a reason that somebody else reports, so that the checker
-// does not.
+// ErrReported is returned when a package cannot be loaded for a reason that the loader's owner reports, so that the
+// checker does not.
 var ErrReported = errors.New("the package cannot be loaded")
 
 // Descriptor names a package to load.
@@ -21,15 +21,15 @@ type Descriptor struct {
 	Version          string // empty for any
 	DownloadURL      string
 	Parameterization *Parameterization // nil for a plain package
-	// Extension reports whether the parameters add a package to what the plugin is instead of replacing it (L1.41).
+	// Extension reports whether the parameters add to the plugin's package instead of replacing it (L1.41).
 	Extension bool
 	// Implied reports whether this use of the package names no version: Version and DownloadURL come from another use
-	// in the same program. It is no part of the Key.
+	// in the same program. It is not part of the Key.
 	Implied bool
 }
 
-// PlainVersion is a version as the Pulumi CLI reads it: without a leading v and with all of its three numbers, whatever
-// of that a program has written (L4.22). A text that is no version stays as it is.
+// PlainVersion returns a version in the form of the Pulumi CLI: without a leading v and with three numbers (L4.22). Any
+// other text is returned unchanged.
 func PlainVersion(text string) string {
 	plain := strings.TrimPrefix(text, "v")
 	end := strings.IndexAny(plain, "-+")
@@ -43,14 +43,14 @@ func PlainVersion(text string) string {
 	return numbers + strings.Repeat(".0", max(0, 2-strings.Count(numbers, "."))) + rest
 }
 
-// Parameterization makes a package out of a plugin that can be several (E3.8).
+// Parameterization turns a plugin into another package (E3.8).
 type Parameterization struct {
 	Name    string // of the resulting package
 	Version string
 	Value   []byte
 }
 
-// PackageName is the name under which tokens name the package.
+// PackageName returns the name of the package in tokens.
 func (d Descriptor) PackageName() string {
 	if d.Parameterization != nil {
 		return d.Parameterization.Name
@@ -58,13 +58,13 @@ func (d Descriptor) PackageName() string {
 	return d.Name
 }
 
-// Serves reports whether tokens that start with a name may be of the package: an extension adds to the package of its
-// plugin too (L1.41).
+// Serves reports whether tokens that start with a name may belong to the package: an extension also adds to the package
+// of its plugin (L1.41).
 func (d Descriptor) Serves(name string) bool {
 	return d.PackageName() == name || d.Extension && d.Name == name
 }
 
-// PackageVersion is the version of the package under that name; empty for any.
+// PackageVersion returns the version of the package under that name; empty for any.
 func (d Descriptor) PackageVersion() string {
 	if d.Parameterization != nil {
 		return d.Parameterization.Version
@@ -90,10 +90,9 @@ type Loader interface {
 	Load(ctx context.Context, d Descriptor) (*Package, error)
 }
 
-// NewLoader makes a Loader of a function that fetches the text of a schema. fetch returns an error that wraps
-// ErrNotFound when no provider has the package. It is called once for each descriptor, concurrently for different
-// ones. Its failures are remembered, except failures of a cancelled context. The built-in package pulumi is not
-// fetched.
+// NewLoader returns a Loader for a function that fetches the text of a schema. fetch returns an error that wraps
+// ErrNotFound when no provider has the package. It is called once for each descriptor, concurrently for different ones.
+// Its errors are remembered, except those of a cancelled context. The built-in package pulumi is not fetched.
 func NewLoader(fetch func(ctx context.Context, d Descriptor) ([]byte, error)) Loader {
 	return NewPackageLoader(func(ctx context.Context, d Descriptor) (*Package, error) {
 		data, err := fetch(ctx, d)
@@ -104,8 +103,8 @@ func NewLoader(fetch func(ctx context.Context, d Descriptor) ([]byte, error)) Lo
 	})
 }
 
-// NewPackageLoader is NewLoader for anyone who opens packages in another way than from a text in memory, such as
-// OpenFile. The loader fills in the version of packages that have none.
+// NewPackageLoader is NewLoader for packages that are not opened from a text in memory, but for instance by OpenFile.
+// The loader sets the version of packages that have none.
 func NewPackageLoader(open func(ctx context.Context, d Descriptor) (*Package, error)) Loader {
 	return &loader{open: open, entries: make(map[string]*loaderEntry)}
 }

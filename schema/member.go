@@ -8,8 +8,8 @@ type Resource struct {
 	Component   bool
 	Inputs      *Object
 	Outputs     *Object // without id and urn, which every resource has by its kind
-	StateInputs *Object // what a get may pass besides the ID; nil when the schema does not say
-	ListInputs  *Object // conditions that narrow a listing; nil when the schema has none
+	StateInputs *Object // the allowed state of a get; nil if the schema has none
+	ListInputs  *Object // conditions of a listing; nil if the schema has none
 	Aliases     []string
 	Methods     map[string]string // method name to function token
 	Deprecation string
@@ -29,7 +29,7 @@ type Function struct {
 	Overlay     bool
 }
 
-// SecretOutputs are the names of top-level outputs that the schema marks secret, in schema order (F8.12).
+// SecretOutputs returns the names of the secret top-level outputs, in schema order (F8.12).
 func (r *Resource) SecretOutputs() []string {
 	var names []string
 	for _, p := range r.Outputs.Properties() {
@@ -40,8 +40,8 @@ func (r *Resource) SecretOutputs() []string {
 	return names
 }
 
-// ReplaceOnChanges are the property paths whose change replaces the resource, as the schema marks them on outputs at
-// any depth, in schema order (F8.12). Items of lists and entries of maps stand in a path as [*].
+// ReplaceOnChanges returns the property paths whose change replaces the resource: outputs that the schema marks, at any
+// depth, in schema order (F8.12). [*] in a path means every item of a list or entry of a map.
 func (r *Resource) ReplaceOnChanges() []string {
 	if !r.marksReplacement() {
 		return nil
