@@ -232,8 +232,8 @@ func (c *resolver) resolveComponent(n *Node) {
 	}
 }
 
-// packages are the packages of the providers that a component's resources and calls need, those inside of components
-// that it uses included.
+// packages returns the packages of the providers that a component's resources and calls need, those inside of
+// components that it uses included.
 func (c *Component) packages() map[string]bool {
 	if c.needs != nil {
 		return c.needs

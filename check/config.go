@@ -155,7 +155,7 @@ func (c *declChecker) checkDefault(decl *ast.Config, declared schema.Type) {
 	}
 }
 
-// configType is a declared type (L2.20), any type for none; the parser has reported names that are none.
+// configType returns a declared type (L2.20), any type for none; the parser has reported names that are none.
 func configType(t *ast.ConfigType) schema.Type {
 	if t == nil {
 		return schema.Any
@@ -177,7 +177,7 @@ func configType(t *ast.ConfigType) schema.Type {
 	return schema.Any
 }
 
-// itemType is the type of the items of a configuration value, which may be null where it is written with a "?".
+// itemType returns the type of the items of a configuration value, which may be null where it is written with a "?".
 func itemType(t *ast.ConfigType) schema.Type {
 	if t != nil && t.Optional {
 		return schema.OptionalOf(configType(t))
@@ -185,7 +185,7 @@ func itemType(t *ast.ConfigType) schema.Type {
 	return configType(t)
 }
 
-// widened is the type that a default stands for when the stack may give another value of its kind.
+// widened returns the type that a default stands for when the stack may give another value of its kind.
 func widened(t schema.Type) schema.Type {
 	switch t := t.(type) {
 	case *schema.Object:
@@ -319,7 +319,7 @@ func jsonInto(t schema.Type, v value.Value, inside bool) (value.Value, error) {
 	return v, nil
 }
 
-// typeOfValue is the type of a known value.
+// typeOfValue returns the type of a known value.
 func typeOfValue(v value.Value) schema.Type {
 	switch v.Kind() {
 	case value.KindNull:

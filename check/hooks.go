@@ -30,7 +30,7 @@ const onError = "onError"
 var hookKinds = []string{"afterCreate", "afterDelete", "afterUpdate", "beforeCreate", "beforeDelete", "beforeUpdate",
 	onError}
 
-// HookKinds are the kinds of hooks that a resource can name.
+// HookKinds returns the kinds of hooks that a resource can name.
 func HookKinds() []string { return slices.Clone(hookKinds) }
 
 // linkHooks resolves the names in the commands of hooks.

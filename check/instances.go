@@ -102,10 +102,10 @@ func loopable(t schema.Type) bool {
 	return true
 }
 
-// eachType is the type of `each` in a resource with forEach.
+// eachType returns the type of `each` in a resource with forEach.
 func (c *typer) eachType(n *Node) schema.Type { return eachOf(c.infer(n.Resource.Decl.ForEach)) }
 
-// Each is the type of `each` in a resource; nil for one without forEach.
+// Each returns the type of `each` in a resource; nil for one without forEach.
 func (p *Program) Each(n *Node) schema.Type {
 	if n.Resource == nil || n.Resource.Decl == nil || n.Resource.Decl.ForEach == nil {
 		return nil

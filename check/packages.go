@@ -241,7 +241,7 @@ func resourceUse(decl *ast.Resource) use {
 		explicit: o.Provider != nil || strings.HasPrefix(decl.Type.Value, "pulumi:providers:")}
 }
 
-// descriptors are the packages in which a token may be found, in order (L7.20): the declared packages with its
+// descriptors returns the packages in which a token may be found, in order (L7.20): the declared packages with its
 // namespace, else the plain one, followed by the extensions of its plugin (L1.41). Options of the resource or call win
 // (L7.21).
 func (c *resolver) descriptors(u use) []schema.Descriptor {

@@ -46,7 +46,7 @@ var (
 		"tags": &schema.Map{Item: schema.String}, "cwd": schema.String, "rootDirectory": schema.String})
 )
 
-// pulumiVariable is the type of the variable pulumi.
+// pulumiVariable returns the type of the variable pulumi.
 func (c *scope) pulumiVariable() schema.Type {
 	if c.file.Pack {
 		return packPulumi

@@ -184,7 +184,7 @@ type Method struct {
 	Return    string   // empty for the whole result
 }
 
-// Ref is the meaning of the root of an access.
+// Ref returns the meaning of the root of an access.
 func (p *Program) Ref(a *ast.Access) Ref {
 	unit, i := a.Unit()
 	r := p.records.of(unit)

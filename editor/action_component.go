@@ -87,7 +87,7 @@ type relocation struct {
 	inside, outside     []diag.Edit       // edits of the resources, and of their uses
 }
 
-// pascal is a name for a component that no other has.
+// pascal returns a name for a component that no other has.
 func (m *relocation) pascal(name string) string {
 	var b strings.Builder
 	up := true
@@ -177,7 +177,7 @@ func (m *relocation) input(access *ast.Access, start, end int) bool {
 	return ok
 }
 
-// steps is the place of an access with so many of its steps.
+// steps returns the place of an access with so many of its steps.
 func (m *relocation) steps(access *ast.Access, n int) (start, end int, ok bool) {
 	start, end, ok = m.place(access.Root.Range)
 	if n > 0 && ok {
@@ -186,7 +186,7 @@ func (m *relocation) steps(access *ast.Access, n int) (start, end int, ok bool) 
 	return start, end, ok
 }
 
-// inputType is a type as configuration has it; empty where it has none for it.
+// inputType returns a type as configuration has it; empty where it has none for it.
 func inputType(t schema.Type) string {
 	switch t := schema.Required(t).(type) {
 	case schema.Primitive:
@@ -248,7 +248,7 @@ func (m *relocation) members(names []string, write func(name, value string) stri
 	return b.String()
 }
 
-// declaration is the text of the component.
+// declaration returns the text of the component.
 func (m *relocation) declaration(first parser.Span) (string, bool) {
 	for _, n := range m.order {
 		path, edit, ok := m.p.alias(n, "name", n.Resource.LogicalName, true)

@@ -44,7 +44,7 @@ func declareMissing(a *actor) (offered []Action) {
 	return offered
 }
 
-// flowEntry is an entry with a map of one entry, in brackets.
+// flowEntry returns an entry with a map of one entry, in brackets.
 func (a *actor) flowEntry(name, key, value string) string {
 	if a.text.json() {
 		return strconv.Quote(name) + ": {" + strconv.Quote(key) + ": " + strconv.Quote(value) + "}"

@@ -81,7 +81,7 @@ func (x *extraction) free(start, end int) bool {
 	return free
 }
 
-// flowOf is a value of the text as it stands in brackets; ok is false for texts of several lines.
+// flowOf returns a value of the text as it stands in brackets; ok is false for texts of several lines.
 func (x *extraction) flowOf(s parser.Span) (string, bool) {
 	text := s.Value.Text()
 	if !strings.Contains(text, "\n") && (x.text.inFlow(x.trail) || s.Flow || strings.HasPrefix(text, `"`) ||
@@ -120,7 +120,7 @@ func (x *extraction) variable(s parser.Span) []Action {
 	return x.named(s, name, "variables", text, flow, flows, "Extract to the variable "+name)
 }
 
-// unindented is a text of several lines without the blanks that all of its lines begin with.
+// unindented returns a text of several lines without the blanks that all of its lines begin with.
 func unindented(text string) string {
 	all := strings.Split(text, "\n")
 	least := -1
@@ -154,7 +154,7 @@ func (x *extraction) named(s parser.Span, name, section, text, flow string, flow
 	return x.action(ExtractAction, title, declared, used)
 }
 
-// flowKey is a key inside of brackets.
+// flowKey returns a key inside of brackets.
 func (a *actor) flowKey(name string) string {
 	if a.text.json() {
 		return jsonText(name)

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// resource is the declaration of a resource that a place is in; nil elsewhere.
+// resource returns the declaration of a resource that a place is in; nil elsewhere.
 func (a *actor) resource() *check.Node {
 	for _, body := range a.p.bodies() {
 		for _, n := range body.Nodes {
@@ -75,7 +75,7 @@ func fill(a *actor) []Action {
 	}
 }
 
-// missing are the members that a value of a type needs and that are not among some entries.
+// missing returns the members that a value of a type needs and that are not among some entries.
 func missing(t schema.Type, there []parser.Span) []*schema.Property {
 	o, ok := schema.Required(t).(*schema.Object)
 	if !ok {
@@ -117,7 +117,7 @@ func (a *actor) members(list []*schema.Property) (plain, snippet, flow string) {
 	return plain, snippet, flow
 }
 
-// jsonOf is a value in YAML as JSON.
+// jsonOf returns a value in YAML as JSON.
 func jsonOf(yaml string) string {
 	e, _ := parser.Data(diag.NewSource("", []byte(yaml)))
 	return strings.TrimSuffix(writeJSON(e, -1), "\n")
@@ -130,7 +130,7 @@ func inFlowText(value string) string {
 	return value
 }
 
-// fillTitle is the title of the action that fills in required properties, as editors show it in a menu.
+// fillTitle returns the title of the action that fills in required properties, as editors show it in a menu.
 func fillTitle(n *check.Node, list []*schema.Property) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("Fill in %s of %s", list[0].Name, n.Name)

@@ -68,7 +68,7 @@ type inlining struct {
 	prints  bool   // text is known
 }
 
-// at is the edit of one use.
+// at returns the edit of one use.
 func (inl *inlining) at(use *ast.Access) (diag.Edit, bool) {
 	start, end, ok := inl.place(use.Root.Range)
 	if !ok || int(inl.span.Range().Start) <= start && end <= int(inl.span.Range().End) { // it uses itself
@@ -232,7 +232,7 @@ func (a *actor) toFunction(trail []parser.Span, call *ast.Call) []Action {
 	return a.action(RewriteAction, "Write "+call.Name.Value+" as "+name, edit)
 }
 
-// argument is the argument of the fn:: form of a call, in YAML on one line.
+// argument returns the argument of the fn:: form of a call, in YAML on one line.
 func (w *printer) argument(call *ast.Call) (string, bool) {
 	known := w.checked.Call(call)
 	if known == nil || known.Func == nil || known.Func.Example == "" || call.Expanded || call.Argument == nil &&

@@ -127,7 +127,7 @@ func scalarJSON(e ast.Expr) string {
 	return "null"
 }
 
-// keyText is a key of data.
+// keyText returns a key of data.
 func keyText(e ast.Expr) string {
 	if s, ok := e.(*ast.String); ok {
 		return s.Value
@@ -135,7 +135,7 @@ func keyText(e ast.Expr) string {
 	return e.Range().Text()
 }
 
-// writeYAML is a map or list of data in lines, indented.
+// writeYAML returns a map or list of data in lines, indented.
 func writeYAML(e ast.Expr, indent int) string {
 	pad := strings.Repeat(" ", indent)
 	var b strings.Builder
@@ -156,7 +156,7 @@ func writeYAML(e ast.Expr, indent int) string {
 	return b.String()
 }
 
-// yamlValue is a value behind a colon or a dash, with the line break at its end.
+// yamlValue returns a value behind a colon or a dash, with the line break at its end.
 func yamlValue(e ast.Expr, indent int) string {
 	switch e := e.(type) {
 	case *ast.Map:
@@ -178,7 +178,7 @@ func yamlValue(e ast.Expr, indent int) string {
 	return " " + scalarJSON(e) + "\n"
 }
 
-// literalBlock is a text of several lines as it is.
+// literalBlock returns a text of several lines as it is.
 func literalBlock(text string, indent int) (string, bool) {
 	if !strings.Contains(text, "\n") || text[0] == ' ' || text[0] == '\n' {
 		return "", false
@@ -197,7 +197,7 @@ func literalBlock(text string, indent int) (string, bool) {
 	return block, ok && s.Value == text
 }
 
-// yamlText is a text in one line: plain where that means the same, and else in quotes.
+// yamlText returns a text in one line: plain where that means the same, and else in quotes.
 func yamlText(text string) string {
 	if strings.ContainsAny(text, "\n\r\t") || text == "" || dataIsNot(text, text) {
 		return jsonText(text)

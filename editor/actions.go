@@ -120,7 +120,7 @@ func (a *actor) sound(action Action) bool {
 	return true
 }
 
-// with is the snapshot that edits make; nil where nothing is known of a file.
+// with returns the snapshot that edits make; nil where nothing is known of a file.
 func (s *Snapshot) with(edits map[string][]diag.Edit) *Snapshot {
 	next := &Snapshot{session: s.session, texts: maps.Clone(s.texts), programs: map[string]*Program{}, before: s.latest()}
 	for path, list := range edits {
@@ -141,7 +141,7 @@ func (s *Snapshot) with(edits map[string][]diag.Edit) *Snapshot {
 	return next
 }
 
-// replace is the edit of a stretch of the text.
+// replace returns the edit of a stretch of the text.
 func (a *actor) replace(start, end int, text string) diag.Edit {
 	return diag.Edit{Range: diag.NewRange(a.src, start, end), Text: text}
 }
@@ -150,13 +150,13 @@ func (a *actor) action(kind ActionKind, title string, edits ...diag.Edit) []Acti
 	return []Action{{Kind: kind, Title: title, Edits: map[string][]diag.Edit{a.path: edits}}}
 }
 
-// place is a range of the whole text, if it is one of this file.
+// place returns a range of the whole text, if it is one of this file.
 func (a *actor) place(r diag.Range) (start, end int, ok bool) {
 	whole := a.p.location(r)
 	return int(whole.At.Start), int(whole.At.End), whole.Path == a.path && !whole.At.IsZero()
 }
 
-// trail are the entries around a stretch, from the top of the text.
+// trail returns the entries around a stretch, from the top of the text.
 func (a *actor) trail(start, end int) []parser.Span {
 	var trail []parser.Span
 	for spans := a.spans; ; {
@@ -169,7 +169,7 @@ func (a *actor) trail(start, end int) []parser.Span {
 	}
 }
 
-// entryAround is the index of the entry that a stretch is in; -1 where it is in none.
+// entryAround returns the index of the entry that a stretch is in; -1 where it is in none.
 func entryAround(entries []parser.Span, start, end int) int {
 	return slices.IndexFunc(entries, func(s parser.Span) bool {
 		r := s.Range()
@@ -177,7 +177,7 @@ func entryAround(entries []parser.Span, start, end int) int {
 	})
 }
 
-// stepOf is the key of an entry; "[]" for an item.
+// stepOf returns the key of an entry; "[]" for an item.
 func stepOf(s parser.Span) string {
 	if s.Key.IsZero() {
 		return "[]"
@@ -185,7 +185,7 @@ func stepOf(s parser.Span) string {
 	return s.Name
 }
 
-// names are the steps of a trail.
+// names returns the steps of a trail.
 func names(trail []parser.Span) []string {
 	var list []string
 	for _, s := range trail {
@@ -194,7 +194,7 @@ func names(trail []parser.Span) []string {
 	return list
 }
 
-// keyed is the index of the first entry of a name, in whatever case; -1 where there is none.
+// keyed returns the index of the first entry of a name, in whatever case; -1 where there is none.
 func keyed(entries []parser.Span, name string) int {
 	return slices.IndexFunc(entries, func(s parser.Span) bool { return strings.EqualFold(s.Name, name) })
 }
@@ -214,7 +214,7 @@ func scope(path []string) (component, section, name string, rest []string) {
 	return component, section, name, rest
 }
 
-// body is the program, or the component of a name.
+// body returns the program, or the component of a name.
 func (a *actor) body(component string) *check.Program {
 	for _, c := range a.p.Checked.Components {
 		if component != "" && !c.Packaged && c.Decl.Name.Value == component {
@@ -224,7 +224,7 @@ func (a *actor) body(component string) *check.Program {
 	return a.p.Checked
 }
 
-// unused is a name that nothing in a body has yet: the one given, or that with a number behind it.
+// unused returns a name that nothing in a body has yet: the one given, or that with a number behind it.
 func (a *actor) unused(body *check.Program, name string) string {
 	taken := func(name string) bool {
 		return name == "pulumi" || name == "each" || slices.ContainsFunc(body.Nodes,
@@ -253,7 +253,7 @@ func (t sourceText) lineEnd(offset int) int {
 	return offset
 }
 
-// column is the number of bytes in front of an offset in its line.
+// column returns the number of bytes in front of an offset in its line.
 func (t sourceText) column(offset int) int { return offset - t.lineStart(offset) }
 
 // json reports whether the whole text is written in brackets.
@@ -272,7 +272,7 @@ func (t sourceText) blank(start, end int) bool {
 	return start <= end && len(bytes.TrimSpace(t[start:end])) == 0
 }
 
-// afterColon is the offset behind the colon of an entry's key; -1 where it is not found.
+// afterColon returns the offset behind the colon of an entry's key; -1 where it is not found.
 func (t sourceText) afterColon(s parser.Span) int {
 	i := int(s.Key.End)
 	for i < len(t) && (t[i] == ' ' || t[i] == '\t') {
@@ -284,8 +284,8 @@ func (t sourceText) afterColon(s parser.Span) int {
 	return -1
 }
 
-// replaceValue is the edit that puts a text of one line in the place of an entry's value; ok is false where a comment
-// stands between the key and the value.
+// replaceValue returns the edit that puts a text of one line in the place of an entry's value; ok is false where a
+// comment stands between the key and the value.
 func (a *actor) replaceValue(s parser.Span, text string) (edit diag.Edit, ok bool) {
 	start, end := int(s.Value.Start), int(s.Value.End)
 	if s.Key.IsZero() {
@@ -324,7 +324,7 @@ func (a *actor) commented(start, end int) bool {
 	return false
 }
 
-// moved is a stretch of the text with its lines but the first indented in another column.
+// moved returns a stretch of the text with its lines but the first indented in another column.
 func (a *actor) moved(start, end, to int) (string, bool) {
 	from := a.text.column(start)
 	lines := strings.Split(string(a.text[start:end]), "\n")
@@ -374,7 +374,7 @@ func (a *actor) declare(component, section, text, flow string, near int) (diag.E
 	return a.replace(a.text.aboveComments(pos), a.text.aboveComments(pos), pad+section+":\n"+lines(text, indent+2)), true
 }
 
-// aboveComments is the start of the line of an offset, or of the comments that stand right above it.
+// aboveComments returns the start of the line of an offset, or of the comments that stand right above it.
 func (t sourceText) aboveComments(offset int) int {
 	start := t.lineStart(offset)
 	for start > 0 {
@@ -387,7 +387,7 @@ func (t sourceText) aboveComments(offset int) int {
 	return start
 }
 
-// lines is a text of several lines with blanks in front of each, and a line break at the end.
+// lines returns a text of several lines with blanks in front of each, and a line break at the end.
 func lines(text string, indent int) string {
 	pad := strings.Repeat(" ", indent)
 	var b strings.Builder
@@ -400,7 +400,7 @@ func lines(text string, indent int) string {
 	return b.String()
 }
 
-// add is the edit that adds an entry behind those that a map holds.
+// add returns the edit that adds an entry behind those that a map holds.
 func (a *actor) add(dst parser.Span, inFlow bool, text, flow string) (diag.Edit, bool) {
 	if len(dst.Children) > 0 {
 		last := dst.Children[len(dst.Children)-1].Range()
@@ -428,8 +428,8 @@ func (a *actor) add(dst parser.Span, inFlow bool, text, flow string) (diag.Edit,
 	return diag.Edit{}, false
 }
 
-// without are the edits that take entries out of their map, which goes too when nothing is left in it. around is the
-// map.
+// without returns the edits that take entries out of their map, which goes too when nothing is left in it. around is
+// the map.
 func (a *actor) without(around parser.Span, inFlow bool, entries ...parser.Span) []diag.Edit {
 	if len(entries) == len(around.Children) && !inFlow && !a.commented(int(around.Key.Start), int(around.Range().End)) {
 		return []diag.Edit{a.cut(int(around.Key.Start), int(around.Range().End))}

@@ -23,7 +23,7 @@ type spot struct {
 	at       diag.Range    // of the word; in a block, perhaps
 }
 
-// source is the text, and the offset in it, by which the program knows a place of a file.
+// source returns the text, and the offset in it, by which the program knows a place of a file.
 func (p *Program) source(path string, offset int) (*diag.Source, int) {
 	if path == p.Main {
 		if p.File != nil && p.File.Origins != nil {
@@ -56,7 +56,7 @@ func (p *Program) eachDeclaration(fn func(diag.Range)) {
 	}
 }
 
-// bodies are the program and its components, as the checker knows them.
+// bodies returns the program and its components, as the checker knows them.
 func (p *Program) bodies() []*check.Program {
 	bodies := []*check.Program{p.Checked}
 	for _, c := range p.Checked.Components {
@@ -202,7 +202,7 @@ func resourceSpot(n *check.Node, here func(diag.Range) bool) (spot, bool) {
 	return spot{}, false
 }
 
-// keysTo are the keys of maps that lead to the key at a place.
+// keysTo returns the keys of maps that lead to the key at a place.
 func keysTo(e ast.Expr, here func(diag.Range) bool) []ast.Literal {
 	if e == nil || !here(e.Range()) {
 		return nil
@@ -232,7 +232,7 @@ func keysTo(e ast.Expr, here func(diag.Range) bool) []ast.Literal {
 	return nil
 }
 
-// memberType is the type of a member, or an item, of a value.
+// memberType returns the type of a member, or an item, of a value.
 func memberType(t schema.Type, name string) (schema.Type, *schema.Property) {
 	switch t := schema.Required(t).(type) {
 	case *schema.Object:
@@ -264,7 +264,7 @@ func memberType(t schema.Type, name string) (schema.Type, *schema.Property) {
 	return nil, nil
 }
 
-// members are the named members of a value.
+// members returns the named members of a value.
 func members(t schema.Type) []*schema.Property {
 	switch t := schema.Required(t).(type) {
 	case *schema.Object:

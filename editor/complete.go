@@ -85,7 +85,7 @@ func Complete(ctx context.Context, s *Snapshot, path string, offset int) (Comple
 	return answer, nil
 }
 
-// best are the items that what was typed may stand for, in order; more says that there are others.
+// best returns the items that what was typed may stand for, in order; more says that there are others.
 func best(items []Item, typed string) (list []Item, more bool) {
 	type candidate struct{ rank, at int }
 	compare := func(a, b candidate) int {
@@ -164,10 +164,10 @@ type completer struct {
 	text    *parser.Document // as it is now; nil where the program is of that
 }
 
-// keys are the completions for keys of a map.
+// keys returns the completions for keys of a map.
 func keys(kind ItemKind, names ...string) []Item { return words(kind, ": ", names) }
 
-// values are the completions for words that are the value of a key.
+// values returns the completions for words that are the value of a key.
 func values(names ...string) []Item { return words(ValueItem, "", names) }
 
 // words are completions that end with the same characters.
@@ -186,7 +186,7 @@ var (
 	yesNo = []string{"true", "false"}
 )
 
-// items are all that may stand at the place, whatever has been typed.
+// items returns all that may stand at the place, whatever has been typed.
 func (q *completer) items() []Item {
 	c, path := q.cursor, q.cursor.Path
 	if c.Kind == parser.NameCursor {
@@ -262,7 +262,8 @@ type Signature struct {
 // Parameter is one parameter of a function.
 type Parameter struct{ Name, Docs string }
 
-// SignatureAt is the function whose arguments are being written at a place inside of ${…}; nil where there is none.
+// SignatureAt returns the function whose arguments are being written at a place inside of ${…}; nil where there is
+// none.
 func SignatureAt(s *Snapshot, path string, offset int) *Signature {
 	document := s.Text(path)
 	if document == nil {

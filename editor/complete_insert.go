@@ -72,7 +72,7 @@ func deepEnough(text []byte, least int) bool {
 	return false
 }
 
-// openQuote is the quote that is open at the end of the beginning of a line; 0 for none.
+// openQuote returns the quote that is open at the end of the beginning of a line; 0 for none.
 func openQuote(line []byte) (quote byte) {
 	for i := 0; i < len(line); i++ {
 		switch ch := line[i]; {

@@ -104,7 +104,7 @@ func (q *completer) option(path []string) []Item {
 	return q.language(append([]string{"options"}, path...), "resource")
 }
 
-// propertyNames are the properties that an option of the resource may name: inputs, or outputs that become secret.
+// propertyNames returns the properties that an option of the resource may name: inputs, or outputs that become secret.
 func (q *completer) propertyNames(option string) []Item {
 	i := slices.Index(q.cursor.Path, "options")
 	if i < 1 {
@@ -131,7 +131,7 @@ var typeLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\btype["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
 })
 
-// schemaOf is the type of a resource by its name: as its text says it, or as the checker knows it.
+// schemaOf returns the type of a resource by its name: as its text says it, or as the checker knows it.
 func (q *completer) schemaOf(name string) *schema.Resource {
 	if q.text != nil { // what was checked may have been another type
 		if r := q.written(name); r != nil {
@@ -148,7 +148,7 @@ func (q *completer) schemaOf(name string) *schema.Resource {
 	return q.written(name)
 }
 
-// written is the type of a resource as its text says it.
+// written returns the type of a resource as its text says it.
 func (q *completer) written(name string) *schema.Resource {
 	from, above := 0, q.block[:min(q.offset, len(q.block))]
 	for _, key := range []string{name + ":", name + `":`, name + `':`} {
@@ -170,7 +170,7 @@ func resolved[T any](q *completer, match []string, resolve func(*schema.Package,
 	return found
 }
 
-// load is the package of a token, if it is known.
+// load returns the package of a token, if it is known.
 func (p *Program) load(ctx context.Context, token string) *schema.Package {
 	name, _, _ := strings.Cut(token, ":")
 	schemas := p.Check.Schemas

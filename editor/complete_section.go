@@ -64,7 +64,7 @@ func under(nodes []jsonNode, step string) (found []jsonNode) {
 	return found
 }
 
-// alternatives are a node, or those that it refers to or leaves the choice of.
+// alternatives returns a node, or those that it refers to or leaves the choice of.
 func alternatives(node jsonNode) (found []jsonNode) {
 	if pointer, ok := node["$ref"].(string); ok {
 		name, _ := url.PathUnescape(strings.TrimPrefix(pointer, "#/definitions/"))
@@ -106,8 +106,8 @@ func (q *completer) policy(path []string) []Item {
 	return q.language(path)
 }
 
-// policyNames are the names that only the policy at the cursor has, with their types; none for a policy that has not
-// been checked yet.
+// policyNames returns the names that only the policy at the cursor has, with their types; none for a policy that has
+// not been checked yet.
 func (q *completer) policyNames() map[string]schema.Type {
 	if path := q.cursor.Path; len(path) > 1 && path[0] == "policies" {
 		i := slices.IndexFunc(q.p.Checked.Policies, func(p *check.Policy) bool { return p.Decl.Name.Value == path[1] })

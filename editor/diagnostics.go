@@ -6,8 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// Diagnostics are the findings about a file and its program, by the absolute path of the file that each is about: those
-// that `yamlhost check` shows, in its order.
+// Diagnostics returns the findings about a file and its program, by the absolute path of the file that each is about:
+// those that `yamlhost check` shows, in its order.
 func Diagnostics(ctx context.Context, s *Snapshot, path string) (map[string]diag.Diagnostics, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil {
@@ -36,7 +36,7 @@ type Fix struct {
 	Edits   map[string][]diag.Edit // by absolute path
 }
 
-// Fixes are the fixes of findings that touch a stretch of a file.
+// Fixes returns the fixes of findings that touch a stretch of a file.
 func Fixes(ctx context.Context, s *Snapshot, path string, start, end int) ([]Fix, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil {

@@ -28,7 +28,7 @@ func (p *Program) expression(e ast.Expr) (text string, ok bool) {
 	return text, !w.fail
 }
 
-// operand is an expression in brackets where it has operators.
+// operand returns an expression in brackets where it has operators.
 func (w *printer) operand(e ast.Expr) string {
 	switch e.(type) {
 	case *ast.Binary, *ast.Conditional, *ast.Unary:
@@ -191,7 +191,7 @@ func (w *printer) call(e *ast.Call) string {
 var expressionEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "${", "$${", "%{",
 	"%%{")
 
-// quotedText is a text between the quotes of an expression.
+// quotedText returns a text between the quotes of an expression.
 func quotedText(text string) string { return expressionEscapes.Replace(text) }
 
 // flow writes an expression as YAML on one line, inside of brackets; ok is false where it has no such form.
@@ -235,7 +235,7 @@ var plainWord = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 })
 
-// flowText is a text inside of brackets, in quotes where it needs them.
+// flowText returns a text inside of brackets, in quotes where it needs them.
 func flowText(text string) string {
 	if plainWord().MatchString(text) && !dataIsNot(text, text) {
 		return text
@@ -254,7 +254,7 @@ func dataIsNot(yaml, text string) bool {
 	return !ok || s.Value != text
 }
 
-// jsonText is a text in quotes, as JSON and YAML have it.
+// jsonText returns a text in quotes, as JSON and YAML have it.
 func jsonText(text string) string { return string(jsontext.AppendString(nil, text, false)) }
 
 // braces returns the places of the `${` and the `}` around an expression that is all that stands between them; r may

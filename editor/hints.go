@@ -86,7 +86,7 @@ func stackName(n *check.Node, inComponent bool) string {
 // maxDefaults is how many defaults of a resource are shown.
 const maxDefaults = 3
 
-// defaults are the properties that a resource leaves out and the schema gives a value.
+// defaults returns the properties that a resource leaves out and the schema gives a value.
 func defaults(r *check.Resource) string {
 	if r.Schema == nil || r.Schema.Inputs == nil || r.Decl.PropertiesExpr != nil {
 		return ""

@@ -84,7 +84,7 @@ func (p *Program) explain(s spot) string {
 	return ""
 }
 
-// typeOfSteps is the type of an access up to the step of a spot.
+// typeOfSteps returns the type of an access up to the step of a spot.
 func (p *Program) typeOfSteps(s spot) (schema.Type, *schema.Property) {
 	ref := p.Checked.Ref(s.access)
 	var t schema.Type
@@ -110,7 +110,7 @@ func (p *Program) typeOfSteps(s spot) (schema.Type, *schema.Property) {
 	return t, property
 }
 
-// policyName is the type of a name that only policies have.
+// policyName returns the type of a name that only policies have.
 func policyName(p *check.Program, access *ast.Access) schema.Type {
 	unit, _ := access.Unit()
 	for _, policy := range p.Policies {
@@ -206,7 +206,7 @@ func explainFunction(f *builtins.Func) string {
 // headEnd ends the heading of a page.
 const headEnd = "\n```"
 
-// page is a heading in code with text below.
+// page returns a heading in code with text below.
 func page(head, deprecated, text string) string {
 	page := "```\n" + head + headEnd
 	if deprecated != "" {

@@ -20,7 +20,7 @@ import (
 // ones read such a schema without its definitions.
 const draft7 = "http://json-schema.org/draft-07/schema#"
 
-// JSONSchema is a JSON Schema, draft 7, of the texts of a program, for editors without a language server. It knows
+// JSONSchema returns a JSON Schema, draft 7, of the texts of a program, for editors without a language server. It knows
 // sections, fields, options and functions, the types that the program names with their inputs, and of packages all
 // other types by name. With all, it has the inputs of every type of the packages.
 //
@@ -75,7 +75,7 @@ func (w *schemaWriter) language() jsonNode {
 	return node
 }
 
-// fields are the members of a definition of the language.
+// fields returns the members of a definition of the language.
 func (w *schemaWriter) fields(definition string) jsonNode {
 	return w.definitions[definition].(jsonNode)["properties"].(jsonNode)
 }
@@ -90,7 +90,7 @@ type schemaWriter struct {
 	known         map[string]bool // packages whose tokens are all known
 }
 
-// spellings are the ways to write a token (L7.1): the short one, that with the module index, and the canonical one.
+// spellings returns the ways to write a token (L7.1): the short one, that with the module index, and the canonical one.
 func spellings(token string) []string {
 	short := schema.CollapseToken(token)
 	names := []string{short, token}
@@ -307,7 +307,7 @@ var optionShapes = map[ast.OptionShape]string{ast.AnyOption: anyValue, ast.FlagO
 	ast.TextOption: "optional string", ast.TextsOption: "texts option", ast.PathsOption: "texts option",
 	ast.ResourceOption: "optional resource", ast.ResourcesOption: "resources option"}
 
-// options are the options of a resource, but for some.
+// options returns the options of a resource, but for some.
 func (w *schemaWriter) options(excluded ...string) jsonNode {
 	options := jsonNode{}
 	for _, spec := range ast.OptionSpecs() {

@@ -7,7 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// StackJSONSchema is a JSON Schema, draft 7, of the files Pulumi.<stack>.yaml of a program: what its configuration
+// StackJSONSchema returns a JSON Schema, draft 7, of the files Pulumi.<stack>.yaml of a program: what its configuration
 // declares, with types. Keys that it does not declare are allowed, since other namespaces are for providers. The answer
 // belongs to the caller.
 func StackJSONSchema(program *check.Program) map[string]any {
@@ -47,8 +47,8 @@ func StackJSONSchema(program *check.Program) map[string]any {
 	}
 }
 
-// stackValue is a value of a type in a stack's configuration (L2.15). A text may hold what is no text, and a secret may
-// stand at any depth.
+// stackValue returns a value of a type in a stack's configuration (L2.15). A text may hold what is no text, and a
+// secret may stand at any depth.
 func stackValue(t schema.Type) jsonNode {
 	secret := refTo("secure")
 	t, optional := schema.Required(t), t != schema.Required(t)

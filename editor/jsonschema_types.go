@@ -92,7 +92,7 @@ func (j *jsonTypes) primitive(p schema.Primitive, optional bool) jsonNode {
 	return refTo(name)
 }
 
-// branches are the forms that a literal of a type has. open says that they are not known, or not limited.
+// branches returns the forms that a literal of a type has. open says that they are not known, or not limited.
 func (j *jsonTypes) branches(t schema.Type) (branches []any, open bool) {
 	switch t := j.program.Known(j.ctx, schema.Required(t)).(type) {
 	case schema.Primitive:
@@ -124,7 +124,7 @@ func (j *jsonTypes) branches(t schema.Type) (branches []any, open bool) {
 	return nil, true
 }
 
-// enumNode are the values of an enum. One that is no text may be written as a text too, and the other way round
+// enumNode returns the values of an enum. One that is no text may be written as a text too, and the other way round
 // (L8.41).
 func enumNode(t *schema.Enum) jsonNode {
 	var values []any
@@ -185,7 +185,7 @@ func (j *jsonTypes) object(o *schema.Object) jsonNode {
 	return refTo(name)
 }
 
-// members are the members of an object type, written out.
+// members returns the members of an object type, written out.
 func (j *jsonTypes) members(o *schema.Object) jsonNode {
 	properties := jsonNode{}
 	var required []string
@@ -253,7 +253,7 @@ func described(node jsonNode, text string) jsonNode {
 	return annotated(node, jsonNode{"description": text})
 }
 
-// firstParagraph is the first paragraph of a description, on one line.
+// firstParagraph returns the first paragraph of a description, on one line.
 func firstParagraph(text string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(schema.Plain(text)), "\n\n")
 	return strings.Join(strings.Fields(first), " ")

@@ -65,7 +65,7 @@ func Links(ctx context.Context, s *Snapshot, path string) ([]Link, error) {
 	return l.links, nil
 }
 
-// pathArgument is the argument of a function that takes a path; nil for other calls.
+// pathArgument returns the argument of a function that takes a path; nil for other calls.
 func pathArgument(checked *check.Program, call *ast.Call) ast.Expr {
 	known := checked.Call(call)
 	switch {
@@ -108,7 +108,7 @@ func (l *linker) add(rng diag.Range, dir, name string) {
 	l.links = append(l.links, Link{At: where.At, Target: target, written: name, dir: dir})
 }
 
-// unquoted is the place of a text without its quotes.
+// unquoted returns the place of a text without its quotes.
 func unquoted(r diag.Range) diag.Range {
 	if text := r.Text(); len(text) > 1 && (text[0] == '"' || text[0] == '\'') && text[len(text)-1] == text[0] {
 		return diag.NewRange(r.Source, int(r.Start)+1, int(r.End)-1)

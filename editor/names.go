@@ -46,7 +46,7 @@ func (n name) at() diag.Range {
 	return n.node.Range
 }
 
-// named is the program of a file and the name that stands at a place of it; nil where there is none.
+// named returns the program of a file and the name that stands at a place of it; nil where there is none.
 func (s *Snapshot) named(ctx context.Context, path string, offset int) (*Program, *name, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Snapshot) named(ctx context.Context, path string, offset int) (*Program
 	return p, p.nameOf(path, offset), nil
 }
 
-// nameOf is the name at a place of a program.
+// nameOf returns the name at a place of a program.
 func (p *Program) nameOf(path string, offset int) *name {
 	found := p.at(path, offset)
 	switch {
@@ -112,7 +112,7 @@ func outputOf(c *check.Component, called string) *name {
 	return nil
 }
 
-// ownerOf is the component that a node is an input of; nil for any other node.
+// ownerOf returns the component that a node is an input of; nil for any other node.
 func ownerOf(p *check.Program, n *check.Node) *check.Component {
 	for _, c := range p.Components {
 		if n.Config != nil && !c.Packaged && slices.Contains(c.Body.Nodes, n) {
@@ -128,7 +128,7 @@ type use struct {
 	access bool       // the root of an access
 }
 
-// places are those that a name stands in, but for its declaration. settings are the files of stacks.
+// places returns those that a name stands in, but for its declaration. settings are the files of stacks.
 func (p *Program) places(n *name) (found []use) {
 	instances := func(c *check.Component, fn func(*check.Node)) {
 		for _, body := range p.bodies() {
@@ -182,13 +182,13 @@ func (p *Program) places(n *name) (found []use) {
 	return found
 }
 
-// afterColons is the part of a token behind its last colon.
+// afterColons returns the part of a token behind its last colon.
 func afterColons(r diag.Range) diag.Range {
 	i := strings.LastIndexByte(r.Text(), ':') + 1
 	return diag.NewRange(r.Source, int(r.Start)+i, int(r.End))
 }
 
-// stepName is the place of the name of a step, without its dot, brackets or quotes.
+// stepName returns the place of the name of a step, without its dot, brackets or quotes.
 func stepName(s ast.Step) (diag.Range, bool) {
 	i := strings.Index(s.Range.Text(), s.Name)
 	if s.IsIndex || i < 0 {
@@ -198,7 +198,7 @@ func stepName(s ast.Step) (diag.Range, bool) {
 	return diag.NewRange(s.Range.Source, start, start+len(s.Name)), true
 }
 
-// settingsOf are the keys of a configuration value in the files of stacks, without their namespaces.
+// settingsOf returns the keys of a configuration value in the files of stacks, without their namespaces.
 func (p *Program) settingsOf(n *check.Node) (found []diag.Range) {
 	if p.Settings == nil || n.Config.Decl == nil {
 		return nil
@@ -252,7 +252,7 @@ func (p *Program) given(path string, offset int) []Location {
 	return nil
 }
 
-// References are the places at which the name at a place is used, in the order of the text.
+// References returns the places at which the name at a place is used, in the order of the text.
 func References(ctx context.Context, s *Snapshot, path string, offset int, declaration bool) ([]Location, error) {
 	p, n, err := s.named(ctx, path, offset)
 	if err != nil || n == nil {
@@ -271,7 +271,7 @@ func References(ctx context.Context, s *Snapshot, path string, offset int, decla
 	return found, nil
 }
 
-// uses are the accesses that begin with a name.
+// uses returns the accesses that begin with a name.
 func (p *Program) uses(n *check.Node) []*ast.Access {
 	var uses []*ast.Access
 	p.walk(func(e ast.Expr) {

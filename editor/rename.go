@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Renamable is the name at a place that can be renamed: its text and where it stands.
+// Renamable returns the name at a place that can be renamed: its text and where it stands.
 func Renamable(ctx context.Context, s *Snapshot, path string, offset int) (name string, rng diag.Range, ok bool) {
 	p, n, err := s.named(ctx, path, offset)
 	if err != nil || n == nil || !n.declared() || strings.Contains(n.at().Text(), ":") {
@@ -32,7 +32,7 @@ func Renamable(ctx context.Context, s *Snapshot, path string, offset int) (name 
 	return "", diag.Range{}, false
 }
 
-// text is the name itself.
+// text returns the name itself.
 func (n name) text() string {
 	switch {
 	case n.component != nil:
@@ -113,7 +113,7 @@ type before struct {
 	key, was string // of its alias
 }
 
-// renamed are the resources that the stack would call something else when a name changes.
+// renamed returns the resources that the stack would call something else when a name changes.
 func (p *Program) renamed(n *name) (found []before) {
 	switch {
 	case n.node != nil && n.node.Resource != nil && n.node.Resource.Decl.LogicalName == nil:
@@ -132,7 +132,7 @@ func (p *Program) renamed(n *name) (found []before) {
 	return found
 }
 
-// bodyOf is the body that declares a node.
+// bodyOf returns the body that declares a node.
 func (p *Program) bodyOf(n *check.Node) *check.Program {
 	for _, body := range p.bodies() {
 		if slices.Contains(body.Nodes, n) {
@@ -142,7 +142,7 @@ func (p *Program) bodyOf(n *check.Node) *check.Program {
 	return p.Checked
 }
 
-// alias is the edit that gives a resource an alias with an earlier value of a key, such as its name, and without a
+// alias returns the edit that gives a resource an alias with an earlier value of a key, such as its name, and without a
 // parent if it had none under it, and the path of the file to edit.
 func (p *Program) alias(n *check.Node, key, oldName string, noParent bool) (path string, edit diag.Edit, ok bool) {
 	aliasKey, entry := "aliases", "{"+key+": "+flowText(oldName)
@@ -176,8 +176,8 @@ func (p *Program) alias(n *check.Node, key, oldName string, noParent bool) (path
 	return "", diag.Edit{}, false
 }
 
-// option is the edit that gives a resource an option that it does not have, and the path of the file to edit. In JSON
-// the key and the value are written as there.
+// option returns the edit that gives a resource an option that it does not have, and the path of the file to edit. In
+// JSON the key and the value are written as there.
 func (p *Program) option(n *check.Node, key, literal string) (path string, edit diag.Edit, ok bool) {
 	decl := n.Resource.Decl
 	whole := p.location(decl.Range)
@@ -209,12 +209,12 @@ func (p *Program) option(n *check.Node, key, literal string) (path string, edit 
 	return whole.insert(sourceText(text).lineEnd(end), "\n"+indent+optionsKey+":\n"+indent+"  "+key+": "+literal)
 }
 
-// insert is the edit that inserts a text into the file of a location, and the path of that file.
+// insert returns the edit that inserts a text into the file of a location, and the path of that file.
 func (l Location) insert(offset int, text string) (path string, edit diag.Edit, ok bool) {
 	return l.Path, diag.Edit{Range: diag.NewRange(l.At.Source, offset, offset), Text: text}, true
 }
 
-// indentOf are the blanks that the line of an offset begins with.
+// indentOf returns the blanks that the line of an offset begins with.
 func indentOf(text []byte, offset int) string {
 	start := bytes.LastIndexByte(text[:offset], '\n') + 1
 	end := start

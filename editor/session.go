@@ -132,7 +132,7 @@ func (s *Snapshot) Apart() *Snapshot {
 	return &Snapshot{session: s.session, texts: s.texts, programs: map[string]*Program{}}
 }
 
-// latest are the programs by the paths of their files that are known here or were known before.
+// latest returns the programs by the paths of their files that are known here or were known before.
 func (s *Snapshot) latest() map[string]*Program {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +146,7 @@ func (s *Snapshot) latest() map[string]*Program {
 	return known
 }
 
-// lasting is a program as later snapshots may keep it: it knows nothing of the snapshot that it was read in, which
+// lasting returns a program as later snapshots may keep it: it knows nothing of the snapshot that it was read in, which
 // would keep all that were before alive.
 func (p *Program) lasting() *Program {
 	return &Program{Project: &Project{Main: p.Main, Document: p.Document, Check: p.Check, Packages: p.Packages,
@@ -154,7 +154,8 @@ func (p *Program) lasting() *Program {
 		File: p.File, Checked: p.Checked}
 }
 
-// known is the program of a file, if it has been checked; else, as it was when it was checked last. Either may be nil.
+// known returns the program of a file, if it has been checked; else, as it was when it was checked last. Either may be
+// nil.
 func (s *Snapshot) known(path string) (now, last *Program) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,10 +170,10 @@ func (s *Snapshot) learn(p *Program, paths ...string) {
 	}
 }
 
-// Text is a text that is open; nil for another file.
+// Text returns a text that is open; nil for another file.
 func (s *Snapshot) Text(path string) *parser.Document { return s.texts[path] }
 
-// Paths are the files that are open.
+// Paths returns the files that are open.
 func (s *Snapshot) Paths() []string {
 	return slices.Collect(maps.Keys(s.texts))
 }
@@ -238,7 +239,7 @@ func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
 	return p, nil
 }
 
-// PathOf is the absolute path of the file that a place is in.
+// PathOf returns the absolute path of the file that a place is in.
 func (p *Program) PathOf(rng diag.Range) string {
 	if rng.Source == nil || p.Document != nil && rng.Source == p.Document.Source() {
 		return p.Main

@@ -14,7 +14,7 @@ import (
 // settingsKeys are the keys at the top of a stack's settings file.
 var settingsKeys = []string{"config", "environment", "secretsprovider", "encryptionsalt", "encryptedkey"}
 
-// declaredConfig is the configuration that the program of a settings file declares, and the program itself.
+// declaredConfig returns the configuration that the program of a settings file declares, and the program itself.
 func (s *Snapshot) declaredConfig(ctx context.Context, settings *Program) ([]*check.Node, *Program) {
 	p, err := s.Program(ctx, settings.SettingsOf)
 	if err != nil || p.Checked == nil {
@@ -52,7 +52,7 @@ func (s *Snapshot) completeSettings(ctx context.Context, settings *Program, c pa
 	return nil
 }
 
-// configItems are the keys of configuration, without a prefix.
+// configItems returns the keys of configuration, without a prefix.
 func configItems(nodes []*check.Node, prefix string) (items []Item) {
 	for _, n := range nodes {
 		key := strings.TrimPrefix(n.Config.Key, prefix)
@@ -62,7 +62,7 @@ func configItems(nodes []*check.Node, prefix string) (items []Item) {
 	return items
 }
 
-// namespaced is a place right behind the colon of a namespace, which is a part of a key and ends none.
+// namespaced returns a place right behind the colon of a namespace, which is a part of a key and ends none.
 func namespaced(text []byte, offset int, c parser.Context) parser.Context {
 	if c.Kind != parser.ValueCursor || c.Typed != "" || len(c.Path) != 2 || offset == 0 || text[offset-1] != ':' {
 		return c
@@ -134,8 +134,8 @@ func configKeyAt(document *parser.Document, offset int) (parser.Span, bool) {
 	return parser.Span{}, false
 }
 
-// environmentPath is a path in a settings file or an environment as one in the document of an environment, if it is in
-// one.
+// environmentPath returns a path in a settings file or an environment as one in the document of an environment, if it
+// is in one.
 func (p *Project) environmentPath(path []string) ([]string, bool) {
 	if p.IsEnvironment {
 		return path, true

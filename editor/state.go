@@ -40,7 +40,7 @@ func (p *Program) state(ctx context.Context) *State {
 	return p.Project.State(ctx)
 }
 
-// deployed is a resource of the program as it is recorded, if it is one and not an instance of a forEach.
+// deployed returns a resource of the program as it is recorded, if it is one and not an instance of a forEach.
 func (s *State) deployed(n *check.Node) (Deployed, bool) {
 	if s == nil || n == nil || n.Resource == nil || n.Resource.Decl.ForEach != nil {
 		return Deployed{}, false
@@ -114,8 +114,8 @@ func (s *State) say(n *check.Node) string {
 	return strings.Join(words, ", ")
 }
 
-// drifted are the properties that the program gives another value than it did when the resource was updated last, as
-// far as both are known: what is computed, or secret, is not compared.
+// drifted returns the properties that the program gives another value than it did when the resource was updated last,
+// as far as both are known: what is computed, or secret, is not compared.
 func (d Deployed) drifted(n *check.Node) (names []string) {
 	if d.Inputs.Kind() != value.KindMap {
 		return nil
@@ -214,7 +214,7 @@ func (p *Program) explainState(ctx context.Context, s spot) string {
 	return "In the stack " + codeSpan(state.Stack) + ": " + codeSpan(diag.Shorten(v.String(), maxShown))
 }
 
-// step is the value that steps into a resource lead to, unless the schema or the state calls it secret.
+// step returns the value that steps into a resource lead to, unless the schema or the state calls it secret.
 func (d Deployed) step(n *check.Node, steps []ast.Step) (value.Value, bool) {
 	if d.Sealed {
 		return value.String("[secret]"), true
@@ -247,7 +247,7 @@ func (d Deployed) step(n *check.Node, steps []ast.Step) (value.Value, bool) {
 	return v, true
 }
 
-// codeSpan is a text as code in Markdown, on one line.
+// codeSpan returns a text as code in Markdown, on one line.
 func codeSpan(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	fence := "`"

@@ -62,7 +62,7 @@ func (f *folder) spans(spans []parser.Span) {
 	}
 }
 
-// comments are the runs of lines that hold a comment only. A line of a text may look like one.
+// comments returns the runs of lines that hold a comment only. A line of a text may look like one.
 func (f *folder) comments() []Fold {
 	var folds []Fold
 	run := 0

@@ -32,7 +32,7 @@ type Symbol struct {
 	Children  []Symbol
 }
 
-// Symbols are the declarations of a file, in the order of its sections.
+// Symbols returns the declarations of a file, in the order of its sections.
 func Symbols(ctx context.Context, s *Snapshot, path string) ([]Symbol, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil || p.File == nil {
@@ -47,7 +47,7 @@ func Symbols(ctx context.Context, s *Snapshot, path string) ([]Symbol, error) {
 	return found, nil
 }
 
-// FindSymbols are the declarations of all programs that are open whose names hold some letters.
+// FindSymbols returns the declarations of all programs that are open whose names hold some letters.
 func FindSymbols(ctx context.Context, s *Snapshot, query string) ([]Symbol, error) {
 	var found []Symbol
 	seen := map[string]bool{}

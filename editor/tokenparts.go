@@ -26,7 +26,7 @@ type PartTokens struct {
 	sight uint64 // identifies the meanings of its names
 }
 
-// Touching are the tokens of a part that touch the bytes of the whole text from start up to but not including end.
+// Touching returns the tokens of a part that touch the bytes of the whole text from start up to but not including end.
 func (p TokenPart) Touching(start, end int) []Token {
 	tokens := p.Tokens
 	for len(tokens) > 0 && p.Start+int(tokens[0].End) <= start {

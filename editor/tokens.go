@@ -45,7 +45,7 @@ type colored struct {
 	src *diag.Source
 }
 
-// wholeTokens are the tokens of a text that is not read by parts.
+// wholeTokens returns the tokens of a text that is not read by parts.
 func wholeTokens(p *Program, document *parser.Document, start, end int) []Token {
 	c := colors{p: p, src: document.Source(), start: start, end: end}
 	c.keys(document.Spans())
@@ -179,7 +179,7 @@ func (c *colors) expression(e ast.Expr) {
 	})
 }
 
-// bare is the place of a member without the dot in front of it.
+// bare returns the place of a member without the dot in front of it.
 func bare(r diag.Range) diag.Range {
 	if strings.HasPrefix(r.Text(), ".") {
 		r.Start++

@@ -82,9 +82,9 @@ func (e *evaluator) runHook(ctx context.Context, h *check.Hook, args value.Value
 	return h.OnError, nil
 }
 
-// RunCommand is a Command for Options: it starts words[0] with the other words as its arguments, in a folder and with
-// an environment of "name=value", and returns the command's output. The command and its child processes are killed when
-// ctx ends and, with a supervisor, when this process ends; see supervise.Start.
+// RunCommand returns a Command for Options: it starts words[0] with the other words as its arguments, in a folder and
+// with an environment of "name=value", and returns the command's output. The command and its child processes are killed
+// when ctx ends and, with a supervisor, when this process ends; see supervise.Start.
 func RunCommand(env, supervisor []string) func(ctx context.Context, dir string, words []string) (said string,
 	err error) {
 	return func(ctx context.Context, dir string, words []string) (string, error) {

@@ -266,7 +266,7 @@ func (s *scope) truth(v value.Value) (yes, ok bool) {
 	return v.AsBool()
 }
 
-// guards are the policies of a program itself (L10.C22): each is asked about every resource that it matches, before
+// guards returns the policies of a program itself (L10.C22): each is asked about every resource that it matches, before
 // the resource is registered or after that. A violation of a mandatory policy fails the resource, so that nothing that
 // depends on it happens.
 func (s *instance) guards(ctx context.Context, r *monitor.RegisterRequest, u urn.URN, properties value.Value,

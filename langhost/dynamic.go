@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/sources"
 )
 
-// dynamic are the dynamic types of a plugin, as far as their declarations go.
+// dynamic returns the dynamic types of a plugin, as far as their declarations go.
 func (p *componentPlugin) dynamic(ctx context.Context) []*check.Dynamic {
 	program, _ := p.checkTypes(ctx, nil)
 	return program.Dynamic

@@ -79,7 +79,7 @@ func (e *engine) log(ctx context.Context, severity diag.Severity, text string) {
 	e.say(ctx, eval.Message{Severity: severity, Text: text})
 }
 
-// messageOf is a finding as text without colours: place, summary and code, related places, and what to do.
+// messageOf returns a finding as text without colours: place, summary and code, related places, and what to do.
 func messageOf(d diag.Diagnostic) string {
 	var b strings.Builder
 	place := func(r diag.Range) {

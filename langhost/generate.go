@@ -199,7 +199,7 @@ func PackageFile(d pcl.Declaration) (name, path string, text []byte) {
 	return head.Name, "sdks/" + filepath.Base(head.Name) + ".yaml", []byte(head.declaration())
 }
 
-// projectText is a project as a YAML file: the fields as they are, but with our runtime.
+// projectText returns a project as a YAML file: the fields as they are, but with our runtime.
 func projectText(fields map[string]json.RawMessage) string {
 	fields["runtime"] = json.RawMessage(`"yaml"`)
 	var b strings.Builder

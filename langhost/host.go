@@ -66,7 +66,7 @@ func (h *Host) Close() error {
 	return h.engine.close()
 }
 
-// begin is a context that Cancel ends; done must be called.
+// begin returns a context that Cancel ends; done must be called.
 func (h *Host) begin(ctx context.Context) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	h.mu.Lock()

@@ -69,7 +69,7 @@ func Declaration(schema []byte, version string) (name string, text []byte, err e
 	return filepath.Base(name) + ".yaml", []byte(head.declaration()), nil
 }
 
-// declaration is the text of the package's declaration file (F3.18).
+// declaration returns the text of the package's declaration file (F3.18).
 func (p *packageHead) declaration() string {
 	var b strings.Builder
 	b.WriteString("packageDeclarationVersion: 1\n")

@@ -195,7 +195,7 @@ func (p *componentPlugin) checkWith(ctx context.Context, schemas schema.Loader) 
 	})
 }
 
-// component is a component by its token.
+// component returns a component by its token.
 func (p *componentPlugin) component(ctx context.Context, token string) (*check.Component, error) {
 	components, err := p.check(ctx)
 	if err != nil {

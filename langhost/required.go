@@ -54,7 +54,7 @@ func (h *Host) GetProgramDependencies(ctx context.Context, r *pulumirpc.GetProgr
 	return response, nil
 }
 
-// required are the packages that the program names, each once, in order of first use.
+// required returns the packages that the program names, each once, in order of first use.
 func (h *Host) required(ctx context.Context, info *pulumirpc.ProgramInfo) ([]schema.Descriptor, error) {
 	if dir := pluginFolder(info); dir != "" {
 		p, err := openPlugin(dir)
@@ -77,7 +77,7 @@ func (h *Host) required(ctx context.Context, info *pulumirpc.ProgramInfo) ([]sch
 	return descriptorsOf(usesOf(file), w.Packages, ""), nil
 }
 
-// pluginFolder is the folder of a package of components, which engines ask about before they run it; empty for a
+// pluginFolder returns the folder of a package of components, which engines ask about before they run it; empty for a
 // program. A project in a parent folder belongs to a user of the package.
 func pluginFolder(info *pulumirpc.ProgramInfo) string {
 	dir := cmp.Or(info.GetProgramDirectory(), info.GetRootDirectory())
@@ -119,7 +119,7 @@ func descriptorsOf(uses []packageUse, packages []schema.Descriptor, own string) 
 // packageUse is the first mention of a package in a program, with the version and address that its options give.
 type packageUse struct{ name, version, url string }
 
-// usesOf are the packages that resources and function calls name, in programs and in components.
+// usesOf returns the packages that resources and function calls name, in programs and in components.
 func usesOf(file *ast.File) []packageUse {
 	var uses []packageUse
 	seen := map[string]bool{"pulumi": true, "": true}

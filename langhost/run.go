@@ -116,7 +116,7 @@ func infoOf(r *pulumirpc.RunRequest) *pulumirpc.ProgramInfo {
 		Options: r.GetInfo().GetOptions()}
 }
 
-// configOf is the configuration as the checker takes it (L2.D).
+// configOf returns the configuration as the checker takes it (L2.D).
 func configOf(r *pulumirpc.RunRequest) map[string]check.ConfigText {
 	texts := make(map[string]check.ConfigText, len(r.GetConfig()))
 	//lint:ignore SA1019 older engines send nothing else
@@ -140,7 +140,7 @@ func isStructured(v *structpb.Value) bool {
 	return v.GetStructValue() != nil && !marked
 }
 
-// failing is the answer for faults of a text that a call cannot do without.
+// failing returns the answer for faults of a text that a call cannot do without.
 func failing(ds diag.Diagnostics) (message string, failed bool) {
 	for _, d := range ds.Sorted() {
 		if d.Severity == diag.Error {

@@ -31,8 +31,8 @@ type (
 	}
 )
 
-// schemaText is the schema of the plugin's package (L1.33). Outputs have the types that the checker finds; one that
-// comes from something whose own schema is not to be had has any type.
+// schemaText returns the schema of the plugin's package (L1.33). Outputs have the types that the checker finds; one
+// that comes from something whose own schema is not to be had has any type.
 func (p *componentPlugin) schemaText(ctx context.Context) ([]byte, error) {
 	components, err := p.check(ctx)
 	if err != nil {
@@ -55,7 +55,7 @@ func (p *componentPlugin) schemaText(ctx context.Context) ([]byte, error) {
 	return json.Marshal(text)
 }
 
-// describeType is the schema of a dynamic type.
+// describeType returns the schema of a dynamic type.
 func describeType(d *check.Dynamic) componentText {
 	text := componentText{Description: d.Schema.Description, InputProperties: map[string]map[string]any{},
 		Properties: map[string]map[string]any{}}
@@ -72,7 +72,7 @@ func describeType(d *check.Dynamic) componentText {
 	return text
 }
 
-// propertyOf is the schema of a property with a default; nil for none.
+// propertyOf returns the schema of a property with a default; nil for none.
 func propertyOf(p *schema.Property, fallback any) map[string]any {
 	property := typeText(schema.Required(p.Type))
 	if p.Secret {
@@ -121,7 +121,7 @@ func describe(c *check.Component) (componentText, error) {
 	return text, nil
 }
 
-// typeText is a type as schemas write it; any type where the package of this schema cannot say it.
+// typeText returns a type as schemas write it; any type where the package of this schema cannot say it.
 func typeText(t schema.Type) map[string]any {
 	anything := map[string]any{"$ref": "pulumi.json#/Any"}
 	switch t := t.(type) {

@@ -50,7 +50,7 @@ func kinds(env environ.List) *crd.Cache {
 	return &crd.Cache{Dir: filepath.Join(home, "yamlhost", "schemas")}
 }
 
-// compilerOption is the option compiler of a project's runtime (L1.F) as the engine has read it; nil when it names
+// compilerOption returns the option compiler of a project's runtime (L1.F) as the engine has read it; nil when it names
 // none.
 func compilerOption(info *pulumirpc.ProgramInfo) (*string, error) {
 	option, found := info.GetOptions().GetFields()["compiler"]
@@ -64,7 +64,7 @@ func compilerOption(info *pulumirpc.ProgramInfo) (*string, error) {
 	return &text.StringValue, nil
 }
 
-// loading is a loader of schemas as package workspace takes it; what the engine loads is never damaged.
+// loading returns a loader of schemas as package workspace takes it; what the engine loads is never damaged.
 func loading(schemas schema.Loader) func() (schema.Loader, func() bool) {
 	return func() (schema.Loader, func() bool) { return schemas, func() bool { return false } }
 }

@@ -43,7 +43,7 @@ type Converter struct {
 	Filled func(value.Path)
 }
 
-// Convert is the function Convert.
+// Convert is the function Convert with the settings of c.
 func (c Converter) Convert(t Type, v value.Value) (value.Value, error) {
 	v, _, err := (&converter{Converter: c}).convert(t, v)
 	return v, err

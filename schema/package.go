@@ -82,13 +82,13 @@ func (p *Package) Owns(name string) bool {
 // anew, the package is sound, or says what is wrong.
 func (p *Package) Damaged() bool { return p.damaged.Load() }
 
-// ResourceTokens are the canonical tokens of all resources in schema order, which the caller must not modify.
+// ResourceTokens returns the canonical tokens of all resources in schema order, which the caller must not modify.
 func (p *Package) ResourceTokens() []string { return p.resources.list() }
 
-// FunctionTokens are the canonical tokens of all functions in schema order, which the caller must not modify.
+// FunctionTokens returns the canonical tokens of all functions in schema order, which the caller must not modify.
 func (p *Package) FunctionTokens() []string { return p.functions.list() }
 
-// TypeTokens are the tokens of all object types and enums in schema order, which the caller must not modify.
+// TypeTokens returns the tokens of all object types and enums in schema order, which the caller must not modify.
 func (p *Package) TypeTokens() []string { return p.types.list() }
 
 // ResolveResource finds a resource by the token that a program wrote (L7.1, F8.4); pulumi:providers:<package> is the
@@ -122,7 +122,8 @@ func (p *Package) ResolveFunction(written string) (*Function, error) {
 
 const providerPrefix = "pulumi:providers:"
 
-// ResourceByAlias is the canonical token of the resource type that had the given token before it was renamed (L7.4).
+// ResourceByAlias returns the canonical token of the resource type that had the given token before it was renamed
+// (L7.4).
 func (p *Package) ResourceByAlias(old string) (token string, ok bool) {
 	r, found := p.aliases.exact(old)
 	if !found {
@@ -131,8 +132,8 @@ func (p *Package) ResourceByAlias(old string) (token string, ok bool) {
 	return p.resources.parts[0].token(r)
 }
 
-// aliasNames are the old tokens of a resource. A definition that is malformed has none from there on; anyone who asks
-// for it gets the error.
+// aliasNames returns the old tokens of a resource. A definition that is malformed has none from there on; anyone who
+// asks for it gets the error.
 func aliasNames(definition []byte) (names []string) {
 	if !bytes.Contains(definition, []byte(`"aliases"`)) {
 		return nil
@@ -146,28 +147,28 @@ func aliasNames(definition []byte) (names []string) {
 	return names
 }
 
-// Resource is the resource of a canonical token.
+// Resource returns the resource of a canonical token.
 func (p *Package) Resource(token string) (*Resource, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.resMemo.get(token, decoder{p}.decodeResource)
 }
 
-// Function is the function of a canonical token.
+// Function returns the function of a canonical token.
 func (p *Package) Function(token string) (*Function, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.funcMemo.get(token, decoder{p}.decodeFunction)
 }
 
-// Provider is the package's provider resource, pulumi:providers:<name>.
+// Provider returns the package's provider resource, pulumi:providers:<name>.
 func (p *Package) Provider() (*Resource, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.resMemo.get(providerPrefix+p.Name, decoder{p}.decodeProvider)
 }
 
-// Method is the function behind a method of a resource. The error wraps ErrNoSuchToken when there is none.
+// Method returns the function behind a method of a resource. The error wraps ErrNoSuchToken when there is none.
 func (p *Package) Method(r *Resource, name string) (*Function, error) {
 	token, ok := r.Methods[name]
 	if !ok {
@@ -176,7 +177,7 @@ func (p *Package) Method(r *Resource, name string) (*Function, error) {
 	return p.Function(token)
 }
 
-// Type is the object type or enum of a token. The error wraps ErrNoSuchToken when there is none.
+// Type returns the object type or enum of a token. The error wraps ErrNoSuchToken when there is none.
 func (p *Package) Type(token string) (Type, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -251,8 +252,8 @@ const builtinSchema = `{
   }
 }`
 
-// Builtin is the schema of the package pulumi, which needs no plugin (L7.10). pulumi:StackReference names the stack
-// reference too (L7.12). Providers, pulumi:providers:<package>, belong to their own packages.
+// Builtin returns the schema of the package pulumi, which needs no plugin (L7.10). pulumi:StackReference names the
+// stack reference too (L7.12). Providers, pulumi:providers:<package>, belong to their own packages.
 func Builtin() (*Package, error) { return Parse([]byte(builtinSchema)) }
 
 // Extended returns base with the definitions of the additions, which are of the same package: where several define a

@@ -15,8 +15,8 @@ var htmlTags = sync.OnceValue(func() *regexp.Regexp {
 			`summary|sup|table|tbody|td|th|thead|tr|u|ul)(?:\s[^<>]*)?/?>`)
 })
 
-// Plain is a description or a note on deprecation without HTML, carriage returns, and examples in other languages than
-// YAML; the rest of its Markdown stays.
+// Plain returns a description or a note on deprecation without HTML, carriage returns, and examples in other languages
+// than YAML; the rest of its Markdown stays.
 func Plain(text string) string {
 	return htmlTags().ReplaceAllString(withoutForeignCode(strings.ReplaceAll(text, "\r", "")), "")
 }
@@ -73,7 +73,7 @@ func withoutForeignCode(text string) string {
 
 var blankLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n{3,}`) })
 
-// headingLevel is the number of signs # that a heading begins with; 0 for another line.
+// headingLevel returns the number of signs # that a heading begins with; 0 for another line.
 func headingLevel(line string) int {
 	level := len(line) - len(strings.TrimLeft(line, "#"))
 	if level == 0 || !strings.HasPrefix(line[level:], " ") {

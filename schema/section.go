@@ -42,7 +42,7 @@ func (s section) has(token string) bool {
 	})
 }
 
-// definition is a definition's text, or an error that says why there is none.
+// definition returns a definition's text, or an error that says why there is none.
 func (s section) definition(token string) ([]byte, error) {
 	for _, part := range s.parts {
 		if r, found := part.table.exact(token); found {

@@ -39,7 +39,7 @@ func (s *stream) more() bool {
 	return len(s.held) > kept
 }
 
-// next is the byte at which the next thing starts; ok is false at the end.
+// next returns the byte at which the next thing starts; ok is false at the end.
 func (s *stream) next() (c byte, ok bool) {
 	for {
 		if s.pos = jsontext.SkipSpace(s.held, s.pos); s.pos < len(s.held) {

@@ -145,7 +145,7 @@ func (o *Object) fill() {
 	})
 }
 
-// Properties are the members in the schema's order, which the caller must not modify.
+// Properties returns the members in the schema's order, which the caller must not modify.
 func (o *Object) Properties() []*Property {
 	if o == nil {
 		return nil
@@ -154,7 +154,7 @@ func (o *Object) Properties() []*Property {
 	return o.lazy.list
 }
 
-// Property is the member of that name, or nil.
+// Property returns the member of that name, or nil.
 func (o *Object) Property(name string) *Property {
 	if o == nil {
 		return nil

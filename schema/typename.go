@@ -44,7 +44,8 @@ var primitiveNames = [...]string{
 	Asset: "asset", Archive: "archive", Any: "any", JSON: "json", AnyResource: "resource",
 }
 
-// TypeName is a type's name for people (Appendix A, A3): at most 60 characters, with a "?" behind what may be absent.
+// TypeName returns a type's name for people (Appendix A, A3): at most 60 characters, with a "?" behind what may be
+// absent.
 func TypeName(t Type) string {
 	var b strings.Builder
 	writeTypeName(&b, t, 0)
@@ -115,7 +116,7 @@ func writeTypeName(b *strings.Builder, t Type, depth int) {
 
 func mayBeNull(t Type) bool { return t == Any || t == Null || t == Invalid }
 
-// ScalarText is a constant, default or enum value as a program would write it, without quotes.
+// ScalarText returns a constant, default or enum value as a program would write it, without quotes.
 func ScalarText(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -128,7 +129,7 @@ func ScalarText(v any) string {
 	return ""
 }
 
-// CollapseToken is the shortest usual way to write a canonical token: aws:s3/bucket:Bucket is aws:s3:Bucket, and
+// CollapseToken returns the shortest usual way to write a canonical token: aws:s3/bucket:Bucket is aws:s3:Bucket, and
 // random:index/randomPet:RandomPet is random:RandomPet (L6.F, L7.6).
 func CollapseToken(token string) string {
 	parts := strings.Split(token, ":")

@@ -78,7 +78,7 @@ func (l *sentLists) keep(items []editor.Item, asks bool) string {
 	return strconv.Itoa(l.count)
 }
 
-// docs is the documentation of an item of a list; empty for one of an earlier list.
+// docs returns the documentation of an item of a list; empty for one of an earlier list.
 func (l *sentLists) docs(list, item int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

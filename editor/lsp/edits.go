@@ -57,7 +57,7 @@ func (s *server) codeActions(ctx context.Context, t text) (any, error) {
 	return actions, nil
 }
 
-// actionEdit is the edit of an action as the client understands it.
+// actionEdit returns the edit of an action as the client understands it.
 func (s *server) actionEdit(t text, action editor.Action) object {
 	snippet := action.Snippet != "" && s.client.Load().snippets
 	if !snippet && action.Renamed == "" {
@@ -84,7 +84,7 @@ func (e encoding) edit(edit diag.Edit) protocol.TextEdit {
 	return protocol.TextEdit{Range: e.rangeOf(edit.Range), NewText: edit.Text}
 }
 
-// changes is a workspace edit that every client understands.
+// changes returns a workspace edit that every client understands.
 func (e encoding) changes(edits map[string][]diag.Edit) object {
 	changes := map[uri.URI][]protocol.TextEdit{}
 	for path, list := range edits {
@@ -96,7 +96,7 @@ func (e encoding) changes(edits map[string][]diag.Edit) object {
 	return object{"changes": changes}
 }
 
-// prepareRename is the name that would be renamed.
+// prepareRename returns the name that would be renamed.
 func prepareRename(ctx context.Context, t text) (any, error) {
 	name, where, ok := editor.Renamable(ctx, t.snapshot, t.path, t.offset())
 	if !ok {

@@ -53,12 +53,12 @@ func typeDefinition(ctx context.Context, t text) (any, error) {
 	return t.e.locations(editor.TypeDefinition(ctx, t.snapshot, t.path, t.offset()))
 }
 
-// references are the uses of a name.
+// references returns the uses of a name.
 func references(ctx context.Context, t text) (any, error) {
 	return t.e.locations(editor.References(ctx, t.snapshot, t.path, t.offset(), t.Context.IncludeDeclaration))
 }
 
-// highlights are the uses of a name in one file.
+// highlights returns the uses of a name in one file.
 func highlights(ctx context.Context, t text) (any, error) {
 	found, err := editor.References(ctx, t.snapshot, t.path, t.offset(), true)
 	var list []object
@@ -70,7 +70,7 @@ func highlights(ctx context.Context, t text) (any, error) {
 	return list, err
 }
 
-// linkedRanges are the places of a name that change together.
+// linkedRanges returns the places of a name that change together.
 func linkedRanges(ctx context.Context, t text) (any, error) {
 	found, err := editor.Linked(ctx, t.snapshot, t.path, t.offset())
 	if len(found) == 0 {
@@ -90,13 +90,13 @@ func (e encoding) symbol(s editor.Symbol) protocol.DocumentSymbol {
 		SelectionRange: e.rangeOf(s.Named), Children: each(s.Children, e.symbol)}
 }
 
-// documentSymbols are the declarations of a file.
+// documentSymbols returns the declarations of a file.
 func documentSymbols(ctx context.Context, t text) (any, error) {
 	found, err := editor.Symbols(ctx, t.snapshot, t.path)
 	return each(found, t.e.symbol), err
 }
 
-// workspaceSymbols are the declarations of everything that is open.
+// workspaceSymbols returns the declarations of everything that is open.
 func (s *server) workspaceSymbols(ctx context.Context, params *protocol.SymbolParams) (any, error) {
 	found, err := editor.FindSymbols(ctx, moment(ctx), params.Query)
 	if err != nil {
@@ -125,7 +125,7 @@ func prepareHierarchy(ctx context.Context, t text) (any, error) {
 	return []protocol.CallHierarchyItem{t.e.hierarchyItem(*found)}, nil
 }
 
-// calls is the answer to a request about the calls of a declaration: the other declaration stands under a key.
+// calls returns the answer to a request about the calls of a declaration: the other declaration stands under a key.
 func (s *server) calls(key string, find func(context.Context, *editor.Snapshot, string, int) ([]editor.Dependency,
 	error)) answer {
 	dependencies := s.whenOpen(func(ctx context.Context, t text) (any, error) {
@@ -140,7 +140,7 @@ func (s *server) calls(key string, find func(context.Context, *editor.Snapshot, 
 	})
 }
 
-// inlayHints are the types of expressions, the names and the defaults of resources in a stretch of a file.
+// inlayHints returns the types of expressions, the names and the defaults of resources in a stretch of a file.
 func inlayHints(ctx context.Context, t text) (any, error) {
 	start, end := t.stretch()
 	found, err := editor.Hints(ctx, t.snapshot, t.path, start, end)
@@ -161,7 +161,7 @@ func codeLenses(ctx context.Context, t text) (any, error) {
 	}), err
 }
 
-// documentLinks are the files that a text names.
+// documentLinks returns the files that a text names.
 func documentLinks(ctx context.Context, t text) (any, error) {
 	found, err := editor.Links(ctx, t.snapshot, t.path)
 	return each(found, func(l editor.Link) object {
@@ -169,7 +169,7 @@ func documentLinks(ctx context.Context, t text) (any, error) {
 	}), err
 }
 
-// foldingRanges are the stretches of a text that can be hidden.
+// foldingRanges returns the stretches of a text that can be hidden.
 func foldingRanges(_ context.Context, t text) (any, error) {
 	return each(editor.Folds(t.snapshot, t.path), func(f editor.Fold) protocol.FoldingRange {
 		fold := protocol.FoldingRange{StartLine: f.First - 1, EndLine: f.Last - 1}
@@ -180,7 +180,7 @@ func foldingRanges(_ context.Context, t text) (any, error) {
 	}), nil
 }
 
-// selectionRanges are the stretches around each of some places.
+// selectionRanges returns the stretches around each of some places.
 func selectionRanges(ctx context.Context, t text) (any, error) {
 	list := make([]*protocol.SelectionRange, len(t.Positions))
 	for i, position := range t.Positions {

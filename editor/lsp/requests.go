@@ -18,7 +18,7 @@ const (
 	cancel     = "$/cancelRequest"
 )
 
-// answers are the methods that the server knows.
+// answers returns the methods that the server knows.
 func (s *server) answers() map[string]answer {
 	open := func(handle textAnswer) answer { return request(s.whenOpen(handle)) }
 	return map[string]answer{
@@ -71,7 +71,7 @@ func (s *server) answers() map[string]answer {
 // answer reads the parameters of a message, and handles it.
 type answer func(ctx context.Context, params json.RawMessage) (any, error)
 
-// request is the answer to a request.
+// request returns the answer to a request.
 func request[P any](handle func(context.Context, *P) (any, error)) answer {
 	return func(ctx context.Context, params json.RawMessage) (any, error) {
 		var p P
@@ -146,7 +146,7 @@ func each[T, R any](items []T, fn func(T) R) []R {
 
 type momentKey struct{}
 
-// moment is the snapshot that a request is answered from.
+// moment returns the snapshot that a request is answered from.
 func moment(ctx context.Context) *editor.Snapshot {
 	snapshot, _ := ctx.Value(momentKey{}).(*editor.Snapshot)
 	return snapshot

@@ -29,7 +29,7 @@ func legend() object {
 	return object{"tokenTypes": types, "tokenModifiers": []string{"declaration"}}
 }
 
-// allTokens are the tokens of a file.
+// allTokens returns the tokens of a file.
 func (s *server) allTokens(ctx context.Context, t text) (any, error) {
 	parts, err := t.tokens(ctx)
 	if parts == nil {
@@ -39,7 +39,7 @@ func (s *server) allTokens(ctx context.Context, t text) (any, error) {
 	return &protocol.SemanticTokens{ResultID: s.tokens.keep(t.path, parts), Data: data}, nil
 }
 
-// changedTokens are the tokens of a file as a change of those that were answered last.
+// changedTokens returns the tokens of a file as a change of those that were answered last.
 func (s *server) changedTokens(ctx context.Context, t text) (any, error) {
 	prior, known := s.tokens.last(t.path, t.PreviousResultID)
 	if !known {
@@ -52,7 +52,7 @@ func (s *server) changedTokens(ctx context.Context, t text) (any, error) {
 	return object{"resultId": s.tokens.keep(t.path, parts), "edits": tokenEdits(t.e, prior, parts)}, nil
 }
 
-// someTokens are the tokens of a stretch of a file.
+// someTokens returns the tokens of a stretch of a file.
 func someTokens(ctx context.Context, t text) (any, error) {
 	parts, err := t.tokens(ctx)
 	if parts == nil {
@@ -66,7 +66,7 @@ func someTokens(ctx context.Context, t text) (any, error) {
 	return &protocol.SemanticTokens{Data: w.data}, nil
 }
 
-// tokens are the tokens of a text; nil where the program cannot be read.
+// tokens returns the tokens of a text; nil where the program cannot be read.
 func (t text) tokens(ctx context.Context) ([]editor.TokenPart, error) {
 	parts, err := editor.TokenParts(ctx, t.snapshot, t.path)
 	if err == nil && parts == nil {
@@ -158,8 +158,8 @@ func count(parts []editor.TokenPart) (tokens int) {
 	return tokens
 }
 
-// tokenEdits is the one stretch in which the tokens of two texts differ; none where they are equal. Only parts that
-// differ are written out.
+// tokenEdits returns the one stretch in which the tokens of two texts differ; none where they are equal. Only parts
+// that differ are written out.
 func tokenEdits(e encoding, before, after []editor.TokenPart) []protocol.SemanticTokensEdit {
 	above := 0
 	for above < min(len(before), len(after)) && before[above].PartTokens == after[above].PartTokens &&
@@ -200,7 +200,7 @@ func tokenEdits(e encoding, before, after []editor.TokenPart) []protocol.Semanti
 	return []protocol.SemanticTokensEdit{{Start: start, DeleteCount: len(was), Data: now}}
 }
 
-// behind are the tokens of parts that follow what has been written.
+// behind returns the tokens of parts that follow what has been written.
 func (w tokenWriter) behind(parts []editor.TokenPart) []uint32 {
 	w.data = make([]uint32, 0, tokenSize*count(parts))
 	for _, part := range parts {

@@ -84,7 +84,8 @@ func newServer(session *editor.Session, options Options) (*mcp.Server, error) {
 	return m, nil
 }
 
-// path is the file that a client names, or the program of the folder. The error says that it is missing or outside.
+// path returns the file that a client names, or the program of the folder. The error says that it is missing or
+// outside.
 func (s *server) path(name string) (string, error) {
 	if name == "" {
 		for _, name := range []string{"Pulumi.yaml", "Pulumi.yml", "Pulumi.json", "PulumiPlugin.yaml", "Main.yaml"} {
@@ -127,7 +128,7 @@ func within(folder, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// program is the program of a file, as it is now.
+// program returns the program of a file, as it is now.
 func (s *server) program(ctx context.Context, name string) (*editor.Program, string, error) {
 	path, err := s.path(name)
 	if err != nil {

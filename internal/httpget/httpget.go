@@ -20,7 +20,7 @@ const attempts = 5
 // FinalError is a fault that another attempt would meet again.
 type FinalError struct{ Problem string }
 
-// Error is the problem.
+// Error returns the problem.
 func (e *FinalError) Error() string { return e.Problem }
 
 // Repeat calls attempt until it succeeds, returns a *FinalError, was called five times, or ctx has ended. It waits in

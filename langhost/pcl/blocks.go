@@ -137,7 +137,7 @@ func inProjects(typed string) bool {
 	return !strings.Contains(typed, "?") && !strings.Contains(typed, "any") && !strings.Contains(typed, "map<")
 }
 
-// configType is a type as programs in YAML spell it (L2.20); empty for one that is not understood.
+// configType returns a type as programs in YAML spell it (L2.20); empty for one that is not understood.
 func configType(text string) string {
 	text = strings.ReplaceAll(text, " ", "")
 	switch text {
@@ -208,7 +208,7 @@ func (t *translator) settings(b *hclsyntax.Block, out, options *mapping, attribu
 	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": write}, attribute)
 }
 
-// read is a resource that exists already (L3.C).
+// read returns a resource that exists already (L3.C).
 func (t *translator) read(b *hclsyntax.Block) node {
 	out, get, state, options := &mapping{}, &mapping{}, &mapping{}, &mapping{}
 	out.add("type", scalar(Scalar(t.used(b.Labels[1]))))
@@ -256,7 +256,7 @@ func (t *translator) output(b *hclsyntax.Block) {
 	t.to.outputs.add(name, value, comment...)
 }
 
-// componentUse is an instance of a local component; its text becomes a component of the program (decision D6).
+// componentUse returns an instance of a local component; its text becomes a component of the program (decision D6).
 func (t *translator) componentUse(b *hclsyntax.Block) node {
 	out, properties, options := &mapping{}, &mapping{}, &mapping{}
 	token := ""
@@ -303,7 +303,7 @@ func (t *translator) emptyComponent(name, token string, inputs []string) {
 	t.components.add(t.componentName(name), out)
 }
 
-// componentName is a name for a component that no other has.
+// componentName returns a name for a component that no other has.
 func (t *translator) componentName(base string) string {
 	name := pascal(base)
 	for slices.Contains(t.names, name) {
@@ -313,7 +313,7 @@ func (t *translator) componentName(base string) string {
 	return name
 }
 
-// componentOf is the token of the component in a folder, which is translated at its first use.
+// componentOf returns the token of the component in a folder, which is translated at its first use.
 func (t *translator) componentOf(b *hclsyntax.Block) string {
 	folder := path.Join(t.folder, b.Labels[1])
 	if token, known := t.tokens[folder]; known {
@@ -357,7 +357,7 @@ func (t *translator) componentOf(b *hclsyntax.Block) string {
 	return token
 }
 
-// pascal is a name as types have it: fooBar and foo-bar are FooBar.
+// pascal returns a name as types have it: fooBar and foo-bar are FooBar.
 func pascal(name string) string {
 	var b strings.Builder
 	upper := true

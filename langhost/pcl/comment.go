@@ -34,7 +34,7 @@ var (
 	})
 )
 
-// notes are the comments on an entry: on its key, and on what is inside of the values. Each is answered once.
+// notes returns the comments on an entry: on its key, and on what is inside of the values. Each is answered once.
 func (c *converter) notes(key diag.Range, values ...ast.Expr) []string {
 	lines := append(c.above(key), c.behind(key, behindKey())...)
 	for _, v := range values {
@@ -62,7 +62,7 @@ func (c *converter) resourceNotes(r *ast.Resource) []string {
 	return append(lines, c.notes(diag.Range{}, r.ForEach, r.If)...)
 }
 
-// componentNotes are the comments on a component, and its description, for which PCL has no other place.
+// componentNotes returns the comments on a component, and its description, for which PCL has no other place.
 func (c *converter) componentNotes(component *ast.Component) []string {
 	lines := c.notes(component.Name.Range)
 	if d := component.Description; d != nil {
@@ -71,7 +71,7 @@ func (c *converter) componentNotes(component *ast.Component) []string {
 	return lines
 }
 
-// above are the comments above the line of a place. They are indented as that line is: deeper ones may be text.
+// above returns the comments above the line of a place. They are indented as that line is: deeper ones may be text.
 func (c *converter) above(place diag.Range) []string {
 	if place.IsZero() {
 		return nil
@@ -107,7 +107,7 @@ upwards:
 	return lines
 }
 
-// behind is the comment behind a place, when nothing but the ends of collections comes between.
+// behind returns the comment behind a place, when nothing but the ends of collections comes between.
 func (c *converter) behind(place diag.Range, pattern *regexp.Regexp) []string {
 	start, end := place.StartPosition(), place.EndPosition()
 	l := textLine{place.Source, end.Line}
@@ -123,8 +123,8 @@ func (c *converter) behind(place diag.Range, pattern *regexp.Regexp) []string {
 	return []string{strings.TrimSpace(found[1])}
 }
 
-// header are the comments that a text begins with, but for what stands right above its first section: that belongs to
-// the first entry.
+// header returns the comments that a text begins with, but for what stands right above its first section: that belongs
+// to the first entry.
 func (c *converter) header(source *diag.Source) []string {
 	if source == nil {
 		return nil
@@ -156,7 +156,7 @@ func (l textLine) text() string { return string(l.source.Line(l.line)) }
 
 func indentOf(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }
 
-// commentOf is the text of a line that is nothing but a comment.
+// commentOf returns the text of a line that is nothing but a comment.
 func commentOf(line string) (string, bool) {
 	comment, found := strings.CutPrefix(strings.TrimLeft(line, " \t"), "#")
 	return strings.TrimSpace(comment), found

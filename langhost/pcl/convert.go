@@ -154,7 +154,7 @@ func (p *printer) comment(lines []string) {
 	}
 }
 
-// name is a name that PCL can use as it is.
+// name returns a name that PCL can use as it is.
 func (p *printer) name(n ast.Literal, what string) string {
 	if !hclsyntax.ValidIdentifier(n.Value) {
 		p.fail(n.Range, "%s cannot be the name of a %s in PCL", n.Value, what)
@@ -221,7 +221,7 @@ func (p *printer) config(declarations []*ast.Config) {
 	}
 }
 
-// typeOf is a type as PCL spells it; empty for any.
+// typeOf returns a type as PCL spells it; empty for any.
 func typeOf(t *ast.ConfigType) string {
 	text := ""
 	switch t.Name {
@@ -413,7 +413,7 @@ func (p *printer) resourceOptions(r *ast.Resource) {
 	p.close()
 }
 
-// pathList is a list of property paths, which PCL writes like accesses.
+// pathList returns a list of property paths, which PCL writes like accesses.
 func (p *printer) pathList(o *ast.Option) string {
 	list, ok := o.Value.(*ast.List)
 	if !ok {

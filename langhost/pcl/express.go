@@ -13,7 +13,7 @@ import (
 
 var hclStart = hcl.InitialPos
 
-// expr is an expression of a program in PCL.
+// expr returns an expression of a program in PCL.
 func (p *printer) expr(e ast.Expr) string {
 	switch e := e.(type) {
 	case nil, *ast.Null:
@@ -97,7 +97,7 @@ func (p *printer) operand(e ast.Expr) string {
 	return p.expr(e)
 }
 
-// source is an expression that is stepped into.
+// source returns an expression that is stepped into.
 func (p *printer) source(e ast.Expr) string {
 	if _, signed := e.(*ast.Unary); signed {
 		return "(" + p.expr(e) + ")"
@@ -157,7 +157,7 @@ func (p *printer) loop(e *ast.For) string {
 	return l.text()
 }
 
-// callOf is a function call.
+// callOf returns a function call.
 func (p *printer) callOf(e *ast.Call) string {
 	name := e.Name.Value
 	if strings.Contains(name, ":") {
@@ -217,7 +217,7 @@ func literalOf(e ast.Expr) string {
 	return ""
 }
 
-// methodOf is the call of a method of a resource.
+// methodOf returns the call of a method of a resource.
 func (p *printer) methodOf(e *ast.Call, args []ast.Expr) string {
 	for len(args) < 4 {
 		args = append(args, nil)
@@ -237,7 +237,7 @@ func (p *printer) methodOf(e *ast.Call, args []ast.Expr) string {
 	return text
 }
 
-// invokeOf is the call of a provider's function.
+// invokeOf returns the call of a provider's function.
 func (p *printer) invokeOf(token string, arguments, out, options ast.Expr) string {
 	texts := []string{hclText(token)}
 	positions := p.options.positional(p.ctx, token)

@@ -167,7 +167,7 @@ type item struct {
 	at        hcl.Range
 }
 
-// items are the blocks and attributes of a body in the order of the text.
+// items returns the blocks and attributes of a body in the order of the text.
 func items(body *hclsyntax.Body) []item {
 	var all []item
 	for _, b := range body.Blocks {
@@ -196,7 +196,7 @@ func (m *module) attributes(body *hclsyntax.Body, blocks map[string]func(*hclsyn
 	}
 }
 
-// comments are the lines of comment right above a place, and what stands behind nothing else on them.
+// comments returns the lines of comment right above a place, and what stands behind nothing else on them.
 func (m *module) comments(rng hcl.Range) []string {
 	source := m.sources[rng.Filename]
 	if source == nil {
@@ -214,7 +214,8 @@ func (m *module) comments(rng hcl.Range) []string {
 	return lines
 }
 
-// lineComment is the text of a line that is nothing but a comment; found is false for another line, which it is then.
+// lineComment returns the text of a line that is nothing but a comment; found is false for another line, which it is
+// then.
 func lineComment(source *diag.Source, number int) (text string, found bool) {
 	text = strings.TrimSpace(string(source.Line(number)))
 	for _, mark := range []string{"#", "//"} {
@@ -225,7 +226,7 @@ func lineComment(source *diag.Source, number int) (text string, found bool) {
 	return text, false
 }
 
-// header are the comments that files begin with, when a blank line follows: those are on a file as a whole.
+// header returns the comments that files begin with, when a blank line follows: those are on a file as a whole.
 func (m *module) header() []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(m.sources)) {

@@ -116,7 +116,7 @@ func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok 
 	return call, true
 }
 
-// positional are the names of a function's arguments where its schema says that they come by position.
+// positional returns the names of a function's arguments where its schema says that they come by position.
 func (o *Options) positional(ctx context.Context, token string) []string {
 	if o.Schemas == nil {
 		return nil

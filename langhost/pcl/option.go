@@ -64,7 +64,7 @@ func (m *module) paths(e hclsyntax.Expression) node {
 	return out
 }
 
-// pathText is a traversal as the text of a path (F3.14).
+// pathText returns a traversal as the text of a path (F3.14).
 func pathText(t hcl.Traversal) string {
 	var b strings.Builder
 	for _, step := range t {

@@ -25,7 +25,7 @@ var numberLike = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[.]?[0-9]`)
 })
 
-// Scalar is a text as a YAML scalar that reads back as exactly that text: plain where that is safe, else in single
+// Scalar returns a text as a YAML scalar that reads back as exactly that text: plain where that is safe, else in single
 // quotes, else in double quotes.
 func Scalar(text string) string {
 	switch {
@@ -59,7 +59,7 @@ func singleLine(text string) bool {
 	return true
 }
 
-// doubleQuoted is a text as a double-quoted scalar.
+// doubleQuoted returns a text as a double-quoted scalar.
 func doubleQuoted(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')

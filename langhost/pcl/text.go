@@ -15,7 +15,7 @@ var operators = map[*hclsyntax.Operation]string{
 	hclsyntax.OpModulo: "%",
 }
 
-// text is an expression as it stands in `${…}`: HCL on one line, with the names that YAML has for what PCL calls
+// text returns an expression as it stands in `${…}`: HCL on one line, with the names that YAML has for what PCL calls
 // otherwise.
 func (m *module) text(e hclsyntax.Expression) string {
 	switch e := e.(type) {
@@ -85,7 +85,7 @@ func (m *module) text(e hclsyntax.Expression) string {
 	return "null"
 }
 
-// computedKey is the key of an object that is an expression.
+// computedKey returns the key of an object that is an expression.
 func (m *module) computedKey(e hclsyntax.Expression) string {
 	if key, ok := e.(*hclsyntax.ObjectConsKeyExpr); ok {
 		e = key.Wrapped
@@ -96,8 +96,8 @@ func (m *module) computedKey(e hclsyntax.Expression) string {
 	return "(" + m.text(e) + ")"
 }
 
-// operand is an expression that stands beside an operator: what has operators itself is in parentheses, so that nothing
-// rests on their order. Signs and chains of accesses bind tightly anyway.
+// operand returns an expression that stands beside an operator: what has operators itself is in parentheses, so that
+// nothing rests on their order. Signs and chains of accesses bind tightly anyway.
 func (m *module) operand(e hclsyntax.Expression) string {
 	switch e.(type) {
 	case *hclsyntax.BinaryOpExpr, *hclsyntax.ConditionalExpr:
@@ -106,7 +106,7 @@ func (m *module) operand(e hclsyntax.Expression) string {
 	return m.text(e)
 }
 
-// source is an expression that is stepped into.
+// source returns an expression that is stepped into.
 func (m *module) source(e hclsyntax.Expression) string {
 	if _, signed := e.(*hclsyntax.UnaryOpExpr); signed {
 		return "(" + m.text(e) + ")"
@@ -114,7 +114,7 @@ func (m *module) source(e hclsyntax.Expression) string {
 	return m.operand(e)
 }
 
-// access is a name with steps; in a range its key and value have names of their own.
+// access returns a name with steps; in a range its key and value have names of their own.
 func (m *module) access(e *hclsyntax.ScopeTraversalExpr) string {
 	root := e.Traversal.RootName()
 	if root == "range" && len(e.Traversal) > 1 {
@@ -162,7 +162,7 @@ func (l loop) text() string {
 	return "[for " + head + body + "]"
 }
 
-// callText is a function call in an expression.
+// callText returns a function call in an expression.
 func (m *module) callText(e *hclsyntax.FunctionCallExpr) string {
 	if member := pulumiCalls[e.Name]; member != "" && len(e.Args) == 0 {
 		return member
@@ -188,7 +188,7 @@ func (m *module) callText(e *hclsyntax.FunctionCallExpr) string {
 	return e.Name + "(" + list + ")"
 }
 
-// invokeText is a call of a provider function in an expression.
+// invokeText returns a call of a provider function in an expression.
 func (m *module) invokeText(e *hclsyntax.FunctionCallExpr) string {
 	call, ok := m.invocation(e)
 	if !ok {
@@ -217,7 +217,7 @@ func (m *module) invokeText(e *hclsyntax.FunctionCallExpr) string {
 	return "invoke(" + strings.Join(args, ", ") + ")"
 }
 
-// hclText is a text as HCL quotes it.
+// hclText returns a text as HCL quotes it.
 func hclText(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -60,7 +60,7 @@ func (m *module) object(e *hclsyntax.ObjectConsExpr) node {
 	return out
 }
 
-// keyText is the key of an object as programs in YAML write it, escaped and interpolated; false for one that is
+// keyText returns the key of an object as programs in YAML write it, escaped and interpolated; false for one that is
 // computed otherwise.
 func (m *module) keyText(e hclsyntax.Expression) (string, bool) {
 	if key, ok := literalKey(e); ok {
@@ -79,7 +79,7 @@ func (m *module) keyText(e hclsyntax.Expression) (string, bool) {
 	return "", false
 }
 
-// literal is a literal that is no text.
+// literal returns a literal that is no text.
 func (m *module) literal(e *hclsyntax.LiteralValueExpr) string {
 	switch v := e.Val; {
 	case v.IsNull():
@@ -98,8 +98,8 @@ func (m *module) literal(e *hclsyntax.LiteralValueExpr) string {
 	return "null"
 }
 
-// numberText is a number as YAML, JSON and HCL all read it back: digits for whole ones, else the shortest text of the
-// double.
+// numberText returns a number as YAML, JSON and HCL all read it back: digits for whole ones, else the shortest text of
+// the double.
 func numberText(f *big.Float) string {
 	if f.IsInt() {
 		if text := f.Text('f', 0); len(text) <= 17 {
@@ -146,7 +146,7 @@ func (m *module) sourceText(e hclsyntax.Expression) []byte {
 	return nil
 }
 
-// templateText is a template as programs in YAML write it.
+// templateText returns a template as programs in YAML write it.
 func templateText(parts []part) string {
 	var b strings.Builder
 	for i, p := range parts {
@@ -159,7 +159,7 @@ func templateText(parts []part) string {
 	return b.String()
 }
 
-// escape is a text as it stands in a scalar of a program (L5.8). before says that an interpolation follows.
+// escape returns a text as it stands in a scalar of a program (L5.8). before says that an interpolation follows.
 func escape(text string, before bool) string {
 	if !strings.Contains(text, "$") {
 		return text
@@ -175,7 +175,7 @@ func escape(text string, before bool) string {
 	return b.String()
 }
 
-// literalText is the value of a text without interpolation.
+// literalText returns the value of a text without interpolation.
 func literalText(e hclsyntax.Expression) (string, bool) {
 	switch e := e.(type) {
 	case *hclsyntax.LiteralValueExpr:
@@ -196,7 +196,7 @@ func literalText(e hclsyntax.Expression) (string, bool) {
 	return "", false
 }
 
-// literalKey is the key of an object that is written out.
+// literalKey returns the key of an object that is written out.
 func literalKey(e hclsyntax.Expression) (string, bool) {
 	key, ok := e.(*hclsyntax.ObjectConsKeyExpr)
 	if !ok {

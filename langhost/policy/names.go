@@ -6,7 +6,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// names are the values of the names that rules about one resource have.
+// names returns the values of the names that rules about one resource have.
 func names(about *analyzer.Resource) map[string]value.Value {
 	properties := plain(about.Properties)
 	return map[string]value.Value{"resource": properties, "args": value.MapOf(argsEntries(about, properties)...)}
@@ -23,7 +23,7 @@ func stackArgs(about *analyzer.Resource) value.Value {
 		value.Entry{Key: "propertyDependencies", Value: value.Map(deps)})...)
 }
 
-// argsEntries are the members of `args`. They and theirs are in order, which value.MapOf would have to bring about.
+// argsEntries returns the members of `args`. They and theirs are in order, which value.MapOf would have to bring about.
 func argsEntries(about *analyzer.Resource, properties value.Value) []value.Entry {
 	o := &about.Options
 	parent := o.Parent
@@ -60,7 +60,7 @@ func argsEntries(about *analyzer.Resource, properties value.Value) []value.Entry
 	}
 }
 
-// awaited are the outputs of a resource in a preview: those that are not there yet are unknown.
+// awaited returns the outputs of a resource in a preview: those that are not there yet are unknown.
 func (r *rule) awaited(about *analyzer.Resource) value.Value {
 	outputs := about.Properties.MapOrEmpty()
 	known := r.OutputsOf(about.Type)

@@ -159,7 +159,8 @@ func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider
 	return response, nil
 }
 
-// compare is the diff of code without one: changed inputs are an update, unless a declaration says that they replace.
+// compare returns the diff of code without one: changed inputs are an update, unless a declaration says that they
+// replace.
 func compare(t Type, prior, news value.Value) provider.DiffResponse {
 	response := provider.DiffResponse{Changes: provider.DiffNone, Detailed: map[string]provider.PropertyDiff{}}
 	for _, change := range value.Changes(prior.DeepPublic(), news.DeepPublic()) {
@@ -404,7 +405,7 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 	return provider.ReadResponse{ID: id, Inputs: inputs.With(codeInput, digest), Outputs: outputs}, nil
 }
 
-// inputsIn are the outputs that are named as inputs, which stand for the inputs of an object that is imported.
+// inputsIn returns the outputs that are named as inputs, which stand for the inputs of an object that is imported.
 func (t Type) inputsIn(outputs value.Value) value.Value {
 	if t.Inputs == nil {
 		return outputs
@@ -462,7 +463,7 @@ func withOutputs(err error, t Type, inputs value.Value) error {
 	return err
 }
 
-// idText is an ID as text: authors return numbers too.
+// idText returns an ID as text: authors return numbers too.
 func idText(id any) string {
 	switch id := id.(type) {
 	case string:

@@ -103,7 +103,7 @@ func (d Definition) replaces() bool {
 	return false
 }
 
-// texts are the texts of a list; nil when it is none.
+// texts returns the texts of a list; nil when it is none.
 func texts(v value.Value) []string {
 	items, ok := v.AsList()
 	if !ok {

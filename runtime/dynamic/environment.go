@@ -16,7 +16,7 @@ var needed = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_C
 	"SYSTEMROOT", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "VIRTUAL_ENV", "PYTHONPATH"}
 
-// environment is the part of ours that a process gets: what every one needs, and what the program lists by name.
+// environment returns the part of ours that a process gets: what every one needs, and what the program lists by name.
 func environment(ours, listed []string) []string {
 	all := slices.Contains(listed, "all")
 	withheld := append(environ.Withheld(), "PULUMI_BACKEND_URL") // which "all" does not give

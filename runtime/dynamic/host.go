@@ -98,7 +98,7 @@ func (h *host) close() {
 	}
 }
 
-// current is the process, and what it has configured, started if there is none.
+// current returns the process, and what it has configured, started if there is none.
 func (h *host) current(ctx context.Context) (*process, map[string]*export, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -125,7 +125,7 @@ func (h *host) current(ctx context.Context) (*process, map[string]*export, error
 	return p, h.exports, nil
 }
 
-// ready is the process with an export configured: the configuration is there before anything else is asked.
+// ready returns the process with an export configured: the configuration is there before anything else is asked.
 func (h *host) ready(ctx context.Context, name string) (*process, *export, error) {
 	p, exports, err := h.current(ctx)
 	if err != nil {

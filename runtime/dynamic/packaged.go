@@ -46,7 +46,7 @@ func (p *packaged) CheckConfig(_ context.Context, r provider.CheckRequest) (prov
 	return provider.CheckResponse{Inputs: r.News.MapOrEmpty().With(packageCode, value.String(text).Secret())}, nil
 }
 
-// code is the code of the package as text, which depends on nothing else: states of different hosts are compared.
+// code returns the code of the package as text, which depends on nothing else: states of different hosts are compared.
 func (p *packaged) code() (string, error) {
 	if p.fault != nil {
 		return "", &provider.Error{Message: p.fault.Error()}

@@ -23,7 +23,7 @@ var (
 	})
 )
 
-// place is the line of the author's code that a stack begins at, as file:line; "" when there is none.
+// place returns the line of the author's code that a stack begins at, as file:line; "" when there is none.
 func (s *Source) place(stack string) string {
 	if s.Language == bundle.Python {
 		found := ""

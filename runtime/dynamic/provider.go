@@ -150,5 +150,5 @@ func unimplemented(message string) error {
 	return &provider.Error{Message: message, Unimplemented: true}
 }
 
-// typeName is the last part of a type token.
+// typeName returns the last part of a type token.
 func typeName(token string) string { return token[strings.LastIndexByte(token, ':')+1:] }

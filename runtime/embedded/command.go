@@ -18,7 +18,7 @@ const (
 	previousStderr = "PULUMI_COMMAND_STDERR"
 )
 
-// commandKinds is the local part of the package command.
+// commandKinds returns the local part of the package command.
 func commandKinds(o Options) kinds {
 	const remote = "commands on other machines need the plugin of the package command; install it"
 	c := commander{o}
@@ -60,7 +60,7 @@ func willRun(inputs value.Value, update bool) bool {
 	return inputs.Has("create") || update && inputs.Has("update")
 }
 
-// commandFor is the command of a create or an update; an update without a command of its own repeats create.
+// commandFor returns the command of a create or an update; an update without a command of its own repeats create.
 func commandFor(inputs value.Value, update bool) string {
 	if update && inputs.Has("update") {
 		return lookupString(inputs, "update")
@@ -103,7 +103,7 @@ func (c commander) delete(ctx context.Context, s provider.Subject, outputs value
 	return err
 }
 
-// run is the function: the command, whatever it did before. It runs in previews too.
+// run returns the function: the command, whatever it did before. It runs in previews too.
 func (c commander) run(ctx context.Context, args value.Value) (value.Value, error) {
 	outputs, err := c.execute(ctx, job{command: lookupString(args, "command"), inputs: args})
 	if err != nil {
@@ -235,7 +235,7 @@ func (c commander) collect(outputs, inputs value.Value) (value.Value, error) {
 	return value.WithDigests(outputs, value.DirOpener{Dir: c.Dir})
 }
 
-// assetPath is a found file as state has it: relative where the resource's own dir is, else absolute.
+// assetPath returns a found file as state has it: relative where the resource's own dir is, else absolute.
 func (c commander) assetPath(inputs value.Value, name string) string {
 	if dir := lookupString(inputs, "dir"); dir != "" {
 		return path.Join(filepath.ToSlash(dir), name)

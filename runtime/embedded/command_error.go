@@ -50,7 +50,7 @@ func commandError(j job, result processResult, secrets *mask.Masker, err error) 
 	return failed
 }
 
-// startFault is the reason without the names of system calls.
+// startFault returns the reason without the names of system calls.
 func startFault(err error) string {
 	if path, ok := errors.AsType[*exec.Error](err); ok {
 		return fmt.Sprintf("%s: %s", path.Name, path.Err)
@@ -58,7 +58,7 @@ func startFault(err error) string {
 	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "fork/exec "), "chdir ")
 }
 
-// lastLines are the last n lines of text, with a mark where there were more.
+// lastLines returns the last n lines of text, with a mark where there were more.
 func lastLines(text string, n int) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(lines) > n {

@@ -62,13 +62,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Names are the packages that this build embeds, in alphabetical order.
+// Names returns the packages that this build embeds, in alphabetical order.
 func Names() []string {
 	return slices.Sorted(maps.Keys(catalog))
 }
 
-// Schema is the schema of an embedded package as JSON text (F8.1), and whether there is such a package. The caller must
-// not modify it.
+// Schema returns the schema of an embedded package as JSON text (F8.1), and whether there is such a package. The caller
+// must not modify it.
 func Schema(name string) ([]byte, bool) {
 	e, ok := catalog[name]
 	if !ok {
@@ -77,7 +77,7 @@ func Schema(name string) ([]byte, bool) {
 	return e.text(), true
 }
 
-// Version is the version of the public package that an embedded one follows, and whether there is such a package.
+// Version returns the version of the public package that an embedded one follows, and whether there is such a package.
 func Version(name string) (string, bool) {
 	e, ok := catalog[name]
 	if !ok {

@@ -101,7 +101,7 @@ func (s *shell) Mapping(_ context.Context, key, name string) (from string, data 
 	return s.name, data, err
 }
 
-// fieldsOf are the inputs and outputs of a resource or data source of Terraform. outputs may be nil.
+// fieldsOf returns the inputs and outputs of a resource or data source of Terraform. outputs may be nil.
 func fieldsOf(tool string, inputs, outputs *schema.Object) terraformFields {
 	all := terraformFields{}
 	for _, property := range slices.Concat(outputs.Properties(), inputs.Properties()) {
@@ -114,7 +114,7 @@ func fieldsOf(tool string, inputs, outputs *schema.Object) terraformFields {
 	return all
 }
 
-// fieldOf is a type as Terraform declares it: an object is a block that stands once.
+// fieldOf returns a type as Terraform declares it: an object is a block that stands once.
 func fieldOf(t schema.Type) *terraformField {
 	switch t := schema.Required(t).(type) {
 	case *schema.Object:
@@ -135,7 +135,7 @@ func fieldOf(t schema.Type) *terraformField {
 	return &terraformField{Type: terraformString}
 }
 
-// snake is a name of ours as Terraform spells it: privateKeyPem is private_key_pem.
+// snake returns a name of ours as Terraform spells it: privateKeyPem is private_key_pem.
 func snake(name string) string {
 	var b strings.Builder
 	for i, r := range name {

@@ -28,7 +28,7 @@ const largestRandom = 1 << 24
 // the plugin takes over our state without upgrading it, which would make another hash of a password.
 const schemaNote, schemaNoteText = "__meta", `{"schema_version":"3"}`
 
-// randomKinds is the package random. Everything in it is made once and never changes: every difference means a
+// randomKinds returns the package random. Everything in it is made once and never changes: every difference means a
 // replacement, save for some between nothing and something empty.
 func randomKinds(o Options) kinds {
 	g := generator{o}
@@ -220,7 +220,7 @@ func (g generator) fill(n int) ([]byte, error) {
 	return data, nil
 }
 
-// below is an even choice from 0 up to but not including n.
+// below returns an even choice from 0 up to but not including n.
 func (g generator) below(n int) (int, error) {
 	i, err := crand.Int(g.Random, big.NewInt(int64(n)))
 	if err != nil {
@@ -233,7 +233,7 @@ func randomnessError(err error) error {
 	return &provider.Error{Message: "the system returned no random bytes: " + err.Error(), Cause: err}
 }
 
-// seeded is the sequence that the public package draws from a seed: the checksum of its text starts Go's first
+// seeded returns the sequence that the public package draws from a seed: the checksum of its text starts Go's first
 // generator, whose sequences are fixed for all time.
 func seeded(seed string) *rand.Rand {
 	return rand.New(rand.NewSource(int64(crc64.Checksum([]byte(seed), crc64.MakeTable(crc64.ISO)))))

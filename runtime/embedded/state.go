@@ -28,7 +28,7 @@ func (k kind) complete(inputs value.Value) value.Value {
 	return k.fillIn(inputs)
 }
 
-// pendingOutputs are the outputs not known before the operation; by default all that are no inputs.
+// pendingOutputs returns the outputs not known before the operation; by default all that are no inputs.
 func (k kind) pendingOutputs(def *schema.Resource, inputs, before value.Value) []string {
 	if k.pending != nil {
 		return k.pending(inputs, before)
@@ -72,8 +72,8 @@ func seal(outputs value.Value, def *schema.Resource) value.Value {
 	return outputs
 }
 
-// inputsOf are the inputs that outputs show, for an import. Zero values are left out: they say no more than an absent
-// input does, and nobody wants to read them in a program.
+// inputsOf returns the inputs that outputs show, for an import. Zero values are left out: they say no more than an
+// absent input does, and nobody wants to read them in a program.
 func inputsOf(outputs value.Value, def *schema.Resource) value.Value {
 	inputs := value.EmptyMap()
 	for _, property := range def.Inputs.Properties() {
@@ -111,7 +111,7 @@ func overlay(base, top value.Value) value.Value {
 	return value.MapOf(entries...)
 }
 
-// withoutNotes is a map without the keys that plugins keep for themselves.
+// withoutNotes returns a map without the keys that plugins keep for themselves.
 func withoutNotes(v value.Value) value.Value {
 	v = v.MapOrEmpty()
 	for _, key := range v.Keys() {

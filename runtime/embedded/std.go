@@ -16,7 +16,7 @@ type standard struct{ o Options }
 
 type formula = func(args value.Value) (value.Value, error)
 
-// stdKinds is the package std.
+// stdKinds returns the package std.
 func stdKinds(o Options) kinds {
 	s := standard{o}
 	k := kinds{functions: map[string]function{}, refused: map[string]string{}}
@@ -68,7 +68,7 @@ func numberArg(args value.Value, name string) float64 {
 	return f
 }
 
-// whole is a number without a fraction, of a size that lists and texts can have.
+// whole returns a number without a fraction, of a size that lists and texts can have.
 func whole(args value.Value, name string) (int, error) {
 	f := numberArg(args, name)
 	if f != math.Trunc(f) || math.Abs(f) > 1<<31 {
@@ -82,7 +82,7 @@ func listArg(args value.Value, name string) []value.Value {
 	return items
 }
 
-// fromText is a function of the text input.
+// fromText returns a function of the text input.
 func fromText(fn func(string) (string, error)) formula {
 	return func(args value.Value) (value.Value, error) {
 		s, err := fn(lookupString(args, "input"))
@@ -94,7 +94,7 @@ func always1(fn func(string) string) formula {
 	return fromText(func(s string) (string, error) { return fn(s), nil })
 }
 
-// withText is a function of the text input and a text of another name.
+// withText returns a function of the text input and a text of another name.
 func withText(other string, fn func(s, other string) value.Value) formula {
 	return func(args value.Value) (value.Value, error) {
 		return fn(lookupString(args, "input"), lookupString(args, other)), nil

@@ -94,7 +94,7 @@ func format(text string, args []value.Value) (string, error) {
 	return filled, failure
 }
 
-// verbArgument is a value in the form that a verb wants.
+// verbArgument returns a value in the form that a verb wants.
 func verbArgument(verb string, v value.Value) (any, error) {
 	number, isNumber := v.AsNumber()
 	if s, ok := v.AsString(); ok && !isNumber && strings.Contains("bcdoxXUeEfFgG", verb) && verb != "x" && verb != "X" {

@@ -101,7 +101,7 @@ func stdLists() map[string]formula {
 	}
 }
 
-// firstOf is the first value that is neither null nor an empty text. With a text among them all count as texts;
+// firstOf returns the first value that is neither null nor an empty text. With a text among them all count as texts;
 // otherwise they must be of one kind.
 func firstOf(list []value.Value) (value.Value, error) {
 	list = slices.DeleteFunc(slices.Clone(list), value.Value.IsNull)

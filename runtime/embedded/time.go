@@ -16,7 +16,7 @@ import (
 // calendar is the package time: moments that are kept in state. Each resource has the moment that it is based on as ID.
 type calendar struct{ Options }
 
-// timeKinds is the package time.
+// timeKinds returns the package time.
 func timeKinds(o Options) kinds {
 	c := calendar{o}
 	return kinds{resources: map[string]kind{
@@ -59,7 +59,7 @@ func parseMoment(text string) (time.Time, error) {
 	return t, nil
 }
 
-// base is the moment that an input gives, or else now.
+// base returns the moment that an input gives, or else now.
 func (c calendar) base(inputs value.Value, property string) (time.Time, error) {
 	if text := lookupString(inputs, property); text != "" {
 		return parseMoment(text)
@@ -67,7 +67,7 @@ func (c calendar) base(inputs value.Value, property string) (time.Time, error) {
 	return c.Now().UTC().Truncate(time.Second), nil
 }
 
-// parts are a moment and its parts, in the moment's own time zone. Months and days count from 1.
+// parts returns a moment and its parts, in the moment's own time zone. Months and days count from 1.
 func parts(t time.Time) value.Value {
 	return value.MapOf(
 		value.Entry{Key: "year", Value: value.Int(t.Year())}, value.Entry{Key: "month", Value: value.Int(int(t.Month()))},
@@ -79,7 +79,7 @@ func parts(t time.Time) value.Value {
 
 func rfc3339(t time.Time) value.Value { return value.String(t.Format(time.RFC3339)) }
 
-// static is a moment that stays.
+// static returns a moment that stays.
 func (c calendar) static(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
 	t, err := c.base(inputs, "rfc3339")
 	if err != nil {

@@ -20,7 +20,8 @@ func offsetSpans() []span {
 	}
 }
 
-// offsetKind is a moment that lies some spans after a base, or before it. A change of them, or of the base, moves it.
+// offsetKind returns a moment that lies some spans after a base, or before it. A change of them, or of the base, moves
+// it.
 func (c calendar) offsetKind() kind {
 	spans := offsetSpans()
 	moments, counts := checkMoments("baseRfc3339"), checkSpans(spans, -math.MaxInt32)

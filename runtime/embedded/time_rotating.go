@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// rotatingKind is a moment that is replaced by a new one once another moment, a span after it, is over. That is found
-// out when a run plans, for nothing runs in between.
+// rotatingKind returns a moment that is replaced by a new one once another moment, a span after it, is over. That is
+// found out when a run plans, for nothing runs in between.
 func (c calendar) rotatingKind() kind {
 	moments, counts := checkMoments("rfc3339", "rotationRfc3339"), checkSpans(rotationSpans(), 1, "rotationRfc3339")
 	expired := func(outputs value.Value) bool {

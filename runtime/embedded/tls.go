@@ -24,7 +24,7 @@ type certificates struct {
 
 const onlyInState = "it exists only in a stack's state"
 
-// tlsKinds is the package tls.
+// tlsKinds returns the package tls.
 func tlsKinds(o Options) kinds {
 	k := certificates{generator: generator{o}}.kinds()
 	k.configure = func(inputs value.Value) (kinds, error) {
@@ -128,7 +128,7 @@ func textsAt(inputs value.Value, property string, visit func(place, text string)
 	}
 }
 
-// wholeOf is a number that a check has found to be whole and small.
+// wholeOf returns a number that a check has found to be whole and small.
 func wholeOf(inputs value.Value, property string) int {
 	f, _ := inputs.Get(property).AsNumber()
 	return int(math.Trunc(f))
@@ -143,7 +143,7 @@ func encodePEM(blockType string, der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: blockType, Bytes: der}))
 }
 
-// decodePEM is the content of the first block of a text, which must be of that type.
+// decodePEM returns the content of the first block of a text, which must be of that type.
 func decodePEM(text, blockType, what string) ([]byte, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {

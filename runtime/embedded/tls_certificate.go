@@ -182,7 +182,7 @@ func (c certificates) fillTemplate(template *x509.Certificate, inputs value.Valu
 	return err
 }
 
-// keyIdentifier is the checksum of a public key without its frame (RFC 5280, section 4.2.1.2, method 1).
+// keyIdentifier returns the checksum of a public key without its frame (RFC 5280, section 4.2.1.2, method 1).
 func keyIdentifier(public crypto.PublicKey) ([]byte, error) {
 	der, err := x509.MarshalPKIXPublicKey(public)
 	if err != nil {
@@ -240,7 +240,7 @@ func (c certificates) renewable(inputs, outputs value.Value) string {
 	return "readyForRenewal"
 }
 
-// readCertificate is a certificate with a look at the clock.
+// readCertificate returns a certificate with a look at the clock.
 func (c certificates) readCertificate(outputs value.Value) (value.Value, bool) {
 	if c.renewable(outputs, outputs) != "" {
 		outputs = outputs.With("readyForRenewal", value.Bool(true))

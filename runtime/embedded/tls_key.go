@@ -83,7 +83,7 @@ func (c certificates) privateKey(_ context.Context, _ provider.Subject, inputs v
 	return id, outputs.With(schemaNote, value.String(tlsSchemaNote)), nil
 }
 
-// keyOutputs are all forms of a private key and of its public half, and the ID.
+// keyOutputs returns all forms of a private key and of its public half, and the ID.
 func keyOutputs(key crypto.Signer) (string, value.Value, error) {
 	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -116,7 +116,7 @@ func keyOutputs(key crypto.Signer) (string, value.Value, error) {
 	)), nil
 }
 
-// publicKeyOutputs are all forms of a public key. The ID is the checksum of its encoding.
+// publicKeyOutputs returns all forms of a public key. The ID is the checksum of its encoding.
 func publicKeyOutputs(key crypto.PublicKey) (string, value.Value, error) {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {

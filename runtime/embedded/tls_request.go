@@ -55,7 +55,7 @@ func alternativesOf(inputs value.Value) (names alternatives) {
 // emailAddress is the attribute of a subject that PKCS #9 adds to X.520's.
 var emailAddress = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 1}
 
-// subjectOf is the distinguished name that inputs describe, and whether it says anything.
+// subjectOf returns the distinguished name that inputs describe, and whether it says anything.
 func subjectOf(inputs value.Value) (name pkix.Name, something bool) {
 	subject, _ := inputs.Lookup("subject")
 	one := func(property string) []string {

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// uuidKind is a resource that is one UUID.
+// uuidKind returns a resource that is one UUID.
 func (g generator) uuidKind(shape func([]byte, time.Time), adopt func(string) (string, value.Value, error)) kind {
 	return kind{
 		byOutputs: true, replaces: unlessEmpty, idOutput: true, adopt: adopt,

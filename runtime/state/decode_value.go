@@ -148,7 +148,7 @@ func (m members) get(key string) value.Value {
 	return value.Null
 }
 
-// text is a text member. A string equal to the unknown sentinel counts as that string.
+// text returns a text member. A string equal to the unknown sentinel counts as that string.
 func (m members) text(key string) (string, bool) {
 	v := m.get(key)
 	if !v.IsKnown() {

@@ -22,17 +22,17 @@ const (
 	innerSecrets // inside of a secret's plain text (F4.7)
 )
 
-// Sealed is the form of files: {signature, "ciphertext"} by m (F4.7). With a nil m only secrets that Decode left sealed
-// can be written.
+// Sealed returns the form of files: {signature, "ciphertext"} by m (F4.7). With a nil m only secrets that Decode left
+// sealed can be written.
 func Sealed(m secrets.Manager) Form { return Form{manager: m} }
 
-// Shown is the form with secrets as plain text: {signature, "plaintext"} (F4.8). Only for a user who asked for it.
+// Shown returns the form with secrets as plain text: {signature, "plaintext"} (F4.8). Only for a user who asked for it.
 func Shown() Form { return Form{secrets: showSecrets} }
 
-// Marked is the form of events: {signature, "ciphertext": "[secret]"} (F7.6).
+// Marked returns the form of events: {signature, "ciphertext": "[secret]"} (F7.6).
 func Marked() Form { return Form{secrets: markSecrets} }
 
-// Masked is the form of preview documents: the plain string "[secret]" (F7.9).
+// Masked returns the form of preview documents: the plain string "[secret]" (F7.9).
 func Masked() Form { return Form{secrets: maskSecrets} }
 
 // Signatures of special values in state (F1.3, F1.19).

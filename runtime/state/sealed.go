@@ -62,10 +62,10 @@ func Remembering(m secrets.Manager) *Memory {
 	return &Memory{manager: m, notes: &notes{seen: map[memoryKey][]string{}}}
 }
 
-// Type is the wrapped manager's.
+// Type returns the wrapped manager's.
 func (m *Memory) Type() string { return m.manager.Type() }
 
-// State is the wrapped manager's.
+// State returns the wrapped manager's.
 func (m *Memory) State() json.RawMessage { return m.manager.State() }
 
 // Encrypt seals without the memory.

@@ -97,7 +97,8 @@ func run(ctx context.Context) error {
 	return report.compare(*passing, names)
 }
 
-// chosen are the names of the tests that a pattern matches, in order; those that test the suite itself are left out.
+// chosen returns the names of the tests that a pattern matches, in order; those that test the suite itself are left
+// out.
 func chosen(pattern string) ([]string, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

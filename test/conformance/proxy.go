@@ -125,7 +125,7 @@ func (c *closing) Close() error {
 	return c.Conn.Close()
 }
 
-// selfSigned is a certificate for a host, and the same as a file of authorities.
+// selfSigned returns a certificate for a host, and the same as a file of authorities.
 func selfSigned(host string) (tls.Certificate, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -62,7 +62,7 @@ const (
 	skipped outcome = "skip"
 )
 
-// levelOf is the first part of a test's name; empty for a test of the suite itself.
+// levelOf returns the first part of a test's name; empty for a test of the suite itself.
 func levelOf(name string) string {
 	level, _, _ := strings.Cut(name, "-")
 	if !slices.Contains(levels, level) {
@@ -75,7 +75,7 @@ var levels = []string{"l1", "l2", "l3", "provider", "policy"}
 
 func isLarge(name string) bool { return strings.Contains(name, "-large-") }
 
-// skip is the reason why a test is not run; empty for one that is.
+// skip returns the reason why a test is not run; empty for one that is.
 func (o *options) skip(name string) string {
 	switch {
 	case levelOf(name) == "policy" && o.policies == "":
@@ -88,7 +88,7 @@ func (o *options) skip(name string) string {
 	return ""
 }
 
-// override are the folders of a ready-made program, one for each run.
+// override returns the folders of a ready-made program, one for each run.
 func (o *options) override(name string) []string {
 	base := filepath.Join(o.programs, name)
 	if _, err := os.Stat(base); err != nil {

@@ -59,7 +59,7 @@ func (p Plan) build(ctx context.Context, t Target, work string, extras []file) (
 //go:embed compact.txt
 var compact string
 
-// withoutInlining are the flags for the packages of a list.
+// withoutInlining returns the flags for the packages of a list.
 func withoutInlining(list string) []string {
 	var flags []string
 	for line := range strings.Lines(list) {
@@ -89,7 +89,7 @@ func (p Plan) compile(ctx context.Context, t Target, program, path string) error
 	return nil
 }
 
-// extras are the files that every archive has beside the programs: licence, notices, first steps, man pages, and
+// extras returns the files that every archive has beside the programs: licence, notices, first steps, man pages, and
 // completions for shells, which a program for this machine writes.
 func (p Plan) extras(ctx context.Context, work string) ([]file, error) {
 	var all []file

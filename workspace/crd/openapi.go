@@ -74,7 +74,8 @@ func (c *converter) kind(group, version, kind, deprecation string, schema *yaml.
 	return nil
 }
 
-// property is a type with its description. The default is a part of that: the cluster fills it in, not the program.
+// property returns a type with its description. The default is a part of that: the cluster fills it in, not the
+// program.
 func (c *converter) property(n *yaml.Node, token string, depth int) (spec, error) {
 	t, err := c.typeOf(n, token, depth)
 	if err != nil {
@@ -90,8 +91,8 @@ func (c *converter) property(n *yaml.Node, token string, depth int) (spec, error
 	return t, nil
 }
 
-// typeOf is the type that an OpenAPI schema describes. Objects and enums in it get names, which are the path that leads
-// to them.
+// typeOf returns the type that an OpenAPI schema describes. Objects and enums in it get names, which are the path that
+// leads to them.
 func (c *converter) typeOf(n *yaml.Node, token string, depth int) (spec, error) {
 	if c.nodes++; c.nodes > maxNodes || depth > 64 {
 		return nil, fmt.Errorf("the schema of %s is too large or too deep", strings.TrimPrefix(token, Package+":"))
@@ -155,7 +156,7 @@ func (c *converter) object(n *yaml.Node, properties []pair, open bool, token str
 	return spec{"$ref": reference(token)}, nil
 }
 
-// required are the members that a program has to write: the cluster fills in those that have a default.
+// required returns the members that a program has to write: the cluster fills in those that have a default.
 func required(n *yaml.Node) (names []string) {
 	for _, item := range items(n, "required") {
 		if property := member(member(n, "properties"), item.Value); property != nil && member(property, "default") == nil {
@@ -165,7 +166,7 @@ func required(n *yaml.Node) (names []string) {
 	return names
 }
 
-// enum are the values of an enum.
+// enum returns the values of an enum.
 func enum(n *yaml.Node) (values []spec) {
 	for _, item := range items(n, "enum") {
 		var v any
@@ -190,7 +191,7 @@ func anyType() spec { return spec{"$ref": "pulumi.json#/Any"} }
 
 func reference(token string) string { return "#/types/" + token }
 
-// metadata is the metadata of objects where the schema of the package kubernetes is not there.
+// metadata returns the metadata of objects where the schema of the package kubernetes is not there.
 func metadata() spec {
 	text, texts := spec{"type": "string"}, spec{"type": "object", "additionalProperties": spec{"type": "string"}}
 	integer := spec{"type": "integer"}
@@ -228,7 +229,7 @@ func follow(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// member is the value of a key; nil where there is none.
+// member returns the value of a key; nil where there is none.
 func member(n *yaml.Node, path ...string) *yaml.Node {
 	n = follow(n)
 	for _, key := range path {
@@ -243,7 +244,7 @@ func member(n *yaml.Node, path ...string) *yaml.Node {
 	return n
 }
 
-// items are the items of the list at a key.
+// items returns the items of the list at a key.
 func items(n *yaml.Node, key string) []*yaml.Node {
 	if list := member(n, key); list != nil {
 		return list.Content
@@ -251,7 +252,7 @@ func items(n *yaml.Node, key string) []*yaml.Node {
 	return nil
 }
 
-// textAt is the text of a scalar; empty where there is none.
+// textAt returns the text of a scalar; empty where there is none.
 func textAt(n *yaml.Node, path ...string) string {
 	if n = member(n, path...); n == nil || n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {
 		return ""

@@ -132,7 +132,7 @@ func (r *reader) version(group, kind, version string, v, s *yaml.Node) {
 	}
 }
 
-// nearest is the deepest key on a path; the map itself where it has none of them.
+// nearest returns the deepest key on a path; the map itself where it has none of them.
 func nearest(n *yaml.Node, path []string) *yaml.Node {
 	found := n
 	for _, key := range path {

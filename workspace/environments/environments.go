@@ -135,7 +135,7 @@ func (e *evaluator) diagnostics(found syntax.Diagnostics) diag.Diagnostics {
 	return diags.Sorted()
 }
 
-// place is a range of the evaluator in its source.
+// place returns a range of the evaluator in its source.
 func (e *evaluator) place(r *hcl.Range) diag.Range {
 	if r == nil {
 		return diag.NewRange(e.root, 0, 0)
@@ -154,7 +154,7 @@ func (e *evaluator) place(r *hcl.Range) diag.Range {
 	return diag.NewRange(src, start, max(start, offset(r.End)))
 }
 
-// fromESC is a value of the evaluator as a value of programs.
+// fromESC returns a value of the evaluator as a value of programs.
 func fromESC(v esc.Value) value.Value {
 	var out value.Value
 	switch x := v.Value.(type) {
@@ -187,7 +187,7 @@ func fromESC(v esc.Value) value.Value {
 	return out
 }
 
-// toESC is a value of programs as a value of the evaluator.
+// toESC returns a value of programs as a value of the evaluator.
 func toESC(v value.Value) esc.Value {
 	out := esc.Value{Unknown: !v.IsKnown()}
 	switch {

@@ -115,7 +115,7 @@ func (o Options) NameOf(path string) (string, bool) {
 	return name, err == nil && isYAML && nameForm.MatchString(name)
 }
 
-// Names are the environments of the project, sorted.
+// Names returns the environments of the project, sorted.
 func (o Options) Names() ([]string, error) {
 	root := filepath.Join(o.Dir, Folder)
 	var names []string

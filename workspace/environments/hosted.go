@@ -92,7 +92,7 @@ func (h *Hosted) explainAll(doing, organization string, err error) error {
 	return fmt.Errorf("%s the environments of %s: the service %s: %w", doing, organization, h.Client.URL(), err)
 }
 
-// Names are the environments of the organization, as PROJECT/NAME.
+// Names returns the environments of the organization, as PROJECT/NAME.
 func (h *Hosted) Names(ctx context.Context) (names []string, err error) {
 	organization, err := h.organization(ctx)
 	if err != nil {
@@ -254,7 +254,7 @@ func (v *escValue) UnmarshalJSON(text []byte) error {
 	}
 }
 
-// value is the value of programs. With hide, a secret is unknown.
+// value returns the value of programs. With hide, a secret is unknown.
 func (v escValue) value(hide bool) (out value.Value) {
 	switch x := v.Value.(type) {
 	case nil:

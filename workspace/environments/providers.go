@@ -24,7 +24,7 @@ type opener struct {
 	open            func(ctx context.Context, o *Options, inputs map[string]esc.Value) (esc.Value, error)
 }
 
-// openers are the providers by name. What they return is secret, but for outputs of stacks that are not.
+// openers returns the providers by name. What they return is secret, but for outputs of stacks that are not.
 func openers() map[string]opener {
 	text := schema.String().Schema()
 	return map[string]opener{

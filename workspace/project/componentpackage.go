@@ -17,8 +17,8 @@ import (
 // ComponentPackageFile is the file that makes a directory a package of components (L1.30).
 const ComponentPackageFile = "PulumiPlugin.yaml"
 
-// LocalDir is the directory that an entry of `packages` names: by its path (L7.31), or by a repository of git that is
-// installed. It is false for any other.
+// LocalDir returns the directory that an entry of `packages` names: by its path (L7.31), or by a repository of git that
+// is installed. It is false for any other.
 func (p *Project) LocalDir(pkg Package) (string, bool) {
 	source := filepath.ToSlash(pkg.Source)
 	switch {
@@ -93,8 +93,8 @@ func ComponentPackage(dir string, name func(path string) string) (files []*diag.
 	return files, true, nil
 }
 
-// PackagesOf are the packages that a package of components uses itself, by what its main file says under `packages`.
-// Paths are relative to its directory dir; installed is as in Project.
+// PackagesOf returns the packages that a package of components uses itself, by what its main file says under
+// `packages`. Paths are relative to its directory dir; installed is as in Project.
 func PackagesOf(src *diag.Source, dir string, installed Installed) (packages []Package,
 	local func(Package) (string, bool)) {
 	p := &Project{Dir: dir, Source: src, Installed: installed}
@@ -103,7 +103,7 @@ func PackagesOf(src *diag.Source, dir string, installed Installed) (packages []P
 	return p.Packages, p.LocalDir
 }
 
-// runtimeOf is the language that a package or project file names; empty when it names none, or cannot be read.
+// runtimeOf returns the language that a package or project file names; empty when it names none, or cannot be read.
 func runtimeOf(src *diag.Source) string {
 	language := valueOf((&document{src: src}).parse(src.Text()), "runtime")
 	if name := valueOf(language, "name"); name != nil {

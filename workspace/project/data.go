@@ -88,7 +88,7 @@ func (d *decoder) decodeMap(n *yaml.Node, depth int) (any, error) {
 	return m, nil
 }
 
-// keyText is a map key as text; numbers, booleans and null become their text.
+// keyText returns a map key as text; numbers, booleans and null become their text.
 func keyText(n *yaml.Node) (string, error) {
 	n = follow(n)
 	if n.Kind != yaml.ScalarNode {
@@ -123,7 +123,8 @@ func decodeScalar(n *yaml.Node) (any, error) {
 	return v, nil
 }
 
-// scalarText is a top-level scalar as programs get it (F3.9): YAML typing comes first, so 010 is 8 and null is empty.
+// scalarText returns a top-level scalar as programs get it (F3.9): YAML typing comes first, so 010 is 8 and null is
+// empty.
 func scalarText(v any) (string, error) {
 	switch x := v.(type) {
 	case nil:
@@ -178,7 +179,7 @@ func HasSecure(v any) bool {
 	return false
 }
 
-// MapSecure is a copy of v in which fn has taken the place of every ciphertext.
+// MapSecure returns a copy of v in which fn has taken the place of every ciphertext.
 func MapSecure(v any, fn func(Secure) (any, error)) (any, error) {
 	switch x := v.(type) {
 	case Secure:

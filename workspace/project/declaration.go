@@ -38,7 +38,7 @@ type Type struct {
 	Item *Type  // of an array; nil when open
 }
 
-// String is the type as people write it.
+// String returns the type as people write it.
 func (t *Type) String() string {
 	if t.Name == "array" && t.Item != nil {
 		return "array of " + t.Item.String()
@@ -169,7 +169,7 @@ func (p *Project) checkDeclaration(d *document, place string, decl *Declaration,
 	}
 }
 
-// ValueType is the declared type or else the kind of the default (L2.33); nil when there is neither.
+// ValueType returns the declared type or else the kind of the default (L2.33); nil when there is neither.
 func (d *Declaration) ValueType() *Type {
 	if d.Type != nil {
 		return d.Type

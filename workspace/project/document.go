@@ -33,7 +33,8 @@ type entry struct {
 	value *yaml.Node
 }
 
-// keyAt is the index of a key in the content of a mapping, where its value stands behind it; -1 where there is none.
+// keyAt returns the index of a key in the content of a mapping, where its value stands behind it; -1 where there is
+// none.
 func keyAt(n *yaml.Node, key string) int {
 	if n != nil && n.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -45,7 +46,7 @@ func keyAt(n *yaml.Node, key string) int {
 	return -1
 }
 
-// valueOf is the value of a key of a mapping, aliases followed; nil where there is none.
+// valueOf returns the value of a key of a mapping, aliases followed; nil where there is none.
 func valueOf(n *yaml.Node, key string) *yaml.Node {
 	if i := keyAt(n, key); i >= 0 {
 		return follow(n.Content[i+1])
@@ -90,7 +91,7 @@ func (d *document) parseDocument(text []byte) *yaml.Node {
 	return doc
 }
 
-// follow is the node that an alias stands for.
+// follow returns the node that an alias stands for.
 func follow(n *yaml.Node) *yaml.Node {
 	for n != nil && n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -102,7 +103,7 @@ func (d *document) add(code diag.Code, rng diag.Range, summary, detail string) {
 	d.diags.Add(diag.Diagnostic{Severity: diag.Error, Code: code, Subject: rng, Summary: summary, Detail: detail})
 }
 
-// line is the range of a whole line without its indentation.
+// line returns the range of a whole line without its indentation.
 func (d *document) line(line int) diag.Range {
 	line = min(max(line, 1), d.src.Lines())
 	start := d.src.Offset(diag.Position{Line: line, Column: 1})
@@ -111,7 +112,7 @@ func (d *document) line(line int) diag.Range {
 	return diag.NewRange(d.src, start+indent, start+len(text))
 }
 
-// at is the range of a node: exact for scalars on one line, up to the end of the line for everything else.
+// at returns the range of a node: exact for scalars on one line, up to the end of the line for everything else.
 func (d *document) at(n *yaml.Node) diag.Range {
 	if n == nil || n.Line == 0 {
 		return diag.NewRange(d.src, 0, 0)
@@ -131,12 +132,12 @@ func (d *document) at(n *yaml.Node) diag.Range {
 	return diag.NewRange(d.src, start, end)
 }
 
-// next is the text from an offset on, of so many bytes if there are as many.
+// next returns the text from an offset on, of so many bytes if there are as many.
 func (d *document) next(start, size int) string {
 	return diag.NewRange(d.src, start, min(start+size, d.src.Len())).Text()
 }
 
-// quotedEnd is the length of the quoted text at the start of b, quotes included; 0 when there is none.
+// quotedEnd returns the length of the quoted text at the start of b, quotes included; 0 when there is none.
 func quotedEnd(b []byte) int {
 	if len(b) == 0 || b[0] != '"' && b[0] != '\'' {
 		return 0
@@ -184,7 +185,7 @@ func isText(n *yaml.Node) bool {
 	return n != nil && n.Kind == yaml.ScalarNode && kindName(n) == "a string"
 }
 
-// text is a field's text; null counts as absent.
+// text returns a field's text; null counts as absent.
 func (d *document) text(field string, n *yaml.Node) *Literal {
 	if isNull(n) {
 		return nil
@@ -216,7 +217,7 @@ func (d *document) wrongKind(field, want string, n *yaml.Node) {
 	d.add(diag.WrongKind, d.at(n), fmt.Sprintf("%s must be %s, found %s", field, want, kindName(n)), detail)
 }
 
-// entries are the keys and values of a mapping, each key once. Anything but a mapping is reported; null counts as
+// entries returns the keys and values of a mapping, each key once. Anything but a mapping is reported; null counts as
 // empty.
 func (d *document) entries(field string, n *yaml.Node) []entry {
 	if isNull(n) {
@@ -304,19 +305,19 @@ func (d *document) fieldsOf(field string, n *yaml.Node, severity diag.Severity, 
 	return r
 }
 
-// key is the place of a field's key.
+// key returns the place of a field's key.
 func (r record) key(name string) diag.Range { return r.byName[name].key.Range }
 
-// node is the value of a field; nil where it is absent.
+// node returns the value of a field; nil where it is absent.
 func (r record) node(name string) *yaml.Node { return r.byName[name].value }
 
 // isNull reports whether a field is null or absent.
 func (r record) isNull(name string) bool { return isNull(r.node(name)) }
 
-// literal is the text of a field with its place; nil where it is absent.
+// literal returns the text of a field with its place; nil where it is absent.
 func (r record) literal(name string) *Literal { return r.document.text(r.prefix+name, r.node(name)) }
 
-// text is the text of a field; empty where it is absent.
+// text returns the text of a field; empty where it is absent.
 func (r record) text(name string) string {
 	if l := r.literal(name); l != nil {
 		return l.Text
@@ -348,7 +349,7 @@ func (d *document) unknownKey(field string, key Literal, severity diag.Severity,
 	d.diags.Add(finding)
 }
 
-// nearest is the candidate that text was most likely meant to be; empty when there is none (F3.3).
+// nearest returns the candidate that text was most likely meant to be; empty when there is none (F3.3).
 func nearest(text string, candidates []string) string {
 	if near := diag.Suggest(text, candidates); len(near) > 0 {
 		return near[0]

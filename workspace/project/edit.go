@@ -38,8 +38,8 @@ func (s *Settings) Remove(key Key) bool {
 	return len(s.entries) != count
 }
 
-// Coerce is a plain text as --path puts it into an object: true and false become booleans, decimal integers without
-// leading zeros numbers, everything else stays text (F3.13).
+// Coerce returns a plain text as --path puts it into an object: true and false become booleans, decimal integers
+// without leading zeros numbers, everything else stays text (F3.13).
 func Coerce(text string) any {
 	switch text {
 	case "true":
@@ -175,7 +175,7 @@ func cut(old any, steps value.Path) (any, bool) {
 	return old, false
 }
 
-// Text is the file as it would be saved: comments and the order of keys are kept, every key gets its namespace and
+// Text returns the file as it would be saved: comments and the order of keys are kept, every key gets its namespace and
 // every scalar becomes a string, as the stock host does (F3.10).
 func (s *Settings) Text() ([]byte, error) {
 	if filepath.Ext(s.Path) == ".json" {
@@ -290,7 +290,7 @@ func (s *Settings) rewriteConfig() {
 	}
 }
 
-// rewrite is the tree of v, with what is unchanged taken from old.
+// rewrite returns the tree of v, with what is unchanged taken from old.
 func rewrite(old *yaml.Node, v any) *yaml.Node {
 	prior := old
 	old = follow(old)
@@ -358,7 +358,7 @@ func rewriteMap(old *yaml.Node, m map[string]any) *yaml.Node {
 	return n
 }
 
-// stringNode is a string, quoted where it has to be.
+// stringNode returns a string, quoted where it has to be.
 func stringNode(text string) *yaml.Node { return scalarNode(text) }
 
 // scalarNode makes the YAML node for a value that an edit of a project file writes.
@@ -424,7 +424,8 @@ func (list jsonEntries) MarshalJSON() ([]byte, error) {
 	return append(text, '}'), nil
 }
 
-// jsonFile is the settings of a stack whose project file is JSON (F3.7): keys in file order, indented by four spaces.
+// jsonFile returns the settings of a stack whose project file is JSON (F3.7): keys in file order, indented by four
+// spaces.
 func (s *Settings) jsonFile() ([]byte, error) {
 	file := struct {
 		SecretsProvider string      `json:"secretsprovider,omitempty"`
@@ -446,7 +447,7 @@ func (s *Settings) jsonFile() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// Imports are the names of the environments that the stack imports, in order (F3.11).
+// Imports returns the names of the environments that the stack imports, in order (F3.11).
 func (s *Settings) Imports() (names []string) {
 	for _, item := range s.imports().Content {
 		names = append(names, importName(item))
@@ -454,7 +455,7 @@ func (s *Settings) Imports() (names []string) {
 	return names
 }
 
-// imports is the list of the stack's environments; an empty one if there is none.
+// imports returns the list of the stack's environments; an empty one if there is none.
 func (s *Settings) imports() *yaml.Node {
 	list := s.environment
 	if list != nil && list.Kind == yaml.MappingNode {
@@ -466,7 +467,7 @@ func (s *Settings) imports() *yaml.Node {
 	return list
 }
 
-// importName is the name in an entry: the entry itself, or the one key of a map with options.
+// importName returns the name in an entry: the entry itself, or the one key of a map with options.
 func importName(item *yaml.Node) string {
 	item = follow(item)
 	if item.Kind == yaml.MappingNode && len(item.Content) > 0 {

@@ -27,7 +27,7 @@ func (s *Settings) Inherit(config value.Value) (diags diag.Diagnostics) {
 	return diags
 }
 
-// Inherited are the values that the stack has from its environments, by key.
+// Inherited returns the values that the stack has from its environments, by key.
 func (s *Settings) Inherited() map[Key]value.Value { return s.inherited }
 
 // addTo adds the values to those of a stack. A map of both is merged: the stack's own items win, and null removes an
@@ -73,7 +73,7 @@ func patched(base any, patch map[string]any) any {
 	return m
 }
 
-// PlainData is a value as data of settings, secrets in plain text; what is not known is nil.
+// PlainData returns a value as data of settings, secrets in plain text; what is not known is nil.
 func PlainData(v value.Value) any {
 	if !v.IsKnown() {
 		return nil

@@ -10,7 +10,7 @@ import (
 // Key names a configuration value (L2.1).
 type Key struct{ Namespace, Name string }
 
-// String is the form kept in files: namespace:name.
+// String returns the form kept in files: namespace:name.
 func (k Key) String() string { return k.Namespace + ":" + k.Name }
 
 // ParseKey reads a key as people write it. A key without a colon belongs to the project; the old spelling
@@ -60,7 +60,7 @@ func ParseKeyPath(text, project string) (KeyPath, error) {
 	return KeyPath{Key: Key{namespace, steps[0].Key}, Steps: steps[1:]}, nil
 }
 
-// pathText is a place inside of a value, for messages.
+// pathText returns a place inside of a value, for messages.
 func pathText(name string, steps value.Path) string {
 	return append(value.PathOf(name), steps...).String()
 }

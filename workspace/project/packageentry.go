@@ -90,7 +90,7 @@ func entryLines(lines []string, root *yaml.Node, i int) (start, end int) {
 	return start, end
 }
 
-// node is the entry as the Pulumi CLI writes it: a text where that is enough.
+// node returns the entry as the Pulumi CLI writes it: a text where that is enough.
 func (p *Package) node() *yaml.Node {
 	scalar := func(text string) *yaml.Node {
 		n := &yaml.Node{}

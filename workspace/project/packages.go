@@ -56,7 +56,7 @@ type version struct {
 	changed int64 // nanoseconds since 1970
 }
 
-// versionOf is the version of a folder or file; zero where there is none.
+// versionOf returns the version of a folder or file; zero where there is none.
 func versionOf(path string) version {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -85,7 +85,7 @@ type FoundPackages struct {
 // place is a program directory, and what users see of its path.
 type place struct{ dir, shown string }
 
-// Files are those that PackageFiles reads. They are read again once a folder or a file has changed.
+// Files returns those that PackageFiles reads. They are read again once a folder or a file has changed.
 func (f *FoundPackages) Files(dir string, name func(path string) string) ([]PackageFile, diag.Diagnostics, error) {
 	p := place{dir, name(dir)}
 	f.mu.Lock()
@@ -191,7 +191,7 @@ func (d *document) version(field string, n *yaml.Node, text string) {
 	}
 }
 
-// plainVersion is a version without the leading v that it may be written with (L4.22).
+// plainVersion returns a version without the leading v that it may be written with (L4.22).
 func plainVersion(text string) string { return strings.TrimPrefix(text, "v") }
 
 func (d *document) packageParameter(field string, n *yaml.Node) *PackageParameter {

@@ -155,7 +155,7 @@ var projectName = sync.OnceValue(func() *regexp.Regexp {
 // Parse reads the text of a project file. It always returns a project with what could be read.
 func Parse(src *diag.Source) (*Project, diag.Diagnostics) { return ParseOutlined(src, nil) }
 
-// ProgramSections are the prefixes of the lines that begin sections of a program which no project file reads.
+// ProgramSections returns the prefixes of the lines that begin sections of a program which no project file reads.
 func ProgramSections() []string { return []string{"resources:", "variables:", "outputs:"} }
 
 // ParseOutlined is Parse where the text without the lines of ProgramSections, and without empty lines at its end, is
@@ -400,7 +400,7 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 	}
 }
 
-// texts are the items of a list of strings.
+// texts returns the items of a list of strings.
 func (d *document) texts(field string, n *yaml.Node) []string {
 	var list []string
 	for place, item := range d.items(field, n) {
@@ -437,7 +437,7 @@ func (p *Project) readPlugins(d *document, n *yaml.Node) {
 	}
 }
 
-// StackFile is the path of a stack's settings file (F3.7). stack is the stack's name, maybe qualified.
+// StackFile returns the path of a stack's settings file (F3.7). stack is the stack's name, maybe qualified.
 func (p *Project) StackFile(stack string) string {
 	dir := cmp.Or(p.Resolve(p.StackConfigDir), p.Dir)
 	return filepath.Join(dir, "Pulumi."+strings.ReplaceAll(stack, "/", "-")+cmp.Or(filepath.Ext(p.Path), ".yaml"))

@@ -103,7 +103,7 @@ func (d *document) queriedType(field string, n *yaml.Node) QueriedType {
 	return q
 }
 
-// filter is a map as JSON, and its keys.
+// filter returns a map as JSON, and its keys.
 func (d *document) filter(field string, n *yaml.Node) (keys []Literal, text json.RawMessage) {
 	for _, e := range d.entries(field, n) {
 		keys = append(keys, e.key)
@@ -126,8 +126,8 @@ var placeholders = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\$\$\{|\$\{[^}]*\}?`)
 })
 
-// NameOf is the name of a resource that was found: ${name} stands for the name that its provider has for it, or else
-// for its ID, and ${id} for the ID. Without a template it is ${name}.
+// NameOf returns the name of a resource that was found: ${name} stands for the name that its provider has for it, or
+// else for its ID, and ${id} for the ID. Without a template it is ${name}.
 func (q *QueriedType) NameOf(id, name string) string {
 	if name == "" {
 		name = id

@@ -49,7 +49,7 @@ type Entry struct {
 	name *yaml.Node // of the key
 }
 
-// NewSettings are the settings of a stack that has no file yet.
+// NewSettings returns the settings of a stack that has no file yet.
 func NewSettings(path, project string) *Settings {
 	return &Settings{Source: diag.NewSource(path, nil), Path: path, project: project}
 }
@@ -69,8 +69,8 @@ func LoadSettings(path, name, project string) (*Settings, diag.Diagnostics, erro
 	return s, diags, nil
 }
 
-// StackKeys are the keys that any stack of a project sets, each once, as far as the settings files can be read. inherit
-// adds what a stack has from its environments; it may be nil.
+// StackKeys returns the keys that any stack of a project sets, each once, as far as the settings files can be read.
+// inherit adds what a stack has from its environments; it may be nil.
 func StackKeys(p *Project, inherit func(*Project, *Settings)) []Key {
 	dir, pattern := filepath.Split(p.StackFile("*"))
 	files, _ := os.ReadDir(dir)
@@ -186,7 +186,7 @@ func (s *Settings) readConfig(d *document, config *yaml.Node) {
 	}
 }
 
-// stackText is a value of a stack file as programs get it; ciphertexts are left as they are.
+// stackText returns a value of a stack file as programs get it; ciphertexts are left as they are.
 func stackText(v any) (string, error) {
 	switch x := v.(type) {
 	case Secure:
@@ -197,13 +197,13 @@ func stackText(v any) (string, error) {
 	return scalarText(v)
 }
 
-// Project is the name of the project that the settings belong to; it may be empty.
+// Project returns the name of the project that the settings belong to; it may be empty.
 func (s *Settings) Project() string { return s.project }
 
-// Entries are the configuration values in file order. The caller must not modify them.
+// Entries returns the configuration values in file order. The caller must not modify them.
 func (s *Settings) Entries() []*Entry { return s.entries }
 
-// Entry is the value of a key; nil when the stack has none.
+// Entry returns the value of a key; nil when the stack has none.
 func (s *Settings) Entry(key Key) *Entry {
 	for _, e := range s.entries {
 		if e.Key == key {
@@ -219,7 +219,7 @@ func (e *Entry) IsSecret() bool { return HasSecure(e.data) }
 // IsObject reports whether the value is a list or a map.
 func (e *Entry) IsObject() bool { return isStructured(e.data) }
 
-// Data is the value: text, or for lists and maps plain data with ciphertexts as Secure.
+// Data returns the value: text, or for lists and maps plain data with ciphertexts as Secure.
 func (e *Entry) Data() any {
 	switch e.data.(type) {
 	case Secure, []any, map[string]any:
@@ -233,7 +233,8 @@ type Opener interface {
 	Decrypt(ciphertext string) (string, error)
 }
 
-// Open is the value as programs get it, secrets in plain text (F3.12). open is not used for a value without secrets.
+// Open returns the value as programs get it, secrets in plain text (F3.12). open is not used for a value without
+// secrets.
 func (e *Entry) Open(open Opener) (text string, data any, err error) {
 	if !e.IsSecret() {
 		return e.text, e.Data(), nil
@@ -246,7 +247,7 @@ func (e *Entry) Open(open Opener) (text string, data any, err error) {
 	return text, data, err
 }
 
-// Part is the part of the value at a path, and whether there is one.
+// Part returns the part of the value at a path, and whether there is one.
 func (e *Entry) Part(steps value.Path) (any, bool) {
 	v := e.Data()
 	for _, step := range steps {
@@ -272,7 +273,7 @@ func (e *Entry) Part(steps value.Path) (any, bool) {
 	return v, true
 }
 
-// TextOf is a part of a value as people see it: scalars as text, lists and maps as JSON.
+// TextOf returns a part of a value as people see it: scalars as text, lists and maps as JSON.
 func TextOf(v any) string {
 	text, err := stackText(v)
 	if err != nil {

@@ -59,7 +59,7 @@ func ReadTemplate(src *diag.Source) (*Template, diag.Diagnostics) {
 	return t, d.diags
 }
 
-// scalar is the text of a value of any kind but lists and maps; empty for null.
+// scalar returns the text of a value of any kind but lists and maps; empty for null.
 func (d *document) scalar(field string, n *yaml.Node) string {
 	if isNull(n) {
 		return ""
@@ -80,7 +80,7 @@ func CheckName(name string) error {
 		name)
 }
 
-// Fill is a text of a template with a project's name and description in their places.
+// Fill returns a text of a template with a project's name and description in their places.
 func Fill(text []byte, name, description string) []byte {
 	text = bytes.ReplaceAll(text, []byte(templateName), []byte(name))
 	return bytes.ReplaceAll(text, []byte(templateDescription), []byte(description))
@@ -130,7 +130,7 @@ func isNote(line string) bool {
 	return strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#")
 }
 
-// header is the lines with a project's name and description.
+// header returns the lines with a project's name and description.
 func header(name, description string) (string, error) {
 	root := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{stringNode("name"), stringNode(name)}}
 	if description != "" {

@@ -83,7 +83,7 @@ func (s *Sources) handler(dir string, r check.HandlerSource) (*bundle.Bundle, er
 		Minify: r.Minify, Handler: &bundle.Handler{Export: r.Export, Captured: r.Captured}})
 }
 
-// faultsOf are the faults that an error lists, each with a place; nil for another error, and for none.
+// faultsOf returns the faults that an error lists, each with a place; nil for another error, and for none.
 func faultsOf(err error, source string) []check.BundleFault {
 	var faulty *bundle.Error
 	if !errors.As(err, &faulty) {

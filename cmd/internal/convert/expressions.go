@@ -65,7 +65,7 @@ func (c *cloudFormation) say(format string, args ...any) {
 	}
 }
 
-// owner is the name of the current resource; empty outside of resources.
+// owner returns the name of the current resource; empty outside of resources.
 func (c *cloudFormation) owner() string {
 	if c.current == nil {
 		return ""
@@ -73,7 +73,7 @@ func (c *cloudFormation) owner() string {
 	return c.current.name
 }
 
-// accessOf is the resource in an expression, and notes the use.
+// accessOf returns the resource in an expression, and notes the use.
 func (c *cloudFormation) accessOf(r *templateResource, line int) string {
 	if c.current != nil {
 		c.current.uses[r.logical] = line
@@ -103,7 +103,7 @@ func (c *cloudFormation) identity(r *templateResource) string {
 	return "id"
 }
 
-// absent is a configuration value in place of a resource, or of its attribute, that the program does not have.
+// absent returns a configuration value in place of a resource, or of its attribute, that the program does not have.
 func (c *cloudFormation) absent(name, attribute string) string {
 	about := "what Ref gives for " + name
 	if attribute != "" {
@@ -205,7 +205,7 @@ func property(o *schema.Object, name string) *schema.Property {
 	return nil
 }
 
-// words is a name of CloudFormation as aws-native spells it: DBInstanceClass is dbInstanceClass.
+// words returns a name of CloudFormation as aws-native spells it: DBInstanceClass is dbInstanceClass.
 func words(name string) string {
 	var b strings.Builder
 	isUpper := func(r rune) bool { return r >= 'A' && r <= 'Z' }
@@ -242,7 +242,7 @@ func intrinsic(node *yaml.Node) (string, *yaml.Node) {
 	return "", nil
 }
 
-// expr is a value as the text of an expression.
+// expr returns a value as the text of an expression.
 func (c *cloudFormation) expr(node *yaml.Node) string {
 	name, arg := intrinsic(node)
 	if name == "" {
@@ -346,7 +346,7 @@ func (c *cloudFormation) operand(node *yaml.Node) string {
 	return text
 }
 
-// index is a number that a template may write as a text.
+// index returns a number that a template may write as a text.
 func index(expr string) string {
 	if trimmed := strings.Trim(expr, `"`); digits().MatchString(trimmed) {
 		return trimmed

@@ -55,7 +55,7 @@ func (c *cloudFormation) nest(r *templateResource) *cloudFormation {
 	return sub
 }
 
-// arguments are the inputs of the component that stands for a nested stack.
+// arguments returns the inputs of the component that stands for a nested stack.
 func (c *cloudFormation) arguments(r *templateResource) *yaml.Node {
 	properties := mapping()
 	inputs := r.nested.sections["config"]
@@ -91,7 +91,7 @@ func (c *cloudFormation) arguments(r *templateResource) *yaml.Node {
 	return properties
 }
 
-// argument is the value of a parameter, which a template may write as a text whatever its type is.
+// argument returns the value of a parameter, which a template may write as a text whatever its type is.
 func (c *cloudFormation) argument(value *yaml.Node, typed string) *yaml.Node {
 	name, arg := intrinsic(value)
 	switch {
@@ -105,7 +105,7 @@ func (c *cloudFormation) argument(value *yaml.Node, typed string) *yaml.Node {
 	return c.value(value, nil, "")
 }
 
-// nestedName is the input with the name of a nested stack.
+// nestedName returns the input with the name of a nested stack.
 func (p *Program) nestedName() string {
 	if p.stack == "" {
 		p.stack = p.unique("stackName")
@@ -114,7 +114,7 @@ func (p *Program) nestedName() string {
 	return p.stack
 }
 
-// component is the program as a component of another one.
+// component returns the program as a component of another one.
 func (p *Program) component() *yaml.Node {
 	out := mapping()
 	if p.about != "" {

@@ -288,7 +288,7 @@ func list(items ...*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: items}
 }
 
-// text is a scalar that reads back as this text.
+// text returns a scalar that reads back as this text.
 func text(value string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
 	if strings.Contains(strings.TrimRight(value, "\n"), "\n") && !strings.ContainsAny(value, "\t\r") &&

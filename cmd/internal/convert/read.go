@@ -54,7 +54,7 @@ func documents(src *diag.Source) ([]*yaml.Node, diag.Diagnostics) {
 	}
 }
 
-// fault is a finding about a line of an input.
+// fault returns a finding about a line of an input.
 func fault(src *diag.Source, line int, detail, format string, args ...any) diag.Diagnostics {
 	line = max(1, min(line, src.Lines()))
 	start := src.Offset(diag.Position{Line: line, Column: 1})

@@ -18,7 +18,7 @@ var escapes = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-// quoted is a text in an expression.
+// quoted returns a text in an expression.
 func quoted(value string) string { return `"` + escapes().Replace(value) + `"` }
 
 // piece is a part of a text with references: a text, or an expression.
@@ -103,7 +103,7 @@ func (c *cloudFormation) joined(arg *yaml.Node) ([]piece, bool) {
 	return pieces, true
 }
 
-// written is a text with references as a program writes it.
+// written returns a text with references as a program writes it.
 func written(pieces []piece) *yaml.Node {
 	var b strings.Builder
 	for _, p := range pieces {
@@ -119,7 +119,7 @@ func written(pieces []piece) *yaml.Node {
 	return text(b.String())
 }
 
-// rendered is a value of a program as the text of an expression, whose further lines begin with pad.
+// rendered returns a value of a program as the text of an expression, whose further lines begin with pad.
 func rendered(node *yaml.Node, pad string) string {
 	switch node.Kind {
 	case yaml.SequenceNode:
@@ -144,7 +144,7 @@ func rendered(node *yaml.Node, pad string) string {
 	return strings.ReplaceAll(operandText(node.Value), "\n", "\n"+pad)
 }
 
-// operandText is a text of a program in an expression: the expression that it consists of, or a literal.
+// operandText returns a text of a program in an expression: the expression that it consists of, or a literal.
 func operandText(value string) string {
 	inner, found := strings.CutPrefix(value, "${")
 	depth, quote := 1, false
@@ -183,7 +183,7 @@ func enclosed(left string, items []string, right, pad string) string {
 	return left + "\n" + pad + "  " + strings.Join(items, ",\n"+pad+"  ") + "\n" + pad + right
 }
 
-// literalText is a text of a program, with its interpolations, between quotes.
+// literalText returns a text of a program, with its interpolations, between quotes.
 func literalText(value string) string {
 	var b strings.Builder
 	depth := 0

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// value is a value of a template as a program writes it. t is its type, or nil; path leads to it.
+// value returns a value of a template as a program writes it. t is its type, or nil; path leads to it.
 func (c *cloudFormation) value(node *yaml.Node, t schema.Type, path string) *yaml.Node {
 	t = required(t)
 	name, arg := intrinsic(node)
@@ -46,7 +46,7 @@ func required(t schema.Type) schema.Type {
 	return schema.Required(t)
 }
 
-// called is a call of an intrinsic function; nil for anything else.
+// called returns a call of an intrinsic function; nil for anything else.
 func (c *cloudFormation) called(node *yaml.Node, name string, arg *yaml.Node, t schema.Type, path string) *yaml.Node {
 	switch name {
 	case "":
@@ -89,7 +89,7 @@ func (c *cloudFormation) called(node *yaml.Node, name string, arg *yaml.Node, t 
 	return text("${" + c.expr(node) + "}")
 }
 
-// literal is a value that is written out.
+// literal returns a value that is written out.
 func (c *cloudFormation) literal(node *yaml.Node, t schema.Type, path string) *yaml.Node {
 	if u, ok := t.(*schema.Union); ok {
 		t = choose(u, node)

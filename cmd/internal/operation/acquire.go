@@ -158,7 +158,7 @@ func (p *Providers) InstallDependencies(ctx context.Context, name, dir string) e
 	return p.finder.Host.InstallDependencies(ctx, name, dir)
 }
 
-// lockDir is the folder of a project's lock file.
+// lockDir returns the folder of a project's lock file.
 func lockDir(ws *workspace.Workspace) string {
 	if ws.Project.Path != "" {
 		return filepath.Dir(ws.Project.Path)

@@ -47,7 +47,8 @@ func versionAdvice(ctx context.Context, program *check.Program, providers *Provi
 	return advice
 }
 
-// versionInState is the version of a package's default provider in a state; empty when there is none, or none is known.
+// versionInState returns the version of a package's default provider in a state; empty when there is none, or none is
+// known.
 func versionInState(base *state.Snapshot, pkg string) string {
 	for _, r := range base.Resources {
 		if r.Delete || r.Type != urn.ProviderType(pkg) || !r.URN.IsDefaultProvider() {
@@ -116,7 +117,7 @@ func makesMany(n *check.Node) bool {
 	return false
 }
 
-// aliasFor is the option that keeps a resource as one of the instances.
+// aliasFor returns the option that keeps a resource as one of the instances.
 func aliasFor(n *check.Node, u urn.URN) string {
 	key := "0"
 	switch t := schema.Required(n.Type).(type) {

@@ -177,7 +177,7 @@ type configuration struct {
 	values   map[project.Key]project.Text
 }
 
-// engine is the configuration as the engine takes it (F3.12).
+// engine returns the configuration as the engine takes it (F3.12).
 func (c *configuration) engine() (texts map[string]string, secretKeys []string) {
 	texts = make(map[string]string, len(c.values))
 	for key, text := range c.values {
@@ -190,7 +190,7 @@ func (c *configuration) engine() (texts map[string]string, secretKeys []string) 
 	return texts, secretKeys
 }
 
-// secrets are the plain texts of secret configuration, to be masked wherever they appear (L9.34).
+// secrets returns the plain texts of secret configuration, to be masked wherever they appear (L9.34).
 func (c *configuration) secrets() []string {
 	var texts []string
 	for _, text := range c.values {
@@ -201,8 +201,8 @@ func (c *configuration) secrets() []string {
 	return texts
 }
 
-// record is the configuration in the form of stack files, so that no secret is in plain text. Secrets of environments
-// are left out: they are opened anew each time, and are not the stack's to keep.
+// record returns the configuration in the form of stack files, so that no secret is in plain text. Secrets of
+// environments are left out: they are opened anew each time, and are not the stack's to keep.
 func (c *configuration) record() map[string]json.RawMessage {
 	config := make(map[string]json.RawMessage, len(c.values))
 	for key, text := range c.values {
@@ -222,7 +222,7 @@ func (c *configuration) record() map[string]json.RawMessage {
 	return config
 }
 
-// source is the text of the settings file; nil before it is read.
+// source returns the text of the settings file; nil before it is read.
 func (c *configuration) source() *diag.Source {
 	if c.settings == nil {
 		return nil

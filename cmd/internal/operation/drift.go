@@ -125,7 +125,7 @@ const (
 		`unreachable|\bunavailable\b|no provider plugin`
 )
 
-// failureCode is the exit code of a look that failed: it is not known then whether there is drift.
+// failureCode returns the exit code of a look that failed: it is not known then whether there is drift.
 func failureCode(texts []string) int {
 	denied, unreachable := regexp.MustCompile(deniedWords), regexp.MustCompile(unreachableWords)
 	for _, text := range texts {

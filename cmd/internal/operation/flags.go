@@ -115,7 +115,7 @@ type GivenSchemas struct {
 
 type givenSchema struct{ version, path string }
 
-// SchemaDirs are the flags --schema-dir with directories.
+// SchemaDirs returns the flags --schema-dir with directories.
 func SchemaDirs(dirs ...string) SchemaFlags { return SchemaFlags{dirs: dirs} }
 
 // ReadGivenSchemas finds the files of the flags. Those of --schema are read for the names of their packages.
@@ -153,8 +153,8 @@ func ReadGivenSchemas(a *console.Console, f SchemaFlags) (*GivenSchemas, error) 
 	return g, nil
 }
 
-// find is the file of a package; empty when none is given. Of several versions the wanted one is taken, or the last by
-// name when none is wanted.
+// find returns the file of a package; empty when none is given. Of several versions the wanted one is taken, or the
+// last by name when none is wanted.
 func (g *GivenSchemas) find(d schema.Descriptor) string {
 	if g == nil {
 		return ""

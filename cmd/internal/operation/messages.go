@@ -195,7 +195,7 @@ func (s *display) hookSays(line string) {
 	s.sink.event(&engine.Message{Severity: diag.Info, Text: line})
 }
 
-// messageOf is a finding as an event.
+// messageOf returns a finding as an event.
 func (s *display) messageOf(d diag.Diagnostic) *engine.Message {
 	m := &engine.Message{Severity: d.Severity, Code: d.Code, Text: d.Summary}
 	if d.Detail != "" {

@@ -77,7 +77,7 @@ func (p *pathPlugins) Unseen() diag.Diagnostics {
 	return diags
 }
 
-// Placed is the same with the places of a workspace that was read later, of the same project.
+// Placed returns the same with the places of a workspace that was read later, of the same project.
 func (p *pathPlugins) Placed(ws *workspace.Workspace) *pathPlugins {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -37,7 +37,7 @@ type pendingWork struct {
 	told    bool                        // what an earlier run left in flight was told
 }
 
-// begin is the state of a session with what an earlier run left in flight resolved, in the file too.
+// begin returns the state of a session with what an earlier run left in flight resolved, in the file too.
 func (w *pendingWork) begin(ctx context.Context, session *backend.Session, op Operation) (*state.Snapshot, error) {
 	base := session.Base()
 	next, err := w.resolveAll(ctx, base, op)
@@ -411,7 +411,7 @@ func (w *pendingWork) recordedAs(r *state.Resource) string {
 	return w.hide(" (" + strings.Join(inputs, ", ") + ")")
 }
 
-// namingInputs are the inputs of a resource that are most likely to name the object: first those whose text has the
+// namingInputs returns the inputs of a resource that are most likely to name the object: first those whose text has the
 // resource's own name in it, as automatic names have, then those whose key says that it is a name or a place, also
 // inside of maps such as the metadata of Kubernetes. Without any of these it is the first plain texts. Secrets are left
 // out.

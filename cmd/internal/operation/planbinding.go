@@ -62,8 +62,8 @@ func checksum(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// stateDigest is the same for the same state, no matter who reads it. Secrets count by the time at which their resource
-// was written.
+// stateDigest returns the same for the same state, no matter who reads it. Secrets count by the time at which their
+// resource was written.
 func stateDigest(s *state.Snapshot) (string, error) {
 	if s == nil {
 		return checksum(nil), nil

@@ -235,7 +235,7 @@ func (f *planFile) configure(c *configuration, name, namespace string) error {
 	return nil
 }
 
-// configData is a configuration value as settings have it.
+// configData returns a configuration value as settings have it.
 func configData(raw json.RawMessage) (any, error) {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {

@@ -107,7 +107,7 @@ func inherited(info analyzer.Info, inherits, given value.Value) value.Value {
 	return given
 }
 
-// policySettings is a member of a configuration as a map; a word is the level.
+// policySettings returns a member of a configuration as a map; a word is the level.
 func policySettings(v value.Value) value.Value {
 	if v.Is(value.KindString) {
 		return value.EmptyMap().With(levelKey, v)

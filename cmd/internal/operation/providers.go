@@ -202,7 +202,7 @@ func (p *Providers) Close() error {
 	return err
 }
 
-// Embedded is the in-process provider that serves a package; nil when a plugin does, or nothing.
+// Embedded returns the in-process provider that serves a package; nil when a plugin does, or nothing.
 func (p *Providers) Embedded(name, version, url string, parameterized bool) console.EmbeddedProviders {
 	if parameterized || url != "" || p.Paths.has(name) {
 		return nil
@@ -255,7 +255,7 @@ func (p *Providers) Load(ctx context.Context, pkg provider.Package) (provider.Pr
 	})
 }
 
-// Schemas is a loader of the schemas that go with these providers.
+// Schemas returns a loader of the schemas that go with these providers.
 func (p *Providers) Schemas() schema.Loader {
 	loader, _ := p.WatchedSchemas()
 	return loader
@@ -322,7 +322,7 @@ func (p *Providers) FetchSchema(ctx context.Context, d schema.Descriptor) ([]byt
 	return p.finder.SchemaText(ctx, d)
 }
 
-// PackageNames are the packages that are built in, installed, or a project's own.
+// PackageNames returns the packages that are built in, installed, or a project's own.
 func PackageNames(home string, own []string) []string {
 	names := append(embedded.Names(), own...)
 	for _, installed := range plugin.Installed(home) {

@@ -286,8 +286,8 @@ func (d declaration) formerName(instances []renamed) (string, bool) {
 	return "", false
 }
 
-// renameAdvice is the finding about a declaration whose resources look renamed; nil if none does, or if one alias does
-// not find all of them.
+// renameAdvice returns the finding about a declaration whose resources look renamed; nil if none does, or if one alias
+// does not find all of them.
 func renameAdvice(program *check.Program, d declaration, instances []renamed,
 	moved map[urn.URN]urn.URN) *diag.Diagnostic {
 	if len(instances) == 0 {
@@ -347,7 +347,7 @@ func aliasOf(program *check.Program, d declaration, r renamed, was string, moved
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// flowText is a text as it stands inside of brackets.
+// flowText returns a text as it stands inside of brackets.
 func flowText(text string) string {
 	if strings.ContainsAny(text, ":#{}[],&*!|>'\"%@`$ ") || text == "" || strings.HasPrefix(text, "-") {
 		return fmt.Sprintf("%q", strings.ReplaceAll(text, "${", "$${"))

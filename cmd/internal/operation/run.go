@@ -339,7 +339,7 @@ func (p *Pipeline) runProgram(ctx context.Context, m monitor.Monitor, address st
 	return nil
 }
 
-// beginRecord is the part of the history record of an operation that is known when it begins.
+// beginRecord returns the part of the history record of an operation that is known when it begins.
 func (p *Pipeline) beginRecord(op Operation) *backend.Record {
 	return &backend.Record{Kind: op.Kind, StartTime: p.Console.Now().Unix(), Message: p.options.Message,
 		Environment: environmentRecord(p.Console, p.options, p.Workspace.Project.Dir), Config: p.config.record()}

@@ -117,7 +117,7 @@ func (s *display) viewOptions(name string) view.Options {
 	return options
 }
 
-// nextCommand is the command that a view may speak of when it says what to do next; empty for none. Who calls the
+// nextCommand returns the command that a view may speak of when it says what to do next; empty for none. Who calls the
 // program by Pulumi's name reads what that writes.
 func (s *display) nextCommand() string {
 	switch s.options.Command {
@@ -228,7 +228,7 @@ func Property(file *ast.File, resource diag.Range, text string) (diag.Range, boo
 	return diag.Range{}, false
 }
 
-// deepest is the expression that a path leads to, or the last one on the way that is written out.
+// deepest returns the expression that a path leads to, or the last one on the way that is written out.
 func deepest(e ast.Expr, path value.Path) ast.Expr {
 	if len(path) == 0 {
 		return e

@@ -50,7 +50,7 @@ const TestScript = "test.sh"
 // joining are the embedded templates whose files fit into any project.
 var joining = []string{"github-actions", "gitlab-ci"}
 
-// Names are the names of the templates in the binary, the one to begin with first.
+// Names returns the names of the templates in the binary, the one to begin with first.
 func Names() []string {
 	entries, _ := embedded.ReadDir("files") // which is in the binary
 	names := make([]string, 0, len(entries))
@@ -156,7 +156,7 @@ type FaultyError struct {
 	Found diag.Diagnostics
 }
 
-// Error is the first finding.
+// Error returns the first finding.
 func (e *FaultyError) Error() string {
 	return fmt.Sprintf("the template is faulty: %s", e.Found[0].Summary)
 }
@@ -185,7 +185,7 @@ var usual = []File{
 	{Path: plugin.LockName, Text: []byte(unlocked), Mode: 0o644, Usual: true},
 }
 
-// Fill is the files of a project with that name and description, a .gitignore and a lock file among them.
+// Fill returns the files of a project with that name and description, a .gitignore and a lock file among them.
 func (t *Template) Fill(name, description string) ([]File, error) {
 	var made []File
 	for _, f := range t.files {
@@ -271,7 +271,7 @@ func writeFile(root *os.Root, name string, flags int, f File) error {
 	return errors.Join(err, out.Close())
 }
 
-// NameFor is a project's name made of a folder's: what a name cannot have becomes a hyphen.
+// NameFor returns a project's name made of a folder's: what a name cannot have becomes a hyphen.
 func NameFor(dir string) string {
 	name := strings.Trim(regexp.MustCompile(`[^A-Za-z0-9_.-]+`).ReplaceAllString(filepath.Base(dir), "-"), "-")
 	if project.CheckName(name) != nil {

@@ -224,5 +224,5 @@ func onlySame(changes map[string]int) bool {
 	return len(changes) > 0
 }
 
-// now is the time of answers, in milliseconds, by the clock of records.
+// now returns the time of answers, in milliseconds, by the clock of records.
 func now() int64 { return time.Now().UnixMilli() }

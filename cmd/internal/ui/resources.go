@@ -111,7 +111,7 @@ func status(r *state.Resource) string {
 	return ""
 }
 
-// needs are the resources that r depends on but for its parent and its provider, each once.
+// needs returns the resources that r depends on but for its parent and its provider, each once.
 func needs(r *state.Resource) []urn.URN {
 	list := slices.Clone(r.Dependencies)
 	for _, urns := range r.PropertyDependencies {
@@ -182,7 +182,7 @@ func (s *Server) resource(_ context.Context, k *kept, q query) (any, error) {
 	return d, nil
 }
 
-// via are the properties by which r depends on a resource.
+// via returns the properties by which r depends on a resource.
 func via(r *state.Resource, u urn.URN) []string {
 	var keys []string
 	for key, urns := range r.PropertyDependencies {

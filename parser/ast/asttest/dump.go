@@ -340,7 +340,7 @@ func (d *dumper) expr(field string, e ast.Expr) {
 	})
 }
 
-// accessText is an access in one spelling, with the place of each part.
+// accessText returns an access in one spelling, with the place of each part.
 func (d *dumper) accessText(a *ast.Access) string {
 	text := d.quoted(a.Root)
 	for _, step := range a.Steps {

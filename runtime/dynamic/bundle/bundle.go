@@ -94,7 +94,7 @@ type Fault struct {
 // Error lists all faults of a source. It has at least one.
 type Error struct{ Faults []Fault }
 
-// Error is the first fault with its place, and the number of others.
+// Error returns the first fault with its place, and the number of others.
 func (e *Error) Error() string {
 	text := e.Faults[0].String()
 	if more := len(e.Faults) - 1; more > 0 {
@@ -111,7 +111,7 @@ func (f Fault) Place() string {
 	return fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column+1)
 }
 
-// String is the place and the message.
+// String returns the place and the message.
 func (f Fault) String() string {
 	if f.File == "" {
 		return f.Message

@@ -110,7 +110,7 @@ func defines(text, name string) bool {
 		MatchString(text)
 }
 
-// missingModules are the modules that a text imports from its own package and that are not there, and the captured
+// missingModules returns the modules that a text imports from its own package and that are not there, and the captured
 // values where there are none.
 func missingModules(o Options, name, base, text string) []Fault {
 	var faults []Fault
@@ -166,7 +166,7 @@ func importedModules(text string) []string {
 	return modules
 }
 
-// joinModule is the name of a module inside a package, which may be nothing but dots.
+// joinModule returns the name of a module inside a package, which may be nothing but dots.
 func joinModule(pkg, name string) string {
 	if strings.HasSuffix(pkg, ".") {
 		return pkg + name
@@ -174,8 +174,8 @@ func joinModule(pkg, name string) string {
 	return pkg + "." + name
 }
 
-// moduleFiles are the files that a module may be, relative to the project: here is the folder of the importing file,
-// base the folder of the entry.
+// moduleFiles returns the files that a module may be, relative to the project: here is the folder of the importing
+// file, base the folder of the entry.
 func moduleFiles(module, here, base string) []string {
 	dir := base
 	if dots := len(module) - len(strings.TrimLeft(module, ".")); dots > 0 {

@@ -18,7 +18,7 @@ func Resource(name string, edits ...func(*state.Resource)) *state.Resource {
 	return r
 }
 
-// On is an edit of Resource: it depends on others too.
+// On returns an edit of Resource: it depends on others too.
 func On(names ...string) func(*state.Resource) {
 	return func(r *state.Resource) {
 		for _, name := range names {

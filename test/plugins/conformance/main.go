@@ -105,8 +105,8 @@ func name(p plugin.Provider) string {
 	return schema.Name
 }
 
-// serve is a provider as its plugin: some bring a server of their own. The ready-made server loses what a create that
-// failed half-way says beside its error; plugins made with Pulumi's libraries do not.
+// serve returns a provider as its plugin: some bring a server of their own. The ready-made server loses what a create
+// that failed half-way says beside its error; plugins made with Pulumi's libraries do not.
 func serve(p plugin.Provider) pulumirpc.ResourceProviderServer {
 	if custom, ok := p.(providers.ProviderWithCustomServer); ok {
 		return custom.NewProviderServer()

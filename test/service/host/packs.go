@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// requiredPolicies are the packs that every run needs, which are served at an address.
+// requiredPolicies returns the packs that every run needs, which are served at an address.
 func (h *Host) requiredPolicies(address string) []map[string]any {
 	list := []map[string]any{}
 	for i, p := range h.behaviour().Policies {

@@ -47,7 +47,7 @@ func Record(h http.Handler, take func(Exchange)) http.Handler {
 	})
 }
 
-// jsonOf is a text as JSON: as it is, or as a string if it is none, such as the document of an environment.
+// jsonOf returns a text as JSON: as it is, or as a string if it is none, such as the document of an environment.
 func jsonOf(text []byte) json.RawMessage {
 	if len(text) == 0 || json.Valid(text) {
 		return text

@@ -108,7 +108,7 @@ func (t target) String() string { return strings.TrimSpace(t.system + " " + t.ta
 var targets = []target{{"linux", "amd64", ""}, {"linux", "amd64", "lean"}, {"windows", "amd64", ""},
 	{"darwin", "arm64", ""}, {"js", "wasm", ""}}
 
-// patterns are the packages that are checked for a target.
+// patterns returns the packages that are checked for a target.
 func (t target) patterns() []string {
 	if t.system == "js" {
 		return []string{"./cmd/yamlhost-web", "./check", "./eval", "./parser", "./builtins", "./schema"}

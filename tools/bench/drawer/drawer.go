@@ -50,7 +50,7 @@ var (
 	_ provider.Lister     = (*Provider)(nil)
 )
 
-// Objects are all objects in a folder.
+// Objects returns all objects in a folder.
 func Objects(dir string) ([]Object, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
@@ -296,7 +296,7 @@ func (p *Provider) Parameterize(_ context.Context, r provider.ParameterizeReques
 // madeVersion is the version of the packages that the drawer becomes.
 const madeVersion = "3.0.0"
 
-// Schema is the package's schema.
+// Schema returns the package's schema.
 func (p *Provider) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
 	if p.made == "" {
 		return schema, nil

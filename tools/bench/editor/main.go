@@ -119,7 +119,7 @@ func (t *table) add(name string, s sample) {
 	t.samples[name] = append(t.samples[name], s)
 }
 
-// high is the value that 95 of 100 samples do not exceed.
+// high returns the value that 95 of 100 samples do not exceed.
 func high(list []sample, field func(sample) time.Duration) float64 {
 	values := make([]time.Duration, len(list))
 	for i, s := range list {

@@ -25,7 +25,7 @@ func writePage(file, page string) error {
 	return os.WriteFile(page, all.page(), 0o644)
 }
 
-// page is the page of the documentation.
+// page returns the page of the documentation.
 func (all *results) page() []byte {
 	var b bytes.Buffer
 	b.WriteString(opening)
@@ -163,7 +163,7 @@ func (all *results) exponents(b *bytes.Buffer, mode string, known []int) {
 	}
 }
 
-// ratio is a cell with how many times as much CPU one took as another.
+// ratio returns a cell with how many times as much CPU one took as another.
 func ratio(r, entry *row) string {
 	if r == nil || entry == nil || median(entry.CPU) == 0 {
 		return "–"
@@ -171,7 +171,7 @@ func ratio(r, entry *row) string {
 	return fmt.Sprintf("%.2f", median(r.CPU)/median(entry.CPU))
 }
 
-// exponent is a cell with the e for which a cost grows as size^e, in bold if that is too steep.
+// exponent returns a cell with the e for which a cost grows as size^e, in bold if that is too steep.
 func exponent(before, after float64, from, to int) string {
 	power := math.Round(100*math.Log(after/before)/math.Log(float64(to)/float64(from))) / 100
 	if power > steepest {

@@ -87,7 +87,7 @@ func most(size int) int {
 	return 0
 }
 
-// parts are all parts, in the order in which they are measured: those that take long are the last.
+// parts returns all parts, in the order in which they are measured: those that take long are the last.
 func parts() []*part {
 	var all, long []*part
 	for _, size := range sizes {

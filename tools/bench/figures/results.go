@@ -30,7 +30,7 @@ func (r *row) add(f figure) {
 	r.Peak, r.Written = append(r.Peak, f.Peak), append(r.Written, f.Written)
 }
 
-// median is the middle of some figures, which are not changed.
+// median returns the middle of some figures, which are not changed.
 func median[T int64 | float64](figures []T) T {
 	if len(figures) == 0 {
 		return 0
@@ -39,7 +39,7 @@ func median[T int64 | float64](figures []T) T {
 	return sorted[len(sorted)/2]
 }
 
-// spread is the distance between the least and the most.
+// spread returns the distance between the least and the most.
 func spread(figures []float64) float64 { return slices.Max(figures) - slices.Min(figures) }
 
 // results are all figures that are known.

@@ -133,7 +133,7 @@ type stack struct {
 	inProcess   bool
 }
 
-// state is the file of the stack's state.
+// state returns the file of the stack's state.
 func (s *stack) state() string {
 	return filepath.Join(s.dir, "backend", ".pulumi", "stacks", "generated", "dev.json")
 }
@@ -169,7 +169,7 @@ func (s *stack) write(p *part, edit int) error {
 	return os.WriteFile(s.source, text, 0o644)
 }
 
-// command is the one that does an operation; nil if the tool has none.
+// command returns the one that does an operation; nil if the tool has none.
 func (s *stack) command(o operation, plugin, floor string) *exec.Cmd {
 	switch {
 	case s.name == floorTool && o.floor == "":

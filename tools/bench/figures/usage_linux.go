@@ -36,7 +36,7 @@ func bytesWritten(pid int) int64 {
 	return 0
 }
 
-// usage is the CPU time and the peak memory of a process and of the children it waited for.
+// usage returns the CPU time and the peak memory of a process and of the children it waited for.
 func usage(s *os.ProcessState) (cpu time.Duration, peak int64) {
 	r, ok := s.SysUsage().(*syscall.Rusage)
 	if !ok {
@@ -66,7 +66,7 @@ func reapOrphans() {
 	}
 }
 
-// cpuOfChildren is the CPU time of all children that ended so far, with theirs.
+// cpuOfChildren returns the CPU time of all children that ended so far, with theirs.
 func cpuOfChildren() time.Duration {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &r); err != nil {

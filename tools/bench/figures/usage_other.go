@@ -10,7 +10,7 @@ import (
 // bytesWritten is known on Linux only.
 func bytesWritten(int) int64 { return 0 }
 
-// usage is the CPU time of a process; its memory is known on Linux only.
+// usage returns the CPU time of a process; its memory is known on Linux only.
 func usage(s *os.ProcessState) (cpu time.Duration, peak int64) {
 	return s.UserTime() + s.SystemTime(), 0
 }

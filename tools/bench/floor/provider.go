@@ -15,7 +15,7 @@ import (
 // provider takes a request and gives an answer.
 type provider func(method string, request message) message
 
-// local is the provider in this process: it answers as the plugin does.
+// local returns the provider in this process: it answers as the plugin does.
 func local(method string, request message) message {
 	switch name := string(request.find(5)); method {
 	case "Check":

@@ -20,5 +20,5 @@ func (l Loader) Load(_ context.Context, p provider.Package) (provider.Provider, 
 	return &Provider{delay: l.Delay}, nil
 }
 
-// Schema is the schema of the package noop.
+// Schema returns the schema of the package noop.
 func (Loader) Schema(name string) ([]byte, bool) { return schema, name == "noop" }

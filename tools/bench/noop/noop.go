@@ -40,7 +40,7 @@ func (p *Provider) Parameterize(context.Context, provider.ParameterizeRequest) (
 	return provider.ParameterizeResponse{}, errors.New("noop takes no parameters")
 }
 
-// Schema is the package's schema.
+// Schema returns the package's schema.
 func (p *Provider) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
 	return schema, nil
 }

@@ -9,8 +9,8 @@ import (
 	"math/rand/v2"
 )
 
-// YAML is a whole program, project fields included, with n resources of the package noop. edit changes the title of
-// every edit-th resource; 0 changes none.
+// YAML returns a whole program, project fields included, with n resources of the package noop. edit changes the title
+// of every edit-th resource; 0 changes none.
 func YAML(n, edit int) []byte {
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	var b bytes.Buffer
@@ -57,7 +57,7 @@ func YAML(n, edit int) []byte {
 // about as deep as a tree.
 func parent(i int, random *rand.Rand) int { return random.IntN(i/2 + 1) }
 
-// Terraform is a program of the same size for terraform, with its built-in resource and values of the same shape.
+// Terraform returns a program of the same size for terraform, with its built-in resource and values of the same shape.
 func Terraform(n, edit int) []byte {
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	var b bytes.Buffer

@@ -119,7 +119,7 @@ func keepJournal(folder, kept string, stop, done chan struct{}) {
 	}
 }
 
-// onlyFile is the last file below a folder with such a name; empty when there is none.
+// onlyFile returns the last file below a folder with such a name; empty when there is none.
 func onlyFile(folder, suffix string) (found string) {
 	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(path, suffix) {
@@ -170,7 +170,7 @@ func events(o outcome, name, text string) {
 	}
 }
 
-// subjectOf is the kind of an event and the URN that it is about.
+// subjectOf returns the kind of an event and the URN that it is about.
 func subjectOf(e map[string]any) string {
 	for kind, body := range e {
 		fields, _ := body.(map[string]any)

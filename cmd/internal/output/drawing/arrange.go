@@ -152,7 +152,7 @@ func (s *scene) nest(byID map[string]*item) {
 	}
 }
 
-// home is the level that an item is in.
+// home returns the level that an item is in.
 func (s *scene) home(it *item) *level {
 	if it.parent == nil {
 		return s.root
@@ -255,7 +255,7 @@ type block struct {
 	lines [][]*vertex // of a layered block: its columns
 }
 
-// parts are the connected parts of a level, in the order of their first items.
+// parts returns the connected parts of a level, in the order of their first items.
 func (lv *level) parts() []*block {
 	root := make(map[*item]*item, len(lv.items))
 	find := func(it *item) *item {

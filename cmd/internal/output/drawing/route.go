@@ -117,8 +117,8 @@ func (b *block) route(linksOfLevel int) {
 	}
 }
 
-// ports are the heights at which links reach the boxes on their right: spread over the side, in the order in which they
-// come.
+// ports returns the heights at which links reach the boxes on their right: spread over the side, in the order in which
+// they come.
 func (b *block) ports() map[*link]float64 {
 	ports := make(map[*link]float64, len(b.links))
 	before := func(l *link) float64 {

@@ -56,7 +56,7 @@ func (x *writer) title(text string) {
 	}
 }
 
-// num is a number with at most one decimal place.
+// num returns a number with at most one decimal place.
 func num(f float64) string {
 	return strconv.FormatFloat(math.Round(f*10)/10+0, 'f', -1, 64)
 }
@@ -198,7 +198,7 @@ func (x *writer) links(list []*link) {
 	}
 }
 
-// pathOf is a link's curve as the data of a path.
+// pathOf returns a link's curve as the data of a path.
 func pathOf(l *link) string {
 	if l.coarse {
 		return linesOf(l.curve)
@@ -220,7 +220,7 @@ func pathOf(l *link) string {
 	return d.String()
 }
 
-// linesOf is a row of straight lines between whole pixels as the data of a path.
+// linesOf returns a row of straight lines between whole pixels as the data of a path.
 func linesOf(points []point) string {
 	whole := func(f float64) int64 { return int64(math.Round(f)) }
 	x, y := whole(points[0].x), whole(points[0].y)

@@ -189,7 +189,7 @@ func (s *sketch) edges(o *needer) {
 	}
 }
 
-// invoked is the token of the provider function, or of the method, that a call calls; empty for other calls.
+// invoked returns the token of the provider function, or of the method, that a call calls; empty for other calls.
 func (s *sketch) invoked(c *ast.Call) string {
 	switch call := s.program.Call(c); {
 	case call == nil:
@@ -209,7 +209,7 @@ func within(inner, outer diag.Range) bool {
 	return inner.Source == outer.Source && inner.Start >= outer.Start && inner.End <= outer.End
 }
 
-// referenceText is a reference as programs write it.
+// referenceText returns a reference as programs write it.
 func referenceText(a *ast.Access) string {
 	text := a.Root.Value
 	for _, step := range a.Steps {

@@ -132,7 +132,7 @@ func writePlanCounts(w io.Writer, r *Record) error {
 // Group is how a log folds what belongs together.
 type Group struct{ Begin, End string }
 
-// GroupOf are the lines around a section of a log in a system; empty where it has none. id is unique in the log.
+// GroupOf returns the lines around a section of a log in a system; empty where it has none. id is unique in the log.
 func GroupOf(s System, id, title string, unix int64) Group {
 	title = strings.NewReplacer("\n", " ", "\r", " ").Replace(title)
 	switch s {

@@ -114,7 +114,7 @@ func (r *Record) fromRoot() diag.Diagnostics {
 	return ds
 }
 
-// rooted is a path of the working directory as the repository has it.
+// rooted returns a path of the working directory as the repository has it.
 func (r *Record) rooted(name string) string {
 	if r.Root == "" {
 		return name

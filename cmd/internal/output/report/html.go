@@ -113,7 +113,7 @@ func pageTable(heading, class string, rows [][]string) string {
 	return b.String() + "</table>"
 }
 
-// pageResources are the resources and their types as JSON, which the page has in a script as it is: encoding/json
+// pageResources returns the resources and their types as JSON, which the page has in a script as it is: encoding/json
 // escapes what could end one.
 func pageResources(r *Record, lines int) (data, types string, err error) {
 	index := make(map[urn.URN]int, len(r.Resources))
@@ -157,7 +157,7 @@ func pageResources(r *Record, lines int) (data, types string, err error) {
 	return string(text), string(kindText), err
 }
 
-// pageOutcome is the filter that a resource belongs to.
+// pageOutcome returns the filter that a resource belongs to.
 func pageOutcome(item *view.Resource) string {
 	switch item.Outcome {
 	case view.Failed, view.Interrupted:

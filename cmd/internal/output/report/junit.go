@@ -149,7 +149,7 @@ func junitSuiteOf(r *Record) junitSuite {
 	return suite
 }
 
-// faults are the errors among findings.
+// faults returns the errors among findings.
 func faults(list []view.Finding) []junitFault {
 	var out []junitFault
 	for _, f := range list {

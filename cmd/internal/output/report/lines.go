@@ -212,7 +212,7 @@ func (v *Lines) finding(f view.Finding) {
 	v.write(line)
 }
 
-// withoutSecrets is a copy of a configuration with the secrets that m knows hidden.
+// withoutSecrets returns a copy of a configuration with the secrets that m knows hidden.
 func withoutSecrets(config map[string]string, m *mask.Masker) map[string]string {
 	masked := make(map[string]string, len(config))
 	for k, text := range config {
@@ -247,8 +247,8 @@ func (v *Lines) state(r *state.Resource) *stateJSON {
 	}
 }
 
-// properties are a resource's inputs or outputs, {} when there are none, with secrets masked unless the options show
-// them, and without the text of assets (E8.18).
+// properties returns a resource's inputs or outputs, {} when there are none, with secrets masked unless the options
+// show them, and without the text of assets (E8.18).
 func (v *Lines) properties(properties value.Value) json.RawMessage {
 	if !properties.Is(value.KindMap) {
 		properties = value.EmptyMap()

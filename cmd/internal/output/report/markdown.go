@@ -198,7 +198,7 @@ func markdownOutputs(b *strings.Builder, r *Record, f fold) {
 	}
 }
 
-// fenced is a block of code that no line of it can end.
+// fenced returns a block of code that no line of it can end.
 func fenced(language string, lines []string) string {
 	fence := "```"
 	for _, line := range lines {
@@ -209,7 +209,7 @@ func fenced(language string, lines []string) string {
 	return fence + language + "\n" + strings.Join(lines, "\n") + "\n" + fence + "\n"
 }
 
-// code is a text as code in a line or a cell of a table.
+// code returns a text as code in a line or a cell of a table.
 func code(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return ""
@@ -231,7 +231,7 @@ func escape(text string) string {
 		"\\[", "@", "@\u200b", "#", "\\#").Replace(text)
 }
 
-// elementText is a text inside of an element.
+// elementText returns a text inside of an element.
 func elementText(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\n", " ").Replace(text)
 }

@@ -46,7 +46,7 @@ func (s *Set) Part(number int, project, stack, program string, began time.Time) 
 	return part
 }
 
-// Gather is a set without reports, for those who read in its record what became of each resource.
+// Gather returns a set without reports, for those who read in its record what became of each resource.
 func Gather() *Set { return &Set{mask: mask.New(), untold: true} }
 
 // join takes a finished part in.
@@ -206,7 +206,7 @@ func markdownParts(b *strings.Builder, r *Record, f fold) {
 	}
 }
 
-// mark is the sign of how a stack or command ended.
+// mark returns the sign of how a stack or command ended.
 func (r *Record) mark() string {
 	switch {
 	case r.Skipped != "":

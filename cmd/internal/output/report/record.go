@@ -108,7 +108,7 @@ func (r *Record) add(f view.Finding) {
 	r.Findings = append(r.Findings, f)
 }
 
-// hidden is a finding without secrets: not in its words, not in the excerpt, and not in a fix.
+// hidden returns a finding without secrets: not in its words, not in the excerpt, and not in a fix.
 func hidden(m *mask.Masker, d diag.Diagnostic) diag.Diagnostic {
 	if m == nil || m.Empty() {
 		return d
@@ -135,7 +135,7 @@ func hidden(m *mask.Masker, d diag.Diagnostic) diag.Diagnostic {
 	return d
 }
 
-// diagnostics are the findings alone.
+// diagnostics returns the findings alone.
 func (r *Record) diagnostics() diag.Diagnostics {
 	ds := make(diag.Diagnostics, 0, len(r.Findings))
 	for _, f := range r.Findings {
@@ -144,7 +144,7 @@ func (r *Record) diagnostics() diag.Diagnostics {
 	return ds
 }
 
-// textOf is a finding as text with so many lines of advice; 0 for all.
+// textOf returns a finding as text with so many lines of advice; 0 for all.
 func textOf(d diag.Diagnostic, hints int) string {
 	var b strings.Builder
 	_ = diag.WriteText(&b, diag.Diagnostics{d}, diag.TextOptions{Hints: hints}) // a Builder takes everything
@@ -159,7 +159,7 @@ func (r *Record) changed() (n int) {
 	return n
 }
 
-// sentences are the remarks, and before them what a plan destroys.
+// sentences returns the remarks, and before them what a plan destroys.
 func (r *Record) sentences() []string {
 	if text := r.Blast.String(); text != "" {
 		return append([]string{"Destroys: " + text}, r.Remarks...)

@@ -215,7 +215,7 @@ func (s *Set) Phase(o view.Options, m *mask.Masker, known []*engine.Message) (ev
 	}
 }
 
-// AfterPrelude is a listener that gets messages right behind the event that comes first.
+// AfterPrelude returns a listener that gets messages right behind the event that comes first.
 func AfterPrelude(listen func(engine.Event), messages []*engine.Message) func(engine.Event) {
 	return func(e engine.Event) {
 		listen(e)
@@ -325,7 +325,7 @@ var kinds = []kind{
 	{name: "html", summary: "one page with tree, filters and graph", write: WriteHTML},
 }
 
-// Kinds are the names of all kinds.
+// Kinds returns the names of all kinds.
 func Kinds() []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {

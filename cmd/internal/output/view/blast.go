@@ -89,7 +89,7 @@ func (b *BlastRadius) Take(s *engine.Step, stateful []string) {
 	}
 }
 
-// Destroyed is the number of objects that the operation destroys.
+// Destroyed returns the number of objects that the operation destroys.
 func (b *BlastRadius) Destroyed() int { return b.Deleted + b.Replaced }
 
 // String is one line, such as `2 deleted, 3 replaced, 1 holds data: db`; empty when nothing is destroyed.

@@ -149,7 +149,7 @@ func (c changeWriter) both(path, before, after string) []string {
 	return []string{c.p.paint(yellow, "~ "+path+": ") + before + c.p.paint(dim, " => ") + after}
 }
 
-// reasons are the causes of a replacement that are no properties.
+// reasons returns the causes of a replacement that are no properties.
 func reasons(s *engine.Step) []string {
 	if s.Op != engine.OpReplace {
 		return nil
@@ -183,7 +183,7 @@ func forcesReplacement(s *engine.Step, path string) bool {
 	return len(s.Detailed) == 0 && slices.Contains(s.Keys, topLevel(path)) || detailedBelow(s.Detailed, path)
 }
 
-// transformOf is the file and line of the transform that has set a property; empty where none has.
+// transformOf returns the file and line of the transform that has set a property; empty where none has.
 func transformOf(s *engine.Step, path string) string {
 	for set, position := range s.Transformed {
 		if set != path && !below(set, path) && !below(path, set) {

@@ -208,7 +208,7 @@ var opStyles = map[engine.Op]opStyle{
 var summaryOrder = []engine.Op{engine.OpCreate, engine.OpImport, engine.OpUpdate, engine.OpReplace, engine.OpDelete,
 	engine.OpDiscard, engine.OpRead, engine.OpSame}
 
-// Seconds is a duration as people read it; empty for one that is not worth a word.
+// Seconds returns a duration as people read it; empty for one that is not worth a word.
 func Seconds(d time.Duration) string {
 	switch {
 	case d < 100*time.Millisecond:

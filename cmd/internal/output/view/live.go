@@ -34,7 +34,7 @@ func newLive(o Options, m *mask.Masker, screen io.Writer) *live {
 	return v
 }
 
-// size is the terminal's width and height now: people resize it.
+// size returns the terminal's width and height now: people resize it.
 func (v *live) size() (width, height int) {
 	width, height = v.o.Width, v.o.Height
 	if v.o.Size != nil {

@@ -27,10 +27,10 @@ func (l *Outline) Event(e engine.Event) { l.board.event(e) }
 // Title names the operation, such as Previewing update.
 func (l *Outline) Title() string { return l.o.Operation }
 
-// Stack is the stack's name.
+// Stack returns the stack's name.
 func (l *Outline) Stack() string { return l.o.Stack }
 
-// Summary is the engine's summary at the end; nil before it.
+// Summary returns the engine's summary at the end; nil before it.
 func (l *Outline) Summary() *engine.Summary { return l.board.summary }
 
 // Blast returns what the operation destroys.
@@ -100,7 +100,7 @@ func Changed(list []Resource) iter.Seq[*Resource] {
 	}
 }
 
-// Resources are all resources in the order of the tree, and then those that were skipped.
+// Resources returns all resources in the order of the tree, and then those that were skipped.
 func (l *Outline) Resources() []Resource { return l.resources(l.resource) }
 
 // Outcomes are Resources without more about each than its name, what was done with it and how far it got.
@@ -149,7 +149,7 @@ type Finding struct {
 	diag.Diagnostic
 }
 
-// Findings are the warnings and errors, in the order in which they came.
+// Findings returns the warnings and errors, in the order in which they came.
 func (l *Outline) Findings() []Finding {
 	var list []Finding
 	for _, m := range l.board.messages {
@@ -167,7 +167,7 @@ type Counted struct {
 	Words string
 }
 
-// PlannedWords are the sign and the words of an operation that is planned.
+// PlannedWords returns the sign and the words of an operation that is planned.
 func PlannedWords(op engine.Op) (sign, words string) {
 	style := opStyles[op]
 	return style.sign, style.planned

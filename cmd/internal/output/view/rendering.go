@@ -30,7 +30,7 @@ func (r *report) walk(fn func(placed)) {
 	})
 }
 
-// final are the rows of the end: everything that changed or failed, below the components that it belongs to.
+// final returns the rows of the end: everything that changed or failed, below the components that it belongs to.
 func (r *report) final(width int) []string {
 	var rows []placed
 	same := 0
@@ -168,8 +168,8 @@ func commonPrefix(a, b string) string {
 	return a
 }
 
-// telling is the part of a name that none of its siblings shares, as offsets of bytes: from is not below to where there
-// is none.
+// telling returns the part of a name that none of its siblings shares, as offsets of bytes: from is not below to where
+// there is none.
 func (s *siblings) telling(name string) (from, to int) {
 	return len(s.prefix), len(name) - len(s.suffix)
 }

@@ -38,7 +38,7 @@ func (r *report) notes(w io.Writer) {
 	}
 }
 
-// note is a passing message: whose it is, or what place in the program it is about, and the text as it stands.
+// note returns a passing message: whose it is, or what place in the program it is about, and the text as it stands.
 func (r *report) note(m *engine.Message) string {
 	subject := ""
 	if m.URN != "" {
@@ -139,8 +139,8 @@ type Output struct {
 	Plain string
 }
 
-// Text is the value that the output has or, of one that is gone, had. Of an output that changes it is both; one alone
-// if they are equal, since what differs is not shown, such as a secret or the ID of a resource.
+// Text returns the value that the output has or, of one that is gone, had. Of an output that changes it is both; one
+// alone if they are equal, since what differs is not shown, such as a secret or the ID of a resource.
 func (o Output) Text() string {
 	switch {
 	case o.Sign == "-":
@@ -188,7 +188,8 @@ func (r *report) Outputs() []Output {
 	return list
 }
 
-// plainText is a scalar as other programs take it; empty for everything else, for secrets and for what is not known.
+// plainText returns a scalar as other programs take it; empty for everything else, for secrets and for what is not
+// known.
 func (r *report) plainText(v value.Value) string {
 	if !v.IsKnown() || v.ContainsSecret() {
 		return ""
@@ -332,7 +333,7 @@ func outputText(v value.Value, showSecrets bool) string {
 	return valueText(v, showSecrets)
 }
 
-// Figure is a number as people read it: with commas from a thousand on.
+// Figure returns a number as people read it: with commas from a thousand on.
 func Figure(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {

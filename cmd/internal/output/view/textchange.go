@@ -117,7 +117,7 @@ func (c changeWriter) folded(lines []string) []string {
 		diag.Count(rest, "line"))))
 }
 
-// unified is a diff by lines. Of a line that changes in part, the part is marked where there are colours.
+// unified returns a diff by lines. Of a line that changes in part, the part is marked where there are colours.
 func (c changeWriter) unified(before, after string) []string {
 	if before != "" && !strings.HasSuffix(before, "\n") {
 		before += "\n"

@@ -109,7 +109,7 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 	return now, plan.OpUpdate, nil
 }
 
-// inverted returns the inverse of a detailed diff: added properties become deleted ones and vice versa. Kinds that
+// inverted is the inverse of a detailed diff: added properties become deleted ones and vice versa. Kinds that
 // force a replacement still do.
 func inverted(detailed map[string]provider.PropertyDiff) map[string]provider.PropertyDiff {
 	if detailed == nil {
