@@ -14,7 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// codeInput is the input of every resource that says which code made it, so that a change of the code shows as a diff.
+// codeInput is the input of every resource that holds the digest of its code, so that a change of the code shows as a
+// diff.
 const codeInput = "__provider"
 
 // configured serves the types of a definition. It is safe for concurrent use.
@@ -22,7 +23,7 @@ type configured struct {
 	provider.Refusing
 	def     Definition
 	timeout time.Duration
-	hosts   map[*Source]*host // complete from the start
+	hosts   map[*Source]*host // immutable after newConfigured
 }
 
 var _ provider.Configured = (*configured)(nil)
@@ -44,7 +45,7 @@ func (c *configured) close() {
 	}
 }
 
-// lookup finds the type of a token and the process that serves it.
+// lookup returns the type of a token and the host that serves it.
 func (c *configured) lookup(token string) (Type, *host, error) {
 	t, found := c.def[typeName(token)]
 	if !found {
@@ -53,7 +54,7 @@ func (c *configured) lookup(token string) (Type, *host, error) {
 	return t, c.hosts[t.Source], nil
 }
 
-// call asks the author's code. seconds is the caller's timeout, 0 for ours.
+// call calls a method of the author's code. seconds is the caller's timeout; 0 selects c.timeout.
 func (c *configured) call(ctx context.Context, h *host, t Type, s provider.Subject, method string, seconds float64,
 	args map[string]any) (reply, error) {
 	limit := c.timeout
@@ -64,7 +65,7 @@ func (c *configured) call(ctx context.Context, h *host, t Type, s provider.Subje
 	return h.call(ctx, request{Method: method, Args: args, subject: s, limit: limit})
 }
 
-// Check runs the author's check, where there is one, and notes the code.
+// Check runs the author's check, if it exists, and adds the code's digest to the inputs.
 func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	t, h, err := c.lookup(r.Type)
 	if err != nil {
@@ -111,8 +112,8 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 	return provider.CheckResponse{Inputs: inputs.With(codeInput, digest)}, nil
 }
 
-// has reports whether the author's provider has a method. Code that does not even contain the word is not started for
-// the answer: so a preview of unknown inputs starts no process where there is nothing to run.
+// has reports whether the author's provider has a method. Code that does not contain the method's name has no such
+// method, so no process is started to ask it.
 func (c *configured) has(ctx context.Context, h *host, t Type, method string) (bool, error) {
 	if !strings.Contains(t.Source.Code, method) {
 		return false, nil
@@ -120,7 +121,7 @@ func (c *configured) has(ctx context.Context, h *host, t Type, method string) (b
 	return h.has(ctx, t.Export, method)
 }
 
-// Diff runs the author's diff, or compares inputs.
+// Diff runs the author's diff; without one it compares the inputs.
 func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	t, h, err := c.lookup(r.Type)
 	if err != nil {
@@ -139,7 +140,7 @@ func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider
 			return response, err
 		}
 		if codeChanged && t.OnCodeChange == ByDiff {
-			return response, nil // the author's word counts
+			return response, nil // the author's diff decides
 		}
 	} else {
 		response = compare(t, r.OldInputs.Without(codeInput), r.News.Without(codeInput))
@@ -159,8 +160,8 @@ func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider
 	return response, nil
 }
 
-// compare returns the diff of code without one: changed inputs are an update, unless a declaration says that they
-// replace.
+// compare returns the diff for code without a diff method: a changed input updates the resource, or replaces it if it
+// is listed in t.Replace.
 func compare(t Type, prior, news value.Value) provider.DiffResponse {
 	response := provider.DiffResponse{Changes: provider.DiffNone, Detailed: map[string]provider.PropertyDiff{}}
 	for _, change := range value.Changes(prior.DeepPublic(), news.DeepPublic()) {
@@ -219,7 +220,7 @@ func (c *configured) authorsDiff(ctx context.Context, h *host, t Type, r provide
 	return response, nil
 }
 
-// Create makes an object. A preview runs nothing of the author's, unless the author's object can be previewed.
+// Create creates a resource. A preview runs the author's create only if the author's object supports previews.
 func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
 	t, h, err := c.lookup(r.Type)
 	if err != nil {
@@ -258,7 +259,7 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	return provider.CreateResponse{ID: id, Outputs: seal(outputs, t, inputs)}, nil
 }
 
-// previews reports whether the author's object takes previews of create and update.
+// previews reports whether the author's object supports previews of create and update.
 func (c *configured) previews(ctx context.Context, h *host, t Type) (bool, error) {
 	if !strings.Contains(t.Source.Code, "preview") {
 		return false, nil
@@ -266,7 +267,7 @@ func (c *configured) previews(ctx context.Context, h *host, t Type) (bool, error
 	return h.previews(ctx, t.Export)
 }
 
-// Update changes an object. Code without update changes nothing and takes the new inputs as outputs of the same names.
+// Update changes a resource. If the code has no update method, the outputs take the values of inputs of the same name.
 func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
 	t, h, err := c.lookup(r.Type)
 	if err != nil {
@@ -324,7 +325,7 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 	return provider.UpdateResponse{Outputs: seal(outputs, t, inputs)}, nil
 }
 
-// Delete ends an object; code without delete leaves nothing to end.
+// Delete deletes a resource. It does nothing if the code has no delete method.
 func (c *configured) Delete(ctx context.Context, r provider.DeleteRequest) error {
 	t, h, err := c.lookup(r.Type)
 	if err != nil {
@@ -341,7 +342,8 @@ func (c *configured) Delete(ctx context.Context, r provider.DeleteRequest) error
 	return err
 }
 
-// Read looks at an object. Without a method read a known one is as the state says, and others cannot be found.
+// Read refreshes or imports a resource. If the code has no read method, a resource with inputs is returned unchanged
+// and an import is an error.
 func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	t, h, err := c.lookup(r.Type)
 	if err != nil {
@@ -370,14 +372,14 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 	var result struct {
 		ID     any `json:"id"`
 		Props  json.RawMessage
-		Outs   json.RawMessage // the name in Python
+		Outs   json.RawMessage // Python's name for Props
 		Inputs json.RawMessage
 	}
 	if err := answer.into(&result); err != nil {
 		return provider.ReadResponse{}, h.nonsense("read", err)
 	}
 	id := idText(result.ID)
-	if id == "" { // it is gone, whatever else the answer has
+	if id == "" { // the resource no longer exists; the rest of the answer is ignored
 		return provider.ReadResponse{}, nil
 	}
 	if !present(result.Props) {
@@ -405,7 +407,7 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 	return provider.ReadResponse{ID: id, Inputs: inputs.With(codeInput, digest), Outputs: outputs}, nil
 }
 
-// inputsIn returns the outputs that are named as inputs, which stand for the inputs of an object that is imported.
+// inputsIn returns the outputs named like declared inputs. They serve as the inputs of an imported resource.
 func (t Type) inputsIn(outputs value.Value) value.Value {
 	if t.Inputs == nil {
 		return outputs
@@ -419,7 +421,7 @@ func (t Type) inputsIn(outputs value.Value) value.Value {
 	return inputs
 }
 
-// encode writes properties for the author's code: secrets in plain text, unknowns as sentinels.
+// encode encodes properties for the author's code: secrets in plain text, unknowns as sentinels.
 func encode(v value.Value) (json.RawMessage, error) {
 	text, err := wire.Options{KeepUnknowns: true, KeepResources: true}.EncodeJSON(v)
 	if err != nil {
@@ -428,7 +430,7 @@ func encode(v value.Value) (json.RawMessage, error) {
 	return text, nil
 }
 
-// decode reads properties that the author's code gave.
+// decode decodes properties returned by the author's code.
 func decode(text json.RawMessage, unknowns bool) (value.Value, error) {
 	o := wire.Options{KeepUnknowns: unknowns, RejectUnknowns: !unknowns, KeepSecrets: true, KeepResources: true}
 	return o.DecodeJSON(text)
@@ -444,7 +446,7 @@ func outputsOf(text json.RawMessage, preview bool) (value.Value, error) {
 
 func present(text json.RawMessage) bool { return len(text) > 0 && string(text) != "null" }
 
-// seal marks outputs secret that are declared so, or whose input was.
+// seal marks outputs as secret if t.Secret lists them or the input of the same name is secret.
 func seal(outputs value.Value, t Type, inputs value.Value) value.Value {
 	outputs = outputs.SecretLike(inputs)
 	for _, name := range t.Secret {
@@ -455,7 +457,7 @@ func seal(outputs value.Value, t Type, inputs value.Value) value.Value {
 	return outputs
 }
 
-// withOutputs marks the outputs of a partial failure.
+// withOutputs marks the secret outputs of a partial failure, as seal does.
 func withOutputs(err error, t Type, inputs value.Value) error {
 	if failed, ok := err.(*provider.Error); ok && failed.Outcome == provider.Partial {
 		failed.Outputs = seal(failed.Outputs.MapOrEmpty(), t, inputs)
@@ -463,7 +465,7 @@ func withOutputs(err error, t Type, inputs value.Value) error {
 	return err
 }
 
-// idText returns an ID as text: authors return numbers too.
+// idText returns an ID as text. Authors may return a number.
 func idText(id any) string {
 	switch id := id.(type) {
 	case string:

@@ -8,13 +8,13 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/dynamic/bundle"
 )
 
-// Package is the name of the package that types declared in a program belong to: their tokens are dynamic:index:Name.
+// Package is the package name of the types declared in a program: their tokens are dynamic:index:Name.
 const Package = "dynamic"
 
-// CodeChange is the effect of a change of the code alone on a resource.
+// CodeChange is the effect on a resource of a change that affects only the code.
 type CodeChange string
 
-// The policies. ByDiff leaves it to the author's diff, and updates where there is none, as Pulumi does.
+// The policies. With ByDiff the author's diff decides; without a diff method the resource is updated, as in Pulumi.
 const (
 	ByDiff  CodeChange = ""
 	Ignore  CodeChange = "ignore"
@@ -24,30 +24,30 @@ const (
 
 // Source is one bundled source file. It is immutable.
 type Source struct {
-	File     string // as the program names it, relative to the program's directory
+	File     string // path as the program writes it, relative to the program's directory
 	Language bundle.Language
 	Code     string
 	Digest   string
-	// Env are the variables that the process gets besides those that every process needs; "all" gives everything.
+	// Env are the variables that the process gets besides the standard ones; "all" gives nearly all.
 	Env []string
-	Map *bundle.Map // nil when only the state has the code
+	Map *bundle.Map // nil if the code comes only from the state
 }
 
 // Type is one resource type.
 type Type struct {
 	Source       *Source
-	Export       string // the name that Source exports the provider by; empty for its only one
+	Export       string // name of the provider in Source; empty for its only export
 	OnCodeChange CodeChange
-	Inputs       []string // declared inputs; nil when any are allowed
-	Replace      []string // inputs whose change replaces, where the code has no diff
-	Stable       []string // outputs that updates leave as they are
+	Inputs       []string // declared inputs; nil if any are allowed
+	Replace      []string // inputs whose change replaces the resource if the code has no diff
+	Stable       []string // outputs that updates do not change
 	Secret       []string // outputs that are secret
 }
 
-// Definition describes which code serves which type, by the name of the type without package and module.
+// Definition maps the name of a type, without package and module, to the type.
 type Definition map[string]Type
 
-// The inputs of a provider resource that stands for a source. "types" maps a name to the fields of Type.
+// The inputs of the provider resource of a source. "types" maps the name of a type to the fields of Type.
 const (
 	inputSource   = "source"
 	inputLanguage = "language"
@@ -57,8 +57,8 @@ const (
 	inputTypes    = "types"
 )
 
-// Open names the inputs that the state of such a provider keeps sealed although they are not secret: the code, which
-// is in a file of the project anyway. Package guard asks for them.
+// Open returns the inputs of package pkg that the state seals although they are not secret: the code, which is in a
+// file of the project anyway. Package guard uses it.
 func Open(pkg string) []string {
 	if pkg == Package {
 		return []string{inputCode}
@@ -66,8 +66,8 @@ func Open(pkg string) []string {
 	return nil
 }
 
-// definitionOf reads a definition from the inputs of a provider resource, which the state keeps: what is defined there
-// can be deleted when the source file is gone. maps finds the source map of a digest; it may be nil.
+// definitionOf reads a definition from the inputs of a provider resource. The state keeps these inputs, so that
+// resources can be deleted after the source file is gone. maps returns the source map for a digest; it may be nil.
 func definitionOf(inputs value.Value, maps func(digest string) *bundle.Map) (Definition, error) {
 	text := func(key string) string { s, _ := inputs.Get(key).AsString(); return s }
 	source := &Source{File: text(inputSource), Language: bundle.Language(text(inputLanguage)), Code: text(inputCode),
@@ -93,7 +93,7 @@ func definitionOf(inputs value.Value, maps func(digest string) *bundle.Map) (Def
 	return d, nil
 }
 
-// replaces reports whether a change of the code replaces the provider, and so everything that it made.
+// replaces reports whether a change of the code replaces the provider, and so all its resources.
 func (d Definition) replaces() bool {
 	for _, t := range d {
 		if t.OnCodeChange == Replace {
@@ -103,7 +103,7 @@ func (d Definition) replaces() bool {
 	return false
 }
 
-// texts returns the texts of a list; nil when it is none.
+// texts returns the strings in a list; nil if v is not a list.
 func texts(v value.Value) []string {
 	items, ok := v.AsList()
 	if !ok {

@@ -1,9 +1,9 @@
-// Package dynamic has providers whose code is a source file beside the program (D15).
+// Package dynamic runs providers whose code is a source file beside the program (D15).
 //
-// A Definition says which source serves which type; a provider made of one is an ordinary provider.Provider. Each
-// source has one process of its own, node or python3, that starts with the first call which needs it. Requests and
-// answers are lines of JSON on two pipes, so nothing has to be installed beside the interpreter.
+// A Definition maps types to the sources that serve them; NewLoader and NewPackaged make ordinary providers of it. Each
+// source has its own process, node or python3, which starts at the first call that needs it. Requests and answers are
+// lines of JSON on two pipes, so only the interpreter must be installed.
 //
-// A preview never runs the author's create or update, unless the author's object says that it can be previewed.
-// The package refuses to know programs, files of the project and engines; package bundle makes the code.
+// A preview runs the author's create or update only if the author's object supports previews. The package knows nothing
+// of programs, project files or engines; package bundle makes the code.
 package dynamic

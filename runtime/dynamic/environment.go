@@ -10,16 +10,16 @@ import (
 	"github.com/yamlhost/yamlhost/internal/environ"
 )
 
-// needed are the variables that every process gets: what an interpreter needs to run, to find its certificates and to
-// get out through a proxy.
+// needed are the variables that every process gets. An interpreter needs them to run, to find its certificates and to
+// use a proxy.
 var needed = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP",
 	"SYSTEMROOT", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "VIRTUAL_ENV", "PYTHONPATH"}
 
-// environment returns the part of ours that a process gets: what every one needs, and what the program lists by name.
+// environment returns the part of our environment that a process gets: the needed variables and the listed ones.
 func environment(ours, listed []string) []string {
 	all := slices.Contains(listed, "all")
-	withheld := append(environ.Withheld(), "PULUMI_BACKEND_URL") // which "all" does not give
+	withheld := append(environ.Withheld(), "PULUMI_BACKEND_URL") // not covered by "all"
 	var env []string
 	for _, entry := range ours {
 		name, _, _ := strings.Cut(entry, "=")
@@ -30,7 +30,7 @@ func environment(ours, listed []string) []string {
 	return env
 }
 
-// findProgram looks for an executable in a list of folders; "" when there is none.
+// findProgram returns the path of an executable in a list of folders; "" if no folder has it.
 func findProgram(name string, path []string) string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
@@ -45,7 +45,7 @@ func findProgram(name string, path []string) string {
 	return ""
 }
 
-// PathOf returns the folders of PATH in an environment. The last PATH in it counts.
+// PathOf returns the folders of PATH in an environment. The last PATH wins.
 func PathOf(environ []string) (folders []string) {
 	for _, entry := range environ {
 		if path, is := strings.CutPrefix(entry, "PATH="); is {

@@ -23,7 +23,7 @@ type request struct {
 	limit   time.Duration
 }
 
-// mutates reports whether the call may change the world, so that its outcome matters when no answer comes.
+// mutates reports whether the call may change real resources, so that its outcome is unclear if no answer comes.
 func (r request) mutates() bool {
 	switch r.Method {
 	case "create", "update", "delete":
@@ -38,17 +38,17 @@ type reply struct {
 	OK         json.RawMessage `json:"ok"`
 	Error      *string         `json:"error"`
 	Stack      string          `json:"stack"`
-	Bad        bool            `json:"bad"` // there is a result that cannot be sent
+	Bad        bool            `json:"bad"` // the method returned a result that cannot be encoded
 	ID         string          `json:"id"`
 	Properties json.RawMessage `json:"properties"`
 	Reasons    []string        `json:"reasons"`
 
-	Begun    bool    `json:"begun"` // no answer yet: the call has begun
-	Log      *string `json:"log"`   // no answer: a line that the code printed
+	Begun    bool    `json:"begun"` // not the answer: the call has begun
+	Log      *string `json:"log"`   // not the answer: a line that the code printed
 	Severity string  `json:"severity"`
 }
 
-// into reads the result; numbers stay as they were written.
+// into decodes the result into result; numbers become json.Number. It leaves result as it is if there is none.
 func (r reply) into(result any) error {
 	if !present(r.OK) {
 		return nil
@@ -64,19 +64,19 @@ func (r reply) into(result any) error {
 	return nil
 }
 
-// host owns the process of one source. A process that ends takes only the calls with it that had begun: others are made
-// again in a new one.
+// host owns the process of one source. If the process ends, only calls that had begun fail; the others are repeated in
+// a new process.
 type host struct {
 	source  *Source
 	options Options
 
 	mu      sync.Mutex
-	process *process // guarded by mu; nil before the first call, and after one has ended
+	process *process // guarded by mu; nil before the first call and after close
 	closed  bool     // guarded by mu
 	exports map[string]*export
 }
 
-// export is one provider that the source exports, once its process has configured it.
+// export is one provider that the source exports, and the result of its configuration in the current process.
 type export struct {
 	once    sync.Once
 	err     error
@@ -84,7 +84,7 @@ type export struct {
 	preview bool
 }
 
-// retries is how many processes one call may outlive before it is given up.
+// retries is the number of processes in which a call is tried.
 const retries = 3
 
 // close ends the process and refuses new calls.
@@ -98,7 +98,7 @@ func (h *host) close() {
 	}
 }
 
-// current returns the process, and what it has configured, started if there is none.
+// current returns the running process and its exports by name. It starts a process if none runs.
 func (h *host) current(ctx context.Context) (*process, map[string]*export, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -125,7 +125,7 @@ func (h *host) current(ctx context.Context) (*process, map[string]*export, error
 	return p, h.exports, nil
 }
 
-// ready returns the process with an export configured: the configuration is there before anything else is asked.
+// ready returns the running process and the named export, which it configures at its first use in the process.
 func (h *host) ready(ctx context.Context, name string) (*process, *export, error) {
 	p, exports, err := h.current(ctx)
 	if err != nil {
@@ -179,7 +179,7 @@ func (h *host) previews(ctx context.Context, name string) (bool, error) {
 	return err == nil && e.preview, err
 }
 
-// call makes a request, again in a new process when its own ended before the call had begun there.
+// call makes a request. It repeats the request in a new process if the process ended before the call had begun.
 func (h *host) call(ctx context.Context, r request) (reply, error) {
 	for try := 1; ; try++ {
 		name, _ := r.Args["export"].(string)
@@ -198,7 +198,7 @@ func (h *host) call(ctx context.Context, r request) (reply, error) {
 	}
 }
 
-// failure is the error that an answer tells of, at the line of the author's code that threw it.
+// failure returns the error in an answer, with the line of the author's code that threw it; nil if it has none.
 func (h *host) failure(answer reply, r request) error {
 	if answer.Error == nil {
 		return nil
@@ -228,7 +228,7 @@ func (h *host) failure(answer reply, r request) error {
 	return failed
 }
 
-// ended is the error of a call that got no answer.
+// ended returns the error of a call that got no answer.
 func (h *host) ended(err error, r request) error {
 	var failed *provider.Error
 	if errors.As(err, &failed) {
@@ -242,7 +242,7 @@ func (h *host) ended(err error, r request) error {
 	return failed
 }
 
-// nonsense is the error of an answer that cannot be used. After a create or an update the object may be there.
+// nonsense returns the error of an answer that cannot be used. The outcome of create, update or delete is then unclear.
 func (h *host) nonsense(method string, err error) error {
 	failed := &provider.Error{Message: fmt.Sprintf("%s: the answer of %s cannot be used: %v", h.source.File, method, err)}
 	if method == "create" || method == "update" || method == "delete" {

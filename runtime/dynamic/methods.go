@@ -8,11 +8,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// methods are those that requests are for.
+// methods are the names of the methods that the engine calls.
 var methods = []string{"check", "diff", "create", "read", "update", "delete", "configure"}
 
-// slip is the error of a provider with a method that nobody calls, and that surely was to be one that it lacks: it
-// would be ignored in silence. Methods of the author's own for other ends are no error.
+// slip returns an error if the name of an uncalled method is probably a misspelling of a method that the provider
+// lacks. Other methods of the author's own are no error.
 func slip(file string, there, others []string) error {
 	for _, other := range others {
 		for _, method := range methods {
@@ -26,7 +26,7 @@ func slip(file string, there, others []string) error {
 	return nil
 }
 
-// alike reports whether two words differ by one letter at most, or by two that have changed places.
+// alike reports whether two words differ by at most one letter or by two swapped neighbors.
 func alike(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -12,24 +12,24 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// packageCode is the input of a package's provider resource that holds the code of all types, as a secret: objects of
-// before a change are deleted by the code that made them.
+// packageCode is the input of a package's provider resource that holds the code of all types, as a secret. The state
+// keeps it, so that resources are deleted by the code that created them.
 const packageCode = "__code"
 
-// NewPackaged makes the provider of a package whose types are dynamic. sources are inputs as provider resources of
-// single sources have them; fault says why there are none, so that only what is in a state can be served. Schema and
-// components are not its business. It is safe for concurrent use.
+// NewPackaged returns the provider of a package with dynamic types. Each source has the inputs of a provider resource
+// for one source. If fault is not nil, the package's code is unusable for that reason, and the provider serves only
+// code from a state. The caller serves the schema and components. The provider is safe for concurrent use.
 func NewPackaged(name string, sources []value.Value, fault error, o Options) provider.Provider {
 	return &packaged{name: name, sources: value.EmptyMap().With("sources", value.List(sources...)), fault: fault,
 		loaded: loaded{options: o}}
 }
 
-// packaged is a provider whose code is in its folder, unless its inputs have other code.
+// packaged is a provider that runs the package's own code unless its inputs hold other code.
 type packaged struct {
 	loaded
 	name    string
-	sources value.Value // a map of one list
-	fault   error       // why there are none
+	sources value.Value // a map with the list "sources"
+	fault   error       // why sources is unusable; nil if it is usable
 }
 
 // Info identifies the package.
@@ -37,7 +37,7 @@ func (p *packaged) Info(context.Context) (provider.Info, error) {
 	return provider.Info{Name: p.name}, nil
 }
 
-// CheckConfig adds the code that the package has now.
+// CheckConfig adds the package's current code to the inputs.
 func (p *packaged) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	text, err := p.code()
 	if err != nil {
@@ -46,7 +46,8 @@ func (p *packaged) CheckConfig(_ context.Context, r provider.CheckRequest) (prov
 	return provider.CheckResponse{Inputs: r.News.MapOrEmpty().With(packageCode, value.String(text).Secret())}, nil
 }
 
-// code returns the code of the package as text, which depends on nothing else: states of different hosts are compared.
+// code returns the package's code as text. It is the same on all hosts, so that states of different hosts compare
+// equal.
 func (p *packaged) code() (string, error) {
 	if p.fault != nil {
 		return "", &provider.Error{Message: p.fault.Error()}
@@ -55,14 +56,14 @@ func (p *packaged) code() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var compact bytes.Buffer // white space in the encoding differs from one build of the program to the next
+	var compact bytes.Buffer // white space in the encoding differs between builds of yamlhost
 	if err := json.Compact(&compact, text); err != nil {
 		return "", err
 	}
 	return compact.String(), nil
 }
 
-// DiffConfig replaces the provider where the code of a type has changed that asks for new objects then.
+// DiffConfig replaces the provider if the code of a type with OnCodeChange Replace has changed.
 func (p *packaged) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	olds, news := r.OldInputs.DeepPublic(), r.News.DeepPublic()
 	response := compare(Type{}, olds.Without(packageCode), news.Without(packageCode))
@@ -78,7 +79,7 @@ func (p *packaged) DiffConfig(_ context.Context, r provider.DiffRequest) (provid
 	response.Diffs = append(response.Diffs, packageCode)
 	old, err := definitionsIn(before, nil)
 	if err != nil {
-		return response, nil // of another making
+		return response, nil // the old inputs come from another kind of provider
 	}
 	now, err := definitionsIn(after, nil)
 	if err != nil {
@@ -92,7 +93,7 @@ func (p *packaged) DiffConfig(_ context.Context, r provider.DiffRequest) (provid
 	return response, nil
 }
 
-// Configure makes the provider ready, with the configuration of the package. It starts no process.
+// Configure configures the provider with the configuration of the package. It starts no process.
 func (p *packaged) Configure(_ context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
 	inputs := r.Inputs.DeepPublic().MapOrEmpty()
 	code := inputs.Get(packageCode)
@@ -127,7 +128,7 @@ func (p *packaged) Configure(_ context.Context, r provider.ConfigureRequest) (pr
 	return p.ready(d), nil
 }
 
-// definitionsIn reads the code of a package.
+// definitionsIn reads the definitions of all sources from the code of a package.
 func definitionsIn(code value.Value, mapsOf func(digest string) *bundle.Map) (Definition, error) {
 	text, ok := code.AsString()
 	if !ok {

@@ -13,17 +13,17 @@ import (
 )
 
 var (
-	// nodeFrame is a line of a stack in JavaScript: "at create (/p/label.ts:12:5)" or "at /p/label.ts:12:5".
+	// nodeFrame matches a line of a JavaScript stack: "at create (/p/label.ts:12:5)" or "at /p/label.ts:12:5".
 	nodeFrame = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^\s+at .*?\(?([^\s()]+):(\d+):(\d+)\)?$`)
 	})
-	// pythonFrame is a line of a traceback: File "label.py", line 12.
+	// pythonFrame matches a line of a traceback: File "label.py", line 12.
 	pythonFrame = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`File "([^"]+)", line (\d+)`)
 	})
 )
 
-// place returns the line of the author's code that a stack begins at, as file:line; "" when there is none.
+// place returns the innermost line of the author's code in a stack, as file:line; "" if the stack has none.
 func (s *Source) place(stack string) string {
 	if s.Language == bundle.Python {
 		found := ""

@@ -26,13 +26,13 @@ var nodeHost string
 //go:embed host/host.py
 var pythonHost string
 
-// maxAnswer is the most bytes of one answer; the hosts refuse larger ones, and so does the reader.
+// maxAnswer is the maximum size of an answer in bytes. The host scripts and readLine enforce it.
 const maxAnswer = 64 << 20
 
-// grace is how long a process may take to end when its input has.
+// grace is the time that a process gets to exit after its input is closed.
 const grace = 2 * time.Second
 
-// process runs the code of one source. Calls overlap. It is safe for concurrent use.
+// process runs the code of one source. Calls run concurrently. It is safe for concurrent use.
 type process struct {
 	log   func(LogLine)
 	child *supervise.Child
@@ -42,9 +42,9 @@ type process struct {
 
 	mu      sync.Mutex
 	last    int           // guarded by mu
-	calls   map[int]*call // guarded by mu; those without an answer
-	why     error         // guarded by mu; why it was ended by us
-	tail    tail          // the end of its standard error
+	calls   map[int]*call // guarded by mu; calls without an answer, by number
+	why     error         // guarded by mu; why the process was ended or has ended; nil while it runs
+	tail    tail          // the end of the standard error
 	done    chan struct{} // closed when the process and its readers have ended
 	waiting sync.WaitGroup
 }
@@ -54,18 +54,18 @@ type call struct {
 	subject provider.Subject
 	method  string
 	begun   bool       // guarded by process.mu
-	answer  chan reply // of one answer
+	answer  chan reply // gets one reply, or is closed if the process ended
 }
 
-// goneError is returned when the process ended before it answered.
+// goneError is returned when the process ended before it answered a call.
 type goneError struct {
-	begun bool // the call had begun, so nobody knows its outcome
+	begun bool // the call had begun, so its outcome is unknown
 	why   string
 }
 
 func (e *goneError) Error() string { return e.why }
 
-// startProcess starts the interpreter. Its error says that nothing was done.
+// startProcess starts the interpreter. If it fails, it has changed nothing.
 func startProcess(s *Source, o Options) (*process, error) {
 	name, script := "node", nodeHost
 	if s.Language == bundle.Python {
@@ -121,7 +121,7 @@ func startProcess(s *Source, o Options) (*process, error) {
 	return p, nil
 }
 
-// openTexts gives a command pipes for its output and its errors, and returns the ends to read from.
+// openTexts connects the standard output and error of a command to pipes and returns their read ends.
 func openTexts(cmd *exec.Cmd) (texts []*os.File, err error) {
 	for _, stream := range []*io.Writer{&cmd.Stdout, &cmd.Stderr} {
 		r, w, err := os.Pipe()
@@ -139,7 +139,7 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// wait owns the end of the process: it answers every call that is left.
+// wait waits until the process has ended, then frees its files and fails the calls without an answer.
 func (p *process) wait(ours []*os.File) {
 	p.waiting.Wait()
 	p.child.Wait()
@@ -180,10 +180,10 @@ func (p *process) ended() bool {
 	}
 }
 
-// end closes the input, which is the order to end, and kills the group when that does not help.
+// end closes the input, on which the host script exits, and kills the process group if it still runs after grace.
 func (p *process) end() { p.kill(errors.New("its process was ended"), grace) }
 
-// kill ends the process for a reason and waits for its end.
+// kill closes the input, kills the process group after patience, and waits until the process has ended.
 func (p *process) kill(why error, patience time.Duration) {
 	p.mu.Lock()
 	if p.why == nil {
@@ -201,8 +201,8 @@ func (p *process) kill(why error, patience time.Duration) {
 	}
 }
 
-// do sends a request and waits for its answer. A call that takes too long ends the process: code that loops cannot be
-// stopped otherwise. The error is a *goneError, or ctx's.
+// do sends a request and waits for its answer. A timeout or a cancelled ctx ends the process, since code that loops
+// cannot be stopped otherwise. The error is always a *goneError.
 func (p *process) do(ctx context.Context, r request) (reply, error) {
 	c := &call{subject: r.subject, method: r.Method, answer: make(chan reply, 1)}
 	p.mu.Lock()
@@ -248,7 +248,7 @@ func (p *process) do(ctx context.Context, r request) (reply, error) {
 	return reply{}, p.gone(c)
 }
 
-// waitEnd waits a moment for a process that no longer reads, and returns why it ended; nil while it goes on.
+// waitEnd waits up to grace for the process to end and returns why it ended; nil if it still runs.
 func (p *process) waitEnd() error {
 	select {
 	case <-p.done:
@@ -279,7 +279,7 @@ func (p *process) forget(n int) {
 	p.mu.Unlock()
 }
 
-// readAnswers takes what the host script says. Anything else on its descriptor ends the process.
+// readAnswers reads the replies of the host script. Any other text on that descriptor ends the process.
 func (p *process) readAnswers(out io.Reader) {
 	lines := bufio.NewReaderSize(out, 64<<10)
 	for {
@@ -323,7 +323,7 @@ func (p *process) take(r reply) {
 		p.mu.Unlock()
 		p.tell(c, r.Severity, *r.Log)
 		return
-	case c == nil: // an answer that nobody waits for
+	case c == nil: // no call waits for this answer
 	case r.Begun:
 		c.begun = true
 	default:
@@ -344,9 +344,9 @@ func (p *process) tell(c *call, severity, text string) {
 	p.log(line)
 }
 
-// readText takes what the code writes past the console of its language.
-func (p *process) readText(from io.Reader, severity string) {
-	lines := bufio.NewReader(from)
+// readText logs the text that the code writes directly to its standard output or error.
+func (p *process) readText(r io.Reader, severity string) {
+	lines := bufio.NewReader(r)
 	for {
 		line, err := lines.ReadString('\n')
 		if text := strings.TrimRight(line, "\r\n"); text != "" {
@@ -361,7 +361,7 @@ func (p *process) readText(from io.Reader, severity string) {
 	}
 }
 
-// tail keeps the last lines of a text. It is safe for concurrent use.
+// tail keeps the last tailSize bytes of the added lines. It is safe for concurrent use.
 type tail struct {
 	mu   sync.Mutex
 	text bytes.Buffer

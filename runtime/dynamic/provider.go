@@ -12,34 +12,34 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// Options are the facts about the world that dynamic providers need.
+// Options are the settings of dynamic providers.
 type Options struct {
-	Dir            string   // where processes run; absolute
-	Environ        []string // of ours, as "name=value"; processes get a part of it
-	Path           []string // where node and python3 are looked for
+	Dir            string   // working directory of the processes; absolute
+	Environ        []string // environment as "name=value"; processes get a part of it
+	Path           []string // folders searched for node and python3
 	Project, Stack string
-	// Config is the whole configuration by full key, secrets in plain text. That of the package to load goes before it.
+	// Config is the whole configuration by full key, secrets in plain text. NewLoader's loader prefers Package.Config.
 	Config map[string]string
-	// Log gets each line that the author's code prints; nil drops them. It is called concurrently.
+	// Log receives each line that the author's code prints; nil drops the lines. It is called concurrently.
 	Log func(LogLine)
-	// Maps finds the source map of a digest, for errors; nil when there are none.
+	// Maps returns the source map for a digest, used in errors; nil if there are no maps.
 	Maps func(digest string) *bundle.Map
-	// Supervisor is the command line of a process that ends the author's code, and what it has started, with this process
+	// Supervisor is the command line of a process that kills the author's code and its children when this process ends
 	// (supervise.Start); nil for none.
 	Supervisor []string
-	// Timeout ends calls without one of their own; 0 for ten minutes.
+	// Timeout limits calls without a timeout of their own; 0 means ten minutes.
 	Timeout time.Duration
 }
 
 // LogLine is one line that the author's code printed.
 type LogLine struct {
-	URN      urn.URN // empty when no call printed it
+	URN      urn.URN // resource of the call that printed the line; empty if unknown
 	Severity string  // debug, info, warning or error
 	Text     string
 }
 
-// NewLoader makes a loader of providers whose code is in their inputs. It is safe for concurrent use and returns a
-// *provider.MissingError for packages of other names.
+// NewLoader returns a loader of providers whose code is in their inputs. It is safe for concurrent use. Load returns a
+// *provider.MissingError for other packages.
 func NewLoader(o Options) provider.Loader { return loader{o} }
 
 type loader struct{ options Options }
@@ -55,7 +55,7 @@ func (l loader) Load(_ context.Context, p provider.Package) (provider.Provider, 
 	return &loaded{options: o}, nil
 }
 
-// loaded is a provider without configuration.
+// loaded is a provider before its configuration.
 type loaded struct {
 	options Options
 
@@ -78,7 +78,7 @@ func (l *loaded) Schema(context.Context, provider.SchemaRequest) ([]byte, error)
 	return nil, unimplemented("the program declares the types of its dynamic providers")
 }
 
-// CheckConfig takes the inputs as they are.
+// CheckConfig accepts all inputs.
 func (l *loaded) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	if r.News.IsNull() {
 		return provider.CheckResponse{Inputs: value.EmptyMap()}, nil
@@ -86,8 +86,8 @@ func (l *loaded) CheckConfig(_ context.Context, r provider.CheckRequest) (provid
 	return provider.CheckResponse{Inputs: r.News}, nil
 }
 
-// DiffConfig replaces the provider where a type asks for new objects when its code changes: they are then deleted by
-// the code that made them, which the old provider keeps.
+// DiffConfig replaces the provider if its code changes and a type has OnCodeChange Replace. The old provider keeps its
+// code and deletes the resources that it created.
 func (l *loaded) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	response := provider.DiffResponse{Changes: provider.DiffNone, Detailed: map[string]provider.PropertyDiff{}}
 	for _, key := range []string{inputSource, inputLanguage, inputDigest, inputEnv, inputTypes} {
@@ -108,7 +108,7 @@ func (l *loaded) DiffConfig(_ context.Context, r provider.DiffRequest) (provider
 	return response, nil
 }
 
-// Configure makes the provider ready. It starts no process.
+// Configure reads the definition from the inputs. It starts no process.
 func (l *loaded) Configure(_ context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
 	d, err := definitionOf(r.Inputs.DeepPublic(), l.options.Maps)
 	if err != nil {
@@ -143,7 +143,7 @@ func (l *loaded) Close() error {
 	return nil
 }
 
-// refusing refuses functions, methods and components.
+// refusing returns the error for functions, methods and components.
 func refusing(what string) error { return unimplemented("a dynamic provider has no " + what) }
 
 func unimplemented(message string) error {

@@ -34,57 +34,56 @@ func LanguageOf(path string) (Language, bool) {
 	return "", false
 }
 
-// Options control what to bundle.
+// Options are the inputs of Make.
 type Options struct {
-	// Dir is the folder that Source is relative to, and that imports must stay below unless node_modules has them.
-	// It must be absolute.
+	// Dir is the absolute folder that Source is relative to. Imports must be below it, except those from node_modules.
 	Dir string
-	// Source is the entry, relative to Dir, with slashes.
+	// Source is the path of the entry file, relative to Dir, with slashes.
 	Source string
-	// Stubs are modules that get a text of ours where the project has not installed them, by name.
+	// Stubs are texts of modules, by module name, used if the project has not installed the module.
 	Stubs map[string]string
-	// External are packages that stay imports; "@aws-sdk/*" is a pattern.
+	// External are packages that are not bundled; "@aws-sdk/*" is a pattern.
 	External []string
 	// Minify shortens names and drops white space.
 	Minify bool
-	// Handler is set for code that is to run elsewhere; it is nil for a provider.
+	// Handler is set for code that runs elsewhere; it is nil for a provider.
 	Handler *Handler
-	// Confined reports whether folders node_modules, too, must stay below Dir.
+	// Confined reports whether files in node_modules must be below Dir, too.
 	Confined bool
 }
 
-// Handler describes a bundle that runs elsewhere, besides its sources.
+// Handler has the options of a bundle that runs elsewhere.
 type Handler struct {
-	Export   string // the one name that the text exports, which the entry must export; empty for all that it does
+	Export   string // the only name that the bundle exports, which the entry must export; empty for all its exports
 	Captured bool   // the sources may import Captured
 }
 
-// Captured is the module from which TypeScript and JavaScript import captured values, which are in CapturedFile beside
-// the text. Python imports them from the module CapturedPython.
+// Captured is the module from which TypeScript and JavaScript import captured values. CapturedFile, beside the bundle,
+// holds the values. Python imports them from the module CapturedPython.
 const (
 	Captured       = "yamlhost:captured"
 	CapturedFile   = "captured.json"
 	CapturedPython = "yamlhost_captured"
 )
 
-// exportName is a name that a module can export.
+// exportName matches a name that a module can export.
 var exportName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z_$][\w$]*$`)
 })
 
-// Bundle is an entry with all that it imports. It is immutable.
+// Bundle is an entry file with everything that it imports. It is immutable.
 type Bundle struct {
 	Language Language
-	Code     string            // of Python, a JSON object that maps paths to texts
-	Texts    map[string]string // of a Handler, the files to run: by name, relative to the entry's folder
-	Digest   string            // "sha256:" and the hash of language and code
-	Files    []string          // what went in, relative to Dir with slashes, in alphabetical order
-	Map      *Map              // from Code to sources; nil for Python, whose lines are the files' own
+	Code     string            // for Python a JSON object with the entry and the texts by path
+	Texts    map[string]string // files of a Handler by path relative to the entry's folder; nil for a provider
+	Digest   string            // "sha256:" and the hex hash of language and code
+	Files    []string          // source files, relative to Dir with slashes, sorted
+	Map      *Map              // from Code to sources; nil for Python, which keeps the lines of the files
 }
 
 // Fault is one reason why there is no bundle.
 type Fault struct {
-	File    string // relative to Dir, with slashes; empty when no file is to blame
+	File    string // relative to Dir, with slashes; empty if no file is at fault
 	Line    int    // 1-based; 0 for the whole file
 	Column  int    // 0-based, in bytes
 	Length  int    // in bytes
@@ -94,7 +93,7 @@ type Fault struct {
 // Error lists all faults of a source. It has at least one.
 type Error struct{ Faults []Fault }
 
-// Error returns the first fault with its place, and the number of others.
+// Error returns the first fault with its position, and the number of the others.
 func (e *Error) Error() string {
 	text := e.Faults[0].String()
 	if more := len(e.Faults) - 1; more > 0 {
@@ -103,7 +102,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Place is where the fault is, as file:line:column with a 1-based column, or less of it.
+// Place returns the position as file:line:column with a 1-based column, or only the file if the line is unknown.
 func (f Fault) Place() string {
 	if f.File == "" || f.Line == 0 {
 		return f.File
@@ -111,7 +110,7 @@ func (f Fault) Place() string {
 	return fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column+1)
 }
 
-// String returns the place and the message.
+// String returns the position and the message.
 func (f Fault) String() string {
 	if f.File == "" {
 		return f.Message
@@ -154,11 +153,11 @@ func fault(file, message string) *Error {
 	return &Error{Faults: []Fault{{File: filepath.ToSlash(file), Message: message}}}
 }
 
-// inside reports whether a path, after its links are followed, is below dir.
+// inside reports whether a path is below dir after symbolic links are followed.
 func inside(dir, path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return true // reading it gives the better error
+		return true // reading the file gives a better error
 	}
 	if realDir, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = realDir

@@ -9,7 +9,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// namespaceStub is where esbuild finds modules whose text is ours.
+// namespaceStub is the esbuild namespace of the modules in Options.Stubs.
 const namespaceStub = "stub"
 
 // makeNode bundles TypeScript or JavaScript.
@@ -23,7 +23,7 @@ func makeNode(o Options) (*Bundle, error) {
 	result := api.Build(api.BuildOptions{
 		EntryPoints:       entries,
 		Stdin:             stdin,
-		AbsWorkingDir:     o.Dir, // paths in the text are relative to it, so the digest is the same elsewhere
+		AbsWorkingDir:     o.Dir, // paths in the bundle are relative to it, so the digest does not depend on the folder
 		Outfile:           filepath.Join(o.Dir, "bundle.js"),
 		Bundle:            true,
 		Platform:          api.PlatformNode,
@@ -47,7 +47,7 @@ func makeNode(o Options) (*Bundle, error) {
 	if len(result.Errors) > 0 {
 		faults := faultsOf(result.Errors)
 		for i, f := range faults.Faults {
-			if f.File == exportsFile { // a text of ours, that has nothing but the name
+			if f.File == exportsFile { // our own text, which only exports the name
 				faults.Faults[i] = Fault{File: filepath.ToSlash(o.Source), Message: f.Message}
 				if strings.HasPrefix(f.Message, "no matching export") {
 					faults.Faults[i].Message = "the file exports no " + strconv.Quote(o.Handler.Export)
@@ -75,10 +75,10 @@ func makeNode(o Options) (*Bundle, error) {
 	return b, nil
 }
 
-// exportsFile is the name of the text that exports one name of the entry.
+// exportsFile names the generated module that exports only Handler.Export.
 const exportsFile = "yamlhost:exports"
 
-// captured leaves the import of captured values to the place where the text runs.
+// captured makes the import of captured values refer to CapturedFile, which is read when the bundle runs.
 func captured(o Options) api.Plugin {
 	return api.Plugin{Name: "captured", Setup: func(build api.PluginBuild) {
 		build.OnResolve(api.OnResolveOptions{Filter: "^" + Captured + "$"}, func(api.OnResolveArgs) (api.OnResolveResult,
@@ -107,7 +107,7 @@ func faultsOf(messages []api.Message) *Error {
 	return e
 }
 
-// sentence makes an esbuild message begin as ours do.
+// sentence makes an esbuild message begin with a lower-case letter, like our messages.
 func sentence(text string) string {
 	if text == "" {
 		return text
@@ -118,7 +118,7 @@ func sentence(text string) string {
 	return text
 }
 
-// confine refuses imports that lead out of the project, unless a folder node_modules has them.
+// confine refuses imports from outside the project, except those from a node_modules folder.
 func confine(o Options) api.Plugin {
 	return api.Plugin{Name: "confine", Setup: func(build api.PluginBuild) {
 		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: "file"}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
@@ -132,9 +132,9 @@ func confine(o Options) api.Plugin {
 	}}
 }
 
-// stubs serves the modules that the options have a text for, where resolving them finds nothing.
+// stubs serves the modules in Options.Stubs that esbuild cannot resolve otherwise.
 func stubs(o Options) api.Plugin {
-	const ours = "yamlhost-stub" // marks a question of our own, which must not come back to us
+	const ours = "yamlhost-stub" // marks our own call of Resolve, which this plugin must not answer
 	return api.Plugin{Name: "stubs", Setup: func(build api.PluginBuild) {
 		build.OnResolve(api.OnResolveOptions{Filter: `.*`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
 			if _, has := o.Stubs[args.Path]; !has || args.PluginData == ours {

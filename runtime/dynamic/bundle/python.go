@@ -16,17 +16,17 @@ import (
 	"unicode/utf8"
 )
 
-// pythonImport finds the modules that a line imports: "import a.b, c as d" and "from .a import b".
+// pythonImport matches a line that imports modules: "import a.b, c as d" and "from .a import b".
 var pythonImport = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`(?m)^[ \t]*(?:import[ \t]+([A-Za-z_][\w., \t]*)|from[ \t]+(\.*[A-Za-z_.\w]*)[ \t]+import[ \t]+\(?([^\n#)]*))`)
 })
 
-// makePython takes the entry and every module that it imports from its own folder, directly or not. Modules that are
-// not there are the interpreter's business.
+// makePython bundles the entry and the modules below its folder that it imports, directly or not. The interpreter
+// resolves all other modules.
 func makePython(o Options) (*Bundle, error) {
 	entry := path.Clean(filepath.ToSlash(o.Source))
-	base := path.Dir(entry) // where absolute imports begin, as for a script
+	base := path.Dir(entry) // absolute imports are resolved here, as for a script
 	files := map[string]string{}
 	queue := []string{entry}
 	for len(queue) > 0 {
@@ -80,8 +80,8 @@ func makePython(o Options) (*Bundle, error) {
 	return b, err
 }
 
-// handlerTexts are files by their names relative to the entry's folder, which a handler runs in, with the module of the
-// captured values.
+// handlerTexts returns the files by path relative to the entry's folder, where a handler runs, and adds the module of
+// captured values if the handler has some.
 func handlerTexts(h *Handler, base string, files map[string]string) (map[string]string, error) {
 	texts := make(map[string]string, len(files)+1)
 	for name, text := range files {
@@ -102,7 +102,7 @@ func handlerTexts(h *Handler, base string, files map[string]string) (map[string]
 	return texts, nil
 }
 
-// defines reports whether a text binds a name at its top.
+// defines reports whether a text binds a name at the top level.
 func defines(text, name string) bool {
 	quoted := regexp.QuoteMeta(name)
 	return regexp.MustCompile(`(?m)^(?:(?:async[ \t]+)?def|class)[ \t]+` + quoted + `\b|^` + quoted +
@@ -110,8 +110,8 @@ func defines(text, name string) bool {
 		MatchString(text)
 }
 
-// missingModules returns the modules that a text imports from its own package and that are not there, and the captured
-// values where there are none.
+// missingModules returns a fault for each relative import of a module that does not exist, and for each import of
+// captured values that the handler does not have.
 func missingModules(o Options, name, base, text string) []Fault {
 	var faults []Fault
 	for _, m := range pythonImport().FindAllStringSubmatchIndex(text, -1) {
@@ -131,7 +131,7 @@ func missingModules(o Options, name, base, text string) []Fault {
 			continue
 		}
 		candidates := moduleFiles(module, path.Dir(name), base)
-		file := candidates[len(candidates)-2] // the module itself, and behind it the package of that name
+		file := candidates[len(candidates)-2] // the module file; the last candidate is the package of that name
 		found := false
 		for _, place := range []string{file, strings.TrimSuffix(file, ".py")} { // a package needs no __init__.py
 			_, err := os.Stat(filepath.Join(o.Dir, filepath.FromSlash(place)))
@@ -144,7 +144,7 @@ func missingModules(o Options, name, base, text string) []Fault {
 	return faults
 }
 
-// importedModules lists what a text imports, each as Python writes it, with leading dots for relative ones.
+// importedModules returns the modules that a text imports, as written: relative ones begin with dots.
 func importedModules(text string) []string {
 	var modules []string
 	for _, m := range pythonImport().FindAllStringSubmatch(text, -1) {
@@ -166,7 +166,7 @@ func importedModules(text string) []string {
 	return modules
 }
 
-// joinModule returns the name of a module inside a package, which may be nothing but dots.
+// joinModule returns the name of a module in a package; the package may consist of dots only.
 func joinModule(pkg, name string) string {
 	if strings.HasSuffix(pkg, ".") {
 		return pkg + name
@@ -174,7 +174,7 @@ func joinModule(pkg, name string) string {
 	return pkg + "." + name
 }
 
-// moduleFiles returns the files that a module may be, relative to the project: here is the folder of the importing
+// moduleFiles returns the possible files of a module, relative to the project. here is the folder of the importing
 // file, base the folder of the entry.
 func moduleFiles(module, here, base string) []string {
 	dir := base

@@ -8,7 +8,7 @@ import (
 	"github.com/go-sourcemap/sourcemap"
 )
 
-// Map leads from a place in a bundle to one in its sources. It is immutable and safe for concurrent use.
+// Map maps positions in a bundle to positions in its sources. It is immutable and safe for concurrent use.
 type Map struct{ consumer *sourcemap.Consumer }
 
 func readMap(text []byte) (*Map, error) {
@@ -19,8 +19,8 @@ func readMap(text []byte) (*Map, error) {
 	return &Map{c}, nil
 }
 
-// Source finds the file, relative to the bundled folder, and the line that a place in the bundle came from. Line is
-// 1-based, column is 0-based in UTF-16 code units. A nil Map knows nothing.
+// Source returns the file, relative to the bundled folder, and the line of a position in the bundle. Lines are 1-based;
+// column is 0-based in UTF-16 code units. A nil Map has no positions.
 func (m *Map) Source(line, column int) (file string, i int, ok bool) {
 	if m == nil {
 		return "", 0, false
@@ -29,7 +29,7 @@ func (m *Map) Source(line, column int) (file string, i int, ok bool) {
 	return file, i, ok && file != ""
 }
 
-// inputsOf lists the files that esbuild's metafile names, without those whose text is ours.
+// inputsOf returns the files in esbuild's metafile, sorted, without stubs and exportsFile.
 func inputsOf(metafile string) []string {
 	var meta struct {
 		Inputs map[string]json.RawMessage `json:"inputs"`
