@@ -100,9 +100,9 @@ func (p *Providers) Source(name, version string) (string, error) {
 	return strings.TrimSpace(loc.Version + " " + loc.Path), nil
 }
 
-// permit makes sure, before anything is done, that the plugins of the providers in a state are there or may be
-// downloaded. Packages that the program names are left out: it decides on their versions, and has been checked with
-// them. program and base may be nil.
+// permit returns an error, before the operation begins, if a provider in the state needs a plugin that is missing and
+// may not be downloaded. It skips packages of the program, whose versions the program decides and the check has loaded.
+// program and base may be nil.
 func (p *Providers) permit(ctx context.Context, program *check.Program, base *state.Snapshot) error {
 	if base == nil {
 		return nil
@@ -153,7 +153,7 @@ func (p *Providers) Whereabouts(pkg provider.Package) (builtIn bool, err error) 
 	return false, err
 }
 
-// InstallDependencies installs what a plugin in source form depends on, through the host of its language.
+// InstallDependencies installs the dependencies of a plugin in source form, through the host of its language.
 func (p *Providers) InstallDependencies(ctx context.Context, name, dir string) error {
 	return p.finder.Host.InstallDependencies(ctx, name, dir)
 }
@@ -171,7 +171,7 @@ func (p *Providers) Converter(ctx context.Context, tool string) (*plugin.Convert
 	return p.finder.Host.LoadConverter(ctx, tool, p.converterServices(tool))
 }
 
-// GenerateProject has the host of a language write a project from PCL; see plugin.Host.
+// GenerateProject lets the host of a language write a project from PCL; see plugin.Host.
 func (p *Providers) GenerateProject(ctx context.Context, language, from, to, project string) ([]plugin.ConverterFinding,
 	error) {
 	return p.finder.Host.GenerateProject(ctx, language, from, to, project, p.converterServices("terraform"))
@@ -183,7 +183,7 @@ func (p *Providers) converterServices(tool string) plugin.ConverterServices {
 		Mapping: func(ctx context.Context, name, pkg string) ([]byte, error) {
 			wanted := provider.Package{Name: cmp.Or(pkg, name)}
 			if _, err := p.Whereabouts(wanted); err != nil {
-				return nil, nil // the converter tells what it cannot translate
+				return nil, nil // the converter reports what it cannot translate
 			}
 			_, data, err := p.Mapping(ctx, wanted, tool, name)
 			return data, err

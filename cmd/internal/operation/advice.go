@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// advise says, once, what is likely to surprise in an operation of the program on a state. base may be nil.
+// advise reports, once, probable surprises in an operation of the program on a state. base may be nil.
 func (p *Pipeline) advise(ctx context.Context, base *state.Snapshot) error {
 	if p.advised || base == nil || p.Program == nil {
 		return nil
@@ -24,9 +24,9 @@ func (p *Pipeline) advise(ctx context.Context, base *state.Snapshot) error {
 		p.Console.Report(versionAdvice(ctx, p.Program, p.Providers, base)))
 }
 
-// versionAdvice warns where the program names no version of a package and the newest that is there has another
-// major version than the provider that the state was made with: a stack that was taken over, or a plugin that was
-// installed for another project, would jump in silence.
+// versionAdvice warns if the program names no version of a package and the newest installed one has another major
+// version than the provider in the state: otherwise a stack from elsewhere, or a plugin installed for another project,
+// would change the version silently.
 func versionAdvice(ctx context.Context, program *check.Program, providers *Providers,
 	base *state.Snapshot) diag.Diagnostics {
 	var advice diag.Diagnostics
@@ -47,8 +47,8 @@ func versionAdvice(ctx context.Context, program *check.Program, providers *Provi
 	return advice
 }
 
-// versionInState returns the version of a package's default provider in a state; empty when there is none, or none is
-// known.
+// versionInState returns the version of a package's default provider in a state; empty if there is none or it is
+// unknown.
 func versionInState(base *state.Snapshot, pkg string) string {
 	for _, r := range base.Resources {
 		if r.Delete || r.Type != urn.ProviderType(pkg) || !r.URN.IsDefaultProvider() {

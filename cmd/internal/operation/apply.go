@@ -40,7 +40,7 @@ func Destroy(ctx context.Context, a *console.Console, o *Options) error {
 	return PlanAndApply(ctx, a, o, op)
 }
 
-// Run checks, plans and applies without asking. A stack that is missing is created once nothing stands against the run.
+// Run checks, plans and applies without asking. A missing stack is created once the checks have passed.
 func Run(ctx context.Context, a *console.Console, o *Options) error {
 	switch {
 	case o.PlanOnly:
@@ -70,22 +70,21 @@ func Run(ctx context.Context, a *console.Console, o *Options) error {
 		if err := realize(ctx, a, p.Stack, chosen, o.LockTimeout); err != nil {
 			return err
 		}
-		// Without a question, a preview would not be read: each step is planned right before it is taken.
+		// There is no preview, since nobody would read it: each step is planned right before it is executed.
 		result, err := p.apply(ctx, updateOperation)
 		return exitError(a, o.ExpectNoChanges, "update", result, err)
 	})
 }
 
-// planAhead plans an operation that nobody previews, if it is expected to change nothing, may delete only so much, or
-// has policy packs. It ends it with exit code 7 where it would change anything: unlike with the Pulumi CLI, nothing is
-// done then (F7.14).
+// planAhead plans an operation without a preview, if it must not change anything, has a limit of deletions, or has
+// policy packs. Unexpected changes end it with exit code 7 before anything is done, unlike in the Pulumi CLI (F7.14).
 func (p *Pipeline) planAhead(ctx context.Context, op Operation) error {
 	expectNone := p.options.ExpectNoChanges && op.Kind == updateOperation.Kind
 	packs, err := p.policyPacks()
 	if err != nil {
 		return err
 	}
-	// A violation that the plan knows must stop the operation before anything is changed.
+	// A violation in the plan must stop the operation before anything is changed.
 	guarded := len(packs) > 0 && op.policies && !p.options.SkipPreview
 	if !expectNone && !guarded && p.options.MaxDeletes == nil && !p.options.writeAliases {
 		return nil
@@ -94,7 +93,7 @@ func (p *Pipeline) planAhead(ctx context.Context, op Operation) error {
 	return p.exitPlan(op.Kind, expectNone, result, err)
 }
 
-// exitPlan is exitError of a plan. A plan that destroys more objects than --max-deletes allows is an error, too.
+// exitPlan is exitError for a plan. A plan that destroys more objects than --max-deletes allows is an error, too.
 func (p *Pipeline) exitPlan(what string, expectNone bool, result *engine.Result, err error) error {
 	if err := exitError(p.Console, expectNone, what, result, err); err != nil {
 		return err
@@ -111,14 +110,14 @@ func (p *Pipeline) exitPlan(what string, expectNone bool, result *engine.Result,
 func chosen(a *console.Console, o *Options) opener {
 	return func(ctx context.Context, p *project.Project) (*console.Stack, error) {
 		switch o.Command {
-		case "up", "preview", "plan": // of a stack that is missing, there is nothing to refresh or destroy
+		case "up", "preview", "plan": // a missing stack has nothing to refresh or destroy
 			return a.Stacks().OpenOrOffer(ctx, p, o.Stack)
 		}
 		return a.Stacks().Open(ctx, p, o.Stack)
 	}
 }
 
-// PlanAndApply is `up` and its kin (E7.12): a preview, a question, the operation.
+// PlanAndApply runs `up` and similar commands (E7.12): a preview, a question, the operation.
 func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operation) error {
 	if o.SkipPreview && o.PreviewOnly {
 		return console.WithCode(console.CodeBadUsage, "--skip-preview and --preview-only cannot be used together")
@@ -128,7 +127,7 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 	}
 	if err := MayAsk(a, o); err != nil {
 		if _, _, missing := a.OpenProject(a.World.Dir); op.Kind != "destroy" && errors.Is(missing, project.ErrNotFound) {
-			return missing // the first thing to know about an empty folder
+			return missing // in an empty folder this comes first
 		}
 		return err
 	}
@@ -194,8 +193,8 @@ func MayAsk(a *console.Console, o *Options) error {
 	return nil
 }
 
-// afterDestroy removes the empty stack if it should, and says how to if not (E7.39). left is the number of resources
-// that the destruction of a part has left in the stack.
+// afterDestroy removes the empty stack if requested, and otherwise shows how to (E7.39). left is the number of
+// remaining resources after a partial destruction.
 func afterDestroy(ctx context.Context, a *console.Console, o *Options, p *Pipeline, left int) error {
 	s := p.Stack
 	if !o.Remove {
@@ -217,8 +216,8 @@ func afterDestroy(ctx context.Context, a *console.Console, o *Options, p *Pipeli
 	return nil
 }
 
-// exitError is the error, and so the exit code, of a finished operation (F7.14, E8.27–E8.29). With expectNone, changes
-// are an error.
+// exitError returns the error, and so the exit code, of a finished operation (F7.14, E8.27–E8.29). With expectNone,
+// changes are an error.
 func exitError(a *console.Console, expectNone bool, what string, result *engine.Result, err error) error {
 	switch {
 	case result == nil || err != nil && !result.Terminated:
@@ -244,12 +243,12 @@ func exitError(a *console.Console, expectNone bool, what string, result *engine.
 // the progress line.
 func Look(ctx context.Context, a *console.Console, o *Options, doing string,
 	look func(context.Context, *Pipeline, engine.Options) error) error {
-	options := *o // without the options that are for the operation behind it
+	options := *o // without the options for the operation that follows
 	options.Json, options.PreviewOnly = false, false
 	op := Operation{Kind: "look", Planning: doing}
 	return withPipeline(ctx, a, &options, op, chosen(a, &options), func(ctx context.Context, p *Pipeline) error {
 		op.Run = func(ctx context.Context, o engine.Options, _ engine.Program) (*engine.Result, error) {
-			o.Serve = nil // no program or component is to talk to it
+			o.Serve = nil // not reachable for programs or components
 			return &engine.Result{Snapshot: o.Base}, look(ctx, p, o)
 		}
 		base, err := p.load(ctx)

@@ -19,8 +19,8 @@ import (
 // setting is one value that the command line sets before an operation.
 type setting struct {
 	name, text string
-	// outside reports whether the value came from the environment or a file, so that it may be a secret that must not
-	// stand in plain text anywhere.
+	// outside reports whether the value came from the environment or a file, so that it may be a secret, which must not
+	// appear as plain text.
 	outside bool
 }
 
@@ -45,8 +45,8 @@ func TimeFlags(cmd *cobra.Command, o *Options) {
 		"how long to wait for another run that holds the stack, such as 5m")
 }
 
-// settingsFromFlags gathers what --config, --config-from and --config-env set, in this order. declared are keys that
-// are known; keys without a namespace are of the one that is given.
+// settingsFromFlags returns the settings of --config, --config-from and --config-env, in this order. declared are the
+// known keys; namespace is for keys without one.
 func settingsFromFlags(a *console.Console, o *Options, declared []project.Key, namespace string) ([]setting, error) {
 	var list []setting
 	for _, pair := range o.Config {
@@ -94,8 +94,8 @@ func settingsFromFlags(a *console.Console, o *Options, declared []project.Key, n
 }
 
 // environmentSettings returns the variables with a prefix, by name. The rest of a variable's name is a key, with two
-// underscores for the colon behind a namespace. A known key is also found in another case, and with underscores that
-// it does not have, so that APP_DB_PASSWORD sets dbPassword.
+// underscores for the colon after a namespace. Case and additional underscores do not matter for known keys, so that
+// APP_DB_PASSWORD sets dbPassword.
 func environmentSettings(prefix string, environment []string, declared []project.Key, namespace string) []setting {
 	plain := func(text string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(text)) }
 	found := map[string]string{}
@@ -126,9 +126,9 @@ func environmentSettings(prefix string, environment []string, declared []project
 	return list
 }
 
-// setFromFlags carries out --config, --config-from and --config-env of an operation, which are kept in the stack's file
-// as Pulumi keeps -c. Values of keys that are declared secret, or are secret in the file already, are sealed; one from
-// a file or the environment is sealed unless its key is declared as no secret. The caller holds the file.
+// setFromFlags writes the settings of --config, --config-from and --config-env to the stack's file, as Pulumi does for
+// -c. It seals values of keys that are declared secret, or are secret in the file; a value from a file or the
+// environment is sealed unless its key is declared public. The caller has locked the file.
 func setFromFlags(a *console.Console, o *Options, ws *workspace.Workspace, settings *project.Settings,
 	s *console.Stack) error {
 	if !o.setsConfig() {
@@ -177,7 +177,7 @@ type configuration struct {
 	values   map[project.Key]project.Text
 }
 
-// engine returns the configuration as the engine takes it (F3.12).
+// engine returns the configuration in the form for the engine (F3.12).
 func (c *configuration) engine() (texts map[string]string, secretKeys []string) {
 	texts = make(map[string]string, len(c.values))
 	for key, text := range c.values {
@@ -201,8 +201,8 @@ func (c *configuration) secrets() []string {
 	return texts
 }
 
-// record returns the configuration in the form of stack files, so that no secret is in plain text. Secrets of
-// environments are left out: they are opened anew each time, and are not the stack's to keep.
+// record returns the configuration in the form of stack files, so that no secret is in plain text. It omits secrets of
+// environments, which are opened for each operation and not stored with the stack.
 func (c *configuration) record() map[string]json.RawMessage {
 	config := make(map[string]json.RawMessage, len(c.values))
 	for key, text := range c.values {

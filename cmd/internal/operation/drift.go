@@ -19,17 +19,17 @@ import (
 var driftOperation = Operation{Kind: previewOperation.Kind, Planning: "Looking for drift", program: true,
 	Run: engine.Update}
 
-// difference is one way in which a resource is not as it should be.
+// difference is one difference between a resource and its desired state.
 type difference struct {
 	urn   urn.URN
 	what  string   // from the state or from the program, in words
-	paths []string // of the properties; empty where the whole resource is meant
+	paths []string // of the properties; empty for the whole resource
 }
 
 // driftCollector gathers differences from events. It is used by one goroutine at a time.
 type driftCollector struct {
 	found    []difference
-	computed []difference // in properties that only providers compute, which is no drift
+	computed []difference // in computed properties, which is no drift
 	errors   []string
 }
 
@@ -52,7 +52,7 @@ func (c *driftCollector) event(e engine.Event) {
 				c.computed = append(c.computed, difference{s.URN, "has changed", computed})
 			}
 		case s.Op == engine.OpSame || s.Op == engine.OpRead || !s.Logical() || s.URN.Type() == urn.RootStackType:
-		case s.Op == engine.OpCreate && c.gone(s.URN): // the program would create it anew
+		case s.Op == engine.OpCreate && c.gone(s.URN): // the program would create it again
 		default:
 			what := map[engine.Op]string{engine.OpCreate: "is in the program and does not exist",
 				engine.OpDelete: "exists and is not in the program"}[s.Op]
@@ -117,7 +117,7 @@ func matches(glob, text string) bool {
 	return err == nil && found
 }
 
-// Texts of provider errors that mean that the provider cannot be used.
+// Texts of errors of a provider that cannot be used.
 const (
 	deniedWords = `(?i)credential|unauthori[sz]ed|authenticat|access ?denied|permission denied|forbidden|` +
 		`expired token|\b40[13]\b`
@@ -125,7 +125,7 @@ const (
 		`unreachable|\bunavailable\b|no provider plugin`
 )
 
-// failureCode returns the exit code of a look that failed: it is not known then whether there is drift.
+// failureCode returns the exit code if looking for drift failed, so that the result is unknown.
 func failureCode(texts []string) int {
 	denied, unreachable := regexp.MustCompile(deniedWords), regexp.MustCompile(unreachableWords)
 	for _, text := range texts {
@@ -189,7 +189,7 @@ func drift(ctx context.Context, p *Pipeline) error {
 	return nil
 }
 
-// driftLines describes what is left.
+// driftLines describes the remaining differences.
 func driftLines(left []difference) []string {
 	if len(left) == 0 {
 		return []string{"There is no drift."}
@@ -205,7 +205,7 @@ func driftLines(left []difference) []string {
 	return lines
 }
 
-// computedLines name the properties that only providers compute: by number, or by name.
+// computedLines describes computed properties: by number, or by name.
 func computedLines(computed []difference, named bool) (lines []string) {
 	n := 0
 	for _, d := range computed {

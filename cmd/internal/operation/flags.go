@@ -51,12 +51,12 @@ func ProtectFlag(cmd *cobra.Command, o *Options) {
 		"delete and replace protected resources like others")
 }
 
-// ProgramFlag adds --run-program, of operations that can do without the program.
+// ProgramFlag adds --run-program, for operations that do not need the program.
 func ProgramFlag(a *console.Console, cmd *cobra.Command, o *Options, help string) {
 	cmd.Flags().BoolVar(&o.Scope.runProgram, "run-program", a.World.Enabled("PULUMI_RUN_PROGRAM"), help)
 }
 
-// PendingFlags adds the flags that decide about creations that an earlier run left pending.
+// PendingFlags adds the flags that decide about pending creations of an earlier run.
 func PendingFlags(cmd *cobra.Command, o *Options) {
 	f := cmd.Flags()
 	f.BoolVar(&o.Scope.clearPendingCreates, "clear-pending-creates", false, "forget interrupted creations")
@@ -65,7 +65,7 @@ func PendingFlags(cmd *cobra.Command, o *Options) {
 		"add the objects that they created to the state: URN,ID,URN,ID,…")
 }
 
-// Check refuses flags that do not go together.
+// Check returns an error for flags that exclude each other.
 func (s *scopeOptions) Check() error {
 	switch {
 	case s.clearPendingCreates && s.skipPendingCreates:
@@ -83,7 +83,7 @@ func (s *scopeOptions) Check() error {
 	return nil
 }
 
-// apply confines an engine's operation.
+// apply sets the scope in the engine's options.
 func (s *scopeOptions) apply(o *engine.Options) {
 	o.Targets = slices.Concat(s.targets, s.targetReplace)
 	o.Replace = slices.Concat(s.replace, s.targetReplace)
@@ -107,7 +107,7 @@ func (f *SchemaFlags) Register(cmd *cobra.Command) {
 		"take schemas from this directory, where they are called <package>.json or <package>-<version>.json; may be repeated")
 }
 
-// GivenSchemas are the files that --schema and --schema-dir name.
+// GivenSchemas are the files named by --schema and --schema-dir.
 type GivenSchemas struct {
 	files map[string]string // by the name of the package
 	dirs  map[string][]givenSchema
@@ -153,8 +153,8 @@ func ReadGivenSchemas(a *console.Console, f SchemaFlags) (*GivenSchemas, error) 
 	return g, nil
 }
 
-// find returns the file of a package; empty when none is given. Of several versions the wanted one is taken, or the
-// last by name when none is wanted.
+// find returns the file of a package; empty if none is given. Of several versions it is the requested one, or else the
+// last by name.
 func (g *GivenSchemas) find(d schema.Descriptor) string {
 	if g == nil {
 		return ""

@@ -39,7 +39,7 @@ func ImportFileFlag(cmd *cobra.Command, o *Options) {
 type wantedCreates struct {
 	created   []*state.Resource
 	providers map[urn.URN]*state.Resource
-	found     map[urn.URN]bool // what is created
+	found     map[urn.URN]bool // the created resources
 }
 
 func (w *wantedCreates) note(e *engine.StepStarted) {
@@ -74,8 +74,8 @@ type SavedImport struct {
 	Extension         *ImportExtension  `json:"extension,omitempty"`
 }
 
-// save writes the file that name says, as users see it: what would be created, with a placeholder for each ID, and
-// secrets sealed by sealer. waiting is how many fill in the IDs.
+// save writes the resources that would be created to the named file, with a placeholder for each ID, and with secrets
+// sealed by sealer. waiting is the number of placeholders.
 func (w *wantedCreates) save(a *console.Console, name string, sealer secrets.Manager) (waiting int, err error) {
 	slices.SortStableFunc(w.created, inProgramOrder)
 	names := w.names()
@@ -116,11 +116,11 @@ func (w *wantedCreates) save(a *console.Console, name string, sealer secrets.Man
 	return waiting, WriteImports(a, name, table, entries)
 }
 
-// WriteImports writes an import file (F7.13) where name says, as users see it; - is standard output.
+// WriteImports writes an import file (F7.13) with the given name; - is standard output.
 func WriteImports(a *console.Console, name string, table map[string]urn.URN, entries []SavedImport) error {
 	document := importDocument{table, entries}
 	var text bytes.Buffer
-	if err := jsontext.Write(&text, document, "    "); err != nil { // people are to find the placeholder
+	if err := jsontext.Write(&text, document, "    "); err != nil { // indented, so that users find the placeholder
 		return err
 	}
 	if name == "-" {
@@ -133,7 +133,7 @@ func WriteImports(a *console.Console, name string, table map[string]urn.URN, ent
 	return nil
 }
 
-// inProgramOrder compares resources by where the program has them, and those that it has nowhere by their names.
+// inProgramOrder compares resources by their place in the program, and those without a place by name.
 func inProgramOrder(a, b *state.Resource) int {
 	place := func(r *state.Resource) (string, int) {
 		path, number, _ := strings.Cut(r.SourcePosition, "#")
@@ -146,7 +146,7 @@ func inProgramOrder(a, b *state.Resource) int {
 	return cmp.Or(cmp.Compare(pathA, pathB), cmp.Compare(lineA, lineB), cmp.Compare(a.URN, b.URN))
 }
 
-// names returns the name that the file uses for each resource: the resource's own, as far as these are unique.
+// names returns the name of each resource in the file: the resource's own, if it is unique.
 func (w *wantedCreates) names() map[urn.URN]string {
 	names, taken := map[urn.URN]string{}, map[string]bool{}
 	call := func(u urn.URN) {
@@ -182,8 +182,8 @@ func (w *wantedCreates) names() map[urn.URN]string {
 	return names
 }
 
-// Of records the package of the type. An extension of a package whose provider has no name is left to the project, as
-// import files have no word for it.
+// Of records the package of the type. An extension is not recorded if its provider has no name, since import files
+// cannot express it; the project declares it.
 func (e *SavedImport) Of(d schema.Descriptor) {
 	e.Version, e.PluginDownloadURL = d.PackageVersion(), d.DownloadURL
 	switch q := d.Parameterization; {
@@ -217,7 +217,7 @@ func (e *SavedImport) describe(provider *state.Resource) {
 	}
 }
 
-// MadeOf returns the package of a provider in the state that a plugin makes of parameters; false for another.
+// MadeOf returns the parameterized package of a provider in the state; made is false for any other package.
 func MadeOf(provider *state.Resource) (d schema.Descriptor, made bool) {
 	var e SavedImport
 	e.describe(provider)
@@ -230,8 +230,8 @@ func MadeOf(provider *state.Resource) (d schema.Descriptor, made bool) {
 			Value: q.Value}}, true
 }
 
-// configure writes a provider's configuration, secrets sealed. It leaves out values that the plan does not know, and
-// says so on out.
+// configure writes a provider's configuration, secrets sealed. It omits values that are unknown in the plan, and
+// reports them on out.
 func (e *SavedImport) configure(out io.Writer, r *state.Resource, sealer secrets.Manager) error {
 	e.describe(r)
 	inputs := r.Inputs.Without("__internal").Without("version")

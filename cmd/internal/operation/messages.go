@@ -25,12 +25,12 @@ import (
 type eventSink struct {
 	mu      sync.Mutex
 	shown   *shownView
-	skipped []urn.URN // resources that the program left out after a failure, for the summary (A1)
+	skipped []urn.URN // resources skipped after a failure, for the summary (A1)
 
 	masker *mask.Masker // hides secrets in all output; shared by all operations of a command
 }
 
-// skip notes resources by their names that the program did not even register.
+// skip records the names of resources that the program did not register.
 func (s *eventSink) skip(stack, project string, names []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +39,7 @@ func (s *eventSink) skip(stack, project string, names []string) {
 	}
 }
 
-// enter begins the operation that v shows; nil ends it.
+// enter begins the operation shown by v; nil ends it.
 func (s *eventSink) enter(v *shownView) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,8 +95,7 @@ func (s *eventSink) pluginMessage(m plugin.Message) {
 	s.event(e)
 }
 
-// withoutSecrets returns an event whose text, if it has one of its own, hides secrets. The names of the resource that
-// it is about stay readable.
+// withoutSecrets returns an event with the secrets in its text masked. The name of its resource stays readable.
 func withoutSecrets(secrets *mask.Masker, e engine.Event) engine.Event {
 	view.LearnNames(secrets, e)
 	m, ok := e.(*engine.Message)
@@ -116,8 +115,8 @@ func withoutSecrets(secrets *mask.Masker, e engine.Event) engine.Event {
 	return e
 }
 
-// discreetErr is where progress and findings go: excerpts of the program would show secrets that are written in it.
-// flush writes what is held back because it may be the beginning of a secret.
+// discreetErr returns standard error with secrets masked, for progress and findings, whose excerpts may contain secrets
+// of the program. flush writes text that is held back because it may be the beginning of a secret.
 func (s *display) discreetErr() (w io.Writer, flush func() error) {
 	if s.options.ShowSecrets {
 		return s.console.Screen, func() error { return nil }
@@ -137,11 +136,11 @@ func (s *display) tellDetails(outline *view.Outline) {
 	}
 }
 
-// compilerSays shows the output of the program's compiler, with the secrets of its configuration hidden.
+// compilerSays shows the output of the program's compiler, with the secrets of its configuration masked.
 func (s *display) compilerSays(severity diag.Severity, text string) {
 	out, flush := s.discreetErr()
 	console.CompilerSays(out)(severity, text)
-	_ = flush() // standard error has nobody to tell it to
+	_ = flush() // an error of standard error cannot be reported
 }
 
 // fail reports the findings; with --json also as events or in the preview's document.
@@ -163,7 +162,7 @@ func (s *display) fail(diags diag.Diagnostics) error {
 	return s.console.Report(diags)
 }
 
-// found shows the diagnostics of the program's evaluation. It does not repeat notes that the plan has shown already.
+// found shows the diagnostics of the program's evaluation, without notes that the plan has shown.
 func (s *display) found(diags diag.Diagnostics) {
 	for _, d := range diags.Sorted() {
 		note := strconv.Itoa(int(d.Subject.Start)) + " " + d.Summary
@@ -180,8 +179,8 @@ func (s *display) found(diags diag.Diagnostics) {
 	}
 }
 
-// programSays shows a message of the program. One that is about nothing else shows where it stands, unless it only
-// informs.
+// programSays shows a message of the program, with its own place if it concerns nothing else and is more than
+// information.
 func (s *display) programSays(_ context.Context, m eval.Message) {
 	shown := &engine.Message{Severity: m.Severity, Debug: m.Debug, Text: m.Text, URN: m.URN}
 	if m.URN == "" && m.Severity < diag.Info {

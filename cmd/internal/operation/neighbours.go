@@ -15,10 +15,10 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Neighbours are the outputs of the stacks that one command works on, for those that read them: what a preview plans,
-// or what an operation has just made, which need not be read from the backend again. An output that no plan knows is
-// unknown, with the type that the program of its stack gives it. The zero value is ready for use and safe for
-// concurrent use; a nil one knows nothing.
+// Neighbours holds the outputs of the stacks of one command for the stacks that read them: planned outputs of a
+// preview, or new outputs of an operation, which need not be read from the backend again. An output that a plan does
+// not know is unknown, with the type from its program. The zero value is ready for use and safe for concurrent use; a
+// nil one is empty.
 type Neighbours struct {
 	mu      sync.Mutex
 	planned map[backend.Ref]value.Value // guarded by mu
@@ -27,7 +27,7 @@ type Neighbours struct {
 }
 
 // outputs returns the planned outputs of a stack; found reports whether the stack has been planned. stored are the
-// names of further outputs, whose values are in the state.
+// names of the other outputs, whose values are in the state.
 func (n *Neighbours) outputs(ref backend.Ref) (v value.Value, stored []string, found bool) {
 	if n == nil {
 		return value.Null, nil, false
@@ -38,7 +38,7 @@ func (n *Neighbours) outputs(ref backend.Ref) (v value.Value, stored []string, f
 	return v, n.stored[ref], found
 }
 
-// heard takes the outputs from the end of a plan.
+// heard stores the outputs at the end of a plan.
 func (n *Neighbours) heard(p *display, e engine.Event) {
 	s, ok := e.(*engine.Summary)
 	if n == nil || !ok || s.Result != "succeeded" || p.program == nil {
@@ -56,7 +56,7 @@ func (n *Neighbours) heard(p *display, e engine.Event) {
 		outputs = outputs.With(name, typed(outputs.At(i).WithoutDeps(), types[name]))
 	}
 	if !s.Planning && !plain(outputs) {
-		return // the state has them in a form of its own
+		return // the state stores them in another form
 	}
 	if n.others != nil {
 		n.send(p, outputs, s.OldOutputs)
@@ -70,7 +70,7 @@ func (n *Neighbours) heard(p *display, e engine.Event) {
 	n.planned[p.stack.Ref] = outputs
 }
 
-// send has planned outputs carried to other processes. before is the stack as it is stored; nil for none.
+// send passes planned outputs to other processes. before is the stored stack; nil for none.
 func (n *Neighbours) send(p *display, outputs value.Value, before *state.Resource) {
 	stored := value.EmptyMap()
 	if before != nil && before.Outputs.Is(value.KindMap) {
@@ -84,7 +84,7 @@ func (n *Neighbours) send(p *display, outputs value.Value, before *state.Resourc
 	n.others.Planned = text
 }
 
-// typed gives an unknown value the kind that its type has. A known one is as it is.
+// typed gives an unknown value the kind of its type. A known value is unchanged.
 func typed(v value.Value, t schema.Type) value.Value {
 	if v.IsKnown() || t == nil {
 		return v
@@ -92,8 +92,8 @@ func typed(v value.Value, t schema.Type) value.Value {
 	return v.UnknownAs(schema.ExpectedKind(t))
 }
 
-// plain reports whether a value is read from a state as it was written into it: it is known and made of scalars, lists
-// and maps.
+// plain reports whether a value is the same after writing and reading a state: it is known and consists of scalars,
+// lists and maps.
 func plain(v value.Value) bool {
 	if !v.IsKnown() {
 		return false
@@ -112,8 +112,8 @@ func plain(v value.Value) bool {
 	return true
 }
 
-// carried are planned outputs on their way to another machine. Nothing secret goes along: a secret output that stays as
-// it is gets its value from the stored state there, any other secret is unknown.
+// carried holds planned outputs for another machine, without secrets: the value of an unchanged secret output is read
+// from the stored state there, any other secret is unknown.
 type carried struct {
 	Outputs json.RawMessage `json:"outputs"` // with the signatures of internal/value/wire
 	Stored  []string        `json:"stored,omitempty"`
@@ -140,7 +140,8 @@ func pack(planned, stored value.Value) ([]byte, error) {
 	return json.Marshal(c)
 }
 
-// withheld returns an unknown of the same kind for what does not go to another machine: secrets, and files of this one.
+// withheld returns an unknown value of the same kind for values that are not sent to another machine: secrets, and
+// files of this one.
 func withheld(v value.Value) value.Value {
 	switch {
 	case v.IsSecret():
@@ -151,7 +152,7 @@ func withheld(v value.Value) value.Value {
 	return v
 }
 
-// neighboursOf returns the stacks that other runs have previewed. Plans of this process are written into p.
+// neighboursOf returns the outputs of stacks that other runs have previewed. Plans of this process are written to p.
 func neighboursOf(p *console.Previews) (*Neighbours, error) {
 	n := &Neighbours{planned: map[backend.Ref]value.Value{}, stored: map[backend.Ref][]string{}, others: p}
 	for key, text := range p.Before {

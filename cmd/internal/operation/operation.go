@@ -31,7 +31,7 @@ type Options struct {
 	ContinueOnError bool
 	Parallel        int
 	Timeout         time.Duration // of the whole command; 0 for none
-	LockTimeout     time.Duration // how long to wait for the stack's lock; 0 not at all
+	LockTimeout     time.Duration // how long to wait for the stack's lock; 0 for no wait
 	Refresh         string
 	SettlePending   []string
 	AcceptLoss      bool // create although a repair has lost records
@@ -43,13 +43,13 @@ type Options struct {
 	savePlan, plan  string
 	importFile      string
 	Strict          bool
-	ExitCode        bool // of `drift`: tell drift by the exit code
+	ExitCode        bool // of `drift`: the exit code reports drift
 	Remove          bool // of `destroy`
 	MonitorRPC      bool
 	AllowEnv        bool
 	RestrictPaths   bool
 	Untrusted       bool
-	AllowStacks     []string // whose outputs a program that is not trusted may read
+	AllowStacks     []string // stacks whose outputs an untrusted program may read
 	AcceptPlugins   bool     // that no lock file has
 	MaxValue        int64    // MiB
 	MaxSteps        int64
@@ -72,15 +72,15 @@ type Options struct {
 
 // Operation is one kind of operation on a stack, such as update or destroy.
 type Operation struct {
-	Kind     string // as history has it: update, refresh or destroy
-	Planning string // what a preview says it does
-	Applying string // what it says when it acts
+	Kind     string // in the history: update, refresh or destroy
+	Planning string // text of a preview
+	Applying string // text of the operation itself
 	Question string
 	program  bool            // it runs the program
 	policies bool            // policy packs check it
 	destroys bool            // policy packs check only what it destroys
-	Entered  func(*Pipeline) // told of the pipeline before the operation runs; may be nil
-	// Run carries the operation out. program is nil if the operation runs none.
+	Entered  func(*Pipeline) // called before the operation runs; may be nil
+	// Run runs the operation. program is nil if the operation runs none.
 	Run func(ctx context.Context, o engine.Options, program engine.Program) (*engine.Result, error)
 }
 

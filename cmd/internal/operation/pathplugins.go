@@ -16,11 +16,11 @@ import (
 type pathPlugins struct {
 	places map[string]diag.Range // by the name of the plugin
 	faulty map[string]bool       // those that cannot be used, which the workspace reports
-	// Barred reports whether none may be started.
+	// Barred reports whether they may not be started.
 	Barred bool
 
 	mu     sync.Mutex      // guards what follows
-	wanted map[string]bool // those that would have been started
+	wanted map[string]bool // the plugins that would have been started
 }
 
 func pathPluginsOf(ws *workspace.Workspace) *pathPlugins {
@@ -46,7 +46,7 @@ func (p *pathPlugins) has(name string) bool {
 	return known
 }
 
-// bar returns an error for a plugin that may not be started.
+// bar returns an error for a plugin that must not be started.
 func (p *pathPlugins) bar(name string) error {
 	switch {
 	case !p.has(name):
@@ -77,7 +77,7 @@ func (p *pathPlugins) Unseen() diag.Diagnostics {
 	return diags
 }
 
-// Placed returns the same with the places of a workspace that was read later, of the same project.
+// Placed returns a copy with the places of a workspace of the same project that was read later.
 func (p *pathPlugins) Placed(ws *workspace.Workspace) *pathPlugins {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -24,20 +24,20 @@ type pendingWork struct {
 	out      io.Writer
 	options  *Options
 	document bool                // the plan is all there will be, and nobody is asked
-	hide     func(string) string // takes secrets out of a text
-	// resolve reads what may be there, and takes decisions about the rest.
+	hide     func(string) string // masks secrets in a text
+	// resolve reads the objects that may exist, and applies decisions about the others.
 	resolve func(ctx context.Context, base *state.Snapshot, decisions map[urn.URN]engine.Decision) (*state.Snapshot,
 		[]engine.Resolution, error)
 
 	base    *state.Snapshot             // in which they are
 	reads   bool                        // without --settle-pending, IDs that follow from inputs are read
-	answers map[urn.URN]engine.Decision // of a person to what became of pending creations
+	answers map[urn.URN]engine.Decision // of the user about pending creations
 	retry   []urn.URN                   // pending creations to repeat
 	kept    []state.Operation           // pending creations that a destruction has to leave pending
 	told    bool                        // what an earlier run left in flight was told
 }
 
-// begin returns the state of a session with what an earlier run left in flight resolved, in the file too.
+// begin resolves the pending operations of an earlier run, also in the file, and returns the state of the session.
 func (w *pendingWork) begin(ctx context.Context, session *backend.Session, op Operation) (*state.Snapshot, error) {
 	base := session.Base()
 	next, err := w.resolveAll(ctx, base, op)
@@ -47,9 +47,9 @@ func (w *pendingWork) begin(ctx context.Context, session *backend.Session, op Op
 	return next, session.ResolvePending(ctx, next)
 }
 
-// resolveAll brings a state up to date with what became of operations that an earlier run left in flight: it reads what
-// was being updated or deleted, and takes a person's word for what was being created. Without that it stops, rather
-// than create a second object beside an unknown one; a destruction continues and leaves it pending.
+// resolveAll resolves the pending operations of an earlier run: it reads resources with pending updates and deletions,
+// and applies the user's decisions about creations. Without a decision it returns an error, so that no second object is
+// created beside an unknown one; a destruction continues and leaves the creation pending.
 func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op Operation) (*state.Snapshot, error) {
 	w.base = base
 	decisions, err := pendingAnswersOf(w.options.SettlePending, engine.PendingCreations(base))
@@ -58,7 +58,7 @@ func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op O
 		return nil, err
 	case len(base.Pending) == 0:
 		return base, nil
-	case op.Kind == refreshOperation.Kind: // which reads everything
+	case op.Kind == refreshOperation.Kind: // a refresh reads everything
 		return w.resolveForRefresh(ctx, base)
 	}
 	tell := !w.told
@@ -120,8 +120,8 @@ func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op O
 	return next, nil
 }
 
-// resolveForRefresh takes somebody's word for creations that an earlier run left open, before a refresh: those that
-// happened are read under the ID that is given and taken into the state, others are forgotten or stay open (E6.42).
+// resolveForRefresh applies decisions about pending creations before a refresh: those that happened are read by the
+// given ID and added to the state, others are forgotten or stay pending (E6.42).
 func (w *pendingWork) resolveForRefresh(ctx context.Context, base *state.Snapshot) (*state.Snapshot, error) {
 	s := &w.options.Scope
 	named := map[urn.URN]string{}
@@ -151,14 +151,14 @@ func (w *pendingWork) resolveForRefresh(ctx context.Context, base *state.Snapsho
 		answer, answered := w.answers[u]
 		switch {
 		case op.Kind != state.Creating:
-			continue // a refresh reads what was being changed
+			continue // a refresh reads these anyway
 		case said:
 			decisions[u] = engine.Decision{ID: id}
 		case s.clearPendingCreates:
 			decisions[u] = engine.Decision{}
 		case answered:
 			decisions[u] = answer
-		case !s.skipPendingCreates && !undecided[u]: // it lives in the state: there is nothing to ask
+		case !s.skipPendingCreates && !undecided[u]: // such objects live in the state: no question
 		default:
 			open = append(open, op)
 			continue
@@ -202,10 +202,10 @@ const SettlePendingHelp = "the outcome of interrupted creations: forget (nothing
 type pendingAnswers struct {
 	by     map[urn.URN]engine.Decision
 	others *engine.Decision
-	read   bool // all others whose IDs follow from their inputs are read
+	read   bool // reads all others whose IDs follow from their inputs
 }
 
-// CheckSettlePending returns an error for values of --settle-pending that are invalid whatever is pending.
+// CheckSettlePending returns an error for invalid values of --settle-pending.
 func CheckSettlePending(flags []string) error {
 	general := ""
 	for _, text := range flags {
@@ -223,8 +223,8 @@ func CheckSettlePending(flags []string) error {
 	return nil
 }
 
-// pendingAnswersOf reads --settle-pending. A URN may have equals signs in it, so where it ends is found by the URNs of
-// pending. A URN that is none of them is an error: were it passed over, its object would be created a second time.
+// pendingAnswersOf reads --settle-pending. A URN may contain equals signs, so the URNs of pending determine where it
+// ends. Any other URN is an error: if it were ignored, its object could be created a second time.
 func pendingAnswersOf(flags []string, pending []state.Operation) (pendingAnswers, error) {
 	w := pendingAnswers{by: map[urn.URN]engine.Decision{}}
 	if err := CheckSettlePending(flags); err != nil {
@@ -256,7 +256,7 @@ func pendingAnswersOf(flags []string, pending []state.Operation) (pendingAnswers
 	return w, nil
 }
 
-// unknownPending returns an error for a decision about something that is not pending.
+// unknownPending returns an error for a decision about a creation that is not pending.
 func unknownPending(text string, pending []state.Operation) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "--settle-pending %q names no interrupted creation of an earlier run", text)
@@ -305,7 +305,7 @@ func (w *pendingWork) tellResolved(resolved []engine.Resolution) {
 	}
 }
 
-// unresolved ends a command that nobody has told what became of creations. done is what it did nevertheless.
+// unresolved returns the error for creations without a decision. done describes what the command did nevertheless.
 func (w *pendingWork) unresolved(ops []state.Operation, done string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the outcome of %s is not known: the run was interrupted before the provider answered",
@@ -380,8 +380,7 @@ func (w *pendingWork) askAll(ops []state.Operation, op Operation) error {
 	return nil
 }
 
-// askPending asks the user for the ID of the object that a creation has made. With keep, the creation may stay
-// pending.
+// askPending asks the user for the ID of the object of a creation. With keep, the creation may stay pending.
 func (w *pendingWork) askPending(r *state.Resource, keep bool) (engine.Decision, error) {
 	out := w.out
 	ways := "`no` if it does not exist"
@@ -402,7 +401,7 @@ func (w *pendingWork) askPending(r *state.Resource, keep bool) (engine.Decision,
 	return engine.Decision{ID: line}, nil
 }
 
-// recordedAs lists the recorded inputs that identify the object of an unfinished creation; empty when there are none.
+// recordedAs lists the recorded inputs that identify the object of a pending creation; empty if there are none.
 func (w *pendingWork) recordedAs(r *state.Resource) string {
 	inputs := namingInputs(r)
 	if len(inputs) == 0 {
@@ -411,10 +410,9 @@ func (w *pendingWork) recordedAs(r *state.Resource) string {
 	return w.hide(" (" + strings.Join(inputs, ", ") + ")")
 }
 
-// namingInputs returns the inputs of a resource that are most likely to name the object: first those whose text has the
-// resource's own name in it, as automatic names have, then those whose key says that it is a name or a place, also
-// inside of maps such as the metadata of Kubernetes. Without any of these it is the first plain texts. Secrets are left
-// out.
+// namingInputs returns the inputs of a resource that are most likely to name the object: first texts that contain the
+// resource's own name, like automatic names, then those whose key means a name or a location, also inside of maps such
+// as the metadata of Kubernetes; else the first plain texts. Secrets are left out.
 func namingInputs(r *state.Resource) []string {
 	found := namesIn(nil, "", r.Inputs, r.URN.Name(), 0)
 	slices.SortStableFunc(found, func(a, b namingInput) int {
@@ -430,15 +428,15 @@ func namingInputs(r *state.Resource) []string {
 	return list
 }
 
-// namingInput is an input that may tell which object a resource is; the lower its rank, the more likely.
+// namingInput is an input that may identify the object of a resource; a lower rank is more likely.
 type namingInput struct {
 	text        string
 	rank, depth int
 }
 
 const (
-	anyText    = 3 // the rank from which on nothing says that it is a name
-	namesDepth = 3 // how deep maps are looked through
+	anyText    = 3 // from this rank on, nothing indicates a name
+	namesDepth = 3 // how deep maps are searched
 )
 
 // namesIn appends the texts of a map that may name an object, with their paths.

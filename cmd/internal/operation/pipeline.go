@@ -21,12 +21,12 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// Pipeline is a stack with everything that an operation on it needs. It is made by prepare, in this order:
+// Pipeline is a stack with everything that an operation on it needs. prepare creates it, in this order:
 //
 //	project file -> backend, stack -> settings -> secrets manager -> configuration -> providers -> checked program
 //
-// and used by plan and apply, which run one of the engine's operations: against the state as it is, or in a session
-// that holds the stack's lock and takes the journal.
+// and used by plan and apply, which run one of the engine's operations: against the present state, or in a session that
+// holds the stack's lock and writes the journal.
 type Pipeline struct {
 	Console      *console.Console
 	options      *Options
@@ -40,7 +40,7 @@ type Pipeline struct {
 	display      *display
 	pending      *pendingWork
 	planFile     *planFile          // of --plan; nil without
-	bound        *engine.UpdatePlan // of --strict, once it was made; nil without
+	bound        *engine.UpdatePlan // of --strict, after the plan; nil without
 	watched      *backend.Watched   // the operation as a service shows it; nil where nobody does
 	advised      bool               // what is likely to surprise was told
 	leave        func()             // takes back what the environment has changed; nil for nothing
@@ -77,7 +77,7 @@ func withPipeline(ctx context.Context, a *console.Console, o *Options, op Operat
 	return err
 }
 
-// prepare does everything that comes before an operation. The caller closes the pipeline, also when there is an error.
+// prepare does everything that precedes an operation. The caller closes the pipeline, also when there is an error.
 func prepare(ctx context.Context, a *console.Console, o *Options, op Operation, open opener) (*Pipeline, error) {
 	p := newPipeline(a, o, op)
 	if err := o.distrust(); err != nil {
@@ -135,7 +135,7 @@ func prepare(ctx context.Context, a *console.Console, o *Options, op Operation, 
 	return p, nil
 }
 
-// newPipeline returns a pipeline for which nothing has been read yet.
+// newPipeline returns a pipeline before anything is read.
 func newPipeline(a *console.Console, o *Options, op Operation) *Pipeline {
 	p := &Pipeline{Console: a, options: o, sink: &eventSink{masker: mask.New()}}
 	document := o.PlanOnly || o.PreviewOnly || op.Kind == previewOperation.Kind
@@ -152,7 +152,7 @@ func newPipeline(a *console.Console, o *Options, op Operation) *Pipeline {
 	return p
 }
 
-// openWorkspace reads the project and its program. Without a sound project file nothing else makes sense.
+// openWorkspace reads the project and its program. It returns at once if the project file is invalid.
 func (p *Pipeline) openWorkspace(dir string, op Operation) error {
 	var err error
 	if !op.program {
@@ -171,7 +171,7 @@ func (p *Pipeline) openWorkspace(dir string, op Operation) error {
 	if !p.Workspace.Diags.HasErrors() {
 		return nil
 	}
-	// The program may have faults too: report all findings together.
+	// Report the findings of the program together with these.
 	found := p.Workspace.Diags
 	if p.Workspace.Source != nil {
 		_, found = p.Workspace.Parse(nil)
@@ -198,7 +198,7 @@ func (p *Pipeline) configure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.options.plan != "" && p.planFile == nil { // the plan's configuration counts, not the present one
+	if p.options.plan != "" && p.planFile == nil { // use the plan's configuration, not the present one
 		f, err := readPlanFile(p.Console.Path(p.options.plan), p.options.plan)
 		if err != nil {
 			return err
@@ -246,7 +246,7 @@ func (p *Pipeline) readSettings() (diag.Diagnostics, error) {
 	return diags, setFromFlags(p.Console, p.options, p.Workspace, settings, p.Stack)
 }
 
-// openConfig opens the configuration that the settings have.
+// openConfig opens the configuration in the settings.
 func (p *Pipeline) openConfig() (diag.Diagnostics, error) {
 	name := p.Stack.Ref.Stack
 	values, found, err := project.Merge(p.Workspace.Project, p.config.settings, name, p.StackSecrets)
@@ -271,8 +271,8 @@ func (p *Pipeline) environmentOptions() (environments.Options, error) {
 	return o, err
 }
 
-// openEnvironment opens the environments of the stack: their configuration is merged by openConfig, and their variables
-// and files are there for everything that the operation starts, until Close.
+// openEnvironment opens the environments of the stack: openConfig merges their configuration, and all processes of the
+// operation see their variables and files, until Close.
 func (p *Pipeline) openEnvironment(ctx context.Context) (diag.Diagnostics, error) {
 	a := p.Console
 	o, err := p.environmentOptions()
@@ -311,7 +311,7 @@ func (p *Pipeline) check(ctx context.Context) error {
 	diags.Add(uncompiled...)
 	if p.options.Untrusted {
 		diags.Add(p.Providers.Paths.Unseen()...)
-		for i := range diags { // what was not looked at cannot be run
+		for i := range diags { // a program that was not checked cannot be run
 			if diags[i].Severity == diag.Warning && (diags[i].Code == diag.PackageMissing || diags[i].Code == diag.NoProgram) {
 				diags[i].Severity, diags[i].Detail = diag.Error,
 					"the run is --untrusted, and starts nothing from the project"
@@ -334,7 +334,7 @@ func (p *Pipeline) Close() {
 		defer p.leave()
 	}
 	if p.Providers != nil {
-		_ = p.Providers.Close() // a plugin that does not end is killed; there is nothing to tell
+		_ = p.Providers.Close() // a plugin that does not end is killed: no error to report
 	}
 }
 
@@ -344,7 +344,7 @@ func CheckWorkspace(ctx context.Context, ws *workspace.Workspace, providers *Pro
 	return checkFor(ctx, ws, providers, config, workspace.CheckOptions{})
 }
 
-// checkFor calls checkWorkspace with what the options of a run allow.
+// checkFor calls CheckWorkspace with the permissions of a run.
 func checkFor(ctx context.Context, ws *workspace.Workspace, providers *Providers, config map[project.Key]project.Text,
 	run workspace.CheckOptions) (*check.Program, diag.Diagnostics) {
 	return ws.Check(ctx, workspace.CheckOptions{

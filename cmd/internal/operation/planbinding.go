@@ -19,11 +19,10 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// planBinding names the conditions of a plan: one stack with one state, one program, and the plugins that the plan was
-// made with. A plan of the Pulumi CLI has none, and binds by its steps and inputs alone. Texts are SHA-256 in
-// hexadecimal.
+// planBinding holds the conditions of a plan: the stack with its state, the program, and the plugins of the plan. A
+// plan of the Pulumi CLI has none, and is bound only by its steps and inputs. Texts are SHA-256 in hexadecimal.
 type planBinding struct {
-	Format  int               `json:"format,omitempty"` // planFormat when it was written; none is the first
+	Format  int               `json:"format,omitempty"` // planFormat of the writer; absent in the first version
 	Project string            `json:"project"`
 	Stack   string            `json:"stack"`
 	Program map[string]string `json:"program"` // by file, relative to the project's folder
@@ -31,7 +30,7 @@ type planBinding struct {
 	State   string            `json:"state"`
 }
 
-// planFormat is the version of the binding's fields and of their meaning.
+// planFormat is the version of the binding's format.
 const planFormat = 1
 
 // refusedPlan is the error of a plan that is refused, with the exit code for it.
@@ -40,7 +39,7 @@ func refusedPlan(format string, args ...any) error {
 		"; nothing was done. Make a new plan with `yamlhost preview --save-plan`", args...)
 }
 
-// subject binds a plan to the stack and the program of the present run, and to nothing else.
+// subject returns the binding to the stack and the program of the present run.
 func (p *Pipeline) subject() *planBinding {
 	b := &planBinding{Format: planFormat, Project: p.Workspace.Project.Name.Text, Stack: p.Stack.Ref.Stack,
 		Program: map[string]string{}}
@@ -62,8 +61,8 @@ func checksum(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// stateDigest returns the same for the same state, no matter who reads it. Secrets count by the time at which their
-// resource was written.
+// stateDigest returns a digest of a state that does not depend on the reader. Secrets are represented by the time at
+// which their resource was written.
 func stateDigest(s *state.Snapshot) (string, error) {
 	if s == nil {
 		return checksum(nil), nil
@@ -88,7 +87,7 @@ func stateDigest(s *state.Snapshot) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// holds compares the stack and the program of a run with the plan's. The error names one difference.
+// holds returns an error if the stack or the program of a run differs from the plan's. It names one difference.
 func (b *planBinding) holds(now *planBinding) error {
 	if b == nil {
 		return nil
@@ -113,7 +112,7 @@ func (b *planBinding) holds(now *planBinding) error {
 	return nil
 }
 
-// stateHolds compares a state with the plan's; nil is not compared.
+// stateHolds returns an error if a state differs from the plan's; a nil state is not compared.
 func (b *planBinding) stateHolds(base *state.Snapshot) error {
 	if b == nil || base == nil {
 		return nil
@@ -125,13 +124,13 @@ func (b *planBinding) stateHolds(base *state.Snapshot) error {
 	return err
 }
 
-// usedPlugins are the plugins that a command has started, by name and version, with the checksums of their executables.
-// It is safe for concurrent use.
+// usedPlugins records the plugins that a command has started, by name and version, with the checksums of their
+// executables. It is safe for concurrent use.
 type usedPlugins struct {
 	needed bool              // a plan will be written: executables can be large, so nobody reads them for nothing
-	want   map[string]string // of a plan; nil without one. Both are set before anything is used
+	want   map[string]string // of a plan; nil without one. Both are set before the first plugin starts
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	sums map[string]string
 }
 
@@ -142,8 +141,8 @@ func (u *usedPlugins) checksums() map[string]string {
 	return maps.Clone(u.sums)
 }
 
-// note records a plugin that is about to be used, before any call to it. It returns an error if the plugin is not the
-// plan's.
+// note records a plugin that is about to be used, before any call to it. It returns an error if the plan has another
+// plugin.
 func (u *usedPlugins) note(pkg provider.Package, executable string) error {
 	if !u.needed && u.want == nil {
 		return nil
@@ -171,7 +170,7 @@ func (u *usedPlugins) note(pkg provider.Package, executable string) error {
 	return nil
 }
 
-// errPluginMoved is returned when a plugin differs from the one that the plan was made with.
+// errPluginMoved is returned when a plugin differs from the plan's.
 type errPluginMoved struct{ name string }
 
 func (e errPluginMoved) Error() string {
@@ -182,12 +181,12 @@ func (e errPluginMoved) Error() string {
 func (p *Providers) notePlugin(pkg provider.Package) error {
 	loc, err := p.finder.Host.Find(pkg.Name, pkg.Version)
 	if err != nil || loc.Path == "" {
-		return nil // Load says so better, or downloads it
+		return nil // Load returns a better error, or downloads it
 	}
 	return p.used.note(pkg, loc.Path)
 }
 
-// pluginsHold compares the plugins of a plan that are installed, before anything is done.
+// pluginsHold returns an error if an installed plugin differs from the plan's, before anything is done.
 func (b *planBinding) pluginsHold(providers *Providers) error {
 	if b == nil {
 		return nil

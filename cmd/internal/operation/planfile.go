@@ -26,7 +26,7 @@ func PlanFlag(cmd *cobra.Command, o *Options) {
 		"apply exactly this plan, which preview --save-plan wrote, or do nothing")
 }
 
-// planFile is a plan as `preview --save-plan` writes it (F7.11). Secrets are sealed as in the state.
+// planFile is the file of `preview --save-plan` (F7.11). Secrets are sealed as in the state.
 type planFile struct {
 	Manifest struct {
 		Time    time.Time `json:"time"`
@@ -70,7 +70,7 @@ type planDiff struct {
 	Updates map[string]json.RawMessage `json:"updates,omitempty"`
 }
 
-// newPlanFile makes the file of a plan, secrets sealed by sealer.
+// newPlanFile returns the file of a plan, with secrets sealed by m.
 func newPlanFile(plan *engine.UpdatePlan, m state.Manifest, config map[string]json.RawMessage, binding *planBinding,
 	sealer secrets.Manager) (*planFile, error) {
 	f := &planFile{Binding: binding, Config: config, ResourcePlans: map[urn.URN]planEntry{}}
@@ -155,7 +155,7 @@ func (f *planFile) decoded(m secrets.Manager) (*engine.UpdatePlan, error) {
 	return plan, nil
 }
 
-// planCodec writes values as states have them; what is not known is a text that stands for it (E1.11).
+// planCodec encodes values as in states; unknown values are texts that represent them (E1.11).
 type planCodec struct{ secrets secrets.Manager }
 
 func (c planCodec) encodeDiff(d engine.PlanDiff) (out planDiff, err error) {
@@ -210,8 +210,8 @@ func (c planCodec) decode(raw map[string]json.RawMessage) (map[string]value.Valu
 	})
 }
 
-// configure puts the configuration that the plan was made with in the place of the present one (E7.65). name is the
-// plan's path as users see it; keys without a namespace are of the one that is given.
+// configure replaces the present configuration by that of the plan (E7.65). name is the plan's path in messages;
+// namespace is for keys without one.
 func (f *planFile) configure(c *configuration, name, namespace string) error {
 	for text, raw := range f.Config {
 		key, err := project.ParseKey(text, namespace)
@@ -235,7 +235,7 @@ func (f *planFile) configure(c *configuration, name, namespace string) error {
 	return nil
 }
 
-// configData returns a configuration value as settings have it.
+// configData returns a configuration value in the form of settings.
 func configData(raw json.RawMessage) (any, error) {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {

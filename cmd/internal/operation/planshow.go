@@ -19,7 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// ShownPlan is a plan as people and programs look at it: no secret of it is opened.
+// ShownPlan is a plan for display, with secrets left sealed.
 type ShownPlan struct {
 	Project   string            `json:"project,omitempty"`
 	Stack     string            `json:"stack,omitempty"`
@@ -42,7 +42,7 @@ type ShownStep struct {
 	needs   []urn.URN
 }
 
-// ReadShownPlan reads a plan for looking at it; name is its path as users see it.
+// ReadShownPlan reads a plan for display; name is its path in messages.
 func ReadShownPlan(path, name string) (*ShownPlan, error) {
 	f, err := readPlanFile(path, name)
 	if err != nil {
@@ -72,12 +72,12 @@ func ReadShownPlan(path, name string) (*ShownPlan, error) {
 	return s, nil
 }
 
-// veil opens secrets to what stands for them.
+// veil opens every secret to a placeholder.
 type veil struct{ secrets.Manager }
 
 func (veil) Decrypt(string) (string, error) { return `"[secret]"`, nil }
 
-// sealedValues are values for people: secrets are masked and what is not known says so.
+// sealedValues returns values for display: secrets are masked and unknown values marked.
 func sealedValues(raw map[string]json.RawMessage) map[string]json.RawMessage {
 	out := make(map[string]json.RawMessage, len(raw))
 	for key, text := range raw {
@@ -102,7 +102,7 @@ func sealedValues(raw map[string]json.RawMessage) map[string]json.RawMessage {
 	return out
 }
 
-// op returns the step under the name that users know.
+// op returns the step under its public name.
 func (s *ShownStep) op() engine.Op {
 	for _, op := range []engine.Op{engine.OpReplace, engine.OpCreateReplacement, engine.OpDeleteReplaced} {
 		if slices.Contains(s.Steps, op) {
@@ -132,7 +132,7 @@ func (s *ShownStep) changes() []string {
 	return lines
 }
 
-// Record returns the plan in the form that reports take.
+// Record returns the plan in the form for reports.
 func (s *ShownPlan) Record(version string) *report.Record {
 	r := &report.Record{Subject: report.Subject{Command: "plan show", Version: version, Project: s.Project, Stack: s.Stack,
 		Program: "Pulumi.yaml"}, Began: s.Made, Title: "Plan", Planning: true, Result: "succeeded"}

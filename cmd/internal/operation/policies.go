@@ -25,12 +25,12 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// policyPack is a pack that the command line or the project names.
+// policyPack is a pack of the command line or the project.
 type policyPack struct {
 	path   string     // absolute
 	config string     // absolute path of its configuration; empty for none
-	at     diag.Range // where the project names it; zero for others
-	// required is the demand of the organization that the pack meets; nil for none.
+	at     diag.Range // its place in the project file; zero for others
+	// required is the organization's requirement that the pack meets; nil for none.
 	required *backend.Policy
 	given    ast.Expr    // its configuration; nil for none
 	inherits value.Value // more of its configuration, from environments
@@ -68,8 +68,8 @@ type packStarter struct {
 	running  []engine.PolicyPack
 }
 
-// load starts the pack at a path. A pack that is written in YAML runs in this process; what is wrong with it has been
-// shown when the error is an ExitError. It is nil if it cannot check what the operation destroys, and has to.
+// load starts the pack at a path. A pack in YAML runs in this process; if the error is an ExitError, its faults have
+// been shown. The result is nil for a pack that cannot check what the operation destroys, if it has to.
 func (s *packStarter) load(ctx context.Context, path string) (analyzer.Analyzer, error) {
 	p := s.run
 	script, err := project.ReadPluginProgram(filepath.Join(path, workspace.PackFile))
@@ -98,8 +98,8 @@ func (s *packStarter) load(ctx context.Context, path string) (analyzer.Analyzer,
 }
 
 // startPolicies starts and configures the packs of an operation, and those that the organization requires. Every fault
-// of a pack ends the operation before it begins, whatever the levels of its policies. With destroys, packs check only
-// what the operation destroys. The caller closes what it gets.
+// of a pack is an error before the operation begins, whatever the levels of its policies. With destroys, packs check
+// only the destroyed resources. The caller calls stop.
 func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options, destroys bool) (stop func(), err error) {
 	packs, err := p.policyPacks()
 	required := p.watched.Facts().Policies
@@ -130,7 +130,7 @@ func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options, destroy
 
 func (s *packStarter) stop() {
 	for _, pack := range s.running {
-		_ = pack.Close() // a pack that does not end is killed; there is nothing to tell
+		_ = pack.Close() // a pack that does not end is killed: no error to report
 	}
 }
 
@@ -143,7 +143,7 @@ func (s *packStarter) startAll(ctx context.Context, packs []policyPack) error {
 	return nil
 }
 
-// start starts and configures one pack, and adds it to those that have started.
+// start starts and configures one pack, and adds it to the started ones.
 func (s *packStarter) start(ctx context.Context, pack policyPack) error {
 	a := s.run.Console
 	err := a.Report(pack.missing(s.run.Workspace.Project.Dir))
@@ -175,9 +175,9 @@ func (s *packStarter) start(ctx context.Context, pack policyPack) error {
 			return err
 		}
 	}
-	if pack.required != opened && len(pack.required.Environments) > 0 { // it has to start with their variables
+	if pack.required != opened && len(pack.required.Environments) > 0 { // start it again with their variables
 		s.running = s.running[:len(s.running)-1]
-		_ = running.Close() // one that does not end is killed
+		_ = running.Close() // a pack that does not end is killed
 		return s.start(ctx, pack)
 	}
 	if pack.required != nil {
@@ -211,12 +211,12 @@ func (pack *policyPack) missing(project string) diag.Diagnostics {
 		d.Summary = fmt.Sprintf("there is no policy pack `%s`", shown)
 	}
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return nil // opening it reports anything else
+		return nil // opening it reports other errors
 	}
 	return diag.Diagnostics{d}
 }
 
-// read reads the configuration of a pack. What is wrong with it has been shown when the error is an ExitError.
+// read reads the configuration of a pack. If the error is an ExitError, its faults have been shown.
 func (pack *policyPack) read(a *console.Console) error {
 	if pack.config == "" {
 		return nil
@@ -234,8 +234,8 @@ func (pack *policyPack) read(a *console.Console) error {
 	return a.Report(found)
 }
 
-// configure gives a running pack its configuration and the stack. What is wrong with the configuration has been shown
-// when the error is an ExitError.
+// configure gives a running pack its configuration and the stack. If the error is an ExitError, the faults of the
+// configuration have been shown.
 func (pack *policyPack) configure(ctx context.Context, a *console.Console, running *engine.PolicyPack,
 	stack analyzer.Stack) (err error) {
 	given := pack.given
@@ -319,8 +319,8 @@ const allPolicies = "all"
 // levelKey is the member of a policy's configuration that has its level.
 const levelKey = "enforcementLevel"
 
-// policyConfig merges the configuration of a pack's policies: their own levels and defaults, what the pack brings, and
-// what the user gives.
+// policyConfig merges the configuration of a pack's policies: their own levels and defaults, the pack's configuration,
+// and the user's.
 func policyConfig(info analyzer.Info, given value.Value) (map[string]analyzer.Config, error) {
 	known := map[string]*analyzer.Policy{}
 	config := map[string]analyzer.Config{}

@@ -21,8 +21,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// meets records which demand of the organization a pack of the run meets. It returns an error if the pack has another
-// version.
+// meets records the organization's requirement that a pack of the run meets. It returns an error if the pack has
+// another version.
 func (pack *policyPack) meets(info analyzer.Info, required []backend.Policy) error {
 	i := slices.IndexFunc(required, func(r backend.Policy) bool { return r.Name == info.Name })
 	if i < 0 {
@@ -35,7 +35,7 @@ func (pack *policyPack) meets(info analyzer.Info, required []backend.Policy) err
 	return nil
 }
 
-// demanded returns the configuration of the pack with what the organization demands, policy by policy.
+// demanded returns the configuration of the pack merged with the organization's, policy by policy.
 func (pack *policyPack) demanded(given ast.Expr) (ast.Expr, error) {
 	text, err := json.Marshal(pack.required.Config)
 	if err != nil {
@@ -55,7 +55,7 @@ func (pack *policyPack) demanded(given ast.Expr) (ast.Expr, error) {
 	return whole, nil
 }
 
-// excepts reports whether the organization lets a resource violate a policy of the pack.
+// excepts reports whether the organization allows a resource to violate a policy of the pack.
 func (pack *policyPack) excepts(policy string, resource urn.URN) bool {
 	return slices.ContainsFunc(pack.required.Exceptions, func(e backend.PolicyException) bool {
 		for _, m := range e.Match {

@@ -28,7 +28,7 @@ func WriteAliasesFlag(cmd *cobra.Command, o *Options) {
 // errAliasesWritten is returned by a plan after which aliases were written into the program.
 var errAliasesWritten = errors.New("aliases were written into the program")
 
-// watchSteps has note called with every step that begins, one at a time.
+// watchSteps calls note with every step that begins, one at a time.
 func watchSteps(o *engine.Options, note func(*engine.StepStarted)) {
 	show := o.Events
 	var mu sync.Mutex
@@ -56,18 +56,18 @@ func (x *exchange) note(e *engine.StepStarted) {
 	}
 }
 
-// renamed is a resource that would be deleted, and the one that looks like it under another name or parent.
+// renamed pairs a resource that would be deleted with a similar one that has another name or parent.
 type renamed struct {
 	old, new  *state.Resource
 	inherited bool // the alias of its parent is enough
 }
 
-// mostPairs bounds the comparisons for one plan. A plan that creates and deletes more is another program, and finding
-// renames in it would delay it.
+// mostPairs bounds the comparisons for one plan. A plan above it is another program, in which looking for renames would
+// take too long.
 const mostPairs = 250_000
 
-// findRenames pairs resources that a plan deletes with those that it creates: of the same type, with inputs that are
-// the same as far as they are known. moved are the former URNs by the new ones.
+// findRenames pairs resources that a plan deletes with those that it creates: of the same type, with the same known
+// inputs. moved are the former URNs by the new ones.
 func findRenames(created, deleted []*state.Resource) (found []renamed, moved map[urn.URN]urn.URN) {
 	type candidate struct {
 		renamed
@@ -148,8 +148,8 @@ func sameChildren(old, next *state.Resource, created, deleted []*state.Resource)
 	return slices.Equal(types(old.URN, deleted), types(next.URN, created))
 }
 
-// alikeInputs reports whether two resources have the same inputs. What a preview does not know may be the same, and
-// names that providers make begin with the names of the resources.
+// alikeInputs reports whether two resources have the same inputs. Unknown inputs may be the same, and names from
+// providers begin with the names of the resources.
 func alikeInputs(old, created *state.Resource) bool {
 	own := func(a, b value.Value) bool {
 		was, ok1 := a.AsString()
@@ -221,11 +221,11 @@ func (x *exchange) renames(a *console.Console, program *check.Program, write boo
 // declaration is a declaration of resources in a program.
 type declaration struct {
 	node  *check.Node
-	name  string // of its resource, or what the names of its instances begin with
+	name  string // of its resource, or the prefix of its instances' names
 	inner bool   // it is in a component
 }
 
-// declarations lists the declarations of a program, and those in components that it uses once: an alias there is for
+// declarations lists the declarations of a program and of components that it uses once, so that an alias there concerns
 // one resource.
 func declarations(program *check.Program) []declaration {
 	used := map[*check.Component]int{}
@@ -286,8 +286,8 @@ func (d declaration) formerName(instances []renamed) (string, bool) {
 	return "", false
 }
 
-// renameAdvice returns the finding about a declaration whose resources look renamed; nil if none does, or if one alias
-// does not find all of them.
+// renameAdvice returns the finding about a declaration whose resources look renamed; nil if there are none, or if one
+// alias cannot match all of them.
 func renameAdvice(program *check.Program, d declaration, instances []renamed,
 	moved map[urn.URN]urn.URN) *diag.Diagnostic {
 	if len(instances) == 0 {
@@ -347,7 +347,7 @@ func aliasOf(program *check.Program, d declaration, r renamed, was string, moved
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// flowText returns a text as it stands inside of brackets.
+// flowText returns a text in the form for flow collections.
 func flowText(text string) string {
 	if strings.ContainsAny(text, ":#{}[],&*!|>'\"%@`$ ") || text == "" || strings.HasPrefix(text, "-") {
 		return fmt.Sprintf("%q", strings.ReplaceAll(text, "${", "$${"))
@@ -366,7 +366,7 @@ func aliasEdit(n *check.Node, alias string) (diag.Edit, bool) {
 	insert := func(i int, added string) (diag.Edit, bool) {
 		return diag.Edit{Range: diag.NewRange(src, i, i), Text: added}, true
 	}
-	inBraces := func(i int, added string) (diag.Edit, bool) { // at is that of the opening brace
+	inBraces := func(i int, added string) (diag.Edit, bool) { // the index of the opening brace
 		if strings.HasPrefix(strings.TrimLeft(text[i+1:], " \t\r\n"), "}") {
 			return insert(i+1, added)
 		}

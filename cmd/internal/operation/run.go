@@ -24,7 +24,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// plan runs an operation without acting.
+// plan runs an operation as a preview.
 func (p *Pipeline) plan(ctx context.Context, op Operation) (*engine.Result, error) {
 	var base *state.Snapshot
 	if p.Stack.Missing {
@@ -75,7 +75,7 @@ func (p *Pipeline) load(ctx context.Context) (*state.Snapshot, error) {
 	return sound, nil
 }
 
-// apply runs an operation in a session, and leaves state and history behind.
+// apply runs an operation in a session, and writes state and history.
 func (p *Pipeline) apply(ctx context.Context, op Operation) (_ *engine.Result, err error) {
 	session, err := beginSession(ctx, p.Console.Streams.Err, p.Stack, p.options.LockTimeout,
 		backend.BeginOptions{Command: op.Kind, Secrets: p.StackSecrets, Open: p.StackSecrets.Opener,
@@ -103,7 +103,7 @@ func (p *Pipeline) apply(ctx context.Context, op Operation) (_ *engine.Result, e
 	}
 	final := result.Snapshot
 	if result.Terminated {
-		final = nil // what is journaled counts, operations under way included
+		final = nil // the journal has everything, also pending operations
 	}
 	if err := p.lossEnds(session, op, result); err != nil {
 		return result, err
@@ -115,8 +115,8 @@ func (p *Pipeline) apply(ctx context.Context, op Operation) (_ *engine.Result, e
 	return result, nil
 }
 
-// canSeal makes sure, before anything is done, that the secrets which the program is known to make can be sealed. A
-// program without any never asks for a passphrase (D3).
+// canSeal returns an error, before anything is done, if the program makes secrets that cannot be sealed. A program
+// without secrets never asks for a passphrase (D3).
 func (p *Pipeline) canSeal() error {
 	if p.Program == nil {
 		return nil
@@ -137,7 +137,7 @@ func (p *Pipeline) canSeal() error {
 	}})
 }
 
-// operate runs one of the engine's operations in front of a view.
+// operate runs one of the engine's operations and shows it.
 func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) (*engine.Result, error) {
 	if err := p.Providers.permit(ctx, p.Program, o.Base); err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 		name, final = op.Planning, p.display.document
 	}
 	unfold := func() {}
-	if !final && !p.options.Json { // what is followed by an operation is folded; a result is not
+	if !final && !p.options.Json { // only a plan before an operation is folded
 		unfold = p.Console.Reports.LogGroup("yamlhost_plan", name+" "+p.Stack.Ref.Stack)
 	}
 	defer unfold()
@@ -236,7 +236,7 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	return result, err
 }
 
-// planHolds returns an error if the present conditions differ from the conditions of the plan that --plan names.
+// planHolds returns an error if the present conditions differ from those of the plan in --plan.
 func (p *Pipeline) planHolds(base *state.Snapshot) error {
 	if p.planFile == nil {
 		return nil
@@ -285,7 +285,7 @@ func (p *Pipeline) saveCreates(w *wantedCreates) error {
 	return nil
 }
 
-// others reads the stacks beside the one that is operated on.
+// others returns the reader of other stacks.
 func (p *Pipeline) others() otherStacks {
 	return otherStacks{backend: p.Stack.Backend, project: p.Workspace.Project.Name.Text, manager: p.StackSecrets,
 		mayRead: p.Providers.MayReadStack, planned: p.options.Neighbours}
@@ -310,8 +310,8 @@ func (p *Pipeline) describe(o *engine.Options) {
 	p.Console.Crashes.HideWith(p.sink.masker.Hide)
 }
 
-// runProgram evaluates the checked program in front of the engine, directly or with --monitor-rpc through a client of
-// the server at an address, and turns what it finds into messages.
+// runProgram evaluates the checked program with the engine, directly or with --monitor-rpc through the server at an
+// address, and turns findings into messages.
 func (p *Pipeline) runProgram(ctx context.Context, m monitor.Monitor, address string) error {
 	if p.options.MonitorRPC {
 		client, err := rpc.Dial(address)
@@ -345,7 +345,7 @@ func (p *Pipeline) beginRecord(op Operation) *backend.Record {
 		Environment: environmentRecord(p.Console, p.options, p.Workspace.Project.Dir), Config: p.config.record()}
 }
 
-// finishRecord puts into the history record of an operation how it has ended (F6.11, F6.12).
+// finishRecord adds the end of an operation to its history record (F6.11, F6.12).
 func finishRecord(r *backend.Record, result *engine.Result, started, ended time.Time) *backend.Record {
 	r.StartTime, r.EndTime, r.Result, r.ResourceChanges = started.Unix(), ended.Unix(), "succeeded", map[string]int{}
 	if result.Failed || result.Canceled {

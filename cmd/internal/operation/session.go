@@ -14,7 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Commit ends a session. A state that cannot be written goes into a rescue file, wherever there is room for one.
+// Commit ends a session. A state that cannot be written is saved to a rescue file, in the first folder with room for
+// it.
 func (p *Pipeline) Commit(ctx context.Context, session *backend.Session, final *state.Snapshot,
 	record *backend.Record) error {
 	err := session.Commit(context.WithoutCancel(ctx), final, record)
@@ -67,16 +68,16 @@ func writeRescue(path string, text []byte) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(path) // half a rescue is none
+		_ = os.Remove(path) // remove an incomplete rescue file
 	}
 	return err
 }
 
-// lockInterval is how often a lock that another run holds is asked for again.
+// lockInterval is the interval of attempts to take a lock that another run holds.
 const lockInterval = 500 * time.Millisecond
 
-// heardInterval is lockInterval where the store reports released locks. The Pulumi CLI reports none, and a
-// lease runs out without a word.
+// heardInterval is lockInterval for stores that report released locks. The Pulumi CLI does not report them, and neither
+// does an expired lease.
 const heardInterval = 4 * lockInterval
 
 // beginSession takes the lock of a stack. If another run holds it, beginSession waits for at most wait.
@@ -115,7 +116,7 @@ func awaitLock(ctx context.Context, out io.Writer, s *console.Stack, wait time.D
 				interval = heardInterval
 			}
 			defer stop()
-			continue // it may have been given back before anybody listened
+			continue // it may have been released before the listener started
 		}
 		timer := time.NewTimer(interval)
 		select {
@@ -129,8 +130,8 @@ func awaitLock(ctx context.Context, out io.Writer, s *console.Stack, wait time.D
 	}
 }
 
-// realize creates a stack that does not exist yet. It waits so long for another run that holds the stack's lock: one
-// that was cut off when it made the stack, or that makes it now.
+// realize creates a missing stack. It waits at most wait for another run that holds the stack's lock and creates the
+// stack, or was interrupted doing so.
 func realize(ctx context.Context, a *console.Console, s *console.Stack, chosen bool, wait time.Duration) error {
 	err := awaitLock(ctx, a.Streams.Err, s, wait, func() error { return a.Stacks().Realize(ctx, s, chosen) })
 	if exists := (*backend.ExistsError)(nil); wait > 0 && errors.As(err, &exists) {

@@ -19,7 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// shownView is how one phase of an operation is shown: on the terminal or as JSON, and in the reports of --out.
+// shownView shows one phase of an operation: on the terminal or as JSON, and in the reports of --out.
 type shownView struct {
 	event func(engine.Event)
 	close func() error
@@ -31,7 +31,7 @@ type display struct {
 	console   *console.Console
 	options   *Options
 	sink      *eventSink
-	document  bool // the plan is all there will be, and with --json makes one document
+	document  bool // only a plan, which with --json is one document
 	config    *configuration
 	workspace *workspace.Workspace
 	stack     *console.Stack
@@ -39,13 +39,13 @@ type display struct {
 	warned    diag.Diagnostics   // what the checker found, none of it an error
 	listen    func(engine.Event) // called with every event; may be nil
 	blast     *view.BlastRadius  // of the last operation
-	// what evaluating the program had to say so far; a plan and what follows it say the same
+	// messages of the evaluation so far; an operation repeats those of its plan
 	noted       map[string]bool
-	wantsConfig bool // the run was refused because configuration is missing
+	wantsConfig bool // configuration is missing
 }
 
-// show makes the view of an operation, or of a plan where nothing is done. Of a plan that an operation follows, outputs
-// are progress and no result.
+// show creates the view of an operation or a plan. If an operation follows the plan, its outputs are progress and not a
+// result.
 func (s *display) show(name string, plan, final bool) *shownView {
 	o, document := s.viewOptions(name), plan && s.document
 	o.Plan, o.Followed = plan && (final || !o.SuppressProgress), !final
@@ -117,8 +117,8 @@ func (s *display) viewOptions(name string) view.Options {
 	return options
 }
 
-// nextCommand returns the command that a view may speak of when it says what to do next; empty for none. Who calls the
-// program by Pulumi's name reads what that writes.
+// nextCommand returns the command that a view may suggest as the next step; empty for none. Under the name pulumi the
+// output is that of the Pulumi CLI.
 func (s *display) nextCommand() string {
 	switch s.options.Command {
 	case "preview", "plan", "up", "run", "destroy", "refresh":
@@ -163,8 +163,8 @@ func (s *display) source(path string) *diag.Source {
 	return nil
 }
 
-// showHosted lets a service that keeps the stack show the operation, too: it gets every event, with secrets
-// masked. The user reads where.
+// showHosted lets a service that keeps the stack show the operation, too: it gets every event, with secrets masked. The
+// user sees the URL.
 func (p *Pipeline) showHosted(shown *shownView, name string) {
 	if p.watched == nil {
 		return
@@ -186,7 +186,7 @@ func (p *Pipeline) showHosted(shown *shownView, name string) {
 	}
 }
 
-// eventWriter passes on lines of events, each of which is written at once.
+// eventWriter passes on lines of events. Each Write is one line.
 type eventWriter struct{ watched *backend.Watched }
 
 func (w eventWriter) Write(line []byte) (int, error) {
@@ -202,8 +202,8 @@ func (s *display) property(resource diag.Range, text string) (diag.Range, bool) 
 	return Property(s.program.File, resource, text)
 }
 
-// Property finds what a program gives for an input property of the resource whose name stands at a place, as deep as it
-// is written out. It answers false for one that the program does not write.
+// Property returns the range of the value of an input property, as deep as the program has literal maps and lists.
+// resource is the range of the resource's name. It returns false for a property that the program does not set.
 func Property(file *ast.File, resource diag.Range, text string) (diag.Range, bool) {
 	path, err := value.ParsePath(text)
 	if err != nil || len(path) == 0 {
@@ -228,7 +228,7 @@ func Property(file *ast.File, resource diag.Range, text string) (diag.Range, boo
 	return diag.Range{}, false
 }
 
-// deepest returns the expression that a path leads to, or the last one on the way that is written out.
+// deepest returns the expression at a path, or the last literal one on the way.
 func deepest(e ast.Expr, path value.Path) ast.Expr {
 	if len(path) == 0 {
 		return e

@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// adviseRepair adds the way out to the error of a state that is not sound.
+// adviseRepair adds what to do to the error of an invalid state.
 func adviseRepair(err error) error {
 	if _, ok := errors.AsType[*state.IntegrityError](err); ok {
 		return fmt.Errorf("%w\n`yamlhost state repair` shows what can be done about it", err)
@@ -87,8 +87,8 @@ func warnOfRecovery(a *console.Console, r *backend.Recovery, resolved bool) {
 	}
 }
 
-// lossHolds refuses an operation that may create what exists already: a repair has continued with a part of a journal
-// or with an older copy of the state, and nobody has looked since. A plan alone only warns.
+// lossHolds returns an error for an operation that may create existing objects, because a repair has continued with a
+// part of a journal or an older copy of the state and no refresh has run since. A plan only warns.
 func (p *Pipeline) lossHolds(op Operation, document bool) error {
 	if op.Kind == refreshOperation.Kind || op.Kind == destroyOperation.Kind || p.options.AcceptLoss {
 		return nil
@@ -106,7 +106,7 @@ func (p *Pipeline) lossHolds(op Operation, document bool) error {
 	return console.WithCode(console.CodePending, "nothing was created, because it may exist already: %s", text)
 }
 
-// lossEnds forgets the loss after a refresh of the whole stack, or when the user has accepted it.
+// lossEnds removes the record of the loss after a refresh of the whole stack, or when the user has accepted it.
 func (p *Pipeline) lossEnds(session *backend.Session, op Operation, result *engine.Result) error {
 	s := &p.options.Scope
 	looked := op.Kind == refreshOperation.Kind && !result.Failed && !result.Canceled && !result.Terminated &&
@@ -126,7 +126,7 @@ func (p *Pipeline) lossEnds(session *backend.Session, op Operation, result *engi
 	return session.ForgetLoss()
 }
 
-// lossText describes what a repair has lost and what is still known of it.
+// lossText describes the loss of a repair and the known lost records.
 func lossText(a *console.Console, loss *backend.Loss) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "a repair of %s has ", loss.Time.Format(time.RFC3339))

@@ -18,7 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// distrust makes the options of a run of a program that is not trusted (D13).
+// distrust restricts the options for an untrusted program (D13).
 func (o *Options) distrust() error {
 	if !o.Untrusted {
 		return nil
@@ -35,7 +35,7 @@ func (o *Options) distrust() error {
 	return nil
 }
 
-// limits bound the evaluation of a program and of each policy.
+// limits returns the limits for the evaluation of a program and of each policy.
 func (o *Options) limits() builtins.Limits {
 	return builtins.Limits{Value: o.MaxValue << 20, Steps: o.MaxSteps}
 }
@@ -59,7 +59,7 @@ func (o *Options) variables(w *console.World) func(name string) (string, bool) {
 	return w.Lookup
 }
 
-// guardProject refuses what the project of a stranger decides about state: where it lives.
+// guardProject returns an error if an untrusted project chooses the backend.
 func (o *Options) guardProject(w *console.World, p *project.Project) error {
 	if o.Untrusted && p.BackendURL != "" && w.Getenv("PULUMI_BACKEND_URL") == "" {
 		return console.WithCode(console.CodeError,
@@ -68,7 +68,7 @@ func (o *Options) guardProject(w *console.World, p *project.Project) error {
 	return nil
 }
 
-// guardSettings refuses a settings file of a stack that a stranger has led out of the project.
+// guardSettings returns an error if an untrusted project's settings file is outside of the project.
 func (o *Options) guardSettings(a *console.Console, p *project.Project, path string) error {
 	if !o.Untrusted || o.ConfigFile != "" {
 		return nil
@@ -82,8 +82,8 @@ func (o *Options) guardSettings(a *console.Console, p *project.Project, path str
 // AllowStackHelp is the help of --allow-stack.
 const AllowStackHelp = "with --untrusted, let the program read the outputs of this stack too; may be repeated"
 
-// guardKey finds fault with the settings file of a stranger that names a key service: to ask it opens a connection to
-// where the file says, signed with the user's credentials.
+// guardKey reports a key service in an untrusted settings file: a call would open a connection to an address in the
+// file, with the user's credentials.
 func (o *Options) guardKey(w *console.World, p *project.Project, s *project.Settings) diag.Diagnostics {
 	if !o.Untrusted || !secrets.IsKeyURL(s.SecretsProvider) || w.Getenv("PULUMI_CLOUD_SECRET_OVERRIDE") != "" ||
 		confine.Path(p.Dir, s.Path) != nil {
@@ -95,7 +95,7 @@ func (o *Options) guardKey(w *console.World, p *project.Project, s *project.Sett
 }
 
 // UntrustedStacks returns a function that decides which stacks' outputs an untrusted program of a project may read: its
-// own and those that --allow-stack names. own is its stack; empty where there is none.
+// own and those that --allow-stack names. own is its stack; empty if there is none.
 func UntrustedStacks(allowed []string, name, own string) func(stack string) error {
 	return func(stack string) error {
 		ref, err := backend.ParseName(stack, name)
@@ -129,8 +129,8 @@ func outside(path []string, root string) []string {
 	return kept
 }
 
-// asLocked returns a check of installed plugins against the lock file in a folder. It refuses a plugin that came from
-// another archive. With only, the lock file must have the plugin.
+// asLocked returns a check of installed plugins against the lock file in a folder. It returns an error for a plugin
+// from another archive and, with only, for a plugin that is not in the lock file.
 func asLocked(dir string, only bool) func(plugin.InstalledPlugin) error {
 	return func(p plugin.InstalledPlugin) error {
 		lock, err := plugin.ReadLockFile(dir)
@@ -157,7 +157,7 @@ func asLocked(dir string, only bool) func(plugin.InstalledPlugin) error {
 	}
 }
 
-// refuse returns an error for a package whose code belongs to the project, where that may not be started.
+// refuse returns an error for a package whose code belongs to the project, if such code must not be started.
 func (p *Providers) refuse(name string) error {
 	switch {
 	case p.trust == Trusted:
