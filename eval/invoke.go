@@ -50,7 +50,7 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 		return unknown, nil
 	}
 	request := monitor.InvokeRequest{
-		Token: call.Token, Args: args, Provider: provider, DependsOn: s.e.resources.concrete(deps),
+		Token: call.Token, Args: args, Plugin: monitor.Plugin{Provider: provider}, DependsOn: s.e.resources.concrete(deps),
 		SourcePosition: s.e.options.position(e.Name.Range),
 	}
 	switch {
@@ -59,8 +59,7 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 	case s.frame.component:
 		request.Parent = s.frame.parent // L3.54
 	}
-	var err error
-	request.Version, request.PluginDownloadURL, request.PackageRef, err = s.e.packageOf(ctx, call.Package)
+	err := s.e.setPackage(ctx, &request.Plugin, call.Package)
 	if err == nil {
 		var response monitor.InvokeResponse
 		response, err = s.e.monitor.Invoke(ctx, request)
@@ -160,23 +159,24 @@ func (e *evaluator) awaits(deps []urn.URN) bool {
 	return false
 }
 
-// packageOf returns the fields that identify a package in requests: version and URL, or the reference of a package with
-// parameters.
-func (e *evaluator) packageOf(ctx context.Context, d schema.Descriptor) (version, url, ref string, err error) {
+// setPackage sets the fields of a request that identify its package: version and URL, or the reference of a package
+// with parameters.
+func (e *evaluator) setPackage(ctx context.Context, p *monitor.Plugin, d schema.Descriptor) (err error) {
 	switch {
 	case d.Implied && e.options.EngineKnowsPackages:
-		return "", "", "", nil
+		return nil
 	case d.Parameterization == nil:
-		return d.Version, d.DownloadURL, "", nil
+		p.Version, p.PluginDownloadURL = d.Version, d.DownloadURL
+		return nil
 	}
 	q := d.Parameterization
 	key := fmt.Sprintf("%s\x00%s\x00%s\x00%s\x00%s\x00%s\x00%t", d.Name, d.Version, d.DownloadURL, q.Name, q.Version, q.Value,
 		d.Extension)
-	ref, err = e.packages.Get(key, func() (string, error) {
+	p.PackageRef, err = e.packages.Get(key, func() (string, error) {
 		return e.monitor.RegisterPackage(ctx, monitor.Package{
 			Name: d.Name, Version: d.Version, DownloadURL: d.DownloadURL, Extension: d.Extension,
 			Parameterization: &monitor.Parameterization{Name: q.Name, Version: q.Version, Value: q.Value},
 		})
 	})
-	return "", "", ref, err
+	return err
 }

@@ -46,8 +46,7 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 		entries = append(entries, value.Entry{Key: key, Value: besideReferences(arg)})
 	}
 	request.Args = value.MapOf(entries...)
-	var err error
-	request.Version, request.PluginDownloadURL, request.PackageRef, err = s.e.packageOf(ctx, call.Package)
+	err := s.e.setPackage(ctx, &request.Plugin, call.Package)
 	if err == nil {
 		var response monitor.CallResponse
 		response, err = s.e.monitor.Call(ctx, request)

@@ -48,7 +48,7 @@ func (s *instance) options(ctx context.Context, request *monitor.RegisterRequest
 			request.Aliases = append(request.Aliases, monitor.Alias{Type: old})
 		}
 	}
-	o.pack(r, from, &request.Version, &request.PluginDownloadURL, &request.PackageRef)
+	o.pack(r, from, &request.Plugin)
 	return o.failed
 }
 
@@ -133,7 +133,7 @@ func (o *optionReader) plain(from *ast.Options, r *monitor.RegisterRequest) {
 
 // pack sets the package of a request. The options version and pluginDownloadURL have been applied by the
 // checker where they are literal (L7.21).
-func (o *optionReader) pack(r *check.Resource, from *ast.Options, version, url, ref *string) {
+func (o *optionReader) pack(r *check.Resource, from *ast.Options, p *monitor.Plugin) {
 	d := r.Package
 	if v := o.text(from.Version); v != "" {
 		if d.Implied {
@@ -144,8 +144,7 @@ func (o *optionReader) pack(r *check.Resource, from *ast.Options, version, url, 
 	if u := o.text(from.PluginDownloadURL); u != "" {
 		d.DownloadURL = u
 	}
-	var err error
-	if *version, *url, *ref, err = o.e.packageOf(o.ctx, d); err != nil {
+	if err := o.e.setPackage(o.ctx, p, d); err != nil {
 		rng := r.Decl.Name.Range
 		if r.Decl.Type != nil {
 			rng = r.Decl.Type.Range

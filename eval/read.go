@@ -41,7 +41,7 @@ func (s *instance) read(ctx context.Context) (value.Value, *fault) {
 	if r.Schema != nil {
 		request.AdditionalSecretOutputs = union(request.AdditionalSecretOutputs, r.Schema.SecretOutputs())
 	}
-	o.pack(r, from, &request.Version, &request.PluginDownloadURL, &request.PackageRef)
+	o.pack(r, from, &request.Plugin)
 	if failed = failed.and(o.failed); failed != nil {
 		return value.Null, failed
 	}

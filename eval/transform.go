@@ -304,7 +304,7 @@ func (s *transformer) invocation(ctx context.Context, r monitor.InvokeRequest) (
 	if from.Provider != nil {
 		r.Provider = o.providerOf(from.Provider)
 	}
-	o.mergePackage(from, &r.Version, &r.PluginDownloadURL)
+	o.mergePackage(from, &r.Plugin)
 	return r, o.failed
 }
 
@@ -319,18 +319,18 @@ func (s *transformer) mergeOptions(ctx context.Context, from *ast.Options,
 	if from.ReplacementTrigger != nil {
 		r.ReplacementTrigger = r.ReplacementTrigger.WithoutDeps()
 	}
-	o.mergePackage(from, &r.Version, &r.PluginDownloadURL)
+	o.mergePackage(from, &r.Plugin)
 	o.mergeProviders(from, &r)
 	return r, o.failed
 }
 
 // mergePackage sets the version and the URL of a package if options name them.
-func (o *optionReader) mergePackage(from *ast.Options, version, url *string) {
+func (o *optionReader) mergePackage(from *ast.Options, p *monitor.Plugin) {
 	if text := o.text(from.Version); text != "" {
-		*version = schema.PlainVersion(text)
+		p.Version = schema.PlainVersion(text)
 	}
 	if text := o.text(from.PluginDownloadURL); text != "" {
-		*url = text
+		p.PluginDownloadURL = text
 	}
 }
 

@@ -30,9 +30,8 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
-	i, err := d.resolver.instance(ctx, wanted{named: r.Provider, pkg: pkg, packageRef: r.PackageRef,
-		version: monitor.Package{Version: r.Version, DownloadURL: r.PluginDownloadURL, Checksums: r.PluginChecksums},
-		about:   "Invoke", position: plan.SourcePosition(d.opts.RootDir, r.SourcePosition)}, r.Token)
+	i, err := d.resolver.instance(ctx, wanted{plugin: r.Plugin, pkg: pkg, about: "Invoke",
+		position: plan.SourcePosition(d.opts.RootDir, r.SourcePosition)}, r.Token)
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
@@ -125,10 +124,9 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 	}
 	defer d.leave()
 	position := plan.SourcePosition(d.opts.RootDir, r.SourcePosition)
-	i, err := d.resolver.instance(ctx, wanted{named: d.callProvider(r), pkg: urn.PackageOf(r.Token),
-		packageRef: r.PackageRef,
-		version:    monitor.Package{Version: r.Version, DownloadURL: r.PluginDownloadURL, Checksums: r.PluginChecksums},
-		about:      r.Token, position: position}, r.Token)
+	r.Provider = d.callProvider(r)
+	i, err := d.resolver.instance(ctx, wanted{plugin: r.Plugin, pkg: urn.PackageOf(r.Token), about: r.Token,
+		position: position}, r.Token)
 	if err != nil {
 		return monitor.CallResponse{}, err
 	}

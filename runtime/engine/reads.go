@@ -29,9 +29,8 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 	if !known && !d.opts.DryRun {
 		return monitor.ReadResponse{}, fmt.Errorf("the ID of %s is not known", u)
 	}
-	ref, err := d.resolver.resolve(ctx, wanted{named: r.Provider, pkg: urn.PackageOf(r.Type), packageRef: r.PackageRef,
-		version: monitor.Package{Version: r.Version, DownloadURL: r.PluginDownloadURL, Checksums: r.PluginChecksums},
-		about:   "Read", position: position})
+	ref, err := d.resolver.resolve(ctx, wanted{plugin: r.Plugin, pkg: urn.PackageOf(r.Type), about: "Read",
+		position: position})
 	if err != nil {
 		return monitor.ReadResponse{}, err
 	}

@@ -58,16 +58,15 @@ func (d *Deployment) resolve(ctx context.Context, g *plan.Goal) error {
 	if !g.Custom && !g.Remote {
 		return nil
 	}
-	version := monitor.Package{Version: g.Version, DownloadURL: g.PluginDownloadURL, Checksums: g.PluginChecksums}
 	pkg := urn.PackageOf(g.Type)
 	if urn.IsProviderType(g.Type) {
-		p, err := d.registry.Packages.Request(pkg, g.PackageRef, version)
+		p, err := d.registry.Packages.Request(pkg, g.Plugin)
 		if err == nil {
 			g.Inputs = providers.WithPackage(g.Inputs, p, g.EnvVarMappings)
 		}
 		return err
 	}
-	ref, err := d.resolver.resolve(ctx, wanted{named: g.Provider, pkg: pkg, packageRef: g.PackageRef, version: version,
+	ref, err := d.resolver.resolve(ctx, wanted{plugin: g.Plugin, pkg: pkg,
 		about: string(d.opts.urnOf(g.Parent, g.Type, g.Name)), position: g.Position})
 	if err == nil {
 		g.Provider = ref

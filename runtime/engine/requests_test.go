@@ -219,7 +219,7 @@ func TestInvokeOfUnknownConfiguration(t *testing.T) { // E1.11, E2.54
 			return err
 		}
 		answer, err = m.Invoke(ctx, monitor.InvokeRequest{Token: "test:index:find", Args: inputs("v", "1"),
-			Provider: urn.Reference{URN: p.URN, ID: UnknownID}.String()})
+			Plugin: monitor.Plugin{Provider: urn.Reference{URN: p.URN, ID: UnknownID}.String()}})
 		return err
 	})
 	require.False(t, result.Failed)
@@ -231,7 +231,7 @@ func TestPackageThatWasNotRegistered(t *testing.T) { // E2.20
 	var refused error
 	newWorld().heard(t, false, func(ctx context.Context, m monitor.Monitor, _ urn.URN) error {
 		_, refused = m.Invoke(ctx, monitor.InvokeRequest{Token: "test:index:find", Args: value.EmptyMap(),
-			PackageRef: "none"})
+			Plugin: monitor.Plugin{PackageRef: "none"}})
 		return nil
 	})
 	require.ErrorContains(t, refused, "unknown provider package 'none'")
@@ -247,8 +247,9 @@ func TestProvidersHaveProcessesOfTheirOwn(t *testing.T) { // E3.9
 func TestReferenceToADeniedProvider(t *testing.T) { // E1.15
 	l, result := newWorld().heard(t, false, func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
 		_, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: "a",
-			Inputs:   value.EmptyMap(),
-			Provider: "urn:pulumi:denied::denied::denied$pulumi:providers:denied::test::denydefaultprovider"})
+			Inputs: value.EmptyMap(),
+			Plugin: monitor.Plugin{
+				Provider: "urn:pulumi:denied::denied::denied$pulumi:providers:denied::test::denydefaultprovider"}})
 		return err
 	})
 	require.True(t, result.Failed)
@@ -284,7 +285,8 @@ func TestStateHasCheckedInputs(t *testing.T) {
 	w := newWorld()
 	yes := true
 	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), DeleteBeforeReplace: &yes,
-		Version: "7.7.7", Aliases: []monitor.Alias{{Name: "earlier"}}}), func(_ *Options, l *listener) { l.adding = "w" })
+		Plugin:  monitor.Plugin{Version: "7.7.7"},
+		Aliases: []monitor.Alias{{Name: "earlier"}}}), func(_ *Options, l *listener) { l.adding = "w" })
 	require.Equal(t, `{"v": "1", "w": "added"}`, w.of(t, "a").Inputs.String())
 	text, err := state.AppendResource(nil, w.of(t, "a"), state.Sealed(nil))
 	require.NoError(t, err)
@@ -361,10 +363,10 @@ func TestDetailsAbsentAndEmpty(t *testing.T) { // E4.51
 func TestStateOfProviders(t *testing.T) {
 	w := newWorld()
 	l, _ := w.heard(t, false, registering(monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x",
-		Inputs:  inputs("region", "here"),
-		Version: "1.2.3", PluginDownloadURL: "https://plugins.test/",
-		PluginChecksums: map[string][]byte{"linux-amd64": {0xab, 0xcd}},
-		EnvVarMappings:  map[string]string{"NEW": "OLD"}}))
+		Inputs: inputs("region", "here"),
+		Plugin: monitor.Plugin{Version: "1.2.3", PluginDownloadURL: "https://plugins.test/",
+			PluginChecksums: map[string][]byte{"linux-amd64": {0xab, 0xcd}}},
+		EnvVarMappings: map[string]string{"NEW": "OLD"}}))
 	x := w.of(t, "x")
 	require.Equal(t, `{"__internal": {"envVarMappings": {"NEW": "OLD"}, "pluginChecksums": {"linux-amd64": "abcd"}, `+
 		`"pluginDownloadURL": "https://plugins.test/"}, "region": "here", "version": "1.2.3"}`, x.Inputs.String())
@@ -376,7 +378,7 @@ func TestStateOfProviders(t *testing.T) {
 // E3.18, E9.28: a version that a provider drops is restored; a changed one is an error.
 func TestVersionsOfProvidersAreKept(t *testing.T) {
 	x := monitor.RegisterRequest{Type: "pulumi:providers:test", Custom: true, Name: "x", Inputs: inputs("region", "here"),
-		Version: "1.2.3"}
+		Plugin: monitor.Plugin{Version: "1.2.3"}}
 	w := newWorld()
 	w.heard(t, false, registering(x), func(_ *Options, l *listener) { l.checked = inputs("region", "here") })
 	version, _ := w.of(t, "x").Inputs.Lookup("version")

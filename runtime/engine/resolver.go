@@ -22,21 +22,19 @@ type resolver struct {
 
 // wanted describes the provider that a request needs, and the one that it names explicitly.
 type wanted struct {
-	named      string          // reference; empty for the default provider of the package
-	pkg        string          // the package of the type or token
-	packageRef string          // of RegisterPackage; empty for none
-	version    monitor.Package // version, download URL and checksums from the request
-	about      string          // URN, token or kind of request, for messages
-	position   string          // in the program, for messages
+	plugin   monitor.Plugin // of the request
+	pkg      string         // the package of the type or token
+	about    string         // URN, token or kind of request, for messages
+	position string         // in the program, for messages
 }
 
 // resolve returns the reference of the provider.
 func (r *resolver) resolve(ctx context.Context, w wanted) (string, error) {
-	p, err := r.registry.Packages.Request(w.pkg, w.packageRef, w.version)
+	p, err := r.registry.Packages.Request(w.pkg, w.plugin)
 	if err != nil {
 		return "", err
 	}
-	return r.reference(ctx, w.named, p, w.about, w.position)
+	return r.reference(ctx, w.plugin.Provider, p, w.about, w.position)
 }
 
 // instance returns the provider, with the request's extension loaded. token is the type or function of the request.
@@ -49,7 +47,7 @@ func (r *resolver) instance(ctx context.Context, w wanted, token string) (*provi
 	if err != nil {
 		return nil, err
 	}
-	return i, r.registry.Extend(i, r.registry.Packages.Extension(w.packageRef), urn.URN(token))
+	return i, r.registry.Extend(i, r.registry.Packages.Extension(w.plugin.PackageRef), urn.URN(token))
 }
 
 // reference returns the reference of the named provider or else of the package's default provider, which it registers

@@ -699,7 +699,8 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 		return 0, err
 	case "call":
 		args := r.Inputs.With("__self__", value.Resource(&value.ResourceRef{URN: names[name].urn, ID: names[name].id}))
-		answer, err := m.Call(ctx, monitor.CallRequest{Token: "test:index:Res/method", Args: args, Provider: r.Provider})
+		answer, err := m.Call(ctx, monitor.CallRequest{Token: "test:index:Res/method", Args: args,
+			Plugin: monitor.Plugin{Provider: r.Provider}})
 		names["result"] = known{outputs: answer.Result, known: true}
 		return 0, err
 	case "ref", "get":
@@ -710,12 +711,12 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 				value.MapOf(value.Entry{Key: "name", Value: value.String(name)})
 		}
 		answer, err := m.ReadResource(ctx, monitor.ReadRequest{Type: typ, Name: name, Parent: stack, ID: id, State: state,
-			Dependencies: r.Dependencies, Provider: r.Provider})
+			Dependencies: r.Dependencies, Plugin: monitor.Plugin{Provider: r.Provider}})
 		names[name] = known{urn: answer.URN, id: answer.ID, outputs: answer.Outputs, known: answer.Known}
 		return 0, err
 	case "invoke":
 		answer, err := m.Invoke(ctx, monitor.InvokeRequest{Token: "test:index:" + name, Args: r.Inputs,
-			DependsOn: r.Dependencies, PackageRef: r.PackageRef})
+			DependsOn: r.Dependencies, Plugin: monitor.Plugin{PackageRef: r.PackageRef}})
 		names[name] = known{outputs: answer.Result, known: !answer.Unknown}
 		return 0, err
 	case "outputs":

@@ -70,8 +70,8 @@ func (t *transforms) invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 		if err != nil {
 			return r, fmt.Errorf("invoke transform: %w", err)
 		}
-		r.Args, r.Provider, r.Version = next.Args, next.Provider, next.Version
-		r.PluginDownloadURL, r.PluginChecksums = next.PluginDownloadURL, next.PluginChecksums
+		next.PackageRef = r.PackageRef
+		r.Args, r.Plugin = next.Args, next.Plugin
 	}
 	return r, nil
 }

@@ -73,6 +73,15 @@ type Alias struct {
 	NoParent                   bool
 }
 
+// Plugin selects the provider that serves a request: by reference, or by its package and version.
+type Plugin struct {
+	Provider          string // provider reference; may be empty
+	PackageRef        string // from RegisterPackage
+	Version           string
+	PluginDownloadURL string
+	PluginChecksums   map[string][]byte
+}
+
 // RegisterRequest describes a resource to register.
 type RegisterRequest struct {
 	Type   string // canonical token
@@ -87,12 +96,8 @@ type RegisterRequest struct {
 	PropertyDependencies map[string][]urn.URN // by input; nil means Dependencies for every input (E1.48)
 	Dependencies         []urn.URN
 
-	Provider          string            // provider reference; may be empty
-	Providers         map[string]string // package to provider reference
-	PackageRef        string            // from RegisterPackage
-	Version           string
-	PluginDownloadURL string
-	PluginChecksums   map[string][]byte
+	Plugin
+	Providers map[string]string // package to provider reference
 
 	Protect                 *bool // nil: inherited
 	RetainOnDelete          *bool // nil: inherited
@@ -142,16 +147,12 @@ type RegisterResponse struct {
 
 // ReadRequest reads a resource by ID.
 type ReadRequest struct {
-	Type, Name              string
-	Parent                  urn.URN
-	ID                      value.Value // a string, possibly unknown
-	State                   value.Value // a map: further known properties
-	Dependencies            []urn.URN
-	Provider                string
-	PackageRef              string
-	Version                 string
-	PluginDownloadURL       string
-	PluginChecksums         map[string][]byte
+	Type, Name   string
+	Parent       urn.URN
+	ID           value.Value // a string, possibly unknown
+	State        value.Value // a map: further known properties
+	Dependencies []urn.URN
+	Plugin
 	AdditionalSecretOutputs []string
 	SourcePosition          *Position
 }
@@ -166,16 +167,12 @@ type ReadResponse struct {
 
 // InvokeRequest calls a provider function.
 type InvokeRequest struct {
-	Token             string
-	Args              value.Value // a map, fully known
-	Provider          string
-	Parent            urn.URN
-	DependsOn         []urn.URN
-	PackageRef        string
-	Version           string
-	PluginDownloadURL string
-	PluginChecksums   map[string][]byte
-	SourcePosition    *Position
+	Token     string
+	Args      value.Value // a map, fully known
+	Parent    urn.URN
+	DependsOn []urn.URN
+	Plugin
+	SourcePosition *Position
 }
 
 // InvokeResponse is the result of a function. Unknown reports that the call could not be made yet (E2.51).
@@ -187,15 +184,11 @@ type InvokeResponse struct {
 
 // CallRequest calls a method of a resource.
 type CallRequest struct {
-	Token             string
-	Args              value.Value // a map, with __self__
-	ArgDependencies   map[string][]urn.URN
-	Provider          string
-	PackageRef        string
-	Version           string
-	PluginDownloadURL string
-	PluginChecksums   map[string][]byte
-	SourcePosition    *Position
+	Token           string
+	Args            value.Value // a map, with __self__
+	ArgDependencies map[string][]urn.URN
+	Plugin
+	SourcePosition *Position
 }
 
 // CallResponse is a method's result.

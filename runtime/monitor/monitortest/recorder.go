@@ -224,19 +224,19 @@ func (r *Recorder) String() string {
 			p.urns("dependencies", g.Dependencies...)
 			p.text("provider", shortReference(g.Provider))
 			p.texts("secret outputs", g.AdditionalSecretOutputs)
-			p.pack(g.Version, g.PluginDownloadURL, g.PackageRef)
+			p.pack(g.Plugin)
 		case monitor.InvokeRequest:
 			p.head("invoke", g.Token, "", g.SourcePosition)
 			p.inputs(g.Args, nil)
 			p.urns("parent", g.Parent)
 			p.urns("depends on", g.DependsOn...)
 			p.text("provider", shortReference(g.Provider))
-			p.pack(g.Version, g.PluginDownloadURL, g.PackageRef)
+			p.pack(g.Plugin)
 		case monitor.CallRequest:
 			p.head("call", g.Token, "", g.SourcePosition)
 			p.inputs(g.Args, g.ArgDependencies)
 			p.text("provider", shortReference(g.Provider))
-			p.pack(g.Version, g.PluginDownloadURL, g.PackageRef)
+			p.pack(g.Plugin)
 		case monitor.Package:
 			p.head("package", g.Name, g.Version, nil)
 			if q := g.Parameterization; q != nil {
@@ -308,10 +308,10 @@ func (p paragraph) inputs(m value.Value, deps map[string][]urn.URN) {
 	}
 }
 
-func (p paragraph) pack(version, url, ref string) {
-	p.text("version", version)
-	p.text("plugin from", url)
-	p.text("package", ref)
+func (p paragraph) pack(plugin monitor.Plugin) {
+	p.text("version", plugin.Version)
+	p.text("plugin from", plugin.PluginDownloadURL)
+	p.text("package", plugin.PackageRef)
 }
 
 func (p paragraph) register(g monitor.RegisterRequest) {
@@ -329,7 +329,7 @@ func (p paragraph) register(g monitor.RegisterRequest) {
 	for _, pkg := range slices.Sorted(maps.Keys(g.Providers)) {
 		p.text("provider of "+pkg, shortReference(g.Providers[pkg]))
 	}
-	p.pack(g.Version, g.PluginDownloadURL, g.PackageRef)
+	p.pack(g.Plugin)
 	p.flag("protect", g.Protect)
 	p.flag("retain on delete", g.RetainOnDelete)
 	p.flag("delete before replace", g.DeleteBeforeReplace)

@@ -121,9 +121,10 @@ func fullRegistration() monitor.RegisterRequest {
 	return monitor.RegisterRequest{
 		Type: "pkg:index:Res", Name: "one", Parent: u1, Custom: true, Remote: true, Inputs: everything(),
 		PropertyDependencies: map[string][]urn.URN{"deps": {u1, u2}, "none": nil}, Dependencies: []urn.URN{u2, u1},
-		Provider: string(u1) + "::id", Providers: map[string]string{"pkg": "ref"}, PackageRef: "ref", Version: "1.2.3",
-		PluginDownloadURL: "https://example.com", PluginChecksums: map[string][]byte{"linux-amd64": {1, 2}},
-		Protect: ptr(false), RetainOnDelete: ptr(true), DeleteBeforeReplace: ptr(false),
+		Plugin: monitor.Plugin{Provider: string(u1) + "::id", PackageRef: "ref", Version: "1.2.3",
+			PluginDownloadURL: "https://example.com", PluginChecksums: map[string][]byte{"linux-amd64": {1, 2}}},
+		Providers: map[string]string{"pkg": "ref"},
+		Protect:   ptr(false), RetainOnDelete: ptr(true), DeleteBeforeReplace: ptr(false),
 		IgnoreChanges: []string{"a"}, ReplaceOnChanges: []string{"b[*]"}, HideDiffs: []string{"c"},
 		AdditionalSecretOutputs: []string{"d"},
 		Aliases: []monitor.Alias{{URN: u3}, {Name: "n", Type: "t", Stack: "s", Project: "p", Parent: u2},
@@ -159,9 +160,8 @@ func TestRequestsSurvive(t *testing.T) {
 	t.Parallel()
 	read := monitor.ReadRequest{
 		Type: "pkg:index:Res", Name: "r", Parent: u1, ID: value.String("id"), State: everything(),
-		Dependencies: []urn.URN{u2},
-		Provider:     "p", PackageRef: "ref", Version: "1", PluginDownloadURL: "u",
-		PluginChecksums:         map[string][]byte{"a": {1}},
+		Dependencies:            []urn.URN{u2},
+		Plugin:                  chosen(),
 		AdditionalSecretOutputs: []string{"s"}, SourcePosition: &monitor.Position{Path: "/p", Line: 1, Column: 2},
 	}
 	withID := func(id value.Value) monitor.ReadRequest { r := read; r.ID = id; return r }
@@ -182,14 +182,11 @@ func TestRequestsSurvive(t *testing.T) {
 		{name: "ReadResource, marked ID", request: withID(value.String("i").Secret().DependingOn(u1))},
 		{name: "ReadResource, unknown marked ID", request: withID(value.Unknown(value.KindString).DependingOn(u1))},
 		{name: "Invoke", full: true, request: monitor.InvokeRequest{
-			Token: "pkg:index:f", Args: everything(), Provider: "p", Parent: u1, DependsOn: []urn.URN{u2}, PackageRef: "ref",
-			Version:           "1",
-			PluginDownloadURL: "u", PluginChecksums: map[string][]byte{"a": {1}}, SourcePosition: &monitor.Position{Path: "/p",
+			Token: "pkg:index:f", Args: everything(), Plugin: chosen(), Parent: u1, DependsOn: []urn.URN{u2},
+			SourcePosition: &monitor.Position{Path: "/p",
 				Line: 1}}},
 		{name: "Call", full: true, request: monitor.CallRequest{
-			Token: "pkg:index:R/m", Args: everything(), ArgDependencies: map[string][]urn.URN{"a": {u1}}, Provider: "p",
-			PackageRef: "ref",
-			Version:    "1", PluginDownloadURL: "u", PluginChecksums: map[string][]byte{"a": {1}},
+			Token: "pkg:index:R/m", Args: everything(), ArgDependencies: map[string][]urn.URN{"a": {u1}}, Plugin: chosen(),
 			SourcePosition: &monitor.Position{Path: "/p", Line: 1}}},
 		{name: "RegisterPackage", full: true, request: monitor.Package{Name: "n", Version: "1", DownloadURL: "u",
 			Checksums: map[string][]byte{"a": {1}}, Parameterization: &monitor.Parameterization{Name: "m", Version: "2",
@@ -651,4 +648,10 @@ func BenchmarkRegisterResource(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// chosen returns a plugin with all fields.
+func chosen() monitor.Plugin {
+	return monitor.Plugin{Provider: "p", PackageRef: "ref", Version: "1", PluginDownloadURL: "u",
+		PluginChecksums: map[string][]byte{"a": {1}}}
 }

@@ -296,9 +296,7 @@ func (s *server) ReadResource(ctx context.Context, r *pulumirpc.ReadResourceRequ
 	}
 	got, err := s.monitor.ReadResource(ctx, monitor.ReadRequest{
 		Type: r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), ID: id, State: state,
-		Dependencies: wire.URNs(r.GetDependencies()), Provider: r.GetProvider(), PackageRef: r.GetPackageRef(),
-		Version:           r.GetVersion(),
-		PluginDownloadURL: r.GetPluginDownloadURL(), PluginChecksums: orNone(r.GetPluginChecksums()),
+		Dependencies: wire.URNs(r.GetDependencies()), Plugin: pluginOf(r),
 		AdditionalSecretOutputs: r.GetAdditionalSecretOutputs(), SourcePosition: positionOf(r.GetSourcePosition()),
 	})
 	if err != nil {
@@ -330,10 +328,8 @@ func (s *server) Invoke(ctx context.Context, r *pulumirpc.ResourceInvokeRequest)
 		return nil, err
 	}
 	got, err := s.monitor.Invoke(ctx, monitor.InvokeRequest{
-		Token: r.GetTok(), Args: args, Provider: r.GetProvider(), Parent: urn.URN(r.GetParent()),
-		DependsOn:  wire.URNs(r.GetDependsOn()),
-		PackageRef: r.GetPackageRef(), Version: r.GetVersion(), PluginDownloadURL: r.GetPluginDownloadURL(),
-		PluginChecksums: orNone(r.GetPluginChecksums()), SourcePosition: positionOf(r.GetSourcePosition()),
+		Token: r.GetTok(), Args: args, Plugin: pluginOf(r), Parent: urn.URN(r.GetParent()),
+		DependsOn: wire.URNs(r.GetDependsOn()), SourcePosition: positionOf(r.GetSourcePosition()),
 	})
 	if err != nil {
 		return nil, err
@@ -354,9 +350,8 @@ func (s *server) Call(ctx context.Context, r *pulumirpc.ResourceCallRequest) (*p
 		return nil, err
 	}
 	got, err := s.monitor.Call(ctx, monitor.CallRequest{
-		Token: r.GetTok(), Args: args, ArgDependencies: wire.Dependencies(r.GetArgDependencies()), Provider: r.GetProvider(),
-		PackageRef: r.GetPackageRef(), Version: r.GetVersion(), PluginDownloadURL: r.GetPluginDownloadURL(),
-		PluginChecksums: orNone(r.GetPluginChecksums()), SourcePosition: positionOf(r.GetSourcePosition()),
+		Token: r.GetTok(), Args: args, ArgDependencies: wire.Dependencies(r.GetArgDependencies()), Plugin: pluginOf(r),
+		SourcePosition: positionOf(r.GetSourcePosition()),
 	})
 	if err != nil {
 		return nil, err

@@ -114,8 +114,9 @@ func TestInvokeTransforms(t *testing.T) {
 			q.Args, q.Version, q.Provider = q.Args.With("more", value.Int(1)), "2.0.0", ""
 			return q, nil
 		}))
-	call := monitor.InvokeRequest{Token: "pkg:index:f", Args: forOthers(), Provider: string(u1) + "::id", Version: "1.0.0",
-		PluginDownloadURL: "u", PluginChecksums: map[string][]byte{"a": {1}}, DependsOn: nil, Parent: u2}
+	call := monitor.InvokeRequest{Token: "pkg:index:f", Args: forOthers(), Plugin: monitor.Plugin{
+		Provider: string(u1) + "::id", Version: "1.0.0", PluginDownloadURL: "u",
+		PluginChecksums: map[string][]byte{"a": {1}}}, Parent: u2}
 	got, err := r.invoke[0](t.Context(), call)
 	require.NoError(t, err)
 	want := call

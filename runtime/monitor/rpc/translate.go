@@ -13,6 +13,20 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
+// pluginMessage is a message that selects a plugin.
+type pluginMessage interface {
+	GetProvider() string
+	GetPackageRef() string
+	GetVersion() string
+	GetPluginDownloadURL() string
+	GetPluginChecksums() map[string][]byte
+}
+
+func pluginOf(m pluginMessage) monitor.Plugin {
+	return monitor.Plugin{Provider: m.GetProvider(), PackageRef: m.GetPackageRef(), Version: m.GetVersion(),
+		PluginDownloadURL: m.GetPluginDownloadURL(), PluginChecksums: orNone(m.GetPluginChecksums())}
+}
+
 // positionOf decodes a position file:///path with line and column, which may also be in the fragment #line,column. It
 // returns nil for everything but an absolute file (E2.82).
 func positionOf(p *pulumirpc.SourcePosition) *monitor.Position {

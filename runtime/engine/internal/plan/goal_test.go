@@ -59,7 +59,8 @@ func TestInheritanceOfOptions(t *testing.T) {
 	yes, no := true, false
 	provider := "urn:pulumi:dev::p::pulumi:providers:t::x::id"
 	parent := &Goal{RegisterRequest: monitor.RegisterRequest{Type: "my:c:C", Protect: &yes, RetainOnDelete: &yes,
-		DeletedWith: u("d"), Provider: provider, Providers: map[string]string{"o": "ref"}, IgnoreChanges: []string{"a"}}}
+		DeletedWith: u("d"), Plugin: monitor.Plugin{Provider: provider}, Providers: map[string]string{"o": "ref"},
+		IgnoreChanges: []string{"a"}}}
 	child := func(r monitor.RegisterRequest, parent *Goal) *Goal {
 		g := &Goal{RegisterRequest: r}
 		g.Inherit(parent)
@@ -71,7 +72,8 @@ func TestInheritanceOfOptions(t *testing.T) {
 	require.True(t, *g.RetainOnDelete, "E2.28")
 	require.Equal(t, u("d"), g.DeletedWith, "E2.26")
 	require.Empty(t, g.Provider, "E2.29: a component does not hand on a provider")
-	above := &Goal{RegisterRequest: monitor.RegisterRequest{Type: "t:i:R", Custom: true, Provider: provider}}
+	above := &Goal{RegisterRequest: monitor.RegisterRequest{Type: "t:i:R", Custom: true,
+		Plugin: monitor.Plugin{Provider: provider}}}
 	require.Equal(t, provider, child(monitor.RegisterRequest{Type: "t:i:R", Custom: true}, above).Provider,
 		"E2.29: of the same package")
 	below := child(monitor.RegisterRequest{Type: "t:c:C"}, above)

@@ -205,7 +205,8 @@ func TestInheritance(t *testing.T) {
 	yes, no := true, false
 	ref := urn.Reference{URN: urn.New("dev", "p", "", "pulumi:providers:test", "q"), ID: "i"}.String()
 	parent := &Goal{RegisterRequest: monitor.RegisterRequest{Type: "my:index:Comp", Custom: true, Protect: &yes, RetainOnDelete: &yes,
-		DeletedWith: u("z"), Provider: ref, Providers: map[string]string{"other": "reference"}, IgnoreChanges: []string{"x"}}}
+		DeletedWith: u("z"), Plugin: monitor.Plugin{Provider: ref},
+		Providers: map[string]string{"other": "reference"}, IgnoreChanges: []string{"x"}}}
 	child := func(typ string, protect *bool) *Goal {
 		g := &Goal{RegisterRequest: monitor.RegisterRequest{Type: typ, Custom: true, Protect: protect}}
 		g.Inherit(parent)

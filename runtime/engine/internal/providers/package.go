@@ -280,16 +280,16 @@ func (k *Packages) Register(p monitor.Package, newID func() string) (string, err
 	return ref, nil
 }
 
-// Request returns the package of a reference, or pkg with the version, URL and checksums of the request itself if the
-// reference is empty (E2.20).
-func (k *Packages) Request(pkg, ref string, inline monitor.Package) (monitor.Package, error) {
-	if ref == "" {
-		inline.Name = pkg
-		return inline, nil
+// Request returns the package of a request's reference, or pkg with the version, URL and checksums of the request
+// itself if the reference is empty (E2.20).
+func (k *Packages) Request(pkg string, r monitor.Plugin) (monitor.Package, error) {
+	if r.PackageRef == "" {
+		return monitor.Package{Name: pkg, Version: r.Version, DownloadURL: r.PluginDownloadURL,
+			Checksums: r.PluginChecksums}, nil
 	}
-	p, ok := k.get(ref)
+	p, ok := k.get(r.PackageRef)
 	if !ok {
-		return p, fmt.Errorf("unknown provider package '%s'", ref)
+		return p, fmt.Errorf("unknown provider package '%s'", r.PackageRef)
 	}
 	if p.Extension { // the plugin is that of the base package
 		p.Parameterization, p.Extension = nil, false

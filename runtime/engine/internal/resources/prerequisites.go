@@ -145,7 +145,8 @@ func (t *Table) RetainAll() []*Registration {
 // BareGoal returns a minimal goal for a resource that no program has registered.
 func BareGoal(r *state.Resource) *plan.Goal {
 	return &plan.Goal{Position: r.SourcePosition, RegisterRequest: monitor.RegisterRequest{Type: r.Type,
-		Name: r.URN.Name(), Parent: r.Parent, Custom: r.Custom, Provider: r.Provider, Inputs: value.EmptyMap()}}
+		Name: r.URN.Name(), Parent: r.Parent, Custom: r.Custom, Plugin: monitor.Plugin{Provider: r.Provider},
+		Inputs: value.EmptyMap()}}
 }
 
 // Next returns the next move, or nil if everything is in position. newID returns a new journal ID.
