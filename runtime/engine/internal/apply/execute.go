@@ -367,17 +367,8 @@ func (x *Executor) performRead(s *execution) (*state.Resource, error) { // E5.24
 	if n.ID == "" { // E2.47: not known yet
 		return n, nil
 	}
-	p, err := x.Providers.Of(n)
-	if err != nil {
-		return nil, err
-	}
-	r, err := p.Read(x.Calls, provider.ReadRequest{
-		Subject: provider.SubjectOf(n.URN), ID: n.ID, Inputs: n.Inputs, Outputs: n.Inputs, Timeout: n.CustomTimeouts.Read,
-		Views: s.views.request()}) // E2.48
-	if failure, ok := errors.AsType[*provider.Error](err); ok && failure.Outcome == provider.Partial { // E5.38
-		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: failure.Outputs.MapOrEmpty()}
-		n.InitErrors = failure.Reasons
-	} else if err != nil {
+	r, err := x.read(s, n, provider.ReadRequest{ID: n.ID, Inputs: n.Inputs, Outputs: n.Inputs}) // E2.48
+	if r == nil {
 		return nil, err
 	}
 	if !r.Outputs.Is(value.KindMap) || r.ID == "" && r.Outputs.Len() == 0 { // E2.49
@@ -394,22 +385,31 @@ func (x *Executor) performRead(s *execution) (*state.Resource, error) { // E5.24
 	return n, err
 }
 
+// read reads the object of a resource. If it is only partially created, read sets the resource's InitErrors and returns
+// the object with an error (E5.38, E5.39). After any other error it returns no object.
+func (x *Executor) read(s *execution, n *state.Resource, q provider.ReadRequest) (*provider.ReadResponse, error) {
+	p, err := x.Providers.Of(n)
+	if err != nil {
+		return nil, err
+	}
+	q.Subject, q.Timeout, q.Views = provider.SubjectOf(n.URN), n.CustomTimeouts.Read, s.views.request()
+	r, err := p.Read(x.Calls, q)
+	if failure, ok := errors.AsType[*provider.Error](err); ok && failure.Outcome == provider.Partial {
+		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: failure.Outputs.MapOrEmpty()}
+		n.InitErrors = failure.Reasons
+	} else if err != nil {
+		return nil, err
+	}
+	return &r, err
+}
+
 // performImport imports an existing object into the state (E4.86–E4.91). It returns an error if no object has the ID.
 func (x *Executor) performImport(s *execution) (*state.Resource, error) { // E4.86–E4.91
 	n := s.New.Clone()
 	n.Created = x.now()
 	n.Modified = n.Created
-	p, err := x.Providers.Of(n)
-	if err != nil {
-		return nil, err
-	}
-	r, err := p.Read(x.Calls, provider.ReadRequest{
-		Subject: provider.SubjectOf(n.URN), ID: n.ImportID, Timeout: n.CustomTimeouts.Read,
-		Views: s.views.request()})
-	if failure, ok := errors.AsType[*provider.Error](err); ok && failure.Outcome == provider.Partial { // E5.39
-		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: failure.Outputs.MapOrEmpty()}
-		n.InitErrors = failure.Reasons
-	} else if err != nil {
+	r, err := x.read(s, n, provider.ReadRequest{ID: n.ImportID})
+	if r == nil {
 		return nil, err
 	}
 	if r.ID == "" && r.Outputs.Len() == 0 || !r.Outputs.Is(value.KindMap) {
