@@ -146,6 +146,14 @@ func (a *Console) Report(ds diag.Diagnostics) error {
 	return nil
 }
 
+// Group returns a command that only has subcommands. Without one of them it shows its help.
+func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: UnknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
 // UnknownCommand returns an error, with suggestions, if args begins with a word that is not a subcommand of cmd.
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {

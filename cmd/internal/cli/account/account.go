@@ -172,11 +172,7 @@ func whoami(ctx context.Context, a *console.Console, o *accountOptions) error {
 
 // NewOrg returns the command org.
 func NewOrg(a *console.Console) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "org", Short: "Show and choose the organization of stacks in a service", Args: console.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(&cobra.Command{
+	return console.Group("org", "Show and choose the organization of stacks in a service", &cobra.Command{
 		Use: "get-default", Short: "Show the organization of stacks whose names have none", Args: console.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, _, err := serviceInUse(a)
@@ -208,7 +204,6 @@ func NewOrg(a *console.Console) *cobra.Command {
 			return backend.SetDefaultOrganization(a.World.PulumiHome(), url, args[0])
 		},
 	})
-	return cmd
 }
 
 // serviceInUse returns the service that is the current backend, and its URL.

@@ -23,10 +23,8 @@ import (
 
 // NewPackage returns the command package with its subcommands.
 func NewPackage(a *console.Console) *cobra.Command {
-	cmd := &cobra.Command{Use: "package", Short: "Add packages to a project, and show what they have",
-		Args: console.UnknownCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(newAdd(a), newRemove(a), newInfo(a), newGetSchema(a), newGetMapping(a))
-	return cmd
+	return console.Group("package", "Add packages to a project, and show what they have",
+		newAdd(a), newRemove(a), newInfo(a), newGetSchema(a), newGetMapping(a))
 }
 
 // wanted is a package as given on the command line.

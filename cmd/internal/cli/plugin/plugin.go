@@ -36,10 +36,8 @@ type pluginOptions struct {
 
 // NewPlugin returns the command plugin with its subcommands.
 func NewPlugin(a *console.Console) *cobra.Command {
-	cmd := &cobra.Command{Use: "plugin", Short: "List, install and remove provider plugins", Args: console.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(newPluginList(a), newPluginInstall(a), newPluginRemove(a), newPluginRun(a), newPluginBundle(a))
-	return cmd
+	return console.Group("plugin", "List, install and remove provider plugins",
+		newPluginList(a), newPluginInstall(a), newPluginRemove(a), newPluginRun(a), newPluginBundle(a))
 }
 
 func newPluginList(a *console.Console) *cobra.Command {

@@ -24,8 +24,6 @@ type queueOptions struct {
 
 // NewQueue returns the command queue with its subcommands.
 func NewQueue(a *console.Console) *cobra.Command {
-	cmd := &cobra.Command{Use: "queue", Short: "Show and cancel jobs in a queue", Args: console.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	o := &queueOptions{}
 	list := &cobra.Command{Use: "ls [RUN]", Aliases: []string{"list"}, Short: "List jobs, or those of one run",
 		Args: console.AtMostOne("the name of a run"), RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,9 +43,8 @@ func NewQueue(a *console.Console) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return cancelJobs(cmd.Context(), a, o, args[0]) }}
 	for _, c := range []*cobra.Command{list, show, cancel} {
 		urlFlag(c, &o.url)
-		cmd.AddCommand(c)
 	}
-	return cmd
+	return console.Group("queue", "Show and cancel jobs in a queue", list, show, cancel)
 }
 
 func listJobs(ctx context.Context, a *console.Console, o *queueOptions, args []string) error {

@@ -13,11 +13,8 @@ import (
 
 // NewServe returns the command serve with its subcommands.
 func NewServe(a *console.Console) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "serve", Short: "Serve other programs", Args: console.UnknownCommand, Hidden: true,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newServeLanguage(a))
+	cmd := console.Group("serve", "Serve other programs", newServeLanguage(a))
+	cmd.Hidden = true
 	return cmd
 }
 

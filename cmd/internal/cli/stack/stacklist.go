@@ -119,19 +119,14 @@ var Contracts = []contract.Contract{
 }
 
 func newStackTag(a *console.Console, o *stackOptions) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "tag", Short: "Show and change the stack's tags", Args: console.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
 	list := &cobra.Command{Use: "ls", Aliases: []string{"list"}, Short: "List tags", Args: cobra.NoArgs,
 		RunE: o.on(a, tagList)}
 	list.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
-	cmd.AddCommand(list,
+	return console.Group("tag", "Show and change the stack's tags", list,
 		&cobra.Command{Use: "get NAME", Short: "Show a tag", Args: cobra.ExactArgs(1), RunE: o.on(a, tagGet)},
 		&cobra.Command{Use: "set NAME VALUE", Short: "Set a tag", Args: cobra.ExactArgs(2), RunE: o.on(a, tagSet)},
 		&cobra.Command{Use: "rm NAME", Aliases: []string{"remove", "delete"}, Short: "Remove a tag", Args: cobra.ExactArgs(1),
 			RunE: o.on(a, tagRemove)})
-	return cmd
 }
 
 func tagList(_ context.Context, a *console.Console, o *stackOptions, s *console.Stack, _ []string) error {

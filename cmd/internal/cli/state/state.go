@@ -13,11 +13,8 @@ import (
 
 // NewState returns the command state with its subcommands.
 func NewState(a *console.Console) *cobra.Command {
-	cmd := &cobra.Command{Use: "state", Short: "Check, repair and edit a stack's state", Args: console.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(newStateVerify(a), newStateRepair(a), newStateUpgrade(a))
-	addStateEdits(a, cmd)
-	return cmd
+	return console.Group("state", "Check, repair and edit a stack's state",
+		append(stateEdits(a), newStateVerify(a), newStateRepair(a), newStateUpgrade(a))...)
 }
 
 func newStateUpgrade(a *console.Console) *cobra.Command {

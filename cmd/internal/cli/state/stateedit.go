@@ -22,8 +22,8 @@ type stateEditOptions struct {
 	targetDependents, includeParent bool
 }
 
-// addStateEdits adds to the command `state` the subcommands that edit a state by hand without changing real resources.
-func addStateEdits(a *console.Console, group *cobra.Command) {
+// stateEdits returns the subcommands of `state` that edit a state by hand without changing real resources.
+func stateEdits(a *console.Console) []*cobra.Command {
 	o := &stateEditOptions{}
 	remove := stateCommand(a, o, "delete [URN]...", "Remove resources from the state; the resources themselves stay",
 		stateDelete)
@@ -55,7 +55,7 @@ func addStateEdits(a *console.Console, group *cobra.Command) {
 		cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
 		cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
 	}
-	group.AddCommand(commands...)
+	return commands
 }
 
 // An editCommand is the body of a command that edits a state; args name resources.
