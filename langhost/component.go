@@ -15,8 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/sources"
 )
 
-// componentProvider offers the components of a plugin as a provider: it has a schema and constructs, and manages
-// nothing itself, unless the plugin has dynamic types.
+// componentProvider serves the components of a plugin as a provider. It manages no resources of its own unless the
+// plugin has dynamic types.
 type componentProvider struct {
 	provider.Refusing
 	plugin *componentPlugin
@@ -38,7 +38,7 @@ func (c componentProvider) Schema(ctx context.Context, _ provider.SchemaRequest)
 	return c.plugin.schemaText(ctx)
 }
 
-// Construct makes an instance of a component against the monitor of the caller.
+// Construct registers an instance of a component with the monitor of the caller.
 func (c componentProvider) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse,
 	error) {
 	p := c.plugin
@@ -83,7 +83,7 @@ func (c componentProvider) Construct(ctx context.Context, r provider.ConstructRe
 	return response, nil
 }
 
-// dependingOn gives inputs the dependencies that a request tells beside them.
+// dependingOn adds the dependencies of a request to its inputs, by input name.
 func dependingOn(inputs value.Value, deps map[string][]urn.URN) value.Value {
 	for key, urns := range deps {
 		if v, found := inputs.Lookup(key); found && len(urns) > 0 {
@@ -93,7 +93,7 @@ func dependingOn(inputs value.Value, deps map[string][]urn.URN) value.Value {
 	return inputs
 }
 
-// CheckConfig accepts: components take no configuration.
+// CheckConfig accepts all inputs unless there are dynamic types: components have no configuration.
 func (c componentProvider) CheckConfig(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	if c.types != nil {
 		return c.types.CheckConfig(ctx, r)
@@ -101,7 +101,7 @@ func (c componentProvider) CheckConfig(ctx context.Context, r provider.CheckRequ
 	return provider.CheckResponse{Inputs: r.News}, nil
 }
 
-// DiffConfig finds nothing: configuration has no effect.
+// DiffConfig finds no changes unless there are dynamic types: components have no configuration.
 func (c componentProvider) DiffConfig(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	if c.types != nil {
 		return c.types.DiffConfig(ctx, r)
@@ -109,7 +109,7 @@ func (c componentProvider) DiffConfig(ctx context.Context, r provider.DiffReques
 	return provider.DiffResponse{Changes: provider.DiffNone}, nil
 }
 
-// Configure has nothing to configure.
+// Configure configures the dynamic types, if there are any.
 func (c componentProvider) Configure(ctx context.Context, r provider.ConfigureRequest) (provider.Configured, error) {
 	if c.types == nil {
 		return c, nil
@@ -124,12 +124,12 @@ type typedPackage struct {
 	components componentProvider
 }
 
-// Construct makes an instance of a component.
+// Construct is as in componentProvider.
 func (t typedPackage) Construct(ctx context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
 	return t.components.Construct(ctx, r)
 }
 
-// Cancel ends the calls of dynamic types. There is nothing else to cancel: the engine cancels the calls.
+// Cancel ends the calls of dynamic types. The engine cancels other calls itself.
 func (c componentProvider) Cancel(ctx context.Context) error {
 	if c.types != nil {
 		return c.types.Cancel(ctx)
@@ -137,7 +137,7 @@ func (c componentProvider) Cancel(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the processes of dynamic types. There is nothing else to free.
+// Close ends the processes of dynamic types.
 func (c componentProvider) Close() error {
 	if c.types != nil {
 		return c.types.Close()
@@ -145,7 +145,7 @@ func (c componentProvider) Close() error {
 	return nil
 }
 
-// refusing returns the refusals of a package that has components only.
+// refusing returns the errors of a package that has only components.
 func refusing(plugin string) provider.Refusing {
 	return func(what string) error {
 		return &provider.Error{Message: fmt.Sprintf("the package %s has components only, and no %s", plugin, what),
@@ -153,7 +153,7 @@ func refusing(plugin string) provider.Refusing {
 	}
 }
 
-// Parameterize is refused.
+// Parameterize returns an error: component packages take no parameters.
 func (c componentProvider) Parameterize(context.Context, provider.ParameterizeRequest) (provider.ParameterizeResponse,
 	error) {
 	return provider.ParameterizeResponse{}, c.Refusing("parameters")

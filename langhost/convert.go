@@ -16,8 +16,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// ConvertProgram translates a project back to PCL (F9.14): the project file, and the program beside it where the
-// project has it.
+// ConvertProgram translates a project to PCL (F9.14): the project file, and the program in the folder of its field
+// main.
 func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRequest) (
 	*pulumirpc.ConvertProgramResponse, error) {
 	diags, err := h.writePCL(ctx, r.GetSourceDirectory(), r.GetTargetDirectory(), r.GetLoaderTarget())
@@ -27,7 +27,7 @@ func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRe
 	return &pulumirpc.ConvertProgramResponse{Diagnostics: codegenDiagnostics(diags)}, nil
 }
 
-// WritePCL translates the project in a folder to PCL in another folder, unless the findings have an error.
+// WritePCL translates the project in folder from to PCL in folder to. It writes nothing if the findings have an error.
 func (h *Host) WritePCL(ctx context.Context, from, to string) (diag.Diagnostics, error) {
 	return h.writePCL(ctx, from, to, "")
 }
@@ -90,7 +90,7 @@ func (h *Host) writePCL(ctx context.Context, from, to, loader string) (diag.Diag
 	return diags, nil
 }
 
-// ConvertState has nothing to convert: a YAML program has no state of its own.
+// ConvertState returns an error: a YAML program has no state of its own.
 func (h *Host) ConvertState(context.Context, *pulumirpc.ConvertStateRequest) (*pulumirpc.ConvertStateResponse, error) {
 	return nil, errors.New("there is no state to convert: the state of a YAML program is Pulumi's already")
 }

@@ -1,10 +1,10 @@
 // Package langhost is the language host for Pulumi YAML: the gRPC service that the Pulumi CLI starts as
 // pulumi-language-yaml to run our interpreter under its own engine (rules F9, L1.I).
 //
-// A Host answers LanguageRuntime and Converter. Run reads, checks and evaluates a program against the monitor of the
-// process that asks; RunPlugin serves components written in YAML as a provider; GenerateProject and GenerateProgram
-// write programs from PCL, ConvertProgram writes them back. Everything that a call needs comes in its request: calls
-// share nothing but the engine's address, never change the working directory and may run side by side.
+// A Host implements LanguageRuntime and Converter. Run reads, checks and evaluates a program against the monitor of the
+// caller; RunPlugin serves components written in YAML as a provider; GenerateProject and GenerateProgram translate
+// programs from PCL, ConvertProgram translates them to PCL. A request carries everything that its call needs: calls
+// share only the connection to the engine, never change the working directory and may run concurrently.
 //
 // The package knows nothing of our own engine, of state or of backends.
 package langhost

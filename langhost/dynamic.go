@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/sources"
 )
 
-// dynamic returns the dynamic types of a plugin, as far as their declarations go.
+// dynamic returns the dynamic types of a plugin without bundling their code.
 func (p *componentPlugin) dynamic(ctx context.Context) []*check.Dynamic {
 	program, _ := p.checkTypes(ctx, nil)
 	return program.Dynamic
@@ -27,15 +27,15 @@ func (p *componentPlugin) checkTypes(ctx context.Context, bundle check.Bundler) 
 		Local: []check.LocalPackage{{Name: p.name, Dir: p.dir, File: types}}})
 }
 
-// typesOf makes the provider of a plugin's dynamic types; nil when it has none. It starts no process. The code of the
-// types sees environ, which the engine gives beside our own environment, as far as they list it.
+// typesOf returns the provider of a plugin's dynamic types; nil if it has none. It starts no process. environ comes
+// from the engine and extends our environment; the code of a type gets the variables that the type lists.
 func (h *Host) typesOf(ctx context.Context, p *componentPlugin, environ []string) (provider.Provider, error) {
 	if len(p.file.Dynamic) == 0 {
 		return nil, nil
 	}
 	files := &sources.Sources{}
 	program, diags := p.checkTypes(ctx, files.Bundle)
-	fault := errorOf(diags) // what the types have made can be deleted all the same, by the code in a state
+	fault := errorOf(diags) // not returned, so that code in a state can still delete resources
 	var inputs []value.Value
 	seen := map[string]bool{}
 	for _, d := range program.Dynamic {

@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/transport"
 )
 
-// engine is the service of the engine that started the host. Without one, messages go to a writer.
+// engine is the client of the engine that started the host. Without an engine, messages go to stderr.
 type engine struct {
 	conn   *grpc.ClientConn // nil for none
 	client pulumirpc.EngineClient
@@ -41,8 +41,8 @@ func (e *engine) close() error {
 	return e.conn.Close()
 }
 
-// report shows findings to the user, in their order, and says whether there was an error among them. Findings that are
-// for editors or of portability are left out.
+// report shows findings to the user, sorted, and reports whether one of them is an error. It skips findings for editors
+// and portability checks.
 func (e *engine) report(ctx context.Context, ds diag.Diagnostics) (failed bool) {
 	for _, d := range ds.Sorted() {
 		if d.Severity > diag.Info {
@@ -54,7 +54,7 @@ func (e *engine) report(ctx context.Context, ds diag.Diagnostics) (failed bool) 
 	return failed
 }
 
-// say shows a message. One that the engine does not take goes to the writer.
+// say shows a message. It goes to stderr if the engine does not take it.
 func (e *engine) say(ctx context.Context, m eval.Message) {
 	level := pulumirpc.LogSeverity_INFO
 	switch {
@@ -65,7 +65,7 @@ func (e *engine) say(ctx context.Context, m eval.Message) {
 	case m.Severity == diag.Warning:
 		level = pulumirpc.LogSeverity_WARNING
 	}
-	if e.client != nil { // also if the run is cancelled, of which the message may tell
+	if e.client != nil { // even if the run is cancelled, which the message may report
 		request := &pulumirpc.LogRequest{Severity: level, Message: m.Text, Urn: string(m.URN)}
 		if _, err := e.client.Log(context.WithoutCancel(ctx), request); err == nil {
 			return
@@ -79,7 +79,7 @@ func (e *engine) log(ctx context.Context, severity diag.Severity, text string) {
 	e.say(ctx, eval.Message{Severity: severity, Text: text})
 }
 
-// messageOf returns a finding as text without colours: place, summary and code, related places, and what to do.
+// messageOf returns a finding as plain text: position, summary, code, related positions and detail.
 func messageOf(d diag.Diagnostic) string {
 	var b strings.Builder
 	place := func(r diag.Range) {
@@ -104,8 +104,8 @@ func messageOf(d diag.Diagnostic) string {
 	return b.String()
 }
 
-// requireVersion asks the engine whether its version is in a range. An engine that does not know the question is taken
-// to be new enough (L3.62).
+// requireVersion returns an error if the engine's version is outside the range wanted. An engine without this call
+// passes (L3.62).
 func (e *engine) requireVersion(ctx context.Context, wanted string) error {
 	if e.client == nil {
 		return nil
@@ -117,7 +117,7 @@ func (e *engine) requireVersion(ctx context.Context, wanted string) error {
 	return fmt.Errorf("%s", status.Convert(err).Message())
 }
 
-// watch returns when ctx is done or the engine is gone, which is an error (F2.11).
+// watch waits until ctx is done. It returns an error if the engine ends first (F2.11).
 func (e *engine) watch(ctx context.Context) error {
 	if e.conn == nil {
 		<-ctx.Done()

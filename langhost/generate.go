@@ -21,7 +21,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// programFile is the name of a generated program's file.
+// programFile is the file name of a generated program.
 const programFile = "Main.yaml"
 
 // GenerateProgram translates a program from PCL (F9.11).
@@ -42,9 +42,9 @@ func (h *Host) GenerateProgram(ctx context.Context, r *pulumirpc.GenerateProgram
 	return response, nil
 }
 
-// GenerateProject translates a program from PCL and writes a project around it (F9.11): the project file, the program
-// where the project has it, and the declarations of the packages that it uses. Nothing is written when there is an
-// error.
+// GenerateProject translates a program from PCL and writes a project (F9.11): the project file, the program in the
+// folder of the project's field main, and the declarations of the packages that it uses. It writes nothing if the
+// diagnostics have an error.
 func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProjectRequest) (
 	*pulumirpc.GenerateProjectResponse, error) {
 	fields := map[string]json.RawMessage{}
@@ -109,7 +109,7 @@ func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProject
 	return response, nil
 }
 
-// generate translates with the schemas of the engine, or without where there are none.
+// generate translates a program from PCL, with schemas if a loader is available.
 func (h *Host) generate(ctx context.Context, sources pcl.Sources, loader string, o pcl.Options) (pcl.Program,
 	diag.Diagnostics, error) {
 	schemas, closeSchemas, err := h.schemasIfAny(loader)
@@ -122,7 +122,7 @@ func (h *Host) generate(ctx context.Context, sources pcl.Sources, loader string,
 	return program, diags, nil
 }
 
-// writeFile writes a file that others may read, and the folders above it.
+// writeFile writes a file readable by all users, and creates the folders above it.
 func writeFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -130,7 +130,7 @@ func writeFile(path string, text []byte) error {
 	return os.WriteFile(path, text, 0o644)
 }
 
-// readSources reads the files of a folder in PCL.
+// readSources reads the PCL files of a folder.
 func readSources(dir string) (pcl.Sources, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.pp"))
 	if err != nil {
@@ -150,13 +150,13 @@ func readSources(dir string) (pcl.Sources, error) {
 	return sources, nil
 }
 
-// declaredPackages are the packages that a request has declarations of.
+// declaredPackages are the packages whose declaration files a request names.
 type declaredPackages struct {
 	byName map[string]schema.Descriptor
-	paths  map[string]string // of the declarations
+	paths  map[string]string // of the declaration files, by package name
 }
 
-// localPackages reads the declarations that Pack has made, by package; others are not for us.
+// localPackages reads declaration files made by Pack, by package. It ignores files that declare no package.
 func localPackages(dependencies map[string]string) (declaredPackages, error) {
 	found := declaredPackages{map[string]schema.Descriptor{}, map[string]string{}}
 	for name, path := range dependencies {
@@ -187,7 +187,7 @@ func localPackages(dependencies map[string]string) (declaredPackages, error) {
 	return found, nil
 }
 
-// PackageFile writes the declaration of a package as a file (F3.18). path is relative to the program's folder, with
+// PackageFile returns the declaration file of a package (F3.18). path is relative to the program's folder, with
 // slashes.
 func PackageFile(d pcl.Declaration) (name, path string, text []byte) {
 	head := &packageHead{Name: d.Name, Version: d.Version, PluginDownloadURL: d.DownloadURL}
@@ -199,7 +199,7 @@ func PackageFile(d pcl.Declaration) (name, path string, text []byte) {
 	return head.Name, "sdks/" + filepath.Base(head.Name) + ".yaml", []byte(head.declaration())
 }
 
-// projectText returns a project as a YAML file: the fields as they are, but with our runtime.
+// projectText returns the project file with the given fields and the runtime yaml. It changes fields.
 func projectText(fields map[string]json.RawMessage) string {
 	fields["runtime"] = json.RawMessage(`"yaml"`)
 	var b strings.Builder
@@ -221,12 +221,12 @@ func projectText(fields map[string]json.RawMessage) string {
 	return b.String()
 }
 
-// codegenDiagnostics are findings as engines take them.
+// codegenDiagnostics converts findings for the engine.
 func codegenDiagnostics(ds diag.Diagnostics) []*codegen.Diagnostic {
 	var all []*codegen.Diagnostic
 	for _, d := range ds.Sorted() {
 		if d.Severity > diag.Info {
-			continue // for editors and for those who ask about portability
+			continue // only for editors and portability checks
 		}
 		severity := codegen.DiagnosticSeverity_DIAG_WARNING
 		if d.Severity == diag.Error {

@@ -18,17 +18,18 @@ import (
 // Options are the settings of a Host.
 type Options struct {
 	Version       string // of this program
-	EngineAddress string // host:port of the engine's service; empty when there is none
-	// Schemas fetches the text of a schema where the engine offers no loader of its own; nil for none.
+	EngineAddress string // host:port of the engine's service; empty if there is none
+	// Schemas fetches the text of a schema if the engine offers no loader; nil for none.
 	Schemas func(ctx context.Context, d schema.Descriptor) ([]byte, error)
-	// Limits bound what an evaluation may cost; what is 0 is as in builtins.DefaultLimits, unless the project's runtime
-	// options max-value (MiB) and max-steps say something else.
+	// Limits bound an evaluation. 0 means the limit in builtins.DefaultLimits. The project's runtime options max-value
+	// (MiB) and max-steps override them.
 	Limits builtins.Limits
-	// Supervisor is the command line of a process that ends commands with this one (supervise.Start); nil for none.
+	// Supervisor is the command line of a process that kills commands when this process ends (supervise.Start); nil for
+	// none.
 	Supervisor []string
 	// Env is the environment, as NAME=value.
 	Env environ.List
-	// Stderr takes messages where no engine does.
+	// Stderr receives the messages that no engine takes; nil discards them.
 	Stderr io.Writer
 }
 
@@ -48,7 +49,7 @@ var (
 	_ pulumirpc.ConverterServer       = (*Host)(nil)
 )
 
-// New makes a host. The caller closes it.
+// New returns a host, connected to the engine if there is one. The caller must call Close.
 func New(o Options) (*Host, error) {
 	if o.Stderr == nil {
 		o.Stderr = io.Discard
@@ -60,13 +61,13 @@ func New(o Options) (*Host, error) {
 	return &Host{options: o, engine: e, runs: make(map[*context.CancelFunc]struct{})}, nil
 }
 
-// Close ends everything that runs and the connection to the engine.
+// Close cancels all calls and closes the connection to the engine.
 func (h *Host) Close() error {
 	h.cancelAll()
 	return h.engine.close()
 }
 
-// begin returns a context that Cancel ends; done must be called.
+// begin returns a context that Cancel cancels. The caller must call done.
 func (h *Host) begin(ctx context.Context) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	h.mu.Lock()
@@ -88,7 +89,7 @@ func (h *Host) cancelAll() {
 	}
 }
 
-// Handshake has nothing to agree on (F9.13).
+// Handshake accepts every engine (F9.13).
 func (h *Host) Handshake(context.Context, *pulumirpc.LanguageHandshakeRequest) (*pulumirpc.LanguageHandshakeResponse,
 	error) {
 	return &pulumirpc.LanguageHandshakeResponse{}, nil
@@ -99,7 +100,7 @@ func (h *Host) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.Plugin
 	return &pulumirpc.PluginInfo{Version: h.options.Version}, nil
 }
 
-// About identifies the program.
+// About returns the path and version of the running program.
 func (h *Host) About(context.Context, *pulumirpc.AboutRequest) (*pulumirpc.AboutResponse, error) {
 	executable, err := os.Executable()
 	if err != nil {
@@ -109,35 +110,35 @@ func (h *Host) About(context.Context, *pulumirpc.AboutRequest) (*pulumirpc.About
 		Metadata: map[string]string{"host": "yamlhost"}}, nil
 }
 
-// RuntimeOptionsPrompts asks nothing: the runtime has no option that a new project needs.
+// RuntimeOptionsPrompts returns no prompts: no runtime option is needed in a new project.
 func (h *Host) RuntimeOptionsPrompts(context.Context, *pulumirpc.RuntimeOptionsRequest) (
 	*pulumirpc.RuntimeOptionsResponse, error) {
 	return &pulumirpc.RuntimeOptionsResponse{}, nil
 }
 
-// Template has nothing to adapt in a template.
+// Template does nothing: templates need no changes.
 func (h *Host) Template(context.Context, *pulumirpc.TemplateRequest) (*pulumirpc.TemplateResponse, error) {
 	return &pulumirpc.TemplateResponse{}, nil
 }
 
-// InstallDependencies has nothing to install: the engine gets provider plugins itself.
+// InstallDependencies does nothing: the engine installs provider plugins itself.
 func (h *Host) InstallDependencies(*pulumirpc.InstallDependenciesRequest,
 	pulumirpc.LanguageRuntime_InstallDependenciesServer) error {
 	return nil
 }
 
-// Link has nothing to do: package declarations are found where they lie (L1.40).
+// Link does nothing: package declarations are used in place (L1.40).
 func (h *Host) Link(context.Context, *pulumirpc.LinkRequest) (*pulumirpc.LinkResponse, error) {
 	return &pulumirpc.LinkResponse{}, nil
 }
 
-// childEnv returns the environment of hooks and compilers: without variables that open the secrets of stacks, unless
-// PULUMI_OPTION_PASS_ENV names them.
+// childEnv returns the environment of hooks and compilers. It lacks the variables that unlock stack secrets, except
+// those listed in PULUMI_OPTION_PASS_ENV.
 func childEnv(env environ.List) environ.List {
 	return env.ForChildren(strings.Split(env.Get("PULUMI_OPTION_PASS_ENV"), ",")...)
 }
 
-// Cancel ends what runs (F9.12).
+// Cancel cancels the running calls (F9.12).
 func (h *Host) Cancel(context.Context, *emptypb.Empty) (*emptypb.Empty, error) {
 	h.cancelAll()
 	return &emptypb.Empty{}, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// schemasIfAny is schemas for a call that can do without: the loader is nil if there is none.
+// schemasIfAny is like schemas, but returns a nil loader if neither the engine nor the options offer one.
 func (h *Host) schemasIfAny(target string) (_ schema.Loader, close func(), err error) {
 	if target == "" && h.options.Schemas == nil {
 		return nil, func() {}, nil
@@ -20,8 +20,8 @@ func (h *Host) schemasIfAny(target string) (_ schema.Loader, close func(), err e
 	return h.schemas(target)
 }
 
-// schemas returns a loader of schemas: the loader of the engine at target, else our own (F9.15). The caller must call
-// close.
+// schemas returns the schema loader of the engine at target, or our own if target is empty (F9.15). The caller must
+// call close.
 func (h *Host) schemas(target string) (_ schema.Loader, close func(), err error) {
 	if target == "" {
 		if h.options.Schemas == nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// runPack serves a policy pack that is written in YAML, in this process. What is wrong with the pack is the error.
+// runPack serves a policy pack written in YAML, in this process. The pack is opened at its first use, so its faults are
+// errors of the calls that use it.
 func (h *Host) runPack(ctx context.Context, r *pulumirpc.RunPluginRequest,
 	stream pulumirpc.LanguageRuntime_RunPluginServer) error {
 	dir := r.GetInfo().GetProgramDirectory()

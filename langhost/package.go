@@ -32,10 +32,10 @@ type parameterHead struct {
 		PluginDownloadURL string `json:"pluginDownloadURL"`
 	} `json:"baseProvider"`
 	Parameter []byte `json:"parameter"`
-	encoded   string // the parameter, if it is given in base64
+	encoded   string // the parameter in base64, used instead of Parameter if not empty
 }
 
-// GeneratePackage writes the declaration of a package (L1.40): all that a YAML program needs of an SDK.
+// GeneratePackage writes the declaration of a package (L1.40), which is the whole SDK of a YAML program.
 func (h *Host) GeneratePackage(_ context.Context, r *pulumirpc.GeneratePackageRequest) (
 	*pulumirpc.GeneratePackageResponse, error) {
 	if len(r.GetExtraFiles()) > 0 {
@@ -51,8 +51,8 @@ func (h *Host) GeneratePackage(_ context.Context, r *pulumirpc.GeneratePackageRe
 	return &pulumirpc.GeneratePackageResponse{}, nil
 }
 
-// Declaration returns the declaration of the package that a schema describes, and the name of its file. version is for
-// a schema that does not say its own.
+// Declaration returns the declaration of the package with a schema, and its file name. version is used if the schema
+// has none.
 func Declaration(schema []byte, version string) (name string, text []byte, err error) {
 	var head packageHead
 	if err := json.Unmarshal(schema, &head); err != nil {
@@ -100,7 +100,7 @@ func (p *packageHead) declaration() string {
 	return b.String()
 }
 
-// Pack copies the declaration that a package consists of, and answers with the copy's path.
+// Pack copies the declaration file of a package and returns the path of the copy.
 func (h *Host) Pack(_ context.Context, r *pulumirpc.PackRequest) (*pulumirpc.PackResponse, error) {
 	paths, err := filepath.Glob(filepath.Join(r.GetPackageDirectory(), "*.yaml"))
 	if err != nil {

@@ -26,8 +26,8 @@ import (
 // pluginFile marks a folder as a plugin.
 const pluginFile = "PulumiPlugin.yaml"
 
-// RunPlugin serves the components of a plugin written in YAML as a provider (F9.10, L1.35), in this process: the first
-// line of the streamed output is the port. It lives until the stream is cancelled.
+// RunPlugin serves the components of a plugin written in YAML as a provider (F9.10, L1.35), in this process, until the
+// stream is cancelled. The first line of the streamed output is the port.
 func (h *Host) RunPlugin(r *pulumirpc.RunPluginRequest, stream pulumirpc.LanguageRuntime_RunPluginServer) error {
 	ctx, done := h.begin(stream.Context())
 	defer done()
@@ -61,7 +61,7 @@ func (h *Host) RunPlugin(r *pulumirpc.RunPluginRequest, stream pulumirpc.Languag
 	return announce(ctx, address, stream)
 }
 
-// announce gives the engine the port of a plugin, and waits until the engine needs it no more.
+// announce sends the port of a plugin to the engine and waits until ctx is done.
 func announce(ctx context.Context, address string, stream pulumirpc.LanguageRuntime_RunPluginServer) error {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -90,11 +90,11 @@ type componentPlugin struct {
 	requireVersion func(ctx context.Context, wanted string) error
 	log            func(diag.Diagnostics)
 
-	checking   sync.Mutex // held while checking; guards what follows
+	checking   sync.Mutex // held while the components are checked; guards components
 	components []*check.Component
 }
 
-// openPlugin reads all files of a plugin (L1.30). The error has their faults.
+// openPlugin reads all files of a plugin (L1.30). The error lists their faults.
 func openPlugin(dir string) (*componentPlugin, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil {
@@ -139,15 +139,15 @@ func openPlugin(dir string) (*componentPlugin, error) {
 // merge adds a file to the plugin (L1.30, L1.32).
 func (p *componentPlugin) merge(file *ast.File) diag.Diagnostics {
 	var diags diag.Diagnostics
-	take := func(to *string, from *ast.Literal, field string) {
+	take := func(dst *string, src *ast.Literal, field string) {
 		switch {
-		case from == nil:
-		case *to != "":
-			diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: from.Range,
+		case src == nil:
+		case *dst != "":
+			diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: src.Range,
 				Summary: "another file of the plugin gives its " + field + " already",
 				Detail:  "keep it in " + pluginFile})
 		default:
-			*to = from.Value
+			*dst = src.Value
 		}
 	}
 	take(&p.name, file.Name, "name")
@@ -171,8 +171,7 @@ func (p *componentPlugin) merge(file *ast.File) diag.Diagnostics {
 	return diags
 }
 
-// check checks the components, once. Without the schemas of the packages that they use, only their interfaces are
-// known: schemaOnly is for that.
+// check checks the components and returns them. After a success it returns the same components without a new check.
 func (p *componentPlugin) check(ctx context.Context) ([]*check.Component, error) {
 	p.checking.Lock()
 	defer p.checking.Unlock()
@@ -195,7 +194,7 @@ func (p *componentPlugin) checkWith(ctx context.Context, schemas schema.Loader) 
 	})
 }
 
-// component returns a component by its token.
+// component returns the component with a token.
 func (p *componentPlugin) component(ctx context.Context, token string) (*check.Component, error) {
 	components, err := p.check(ctx)
 	if err != nil {
@@ -209,7 +208,7 @@ func (p *componentPlugin) component(ctx context.Context, token string) (*check.C
 	return nil, fmt.Errorf("the plugin %s has no component %s", p.name, token)
 }
 
-// errorOf is the errors among findings as one error; nil when there are none.
+// errorOf joins the findings of severity Error into one error; nil if there are none.
 func errorOf(ds diag.Diagnostics) error {
 	var texts []string
 	for _, d := range ds.Sorted() {

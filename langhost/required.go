@@ -15,8 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// GetRequiredPackages lists the packages that a program names (F9.4, L7.30). A program with faults has an empty list,
-// so that configuration can still be set; Run tells what is wrong.
+// GetRequiredPackages lists the packages that a program uses (F9.4, L7.30). The list is empty for a program with
+// faults, so that configuration can still be set; Run reports the faults.
 func (h *Host) GetRequiredPackages(ctx context.Context, r *pulumirpc.GetRequiredPackagesRequest) (
 	*pulumirpc.GetRequiredPackagesResponse, error) {
 	found, err := h.required(ctx, r.GetInfo())
@@ -39,7 +39,7 @@ func (h *Host) GetRequiredPackages(ctx context.Context, r *pulumirpc.GetRequired
 	return response, nil
 }
 
-// GetProgramDependencies lists the same packages by the names that programs use (F9.9).
+// GetProgramDependencies lists the same packages under the names used in the program (F9.9).
 func (h *Host) GetProgramDependencies(ctx context.Context, r *pulumirpc.GetProgramDependenciesRequest) (
 	*pulumirpc.GetProgramDependenciesResponse, error) {
 	found, err := h.required(ctx, r.GetInfo())
@@ -54,12 +54,12 @@ func (h *Host) GetProgramDependencies(ctx context.Context, r *pulumirpc.GetProgr
 	return response, nil
 }
 
-// required returns the packages that the program names, each once, in order of first use.
+// required returns the packages that the program uses, in order of first use.
 func (h *Host) required(ctx context.Context, info *pulumirpc.ProgramInfo) ([]schema.Descriptor, error) {
 	if dir := pluginFolder(info); dir != "" {
 		p, err := openPlugin(dir)
 		if err != nil {
-			return nil, nil // RunPlugin tells what is wrong
+			return nil, nil // RunPlugin reports the fault
 		}
 		return descriptorsOf(usesOf(p.file), p.packages, p.name), nil
 	}
@@ -77,8 +77,8 @@ func (h *Host) required(ctx context.Context, info *pulumirpc.ProgramInfo) ([]sch
 	return descriptorsOf(usesOf(file), w.Packages, ""), nil
 }
 
-// pluginFolder returns the folder of a package of components, which engines ask about before they run it; empty for a
-// program. A project in a parent folder belongs to a user of the package.
+// pluginFolder returns the folder of a component package; empty for a program. Engines ask for the requirements of a
+// package before they run it. A project in a parent folder is ignored: it belongs to a user of the package.
 func pluginFolder(info *pulumirpc.ProgramInfo) string {
 	dir := cmp.Or(info.GetProgramDirectory(), info.GetRootDirectory())
 	if dir == "" {
@@ -90,7 +90,7 @@ func pluginFolder(info *pulumirpc.ProgramInfo) string {
 	return dir
 }
 
-// descriptorsOf are packages that are used, with what declarations say of them. The package own needs none.
+// descriptorsOf returns the descriptors of the used packages except own: the declared ones, or else ones made of uses.
 func descriptorsOf(uses []packageUse, packages []schema.Descriptor, own string) []schema.Descriptor {
 	var found []schema.Descriptor
 	for _, use := range uses {
@@ -119,7 +119,7 @@ func descriptorsOf(uses []packageUse, packages []schema.Descriptor, own string) 
 // packageUse is the first mention of a package in a program, with the version and address that its options give.
 type packageUse struct{ name, version, url string }
 
-// usesOf returns the packages that resources and function calls name, in programs and in components.
+// usesOf returns the packages of the resources and function calls in a program and its components.
 func usesOf(file *ast.File) []packageUse {
 	var uses []packageUse
 	seen := map[string]bool{"pulumi": true, "": true}
@@ -144,7 +144,7 @@ func usesOf(file *ast.File) []packageUse {
 			uses = append(uses, packageUse{name, schema.PlainVersion(version), url})
 			return
 		}
-		for i := range uses { // of a package that is named without a version first, the first version counts
+		for i := range uses { // the first use with a version determines the version
 			if uses[i].name == name && uses[i].version == "" && version != "" {
 				uses[i].version, uses[i].url = schema.PlainVersion(version), cmp.Or(uses[i].url, url)
 			}
@@ -187,5 +187,5 @@ func usesOf(file *ast.File) []packageUse {
 	return uses
 }
 
-// componentNamespace begins the types of components that a program declares itself (decision D6).
+// componentNamespace is the prefix of the types of components declared in a program (decision D6).
 const componentNamespace = "components:index:"

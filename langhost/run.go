@@ -24,8 +24,8 @@ import (
 //
 //	project, program, packages -> check.Program -> eval -> monitor
 //
-// Faults of the program go to the engine's log, and the answer says bail. The returned error is about the
-// surroundings, such as a lost connection.
+// Faults of the program go to the engine's log, and the response has Bail set. Other faults, such as a lost connection,
+// are in the response's Error; the returned error is always nil.
 func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
 	ctx, done := h.begin(ctx)
 	defer done()
@@ -68,15 +68,14 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 	return &pulumirpc.RunResponse{}, nil
 }
 
-// LimitsOf returns the limits of an evaluation: those given, or those that the project's runtime options say instead,
-// max-value in MiB and max-steps.
+// LimitsOf returns limits, overridden by the project's runtime options max-value (in MiB) and max-steps.
 func LimitsOf(info *pulumirpc.ProgramInfo, limits builtins.Limits) builtins.Limits {
 	option := func(name string) int64 {
 		v := info.GetOptions().GetFields()[name]
 		if n := v.GetNumberValue(); n > 0 {
 			return int64(n)
 		}
-		n, _ := strconv.ParseInt(v.GetStringValue(), 10, 64) // what is no number says nothing
+		n, _ := strconv.ParseInt(v.GetStringValue(), 10, 64) // an invalid number is ignored
 		return max(0, n)
 	}
 	if n := option("max-value"); n > 0 {
@@ -88,7 +87,7 @@ func LimitsOf(info *pulumirpc.ProgramInfo, limits builtins.Limits) builtins.Limi
 	return limits
 }
 
-// evalOptions returns how a program of the workspace is evaluated for an engine that asks over gRPC.
+// evalOptions returns the options for evaluating a program of the workspace against an engine over gRPC.
 func (h *Host) evalOptions(w *workspace.Workspace, limits builtins.Limits) eval.Options {
 	return eval.Options{
 		Limits:  limits,
@@ -107,7 +106,7 @@ func (h *Host) evalOptions(w *workspace.Workspace, limits builtins.Limits) eval.
 	}
 }
 
-// infoOf is where the program lies; older engines say it in fields that have been replaced.
+// infoOf returns the location of the program, which older engines send in fields that have been replaced.
 func infoOf(r *pulumirpc.RunRequest) *pulumirpc.ProgramInfo {
 	if info := r.GetInfo(); info.GetRootDirectory() != "" {
 		return info
@@ -116,7 +115,7 @@ func infoOf(r *pulumirpc.RunRequest) *pulumirpc.ProgramInfo {
 		Options: r.GetInfo().GetOptions()}
 }
 
-// configOf returns the configuration as the checker takes it (L2.D).
+// configOf returns the configuration of a request for the checker (L2.D).
 func configOf(r *pulumirpc.RunRequest) map[string]check.ConfigText {
 	texts := make(map[string]check.ConfigText, len(r.GetConfig()))
 	//lint:ignore SA1019 older engines send nothing else
@@ -136,11 +135,11 @@ func isStructured(v *structpb.Value) bool {
 	if v.GetListValue() != nil {
 		return true
 	}
-	_, marked := v.GetStructValue().GetFields()[wire.SignatureKey] // a secret, whose own kind is not told
+	_, marked := v.GetStructValue().GetFields()[wire.SignatureKey] // a secret, which does not show its kind
 	return v.GetStructValue() != nil && !marked
 }
 
-// failing returns the answer for faults of a text that a call cannot do without.
+// failing returns the first error among findings as a message, and whether there is one.
 func failing(ds diag.Diagnostics) (message string, failed bool) {
 	for _, d := range ds.Sorted() {
 		if d.Severity == diag.Error {

@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// The parts of a package schema that components have (F8).
+// The parts of a package schema that component packages have (F8).
 type (
 	packageText struct {
 		Name        string                   `json:"name"`
@@ -31,8 +31,8 @@ type (
 	}
 )
 
-// schemaText returns the schema of the plugin's package (L1.33). Outputs have the types that the checker finds; one
-// that comes from something whose own schema is not to be had has any type.
+// schemaText returns the schema of the plugin's package (L1.33). Outputs have the types that the checker infers, or the
+// type any if a schema that they depend on is not available.
 func (p *componentPlugin) schemaText(ctx context.Context) ([]byte, error) {
 	components, err := p.check(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func describeType(d *check.Dynamic) componentText {
 	return text
 }
 
-// propertyOf returns the schema of a property with a default; nil for none.
+// propertyOf returns the schema of a property. fallback is its default; nil for none.
 func propertyOf(p *schema.Property, fallback any) map[string]any {
 	property := typeText(schema.Required(p.Type))
 	if p.Secret {
@@ -121,7 +121,7 @@ func describe(c *check.Component) (componentText, error) {
 	return text, nil
 }
 
-// typeText returns a type as schemas write it; any type where the package of this schema cannot say it.
+// typeText returns the schema of a type; any if a component schema cannot express the type.
 func typeText(t schema.Type) map[string]any {
 	anything := map[string]any{"$ref": "pulumi.json#/Any"}
 	switch t := t.(type) {

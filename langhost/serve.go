@@ -17,14 +17,14 @@ import (
 	"github.com/yamlhost/yamlhost/internal/transport"
 )
 
-// Arguments are the command line that engines start a language host with.
+// Arguments is the parsed command line of a language host.
 type Arguments struct {
 	EngineAddress string
-	Limits        builtins.Limits // of an evaluation; what is 0 is as in builtins.DefaultLimits
+	Limits        builtins.Limits // of an evaluation; 0 means the limit in builtins.DefaultLimits
 }
 
-// ParseArgs reads the command line that engines start a language host with: flags, then the engine's address (F9.1).
-// The flags that older engines give have no effect.
+// ParseArgs parses the command line of a language host: flags, then the engine's address (F9.1). Flags of older engines
+// have no effect.
 func ParseArgs(args []string) (a Arguments, err error) {
 	flags := flag.NewFlagSet("pulumi-language-yaml", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -43,8 +43,8 @@ func ParseArgs(args []string) (a Arguments, err error) {
 	return a, nil
 }
 
-// Command implements a command that an engine starts: it reads the command line, serves until ctx is done or the
-// engine is gone, and returns the exit code. Errors go to o.Stderr.
+// Command runs a language host: it parses the command line, serves until ctx is done or the engine has ended, and
+// returns the exit code. Errors go to o.Stderr.
 func Command(ctx context.Context, name string, args []string, o Options, stdout io.Writer) (code int) {
 	a, err := ParseArgs(args)
 	if err == nil {
@@ -58,8 +58,7 @@ func Command(ctx context.Context, name string, args []string, o Options, stdout 
 	return 0
 }
 
-// Serve is the whole life of the host's process: it prints the port to stdout (F2.5) and serves until ctx is done or
-// the engine is gone, which is an error.
+// Serve prints the port to stdout (F2.5) and serves until ctx is done. It returns an error if the engine ends first.
 func Serve(ctx context.Context, o Options, stdout io.Writer) error {
 	host, err := New(o)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/crd"
 )
 
-// open reads the project that a request names, and its program, which a compiler may have to print. The diagnostics
-// have the faults of both.
+// open reads the project named in a request and its program, running the project's compiler if it has one. The
+// diagnostics are the faults of the compiler.
 func (h *Host) open(ctx context.Context, info *pulumirpc.ProgramInfo, run workspace.Run) (*workspace.Workspace,
 	diag.Diagnostics, error) {
 	root := info.GetRootDirectory()
@@ -38,7 +38,7 @@ func (h *Host) open(ctx context.Context, info *pulumirpc.ProgramInfo, run worksp
 	return w, w.Compile(ctx, run), nil
 }
 
-// kinds keep the kinds of Kubernetes that files define in the folder of Pulumi.
+// kinds returns the cache of Kubernetes kinds defined in files. It is in Pulumi's home folder if there is one.
 func kinds(env environ.List) *crd.Cache {
 	home, found := env.Lookup("PULUMI_HOME")
 	if !found || home == "" {
@@ -50,8 +50,7 @@ func kinds(env environ.List) *crd.Cache {
 	return &crd.Cache{Dir: filepath.Join(home, "yamlhost", "schemas")}
 }
 
-// compilerOption returns the option compiler of a project's runtime (L1.F) as the engine has read it; nil when it names
-// none.
+// compilerOption returns the runtime option compiler of a project (L1.F) from a request; nil if it is not set.
 func compilerOption(info *pulumirpc.ProgramInfo) (*string, error) {
 	option, found := info.GetOptions().GetFields()["compiler"]
 	if !found {
@@ -64,7 +63,7 @@ func compilerOption(info *pulumirpc.ProgramInfo) (*string, error) {
 	return &text.StringValue, nil
 }
 
-// loading returns a loader of schemas as package workspace takes it; what the engine loads is never damaged.
+// loading adapts a schema loader to package workspace; schemas loaded by the engine are never damaged.
 func loading(schemas schema.Loader) func() (schema.Loader, func() bool) {
 	return func() (schema.Loader, func() bool) { return schemas, func() bool { return false } }
 }

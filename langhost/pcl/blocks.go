@@ -11,11 +11,11 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// translator writes the blocks of one module.
+// translator translates the blocks of one module.
 type translator struct {
 	*module
-	to *sections
-	// component reports whether the configuration values are a component's inputs.
+	out *sections
+	// component reports whether the module is a component, so that its configuration values are inputs.
 	component bool
 }
 
@@ -24,9 +24,9 @@ const (
 	sectionsOfComponent = true
 )
 
-// translate writes every block of a module.
+// translate translates all blocks of a module.
 func (m *module) translate(component bool) *sections {
-	t := &translator{module: m, to: newSections(), component: component}
+	t := &translator{module: m, out: newSections(), component: component}
 	for _, body := range m.bodies {
 		for _, b := range body.Blocks {
 			if b.Type == "hook" && len(b.Labels) == 2 {
@@ -37,13 +37,13 @@ func (m *module) translate(component bool) *sections {
 	for _, body := range m.bodies {
 		for _, i := range items(body) {
 			if i.attribute != nil {
-				t.to.variables.add(i.attribute.Name, m.value(i.attribute.Expr), m.comments(i.at)...)
+				t.out.variables.add(i.attribute.Name, m.value(i.attribute.Expr), m.comments(i.at)...)
 				continue
 			}
 			t.block(i.block)
 		}
 	}
-	return t.to
+	return t.out
 }
 
 func (t *translator) block(b *hclsyntax.Block) {
@@ -65,15 +65,15 @@ func (t *translator) block(b *hclsyntax.Block) {
 		}
 	case "resource":
 		if labels(2, 2) {
-			t.to.resources.add(b.Labels[0], t.resource(b), t.comments(rng)...)
+			t.out.resources.add(b.Labels[0], t.resource(b), t.comments(rng)...)
 		}
 	case "read":
 		if labels(2, 2) {
-			t.to.resources.add(b.Labels[0], t.read(b), t.comments(rng)...)
+			t.out.resources.add(b.Labels[0], t.read(b), t.comments(rng)...)
 		}
 	case "component":
 		if labels(1, 2) {
-			t.to.resources.add(b.Labels[0], t.componentUse(b), t.comments(rng)...)
+			t.out.resources.add(b.Labels[0], t.componentUse(b), t.comments(rng)...)
 		}
 	case "output":
 		if labels(1, 2) {
@@ -89,7 +89,7 @@ func (t *translator) block(b *hclsyntax.Block) {
 				t.fail(a.NameRange, "", "the setting `%s` is not understood", a.Name)
 				return
 			}
-			t.to.pulumi.add("requiredVersion", t.value(a.Expr))
+			t.out.pulumi.add("requiredVersion", t.value(a.Expr))
 		})
 	case "package":
 		t.packageBlock(b)
@@ -98,7 +98,7 @@ func (t *translator) block(b *hclsyntax.Block) {
 	}
 }
 
-// config declares a configuration value, or an input of a component.
+// config translates the declaration of a configuration value or of a component's input.
 func (t *translator) config(b *hclsyntax.Block) {
 	out := &mapping{}
 	typed := false
@@ -129,15 +129,15 @@ func (t *translator) config(b *hclsyntax.Block) {
 		t.further = t.further || !t.component
 	}
 	out.entries = append(out.entries, rest.entries...)
-	t.to.config.add(b.Labels[0], out, t.comments(b.DefRange())...)
+	t.out.config.add(b.Labels[0], out, t.comments(b.DefRange())...)
 }
 
-// inProjects reports whether project files have a type too (L2.11).
+// inProjects reports whether project files support a type (L2.11).
 func inProjects(typed string) bool {
 	return !strings.Contains(typed, "?") && !strings.Contains(typed, "any") && !strings.Contains(typed, "map<")
 }
 
-// configType returns a type as programs in YAML spell it (L2.20); empty for one that is not understood.
+// configType translates a type to YAML (L2.20); it returns "" for an unknown type.
 func configType(text string) string {
 	text = strings.ReplaceAll(text, " ", "")
 	switch text {
@@ -175,7 +175,7 @@ func argument(text, name string) (string, bool) {
 	return strings.CutSuffix(inner, ")")
 }
 
-// used remembers the package of a token and is the token as programs in YAML write it.
+// used records the package of a token and returns the token in the form used in YAML.
 func (t *translator) used(token string) string {
 	name, rest, _ := strings.Cut(token, ":")
 	if provider, ok := strings.CutPrefix(rest, "providers:"); ok && name == "pulumi" {
@@ -202,13 +202,13 @@ func (t *translator) resource(b *hclsyntax.Block) node {
 	return out
 }
 
-// settings calls attribute for each attribute of a block that stands for a resource, and writes the options in it.
+// settings calls attribute for each attribute of a resource block and translates its options block.
 func (t *translator) settings(b *hclsyntax.Block, out, options *mapping, attribute func(*hclsyntax.Attribute)) {
 	write := func(o *hclsyntax.Block) { t.writeOptions(o, out, options) }
 	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": write}, attribute)
 }
 
-// read returns a resource that exists already (L3.C).
+// read translates the block of an existing resource (L3.C).
 func (t *translator) read(b *hclsyntax.Block) node {
 	out, get, state, options := &mapping{}, &mapping{}, &mapping{}, &mapping{}
 	out.add("type", scalar(Scalar(t.used(b.Labels[1]))))
@@ -243,7 +243,7 @@ func (t *translator) output(b *hclsyntax.Block) {
 			}
 		case "description":
 			if text, ok := literalText(a.Expr); ok {
-				comment = append(comment, strings.Split(text, "\n")...) // YAML has no place for it but this
+				comment = append(comment, strings.Split(text, "\n")...) // YAML can keep it only as a comment
 			}
 		default:
 			t.fail(a.NameRange, "", "the setting `%s` of an output is not understood", a.Name)
@@ -253,10 +253,11 @@ func (t *translator) output(b *hclsyntax.Block) {
 		t.fail(b.DefRange(), "", "the output `%s` has no value", name)
 		return
 	}
-	t.to.outputs.add(name, value, comment...)
+	t.out.outputs.add(name, value, comment...)
 }
 
-// componentUse returns an instance of a local component; its text becomes a component of the program (decision D6).
+// componentUse translates an instance of a component. A local component becomes a component of the program (decision
+// D6).
 func (t *translator) componentUse(b *hclsyntax.Block) node {
 	out, properties, options := &mapping{}, &mapping{}, &mapping{}
 	token := ""
@@ -287,7 +288,7 @@ func (t *translator) componentUse(b *hclsyntax.Block) node {
 	return out
 }
 
-// emptyComponent declares a component that consists of nothing.
+// emptyComponent declares a component that has only a token and inputs.
 func (t *translator) emptyComponent(name, token string, inputs []string) {
 	if t.tokens["="+token] != "" {
 		return
@@ -303,7 +304,7 @@ func (t *translator) emptyComponent(name, token string, inputs []string) {
 	t.components.add(t.componentName(name), out)
 }
 
-// componentName returns a name for a component that no other has.
+// componentName returns an unused name for a component.
 func (t *translator) componentName(base string) string {
 	name := pascal(base)
 	for slices.Contains(t.names, name) {
@@ -313,7 +314,7 @@ func (t *translator) componentName(base string) string {
 	return name
 }
 
-// componentOf returns the token of the component in a folder, which is translated at its first use.
+// componentOf returns the token of the component in a folder. It translates the component at its first use.
 func (t *translator) componentOf(b *hclsyntax.Block) string {
 	folder := path.Join(t.folder, b.Labels[1])
 	if token, known := t.tokens[folder]; known {
@@ -357,7 +358,7 @@ func (t *translator) componentOf(b *hclsyntax.Block) string {
 	return token
 }
 
-// pascal returns a name as types have it: fooBar and foo-bar are FooBar.
+// pascal converts a name to Pascal case: fooBar and foo-bar become FooBar.
 func pascal(name string) string {
 	var b strings.Builder
 	upper := true
@@ -388,7 +389,7 @@ func (t *translator) hook(b *hclsyntax.Block) {
 			t.fail(a.NameRange, "", "the setting `%s` of a hook is not understood", a.Name)
 		}
 	})
-	t.to.hooks.add(b.Labels[1], out, t.comments(b.DefRange())...)
+	t.out.hooks.add(b.Labels[1], out, t.comments(b.DefRange())...)
 }
 
 func (t *translator) packageBlock(b *hclsyntax.Block) {

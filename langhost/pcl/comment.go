@@ -11,17 +11,17 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Comments of a program in YAML are found in its text, for the tree has none. PCL has them above blocks and attributes,
-// from where Pulumi's tools take them on: what stands above, behind or inside of an entry comes to stand above it.
+// Comments of a program in YAML are read from its text, since the syntax tree has none. In PCL comments are above
+// blocks and attributes, where Pulumi's tools read them: comments above, behind or inside an entry move above it.
 
-// textLine is a line of a text, from 1.
+// textLine is a 1-based line of a text.
 type textLine struct {
 	source *diag.Source
 	line   int
 }
 
 var (
-	// sectionLine is a key with nothing on its line but a comment, which is then one on the first of the entries below.
+	// sectionLine matches the key of a section, alone on its line or with a comment, which belongs to the first entry.
 	sectionLine = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
 			`^\s*(?:config|configuration|components|hooks|inputs|variables|resources|outputs|properties|get|state|options)\s*:\s*(?:#.*)?$`)
@@ -34,26 +34,25 @@ var (
 	})
 )
 
-// notes returns the comments on an entry: on its key, and on what is inside of the values. Each is answered once.
+// notes returns the comments on an entry: on its key and inside its values. Each comment is returned only once.
 func (c *converter) notes(key diag.Range, values ...ast.Expr) []string {
 	lines := append(c.above(key), c.behind(key, behindKey())...)
 	for _, v := range values {
 		ast.Walk(v, func(e ast.Expr) bool {
 			lines = append(append(lines, c.above(e.Range())...), c.behind(e.Range(), behindValue())...)
-			_, isText := e.(*ast.Template) // where `#` is text
+			_, isText := e.(*ast.Template) // `#` in it is text
 			return !isText
 		})
 	}
 	return lines
 }
 
-// literalNotes returns the comments on a field with a literal; place is the place of its value.
+// literalNotes returns the comments on a field with a literal; place is the range of its value.
 func (c *converter) literalNotes(place diag.Range) []string {
 	return append(c.above(place), c.behind(place, behindValue())...)
 }
 
-// resourceNotes returns the comments on a resource, and on its fields that PCL puts into the head of a block or does
-// not have.
+// resourceNotes returns the comments on a resource and on those of its fields that are not attributes in PCL.
 func (c *converter) resourceNotes(r *ast.Resource) []string {
 	lines := append(c.notes(r.Name.Range), c.literalNotes(r.Type.Range)...)
 	if r.LogicalName != nil {
@@ -62,7 +61,7 @@ func (c *converter) resourceNotes(r *ast.Resource) []string {
 	return append(lines, c.notes(diag.Range{}, r.ForEach, r.If)...)
 }
 
-// componentNotes returns the comments on a component, and its description, for which PCL has no other place.
+// componentNotes returns the comments on a component and its description, which PCL can only keep as a comment.
 func (c *converter) componentNotes(component *ast.Component) []string {
 	lines := c.notes(component.Name.Range)
 	if d := component.Description; d != nil {
@@ -71,7 +70,8 @@ func (c *converter) componentNotes(component *ast.Component) []string {
 	return lines
 }
 
-// above returns the comments above the line of a place. They are indented as that line is: deeper ones may be text.
+// above returns the comments above the line of a range. Only comments with the indent of that line count: others may be
+// text.
 func (c *converter) above(place diag.Range) []string {
 	if place.IsZero() {
 		return nil
@@ -81,7 +81,7 @@ func (c *converter) above(place diag.Range) []string {
 		return nil
 	}
 	c.commented[line] = true
-	var lines []string // from below
+	var lines []string // from bottom to top
 	indent := indentOf(line.text())
 upwards:
 	for line.line--; line.line > 0; line.line-- {
@@ -107,7 +107,7 @@ upwards:
 	return lines
 }
 
-// behind returns the comment behind a place, when nothing but the ends of collections comes between.
+// behind returns the comment behind a range on one line, if pattern matches the text after the range.
 func (c *converter) behind(place diag.Range, pattern *regexp.Regexp) []string {
 	start, end := place.StartPosition(), place.EndPosition()
 	l := textLine{place.Source, end.Line}
@@ -123,8 +123,8 @@ func (c *converter) behind(place diag.Range, pattern *regexp.Regexp) []string {
 	return []string{strings.TrimSpace(found[1])}
 }
 
-// header returns the comments that a text begins with, but for what stands right above its first section: that belongs
-// to the first entry.
+// header returns the comments at the beginning of a text, except those directly above the first section, which belong
+// to its first entry.
 func (c *converter) header(source *diag.Source) []string {
 	if source == nil {
 		return nil
@@ -156,7 +156,7 @@ func (l textLine) text() string { return string(l.source.Line(l.line)) }
 
 func indentOf(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }
 
-// commentOf returns the text of a line that is nothing but a comment.
+// commentOf returns the text of a line that has only a comment, and whether it has.
 func commentOf(line string) (string, bool) {
 	comment, found := strings.CutPrefix(strings.TrimLeft(line, " \t"), "#")
 	return strings.TrimSpace(comment), found

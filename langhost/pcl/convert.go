@@ -14,13 +14,13 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Module is a program in PCL: files by path, with slashes. Components are in folders of their own.
+// Module is a program in PCL. Each component is in a folder of its own.
 type Module struct {
-	Files map[string]string
+	Files map[string]string // text by path, with slashes
 }
 
-// Convert translates a program back to PCL, which Pulumi's tools translate to any language. A construct that PCL
-// lacks is an error.
+// Convert translates a program to PCL, which Pulumi's tools translate to other languages. A construct that PCL lacks is
+// an error.
 func Convert(ctx context.Context, file *ast.File, o Options) (Module, diag.Diagnostics) {
 	c := &converter{
 		ctx: ctx, options: o, own: map[string]*ast.Component{}, hooks: map[string]string{},
@@ -72,7 +72,7 @@ func Convert(ctx context.Context, file *ast.File, o Options) (Module, diag.Diagn
 	return m, c.diags
 }
 
-// isEmpty reports whether a component consists of nothing, as those that PCL writes with a token.
+// isEmpty reports whether a component has only a token and inputs, as emptyComponent declares it.
 func isEmpty(c *ast.Component) bool {
 	return c.Token != nil && len(c.Resources) == 0 && len(c.Variables) == 0 && len(c.Outputs) == 0
 }
@@ -85,14 +85,14 @@ type converter struct {
 	own     map[string]*ast.Component // by token
 	hooks   map[string]string         // kinds by name
 
-	commented, trailed map[textLine]bool // lines whose comments above or behind have been written
+	commented, trailed map[textLine]bool // lines whose comments above, or behind, are already returned
 }
 
 func (c *converter) fail(rng diag.Range, format string, args ...any) {
 	c.diags.Add(diag.Diagnostic{Code: diag.Syntax, Subject: rng, Summary: fmt.Sprintf(format, args...)})
 }
 
-// hookKinds notes which hooks are for errors.
+// hookKinds records the hooks of the kind error.
 func (c *converter) hookKinds(o *ast.Options) {
 	if o.Hooks == nil {
 		return
@@ -121,8 +121,8 @@ type printer struct {
 	out    strings.Builder
 	indent int
 
-	numbers  map[string]bool // configuration values and variables that are numbers
-	counting bool            // inside a resource whose forEach is a number: PCL has no range.key there, it is range.value
+	numbers  map[string]bool // names of numeric configuration values and variables
+	counting bool            // in a resource whose forEach is a number: PCL has only range.value there, no range.key
 }
 
 func (p *printer) line(text string) {
@@ -154,7 +154,7 @@ func (p *printer) comment(lines []string) {
 	}
 }
 
-// name returns a name that PCL can use as it is.
+// name returns a name. It is an error if the name is not valid in PCL.
 func (p *printer) name(n ast.Literal, what string) string {
 	if !hclsyntax.ValidIdentifier(n.Value) {
 		p.fail(n.Range, "%s cannot be the name of a %s in PCL", n.Value, what)
@@ -221,7 +221,7 @@ func (p *printer) config(declarations []*ast.Config) {
 	}
 }
 
-// typeOf returns a type as PCL spells it; empty for any.
+// typeOf translates a type to PCL; it returns "" for any.
 func typeOf(t *ast.ConfigType) string {
 	text := ""
 	switch t.Name {
@@ -269,7 +269,7 @@ func (p *printer) hook(h *ast.Hook) {
 	p.close()
 }
 
-// body writes variables, resources and outputs; up leads from this file's folder to the folders of components.
+// body writes variables, resources and outputs. up is the path from this file's folder to the parent of the components.
 func (p *printer) body(variables []*ast.Variable, resources []*ast.Resource, outputs []*ast.Output, up string) {
 	for _, v := range variables {
 		if p.out.Len() > 0 {
@@ -288,7 +288,7 @@ func (p *printer) body(variables []*ast.Variable, resources []*ast.Resource, out
 	}
 }
 
-// note remembers what is a number.
+// note records whether a name is a number.
 func (p *printer) note(name string, number bool) {
 	if number {
 		if p.numbers == nil {
@@ -298,7 +298,7 @@ func (p *printer) note(name string, number bool) {
 	}
 }
 
-// number reports whether an expression is one for certain.
+// number reports whether an expression is certainly a number.
 func (p *printer) number(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Number:
@@ -361,7 +361,7 @@ func (p *printer) resource(r *ast.Resource, up string) {
 func (p *printer) resourceOptions(r *ast.Resource) {
 	o := &r.Options
 	type line struct {
-		at         int32 // in the text, whose order is kept
+		pos        int32 // byte offset of the option, which orders the lines
 		name, text string
 		comment    []string
 	}
@@ -405,7 +405,7 @@ func (p *printer) resourceOptions(r *ast.Resource) {
 	if len(lines) == 0 {
 		return
 	}
-	slices.SortStableFunc(lines, func(a, b line) int { return int(a.at - b.at) })
+	slices.SortStableFunc(lines, func(a, b line) int { return int(a.pos - b.pos) })
 	p.open("options")
 	for _, l := range lines {
 		p.attribute(l.name, l.text, l.comment...)
@@ -413,7 +413,7 @@ func (p *printer) resourceOptions(r *ast.Resource) {
 	p.close()
 }
 
-// pathList returns a list of property paths, which PCL writes like accesses.
+// pathList translates a list of property paths, which are accesses in PCL.
 func (p *printer) pathList(o *ast.Option) string {
 	list, ok := o.Value.(*ast.List)
 	if !ok {
@@ -436,7 +436,7 @@ func (p *printer) pathList(o *ast.Option) string {
 	return "[" + strings.Join(items, ", ") + "]"
 }
 
-// hookUses is which hooks run when; hooks are named without quotes.
+// hookUses translates the option hooks. PCL refers to hooks by name without quotes.
 func (p *printer) hookUses(o *ast.Option) string {
 	m, ok := o.Value.(*ast.Map)
 	if !ok {

@@ -2,7 +2,7 @@ package pcl
 
 import "strings"
 
-// A YAML document is written from a small tree. Scalars are texts that are ready for the file.
+// The tree of a YAML document. A scalar is already quoted for the file.
 type (
 	node interface{ isNode() }
 
@@ -13,8 +13,8 @@ type (
 	sequence struct{ items []node }
 
 	entry struct {
-		comment []string // lines above, without marks
-		key     string   // ready for the file
+		comment []string // lines above the entry, without the comment mark
+		key     string   // already quoted for the file
 		value   node
 	}
 )
@@ -27,14 +27,14 @@ func (m *mapping) add(key string, value node, comment ...string) {
 	m.entries = append(m.entries, entry{comment, Scalar(key), value})
 }
 
-// addFilled adds a mapping that has entries.
+// addFilled adds a mapping unless it is empty.
 func (m *mapping) addFilled(key string, value *mapping) {
 	if len(value.entries) > 0 {
 		m.add(key, value)
 	}
 }
 
-// write writes a node behind what is on the line already: a key with its colon, or the dash of an item.
+// write writes a node after the start of its line: a key with its colon, or the dash of an item.
 func write(b *strings.Builder, n node, indent int) {
 	margin := strings.Repeat(" ", indent)
 	switch n := n.(type) {
@@ -71,7 +71,7 @@ func writeEntries(b *strings.Builder, m *mapping, indent int) {
 }
 
 func writeEntry(b *strings.Builder, e entry, indent int) {
-	const longest = 120 // beyond 128 characters YAML wants the other form of keys; 1024 are allowed
+	const longest = 120 // yaml.v3 writes keys of more than 128 characters after a question mark; YAML needs it beyond 1024
 	if len(e.key) > longest {
 		b.WriteString("? " + e.key + "\n" + strings.Repeat(" ", indent) + ":")
 	} else {
@@ -86,7 +86,7 @@ func writeItems(b *strings.Builder, s *sequence, indent int) {
 		b.WriteString(margin + "-")
 		switch item := item.(type) {
 		case *mapping:
-			if len(item.entries) > 0 { // the first entry stands behind the dash
+			if len(item.entries) > 0 { // the first entry follows the dash on its line
 				b.WriteByte(' ')
 				writeEntry(b, item.entries[0], indent+2)
 				writeEntries(b, &mapping{item.entries[1:]}, indent+2)

@@ -13,7 +13,7 @@ import (
 
 var hclStart = hcl.InitialPos
 
-// expr returns an expression of a program in PCL.
+// expr translates an expression to PCL.
 func (p *printer) expr(e ast.Expr) string {
 	switch e := e.(type) {
 	case nil, *ast.Null:
@@ -88,7 +88,7 @@ func (p *printer) expr(e ast.Expr) string {
 	return "null"
 }
 
-// operand writes an expression that stands beside an operator, in parentheses where it has operators itself.
+// operand translates an operand of an operator, in parentheses if it has an operator itself.
 func (p *printer) operand(e ast.Expr) string {
 	switch e.(type) {
 	case *ast.Binary, *ast.Conditional:
@@ -97,7 +97,7 @@ func (p *printer) operand(e ast.Expr) string {
 	return p.expr(e)
 }
 
-// source returns an expression that is stepped into.
+// source translates an expression that a property access or index follows.
 func (p *printer) source(e ast.Expr) string {
 	if _, signed := e.(*ast.Unary); signed {
 		return "(" + p.expr(e) + ")"
@@ -157,7 +157,7 @@ func (p *printer) loop(e *ast.For) string {
 	return l.text()
 }
 
-// callOf returns a function call.
+// callOf translates a function call.
 func (p *printer) callOf(e *ast.Call) string {
 	name := e.Name.Value
 	if strings.Contains(name, ":") {
@@ -217,7 +217,7 @@ func literalOf(e ast.Expr) string {
 	return ""
 }
 
-// methodOf returns the call of a method of a resource.
+// methodOf translates a call of a resource method. args are resource, method, arguments and return.
 func (p *printer) methodOf(e *ast.Call, args []ast.Expr) string {
 	for len(args) < 4 {
 		args = append(args, nil)
@@ -237,7 +237,7 @@ func (p *printer) methodOf(e *ast.Call, args []ast.Expr) string {
 	return text
 }
 
-// invokeOf returns the call of a provider's function.
+// invokeOf returns a call of a provider function. out is the literal path of the wanted part of the result, or nil.
 func (p *printer) invokeOf(token string, arguments, out, options ast.Expr) string {
 	texts := []string{hclText(token)}
 	positions := p.options.positional(p.ctx, token)

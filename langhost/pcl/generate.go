@@ -15,38 +15,39 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Sources are the texts of a module by file name.
+// Sources maps the file names of a module to the texts.
 type Sources map[string][]byte
 
-// Options are the inputs of Generate besides the text.
+// Options are the inputs of Generate and Convert besides the program.
 type Options struct {
 	// Schemas finds packages; nil for none. Only calls with positional arguments need it.
 	Schemas schema.Loader
-	// Packages are the declared packages, by the name that tokens have.
+	// Packages are the declared packages, by the name used in tokens.
 	Packages map[string]schema.Descriptor
-	// Used are the packages whose declarations Convert writes down; nil for all.
+	// Used are the packages whose declarations Convert writes; nil for all.
 	Used map[string]bool
-	// Project reports whether the text goes into a project file, whose section config takes fewer types than a program's
-	// section configuration (L2.11).
+	// Project reports whether the text is part of a project file, whose section config supports fewer types than the
+	// section configuration of a program (L2.11).
 	Project bool
-	// Component reads the module of a local component; folder is relative to the program's, with slashes. Nil for none.
+	// Component reads the module of a local component. folder is relative to the program's folder, with slashes. If
+	// Component is nil, local components are errors.
 	Component func(folder string) (Sources, error)
 }
 
 // Program is a program in YAML.
 type Program struct {
 	Text string
-	// Packages are the packages that it uses, sorted.
+	// Packages are the names of the used packages, sorted.
 	Packages []string
-	// Objects are the resources and components, also those inside of components.
+	// Objects are the resource, read and component blocks, including those inside of components.
 	Objects []Object
-	// Declared are the packages that the text itself says how to get.
+	// Declared are the package blocks of the program.
 	Declared []Declaration
 }
 
-// Object is what a block makes a resource of.
+// Object is a block that declares a resource or a component instance.
 type Object struct {
-	Kind  string // the token, or the folder of a component
+	Kind  string // the token, or the folder of a component, or the name if it has neither
 	Name  string
 	Place diag.Range
 }
@@ -57,10 +58,10 @@ type Declaration struct {
 	Parameter                  *Parameter // nil for a plain package
 }
 
-// Parameter makes a package out of a plugin; Value is base64.
+// Parameter is the parameterization of a package. Value is base64.
 type Parameter struct{ Name, Version, Value string }
 
-// Generate translates a program. Its text is worth nothing when there is an error among the findings.
+// Generate translates a program to YAML. The result must not be used if the findings have an error.
 func Generate(ctx context.Context, sources Sources, o Options) (Program, diag.Diagnostics) {
 	g := &generator{ctx: ctx, options: o, packages: map[string]bool{}, components: &mapping{}, tokens: map[string]string{}}
 	top := &mapping{}
@@ -104,14 +105,14 @@ type generator struct {
 	packages map[string]bool
 	declared []Declaration
 	objects  []Object
-	further  bool // whether a configuration value of the program has a type that project files do not have
+	further  bool // a configuration value has a type that project files do not support
 
-	components *mapping          // in the order in which they are complete
-	tokens     map[string]string // of components, by folder
+	components *mapping          // in order of completion
+	tokens     map[string]string // of components, by folder, or by "=" and token for empty ones; empty while translated
 	names      []string          // of components
 }
 
-// module is the text of a program or of a component: all files of one folder.
+// module is a program or component: all files of one folder.
 type module struct {
 	*generator
 	folder  string
@@ -167,7 +168,7 @@ type item struct {
 	at        hcl.Range
 }
 
-// items returns the blocks and attributes of a body in the order of the text.
+// items returns the blocks and attributes of a body in source order.
 func items(body *hclsyntax.Body) []item {
 	var all []item
 	for _, b := range body.Blocks {
@@ -180,8 +181,8 @@ func items(body *hclsyntax.Body) []item {
 	return all
 }
 
-// attributes calls attribute for each attribute of a body, and the function in blocks for each block of that type.
-// Any other block is an error.
+// attributes calls attribute for each attribute of a body, and blocks[type] for each block. A block of another type is
+// an error.
 func (m *module) attributes(body *hclsyntax.Body, blocks map[string]func(*hclsyntax.Block),
 	attribute func(*hclsyntax.Attribute)) {
 	for _, i := range items(body) {
@@ -196,7 +197,7 @@ func (m *module) attributes(body *hclsyntax.Body, blocks map[string]func(*hclsyn
 	}
 }
 
-// comments returns the lines of comment right above a place, and what stands behind nothing else on them.
+// comments returns the comment lines directly above a range.
 func (m *module) comments(rng hcl.Range) []string {
 	source := m.sources[rng.Filename]
 	if source == nil {
@@ -214,8 +215,8 @@ func (m *module) comments(rng hcl.Range) []string {
 	return lines
 }
 
-// lineComment returns the text of a line that is nothing but a comment; found is false for another line, which it is
-// then.
+// lineComment returns the comment of a line that has only a comment. For any other line found is false and text is the
+// line.
 func lineComment(source *diag.Source, number int) (text string, found bool) {
 	text = strings.TrimSpace(string(source.Line(number)))
 	for _, mark := range []string{"#", "//"} {
@@ -226,7 +227,7 @@ func lineComment(source *diag.Source, number int) (text string, found bool) {
 	return text, false
 }
 
-// header returns the comments that files begin with, when a blank line follows: those are on a file as a whole.
+// header returns the comments at the beginning of the files that a blank line follows: they describe the whole file.
 func (m *module) header() []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(m.sources)) {

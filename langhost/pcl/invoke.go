@@ -12,8 +12,8 @@ import (
 // invocation is a call of a provider function.
 type invocation struct {
 	token     string
-	arguments []argumentOf // by name
-	object    hclsyntax.Expression
+	arguments []argumentOf         // positional arguments with their names
+	object    hclsyntax.Expression // the map of arguments; nil for none or positional ones
 	options   *hclsyntax.ObjectConsExpr
 }
 
@@ -22,7 +22,7 @@ type argumentOf struct {
 	value hclsyntax.Expression
 }
 
-// invoke writes a call of a provider function (L6.C); path selects a part of the result.
+// invoke returns a call of a provider function (L6.C). path selects a part of the result.
 func (m *module) invoke(e *hclsyntax.FunctionCallExpr, path string) node {
 	call, ok := m.invocation(e)
 	if !ok {
@@ -71,7 +71,7 @@ func (m *module) invokeOption(item hclsyntax.ObjectConsItem) (string, bool) {
 	return name, name != ""
 }
 
-// invocation reads invoke(token, {arguments}, {options}), or with positional arguments (conformance
+// invocation parses invoke(token, {arguments}, {options}), or a call with positional arguments (conformance
 // l2-invoke-multi-argument).
 func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok bool) {
 	if len(e.Args) == 0 {
@@ -116,7 +116,7 @@ func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok 
 	return call, true
 }
 
-// positional returns the names of a function's arguments where its schema says that they come by position.
+// positional returns the names of a function's positional arguments; nil if its schema declares none.
 func (o *Options) positional(ctx context.Context, token string) []string {
 	if o.Schemas == nil {
 		return nil
@@ -128,7 +128,7 @@ func (o *Options) positional(ctx context.Context, token string) []string {
 	}
 	pkg, err := o.Schemas.Load(ctx, d)
 	if err != nil {
-		return nil // anyone who runs the program will be told
+		return nil // running the program reports the error
 	}
 	f, err := pkg.ResolveFunction(token)
 	if err != nil {

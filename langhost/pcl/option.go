@@ -7,11 +7,11 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// pathOptions hold paths to properties of the resource itself.
+// pathOptions are the options whose values are property paths of the resource itself.
 var pathOptions = map[string]bool{"ignoreChanges": true, "replaceOnChanges": true, "additionalSecretOutputs": true,
 	"hideDiffs": true}
 
-// valueOptions hold expressions.
+// valueOptions maps the options whose values are expressions from PCL to YAML.
 var valueOptions = map[string]string{
 	"parent": "parent", "provider": "provider", "providers": "providers", "dependsOn": "dependsOn", "protect": "protect",
 	"retainOnDelete": "retainOnDelete", "deleteBeforeReplace": "deleteBeforeReplace", "version": "version",
@@ -22,7 +22,7 @@ var valueOptions = map[string]string{
 	"envVarMappings": "envVarMappings",
 }
 
-// writeOptions writes a block of options; the range of a resource stands beside its options.
+// writeOptions writes a block of options to out. The option range becomes forEach of the resource.
 func (t *translator) writeOptions(b *hclsyntax.Block, resource, out *mapping) {
 	t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
 		comment := t.comments(a.NameRange)
@@ -41,7 +41,7 @@ func (t *translator) writeOptions(b *hclsyntax.Block, resource, out *mapping) {
 	})
 }
 
-// paths writes a list of property paths as texts.
+// paths returns a list of property paths as a list of strings.
 func (m *module) paths(e hclsyntax.Expression) node {
 	list, ok := e.(*hclsyntax.TupleConsExpr)
 	if !ok {
@@ -64,7 +64,7 @@ func (m *module) paths(e hclsyntax.Expression) node {
 	return out
 }
 
-// pathText returns a traversal as the text of a path (F3.14).
+// pathText returns a traversal as a property path (F3.14).
 func pathText(t hcl.Traversal) string {
 	var b strings.Builder
 	for _, step := range t {
@@ -86,7 +86,7 @@ func pathText(t hcl.Traversal) string {
 	return b.String()
 }
 
-// hookNames writes which hooks run when, by name.
+// hookNames returns the option hooks: the names of the hooks by kind.
 func (m *module) hookNames(e hclsyntax.Expression) node {
 	object, ok := e.(*hclsyntax.ObjectConsExpr)
 	if !ok {

@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// plainScalar matches texts that YAML reads back as they are without quotes, in keys and in values, with room to spare.
+// plainScalar matches texts that are safe as plain scalars, in keys and in values. It leaves out some safe ones.
 var plainScalar = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^[A-Za-z_./$][A-Za-z0-9_./${}\[\]()*+@=;&|<>?!^~-]*( [A-Za-z0-9_./${}()*+@=;&|<>?!^~-]+)*$`)
 })
 
-// reserved are words that YAML 1.1 or 1.2 readers take for something else than text.
+// reserved are the words that YAML 1.1 or 1.2 reads as something other than a string.
 var reserved = map[string]bool{
 	"null": true, "true": true, "false": true, "yes": true, "no": true, "on": true, "off": true, "y": true, "n": true,
 	".inf": true, ".nan": true, "~": true,
@@ -25,8 +25,8 @@ var numberLike = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[.]?[0-9]`)
 })
 
-// Scalar returns a text as a YAML scalar that reads back as exactly that text: plain where that is safe, else in single
-// quotes, else in double quotes.
+// Scalar returns a YAML scalar that is read back as exactly text: plain if that is safe, else in single quotes, else in
+// double quotes.
 func Scalar(text string) string {
 	switch {
 	case text == "":
@@ -41,12 +41,12 @@ func Scalar(text string) string {
 	return doubleQuoted(text)
 }
 
-// interpolationOnly matches a whole property access, which stays plain for the reader's sake.
+// interpolationOnly matches a single property access, which stays plain because it is easier to read.
 var interpolationOnly = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_.-]*\}$`)
 })
 
-// singleLine reports whether a text may stand in single quotes on one line.
+// singleLine reports whether a text can be a single-quoted scalar on one line.
 func singleLine(text string) bool {
 	if !utf8.ValidString(text) {
 		return false
@@ -78,7 +78,7 @@ func doubleQuoted(text string) string {
 	return b.String()
 }
 
-// escaped writes a character that quoted texts of YAML and of HCL escape alike, and reports whether r is one.
+// escaped writes r if quoted strings in YAML and HCL escape it in the same way, and reports whether they do.
 func escaped(b *strings.Builder, r rune) bool {
 	switch r {
 	case '"', '\\':

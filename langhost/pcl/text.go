@@ -15,8 +15,7 @@ var operators = map[*hclsyntax.Operation]string{
 	hclsyntax.OpModulo: "%",
 }
 
-// text returns an expression as it stands in `${…}`: HCL on one line, with the names that YAML has for what PCL calls
-// otherwise.
+// text translates an expression for use in `${…}`: it returns HCL on one line, with the names that YAML uses.
 func (m *module) text(e hclsyntax.Expression) string {
 	switch e := e.(type) {
 	case *hclsyntax.LiteralValueExpr:
@@ -85,7 +84,7 @@ func (m *module) text(e hclsyntax.Expression) string {
 	return "null"
 }
 
-// computedKey returns the key of an object that is an expression.
+// computedKey translates an object key that is an expression.
 func (m *module) computedKey(e hclsyntax.Expression) string {
 	if key, ok := e.(*hclsyntax.ObjectConsKeyExpr); ok {
 		e = key.Wrapped
@@ -96,8 +95,8 @@ func (m *module) computedKey(e hclsyntax.Expression) string {
 	return "(" + m.text(e) + ")"
 }
 
-// operand returns an expression that stands beside an operator: what has operators itself is in parentheses, so that
-// nothing rests on their order. Signs and chains of accesses bind tightly anyway.
+// operand translates an operand of an operator. An operand with a binary or conditional operator gets parentheses, so
+// that precedence does not matter; unary operators and accesses bind more tightly anyway.
 func (m *module) operand(e hclsyntax.Expression) string {
 	switch e.(type) {
 	case *hclsyntax.BinaryOpExpr, *hclsyntax.ConditionalExpr:
@@ -106,7 +105,7 @@ func (m *module) operand(e hclsyntax.Expression) string {
 	return m.text(e)
 }
 
-// source returns an expression that is stepped into.
+// source translates an expression that a property access or index follows.
 func (m *module) source(e hclsyntax.Expression) string {
 	if _, signed := e.(*hclsyntax.UnaryOpExpr); signed {
 		return "(" + m.text(e) + ")"
@@ -114,7 +113,7 @@ func (m *module) source(e hclsyntax.Expression) string {
 	return m.operand(e)
 }
 
-// access returns a name with steps; in a range its key and value have names of their own.
+// access translates a variable with its accesses. PCL's range is each in YAML.
 func (m *module) access(e *hclsyntax.ScopeTraversalExpr) string {
 	root := e.Traversal.RootName()
 	if root == "range" && len(e.Traversal) > 1 {
@@ -135,7 +134,7 @@ func (m *module) forText(e *hclsyntax.ForExpr) string {
 	return l.text()
 }
 
-// loop is a for expression, which HCL and programs in YAML write alike. What it does not have is empty.
+// loop is a for expression, which has the same form in PCL and YAML. Missing parts are empty.
 type loop struct {
 	keyName, valueName, collection, key, value, condition string
 	grouped                                               bool
@@ -162,7 +161,7 @@ func (l loop) text() string {
 	return "[for " + head + body + "]"
 }
 
-// callText returns a function call in an expression.
+// callText translates a function call in an expression.
 func (m *module) callText(e *hclsyntax.FunctionCallExpr) string {
 	if member := pulumiCalls[e.Name]; member != "" && len(e.Args) == 0 {
 		return member
@@ -188,7 +187,7 @@ func (m *module) callText(e *hclsyntax.FunctionCallExpr) string {
 	return e.Name + "(" + list + ")"
 }
 
-// invokeText returns a call of a provider function in an expression.
+// invokeText translates a call of a provider function in an expression.
 func (m *module) invokeText(e *hclsyntax.FunctionCallExpr) string {
 	call, ok := m.invocation(e)
 	if !ok {
@@ -217,7 +216,7 @@ func (m *module) invokeText(e *hclsyntax.FunctionCallExpr) string {
 	return "invoke(" + strings.Join(args, ", ") + ")"
 }
 
-// hclText returns a text as HCL quotes it.
+// hclText returns a text as a quoted HCL string.
 func hclText(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')

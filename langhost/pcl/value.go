@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/builtins"
 )
 
-// value writes an expression as YAML: literals, lists and maps as such, functions with their portable name as `fn::…`,
-// and all else as an expression in `${…}`.
+// value translates an expression to YAML: literals, lists and maps to their YAML forms, portable functions to `fn::…`,
+// and everything else to an expression in `${…}`.
 func (m *module) value(e hclsyntax.Expression) node {
 	switch e := e.(type) {
 	case *hclsyntax.LiteralValueExpr:
@@ -47,7 +47,7 @@ func (m *module) value(e hclsyntax.Expression) node {
 	return scalar(Scalar("${" + m.text(e) + "}"))
 }
 
-// object writes a map whose keys are literal; nil for another, or one that would be read as a function call.
+// object translates a map. It returns nil if a key is neither literal nor interpolated, or begins with fn::.
 func (m *module) object(e *hclsyntax.ObjectConsExpr) node {
 	out := &mapping{}
 	for _, item := range e.Items {
@@ -60,8 +60,7 @@ func (m *module) object(e *hclsyntax.ObjectConsExpr) node {
 	return out
 }
 
-// keyText returns the key of an object as programs in YAML write it, escaped and interpolated; false for one that is
-// computed otherwise.
+// keyText returns the key of an object in YAML, escaped and interpolated. It reports false for other expressions.
 func (m *module) keyText(e hclsyntax.Expression) (string, bool) {
 	if key, ok := literalKey(e); ok {
 		return escape(key, false), true
@@ -79,7 +78,7 @@ func (m *module) keyText(e hclsyntax.Expression) (string, bool) {
 	return "", false
 }
 
-// literal returns a literal that is no text.
+// literal translates a literal to a scalar of YAML.
 func (m *module) literal(e *hclsyntax.LiteralValueExpr) string {
 	switch v := e.Val; {
 	case v.IsNull():
@@ -98,7 +97,7 @@ func (m *module) literal(e *hclsyntax.LiteralValueExpr) string {
 	return "null"
 }
 
-// numberText returns a number as YAML, JSON and HCL all read it back: digits for whole ones, else the shortest text of
+// numberText formats a number for YAML, JSON and HCL: as digits if it is whole and short, else as the shortest text of
 // the double.
 func numberText(f *big.Float) string {
 	if f.IsInt() {
@@ -110,7 +109,7 @@ func numberText(f *big.Float) string {
 	return big.NewFloat(d).Text('g', -1)
 }
 
-// part is a piece of a template: a literal text, or an expression in HCL.
+// part is a part of a template: literal text, or an expression in HCL.
 type part struct {
 	text       string
 	expression bool
@@ -146,7 +145,7 @@ func (m *module) sourceText(e hclsyntax.Expression) []byte {
 	return nil
 }
 
-// templateText returns a template as programs in YAML write it.
+// templateText returns a template in YAML.
 func templateText(parts []part) string {
 	var b strings.Builder
 	for i, p := range parts {
@@ -159,7 +158,7 @@ func templateText(parts []part) string {
 	return b.String()
 }
 
-// escape returns a text as it stands in a scalar of a program (L5.8). before says that an interpolation follows.
+// escape escapes dollars in a text for a scalar of a program (L5.8). before reports whether an interpolation follows.
 func escape(text string, before bool) string {
 	if !strings.Contains(text, "$") {
 		return text
@@ -175,7 +174,7 @@ func escape(text string, before bool) string {
 	return b.String()
 }
 
-// literalText returns the value of a text without interpolation.
+// literalText returns the value of a string without interpolation.
 func literalText(e hclsyntax.Expression) (string, bool) {
 	switch e := e.(type) {
 	case *hclsyntax.LiteralValueExpr:
@@ -196,7 +195,7 @@ func literalText(e hclsyntax.Expression) (string, bool) {
 	return "", false
 }
 
-// literalKey returns the key of an object that is written out.
+// literalKey returns the literal key of an object.
 func literalKey(e hclsyntax.Expression) (string, bool) {
 	key, ok := e.(*hclsyntax.ObjectConsKeyExpr)
 	if !ok {
@@ -214,14 +213,14 @@ func literalKey(e hclsyntax.Expression) (string, bool) {
 	return literalText(key.Wrapped)
 }
 
-// pulumiCalls are functions that are members of a variable in YAML.
+// pulumiCalls maps PCL functions to the members of the variable pulumi in YAML.
 var pulumiCalls = map[string]string{
 	"stack": "pulumi.stack", "project": "pulumi.project", "organization": "pulumi.organization",
 	"rootDirectory": "pulumi.rootDirectory", "cwd": "pulumi.cwd",
 }
 
-// portable are the functions that every host has under the same name, with the number of arguments that their one
-// argument in YAML holds.
+// portable maps the functions that have the same name in all hosts to their number of arguments. In YAML several
+// arguments are one list.
 var portable = map[string]int{
 	"join": 2, "split": 2, "toJSON": 1, "toBase64": 1, "fromBase64": 1, "readFile": 1, "filebase64": 1,
 	"filebase64sha256": 1,
@@ -230,7 +229,7 @@ var portable = map[string]int{
 	"fileAsset":          1, "fileArchive": 1, "stringAsset": 1, "remoteAsset": 1, "remoteArchive": 1, "assetArchive": 1,
 }
 
-// call writes a function call as a map; nil for one that has to be an expression.
+// call translates a function call to a map; nil if it must be an expression.
 func (m *module) call(e *hclsyntax.FunctionCallExpr) node {
 	if e.ExpandFinal {
 		return nil
@@ -256,7 +255,7 @@ func (m *module) call(e *hclsyntax.FunctionCallExpr) node {
 	}
 }
 
-// known reports whether programs in YAML can call a function.
+// known reports whether YAML has a function.
 func known(name string) bool {
 	_, found := builtins.Lookup(name)
 	return found

@@ -13,11 +13,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
 )
 
-// jsonTypes are the types of JSON Schema for the types of configuration values.
+// jsonTypes maps the types of configuration values to those of JSON Schema.
 var jsonTypes = map[string]string{"string": "string", "number": "number", "integer": "integer", "boolean": "boolean",
 	"list": "array", "object": "object"}
 
-// schemaOf returns the JSON Schema of a configuration value and its default, nil for none.
+// schemaOf returns the JSON Schema of a configuration value and its default; nil for no default.
 func schemaOf(decl *ast.DynamicProperty) (s value.Value, fallback *value.Value, err error) {
 	s = typeSchema(decl.Type)
 	if text := decl.Description.Text(); text != "" {
@@ -63,7 +63,8 @@ func typeSchema(t *ast.ConfigType) value.Value {
 	return s.With("additionalProperties", typeSchema(t.Item))
 }
 
-// fits checks the configuration of a policy against what it declares. The error is an *analyzer.ConfigError.
+// fits checks the configuration of a policy against its declaration. A value that does not fit is an
+// *analyzer.ConfigError.
 func fits(decl *ast.Policy, config value.Value) error {
 	fault := func(property string, err error) error {
 		return &analyzer.ConfigError{Policy: decl.Name.Value, Property: property, Err: err}
@@ -94,7 +95,7 @@ func fits(decl *ast.Policy, config value.Value) error {
 	return nil
 }
 
-// conforms checks a value against the part of JSON Schema that packs use. The error is about the value.
+// conforms checks a value against the part of JSON Schema that packs use. The error reads on after the value's name.
 func conforms(s, v value.Value) error {
 	kind, _ := s.Get("type").AsString()
 	n, isNumber := v.AsNumber()

@@ -7,22 +7,22 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
 )
 
-// Lazy is a pack that is opened by the first call which needs its policies. The Pulumi CLI loads one plugin at a time:
+// Lazy is a pack that is opened at the first call that needs its policies. The Pulumi CLI loads one plugin at a time:
 // while it starts a pack and configures it for a stack, it cannot start the providers whose schemas the pack needs.
 // Lazy is safe for concurrent use.
 type Lazy struct {
 	open func() (*Pack, error)
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	pack  *Pack
 	err   error
 	stack *analyzer.Stack
 }
 
-// NewLazy returns a pack that open opens.
+// NewLazy returns a pack that is opened by open, which is called at most once.
 func NewLazy(open func() (*Pack, error)) *Lazy { return &Lazy{open: open} }
 
-// opened returns the pack, configured for the stack. What is wrong with it is wrong for all calls.
+// opened returns the pack, configured for the stack. If opening fails, all later calls return the same error.
 func (p *Lazy) opened(ctx context.Context) (*Pack, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,7 +64,7 @@ func (p *Lazy) Configure(ctx context.Context, config map[string]analyzer.Config)
 	return pack.Configure(ctx, config)
 }
 
-// lists asks the opened pack a question about one resource or all of them.
+// lists calls question on the opened pack.
 func lists[About, Answer any](ctx context.Context, p *Lazy,
 	question func(*Pack, context.Context, About) ([]Answer, error), about About) ([]Answer, error) {
 	pack, err := p.opened(ctx)
@@ -89,5 +89,5 @@ func (p *Lazy) AnalyzeStack(ctx context.Context, all []analyzer.Resource) ([]ana
 	return lists(ctx, p, (*Pack).AnalyzeStack, all)
 }
 
-// Close has nothing to end.
+// Close does nothing.
 func (*Lazy) Close() error { return nil }

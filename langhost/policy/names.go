@@ -6,13 +6,13 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// names returns the values of the names that rules about one resource have.
+// names returns the variables of rules about one resource.
 func names(about *analyzer.Resource) map[string]value.Value {
 	properties := plain(about.Properties)
 	return map[string]value.Value{"resource": properties, "args": value.MapOf(argsEntries(about, properties)...)}
 }
 
-// stackArgs describes one of the resources to rules about all of them.
+// stackArgs returns the description of one resource for rules about all resources.
 func stackArgs(about *analyzer.Resource) value.Value {
 	deps := make(map[string]value.Value, len(about.PropertyDependencies))
 	for key, urns := range about.PropertyDependencies {
@@ -23,7 +23,7 @@ func stackArgs(about *analyzer.Resource) value.Value {
 		value.Entry{Key: "propertyDependencies", Value: value.Map(deps)})...)
 }
 
-// argsEntries returns the members of `args`. They and theirs are in order, which value.MapOf would have to bring about.
+// argsEntries returns the members of `args`. All maps are written in key order, so that value.MapOf need not sort.
 func argsEntries(about *analyzer.Resource, properties value.Value) []value.Entry {
 	o := &about.Options
 	parent := o.Parent
@@ -60,7 +60,7 @@ func argsEntries(about *analyzer.Resource, properties value.Value) []value.Entry
 	}
 }
 
-// awaited returns the outputs of a resource in a preview: those that are not there yet are unknown.
+// awaited returns the outputs of a resource in a preview; missing ones are unknown.
 func (r *rule) awaited(about *analyzer.Resource) value.Value {
 	outputs := about.Properties.MapOrEmpty()
 	known := r.OutputsOf(about.Type)
@@ -75,7 +75,7 @@ func (r *rule) awaited(about *analyzer.Resource) value.Value {
 	return outputs
 }
 
-// plain is v with maps in the place of references to resources, since a policy cannot read other resources.
+// plain returns v with maps instead of resource references, since a policy cannot read other resources.
 func plain(v value.Value) value.Value {
 	isReference := func(x value.Value) bool { return x.Is(value.KindResource) }
 	if !v.Any(isReference) {

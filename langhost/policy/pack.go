@@ -21,11 +21,11 @@ import (
 
 // Options are the inputs of Open besides the folder.
 type Options struct {
-	// Schemas is as in workspace.CheckOptions.
+	// Schemas is as workspace.CheckOptions.Schemas.
 	Schemas func() (loader schema.Loader, damaged func() bool)
-	// Shown is how a path is called in messages; nil for the path itself.
+	// Shown returns the form of a path used in messages; nil for the path itself.
 	Shown func(path string) string
-	// Limits bound what the evaluation of one policy may cost; what is 0 is as in builtins.DefaultLimits.
+	// Limits bound the evaluation of one policy; 0 means the limit in builtins.DefaultLimits.
 	Limits builtins.Limits
 }
 
@@ -40,13 +40,13 @@ type Pack struct {
 	info    analyzer.Info
 	rules   []*rule
 
-	mu     sync.RWMutex       // guards what follows
-	dryRun bool               // of ConfigureStack
+	mu     sync.RWMutex       // guards the fields below and rules
+	dryRun bool               // set by ConfigureStack
 	run    *eval.Policies     // nil before ConfigureStack
-	byType map[target][]*rule // rules that can match a type; filled as types come up
+	byType map[target][]*rule // cache of matching, without regard to names; nil after Configure
 }
 
-// target is what rules match but for the name.
+// target holds what rules match besides the name.
 type target struct {
 	typ    string
 	custom bool
@@ -59,8 +59,8 @@ type rule struct {
 	config value.Value // a map
 }
 
-// Open reads and checks the pack in a folder. The pack is nil if its findings have errors. The error is about reading
-// alone.
+// Open reads and checks the pack in a folder. The pack is nil if the findings have errors. An error is returned only if
+// reading fails or ctx is done.
 func Open(ctx context.Context, dir string, o Options) (*Pack, diag.Diagnostics, error) {
 	w, err := workspace.OpenPack(dir, workspace.Options{Shown: o.Shown})
 	if err != nil {
@@ -81,7 +81,7 @@ func Open(ctx context.Context, dir string, o Options) (*Pack, diag.Diagnostics, 
 	return p, found, nil
 }
 
-// describe makes the rules of a pack and what it tells about them.
+// describe sets the rules of a pack and its info.
 func describe(p *Pack, found *diag.Diagnostics) {
 	file := p.program.File
 	p.info = analyzer.Info{Name: file.Name.Text(), Version: schema.PlainVersion(file.Version.Text()), SupportsConfig: true,
@@ -159,10 +159,10 @@ func (p *Pack) ConfigureStack(ctx context.Context, s analyzer.Stack) error {
 	return nil
 }
 
-// Close has nothing to end.
+// Close does nothing.
 func (p *Pack) Close() error { return nil }
 
-// fault is a fault of the pack itself as an error.
+// fault returns the first finding as an error.
 func (p *Pack) fault(found diag.Diagnostics) error {
 	d := found.Sorted()[0]
 	text := d.Summary
@@ -214,14 +214,14 @@ func (p *Pack) running() (run *eval.Policies, dryRun bool, err error) {
 	return p.run, p.dryRun, nil
 }
 
-// Remediate returns the changes of the policies at the level remediate; each sees those before it.
+// Remediate returns the changes of the policies at the level remediate. Each policy sees the earlier changes.
 func (p *Pack) Remediate(ctx context.Context, r analyzer.Resource) ([]analyzer.Remediation, error) {
 	run, _, err := p.running()
 	if err != nil {
 		return nil, err
 	}
 	var list []analyzer.Remediation
-	var subject *eval.PolicySubject // of the inputs as they are now
+	var subject *eval.PolicySubject // for the current inputs; nil after a change
 	for _, rule := range p.matching(&r) {
 		if rule.level != analyzer.Remediate || rule.Decl.Remedy == nil {
 			continue
@@ -247,13 +247,13 @@ func (p *Pack) Analyze(ctx context.Context, r analyzer.Resource) ([]analyzer.Vio
 	return p.analyze(ctx, &r, "")
 }
 
-// AnalyzeDestroy returns the violations of the policies about what an operation destroys.
+// AnalyzeDestroy returns the violations of the policies about destroyed resources.
 func (p *Pack) AnalyzeDestroy(ctx context.Context, r analyzer.Resource, what analyzer.Destruction) (
 	[]analyzer.Violation, error) {
 	return p.analyze(ctx, &r, what)
 }
 
-// analyze asks the policies about one resource, or those about what an operation destroys if what is not empty.
+// analyze applies the policies to one resource. If what is not empty, it applies only those about destroyed resources.
 func (p *Pack) analyze(ctx context.Context, r *analyzer.Resource, what analyzer.Destruction) (
 	list []analyzer.Violation, _ error) {
 	run, dryRun, err := p.running()
@@ -280,8 +280,8 @@ func (p *Pack) analyze(ctx context.Context, r *analyzer.Resource, what analyzer.
 	return list, nil
 }
 
-// Destroys returns the name of a policy about what an operation destroys; empty if there is none or all are disabled.
-// Engines that cannot ask such policies must not run the pack.
+// Destroys returns the name of an enabled policy about destroyed resources; empty if there is none. Engines that do not
+// call AnalyzeDestroy must not run a pack with such a policy.
 func (p *Pack) Destroys() string {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -293,7 +293,7 @@ func (p *Pack) Destroys() string {
 	return ""
 }
 
-// AnalyzeStack returns the violations of the policies about outputs and about all resources together.
+// AnalyzeStack returns the violations of the policies about outputs and of those about all resources.
 func (p *Pack) AnalyzeStack(ctx context.Context, all []analyzer.Resource) (list []analyzer.Violation, _ error) {
 	run, dryRun, err := p.running()
 	if err != nil {
@@ -312,7 +312,7 @@ func (p *Pack) AnalyzeStack(ctx context.Context, all []analyzer.Resource) (list 
 				}
 				together[rule] = append(together[rule], args)
 			case rule.Decl.OfOutputs():
-				if subject == nil || dryRun { // policies can know different outputs of a type
+				if subject == nil || dryRun { // awaited depends on the rule
 					about := *r
 					if dryRun {
 						about.Properties = rule.awaited(r)
@@ -340,10 +340,10 @@ func (p *Pack) AnalyzeStack(ctx context.Context, all []analyzer.Resource) (list 
 	return list, nil
 }
 
-// undecided is the message of a policy that depends on what only an update knows.
+// undecided is the message of a policy that depends on a value unknown in a preview.
 const undecided = "not decided in this preview: the policy depends on a value that is known in the update only"
 
-// ask appends the violations of a rule. about is the resource, where the caller does not know it.
+// ask appends the violations of a rule to list. about is the resource of the violations; nil if the caller knows it.
 func (p *Pack) ask(subject *eval.PolicySubject, dryRun bool, rule *rule, about *analyzer.Resource,
 	list []analyzer.Violation) ([]analyzer.Violation, error) {
 	found, decided, faults := subject.Violations(rule.Decl, rule.config)
