@@ -36,7 +36,7 @@ type Installation struct {
 	// Key is the publisher's public key of minisign that must have signed the archive, or a list of checksums that has
 	// it; nil if none is trusted.
 	Key       *Key
-	Reinstall bool // also if it is installed
+	Reinstall bool // install even if it is installed already
 	// Platform is the platform of the archive, as <os>-<arch>; empty for this machine. Only Bundle accepts others.
 	Platform string
 	// AllowHTTP allows downloads over unencrypted connections.
@@ -57,7 +57,7 @@ type Installation struct {
 type InstallResult struct {
 	Dir      string
 	Checksum string // of the archive, SHA-256 in hexadecimal; empty if unknown, as for a folder
-	Already  bool   // it was there
+	Already  bool   // it was installed already
 }
 
 // Platform is this machine's name in the names of archives and in lists of checksums: <os>-<arch> (F2.31).

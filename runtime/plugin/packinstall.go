@@ -149,8 +149,8 @@ func (h *Host) InstallDependencies(ctx context.Context, name, dir string) error 
 	return h.installDependencies(ctx, name, dir, script)
 }
 
-// installDependencies lets the language host of a pack install its dependencies. A pack in YAML has none, and neither
-// has one whose language has only an executable that runs packs.
+// installDependencies lets the language host of a pack install its dependencies. A pack in YAML has none; a pack whose
+// language has only an executable to run packs, and no host, is left as it is.
 func (h *Host) installDependencies(ctx context.Context, name, dir string, script Script) error {
 	o := &h.options
 	command, ok := o.languageHost(script.Language)

@@ -143,7 +143,7 @@ func (s *server) GetPluginInfo(ctx context.Context, _ *emptypb.Empty) (*pulumirp
 	return &pulumirpc.PluginInfo{Version: info.Version}, nil
 }
 
-// Parameterize passes on.
+// Parameterize forwards the request to the provider.
 func (s *server) Parameterize(ctx context.Context, r *pulumirpc.ParameterizeRequest) (*pulumirpc.ParameterizeResponse,
 	error) {
 	request := provider.ParameterizeRequest{
@@ -157,7 +157,7 @@ func (s *server) Parameterize(ctx context.Context, r *pulumirpc.ParameterizeRequ
 	return &pulumirpc.ParameterizeResponse{Name: got.Name, Version: got.Version}, nil
 }
 
-// GetSchema passes on.
+// GetSchema forwards the request to the provider.
 func (s *server) GetSchema(ctx context.Context, r *pulumirpc.GetSchemaRequest) (*pulumirpc.GetSchemaResponse, error) {
 	text, err := s.provider.Schema(ctx, provider.SchemaRequest{SubpackageName: r.GetSubpackageName(),
 		SubpackageVersion: r.GetSubpackageVersion()})
@@ -252,12 +252,12 @@ func (s *server) diff(
 	return answer, nil
 }
 
-// CheckConfig passes on.
+// CheckConfig forwards the request to the provider.
 func (s *server) CheckConfig(ctx context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
 	return s.check(ctx, r, s.provider.CheckConfig)
 }
 
-// DiffConfig passes on.
+// DiffConfig forwards the request to the provider.
 func (s *server) DiffConfig(ctx context.Context, r *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
 	return s.diff(ctx, r, s.provider.DiffConfig)
 }
@@ -286,7 +286,7 @@ func (s *server) Configure(ctx context.Context, r *pulumirpc.ConfigureRequest) (
 	}, nil
 }
 
-// Check passes on.
+// Check forwards the request to the provider.
 func (s *server) Check(ctx context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
 	p, err := s.ready()
 	if err != nil {
@@ -295,7 +295,7 @@ func (s *server) Check(ctx context.Context, r *pulumirpc.CheckRequest) (*pulumir
 	return s.check(ctx, r, p.Check)
 }
 
-// Diff passes on.
+// Diff forwards the request to the provider.
 func (s *server) Diff(ctx context.Context, r *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
 	p, err := s.ready()
 	if err != nil {
@@ -304,7 +304,7 @@ func (s *server) Diff(ctx context.Context, r *pulumirpc.DiffRequest) (*pulumirpc
 	return s.diff(ctx, r, p.Diff)
 }
 
-// Create passes on.
+// Create forwards the request to the provider.
 func (s *server) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
 	st, v, err := s.enterStep(r, nil, "properties")
 	if err != nil {
@@ -320,7 +320,7 @@ func (s *server) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulum
 	return answer, encodeTo(s.encoding(), got.Outputs, answer, "properties")
 }
 
-// Read passes on.
+// Read forwards the request to the provider.
 func (s *server) Read(ctx context.Context, r *pulumirpc.ReadRequest) (*pulumirpc.ReadResponse, error) {
 	st, v, err := s.enterStep(r, r.GetOldViews(), "inputs", "properties")
 	if err != nil {
@@ -342,7 +342,7 @@ func (s *server) Read(ctx context.Context, r *pulumirpc.ReadRequest) (*pulumirpc
 	return answer, encodeTo(s.encoding(), got.Outputs, answer, "properties")
 }
 
-// Update passes on.
+// Update forwards the request to the provider.
 func (s *server) Update(ctx context.Context, r *pulumirpc.UpdateRequest) (*pulumirpc.UpdateResponse, error) {
 	st, v, err := s.enterStep(r, r.GetOldViews(), "old_inputs", "olds", "news")
 	if err != nil {
@@ -361,7 +361,7 @@ func (s *server) Update(ctx context.Context, r *pulumirpc.UpdateRequest) (*pulum
 	return answer, encodeTo(s.encoding(), got.Outputs, answer, "properties")
 }
 
-// Delete passes on.
+// Delete forwards the request to the provider.
 func (s *server) Delete(ctx context.Context, r *pulumirpc.DeleteRequest) (*emptypb.Empty, error) {
 	st, v, err := s.enterStep(r, r.GetOldViews(), "old_inputs", "properties")
 	if err != nil {
@@ -378,7 +378,7 @@ func (s *server) Delete(ctx context.Context, r *pulumirpc.DeleteRequest) (*empty
 	return &emptypb.Empty{}, nil
 }
 
-// Invoke passes on.
+// Invoke forwards the request to the provider.
 func (s *server) Invoke(ctx context.Context, r *pulumirpc.InvokeRequest) (*pulumirpc.InvokeResponse, error) {
 	p, v, err := s.enter(r, "args")
 	if err != nil {
@@ -393,7 +393,7 @@ func (s *server) Invoke(ctx context.Context, r *pulumirpc.InvokeRequest) (*pulum
 	return answer, encodeTo(s.encoding(), got.Result, answer, "return")
 }
 
-// List passes on, and sends a page as a stream.
+// List forwards the request to the provider and sends the page as a stream.
 func (s *server) List(r *pulumirpc.ListRequest, stream pulumirpc.ResourceProvider_ListServer) error {
 	p, v, err := s.enter(r, "query")
 	if err != nil {
@@ -421,7 +421,7 @@ func (s *server) List(r *pulumirpc.ListRequest, stream pulumirpc.ResourceProvide
 		Continuation: &pulumirpc.ListResponse_Continuation{ContinuationToken: page.Continuation}}})
 }
 
-// Call passes on.
+// Call forwards the request to the provider.
 func (s *server) Call(ctx context.Context, r *pulumirpc.CallRequest) (*pulumirpc.CallResponse, error) {
 	p, v, err := s.enter(r, "args")
 	if err != nil {
@@ -460,7 +460,7 @@ func deploymentOf(r interface {
 	}}
 }
 
-// Construct passes on.
+// Construct forwards the request to the provider.
 func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (*pulumirpc.ConstructResponse, error) {
 	p, v, err := s.enter(r, "inputs")
 	if err != nil {
@@ -508,7 +508,7 @@ func (s *server) Construct(ctx context.Context, r *pulumirpc.ConstructRequest) (
 	return answer, encodeTo(encoding, got.Outputs, answer, "state")
 }
 
-// Cancel passes on.
+// Cancel forwards the request to the provider.
 func (s *server) Cancel(ctx context.Context, _ *emptypb.Empty) (*emptypb.Empty, error) {
 	if err := s.provider.Cancel(ctx); err != nil {
 		return nil, s.fail(err)

@@ -18,7 +18,7 @@ import (
 type Source struct {
 	// Server is a URL in the form of Installation.Server.
 	Server string
-	// latest is the URL of a page that redirects to the newest version; empty if there is no body to close properly.
+	// latest is the URL of a page that redirects to the newest version; empty if there is none.
 	latest string
 }
 
@@ -82,7 +82,7 @@ func override(canonical, overrides string) (string, error) {
 	return "", nil
 }
 
-// ErrNoLatest is returned when a source does not tell its newest version.
+// ErrNoLatest is returned when a source does not report its newest version.
 var ErrNoLatest = errors.New("the newest version cannot be looked up there")
 
 // Latest asks a source for its newest version, without a v. client may be nil.
