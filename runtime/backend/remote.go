@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -44,7 +43,7 @@ func (r *remote) begin(base *state.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.replayer = journal.NewReplayer(base)
-	r.entries.begin(len(base.Resources))
+	r.entries.begin()
 }
 
 // apply applies an entry that is about to be journaled.
@@ -275,15 +274,14 @@ type hostedEntry struct {
 // translation turns journal entries into those of a service.
 type translation struct {
 	sequence, operation int64
-	base                int                  // the number of resources in the base, which have the first IDs
 	made                map[journal.ID]int64 // the operation that made a resource
 	steps               map[int64]int64      // the operation of a step that has begun and not ended
 	carried             map[urn.URN]int64    // pending creations of earlier runs
 }
 
-// begin sets the base to a snapshot with that number of resources.
-func (t *translation) begin(resources int) {
-	t.base, t.made, t.steps = resources, map[journal.ID]int64{}, map[int64]int64{}
+// begin begins a journal on a new base.
+func (t *translation) begin() {
+	t.made, t.steps = map[journal.ID]int64{}, map[int64]int64{}
 }
 
 // add appends an entry with the next sequence number.
@@ -367,9 +365,4 @@ func (t *translation) rebase(deployment []byte, pending []state.Operation, texts
 		list = t.add(list, hostedEntry{Kind: kindBegin, OperationID: t.operation, Operation: texts[i]})
 	}
 	return list
-}
-
-// String names an entry for tests.
-func (e hostedEntry) String() string {
-	return fmt.Sprint(e.SequenceID, ":", e.Kind, "/", e.OperationID)
 }
