@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -117,7 +118,7 @@ func (c *chain) dropAll() error {
 	if c.lost != nil {
 		return c.lost
 	}
-	return c.removeLocked(c.next)
+	return c.removeLocked()
 }
 
 // leave removes the links of this run at its end, unless they hold a journal. A fence that another run has added stays.
@@ -127,13 +128,13 @@ func (c *chain) leave() error {
 	if c.holds {
 		return nil
 	}
-	return c.removeLocked(c.next)
+	return c.removeLocked()
 }
 
-// removeLocked removes the links before a number, from the first on: if it is interrupted, the rest of the journal
+// removeLocked removes the links of this run, from the first on: if it is interrupted, the rest of the journal
 // lacks its beginning and is ignored. The caller holds mu.
-func (c *chain) removeLocked(before int) error {
-	for ; c.first < before; c.first++ {
+func (c *chain) removeLocked() error {
+	for ; c.first < c.next; c.first++ {
 		if err := c.lease.d.delete(linkKey(c.folder, c.first)); err != nil {
 			return &FileError{Doing: "remove the journal", Path: c.folder, Err: err}
 		}
@@ -141,12 +142,17 @@ func (c *chain) removeLocked(before int) error {
 	return nil
 }
 
-// links are the links of a chain as they were read.
+// links are the links of a chain as they were read, in order.
 type links struct {
 	folder   string
-	numbers  []int
-	data     map[int][]byte
+	all      []link
 	modified time.Time // of the last link
+}
+
+// link is an object of a chain. data is nil if it was removed after it was listed.
+type link struct {
+	number int
+	data   []byte
 }
 
 // isMark reports whether data is a mark and not a segment of a journal: no segment is long enough to begin like a mark.
@@ -162,51 +168,42 @@ func isMark(data []byte) bool {
 // journal returns the journal that a chain holds; nil if there is none. A missing link in the middle is damage: each is
 // written after the one before was acknowledged, and links are removed from the beginning.
 func (l *links) journal() (data []byte, err error) {
-	start := -1
-	for i, n := range l.numbers {
-		if journal.Begins(l.data[n]) {
-			start = i
-		}
+	start := len(l.all) - 1
+	for start >= 0 && !journal.Begins(l.all[start].data) {
+		start--
 	}
 	if start < 0 {
 		return nil, nil
 	}
-	for i := start; i < len(l.numbers); i++ {
-		n := l.numbers[i]
-		if i > start && n != l.numbers[i-1]+1 {
-			return nil, &CorruptError{Path: linkKey(l.folder, l.numbers[i-1]+1),
-				Err: errors.New(
-					"this piece of the journal is missing, and later pieces exist; restore it from a version or " +
-						"a copy of the store")}
+	for i, k := range l.all[start:] {
+		if next := l.all[start].number + i; k.number != next {
+			return nil, &CorruptError{Path: linkKey(l.folder, next), Err: errors.New(
+				"this piece of the journal is missing, and later pieces exist; restore it from a version or " +
+					"a copy of the store")}
 		}
-		if l.data[n] == nil {
-			break // it was removed since it was listed: the state holds all of it
+		if k.data == nil {
+			break // the state holds all of it
 		}
-		if !isMark(l.data[n]) {
-			data = append(data, l.data[n]...)
+		if !isMark(k.data) {
+			data = append(data, k.data...)
 		}
 	}
 	return data, nil
 }
 
-// last returns the data of the last link; nil if there is none.
-func (l *links) last() []byte {
-	if len(l.numbers) == 0 {
-		return nil
+// last returns the last link; one before the first number if there is none.
+func (l *links) last() link {
+	if len(l.all) == 0 {
+		return link{number: -1}
 	}
-	return l.data[l.numbers[len(l.numbers)-1]]
+	return l.all[len(l.all)-1]
 }
 
 // merged reports whether the state file has the chain's journal.
-func (l *links) merged() bool { return bytes.HasPrefix(l.last(), []byte(markMerged)) }
+func (l *links) merged() bool { return bytes.HasPrefix(l.last().data, []byte(markMerged)) }
 
 // next returns the number after the last link's.
-func (l *links) next() int {
-	if len(l.numbers) == 0 {
-		return 0
-	}
-	return l.numbers[len(l.numbers)-1] + 1
-}
+func (l *links) next() int { return l.last().number + 1 }
 
 // stackChains gives access to the chains of a stack in a store: the chain of the run that holds the lease, and the
 // chains that earlier runs left behind.
@@ -246,24 +243,19 @@ func (b stackChains) read(folder string) (*links, error) {
 	if err != nil {
 		return nil, failed(err)
 	}
-	l := &links{folder: folder, data: map[int][]byte{}}
-	var mu sync.Mutex // guards l.data
+	l := &links{folder: folder}
+	for _, f := range found {
+		if n, err := strconv.Atoi(path.Base(f.Key)); err == nil && linkKey(folder, n) == f.Key {
+			l.all, l.modified = append(l.all, link{number: n}), f.Modified
+		}
+	}
 	var group errgroup.Group
 	group.SetLimit(readers)
-	for _, f := range found {
-		var n int
-		if _, err := fmt.Sscanf(path.Base(f.Key), "%d", &n); err != nil || linkKey(folder, n) != f.Key {
-			continue
-		}
-		l.numbers, l.modified = append(l.numbers, n), f.Modified
+	for i := range l.all {
 		group.Go(func() error {
-			o, err := b.objects.get(f.Key)
-			if errors.Is(err, fs.ErrNotExist) {
+			o, err := b.objects.get(linkKey(folder, l.all[i].number))
+			if l.all[i].data = o.Data; errors.Is(err, fs.ErrNotExist) {
 				return nil
-			} else if err == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				l.data[n] = o.Data
 			}
 			return err
 		})
@@ -281,8 +273,7 @@ func (b stackChains) append(h *heldLock, l *links, data []byte) error {
 		_, err := b.objects.put(linkKey(l.folder, l.next()), data, Condition{Absent: true})
 		switch {
 		case err == nil:
-			l.data[l.next()] = data
-			l.numbers = append(l.numbers, l.next())
+			l.all = append(l.all, link{l.next(), data})
 			return h.lease.check()
 		case !errors.Is(err, ErrChanged):
 			return &FileError{Doing: "close the journal", Path: l.folder, Err: err}
@@ -315,7 +306,7 @@ func (b stackChains) fence(h *heldLock) error {
 		if err != nil {
 			return err
 		}
-		if len(l.numbers) == 0 {
+		if len(l.all) == 0 {
 			continue
 		}
 		if generationOf(folder) <= merged || l.merged() {
@@ -334,8 +325,8 @@ func (b stackChains) fence(h *heldLock) error {
 
 // dropLinks removes the links before a number, from the first on. Links that remain do no harm.
 func (b stackChains) dropLinks(l *links, before int) {
-	for _, n := range l.numbers {
-		if n >= before || b.objects.delete(linkKey(l.folder, n)) != nil {
+	for _, k := range l.all {
+		if k.number >= before || b.objects.delete(linkKey(l.folder, k.number)) != nil {
 			return
 		}
 	}
@@ -344,12 +335,9 @@ func (b stackChains) dropLinks(l *links, before int) {
 // noteMerged records that the journal of a chain has been merged into the state file. It removes the chain's links,
 // except for the fence that keeps the chain's writer out.
 func (b stackChains) noteMerged(h *heldLock, l *links) error {
-	fence := l.next() - 1
-	for i, n := range l.numbers {
-		if bytes.HasPrefix(l.data[n], []byte(markFence)) {
-			fence = l.numbers[i]
-			break
-		}
+	fence := l.last().number
+	if i := slices.IndexFunc(l.all, func(k link) bool { return bytes.HasPrefix(k.data, []byte(markFence)) }); i >= 0 {
+		fence = l.all[i].number
 	}
 	if err := b.append(h, l, []byte(markMerged+uuid.NewString())); err != nil {
 		return err
@@ -461,11 +449,11 @@ func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *
 	if out != nil {
 		recovered = out.snapshot
 	}
-	p, err := b.packRecovered(file, recovered)
+	next, err := b.packRecovered(file, recovered)
 	if err != nil {
 		return nil, file, err
 	}
-	piece, err := journal.CoveredPiece(p.identity)
+	piece, err := journal.CoveredPiece(next.identity)
 	if err != nil {
 		return nil, file, err
 	}
@@ -477,6 +465,6 @@ func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *
 	if err := h.guard(); err != nil {
 		return nil, file, err
 	}
-	next, err := b.put(p, file)
+	next, err = b.put(next, file)
 	return out, next, err
 }

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -18,11 +19,11 @@ func TestChainWithAGap(t *testing.T) { // D9
 	require.NoError(t, log.Close())
 	head := file.data
 	require.True(t, journal.Begins(head))
-	l := &links{folder: "f", numbers: []int{3, 4, 5}, data: map[int][]byte{3: head, 4: []byte("a"), 5: []byte("b")}}
+	l := &links{folder: "f", all: []link{{3, head}, {4, []byte("a")}, {5, []byte("b")}}}
 	data, err := l.journal()
 	require.NoError(t, err)
 	require.Equal(t, string(head)+"ab", string(data))
-	l.numbers = []int{3, 5}
+	l.all = slices.Delete(l.all, 1, 2)
 	_, err = l.journal()
 	var damaged *CorruptError
 	require.ErrorAs(t, err, &damaged)

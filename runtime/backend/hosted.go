@@ -360,11 +360,11 @@ func (b stackState) copyDown(exported []byte) error {
 	if err != nil {
 		return err
 	}
-	p, err := b.pack(text, stored{})
+	next, err := b.pack(text, stored{})
 	if err != nil {
 		return err
 	}
-	return fileError("copy the state to", b.file(Plain), disk.WriteWhole(b.disk, b.file(Plain), p.data, false))
+	return fileError("copy the state to", next.path, disk.WriteWhole(b.disk, next.path, next.raw, false))
 }
 
 // forget removes the copy of a stack when the service has everything. Files that cannot be removed do no harm.

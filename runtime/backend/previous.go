@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
-	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -25,8 +24,9 @@ type Previous struct {
 	// Mended reports whether the copy is the state itself with a flipped bit corrected: nothing is missing in it.
 	Mended bool
 
-	packing Compression
-	data    []byte
+	packing  Compression
+	data     []byte
+	snapshot *state.Snapshot
 }
 
 // Previous finds the newest sound copy of a stack's state; nil when there is none. A copy in the history is the state
@@ -57,7 +57,7 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 	file, err := current.current()
 	if err != nil {
 		if lost := current.lost(); lost != nil {
-			if err := current.noteCopy(lost.Previous, nil, ""); err != nil {
+			if err := current.noteCopy(lost.Previous, &state.Snapshot{}); err != nil {
 				return "", err
 			}
 			return "", current.putBack(held, lost.Previous, stored{})
@@ -65,7 +65,7 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 		return "", err
 	}
 	c, fault := file.decode(nil)
-	var was *state.Snapshot
+	was := &state.Snapshot{}
 	if fault == nil {
 		was = snapshotOf(c)
 		fault = was.Verify()
@@ -105,11 +105,12 @@ func (b stackState) previous() *Previous {
 		if p.data, err = b.disk.ReadFile(path); err != nil {
 			return
 		}
-		found, err := (stored{path: path, raw: p.data, identity: journal.IdentityOf(p.data)}).decode(nil)
+		found, err := (stored{path: path, raw: p.data}).decode(nil)
 		if err != nil || snapshotOf(found).Verify() != nil {
 			return
 		}
-		p.Resources = len(snapshotOf(found).Resources)
+		p.snapshot = snapshotOf(found)
+		p.Resources = len(p.snapshot.Resources)
 		best = p
 	}
 	for _, c := range extensions {

@@ -211,25 +211,25 @@ func (r *Recovery) unlessEmpty() *Recovery {
 // writeRecovered writes a recovered snapshot as the state file. Before that it notes in the journal that this file
 // holds everything, so that a crash in between does no harm.
 func (b stackJournal) writeRecovered(file stored, found *Recovery) (stored, error) {
-	p, err := b.packRecovered(file, found.snapshot)
+	next, err := b.packRecovered(file, found.snapshot)
 	if err != nil {
 		return file, err
 	}
-	covered, err := found.contents.Covering(p.identity)
+	covered, err := found.contents.Covering(next.identity)
 	if err != nil {
 		return file, err
 	}
 	if err := b.write("write the journal", b.journalFile(), covered); err != nil {
 		return file, err
 	}
-	return b.put(p, file)
+	return b.put(next, file)
 }
 
 // packRecovered packs a state file with a recovered snapshot, or with that of file if it is nil. The manifest is new.
-func (b stackJournal) packRecovered(file stored, snapshot *state.Snapshot) (packed, error) {
+func (b stackJournal) packRecovered(file stored, snapshot *state.Snapshot) (stored, error) {
 	c, err := file.decode(nil)
 	if err != nil {
-		return packed{}, err
+		return stored{}, err
 	}
 	if snapshot == nil {
 		snapshot = snapshotOf(c)
@@ -240,7 +240,7 @@ func (b stackJournal) packRecovered(file stored, snapshot *state.Snapshot) (pack
 	next.Stack, next.Snapshot = b.ref.QualifiedName(), &s
 	text, err := state.EncodeCheckpoint(&next, nil)
 	if err != nil {
-		return packed{}, err
+		return stored{}, err
 	}
 	return b.pack(text, file)
 }
@@ -284,35 +284,25 @@ func (b stackState) noteLoss(found *Recovery) error {
 	return b.addLoss(found.Header.Command, found.Missing, found.Aside)
 }
 
-// noteCopy records durably that a copy replaces the state, before it does. was is the state that it replaces; nil if
-// that cannot be read or is gone. A copy that differs from the state only in a mended bit loses nothing.
-func (b stackState) noteCopy(p *Previous, was *state.Snapshot, aside string) error {
+// noteCopy records durably that a copy replaces the state, before it does. was is the state that it replaces; empty
+// if that cannot be read or is gone. A copy that differs from the state only in a mended bit loses nothing.
+func (b stackState) noteCopy(p *Previous, was *state.Snapshot, aside ...string) error {
 	if p.Mended {
 		return nil
 	}
 	missing := []string{fmt.Sprintf("what was done after %s, when the copy was written that is the state now",
 		p.Written.UTC().Format(time.RFC3339))}
 	kept := map[urn.URN]bool{}
-	copied, err := (stored{path: p.Path, raw: p.data, identity: journal.IdentityOf(p.data)}).decode(nil)
-	if err != nil {
-		return err
-	}
-	for _, r := range snapshotOf(copied).Resources {
+	for _, r := range p.snapshot.Resources {
 		kept[r.URN] = true
 	}
-	if was != nil {
-		for _, r := range was.Resources {
-			if r.Custom && r.ID != "" && !kept[r.URN] {
-				missing = append(missing, fmt.Sprintf("whether %s exists, with the ID %s: only the other state has it",
-					r.URN, r.ID))
-			}
+	for _, r := range was.Resources {
+		if r.Custom && r.ID != "" && !kept[r.URN] {
+			missing = append(missing, fmt.Sprintf("whether %s exists, with the ID %s: only the other state has it", r.URN,
+				r.ID))
 		}
 	}
-	var files []string
-	if aside != "" {
-		files = append(files, aside)
-	}
-	return b.addLoss("", missing, files)
+	return b.addLoss("", missing, aside)
 }
 
 // addLoss adds to the record of what repairs have lost. Without missing parts it does nothing.

@@ -25,7 +25,7 @@ import (
 // stackState is the state file of a stack. It is always replaced as a whole. Its name has the compression.
 type stackState struct{ stack }
 
-// stored is a state file as it is on disk.
+// stored is a state file as it is on disk, or is to be written.
 type stored struct {
 	path     string
 	raw      []byte // packed
@@ -66,12 +66,6 @@ func (s stored) altered() bool {
 	}
 	changed, err := verifyChecksum(plain)
 	return changed && err == nil
-}
-
-// packed is the content of a state file that is to be written.
-type packed struct {
-	data     []byte
-	identity journal.Identity
 }
 
 // readBack returns an error if the next run could not read a state file. It does not open secrets.
@@ -169,7 +163,7 @@ func (b stackState) keepStub(file stored) error {
 	if err != nil {
 		return err
 	}
-	return b.writeBackup(file.path, stub.data)
+	return b.writeBackup(file.path, stub.raw)
 }
 
 // writeBackup makes data the .bak of a state file.
@@ -179,15 +173,16 @@ func (b stackState) writeBackup(path string, data []byte) error {
 
 // pack packs a state file that replaces another one, which may be none. It reads the result back: a state that cannot
 // be read gives an *UnreadableError, and so is never written.
-func (b stackState) pack(text []byte, previous stored) (packed, error) {
-	data, err := b.packing(previous).pack(withChecksum(text))
+func (b stackState) pack(text []byte, previous stored) (stored, error) {
+	packing := b.packing(previous)
+	data, err := packing.pack(withChecksum(text))
 	if err != nil {
-		return packed{}, err
+		return stored{}, err
 	}
 	if err := readBack(data); err != nil {
-		return packed{}, &UnreadableError{Path: cmp.Or(previous.path, "of a new stack"), Err: err}
+		return stored{}, &UnreadableError{Path: cmp.Or(previous.path, "of a new stack"), Err: err}
 	}
-	return packed{data, journal.IdentityOf(data)}, nil
+	return stored{path: b.file(packing), raw: data, identity: journal.IdentityOf(data)}, nil
 }
 
 // packing returns the compression of a state file that replaces another one. In a store the object keeps its key and so
@@ -209,10 +204,8 @@ func packingOf(path string) Compression {
 	return Plain
 }
 
-// put replaces the state file previous. In a store the caller has checked that it has held the lock since it read that.
-func (b stackState) put(p packed, previous stored) (stored, error) {
-	next := stored{path: b.file(b.packing(previous)), raw: p.data, identity: p.identity}
-	var err error
+// put replaces the state file previous by next, which pack has made. In a store the caller has checked that it has held the lock since it read that.
+func (b stackState) put(next, previous stored) (_ stored, err error) {
 	if b.objects != nil {
 		next.version, err = b.replaceObject(next, previous)
 	} else {
@@ -220,7 +213,7 @@ func (b stackState) put(p packed, previous stored) (stored, error) {
 	}
 	if err == nil && b.o.RetainCheckpoints {
 		kept := fmt.Sprintf("%s.%d", next.path, b.o.Now().UnixNano())
-		err = fileError("keep a copy of the state as", kept, disk.WriteWhole(b.disk, kept, p.data, false))
+		err = fileError("keep a copy of the state as", kept, disk.WriteWhole(b.disk, kept, next.raw, false))
 	}
 	return next, err
 }
@@ -256,14 +249,14 @@ func (b stackState) replaceFile(next stored) error {
 
 // replace replaces the state file durably (F6.10). The caller holds the lock.
 func (b stackState) replace(held *heldLock, text []byte, previous stored) (stored, error) {
-	p, err := b.pack(text, previous)
+	next, err := b.pack(text, previous)
 	if err != nil {
 		return stored{}, err
 	}
 	if err := held.guard(); err != nil {
 		return stored{}, err
 	}
-	return b.put(p, previous)
+	return b.put(next, previous)
 }
 
 // snapshotOf returns the snapshot of a checkpoint, never nil: a stack that was just created has none.

@@ -132,7 +132,7 @@ func (w *stateWriter) write(what stateWrite, previous stored) (stored, error) {
 	if err != nil {
 		return stored{}, err
 	}
-	p, err := w.state.pack(text, previous)
+	next, err := w.state.pack(text, previous)
 	if err != nil {
 		return stored{}, err
 	}
@@ -144,13 +144,13 @@ func (w *stateWriter) write(what stateWrite, previous stored) (stored, error) {
 		if err := w.held.look(); err != nil {
 			return stored{}, w.held.explain(err)
 		}
-		if err := what.log.Covered(p.identity, what.origin, what.size); err != nil {
+		if err := what.log.Covered(next.identity, what.origin, what.size); err != nil {
 			if !what.last || w.held.chain != nil { // in a store only the journal shows whether the lock is held
 				return stored{}, w.held.explain(err)
 			}
 			// At the end the state file matters more than a journal that cannot be written. A new journal file takes
 			// the note: without it, a journal that remains would count as foreign.
-			_ = w.state.journalOf(w.ref).coverJournal(p.identity)
+			_ = w.state.journalOf(w.ref).coverJournal(next.identity)
 		}
 	}
 	if w.held.lease != nil && what.log != nil { // for a folder, fencedDisk looks
@@ -163,11 +163,8 @@ func (w *stateWriter) write(what stateWrite, previous stored) (stored, error) {
 			return stored{}, err
 		}
 	}
-	file, err := w.state.put(p, previous)
-	if err != nil {
-		return stored{}, w.held.foreign(err)
-	}
-	return file, nil
+	file, err := w.state.put(next, previous)
+	return file, w.held.foreign(err)
 }
 
 // next returns a state file with a snapshot, as of now.
