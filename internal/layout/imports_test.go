@@ -72,7 +72,7 @@ var mayImport = map[string][]string{
 	"runtime/state":          {"internal/jsontext", "runtime/secrets", "internal/value", "internal/value/urn"},
 	"runtime/journal":        {"internal/jsontext", "runtime/state", "internal/value", "internal/value/urn"},
 	"runtime/backend/disk":   {"runtime/journal"},
-	"runtime/backend":        {"internal/filelock", "runtime/backend/disk", "runtime/journal", "runtime/state", "runtime/secrets", "internal/value/urn"},
+	"runtime/backend":        {"internal/filelock", "internal/jsontext", "runtime/backend/disk", "runtime/journal", "runtime/state", "runtime/secrets", "internal/value/urn"},
 	// Stores of objects implement a contract of backend, which knows none of them.
 	"runtime/backend/bucket":   {"runtime/backend"},
 	"runtime/backend/postgres": {"runtime/backend"},

@@ -28,9 +28,6 @@ type Options struct {
 	Compression       Compression // of the files written (F6.8)
 	RetainCheckpoints bool        // keep a copy of every state file written (F6.10)
 	DisableBackups    bool        // no copy in backups/ after an operation (F6.11)
-	// CheckpointInterval is the least time between two writes of the state file during an operation; 0 is the default
-	// of 30 seconds. See Session.
-	CheckpointInterval time.Duration
 	// OpenObjects opens the object store at a URL; nil if stores are not supported. Its errors reach the user.
 	OpenObjects func(rawURL string) (Objects, error)
 	// Opening returns the context of the requests that open a store, and a function that ends it. If Opening is nil,
@@ -74,12 +71,14 @@ type Backend struct {
 
 // schedule controls when a session makes the writes that can wait.
 type schedule struct {
+	interval     time.Duration // the least time between two writes of the state file; see Session
 	leastJournal int64         // see Session
 	background   func(func())  // runs a function in a goroutine
 	deferral     time.Duration // see journal.LogOptions
 }
 
-var defaultSchedule = schedule{leastJournal: defaultLeastJournal, background: func(f func()) { go f() }}
+var defaultSchedule = schedule{interval: 30 * time.Second, leastJournal: defaultLeastJournal,
+	background: func(f func()) { go f() }}
 
 // under returns a view of b for the holder of a lock. It writes nothing once the lock is lost.
 func (b *Backend) under(held *heldLock) *Backend {

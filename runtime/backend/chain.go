@@ -157,12 +157,8 @@ type link struct {
 
 // isMark reports whether data is a mark and not a segment of a journal: no segment is long enough to begin like a mark.
 func isMark(data []byte) bool {
-	for _, kind := range [...]string{markClaim, markGuard, markFence, markMerged} {
-		if bytes.HasPrefix(data, []byte(kind)) {
-			return true
-		}
-	}
-	return false
+	marks := []string{markClaim, markGuard, markFence, markMerged}
+	return slices.ContainsFunc(marks, func(mark string) bool { return bytes.HasPrefix(data, []byte(mark)) })
 }
 
 // journal returns the journal that a chain holds; nil if there is none. A missing link in the middle is damage: each is

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,10 +18,7 @@ type UnsupportedURLError struct {
 }
 
 func (e *UnsupportedURLError) Error() string {
-	way := "it can keep state in a folder: file://~ or file:///path"
-	if e.Way != "" {
-		way = e.Way
-	}
+	way := cmp.Or(e.Way, "it can keep state in a folder: file://~ or file:///path")
 	return fmt.Sprintf("the backend %q is not supported by this build; %s", PublicURL(e.URL), way)
 }
 
@@ -156,6 +154,8 @@ type Lock struct {
 	Operation string
 	// Until is when the lock expires unless it is renewed; zero if it does not expire.
 	Until time.Time
+
+	file lockFile // zero in a service
 }
 
 func (e *LockedError) Error() string {

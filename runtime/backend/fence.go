@@ -79,20 +79,19 @@ func (l *heldLock) look() error {
 		return nil // unchanged
 	case errors.Is(err, fs.ErrNotExist):
 		l.lost = &LockLostError{Ref: l.ref, Why: "its lock was removed, by cancel or by hand", By: l.successor()}
-		return l.lost
 	case err != nil:
 		return &FileError{Doing: "look at the lock", Path: l.path, Err: err}
 	case string(text) != string(l.text):
 		l.lost = &LockLostError{Ref: l.ref, Why: "its lock was overwritten", By: l.successor()}
-		return l.lost
+	default:
+		l.seen = now
 	}
-	l.seen = now
-	return nil
+	return l.lost
 }
 
 // successor returns the present holder of the stack's lock, as user@host; empty if there is none.
 func (l *heldLock) successor() string {
-	found, _, err := l.files.locksOf(l.ref).lockFiles("")
+	found, err := l.files.locksOf(l.ref).lockFiles("")
 	if err != nil || len(found) == 0 {
 		return ""
 	}

@@ -320,7 +320,7 @@ func fenceAt(t *testing.T, w fenceWorld, i int, between int64, next bool, lost m
 	var frozen map[string]string
 	calls, held := 0, false
 	a := w.open(1, p)
-	a.leastJournal, a.o.CheckpointInterval, a.background, a.deferral = between, time.Nanosecond, inline, never
+	a.leastJournal, a.interval, a.background, a.deferral = between, time.Nanosecond, inline, never
 	p.meanwhile = func() {
 		b := w.open(2, nil)
 		cancelled, err := b.Cancel(testRef)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -44,12 +45,8 @@ func (r *Record) encode() ([]byte, error) {
 // compactJSON writes JSON as the Pulumi CLI does: without escapes for HTML, and without a final newline.
 func compactJSON(v any) ([]byte, error) {
 	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+	err := jsontext.Write(&out, v, "")
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
 // stackHistory keeps the records, checkpoints, backups and tags of a stack.

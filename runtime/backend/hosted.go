@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -53,8 +54,8 @@ func (h hosted) listing(project string) (*Backend, error) {
 	known := *h.b
 	known.listed = map[Ref]Hosted{}
 	for _, s := range list {
-		if known.listed[s.Ref] = s; s.Resources < 0 {
-			delete(known.listed, s.Ref)
+		if s.Resources >= 0 {
+			known.listed[s.Ref] = s
 		}
 	}
 	return &known, nil
@@ -220,11 +221,7 @@ func (h hosted) begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session, e
 			return nil, err
 		}
 	}
-	about := o.Record
-	if about == nil {
-		about = &Record{Kind: o.Command}
-	}
-	update, err := h.b.service.Begin(ctx, r, about, false)
+	update, err := h.b.service.Begin(ctx, r, cmp.Or(o.Record, &Record{Kind: o.Command}), false)
 	if err != nil {
 		return nil, err
 	}

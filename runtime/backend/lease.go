@@ -343,8 +343,7 @@ func (b stackLease) free() (*Lock, error) {
 		}
 		var holder *Lock
 		if file.Holder != nil {
-			l := file.Holder.lockFile().lock(b.key(), b.o.Process)
-			holder = &l
+			holder = new(file.Holder.lockFile().lock(b.key(), b.o.Process))
 		}
 		if err != nil { // a malformed lease is replaced
 			if o, err = b.objects.get(b.key()); err != nil {

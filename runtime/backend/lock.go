@@ -149,9 +149,9 @@ func (b stackLocks) others(own string) error {
 
 // locks returns the live locks other than own, and the paths of locks whose processes are gone.
 func (b stackLocks) locks(own string) (live []Lock, stale []string, err error) {
-	found, files, err := b.lockFiles(own)
-	for i, l := range found {
-		if b.stale(files[i]) {
+	found, err := b.lockFiles(own)
+	for _, l := range found {
+		if b.stale(l.file) {
 			stale = append(stale, l.Path)
 			continue
 		}
@@ -163,14 +163,14 @@ func (b stackLocks) locks(own string) (live []Lock, stale []string, err error) {
 // lock returns the lock that a lock file describes.
 func (l lockFile) lock(path string, p Process) Lock {
 	return Lock{Path: path, PID: l.PID, User: l.Username, Host: l.Hostname, Timestamp: l.Timestamp, Owner: p.owner(l),
-		Foreign: l.Yamlhost == nil}
+		Foreign: l.Yamlhost == nil, file: l}
 }
 
-// lockFiles returns all locks but own, and the contents of their files.
-func (b stackLocks) lockFiles(own string) (found []Lock, files []lockFile, err error) {
+// lockFiles returns all locks but own.
+func (b stackLocks) lockFiles(own string) (found []Lock, err error) {
 	names, err := b.list("locks", filepath.FromSlash(b.name()))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, name := range names {
 		if name == own || !strings.HasSuffix(name, ".json") {
@@ -181,14 +181,13 @@ func (b stackLocks) lockFiles(own string) (found []Lock, files []lockFile, err e
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // just released
 		} else if err != nil {
-			return nil, nil, fileError("read the lock", path, err)
+			return nil, fileError("read the lock", path, err)
 		}
 		var l lockFile
 		_ = json.Unmarshal(text, &l) // a malformed lock file is a lock too
 		found = append(found, l.lock(path, b.o.Process))
-		files = append(files, l)
 	}
-	return found, files, nil
+	return found, nil
 }
 
 // stale reports whether a lock belongs to a process of this machine that is gone. The Pulumi CLI's lock names only
@@ -244,7 +243,7 @@ func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 	if !free {
 		out.HeldUp = b.disk.Guarding(b.locksOf(r).folder())
 	}
-	found, _, err := b.locksOf(r).lockFiles("")
+	found, err := b.locksOf(r).lockFiles("")
 	if err != nil {
 		return nil, err
 	}
@@ -329,13 +328,13 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 // files of the Pulumi CLI give a *LockedError.
 func (b stackLocks) otherLocks(own string) (ours []string, err error) {
 	folder := keyOf(b.folder())
-	locks, files, err := b.lockFiles(own)
+	locks, err := b.lockFiles(own)
 	if err != nil {
 		return nil, err
 	}
 	var others []Lock
-	for i, l := range locks {
-		if files[i].Yamlhost != nil && files[i].Yamlhost.Lease > 0 {
+	for _, l := range locks {
+		if !l.Foreign && l.file.Yamlhost.Lease > 0 {
 			ours = append(ours, path.Join(folder, path.Base(keyOf(l.Path))))
 			continue
 		}

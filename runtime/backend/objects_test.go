@@ -205,7 +205,7 @@ func TestObjectsPausedRunCannotWrite(t *testing.T) { // D9
 				m := newMemory()
 				a := openMemory(t, m, 1)
 				a.leastJournal = leastJournal
-				a.o.CheckpointInterval = time.Nanosecond
+				a.interval = time.Nanosecond
 				require.NoError(t, a.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
 				paused, resume := make(chan struct{}), make(chan struct{})
 				var mu sync.Mutex

@@ -107,10 +107,7 @@ const wholeMachine = "pid:[4026531836]"
 
 // firstLine returns the first line of a file; empty if it cannot be read.
 func firstLine(path string) string {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
+	text, _ := os.ReadFile(path)
 	line, _, _ := strings.Cut(string(text), "\n")
 	return line
 }
@@ -123,13 +120,10 @@ func startOf(pid int) string {
 	return ""
 }
 
-// statOf returns the fields of a process's stat file in Linux, from the third on, which is the state; nil if it cannot
+// statOf returns the fields of a process's stat file in Linux, from the third on, which is the state; none if it cannot
 // be read.
 func statOf(pid int) []string {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return nil
-	}
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // names may have spaces
 }
 
@@ -149,10 +143,7 @@ func aliveAt(pid int, t time.Time) bool {
 	}
 	statuses, _ := filepath.Glob("/proc/[0-9]*/status")
 	for _, path := range statuses {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue
-		}
+		text, _ := os.ReadFile(path) // empty if the process has just ended
 		_, numbers, _ := strings.Cut(string(text), "\nNSpid:")
 		numbers, _, _ = strings.Cut(numbers, "\n")
 		if words := strings.Fields(numbers); len(words) < 2 || !slices.Contains(words[1:], strconv.Itoa(pid)) {
@@ -175,10 +166,7 @@ func startedAfter(pid int, t time.Time) bool {
 	if err != nil {
 		return false
 	}
-	text, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return false
-	}
+	text, _ := os.ReadFile("/proc/stat")
 	_, rest, _ := strings.Cut(string(text), "\nbtime ")
 	line, _, _ := strings.Cut(rest, "\n")
 	boot, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)

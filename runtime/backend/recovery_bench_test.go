@@ -16,10 +16,10 @@ import (
 func BenchmarkRecovery(b *testing.B) {
 	const steps = 10_000
 	o := testOptions(1)
-	o.CheckpointInterval = 1 << 60 // what is journaled stays so
 	killed := b.TempDir()
 	stacks, err := Open("file://"+killed, o)
 	require.NoError(b, err)
+	stacks.interval = 1 << 60 // what is journaled stays so
 	require.NoError(b, stacks.Create(b.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
 	quick := b64Options
 	quick.NoSync = true

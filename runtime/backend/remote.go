@@ -2,6 +2,7 @@ package backend
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -141,12 +142,7 @@ func (r *remote) note(err error) error {
 }
 
 // fault returns why nothing can be sent; nil if it can. The caller holds mu.
-func (r *remote) fault() error {
-	if r.lost != nil {
-		return r.lost
-	}
-	return r.away
-}
+func (r *remote) fault() error { return cmp.Or(r.lost, r.away) }
 
 // look returns an error if the operation cannot go on.
 func (r *remote) look() error {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
@@ -16,12 +15,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-const (
-	defaultInterval = 30 * time.Second
-	// defaultLeastJournal is the size of a journal below which the state file is not rewritten in between, however
-	// small that is.
-	defaultLeastJournal = 1 << 20
-)
+// defaultLeastJournal is the size of a journal below which the state file is not rewritten in between, however small
+// that is.
+const defaultLeastJournal = 1 << 20
 
 // BeginOptions are the options of Begin.
 type BeginOptions struct {
@@ -41,9 +37,8 @@ type BeginOptions struct {
 // Session is one operation on a stack, from taking its lock to releasing it. It is the operation's journal.
 //
 // Rule for the state file: Commit writes it. In between it is written when the journal has outgrown both the file and
-// a megabyte, and at least Options.CheckpointInterval has passed since the last write. The total cost is therefore
-// linear in the size of the journal. Steps continue during a write. A crash at any moment loses nothing that Append has
-// acknowledged.
+// a megabyte, and at least 30 seconds have passed since the last write. The total cost is therefore linear in the size
+// of the journal. Steps continue during a write. A crash at any moment loses nothing that Append has acknowledged.
 //
 // Append is safe for concurrent use; Commit and Close are for the end, when no Append is under way.
 type Session struct {
@@ -228,8 +223,7 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 			return s.held.explain(err)
 		}
 	}
-	var wait func() error
-	err = s.put(e, func(log *journal.Log) { wait = log.Put(record, s.looksAfter(e)) })
+	wait, err := s.put(e, func(log *journal.Log) func() error { return log.Put(record, s.looksAfter(e)) })
 	if err == nil {
 		err = wait()
 	}
@@ -257,12 +251,11 @@ func (s *Session) Defer(ctx context.Context, e journal.Entry) error {
 	if err != nil {
 		return err
 	}
-	var write func() error
-	err = s.put(e, func(log *journal.Log) {
-		write = log.PutDeferred(record, s.looksAfter(e), func(err error) { s.losses.note(e, err) })
+	wait, err := s.put(e, func(log *journal.Log) func() error {
+		return log.PutDeferred(record, s.looksAfter(e), func(err error) { s.losses.note(e, err) })
 	})
 	if err == nil {
-		err = write()
+		err = wait()
 	}
 	if err != nil {
 		return s.losses.tell(s.held.explain(err))
@@ -295,11 +288,12 @@ func (t sessionTools) encode(e journal.Entry) (record journal.Record, encoded jo
 	if record, sealing = journal.Encode(e, t.sealer); sealing == nil {
 		return record, e, nil, nil
 	}
-	// A missing passphrase must not lose the result of a provider call: write the entry without its secrets.
-	if e, err = withholdSecrets(e); err == nil {
-		record, err = journal.Encode(e, t.sealer)
+	if e.Begin != nil { // a step that cannot be recorded must not be taken
+		return nil, e, nil, errors.Join(sealing, errNotBegun)
 	}
-	if err != nil {
+	// A missing passphrase must not lose the result of a provider call: write the entry without its secrets.
+	e.Add, e.Amend = withoutSecrets(e.Add), withoutSecrets(e.Amend)
+	if record, err = journal.Encode(e, t.sealer); err != nil {
 		return nil, e, nil, errors.Join(sealing, err)
 	}
 	return record, e, sealing, nil
@@ -307,27 +301,26 @@ func (t sessionTools) encode(e journal.Entry) (record journal.Record, encoded jo
 
 // put applies an entry to the state in memory, and passes it to the log in the same order, so that every entry in the
 // log fits the ones before.
-func (s *Session) put(e journal.Entry, put func(*journal.Log)) (err error) {
+func (s *Session) put(e journal.Entry, put func(*journal.Log) (wait func() error)) (wait func() error, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errors.New("the operation has ended; nothing more can be journaled")
+		return nil, errors.New("the operation has ended; nothing more can be journaled")
 	}
 	if s.log == nil {
 		if s.log, err = s.newLog(s.file.current().identity, s.base.SecretsProvider); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := s.replayer.Apply(e); err != nil {
-		return err
+		return nil, err
 	}
 	if s.held.remote != nil {
 		if err := s.held.remote.apply(e); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	put(s.log)
-	return nil
+	return put(s.log), nil
 }
 
 // newLog begins a journal that refers to the state file base, with its secrets provider.
@@ -369,17 +362,7 @@ func (t sessionTools) newLog(base journal.Identity, provider *state.SecretsProvi
 // errNotBegun is returned when a step was not begun because it could not be recorded; nothing has happened.
 var errNotBegun = errors.New("the step was not begun")
 
-// withholdSecrets returns the end of a step without its secrets: each is null, and its resource has a note. The
-// beginning of a step gives errNotBegun: a step that cannot be recorded must not be taken.
-func withholdSecrets(e journal.Entry) (journal.Entry, error) {
-	if e.Begin != nil {
-		return e, errNotBegun
-	}
-	e.Add, e.Amend = withoutSecrets(e.Add), withoutSecrets(e.Amend)
-	return e, nil
-}
-
-// withoutSecrets returns resources with every secret left out.
+// withoutSecrets returns resources with null for every secret, and a note of that.
 func withoutSecrets(list []journal.Amended) []journal.Amended {
 	kept := make([]journal.Amended, len(list))
 	for i, a := range list {

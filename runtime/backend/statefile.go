@@ -204,7 +204,8 @@ func packingOf(path string) Compression {
 	return Plain
 }
 
-// put replaces the state file previous by next, which pack has made. In a store the caller has checked that it has held the lock since it read that.
+// put replaces the state file previous by next, which pack has made. In a store the caller has checked that it has held
+// the lock since it read that.
 func (b stackState) put(next, previous stored) (_ stored, err error) {
 	if b.objects != nil {
 		next.version, err = b.replaceObject(next, previous)
@@ -314,11 +315,11 @@ func verifyChecksum(text []byte) (changed bool, err error) {
 	}
 	body, found := text[:n], text[n:]
 	want := checksumOf(body)
-	switch offset := distance(found, want); {
-	case offset == 0:
+	switch flipped, first := difference(found, want); {
+	case flipped == 0:
 		return false, nil
-	case offset == 1: // the bit is in the checksum; the state is as it was
-		return false, &FlippedError{Offset: n + firstDifference(found, want), mended: append(body[:n:n], want...)}
+	case flipped == 1: // the bit is in the checksum; the state is as it was
+		return false, &FlippedError{Offset: n + first, mended: append(body[:n:n], want...)}
 	case !bytes.HasPrefix(found, []byte(checksumBefore)) || !bytes.HasSuffix(found, []byte(checksumAfter)):
 		return false, nil
 	}
@@ -341,22 +342,16 @@ func intact(text []byte) bool {
 	return n > 1 && bytes.Equal(text[n:], checksumOf(text[:n]))
 }
 
-// distance returns the number of bits in which two texts of the same length differ.
-func distance(a, b []byte) (n int) {
+// difference returns the number of bits in which two texts of the same length differ, and the index of the first byte
+// that does.
+func difference(a, b []byte) (flipped, first int) {
 	for i := range a {
-		n += bits.OnesCount8(a[i] ^ b[i])
-	}
-	return n
-}
-
-// firstDifference returns the index of the first byte in which two texts of the same length differ; else that length.
-func firstDifference(a, b []byte) int {
-	for i := range a {
-		if a[i] != b[i] {
-			return i
+		if flipped == 0 {
+			first = i
 		}
+		flipped += bits.OnesCount8(a[i] ^ b[i])
 	}
-	return len(a)
+	return flipped, first
 }
 
 // Compression reduces a state to between a tenth and a thirtieth of its size. A file that unpacks to more than

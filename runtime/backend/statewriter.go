@@ -2,7 +2,6 @@ package backend
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -84,7 +83,7 @@ func (w *stateWriter) claim(size int64) bool {
 	if now.Before(w.written) { // somebody has set the clock back
 		w.written = now
 	}
-	if now.Sub(w.written) < cmp.Or(w.state.o.CheckpointInterval, defaultInterval) {
+	if now.Sub(w.written) < w.interval {
 		return false
 	}
 	w.written = now // also when it fails, so that it is not tried at every step

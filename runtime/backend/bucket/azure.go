@@ -42,8 +42,7 @@ func (s *azureStore) put(ctx context.Context, key string, data []byte, c backend
 	conditions := &azureblob.ModifiedAccessConditions{}
 	switch {
 	case c.Absent:
-		any := azcore.ETagAny
-		conditions.IfNoneMatch = &any
+		conditions.IfNoneMatch = new(azcore.ETagAny)
 	case c.Version != "":
 		tag := azcore.ETag(c.Version)
 		if !strings.HasPrefix(c.Version, `"`) {
@@ -51,10 +50,9 @@ func (s *azureStore) put(ctx context.Context, key string, data []byte, c backend
 		}
 		conditions.IfMatch = &tag
 	}
-	kind := contentType(key)
 	out, err := s.container.NewBlockBlobClient(key).Upload(ctx, streaming.NopCloser(bytes.NewReader(data)),
 		&blockblob.UploadOptions{
-			HTTPHeaders:      &azureblob.HTTPHeaders{BlobContentType: &kind},
+			HTTPHeaders:      &azureblob.HTTPHeaders{BlobContentType: new(contentType(key))},
 			AccessConditions: &azureblob.AccessConditions{ModifiedAccessConditions: conditions},
 		})
 	switch status := s.status(err); {

@@ -109,14 +109,11 @@ func settingsOf(u *url.URL, query url.Values) map[string]string {
 			own["password"] = password
 		}
 	}
-	if host := u.Hostname(); host != "" {
-		own["host"] = host
-	}
-	if port := u.Port(); port != "" {
-		own["port"] = port
-	}
-	if database := strings.TrimPrefix(u.Path, "/"); database != "" {
-		own["dbname"] = database
+	for key, value := range map[string]string{"host": u.Hostname(), "port": u.Port(),
+		"dbname": strings.TrimPrefix(u.Path, "/")} {
+		if value != "" {
+			own[key] = value
+		}
 	}
 	for key, values := range query {
 		if key != "table" && len(values) > 0 {

@@ -276,13 +276,13 @@ func (s *Store) create(ctx context.Context) error {
 		`CREATE TABLE IF NOT EXISTS ` + own + ` (key TEXT COLLATE "C" PRIMARY KEY, data BYTEA NOT NULL, number BIGINT NOT NULL DEFAULT 0,
 			updated_at TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT now())`,
 	} {
-		_, err := s.pool.Exec(ctx, statement)
-		for range 5 { // processes that create it at the same moment make each other fail
+		var err error
+		for range 6 { // processes that create it at the same moment make each other fail
+			_, err = s.pool.Exec(ctx, statement)
 			if c := code(err); c != duplicate && c != there && c != thereToo {
 				break
 			}
 			time.Sleep(20 * time.Millisecond)
-			_, err = s.pool.Exec(ctx, statement)
 		}
 		if err != nil {
 			return err
