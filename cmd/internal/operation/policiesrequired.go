@@ -67,7 +67,7 @@ func (pack *policyPack) excepts(policy string, resource urn.URN) bool {
 	})
 }
 
-// missing returns the packs that the organization requires and that have not started. They are installed.
+// missing installs and returns the required packs that have not started.
 func (s *packStarter) missing(ctx context.Context) (packs []policyPack, err error) {
 	var missing []string
 	for i := range s.required {
@@ -106,7 +106,7 @@ func (s *packStarter) install(ctx context.Context, r *backend.Policy) (dir strin
 			case err == nil && s.run.options.Untrusted && script.Language != "yaml":
 				err = errors.New("it is a program, and the run is --untrusted")
 			case err == nil && script.Language == "python" && script.Options["virtualenv"] == nil:
-				// What it depends on must not go to the system's folders; the Pulumi CLI does the same.
+				// Its dependencies must not go to the system's folders; the Pulumi CLI does the same.
 				if err = project.SetRuntimeOption(path, "virtualenv", "venv"); err == nil {
 					script, err = project.ReadPluginProgram(path)
 				}

@@ -18,8 +18,8 @@ import (
 // environmentsKey is the member of a pack's configuration that names its environments.
 const environmentsKey = "environments"
 
-// environments takes the names of the pack's environments out of its configuration, and adds those that the
-// organization demands, which win over the others.
+// environments removes the names of the pack's environments from its configuration and returns them with those that the
+// organization requires, which take precedence.
 func (pack *policyPack) environments() (names []string, err error) {
 	if given, i := entryOf(pack.given, environmentsKey); i >= 0 {
 		list, ok := given.Entries[i].Value.(*ast.List)
@@ -42,8 +42,8 @@ func (pack *policyPack) environments() (names []string, err error) {
 	return names, nil
 }
 
-// openPackEnvironment opens the environments of a pack: the pack gets their policyConfig, and the variables and files
-// are for its process. The files are there until Close.
+// openPackEnvironment opens the environments of a pack: the pack gets their policyConfig, and its process the variables
+// and files. The files exist until Close.
 func (p *Pipeline) openPackEnvironment(ctx context.Context, pack *policyPack) (variables []string, err error) {
 	names, err := pack.environments()
 	if err != nil || len(names) == 0 {
@@ -86,8 +86,8 @@ func (p *Pipeline) openPackEnvironment(ctx context.Context, pack *policyPack) (v
 	return variables, nil
 }
 
-// inherited returns a configuration over what the policies of a pack have from environments, whose keys may name the
-// pack, as PACK:POLICY. What other packs have there is not looked at. Of a map, its own items win.
+// inherited merges a configuration over the policyConfig of environments, whose keys may name the pack, as PACK:POLICY.
+// Keys of other packs are ignored. Items of the configuration take precedence.
 func inherited(info analyzer.Info, inherits, given value.Value) value.Value {
 	for i, key := range inherits.Keys() {
 		pack, policy, named := strings.Cut(key, ":")
@@ -107,7 +107,7 @@ func inherited(info analyzer.Info, inherits, given value.Value) value.Value {
 	return given
 }
 
-// policySettings returns a member of a configuration as a map; a word is the level.
+// policySettings returns a member of a configuration as a map; a text is the level.
 func policySettings(v value.Value) value.Value {
 	if v.Is(value.KindString) {
 		return value.EmptyMap().With(levelKey, v)
@@ -115,7 +115,7 @@ func policySettings(v value.Value) value.Value {
 	return v
 }
 
-// over returns v with the items of below that it does not have.
+// over returns v with the items of below that it lacks.
 func over(below, v value.Value) value.Value {
 	if !below.Is(value.KindMap) || !v.Is(value.KindMap) {
 		return v

@@ -25,11 +25,11 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/sources"
 )
 
-// PulumiVersion is the version of the Pulumi engine that this program declares to be compatible with (L3.62).
+// PulumiVersion is the version of the Pulumi engine with which this program is compatible (L3.62).
 const PulumiVersion = "3.260.0"
 
-// Providers decides which provider serves a package: an installed plugin or an explicit version or download URL wins
-// over what is built in (D8). It is safe for concurrent use.
+// Providers decides which provider serves a package: an installed plugin or an explicit version or download URL takes
+// precedence over a built-in provider (D8). It is safe for concurrent use.
 type Providers struct {
 	used      usedPlugins
 	finder    plugin.Finder
@@ -56,18 +56,18 @@ func (builtIn) Schema(name string) ([]byte, bool) { return embedded.Schema(name)
 
 func (builtIn) Version(name string) (string, bool) { return embedded.Version(name) }
 
-// Trust is how far a command trusts what a project brings (D13).
+// Trust is the degree to which a command trusts the code of a project (D13).
 type Trust uint8
 
 // The levels of trust.
 const (
-	Trusted   Trust = iota // it is the user's own: plugins, commands and compilers of the project are started
+	Trusted   Trust = iota // plugins, commands and compilers of the project are started
 	Careful                // nothing that the project brings is started; plugins of the user are asked for their schemas
 	Untrusted              // and plugins are started only when they are installed and locked
 )
 
-// NewProviders makes the providers of a project. log takes what plugins and commands say; it may be nil and is called
-// concurrently. Close ends all plugins.
+// NewProviders returns the providers of a project. log receives messages of plugins and commands; it may be nil and is
+// called concurrently. Close ends all plugins.
 func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.Message), trust Trust) *Providers {
 	home := a.World.PulumiHome()
 	options := plugin.Options{
@@ -85,7 +85,7 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 	if command := ws.Project.Compiler; command != nil {
 		options.RuntimeOptions = map[string]string{"compiler": command.Text}
 	}
-	if a.World.Self != "" { // plugins written in YAML are ours to run, whatever else is on the path
+	if a.World.Self != "" { // this program runs plugins in YAML, whatever is on the path
 		options.Languages = map[string][]string{"yaml": {a.World.Self, "serve", "language"}}
 	}
 	if log != nil {
@@ -100,7 +100,7 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 		options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Path: p.Dir})
 	}
 	for _, c := range ws.Components {
-		if len(c.File.Dynamic) > 0 { // its types have a provider, which the language host serves
+		if len(c.File.Dynamic) > 0 { // the language host serves the provider of its types
 			options.Overrides = append(options.Overrides, plugin.Override{Name: c.Name, Path: c.Dir})
 		}
 	}
@@ -153,7 +153,7 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 	}
 }
 
-// secretOutputHint is shown once when a command that has secret inputs prints something.
+// secretOutputHint is shown once when a command with secret inputs prints output.
 const secretOutputHint = "The output of commands with secret inputs is shown, with secrets replaced where they are " +
 	"recognized (docs/secrets.md). To show none of it, use --suppress-secret-output."
 
@@ -170,8 +170,7 @@ func severityOf(name string) plugin.Severity {
 	return plugin.Info
 }
 
-// once passes each text on the first time only: a plugin is started several times in one command. It is safe for
-// concurrent use.
+// once passes each text on only once, since a command may start a plugin several times. It is safe for concurrent use.
 func once(tell func(text string)) func(text string) {
 	var told sync.Map
 	return func(text string) {
@@ -202,7 +201,7 @@ func (p *Providers) Close() error {
 	return err
 }
 
-// Embedded returns the in-process provider that serves a package; nil when a plugin does, or nothing.
+// Embedded returns the in-process provider that serves a package; nil if a plugin serves it, or none.
 func (p *Providers) Embedded(name, version, url string, parameterized bool) console.EmbeddedProviders {
 	if parameterized || url != "" || p.Paths.has(name) {
 		return nil
@@ -222,7 +221,7 @@ func (p *Providers) Embedded(name, version, url string, parameterized bool) cons
 	return nil
 }
 
-// servesVersion reports whether an in-process provider stands for that version of its public package.
+// servesVersion reports whether an in-process provider replaces that version of its public package.
 func servesVersion(own console.EmbeddedProviders, name, version string) bool {
 	versioned, ok := own.(interface {
 		Version(name string) (string, bool)
@@ -255,14 +254,14 @@ func (p *Providers) Load(ctx context.Context, pkg provider.Package) (provider.Pr
 	})
 }
 
-// Schemas returns a loader of the schemas that go with these providers.
+// Schemas returns a loader of the schemas of these providers.
 func (p *Providers) Schemas() schema.Loader {
 	loader, _ := p.WatchedSchemas()
 	return loader
 }
 
-// WatchedSchemas are schemas, and whether any of those that were opened has turned out to be damaged, such as by
-// somebody who writes to its file: opened anew, it is sound or says what is wrong.
+// WatchedSchemas is Schemas with a function that reports whether an opened schema turned out to be damaged, for
+// instance by a concurrent write to its file. Opening it again gives a valid schema or an error.
 func (p *Providers) WatchedSchemas() (loader schema.Loader, damaged func() bool) {
 	var mu sync.Mutex
 	var opened []*schema.Package // guarded by mu
@@ -282,8 +281,8 @@ func (p *Providers) WatchedSchemas() (loader schema.Loader, damaged func() bool)
 	}
 }
 
-// openSchema finds the schema of a package: the one that the command line names, the built-in one, or the plugin's.
-// It asks the plugin only if the cache has no sound copy.
+// openSchema finds the schema of a package: that of the command line, the built-in one, or the plugin's. It asks the
+// plugin only if the cache has no sound copy.
 func (p *Providers) openSchema(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
 	if path := p.Given.find(d); path != "" {
 		return p.finder.Cache.OpenFile(path)
@@ -297,9 +296,8 @@ func (p *Providers) openSchema(ctx context.Context, d schema.Descriptor) (*schem
 	return p.finder.Schema(ctx, d)
 }
 
-// ownSchema returns the schema of a package that this process has: what a plugin gave for a package that it made of
-// arguments in this run, or that of a provider in this process. It is nil for others. A plugin that may not be started
-// is an error.
+// ownSchema returns the schema of a package of this process: a parameterized package of this run, or an in-process
+// provider. It returns nil for others, and an error for a plugin that must not be started.
 func (p *Providers) ownSchema(d schema.Descriptor) ([]byte, error) {
 	if text, ok := p.parameterized.texts.Load(d.Key()); ok {
 		return text.([]byte), nil
@@ -332,15 +330,14 @@ func PackageNames(home string, own []string) []string {
 	return slices.Compact(names)
 }
 
-// parameterized are the packages that plugins make of the arguments in the project's `packages`, by what they were
-// asked for. A plugin is asked once in a run, and its schema kept: an argument may be a file, so that nothing is kept
-// longer.
+// parameterized caches the parameterized packages of the project's `packages`, by request, for one run only, since a
+// parameter may be the name of a file.
 type parameterized struct {
 	made  parallel.Memo[string, schema.Descriptor, error]
 	texts sync.Map // the schemas, by the key of their descriptor
 }
 
-// Parameterize asks a plugin what package it becomes with arguments; its schema says how to ask for that again.
+// Parameterize passes parameters to a plugin and returns the descriptor of the resulting package, from its schema.
 func (p *Providers) Parameterize(ctx context.Context, pkg project.Package) (schema.Descriptor, error) {
 	key, err := json.Marshal([]any{pkg.Source, pkg.Version, pkg.PluginDownloadURL, pkg.Parameters})
 	if err != nil {
@@ -359,14 +356,14 @@ func (p *Providers) askParameterized(ctx context.Context, pkg project.Package) (
 		return d, err
 	}
 	if p.Paths.has(wanted.Name) {
-		d.Name, d.Version = wanted.Name, "" // by which its path is known
+		d.Name, d.Version = wanted.Name, "" // the name for which the project has a path
 	}
 	p.parameterized.texts.Store(d.Key(), text)
 	return d, nil
 }
 
-// Extended returns a package with the extensions of its plugin that the project declares (L1.41). One that cannot be
-// loaded is left out.
+// Extended returns a package with the extensions of its plugin that the project declares (L1.41). Extensions that
+// cannot be loaded are omitted.
 func (p *Providers) Extended(ctx context.Context, ws *workspace.Workspace, base *schema.Package) *schema.Package {
 	made := slices.Clone(ws.Packages)
 	for _, pkg := range ws.Project.Packages {
@@ -391,9 +388,8 @@ func (p *Providers) Extended(ctx context.Context, ws *workspace.Workspace, base 
 	return schema.Extended(base, nil, extensions...)
 }
 
-// Described returns the package that a name stands for in the project: what is declared beside the program, or what a
-// plugin makes of parameters (L7.32), or else a plugin of that name. It asks a plugin only if the project has an entry
-// of that name.
+// Described returns the package with a name in the project: one declared beside the program, a parameterized one
+// (L7.32), or else the plugin of that name. It starts a plugin only if the project has an entry of that name.
 func (p *Providers) Described(ctx context.Context, ws *workspace.Workspace, name, version string) (schema.Descriptor,
 	error) {
 	version = schema.PlainVersion(version)

@@ -21,7 +21,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// contents opens what assets and archives of a program refer to.
+// contents opens the content of assets and archives of a program.
 type contents struct {
 	client    *http.Client
 	root      string // the folder of the project
@@ -55,7 +55,8 @@ func (c contents) open(ctx context.Context, uri string) (io.ReadCloser, error) {
 	return nil, fmt.Errorf("%s: content can be read from file, http and https, not from %q", uri, u.Scheme)
 }
 
-// otherStacks reads the stacks of a backend for the program of one of them, whose manager opens what it can.
+// otherStacks reads other stacks of the backend for a program, with the program's secrets manager if it can open their
+// secrets.
 type otherStacks struct {
 	backend *backend.Backend
 	project string
@@ -82,8 +83,8 @@ func (s otherStacks) load(ctx context.Context, name string) (*state.Snapshot, er
 	return loaded.Snapshot, nil
 }
 
-// openAhead opens the stacks that a program reads as far as they are known before it runs, so that passphrases are
-// asked for before the view draws anything. A stack that cannot be read is reported where the program reads it.
+// openAhead opens the stacks that are known to be read before the program runs, so that passphrases are asked for
+// before the view draws anything. A stack that cannot be read is reported at the place that reads it.
 func (s otherStacks) openAhead(ctx context.Context, program *check.Program, base *state.Snapshot) error {
 	var names []string
 	if program != nil {
