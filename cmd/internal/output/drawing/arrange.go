@@ -22,11 +22,11 @@ const (
 	groupPadding          = 18.0
 	groupHead             = 24.0 // height of a group's label
 	legendHeight          = 44.0
-	blockGap              = 34.0 // between parts that have nothing to do with each other
+	blockGap              = 34.0 // between parts that are not connected
 	margin                = 28.0
 )
 
-// item is a node or a group in a picture: a rectangle. Its place is relative to the inside of its group until place
+// item is a node or a group in a picture: a rectangle. Its position is relative to the inside of its group until place
 // makes it absolute.
 type item struct {
 	index      int // order of the picture, nodes first
@@ -47,9 +47,9 @@ type link struct {
 	from, to *item
 	labels   []string
 	tips     []string
-	reversed bool // it closes a cycle and is laid out the other way round
+	reversed bool // it closes a cycle and is laid out in reverse
 
-	chain []*vertex // what it passes, from left to right
+	chain []*vertex // the vertices that it passes, from left to right
 	// curve is the start, then three points for each cubic curve or, of a coarse link, one for each straight stretch.
 	curve    []point
 	coarse   bool
@@ -90,7 +90,7 @@ type scene struct {
 	w, h  float64
 }
 
-// layOut finds a place for everything in a picture.
+// layOut lays out a picture.
 func layOut(p *Picture) *scene {
 	s := &scene{root: &level{}}
 	byID := make(map[string]*item, len(p.Nodes)+len(p.Groups))
@@ -124,7 +124,7 @@ func layOut(p *Picture) *scene {
 	return s
 }
 
-// nest puts every item in the level it belongs to. Groups that are inside of themselves are taken out.
+// nest puts every item in its level. Groups that contain themselves are removed.
 func (s *scene) nest(byID map[string]*item) {
 	for _, it := range s.items {
 		id := ""
@@ -160,7 +160,7 @@ func (s *scene) home(it *item) *level {
 	return it.parent.inside
 }
 
-// connect makes links of edges: between the items of one level that hold their ends.
+// connect makes links from edges: between the items of one level that contain their ends.
 func (s *scene) connect(edges []Edge, byID map[string]*item) {
 	type ends struct{ from, to *item }
 	seen := make(map[ends]*link, len(edges))
@@ -226,7 +226,7 @@ func (lv *level) arrange() {
 	lv.pack(blocks)
 }
 
-// size gives an item its width and height.
+// size sets the width and height of an item.
 func (it *item) size() {
 	if it.group != nil {
 		it.inside.arrange()
@@ -312,8 +312,8 @@ func (b *block) grid() {
 	}
 }
 
-// pack puts blocks on shelves. Beside the block that a shelf begins with, others stand on top of each other as long as
-// they are no higher together.
+// pack puts blocks on shelves. To the right of the first block of a shelf, others are stacked as long as the stack is
+// not higher.
 func (lv *level) pack(blocks []*block) {
 	area, widest := 0.0, 0.0
 	for _, b := range blocks {
@@ -349,7 +349,7 @@ func (lv *level) pack(blocks []*block) {
 	}
 }
 
-// place makes the places of everything in a level absolute.
+// place makes all positions in a level absolute.
 func (lv *level) place(x, y float64) {
 	for _, it := range lv.items {
 		it.x += x
@@ -372,8 +372,7 @@ func (l *link) shift(x, y float64) {
 	l.labelAt.y += y
 }
 
-// textWidth estimates the width of a text in a sans-serif font, rather too wide than too narrow: which font a viewer
-// has is not known.
+// textWidth estimates the width of a text in a sans-serif font, generously, since the font of the viewer is unknown.
 func textWidth(s string, size float64) float64 {
 	em := 0.0
 	for _, r := range s {
@@ -393,8 +392,7 @@ func textWidth(s string, size float64) float64 {
 	return em * size
 }
 
-// shorten keeps a text within a number of letters, by leaving out of its middle: both ends of a name tell it from
-// others.
+// shorten cuts a text to a number of letters in its middle, since both ends of a name distinguish it.
 func shorten(s string, letters int) string {
 	runes := []rune(s)
 	if len(runes) <= letters {

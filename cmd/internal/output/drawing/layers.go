@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// vertex is a box in a column, or the place where a line passes through the column.
+// vertex is a box in a column, or the point at which a line passes through it.
 type vertex struct {
 	item  *item // nil for a line
 	h     float64
@@ -17,7 +17,7 @@ type vertex struct {
 	order float64 // for sorting
 }
 
-// openCycles finds the links that close cycles, by one walk in the order of items, and turns them round.
+// openCycles reverses the links that close cycles, found by one walk in the order of items.
 func (lv *level) openCycles() {
 	out := make(map[*item][]*link, len(lv.items))
 	for _, l := range lv.links {
@@ -62,7 +62,7 @@ func (lv *level) openCycles() {
 	}
 }
 
-// layered lays a block out in columns. links is how many there are in the whole level.
+// layered lays a block out in columns. links is the number of links in the whole level.
 func (b *block) layered(links int) {
 	columns := b.assign()
 	b.lines = make([][]*vertex, columns)
@@ -72,9 +72,8 @@ func (b *block) layered(links int) {
 	b.route(links)
 }
 
-// assign gives every item its column: behind everything that points to it, in a column that has room; and then as close
-// before what it points to as possible, where more arrows leave it than reach it. It answers how many columns there
-// are.
+// assign gives every item its column: after all items that point to it, in a column with room; and then, if more arrows
+// leave it than reach it, as close as possible before the items to which it points. It returns the number of columns.
 func (b *block) assign() int {
 	area, tallest := 0.0, 0.0
 	for _, it := range b.items {
@@ -128,7 +127,7 @@ func (b *block) assign() int {
 			it.layer = last
 		}
 	}
-	// Columns that were left empty go.
+	// Remove empty columns.
 	used := make([]int, len(fill))
 	for _, it := range b.items {
 		used[it.layer] = 1
@@ -144,13 +143,13 @@ func (b *block) assign() int {
 	return count
 }
 
-// maxPassing bounds how many places where lines pass columns a block may have, and maxLength how many columns its links
-// may pass in all. Links beyond are drawn straight, behind the boxes.
+// maxPassing bounds the vertices of lines in a block, and maxLength the columns that its links pass in total. Links
+// beyond are drawn straight, behind the boxes.
 func (b *block) maxPassing() int { return max(20_000, 4*(len(b.items)+len(b.links))) }
 
 func (b *block) maxLength() int { return max(50_000, 30*len(b.links)) }
 
-// chains fills the columns: with the items, and with the places where lines pass. The arrows of one item share them.
+// chains fills the columns with the items and with the vertices of lines, which the arrows of one item share.
 func (b *block) chains() {
 	vertices := make(map[*item]*vertex, len(b.items))
 	for _, it := range b.items {
@@ -190,7 +189,7 @@ func (b *block) chains() {
 	}
 }
 
-// sweeps is how often columns are gone over: less often in big blocks.
+// sweeps returns the number of passes over the columns: fewer in big blocks.
 func (b *block) sweeps() int {
 	size := 0
 	for _, line := range b.lines {
@@ -240,7 +239,7 @@ func (b *block) untangle() {
 	}
 }
 
-// number notes the places of vertices in their column.
+// number records the positions of vertices in their column.
 func number(line []*vertex) {
 	for i, v := range line {
 		v.rank = i
@@ -259,7 +258,7 @@ func (b *block) ranks() [][]*vertex {
 func (b *block) crossings() int {
 	total := 0
 	for i := 0; i+1 < len(b.lines); i++ {
-		tree := make([]int, len(b.lines[i+1])+1) // sums of how many lines ended where, for any range in few steps
+		tree := make([]int, len(b.lines[i+1])+1) // a Fenwick tree of the ends of lines
 		drawn := 0
 		for _, v := range b.lines[i] {
 			for _, n := range v.next {
@@ -308,7 +307,7 @@ func (b *block) align() {
 				add := func(list []*vertex) {
 					for _, u := range list {
 						w := 1.0
-						if u.item == nil && v.item == nil { // long lines are straight
+						if u.item == nil && v.item == nil { // keep long lines straight
 							w, heavy = 4, 4
 						}
 						sum += w * u.y
@@ -341,8 +340,8 @@ func distance(a, c *vertex) float64 {
 	return a.h/2 + gap + c.h/2
 }
 
-// spread puts vertices where they want to be, as far as their order and distances allow: the smallest sum of squares,
-// by joining neighbours that push each other until none does.
+// spread places vertices as close as possible to their wanted positions, with their order and distances kept: it
+// minimizes the sum of squares by joining neighbours that push each other.
 func spread(line []*vertex, want, weight []float64) {
 	type heap struct {
 		sum, weight float64

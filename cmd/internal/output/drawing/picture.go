@@ -1,6 +1,6 @@
 package drawing
 
-// Kind is the kind of thing that a box stands for. It decides shape and colour.
+// Kind is the kind of element that a box represents. It determines shape and colour.
 type Kind uint8
 
 // The kinds of boxes.
@@ -43,9 +43,9 @@ type Group struct {
 	Parent string // ID of the group it is in; empty for none
 }
 
-// Edge is an arrow between two nodes or groups. Arrows between the same boxes are drawn once, with all their labels.
-// An arrow to or from a group ends at its frame. An arrow between a group and its own inside is left out, as is one
-// with an end outside of the picture.
+// Edge is an arrow between two nodes or groups. Arrows between the same boxes are drawn once, with all their labels. An
+// arrow to or from a group ends at its frame. Arrows between a group and its own inside, and arrows with an end outside
+// of the picture, are left out.
 type Edge struct {
 	From, To string
 	Label    string // short; drawn where there is room, and always part of the tip
@@ -56,7 +56,7 @@ type Edge struct {
 type Box struct {
 	ID         string
 	Group      bool
-	Depth      int // how many groups it is in
+	Depth      int // the number of enclosing groups
 	X, Y, W, H float64
 }
 
@@ -68,8 +68,8 @@ type Line struct {
 	Points   []float64
 }
 
-// Arrange returns the places of everything in a picture, for those who draw it themselves, and its size. Groups come
-// before what is in them.
+// Arrange returns the positions of all boxes and lines in a picture, for callers that draw it themselves, and its size.
+// Groups come before their members.
 func Arrange(p *Picture) (boxes []Box, lines []Line, width, height float64) {
 	s := layOut(p)
 	name := func(it *item) string {

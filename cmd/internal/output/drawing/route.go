@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// manyLinks is how many arrows a level may have for labels to be tried.
+	// manyLinks is the largest number of arrows on a level with labels.
 	manyLinks = 1500
-	// huge is from how many arrows on a level's arrows are coarse: they are made of straight lines, and each stretch that
-	// several share is drawn once.
+	// huge is the number of arrows from which on a level's arrows are coarse: they consist of straight lines, and
+	// shared stretches are drawn once.
 	huge = 3000
 )
 
-// route gives everything in a layered block its place, and every link its curve: through the gaps between columns it
-// bends, in a column it is straight.
+// route positions everything in a layered block, and gives every link its curve, which bends in the gaps between
+// columns and is straight in a column.
 func (b *block) route(linksOfLevel int) {
 	top := math.Inf(1)
 	for _, line := range b.lines {
@@ -69,9 +69,9 @@ func (b *block) route(linksOfLevel int) {
 	}
 	b.w = x
 	ports := b.ports()
-	drawn := map[*item]int{} // how many stops of the line that leaves an item have been drawn
+	drawn := map[*item]int{} // the number of drawn stops of the line that leaves an item
 	var curve []point
-	var stops []int // where in the curve each column of the chain but the last is left behind
+	var stops []int // the points of the curve at which it leaves each column of the chain except the last
 	for _, l := range b.links {
 		if l.from == l.to {
 			continue
@@ -141,7 +141,7 @@ func (b *block) ports() map[*link]float64 {
 	return ports
 }
 
-// inset is how far the outline of a box lies inside of its left side at a height.
+// inset returns the distance between a box's left side and its outline at a height.
 func (it *item) inset(y float64) float64 {
 	if it.node == nil {
 		return 0
@@ -185,7 +185,7 @@ func (r rect) overlaps(o rect) bool {
 	return r.x < o.x+o.w && o.x < r.x+r.w && r.y < o.y+o.h && o.y < r.y+r.h
 }
 
-// labels puts labels beside the ends of links, or where those start, or along them, where nothing else is in the way.
+// labels puts labels beside the ends of links, their starts, or along them, where there is free space.
 func (b *block) labels() {
 	taken, dots := make(crowd[rect]), make(crowd[point])
 	for _, it := range b.items {
@@ -214,7 +214,7 @@ func (b *block) labels() {
 	}
 }
 
-// labelPlaces are where a label of a width may stand, the best first: left ends of base lines.
+// labelPlaces returns the possible positions of a label with a width, best first: left ends of base lines.
 func (l *link) labelPlaces(w float64) []point {
 	first, last := l.curve[0], l.curve[len(l.curve)-1]
 	if l.reversed {
@@ -235,12 +235,12 @@ func (l *link) labelPlaces(w float64) []point {
 	return places
 }
 
-// crowd finds what is near to a place.
+// crowd finds the elements near a place.
 type crowd[T any] map[[2]int][]T
 
 const crowdCell = 64.0
 
-// cells calls fn for each cell that a rectangle touches until it answers true, and answers that.
+// cells calls fn for each cell that a rectangle touches until it returns true, and returns that.
 func (c crowd[T]) cells(r rect, fn func(cell [2]int) bool) bool {
 	for x := math.Floor(r.x / crowdCell); x <= (r.x+r.w)/crowdCell; x++ {
 		for y := math.Floor(r.y / crowdCell); y <= (r.y+r.h)/crowdCell; y++ {
@@ -259,12 +259,12 @@ func (c crowd[T]) add(r rect, thing T) {
 	})
 }
 
-// any reports whether something near to r is in the way.
+// any reports whether an element near r is in the way.
 func (c crowd[T]) any(r rect, inTheWay func(T) bool) bool {
 	return c.cells(r, func(cell [2]int) bool { return slices.ContainsFunc(c[cell], inTheWay) })
 }
 
-// dots are points on a link, close enough to each other for none to jump over a label.
+// dots returns points on a link, so close together that a label cannot lie between them.
 func (l *link) dots() []point {
 	var list []point
 	for i := 0; i+3 < len(l.curve); i += 3 {

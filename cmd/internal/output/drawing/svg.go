@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Write writes a picture as a document of its own. Its colours follow what the viewer prefers, light or dark; viewers
-// that know no variables draw it light.
+// Write writes a picture as an SVG document. Its colours follow the viewer's preference, light or dark; viewers without
+// support for variables draw it light.
 func Write(w io.Writer, p *Picture) error {
 	s := layOut(p)
 	x := &writer{bufio.NewWriter(w)}
@@ -23,7 +23,7 @@ func Write(w io.Writer, p *Picture) error {
 	x.printf("%s", styles)
 	x.printf(`<rect class="paper" width="%s" height="%s"/>`+"\n", num(s.w), num(s.h))
 	x.head(p)
-	// Frames lie behind what is in them, lines on the frames, and boxes on the lines.
+	// The order is: frames, lines, boxes.
 	frames := slices.DeleteFunc(slices.Clone(s.items), func(it *item) bool { return it.group == nil })
 	slices.SortStableFunc(frames, func(a, b *item) int { return a.depth - b.depth })
 	for _, it := range frames {
@@ -45,7 +45,7 @@ func Write(w io.Writer, p *Picture) error {
 	return x.w.Flush()
 }
 
-// writer writes the parts of a document. That writing has failed shows in the end.
+// writer writes the parts of a document. Flush returns a failed write.
 type writer struct{ w *bufio.Writer }
 
 func (x *writer) printf(format string, args ...any) { fmt.Fprintf(x.w, format, args...) }
@@ -73,13 +73,12 @@ func escape(s string) string {
 
 var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
-// hues is the number of colours of lines. A line has the colour of the box that it leaves; boxes take the colours in
-// turn.
+// hues is the number of colours of lines. A line has the colour of its first box; boxes get the colours in turn.
 const hues = 6
 
-// styles are the style sheet, with a light and a dark shade of each colour, and the heads of arrows. Viewers that know
-// no variables leave out the second of each pair. The sizes of texts, the kinds of boxes and the hues are those of this
-// package.
+// styles are the style sheet, with a light and a dark shade of each colour, and the heads of arrows. Viewers without
+// support for variables ignore the second of each pair. The sizes of texts, the kinds of boxes and the hues are those
+// of this package.
 //
 //go:embed styles.svg
 var styles string
@@ -128,7 +127,7 @@ func (x *writer) box(it *item) {
 		escape(shorten(n.Name, nameLetters)))
 }
 
-// shape draws the outline of a kind of box: all of them touch the middles of all four sides, where arrows end.
+// shape draws the outline of a kind of box. All outlines touch the middles of the four sides, where arrows end.
 func (x *writer) shape(kind Kind, r rect) {
 	box := func(r rect, radius float64) {
 		x.printf(`<rect x="%s" y="%s" width="%s" height="%s" rx="%s"/>`, num(r.x), num(r.y), num(r.w), num(r.h), num(radius))
@@ -155,13 +154,13 @@ func (x *writer) shape(kind Kind, r rect) {
 }
 
 const (
-	// crowded is from how many arrows on those that leave one of a few boxes for very many others are faint. Where many
-	// run together they still show.
+	// crowded is the number of arrows from which on the arrows of boxes with very many of them are faint. Bundles of
+	// them remain visible.
 	crowded = 150
 	many    = 24
 )
 
-// links draws all arrows. Very many are grouped by how they look, which takes half of the text.
+// links draws all arrows. Very many are grouped by style, which halves the text.
 func (x *writer) links(list []*link) {
 	list = slices.DeleteFunc(slices.Clone(list), func(l *link) bool { return len(l.curve) == 0 })
 	look := func(l *link) string {
@@ -176,7 +175,7 @@ func (x *writer) links(list []*link) {
 			x.printf(`<g class="edge %s>`, look(l))
 			x.title(strings.Join(l.tips, "\n"))
 			d := pathOf(l)
-			if len(list) < crowded { // a wider line to rest the pointer on
+			if len(list) < crowded { // a wider line for the pointer
 				x.printf(`<path class="near" d="%s"/>`, d)
 			}
 			x.printf(`<path d="%s"/></g>`+"\n", d)
@@ -254,7 +253,7 @@ func used(p *Picture) (list []Kind) {
 
 const legendArrow = "arrows lead from what is needed to what needs it"
 
-// legendWidth is how wide the legend below a drawn graph is, in the units of the drawing.
+// legendWidth returns the width of the legend below a graph, in the units of the drawing.
 func legendWidth(p *Picture) float64 {
 	w := textWidth(legendArrow, 12)
 	for _, kind := range used(p) {

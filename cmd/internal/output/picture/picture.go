@@ -14,11 +14,11 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// OpenMembers is how many members of components a picture shows. Further components are closed boxes.
+// OpenMembers is the largest number of members of components in a picture. Further components are closed boxes.
 const OpenMembers = 600
 
-// WriteSVG draws a program. Components whose text is known are groups around what they are made of; calls of provider
-// functions have boxes of their own.
+// WriteSVG draws a program. Components with a known body are groups of their members; calls of provider functions have
+// boxes of their own.
 func WriteSVG(w io.Writer, p *check.Program) error {
 	s := &sketch{program: p, left: OpenMembers}
 	resources := 0
@@ -33,7 +33,7 @@ func WriteSVG(w io.Writer, p *check.Program) error {
 	return drawing.Write(w, &s.picture)
 }
 
-// sketch gathers what is drawn of a program.
+// sketch collects the parts of a program's picture.
 type sketch struct {
 	program *check.Program
 	picture drawing.Picture
@@ -124,13 +124,13 @@ func (s *sketch) group(n *check.Node, box *drawing.Node, prefix string, around [
 	s.body(n.Resource.Component.Body, box.ID, fmt.Sprintf("%sn%d.", prefix, n.Index), open)
 }
 
-// needer is something with edges to what it needs.
+// needer is an element with edges to its dependencies.
 type needer struct {
 	id, prefix, group, name string
 	needs                   []check.Edge
 	of                      func(*check.Node) string // the ID of a node
 	exprs                   []ast.Expr
-	itself                  *ast.Call // the call that the needer stands for
+	itself                  *ast.Call // the call that the needer represents
 }
 
 // edges adds the arrows to a needer. The inputs of its calls of provider functions have arrows to the calls, and the
@@ -140,12 +140,12 @@ func (s *sketch) edges(o *needer) {
 		source *diag.Source
 		offset int32
 	}
-	references := map[at]string{} // by where they begin
+	references := map[at]string{} // by their start
 	type call struct {
 		id    string
 		where diag.Range
 	}
-	var calls []call // those around others first
+	var calls []call // outer calls first
 	for _, e := range o.exprs {
 		ast.Walk(e, func(e ast.Expr) bool {
 			switch e := e.(type) {
@@ -174,7 +174,7 @@ func (s *sketch) edges(o *needer) {
 	for _, need := range o.needs {
 		label, known := references[at{need.Range.Source, need.Range.Start}]
 		tip := o.name + " uses " + label
-		if !known { // no reference says so, but an option or a type
+		if !known { // by an option or a type, not by a reference
 			label = need.To.Name
 			tip = fmt.Sprintf("%s needs %s because of %s", o.name, label, strings.TrimSpace(firstLine(need.Range.Text())))
 		}
@@ -230,7 +230,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// place is where something stands, in brackets behind a text; empty when that is not known.
+// place returns a position in brackets for appending to a text; empty if unknown.
 func place(r diag.Range) string {
 	if r.IsZero() {
 		return ""

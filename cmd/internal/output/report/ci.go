@@ -14,23 +14,23 @@ import (
 	"strings"
 )
 
-// CI writes what a CI system shows beside a build, without any flag: under GitHub Actions the summary of the step,
-// annotations and outputs; under GitLab the reports that its merge requests read.
+// CI writes reports that a CI system shows with a build, without any flag: for GitHub Actions the summary of the step,
+// annotations and outputs; for GitLab the reports of its merge requests.
 type CI struct {
 	System System
 	Getenv func(string) string
-	// Log is where commands to the system go, which it reads from the log of the step.
+	// Log receives commands that the system reads from the log of the step.
 	Log io.Writer
 }
 
-// The files that a job under GitLab finds in the folder of its project.
+// The files for a job of GitLab in the folder of its project.
 const (
 	GitLabQuality = "yamlhost-code-quality.json"
 	GitLabTests   = "yamlhost-junit.xml"
 	GitLabPlan    = "yamlhost-plan.json"
 )
 
-// Write reports a finished run to the CI system. A fault of one part does not keep the others from being written.
+// Write reports a finished run to the CI system. An error of one part does not prevent the others.
 func (c CI) Write(r *Record) error {
 	switch c.System {
 	case GitHub:
@@ -72,8 +72,8 @@ func writeTo(path string, flag int, write func(io.Writer) error) error {
 	return errors.Join(write(file), file.Close())
 }
 
-// writeOutputs writes outputs of the step: result, exit-code, changes, how many of each kind, and output-NAME for each
-// output of the stack that is a scalar. A secret one is left out.
+// writeOutputs writes outputs of the step: result, exit-code, changes, the number of each kind, and output-NAME for
+// each output of the stack that is a scalar. Secret ones are omitted.
 func writeOutputs(w io.Writer, r *Record) error {
 	var b strings.Builder
 	set := func(name, value string) {
@@ -81,7 +81,7 @@ func writeOutputs(w io.Writer, r *Record) error {
 			fmt.Fprintf(&b, "%s=%s\n", name, value)
 			return
 		}
-		end := "end-" + rand.Text() // a value cannot know it, and so cannot forge another output
+		end := "end-" + rand.Text() // unpredictable, so that a value cannot forge another output
 		fmt.Fprintf(&b, "%s<<%s\n%s\n%s\n", name, end, value, end)
 	}
 	set("result", r.Exit.Name)
@@ -129,7 +129,7 @@ func writePlanCounts(w io.Writer, r *Record) error {
 	return json.NewEncoder(w).Encode(counts)
 }
 
-// Group is how a log folds what belongs together.
+// Group has the lines by which a log folds a section.
 type Group struct{ Begin, End string }
 
 // GroupOf returns the lines around a section of a log in a system; empty where it has none. id is unique in the log.
@@ -152,8 +152,7 @@ func GroupOf(s System, id, title string, unix int64) Group {
 	return Group{}
 }
 
-// Origin is where a run comes from: the commit that was checked out, and the build that runs it. The keys are as in
-// Pulumi's histories (F6.12).
+// Origin describes the commit and the build of a run. The keys are as in Pulumi's histories (F6.12).
 type Origin struct {
 	properties [][2]string // key and value, none empty
 }
@@ -177,8 +176,7 @@ func (o *Origin) add(key, value string) {
 	}
 }
 
-// OriginOf looks at the environment and at the git repository around a folder. No program is started and nothing is
-// written.
+// OriginOf reads the environment and the git repository around a folder, without starting a program.
 func OriginOf(getenv func(string) string, dir string) Origin {
 	var o Origin
 	head, branch, remote := gitState(dir)
@@ -210,7 +208,8 @@ func OriginOf(getenv func(string) string, dir string) Origin {
 	return o
 }
 
-// remoteParts takes a remote of git apart: host, owner and repository, without a user or a password before the host.
+// remoteParts matches the parts of a git remote: host, owner and repository, without a user or a password before the
+// host.
 const remoteParts = `^(?:[a-z+]+://)?(?:[^@/]*@)?([^:/]+)(?::\d+/|[:/])(.+)/([^/]+?)(?:\.git)?/?$`
 
 // gitState reads the repository around a folder: the commit, the branch and the remote origin. A missing part is
@@ -272,10 +271,10 @@ func readGit(git string) (head, branch, remote string) {
 	return head, branch, remote
 }
 
-// System is a CI system. The empty one is none.
+// System is a CI system; empty for none.
 type System string
 
-// The systems that get something of their own.
+// The systems with reports of their own.
 const (
 	GitHub    System = "github"
 	GitLab    System = "gitlab"
@@ -287,7 +286,7 @@ const (
 // Systems are the values of --ci besides auto and none.
 var Systems = []System{GitHub, GitLab, Azure, Buildkite, TeamCity}
 
-// SystemOf finds the system that a process runs under by the variables that it sets.
+// SystemOf returns the CI system by the variables that it sets.
 func SystemOf(getenv func(string) string) System {
 	switch {
 	case getenv("GITHUB_ACTIONS") == "true":
@@ -304,14 +303,14 @@ func SystemOf(getenv func(string) string) System {
 	return ""
 }
 
-// variables are the variables in which a CI system tells of a build. A name is empty where there is none.
+// variables are the names of the variables in which a CI system describes a build; empty if there is none.
 type variables struct {
 	system                              string // its name in histories
 	id, number, kind, url, commit, root string
-	branch                              []string // the first one that is set counts
+	branch                              []string // the first one that is set wins
 }
 
-// jenkins gets nothing of its own but its variables.
+// jenkins has variables but no reports.
 const jenkins System = "jenkins"
 
 var variablesOf = map[System]variables{

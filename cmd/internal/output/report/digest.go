@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Digest gathers a preview's events into the one document of `preview --json` (E8.22–E8.24, F7.9).
+// Digest collects a preview's events into the document of `preview --json` (E8.22–E8.24, F7.9).
 type Digest struct {
 	o        view.Options
 	mask     *mask.Masker
@@ -34,7 +34,7 @@ type (
 		Duration      time.Duration          `json:"duration,omitempty"`
 		ChangeSummary map[engine.Op]int      `json:"changeSummary,omitempty"`
 		MaybeCorrupt  bool                   `json:"maybeCorrupt,omitempty"`
-		// BlastRadius is ours: what a plan destroys.
+		// BlastRadius, our addition, is what a plan destroys.
 		BlastRadius *view.BlastRadius `json:"blastRadius,omitempty"`
 		// The following fields are set only if the operation changed something: Pulumi has no document for that.
 		Result  string             `json:"result,omitempty"`
@@ -62,17 +62,16 @@ type (
 		Prefix   string `json:"prefix,omitempty"`
 		Message  string `json:"message,omitempty"`
 		Severity string `json:"severity,omitempty"`
-		// Code and Place are ours: the code of the explain page, and where the fault stands in the user's text.
+		// Code and Place are our additions: the diagnostic code, and the place of the fault in the user's text.
 		Code  diag.Code         `json:"code,omitempty"`
 		Place *diag.PlaceRecord `json:"place,omitempty"`
 	}
 )
 
-// NewDigest makes an empty digest. Of the options only ShowSames, ShowSecrets and where sources are count. Secrets are
-// hidden by m.
+// NewDigest returns an empty digest. It uses only the options ShowSames, ShowSecrets and Source. m masks secrets.
 func NewDigest(o view.Options, m *mask.Masker) *Digest { return &Digest{o: o, mask: m} }
 
-// Event takes an event in. It is called by one goroutine at a time.
+// Event adds an event. It is not safe for concurrent use.
 func (d *Digest) Event(e engine.Event) {
 	switch e := e.(type) {
 	case *engine.Prelude:
@@ -150,8 +149,8 @@ func writeJSONDocument(w io.Writer, r *Record) error {
 	return d.Write(w)
 }
 
-// tells reports whether a step belongs into the document: sames only when asked for, but for the stack, and those that
-// change protection (E8.23). What a refresh finds is told where drift is the result.
+// tells reports whether the document includes a step: unchanged resources only on request, except the stack and changes
+// of protection (E8.23). Results of a refresh are included if the operation looks for drift.
 func (d *Digest) tells(s *engine.Step) bool {
 	if d.o.Drift && s.Op == engine.OpRefresh {
 		drift, computed := view.ChangedPaths(s)

@@ -31,8 +31,8 @@ type (
 	}
 )
 
-// writeGitLab writes the findings as GitLab reads them for the widget of a merge request. A fingerprint stays when
-// lines above a finding come or go, so that GitLab tells old findings from new ones.
+// writeGitLab writes the findings in GitLab's format for the widget of a merge request. A fingerprint does not depend
+// on the lines above a finding, so that GitLab recognizes old findings.
 func writeGitLab(w io.Writer, r *Record) error {
 	list := []qualityJSON{}
 	seen := map[string]int{}
@@ -114,7 +114,7 @@ func (r *Record) fromRoot() diag.Diagnostics {
 	return ds
 }
 
-// rooted returns a path of the working directory as the repository has it.
+// rooted returns a path in the working directory relative to the repository's root.
 func (r *Record) rooted(name string) string {
 	if r.Root == "" {
 		return name

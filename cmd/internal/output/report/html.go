@@ -17,7 +17,7 @@ import (
 var pageText string
 
 // pageResource is a resource on the page. Resources are numbered in the order of the tree, so that edges of the graph
-// and parents are short, and members have one letter because there may be thousands.
+// and parents are short. Members have one letter because there may be thousands of resources.
 type pageResource struct {
 	Name  string `json:"n"`
 	Type  int    `json:"t"` // index into Types
@@ -39,9 +39,9 @@ const (
 	pageLine  = 240
 )
 
-// WriteHTML writes one page that needs nothing else: a tree with filters, findings, outputs and a graph. It loads
-// nothing from the network, and works from a file. The page is a text with slots: with html/template, the program would
-// keep every method of every type (docs/design/size.md).
+// WriteHTML writes a self-contained page: a tree with filters, findings, outputs and a graph. It loads nothing from the
+// network. The page is a text with placeholders: html/template would keep every method of every type in the program
+// (docs/design/size.md).
 func WriteHTML(w io.Writer, r *Record) error {
 	resources, types, err := pageResources(r, pageLines)
 	if err != nil {
@@ -96,7 +96,7 @@ func pageOutputs(outputs []view.Output) string {
 	return pageTable("Outputs", "mono", rows)
 }
 
-// pageTable returns a table of plain texts under a heading, or nothing when there are no rows.
+// pageTable returns a table of plain texts under a heading; empty if there are no rows.
 func pageTable(heading, class string, rows [][]string) string {
 	if len(rows) == 0 {
 		return ""
@@ -113,8 +113,8 @@ func pageTable(heading, class string, rows [][]string) string {
 	return b.String() + "</table>"
 }
 
-// pageResources returns the resources and their types as JSON, which the page has in a script as it is: encoding/json
-// escapes what could end one.
+// pageResources returns the resources and their types as JSON, for a script of the page: encoding/json escapes
+// everything that could end the script.
 func pageResources(r *Record, lines int) (data, types string, err error) {
 	index := make(map[urn.URN]int, len(r.Resources))
 	for i := range r.Resources {
@@ -157,7 +157,7 @@ func pageResources(r *Record, lines int) (data, types string, err error) {
 	return string(text), string(kindText), err
 }
 
-// pageOutcome returns the filter that a resource belongs to.
+// pageOutcome returns the filter of a resource.
 func pageOutcome(item *view.Resource) string {
 	switch item.Outcome {
 	case view.Failed, view.Interrupted:

@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// The elements of a JUnit report, in the order that its schema wants.
+// The elements of a JUnit report, in the order of its schema.
 type (
 	junitSuites struct {
 		XMLName  xml.Name     `xml:"testsuites"`
@@ -32,7 +32,7 @@ type (
 		Skipped    int              `xml:"skipped,attr"`
 		Time       string           `xml:"time,attr"`
 		Timestamp  string           `xml:"timestamp,attr"`
-		Properties *junitProperties // nil without any: the schema wants at least one
+		Properties *junitProperties // nil if empty: the schema requires at least one
 		Cases      []junitCase      `xml:"testcase"`
 	}
 	junitProperties struct {
@@ -83,7 +83,8 @@ func writeJUnit(w io.Writer, r *Record) error {
 	return err
 }
 
-// junitSuiteOf has a test for each resource, and one for the command itself, which has every error that is about none.
+// junitSuiteOf returns a suite with a test for each resource, and one for the command itself, with all errors that
+// concern no resource.
 func junitSuiteOf(r *Record) junitSuite {
 	suite := junitSuite{Name: r.name(), Time: junitTime(r.Took), Timestamp: r.Began.UTC().Format("2006-01-02T15:04:05")}
 	for _, p := range r.Origin.Properties() {

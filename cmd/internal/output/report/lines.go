@@ -15,8 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Lines writes each event as one line of JSON (E8.8, F7.1–F7.8). Internal events are left out but counted, so that
-// sequences have gaps, as with Pulumi (F7.4). It is used by one goroutine at a time.
+// Lines writes each event as one line of JSON (E8.8, F7.1–F7.8). Internal events are omitted but counted, so that
+// sequences have gaps, as in Pulumi (F7.4). It is not safe for concurrent use.
 type Lines struct {
 	out      io.Writer
 	o        view.Options
@@ -24,12 +24,12 @@ type Lines struct {
 	now      func() time.Time
 	sequence int
 	steps    int
-	err      error // the first fault of out
+	err      error // the first error of out
 
 	project, stack string // in front of each line; empty for a command about one stack
 }
 
-// NewLines writes to out. Of the options only ShowSecrets and where sources are count. Secrets are hidden by m.
+// NewLines writes to out. It uses only the options ShowSecrets and Source. m masks secrets.
 func NewLines(out io.Writer, o view.Options, m *mask.Masker) *Lines {
 	return &Lines{out: out, o: o, mask: m, now: time.Now}
 }
@@ -113,7 +113,7 @@ type (
 		Color   string `json:"color"`
 		packJSON
 		EnforcementLevel string `json:"enforcementLevel"`
-		// Place is ours, as in diagnosticJSON.
+		// Place is our addition, as in diagnosticJSON.
 		Place *diag.PlaceRecord `json:"place,omitempty"`
 	}
 	remedyJSON struct {
@@ -212,7 +212,7 @@ func (v *Lines) finding(f view.Finding) {
 	v.write(line)
 }
 
-// withoutSecrets returns a copy of a configuration with the secrets that m knows hidden.
+// withoutSecrets returns a copy of a configuration with the secrets that m knows masked.
 func withoutSecrets(config map[string]string, m *mask.Masker) map[string]string {
 	masked := make(map[string]string, len(config))
 	for k, text := range config {
@@ -261,13 +261,13 @@ func (v *Lines) properties(properties value.Value) json.RawMessage {
 	}
 	text, err := state.AppendValue(nil, shown, form)
 	if err != nil {
-		// Only a value that cannot be written at all gets here, and the state file could not hold it either.
+		// Only a value that JSON cannot represent gets here, and a state file could not hold it either.
 		return json.RawMessage(`{}`)
 	}
 	return text
 }
 
-// elideAssets leaves of assets and archives with a hash only the hash.
+// elideAssets reduces assets and archives with a hash to the hash.
 func elideAssets(v value.Value) value.Value {
 	has := v.Any(func(x value.Value) bool { return x.Is(value.KindAsset) || x.Is(value.KindArchive) })
 	if !has {
@@ -317,7 +317,7 @@ func (v *Lines) diagnostic(m *engine.Message) *diagnosticJSON {
 	return d
 }
 
-// eventLines are the lines of Lines, and after them a line for how the command ended where no operation tells.
+// eventLines writes the lines of Lines, and then a line for the end of the command if no operation reports it.
 type eventLines struct {
 	out            io.Writer
 	project, stack string // of one stack of several
@@ -338,7 +338,7 @@ func (e *eventLines) lines(o view.Options, m *mask.Masker) *Lines {
 	return lines
 }
 
-// find does nothing: findings outside of operations are in the next operation, or in finish.
+// find does nothing: findings outside of operations are reported with the next operation, or by finish.
 func (e *eventLines) find(diag.Diagnostics) error { return nil }
 
 func (e *eventLines) finish(r *Record) error {

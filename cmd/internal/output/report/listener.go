@@ -14,17 +14,17 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// listenerScheme begins the address of a program that wants to hear events while they happen, as Pulumi's automation
-// libraries do.
+// listenerScheme is the scheme of the address of a program that receives events while they happen, such as Pulumi's
+// automation libraries.
 const listenerScheme = "tcp://"
 
-// listener sends lines to a program as Pulumi's Events service has it: one message for each line. One goroutine at a
-// time uses it.
+// listener sends lines to a program by Pulumi's Events service: one message for each line. It is not safe for
+// concurrent use.
 type listener struct {
 	address    string
 	connection *grpc.ClientConn
 	stream     grpc.ClientStreamingClient[pulumirpc.EventRequest, emptypb.Empty]
-	rest       []byte // of a line that is not complete
+	rest       []byte // of an incomplete line
 }
 
 // newListener opens the stream to a program.
@@ -43,7 +43,7 @@ func newListener(target string) (*listener, error) {
 	return &listener{address: address, connection: connection, stream: stream}, nil
 }
 
-// Write sends the lines of data that are complete.
+// Write sends the complete lines.
 func (l *listener) Write(data []byte) (int, error) {
 	l.rest = append(l.rest, data...)
 	for {
@@ -58,7 +58,7 @@ func (l *listener) Write(data []byte) (int, error) {
 	}
 }
 
-// Close waits until the program has taken everything.
+// Close waits until the program has received everything.
 func (l *listener) Close() error {
 	_, err := l.stream.CloseAndRecv()
 	if errors.Is(err, io.EOF) {

@@ -13,7 +13,7 @@ import (
 // MarkdownLimit is the most characters that a comment of a pull request may have.
 const MarkdownLimit = 65_536
 
-// fold describes how much of a Markdown report is left out. Errors go last.
+// fold describes which parts of a Markdown report are omitted. Errors are omitted last.
 type fold struct {
 	changes   int // lines of property changes of one resource
 	creates   bool
@@ -34,9 +34,9 @@ var folds = []fold{
 	{changes: 0, creates: false, rows: 0, findings: 5, lines: 1, sizeLimit: 0},
 }
 
-// WriteMarkdown writes a summary for people who review a change: the result, errors, the resources that change and,
-// folded, their property changes. It stays under MarkdownLimit: it leaves out first the property changes of new
-// resources, then of other resources, then rows of the table, which it counts by type.
+// WriteMarkdown writes a summary for reviewers of a change: the result, errors, the changed resources and, folded,
+// their property changes. To stay under MarkdownLimit it omits first the property changes of new resources, then of
+// other resources, then rows of the table, which it counts by type.
 func WriteMarkdown(w io.Writer, r *Record) error {
 	for i, f := range folds {
 		text := markdown(r, f)
@@ -48,7 +48,7 @@ func WriteMarkdown(w io.Writer, r *Record) error {
 	return nil
 }
 
-// cut cuts a text to so many characters.
+// cut cuts a text to at most most characters.
 func cut(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
@@ -174,7 +174,7 @@ func markdownChanges(b *strings.Builder, r *Record, f fold) {
 				break
 			}
 			line = cut(line, f.sizeLimit)
-			if rest, changes := strings.CutPrefix(line, "~ "); changes { // as the highlighting of diffs knows it
+			if rest, changes := strings.CutPrefix(line, "~ "); changes { // the form that diff highlighting knows
 				line = "! " + rest
 			}
 			lines = append(lines, line)
@@ -198,7 +198,7 @@ func markdownOutputs(b *strings.Builder, r *Record, f fold) {
 	}
 }
 
-// fenced returns a block of code that no line of it can end.
+// fenced returns a block of code with a fence that does not occur in its lines.
 func fenced(language string, lines []string) string {
 	fence := "```"
 	for _, line := range lines {
