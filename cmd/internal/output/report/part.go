@@ -16,9 +16,9 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 )
 
-// Part opens the reports of one stack of a command that works on several. Streamed reports go to the reports of s:
-// events at once, each with the stack's names, and text when the stack has ended. Everything else is written when s
-// is finished, in the order of the parts' numbers. The part is finished before s is. A nil set has no parts.
+// Part opens the reports of one stack of a command with several. Streamed reports write to the reports of s: events at
+// once, each with the stack's names, and text when the stack has ended. All others are written when s is finished, in
+// the order of the parts' numbers. Finish the part before s. A nil set has no parts.
 func (s *Set) Part(number int, project, stack, program string, began time.Time) *Set {
 	if s == nil {
 		return nil
@@ -37,7 +37,7 @@ func (s *Set) Part(number int, project, stack, program string, began time.Time) 
 		case "text":
 			mine.stream = newText(&block{to: s, out: out.out, title: project + "/" + stack})
 		case "json":
-			mine.kind.write = func(io.Writer, *Record) error { return nil } // the whole document has it
+			mine.kind.write = func(io.Writer, *Record) error { return nil } // part of the whole document
 		default:
 			continue
 		}
@@ -46,10 +46,10 @@ func (s *Set) Part(number int, project, stack, program string, began time.Time) 
 	return part
 }
 
-// Gather returns a set without reports, for those who read in its record what became of each resource.
+// Gather returns a set without reports, for callers that read the result of each resource in its record.
 func Gather() *Set { return &Set{mask: mask.New(), untold: true} }
 
-// join takes a finished part in.
+// join adds a finished part.
 func (s *Set) join(r *Record, fault error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,14 +69,14 @@ type locked struct {
 	out io.Writer // used while to.mu is held
 }
 
-// Write takes whole lines.
+// Write writes whole lines.
 func (l *locked) Write(lines []byte) (int, error) {
 	l.to.mu.Lock()
 	defer l.to.mu.Unlock()
 	return l.out.Write(lines)
 }
 
-// block keeps what is written until flush, so that a log shows one stack after the other.
+// block buffers a stack's report until flush, so that a log shows one stack after the other.
 type block struct {
 	to    *Set
 	out   io.Writer // used while to.mu is held
@@ -85,7 +85,7 @@ type block struct {
 	text  bytes.Buffer // guarded by mu
 }
 
-// Write keeps a part of a stack's report until flush.
+// Write buffers a part of a stack's report.
 func (b *block) Write(text []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -101,7 +101,7 @@ func (b *block) flush(r *Record) error {
 	return err
 }
 
-// Quiet reports whether there is nothing to tell but that all is as it was.
+// Quiet reports whether the operation changed nothing and has no findings.
 func (r *Record) Quiet() bool { return r.Title != "" && r.changed() == 0 && len(r.Findings) == 0 }
 
 // gather copies the findings and results of the parts into the record of the whole command.
@@ -151,9 +151,9 @@ type partJSON struct {
 	Stack    string          `json:"stack"`
 	Result   string          `json:"result"` // name of the exit code, or skipped
 	ExitCode int             `json:"exitCode"`
-	Because  string          `json:"because,omitempty"` // of one that was skipped
+	Because  string          `json:"because,omitempty"` // the reason of a skip
 	Seconds  float64         `json:"seconds"`
-	Document json.RawMessage `json:"document,omitempty"` // what the command about this stack alone would have written
+	Document json.RawMessage `json:"document,omitempty"` // the document of a command on this stack alone
 }
 
 // partsJSON is the document of a command about several stacks.
@@ -183,7 +183,7 @@ func writeParts(w io.Writer, r *Record) error {
 	return jsontext.Write(w, document, "  ")
 }
 
-// markdownParts writes a table of stacks, and behind it each one that has more to tell than that.
+// markdownParts writes a table of stacks, followed by those with changes or findings.
 func markdownParts(b *strings.Builder, r *Record, f fold) {
 	b.WriteString("\n| | stack | | |\n|---|---|---|---|\n")
 	for i, part := range r.Parts {
@@ -200,13 +200,13 @@ func markdownParts(b *strings.Builder, r *Record, f fold) {
 		}
 		text := markdown(part, f)
 		if f.rows == 0 {
-			continue // the table has to do
+			continue // the table suffices
 		}
 		fmt.Fprintf(b, "\n<details><summary>%s %s</summary>\n\n%s\n</details>\n", part.mark(), elementText(part.name()), text)
 	}
 }
 
-// mark returns the sign of how a stack or command ended.
+// mark returns the sign for the result of a stack or command.
 func (r *Record) mark() string {
 	switch {
 	case r.Skipped != "":
@@ -219,7 +219,7 @@ func (r *Record) mark() string {
 	return "✅"
 }
 
-// Skip finishes a part that was not begun, with the reason.
+// Skip finishes a part that was not begun, with the reason why.
 func (s *Set) Skip(why string, now time.Time) error {
 	s.note(func(r *Record) { r.Skipped = why })
 	return s.Finish(Exit{Name: "skipped"}, now)

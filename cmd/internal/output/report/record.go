@@ -10,11 +10,11 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 )
 
-// Exit is how a command ended.
+// Exit is the result of a command.
 type Exit struct {
 	Code int
 	Name string // of the code, such as ok or locked
-	Text string // the error that was shown; empty when there is nothing to add to the findings
+	Text string // the error that was shown; empty if the findings are sufficient
 }
 
 // Subject identifies the project and the stack of a command.
@@ -25,8 +25,8 @@ type Subject struct {
 	Stack   string
 	// Program is the file that findings without a place are attached to, relative to the working directory.
 	Program string
-	// Root is the folder of the repository where the system that runs the command says so; places of findings are given
-	// from there. Empty for the working directory.
+	// Root is the folder of the repository according to the CI system, to which places of findings are relative. Empty
+	// for the working directory.
 	Root string
 	Dir  string // the working directory, absolute
 }
@@ -38,15 +38,15 @@ type Case struct {
 	Failures   diag.Diagnostics // without secrets
 }
 
-// Record is everything that reports tell of a command. It is complete, and does not change, once a kind gets it.
+// Record is the content of all reports of a command. It is complete and immutable when a kind receives it.
 type Record struct {
 	Subject
 	Began     time.Time
 	Took      time.Duration
 	Exit      Exit
-	Title     string // of the last operation, such as Updating; empty when there was none
+	Title     string // of the last operation, such as Updating; empty without one
 	Planning  bool   // the last operation was only planned
-	Result    string // of the last operation: succeeded, failed, canceled; empty when it did not come to its end
+	Result    string // of the last operation: succeeded, failed, canceled; empty if it did not end
 	Resources []view.Resource
 	Counts    []view.Counted
 	Outputs   []view.Output
@@ -58,15 +58,16 @@ type Record struct {
 	// Cases are the cases of tests.
 	Cases []Case
 
-	// Parts are the stacks of a command about several; the other members then tell of all of them.
+	// Parts are the stacks of a command with several; the other members then cover all of them.
 	Parts   []*Record
-	Skipped string // why this part was not begun; empty for one that was
+	Skipped string // the reason why this part was not begun; empty if it was
 
-	digest *Digest // nil when nobody asked for JSON
+	digest *Digest // nil without a JSON report
 	number int     // of a part, in the order of the parts
 }
 
-// finish takes what the last operation has to tell. Changes of properties take longest to make: untold leaves them out.
+// finish adds the results of the last operation. With untold it omits changes of properties, which take longest to
+// compute.
 func (r *Record) finish(l *view.Outline, m *mask.Masker, untold bool) {
 	if l != nil {
 		r.Title, r.Stack = l.Title(), l.Stack()
@@ -108,7 +109,7 @@ func (r *Record) add(f view.Finding) {
 	r.Findings = append(r.Findings, f)
 }
 
-// hidden returns a finding without secrets: not in its words, not in the excerpt, and not in a fix.
+// hidden returns a finding with secrets masked in its texts, the excerpt and the fixes.
 func hidden(m *mask.Masker, d diag.Diagnostic) diag.Diagnostic {
 	if m == nil || m.Empty() {
 		return d
@@ -135,7 +136,7 @@ func hidden(m *mask.Masker, d diag.Diagnostic) diag.Diagnostic {
 	return d
 }
 
-// diagnostics returns the findings alone.
+// diagnostics returns the diagnostics of the findings.
 func (r *Record) diagnostics() diag.Diagnostics {
 	ds := make(diag.Diagnostics, 0, len(r.Findings))
 	for _, f := range r.Findings {
@@ -144,14 +145,14 @@ func (r *Record) diagnostics() diag.Diagnostics {
 	return ds
 }
 
-// textOf returns a finding as text with so many lines of advice; 0 for all.
+// textOf returns a finding as text with at most hints lines of advice; 0 for all.
 func textOf(d diag.Diagnostic, hints int) string {
 	var b strings.Builder
-	_ = diag.WriteText(&b, diag.Diagnostics{d}, diag.TextOptions{Hints: hints}) // a Builder takes everything
+	_ = diag.WriteText(&b, diag.Diagnostics{d}, diag.TextOptions{Hints: hints}) // a Builder never fails
 	return b.String()
 }
 
-// changed counts resources that are not as they were.
+// changed counts changed resources.
 func (r *Record) changed() (n int) {
 	for range view.Changed(r.Resources) {
 		n++
@@ -159,7 +160,7 @@ func (r *Record) changed() (n int) {
 	return n
 }
 
-// sentences returns the remarks, and before them what a plan destroys.
+// sentences returns what a plan destroys, followed by the remarks.
 func (r *Record) sentences() []string {
 	if text := r.Blast.String(); text != "" {
 		return append([]string{"Destroys: " + text}, r.Remarks...)

@@ -19,7 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
-// streamed is a report that is written while things happen.
+// streamed is a report that is written during the command.
 type streamed interface {
 	// phase begins an operation; event gets its events, and done ends it.
 	phase(o view.Options, m *mask.Masker) (event func(engine.Event), done func() error)
@@ -29,7 +29,7 @@ type streamed interface {
 	finish(r *Record) error
 }
 
-// output is one report with where it goes.
+// output is one report with its destination.
 type output struct {
 	spec   Spec
 	kind   kind
@@ -38,34 +38,34 @@ type output struct {
 	stream streamed  // nil for what is written at the end
 }
 
-// Set are the reports of one command. Its methods are safe for concurrent use; they do nothing on a nil Set.
+// Set holds the reports of one command. Its methods are safe for concurrent use; they do nothing on a nil Set.
 type Set struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	outputs []*output
 	record  Record
 	outline *view.Outline // of the last operation
 	mask    *mask.Masker
 	ended   bool
-	failed  error // the first fault of a report
+	failed  error // the first error of a report
 	whole   *Set  // of the command, where this is a part of it; nil otherwise. Not changed
 	untold  bool  // see Options; not changed
 }
 
-// Options control what a set is about.
+// Options describe the command and its reports.
 type Options struct {
 	Specs   []Spec
 	Stdout  io.Writer
-	Path    func(string) string // makes a path of a user absolute
+	Path    func(string) string // makes a user's path absolute
 	Subject Subject
 	Origin  Origin
 	Began   time.Time
-	Always  bool // also without specs: somebody reads the record
-	// Untold reports whether without specs nobody reads more of the record than what became of each resource.
+	Always  bool // also without specs, because the record is read
+	// Untold reports whether without specs only the results of resources are read from the record.
 	Untold bool
 }
 
-// Open opens every report before the command does anything. The error names the report that cannot be written;
-// nothing is left open then. Without specs it returns a nil Set.
+// Open opens every report before the command begins. The error names the report that cannot be written; then no file
+// stays open. Without specs it returns a nil Set.
 func Open(o Options) (*Set, error) {
 	if len(o.Specs) == 0 && !o.Always {
 		return nil, nil
@@ -114,7 +114,7 @@ func create(path string) (io.WriteCloser, error) {
 	return os.Create(path)
 }
 
-// plain is the cause of a fault without the path and the call, which the message has.
+// plain returns the cause of an error without the path and the call, which the message has.
 func plain(err error) error {
 	if fault, ok := errors.AsType[*os.PathError](err); ok {
 		return fault.Err
@@ -140,7 +140,7 @@ func (s *Set) TakesStdout() bool {
 	return slices.ContainsFunc(s.outputs, func(out *output) bool { return out.spec.File == "-" })
 }
 
-// About completes what the command is about, once it is known.
+// About sets the stack and program of the command, once they are known.
 func (s *Set) About(project, stack, program string) {
 	s.note(func(r *Record) {
 		r.Project, r.Stack, r.Program = project, stack, cmp.Or(program, r.Program)
@@ -215,7 +215,7 @@ func (s *Set) Phase(o view.Options, m *mask.Masker, known []*engine.Message) (ev
 	}
 }
 
-// AfterPrelude returns a listener that gets messages right behind the event that comes first.
+// AfterPrelude returns a listener that passes messages directly after the first event.
 func AfterPrelude(listen func(engine.Event), messages []*engine.Message) func(engine.Event) {
 	return func(e engine.Event) {
 		listen(e)
@@ -227,7 +227,7 @@ func AfterPrelude(listen func(engine.Event), messages []*engine.Message) func(en
 	}
 }
 
-// Find takes findings outside of operations.
+// Find adds findings outside of operations.
 func (s *Set) Find(ds diag.Diagnostics) {
 	if s == nil || len(ds) == 0 {
 		return
@@ -247,15 +247,15 @@ func (s *Set) Find(ds diag.Diagnostics) {
 	}
 }
 
-// fault keeps the first fault of a report. The caller holds mu.
+// fault keeps the first error of a report. The caller holds mu.
 func (s *Set) fault(err error) {
 	if s.failed == nil {
 		s.failed = err
 	}
 }
 
-// Finish writes what is written at the end, and closes all reports. The first call counts: one that comes from a crash
-// or a second interrupt finds the reports as they are then. The error names the first report that could not be written.
+// Finish writes the reports that are written at the end, and closes all. Only the first call has an effect; in a crash
+// or after a second interrupt the reports are incomplete. The error names the first report that could not be written.
 func (s *Set) Finish(exit Exit, now time.Time) error {
 	if s == nil {
 		return nil
@@ -308,7 +308,7 @@ type kind struct {
 	name, summary string
 	// write writes a whole report at the end.
 	write func(w io.Writer, r *Record) error
-	// stream makes a report that is written while things happen.
+	// stream creates a report that is written during the command.
 	stream func(w io.Writer) streamed
 }
 
@@ -334,7 +334,7 @@ func Kinds() []string {
 	return names
 }
 
-// KindHelp lists the kinds with what they are.
+// KindHelp lists the kinds with their descriptions.
 func KindHelp() string {
 	var parts []string
 	for _, k := range kinds {
@@ -354,7 +354,7 @@ func findKind(name string) (kind, error) {
 		diag.DidYouMean(name, Kinds()), strings.Join(Kinds(), ", "))
 }
 
-// Spec is one --out: a kind, and where it goes.
+// Spec is one --out: a kind and its file.
 type Spec struct {
 	Kind string
 	File string // "-" for standard output

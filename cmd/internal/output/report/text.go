@@ -45,7 +45,7 @@ func (t *text) finish(r *Record) error {
 		_, err = fmt.Fprintf(t.out, "%s, %s\n", diag.Count(faults, "error"), diag.Count(warnings, "warning"))
 	}
 	for _, remark := range r.Remarks {
-		if len(r.Parts) == 0 { // else each has told its own
+		if len(r.Parts) == 0 { // otherwise each part has written its own
 			fmt.Fprintln(t.out, remark)
 		}
 	}

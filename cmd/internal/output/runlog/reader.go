@@ -18,7 +18,7 @@ import (
 
 const extension = ".jsonl"
 
-// Record is an operation as a list of operations has it.
+// Record is an operation in a list of operations.
 type Record struct {
 	ID string `json:"id"`
 	Head
@@ -41,7 +41,7 @@ func names(dir string) ([]string, error) {
 	}
 	moment := func(id string) int64 {
 		digits, _, _ := strings.Cut(id, "-")
-		n, _ := strconv.ParseInt(digits, 10, 64) // the form says that these are digits
+		n, _ := strconv.ParseInt(digits, 10, 64) // only digits match
 		return n
 	}
 	slices.SortFunc(ids, func(a, b string) int {
@@ -54,12 +54,12 @@ func names(dir string) ([]string, error) {
 func forget(dir string) {
 	ids, _ := names(dir)
 	for len(ids) >= kept {
-		_ = os.Remove(filepath.Join(dir, ids[len(ids)-1]+extension)) // somebody else may have done so
+		_ = os.Remove(filepath.Join(dir, ids[len(ids)-1]+extension)) // another process may have removed it
 		ids = ids[:len(ids)-1]
 	}
 }
 
-// List returns the records in a folder, newest first. A record that cannot be read is left out.
+// List returns the records in a folder, newest first. Unreadable records are omitted.
 func List(dir string) ([]Record, error) {
 	ids, err := names(dir)
 	records := make([]Record, 0, len(ids))
@@ -100,8 +100,8 @@ func recordOf(path string) (r Record, ok bool) {
 	return r, true
 }
 
-// Read returns the lines of a record from a byte on, as far as they are complete, and where to go on. from is 0 for the
-// first lines, or the next of an earlier call. Without such a record the error is fs.ErrNotExist.
+// Read returns the complete lines of a record from a byte offset on, and the offset to continue at. from is 0 for the
+// first lines, or the next of an earlier call. It returns fs.ErrNotExist if there is no such record.
 func Read(dir, id string, from int64) (lines []Line, next int64, err error) {
 	const most = 4 << 20 // of one answer, in bytes
 	if !idForm().MatchString(id) || from < 0 {

@@ -20,7 +20,7 @@ type Head struct {
 	Where    string    `json:"where"` // the backend, see Where
 	Project  string    `json:"project"`
 	Stack    string    `json:"stack"`
-	Command  string    `json:"command"` // as people call it, such as up
+	Command  string    `json:"command"` // as users call it, such as up
 	Planning bool      `json:"planning,omitempty"`
 	Began    time.Time `json:"began"`
 	PID      int       `json:"pid"`
@@ -42,8 +42,8 @@ type Line struct {
 	Severity string         `json:"s,omitempty"`
 	Policy   string         `json:"p,omitempty"` // pack and name
 	Changes  map[string]int `json:"c,omitempty"`
-	Policies int            `json:"n,omitempty"` // how many findings of policies there were
-	Drift    int            `json:"d,omitempty"` // how many resources a refresh found changed or gone
+	Policies int            `json:"n,omitempty"` // the number of findings of policies
+	Drift    int            `json:"d,omitempty"` // the number of resources that a refresh found changed or deleted
 }
 
 // Kind is the kind of a line.
@@ -73,11 +73,11 @@ func Where(b *backend.Backend) string {
 	return b.PublicURL()
 }
 
-// Folder returns the folder of records below the folder that holds plugins and schemas.
+// Folder returns the folder of records below Pulumi's home folder.
 func Folder(home string) string { return filepath.Join(home, "yamlhost", "runs") }
 
-// Recorder writes the record of one operation. It is used by one goroutine at a time. A nil Recorder does nothing, and
-// a record that cannot be written ends without an error: the operation matters more.
+// Recorder writes the record of one operation. It is not safe for concurrent use. A nil Recorder does nothing. A record
+// that cannot be written ends without an error, since the operation is more important.
 type Recorder struct {
 	file     *os.File
 	began    time.Time
@@ -87,7 +87,7 @@ type Recorder struct {
 	ended    bool
 }
 
-// Begin starts a record in a folder. It returns nil if there is no such folder. Secrets are hidden by m.
+// Begin starts a record in a folder. It returns nil if there is no such folder. m masks secrets.
 func Begin(dir string, h Head, m *mask.Masker) *Recorder {
 	if _, err := os.Stat(dir); dir == "" || err != nil {
 		return nil
@@ -115,7 +115,7 @@ func (r *Recorder) line(l Line) {
 	r.write(l)
 }
 
-// Event records an event. Those of default providers are left out.
+// Event records an event. Events of default providers are omitted.
 func (r *Recorder) Event(e engine.Event) {
 	if r == nil {
 		return

@@ -14,8 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// BlastRadius counts the objects that an operation destroys, and names those that hold data. Components, providers,
-// and objects that are only forgotten do not count.
+// BlastRadius counts the objects that an operation destroys, and names those that hold data. Components, providers, and
+// objects that are only removed from the state do not count.
 type BlastRadius struct {
 	Deleted  int    `json:"deleted"`
 	Replaced int    `json:"replaced"`
@@ -92,7 +92,7 @@ func (b *BlastRadius) Take(s *engine.Step, stateful []string) {
 // Destroyed returns the number of objects that the operation destroys.
 func (b *BlastRadius) Destroyed() int { return b.Deleted + b.Replaced }
 
-// String is one line, such as `2 deleted, 3 replaced, 1 holds data: db`; empty when nothing is destroyed.
+// String returns one line, such as `2 deleted, 3 replaced, 1 holds data: db`; empty if nothing is destroyed.
 func (b *BlastRadius) String() string {
 	var parts []string
 	if b.Deleted > 0 {
@@ -118,7 +118,7 @@ func (b *BlastRadius) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Question returns what of the data would be lost, a line each, for the question before an operation; empty for none.
+// Question returns the data that would be lost, a line each, for the question before an operation; empty for none.
 func (b *BlastRadius) Question() string {
 	if len(b.HoldData) == 0 {
 		return ""

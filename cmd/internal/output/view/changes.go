@@ -18,8 +18,8 @@ import (
 // changeLimit bounds how many property changes of one resource are shown without --diff.
 const changeLimit = 12
 
-// changeLines describes which properties a step changes, one line each, at leaves; nil when there is nothing to tell.
-// Values of secrets are masked on both sides, and properties of hideDiffs are named without values (L4.27).
+// changeLines describes the properties that a step changes, one line for each leaf; nil if there are none. Values of
+// secrets are masked on both sides, and properties of hideDiffs are named without values (L4.27).
 func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string {
 	old, new := inputsOf(s)
 	switch s.Op {
@@ -89,7 +89,7 @@ func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string 
 	return lines
 }
 
-// inputsOf returns the inputs of a step's resource on both sides, null on one that has no resource.
+// inputsOf returns the inputs of a step's resource before and after, null without a resource.
 func inputsOf(s *engine.Step) (old, new value.Value) {
 	if s.Old != nil {
 		old = s.Old.Inputs
@@ -123,7 +123,7 @@ func (c changeWriter) change(l leafChange, hide bool) []string {
 			what = c.mask.Hide(name)
 		}
 		return []string{c.p.paint(cyan, "> "+path+": ") + what + c.p.paint(dim, " (moved from "+l.from+")")}
-	case before == nil && after == nil: // a difference that no value shows
+	case before == nil && after == nil: // a difference without values
 		return []string{c.p.paint(yellow, "~ "+path)}
 	case before == nil:
 		return []string{c.p.paint(green, "+ "+path+": "+show(after))}
@@ -144,12 +144,12 @@ func (c changeWriter) change(l leafChange, hide bool) []string {
 	return c.both(path, show(before), show(after))
 }
 
-// both shows the two sides of a change in one line.
+// both shows the former and the new value in one line.
 func (c changeWriter) both(path, before, after string) []string {
 	return []string{c.p.paint(yellow, "~ "+path+": ") + before + c.p.paint(dim, " => ") + after}
 }
 
-// reasons returns the causes of a replacement that are no properties.
+// reasons returns the causes of a replacement other than properties.
 func reasons(s *engine.Step) []string {
 	if s.Op != engine.OpReplace {
 		return nil
@@ -183,7 +183,7 @@ func forcesReplacement(s *engine.Step, path string) bool {
 	return len(s.Detailed) == 0 && slices.Contains(s.Keys, topLevel(path)) || detailedBelow(s.Detailed, path)
 }
 
-// transformOf returns the file and line of the transform that has set a property; empty where none has.
+// transformOf returns the file and line of the transform that has set a property; empty if none has.
 func transformOf(s *engine.Step, path string) string {
 	for set, position := range s.Transformed {
 		if set != path && !below(set, path) && !below(path, set) {
@@ -218,8 +218,8 @@ func topLevel(path string) string {
 	return path
 }
 
-// leafChange is one leaf that differs. A side that has none is nil. Of an element of a list that has another place,
-// from is the path that it had, and what it contains may have changed as well.
+// leafChange is one leaf that differs. A missing side is nil. For a list element that has moved, from is its former
+// path, and its content may have changed as well.
 type leafChange struct {
 	path          string
 	before, after *value.Value
@@ -280,7 +280,7 @@ func joinKey(path, key string) string {
 // showValue returns a value on one line, cut when long. Unknown values are marked as such; secrets are masked unless
 // shown.
 func showValue(v value.Value, showSecrets bool, m *mask.Masker) string {
-	text := m.Hide(valueText(v, showSecrets)) // before it is cut, which would leave the beginning of a secret
+	text := m.Hide(valueText(v, showSecrets)) // before cutting, which would leave the beginning of a secret
 	const limit = 100
 	if runes := []rune(text); len(runes) > limit {
 		return string(runes[:limit-1]) + fmt.Sprintf("… (%s)", diag.Count(len(text), "byte"))
@@ -343,10 +343,10 @@ func contentName(path, uri, hash string) string {
 	return "text " + hash
 }
 
-// refreshChanges divides the differences that a refresh has found. Drift are those that the provider's own diff names:
-// the next update would change them back. All others are computed by the provider.
+// refreshChanges splits the differences found by a refresh. Drift are those in the provider's own diff, which the next
+// update would change back. All others are computed by the provider.
 func refreshChanges(s *engine.Step) (drift, computed []leafChange) {
-	if s.Old == nil || s.New == nil { // that it is gone says it all
+	if s.Old == nil || s.New == nil { // a deleted resource needs no details
 		return nil, nil
 	}
 	named := namedBy(s)
@@ -374,15 +374,15 @@ func refreshChanges(s *engine.Step) (drift, computed []leafChange) {
 	return drift, computed
 }
 
-// names are the properties that a provider's diff names.
+// names holds the properties in a provider's diff.
 type names struct {
 	paths          []string
-	inputs         [2]value.Value // narrow names of whole properties to the parts that inputs set
+	inputs         [2]value.Value // restrict whole properties to the parts that inputs set
 	insideOfInputs bool
 }
 
 // namedBy returns the properties that the diff of a step names. A diff without details names whole properties, or
-// nothing: then the parts that inputs set are meant.
+// nothing: then it means the parts that inputs set.
 func namedBy(s *engine.Step) names {
 	n := names{paths: slices.Sorted(maps.Keys(s.Detailed))}
 	if len(n.paths) > 0 {
@@ -409,7 +409,7 @@ func (n names) has(path string) bool {
 	})
 }
 
-// related reports whether one of two property paths is the other one or leads into it.
+// related reports whether two property paths are equal or one is a prefix of the other.
 func related(a, b string) bool {
 	p, err := value.ParsePath(a)
 	q, otherErr := value.ParsePath(b)
@@ -419,8 +419,8 @@ func related(a, b string) bool {
 	return p.Contains(q) || q.Contains(p)
 }
 
-// ChangedPaths returns the paths of the properties that a step changes. For a refresh these are the ones that drifted,
-// and computed are those that only the provider computes.
+// ChangedPaths returns the paths of the properties that a step changes. For a refresh, paths are those that drifted,
+// and computed those that only the provider computes.
 func ChangedPaths(s *engine.Step) (paths, computed []string) {
 	if s.Op == engine.OpRefresh {
 		drifted, others := refreshChanges(s)
@@ -446,7 +446,7 @@ func computedCount(n int) string {
 	return fmt.Sprintf("%d computed properties", n)
 }
 
-// ComputedNote returns a note on changes in n computed properties of so many resources in one line.
+// ComputedNote returns a line about changes in n computed properties of a number of resources.
 func ComputedNote(n, resources int) string {
 	return computedCount(n) + " of " + diag.Count(resources, "resource") + " changed; --show-computed shows them"
 }

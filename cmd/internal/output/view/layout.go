@@ -14,7 +14,7 @@ import (
 // cells are the columns of one row of the tree, without colours.
 type cells struct {
 	sign, name, typ, status, note string
-	short                         string // what of the status must be seen where it does not fit
+	short                         string // the essential part of the status, if the whole does not fit
 	from, to                      int    // the part of name that its siblings do not share; nothing where they are equal
 	depth                         int
 	color                         paint // of sign and status
@@ -33,12 +33,12 @@ const (
 	leastNote = 8
 )
 
-// arrange chooses widths so that no row is wider than the terminal and type and status stay visible. A width of 0 is no
-// limit. One cell stays free at the right: a terminal may wrap behind a full line.
+// arrange chooses widths so that no row is wider than the terminal, with type and status visible. A width of 0 means no
+// limit. One cell on the right stays free, since a terminal may wrap after a full line.
 func arrange(rows []cells, width int) columns {
 	c := columns{lead: 2, width: max(0, width-1)}
 	mostName, mostType := maxName, maxType
-	if width == 0 { // nothing is cut where there is room without end
+	if width == 0 { // no limit: nothing is cut
 		mostName, mostType = math.MaxInt, math.MaxInt
 	}
 	for _, r := range rows {
@@ -67,7 +67,7 @@ func arrange(rows []cells, width int) columns {
 func (c columns) line(r cells, p palette) string {
 	indent := 2 * r.depth
 	if c.width > 0 {
-		indent = min(indent, c.name/2) // a deep row still has half of its column for its name
+		indent = min(indent, c.name/2) // a deep row keeps half of its column for its name
 	}
 	name := strings.Repeat(" ", indent) + cutTelling(r.name, r.from, r.to, c.name-indent)
 	status := r.status
@@ -99,11 +99,11 @@ func fill(s string, width int) string {
 	return s
 }
 
-// cutEnd shortens a text to a width; an ellipsis stands for the rest.
+// cutEnd shortens a text to a width, with an ellipsis at its end.
 func cutEnd(s string, width int) string { return ansi.Truncate(s, max(0, width), "…") }
 
-// cutTelling shortens a name to a width and keeps its part between from and to, which tells it from its siblings, if
-// that fits.
+// cutTelling shortens a name to a width. It keeps the part between from and to, which distinguishes it from its
+// siblings, if that fits.
 func cutTelling(s string, from, to, width int) string {
 	whole := ansi.StringWidth(s)
 	if from >= to || whole <= width {
@@ -114,7 +114,7 @@ func cutTelling(s string, from, to, width int) string {
 	if room < 2 {
 		return cutMiddle(s, width)
 	}
-	// The head is cut at its end and the tail at its beginning; what one does not need, the other may have.
+	// The head is cut at its end and the tail at its beginning; each may use the room that the other does not need.
 	tailRoom := min(ansi.StringWidth(tail), max(room/2, room-ansi.StringWidth(head)))
 	return cutEnd(head, room-tailRoom) + part + cutFront(tail, tailRoom)
 }
@@ -151,7 +151,7 @@ func cutMiddle(s string, width int) string {
 	}
 }
 
-// palette paints text for a terminal, or leaves it alone.
+// palette colours text for a terminal, or leaves it unchanged.
 type palette struct{ on bool }
 
 type paint string
@@ -174,15 +174,15 @@ func (p palette) paint(style paint, text string) string {
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }
 
-// opStyle is how an operation looks: the sign in front of the line (E8.1), its colour, and what it is called while it
-// runs, when it is done, and as a plan.
+// opStyle is the presentation of an operation: its sign (E8.1), colour, and words while it runs, when it is done, and
+// as a plan.
 type opStyle struct {
 	sign                   string
 	color                  paint
 	running, done, planned string
 }
 
-// opGone is how a refresh shows a resource that does not exist any more.
+// opGone is the operation that a refresh shows for a deleted resource.
 const opGone engine.Op = "gone"
 
 var opStyles = map[engine.Op]opStyle{
@@ -208,7 +208,7 @@ var opStyles = map[engine.Op]opStyle{
 var summaryOrder = []engine.Op{engine.OpCreate, engine.OpImport, engine.OpUpdate, engine.OpReplace, engine.OpDelete,
 	engine.OpDiscard, engine.OpRead, engine.OpSame}
 
-// Seconds returns a duration as people read it; empty for one that is not worth a word.
+// Seconds formats a duration; empty if it is negligible.
 func Seconds(d time.Duration) string {
 	switch {
 	case d < 100*time.Millisecond:
@@ -223,7 +223,7 @@ func Seconds(d time.Duration) string {
 }
 
 // ShortType returns a type token without its repetitions: random:index/randomPet:RandomPet is random:RandomPet. A
-// module such as core/v1 stays whole, since the version tells types apart.
+// module such as core/v1 stays whole, since the version distinguishes types.
 func ShortType(token string) string {
 	parts := strings.Split(token, ":")
 	if len(parts) != 3 {

@@ -6,15 +6,15 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// mostAligned is the product of lengths up to which lists are aligned; longer ones are compared by position.
+// mostAligned is the largest product of lengths for which lists are aligned; longer ones are compared by position.
 const mostAligned = 250_000
 
-// identityKeys are the members by which elements of lists are known, in order of preference.
+// identityKeys are the members that identify elements of lists, in order of preference.
 var identityKeys = []string{"name", "key", "id", "Name", "Key", "Id", "Sid"}
 
-// listChanges compares lists by their elements rather than by position: what stays is left out, what goes and comes is
-// shown where it stood, elements that are known by a name are compared with themselves, and an element that is in
-// another order among those that stay is shown as a move.
+// listChanges compares lists by their elements rather than by position: unchanged elements are omitted, removed and
+// added ones shown at their position, elements with a name compared by name, and an element in another order among the
+// unchanged ones is shown as a move.
 func listChanges(path string, old, new value.Value, fn func(leafChange)) {
 	item := func(i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 	if old.Len()*new.Len() > mostAligned {
@@ -31,7 +31,7 @@ func listChanges(path string, old, new value.Value, fn func(leafChange)) {
 			taken[i] = true
 		}
 	}
-	// gone reports the elements of old from i to end that nothing of new stands for.
+	// gone reports the elements of old from i to end without a counterpart in new.
 	i := 0
 	gone := func(end int) {
 		for ; i < end; i++ {
@@ -64,8 +64,8 @@ func listChanges(path string, old, new value.Value, fn func(leafChange)) {
 	gone(old.Len())
 }
 
-// unnamed finds the element of old that stood where element k of new stands now, for lists whose elements have no
-// names: the first that is left, from i on, before the next one that stays. It is -1 where there is none.
+// unnamed returns the index of the element of old at the position of element k of new, for lists whose elements have no
+// names: the first remaining one from i on, before the next one that stays; -1 if there is none.
 func unnamed(old, new value.Value, partner []int, stays, taken []bool, i, k int) int {
 	end := old.Len()
 	for next := k + 1; next < len(partner); next++ {
@@ -85,8 +85,8 @@ func unnamed(old, new value.Value, partner []int, stays, taken []bool, i, k int)
 	return -1
 }
 
-// partners finds for each element of new the one of old that it is, or -1: first those that are equal and in order,
-// then those that are equal elsewhere, then those that have the same name.
+// partners returns for each element of new the index of its counterpart in old, or -1: first equal elements in order,
+// then equal ones elsewhere, then those with the same name.
 func partners(old, new value.Value) []int {
 	partner := make([]int, new.Len())
 	for k := range partner {
@@ -108,8 +108,7 @@ func partners(old, new value.Value) []int {
 	return partner
 }
 
-// movable reports whether two elements are equal and say enough that one can be told to be the other in a new place. Of
-// a null, nobody would say that it has moved.
+// movable reports whether two elements are equal and may be shown as a move, which makes no sense for null.
 func movable(a, b value.Value) bool { return !a.IsNull() && equalElements(a, b) }
 
 func sameIdentity(a, b value.Value) bool {
@@ -121,7 +120,7 @@ func equalElements(a, b value.Value) bool {
 	return value.SameContent(a, b) && a.ContainsSecret() == b.ContainsSecret()
 }
 
-// inOrder marks as many partners as possible whose indexes ascend: those elements stay, and the others have moved.
+// inOrder marks a longest ascending subsequence of partners: those elements stay, and the others have moved.
 func inOrder(partner []int) []bool {
 	length, before := make([]int, len(partner)), make([]int, len(partner))
 	last := -1
@@ -147,7 +146,7 @@ func inOrder(partner []int) []bool {
 	return stays
 }
 
-// identity returns the name of a list element; empty when it has none.
+// identity returns the name of a list element; empty if it has none.
 func identity(v value.Value) string {
 	if !v.Is(value.KindMap) || v.IsSecret() {
 		return ""

@@ -17,9 +17,10 @@ import (
 // frame is the interval between redraws of a live view during an operation.
 const frame = 100 * time.Millisecond
 
-// live draws a tree of resources on a terminal, over and over at the same place, and ends with a report.
+// live draws a tree of resources on a terminal, repeatedly at the same place, and ends with a report.
 //
-// The view only writes: it never reads the terminal and never changes its mode, so questions and signals work as ever.
+// The view only writes: it never reads the terminal and never changes its mode, so questions and signals are not
+// affected.
 type live struct {
 	*View
 	region region
@@ -34,7 +35,7 @@ func newLive(o Options, m *mask.Masker, screen io.Writer) *live {
 	return v
 }
 
-// size returns the terminal's width and height now: people resize it.
+// size returns the present width and height of the terminal.
 func (v *live) size() (width, height int) {
 	width, height = v.o.Width, v.o.Height
 	if v.o.Size != nil {
@@ -70,7 +71,7 @@ func (v *live) end() {
 	fmt.Fprintln(v.o.Err)
 	v.notes(v.o.Err)
 	v.problems(v.o.Err)
-	if v.o.Plan && !v.o.OutTerminal { // a file or a program gets it whole
+	if v.o.Plan && !v.o.OutTerminal { // a file or a program gets the whole plan
 		v.plan(v.o.Out)
 	} else {
 		v.outputs(v.o.Out)
@@ -79,15 +80,14 @@ func (v *live) end() {
 	v.next(v.o.Err)
 }
 
-// draw puts a frame on the screen in the place of the last one. The caller holds mu.
+// draw replaces the last frame on the screen. The caller holds mu.
 func (v *live) draw() {
 	v.dirty = false
 	width, height := v.size()
 	v.region.show(v.lines(width, height), width)
 }
 
-// lines are one frame: as many rows as fit, those that run or failed before those that are done, and a line of
-// progress.
+// lines returns one frame: as many rows as fit, running and failed ones before finished ones, and a line of progress.
 func (v *live) lines(width, height int) []string {
 	room := max(1, height-5) // the title, a line between, progress, and the line of the cursor
 	rows, left := v.pick(room)
@@ -98,15 +98,15 @@ func (v *live) lines(width, height int) []string {
 	return append(lines, v.fit(dim, v.progress(), width))
 }
 
-// pick chooses at most n rows, in the order of the tree: what runs or failed with the components around it, then what
-// changed, then the latest.
+// pick chooses at most n rows, in the order of the tree: running and failed ones with the components around them, then
+// changed ones, then the latest.
 func (v *live) pick(n int) (rows []placed, left int) {
 	total := v.board.tree.count
 	if total <= n {
 		v.walk(func(r placed) { rows = append(rows, r) })
 		return rows, 0
 	}
-	n = max(1, n-1) // the line that says how many are left out
+	n = max(1, n-1) // the line with the number of omitted rows
 	keep := make(map[*row]bool, n)
 	for _, wanted := range []func(*row) bool{
 		func(r *row) bool { return r.running > 0 || r.failed },
@@ -157,8 +157,8 @@ func (v *live) progress() string {
 	return text
 }
 
-// region is the part of a terminal that frames are drawn in: the lines above the cursor that the last frame took. It is
-// not safe for concurrent use.
+// region is the part of a terminal with frames: the lines of the last frame above the cursor. It is not safe for
+// concurrent use.
 type region struct {
 	screen io.Writer
 	widths []int // of the lines of the last frame, in cells
@@ -171,14 +171,14 @@ func (r *region) show(lines []string, width int) {
 	r.widths = r.widths[:0]
 	for _, line := range lines {
 		b.WriteString(line)
-		b.WriteString("\x1b[K\n") // what the last frame had behind the line goes
+		b.WriteString("\x1b[K\n") // clear the rest of the line
 		r.widths = append(r.widths, ansi.StringWidth(line))
 	}
-	b.WriteString("\x1b[J") // and what it had below
+	b.WriteString("\x1b[J") // clear the lines below
 	fmt.Fprint(r.screen, b.String())
 }
 
-// clear takes the last frame from the screen.
+// clear removes the last frame from the screen.
 func (r *region) clear(width int) {
 	var b strings.Builder
 	r.back(&b, width)

@@ -14,23 +14,23 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
-// messageLines bounds what is shown of a message: a failed command's output, for one, has many.
+// messageLines bounds the lines shown of a message, such as the output of a failed command.
 const messageLines = 20
 
-// message shows a message like any other finding, and returns that.
+// message shows a message as a finding, and returns it.
 func (r *report) message(w io.Writer, m *engine.Message) diag.Diagnostic {
 	d := r.finding(m)
 	if r.o.Found != nil {
 		r.o.Found(d)
 	}
-	// Writing to a terminal that is gone cannot be reported to anybody.
+	// A failed write to a closed terminal cannot be reported.
 	_ = diag.WriteText(w, diag.Diagnostics{d}, diag.TextOptions{
 		Color: r.o.Color, Width: r.o.Width, Hints: messageLines, Hide: r.mask.Hide})
 	io.WriteString(w, "\n")
 	return d
 }
 
-// finding turns a message into a diagnostic: with the place of the resource in the user's text, where it is known.
+// finding turns a message into a diagnostic: with the place of the resource in the user's text, if known.
 func (r *report) finding(m *engine.Message) diag.Diagnostic {
 	summary, detail, _ := strings.Cut(strings.TrimRight(m.Text, "\n"), "\n")
 	summary = r.mask.Hide(summary)
@@ -53,7 +53,7 @@ func (r *report) finding(m *engine.Message) diag.Diagnostic {
 }
 
 // place finds a source position, project:///<path>#<line>,<column>, in the user's text. Without an end it covers the
-// word that stands there: the resource's name.
+// word at that position: the resource's name.
 func (r *report) place(position string, until diag.Position) diag.Range {
 	pos := positionIn(position)
 	if pos.line == 0 || r.o.Source == nil {
@@ -74,8 +74,7 @@ func (r *report) place(position string, until diag.Position) diag.Range {
 	return diag.NewRange(source, start, end)
 }
 
-// FindingOf turns a message into a diagnostic with its place in the user's text, where o knows it. Secrets are hidden
-// by m.
+// FindingOf turns a message into a diagnostic with its place in the user's text, if o knows it. m masks secrets.
 func FindingOf(o Options, m *mask.Masker, message *engine.Message) diag.Diagnostic {
 	return (&report{o: o, mask: m}).finding(message)
 }
@@ -114,14 +113,14 @@ func firstOf(names []string, most int) string {
 	return strings.Join(names, ", ")
 }
 
-// leastEqual is how many resources must have failed for the same reason for that to be shown once.
+// leastEqual is the number of resources from which on failures with the same reason are shown once.
 const leastEqual = 3
 
-// mostEqual is how many of the other ones are named.
+// mostEqual is the largest number of other resources to name.
 const mostEqual = 50
 
-// byCause joins messages that tell the same about different resources, such as a server that is away: the first stands
-// for all and names the others. Faults of single properties stay apart, since each has a place of its own.
+// byCause joins equal messages about different resources, such as an unreachable server: the first represents all and
+// names the others. Faults of single properties are not joined, since each has its own place.
 func byCause(list []*engine.Message) []*engine.Message {
 	equal := map[string][]*engine.Message{}
 	for _, m := range list {
@@ -157,7 +156,7 @@ func byCause(list []*engine.Message) []*engine.Message {
 // address matches the path of a URL, which names an object, after its host.
 var address = regexp.MustCompile(`(https?://[^/\s"']+)[^\s"']*`)
 
-// causeOf returns the text of a message without what tells its resource from others: its names, those that were made
+// causeOf returns the text of a message without the parts that differ between resources: their names, names derived
 // from them, and the paths of URLs.
 func causeOf(m *engine.Message) string {
 	text := address.ReplaceAllString(strings.TrimSpace(m.Text), "$1")
@@ -168,8 +167,8 @@ func causeOf(m *engine.Message) string {
 	return string(m.Code) + " " + m.Severity.String() + " " + text
 }
 
-// grouped returns the errors or the warnings, each once. All messages of a resource stand at the position of its
-// first one.
+// grouped returns the errors or the warnings, each once. All messages of a resource are at the position of its first
+// one.
 func (r *report) grouped(errors bool) []*engine.Message {
 	type said struct {
 		urn                    urn.URN

@@ -11,20 +11,20 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
-// Outline gathers the events of one operation for reports: the same tree, words and changes that the views show. It is
+// Outline collects the events of one operation for reports, with the same tree, words and changes as the views. It is
 // not safe for concurrent use.
 type Outline struct{ report }
 
-// NewOutline makes an empty outline. Of the options, those about terminals do not count. Secrets are hidden by m.
+// NewOutline returns an empty outline. It ignores options about terminals. m masks secrets.
 func NewOutline(o Options, m *mask.Masker) *Outline {
 	o.Diff, o.Color, o.Width, o.ShowSecrets = true, false, 0, false
 	return &Outline{report{o: o, mask: m, board: newBoard(o.Stateful...)}}
 }
 
-// Event takes an event in.
+// Event adds an event.
 func (l *Outline) Event(e engine.Event) { l.board.event(e) }
 
-// Title names the operation, such as Previewing update.
+// Title returns the name of the operation, such as Previewing update.
 func (l *Outline) Title() string { return l.o.Operation }
 
 // Stack returns the stack's name.
@@ -36,11 +36,11 @@ func (l *Outline) Summary() *engine.Summary { return l.board.summary }
 // Blast returns what the operation destroys.
 func (l *Outline) Blast() *BlastRadius { return &l.board.blast }
 
-// Outcome is how far a resource got.
+// Outcome is the progress of a resource at the end.
 type Outcome uint8
 
-// The outcomes. A planned resource was only looked at; an interrupted one was being worked on when everything ended; a
-// skipped one was not begun, because of earlier errors.
+// The outcomes. A planned resource was only previewed; an interrupted one was in progress at the end; a skipped one was
+// not begun because of earlier errors.
 const (
 	Planned Outcome = iota
 	Done
@@ -49,8 +49,8 @@ const (
 	Skipped
 )
 
-// outcome returns how far the row's resource got before the operation ended, as a value and in words. A component whose
-// outputs were never registered is as done as its children.
+// outcome returns the progress of the row's resource at the end, as a value and in words. A component without
+// registered outputs counts as done if its children are.
 func (r *row) outcome() (Outcome, string) {
 	style := opStyles[r.op]
 	switch {
@@ -73,15 +73,15 @@ type Resource struct {
 	Component bool
 	Op        engine.Op
 	Sign      string // in front of a line, such as + or +-
-	Words     string // what became of it, or what is planned
+	Words     string // the result or the plan in words
 	Outcome   Outcome
 	Changes   []string // property changes, a line each, masked
 	Needs     []urn.URN
 	Took      time.Duration
-	Place     diag.Range // of its name in the program; zero when it is not known
+	Place     diag.Range // of its name in the program; zero if unknown
 }
 
-// Changed reports whether the resource is anything but as it was.
+// Changed reports whether the resource has changed.
 func (r *Resource) Changed() bool {
 	return r.Outcome >= Failed || r.Op != engine.OpSame && r.Op != engine.OpRead
 }
@@ -89,7 +89,7 @@ func (r *Resource) Changed() bool {
 // IsStack reports whether this is the stack itself.
 func (r *Resource) IsStack() bool { return r.URN.Type() == urn.RootStackType }
 
-// Changed returns the resources of a list that are anything but as they were, without the stack.
+// Changed returns the changed resources of a list, without the stack.
 func Changed(list []Resource) iter.Seq[*Resource] {
 	return func(yield func(*Resource) bool) {
 		for i := range list {
@@ -103,7 +103,7 @@ func Changed(list []Resource) iter.Seq[*Resource] {
 // Resources returns all resources in the order of the tree, and then those that were skipped.
 func (l *Outline) Resources() []Resource { return l.resources(l.resource) }
 
-// Outcomes are Resources without more about each than its name, what was done with it and how far it got.
+// Outcomes is Resources with only the name, operation and outcome of each.
 func (l *Outline) Outcomes() []Resource { return l.resources(outcomeOf) }
 
 func (l *Outline) resources(build func(r *row, depth int) Resource) []Resource {
@@ -123,7 +123,7 @@ func (l *Outline) resources(build func(r *row, depth int) Resource) []Resource {
 	return list
 }
 
-// outcomeOf returns what Outcomes has of one resource.
+// outcomeOf returns the element of Outcomes for one resource.
 func outcomeOf(r *row, depth int) Resource {
 	item := Resource{URN: r.urn, Depth: depth, Component: r.component, Op: r.op, Sign: opStyles[r.op].sign, Took: r.took}
 	item.Outcome, item.Words = r.outcome()
@@ -143,13 +143,13 @@ func (l *Outline) resource(r *row, depth int) Resource {
 	return item
 }
 
-// Finding is a warning or an error of an operation, with the resource that it is about.
+// Finding is a warning or an error of an operation, with the resource concerned.
 type Finding struct {
 	URN urn.URN // empty for one about the whole operation
 	diag.Diagnostic
 }
 
-// Findings returns the warnings and errors, in the order in which they came.
+// Findings returns the warnings and errors, in the order of their events.
 func (l *Outline) Findings() []Finding {
 	var list []Finding
 	for _, m := range l.board.messages {
@@ -167,7 +167,7 @@ type Counted struct {
 	Words string
 }
 
-// PlannedWords returns the sign and the words of an operation that is planned.
+// PlannedWords returns the sign and the words of a planned operation.
 func PlannedWords(op engine.Op) (sign, words string) {
 	style := opStyles[op]
 	return style.sign, style.planned

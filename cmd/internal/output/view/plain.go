@@ -13,14 +13,13 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
-// silence is how long a log stays without a line before it says what is waited for.
+// silence is the time without a line after which a log reports what the operation waits for.
 const silence = 10 * time.Second
 
 // mostTypeInLog is the width at which the type of a resource is cut in a log.
 const mostTypeInLog = 60
 
-// plain writes lines that read well in a log: one for each change when it is done, what is waited for when nothing
-// happens for long, then a report.
+// plain writes lines for a log: one for each finished change, one for long waits, and a report at the end.
 type plain struct {
 	*View
 	begun bool          // there is a line already
@@ -82,7 +81,7 @@ func (v *plain) event(e engine.Event) {
 	case *engine.StepFinished:
 		switch {
 		case r == nil || v.o.SuppressProgress || v.o.Plan || !v.shows(r):
-		case e.Outputs: // of a component or the stack, whose own step nobody hears of
+		case e.Outputs: // of a component or the stack, whose step has no events
 			if !v.told[r] {
 				v.line(r, false)
 			}
@@ -90,7 +89,7 @@ func (v *plain) event(e engine.Event) {
 			v.line(r, false)
 		}
 	case *engine.Summary:
-		// Components that have not registered outputs, perhaps because of a failure: the summary counts them too.
+		// Components that have not registered outputs, perhaps because of a failure, are counted in the summary too.
 		for _, r := range v.board.order {
 			if r.component && r.running == 0 && v.shows(r) && !v.told[r] && !v.o.SuppressProgress && !v.o.Plan {
 				v.line(r, false)
@@ -107,7 +106,7 @@ func (v *plain) event(e engine.Event) {
 	}
 }
 
-// shows reports whether a row is worth a line: it changes, or sames or reads are asked for.
+// shows reports whether a row gets a line: it changes, or the options show unchanged or read resources.
 func (v *plain) shows(r *row) bool {
 	switch r.op {
 	case engine.OpSame:
@@ -128,7 +127,7 @@ func (v *plain) line(r *row, failed bool) {
 	case r.planning:
 		word = style.planned
 	}
-	// A long name or type moves the columns of the lines that follow too, within limits.
+	// A long name or type also widens the columns of the following lines, within limits.
 	typ := cutMiddle(ShortType(r.urn.Type()), mostTypeInLog)
 	v.width.name = max(v.width.name, min(maxName, ansi.StringWidth(r.urn.Name())))
 	v.width.typ = max(v.width.typ, ansi.StringWidth(typ))
@@ -141,7 +140,7 @@ func (v *plain) line(r *row, failed bool) {
 	v.write(strings.TrimRight(text, " "))
 }
 
-// write adds a line; an empty one keeps the first from the title.
+// write adds a line; an empty line separates the first one from the title.
 func (v *plain) write(line string) {
 	v.quiet = false
 	if !v.begun {

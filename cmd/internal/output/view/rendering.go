@@ -20,7 +20,7 @@ type placed struct {
 	depth int
 }
 
-// walk calls fn for every row, parents first; without depth where a list is wanted instead of a tree.
+// walk calls fn for every row, parents first; without depth for a flat list.
 func (r *report) walk(fn func(placed)) {
 	r.board.tree.walk(func(item *row, depth int) {
 		if r.o.Flat {
@@ -30,7 +30,7 @@ func (r *report) walk(fn func(placed)) {
 	})
 }
 
-// final returns the rows of the end: everything that changed or failed, below the components that it belongs to.
+// final returns the rows at the end: everything that changed or failed, below its components.
 func (r *report) final(width int) []string {
 	var rows []placed
 	same := 0
@@ -80,7 +80,7 @@ func (r *report) flatten(rows []placed, all []cells) {
 	}
 }
 
-// fit paints a line that is cut to the terminal's width.
+// fit cuts a line to the terminal's width and colours it.
 func (r *report) fit(style paint, text string, width int) string {
 	if width > 0 {
 		text = cutEnd(text, width-1)
@@ -119,7 +119,7 @@ func (r *report) cells(item *row) cells {
 	if item.isStack() {
 		c.typ = "stack"
 	}
-	if c.name == item.label { // nothing was made visible
+	if c.name == item.label { // without escaped characters
 		c.from, c.to = item.group.telling(item.label)
 	}
 	return c
@@ -131,10 +131,10 @@ func firstLine(s string) string {
 }
 
 // tree arranges rows as the program does: children below their parent, siblings in the order of the program's text. A
-// row keeps its place from the preview to the end, in whatever order the engine gets to it.
+// row keeps its position from the preview to the end, whatever the engine's order is.
 type tree struct {
 	top     []*row             // those without a parent in this operation
-	waiting map[urn.URN][]*row // children that came before their parent
+	waiting map[urn.URN][]*row // children that arrived before their parent
 	names   siblings           // of those at the top
 	count   int                // of rows
 }
@@ -146,7 +146,7 @@ type siblings struct {
 	prefix, suffix string
 }
 
-// add takes one more name in.
+// add adds a name.
 func (s *siblings) add(name string) {
 	if !s.some {
 		s.some, s.prefix, s.suffix = true, name, name
@@ -168,19 +168,19 @@ func commonPrefix(a, b string) string {
 	return a
 }
 
-// telling returns the part of a name that none of its siblings shares, as offsets of bytes: from is not below to where
+// telling returns the part of a name that distinguishes it from its siblings, as byte offsets; from is not below to if
 // there is none.
 func (s *siblings) telling(name string) (from, to int) {
 	return len(s.prefix), len(name) - len(s.suffix)
 }
 
-// position is a place in the program's text. Rows without one come behind those that have one.
+// position is a place in the program's text. Rows without one follow those with one.
 type position struct {
 	file         string
 	line, column int
 }
 
-// add puts a row in its place. parent is nil when the row has none, or when its parent has not come yet.
+// add inserts a row. parent is nil if the row has none, or if its parent has not arrived yet.
 func (t *tree) add(r, parent *row, parentURN urn.URN) {
 	r.seq = t.count
 	t.count++
@@ -198,7 +198,7 @@ func (t *tree) add(r, parent *row, parentURN urn.URN) {
 	}
 	if early := t.waiting[r.urn]; early != nil {
 		delete(t.waiting, r.urn)
-		found := make(map[*row]bool, len(early)) // in one pass: a destruction comes to the parent of all last
+		found := make(map[*row]bool, len(early)) // in one pass, since a destruction reaches the common parent last
 		for _, child := range early {
 			found[child] = true
 			r.adopt(child)
@@ -207,7 +207,7 @@ func (t *tree) add(r, parent *row, parentURN urn.URN) {
 	}
 }
 
-// adopt puts a row below another one. A name that begins with its parent's is shown without it.
+// adopt makes child a child of r. A name that begins with its parent's is shown without that prefix.
 func (r *row) adopt(child *row) {
 	child.label = child.urn.Name()
 	if rest, found := strings.CutPrefix(child.label, r.urn.Name()+"-"); found && rest != "" && !r.isStack() {
@@ -218,7 +218,7 @@ func (r *row) adopt(child *row) {
 	r.children = insert(r.children, child)
 }
 
-// putOnTop puts a row at the top of the tree.
+// putOnTop inserts a row at the top level of the tree.
 func (t *tree) putOnTop(r *row) {
 	r.label, r.group = r.urn.Name(), &t.names
 	t.names.add(r.label)
@@ -253,7 +253,7 @@ func (t *tree) walk(fn func(r *row, depth int)) {
 	visit(t.top, 0)
 }
 
-// positionOf is where the program has the resource of a step.
+// positionOf returns the place of a step's resource in the program.
 func positionOf(s *engine.Step) position {
 	switch {
 	case s.New != nil && s.New.SourcePosition != "":

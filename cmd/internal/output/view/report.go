@@ -24,7 +24,7 @@ type report struct {
 	board *board
 }
 
-// notes shows what providers and the program said in passing, a line each.
+// notes shows informational messages of providers and the program, a line each.
 func (r *report) notes(w io.Writer) {
 	wrote := false
 	for _, m := range r.board.messages {
@@ -38,7 +38,7 @@ func (r *report) notes(w io.Writer) {
 	}
 }
 
-// note returns a passing message: whose it is, or what place in the program it is about, and the text as it stands.
+// note returns an informational message with its source, or its place in the program, and its text.
 func (r *report) note(m *engine.Message) string {
 	subject := ""
 	if m.URN != "" {
@@ -63,7 +63,7 @@ func (r *report) plan(w io.Writer) {
 	full.summary(w)
 }
 
-// planned shows a plan on Out and what is wrong on problems, which may be the same log.
+// planned shows a plan on Out and the findings on problems, which may be the same log.
 func (r *report) planned(problems io.Writer) {
 	if len(r.board.order) > 0 {
 		fmt.Fprintln(problems)
@@ -72,7 +72,7 @@ func (r *report) planned(problems io.Writer) {
 	r.plan(r.o.Out)
 }
 
-// changes shows which properties change, resource by resource, in the order of the tree.
+// changes shows the changed properties, resource by resource, in the order of the tree.
 func (r *report) changes(w io.Writer) {
 	steps := make(map[*row][]*engine.Step)
 	for _, s := range r.board.steps {
@@ -106,7 +106,7 @@ func (r *report) changes(w io.Writer) {
 	}
 }
 
-// outputs shows the stack's outputs; in a preview or after a change, what becomes of each.
+// outputs shows the stack's outputs; in a preview or after a change, with the change of each.
 func (r *report) outputs(w io.Writer) {
 	list := r.Outputs()
 	if len(list) == 0 || r.o.SuppressOutputs {
@@ -121,7 +121,7 @@ func (r *report) outputs(w io.Writer) {
 	for _, out := range list {
 		text, color := out.Text(), colors[out.Sign]
 		fmt.Fprintf(w, "  %s %s ", r.p.paint(color, out.Sign), r.p.paint(color, fill(out.Name+":", width+1)))
-		const piece = 1 << 20 // a large text is not copied as a whole
+		const piece = 1 << 20 // avoid copying a large text as a whole
 		for ; len(text) > piece; text = text[piece:] {
 			_, _ = io.WriteString(w, text[:piece])
 		}
@@ -133,14 +133,14 @@ func (r *report) outputs(w io.Writer) {
 // Output is one output of the stack in a report.
 type Output struct {
 	Name          string
-	Sign          string // "+" new, "~" changed, "-" gone, " " as it was
-	Before, After string // masked texts; empty on a side that has none
-	// Plain is the new value when it is a text, a number or a boolean that is known and not secret; else empty.
+	Sign          string // "+" new, "~" changed, "-" removed, " " unchanged
+	Before, After string // masked texts; empty if missing
+	// Plain is the new value if it is a known and public text, number or boolean; else empty.
 	Plain string
 }
 
-// Text returns the value that the output has or, of one that is gone, had. Of an output that changes it is both; one
-// alone if they are equal, since what differs is not shown, such as a secret or the ID of a resource.
+// Text returns the value of the output, the former value of a removed one, or both of a changed one, unless they are
+// equal as texts, for instance masked secrets.
 func (o Output) Text() string {
 	switch {
 	case o.Sign == "-":
@@ -156,7 +156,7 @@ func (o Output) Text() string {
 // Outputs lists the stack's outputs: first the program's outputs in its order, then the removed ones.
 func (r *report) Outputs() []Output {
 	s := r.board.summary
-	if s == nil || s.Outputs == nil && s.Result == "canceled" { // it did not get to the outputs
+	if s == nil || s.Outputs == nil && s.Result == "canceled" { // canceled before the outputs
 		return nil
 	}
 	old, new := outputsOf(s.OldOutputs), outputsOf(s.Outputs)
@@ -188,8 +188,7 @@ func (r *report) Outputs() []Output {
 	return list
 }
 
-// plainText returns a scalar as other programs take it; empty for everything else, for secrets and for what is not
-// known.
+// plainText returns a public, known scalar as text; empty for anything else.
 func (r *report) plainText(v value.Value) string {
 	if !v.IsKnown() || v.ContainsSecret() {
 		return ""
@@ -274,7 +273,7 @@ func (r *report) Counts() []Counted {
 	return list
 }
 
-// isVerdict reports whether a message only says what the summary says better (E5.48).
+// isVerdict reports whether a message merely repeats the summary (E5.48).
 func isVerdict(m *engine.Message) bool {
 	if m.URN != "" {
 		return false
@@ -286,13 +285,13 @@ func isVerdict(m *engine.Message) bool {
 	return false
 }
 
-// sameOutput reports whether an output is the same for people. The version in a reference to a resource is none of its
-// content; and where an output of a resource is an asset or an archive, Pulumi's host for YAML records an empty map.
+// sameOutput reports whether an output is unchanged for users. It ignores the version in a reference to a resource, and
+// assets and archives, for which Pulumi's host for YAML records an empty map.
 func sameOutput(before, after value.Value) bool {
 	return value.SameContent(plainOutput(before, after), plainOutput(after, after))
 }
 
-// plainOutput is v, with what sameOutput does not compare as it is in after.
+// plainOutput returns v with the parts that sameOutput ignores replaced by those of after.
 func plainOutput(v, after value.Value) value.Value {
 	if ref, ok := v.AsResource(); ok {
 		plain := *ref
@@ -325,7 +324,7 @@ func outputsOf(r *state.Resource) value.Value {
 	return r.Outputs.MapOrEmpty()
 }
 
-// outputText shows an output: text as it is when it is one line, everything else like a property.
+// outputText shows an output: a text of one line unchanged, everything else like a property.
 func outputText(v value.Value, showSecrets bool) string {
 	if s, ok := v.AsString(); ok && (!v.IsSecret() || showSecrets) && !strings.ContainsAny(s, "\n\r\t\x1b") {
 		return `"` + s + `"`
@@ -333,7 +332,7 @@ func outputText(v value.Value, showSecrets bool) string {
 	return valueText(v, showSecrets)
 }
 
-// Figure returns a number as people read it: with commas from a thousand on.
+// Figure formats a number, with commas from a thousand on.
 func Figure(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
@@ -358,7 +357,7 @@ func (r *report) changesAnything() bool {
 	return slices.ContainsFunc(r.board.order, (*row).changes)
 }
 
-// nextStep returns the advice after a command with a result; empty where the user has nothing to do.
+// nextStep returns the advice after a command with a result; empty if there is nothing to do.
 func nextStep(command string, planning, changes bool, result string) string {
 	does := command
 	if command == "preview" || command == "plan" {

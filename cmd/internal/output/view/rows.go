@@ -13,15 +13,15 @@ import (
 // row holds the progress of one resource in this operation.
 type row struct {
 	urn      urn.URN
-	step     *engine.Step // the one that people think of: logical, the latest
+	step     *engine.Step // the latest logical step
 	op       engine.Op
 	planning bool
-	running  int // steps of the resource that are under way
+	running  int // running steps of the resource
 	started  time.Time
 	took     time.Duration
 	failed   bool
 	gone     bool   // a refresh did not find it
-	note     string // the latest passing message
+	note     string // the latest status message
 
 	component bool     // it has no provider: a heading for its children
 	at        position // in the program's text
@@ -29,20 +29,20 @@ type row struct {
 	children  []*row
 	names     siblings  // of the children
 	label     string    // the name as the tree shows it
-	group     *siblings // whose names stand beside it
+	group     *siblings // the rows with the same parent
 
 	counted struct{ running, failed bool } // by the board
 }
 
-// board gathers events by resource. Default providers and other internal steps are left out (E8.13).
+// board collects events by resource, without default providers and other internal steps (E8.13).
 type board struct {
 	now      func() time.Time
 	began    time.Time // of the operation
 	rows     map[urn.URN]*row
-	order    []*row // as they came
+	order    []*row // in the order of arrival
 	tree     tree
-	running  int // rows that are under way
-	failed   int // rows that have failed
+	running  int // running rows
+	failed   int // failed rows
 	messages []*engine.Message
 	summary  *engine.Summary
 	steps    []*engine.Step // finished logical steps, for diffs
@@ -53,13 +53,12 @@ type board struct {
 	spin     int      // frame of the spinner
 }
 
-// newBoard makes the rows of resources that a terminal shows while an operation runs.
-// stateful are globs of types that hold data, besides the built-in ones.
+// newBoard returns an empty board. stateful are globs of types that hold data, besides the built-in ones.
 func newBoard(stateful ...string) *board {
 	return &board{now: time.Now, began: time.Now(), rows: map[urn.URN]*row{}, stateful: stateful}
 }
 
-// event takes an event in and answers with the row that it changed, if any.
+// event adds an event and returns the row that it changed, if any.
 func (b *board) event(e engine.Event) *row {
 	r := b.take(e)
 	if r != nil {
@@ -69,7 +68,7 @@ func (b *board) event(e engine.Event) *row {
 	return r
 }
 
-// change notes whether a row counts, and returns what that adds to the count.
+// change records whether a row counts, and returns the change of the count.
 func change(counted *bool, counts bool) int {
 	switch {
 	case counts && !*counted:
@@ -103,7 +102,7 @@ func (b *board) take(e engine.Event) *row {
 		r := b.row(e.Step)
 		r.running = max(0, r.running-1)
 		if e.Outputs {
-			// For a component, registering its outputs is the end.
+			// A component is done when its outputs are registered.
 			return r
 		}
 		r.planning = e.Planning
@@ -139,7 +138,7 @@ func (b *board) take(e engine.Event) *row {
 		case e.Severity == diag.Info:
 			r.note = e.Text
 		case e.Severity == diag.Error && r.planning && r.running > 0:
-			// A plan tells of a failed step by its error alone (E5.41).
+			// A plan reports a failed step only by its error (E5.41).
 			r.running--
 			r.failed = true
 		}
@@ -151,7 +150,7 @@ func (b *board) take(e engine.Event) *row {
 	return nil
 }
 
-// found returns the op that a finished step is shown as: for a refresh, its result.
+// found returns the operation to show for a finished step: for a refresh, its result.
 func (b *board) found(r *row, e *engine.StepFinished) engine.Op {
 	s := e.Step
 	switch {
@@ -188,7 +187,7 @@ func (b *board) row(s *engine.Step) *row {
 	return r
 }
 
-// take lets a row show a step, unless it shows one already that says more: a replacement says more than its halves.
+// take makes a row show a step, unless it shows a more specific one: a replacement is more specific than its halves.
 func (r *row) take(s *engine.Step, op engine.Op) {
 	if r.step != nil && r.step.Logical() && !s.Logical() && r.op != engine.OpSame {
 		return
@@ -196,17 +195,17 @@ func (r *row) take(s *engine.Step, op engine.Op) {
 	r.step, r.op = s, op
 }
 
-// shown reports whether the row belongs to the end of a display.
+// shown reports whether the row is part of the final display.
 func (r *row) shown(o Options) bool {
 	return r.changes() || r.isStack() || o.ShowSames || o.ShowReads && r.op == engine.OpRead
 }
 
-// holdsShown reports whether anything below the row belongs to the end of a display.
+// holdsShown reports whether anything below the row is part of the final display.
 func (r *row) holdsShown(o Options) bool {
 	return slices.ContainsFunc(r.children, func(child *row) bool { return child.shown(o) || child.holdsShown(o) })
 }
 
-// changes reports whether the row shows anything but something that stayed as it was.
+// changes reports whether the row shows a change or a failure.
 func (r *row) changes() bool { return r.failed || r.op != engine.OpSame && r.op != engine.OpRead }
 
 // isStack reports whether the row is the stack itself.

@@ -24,10 +24,10 @@ import (
 const (
 	contextLines = 2        // around a changed line
 	foldedSize   = 40       // lines of one text's diff without --diff
-	mostText     = 64 << 10 // bytes of a text that is compared by lines or as a structure
+	mostText     = 64 << 10 // largest text in bytes that is compared by lines or as a structure
 )
 
-// structured reads a text as JSON or YAML if it is one: a map or a list, and of YAML more than one line.
+// structured parses a text as JSON or YAML. ok is true for a map or a list, in YAML on more than one line.
 func structured(text string) (kind string, v value.Value, ok bool) {
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" || len(text) > mostText {
@@ -49,8 +49,7 @@ func structured(text string) (kind string, v value.Value, ok bool) {
 	return "yaml", v, err == nil && (v.Is(value.KindMap) || v.Is(value.KindList))
 }
 
-// opaque returns the summary of a text that is not for reading: keys and certificates in PEM, and base64 of more than a
-// line.
+// opaque returns the summary of an unreadable text: keys and certificates in PEM, and base64 of more than a line.
 func opaque(text string) (summary string, ok bool) {
 	sum := sha256.Sum256([]byte(text))
 	digest := "sha256 " + hex.EncodeToString(sum[:4])
@@ -67,7 +66,7 @@ func opaque(text string) (summary string, ok bool) {
 	return fmt.Sprintf("(base64, %s, %s)", diag.Count(len(data), "byte"), digest), true
 }
 
-// textChange shows how a text changes, in more lines than one where that reads better; nil where one line does.
+// textChange shows the change of a text on several lines; nil if one line is better.
 func (c changeWriter) textChange(path, before, after string) []string {
 	if from, was := opaque(before); was {
 		if to, is := opaque(after); is {
@@ -88,7 +87,7 @@ func (c changeWriter) textChange(path, before, after string) []string {
 	return append([]string{c.p.paint(yellow, "~ "+path+":")}, c.unified(before, after)...)
 }
 
-// structuredChange compares two texts as JSON or YAML; nil where they are none, or differ in form only.
+// structuredChange compares two texts as JSON or YAML; nil if they are not, or differ in form only.
 func (c changeWriter) structuredChange(path, before, after string) []string {
 	kind, old, was := structured(before)
 	other, new, is := structured(after)
@@ -102,12 +101,12 @@ func (c changeWriter) structuredChange(path, before, after string) []string {
 		}
 	})
 	if len(lines) == 1 {
-		return nil // white space or the order of keys: the lines show it
+		return nil // white space or the order of keys: a diff by lines shows it
 	}
 	return c.folded(lines)
 }
 
-// folded leaves out the end of a long text, unless the view shows everything.
+// folded omits the end of a long text, unless the view shows everything.
 func (c changeWriter) folded(lines []string) []string {
 	if c.o.Diff || len(lines) <= foldedSize {
 		return lines
@@ -117,7 +116,7 @@ func (c changeWriter) folded(lines []string) []string {
 		diag.Count(rest, "line"))))
 }
 
-// unified returns a diff by lines. Of a line that changes in part, the part is marked where there are colours.
+// unified returns a diff by lines. With colours, it marks the changed part of a line.
 func (c changeWriter) unified(before, after string) []string {
 	if before != "" && !strings.HasSuffix(before, "\n") {
 		before += "\n"
@@ -166,7 +165,7 @@ func (c changeWriter) unified(before, after string) []string {
 	return c.folded(lines)
 }
 
-// markParts paints what differs between two lines, without what they share at both ends.
+// markParts marks the difference between two lines, without their common prefix and suffix.
 func (c changeWriter) markParts(old, new string) (string, string) {
 	head := len(commonPrefix(old, new))
 	tail := 0
@@ -185,9 +184,9 @@ func (c changeWriter) markParts(old, new string) (string, string) {
 // codeMarker is the input of a resource that identifies the code that made it.
 const codeMarker = "__provider"
 
-// codeChange shows how the code of a dynamic provider changes: of each of its files, the lines. It is nil for every
-// other property. The code is sealed in the state although it is a file of the project, like the program itself: its
-// lines are shown, with the secrets in them hidden as they are in the program's.
+// codeChange shows the changed lines in each file of a dynamic provider's code; nil for every other property. The code
+// is sealed in the state although it is a file of the project, like the program itself, so its lines are shown with
+// secrets masked.
 func (c changeWriter) codeChange(typ string, l leafChange) []string {
 	if typ != urn.ProviderType("dynamic") || l.before == nil || l.after == nil {
 		return nil
@@ -212,7 +211,7 @@ func (c changeWriter) fileChanges(old, new map[string]string) []string {
 	slices.Sort(names)
 	var lines []string
 	all := c
-	all.o.Diff = true // what is folded is the whole
+	all.o.Diff = true // the whole is folded below
 	for _, name := range slices.Compact(names) {
 		before, after := c.mask.Hide(old[name]), c.mask.Hide(new[name])
 		if before == after {
@@ -244,7 +243,7 @@ func codeFiles(code string) map[string]string {
 }
 
 // madeByOtherCode describes a change that comes from the code of the resource's provider; nil if the code is unchanged.
-// Of Pulumi's dynamic providers, which keep a text of the code with the resource, it shows the lines.
+// For Pulumi's dynamic providers, which store the code with the resource, it shows the changed lines.
 func (c changeWriter) madeByOtherCode(old, new value.Value) []string {
 	before, had := old.Lookup(codeMarker)
 	after, has := new.Lookup(codeMarker)
@@ -262,7 +261,7 @@ func (c changeWriter) madeByOtherCode(old, new value.Value) []string {
 	return append([]string{c.p.paint(yellow, "~ code of its provider:")}, c.unified(c.mask.Hide(from), c.mask.Hide(to))...)
 }
 
-// shortDigest is enough of a digest to tell two apart.
+// shortDigest returns the beginning of a digest, sufficient to distinguish two.
 func shortDigest(text string) string {
 	const enough = len("sha256:") + 8
 	return text[:min(len(text), enough)]

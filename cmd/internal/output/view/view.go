@@ -19,19 +19,19 @@ type Options struct {
 
 	Interactive bool // Err is a terminal that can be redrawn
 	Color       bool // of Err
-	// OutTerminal and OutColor report whether Out is a terminal, and whether it takes colours.
+	// OutTerminal and OutColor report whether Out is a terminal, and whether it shows colours.
 	OutTerminal, OutColor bool
 
 	Width  int // of the terminal in columns; 0 for no limit
 	Height int // of the terminal in lines; 0 for 24
-	// Size asks for the terminal's width and height, which change while a view is drawn; nil when Width and Height hold.
+	// Size returns the present width and height of the terminal; nil to use Width and Height.
 	Size func() (columns, lines int)
 
-	// Plan reports whether nothing is done: what would be is the result, and goes to Out when it is complete.
+	// Plan reports whether the operation is a preview, whose complete result goes to Out.
 	Plan bool
-	// Followed reports whether what is planned is done next, unless the plan fails.
+	// Followed reports whether the operation follows the plan, unless the plan fails.
 	Followed bool
-	// Flat shows resources without their components, by their whole names.
+	// Flat shows a list of resources by their whole names, without components.
 	Flat bool
 	// Command is the command that the user has called, such as up. The view uses it for its advice; empty for no
 	// advice.
@@ -40,16 +40,16 @@ type Options struct {
 	ShowSames   bool
 	ShowSecrets bool
 	ShowReads   bool
-	// Drift reports whether differences between the state and what exists are the result, also in JSON.
+	// Drift reports whether the result is the difference between the state and the objects, also in JSON.
 	Drift           bool
-	ShowComputed    bool // what only a provider computes, where a refresh finds it changed
-	Diff            bool // property changes of everything that changes, creations too
+	ShowComputed    bool // computed properties that a refresh finds changed
+	Diff            bool // all property changes, also of creations
 	SuppressOutputs bool
-	// Silent leaves out the notes about long waits: nobody watches a file.
+	// Silent omits notes about long waits, for output to a file.
 	Silent bool
 	// Timestamps puts the time in front of each line of progress in a log.
 	Timestamps bool
-	// SuppressProgress leaves out everything before the summary that is no diagnostic.
+	// SuppressProgress omits everything before the summary except diagnostics.
 	SuppressProgress bool
 
 	Stateful []string // globs of types that hold data, besides the built-in list
@@ -57,34 +57,33 @@ type Options struct {
 	Root      string // the project's folder, to which source positions are relative
 	Operation string // the running operation, such as Previewing or Updating
 	Stack     string // name
-	// Crash receives a panic in a goroutine of the view, and does not return; nil lets it end the process as Go does.
+	// Crash receives a panic in a goroutine of the view, and does not return; nil lets the panic end the process.
 	Crash   func(fault any)
-	Secrets []string // texts to hide in values and messages (L9.34), by the rules of package mask
+	Secrets []string // texts to mask in values and messages (L9.34), by the rules of package mask
 	// Mask knows all secrets, if Secrets are not all of them; else nil.
 	Mask *mask.Masker
 
 	// Source finds a text by its path, to show the place of a message; nil to show the place without its text.
 	Source func(path string) *diag.Source
-	// Property finds the value of an input property in the resource at a position; nil for no look-up. It
-	// answers false for one that is not written there.
+	// Property returns the range of the value of an input property of the resource at a position; nil for no lookup. It
+	// returns false for a property that the program does not set.
 	Property func(resource diag.Range, path string) (diag.Range, bool)
 	// Found is called with every finding that is shown; nil for no call. Calls do not overlap.
 	Found func(diag.Diagnostic)
 }
 
-// View shows one operation. Event and Close are called by one goroutine at a time. It has one goroutine of its own,
-// which Close ends and waits for.
+// View shows one operation. Calls of Event and Close must not overlap. It has a goroutine, which Close ends and waits
+// for.
 type View struct {
 	report // its board is guarded by mu
 	display
 
-	mu            sync.Mutex // guards closed and all that the display has
+	mu            sync.Mutex // guards closed and the display
 	closed        bool
 	stop, stopped chan struct{}
 }
 
-// display is one way of showing events. event and tick are called while the mutex of the view is held, and end when
-// nothing else is called any more.
+// display is one way of showing events. event and tick are called with the view's mutex held. end is the last call.
 type display interface {
 	event(engine.Event)
 	tick()
@@ -96,7 +95,7 @@ func newView(o Options, m *mask.Masker) *View {
 		stop: make(chan struct{}), stopped: make(chan struct{})}
 }
 
-// New makes the view that fits the options.
+// New returns the view for the options.
 func New(o Options) *View {
 	m := o.Mask
 	if m == nil {
@@ -112,7 +111,7 @@ func New(o Options) *View {
 	return newPlain(o, m).View
 }
 
-// run calls tick at intervals until the view is closed. It reports a fault of ours.
+// run calls tick at intervals until the view is closed. It reports a panic.
 func (v *View) run(interval time.Duration) {
 	defer close(v.stopped)
 	defer func() {
@@ -162,7 +161,7 @@ func (v *View) Close() {
 	v.end()
 }
 
-// masker hides secret texts wherever they appear.
+// masker returns a masker of secret texts.
 func masker(secrets []string) *mask.Masker {
 	m := mask.New()
 	for _, s := range secrets {
@@ -171,7 +170,7 @@ func masker(secrets []string) *mask.Masker {
 	return m
 }
 
-// LearnNames lets m leave the names of the resource readable that an event is about: they are no values.
+// LearnNames makes m leave the names of an event's resource readable, since they are not values.
 func LearnNames(m *mask.Masker, e engine.Event) {
 	var u urn.URN
 	switch e := e.(type) {
@@ -185,5 +184,5 @@ func LearnNames(m *mask.Masker, e engine.Event) {
 	}
 }
 
-// hiddenSecret stands for a secret in every output (F4.16).
+// hiddenSecret replaces secrets in all output (F4.16).
 const hiddenSecret = "[secret]"

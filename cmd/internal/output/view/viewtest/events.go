@@ -19,7 +19,7 @@ const (
 	CommandURN = urn.URN("urn:pulumi:dev::p::command:local:Command::cmd")
 )
 
-// Resource returns a resource as a state has it: a child of the stack, or the stack itself.
+// Resource returns a resource of a state: a child of the stack, or the stack itself.
 func Resource(u urn.URN, inputs value.Value) *state.Resource {
 	return &state.Resource{URN: u, Type: u.Type(), Custom: u != StackURN, Parent: parentOf(u), Inputs: inputs,
 		Outputs: value.EmptyMap()}
@@ -32,7 +32,7 @@ func parentOf(u urn.URN) urn.URN {
 	return StackURN
 }
 
-// Events returns an update with one of everything that a view has to show.
+// Events returns an update with every kind of event.
 func Events() []engine.Event {
 	stack := &engine.Step{Op: engine.OpSame, URN: StackURN, Type: urn.RootStackType,
 		Old: Resource(StackURN, value.EmptyMap()), New: Resource(StackURN, value.EmptyMap())}
