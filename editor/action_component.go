@@ -73,21 +73,21 @@ func extractComponent(a *actor) []Action {
 		append([]diag.Edit{declared, a.replace(a.start, a.end, used)}, m.outside...)...)
 }
 
-// relocation is the way of some resources into a component.
+// relocation moves resources into a component.
 type relocation struct {
 	*actor
 	nodes               map[*check.Node]bool
 	order               []*check.Node
 	component, instance string
 	named               []string          // the inputs in order
-	inputs              map[string]string // what they are given, by their names
+	inputs              map[string]string // expressions by the names of inputs
 	types               []string          // the types of inputs, in order
 	given               []string          // the outputs in order
-	outputs             map[string]string // what they give, by their names
+	outputs             map[string]string // expressions by the names of outputs
 	inside, outside     []diag.Edit       // edits of the resources, and of their uses
 }
 
-// pascal returns a name for a component that no other has.
+// pascal returns an unused name for a component.
 func (m *relocation) pascal(name string) string {
 	var b strings.Builder
 	up := true
@@ -123,8 +123,8 @@ func camel(root string, steps []ast.Step) string {
 	return root
 }
 
-// look finds the references that cross the border of the component; it reports false if inputs and outputs cannot
-// express one of them.
+// look finds the references across the border of the component; it returns false if inputs and outputs cannot express
+// one of them.
 func (m *relocation) look() bool {
 	ok := true
 	m.each(func(e ast.Expr, start, end int) {
@@ -177,7 +177,7 @@ func (m *relocation) input(access *ast.Access, start, end int) bool {
 	return ok
 }
 
-// steps returns the place of an access with so many of its steps.
+// steps returns the range of an access with its first n steps.
 func (m *relocation) steps(access *ast.Access, n int) (start, end int, ok bool) {
 	start, end, ok = m.place(access.Root.Range)
 	if n > 0 && ok {
@@ -186,7 +186,7 @@ func (m *relocation) steps(access *ast.Access, n int) (start, end int, ok bool) 
 	return start, end, ok
 }
 
-// inputType returns a type as configuration has it; empty where it has none for it.
+// inputType returns the spelling of a type in configuration; empty if it has none.
 func inputType(t schema.Type) string {
 	switch t := schema.Required(t).(type) {
 	case schema.Primitive:

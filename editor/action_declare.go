@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// declareMissing offers to declare the name of an expression that nothing has: as a configuration value, or input of
-// the component, of the first type that fits, and as a variable.
+// declareMissing offers to declare an undeclared name: as a configuration value or input of the component, with the
+// first type that fits, or as a variable.
 func declareMissing(a *actor) (offered []Action) {
 	missing, i := a.unknown()
 	if missing == "" || !plainName().MatchString(missing) {
@@ -44,7 +44,7 @@ func declareMissing(a *actor) (offered []Action) {
 	return offered
 }
 
-// flowEntry returns an entry with a map of one entry, in brackets.
+// flowEntry returns an entry whose value is a map with one entry, in flow style.
 func (a *actor) flowEntry(name, key, value string) string {
 	if a.text.json() {
 		return strconv.Quote(name) + ": {" + strconv.Quote(key) + ": " + strconv.Quote(value) + "}"
@@ -66,7 +66,7 @@ func (a *actor) unknown() (missing string, i int) {
 	return missing, i
 }
 
-// pin offers to fix the version of a resource's package to the one that it is checked with.
+// pin offers to pin the version of a resource's package to the checked one.
 func pin(a *actor) []Action {
 	n := a.resource()
 	if n == nil || n.Resource.Schema == nil || n.Resource.Component != nil || n.Resource.Decl.Options.Version != nil ||
@@ -75,7 +75,7 @@ func pin(a *actor) []Action {
 	}
 	start, end, ok := a.place(n.Resource.Decl.Type.Range)
 	if !ok || a.start < start || a.end > end {
-		return nil // only where its type stands
+		return nil // only at its type
 	}
 	pkg := a.p.load(a.ctx, n.Resource.Token)
 	if pkg == nil || pkg.Version == "" {
@@ -92,7 +92,7 @@ func pin(a *actor) []Action {
 	return a.action(RewriteAction, "Pin version "+pkg.Version+" of the package "+pkg.Name, edit)
 }
 
-// quote offers to make a text of a number or a word that YAML reads as something else.
+// quote offers to quote a number or a word that YAML does not read as text.
 func quote(a *actor) []Action {
 	trail := a.trail(a.start, a.end)
 	if len(trail) == 0 || a.text.json() {
@@ -116,7 +116,7 @@ func quote(a *actor) []Action {
 	return offered
 }
 
-// misread reports whether YAML makes something else of a word than people who see it, such as 1.1 of 1.10.
+// misread reports whether YAML reads a scalar differently than people, such as 1.10 as 1.1.
 func misread(e ast.Expr, written string) bool {
 	switch e := e.(type) {
 	case *ast.Number:
@@ -129,7 +129,7 @@ func misread(e ast.Expr, written string) bool {
 	return false
 }
 
-// refer offers to make a reference of the name of a resource where an option wants a resource.
+// refer offers to turn the name of a resource into a reference where an option requires a resource.
 func refer(a *actor) []Action {
 	trail := a.trail(a.start, a.end)
 	n := a.resource()
@@ -157,7 +157,7 @@ func refer(a *actor) []Action {
 	return nil
 }
 
-// moveOut offers to put a resource into a file that the program includes.
+// moveOut offers to move a resource to an included file.
 func moveOut(a *actor) (offered []Action) {
 	n := a.resource()
 	if n == nil || a.p.bodyOf(n) != a.p.Checked {
@@ -173,7 +173,7 @@ func moveOut(a *actor) (offered []Action) {
 	column := a.text.column(int(entry.Start))
 	text, ok := a.moved(min(start+column, int(entry.Start)), end, 0)
 	if !ok {
-		return nil // a comment stands further left
+		return nil // a comment is indented less
 	}
 	cut := a.cut(start, end)
 	if len(trail[0].Children) == 1 {
@@ -202,7 +202,7 @@ func moveOut(a *actor) (offered []Action) {
 	return offered
 }
 
-// parts are places in the files of the program that declare something, one in each.
+// parts returns a place in each file of the program that declares something.
 func (p *Program) parts() (found []diag.Range) {
 	seen := map[string]bool{}
 	p.eachDeclaration(func(r diag.Range) {

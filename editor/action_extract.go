@@ -60,7 +60,7 @@ type extraction struct {
 	name      string // of the key that the value belongs to
 }
 
-// free reports whether a stretch means the same elsewhere: nothing in it is bound around it.
+// free reports whether a stretch means the same elsewhere: it uses no names bound around it.
 func (x *extraction) free(start, end int) bool {
 	free := true
 	x.each(func(e ast.Expr, from, to int) {
@@ -81,7 +81,7 @@ func (x *extraction) free(start, end int) bool {
 	return free
 }
 
-// flowOf returns a value of the text as it stands in brackets; ok is false for texts of several lines.
+// flowOf returns a value of the text in flow style; ok is false for texts of several lines.
 func (x *extraction) flowOf(s parser.Span) (string, bool) {
 	text := s.Value.Text()
 	if !strings.Contains(text, "\n") && (x.text.inFlow(x.trail) || s.Flow || strings.HasPrefix(text, `"`) ||
@@ -120,7 +120,7 @@ func (x *extraction) variable(s parser.Span) []Action {
 	return x.named(s, name, "variables", text, flow, flows, "Extract to the variable "+name)
 }
 
-// unindented returns a text of several lines without the blanks that all of its lines begin with.
+// unindented returns a text of several lines without their common indentation.
 func unindented(text string) string {
 	all := strings.Split(text, "\n")
 	least := -1
@@ -136,7 +136,7 @@ func unindented(text string) string {
 	return strings.Join(all, "\n")
 }
 
-// named declares a value and puts a reference in its place.
+// named declares a value and replaces it by a reference.
 func (x *extraction) named(s parser.Span, name, section, text, flow string, flows bool, title string) []Action {
 	declared, ok := x.declare(x.component, section, text, x.flowKey(name)+": "+flow, int(s.Range().Start))
 	if !ok || !flows && (strings.Contains(declared.Text, "{"+x.flowKey(name)) ||
@@ -154,7 +154,7 @@ func (x *extraction) named(s parser.Span, name, section, text, flow string, flow
 	return x.action(ExtractAction, title, declared, used)
 }
 
-// flowKey returns a key inside of brackets.
+// flowKey returns a key in flow style.
 func (a *actor) flowKey(name string) string {
 	if a.text.json() {
 		return jsonText(name)
@@ -235,7 +235,7 @@ func (x *extraction) part(s parser.Span) []Action {
 	}
 	if opening, closing, whole := braces(diag.NewRange(x.src, x.start, x.end)); whole && int(opening.Start) == x.start &&
 		int(closing.End) == x.end {
-		return nil // with its braces: the whole value, or the part of a text between them
+		return nil // with its braces it is the whole value, or a part of a text
 	}
 	return x.action(ExtractAction, "Extract to the variable "+name, declared, x.replace(x.start, x.end, name))
 }

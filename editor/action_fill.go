@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// resource returns the declaration of a resource that a place is in; nil elsewhere.
+// resource returns the resource around the position; nil elsewhere.
 func (a *actor) resource() *check.Node {
 	for _, body := range a.p.bodies() {
 		for _, n := range body.Nodes {
@@ -26,7 +26,7 @@ func (a *actor) resource() *check.Node {
 	return nil
 }
 
-// fill offers to add the properties that a resource, or the innermost map in it, misses.
+// fill offers to add the missing properties of a resource, or of the innermost map in it.
 func fill(a *actor) []Action {
 	n := a.resource()
 	if n == nil || n.Resource.Schema == nil || n.Resource.Decl.Get != nil || n.Resource.Decl.PropertiesExpr != nil {
@@ -75,7 +75,7 @@ func fill(a *actor) []Action {
 	}
 }
 
-// missing returns the members that a value of a type needs and that are not among some entries.
+// missing returns the required members of a type that are not among the entries.
 func missing(t schema.Type, there []parser.Span) []*schema.Property {
 	o, ok := schema.Required(t).(*schema.Object)
 	if !ok {
@@ -94,7 +94,7 @@ func missing(t schema.Type, there []parser.Span) []*schema.Property {
 	return list
 }
 
-// members writes properties as the entries of a map: as lines, as lines of a snippet, and in brackets.
+// members writes properties as the entries of a map: as lines, as lines of a snippet, and in flow style.
 func (a *actor) members(list []*schema.Property) (plain, snippet, flow string) {
 	escape := strings.NewReplacer(`\`, `\\`, "$", `\$`, "}", `\}`)
 	for i, p := range list {
@@ -130,7 +130,7 @@ func inFlowText(value string) string {
 	return value
 }
 
-// fillTitle returns the title of the action that fills in required properties, as editors show it in a menu.
+// fillTitle returns the title of the action for the menu of the editor.
 func fillTitle(n *check.Node, list []*schema.Property) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("Fill in %s of %s", list[0].Name, n.Name)

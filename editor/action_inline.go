@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// inline offers to put the value of the variable at a place where it is used, and to take the variable out.
+// inline offers to replace the uses of the variable at the position by its value, and to remove the variable.
 func inline(a *actor) []Action {
 	n := a.p.at(a.path, a.start).node
 	if n == nil || n.Variable == nil || n.Variable.Value == nil {
@@ -46,7 +46,7 @@ func inline(a *actor) []Action {
 	return a.action(InlineAction, title, edits...)
 }
 
-// repeatable reports whether an expression may be evaluated more than once: it calls no provider.
+// repeatable reports whether an expression may be evaluated repeatedly: it calls no provider.
 func repeatable(p *check.Program, e ast.Expr) bool {
 	repeatable := true
 	ast.Walk(e, func(e ast.Expr) bool {
@@ -71,7 +71,7 @@ type inlining struct {
 // at returns the edit of one use.
 func (inl *inlining) at(use *ast.Access) (diag.Edit, bool) {
 	start, end, ok := inl.place(use.Root.Range)
-	if !ok || int(inl.span.Range().Start) <= start && end <= int(inl.span.Range().End) { // it uses itself
+	if !ok || int(inl.span.Range().Start) <= start && end <= int(inl.span.Range().End) { // the variable uses itself
 		return diag.Edit{}, false
 	}
 	trail := inl.trail(start, end)
@@ -116,7 +116,7 @@ func (inl *inlining) at(use *ast.Access) (diag.Edit, bool) {
 	return inl.replace(start, end, text), true
 }
 
-// whole puts the value in the place of a text that is nothing but the use.
+// whole replaces a text that consists of the use.
 func (inl *inlining) whole(trail []parser.Span) (diag.Edit, bool) {
 	use := trail[len(trail)-1]
 	raw, flowing := inl.span.Value.Text(), inl.actor.text.inFlow(trail)
@@ -158,7 +158,7 @@ func (inl *inlining) whole(trail []parser.Span) (diag.Edit, bool) {
 	return inl.replace(colon, int(use.Value.End), "\n"+strings.Repeat(" ", dst)+moved), true
 }
 
-// changeForm offers the other form of the function call at a place: `fn::name:` or `${name(…)}`.
+// changeForm offers the other form of the function call at the position: `fn::name:` or `${name(…)}`.
 func changeForm(a *actor) []Action {
 	trail := a.trail(a.start, a.end)
 	for i := len(trail) - 1; i >= 0; i-- {

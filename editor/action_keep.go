@@ -7,7 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 )
 
-// mostFormer is how many former names are offered for one resource.
+// mostFormer is the largest number of former names offered for a resource.
 const mostFormer = 3
 
 // keep offers an alias for a resource that the selected stack appears to have under another name.
@@ -35,8 +35,8 @@ func keep(a *actor) []Action {
 	return offered
 }
 
-// former returns the names under which the state may have a resource of the program that it does not have under its
-// own: those of resources of its type that the program no longer declares, and whose inputs do not differ.
+// former returns the possible former names of a resource that the state lacks: names of undeclared resources in the
+// state with its type and equal inputs.
 func (s *State) former(program *check.Program, n *check.Node) []string {
 	if _, there := s.deployed(n); s == nil || there || n.Resource.Decl.ForEach != nil || n.Resource.Decl.Get != nil ||
 		!slices.Contains(program.Nodes, n) {
@@ -68,8 +68,8 @@ func declares(program *check.Program, r Recorded) bool {
 	})
 }
 
-// lacking reports whether a resource of the state has an input that the program does not give, that is no default, and
-// that is not a name made of its own.
+// lacking reports whether a resource of the state has an input that the program does not set, unless it is a default or
+// a generated name.
 func (d Deployed) lacking(n *check.Node, name string) bool {
 	if n.Resource.Decl.PropertiesExpr != nil {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// changeStyle offers to write the map or list at a place as JSON, or as YAML in lines.
+// changeStyle offers to write the map or list at the position as JSON, or as YAML in lines.
 func changeStyle(a *actor) []Action {
 	trail := a.trail(a.start, a.end)
 	if len(trail) < 2 || a.text.json() {
@@ -63,7 +63,7 @@ func (a *actor) data(start, end int) (ast.Expr, bool) {
 	return data, !diags.HasErrors()
 }
 
-// changeFile offers the whole file in the other of YAML and JSON.
+// changeFile offers to convert the file from YAML to JSON or back.
 func changeFile(a *actor) []Action {
 	if a.start > a.text.lineEnd(0) || len(a.spans) == 0 || a.commented(0, len(a.text)) {
 		return nil
@@ -85,7 +85,7 @@ func changeFile(a *actor) []Action {
 	return offered
 }
 
-// writeJSON is data as JSON: on one line for a negative indentation.
+// writeJSON returns data as JSON: on one line for a negative indentation.
 func writeJSON(e ast.Expr, indent int) string {
 	inner, separator, open := -1, ", ", ""
 	closing := ""
@@ -156,7 +156,7 @@ func writeYAML(e ast.Expr, indent int) string {
 	return b.String()
 }
 
-// yamlValue returns a value behind a colon or a dash, with the line break at its end.
+// yamlValue returns a value for the position after a colon or a dash, with the line break at its end.
 func yamlValue(e ast.Expr, indent int) string {
 	switch e := e.(type) {
 	case *ast.Map:
@@ -178,7 +178,7 @@ func yamlValue(e ast.Expr, indent int) string {
 	return " " + scalarJSON(e) + "\n"
 }
 
-// literalBlock returns a text of several lines as it is.
+// literalBlock returns a text of several lines as a literal block; ok is false if that is impossible.
 func literalBlock(text string, indent int) (string, bool) {
 	if !strings.Contains(text, "\n") || text[0] == ' ' || text[0] == '\n' {
 		return "", false
@@ -197,7 +197,7 @@ func literalBlock(text string, indent int) (string, bool) {
 	return block, ok && s.Value == text
 }
 
-// yamlText returns a text in one line: plain where that means the same, and else in quotes.
+// yamlText returns a text on one line, plain if possible, otherwise quoted.
 func yamlText(text string) string {
 	if strings.ContainsAny(text, "\n\r\t") || text == "" || dataIsNot(text, text) {
 		return jsonText(text)

@@ -29,14 +29,14 @@ const (
 	KeepAction                      // keeps a resource that the stack has under another name
 )
 
-// Action is a change of a program that the editor offers, such as a refactoring. The program is right without it.
+// Action is an optional change of a program that the editor offers, such as a refactoring.
 type Action struct {
 	Kind  ActionKind
 	Title string
 	Edits map[string][]diag.Edit // by absolute path; they do not overlap
 	// Snippet is the text of the only edit with places to fill in, as `${1:text}`; empty for none.
 	Snippet string
-	// Renamed is the absolute path that the file gets after the edits; empty where it keeps its own.
+	// Renamed is the new absolute path of the file after the edits; empty if it is not renamed.
 	Renamed string
 }
 
@@ -67,7 +67,7 @@ func Actions(ctx context.Context, s *Snapshot, path string, start, end int) ([]A
 	return offered, nil
 }
 
-// actor looks for actions at one stretch of a text.
+// actor finds the actions for one stretch of a text.
 type actor struct {
 	ctx        context.Context
 	s          *Snapshot
@@ -95,7 +95,7 @@ func (t sourceText) trimmed(start, end int) (int, int) {
 	return start, end
 }
 
-// sound reports whether an action leaves no finding that was not there before.
+// sound reports whether an action causes no new finding.
 func (a *actor) sound(action Action) bool {
 	if action.Kind == FillAction {
 		return true
@@ -120,7 +120,7 @@ func (a *actor) sound(action Action) bool {
 	return true
 }
 
-// with returns the snapshot that edits make; nil where nothing is known of a file.
+// with returns the snapshot after some edits; nil if a file is unknown.
 func (s *Snapshot) with(edits map[string][]diag.Edit) *Snapshot {
 	next := &Snapshot{session: s.session, texts: maps.Clone(s.texts), programs: map[string]*Program{}, before: s.latest()}
 	for path, list := range edits {
@@ -150,7 +150,7 @@ func (a *actor) action(kind ActionKind, title string, edits ...diag.Edit) []Acti
 	return []Action{{Kind: kind, Title: title, Edits: map[string][]diag.Edit{a.path: edits}}}
 }
 
-// place returns a range of the whole text, if it is one of this file.
+// place returns the offsets of a range; ok is false for a range of another file.
 func (a *actor) place(r diag.Range) (start, end int, ok bool) {
 	whole := a.p.location(r)
 	return int(whole.At.Start), int(whole.At.End), whole.Path == a.path && !whole.At.IsZero()
@@ -169,7 +169,7 @@ func (a *actor) trail(start, end int) []parser.Span {
 	}
 }
 
-// entryAround returns the index of the entry that a stretch is in; -1 where it is in none.
+// entryAround returns the index of the entry that contains a stretch; -1 if none does.
 func entryAround(entries []parser.Span, start, end int) int {
 	return slices.IndexFunc(entries, func(s parser.Span) bool {
 		r := s.Range()
@@ -194,13 +194,12 @@ func names(trail []parser.Span) []string {
 	return list
 }
 
-// keyed returns the index of the first entry of a name, in whatever case; -1 where there is none.
+// keyed returns the index of the first entry with a name, ignoring case; -1 if there is none.
 func keyed(entries []parser.Span, name string) int {
 	return slices.IndexFunc(entries, func(s parser.Span) bool { return strings.EqualFold(s.Name, name) })
 }
 
-// scope splits the path of a declaration or what is inside of it: the component it belongs to, if any, its section, its
-// name, and the rest.
+// scope splits the path of a declaration or a part of it: its component, if any, its section, its name, and the rest.
 func scope(path []string) (component, section, name string, rest []string) {
 	if len(path) >= 2 && strings.EqualFold(path[0], "components") {
 		component, path = path[1], path[2:]
@@ -214,7 +213,7 @@ func scope(path []string) (component, section, name string, rest []string) {
 	return component, section, name, rest
 }
 
-// body returns the program, or the component of a name.
+// body returns the program, or the component with a name.
 func (a *actor) body(component string) *check.Program {
 	for _, c := range a.p.Checked.Components {
 		if component != "" && !c.Packaged && c.Decl.Name.Value == component {
@@ -224,7 +223,7 @@ func (a *actor) body(component string) *check.Program {
 	return a.p.Checked
 }
 
-// unused returns a name that nothing in a body has yet: the one given, or that with a number behind it.
+// unused returns an unused name in a body: the given one, or that with a number appended.
 func (a *actor) unused(body *check.Program, name string) string {
 	taken := func(name string) bool {
 		return name == "pulumi" || name == "each" || slices.ContainsFunc(body.Nodes,
@@ -240,7 +239,7 @@ func (a *actor) unused(body *check.Program, name string) string {
 	return free
 }
 
-// sourceText is the text of a file, with the questions that actions ask about its layout.
+// sourceText is the text of a file, with queries about its layout for actions.
 type sourceText []byte
 
 // lineStart returns the offset at which the line of an offset begins, lineEnd the offset of its line break.
@@ -253,26 +252,26 @@ func (t sourceText) lineEnd(offset int) int {
 	return offset
 }
 
-// column returns the number of bytes in front of an offset in its line.
+// column returns the number of bytes before an offset in its line.
 func (t sourceText) column(offset int) int { return offset - t.lineStart(offset) }
 
-// json reports whether the whole text is written in brackets.
+// json reports whether the whole text is a flow collection.
 func (t sourceText) json() bool {
 	text := bytes.TrimLeft(t, " \t\r\n")
 	return len(text) > 0 && text[0] == '{'
 }
 
-// inFlow reports whether the value of the last entry of a trail stands inside of brackets.
+// inFlow reports whether the value of the last entry of a trail is inside of a flow collection.
 func (t sourceText) inFlow(trail []parser.Span) bool {
 	return t.json() || slices.ContainsFunc(trail[:len(trail)-1], func(s parser.Span) bool { return s.Flow })
 }
 
-// blankLine reports whether nothing but blanks stands between two offsets.
+// blank reports whether there are only blanks between two offsets.
 func (t sourceText) blank(start, end int) bool {
 	return start <= end && len(bytes.TrimSpace(t[start:end])) == 0
 }
 
-// afterColon returns the offset behind the colon of an entry's key; -1 where it is not found.
+// afterColon returns the offset after the colon of an entry's key; -1 if it is not found.
 func (t sourceText) afterColon(s parser.Span) int {
 	i := int(s.Key.End)
 	for i < len(t) && (t[i] == ' ' || t[i] == '\t') {
@@ -284,8 +283,8 @@ func (t sourceText) afterColon(s parser.Span) int {
 	return -1
 }
 
-// replaceValue returns the edit that puts a text of one line in the place of an entry's value; ok is false where a
-// comment stands between the key and the value.
+// replaceValue returns the edit that replaces an entry's value by a text of one line; ok is false if there is a comment
+// between the key and the value.
 func (a *actor) replaceValue(s parser.Span, text string) (edit diag.Edit, ok bool) {
 	start, end := int(s.Value.Start), int(s.Value.End)
 	if s.Key.IsZero() {
@@ -298,7 +297,7 @@ func (a *actor) replaceValue(s parser.Span, text string) (edit diag.Edit, ok boo
 	return a.replace(colon, end, " "+text), true
 }
 
-// commented reports whether a stretch of the text holds a comment.
+// commented reports whether a stretch of the text contains a comment.
 func (a *actor) commented(start, end int) bool {
 	var texts []diag.Range
 	var gather func([]parser.Span)
@@ -308,7 +307,7 @@ func (a *actor) commented(start, end int) bool {
 			if s.Kind == parser.ScalarSpan && !strings.HasPrefix(s.Value.Text(), "|") &&
 				!strings.HasPrefix(s.Value.Text(), ">") {
 				texts = append(texts, s.Value)
-			} else if s.Kind == parser.ScalarSpan { // behind the line of the sign, where a comment may stand
+			} else if s.Kind == parser.ScalarSpan { // after the line of the indicator, which may have a comment
 				texts = append(texts, diag.NewRange(a.src, a.text.lineEnd(int(s.Value.Start)), int(s.Value.End)))
 			}
 			gather(s.Children)
@@ -324,7 +323,7 @@ func (a *actor) commented(start, end int) bool {
 	return false
 }
 
-// moved returns a stretch of the text with its lines but the first indented in another column.
+// moved returns a stretch of the text with all lines except the first indented to another column.
 func (a *actor) moved(start, end, to int) (string, bool) {
 	from := a.text.column(start)
 	lines := strings.Split(string(a.text[start:end]), "\n")
@@ -374,7 +373,7 @@ func (a *actor) declare(component, section, text, flow string, near int) (diag.E
 	return a.replace(a.text.aboveComments(pos), a.text.aboveComments(pos), pad+section+":\n"+lines(text, indent+2)), true
 }
 
-// aboveComments returns the start of the line of an offset, or of the comments that stand right above it.
+// aboveComments returns the start of the line of an offset, or of the comments directly above it.
 func (t sourceText) aboveComments(offset int) int {
 	start := t.lineStart(offset)
 	for start > 0 {
@@ -387,7 +386,7 @@ func (t sourceText) aboveComments(offset int) int {
 	return start
 }
 
-// lines returns a text of several lines with blanks in front of each, and a line break at the end.
+// lines returns a text of several lines, indented, with a line break at the end.
 func lines(text string, indent int) string {
 	pad := strings.Repeat(" ", indent)
 	var b strings.Builder
@@ -400,7 +399,7 @@ func lines(text string, indent int) string {
 	return b.String()
 }
 
-// add returns the edit that adds an entry behind those that a map holds.
+// add returns the edit that appends an entry to a map.
 func (a *actor) add(dst parser.Span, inFlow bool, text, flow string) (diag.Edit, bool) {
 	if len(dst.Children) > 0 {
 		last := dst.Children[len(dst.Children)-1].Range()
@@ -428,8 +427,7 @@ func (a *actor) add(dst parser.Span, inFlow bool, text, flow string) (diag.Edit,
 	return diag.Edit{}, false
 }
 
-// without returns the edits that take entries out of their map, which goes too when nothing is left in it. around is
-// the map.
+// without returns the edits that remove entries from the map around, and an empty map itself.
 func (a *actor) without(around parser.Span, inFlow bool, entries ...parser.Span) []diag.Edit {
 	if len(entries) == len(around.Children) && !inFlow && !a.commented(int(around.Key.Start), int(around.Range().End)) {
 		return []diag.Edit{a.cut(int(around.Key.Start), int(around.Range().End))}
@@ -453,7 +451,7 @@ func (a *actor) without(around parser.Span, inFlow bool, entries ...parser.Span)
 	return edits
 }
 
-// cut takes a stretch out, with the lines that are empty then. A comment behind it stays.
+// cut returns the edit that removes a stretch, with the lines that become empty. A comment after it stays.
 func (a *actor) cut(start, end int) diag.Edit {
 	from, to := a.text.lineStart(start), a.text.lineEnd(end)
 	if !a.text.blank(from, start) || !a.text.blank(end, to) {
@@ -468,7 +466,7 @@ func (a *actor) cut(start, end int) diag.Edit {
 	return a.replace(from, to, "")
 }
 
-// each calls fn for every expression of the program that stands in this file, with its place in the whole text.
+// each calls fn for every expression of the program in this file, with its offsets.
 func (a *actor) each(fn func(e ast.Expr, start, end int)) {
 	a.p.walk(func(e ast.Expr) {
 		if start, end, ok := a.place(e.Range()); ok {

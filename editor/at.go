@@ -18,12 +18,12 @@ type spot struct {
 	call     *ast.Call     // whose name stands here
 	resource *check.Node   // the place is inside of this resource
 	typed    *ast.Literal  // the resource's type, which stands here
-	property []ast.Literal // the keys of properties that lead here, when the last one stands here
+	property []ast.Literal // the path of properties, if the last key is at the position
 	option   *ast.Option   // whose key stands here
 	at       diag.Range    // of the word; in a block, perhaps
 }
 
-// source returns the text, and the offset in it, by which the program knows a place of a file.
+// source returns the program's source of a file, and the offset in it.
 func (p *Program) source(path string, offset int) (*diag.Source, int) {
 	if path == p.Main {
 		if p.File != nil && p.File.Origins != nil {
@@ -56,7 +56,7 @@ func (p *Program) eachDeclaration(fn func(diag.Range)) {
 	}
 }
 
-// bodies returns the program and its components, as the checker knows them.
+// bodies returns the program and its components.
 func (p *Program) bodies() []*check.Program {
 	bodies := []*check.Program{p.Checked}
 	for _, c := range p.Checked.Components {
@@ -79,7 +79,7 @@ func (p *Program) walk(fn func(ast.Expr)) {
 	}
 }
 
-// exprs calls fn for every expression at the top of something in a body.
+// exprs calls fn for every outermost expression in a body.
 func exprs(body *ast.File, fn func(ast.Expr)) {
 	call := func(e ast.Expr) {
 		if e != nil {
@@ -202,7 +202,7 @@ func resourceSpot(n *check.Node, here func(diag.Range) bool) (spot, bool) {
 	return spot{}, false
 }
 
-// keysTo returns the keys of maps that lead to the key at a place.
+// keysTo returns the path of map keys to the key at a position.
 func keysTo(e ast.Expr, here func(diag.Range) bool) []ast.Literal {
 	if e == nil || !here(e.Range()) {
 		return nil

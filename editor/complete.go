@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// ItemKind describes what a completion stands for.
+// ItemKind is the kind of a completion.
 type ItemKind uint8
 
 // The kinds of completions.
@@ -27,7 +27,7 @@ const (
 	FileItem
 )
 
-// Item is something that may be written at a place.
+// Item is one completion.
 type Item struct {
 	Label      string
 	Kind       ItemKind
@@ -37,21 +37,20 @@ type Item struct {
 	First      bool   // goes before the others: it is required
 	Deprecated bool
 
-	node *check.Node // whose type is the detail; nil where Detail is
+	node *check.Node // its type is the detail; nil if Detail is set
 }
 
 // Completions are the proposals at a position, and the byte offsets of the word that they replace.
 type Completions struct {
 	Start, End int
 	Items      []Item
-	Partial    bool // there are more, which further letters would show
+	Partial    bool // there are more, which further letters would select
 }
 
-// maxItems bounds the answer; anyone who looks for one of more writes another letter. An editor reads what it gets with
-// each letter, so that long answers are late.
+// maxItems bounds the answer, since editors process it for each letter; a further letter selects among the others.
 const maxItems = 200
 
-// Complete returns what may be written at an offset.
+// Complete returns the completions at an offset.
 func Complete(ctx context.Context, s *Snapshot, path string, offset int) (Completions, error) {
 	document := s.Text(path)
 	if document == nil {
@@ -85,7 +84,7 @@ func Complete(ctx context.Context, s *Snapshot, path string, offset int) (Comple
 	return answer, nil
 }
 
-// best returns the items that what was typed may stand for, in order; more says that there are others.
+// best returns the items that match the typed text, in order; more reports whether there are others.
 func best(items []Item, typed string) (list []Item, more bool) {
 	type candidate struct{ rank, at int }
 	compare := func(a, b candidate) int {
@@ -122,8 +121,8 @@ func best(items []Item, typed string) (list []Item, more bool) {
 	return list, more
 }
 
-// rank orders items: those that begin with what was typed go first, and among them what is required, then what the
-// program and the schema say, then names and functions. The letters are small ones.
+// rank orders items: those with the typed prefix first, among them required ones, then those of the program and the
+// schema, then names and functions. label and typed are in lower case.
 func (i Item) rank(label, typed string) int {
 	rank := 0
 	if !strings.HasPrefix(label, typed) && !strings.HasPrefix(strings.TrimPrefix(label, "fn::"), typed) {
@@ -141,8 +140,7 @@ func (i Item) rank(label, typed string) int {
 	return rank
 }
 
-// matches reports whether the letters that were typed stand in a label in that order, the first of them anywhere. All
-// are small ones.
+// matches reports whether the typed letters occur in a label in that order. Both are in lower case.
 func matches(label, typed string) bool {
 	for _, r := range typed {
 		i := strings.IndexRune(label, r)
@@ -161,16 +159,16 @@ type completer struct {
 	block   string
 	offset  int // in block
 	partial bool
-	text    *parser.Document // as it is now; nil where the program is of that
+	text    *parser.Document // the present text; nil if the program has that text
 }
 
-// keys returns the completions for keys of a map.
+// keys returns completions for keys of a map.
 func keys(kind ItemKind, names ...string) []Item { return words(kind, ": ", names) }
 
-// values returns the completions for words that are the value of a key.
+// values returns completions for values of a key.
 func values(names ...string) []Item { return words(ValueItem, "", names) }
 
-// words are completions that end with the same characters.
+// words returns completions with a common suffix.
 func words(kind ItemKind, end string, names []string) []Item {
 	items := make([]Item, 0, len(names))
 	for _, name := range names {
@@ -186,7 +184,7 @@ var (
 	yesNo = []string{"true", "false"}
 )
 
-// items returns all that may stand at the place, whatever has been typed.
+// items returns all completions at the position, regardless of the typed text.
 func (q *completer) items() []Item {
 	c, path := q.cursor, q.cursor.Path
 	if c.Kind == parser.NameCursor {
@@ -251,19 +249,18 @@ func fields(names ...string) []Item {
 	return items
 }
 
-// Signature is the function that a place is an argument of.
+// Signature is the function whose argument is at a position.
 type Signature struct {
 	Label      string
 	Docs       string
 	Parameters []Parameter
-	Active     int // 0-based; -1 where there are more arguments than parameters
+	Active     int // 0-based; -1 for an argument without parameter
 }
 
 // Parameter is one parameter of a function.
 type Parameter struct{ Name, Docs string }
 
-// SignatureAt returns the function whose arguments are being written at a place inside of ${…}; nil where there is
-// none.
+// SignatureAt returns the function whose arguments are at a position inside of ${…}; nil if there is none.
 func SignatureAt(s *Snapshot, path string, offset int) *Signature {
 	document := s.Text(path)
 	if document == nil {

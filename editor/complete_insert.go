@@ -8,12 +8,12 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// How completions fit into the text around them: quotes that are open, a colon that is there already, JSON.
+// How completions fit into the surrounding text: open quotes, an existing colon, JSON.
 
 // surroundings is the text around a word that is completed.
 type surroundings struct {
 	json   bool
-	quote  string // that stands in front of the word; empty for none
+	quote  string // before the word; empty for none
 	closed bool   // it stands behind the word too
 	colon  bool   // the word is a key with its colon
 	brace  bool   // the word is the last of an expression that no brace closes
@@ -34,7 +34,7 @@ func surroundingsOf(text []byte, c parser.Context) surroundings {
 	return s
 }
 
-// unclosed reports whether the brace is missing behind a word in `${…}` that can be the last of the expression.
+// unclosed reports whether the closing brace is missing after a word in `${…}` that may end the expression.
 func unclosed(text []byte, c parser.Context) bool {
 	start := bytes.LastIndexByte(text[:c.Start], '\n') + 1
 	begin := start + max(bytes.LastIndex(text[start:c.Start], []byte("${")), 0)
@@ -49,7 +49,7 @@ func unclosed(text []byte, c parser.Context) bool {
 	for indent < begin && text[indent] == ' ' {
 		indent++
 	}
-	least := indent - start // of the lines that can go on with the value
+	least := indent - start // of the lines that may continue the value
 	if parser.BeginsValue(text, start) {
 		least++
 	}
@@ -62,7 +62,7 @@ func unclosed(text []byte, c parser.Context) bool {
 	return !e.closed
 }
 
-// deepEnough reports whether the next line that is not empty has so many blanks in front.
+// deepEnough reports whether the next non-empty line has at least that indentation.
 func deepEnough(text []byte, least int) bool {
 	for line := range bytes.Lines(text) {
 		if rest := bytes.TrimLeft(line, " "); len(bytes.TrimSpace(rest)) > 0 {
@@ -72,7 +72,7 @@ func deepEnough(text []byte, least int) bool {
 	return false
 }
 
-// openQuote returns the quote that is open at the end of the beginning of a line; 0 for none.
+// openQuote returns the quote that is open at the end of line; 0 for none.
 func openQuote(line []byte) (quote byte) {
 	for i := 0; i < len(line); i++ {
 		switch ch := line[i]; {
@@ -96,7 +96,7 @@ type expressionScan struct {
 	closed, ended bool
 }
 
-// step reads what stands at an offset, and answers how many bytes that is.
+// step reads the token at an offset, and returns its length in bytes.
 func (e *expressionScan) step(text []byte, i int) int {
 	ch, next := text[i], byte(0)
 	if i+1 < len(text) {
@@ -127,11 +127,11 @@ func (e *expressionScan) step(text []byte, i int) int {
 	return 1
 }
 
-// fit makes items fit where they go. closing says that they take the place of the quote behind the word too.
+// fit adapts items to the surrounding text. closing reports whether they also replace the quote after the word.
 func (s surroundings) fit(items []Item, c parser.Context) (closing bool) {
 	if c.Kind == parser.NameCursor {
 		for i := range items {
-			if s.brace && items[i].Kind != FunctionItem { // its arguments are still to be written
+			if s.brace && items[i].Kind != FunctionItem { // its arguments follow
 				items[i].Insert += "}"
 			}
 		}
@@ -163,7 +163,7 @@ func (s surroundings) fit(items []Item, c parser.Context) (closing bool) {
 	return closing
 }
 
-// plainJSON reports whether a value stands in JSON without quotes.
+// plainJSON reports whether a value needs no quotes in JSON.
 func plainJSON(text string) bool {
 	if text == "true" || text == "false" || text == "null" {
 		return true

@@ -41,7 +41,7 @@ func (q *completer) resource(path []string) []Item {
 	return q.language(path)
 }
 
-// transform completes an item of a list of transforms, which the schema of the language has under a name; path begins
+// transform completes an item of a list of transforms; list is its name in the schema of the language, and path begins
 // with the item.
 func (q *completer) transform(path []string, list string) []Item {
 	if len(path) > 1 {
@@ -131,9 +131,9 @@ var typeLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\btype["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
 })
 
-// schemaOf returns the type of a resource by its name: as its text says it, or as the checker knows it.
+// schemaOf returns the type of a resource by its name: from its text, or from the checker.
 func (q *completer) schemaOf(name string) *schema.Resource {
-	if q.text != nil { // what was checked may have been another type
+	if q.text != nil { // the checked type may be outdated
 		if r := q.written(name); r != nil {
 			return r
 		}
@@ -148,7 +148,7 @@ func (q *completer) schemaOf(name string) *schema.Resource {
 	return q.written(name)
 }
 
-// written returns the type of a resource as its text says it.
+// written returns the type of a resource from its text.
 func (q *completer) written(name string) *schema.Resource {
 	from, above := 0, q.block[:min(q.offset, len(q.block))]
 	for _, key := range []string{name + ":", name + `":`, name + `':`} {
@@ -157,7 +157,7 @@ func (q *completer) written(name string) *schema.Resource {
 	return resolved(q, typeLine().FindStringSubmatch(q.block[from:]), (*schema.Package).ResolveResource)
 }
 
-// resolved is what the token in a match stands for; nil where that is not known.
+// resolved returns the definition of the token in a match; nil if unknown.
 func resolved[T any](q *completer, match []string, resolve func(*schema.Package, string) (*T, error)) *T {
 	if match == nil {
 		return nil
@@ -203,7 +203,7 @@ func (p *Program) load(ctx context.Context, token string) *schema.Package {
 	return pkg
 }
 
-// types are resource types: the packages, and the types of the one that has been written.
+// types returns resource types: the packages, and the types of the typed one.
 func (q *completer) types() []Item {
 	var items []Item
 	for _, c := range q.p.Checked.Components {
@@ -213,14 +213,14 @@ func (q *completer) types() []Item {
 	return append(items, q.tokens(TypeItem, (*schema.Package).ResourceTokens)...)
 }
 
-// tokens are packages, and the tokens of the one that has been written. Those of types come with its name alone.
+// tokens returns packages, and the tokens of the typed one. Type tokens are included as soon as its name is complete.
 func (q *completer) tokens(kind ItemKind, list func(*schema.Package) []string) []Item {
 	typed := q.cursor.Typed
 	name, _, inside := strings.Cut(typed, ":")
 	packages := []string{name}
 	if !inside {
 		packages = q.p.Packages()
-		q.partial = true // the tokens of a package come when its name is there
+		q.partial = true // the tokens of a package follow once its name is complete
 	}
 	var items []Item
 	for _, known := range packages {

@@ -11,8 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// language proposes the keys, and the few values, that the language has under some keys of a program, or below a part
-// of its schema.
+// language proposes the keys and values of the language at a path of a program, or below a part of its schema.
 func (q *completer) language(path []string, parts ...string) []Item {
 	nodes := []jsonNode{grammar()}
 	for _, part := range parts {
@@ -45,7 +44,7 @@ func (q *completer) language(path []string, parts ...string) []Item {
 	return items
 }
 
-// under returns the nodes below some nodes under a key, or in an item of a list.
+// under returns the child nodes for a key, or for an item of a list.
 func under(nodes []jsonNode, step string) (found []jsonNode) {
 	for _, node := range nodes {
 		if step == "[]" {
@@ -64,7 +63,7 @@ func under(nodes []jsonNode, step string) (found []jsonNode) {
 	return found
 }
 
-// alternatives returns a node, or those that it refers to or leaves the choice of.
+// alternatives returns a node, or the nodes to which it refers or among which it allows a choice.
 func alternatives(node jsonNode) (found []jsonNode) {
 	if pointer, ok := node["$ref"].(string); ok {
 		name, _ := url.PathUnescape(strings.TrimPrefix(pointer, "#/definitions/"))
@@ -106,8 +105,8 @@ func (q *completer) policy(path []string) []Item {
 	return q.language(path)
 }
 
-// policyNames returns the names that only the policy at the cursor has, with their types; none for a policy that has
-// not been checked yet.
+// policyNames returns the names that exist only in the policy at the cursor, with their types; none for an unchecked
+// policy.
 func (q *completer) policyNames() map[string]schema.Type {
 	if path := q.cursor.Path; len(path) > 1 && path[0] == "policies" {
 		i := slices.IndexFunc(q.p.Checked.Policies, func(p *check.Policy) bool { return p.Decl.Name.Value == path[1] })

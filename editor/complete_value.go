@@ -71,7 +71,7 @@ func propertyItem(p *schema.Property) Item {
 	return item
 }
 
-// constants returns the values of a type that are few.
+// constants returns the values of a type with few values.
 func (q *completer) constants(t schema.Type) []Item {
 	switch t := schema.Required(t).(type) {
 	case schema.Primitive:
@@ -106,7 +106,7 @@ func functions() []Item {
 	return items
 }
 
-// files returns the files and folders that a path may lead to.
+// files returns the completions of a path.
 func (q *completer) files() []Item {
 	if q.p.Files == nil {
 		return nil
@@ -153,7 +153,7 @@ func (q *completer) invoked() *schema.Function {
 	return resolved(q, functionLine().FindStringSubmatch(q.block), (*schema.Package).ResolveFunction)
 }
 
-// scope returns the nodes that expressions at the place may name, each name once.
+// scope returns the nodes in scope at the position, each name once.
 func (q *completer) scope() []*check.Node {
 	body := q.p.Checked
 	if path := q.cursor.Path; len(path) >= 2 && path[0] == "components" {
@@ -169,7 +169,7 @@ func (q *completer) scope() []*check.Node {
 	return append(slices.Clip(body.Nodes), q.unchecked()...)
 }
 
-// unchecked returns names in the text that have not been checked yet.
+// unchecked returns the names in the text that were not checked yet.
 func (q *completer) unchecked() []*check.Node {
 	var nodes []*check.Node
 	for _, d := range q.text.DeclaredSince(q.p.Document) {
@@ -204,7 +204,7 @@ func (q *completer) references(wanted func(*check.Node) bool) []Item {
 	return items
 }
 
-// each returns the type of the instance that a resource with forEach is about; nil for any other resource.
+// each returns the type of `each` in a resource with forEach; nil for any other resource.
 func (q *completer) each() schema.Type {
 	i := slices.Index(q.cursor.Path, "resources")
 	if i < 0 || len(q.cursor.Path) < i+2 {

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// TypeInfo describes a resource or a function of a package, for people and tools. As JSON it is a contract.
+// TypeInfo describes a resource or a function of a package. Its JSON form is a contract.
 type TypeInfo struct {
 	Token       string       `json:"token"`
 	Kind        string       `json:"kind"` // resource or function
@@ -28,10 +28,11 @@ type MemberInfo struct {
 	Required    bool     `json:"required,omitempty"`
 	Secret      bool     `json:"secret,omitempty"`
 	Description string   `json:"description,omitempty"`
-	Values      []string `json:"values,omitempty"` // the only ones that are allowed
+	Values      []string `json:"values,omitempty"` // the allowed ones
 }
 
-// Describe returns what the packages of a file's program say about a token. The error says what is not known.
+// Describe returns the description of a token in the packages of a file's program. The error names an unknown package
+// or token.
 func Describe(ctx context.Context, s *Snapshot, path, token string) (*TypeInfo, error) {
 	p, pkg, err := s.packageOf(ctx, path, token)
 	if err != nil {
@@ -52,10 +53,10 @@ func Describe(ctx context.Context, s *Snapshot, path, token string) (*TypeInfo, 
 	return describe("function", f.Token, f.Description, f.Deprecation, f.Inputs, result), nil
 }
 
-// Tokens of resources and functions that FindTokens returns at most.
+// maxTokens is the largest number of tokens that FindTokens returns.
 const maxTokens = 200
 
-// FindTokens returns the resources and functions of a package, as tokens that hold some letters, in alphabetical order.
+// FindTokens returns the tokens of a package that contain some letters, in alphabetical order.
 func FindTokens(ctx context.Context, s *Snapshot, path, name, letters string) ([]string, error) {
 	_, pkg, err := s.packageOf(ctx, path, name)
 	if err != nil {

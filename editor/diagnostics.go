@@ -6,8 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// Diagnostics returns the findings about a file and its program, by the absolute path of the file that each is about:
-// those that `yamlhost check` shows, in its order.
+// Diagnostics returns the findings of `yamlhost check` for a file and its program, in the same order, by the absolute
+// path of the file of each.
 func Diagnostics(ctx context.Context, s *Snapshot, path string) (map[string]diag.Diagnostics, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil {

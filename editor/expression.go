@@ -14,21 +14,21 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// printer writes expressions anew.
+// printer writes expressions.
 type printer struct {
 	checked *check.Program
-	locals  map[*ast.Local]string // what stands for the item of a splat
+	locals  map[*ast.Local]string // the replacement of the item of a splat
 	fail    bool                  // something cannot be written in the form that is asked for
 }
 
-// expression writes an expression in the form inside of `${…}`; ok is false where it has no such form.
+// expression writes an expression in the form inside of `${…}`; ok is false if it has none.
 func (p *Program) expression(e ast.Expr) (text string, ok bool) {
 	w := &printer{checked: p.Checked, locals: map[*ast.Local]string{}}
 	text = w.expr(e)
 	return text, !w.fail
 }
 
-// operand returns an expression in brackets where it has operators.
+// operand returns an expression, in parentheses if it has operators.
 func (w *printer) operand(e ast.Expr) string {
 	switch e.(type) {
 	case *ast.Binary, *ast.Conditional, *ast.Unary:
@@ -99,7 +99,7 @@ func (w *printer) expr(e ast.Expr) string {
 	return ""
 }
 
-// joined is what fn makes of each item, with a text between them.
+// joined returns the results of fn for the items, joined by sep.
 func joined[T any](items []T, sep string, fn func(T) string) string {
 	texts := make([]string, len(items))
 	for i, item := range items {
@@ -191,10 +191,10 @@ func (w *printer) call(e *ast.Call) string {
 var expressionEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "${", "$${", "%{",
 	"%%{")
 
-// quotedText returns a text between the quotes of an expression.
+// quotedText returns a text escaped for the quotes of an expression.
 func quotedText(text string) string { return expressionEscapes.Replace(text) }
 
-// flow writes an expression as YAML on one line, inside of brackets; ok is false where it has no such form.
+// flow writes an expression as YAML in flow style; ok is false if it has no such form.
 func (p *Program) flow(e ast.Expr) (text string, ok bool) {
 	w := &printer{checked: p.Checked, locals: map[*ast.Local]string{}}
 	text = w.flow(e)
@@ -235,7 +235,7 @@ var plainWord = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 })
 
-// flowText returns a text inside of brackets, in quotes where it needs them.
+// flowText returns a text for flow style, quoted if necessary.
 func flowText(text string) string {
 	if plainWord().MatchString(text) && !dataIsNot(text, text) {
 		return text
@@ -243,7 +243,7 @@ func flowText(text string) string {
 	return jsonText(text)
 }
 
-// dataIsNot reports whether YAML reads a text as something else than the text that it shall be.
+// dataIsNot reports whether YAML reads yaml as another value than text.
 func dataIsNot(yaml, text string) bool {
 	e, diags := parser.Data(diag.NewSource("", []byte("k: "+yaml+"\n")))
 	m, ok := e.(*ast.Map)
@@ -254,12 +254,12 @@ func dataIsNot(yaml, text string) bool {
 	return !ok || s.Value != text
 }
 
-// jsonText returns a text in quotes, as JSON and YAML have it.
+// jsonText returns a text in quotes for JSON and YAML.
 func jsonText(text string) string { return string(jsontext.AppendString(nil, text, false)) }
 
-// braces returns the places of the `${` and the `}` around an expression that is all that stands between them; r may
-// be the range of the expression, with or without them, or the range of the quoted text they fill. ok is false for
-// any other expression.
+// braces returns the ranges of the `${` and the `}` directly around an expression; r may be the range of the
+// expression, with or without them, or that of the quoted text that consists of it. ok is false for any other
+// expression.
 func braces(r diag.Range) (opening, closing diag.Range, ok bool) {
 	if r.Source == nil {
 		return

@@ -40,8 +40,8 @@ func Format(s *Snapshot, path string, start, end int) []diag.Edit {
 	return edits
 }
 
-// lineEdits returns the edits that make one text of another that differs in white space only: lines that hold something
-// are the same ones in the same order.
+// lineEdits returns the edits between two texts that differ in white space only: their non-empty lines are in the same
+// order.
 func lineEdits(src *diag.Source, dst []byte) []diag.Edit {
 	before, after := bytes.SplitAfter(src.Text(), []byte("\n")), bytes.SplitAfter(dst, []byte("\n"))
 	empty := func(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }

@@ -17,8 +17,8 @@ var kinds = map[editor.TokenKind]string{editor.KeywordToken: "k", editor.ConfigT
 	editor.OutputToken:   "o", editor.HookToken: "h", editor.TypeToken: "t", editor.FunctionToken: "f",
 	editor.PropertyToken: "p", editor.OperatorToken: "x"}
 
-// tokensOf returns the tokens of a file that touch the bytes from start up to but not including end, in the order of the
-// text, with their places in it.
+// tokensOf returns the tokens of a file that touch the bytes from start up to but not including end, in the order of
+// the text, with their places in it.
 func tokensOf(ctx context.Context, s *editor.Snapshot, path string, start, end int) ([]editor.Token, error) {
 	parts, err := editor.TokenParts(ctx, s, path)
 	if err != nil {
