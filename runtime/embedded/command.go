@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// The variables that hand a command's output to the next one.
+// The variables that pass a command's output to the next one.
 const (
 	previousStdout = "PULUMI_COMMAND_STDOUT"
 	previousStderr = "PULUMI_COMMAND_STDERR"
@@ -41,7 +41,8 @@ func commandKinds(o Options) kinds {
 // commander runs commands.
 type commander struct{ Options }
 
-// pendingOfCommand: what a command prints is only known once it ran. An update that runs nothing changes no outputs.
+// pendingOfCommand returns the outputs that are known only after the command has run. An update that runs nothing
+// changes no outputs.
 func pendingOfCommand(inputs, before value.Value) []string {
 	if !before.IsNull() && !willRun(inputs, true) {
 		return nil
@@ -85,8 +86,8 @@ func (c commander) create(ctx context.Context, s provider.Subject, inputs value.
 	return id, outputs, err
 }
 
-// update runs the update command, or else create again. Assets of the run before stay when no new ones are asked for,
-// as in the public package.
+// update runs the update command, or else create again. The former assets stay if no new ones are requested, as in the
+// public package.
 func (c commander) update(ctx context.Context, s provider.Subject, inputs, before value.Value) (value.Value, error) {
 	if !willRun(inputs, true) {
 		return value.EmptyMap(), nil
@@ -103,7 +104,7 @@ func (c commander) delete(ctx context.Context, s provider.Subject, outputs value
 	return err
 }
 
-// run returns the function: the command, whatever it did before. It runs in previews too.
+// run runs the command of the function, also in previews.
 func (c commander) run(ctx context.Context, args value.Value) (value.Value, error) {
 	outputs, err := c.execute(ctx, job{command: lookupString(args, "command"), inputs: args})
 	if err != nil {
@@ -117,13 +118,12 @@ type job struct {
 	subject provider.Subject // zero for a function call
 	command string
 	inputs  value.Value // dir, environment, interpreter, …
-	before  value.Value // outputs of the run before; null when there was none
+	before  value.Value // outputs of the former run; null if there was none
 	last    bool        // nobody will look at the outputs
 }
 
-// execute runs a job and gives its outputs. None of them is secret, whatever the inputs are, as in the public package:
-// there an output is secret where an input of the same name is. For a command that prints a secret, set
-// additionalSecretOutputs or fn::secret.
+// execute runs a job and returns its outputs. As in the public package, an output is secret only if the input of the
+// same name is. For a command that prints a secret, use additionalSecretOutputs or fn::secret.
 func (c commander) execute(ctx context.Context, j job) (value.Value, error) {
 	secrets := mask.New(j.inputs, j.before)
 	p := process{
@@ -163,7 +163,7 @@ func (c commander) interpreter(inputs value.Value) []string {
 	return []string{"/bin/sh", "-c"}
 }
 
-// dir is where the command runs: the program directory, or one relative to it.
+// dir returns the folder in which the command runs: the program's folder, or one relative to it.
 func (c commander) dir(inputs value.Value) string {
 	dir := lookupString(inputs, "dir")
 	if filepath.IsAbs(dir) {
@@ -172,8 +172,8 @@ func (c commander) dir(inputs value.Value) string {
 	return filepath.Clean(filepath.Join(c.Dir, dir))
 }
 
-// environ returns the inherited variables, then the resource's, then the output of the previous run. Of variables
-// that come twice the last one counts.
+// environ returns the inherited variables, then the resource's, then the output of the previous run. The last of equal
+// names wins.
 func (c commander) environ(j job) []string {
 	env := append([]string(nil), c.Environ...)
 	given, _ := j.inputs.Lookup("environment")
@@ -192,7 +192,7 @@ func (c commander) environ(j job) []string {
 	return env
 }
 
-// logger passes on the lines that the resource wants logged; all of them unless it says otherwise.
+// logger returns the function that passes on the lines to log, by default all.
 func (c commander) logger(j job, secrets *mask.Masker) func(line string, stderr bool) {
 	if c.Log == nil || c.suppresses(j) {
 		return nil
@@ -203,7 +203,7 @@ func (c commander) logger(j job, secrets *mask.Masker) func(line string, stderr 
 		case wanted == "none", wanted == "stdout" && stderr, wanted == "stderr" && !stderr:
 			return
 		}
-		// Hide once more: the stream does not find secrets that are hidden only as a whole line.
+		// Mask again: the stream does not find secrets that are masked only as a whole line.
 		c.Log(LogLine{URN: j.subject.URN, Stderr: stderr, Secret: secret, Text: secrets.Hide(line)})
 	}
 }
@@ -235,7 +235,7 @@ func (c commander) collect(outputs, inputs value.Value) (value.Value, error) {
 	return value.WithDigests(outputs, value.DirOpener{Dir: c.Dir})
 }
 
-// assetPath returns a found file as state has it: relative where the resource's own dir is, else absolute.
+// assetPath returns the path of a file for the state: relative if the resource's dir is, otherwise absolute.
 func (c commander) assetPath(inputs value.Value, name string) string {
 	if dir := lookupString(inputs, "dir"); dir != "" {
 		return path.Join(filepath.ToSlash(dir), name)

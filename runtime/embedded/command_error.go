@@ -17,8 +17,8 @@ const (
 	errorCommandLength = 120
 )
 
-// commandError describes the failure of a command: its exit status and the end of its output, with secrets masked. A
-// command that did not start changed nothing; one that did may have done anything.
+// commandError describes the failure of a command: its exit status and the end of its output, with secrets masked. The
+// outcome is unclear if the command has started.
 func commandError(j job, result processResult, secrets *mask.Masker, err error) error {
 	command, _, more := strings.Cut(strings.TrimSpace(secrets.Hide(j.command)), "\n")
 	if runes := []rune(command); len(runes) > errorCommandLength {

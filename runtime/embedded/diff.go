@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Diff compares property by property and names the innermost places that changed.
+// Diff compares property by property and returns the innermost changed paths.
 func (c configured) Diff(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	k, def, err := c.lookup(r.Type)
 	if err != nil {
@@ -59,7 +59,7 @@ var diffKinds = [...]provider.DiffKind{
 }
 
 // sides returns the values to compare: old outputs or old inputs, and the new inputs, both with defaults filled in, so
-// that a default that is written out, or state older than a property, is no change.
+// that an explicit default, or a state older than a property, is not a change.
 func (k kind) sides(def *schema.Resource, r provider.DiffRequest) (before, after value.Value) {
 	before = r.OldInputs
 	if k.byOutputs && r.OldOutputs.Len() > 0 || !before.Is(value.KindMap) {

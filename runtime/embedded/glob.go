@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// matchFiles lists the files below dir that the patterns choose, in lexical order, with "/" in their names. Of the
-// patterns that match a name the last one decides: one that begins with "!" leaves it out.
+// matchFiles lists the files below dir that the patterns select, in lexical order, with "/" in their names. The last
+// pattern that matches a name decides: one that begins with "!" excludes it.
 func matchFiles(dir string, patterns []string) ([]string, error) {
 	type rule struct {
 		match   *regexp.Regexp
@@ -53,7 +53,7 @@ func matchFiles(dir string, patterns []string) ([]string, error) {
 }
 
 // compileGlob reads a pattern: * is anything but /, ** anything, ? one character but /, [a-z] and [!a-z] sets, {a,b}
-// alternatives, which nest, and \ takes the next character as it is.
+// alternatives, which nest, and \ escapes the next character.
 func compileGlob(pattern string) (*regexp.Regexp, error) {
 	var b strings.Builder
 	b.WriteString(`(?s)\A`)

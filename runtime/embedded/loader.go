@@ -15,29 +15,29 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// Options are the facts about the world that embedded providers need. The zero Options work in the process's working
-// directory with an empty environment.
+// Options are the external inputs of embedded providers. The zero Options use the process's working directory and an
+// empty environment.
 type Options struct {
 	Dir     string   // the program directory: where commands run and relative paths begin
-	Environ []string // what commands inherit, as "name=value"
+	Environ []string // the environment of commands, as "name=value"
 	Windows bool     // the default interpreter is cmd /C instead of /bin/sh -c
-	// Log gets each line that a command prints, as it comes, secrets masked; nil drops them. It is called concurrently.
+	// Log receives each line that a command prints, with secrets masked; nil drops them. It is called concurrently.
 	Log func(LogLine)
-	// SuppressSecretOutput keeps everything that a command with secret inputs prints from Log and from errors.
+	// SuppressSecretOutput withholds the output of commands with secret inputs from Log and from errors.
 	SuppressSecretOutput bool
-	// Now returns the current time; nil stands for the system's clock.
+	// Now returns the current time; nil for the system's clock.
 	Now func() time.Time
 	// Random is the source of randomness for everything without a seed; nil for the system's. It is read concurrently.
 	Random io.Reader
-	// Supervisor is the command line of a process that kills commands with all that they have started when this process
-	// ends; see supervise.Start. Without one they outlive a kill.
+	// Supervisor is the command line of a process that kills commands and their child processes when this process ends;
+	// see supervise.Start. Without one they survive a kill.
 	Supervisor []string
-	// Confined is the folder that paths may not lead out of, for a program that is not trusted: no private address is
-	// reached then, and no command is run (D13). Empty for a program that is.
+	// Confined is the folder to which an untrusted program is confined: then private addresses and commands are
+	// forbidden too (D13). Empty for a trusted program.
 	Confined string
-	// LargestFile is how many bytes of a file a function reads at most; 0 for 256 MiB.
+	// LargestFile bounds the size of a file that a function reads, in bytes; 0 for 256 MiB.
 	LargestFile int64
-	// Grace is how long a cancelled command may take to end before it is killed; 0 for two seconds.
+	// Grace is the time for a cancelled command to end before it is killed; 0 for two seconds.
 	Grace time.Duration
 }
 
@@ -46,10 +46,10 @@ type LogLine struct {
 	URN    urn.URN // of the resource; empty for a function call
 	Stderr bool
 	Secret bool   // some of the command's inputs are secret
-	Text   string // without its line break; very long lines come in pieces
+	Text   string // without its line break; very long lines are split
 }
 
-// environment returns a variable that commands inherit; empty when it is not set.
+// environment returns a variable of commands; empty if it is not set.
 func (o Options) environment(name string) string { return environ.List(o.Environ).Get(name) }
 
 func (o Options) withDefaults() Options {

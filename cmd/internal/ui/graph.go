@@ -15,18 +15,18 @@ import (
 // graphRequest selects the resources to draw.
 type graphRequest struct {
 	Stack      string   `json:"stack"`
-	Components bool     `json:"components"` // draw what is in a component as one box
+	Components bool     `json:"components"` // draw the content of a component as one box
 	Types      bool     `json:"types"`      // draw many resources of one type and parent as one box
 	Open       []string `json:"open"`       // boxes that are drawn open nevertheless
 }
 
-// graphBox is a box or a frame with its place.
+// graphBox is a box or a frame with its position.
 type graphBox struct {
 	ID     string  `json:"id"`
 	Name   string  `json:"name"`
 	Detail string  `json:"detail,omitempty"`
 	Kind   string  `json:"kind"`           // resource, component, folded or frame
-	Rows   []int   `json:"rows,omitempty"` // what it stands for, if that is not the row of its name
+	Rows   []int   `json:"rows,omitempty"` // the rows that it represents, if not the row of its name
 	X      float64 `json:"x"`
 	Y      float64 `json:"y"`
 	W      float64 `json:"w"`
@@ -50,7 +50,7 @@ type graphAnswer struct {
 	H        float64     `json:"h"`
 }
 
-// fewest is how many resources of one type become one box.
+// fewest is the number of resources of a type from which on they become one box.
 const fewest = 4
 
 func (s *Server) graph(ctx context.Context, req graphRequest) (any, error) {
@@ -61,17 +61,17 @@ func (s *Server) graph(ctx context.Context, req graphRequest) (any, error) {
 	return draw(k, req), ctx.Err()
 }
 
-// folding decides which box stands for each resource.
+// folding chooses the box for each resource.
 type folding struct {
 	k     *kept
 	in    graphRequest
 	open  map[string]bool
 	boxes map[string]*graphBox
 	order []string
-	of    []string // by row; empty for what is not drawn
+	of    []string // by row; empty if not drawn
 }
 
-// draw lays out the graph of a state, by the code that draws all pictures.
+// draw lays out the graph of a state with package drawing.
 func draw(k *kept, req graphRequest) *graphAnswer {
 	f := &folding{k: k, in: req, open: map[string]bool{}, boxes: map[string]*graphBox{},
 		of: make([]string, len(k.snapshot.Resources))}
@@ -101,7 +101,7 @@ func draw(k *kept, req graphRequest) *graphAnswer {
 
 func (f *folding) fold() {
 	rows := f.k.snapshot.Resources
-	inside := make([]bool, len(rows)) // has children, and is no stack
+	inside := make([]bool, len(rows)) // has children, and is not the stack
 	for _, r := range rows {
 		if pos, found := f.k.index[r.Parent]; found && f.drawn(rows[pos]) {
 			inside[pos] = true
@@ -109,7 +109,7 @@ func (f *folding) fold() {
 	}
 	type sort struct{ parent, kind string }
 	counts := map[sort]int{}
-	folded := make([]int, len(rows)) // the row of the component that a row is drawn as; the row itself for most
+	folded := make([]int, len(rows)) // the row of the box in which a row is drawn; the row itself for most
 	frames := make([]string, len(rows))
 	for i, r := range rows {
 		folded[i] = -1
@@ -174,7 +174,7 @@ func (f *folding) box(id string, b graphBox) *graphBox {
 	return &b
 }
 
-// drawn reports whether a resource is on the picture: not the stack, nor providers that the engine makes by itself.
+// drawn reports whether the picture includes a resource: all except the stack and default providers.
 func (f *folding) drawn(r *state.Resource) bool {
 	return r.URN.Type() != urn.RootStackType && !r.URN.IsDefaultProvider() && !r.Delete
 }

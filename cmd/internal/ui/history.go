@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// operation is an entry of the history. Stamps are text: they have more digits than numbers in a page.
+// operation is an entry of the history. Stamps are texts, since they have more digits than a JavaScript number.
 type operation struct {
 	Stamp   string            `json:"stamp"`
 	Kind    string            `json:"kind"`
@@ -83,10 +83,10 @@ type resourceDiff struct {
 type stateDiff struct {
 	Resources []resourceDiff `json:"resources"`
 	Same      int            `json:"same"`
-	Left      int            `json:"left,omitempty"` // differ too and are not listed
+	Left      int            `json:"left,omitempty"` // further differences that are not listed
 }
 
-// mostDiffs is how many resources one comparison lists.
+// mostDiffs is the largest number of resources that a comparison lists.
 const mostDiffs = 1000
 
 // diff compares two states of a stack.
@@ -162,10 +162,10 @@ type resourcePast struct {
 	All        int    `json:"all"`
 }
 
-// mostLooks is how many states of the history are read for one resource.
+// mostLooks is the largest number of states of the history that are read for one resource.
 const mostLooks = 60
 
-// changes returns what operations have done to a resource, newest first.
+// changes returns the changes of a resource by operations, newest first.
 func (s *Server) changes(ctx context.Context, history backend.Past, q query) (any, error) {
 	u := urn.URN(q.Get("urn"))
 	entries, err := history.Entries(ctx, 0)

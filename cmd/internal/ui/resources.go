@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// row is a resource in the table. There may be tens of thousands, so that names are short and what repeats is a number.
+// row is a resource in the table. There may be tens of thousands, so names are short and repeated texts are numbers.
 type row struct {
 	Name   string `json:"n"`
 	Type   int    `json:"q"` // qualified type: index into table.Types
@@ -27,7 +27,7 @@ type row struct {
 	Custom bool   `json:"c,omitempty"`
 }
 
-// pendingRow is an operation that was begun and whose end is not known.
+// pendingRow is an operation that was begun and whose end is unknown.
 type pendingRow struct {
 	URN  string `json:"urn"`
 	Kind string `json:"kind"`
@@ -41,11 +41,11 @@ type table struct {
 	Rows     []row        `json:"rows"`
 	Locks    []lock       `json:"locks,omitempty"`
 	Pending  []pendingRow `json:"pending,omitempty"`
-	// InFlight are the operations of the run that holds the stack, with its command and the moment it began.
+	// InFlight are the operations of the run that holds the stack, with its command and the time of its beginning.
 	InFlight []pendingRow `json:"inFlight,omitempty"`
 	Running  string       `json:"running,omitempty"`
 	Since    *time.Time   `json:"since,omitempty"`
-	Owned    bool         `json:"owned"` // the stack is of the project whose program is there
+	Owned    bool         `json:"owned"` // the stack belongs to the project whose program is available
 }
 
 func (s *Server) stack(_ context.Context, k *kept, _ query) (any, error) {
@@ -92,7 +92,7 @@ func tableOf(k *kept) *table {
 	return t
 }
 
-// status is what is special about a resource, in a word or two; empty for nothing.
+// status returns the special status of a resource in a word or two; empty for none.
 func status(r *state.Resource) string {
 	switch {
 	case r.Delete:
@@ -111,7 +111,7 @@ func status(r *state.Resource) string {
 	return ""
 }
 
-// needs returns the resources that r depends on but for its parent and its provider, each once.
+// needs returns the resources that r depends on, without its parent and its provider, each once.
 func needs(r *state.Resource) []urn.URN {
 	list := slices.Clone(r.Dependencies)
 	for _, urns := range r.PropertyDependencies {
@@ -124,13 +124,13 @@ func needs(r *state.Resource) []urn.URN {
 	return slices.Compact(list)
 }
 
-// link is a resource that another one is connected with.
+// link is a resource that is connected with another one.
 type link struct {
 	URN string   `json:"urn"`
 	Via []string `json:"via,omitempty"` // properties
 }
 
-// detail is everything that is known of one resource.
+// detail is the description of one resource.
 type detail struct {
 	URN        string          `json:"urn"`
 	Type       string          `json:"type"`
@@ -146,7 +146,7 @@ type detail struct {
 	InitErrors []string        `json:"initErrors,omitempty"`
 	Needs      []link          `json:"needs,omitempty"`
 	Needed     []link          `json:"needed,omitempty"`
-	// Breaks are all that depend on it, directly or not: what could not stay if it went. At most mostBreaks are named.
+	// Breaks are the direct and indirect dependants, at most mostBreaks.
 	Breaks     []string `json:"breaks,omitempty"`
 	BreakCount int      `json:"breakCount"`
 	Source     *excerpt `json:"source,omitempty"`
@@ -159,7 +159,7 @@ func (s *Server) resource(_ context.Context, k *kept, q query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	provider, _ := urn.ParseReference(r.Provider) // one that is malformed is not shown
+	provider, _ := urn.ParseReference(r.Provider) // a malformed one is not shown
 	d := &detail{URN: string(r.URN), Type: r.Type, ID: r.ID, Parent: string(r.Parent), Provider: string(provider.URN),
 		Status: status(r), Created: r.Created, Modified: r.Modified, Inputs: shown(r.Inputs), Outputs: shown(r.Outputs),
 		Options: options(r), InitErrors: r.InitErrors}
@@ -213,7 +213,7 @@ func dependants(k *kept, target int) []int {
 	return found
 }
 
-// excerpt is the part of a program that declares a resource. Secrets in it are hidden.
+// excerpt is the part of a program that declares a resource. Secrets in it are masked.
 type excerpt struct {
 	File  string   `json:"file"`
 	Line  int      `json:"line"`  // 1-based, of the declaration
@@ -227,7 +227,7 @@ const (
 	longLine    = 400
 )
 
-// excerpt returns the text at a source position, project:///<path>#<line>,<column>; nil if it is not there any more. It
+// excerpt returns the text at a source position, project:///<path>#<line>,<column>; nil if it no longer exists. It
 // reads nothing outside of the project.
 func (s *Server) excerpt(position string) *excerpt {
 	name, place, found := strings.Cut(strings.TrimPrefix(position, "project:///"), "#")
@@ -255,7 +255,7 @@ func (s *Server) excerpt(position string) *excerpt {
 	src := diag.NewSource(name, text)
 	switch strings.ToLower(path.Ext(name)) {
 	case ".yaml", ".yml", ".json":
-		parser.Parse(src, parser.Options{}) // it hides the secrets that it finds
+		parser.Parse(src, parser.Options{}) // marks the secrets that it finds
 	}
 	if line < 1 || line > src.Lines() {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/runlog"
 )
 
-// liveRecord is an operation of this machine, with whether its process is still there.
+// liveRecord is an operation of this machine, with the state of its process.
 type liveRecord struct {
 	runlog.Record
 	Running bool `json:"running"`
@@ -28,7 +28,7 @@ func (s *Server) records() ([]runlog.Record, error) {
 	return own, err
 }
 
-// alive reports whether an operation may still go on.
+// alive reports whether an operation may still be running.
 func (s *Server) alive(r runlog.Record) bool {
 	p := s.o.Process
 	return r.End == nil && r.Host == p.Host && (r.PID == p.PID || p.Alive == nil || p.Alive(r.PID, r.Started))
@@ -48,7 +48,7 @@ func (s *Server) runs(_ context.Context, q query) (any, error) {
 	return map[string]any{"now": now(), "runs": list}, nil
 }
 
-// run returns the lines of one operation from a byte on.
+// run returns the lines of one operation from a byte offset on.
 func (s *Server) run(_ context.Context, q query) (any, error) {
 	records, err := s.records()
 	if err != nil {
@@ -75,7 +75,7 @@ type criticalPath struct {
 	Run  string `json:"run,omitempty"`
 	Took int64  `json:"took"` // of all legs
 	Legs []leg  `json:"legs"`
-	Why  string `json:"why,omitempty"` // why there is none
+	Why  string `json:"why,omitempty"` // the reason why there is none
 }
 
 // critical returns the critical path of the last run that changed a stack.
@@ -99,7 +99,7 @@ func (s *Server) critical(_ context.Context, k *kept, _ query) (any, error) {
 			}
 			lines, next = append(lines, part...), after
 		}
-		if out := criticalOf(k, lines); len(out.Legs) > 0 { // else the run has changed nothing that is still there
+		if out := criticalOf(k, lines); len(out.Legs) > 0 { // otherwise the run changed no resource that still exists
 			out.Run = r.ID
 			return out, nil
 		}
@@ -109,7 +109,7 @@ func (s *Server) critical(_ context.Context, k *kept, _ query) (any, error) {
 }
 
 // criticalOf finds the path: for each resource the longest chain that ends with it, in the order of the state, in which
-// each resource follows what it depends on.
+// each resource follows its dependencies.
 func criticalOf(k *kept, lines []runlog.Line) *criticalPath {
 	begun, took := map[string]int64{}, map[string]int64{}
 	for _, l := range lines {
@@ -156,7 +156,7 @@ func criticalOf(k *kept, lines []runlog.Line) *criticalPath {
 
 // preview is the preview that the page has started; there is one at a time.
 type preview struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	stack   string
 	running bool
 	output  string
@@ -165,8 +165,7 @@ type preview struct {
 	under sync.WaitGroup
 }
 
-// startPreview begins a preview of a stack, as `yamlhost preview` would in the folder of the project. Like every
-// preview it changes nothing.
+// startPreview begins a preview of a stack, like `yamlhost preview` in the folder of the project.
 func (s *Server) startPreview(_ context.Context, req struct{ Stack string }) (any, error) {
 	ref, err := refOf(req.Stack)
 	if err != nil {
@@ -191,7 +190,7 @@ func (s *Server) startPreview(_ context.Context, req struct{ Stack string }) (an
 	return map[string]bool{"running": true}, nil
 }
 
-// previewed returns how the preview goes.
+// previewed returns the state of the preview.
 func (s *Server) previewed(context.Context, query) (any, error) {
 	p := &s.preview
 	p.mu.Lock()

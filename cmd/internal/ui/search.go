@@ -7,11 +7,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// hit is a resource that a search has found.
+// hit is a resource found by a search.
 type hit struct {
 	Stack string `json:"stack"` // project and stack
 	URN   string `json:"urn"`
-	Where string `json:"where,omitempty"` // the line with the words, where it is neither name nor type
+	Where string `json:"where,omitempty"` // the line with the match, if it is not the name or type
 }
 
 type hits struct {
@@ -22,8 +22,8 @@ type hits struct {
 
 const mostHits = 200
 
-// search looks for words in the resources of all stacks. A word may be type:…, name:…, id:… or stack:…; any other one
-// is looked for in name, type, ID and properties. All words have to be there.
+// search looks for words in the resources of all stacks. A word may be type:…, name:…, id:… or stack:…; any other word
+// is searched in name, type, ID and properties. All words must match.
 func (s *Server) search(ctx context.Context, q query) (any, error) {
 	words := strings.Fields(strings.ToLower(q.Get("q")))
 	out := &hits{Hits: []hit{}}
@@ -61,7 +61,7 @@ func (s *Server) search(ctx context.Context, q query) (any, error) {
 	return out, nil
 }
 
-// ofStack returns the words that are not about stacks, and whether those that are mean this one.
+// ofStack returns the words other than stack:…, and whether those match this stack.
 func ofStack(words []string, name string) (rest []string, wanted bool) {
 	for _, w := range words {
 		text, found := strings.CutPrefix(w, "stack:")
@@ -75,8 +75,7 @@ func ofStack(words []string, name string) (rest []string, wanted bool) {
 	return rest, true
 }
 
-// matches reports whether a resource, whose search text is given, contains all words, and where it contains the last
-// one.
+// matches reports whether a resource with a search text contains all words, and where it contains the last one.
 func matches(r *state.Resource, text string, words []string) (where string, found bool) {
 	for _, w := range words {
 		kind, part, special := strings.Cut(w, ":")

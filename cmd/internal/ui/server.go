@@ -25,7 +25,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Options are what a server shows.
+// Options are the settings of a server.
 type Options struct {
 	Backend *backend.Backend
 	Version string
@@ -33,10 +33,10 @@ type Options struct {
 	Project, Dir string
 	Runs         string // the folder of records, see runlog
 	Process      backend.Process
-	// Manager makes the manager of a state's secrets for somebody who has given the passphrase.
+	// Manager returns the manager of a state's secrets for a given passphrase.
 	Manager func(p state.SecretsProvider, passphrase string) (secrets.Manager, error)
-	// Preview previews a stack of the project and returns what it writes; nil if there is no project. It is called by a
-	// goroutine of its own, and once at a time; Serve waits for its end.
+	// Preview previews a stack of the project and returns its output; nil if there is no project. It is called in a
+	// goroutine of its own, one call at a time; Serve waits for its end.
 	Preview func(stack string) (string, error)
 }
 
@@ -51,10 +51,10 @@ type Server struct {
 
 	mu     sync.Mutex
 	once   string    // opens the page once instead of the token; guarded by mu
-	polled time.Time // when the page was last heard of; guarded by mu
+	polled time.Time // time of the last request of the page; guarded by mu
 }
 
-// New makes the server of an address, which must be on the loopback: host has the port.
+// New returns the server for a host on the loopback, with its port.
 func New(o Options, host string) *Server {
 	s := &Server{o: o, host: host, token: secret(), once: secret(),
 		stacks: &stacks{backend: o.Backend, kept: map[backend.Ref]*kept{}}}
@@ -68,7 +68,7 @@ func secret() string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// Listen opens a port for a server: an address of the loopback, with port 0 for a free one.
+// Listen opens a port on an address of the loopback; port 0 means a free one.
 func Listen(address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -81,13 +81,13 @@ func Listen(address string) (net.Listener, error) {
 	return net.Listen("tcp", address)
 }
 
-// URL returns the link to the page. Who has it can read everything that the page shows.
+// URL returns the link to the page. Anyone who has it can read everything that the page shows.
 func (s *Server) URL() string { return "http://" + s.host + "/#token=" + s.token }
 
 // OnceURL returns a link that opens the page once, for command lines, which other users of the machine may see.
 func (s *Server) OnceURL() string { return "http://" + s.host + "/#once=" + s.once }
 
-// Idle returns how long ago the page was heard of.
+// Idle returns the time since the last request of the page.
 func (s *Server) Idle() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	go func() {
 		defer close(ended)
 		<-ctx.Done()
-		_ = server.Close() // what it was answering is of no use to anybody any more
+		_ = server.Close() // pending answers are no longer needed
 	}()
 	err := server.Serve(l)
 	if ctx.Err() != nil {
@@ -116,11 +116,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// policy allows the page its own files and nothing else: no code inline, no frame, no form, no text as code.
+// policy allows the page only its own files: no inline code, frames, forms or eval.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// ServeHTTP refuses whatever does not come from the page, and answers the rest.
+// ServeHTTP refuses requests that do not come from the page, and answers all others.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	for name, value := range map[string]string{"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff",
@@ -141,7 +141,7 @@ func (s *Server) guard(r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	site := r.Header.Get("Sec-Fetch-Site")
 	switch {
-	case r.Host != s.host: // a name that a stranger has made lead here
+	case r.Host != s.host: // another name that resolves to this host
 		return &httpError{http.StatusMisdirectedRequest, "this is not the address of the console"}
 	case origin != "" && origin != "http://"+s.host:
 		return &httpError{http.StatusForbidden, "another origin asks"}
@@ -164,7 +164,7 @@ func (s *Server) guard(r *http.Request) error {
 	return nil
 }
 
-// enter gives the token for the code of OnceURL.
+// enter returns the token for the code of OnceURL.
 func (s *Server) enter(_ context.Context, req struct{ Once string }) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,7 +225,7 @@ func (s *Server) routes() http.Handler {
 	return mux
 }
 
-// post answers requests that bring JSON.
+// post answers requests with a JSON body.
 func post[In any](mux *http.ServeMux, path string, answer func(context.Context, In) (any, error)) {
 	mux.HandleFunc("POST /api/"+path, func(w http.ResponseWriter, r *http.Request) {
 		var req In
@@ -271,12 +271,12 @@ func reply(w http.ResponseWriter, out any, err error) {
 	_, _ = w.Write(text) // the page has gone
 }
 
-// dist is what the page is made of, packed: web/build.mjs writes it, and the digests of its sources beside it.
+// dist has the packed files of the page, which web/build.mjs writes with the digests of their sources.
 //
 //go:embed web/dist/*.gz
 var dist embed.FS
 
-// assets serves the files of the page. They are the same for everyone: nothing of any state is in them.
+// assets serves the files of the page. They contain no data of any stack.
 func assets(mux *http.ServeMux) {
 	for path, file := range map[string][2]string{
 		"/{$}": {"index.html", "text/html; charset=utf-8"}, "/app.js": {"app.js", "text/javascript; charset=utf-8"},

@@ -258,8 +258,8 @@ func TestCanary(t *testing.T) {
 	require.Equal(t, 400, status, "what is no secret is not opened")
 }
 
-// TestHostileStates: whatever is in a state, answers are JSON, and of bounded size; positions lead to no file outside of
-// the project.
+// TestHostileStates: whatever is in a state, answers are JSON, and of bounded size; positions lead to no file outside
+// of the project.
 func TestHostileStates(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -406,7 +406,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestCriticalPath: the chain that took longest, of resources that wait for each other, from the record of the last run.
+// TestCriticalPath: the chain that took longest, of resources that wait for each other, from the record of the last
+// run.
 func TestCriticalPath(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

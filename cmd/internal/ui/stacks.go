@@ -25,7 +25,7 @@ func refOf(text string) (backend.Ref, error) {
 		return backend.Ref{}, &httpError{http.StatusBadRequest, "the request names no stack"}
 	}
 	ref := backend.Ref{Project: project, Stack: stack}
-	if _, err := backend.PastOf(nil, ref); err != nil { // which looks at the names
+	if _, err := backend.PastOf(nil, ref); err != nil { // validates the names
 		return backend.Ref{}, &httpError{http.StatusBadRequest, err.Error()}
 	}
 	return ref, nil
@@ -45,21 +45,21 @@ func (q query) number(name string) int64 {
 	return n
 }
 
-// stacks reads the states of a backend and keeps those that were looked at last, as long as they have not changed.
+// stacks reads the states of a backend and caches the most recently used ones as long as they are unchanged.
 type stacks struct {
 	backend *backend.Backend
 
-	mu   sync.Mutex // guards kept and what it leads to; one state is read at a time
+	mu   sync.Mutex // guards kept and its elements; one state is read at a time
 	kept map[backend.Ref]*kept
 }
 
-// kept is a state that was read. It is not changed afterwards, but for used and checked.
+// kept is a cached state. It is immutable except for used and checked.
 type kept struct {
 	ref      backend.Ref
 	revision string
 	snapshot *state.Snapshot
 	recovery *backend.Recovery
-	index    map[urn.URN]int // of resources; one that is left to delete comes last
+	index    map[urn.URN]int // of resources; one pending deletion comes last
 	texts    func() []string // for the search, by resource
 
 	used, checked time.Time
@@ -67,9 +67,9 @@ type kept struct {
 
 const (
 	mostKept = 6
-	// mostReads is how often a state that changes meanwhile is read.
+	// mostReads bounds the attempts to read a state that changes meanwhile.
 	mostReads = 5
-	// fresh is how long a state in a store of objects counts as unchanged, where each look is a request.
+	// fresh is the time for which a state in an object store counts as unchanged, since each check is a request.
 	fresh = 3 * time.Second
 )
 
@@ -113,8 +113,7 @@ func (s *stacks) load(ctx context.Context, ref backend.Ref) (*kept, error) {
 	return k, nil
 }
 
-// read reads a state. One that another process changes at that moment may not be readable as it is found; it is read
-// again while it goes on changing.
+// read reads a state. It retries while another process changes the state, since it may be unreadable meanwhile.
 func (s *stacks) read(ctx context.Context, past backend.Past, ref backend.Ref, revision string) (string,
 	*backend.Loaded, error) {
 	for try := 1; ; try++ {
@@ -157,7 +156,7 @@ func (k *kept) resource(u string) (int, *state.Resource, error) {
 	return i, k.snapshot.Resources[i], nil
 }
 
-// lock is somebody who holds a stack.
+// lock is the holder of a stack.
 type lock struct {
 	Who   string    `json:"who"`
 	PID   int       `json:"pid"`
@@ -169,7 +168,7 @@ type lock struct {
 func locksOf(b *backend.Backend, ref backend.Ref) (locks []lock) {
 	found, err := b.Locks(ref)
 	if err != nil {
-		return nil // what cannot be listed shows up when the stack is opened
+		return nil // an error appears when the stack is opened
 	}
 	for _, l := range found {
 		tool := "yamlhost"
@@ -194,7 +193,7 @@ type stackSummary struct {
 	Error     string     `json:"error,omitempty"`
 }
 
-// driftLook is the last look for drift that this machine has a record of.
+// driftLook is the last recorded look for drift on this machine.
 type driftLook struct {
 	At    time.Time `json:"at"`
 	Found int       `json:"found"`
@@ -203,7 +202,7 @@ type driftLook struct {
 type overview struct {
 	Backend string         `json:"backend"`
 	Version string         `json:"version"`
-	Project string         `json:"project,omitempty"` // whose program is there, and can be previewed
+	Project string         `json:"project,omitempty"` // the project whose program is available for previews
 	Stacks  []stackSummary `json:"stacks"`
 }
 
@@ -251,7 +250,7 @@ func (s *Server) overview(ctx context.Context, _ query) (any, error) {
 	return out, nil
 }
 
-// revision identifies a version of a stack, for a page that asks again and again.
+// revision identifies a version of a stack, for polling by the page.
 func (s *Server) revision(_ context.Context, k *kept, _ query) (any, error) {
 	return map[string]any{"revision": k.revision, "locks": locksOf(s.o.Backend, k.ref)}, nil
 }

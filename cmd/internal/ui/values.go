@@ -21,11 +21,11 @@ const (
 	longSide  = 2 << 10 // of one side of a change
 )
 
-// shown returns a value as JSON for the page. A secret is the marked form, {signature, "ciphertext": "[secret]"}, of
-// which the page makes a button; texts are cut.
+// shown returns a value as JSON for the page. A secret has the form {signature, "ciphertext": "[secret]"}, which the
+// page shows as a button; long texts are cut.
 func shown(v value.Value) json.RawMessage { return masked(v, state.Marked(), longValue) }
 
-// masked writes a value in a form that hides secrets. One that is too large is a sentence with its size.
+// masked writes a value in a form that masks secrets. For a value above the limit it writes a sentence with its size.
 func masked(v value.Value, form state.Form, most int) json.RawMessage {
 	text, err := state.AppendValue(nil, clipped(v), form)
 	if err != nil {
@@ -55,18 +55,18 @@ func clipped(v value.Value) value.Value {
 	})
 }
 
-// change is one property that differs between two states. A side is absent where there was nothing.
+// change is one property that differs between two states. A missing side is absent.
 type change struct {
 	Path string          `json:"path"`
 	Old  json.RawMessage `json:"old,omitempty"`
 	New  json.RawMessage `json:"new,omitempty"`
 }
 
-// mostChanges is how many changes of one resource are shown.
+// mostChanges is the largest number of changes shown for one resource.
 const mostChanges = 200
 
-// changesOf compares two states of a resource, with inputs first and the outputs that are not inputs.
-// Secrets are compared as they are sealed.
+// changesOf compares two states of a resource, with inputs first and the outputs that are not inputs. Secrets are
+// compared by their ciphertexts.
 func changesOf(before, after *state.Resource) []change {
 	var list []change
 	seen := map[string]bool{}
@@ -137,7 +137,7 @@ type option struct {
 	Value string `json:"value"`
 }
 
-// options returns the options of a resource that differ from what they are by default.
+// options returns the options of a resource that differ from their defaults.
 func options(r *state.Resource) (list []option) {
 	text := func(name, value string) {
 		if value != "" {
@@ -163,7 +163,7 @@ func options(r *state.Resource) (list []option) {
 	return list
 }
 
-// searchText returns what the search looks at of a resource, in small letters. Secrets are hidden.
+// searchText returns the text of a resource for the search, in lower case, with secrets masked.
 func searchText(r *state.Resource) string {
 	const most = 16 << 10
 	var b strings.Builder
@@ -176,7 +176,7 @@ func searchText(r *state.Resource) string {
 	return strings.ToLower(b.String())
 }
 
-// revealRequest asks for one secret. It is made by a click, with the passphrase that was just typed.
+// revealRequest asks for one secret. It comes from a click, with the passphrase.
 type revealRequest struct {
 	Stack      string `json:"stack"`
 	URN        string `json:"urn"`
@@ -185,7 +185,7 @@ type revealRequest struct {
 	Passphrase string `json:"passphrase"`
 }
 
-// reveal opens one secret. The passphrase and what comes of it are forgotten with the request.
+// reveal opens one secret. The passphrase and the derived key are not kept.
 func (s *Server) reveal(ctx context.Context, req revealRequest) (any, error) {
 	k, err := s.kept(ctx, req.Stack)
 	if err != nil {
