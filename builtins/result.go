@@ -20,7 +20,7 @@ func argument(i int) resultType {
 	}
 }
 
-// itemOf returns the type of the items of a list or the values of a map, or Any if it is not known.
+// itemOf returns the type of the items of a list or the values of a map, or Any if unknown.
 func itemOf(t schema.Type) schema.Type {
 	switch t := t.(type) {
 	case *schema.Array:

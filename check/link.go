@@ -77,7 +77,7 @@ func (c *linker) numbered(unit **ast.Unit, number func()) *record {
 // surroundings are the additional names that the expressions of a declaration may use, from a slot on.
 type surroundings struct {
 	from int
-	each *Node       // the resource whose instance `each` is; nil where there is none
+	each *Node       // the resource whose instance `each` is; nil if there is none
 	args schema.Type // of `args`; nil without it
 	// names are the types of the names that exist only in policies.
 	names map[string]schema.Type

@@ -161,7 +161,7 @@ func (m *matched) note(r *schema.Resource) {
 	m.types = append(m.types, schema.CollapseToken(r.Token))
 }
 
-// OutputsOf returns the outputs of a type that a policy of a pack matches; nil if they are not known.
+// OutputsOf returns the outputs of a type that a policy of a pack matches; nil if unknown.
 func (p *Policy) OutputsOf(token string) *schema.Object {
 	if i := slices.Index(p.matched.types, schema.CollapseToken(token)); i >= 0 && i < len(p.matched.outputs) {
 		return p.matched.outputs[i]

@@ -156,7 +156,7 @@ type Call struct {
 	Func   *builtins.Func // nil for a provider function
 	Invoke *Invoke        // of a provider function
 	Method *Method        // of a method of a resource
-	Args   []ast.Expr     // by parameter of Func; nil where an optional one is left out
+	Args   []ast.Expr     // by parameter of Func; nil if an optional one is left out
 }
 
 // Invoke is a checked call of a provider function (L6.C).

@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Message is a text of the program for the user (L10.C20). Secrets in it are hidden.
+// Message is a text of the program for the user (L10.C20). Secrets in it are masked.
 type Message struct {
 	Severity diag.Severity // Error, Warning or Info
 	Debug    bool          // below Info

@@ -25,7 +25,7 @@ type Policies struct {
 	root    *frame
 }
 
-// PolicyFinding is one violation of a policy. Secrets in it are hidden.
+// PolicyFinding is one violation of a policy. Secrets in it are masked.
 type PolicyFinding struct {
 	Message string
 	URN     urn.URN // the resource concerned, if the policy names one; else empty

@@ -99,7 +99,7 @@ func (e *evaluator) meet(ctx context.Context) (err error) {
 	return nil
 }
 
-// registerResource registers a resource. If the engine answers with a failure, it has reported the reason.
+// registerResource registers a resource. If the engine returns a failure, it has reported the reason.
 func registerResource(ctx context.Context, m monitor.Monitor, r monitor.RegisterRequest) (monitor.RegisterResponse,
 	error) {
 	response, err := m.RegisterResource(ctx, r)

@@ -59,7 +59,7 @@ type Options struct {
 	// other file. The function is nil if there is no editor.
 	Opened func(shown string) *diag.Source
 	// Outline returns the text of a file that is open in an editor without the lines of project.ProgramSections, or nil
-	// if it is not known. The function may be nil.
+	// if unknown. The function may be nil.
 	Outline func(shown string) []byte
 	// Declarations caches the packages declared beside programs; nil looks for them each time.
 	Declarations *project.FoundPackages

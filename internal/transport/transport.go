@@ -74,7 +74,7 @@ func WatchEngine(ctx context.Context, conn *grpc.ClientConn) error {
 	return fmt.Errorf("the engine is gone: %s", status.Convert(err).Message())
 }
 
-// Status makes the error that a call answers with. Details that cannot be encoded are left out.
+// Status makes the error that a call returns. Details that cannot be encoded are left out.
 func Status(code codes.Code, text string, details ...protoadapt.MessageV1) error {
 	s := status.New(code, text)
 	if len(details) > 0 {

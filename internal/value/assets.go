@@ -36,7 +36,7 @@ type Member struct {
 	Name string
 	// Content opens the member; the caller closes it.
 	Content func() (io.ReadCloser, error)
-	// Size is the length in bytes, or -1 if it is not known without reading.
+	// Size is the length in bytes, or -1 if unknown without reading.
 	Size int64
 }
 

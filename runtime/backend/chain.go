@@ -51,7 +51,7 @@ type chain struct {
 	lease  *lease
 	folder string
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	first int        // the first link that is still there
 	next  int
 	holds bool // it holds a journal that is not wholly in the state file
@@ -103,7 +103,7 @@ func (c *chain) Sync() error { return nil }
 // Close leaves the chain as it is.
 func (c *chain) Close() error { return nil }
 
-// begin notes that a journal begins in the chain.
+// begin records that a journal begins in the chain.
 func (c *chain) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

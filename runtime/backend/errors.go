@@ -197,7 +197,7 @@ func (e *LockedError) Error() string {
 type HeldUpError struct {
 	Ref    Ref
 	Folder string // of the locks
-	PID    int    // of the process; 0 if it is not known
+	PID    int    // of the process; 0 if unknown
 }
 
 func (e *HeldUpError) Error() string {

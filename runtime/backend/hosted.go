@@ -327,7 +327,7 @@ func (h hosted) keptOf(r Ref) (*keptUpdate, error) {
 	return k, nil
 }
 
-// keep notes durably which operation a copy belongs to, before the operation begins anything.
+// keep records durably which operation a copy belongs to, before the operation begins anything.
 func (b stackState) keep(u Update) error {
 	return b.writeJSON("write which operation is under way to", b.keptPath(), keptUpdate{u.Facts().Version, u.Ticket()})
 }

@@ -53,7 +53,7 @@ type lease struct {
 	renewer renewer
 	asked   atomic.Int64 // the number of calls of look
 
-	mu       sync.Mutex // guards what follows, and serializes requests
+	mu       sync.Mutex // guards the fields below, and serializes requests
 	answered int64      // the number of calls of look that have an answer
 	file     leaseFile
 	version  string

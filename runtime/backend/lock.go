@@ -44,7 +44,7 @@ type heldLock struct {
 	text   []byte // the content of the lock file, in a folder
 
 	// Only in a folder:
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	lost error      // final
 	seen disk.Stamp // of the lock file when it was last read and its content was text
 
@@ -192,7 +192,7 @@ func (b stackLocks) lockFiles(own string) (found []Lock, err error) {
 
 // stale reports whether a lock belongs to a process of this machine that is gone. The Pulumi CLI's lock names only
 // host, user and process. In a store, which machines share, a lock with this machine's name counts as this machine's
-// unless other machines may have the same name. In a container they may: whoever starts the container chooses its
+// unless other machines may have the same name. In a container they may: anyone who starts the container chooses its
 // name, and it has process numbers of its own.
 func (b stackLocks) stale(l lockFile) bool {
 	own := l.Yamlhost != nil || b.objects == nil || l.Username == b.o.Process.User && l.Hostname != "" &&

@@ -120,7 +120,7 @@ type objectDisk struct {
 	// cancelled, because results must be recorded.
 	parent context.Context
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	staged map[string]*bytes.Buffer
 }
 

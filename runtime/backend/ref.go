@@ -51,7 +51,7 @@ func (b *Backend) ParseRef(text, project string) (Ref, error) {
 	return r, err
 }
 
-// ParseName is ParseRef for no backend in particular: the owner is empty where it is the usual one.
+// ParseName is ParseRef for no backend in particular: the owner is empty if it is the usual one.
 func ParseName(text, project string) (Ref, error) {
 	parts := strings.Split(text, "/")
 	r := Ref{Project: project, Stack: parts[len(parts)-1]}

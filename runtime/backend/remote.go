@@ -27,7 +27,7 @@ type remote struct {
 
 	sending sync.Mutex // serializes the calls that change the state
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	replayer *journal.Replayer
 	entries  translation
 	queue    []json.RawMessage // journal entries that the service has not acknowledged

@@ -150,7 +150,7 @@ type Watched struct {
 	update  Update
 	preview bool
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	lines  []json.RawMessage
 	closed bool
 	wake   chan struct{} // has a value when there are lines

@@ -50,7 +50,7 @@ type Session struct {
 	moved     []urn.URN
 	altered   bool
 
-	mu       sync.Mutex // guards what follows; taken before the mutex of file
+	mu       sync.Mutex // guards the fields below; taken before the mutex of file
 	replayer *journal.Replayer
 	log      *journal.Log // nil before the first entry
 	closed   bool

@@ -18,7 +18,7 @@ type stateWriter struct {
 	sessionTools
 	around state.Checkpoint // the file as it was read; all of it but the snapshot is kept
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	idle    sync.Cond  // signalled when writing ends
 	file    stored
 	read    *state.Snapshot // the snapshot that was read from file; nil if it had none, or was written since

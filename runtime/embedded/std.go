@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// standard is the package std: functions and nothing else. Each takes named arguments and answers with the one output
+// standard is the package std: functions and nothing else. Each takes named arguments and returns the one output
 // result, which is secret when an argument is.
 type standard struct{ o Options }
 

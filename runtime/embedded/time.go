@@ -136,7 +136,7 @@ func checkSpans(spans []span, least float64, others ...string) func(value.Value)
 	}
 }
 
-// adoptSpans reads the spans of an ID for an import; they are empty where there is none.
+// adoptSpans reads the spans of an ID for an import; they are empty if there is none.
 func adoptSpans(properties, texts []string) (value.Value, error) {
 	inputs := value.EmptyMap()
 	for i, property := range properties {

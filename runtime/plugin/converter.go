@@ -181,7 +181,7 @@ type mapperService struct {
 	services ConverterServices
 }
 
-// GetMapping answers with the mapping of a provider, or with nothing.
+// GetMapping returns the mapping of a provider, or nothing.
 func (s mapperService) GetMapping(ctx context.Context, r *codegen.GetMappingRequest) (*codegen.GetMappingResponse,
 	error) {
 	data, err := s.services.Mapping(ctx, r.GetProvider(), r.GetPulumiProvider())
@@ -196,7 +196,7 @@ type loaderService struct {
 	services ConverterServices
 }
 
-// GetSchema answers with the schema of a package.
+// GetSchema returns the schema of a package.
 func (s loaderService) GetSchema(ctx context.Context, r *codegen.GetSchemaRequest) (*codegen.GetSchemaResponse, error) {
 	d := schema.Descriptor{Name: r.GetPackage(), Version: r.GetVersion(), DownloadURL: r.GetDownloadUrl()}
 	if p := r.GetParameterization(); p != nil {

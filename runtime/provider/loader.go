@@ -25,7 +25,7 @@ type Parameterization = monitor.Parameterization
 // Loader starts providers. Each call returns a separate provider, which the caller closes.
 type Loader interface {
 	// Load starts a provider and, if p has a parameterization, applies it once, because a provider may refuse a second
-	// one. It returns an error if the provider answers with a package other than the requested one (E3.8), and
+	// one. It returns an error if the provider returns a package other than the requested one (E3.8), and
 	// *MissingError if there is no such provider.
 	Load(ctx context.Context, p Package) (Provider, error)
 }

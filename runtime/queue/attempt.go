@@ -23,7 +23,7 @@ import (
 // outcome is the end of an attempt at a job.
 type outcome struct {
 	state  rivertype.JobState // completed, cancelled, or available for another attempt
-	result *Result            // nil where no command was run
+	result *Result            // nil if no command was run
 	reason string             // is added to the job's errors; empty for none
 	after  time.Duration      // how long a job waits that is tried again
 	counts bool               // whether the attempt is one of those that a job has

@@ -76,7 +76,7 @@ func serveFixtures(dir string) (*fixtures, error) {
 
 func (f *fixtures) close() { _ = f.server.Close() }
 
-// serveFixture answers with a file of the suite's test data.
+// serveFixture returns a file of the suite's test data.
 func serveFixture(w http.ResponseWriter, r *http.Request) {
 	_, name, found := strings.Cut(path.Clean(r.URL.Path), "/tests/testdata/")
 	if !found {

@@ -141,7 +141,7 @@ func (c *Cache) open(f File, info fs.FileInfo) (*schema.Package, *diag.Diagnosti
 // generation is the version of what is kept; another way to make schemas needs another one.
 const generation = "crd1-"
 
-// keptAt returns where the schema of a state of a file is kept, with its index; empty where nothing is kept.
+// keptAt returns where the schema of a state of a file is kept, with its index; empty if nothing is kept.
 func (c *Cache) keptAt(path string, info fs.FileInfo) (schema, index string) {
 	if c.Dir == "" {
 		return "", ""

@@ -25,7 +25,7 @@ type converter struct {
 	nodes            int
 }
 
-// kind adds a version of a kind, whose schema is nil where the definition leaves it open.
+// kind adds a version of a kind, whose schema is nil if the definition leaves it open.
 func (c *converter) kind(group, version, kind, deprecation string, schema *yaml.Node) error {
 	apiVersion := group + "/" + version
 	token := Package + ":" + apiVersion + ":" + kind
@@ -229,7 +229,7 @@ func follow(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// member returns the value of a key; nil where there is none.
+// member returns the value of a key; nil if there is none.
 func member(n *yaml.Node, path ...string) *yaml.Node {
 	n = follow(n)
 	for _, key := range path {
@@ -252,7 +252,7 @@ func items(n *yaml.Node, key string) []*yaml.Node {
 	return nil
 }
 
-// textAt returns the text of a scalar; empty where there is none.
+// textAt returns the text of a scalar; empty if there is none.
 func textAt(n *yaml.Node, path ...string) string {
 	if n = member(n, path...); n == nil || n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {
 		return ""

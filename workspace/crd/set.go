@@ -74,7 +74,7 @@ func (a adding) Load(ctx context.Context, d schema.Descriptor) (*schema.Package,
 	return a.set.extend(pkg, err), nil
 }
 
-// extend returns a package with the kinds, always the same for the same package. base is nil where it is missing.
+// extend returns a package with the kinds, always the same for the same package. base is nil if it is missing.
 func (s *Set) extend(base *schema.Package, missing error) *schema.Package {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -46,7 +46,7 @@ func keyAt(n *yaml.Node, key string) int {
 	return -1
 }
 
-// valueOf returns the value of a key of a mapping, aliases followed; nil where there is none.
+// valueOf returns the value of a key of a mapping, aliases followed; nil if there is none.
 func valueOf(n *yaml.Node, key string) *yaml.Node {
 	if i := keyAt(n, key); i >= 0 {
 		return follow(n.Content[i+1])
@@ -308,16 +308,16 @@ func (d *document) fieldsOf(field string, n *yaml.Node, severity diag.Severity, 
 // key returns the place of a field's key.
 func (r record) key(name string) diag.Range { return r.byName[name].key.Range }
 
-// node returns the value of a field; nil where it is absent.
+// node returns the value of a field; nil if it is absent.
 func (r record) node(name string) *yaml.Node { return r.byName[name].value }
 
 // isNull reports whether a field is null or absent.
 func (r record) isNull(name string) bool { return isNull(r.node(name)) }
 
-// literal returns the text of a field with its place; nil where it is absent.
+// literal returns the text of a field with its place; nil if it is absent.
 func (r record) literal(name string) *Literal { return r.document.text(r.prefix+name, r.node(name)) }
 
-// text returns the text of a field; empty where it is absent.
+// text returns the text of a field; empty if it is absent.
 func (r record) text(name string) string {
 	if l := r.literal(name); l != nil {
 		return l.Text

@@ -381,7 +381,7 @@ func keepComments(n, old *yaml.Node) *yaml.Node {
 	return n
 }
 
-// Save writes the file, whole or not at all. An empty file that was not there is not made.
+// Save writes the file, atomically. An empty file that was not there is not made.
 func (s *Settings) Save() error {
 	text, err := s.Text()
 	if err != nil {

@@ -66,7 +66,7 @@ func (p *Project) SetPackage(name string, pkg *Package) (text []byte, found bool
 	return []byte(next), found, nil
 }
 
-// Save writes a new text of the project file, whole or not at all. The caller holds the file.
+// Save writes a new text of the project file, atomically. The caller holds the file.
 func (p *Project) Save(text []byte) error {
 	if err := maybe.WriteFile(p.Path, text, 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", p.Source.Name(), err)

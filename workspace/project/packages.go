@@ -56,7 +56,7 @@ type version struct {
 	changed int64 // nanoseconds since 1970
 }
 
-// versionOf returns the version of a folder or file; zero where there is none.
+// versionOf returns the version of a folder or file; zero if there is none.
 func versionOf(path string) version {
 	info, err := os.Stat(path)
 	if err != nil {

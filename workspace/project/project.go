@@ -159,7 +159,7 @@ func Parse(src *diag.Source) (*Project, diag.Diagnostics) { return ParseOutlined
 func ProgramSections() []string { return []string{"resources:", "variables:", "outputs:"} }
 
 // ParseOutlined is Parse where the text without the lines of ProgramSections, and without empty lines at its end, is
-// known; nil where it is not.
+// known; nil if it is not.
 func ParseOutlined(src *diag.Source, outline []byte) (*Project, diag.Diagnostics) {
 	p := &Project{Source: src}
 	d := &document{src: src}

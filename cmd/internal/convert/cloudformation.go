@@ -179,7 +179,7 @@ func (c *cloudFormation) template(root *yaml.Node) {
 	c.cycles()
 }
 
-// section notes a section of the template that the program does not have.
+// section records a section of the template that the program does not have.
 func (c *cloudFormation) section(key, value *yaml.Node, reason string) {
 	item := &Item{Name: key.Value, Kind: "section", File: c.src.Name(), Line: key.Line}
 	c.Items = append(c.Items, item)

@@ -350,7 +350,7 @@ func (p *Program) replace(value *yaml.Node, target *object, reference *yaml.Node
 	p.references[target.resource] = append(p.references[target.resource], func() { *value = before })
 }
 
-// use notes that obj needs target, unless target needs obj already.
+// use records that obj needs target, unless target needs obj already.
 func (k *kubernetes) use(obj, target *object) bool {
 	seen := map[*object]bool{}
 	var needs func(from *object) bool
@@ -378,7 +378,7 @@ func (k *kubernetes) use(obj, target *object) bool {
 
 var hostName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-z][a-z0-9-]*`) })
 
-// mentions notes the services that the containers of a workload call: these must not wait for the workload.
+// mentions records the services that the containers of a workload call: these must not wait for the workload.
 func (k *kubernetes) mentions(obj *object) {
 	var walk func(node *yaml.Node, inside bool)
 	walk = func(node *yaml.Node, inside bool) {

@@ -61,7 +61,7 @@ type Program struct {
 	references map[string][]func()
 	untyped    bool       // whether a configuration value has the type any
 	parts      []*Program // the components
-	stack      string     // the input with the name of a nested stack; empty where nothing reads it
+	stack      string     // the input with the name of a nested stack; empty if nothing reads it
 }
 
 // sectionNames are the sections of a program in the order of the file.
@@ -88,7 +88,7 @@ func (p *Program) unique(name string) string {
 	return found
 }
 
-// leaveOut notes a part of a resource that the program does not have. node may be nil.
+// leaveOut records a part of a resource that the program does not have. node may be nil.
 func (p *Program) leaveOut(resource, what, reason string, node *yaml.Node) {
 	text := "left out: " + what + ": " + reason
 	if node != nil && !p.secrets[resource] {

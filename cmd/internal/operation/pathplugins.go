@@ -19,7 +19,7 @@ type pathPlugins struct {
 	// Barred reports whether they may not be started.
 	Barred bool
 
-	mu     sync.Mutex      // guards what follows
+	mu     sync.Mutex      // guards the fields below
 	wanted map[string]bool // the plugins that would have been started
 }
 

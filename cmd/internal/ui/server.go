@@ -247,7 +247,7 @@ type httpError struct {
 
 func (e *httpError) Error() string { return e.text }
 
-// reply answers with out as JSON, or with an error and its status.
+// reply writes out as JSON, or an error and its status.
 func reply(w http.ResponseWriter, out any, err error) {
 	var text []byte
 	if err == nil {

@@ -28,7 +28,7 @@ type Service struct {
 	client *serviceapi.Client
 	o      Options
 
-	mu           sync.Mutex // guards what follows
+	mu           sync.Mutex // guards the fields below
 	organization string
 	capabilities *capabilities
 }

@@ -29,7 +29,7 @@ type update struct {
 	ref     backend.Ref
 	facts   backend.UpdateFacts
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	ticket ticket
 
 	sequence int    // of the last checkpoint; guarded by the caller, who sends one at a time

@@ -49,7 +49,7 @@ func (*provider) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.Plug
 	return &pulumirpc.PluginInfo{Version: "0.1.0"}, nil
 }
 
-// call notes a call, and wants the code in its properties.
+// call records a call, and wants the code in its properties.
 func (p *provider) call(method string, props *structpb.Struct) error {
 	code := props.GetFields()[codeKey].GetStringValue()
 	log, err := os.OpenFile(os.Getenv("PYTHON_DYNAMIC_LOG"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

@@ -97,7 +97,7 @@ func (h *Host) environmentRoutes() {
 	})
 }
 
-// open opens a document, and answers with the name of the session that has it. h.mu is held.
+// open opens a document, and returns the name of the session that has it. h.mu is held.
 func (h *Host) open(ctx context.Context, org string, document []byte) (any, error) {
 	if _, err := h.environmentFile(org, "a/b"); err != nil {
 		return nil, err

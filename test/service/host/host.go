@@ -26,7 +26,7 @@ const (
 
 // Host is the server. It is safe for concurrent use.
 type Host struct {
-	Die func() // ends the process, for the fault of that name; nil where it cannot
+	Die func() // ends the process, for the fault of that name; nil if it cannot
 	// Now is the clock of leases and times; nil for the system's.
 	Now func() time.Time
 
@@ -36,7 +36,7 @@ type Host struct {
 	mux    *http.ServeMux
 	faults faults
 
-	mu     sync.Mutex // guards what follows, and is held during each call
+	mu     sync.Mutex // guards the fields below, and is held during each call
 	stacks map[string]*stack
 	opened map[string][]byte // environments, by organization and session
 }

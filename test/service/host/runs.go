@@ -182,7 +182,7 @@ func (h *Host) onRun(method, rest string, f func(r *http.Request, s *stack, u *r
 	})
 }
 
-// leased registers a call that only whoever has the run's token may make.
+// leased registers a call that only the holder of the run's token may make.
 func (h *Host) leased(method, rest string, f func(r *http.Request, s *stack, u *run) (any, error)) {
 	h.onRun(method, rest, func(r *http.Request, s *stack, u *run) (any, error) {
 		token := strings.TrimPrefix(r.Header.Get("Authorization"), "update-token ")

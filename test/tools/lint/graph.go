@@ -49,7 +49,7 @@ func (g *graph) add(other *graph) {
 	}
 }
 
-// interfaces notes the methods of the interfaces that a package declares.
+// interfaces records the methods of the interfaces that a package declares.
 func (g *graph) interfaces(p *types.Package) {
 	for _, name := range p.Scope().Names() {
 		if t, ok := p.Scope().Lookup(name).(*types.TypeName); ok {
@@ -58,7 +58,7 @@ func (g *graph) interfaces(p *types.Package) {
 	}
 }
 
-// note notes the methods of a type that is an interface.
+// note records the methods of a type that is an interface.
 func (g *graph) note(t types.Type) {
 	if i, ok := t.Underlying().(*types.Interface); ok {
 		for m := range i.Methods() {

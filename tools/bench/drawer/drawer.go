@@ -109,7 +109,7 @@ func load(path string) (o Object, err error) {
 
 func (p *Provider) path(id string) string { return filepath.Join(p.Dir, filepath.Base(id)+".json") }
 
-// save puts an object in its place, whole or not at all, and notes what happened.
+// save puts an object in its place, atomically, and notes what happened.
 func (p *Provider) save(what string, o Object) error {
 	text, err := json.Marshal(o)
 	if err != nil {

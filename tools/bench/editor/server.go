@@ -134,7 +134,7 @@ func (s *server) cpu() (total time.Duration) {
 	return total
 }
 
-// memory returns the server's resident memory in bytes; 0 where the system does not report it.
+// memory returns the server's resident memory in bytes; 0 if the system does not report it.
 func (s *server) memory() int64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.cmd.Process.Pid))
 	if fields := strings.Fields(string(text)); len(fields) > 1 {

@@ -130,11 +130,11 @@ func each(all []*resource, before func(*resource) []*resource, do func(*resource
 // journal holds what has begun and what is done. A step begins when the disk knows about it; all who wait at the same
 // time share a sync, and results go with the next one.
 type journal struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	waiting []byte
 	round   int // of those who come now
 
-	disk   sync.Mutex // guards what follows
+	disk   sync.Mutex // guards the fields below
 	file   *os.File
 	synced int // rounds
 }

@@ -121,7 +121,7 @@ func (c *comparison) run(named string) (err error) {
 
 // tally counts the comparisons. It is safe for concurrent use.
 type tally struct {
-	mu                                sync.Mutex // guards what follows
+	mu                                sync.Mutex // guards the fields below
 	programs, equal, leaves, journals int
 	missed                            int // commands whose journal was not seen each time
 	events, states, unstable, unnamed int

@@ -79,7 +79,7 @@ func list(ctx context.Context, a *console.Console, o *options) error {
 	})
 }
 
-// shown returns the text and the JSON record of an entry. Secrets are hidden unless open is given.
+// shown returns the text and the JSON record of an entry. Secrets are masked unless open is given.
 func shown(e *project.Entry, open project.Opener) (string, console.ConfigRecord, error) {
 	record := console.ConfigRecord{Secret: e.IsSecret()}
 	text, data, err := e.Open(console.OpenerOrMask(open))

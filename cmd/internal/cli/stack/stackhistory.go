@@ -96,7 +96,7 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) erro
 	return nil
 }
 
-// configOfHistory converts the configuration of a history record to the form of `config --json`. Secrets are hidden
+// configOfHistory converts the configuration of a history record to the form of `config --json`. Secrets are masked
 // unless open is given.
 func configOfHistory(config map[string]json.RawMessage, open project.Opener) (map[string]console.ConfigRecord, error) {
 	records := make(map[string]console.ConfigRecord, len(config))

@@ -132,7 +132,7 @@ func writePlanCounts(w io.Writer, r *Record) error {
 // Group has the lines by which a log folds a section.
 type Group struct{ Begin, End string }
 
-// GroupOf returns the lines around a section of a log in a system; empty where it has none. id is unique in the log.
+// GroupOf returns the lines around a section of a log in a system; empty if it has none. id is unique in the log.
 func GroupOf(s System, id, title string, unix int64) Group {
 	title = strings.NewReplacer("\n", " ", "\r", " ").Replace(title)
 	switch s {
@@ -160,7 +160,7 @@ type Origin struct {
 // Properties are keys with values, in a fixed order.
 func (o Origin) Properties() [][2]string { return o.properties }
 
-// Get returns the value of a key, or "" if it is not known.
+// Get returns the value of a key, or "" if unknown.
 func (o Origin) Get(key string) string {
 	for _, p := range o.properties {
 		if p[0] == key {

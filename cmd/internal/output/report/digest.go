@@ -115,7 +115,7 @@ func (d *Digest) diagnostic(f view.Finding, severity diag.Severity, text string)
 	})
 }
 
-// placeRecord returns the place of a finding, or nil if it is not known.
+// placeRecord returns the place of a finding, or nil if unknown.
 func placeRecord(d diag.Diagnostic) *diag.PlaceRecord {
 	if d.Subject.IsZero() {
 		return nil
