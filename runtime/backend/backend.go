@@ -208,7 +208,7 @@ func folderOf(rawURL string, o Options) (path string, query url.Values, err erro
 		return "", nil, fmt.Errorf("the backend %q names no folder; file://~ is the one in your home folder", rawURL)
 	case path == "~" || strings.HasPrefix(path, "~/"):
 		if o.Home == "" {
-			return "", nil, fmt.Errorf("the backend %q is in the home folder, and it is not known where that is", rawURL)
+			return "", nil, fmt.Errorf("the backend %q is in the home folder, but the home folder is not known", rawURL)
 		}
 		path = filepath.Join(o.Home, path[1:])
 	case len(path) > 2 && path[0] == '/' && path[2] == ':': // file:///C:/folder

@@ -226,7 +226,7 @@ func objectOf[T any](f *objectFile, key string) map[string]T {
 // malformed records the fault that a member is of another type.
 func (f *objectFile) malformed(key string) {
 	f.fault = cmp.Or(f.fault, error(&CorruptError{Path: f.path,
-		Err: errors.New("its member " + key + " is not of the shape that it should have")}))
+		Err: errors.New("its member " + key + " has the wrong type")}))
 }
 
 // encode returns the JSON of a value.

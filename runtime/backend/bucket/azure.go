@@ -33,7 +33,7 @@ func openAzure(ctx context.Context, u *url.URL, _ Lookup) (backend.Objects, erro
 	}
 	s := &azureStore{}
 	if !b.As(&s.container) {
-		return nil, errors.New("the library for Azure Blob Storage has changed")
+		return nil, errors.New("the library for Azure Blob Storage does not provide its client")
 	}
 	return newStore(u, b, s), nil
 }

@@ -60,7 +60,7 @@ func openS3(ctx context.Context, u *url.URL, _ Lookup) (backend.Objects, error) 
 		return nil, err
 	}
 	if !b.As(&s.client) {
-		return nil, errors.New("the library for S3 has changed")
+		return nil, errors.New("the library for S3 does not provide its client")
 	}
 	return newStore(u, b, s), nil
 }

@@ -189,7 +189,7 @@ func (t *target) text() (string, error) {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(t.settings)) {
 		if strings.ContainsAny(key, " ='\\\x00") || strings.Contains(t.settings[key], "\x00") {
-			return "", errors.New("a parameter has characters that none may have")
+			return "", errors.New("a parameter contains a character that is not allowed")
 		}
 		fmt.Fprintf(&b, "%s='%s' ", key, strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(t.settings[key]))
 	}

@@ -102,7 +102,7 @@ func (s *Service) User(ctx context.Context) (backend.User, error) {
 		return backend.User{}, err
 	}
 	if answer.Login == "" {
-		return backend.User{}, fmt.Errorf("the service %s does not say whose token it is", s.client.URL())
+		return backend.User{}, fmt.Errorf("the service %s did not return the user of the token", s.client.URL())
 	}
 	u := backend.User{Name: answer.Login}
 	for _, o := range answer.Organizations {
