@@ -410,7 +410,7 @@ func (b stackJournal) recoverObjects(h *heldLock, file stored, salvage bool) (*R
 // recoverOnto is one attempt of recoverObjects on the state as it was read. Its error wraps ErrChanged when another run
 // has written the state in the meantime, which it can do once.
 func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *Recovery, _ stored, err error) {
-	var unmerged []*links // whose journals must note the identity of the state that will hold them
+	var unmerged []*links // their journals have to note the identity of the state that will hold them
 	for _, l := range h.left {
 		data, err := l.journal()
 		if err != nil {

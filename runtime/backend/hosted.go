@@ -268,7 +268,8 @@ func (h hosted) open(ctx context.Context, b *Backend, r Ref, o BeginOptions, hel
 		return nil, err
 	}
 	held.remote = &remote{update: update, url: h.b.PublicURL(), kept: b.journalOf(r).journalFile(), ref: r,
-		sealer: tools.sealer, renewed: func() { _ = b.stateOf(r).keep(update) }} // if not, the next run waits for the lease
+		sealer:  tools.sealer,
+		renewed: func() { _ = b.stateOf(r).keep(update) }} // on failure, the next run waits for the lease
 	s, err := tools.load()
 	if err != nil {
 		return nil, held.explain(err)

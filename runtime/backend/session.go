@@ -54,7 +54,7 @@ type Session struct {
 	replayer *journal.Replayer
 	log      *journal.Log // nil before the first entry
 	closed   bool
-	wrote    bool // the state file was written, or is right, at the end
+	wrote    bool // the state file has the final state
 	watched  *Watched
 
 	file   *stateWriter

@@ -325,7 +325,7 @@ func (b *Backend) Overview(ctx context.Context, r Ref) (Overview, error) {
 func (b *Backend) LastUpdate(ctx context.Context, r Ref, written time.Time) time.Time {
 	last, _ := b.History(ctx, r, 2) // without a history, the time of the state counts
 	for _, record := range last {
-		if ended := time.Unix(record.EndTime, 0); record.EndTime > 0 && ended.After(written) { // an operation may still run
+		if ended := time.Unix(record.EndTime, 0); record.EndTime > 0 && ended.After(written) { // 0 of one that still runs
 			return ended
 		}
 	}
