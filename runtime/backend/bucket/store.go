@@ -116,10 +116,10 @@ func (s *Store) explain(err error) error {
 	text := s.native.explain(err)
 	switch gcerrors.Code(err) {
 	case gcerrors.NotFound:
-		if !s.missing(text) {
-			return fs.ErrNotExist
+		if strings.Contains(text, "NoSuchBucket") || strings.Contains(text, "ContainerNotFound") {
+			return fmt.Errorf("%w: there is no such bucket", backend.ErrRefused)
 		}
-		return fmt.Errorf("%w: there is no such bucket", backend.ErrRefused)
+		return fs.ErrNotExist
 	case gcerrors.PermissionDenied, gcerrors.InvalidArgument, gcerrors.Unimplemented:
 		return fmt.Errorf("%w: %s", backend.ErrRefused, text)
 	}
@@ -135,11 +135,6 @@ func sorted(status int, text string) error {
 		return fmt.Errorf("%w: %s", backend.ErrRefused, text)
 	}
 	return errors.New(text)
-}
-
-// missing reports whether an error message means that the bucket is missing, not the object.
-func (s *Store) missing(text string) bool {
-	return strings.Contains(text, "NoSuchBucket") || strings.Contains(text, "ContainerNotFound")
 }
 
 // plainCause returns the part of an error that a user can act on: for a failed connection, its address and the reason.
