@@ -58,10 +58,7 @@ func (b *files) Archive(digest string) (io.Reader, error) {
 		return nil, err
 	}
 	r := &archiveReader{files: b, digest: digest}
-	for n := range names {
-		if names[n] != pieceName(n) {
-			break
-		}
+	for r.pieces < len(names) && names[r.pieces] == pieceName(r.pieces) {
 		r.pieces++
 	}
 	if r.pieces == 0 {

@@ -552,15 +552,14 @@ func (s *Session) Rescue(final *state.Snapshot) (text []byte, complete bool, err
 	text, err = s.rescue(final)
 	if err != nil { // a state that cannot be encoded cannot be rescued: the journal has almost the same
 		known, failed := s.replayer.Snapshot()
+		if failed == nil {
+			text, failed = s.rescue(known)
+		}
 		if failed != nil {
 			return nil, false, errors.Join(err, failed)
 		}
-		if text, failed = s.rescue(known); failed != nil {
-			return nil, false, errors.Join(err, failed)
-		}
-		err = nil
 	}
-	return text, s.log != nil && s.log.Err() == nil, err
+	return text, s.log != nil && s.log.Err() == nil, nil
 }
 
 // rescue returns a snapshot in the form of stack export.

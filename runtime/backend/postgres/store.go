@@ -99,27 +99,29 @@ func (s *Store) Get(ctx context.Context, key string) (o backend.Object, err erro
 
 // List lists the keys that begin with prefix. The database groups those that agree up to a further slash.
 func (s *Store) List(ctx context.Context, prefix string) ([]backend.Listed, error) {
-	return s.listIn(ctx, func(rows string) (string, []any) {
-		return `SELECT name COLLATE "C", max(updated_at) FROM (
-				SELECT substr(CASE position('/' IN rest) WHEN 0 THEN key ELSE left(key, length(key) - length(rest) + position('/' IN rest)) END,
-					length($4::text) + 1) AS name, updated_at
-				FROM (SELECT key, substr(key, length($3::text) + 1) AS rest, updated_at FROM (` + rows + `) AS found) AS cut) AS named
-			GROUP BY 1 ORDER BY 1`, []any{s.prefix + prefix, s.prefix}
-	}, prefix)
+	return s.listIn(ctx, prefix, `SELECT name COLLATE "C", max(updated_at) FROM (
+			SELECT substr(CASE position('/' IN rest) WHEN 0 THEN key ELSE left(key, length(key) - length(rest) + position('/' IN rest)) END,
+				length($3::text) + 1) AS name, updated_at
+			FROM (SELECT key, substr(key, length($1::text) + 1) AS rest, updated_at FROM found) AS cut) AS named
+		GROUP BY 1 ORDER BY 1`)
 }
 
-// listIn runs a statement over the rows whose keys begin with prefix, in both tables or in the one that exists. The
-// parameters of the statement begin with $3.
-func (s *Store) listIn(ctx context.Context, statement func(rows string) (string, []any),
-	prefix string) ([]backend.Listed, error) {
+// ListAll lists every object whose key begins with prefix.
+func (s *Store) ListAll(ctx context.Context, prefix string) ([]backend.Listed, error) {
+	return s.listIn(ctx, prefix, `SELECT substr(key, length($3::text) + 1) COLLATE "C" AS name, updated_at FROM found ORDER BY 1`)
+}
+
+// listIn runs a statement over found, the rows whose keys begin with prefix, in both tables or in the one that exists.
+// Its parameters are the beginning and the end of these keys, and the prefix of all keys.
+func (s *Store) listIn(ctx context.Context, prefix, statement string) ([]backend.Listed, error) {
 	first := s.prefix + prefix
 	for _, tables := range [][]string{{s.table, s.own}, {s.table}} { // the Pulumi CLI creates only its own
 		var parts []string
 		for _, table := range tables { // the operators match the Pulumi CLI's index
 			parts = append(parts, `SELECT key, updated_at FROM `+quoted(table)+` WHERE key ~>=~ $1 AND key ~<~ $2`)
 		}
-		text, parameters := statement(strings.Join(parts, ` UNION ALL `))
-		rows, err := s.pool.Query(ctx, text, append([]any{first, first + "\U0010FFFF"}, parameters...)...)
+		rows, err := s.pool.Query(ctx, `WITH found AS (`+strings.Join(parts, ` UNION ALL `)+`) `+statement, first,
+			first+"\U0010FFFF", s.prefix)
 		var all []backend.Listed
 		if err == nil {
 			all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (l backend.Listed, err error) {
@@ -131,14 +133,6 @@ func (s *Store) listIn(ctx context.Context, statement func(rows string) (string,
 		}
 	}
 	return nil, nil
-}
-
-// ListAll lists every object whose key begins with prefix.
-func (s *Store) ListAll(ctx context.Context, prefix string) ([]backend.Listed, error) {
-	return s.listIn(ctx, func(rows string) (string, []any) {
-		return `SELECT substr(key, length($3::text) + 1) COLLATE "C" AS name, updated_at FROM (` + rows +
-			`) AS found ORDER BY 1`, []any{s.prefix}
-	}, prefix)
 }
 
 // most is the amount of data that GetAll reads at once from a table, in bytes as the server stores them.
@@ -154,10 +148,10 @@ func (s *Store) GetAll(ctx context.Context, keys []string) (map[string]backend.O
 		byTable[table], reads[table] = append(byTable[table], s.prefix+key), read
 	}
 	for table, keys := range byTable {
-		rows, err := s.pool.Query(ctx, fmt.Sprintf(`SELECT substr(t.key, length($2::text) + 1), %s, t.xmin::text || '.' ||
-				(extract(epoch FROM t.updated_at) * 1000000)::bigint::text, t.updated_at
-			FROM %s AS t JOIN (SELECT key, sum(pg_column_size(data)) OVER (ORDER BY key COLLATE "C") - pg_column_size(data) AS before
-				FROM %[2]s WHERE key = ANY($1)) AS sizes USING (key) WHERE before < $3`, reads[table], table),
+		rows, err := s.pool.Query(ctx, fmt.Sprintf(`SELECT substr(key, length($2::text) + 1), %s, %s, updated_at
+			FROM %s WHERE key IN (SELECT key FROM (
+				SELECT key, sum(pg_column_size(data)) OVER (ORDER BY key COLLATE "C") - pg_column_size(data) AS before
+				FROM %[3]s WHERE key = ANY($1)) AS sizes WHERE before < $3)`, reads[table], version, table),
 			pgx.QueryExecModeCacheDescribe, keys, s.prefix, most)
 		if err != nil {
 			return nil, explain(err)
