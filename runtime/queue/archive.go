@@ -10,31 +10,31 @@ import (
 	"path/filepath"
 )
 
-// Archives stores archives by their digests, in the backend of the stacks, which workers and submitters share.
+// Archives stores archives by digest in the backend that workers and submitters share.
 // Implementations are safe for concurrent use.
 type Archives interface {
-	// PutArchive stores an archive, which may exist already.
+	// PutArchive stores an archive. It succeeds if the archive already exists.
 	PutArchive(digest string, content io.Reader) error
-	// Archive returns the content of an archive, which the caller compares with the digest. It returns fs.ErrNotExist
-	// if there is none.
+	// Archive returns the content of an archive, or fs.ErrNotExist if there is none. The caller verifies the digest.
 	Archive(digest string) (io.Reader, error)
 	// RemoveArchive removes an archive, if it exists.
 	RemoveArchive(digest string) error
 }
 
-// Files is an archive that is submitted with jobs. Workers remove it when no job needs it any more.
+// Files is an archive submitted with jobs. Workers remove it once no job or schedule uses it.
 type Files struct {
 	Digest  string // SHA-256, hexadecimal
 	Content io.Reader
 	In      Archives
 }
 
-// MaxArchive bounds the size of an archive, and that of its files together, in bytes.
+// MaxArchive limits, in bytes, both the size of an archive and the total size of its files.
 const MaxArchive = 256 << 20
 
-// Pack writes files of a folder as an archive, always the same for the same files. names are relative, with slashes.
+// Pack writes files of dir to w as an archive. names are relative to dir and use slashes. The same files always give
+// the same bytes.
 func Pack(w io.Writer, dir string, names []string) error {
-	limited := &limitedWriter{to: w, left: MaxArchive}
+	limited := &limitedWriter{dst: w, left: MaxArchive}
 	packed := gzip.NewWriter(limited)
 	archive := tar.NewWriter(packed)
 	total := int64(0)
@@ -70,9 +70,9 @@ func packFile(archive *tar.Writer, dir, name string, total *int64) (err error) {
 
 var errTooLarge = fmt.Errorf("an archive has at most %d MiB; name the project by a git commit instead", MaxArchive>>20)
 
-// limitedWriter refuses more than it has left.
+// limitedWriter returns errTooLarge for writes beyond the first left bytes.
 type limitedWriter struct {
-	to   io.Writer
+	dst  io.Writer
 	left int64
 }
 
@@ -80,11 +80,10 @@ func (l *limitedWriter) Write(text []byte) (int, error) {
 	if l.left -= int64(len(text)); l.left < 0 {
 		return 0, errTooLarge
 	}
-	return l.to.Write(text)
+	return l.dst.Write(text)
 }
 
-// Unpack writes the files of an archive into an empty folder. It writes regular files only, and nothing outside of the
-// folder.
+// Unpack extracts an archive into the empty folder dir. It accepts only regular files and never writes outside dir.
 func Unpack(r io.Reader, dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -118,7 +117,7 @@ func Unpack(r io.Reader, dir string) error {
 	}
 }
 
-func unpackFile(root *os.Root, name string, header *tar.Header, from io.Reader) (err error) {
+func unpackFile(root *os.Root, name string, header *tar.Header, src io.Reader) (err error) {
 	if parent := filepath.Dir(name); parent != "." {
 		if err := root.MkdirAll(parent, 0o755); err != nil {
 			return err
@@ -129,6 +128,6 @@ func unpackFile(root *os.Root, name string, header *tar.Header, from io.Reader) 
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	_, err = io.CopyN(file, from, header.Size)
+	_, err = io.CopyN(file, src, header.Size)
 	return err
 }

@@ -20,26 +20,26 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// outcome is the end of an attempt at a job.
+// outcome is the result of one attempt at a job.
 type outcome struct {
 	state  rivertype.JobState // completed, cancelled, or available for another attempt
 	result *Result            // nil if no command was run
 	reason string             // is added to the job's errors; empty for none
-	after  time.Duration      // how long a job waits that is tried again
-	counts bool               // whether the attempt is one of those that a job has
+	after  time.Duration      // delay before the next attempt
+	counts bool               // reports whether the attempt counts towards maxAttempts
 }
 
 func cancelled(r *Result, reason string) outcome {
 	return outcome{state: rivertype.JobStateCancelled, result: r, reason: reason}
 }
 
-// again returns the outcome of an attempt that does not count.
+// again returns the outcome of an attempt that does not count and is repeated after a delay.
 func again(r *Result, after time.Duration) outcome {
 	return outcome{state: rivertype.JobStateAvailable, result: r, after: after}
 }
 
-// failed returns the outcome of an attempt that counts. The next one follows after River's backoff, which grows with
-// the number of failures. The errors of a job also include dead workers, which are not failures of the job.
+// failed returns the outcome of an attempt that counts. The next attempt follows after River's backoff, which grows
+// with the number of errors. A job's errors also include dead workers, which must not lengthen the backoff.
 func failed(row *rivertype.JobRow, r *Result, reason string) outcome {
 	counted := *row
 	counted.Errors = row.Errors[:min(len(row.Errors), max(0, row.Attempt-1))]
@@ -47,25 +47,25 @@ func failed(row *rivertype.JobRow, r *Result, reason string) outcome {
 	return outcome{state: rivertype.JobStateAvailable, result: r, reason: reason, after: after, counts: true}
 }
 
-// outcomeOf returns what the result of a command means for its job. unwanted reports whether the job was cancelled,
-// interrupted whether the command was interrupted, by that or by the end of the worker.
+// outcomeOf converts the result of a command to the outcome of its job. unwanted reports whether the job was cancelled;
+// interrupted, whether the command was interrupted by the cancellation, a lost lock or the end of the worker.
 func outcomeOf(j *river.Job[Job], r *Result, unwanted, interrupted bool) outcome {
 	switch text := fmt.Sprintf("ended with %d (%s)", r.Code, r.Name); {
 	case Well(r.Code):
 		return outcome{state: rivertype.JobStateCompleted, result: r}
 	case unwanted || !Retry(j.Args.Command, r.Code):
 		return cancelled(r, text+", which is not retried automatically")
-	case interrupted: // this worker ends, or has lost the job; another one continues at once
+	case interrupted: // this worker ends, or has lost the job; another worker continues at once
 		return again(r, 0)
 	default:
 		return failed(j.JobRow, r, text)
 	}
 }
 
-// plannedKey is the key of a job's metadata for the bytes of Result.Planned, in base64.
+// plannedKey is the metadata key that stores Result.Planned in base64.
 const plannedKey = "yamlhost_planned"
 
-// planned returns the planned outputs of the jobs that a preview needs.
+// planned returns the planned outputs of the jobs that job id needs, by the keys of their stacks.
 func (q *Queue) planned(ctx context.Context, id int64) (map[string][]byte, error) {
 	rows, err := q.pool.Query(ctx, `SELECT args, decode(metadata->>$2, 'base64') FROM river_job WHERE metadata->>$2 <> ''
 		AND id IN (SELECT jsonb_array_elements_text(metadata->'yamlhost_needs')::bigint FROM river_job WHERE id = $1)`,
@@ -86,8 +86,8 @@ func (q *Queue) planned(ctx context.Context, id int64) (map[string][]byte, error
 	return found, err
 }
 
-// record stores the outcome of an attempt, and retries until the database is reachable. A worker that ends gives up
-// after some tries; then the job goes to another one.
+// record stores the outcome of an attempt and retries until the database is reachable. While the worker shuts down, it
+// gives up after five tries; another worker then takes the job.
 func (w *worker) record(ctx context.Context, row *rivertype.JobRow, o outcome) {
 	ctx = context.WithoutCancel(ctx)
 	wait, last := 100*time.Millisecond, 5
@@ -111,8 +111,8 @@ func (w *worker) record(ctx context.Context, row *rivertype.JobRow, o outcome) {
 	}
 }
 
-// concluded triggers the chores after the end of a job. If another worker owned the attempt, they wait for their
-// regular time: otherwise the job would be given back again and again while workers are about to take its lock.
+// concluded triggers the chores of keepHouse after a job. If another worker owns the job, the chores wait for their
+// regular time: otherwise the job would be given back repeatedly while workers are about to take its lock.
 func (w *worker) concluded(id int64, owner bool, o outcome) {
 	if !owner {
 		if o.result != nil {
@@ -129,9 +129,9 @@ func (w *worker) concluded(id int64, owner bool, o outcome) {
 // concludeTime bounds the time to store an outcome in the database.
 const concludeTime = 30 * time.Second
 
-// conclude stores the outcome of an attempt, unless another attempt has taken over the job: a slow worker, or one that
-// lost its session, may finish late. The time of its beginning identifies an attempt. owner reports whether the outcome
-// was stored.
+// conclude stores the outcome of an attempt unless another attempt has taken over the job: a worker that is slow or
+// lost its session may finish late. An attempt is identified by its start time. owner reports whether the outcome was
+// stored.
 func (q *Queue) conclude(ctx context.Context, row *rivertype.JobRow, o outcome) (owner bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, concludeTime)
 	defer cancel()
@@ -195,9 +195,9 @@ func write(ctx context.Context, tx pgx.Tx, row *rivertype.JobRow, o outcome, sta
 	return err
 }
 
-// workerDriver is River's driver of a worker, except that River does not record the end of a job. River finds a job
-// by its number alone, so an old attempt would end the present one. Attempts record their ends themselves (see
-// conclude). River still records the jobs that it cannot give to a worker.
+// workerDriver is River's driver, except that River does not record the end of a job: River finds a job by its number
+// alone, so an old attempt would end the current one. Attempts record their own outcomes (see conclude). River still
+// records jobs that it cannot hand to a worker.
 type workerDriver struct{ *riverpgxv5.Driver }
 
 // GetExecutor returns River's executor, which does not record the ends of executed jobs.
@@ -207,8 +207,8 @@ func (d workerDriver) GetExecutor() riverdriver.Executor {
 
 type workerExecutor struct{ riverdriver.Executor }
 
-// JobSetStateIfRunningMany records the ends of jobs except those whose attempt has done so: for these Work returns nil,
-// which River treats as completed.
+// JobSetStateIfRunningMany skips jobs that River considers completed: Work returns nil after it has itself recorded the
+// outcome.
 func (e workerExecutor) JobSetStateIfRunningMany(ctx context.Context,
 	params *riverdriver.JobSetStateIfRunningManyParams) ([]*rivertype.JobRow, error) {
 	rest := *params
@@ -225,7 +225,7 @@ func (e workerExecutor) JobSetStateIfRunningMany(ctx context.Context,
 	return e.Executor.JobSetStateIfRunningMany(ctx, &rest)
 }
 
-// rescue gives back the jobs of dead workers: running jobs whose lock is free.
+// rescue gives back the jobs of dead workers: jobs that have been running for longer than grace and whose lock is free.
 func (q *Queue) rescue(ctx context.Context, grace time.Duration) error {
 	return q.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
 		rows, err := c.Query(ctx, `SELECT id FROM river_job WHERE kind = $1 AND state = 'running' AND
@@ -246,7 +246,8 @@ func (q *Queue) rescue(ctx context.Context, grace time.Duration) error {
 	})
 }
 
-// rescueOne gives a job back, unless its lock is taken. The attempt does not count. A cancelled job ends instead.
+// rescueOne makes a job available again unless its lock is taken. The attempt does not count. A cancelled job becomes
+// cancelled instead.
 func rescueOne(ctx context.Context, c *pgxpool.Conn, id int64, grace time.Duration) error {
 	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 		var free bool

@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// copies keeps folders with the files of sources from one job to the next, so that a worker does not fetch and unpack
-// the same files for each of hundreds of jobs. A folder has one job at a time, and the next job finds it unchanged:
-// added files are removed, and a folder with other changes is not used again. There are at most as many folders as
-// parallel jobs of the worker. It is safe for concurrent use.
+// copies is a pool of folders with the files of sources, so that a worker does not fetch and unpack the same files for
+// each of hundreds of jobs. One job uses a folder at a time, and the next job finds it unchanged: added files are
+// removed, and a folder with other changes is discarded. The pool has at most as many folders as the worker has
+// parallel jobs. It is safe for concurrent use.
 type copies struct {
-	folder string // the parent of the folders, which is removed with them
-	most   int    // folders, those in use included
+	folder string // parent of all folders
+	most   int    // maximum number of folders, including those in use
 	fetch  func(ctx context.Context, s Source, dir string) error
 
 	mu    sync.Mutex
-	idle  []*copied // in the order of their last use; guarded by mu
+	idle  []*copied // least recently used first; guarded by mu
 	inUse int       // guarded by mu
 }
 
@@ -35,8 +35,8 @@ type copied struct {
 	entries map[string]entry // by path in dir
 }
 
-// entry holds the properties of a file or folder that show whether it has changed. All files get the same time, in the
-// past, so that every write is visible.
+// entry holds the properties of a file or folder that show whether it has changed. All files get the same modification
+// time in the past, so that every write is visible.
 type entry struct {
 	mode   fs.FileMode
 	size   int64  // of a file
@@ -45,14 +45,14 @@ type entry struct {
 
 var untouched = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// take returns a folder with the files of a source. The caller returns it with give.
+// take returns a folder with the files of a source. The caller must pass it to give afterwards.
 func (c *copies) take(ctx context.Context, s Source) (*copied, error) {
 	found, surplus := c.choose(s)
 	if surplus != nil {
 		surplus.remove()
 	}
 	if found != nil {
-		if found.restore() == nil { // a process that the job left behind may have written since
+		if found.restore() == nil { // a process left behind by the last job may have written since
 			return found, nil
 		}
 		found.remove()
@@ -66,8 +66,8 @@ func (c *copies) take(ctx context.Context, s Source) (*copied, error) {
 	return made, err
 }
 
-// choose removes an idle folder of the source from the list. surplus is a folder beyond the limit, which has to be
-// deleted.
+// choose removes an idle folder of the source from the list. If there is none and the limit is exceeded, it removes
+// another idle folder, surplus, which the caller deletes.
 func (c *copies) choose(s Source) (found, surplus *copied) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +99,7 @@ func (c *copies) make(ctx context.Context, s Source) (made *copied, err error) {
 	return made, err
 }
 
-// give takes back a folder in the state in which a job has left it.
+// give returns a folder to the pool after a job, or deletes it if the job has changed its files.
 func (c *copies) give(x *copied) {
 	fault := x.restore()
 	c.mu.Lock()
@@ -112,10 +112,10 @@ func (c *copies) give(x *copied) {
 	c.idle = append(c.idle, x)
 }
 
-// remove removes the folder. Files that cannot be removed now are removed with the worker's folder.
+// remove deletes the folder. Files that cannot be deleted now are deleted with the worker's folder.
 func (x *copied) remove() { _ = os.RemoveAll(x.dir) }
 
-// note records the content of the folder.
+// note resets the time of all files and records the properties of all entries.
 func (x *copied) note() error {
 	return filepath.WalkDir(x.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -131,7 +131,7 @@ func (x *copied) note() error {
 	})
 }
 
-// look returns the properties of an entry, and reports whether it is unchanged.
+// look returns the properties of an entry. same reports whether its modification time is unchanged.
 func look(path string, d fs.DirEntry) (e entry, same bool, err error) {
 	info, err := d.Info()
 	if err != nil {
@@ -150,7 +150,7 @@ func look(path string, d fs.DirEntry) (e entry, same bool, err error) {
 
 var errChanged = errors.New("files have changed")
 
-// restore removes what was added to the folder. It returns an error if the former state cannot be restored.
+// restore removes entries that were added to the folder. It returns an error if others are missing or changed.
 func (x *copied) restore() error {
 	found := 0
 	err := filepath.WalkDir(x.dir, func(path string, d fs.DirEntry, err error) error {

@@ -15,11 +15,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// archiveLocks is the class of the advisory locks on archives: shared by submitters, exclusive for removal.
+// archiveLocks is the class of the advisory locks on archives. Submitters take shared locks, removal an exclusive one.
 const archiveLocks = 0x79617263
 
-// bringing stores the archive of a submission and calls do, which inserts the jobs. Nobody removes the archive
-// meanwhile. The database records the archive before it is stored, so that it is removed if the submission fails.
+// bringing stores the archive of a submission and then calls do, which inserts the jobs or the schedule. A lock
+// prevents the removal of the archive meanwhile. The database records the digest before the archive is stored, so that
+// tidy removes the archive if the submission fails.
 func (q *Queue) bringing(ctx context.Context, f *Files, do func(*pgxpool.Conn) error) error {
 	return q.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
 		if f == nil {
@@ -43,7 +44,7 @@ func (q *Queue) bringing(ctx context.Context, f *Files, do func(*pgxpool.Conn) e
 	})
 }
 
-// unused selects the archives that neither an unfinished job nor a schedule names.
+// unused selects the archives that no unfinished job and no schedule uses. Its parameter is the kind of our jobs.
 const unused = `SELECT digest FROM yamlhost_files f WHERE NOT EXISTS (SELECT 1 FROM river_job j WHERE
 		j.state IN ('available', 'pending', 'running', 'retryable', 'scheduled') AND j.kind = $1
 		AND j.args->'source'->>'archive' = f.digest)
@@ -69,7 +70,7 @@ func (q *Queue) tidy(ctx context.Context, archives Archives) error {
 			}
 			removed, err := tx.Exec(ctx, `DELETE FROM yamlhost_files WHERE digest = $2 AND digest IN (`+unused+`)`,
 				Job{}.Kind(), digest)
-			if err != nil || removed.RowsAffected() == 0 { // jobs were submitted with it meanwhile
+			if err != nil || removed.RowsAffected() == 0 { // a new submission uses it
 				return err
 			}
 			return archives.RemoveArchive(digest)
@@ -81,7 +82,7 @@ func (q *Queue) tidy(ctx context.Context, archives Archives) error {
 	return nil
 }
 
-// unpack unpacks an archive into an empty folder.
+// unpack extracts an archive into the empty folder dir and verifies its digest.
 func unpack(archives Archives, digest, dir string) error {
 	content, err := archives.Archive(digest)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -16,8 +16,8 @@ const (
 	lockName     = "lock"
 )
 
-// ownFolder creates a folder for the files of a worker's jobs in input, and removes those of dead workers. release
-// removes the folder. A file lock, which ends with the process, shows which workers are alive.
+// ownFolder creates a folder for a worker's files in input, and removes the folders of dead workers. release removes
+// the new folder. A file lock, which ends with the process, shows that a worker is alive.
 func ownFolder(input string) (dir string, release func() error, err error) {
 	if input == "" {
 		input = os.TempDir()
@@ -33,7 +33,7 @@ func ownFolder(input string) (dir string, release func() error, err error) {
 			return dir, func() error { return removeFolder(dir, lock) }, nil
 		}
 		err = fmt.Errorf("lock %s: %w", dir, errors.Join(fault, lock.Close()))
-		_ = os.RemoveAll(dir) // another starting worker may take it for a dead one's and remove it too
+		_ = os.RemoveAll(dir) // another starting worker may also remove it as a dead worker's folder
 	}
 	return "", nil, err
 }
@@ -54,8 +54,8 @@ func removeDead(input string) {
 	}
 }
 
-// removeFolder removes a folder whose lock is held. The lock's file is removed last, so that the rest of an interrupted
-// removal still counts as a dead worker's folder.
+// removeFolder removes a folder; the caller has locked it. The lock file is removed last, so that after an interrupted
+// removal the folder still counts as a dead worker's.
 func removeFolder(dir string, lock *flock.Flock) error {
 	entries, err := os.ReadDir(dir)
 	for _, entry := range entries {

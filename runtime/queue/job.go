@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Source describes where the files of a project come from: a commit of a git repository, or an archive.
+// Source is the origin of a project's files: either a commit of a git repository or an archive.
 type Source struct {
 	Git     string `json:"git,omitempty"`     // URL, without credentials
 	Commit  string `json:"commit,omitempty"`  // 40 or 64 hexadecimal digits
@@ -59,7 +59,7 @@ func digits(what, text string, n int) error {
 
 // Job is one command on one stack.
 type Job struct {
-	Run         string   `json:"run"`     // what was submitted together
+	Run         string   `json:"run"`     // name shared by the jobs of a submission
 	Command     string   `json:"command"` // run, preview, refresh, destroy or drift
 	Project     string   `json:"project"`
 	Stack       string   `json:"stack"`
@@ -67,17 +67,17 @@ type Job struct {
 	Source      Source   `json:"source"`
 	Flags       []string `json:"flags,omitempty"`       // from AllowedFlags
 	Environment string   `json:"environment,omitempty"` // the environment whose slots it takes; empty for none
-	Slots       int      `json:"slots,omitempty"`       // how many jobs of the environment may go on at a time
+	Slots       int      `json:"slots,omitempty"`       // maximum number of parallel jobs of the environment
 
-	// Planned holds the planned outputs of the previews that this preview needs, by the keys of their stacks. A
-	// worker fills it in.
+	// Planned holds the planned outputs of the previews that this preview needs, by the keys of their stacks. The
+	// worker sets it.
 	Planned map[string][]byte `json:"-"`
 }
 
-// Kind names jobs in River.
+// Kind returns River's name for this kind of job.
 func (Job) Kind() string { return "yamlhost_stack" }
 
-// Key names the stack.
+// Key returns project/stack.
 func (j Job) Key() string { return j.Project + "/" + j.Stack }
 
 // commands are the commands that a job may run.
@@ -86,7 +86,8 @@ var commands = []string{"run", "preview", "refresh", "destroy", "drift"}
 // AllowedFlags are the flags that a job may have. None of them can hold a secret or name a file.
 var AllowedFlags = []string{"--continue-on-error", "--refresh=true", "--expect-no-changes", "--exit-code", "--remove"}
 
-// Check returns an error for a job that no worker may execute, whoever has inserted it into the database.
+// Check returns an error for a job that no worker may execute. Workers also call it, because others can insert jobs
+// into the database.
 func (j Job) Check() error {
 	if !slices.Contains(commands, j.Command) {
 		return fmt.Errorf("a job cannot do %q", j.Command)
@@ -109,7 +110,7 @@ func (j Job) Check() error {
 type Result struct {
 	Code   int    `json:"code"`   // exit code of the command
 	Name   string `json:"name"`   // of the code
-	Log    string `json:"log"`    // what was shown, without secrets; cut in front
+	Log    string `json:"log"`    // end of the output, without secrets
 	Worker string `json:"worker"` // the name of the worker
 
 	// Planned holds the planned outputs of a preview for the previews that need it, without secrets; nil for none.
@@ -120,8 +121,8 @@ type Result struct {
 // Runner executes a job whose files are in dir. Closing interrupt ends it early.
 type Runner func(ctx context.Context, j Job, dir string, interrupt <-chan struct{}) Result
 
-// Well reports whether jobs that need a stack may continue after an exit code: 0, changes (7) and drift (17), which are
-// results and not failures.
+// Well reports whether dependent jobs may continue after an exit code: 0, changes (7) and drift (17), which are results
+// and not failures.
 func Well(code int) bool { return code == 0 || code == 7 || code == 17 }
 
 // State is the state of a job.
@@ -150,7 +151,7 @@ type Entry struct {
 	Result   *Result   `json:"result,omitempty"`
 }
 
-// Schedule is a submission that is repeated.
+// Schedule is a submission that is repeated regularly.
 type Schedule struct {
 	Name  string    `json:"name"`
 	Every int64     `json:"every"` // seconds
@@ -158,7 +159,7 @@ type Schedule struct {
 	Jobs  []Job     `json:"jobs"`
 }
 
-// Ended lists the jobs that Cancel has ended.
+// Ended is the result of Cancel: the number of jobs that were cancelled, and whether a schedule was ended.
 type Ended struct {
 	Jobs     int
 	Schedule bool
@@ -167,30 +168,30 @@ type Ended struct {
 // Over reports whether the job has ended.
 func (e *Entry) Over() bool { return e.State != Waiting && e.State != Running }
 
-// Submission is a set of jobs that enter the queue together. Needs[i] are the indices of the jobs that job i waits
-// for, all of them lower than i.
+// Submission is a set of jobs that enter the queue together. Needs[i] holds the indices of the jobs that job i waits
+// for; all are lower than i.
 type Submission struct {
 	Jobs     []Job   `json:"jobs"`
 	Needs    [][]int `json:"needs"`
 	Priority int     `json:"priority"` // from 1, the first, to 4
 }
 
-// WorkerOptions control what a worker does.
+// WorkerOptions are the settings of a worker.
 type WorkerOptions struct {
-	Name  string   // for people; unique among workers that live at the same time
-	Jobs  int      // at the same time
-	Allow []string // sources; see Allows
-	Env   []string // of git
+	Name  string   // unique among the running workers
+	Jobs  int      // maximum number of parallel jobs
+	Allow []string // allowed sources; see Allows
+	Env   []string // environment of git
 	Run   Runner
-	Grace time.Duration // how long a job may run without its lock before another worker gets it; 0 for 15 seconds
-	Tell  func(text string)
-	// Archives has the archives that jobs name; nil for a worker that allows none.
+	Grace time.Duration     // how long a job may run without its lock before another worker gets it; 0 for 15 seconds
+	Tell  func(text string) // receives messages for the log; may be nil
+	// Archives stores the archives of jobs; nil for a worker that allows none.
 	Archives Archives
-	Folder   string // for files of projects; empty for the system's temporary folder
+	Folder   string // parent of the worker's folder; empty for the system's temporary folder
 }
 
-// Allows reports whether a list of sources allows a job's source: by the URL of a repository, by a prefix of it that
-// ends before a slash, or by the word archive.
+// Allows reports whether list contains an entry for the source: the URL of its repository, a prefix of the URL that
+// ends before a slash, or the word archive.
 func Allows(list []string, s Source) bool {
 	for _, entry := range list {
 		base := strings.TrimSuffix(entry, "/")
@@ -201,8 +202,8 @@ func Allows(list []string, s Source) bool {
 	return false
 }
 
-// Retry reports whether a command with that exit code may be repeated automatically: all its steps have ended. A
-// command with steps in flight (10) waits for a user, and a failed plan (14) for a change.
+// Retry reports whether a command may be repeated automatically after an exit code, because all its steps have ended. A
+// command with steps in flight (10) waits for a user, and a preview that failed (14) for a change.
 func Retry(command string, code int) bool {
 	return slices.Contains([]int{9, 14, 15, 18, 19}, code) && !(code == 14 && command == "preview")
 }

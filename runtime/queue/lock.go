@@ -10,22 +10,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// alive is the lock of a running job, in a database session of its own.
+// alive is the lock of a running job. It has its own database session.
 type alive struct {
 	conn *pgx.Conn
-	lost chan struct{} // closed when the session has ended by itself
+	lost chan struct{} // closed when the session ends without release
 	end  context.CancelFunc
 	done chan struct{}
 }
 
-// The classes of the advisory locks: jobs and slots of environments.
+// The classes of the advisory locks on jobs and on slots of environments.
 const (
 	jobLocks  = 0x796a6f62
 	slotLocks = 0x79736c6f
 )
 
-// hold takes the lock of a job that began at the time begun, and a slot of its environment. It returns nil if one of
-// them is taken, or if the job went to another worker before its lock was taken.
+// hold takes the lock of a job and a slot of its environment. begun is the start time of the attempt. It returns nil if
+// the lock or all slots are taken, or if another attempt has replaced this one.
 func (q *Queue) hold(ctx context.Context, id int64, begun *time.Time, j Job) (*alive, error) {
 	conn, err := pgx.ConnectConfig(ctx, q.pool.Config().ConnConfig.Copy())
 	if err != nil {
@@ -50,7 +50,7 @@ func (q *Queue) hold(ctx context.Context, id int64, begun *time.Time, j Job) (*a
 		}
 	}
 	if err != nil || !got {
-		_ = conn.Close(context.WithoutCancel(ctx)) // the server ends the session, and its locks, in any case
+		_ = conn.Close(context.WithoutCancel(ctx)) // on failure the server ends the session and releases its locks
 		return nil, err
 	}
 	life, end := context.WithCancel(context.Background())
@@ -72,11 +72,11 @@ func (a *alive) watch(ctx context.Context) {
 	}
 }
 
-// release ends the session, and with it the locks.
+// release ends the session, which releases the locks.
 func (a *alive) release() {
 	a.end()
 	<-a.done
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = a.conn.Close(ctx) // the server ends the session in any case
+	_ = a.conn.Close(ctx) // on failure the server ends the session
 }

@@ -84,7 +84,7 @@ func TestArchives(t *testing.T) {
 	require.ErrorContains(t, Unpack(strings.NewReader("x"), t.TempDir()), "damaged")
 	require.Error(t, Pack(&bytes.Buffer{}, dir, []string{"missing"}))
 	require.ErrorIs(t, func() error {
-		_, err := (&limitedWriter{to: &bytes.Buffer{}, left: 1}).Write([]byte("ab"))
+		_, err := (&limitedWriter{dst: &bytes.Buffer{}, left: 1}).Write([]byte("ab"))
 		return err
 	}(), errTooLarge)
 }

@@ -24,13 +24,13 @@ import (
 type Queue struct {
 	pool   *pgxpool.Pool
 	driver *riverpgxv5.Driver
-	client *river.Client[pgx.Tx] // inserts and cancels; it runs no jobs
+	client *river.Client[pgx.Tx] // inserts and cancels jobs; it runs none
 }
 
-// silent drops River's log: everything relevant is in the jobs.
+// silent discards River's log: everything relevant is recorded in the jobs.
 var silent = slog.New(slog.DiscardHandler)
 
-// tables creates our tables beside River's: the archives to remove later, and the schedules.
+// tables creates our own tables, for the archives to remove later and for the schedules, and an index on River's table.
 const tables = `
 CREATE TABLE IF NOT EXISTS yamlhost_files (digest text PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS yamlhost_schedules (name text PRIMARY KEY, every interval NOT NULL,
@@ -40,7 +40,7 @@ CREATE INDEX IF NOT EXISTS yamlhost_runs ON river_job ((metadata->>'yamlhost_run
 // tablesLock prevents two processes from creating the tables at the same time.
 const tablesLock = 0x79616d6c71756575
 
-// Open opens the queue of a database, and creates missing tables. Errors contain no passwords.
+// Open opens the queue in a database and creates missing tables. Errors contain no passwords.
 func Open(ctx context.Context, url string) (*Queue, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -87,16 +87,16 @@ func (q *Queue) prepare(ctx context.Context) error {
 // Close ends the connections.
 func (q *Queue) Close() { q.pool.Close() }
 
-// metadata is the data of a job besides its arguments.
+// metadata is the part of a job's metadata that Submit writes.
 type metadata struct {
 	Run   string  `json:"yamlhost_run"`
 	Needs []int64 `json:"yamlhost_needs,omitempty"`
 }
 
-// maxAttempts bounds the attempts at a failing job, without those of dead workers.
+// maxAttempts limits the attempts at a failing job. Attempts of dead workers do not count.
 const maxAttempts = 4
 
-// Submit puts jobs into the queue, all or none, and returns their numbers. files are stored first; nil for none.
+// Submit puts all jobs or none into the queue and returns their numbers. It stores files first; files may be nil.
 func (q *Queue) Submit(ctx context.Context, s Submission, files *Files) ([]int64, error) {
 	var ids []int64
 	err := q.bringing(ctx, files, func(c *pgxpool.Conn) error {
@@ -135,7 +135,8 @@ func (q *Queue) submit(ctx context.Context, tx pgx.Tx, s Submission) ([]int64, e
 	return ids, nil
 }
 
-// List returns the jobs of a submission, or the last ones for an empty name, at most the given number, by number.
+// List returns the last jobs of a run, or of all runs if run is empty, in the order of their numbers. It returns at
+// most the given number of jobs.
 func (q *Queue) List(ctx context.Context, run string, most int) ([]*Entry, error) {
 	return q.entries(ctx, `SELECT id FROM river_job WHERE kind = $1 AND ($2 = '' OR metadata->>'yamlhost_run' = $2)
 		ORDER BY id DESC LIMIT $3`, Job{}.Kind(), run, most)
@@ -189,7 +190,7 @@ func (q *Queue) entries(ctx context.Context, which string, args ...any) ([]*Entr
 	return found, nil
 }
 
-// stateOf translates River's state.
+// stateOf converts River's state. A cancelled job with a failed result counts as failed.
 func stateOf(s rivertype.JobState, r *Result) State {
 	switch s {
 	case rivertype.JobStateRunning:
@@ -207,8 +208,8 @@ func stateOf(s rivertype.JobState, r *Result) State {
 	return Waiting
 }
 
-// Cancel ends a job by its number, or all jobs of a submission that are not over or a schedule by its name; it returns
-// the ended jobs. A running job begins no further step and ends.
+// Cancel ends a job by its number, or by name a schedule and all unfinished jobs of a run. A running job completes its
+// current steps and begins no further ones.
 func (q *Queue) Cancel(ctx context.Context, name string) (ended Ended, err error) {
 	var list []*Entry
 	if id, fault := strconv.ParseInt(name, 10, 64); fault == nil {
@@ -238,8 +239,8 @@ func (q *Queue) Cancel(ctx context.Context, name string) (ended Ended, err error
 	return ended, nil
 }
 
-// Follow calls told once for each ended job of a submission, until all have ended. It reads only jobs that it has not
-// reported.
+// Follow calls told once for each ended job of a run and returns when all have ended. It loads only jobs that it has
+// not reported yet.
 func (q *Queue) Follow(ctx context.Context, run string, told func(*Entry)) error {
 	seen := map[int64]bool{}
 	timer := time.NewTicker(300 * time.Millisecond)
@@ -251,12 +252,12 @@ func (q *Queue) Follow(ctx context.Context, run string, told func(*Entry)) error
 			return fmt.Errorf("read the queue: %w", err)
 		}
 		var id int64
-		var is bool
+		var over bool
 		left := 0
 		var overdue []int64
-		_, err = pgx.ForEachRow(rows, []any{&id, &is}, func() error {
+		_, err = pgx.ForEachRow(rows, []any{&id, &over}, func() error {
 			switch {
-			case !is:
+			case !over:
 				left++
 			case !seen[id]:
 				seen[id] = true
@@ -287,11 +288,11 @@ func (q *Queue) Follow(ctx context.Context, run string, told func(*Entry)) error
 	}
 }
 
-// minimum is the shortest time between two submissions of a schedule.
+// minimum is the shortest interval of a schedule.
 const minimum = time.Minute
 
-// Schedule submits the same jobs repeatedly, for the first time now. It replaces a schedule of the same name. files are
-// stored as long as the schedule exists; nil for none.
+// Schedule submits the same jobs repeatedly, for the first time now. It replaces a schedule of the same name. files, if
+// not nil, are stored as long as the schedule exists.
 func (q *Queue) Schedule(ctx context.Context, name string, every time.Duration, s Submission, files *Files) error {
 	if every < minimum {
 		return fmt.Errorf("a schedule needs an interval of at least a minute, not %s", every)
@@ -333,13 +334,13 @@ func (q *Queue) Schedules(ctx context.Context) ([]*Schedule, error) {
 	return found, nil
 }
 
-// endSchedule ends a schedule, and reports whether there was one. Its submitted jobs continue.
+// endSchedule deletes a schedule and reports whether it existed. Its submitted jobs continue.
 func (q *Queue) endSchedule(ctx context.Context, name string) (bool, error) {
 	ended, err := q.pool.Exec(ctx, `DELETE FROM yamlhost_schedules WHERE name = $1`, name)
 	return ended.RowsAffected() > 0, err
 }
 
-// due submits the schedules that are due. Only one of several workers does so.
+// due submits the jobs of one schedule that is due, if any. Row locks keep other workers from submitting them too.
 func (q *Queue) due(ctx context.Context) error {
 	return pgx.BeginFunc(ctx, q.pool, func(tx pgx.Tx) error {
 		var name string

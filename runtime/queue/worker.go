@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/git"
 )
 
-// Work takes jobs until the context ends, then interrupts running jobs and waits for them.
+// Work executes jobs until ctx ends, then interrupts running jobs and waits for them.
 func (q *Queue) Work(ctx context.Context, o WorkerOptions) (err error) {
 	if o.Grace == 0 {
 		o.Grace = 15 * time.Second
@@ -33,8 +33,7 @@ func (q *Queue) Work(ctx context.Context, o WorkerOptions) (err error) {
 	river.AddWorker(workers, &stackWorker{worker: w})
 	client, err := river.NewClient(workerDriver{q.driver}, &river.Config{
 		ID: o.Name, Logger: silent, Workers: workers, JobTimeout: -1,
-		// The lock of a job shows whether its worker is alive; River's own limit matters only if no worker checks the
-		// locks.
+		// A job's lock shows whether its worker is alive; River's own limit matters only if no worker checks the locks.
 		RescueStuckJobsAfter: 7 * 24 * time.Hour, CompletedJobRetentionPeriod: 7 * 24 * time.Hour,
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: o.Jobs}},
 	})
@@ -56,11 +55,10 @@ func (q *Queue) Work(ctx context.Context, o WorkerOptions) (err error) {
 	return err
 }
 
-// worker takes jobs.
 type worker struct {
 	queue    *Queue
 	options  WorkerOptions
-	stopping <-chan struct{} // closed to end the worker
+	stopping <-chan struct{} // closed when the worker has to end
 	copies   *copies
 	ended    chan struct{} // receives a value after the end of a job; capacity 1
 }
@@ -71,14 +69,14 @@ func (w *worker) tell(format string, args ...any) {
 	}
 }
 
-// stackWorker is the worker for River.
+// stackWorker implements river.Worker.
 type stackWorker struct {
 	river.WorkerDefaults[Job]
 	*worker
 }
 
-// Work executes a job and stores its outcome before it releases the job's lock. It always returns nil: River records
-// nothing for it (see workerDriver).
+// Work executes a job and stores its outcome before it releases the job's lock. It always returns nil, for which River
+// records nothing (see workerDriver).
 func (w *stackWorker) Work(ctx context.Context, r *river.Job[Job]) error {
 	if o, refused := w.refuse(r.Args); refused {
 		w.record(ctx, r.JobRow, o)
@@ -97,7 +95,7 @@ func (w *stackWorker) Work(ctx context.Context, r *river.Job[Job]) error {
 	return nil
 }
 
-// refuse returns the outcome of a job that the worker does not execute.
+// refuse returns the outcome of a job that the worker must not execute, and reports whether j is one.
 func (w *stackWorker) refuse(j Job) (o outcome, refused bool) {
 	if err := j.Check(); err != nil {
 		return cancelled(nil, err.Error()), true
@@ -108,7 +106,7 @@ func (w *stackWorker) refuse(j Job) (o outcome, refused bool) {
 	return o, false
 }
 
-// attempt executes a job whose lock the worker holds.
+// attempt executes a job. The caller holds the job's lock.
 func (w *stackWorker) attempt(ctx context.Context, r *river.Job[Job], lock *alive) (o outcome) {
 	j := r.Args
 	defer func() {
@@ -132,7 +130,7 @@ func (w *stackWorker) attempt(ctx context.Context, r *river.Job[Job], lock *aliv
 	watching.Go(func() {
 		select {
 		case <-ctx.Done(): // the job was cancelled
-		case <-lock.lost: // another worker has the job, or will have it
+		case <-lock.lost: // another worker has taken the job, or will take it
 		case <-w.stopping:
 		case <-done:
 			return
@@ -172,8 +170,8 @@ func (w *worker) fetch(ctx context.Context, s Source, dir string) error {
 	return nil
 }
 
-// keepHouse releases jobs whose needs are completed, ends jobs whose needs have failed, and gives the jobs of dead
-// workers to others. Every worker does so; the order of the workers does not matter.
+// keepHouse maintains the queue once a second and after each job: it releases waiting jobs, gives back the jobs of dead
+// workers, submits scheduled jobs and removes unused archives. Every worker does so.
 func (w *worker) keepHouse(ctx context.Context) {
 	timer := time.NewTicker(time.Second)
 	defer timer.Stop()
@@ -194,7 +192,7 @@ func (w *worker) keepHouse(ctx context.Context) {
 	}
 }
 
-// release makes jobs available whose needs are completed, and cancels those with a failed need.
+// release makes jobs available when all their needs are completed, and cancels jobs with a failed need.
 func (q *Queue) release(ctx context.Context) error {
 	const need = `SELECT 1 FROM jsonb_array_elements_text(j.metadata->'yamlhost_needs') AS n
 		JOIN river_job d ON d.id = n::bigint WHERE d.state`
@@ -212,7 +210,7 @@ func (q *Queue) release(ctx context.Context) error {
 	return err
 }
 
-// callWorkers notifies workers of available jobs, as River does when it inserts jobs. Otherwise they check every
+// callWorkers notifies workers of available jobs, as River does when it inserts jobs. Workers otherwise poll every
 // second.
 func (q *Queue) callWorkers(ctx context.Context) error {
 	return q.driver.GetExecutor().NotifyMany(ctx, &riverdriver.NotifyManyParams{Topic: "river_insert",

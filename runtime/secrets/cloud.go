@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Key is a key that never leaves its key service and wraps other keys. Implementations are safe for concurrent use.
+// Key is a key inside a key service; it encrypts and decrypts data keys. Implementations are safe for concurrent use.
 // Errors name the service.
 type Key interface {
 	Encrypt(plain []byte) ([]byte, error)
@@ -30,7 +30,7 @@ func IsKeyURL(provider string) bool {
 // Cloud is a manager whose data key is wrapped by a key service (F4.11). The service is called once, when the first
 // secret is sealed or opened. It is safe for concurrent use.
 type Cloud struct {
-	deferred // its record is the wrapped data key in base64
+	deferred // the record is the wrapped data key in base64
 	url      string
 	key      Key
 	created  func(url, encryptedKey string) error // see Options.CreatedKey
@@ -40,9 +40,9 @@ var _ Manager = (*Cloud)(nil)
 
 var errNoKey = errors.New("the secret cannot be opened: the stack has no encrypted key")
 
-// NewCloud returns the manager for a wrapped data key from a stack's settings or state. If that is empty, a new key is
-// created when the first secret is sealed. A URL that cannot be opened gives the error of Options.OpenKey, and without
-// that an *UnsupportedError.
+// NewCloud returns the manager for a wrapped data key from a stack's settings or state. If encryptedKey is empty, a new
+// key is created when the first secret is sealed. NewCloud returns the error of Options.OpenKey, or an
+// *UnsupportedError if OpenKey is nil.
 func NewCloud(url, encryptedKey string, o Options) (*Cloud, error) {
 	if o.OpenKey == nil {
 		return nil, &UnsupportedError{Type: TypeCloud, URL: url}
@@ -75,15 +75,15 @@ func (c *Cloud) State() json.RawMessage {
 	}
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)               // URLs have ampersands, and others compare the text
-	_ = e.Encode(cloudState{c.url, key}) // two strings
+	e.SetEscapeHTML(false)               // URLs contain ampersands, and other tools compare the text
+	_ = e.Encode(cloudState{c.url, key}) // cannot fail
 	return bytes.TrimSpace(out.Bytes())
 }
 
 // URL returns the URL of the key.
 func (c *Cloud) URL() string { return c.url }
 
-// EncryptedKey returns the wrapped data key in the form of settings; empty while there is none.
+// EncryptedKey returns the wrapped data key in base64, for the stack's settings; empty while there is none.
 func (c *Cloud) EncryptedKey() string { return c.kept() }
 
 func (c *Cloud) askService(wrapped string, _ bool) (key *seal, record string, err error) {
@@ -103,7 +103,7 @@ func (c *Cloud) askService(wrapped string, _ bool) (key *seal, record string, er
 	return &s, record, err
 }
 
-// doubly reports whether the service's answer is encoded in base64 again, as Pulumi does for Azure (F4.11).
+// doubly reports whether wrapped keys are encoded in base64 twice, as Pulumi does for Azure (F4.11).
 func (c *Cloud) doubly() bool { return strings.HasPrefix(c.url, "azurekeyvault://") }
 
 func (c *Cloud) unwrap(record string) ([]byte, error) {
@@ -111,7 +111,7 @@ func (c *Cloud) unwrap(record string) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("the encrypted key of the stack is damaged: it is not base64")
 	}
-	if c.doubly() { // one release of Pulumi omitted it
+	if c.doubly() { // one release of Pulumi encoded only once
 		if inner, err := base64.RawURLEncoding.DecodeString(string(wrapped)); err == nil {
 			if data, err := c.key.Decrypt(inner); err == nil {
 				return data, nil

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// Purpose describes what a passphrase is asked for.
+// Purpose is the reason for asking for a passphrase.
 type Purpose struct {
-	New  bool // the stack has none yet: ask for it twice
-	Seal bool // a secret has to be sealed, and not opened
+	New  bool // the stack has no passphrase yet; a prompt asks twice
+	Seal bool // a secret has to be sealed, not opened
 }
 
 // PassphraseSource returns the passphrase of a stack, or an error that wraps ErrNoPassphrase if there is none.
 type PassphraseSource func(p Purpose) (string, error)
 
-// ErrNoPassphrase is returned when a passphrase is needed and none is given (F4.5, D3).
+// ErrNoPassphrase is returned when a passphrase is needed and no source has one (F4.5, D3).
 var ErrNoPassphrase = errors.New(
 	"passphrase must be set with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE " +
 		"environment variables; a new stack can also use another secrets provider, with --secrets-provider")
 
 // PassphraseFrom returns the passphrase from the first source (F4.5): the variable PULUMI_CONFIG_PASSPHRASE, even if it
-// is empty; the trimmed content of the file named by PULUMI_CONFIG_PASSPHRASE_FILE; the user. Each of the functions may
+// is empty; the trimmed content of the file named by PULUMI_CONFIG_PASSPHRASE_FILE; prompt. Each of the functions may
 // be nil.
 func PassphraseFrom(lookup func(name string) (string, bool), readFile func(path string) ([]byte, error),
 	prompt func(Purpose) (string, error)) PassphraseSource {

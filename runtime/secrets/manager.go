@@ -10,20 +10,20 @@ import (
 
 // Manager seals and opens text. Implementations are safe for concurrent use.
 type Manager interface {
-	// Type is the manager's name in the state: passphrase, b64, …; empty while it is not decided (see Lazy).
+	// Type is the manager's type in the state file: passphrase, b64, …; empty while it has no record (see Lazy).
 	Type() string
 	// State is the manager's record in the state file; nil if there is none. The caller must not modify it.
 	State() json.RawMessage
 	// Encrypt seals text. The ciphertext differs from call to call: never compare ciphertexts (F0.5).
 	Encrypt(plaintext string) (string, error)
-	// Decrypt opens what Encrypt has sealed.
+	// Decrypt opens a ciphertext from Encrypt.
 	Decrypt(ciphertext string) (string, error)
 }
 
-// Batch is a Manager that seals and opens many secrets at once faster than one by one.
+// Batch is a Manager that seals and opens many secrets faster in one call than one by one.
 type Batch interface {
 	Manager
-	// Prepare announces plain texts for later calls of Encrypt, one call for each occurrence.
+	// Prepare announces plain texts for later calls of Encrypt. A text that is sealed twice is announced twice.
 	Prepare(plaintexts []string)
 	// Expect announces ciphertexts for later calls of Decrypt. Some may be invalid.
 	Expect(ciphertexts []string)
@@ -48,7 +48,7 @@ const (
 
 // Options are the settings for opening a manager.
 type Options struct {
-	Keys       *Keyring         // keeps derived keys; nil keeps them for this manager only
+	Keys       *Keyring         // caches derived keys; may be nil
 	Passphrase PassphraseSource // called when a passphrase is needed; nil for none
 	// Created is called with the salt of a new passphrase before any ciphertext is returned, so that the salt can be
 	// stored first (F4.14). It may be nil.
@@ -58,16 +58,16 @@ type Options struct {
 	OpenKey func(url string) (Key, error)
 	// CreatedKey is called with a new wrapped data key before any ciphertext is returned. It may be nil.
 	CreatedKey func(url, encryptedKey string) error
-	// OpenService returns the manager of a service behind HTTP by the record in the state file, without calling the
-	// service; nil if unsupported (F4.12).
+	// OpenService returns the manager for a record of the type service, without calling the service; nil if unsupported
+	// (F4.12).
 	OpenService func(state json.RawMessage) (Manager, error)
-	// OverrideURL replaces the URL of a key in this run, if it is not empty (F4.11).
+	// OverrideURL replaces the URL of the key for opening it, if it is not empty (F4.11).
 	OverrideURL string
 }
 
-// Open returns the manager that a state file names (F5.5). A passphrase is asked for, and a wrong one reported, when
-// the first secret is sealed or opened, so that the state itself stays readable (F4.6). An empty type means a state
-// without secrets. It returns an *UnsupportedError for types that only other tools can open.
+// Open returns the manager for a state file's secrets provider (F5.5). The manager asks for a passphrase, and reports a
+// wrong one, only when the first secret is sealed or opened, so that the state itself stays readable (F4.6). typ is
+// empty for a state without secrets. Open returns an *UnsupportedError for types that this build does not support.
 func Open(typ string, state json.RawMessage, o Options) (Manager, error) {
 	switch typ {
 	case "":
@@ -118,13 +118,13 @@ func ForStack(provider, salt, encryptedKey string, o Options) (Manager, error) {
 	return NewLazy(salt, o), nil
 }
 
-// UnsupportedError names a kind of manager that this build does not have (F4.11, F4.12).
+// UnsupportedError is returned for a type of manager that this build does not support (F4.11, F4.12).
 type UnsupportedError struct {
 	Type string
 	URL  string // from the stack's settings; empty if it comes from a state file
 }
 
-// Error names the kind of manager and what to do.
+// Error names the type of manager and how to change it.
 func (e *UnsupportedError) Error() string {
 	const way = "; secrets of this kind can be opened by the Pulumi CLI, which can also change the stack to a " +
 		"passphrase: pulumi stack change-secrets-provider passphrase"

@@ -19,14 +19,14 @@ const (
 	saltSize   = 8
 	nonceSize  = 12
 	tag        = "v1"
-	verifier   = "pulumi" // the sealed text in a salt text, which verifies a passphrase (F4.4)
+	verifier   = "pulumi" // plain text of the last part of a salt text, which verifies a passphrase (F4.4)
 )
 
 // ErrIncorrectPassphrase is returned when the passphrase does not match the salt (F4.5).
 var ErrIncorrectPassphrase = errors.New("incorrect passphrase")
 
-// Keyring keeps the keys derived in this process, one per salt and passphrase (F4.1). The zero value is ready for use;
-// it is safe for concurrent use, and callers asking for the same key at once wait for one derivation.
+// Keyring caches derived keys by salt and passphrase (F4.1). The zero value is ready for use. It is safe for concurrent
+// use; concurrent callers with the same key share one derivation.
 type Keyring struct {
 	mu   sync.Mutex
 	keys map[keyName]func() (cipher.AEAD, error)
@@ -120,7 +120,7 @@ func (p *Passphrase) State() json.RawMessage { return p.state }
 
 type saltText struct {
 	salt     []byte
-	verifier string // value text
+	verifier string // ciphertext of the constant verifier
 }
 
 func parseSalt(text string) (saltText, error) {

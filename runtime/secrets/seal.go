@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// seal turns plain text into a value text and back, with AES-256-GCM (F4.2, F4.3).
+// seal converts plain text to ciphertext, v1:<nonce>:<sealed>, and back with AES-256-GCM (F4.2, F4.3).
 type seal struct{ aead cipher.AEAD }
 
 func newSeal(key []byte) (seal, error) {
@@ -35,7 +35,7 @@ func (s seal) Encrypt(plaintext string) (string, error) {
 	return string(enc.AppendEncode(out, sealed)), nil
 }
 
-// Decrypt opens a value text. It returns an error for text in another form, by another key, or with damage.
+// Decrypt opens a ciphertext. It returns an error for a ciphertext that is damaged, of another form or by another key.
 func (s seal) Decrypt(ciphertext string) (string, error) {
 	version, rest, _ := strings.Cut(ciphertext, ":")
 	nonceText, sealedText, ok := strings.Cut(rest, ":")
@@ -60,17 +60,17 @@ func (s seal) Decrypt(ciphertext string) (string, error) {
 	return string(plain), nil
 }
 
-// deferred is a manager that asks for its key when the first secret is sealed or opened. Without a record of the key it
-// creates one when the first secret is sealed; until then its Type is empty. After a failure every use returns the same
-// error, but the state stays readable (F4.6).
+// deferred is a manager that obtains its key when the first secret is sealed or opened. Without a record of a key it
+// creates a key when the first secret is sealed; until then its Type is empty. After a failure every call returns the
+// same error, but the state stays readable (F4.6).
 type deferred struct {
 	kind    string // of the manager, once there is a record
-	missing error  // is returned for a secret to be opened without a record
-	// ask returns the key of a record, or a new key and its record if that is empty. sealing is false if it is needed
-	// for opening.
+	missing error  // is returned by Decrypt while there is no record
+	// ask returns the key of a record. If record is empty, it creates a key and returns it with its record. sealing
+	// reports whether Encrypt needs the key, not Decrypt.
 	ask func(record string, sealing bool) (key *seal, now string, err error)
 
-	mu     sync.Mutex // guards the fields below; held while asking, so that concurrent callers ask once
+	mu     sync.Mutex // guards the fields below; held during ask, so that concurrent callers ask once
 	record string     // empty while there is none
 	opened *seal
 	failed error
@@ -83,7 +83,7 @@ func (d *deferred) kept() string {
 	return d.record
 }
 
-// Type returns the kind of the manager once there is a record, else an empty text.
+// Type returns the type of the manager, or an empty string while there is no record.
 func (d *deferred) Type() string {
 	if d.kept() == "" {
 		return ""

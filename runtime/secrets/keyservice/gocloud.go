@@ -13,9 +13,9 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	cloud "gocloud.dev/secrets"
-	_ "gocloud.dev/secrets/awskms"        // knows awskms://
+	_ "gocloud.dev/secrets/awskms"        // registers awskms://
 	_ "gocloud.dev/secrets/azurekeyvault" // registers azurekeyvault://
-	_ "gocloud.dev/secrets/gcpkms"        // knows gcpkms://
+	_ "gocloud.dev/secrets/gcpkms"        // registers gcpkms://
 
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
@@ -32,14 +32,14 @@ func cloudOpeners() (aws, azure, google opener) {
 	return openKeeper(nil), openKeeper(plainAzure), openKeeper(plainGoogle)
 }
 
-// openKeeper returns an opener of keys behind gocloud.dev. plain rewords a service's error for users, and returns ""
-// for errors that are not the service's; it may be nil.
+// openKeeper returns an opener of keys behind gocloud.dev. plain converts a service's error to a message for users, and
+// returns "" for other errors; it may be nil.
 func openKeeper(plain func(error) string) opener {
 	return func(url string, _ Options) (secrets.Key, error) {
 		where, _, _ := strings.Cut(url, "?")
 		k, err := cloud.OpenKeeper(context.Background(), url) // the client outlives this call
 		if err != nil {
-			_, text, said := strings.Cut(err.Error(), "open keeper "+url+": ") // avoid repeating it
+			_, text, said := strings.Cut(err.Error(), "open keeper "+url+": ") // our message names the URL already
 			if !said {
 				text = err.Error()
 			}
@@ -63,7 +63,7 @@ func (k *keeper) ask(question func(context.Context, []byte) ([]byte, error), dat
 	return answer, nil
 }
 
-// explain removes the first part of an error of the library, which names one of its functions.
+// explain returns the message of an error, without the library's prefix that names one of its functions.
 func (k *keeper) explain(err error) string {
 	if k.plain != nil {
 		if text := k.plain(err); text != "" {
@@ -77,8 +77,8 @@ func (k *keeper) explain(err error) string {
 	return text
 }
 
-// plainAzure returns the message in the service's answer; the library prints the request and the whole answer on many
-// lines.
+// plainAzure returns the message in the service's answer. The library's own text has many lines: the request and the
+// whole answer.
 func plainAzure(err error) string {
 	var reply *azcore.ResponseError
 	if !errors.As(err, &reply) || reply.RawResponse == nil {
@@ -86,7 +86,7 @@ func plainAzure(err error) string {
 	}
 	said := fmt.Sprintf("the service answered %d %s", reply.StatusCode, http.StatusText(reply.StatusCode))
 	var answer struct{ Error struct{ Message string } }
-	// the library keeps the body readable
+	// The library leaves a copy of the body that can be read again.
 	text, err := io.ReadAll(io.LimitReader(reply.RawResponse.Body, mostOfAnAnswer))
 	if err == nil && json.Unmarshal(text, &answer) == nil && answer.Error.Message != "" {
 		return said + ": " + answer.Error.Message
@@ -94,7 +94,7 @@ func plainAzure(err error) string {
 	return said
 }
 
-// plainGoogle removes gRPC's prefix of a status.
+// plainGoogle returns the code and the description of a gRPC status.
 func plainGoogle(err error) string {
 	_, status, found := strings.Cut(err.Error(), "rpc error: code = ")
 	code, text, described := strings.Cut(status, " desc = ")

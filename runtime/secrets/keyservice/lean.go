@@ -2,7 +2,7 @@
 
 package keyservice
 
-// The lean edition has HashiCorp Vault only: the openers of the other services are nil, and the error of Open names the
-// edition that has them.
+// The lean edition supports only HashiCorp Vault. The other openers are nil; the error of Open recommends the default
+// edition.
 
 func cloudOpeners() (aws, azure, google opener) { return nil, nil, nil }

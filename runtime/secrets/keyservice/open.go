@@ -17,7 +17,7 @@ type Options struct {
 	Client *http.Client                     // for services that speak plain HTTP; nil for the usual one
 }
 
-// patience is the time limit for an answer of a service.
+// patience is the time limit for one call of a service.
 const patience = 30 * time.Second
 
 // opener opens the key of a URL.
@@ -39,7 +39,7 @@ func kinds() []kind {
 	}
 }
 
-// Known returns the schemes that this build can open.
+// Known returns the URL schemes that this build supports.
 func Known() (schemes []string) {
 	for _, k := range kinds() {
 		if k.open != nil {
@@ -67,8 +67,7 @@ func Open(url string, o Options) (secrets.Key, error) {
 	return all[i].open(url, o)
 }
 
-// withPatience returns a context for one call.
+// withPatience returns a context for one call. It has no parent, because secrets.Manager takes no context.
 func withPatience() (context.Context, context.CancelFunc) {
-	// sealing and opening take no context and are not cancelled
 	return context.WithTimeout(context.Background(), patience)
 }

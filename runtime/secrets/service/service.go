@@ -1,5 +1,5 @@
-// Package service seals and opens secrets through a service behind HTTP, such as Pulumi Cloud (F4.12). It knows neither
-// states nor where tokens are stored.
+// Package service seals and opens secrets through an HTTP service such as Pulumi Cloud (F4.12). It does not depend on
+// states, and gets its token from the caller.
 package service
 
 import (
@@ -21,8 +21,8 @@ type Options struct {
 	// Token returns the token for the service at a URL; empty if there is none. It is called when the first secret is
 	// sealed or opened.
 	Token func(url string) (string, error)
-	HTTP  *http.Client  // nil for the usual one
-	Agent string        // the name of the program for the service
+	HTTP  *http.Client  // nil for the default client
+	Agent string        // the User-Agent header
 	Pause time.Duration // see httpget.Repeat
 }
 
@@ -34,14 +34,14 @@ type Manager struct {
 
 	seals seals
 
-	mu       sync.Mutex        // guards the fields below, and is held while secrets are opened
-	expected []string          // ciphertexts that are about to be opened
-	opened   map[string]string // plain texts, by ciphertext
+	mu       sync.Mutex        // guards the fields below; held during calls that open secrets
+	expected []string          // ciphertexts from Expect that the next Decrypt opens too
+	opened   map[string]string // plain texts by ciphertext
 }
 
 var _ secrets.Batch = (*Manager)(nil)
 
-// StateOf returns the manager's record for a stack, in the form of the Pulumi CLI.
+// StateOf returns the manager's record for a stack, in the same form as the Pulumi CLI.
 func StateOf(url, owner, project, name string) json.RawMessage {
 	text, err := json.Marshal(stack{url, owner, project, name})
 	if err != nil {
@@ -82,7 +82,7 @@ func (m *Manager) Type() string { return secrets.TypeService }
 // State names the service and the stack.
 func (m *Manager) State() json.RawMessage { return m.state }
 
-// Expect makes the next Decrypt open all these ciphertexts in one call.
+// Expect makes the next Decrypt open these ciphertexts too, in as few calls as possible.
 func (m *Manager) Expect(ciphertexts []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,7 +92,7 @@ func (m *Manager) Expect(ciphertexts []string) {
 // batch is the largest number of secrets in one call.
 const batch = 500
 
-// Decrypt lets the service open text, together with the ciphertexts from Expect.
+// Decrypt opens a ciphertext through the service, together with the ciphertexts from Expect.
 func (m *Manager) Decrypt(ciphertext string) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,7 +101,7 @@ func (m *Manager) Decrypt(ciphertext string) (string, error) {
 	}
 	for expected := m.take(); len(expected) > 1; {
 		n := min(batch, len(expected))
-		// If some of these are invalid, each secret is opened by itself.
+		// If the call fails, for instance because one ciphertext is invalid, secrets are opened one by one.
 		if m.openAll(expected[:n]) != nil {
 			break
 		}
@@ -120,7 +120,7 @@ func (m *Manager) Decrypt(ciphertext string) (string, error) {
 	return string(answer.Plaintext), nil
 }
 
-// take returns the expected ciphertexts that are not open yet, without duplicates.
+// take empties expected and returns the ciphertexts that are not opened yet, without duplicates.
 func (m *Manager) take() (list []string) {
 	seen := map[string]bool{}
 	for _, c := range m.expected {
@@ -153,7 +153,7 @@ func (m *Manager) call(what string, request, answer any) error {
 	return m.explain(m.ask(what, request, answer))
 }
 
-// explain names the service in an error, and what to do.
+// explain adds the service and, where it can, advice to an error of a call; it returns nil for nil.
 func (m *Manager) explain(err error) error {
 	if errors.Is(err, serviceapi.ErrNoToken) {
 		return fmt.Errorf("secrets of this stack are kept by %s, and %w: set PULUMI_ACCESS_TOKEN, and PULUMI_API to that "+
@@ -170,8 +170,8 @@ func (m *Manager) explain(err error) error {
 	return nil
 }
 
-// ask makes a call, and repeats it if the service is unreachable or overloaded, since sealing and opening change
-// nothing there.
+// ask makes a call. It repeats the call if the service is unreachable or overloaded, since sealing and opening change
+// nothing in the service.
 func (m *Manager) ask(what string, request, answer any) error {
 	return m.client.Do(context.Background(), serviceapi.Call{Method: http.MethodPost, Again: true, Body: request,
 		Path: serviceapi.Path("stacks", m.stack.Owner, m.stack.Project, m.stack.Stack, what)}, answer)
@@ -180,15 +180,15 @@ func (m *Manager) ask(what string, request, answer any) error {
 // seals queues the texts to seal. Texts that arrive during a call share the next one.
 type seals struct {
 	calling sync.Mutex // held during a call
-	alone   bool       // the service has no call for several; guarded by calling
+	alone   bool       // the service has no batch-encrypt call; guarded by calling
 
 	mu       sync.Mutex // guards the fields below
 	wanted   []*want
-	prepared []string            // plain texts that are about to be sealed
+	prepared []string            // plain texts from Prepare that the next call seals too
 	ready    map[string][]string // unused ciphertexts by plain text
 }
 
-// want is a text with a waiting caller. seals.calling guards the fields after the text.
+// want is a text to seal. seals.calling guards the fields after text.
 type want struct {
 	text   string
 	done   bool
@@ -196,14 +196,14 @@ type want struct {
 	err    error
 }
 
-// Prepare makes the next Encrypt seal all these texts in the same call.
+// Prepare makes the next Encrypt seal these texts too, in as few calls as possible.
 func (m *Manager) Prepare(plaintexts []string) {
 	m.seals.mu.Lock()
 	defer m.seals.mu.Unlock()
 	m.seals.prepared = append(m.seals.prepared, plaintexts...)
 }
 
-// Encrypt lets the service seal text, together with texts from Prepare and from waiting callers.
+// Encrypt seals a text through the service, together with texts from Prepare and from waiting callers.
 func (m *Manager) Encrypt(plaintext string) (string, error) {
 	w, sealed := m.seals.enter(plaintext)
 	if w == nil {
@@ -217,7 +217,7 @@ func (m *Manager) Encrypt(plaintext string) (string, error) {
 	return w.sealed, w.err
 }
 
-// enter queues a text, unless its ciphertext is ready.
+// enter returns a ready ciphertext of the text, or queues the text and returns it as w.
 func (s *seals) enter(text string) (w *want, sealed string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -230,7 +230,7 @@ func (s *seals) enter(text string) (w *want, sealed string) {
 	return w, ""
 }
 
-// take empties the queue. more has the prepared texts without a waiting caller.
+// take empties the queue. more holds the prepared texts that no caller waits for yet.
 func (s *seals) take() (wanted []*want, more []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -273,7 +273,8 @@ func (m *Manager) sealAll(wanted []*want, more []string) {
 	}
 }
 
-// sealTogether seals texts in one call. It reports whether they are done; if not, each has to be sealed by itself.
+// sealTogether seals texts in one call. It reports whether they are done, successfully or not; if false, the caller
+// seals them one by one.
 func (m *Manager) sealTogether(some []*want) bool {
 	texts := make([][]byte, len(some))
 	for i, w := range some {
