@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// extractComponent offers to make a component of the selected resources. Values that they use from outside become
-// inputs, values that the rest uses of them become outputs, and aliases keep their state.
+// extractComponent offers to move the selected resources into a new component. Values they use from outside become
+// inputs, values used outside become outputs, and aliases keep their state.
 func extractComponent(a *actor) []Action {
 	i := keyed(a.spans, "resources")
 	if a.start == a.end || a.text.json() || i < 0 || a.spans[i].Flow {
@@ -73,21 +73,21 @@ func extractComponent(a *actor) []Action {
 		append([]diag.Edit{declared, a.replace(a.start, a.end, used)}, m.outside...)...)
 }
 
-// relocation moves resources into a component.
+// relocation moves resources into a new component.
 type relocation struct {
 	*actor
 	nodes               map[*check.Node]bool
-	order               []*check.Node
+	order               []*check.Node // nodes in source order
 	component, instance string
-	named               []string          // the inputs in order
-	inputs              map[string]string // expressions by the names of inputs
-	types               []string          // the types of inputs, in order
-	given               []string          // the outputs in order
-	outputs             map[string]string // expressions by the names of outputs
-	inside, outside     []diag.Edit       // edits of the resources, and of their uses
+	named               []string          // names of inputs
+	inputs              map[string]string // expression passed to each input
+	types               []string          // types of the inputs in named
+	given               []string          // names of outputs
+	outputs             map[string]string // value of each output
+	inside, outside     []diag.Edit       // edits in the resources, and of their uses elsewhere
 }
 
-// pascal returns an unused name for a component.
+// pascal returns name in PascalCase, with a number appended if a component of that name exists.
 func (m *relocation) pascal(name string) string {
 	var b strings.Builder
 	up := true
@@ -123,8 +123,8 @@ func camel(root string, steps []ast.Step) string {
 	return root
 }
 
-// look finds the references across the border of the component; it returns false if inputs and outputs cannot express
-// one of them.
+// look collects the inputs and outputs of the component from the references that cross its border. It reports false if
+// a reference cannot be expressed by them.
 func (m *relocation) look() bool {
 	ok := true
 	m.each(func(e ast.Expr, start, end int) {
@@ -145,8 +145,8 @@ func (m *relocation) look() bool {
 			ok = m.output(access, start, end)
 		}
 	})
-	for _, uses := range m.order { // of texts in other files
-		for _, use := range m.p.uses(uses) {
+	for _, n := range m.order { // other files must not use the resources
+		for _, use := range m.p.uses(n) {
 			_, _, here := m.place(use.Range())
 			ok = ok && here
 		}
@@ -177,7 +177,7 @@ func (m *relocation) input(access *ast.Access, start, end int) bool {
 	return ok
 }
 
-// steps returns the range of an access with its first n steps.
+// steps returns the range of an access up to its first n steps.
 func (m *relocation) steps(access *ast.Access, n int) (start, end int, ok bool) {
 	start, end, ok = m.place(access.Root.Range)
 	if n > 0 && ok {
@@ -186,7 +186,7 @@ func (m *relocation) steps(access *ast.Access, n int) (start, end int, ok bool) 
 	return start, end, ok
 }
 
-// inputType returns the spelling of a type in configuration; empty if it has none.
+// inputType returns the configuration type for t, or "" if there is none.
 func inputType(t schema.Type) string {
 	switch t := schema.Required(t).(type) {
 	case schema.Primitive:
@@ -248,7 +248,8 @@ func (m *relocation) members(names []string, write func(name, value string) stri
 	return b.String()
 }
 
-// declaration returns the text of the component.
+// declaration returns the text of the component. It reports false if an alias cannot be written beside its resource, or
+// if the selection does not start at the key of first.
 func (m *relocation) declaration(first parser.Span) (string, bool) {
 	for _, n := range m.order {
 		path, edit, ok := m.p.alias(n, "name", n.Resource.LogicalName, true)

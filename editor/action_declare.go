@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// declareMissing offers to declare an undeclared name: as a configuration value or input of the component, with the
-// first type that fits, or as a variable.
+// declareMissing offers to declare an unknown name: as a configuration value, or input of the component, of the first
+// type that causes no finding, and as a variable.
 func declareMissing(a *actor) (offered []Action) {
 	missing, i := a.unknown()
 	if missing == "" || !plainName().MatchString(missing) {
@@ -44,7 +44,7 @@ func declareMissing(a *actor) (offered []Action) {
 	return offered
 }
 
-// flowEntry returns an entry whose value is a map with one entry, in flow style.
+// flowEntry formats `name: {key: value}` in the file's flow style or JSON.
 func (a *actor) flowEntry(name, key, value string) string {
 	if a.text.json() {
 		return strconv.Quote(name) + ": {" + strconv.Quote(key) + ": " + strconv.Quote(value) + "}"
@@ -52,7 +52,7 @@ func (a *actor) flowEntry(name, key, value string) string {
 	return name + ": {" + key + ": " + flowText(value) + "}"
 }
 
-// unknown returns the undeclared name at a range, and its position.
+// unknown returns the undeclared name around the selection and its offset; "" if there is none.
 func (a *actor) unknown() (missing string, i int) {
 	a.each(func(e ast.Expr, _, _ int) {
 		access, ok := e.(*ast.Access)
@@ -66,7 +66,7 @@ func (a *actor) unknown() (missing string, i int) {
 	return missing, i
 }
 
-// pin offers to pin the version of a resource's package to the checked one.
+// pin offers to set a resource's version option to the package version that the checker uses.
 func pin(a *actor) []Action {
 	n := a.resource()
 	if n == nil || n.Resource.Schema == nil || n.Resource.Component != nil || n.Resource.Decl.Options.Version != nil ||
@@ -75,7 +75,7 @@ func pin(a *actor) []Action {
 	}
 	start, end, ok := a.place(n.Resource.Decl.Type.Range)
 	if !ok || a.start < start || a.end > end {
-		return nil // only at its type
+		return nil // offered on the type only
 	}
 	pkg := a.p.load(a.ctx, n.Resource.Token)
 	if pkg == nil || pkg.Version == "" {
@@ -92,7 +92,7 @@ func pin(a *actor) []Action {
 	return a.action(RewriteAction, "Pin version "+pkg.Version+" of the package "+pkg.Name, edit)
 }
 
-// quote offers to quote a number or a word that YAML does not read as text.
+// quote offers to quote a number, boolean or null that YAML reads differently from its spelling.
 func quote(a *actor) []Action {
 	trail := a.trail(a.start, a.end)
 	if len(trail) == 0 || a.text.json() {
@@ -116,7 +116,7 @@ func quote(a *actor) []Action {
 	return offered
 }
 
-// misread reports whether YAML reads a scalar differently than people, such as 1.10 as 1.1.
+// misread reports whether the YAML value of a word differs from its spelling, as 1.1 does from 1.10.
 func misread(e ast.Expr, written string) bool {
 	switch e := e.(type) {
 	case *ast.Number:
@@ -129,7 +129,7 @@ func misread(e ast.Expr, written string) bool {
 	return false
 }
 
-// refer offers to turn the name of a resource into a reference where an option requires a resource.
+// refer offers to replace a resource's name by a reference to it in an option that takes resources.
 func refer(a *actor) []Action {
 	trail := a.trail(a.start, a.end)
 	n := a.resource()
@@ -157,7 +157,7 @@ func refer(a *actor) []Action {
 	return nil
 }
 
-// moveOut offers to move a resource to an included file.
+// moveOut offers to move a resource into another file of the program.
 func moveOut(a *actor) (offered []Action) {
 	n := a.resource()
 	if n == nil || a.p.bodyOf(n) != a.p.Checked {
@@ -173,7 +173,7 @@ func moveOut(a *actor) (offered []Action) {
 	column := a.text.column(int(entry.Start))
 	text, ok := a.moved(min(start+column, int(entry.Start)), end, 0)
 	if !ok {
-		return nil // a comment is indented less
+		return nil // a line is indented less than the resource
 	}
 	cut := a.cut(start, end)
 	if len(trail[0].Children) == 1 {
@@ -202,7 +202,7 @@ func moveOut(a *actor) (offered []Action) {
 	return offered
 }
 
-// parts returns a place in each file of the program that declares something.
+// parts returns the range of one declaration in each file of the program that has any.
 func (p *Program) parts() (found []diag.Range) {
 	seen := map[string]bool{}
 	p.eachDeclaration(func(r diag.Range) {

@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// extract offers to turn the selection into a variable or a configuration value: a value, its entry, or a part of an
-// expression.
+// extract offers to move the selection, which is a value, its entry or a part of an expression, into a variable or a
+// configuration value.
 func extract(a *actor) []Action {
 	if a.start == a.end {
 		return nil
@@ -42,7 +42,7 @@ func extract(a *actor) []Action {
 	return x.part(last)
 }
 
-// selects reports whether the stretch is an entry, its value, or the value without its quotes.
+// selects reports whether the selection is exactly an entry, its value, or the value without its quotes.
 func (a *actor) selects(s parser.Span) bool {
 	for _, r := range []diag.Range{s.Range(), s.Value, unquoted(s.Value)} {
 		if int(r.Start) == a.start && int(r.End) == a.end {
@@ -57,10 +57,11 @@ type extraction struct {
 	trail     []parser.Span
 	component string
 	body      *check.Program
-	name      string // of the key that the value belongs to
+	name      string // innermost key around the value
 }
 
-// free reports whether a stretch means the same elsewhere: it uses no names bound around it.
+// free reports whether the bytes from start to end mean the same elsewhere: they use no local that is bound outside of
+// them, and no name that only their context has.
 func (x *extraction) free(start, end int) bool {
 	free := true
 	x.each(func(e ast.Expr, from, to int) {
@@ -81,7 +82,7 @@ func (x *extraction) free(start, end int) bool {
 	return free
 }
 
-// flowOf returns a value of the text in flow style; ok is false for texts of several lines.
+// flowOf formats the value of s in flow style. It reports false for values of several lines, anchors, aliases and tags.
 func (x *extraction) flowOf(s parser.Span) (string, bool) {
 	text := s.Value.Text()
 	if !strings.Contains(text, "\n") && (x.text.inFlow(x.trail) || s.Flow || strings.HasPrefix(text, `"`) ||
@@ -120,7 +121,7 @@ func (x *extraction) variable(s parser.Span) []Action {
 	return x.named(s, name, "variables", text, flow, flows, "Extract to the variable "+name)
 }
 
-// unindented returns a text of several lines without their common indentation.
+// unindented removes the indentation that all non-empty lines of a text share.
 func unindented(text string) string {
 	all := strings.Split(text, "\n")
 	least := -1
@@ -136,7 +137,7 @@ func unindented(text string) string {
 	return strings.Join(all, "\n")
 }
 
-// named declares a value and replaces it by a reference.
+// named returns the action that declares a value under a name and replaces the value by a reference.
 func (x *extraction) named(s parser.Span, name, section, text, flow string, flows bool, title string) []Action {
 	declared, ok := x.declare(x.component, section, text, x.flowKey(name)+": "+flow, int(s.Range().Start))
 	if !ok || !flows && (strings.Contains(declared.Text, "{"+x.flowKey(name)) ||
@@ -154,7 +155,7 @@ func (x *extraction) named(s parser.Span, name, section, text, flow string, flow
 	return x.action(ExtractAction, title, declared, used)
 }
 
-// flowKey returns a key in flow style.
+// flowKey formats a key for the file's flow style or JSON.
 func (a *actor) flowKey(name string) string {
 	if a.text.json() {
 		return jsonText(name)
@@ -162,7 +163,7 @@ func (a *actor) flowKey(name string) string {
 	return name
 }
 
-// config offers a configuration value with the literal as its default, or an input of the component.
+// config offers a configuration value, or an input of the component, with the literal as its default.
 func (x *extraction) config(s parser.Span) []Action {
 	if s.Kind != parser.ScalarSpan || strings.Contains(s.Value.Text(), "\n") {
 		return nil
@@ -204,7 +205,7 @@ func (x *extraction) config(s parser.Span) []Action {
 	return x.named(s, name, section, text, inBrackets, true, title)
 }
 
-// part offers a variable for a part of an expression inside of `${…}`.
+// part offers a variable for the selected part of an expression inside `${…}`.
 func (x *extraction) part(s parser.Span) []Action {
 	if s.Kind != parser.ScalarSpan || strings.HasPrefix(s.Value.Text(), "|") || strings.HasPrefix(s.Value.Text(), ">") {
 		return nil
@@ -235,7 +236,7 @@ func (x *extraction) part(s parser.Span) []Action {
 	}
 	if opening, closing, whole := braces(diag.NewRange(x.src, x.start, x.end)); whole && int(opening.Start) == x.start &&
 		int(closing.End) == x.end {
-		return nil // with its braces it is the whole value, or a part of a text
+		return nil // the selection includes the braces, so the name alone would not be a reference
 	}
 	return x.action(ExtractAction, "Extract to the variable "+name, declared, x.replace(x.start, x.end, name))
 }

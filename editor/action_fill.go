@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// resource returns the resource around the position; nil elsewhere.
+// resource returns the resource whose declaration contains the selection, or nil.
 func (a *actor) resource() *check.Node {
 	for _, body := range a.p.bodies() {
 		for _, n := range body.Nodes {
@@ -26,7 +26,7 @@ func (a *actor) resource() *check.Node {
 	return nil
 }
 
-// fill offers to add the missing properties of a resource, or of the innermost map in it.
+// fill offers to add the missing required properties of a resource, or of the innermost map around the selection.
 func fill(a *actor) []Action {
 	n := a.resource()
 	if n == nil || n.Resource.Schema == nil || n.Resource.Decl.Get != nil || n.Resource.Decl.PropertiesExpr != nil {
@@ -75,7 +75,8 @@ func fill(a *actor) []Action {
 	}
 }
 
-// missing returns the required members of a type that are not among the entries.
+// missing returns the required properties of t that have no default and are not in there. It returns none if a
+// function computes the value.
 func missing(t schema.Type, there []parser.Span) []*schema.Property {
 	o, ok := schema.Required(t).(*schema.Object)
 	if !ok {
@@ -94,7 +95,8 @@ func missing(t schema.Type, there []parser.Span) []*schema.Property {
 	return list
 }
 
-// members writes properties as the entries of a map: as lines, as lines of a snippet, and in flow style.
+// members formats properties as map entries with example values: in lines, as a snippet with placeholders, and in flow
+// style.
 func (a *actor) members(list []*schema.Property) (plain, snippet, flow string) {
 	escape := strings.NewReplacer(`\`, `\\`, "$", `\$`, "}", `\}`)
 	for i, p := range list {
@@ -117,7 +119,7 @@ func (a *actor) members(list []*schema.Property) (plain, snippet, flow string) {
 	return plain, snippet, flow
 }
 
-// jsonOf returns a value in YAML as JSON.
+// jsonOf converts a YAML value to JSON.
 func jsonOf(yaml string) string {
 	e, _ := parser.Data(diag.NewSource("", []byte(yaml)))
 	return strings.TrimSuffix(writeJSON(e, -1), "\n")
@@ -130,7 +132,7 @@ func inFlowText(value string) string {
 	return value
 }
 
-// fillTitle returns the title of the action for the menu of the editor.
+// fillTitle returns the menu title of the action that fills in required properties.
 func fillTitle(n *check.Node, list []*schema.Property) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("Fill in %s of %s", list[0].Name, n.Name)
@@ -138,7 +140,7 @@ func fillTitle(n *check.Node, list []*schema.Property) string {
 	return fmt.Sprintf("Fill in %d required properties of %s", len(list), n.Name)
 }
 
-// fillMap adds entries to a map, below a new key of it unless that is empty.
+// fillMap offers to add properties to target, or to a new map under key in target if key is not empty.
 func (a *actor) fillMap(target parser.Span, n *check.Node, list []*schema.Property, key string) []Action {
 	if len(list) == 0 {
 		return nil

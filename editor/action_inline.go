@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// inline offers to replace the uses of the variable at the position by its value, and to remove the variable.
+// inline offers to replace all uses of the variable at the selection by its value and to remove the variable.
 func inline(a *actor) []Action {
 	n := a.p.at(a.path, a.start).node
 	if n == nil || n.Variable == nil || n.Variable.Value == nil {
@@ -35,7 +35,7 @@ func inline(a *actor) []Action {
 	inl.text, inl.prints = a.p.expression(n.Variable.Value)
 	var edits []diag.Edit
 	for _, use := range uses {
-		edit, ok := inl.at(use)
+		edit, ok := inl.edit(use)
 		if !ok {
 			return nil
 		}
@@ -46,7 +46,7 @@ func inline(a *actor) []Action {
 	return a.action(InlineAction, title, edits...)
 }
 
-// repeatable reports whether an expression may be evaluated repeatedly: it calls no provider.
+// repeatable reports whether an expression may be evaluated more than once, because it calls no provider function.
 func repeatable(p *check.Program, e ast.Expr) bool {
 	repeatable := true
 	ast.Walk(e, func(e ast.Expr) bool {
@@ -63,13 +63,13 @@ type inlining struct {
 	*actor
 	value   ast.Expr
 	span    parser.Span
-	flowing bool   // the variable stands inside of brackets
-	text    string // the value inside of `${…}`
-	prints  bool   // text is known
+	flowing bool   // reports whether the variable is declared in flow style
+	text    string // the value as an expression
+	prints  bool   // reports whether text is valid
 }
 
-// at returns the edit of one use.
-func (inl *inlining) at(use *ast.Access) (diag.Edit, bool) {
+// edit returns the edit that replaces one use. It reports false if the value cannot be written there.
+func (inl *inlining) edit(use *ast.Access) (diag.Edit, bool) {
 	start, end, ok := inl.place(use.Root.Range)
 	if !ok || int(inl.span.Range().Start) <= start && end <= int(inl.span.Range().End) { // the variable uses itself
 		return diag.Edit{}, false
@@ -100,7 +100,7 @@ func (inl *inlining) at(use *ast.Access) (diag.Edit, bool) {
 	}
 	if s, ok := inl.value.(*ast.String); ok && plainWord().MatchString(s.Value) {
 		if opening, closing, alone := braces(diag.NewRange(inl.src, start, end)); alone {
-			return inl.replace(int(opening.Start), int(closing.End), s.Value), true // a part of a text
+			return inl.replace(int(opening.Start), int(closing.End), s.Value), true // part of a longer text
 		}
 	}
 	switch raw := scalar.Value.Text(); {
@@ -116,7 +116,7 @@ func (inl *inlining) at(use *ast.Access) (diag.Edit, bool) {
 	return inl.replace(start, end, text), true
 }
 
-// whole replaces a text that consists of the use.
+// whole replaces a text that consists of the use alone by the value.
 func (inl *inlining) whole(trail []parser.Span) (diag.Edit, bool) {
 	use := trail[len(trail)-1]
 	raw, flowing := inl.span.Value.Text(), inl.actor.text.inFlow(trail)
@@ -158,7 +158,7 @@ func (inl *inlining) whole(trail []parser.Span) (diag.Edit, bool) {
 	return inl.replace(colon, int(use.Value.End), "\n"+strings.Repeat(" ", dst)+moved), true
 }
 
-// changeForm offers the other form of the function call at the position: `fn::name:` or `${name(…)}`.
+// changeForm offers to write the function call at the selection in its other form: `fn::name:` or `${name(…)}`.
 func changeForm(a *actor) []Action {
 	trail := a.trail(a.start, a.end)
 	for i := len(trail) - 1; i >= 0; i-- {
@@ -232,7 +232,8 @@ func (a *actor) toFunction(trail []parser.Span, call *ast.Call) []Action {
 	return a.action(RewriteAction, "Write "+call.Name.Value+" as "+name, edit)
 }
 
-// argument returns the argument of the fn:: form of a call, in YAML on one line.
+// argument formats the argument for the fn:: form of a call, as YAML on one line. It reports false if the call has no
+// fn:: form.
 func (w *printer) argument(call *ast.Call) (string, bool) {
 	known := w.checked.Call(call)
 	if known == nil || known.Func == nil || known.Func.Example == "" || call.Expanded || call.Argument == nil &&

@@ -7,10 +7,10 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 )
 
-// mostFormer is the largest number of former names offered for a resource.
+// mostFormer limits the aliases that are offered for one resource.
 const mostFormer = 3
 
-// keep offers an alias for a resource that the selected stack appears to have under another name.
+// keep offers an alias for a resource that appears in the selected stack under another name.
 func keep(a *actor) []Action {
 	n := a.resource()
 	if n == nil {
@@ -35,8 +35,8 @@ func keep(a *actor) []Action {
 	return offered
 }
 
-// former returns the possible former names of a resource that the state lacks: names of undeclared resources in the
-// state with its type and equal inputs.
+// former returns possible former names of a resource that the state does not have under its current name. They are the
+// names of resources in the state with the same type and equal inputs that the program no longer declares.
 func (s *State) former(program *check.Program, n *check.Node) []string {
 	if _, there := s.deployed(n); s == nil || there || n.Resource.Decl.ForEach != nil || n.Resource.Decl.Get != nil ||
 		!slices.Contains(program.Nodes, n) {
@@ -57,7 +57,7 @@ func (s *State) former(program *check.Program, n *check.Node) []string {
 	return names[:min(len(names), mostFormer)]
 }
 
-// declares reports whether a resource of the state is one of the program.
+// declares reports whether the program declares a resource of the state.
 func declares(program *check.Program, r Recorded) bool {
 	return slices.ContainsFunc(program.Nodes, func(n *check.Node) bool {
 		if n.Resource == nil || n.Resource.Token != r.Type {
@@ -68,8 +68,8 @@ func declares(program *check.Program, r Recorded) bool {
 	})
 }
 
-// lacking reports whether a resource of the state has an input that the program does not set, unless it is a default or
-// a generated name.
+// lacking reports whether a resource of the state has an input that the program does not set. Defaults and generated
+// names, which start with the resource's own name, do not count.
 func (d Deployed) lacking(n *check.Node, name string) bool {
 	if n.Resource.Decl.PropertiesExpr != nil {
 		return false

@@ -9,11 +9,11 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// firstKey is the key of the instance that replaces a resource when it gets a forEach.
+// firstKey is the key of the instance that replaces a resource without forEach.
 const firstKey = "main"
 
-// repeat offers to add forEach to a resource: it becomes the only instance, keeps its state by an alias, and its uses
-// refer to the instance.
+// repeat offers to add forEach to a resource. The resource becomes the only instance, an alias keeps its state, and its
+// uses refer to the instance.
 func repeat(a *actor) []Action {
 	n := a.resource()
 	if n == nil || n.Resource.Decl.ForEach != nil || n.Resource.Decl.If != nil || n.Resource.Decl.Get != nil ||
@@ -25,7 +25,7 @@ func repeat(a *actor) []Action {
 	depth := slices.IndexFunc(trail, func(s parser.Span) bool { return s.Key.Start == a.p.location(n.Range).At.Start })
 	if depth < 0 || a.start != a.end && depth < len(trail)-1 || depth+1 < len(trail) &&
 		!strings.EqualFold(trail[depth+1].Name, "type") {
-		return nil // only at the resource's name or type
+		return nil // offered on the resource's name and type only
 	}
 	span := trail[depth]
 	typed := keyed(span.Children, "type")
@@ -35,7 +35,7 @@ func repeat(a *actor) []Action {
 	end := a.text.lineEnd(int(span.Children[typed].Value.End))
 	pad := strings.Repeat(" ", a.text.column(int(span.Children[typed].Key.Start)))
 	edits := []diag.Edit{a.replace(end, end, "\n"+pad+"forEach: {"+firstKey+": "+firstKey+"}")}
-	// The names of instances are the resource's key and their own, whatever its logical name is.
+	// Instances are named after the resource and their key, even if its logical name was derived from something else.
 	old := n.Resource.LogicalName
 	if decl.LogicalName == nil {
 		old = n.Name
@@ -60,7 +60,8 @@ func repeat(a *actor) []Action {
 	return a.action(RewriteAction, "Wrap "+n.Name+" in forEach", edits...)
 }
 
-// instance turns a use of a resource into one of its instance; a use of all instances is unchanged.
+// instance returns the edits that make a use of a resource refer to its only instance. dependsOn may refer to all
+// instances and needs no edit.
 func (a *actor) instance(use *ast.Access) ([]diag.Edit, bool) {
 	_, end, ok := a.place(use.Root.Range)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// changeStyle offers to write the map or list at the position as JSON, or as YAML in lines.
+// changeStyle offers to write the map or list at the selection as JSON or as YAML in block style.
 func changeStyle(a *actor) []Action {
 	trail := a.trail(a.start, a.end)
 	if len(trail) < 2 || a.text.json() {
@@ -56,14 +56,14 @@ func (a *actor) called(s parser.Span) string {
 	return s.Name
 }
 
-// data reads a stretch of the text as data, in which nothing is interpolated.
+// data parses the bytes from start to end as plain data, without interpolation.
 func (a *actor) data(start, end int) (ast.Expr, bool) {
 	text := strings.Repeat(" ", a.text.column(start)) + string(a.text[start:end]) + "\n"
 	data, diags := parser.Data(diag.NewSource("", []byte(text)))
 	return data, !diags.HasErrors()
 }
 
-// changeFile offers to convert the file from YAML to JSON or back.
+// changeFile offers to convert the whole file from YAML to JSON or back.
 func changeFile(a *actor) []Action {
 	if a.start > a.text.lineEnd(0) || len(a.spans) == 0 || a.commented(0, len(a.text)) {
 		return nil
@@ -85,7 +85,7 @@ func changeFile(a *actor) []Action {
 	return offered
 }
 
-// writeJSON returns data as JSON: on one line for a negative indentation.
+// writeJSON formats data as JSON, on one line if indent is negative.
 func writeJSON(e ast.Expr, indent int) string {
 	inner, separator, open := -1, ", ", ""
 	closing := ""
@@ -127,7 +127,7 @@ func scalarJSON(e ast.Expr) string {
 	return "null"
 }
 
-// keyText returns a key of data.
+// keyText returns a map key as text.
 func keyText(e ast.Expr) string {
 	if s, ok := e.(*ast.String); ok {
 		return s.Value
@@ -135,7 +135,7 @@ func keyText(e ast.Expr) string {
 	return e.Range().Text()
 }
 
-// writeYAML returns a map or list of data in lines, indented.
+// writeYAML formats a map or list in block style, indented.
 func writeYAML(e ast.Expr, indent int) string {
 	pad := strings.Repeat(" ", indent)
 	var b strings.Builder
@@ -156,7 +156,7 @@ func writeYAML(e ast.Expr, indent int) string {
 	return b.String()
 }
 
-// yamlValue returns a value for the position after a colon or a dash, with the line break at its end.
+// yamlValue formats a value to follow a colon or a dash, with a line break at its end.
 func yamlValue(e ast.Expr, indent int) string {
 	switch e := e.(type) {
 	case *ast.Map:
@@ -178,7 +178,8 @@ func yamlValue(e ast.Expr, indent int) string {
 	return " " + scalarJSON(e) + "\n"
 }
 
-// literalBlock returns a text of several lines as a literal block; ok is false if that is impossible.
+// literalBlock formats a text as a literal block scalar. It reports false if the text has one line or YAML would not
+// read it back unchanged.
 func literalBlock(text string, indent int) (string, bool) {
 	if !strings.Contains(text, "\n") || text[0] == ' ' || text[0] == '\n' {
 		return "", false
@@ -197,7 +198,7 @@ func literalBlock(text string, indent int) (string, bool) {
 	return block, ok && s.Value == text
 }
 
-// yamlText returns a text on one line, plain if possible, otherwise quoted.
+// yamlText formats a text on one line, plain if YAML reads it back unchanged, else in quotes.
 func yamlText(text string) string {
 	if strings.ContainsAny(text, "\n\r\t") || text == "" || dataIsNot(text, text) {
 		return jsonText(text)

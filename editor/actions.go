@@ -23,24 +23,25 @@ const (
 	ExtractAction                   // gives a part of the program a name
 	InlineAction                    // puts a value in the places of its name
 	RewriteAction                   // says the same in another way
-	DeclareAction                   // declares a name that nothing has yet
-	QuoteAction                     // makes a text of something else
+	DeclareAction                   // declares an unknown name
+	QuoteAction                     // quotes a value
 	MoveAction                      // puts a declaration into another file
-	KeepAction                      // keeps a resource that the stack has under another name
+	KeepAction                      // keeps a renamed resource by an alias
 )
 
-// Action is an optional change of a program that the editor offers, such as a refactoring.
+// Action is an optional change of a program, such as a refactoring.
 type Action struct {
 	Kind  ActionKind
 	Title string
 	Edits map[string][]diag.Edit // by absolute path; they do not overlap
-	// Snippet is the text of the only edit with places to fill in, as `${1:text}`; empty for none.
+	// Snippet is the text of the only edit with placeholders such as `${1:text}`; empty if there are none.
 	Snippet string
-	// Renamed is the new absolute path of the file after the edits; empty if it is not renamed.
+	// Renamed is the absolute path to rename the file to after the edits; empty to keep its path.
 	Renamed string
 }
 
-// Actions returns the code actions for a stretch of an open file. It offers none that would cause a new finding.
+// Actions returns the code actions for the bytes from start to end of an open file. It leaves out actions that would
+// cause a new finding.
 func Actions(ctx context.Context, s *Snapshot, path string, start, end int) ([]Action, error) {
 	document := s.Text(path)
 	if document == nil {
@@ -67,7 +68,7 @@ func Actions(ctx context.Context, s *Snapshot, path string, start, end int) ([]A
 	return offered, nil
 }
 
-// actor finds the actions for one stretch of a text.
+// actor finds the actions for a selection of a text.
 type actor struct {
 	ctx        context.Context
 	s          *Snapshot
@@ -76,7 +77,7 @@ type actor struct {
 	src        *diag.Source
 	text       sourceText
 	spans      []parser.Span
-	start, end int // of the stretch, without blanks around it
+	start, end int // the selection, without surrounding blanks
 }
 
 func newActor(ctx context.Context, s *Snapshot, p *Program, path string, document *parser.Document) *actor {
@@ -120,12 +121,12 @@ func (a *actor) sound(action Action) bool {
 	return true
 }
 
-// with returns the snapshot after some edits; nil if a file is unknown.
+// with returns the snapshot after edits, or nil if it has no text of an edited file.
 func (s *Snapshot) with(edits map[string][]diag.Edit) *Snapshot {
 	next := &Snapshot{session: s.session, texts: maps.Clone(s.texts), programs: map[string]*Program{}, before: s.latest()}
 	for path, list := range edits {
 		document := s.texts[path]
-		if document == nil && len(list) > 0 { // of a file that is not open
+		if document == nil && len(list) > 0 { // the file is not open
 			document = parser.NewDocument(list[0].Range.Source)
 		}
 		if document == nil {
@@ -141,7 +142,7 @@ func (s *Snapshot) with(edits map[string][]diag.Edit) *Snapshot {
 	return next
 }
 
-// replace returns the edit of a stretch of the text.
+// replace returns the edit that replaces the bytes from start to end.
 func (a *actor) replace(start, end int, text string) diag.Edit {
 	return diag.Edit{Range: diag.NewRange(a.src, start, end), Text: text}
 }
@@ -150,13 +151,13 @@ func (a *actor) action(kind ActionKind, title string, edits ...diag.Edit) []Acti
 	return []Action{{Kind: kind, Title: title, Edits: map[string][]diag.Edit{a.path: edits}}}
 }
 
-// place returns the offsets of a range; ok is false for a range of another file.
+// place maps a range to the whole text. ok is false if the range is in another file.
 func (a *actor) place(r diag.Range) (start, end int, ok bool) {
 	whole := a.p.location(r)
 	return int(whole.At.Start), int(whole.At.End), whole.Path == a.path && !whole.At.IsZero()
 }
 
-// trail returns the entries around a stretch, from the top of the text.
+// trail returns the entries around the bytes from start to end, outermost first.
 func (a *actor) trail(start, end int) []parser.Span {
 	var trail []parser.Span
 	for spans := a.spans; ; {
@@ -169,7 +170,7 @@ func (a *actor) trail(start, end int) []parser.Span {
 	}
 }
 
-// entryAround returns the index of the entry that contains a stretch; -1 if none does.
+// entryAround returns the index of the entry around the bytes from start to end, or -1.
 func entryAround(entries []parser.Span, start, end int) int {
 	return slices.IndexFunc(entries, func(s parser.Span) bool {
 		r := s.Range()
@@ -177,7 +178,7 @@ func entryAround(entries []parser.Span, start, end int) int {
 	})
 }
 
-// stepOf returns the key of an entry; "[]" for an item.
+// stepOf returns the key of an entry, or "[]" for a list item.
 func stepOf(s parser.Span) string {
 	if s.Key.IsZero() {
 		return "[]"
@@ -194,12 +195,12 @@ func names(trail []parser.Span) []string {
 	return list
 }
 
-// keyed returns the index of the first entry with a name, ignoring case; -1 if there is none.
+// keyed returns the index of the first entry with a name, ignoring case, or -1.
 func keyed(entries []parser.Span, name string) int {
 	return slices.IndexFunc(entries, func(s parser.Span) bool { return strings.EqualFold(s.Name, name) })
 }
 
-// scope splits the path of a declaration or a part of it: its component, if any, its section, its name, and the rest.
+// scope splits a path into or below a declaration: the component, if any, the section, the name, and the rest.
 func scope(path []string) (component, section, name string, rest []string) {
 	if len(path) >= 2 && strings.EqualFold(path[0], "components") {
 		component, path = path[1], path[2:]
@@ -213,7 +214,7 @@ func scope(path []string) (component, section, name string, rest []string) {
 	return component, section, name, rest
 }
 
-// body returns the program, or the component with a name.
+// body returns the body of the named component, or the program's if there is no such component.
 func (a *actor) body(component string) *check.Program {
 	for _, c := range a.p.Checked.Components {
 		if component != "" && !c.Packaged && c.Decl.Name.Value == component {
@@ -223,7 +224,7 @@ func (a *actor) body(component string) *check.Program {
 	return a.p.Checked
 }
 
-// unused returns an unused name in a body: the given one, or that with a number appended.
+// unused returns name, with a number appended if the body already declares it.
 func (a *actor) unused(body *check.Program, name string) string {
 	taken := func(name string) bool {
 		return name == "pulumi" || name == "each" || slices.ContainsFunc(body.Nodes,
@@ -239,12 +240,13 @@ func (a *actor) unused(body *check.Program, name string) string {
 	return free
 }
 
-// sourceText is the text of a file, with queries about its layout for actions.
+// sourceText is the text of a file. Its methods answer questions about the layout.
 type sourceText []byte
 
-// lineStart returns the offset at which the line of an offset begins, lineEnd the offset of its line break.
+// lineStart returns the offset of the start of the line that contains offset.
 func (t sourceText) lineStart(offset int) int { return bytes.LastIndexByte(t[:offset], '\n') + 1 }
 
+// lineEnd returns the offset of the next line break, or of the end of the text.
 func (t sourceText) lineEnd(offset int) int {
 	for offset < len(t) && t[offset] != '\n' && t[offset] != '\r' {
 		offset++
@@ -252,26 +254,26 @@ func (t sourceText) lineEnd(offset int) int {
 	return offset
 }
 
-// column returns the number of bytes before an offset in its line.
+// column returns the number of bytes before offset in its line.
 func (t sourceText) column(offset int) int { return offset - t.lineStart(offset) }
 
-// json reports whether the whole text is a flow collection.
+// json reports whether the whole text is a flow map, as JSON is.
 func (t sourceText) json() bool {
 	text := bytes.TrimLeft(t, " \t\r\n")
 	return len(text) > 0 && text[0] == '{'
 }
 
-// inFlow reports whether the value of the last entry of a trail is inside of a flow collection.
+// inFlow reports whether the last entry of a trail is inside a flow collection.
 func (t sourceText) inFlow(trail []parser.Span) bool {
 	return t.json() || slices.ContainsFunc(trail[:len(trail)-1], func(s parser.Span) bool { return s.Flow })
 }
 
-// blank reports whether there are only blanks between two offsets.
+// blank reports whether the bytes from start to end are all white space.
 func (t sourceText) blank(start, end int) bool {
 	return start <= end && len(bytes.TrimSpace(t[start:end])) == 0
 }
 
-// afterColon returns the offset after the colon of an entry's key; -1 if it is not found.
+// afterColon returns the offset behind the colon of an entry's key, or -1 if there is no colon.
 func (t sourceText) afterColon(s parser.Span) int {
 	i := int(s.Key.End)
 	for i < len(t) && (t[i] == ' ' || t[i] == '\t') {
@@ -283,8 +285,8 @@ func (t sourceText) afterColon(s parser.Span) int {
 	return -1
 }
 
-// replaceValue returns the edit that replaces an entry's value by a text of one line; ok is false if there is a comment
-// between the key and the value.
+// replaceValue returns the edit that replaces an entry's value and puts text on the line of the key. ok is false if a
+// comment separates the key and the value.
 func (a *actor) replaceValue(s parser.Span, text string) (edit diag.Edit, ok bool) {
 	start, end := int(s.Value.Start), int(s.Value.End)
 	if s.Key.IsZero() {
@@ -297,7 +299,7 @@ func (a *actor) replaceValue(s parser.Span, text string) (edit diag.Edit, ok boo
 	return a.replace(colon, end, " "+text), true
 }
 
-// commented reports whether a stretch of the text contains a comment.
+// commented reports whether the bytes from start to end contain a comment.
 func (a *actor) commented(start, end int) bool {
 	var texts []diag.Range
 	var gather func([]parser.Span)
@@ -307,7 +309,7 @@ func (a *actor) commented(start, end int) bool {
 			if s.Kind == parser.ScalarSpan && !strings.HasPrefix(s.Value.Text(), "|") &&
 				!strings.HasPrefix(s.Value.Text(), ">") {
 				texts = append(texts, s.Value)
-			} else if s.Kind == parser.ScalarSpan { // after the line of the indicator, which may have a comment
+			} else if s.Kind == parser.ScalarSpan { // a comment may follow the | or > on its line
 				texts = append(texts, diag.NewRange(a.src, a.text.lineEnd(int(s.Value.Start)), int(s.Value.End)))
 			}
 			gather(s.Children)
@@ -323,7 +325,8 @@ func (a *actor) commented(start, end int) bool {
 	return false
 }
 
-// moved returns a stretch of the text with all lines except the first indented to another column.
+// moved returns the bytes from start to end, with all lines but the first shifted to the column to. It reports false if
+// a line is indented less than the first.
 func (a *actor) moved(start, end, to int) (string, bool) {
 	from := a.text.column(start)
 	lines := strings.Split(string(a.text[start:end]), "\n")
@@ -341,9 +344,9 @@ func (a *actor) moved(start, end, to int) (string, bool) {
 	return strings.Join(lines, "\n"), true
 }
 
-// declare returns the edit that adds an entry to a section of the program or of a component. text is the entry as
-// lines without indentation, flow the same entry in flow style, both with the key. near is an offset in the section
-// that needs the entry; a new section goes before that one.
+// declare returns the edit that adds an entry to a section of the program or of a component. text is the entry in block
+// style without indentation, flow the same entry in flow style, both with the key. near is an offset in the section
+// that uses the entry; a new section goes before that one. It reports false if the text has no position for the entry.
 func (a *actor) declare(component, section, text, flow string, near int) (diag.Edit, bool) {
 	siblings, indent, root := a.spans, 0, a.text.json()
 	if component != "" {
@@ -373,7 +376,7 @@ func (a *actor) declare(component, section, text, flow string, near int) (diag.E
 	return a.replace(a.text.aboveComments(pos), a.text.aboveComments(pos), pad+section+":\n"+lines(text, indent+2)), true
 }
 
-// aboveComments returns the start of the line of an offset, or of the comments directly above it.
+// aboveComments returns the start of the line of offset, or of the comments directly above it.
 func (t sourceText) aboveComments(offset int) int {
 	start := t.lineStart(offset)
 	for start > 0 {
@@ -386,7 +389,7 @@ func (t sourceText) aboveComments(offset int) int {
 	return start
 }
 
-// lines returns a text of several lines, indented, with a line break at the end.
+// lines indents the non-empty lines of a text and ends it with one line break.
 func lines(text string, indent int) string {
 	pad := strings.Repeat(" ", indent)
 	var b strings.Builder
@@ -399,7 +402,8 @@ func lines(text string, indent int) string {
 	return b.String()
 }
 
-// add returns the edit that appends an entry to a map.
+// add returns the edit that appends an entry to a map, given in block style and in flow style. It reports false if dst
+// has a value that is no map.
 func (a *actor) add(dst parser.Span, inFlow bool, text, flow string) (diag.Edit, bool) {
 	if len(dst.Children) > 0 {
 		last := dst.Children[len(dst.Children)-1].Range()
@@ -427,7 +431,7 @@ func (a *actor) add(dst parser.Span, inFlow bool, text, flow string) (diag.Edit,
 	return diag.Edit{}, false
 }
 
-// without returns the edits that remove entries from the map around, and an empty map itself.
+// without returns the edits that remove entries from the map around, and the map itself if it would be empty.
 func (a *actor) without(around parser.Span, inFlow bool, entries ...parser.Span) []diag.Edit {
 	if len(entries) == len(around.Children) && !inFlow && !a.commented(int(around.Key.Start), int(around.Range().End)) {
 		return []diag.Edit{a.cut(int(around.Key.Start), int(around.Range().End))}
@@ -451,7 +455,8 @@ func (a *actor) without(around parser.Span, inFlow bool, entries ...parser.Span)
 	return edits
 }
 
-// cut returns the edit that removes a stretch, with the lines that become empty. A comment after it stays.
+// cut returns the edit that removes the bytes from start to end, with lines that would be empty. A comment behind them
+// stays.
 func (a *actor) cut(start, end int) diag.Edit {
 	from, to := a.text.lineStart(start), a.text.lineEnd(end)
 	if !a.text.blank(from, start) || !a.text.blank(end, to) {
@@ -466,7 +471,7 @@ func (a *actor) cut(start, end int) diag.Edit {
 	return a.replace(from, to, "")
 }
 
-// each calls fn for every expression of the program in this file, with its offsets.
+// each calls fn for every expression of the program in this file, with its range in the whole text.
 func (a *actor) each(fn func(e ast.Expr, start, end int)) {
 	a.p.walk(func(e ast.Expr) {
 		if start, end, ok := a.place(e.Range()); ok {

@@ -11,19 +11,20 @@ import (
 
 // spot describes the syntax at a position of a program. Fields that do not apply are zero.
 type spot struct {
-	node     *check.Node   // a name that is declared or used here
-	output   *ast.Output   // whose name stands here
-	access   *ast.Access   // at the place
-	step     int           // of the access: -1 for its root
-	call     *ast.Call     // whose name stands here
-	resource *check.Node   // the place is inside of this resource
-	typed    *ast.Literal  // the resource's type, which stands here
-	property []ast.Literal // the path of properties, if the last key is at the position
-	option   *ast.Option   // whose key stands here
-	at       diag.Range    // of the word; in a block, perhaps
+	node     *check.Node   // the declaration of the name at the position
+	output   *ast.Output   // the output named at the position
+	access   *ast.Access   // the access at the position
+	step     int           // index of the step of access at the position; -1 for its root
+	call     *ast.Call     // the call of the function named at the position
+	resource *check.Node   // the resource around the position
+	typed    *ast.Literal  // the type of resource, if it is at the position
+	property []ast.Literal // keys from a property of resource to the key at the position
+	option   *ast.Option   // the option with its key at the position
+	at       diag.Range    // range of the word, in the source that was parsed
 }
 
-// source returns the program's source of a file, and the offset in it.
+// source maps an offset of a file to the parsed source that covers it and the offset there. The source is nil if the
+// program declares nothing in the file.
 func (p *Program) source(path string, offset int) (*diag.Source, int) {
 	if path == p.Main {
 		if p.File != nil && p.File.Origins != nil {
@@ -40,7 +41,7 @@ func (p *Program) source(path string, offset int) (*diag.Source, int) {
 	return found, offset
 }
 
-// eachDeclaration calls fn with the place of everything that the program declares.
+// eachDeclaration calls fn with the range of each declaration, transform, message and policy of the program.
 func (p *Program) eachDeclaration(fn func(diag.Range)) {
 	for _, d := range p.File.Declarations() {
 		fn(d.Range)
@@ -56,7 +57,7 @@ func (p *Program) eachDeclaration(fn func(diag.Range)) {
 	}
 }
 
-// bodies returns the program and its components.
+// bodies returns the checked program and the checked bodies of its own components.
 func (p *Program) bodies() []*check.Program {
 	bodies := []*check.Program{p.Checked}
 	for _, c := range p.Checked.Components {
@@ -67,7 +68,7 @@ func (p *Program) bodies() []*check.Program {
 	return bodies
 }
 
-// walk calls fn for every expression of the program and its components, also for those inside of others.
+// walk calls fn for every expression of the program and its components, including nested ones.
 func (p *Program) walk(fn func(ast.Expr)) {
 	for _, body := range p.bodies() {
 		exprs(body.File, func(top ast.Expr) {
@@ -79,7 +80,7 @@ func (p *Program) walk(fn func(ast.Expr)) {
 	}
 }
 
-// exprs calls fn for every outermost expression in a body.
+// exprs calls fn for every outermost expression of a body.
 func exprs(body *ast.File, fn func(ast.Expr)) {
 	call := func(e ast.Expr) {
 		if e != nil {
@@ -202,7 +203,7 @@ func resourceSpot(n *check.Node, here func(diag.Range) bool) (spot, bool) {
 	return spot{}, false
 }
 
-// keysTo returns the path of map keys to the key at a position.
+// keysTo returns the map keys in e on the way to the key for which here holds; nil if there is none.
 func keysTo(e ast.Expr, here func(diag.Range) bool) []ast.Literal {
 	if e == nil || !here(e.Range()) {
 		return nil
@@ -232,7 +233,8 @@ func keysTo(e ast.Expr, here func(diag.Range) bool) []ast.Literal {
 	return nil
 }
 
-// memberType returns the type of a member, or an item, of a value.
+// memberType returns the type of a member or an item of a value of type t, and its property if it has one. The name of
+// an item starts with a bracket. The type is nil if t has no such member.
 func memberType(t schema.Type, name string) (schema.Type, *schema.Property) {
 	switch t := schema.Required(t).(type) {
 	case *schema.Object:
@@ -264,7 +266,7 @@ func memberType(t schema.Type, name string) (schema.Type, *schema.Property) {
 	return nil, nil
 }
 
-// members returns the named members of a value.
+// members returns the named members of a value of type t.
 func members(t schema.Type) []*schema.Property {
 	switch t := schema.Required(t).(type) {
 	case *schema.Object:

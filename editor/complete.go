@@ -33,24 +33,24 @@ type Item struct {
 	Kind       ItemKind
 	Detail     string // on one line
 	Docs       string // Markdown
-	Insert     string // in place of the word
-	First      bool   // goes before the others: it is required
+	Insert     string // replaces the word
+	First      bool   // sorts before the others because it is required
 	Deprecated bool
 
-	node *check.Node // its type is the detail; nil if Detail is set
+	node *check.Node // provides Detail lazily; nil if Detail is set
 }
 
-// Completions are the proposals at a position, and the byte offsets of the word that they replace.
+// Completions are the completions at an offset. They replace the bytes from Start to End.
 type Completions struct {
 	Start, End int
 	Items      []Item
-	Partial    bool // there are more, which further letters would select
+	Partial    bool // more completions exist; typing more letters finds them
 }
 
-// maxItems bounds the answer, since editors process it for each letter; a further letter selects among the others.
+// maxItems limits an answer. Editors ask again after each letter, so long answers would only delay them.
 const maxItems = 200
 
-// Complete returns the completions at an offset.
+// Complete returns the completions at an offset of an open file.
 func Complete(ctx context.Context, s *Snapshot, path string, offset int) (Completions, error) {
 	document := s.Text(path)
 	if document == nil {
@@ -84,11 +84,13 @@ func Complete(ctx context.Context, s *Snapshot, path string, offset int) (Comple
 	return answer, nil
 }
 
-// best returns the items that match the typed text, in order; more reports whether there are others.
+// best returns the items that match the typed text, best first, at most maxItems. more reports whether it left out
+// others.
 func best(items []Item, typed string) (list []Item, more bool) {
-	type candidate struct{ rank, at int }
+	type candidate struct{ rank, index int }
 	compare := func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(items[a.at].Label, items[b.at].Label), a.at-b.at)
+		return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(items[a.index].Label, items[b.index].Label),
+			a.index-b.index)
 	}
 	var found []candidate
 	cut := func() {
@@ -112,7 +114,7 @@ func best(items []Item, typed string) (list []Item, more bool) {
 	}
 	cut()
 	for _, c := range found {
-		item := items[c.at]
+		item := items[c.index]
 		if item.node != nil {
 			item.Detail = nodeDetail(item.node)
 		}
@@ -121,8 +123,8 @@ func best(items []Item, typed string) (list []Item, more bool) {
 	return list, more
 }
 
-// rank orders items: those with the typed prefix first, among them required ones, then those of the program and the
-// schema, then names and functions. label and typed are in lower case.
+// rank orders items, lowest first: items that start with the typed text, then required items, then the other items of
+// the language and schemas, then names, then functions. label and typed are lower case.
 func (i Item) rank(label, typed string) int {
 	rank := 0
 	if !strings.HasPrefix(label, typed) && !strings.HasPrefix(strings.TrimPrefix(label, "fn::"), typed) {
@@ -140,7 +142,7 @@ func (i Item) rank(label, typed string) int {
 	return rank
 }
 
-// matches reports whether the typed letters occur in a label in that order. Both are in lower case.
+// matches reports whether label contains the letters of typed in order. Both are lower case.
 func matches(label, typed string) bool {
 	for _, r := range typed {
 		i := strings.IndexRune(label, r)
@@ -157,18 +159,18 @@ type completer struct {
 	p       *Program
 	cursor  parser.Context
 	block   string
-	offset  int // in block
-	partial bool
-	text    *parser.Document // the present text; nil if the program has that text
+	offset  int              // in block
+	partial bool             // more items exist than the completer lists
+	text    *parser.Document // the current text; nil if the program was checked from it
 }
 
-// keys returns completions for keys of a map.
+// keys returns completions for map keys.
 func keys(kind ItemKind, names ...string) []Item { return words(kind, ": ", names) }
 
-// values returns completions for values of a key.
+// values returns completions for values.
 func values(names ...string) []Item { return words(ValueItem, "", names) }
 
-// words returns completions with a common suffix.
+// words returns completions that insert a name followed by end.
 func words(kind ItemKind, end string, names []string) []Item {
 	items := make([]Item, 0, len(names))
 	for _, name := range names {
@@ -184,7 +186,7 @@ var (
 	yesNo = []string{"true", "false"}
 )
 
-// items returns all completions at the position, regardless of the typed text.
+// items returns all completions at the cursor, whatever has been typed.
 func (q *completer) items() []Item {
 	c, path := q.cursor, q.cursor.Path
 	if c.Kind == parser.NameCursor {
@@ -238,7 +240,7 @@ func (q *completer) items() []Item {
 	return q.language(path)
 }
 
-// fields returns items for keys of the language. The key of a map ends its line.
+// fields returns completions for keys of the language. Keys with a map or list as their value end the line.
 func fields(names ...string) []Item {
 	items := keys(KeyItem, names...)
 	for i, name := range names {
@@ -249,18 +251,18 @@ func fields(names ...string) []Item {
 	return items
 }
 
-// Signature is the function whose argument is at a position.
+// Signature describes a function and the argument at a position.
 type Signature struct {
 	Label      string
 	Docs       string
 	Parameters []Parameter
-	Active     int // 0-based; -1 for an argument without parameter
+	Active     int // 0-based index of the parameter; -1 if there are more arguments than parameters
 }
 
-// Parameter is one parameter of a function.
+// Parameter is a parameter of a function.
 type Parameter struct{ Name, Docs string }
 
-// SignatureAt returns the function whose arguments are at a position inside of ${…}; nil if there is none.
+// SignatureAt returns the function whose arguments contain an offset inside ${…}; nil if there is none.
 func SignatureAt(s *Snapshot, path string, offset int) *Signature {
 	document := s.Text(path)
 	if document == nil {

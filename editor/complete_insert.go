@@ -8,15 +8,15 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// How completions fit into the surrounding text: open quotes, an existing colon, JSON.
+// Completions must fit the text around them: open quotes, a colon that is already there, JSON.
 
-// surroundings is the text around a word that is completed.
+// surroundings describes the text around the completed word.
 type surroundings struct {
 	json   bool
-	quote  string // before the word; empty for none
-	closed bool   // it stands behind the word too
-	colon  bool   // the word is a key with its colon
-	brace  bool   // the word is the last of an expression that no brace closes
+	quote  string // the quote before the word; empty if there is none
+	closed bool   // reports whether the quote also follows the word
+	colon  bool   // reports whether a colon follows the word
+	brace  bool   // reports whether the word needs a closing brace behind it
 }
 
 func surroundingsOf(text []byte, c parser.Context) surroundings {
@@ -34,7 +34,7 @@ func surroundingsOf(text []byte, c parser.Context) surroundings {
 	return s
 }
 
-// unclosed reports whether the closing brace is missing after a word in `${…}` that may end the expression.
+// unclosed reports whether the word in `${…}` may end the expression and no brace closes it.
 func unclosed(text []byte, c parser.Context) bool {
 	start := bytes.LastIndexByte(text[:c.Start], '\n') + 1
 	begin := start + max(bytes.LastIndex(text[start:c.Start], []byte("${")), 0)
@@ -49,7 +49,7 @@ func unclosed(text []byte, c parser.Context) bool {
 	for indent < begin && text[indent] == ' ' {
 		indent++
 	}
-	least := indent - start // of the lines that may continue the value
+	least := indent - start // indentation of lines that continue the value
 	if parser.BeginsValue(text, start) {
 		least++
 	}
@@ -62,7 +62,7 @@ func unclosed(text []byte, c parser.Context) bool {
 	return !e.closed
 }
 
-// deepEnough reports whether the next non-empty line has at least that indentation.
+// deepEnough reports whether the next non-empty line is indented by at least least blanks.
 func deepEnough(text []byte, least int) bool {
 	for line := range bytes.Lines(text) {
 		if rest := bytes.TrimLeft(line, " "); len(bytes.TrimSpace(rest)) > 0 {
@@ -72,7 +72,7 @@ func deepEnough(text []byte, least int) bool {
 	return false
 }
 
-// openQuote returns the quote that is open at the end of line; 0 for none.
+// openQuote returns the quote that is open at the end of line, the first part of a line; 0 if there is none.
 func openQuote(line []byte) (quote byte) {
 	for i := 0; i < len(line); i++ {
 		switch ch := line[i]; {
@@ -90,13 +90,13 @@ func openQuote(line []byte) (quote byte) {
 // expressionScan reads an expression up to its closing brace or the end of the surrounding value. It recognizes only
 // brackets and quoted texts.
 type expressionScan struct {
-	quote         byte   // around the value; 0 for none
-	open          []byte // brackets
-	inText        bool   // of the expression
-	closed, ended bool
+	quote         byte   // quote around the value; 0 if there is none
+	open          []byte // open brackets
+	inText        bool   // reports whether the scan is inside a quoted text of the expression
+	closed, ended bool   // closed by its brace; ended by the brace or otherwise
 }
 
-// step reads the token at an offset, and returns its length in bytes.
+// step reads the character or escape at an offset and returns its length in bytes.
 func (e *expressionScan) step(text []byte, i int) int {
 	ch, next := text[i], byte(0)
 	if i+1 < len(text) {
@@ -116,7 +116,7 @@ func (e *expressionScan) step(text []byte, i int) int {
 		e.inText = !e.inText
 	case e.inText:
 	case ch == '$' && next == '{':
-		e.ended = true // of another one
+		e.ended = true // another expression begins
 	case ch == '(' || ch == '[' || ch == '{':
 		e.open = append(e.open, ch)
 	case (ch == ')' || ch == ']' || ch == '}') && len(e.open) > 0:
@@ -127,11 +127,12 @@ func (e *expressionScan) step(text []byte, i int) int {
 	return 1
 }
 
-// fit adapts items to the surrounding text. closing reports whether they also replace the quote after the word.
+// fit adapts the inserted texts to the surroundings. closing reports whether they also replace the quote behind the
+// word.
 func (s surroundings) fit(items []Item, c parser.Context) (closing bool) {
 	if c.Kind == parser.NameCursor {
 		for i := range items {
-			if s.brace && items[i].Kind != FunctionItem { // its arguments follow
+			if s.brace && items[i].Kind != FunctionItem { // the arguments of a function follow
 				items[i].Insert += "}"
 			}
 		}
@@ -163,7 +164,7 @@ func (s surroundings) fit(items []Item, c parser.Context) (closing bool) {
 	return closing
 }
 
-// plainJSON reports whether a value needs no quotes in JSON.
+// plainJSON reports whether JSON writes a value without quotes.
 func plainJSON(text string) bool {
 	if text == "true" || text == "false" || text == "null" {
 		return true

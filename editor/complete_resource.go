@@ -41,8 +41,8 @@ func (q *completer) resource(path []string) []Item {
 	return q.language(path)
 }
 
-// transform completes an item of a list of transforms; list is its name in the schema of the language, and path begins
-// with the item.
+// transform completes an item of a list of transforms. path starts with the item; list is the definition of the list in
+// the language's schema.
 func (q *completer) transform(path []string, list string) []Item {
 	if len(path) > 1 {
 		switch path[1] {
@@ -61,7 +61,7 @@ func (q *completer) transform(path []string, list string) []Item {
 	return q.language(path, list)
 }
 
-// optionDoc describes what an option of a resource does; it is empty for any other name.
+// optionDoc returns the documentation of a resource option; "" for any other name.
 func optionDoc(name string) string {
 	if spec := ast.OptionSpecOf(name); spec != nil {
 		return spec.Doc
@@ -104,7 +104,8 @@ func (q *completer) option(path []string) []Item {
 	return q.language(append([]string{"options"}, path...), "resource")
 }
 
-// propertyNames returns the properties that an option of the resource may name: inputs, or outputs that become secret.
+// propertyNames returns the properties that an option of the resource may name: outputs for additionalSecretOutputs,
+// else inputs.
 func (q *completer) propertyNames(option string) []Item {
 	i := slices.Index(q.cursor.Path, "options")
 	if i < 1 {
@@ -131,9 +132,10 @@ var typeLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\btype["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
 })
 
-// schemaOf returns the type of a resource by its name: from its text, or from the checker.
+// schemaOf returns the type of a resource by its name, from the current text if it changed since the check, else from
+// the checker. It returns nil if the type is unknown.
 func (q *completer) schemaOf(name string) *schema.Resource {
-	if q.text != nil { // the checked type may be outdated
+	if q.text != nil { // the type may have changed since the check
 		if r := q.written(name); r != nil {
 			return r
 		}
@@ -148,7 +150,7 @@ func (q *completer) schemaOf(name string) *schema.Resource {
 	return q.written(name)
 }
 
-// written returns the type of a resource from its text.
+// written returns the type that the current text gives a resource, or nil.
 func (q *completer) written(name string) *schema.Resource {
 	from, above := 0, q.block[:min(q.offset, len(q.block))]
 	for _, key := range []string{name + ":", name + `":`, name + `':`} {
@@ -157,7 +159,7 @@ func (q *completer) written(name string) *schema.Resource {
 	return resolved(q, typeLine().FindStringSubmatch(q.block[from:]), (*schema.Package).ResolveResource)
 }
 
-// resolved returns the definition of the token in a match; nil if unknown.
+// resolved returns the resource or function of the token in a regular expression match, or nil if it is unknown.
 func resolved[T any](q *completer, match []string, resolve func(*schema.Package, string) (*T, error)) *T {
 	if match == nil {
 		return nil
@@ -170,7 +172,7 @@ func resolved[T any](q *completer, match []string, resolve func(*schema.Package,
 	return found
 }
 
-// load returns the package of a token, if it is known.
+// load returns the package of a token, with its extensions; nil if it is unknown.
 func (p *Program) load(ctx context.Context, token string) *schema.Package {
 	name, _, _ := strings.Cut(token, ":")
 	schemas := p.Check.Schemas
@@ -203,7 +205,7 @@ func (p *Program) load(ctx context.Context, token string) *schema.Package {
 	return pkg
 }
 
-// types returns resource types: the packages, and the types of the typed one.
+// types returns completions for resource types: components, packages, and the types of the typed package.
 func (q *completer) types() []Item {
 	var items []Item
 	for _, c := range q.p.Checked.Components {
@@ -213,14 +215,15 @@ func (q *completer) types() []Item {
 	return append(items, q.tokens(TypeItem, (*schema.Package).ResourceTokens)...)
 }
 
-// tokens returns packages, and the tokens of the typed one. Type tokens are included as soon as its name is complete.
+// tokens returns packages, or the tokens of the package before the typed colon. Types appear as soon as two letters of
+// their package are typed.
 func (q *completer) tokens(kind ItemKind, list func(*schema.Package) []string) []Item {
 	typed := q.cursor.Typed
 	name, _, inside := strings.Cut(typed, ":")
 	packages := []string{name}
 	if !inside {
 		packages = q.p.Packages()
-		q.partial = true // the tokens of a package follow once its name is complete
+		q.partial = true // tokens follow once the package is typed
 	}
 	var items []Item
 	for _, known := range packages {

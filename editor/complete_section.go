@@ -11,7 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// language proposes the keys and values of the language at a path of a program, or below a part of its schema.
+// language returns the keys and values that the language defines below path. The path starts at the root of a program,
+// or at a definition of the language's schema, given by parts.
 func (q *completer) language(path []string, parts ...string) []Item {
 	nodes := []jsonNode{grammar()}
 	for _, part := range parts {
@@ -44,7 +45,7 @@ func (q *completer) language(path []string, parts ...string) []Item {
 	return items
 }
 
-// under returns the child nodes for a key, or for an item of a list.
+// under returns the schemas of a key, or of a list item for "[]", in any of nodes.
 func under(nodes []jsonNode, step string) (found []jsonNode) {
 	for _, node := range nodes {
 		if step == "[]" {
@@ -63,7 +64,7 @@ func under(nodes []jsonNode, step string) (found []jsonNode) {
 	return found
 }
 
-// alternatives returns a node, or the nodes to which it refers or among which it allows a choice.
+// alternatives returns a node, or the nodes it refers to or combines by anyOf or allOf.
 func alternatives(node jsonNode) (found []jsonNode) {
 	if pointer, ok := node["$ref"].(string); ok {
 		name, _ := url.PathUnescape(strings.TrimPrefix(pointer, "#/definitions/"))
@@ -86,7 +87,7 @@ func alternatives(node jsonNode) (found []jsonNode) {
 	return found
 }
 
-// policy returns the completions in the section policies, which path begins with.
+// policy returns the completions in the policies section. path starts with that key.
 func (q *completer) policy(path []string) []Item {
 	if len(path) > 2 {
 		switch path[2] {
@@ -105,8 +106,8 @@ func (q *completer) policy(path []string) []Item {
 	return q.language(path)
 }
 
-// policyNames returns the names that exist only in the policy at the cursor, with their types; none for an unchecked
-// policy.
+// policyNames returns the names that only expressions of the policy at the cursor can use, with their types; none if
+// the policy has not been checked yet.
 func (q *completer) policyNames() map[string]schema.Type {
 	if path := q.cursor.Path; len(path) > 1 && path[0] == "policies" {
 		i := slices.IndexFunc(q.p.Checked.Policies, func(p *check.Policy) bool { return p.Decl.Name.Value == path[1] })

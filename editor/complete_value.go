@@ -14,7 +14,7 @@ import (
 
 // Completion in a value: constants, properties, functions, and the names in `${…}`.
 
-// expression proposes values of a type, under some keys.
+// expression returns completions for the part of a value of type t below path.
 func (q *completer) expression(t schema.Type, path []string) []Item {
 	for i, step := range path {
 		if name, call := strings.CutPrefix(step, "fn::"); call {
@@ -71,7 +71,7 @@ func propertyItem(p *schema.Property) Item {
 	return item
 }
 
-// constants returns the values of a type with few values.
+// constants returns the values of a boolean or enum type.
 func (q *completer) constants(t schema.Type) []Item {
 	switch t := schema.Required(t).(type) {
 	case schema.Primitive:
@@ -96,7 +96,7 @@ func (q *completer) constants(t schema.Type) []Item {
 	return nil
 }
 
-// functions returns the calls that may begin a value.
+// functions returns the builtin functions in their fn:: form.
 func functions() []Item {
 	var items []Item
 	for _, f := range builtins.Table() {
@@ -106,7 +106,7 @@ func functions() []Item {
 	return items
 }
 
-// files returns the completions of a path.
+// files returns the files and folders that match the typed path.
 func (q *completer) files() []Item {
 	if q.p.Files == nil {
 		return nil
@@ -119,7 +119,7 @@ func (q *completer) files() []Item {
 	return items
 }
 
-// argument proposes arguments of a function in the fn:: form.
+// argument returns completions for the argument of a function in the fn:: form.
 func (q *completer) argument(name string, path []string) []Item {
 	if strings.EqualFold(name, "invoke") {
 		switch {
@@ -140,7 +140,7 @@ func (q *completer) argument(name string, path []string) []Item {
 	return q.expression(schema.Any, path)
 }
 
-// readsFiles are the functions whose argument is the path of a file or folder.
+// readsFiles holds the functions that take the path of a file or folder.
 var readsFiles = map[string]bool{"readFile": true, "fileAsset": true, "fileArchive": true, "filebase64": true,
 	"filebase64sha256": true, "filebase64sha512": true, "filesha256": true, "filesha512": true, "filemd5": true,
 	"bundle": true}
@@ -153,7 +153,7 @@ func (q *completer) invoked() *schema.Function {
 	return resolved(q, functionLine().FindStringSubmatch(q.block), (*schema.Package).ResolveFunction)
 }
 
-// scope returns the nodes in scope at the position, each name once.
+// scope returns the nodes that expressions at the cursor may name, each name once.
 func (q *completer) scope() []*check.Node {
 	body := q.p.Checked
 	if path := q.cursor.Path; len(path) >= 2 && path[0] == "components" {
@@ -169,7 +169,7 @@ func (q *completer) scope() []*check.Node {
 	return append(slices.Clip(body.Nodes), q.unchecked()...)
 }
 
-// unchecked returns the names in the text that were not checked yet.
+// unchecked returns nodes for the declarations that were added since the last check.
 func (q *completer) unchecked() []*check.Node {
 	var nodes []*check.Node
 	for _, d := range q.text.DeclaredSince(q.p.Document) {
@@ -185,7 +185,7 @@ func (q *completer) unchecked() []*check.Node {
 	return nodes
 }
 
-// references are whole references to names.
+// references returns `${…}` references to the wanted nodes.
 func (q *completer) references(wanted func(*check.Node) bool) []Item {
 	own := ""
 	if len(q.cursor.Path) >= 2 {
@@ -204,7 +204,7 @@ func (q *completer) references(wanted func(*check.Node) bool) []Item {
 	return items
 }
 
-// each returns the type of `each` in a resource with forEach; nil for any other resource.
+// each returns the type of `each` in the resource at the cursor; nil if it has no forEach.
 func (q *completer) each() schema.Type {
 	i := slices.Index(q.cursor.Path, "resources")
 	if i < 0 || len(q.cursor.Path) < i+2 {
@@ -225,7 +225,7 @@ func nodeDetail(n *check.Node) string {
 	return schema.TypeName(n.Type)
 }
 
-// names proposes names inside of ${…}.
+// names returns completions for names inside ${…}.
 func (q *completer) names() []Item {
 	c := q.cursor
 	if len(c.Steps) == 0 {

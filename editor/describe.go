@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// TypeInfo describes a resource or a function of a package. Its JSON form is a contract.
+// TypeInfo describes a resource or function of a package. Its JSON form is a public contract.
 type TypeInfo struct {
 	Token       string       `json:"token"`
 	Kind        string       `json:"kind"` // resource or function
@@ -28,11 +28,11 @@ type MemberInfo struct {
 	Required    bool     `json:"required,omitempty"`
 	Secret      bool     `json:"secret,omitempty"`
 	Description string   `json:"description,omitempty"`
-	Values      []string `json:"values,omitempty"` // the allowed ones
+	Values      []string `json:"values,omitempty"` // the allowed values of an enum
 }
 
-// Describe returns the description of a token in the packages of a file's program. The error names an unknown package
-// or token.
+// Describe describes a resource or function by its token, from the packages of a file's program. It returns an error if
+// the package, or the token in it, is unknown.
 func Describe(ctx context.Context, s *Snapshot, path, token string) (*TypeInfo, error) {
 	p, pkg, err := s.packageOf(ctx, path, token)
 	if err != nil {
@@ -53,10 +53,11 @@ func Describe(ctx context.Context, s *Snapshot, path, token string) (*TypeInfo, 
 	return describe("function", f.Token, f.Description, f.Deprecation, f.Inputs, result), nil
 }
 
-// maxTokens is the largest number of tokens that FindTokens returns.
+// maxTokens limits the answer of FindTokens.
 const maxTokens = 200
 
-// FindTokens returns the tokens of a package that contain some letters, in alphabetical order.
+// FindTokens returns the tokens of a package's resources and functions that contain letters, whatever their case, in
+// alphabetical order.
 func FindTokens(ctx context.Context, s *Snapshot, path, name, letters string) ([]string, error) {
 	_, pkg, err := s.packageOf(ctx, path, name)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// Diagnostics returns the findings of `yamlhost check` for a file and its program, in the same order, by the absolute
-// path of the file of each.
+// Diagnostics returns the findings of a file's program by the absolute path of their files. They are the findings of
+// `yamlhost check`, in its order.
 func Diagnostics(ctx context.Context, s *Snapshot, path string) (map[string]diag.Diagnostics, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil {
@@ -29,14 +29,14 @@ func Diagnostics(ctx context.Context, s *Snapshot, path string) (map[string]diag
 	return byPath, nil
 }
 
-// Fix is a fix of a finding, with the edits for each file.
+// Fix is a quick fix of a finding.
 type Fix struct {
 	Finding diag.Diagnostic
 	Label   string
 	Edits   map[string][]diag.Edit // by absolute path
 }
 
-// Fixes returns the fixes of findings that touch a stretch of a file.
+// Fixes returns the fixes of all findings that touch the bytes from start to end of a file.
 func Fixes(ctx context.Context, s *Snapshot, path string, start, end int) ([]Fix, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil {

@@ -14,21 +14,21 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// printer writes expressions.
+// printer formats expressions.
 type printer struct {
 	checked *check.Program
-	locals  map[*ast.Local]string // the replacement of the item of a splat
-	fail    bool                  // something cannot be written in the form that is asked for
+	locals  map[*ast.Local]string // text for the item of each splat
+	fail    bool                  // set if an expression has no text in the wanted form
 }
 
-// expression writes an expression in the form inside of `${…}`; ok is false if it has none.
+// expression formats e for use inside `${…}`. ok is false if e cannot be written there.
 func (p *Program) expression(e ast.Expr) (text string, ok bool) {
 	w := &printer{checked: p.Checked, locals: map[*ast.Local]string{}}
 	text = w.expr(e)
 	return text, !w.fail
 }
 
-// operand returns an expression, in parentheses if it has operators.
+// operand formats e, in parentheses if it has operators.
 func (w *printer) operand(e ast.Expr) string {
 	switch e.(type) {
 	case *ast.Binary, *ast.Conditional, *ast.Unary:
@@ -99,7 +99,7 @@ func (w *printer) expr(e ast.Expr) string {
 	return ""
 }
 
-// joined returns the results of fn for the items, joined by sep.
+// joined applies fn to each item and joins the results.
 func joined[T any](items []T, sep string, fn func(T) string) string {
 	texts := make([]string, len(items))
 	for i, item := range items {
@@ -108,7 +108,7 @@ func joined[T any](items []T, sep string, fn func(T) string) string {
 	return strings.Join(texts, sep)
 }
 
-// mark returns the sign before an optional step.
+// mark returns the question mark of an optional step.
 func mark(optional bool) string {
 	if optional {
 		return "?"
@@ -191,10 +191,10 @@ func (w *printer) call(e *ast.Call) string {
 var expressionEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "${", "$${", "%{",
 	"%%{")
 
-// quotedText returns a text escaped for the quotes of an expression.
+// quotedText escapes a text for a quoted string in an expression.
 func quotedText(text string) string { return expressionEscapes.Replace(text) }
 
-// flow writes an expression as YAML in flow style; ok is false if it has no such form.
+// flow formats e as YAML flow style on one line. ok is false if e cannot be written so.
 func (p *Program) flow(e ast.Expr) (text string, ok bool) {
 	w := &printer{checked: p.Checked, locals: map[*ast.Local]string{}}
 	text = w.flow(e)
@@ -235,7 +235,7 @@ var plainWord = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 })
 
-// flowText returns a text for flow style, quoted if necessary.
+// flowText formats a text for YAML flow style, in quotes if necessary.
 func flowText(text string) string {
 	if plainWord().MatchString(text) && !dataIsNot(text, text) {
 		return text
@@ -243,7 +243,7 @@ func flowText(text string) string {
 	return jsonText(text)
 }
 
-// dataIsNot reports whether YAML reads yaml as another value than text.
+// dataIsNot reports whether the YAML value is anything but the string text.
 func dataIsNot(yaml, text string) bool {
 	e, diags := parser.Data(diag.NewSource("", []byte("k: "+yaml+"\n")))
 	m, ok := e.(*ast.Map)
@@ -254,12 +254,11 @@ func dataIsNot(yaml, text string) bool {
 	return !ok || s.Value != text
 }
 
-// jsonText returns a text in quotes for JSON and YAML.
+// jsonText quotes a text for JSON, which YAML reads too.
 func jsonText(text string) string { return string(jsontext.AppendString(nil, text, false)) }
 
-// braces returns the ranges of the `${` and the `}` directly around an expression; r may be the range of the
-// expression, with or without them, or that of the quoted text that consists of it. ok is false for any other
-// expression.
+// braces returns the ranges of `${` and `}` around an expression that fills them. r is the range of the expression,
+// with or without them, or of a quoted text that they fill. ok is false for any other range.
 func braces(r diag.Range) (opening, closing diag.Range, ok bool) {
 	if r.Source == nil {
 		return

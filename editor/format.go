@@ -8,9 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// Format returns the edits, from the top down, that bring the lines of a stretch of a text into the form of `yamlhost
-// fmt`: one for each line that changes. There are none for a text that has that form or has syntax errors. A negative
-// end stands for the end of the text.
+// Format returns the edits that format the lines from start to end like `yamlhost fmt`: one for each changed line, in
+// order. It returns none if the text has syntax errors. A negative end means the end of the text.
 func Format(s *Snapshot, path string, start, end int) []diag.Edit {
 	document := s.Text(path)
 	if document == nil {
@@ -40,8 +39,8 @@ func Format(s *Snapshot, path string, start, end int) []diag.Edit {
 	return edits
 }
 
-// lineEdits returns the edits between two texts that differ in white space only: their non-empty lines are in the same
-// order.
+// lineEdits returns the edits that turn the text of src into dst. The two differ in white space only: their non-empty
+// lines correspond in order.
 func lineEdits(src *diag.Source, dst []byte) []diag.Edit {
 	before, after := bytes.SplitAfter(src.Text(), []byte("\n")), bytes.SplitAfter(dst, []byte("\n"))
 	empty := func(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
@@ -55,9 +54,9 @@ func lineEdits(src *diag.Source, dst []byte) []diag.Edit {
 		case j < len(after) && empty(line) == empty(after[j]):
 			instead = after[j]
 			j++
-		case empty(line): // one of several empty lines
+		case empty(line): // removed
 		default:
-			for j < len(after) && empty(after[j]) { // there are more of them than before
+			for j < len(after) && empty(after[j]) { // added empty lines
 				instead = append(instead, after[j]...)
 				j++
 			}
@@ -69,7 +68,7 @@ func lineEdits(src *diag.Source, dst []byte) []diag.Edit {
 		if bytes.Equal(line, instead) {
 			continue
 		}
-		// blanks in front stay where they are
+		// The edit leaves out the common prefix and suffix.
 		for start < end && len(instead) > 0 && line[0] == instead[0] && instead[0] != '\n' {
 			line, instead, start = line[1:], instead[1:], start+1
 		}
@@ -84,9 +83,8 @@ func lineEdits(src *diag.Source, dst []byte) []diag.Edit {
 	return edits
 }
 
-// Indent returns the edit that indents a new line, which holds nothing but blanks: below a key without a value by one
-// level more than the key, and else like the line above. There is none inside of a text of several lines, and where the
-// line is indented so already.
+// Indent returns the edit that indents a blank new line: one level deeper than a key without a value above it, else
+// like the line above. It returns none inside a string of several lines, or if the indentation is right already.
 func Indent(s *Snapshot, path string, offset int) []diag.Edit {
 	document := s.Text(path)
 	if document == nil {
@@ -117,7 +115,7 @@ func Indent(s *Snapshot, path string, offset int) []diag.Edit {
 	switch {
 	case strings.HasSuffix(body, ":"):
 		indent += 2
-	case item && !strings.Contains(body, ": "): // the next item stands below this one
+	case item && !strings.Contains(body, ": "): // the next item aligns with this one
 		indent = len(above) - len(strings.TrimLeft(above, " "))
 	}
 	wanted := strings.Repeat(" ", indent)

@@ -10,14 +10,13 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Dependency is one end of the edges between two declarations.
+// Dependency is a dependency between two declarations, seen from one of them.
 type Dependency struct {
 	Symbol Symbol       // the other declaration
-	Uses   []diag.Range // in the file of the one that needs the other: the texts that say so, in source order
+	Uses   []diag.Range // uses in the dependent declaration, in source order
 }
 
-// Declared returns the declaration of the name at a position, which may be a use of it; nil where nothing stands that a
-// text declares.
+// Declared returns the declaration of the name at an offset, which may be a use. It returns nil if no text declares it.
 func Declared(ctx context.Context, s *Snapshot, path string, offset int) (*Symbol, error) {
 	p, v, err := vertexAt(ctx, s, path, offset)
 	if v == nil {
@@ -27,7 +26,7 @@ func Declared(ctx context.Context, s *Snapshot, path string, offset int) (*Symbo
 	return &symbol, nil
 }
 
-// Needs returns what the declaration at a place needs, in source order.
+// Needs returns the dependencies of the declaration at an offset, in source order.
 func Needs(ctx context.Context, s *Snapshot, path string, offset int) ([]Dependency, error) {
 	p, v, err := vertexAt(ctx, s, path, offset)
 	if v == nil {
@@ -51,8 +50,8 @@ func Needs(ctx context.Context, s *Snapshot, path string, offset int) ([]Depende
 	return found, nil
 }
 
-// NeededBy returns what needs the declaration at a place: values, variables and resources in the order of evaluation,
-// and then outputs.
+// NeededBy returns the dependents of the declaration at an offset: config, variables and resources in evaluation order,
+// then outputs.
 func NeededBy(ctx context.Context, s *Snapshot, path string, offset int) ([]Dependency, error) {
 	p, v, err := vertexAt(ctx, s, path, offset)
 	if v == nil || v.node == nil {
@@ -86,14 +85,14 @@ func NeededBy(ctx context.Context, s *Snapshot, path string, offset int) ([]Depe
 	return found, nil
 }
 
-// use adds the place of an edge once.
+// use adds the range of an edge once.
 func (d *Dependency) use(p *Program, edge check.Edge) {
 	if rng := p.File.Origins.Place(edge.Range); !rng.IsZero() && !slices.Contains(d.Uses, rng) {
 		d.Uses = append(d.Uses, rng)
 	}
 }
 
-// vertex is a node or an output.
+// vertex is a node or an output of the dependency graph.
 type vertex struct {
 	node   *check.Node
 	output *check.Output
@@ -106,7 +105,7 @@ func (v *vertex) needs() []check.Edge {
 	return v.node.Needs
 }
 
-// declared reports whether a text declares a node, and not the stack's configuration alone.
+// declared reports whether the program's text declares a node. Configuration may exist in a stack's settings only.
 func declared(n *check.Node) bool { return n.Config == nil || n.Config.Decl != nil }
 
 func vertexAt(ctx context.Context, s *Snapshot, path string, offset int) (*Program, *vertex, error) {
@@ -128,7 +127,7 @@ func vertexAt(ctx context.Context, s *Snapshot, path string, offset int) (*Progr
 	return p, nil, nil
 }
 
-// nodeOf is what a name at a spot stands for, and what a member at it is a part of.
+// nodeOf returns the node that a name or a step of an access at a spot refers to, or nil.
 func (p *Program) nodeOf(s spot) *check.Node {
 	if s.node == nil && s.access != nil {
 		if ref := p.Checked.Ref(s.access); ref.Kind == check.RefNode || ref.Kind == check.RefEach {

@@ -17,20 +17,20 @@ type HintKind uint8
 // The kinds of hints.
 const (
 	TypeHint    HintKind = iota // the type of an expression
-	NameHint                    // what a resource is called in the stack
-	DefaultHint                 // values that the schema gives properties which are left out
+	NameHint                    // the name of a resource in the stack
+	DefaultHint                 // schema defaults of omitted properties
 )
 
-// Hint is something that an editor shows behind a stretch of a text.
+// Hint is a note that an editor shows behind a range of text.
 type Hint struct {
-	At   diag.Range // in the whole text; an expression with its `${`, `}` and quotes
+	At   diag.Range // in the whole text; includes the `${`, `}` and quotes of an expression
 	Kind HintKind
-	Text string // for people
+	Text string // human-readable
 }
 
-// Hints returns what can be said of stretches of a file that end between two offsets, in the order of the text: the
-// types of the expressions `${…}` that fill a whole text, unless they may be anything; the names of resources in the
-// stack, where they are others than those in the program; and the defaults of properties that a resource leaves out.
+// Hints returns the hints for ranges of a file that end between start and end, in source order: the types of `${…}`
+// expressions that are a whole value, unless the type is any; the names of resources in the stack, if they differ from
+// those in the program; and the defaults of omitted properties.
 func Hints(ctx context.Context, s *Snapshot, path string, start, end int) ([]Hint, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil || p.Checked == nil {
@@ -48,7 +48,7 @@ func Hints(ctx context.Context, s *Snapshot, path string, start, end int) ([]Hin
 			lone(e, func(e ast.Expr, rng diag.Range) {
 				t := p.Checked.TypeOf(e)
 				if t == nil || schema.TypeName(schema.Required(t)) == schema.TypeName(schema.Any) {
-					return // known to nobody, or known to be open
+					return // unknown or any
 				}
 				add(rng, TypeHint, schema.TypeName(t))
 			})
@@ -64,11 +64,11 @@ func Hints(ctx context.Context, s *Snapshot, path string, start, end int) ([]Hin
 		}
 	}
 	slices.SortStableFunc(hints, func(a, b Hint) int { return int(a.At.End - b.At.End) })
-	return slices.CompactFunc(hints, func(a, b Hint) bool { return a.At == b.At }), nil // aliases stand for one text
+	return slices.CompactFunc(hints, func(a, b Hint) bool { return a.At == b.At }), nil // YAML aliases repeat a range
 }
 
-// stackName returns the name of a resource in the stack, if it differs from its name in the program. ‹…› stands for
-// what is another text for each instance.
+// stackName returns the name of a resource in the stack, or "" if it equals its name in the program. ‹…› marks a part
+// that differs for each instance.
 func stackName(n *check.Node, inComponent bool) string {
 	called := n.Resource.LogicalName
 	if inComponent {
@@ -83,10 +83,10 @@ func stackName(n *check.Node, inComponent bool) string {
 	return called
 }
 
-// maxDefaults is how many defaults of a resource are shown.
+// maxDefaults limits the defaults shown for one resource.
 const maxDefaults = 3
 
-// defaults returns the properties that a resource leaves out and the schema gives a value.
+// defaults lists the omitted properties of a resource that have a default in the schema.
 func defaults(r *check.Resource) string {
 	if r.Schema == nil || r.Schema.Inputs == nil || r.Decl.PropertiesExpr != nil {
 		return ""
@@ -109,7 +109,7 @@ func defaults(r *check.Resource) string {
 	return "default: " + strings.Join(given, ", ")
 }
 
-// lone calls fn for the expressions inside of e that fill a whole text, with the place of that text.
+// lone calls fn for each expression in e that is a whole value, with the range of that value including quotes.
 func lone(e ast.Expr, fn func(ast.Expr, diag.Range)) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e := e.(type) {

@@ -12,13 +12,13 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Hover describes the name or value at a position, as Markdown.
+// Hover describes the name or value at a position.
 type Hover struct {
-	Text string
+	Text string     // Markdown
 	At   diag.Range // in the whole text
 }
 
-// HoverAt explains the name or value at a position; nil where nothing is known.
+// HoverAt describes the name or value at an offset. It returns nil if there is nothing to describe.
 func HoverAt(ctx context.Context, s *Snapshot, path string, offset int) (*Hover, error) {
 	p, err := s.Program(ctx, path)
 	if err == nil && p.SettingsOf != "" {
@@ -84,7 +84,7 @@ func (p *Program) explain(s spot) string {
 	return ""
 }
 
-// typeOfSteps returns the type of an access up to the step of a spot.
+// typeOfSteps returns the type of an access up to the step of a spot, and its property if it has one.
 func (p *Program) typeOfSteps(s spot) (schema.Type, *schema.Property) {
 	ref := p.Checked.Ref(s.access)
 	var t schema.Type
@@ -110,7 +110,7 @@ func (p *Program) typeOfSteps(s spot) (schema.Type, *schema.Property) {
 	return t, property
 }
 
-// policyName returns the type of a name that only policies have.
+// policyName returns the type of a name that only policies can use.
 func policyName(p *check.Program, access *ast.Access) schema.Type {
 	unit, _ := access.Unit()
 	for _, policy := range p.Policies {
@@ -206,7 +206,7 @@ func explainFunction(f *builtins.Func) string {
 // headEnd ends the heading of a page.
 const headEnd = "\n```"
 
-// page returns a heading in code with text below.
+// page formats a heading as code, a deprecation notice and a text as Markdown.
 func page(head, deprecated, text string) string {
 	page := "```\n" + head + headEnd
 	if deprecated != "" {

@@ -15,19 +15,17 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// draft7 is the dialect of the schemas that are written here. The YAML servers of editors take draft 7 for their own:
-// what Red Hat's server, which VS Code, Neovim and Helix run, does with draft 2020-12 depends on its version, and older
-// ones read such a schema without its definitions.
+// draft7 is the dialect of the generated schemas. Red Hat's YAML server, which VS Code, Neovim and Helix run, supports
+// draft 7 in all versions. Older versions read a draft 2020-12 schema without its definitions.
 const draft7 = "http://json-schema.org/draft-07/schema#"
 
-// JSONSchema returns a JSON Schema, draft 7, of the texts of a program, for editors without a language server. It knows
-// sections, fields, options and functions, the types that the program names with their inputs, and of packages all
-// other types by name. With all, it has the inputs of every type of the packages.
+// JSONSchema returns a JSON Schema, draft 7, of a program's texts, for editors without a language server. It covers
+// sections, fields, options, functions, the inputs of types that the program uses, and the names of all other types of
+// packages. With all, it includes the inputs of every type of the packages.
 //
-// The checker refuses everything that the schema refuses, except for spellings that it repairs with a warning, such
-// as keys of the language in other capitals (L1.20). The schema cannot express many findings of the checker. It
-// allows any inputs for types that cannot be read. The answer consists of maps, slices and scalars, and belongs to
-// the caller.
+// The checker rejects everything that the schema rejects, except for spellings that it accepts with a warning, such as
+// keys of the language in other case (L1.20). The schema cannot express many findings of the checker. It allows any
+// inputs for types that cannot be read. The result consists of maps, slices and scalars, and the caller owns it.
 func JSONSchema(ctx context.Context, program *check.Program, packages []*schema.Package, all bool) map[string]any {
 	w := newSchemaWriter(ctx, program)
 	for _, pkg := range packages {
@@ -40,8 +38,8 @@ func JSONSchema(ctx context.Context, program *check.Program, packages []*schema.
 	return node
 }
 
-// grammarText is the schema of the keys of the language: those of programs, included files and component packages
-// (L1.C), and those of project files (L1.B), since one file often is both. What depends on the program is missing.
+// grammarText is the schema of the language's keys: those of programs, included files and component packages (L1.C),
+// and of project files (L1.B), since one file often is both. It lacks the parts that depend on the program.
 //
 //go:embed grammar.json
 var grammarText []byte
@@ -54,7 +52,7 @@ func newSchemaWriter(ctx context.Context, program *check.Program) *schemaWriter 
 	}
 }
 
-// language completes the schema of the language's keys by what the program may name.
+// language returns the schema of the language's keys, completed by the types, functions and options of the program.
 func (w *schemaWriter) language() jsonNode {
 	var node jsonNode
 	if err := json.Unmarshal(grammarText, &node); err != nil {
@@ -75,22 +73,22 @@ func (w *schemaWriter) language() jsonNode {
 	return node
 }
 
-// fields returns the members of a definition of the language.
+// fields returns the properties of a definition of the language's schema.
 func (w *schemaWriter) fields(definition string) jsonNode {
 	return w.definitions[definition].(jsonNode)["properties"].(jsonNode)
 }
 
-// schemaWriter collects what a program may name, and writes the schema of it.
+// schemaWriter collects the types and functions that a program can use and writes their schema.
 type schemaWriter struct {
 	jsonTypes
-	resources     map[string]*schema.Resource // by token as programs write it: those with their inputs
-	functions     map[string]*schema.Function
-	resourceNames map[string]bool // all that may be written as a type
-	functionNames map[string]bool
-	known         map[string]bool // packages whose tokens are all known
+	resources     map[string]*schema.Resource // resources to describe with their inputs, by token as programs write it
+	functions     map[string]*schema.Function // functions to describe with their inputs, by token
+	resourceNames map[string]bool             // all valid spellings of types
+	functionNames map[string]bool             // all valid spellings of functions
+	known         map[string]bool             // packages for which all tokens are known
 }
 
-// spellings returns the ways to write a token (L7.1): the short one, that with the module index, and the canonical one.
+// spellings returns the ways to write a token (L7.1): short, with the module index, and canonical.
 func spellings(token string) []string {
 	short := schema.CollapseToken(token)
 	names := []string{short, token}
@@ -106,7 +104,7 @@ func (w *schemaWriter) addPackage(pkg *schema.Package, all bool) {
 	for _, token := range pkg.ResourceTokens() {
 		var r *schema.Resource
 		if all {
-			r, _ = pkg.Resource(token) // what is wrong with a definition is for check to say where it is used
+			r, _ = pkg.Resource(token) // the checker reports a bad definition where it is used
 		}
 		w.addResource(token, r)
 	}
@@ -146,7 +144,7 @@ func (w *schemaWriter) addFunction(token string, f *schema.Function) {
 	}
 }
 
-// addProgram adds the types that the program declares and names, in the spelling that it has for them.
+// addProgram adds the types and functions that the program declares or uses, in the program's spelling.
 func (w *schemaWriter) addProgram(program *check.Program) {
 	bodies := []*check.Program{program}
 	for _, c := range program.Components {
@@ -179,8 +177,7 @@ func (w *schemaWriter) addProgram(program *check.Program) {
 	}
 }
 
-// token describes the tokens of a resource or function: one of those that are known, or one of another
-// package.
+// token returns the schema of a resource or function token: one of names, or a token of an unknown package.
 func (w *schemaWriter) token(names map[string]bool) jsonNode {
 	var known []string
 	for _, name := range slices.Sorted(maps.Keys(w.known)) {
@@ -190,7 +187,7 @@ func (w *schemaWriter) token(names map[string]bool) jsonNode {
 	if len(known) > 0 {
 		other["not"] = jsonNode{"pattern": "^(" + strings.Join(known, "|") + "):"}
 	}
-	// of another package, where types may be
+	// the provider of another package
 	provider := jsonNode{"type": "string", "pattern": `^pulumi:providers:[^:$\s]+$`}
 	allowed := []any{other, provider}
 	if len(names) > 0 { // an enum has values
@@ -199,7 +196,7 @@ func (w *schemaWriter) token(names map[string]bool) jsonNode {
 	return anyOf(allowed...)
 }
 
-// cases are conditions on a token, each with what else then holds.
+// cases returns, for each token in known, a condition on the value of key and the schema that then applies.
 func cases[T any](key string, known map[string]T, names map[string]bool, then func(T) jsonNode) []any {
 	var list []any
 	for _, token := range slices.Sorted(maps.Keys(known)) {
@@ -230,7 +227,7 @@ func (w *schemaWriter) resource() {
 	}
 }
 
-// inputs describes the inputs of a resource type.
+// inputs returns a reference to the schema of a resource type's inputs.
 func (w *schemaWriter) inputs(r *schema.Resource) jsonNode {
 	name := "inputs " + r.Token
 	if w.definitions[name] == nil {
@@ -262,7 +259,7 @@ func (w *schemaWriter) invoke() {
 	maps.Copy(w.fields("invoke")["function"].(jsonNode), w.token(w.functionNames))
 	list := cases("function", w.functions, w.functionNames, func(f *schema.Function) jsonNode {
 		if f.Inputs == nil || f.Inputs.Property("__self__") != nil || len(f.MultiArg) > 0 {
-			return nil // a method, or one that takes a list too
+			return nil // methods, and functions that also take a list of arguments
 		}
 		members := w.members(f.Inputs)
 		then := jsonNode{"properties": jsonNode{"arguments": orExpression(members["required"] == nil, members)}}
@@ -276,7 +273,7 @@ func (w *schemaWriter) invoke() {
 	}
 }
 
-// expressions defines what may stand for a value of any type.
+// expressions adds the definitions of any value, of expressions, and of expressions or null.
 func (w *schemaWriter) expressions() {
 	calls := jsonNode{}
 	names := []string{}
@@ -302,12 +299,12 @@ func (w *schemaWriter) expressions() {
 	w.definitions[absent] = anyOf(jsonNode{"type": "null"}, refTo(expression))
 }
 
-// optionShapes are the definitions of literal options of a resource (L4.A), by their shapes; resources are expressions.
+// optionShapes holds the definition for each shape of a resource option (L4.A).
 var optionShapes = map[ast.OptionShape]string{ast.AnyOption: anyValue, ast.FlagOption: "optional bool",
 	ast.TextOption: "optional string", ast.TextsOption: "texts option", ast.PathsOption: "texts option",
 	ast.ResourceOption: "optional resource", ast.ResourcesOption: "resources option"}
 
-// options returns the options of a resource, but for some.
+// options returns the schema of a resource's options without the excluded ones.
 func (w *schemaWriter) options(excluded ...string) jsonNode {
 	options := jsonNode{}
 	for _, spec := range ast.OptionSpecs() {

@@ -7,9 +7,9 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// StackJSONSchema returns a JSON Schema, draft 7, of the files Pulumi.<stack>.yaml of a program: what its configuration
-// declares, with types. Keys that it does not declare are allowed, since other namespaces are for providers. The answer
-// belongs to the caller.
+// StackJSONSchema returns a JSON Schema, draft 7, of the files Pulumi.<stack>.yaml of a program, with the declared
+// configuration and its types. It allows undeclared keys, since other namespaces configure providers. The caller owns
+// the result.
 func StackJSONSchema(program *check.Program) map[string]any {
 	config := jsonNode{}
 	for _, n := range program.Nodes {
@@ -47,8 +47,8 @@ func StackJSONSchema(program *check.Program) map[string]any {
 	}
 }
 
-// stackValue returns a value of a type in a stack's configuration (L2.15). A text may hold what is no text, and a
-// secret may stand at any depth.
+// stackValue returns the schema of a configuration value of type t in a stack's settings (L2.15). A string may hold a
+// value of another type, and a secret may occur at any depth.
 func stackValue(t schema.Type) jsonNode {
 	secret := refTo("secure")
 	t, optional := schema.Required(t), t != schema.Required(t)

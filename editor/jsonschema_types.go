@@ -11,14 +11,14 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// jsonNode is a part of a JSON Schema. Encoded as JSON, its keys are sorted.
+// jsonNode is a part of a JSON Schema.
 type jsonNode = map[string]any
 
-// Names of definitions that every schema of a program has. A token has a colon, so that it cannot be one of them.
+// Names of definitions in every schema of a program. Tokens contain a colon, so none equals one of these names.
 const (
-	anyValue   = "any"        // anything, with the calls inside of it checked
+	anyValue   = "any"        // any value; the calls in it are checked
 	expression = "expression" // a text with ${…}, or a call of a function
-	absent     = "absent"     // null, or an expression that may give it
+	absent     = "absent"     // null, or an expression that may evaluate to it
 )
 
 // jsonTypes writes the types of packages as definitions, each once. A definition accepts what the checker accepts:
@@ -27,7 +27,7 @@ type jsonTypes struct {
 	ctx         context.Context
 	program     *check.Program
 	definitions jsonNode
-	names       map[*schema.Object]string
+	names       map[*schema.Object]string // names of written definitions
 }
 
 func refTo(name string) jsonNode {
@@ -37,7 +37,7 @@ func refTo(name string) jsonNode {
 
 func anyOf(branches ...any) jsonNode { return jsonNode{"anyOf": branches} }
 
-// orExpression adds what may stand for a value of any type to the branches for the value.
+// orExpression returns the schema of a value with the given branches, or of an expression that computes it.
 func orExpression(optional bool, branches ...any) jsonNode {
 	other := expression
 	if optional {
@@ -46,7 +46,7 @@ func orExpression(optional bool, branches ...any) jsonNode {
 	return anyOf(append(branches, refTo(other))...)
 }
 
-// value describes the values of a type.
+// value returns the schema of the values of a type.
 func (j *jsonTypes) value(t schema.Type) jsonNode {
 	_, optional := t.(*schema.Optional)
 	t = schema.Required(t)
@@ -72,11 +72,11 @@ var primitiveBranches = map[schema.Primitive][]any{
 	schema.Number: {jsonNode{"type": "number"},
 		jsonNode{"type": "string", "pattern": `^\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*$`}},
 	schema.String: {jsonNode{"type": []string{"string", "number", "boolean"}}},
-	// An asset, an archive and a resource have no literals: only an expression gives one.
+	// Assets, archives and resources have no literals, only expressions.
 	schema.Asset: {}, schema.Archive: {}, schema.AnyResource: {},
 }
 
-// primitive refers to a definition, since nearly all properties are of these few types.
+// primitive returns a reference to a definition, since nearly all properties have one of these few types.
 func (j *jsonTypes) primitive(p schema.Primitive, optional bool) jsonNode {
 	branches, closed := primitiveBranches[p]
 	if !closed {
@@ -92,7 +92,7 @@ func (j *jsonTypes) primitive(p schema.Primitive, optional bool) jsonNode {
 	return refTo(name)
 }
 
-// branches returns the forms that a literal of a type has. open says that they are not known, or not limited.
+// branches returns the schemas of a type's literals. open reports that they are unknown or unlimited.
 func (j *jsonTypes) branches(t schema.Type) (branches []any, open bool) {
 	switch t := j.program.Known(j.ctx, schema.Required(t)).(type) {
 	case schema.Primitive:
@@ -101,7 +101,7 @@ func (j *jsonTypes) branches(t schema.Type) (branches []any, open bool) {
 	case *schema.Array:
 		return []any{jsonNode{"type": "array", "items": j.value(t.Item)}}, false
 	case *schema.Map:
-		item := j.value(schema.OptionalOf(t.Item)) // an entry that is null is left out (L3.13)
+		item := j.value(schema.OptionalOf(t.Item)) // null entries are dropped (L3.13)
 		return []any{jsonNode{"type": "object", "additionalProperties": item}}, false
 	case *schema.Enum:
 		return []any{enumNode(t)}, false
@@ -124,7 +124,7 @@ func (j *jsonTypes) branches(t schema.Type) (branches []any, open bool) {
 	return nil, true
 }
 
-// enumNode returns the values of an enum. One that is no text may be written as a text too, and the other way round
+// enumNode returns the schema of an enum. A number or boolean may be written as a string, and the other way round
 // (L8.41).
 func enumNode(t *schema.Enum) jsonNode {
 	var values []any
@@ -167,7 +167,7 @@ func distinct(values []any) []any {
 	return kept
 }
 
-// object refers to the definition of a type that has a name, and writes out one that has none.
+// object returns a reference to the definition of a named type, or the schema of an unnamed one.
 func (j *jsonTypes) object(o *schema.Object) jsonNode {
 	if o.Token == "" {
 		return j.members(o)
@@ -176,22 +176,22 @@ func (j *jsonTypes) object(o *schema.Object) jsonNode {
 		return refTo(name)
 	}
 	name := o.Token
-	for i := 2; j.definitions[name] != nil; i++ { // of another version of the package
+	for i := 2; j.definitions[name] != nil; i++ { // the same type in another version of the package
 		name = o.Token + " " + strconv.Itoa(i)
 	}
 	j.names[o] = name
-	j.definitions[name] = jsonNode{} // taken; types may refer to themselves
+	j.definitions[name] = jsonNode{} // reserves the name, since types may be recursive
 	j.definitions[name] = j.members(o)
 	return refTo(name)
 }
 
-// members returns the members of an object type, written out.
+// members returns the schema of an object type with all its properties.
 func (j *jsonTypes) members(o *schema.Object) jsonNode {
 	properties := jsonNode{}
 	var required []string
 	for _, p := range o.Properties() {
 		properties[p.Name] = j.property(p)
-		if p.Required && p.Const == nil { // constants are filled in
+		if p.Required && p.Const == nil { // constants may be omitted
 			required = append(required, p.Name)
 		}
 	}
@@ -234,7 +234,7 @@ func (j *jsonTypes) property(p *schema.Property) jsonNode {
 	return annotated(node, notes)
 }
 
-// annotated adds notes to a node. Draft 7 ignores everything beside a reference, which therefore moves inside.
+// annotated adds notes to a node. Draft 7 ignores keys beside a reference, so the reference moves into an allOf.
 func annotated(node, notes jsonNode) jsonNode {
 	if len(notes) == 0 {
 		return node
@@ -253,7 +253,7 @@ func described(node jsonNode, text string) jsonNode {
 	return annotated(node, jsonNode{"description": text})
 }
 
-// firstParagraph returns the first paragraph of a description, on one line.
+// firstParagraph returns the first paragraph of a description on one line.
 func firstParagraph(text string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(schema.Plain(text)), "\n\n")
 	return strings.Join(strings.Fields(first), " ")

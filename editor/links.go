@@ -11,21 +11,20 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Link is a stretch of a text that names a file or a folder.
+// Link is a path of a file or folder in a text.
 type Link struct {
 	At     diag.Range // in the whole text, without quotes
 	Target string     // absolute path, which need not exist
 
-	written string // the path as the text has it, with slashes
-	dir     string // that a relative path is relative to
+	written string // the path in the text, with slashes
+	dir     string // base of a relative path
 }
 
-// linking are the functions whose argument is a path.
+// linking holds the functions that take a path.
 var linking = map[string]bool{"readFile": true, "fileAsset": true, "fileArchive": true}
 
-// Links returns what a file names by its path: files that the program includes, packages in folders, the sources of
-// dynamic providers, and constant arguments of functions that read files. A pattern is a link where it stands for one
-// file.
+// Links returns the paths in a file: included files, packages in folders, sources of dynamic providers, and constant
+// arguments of functions that read files. A pattern is a link if it matches exactly one file.
 func Links(ctx context.Context, s *Snapshot, path string) ([]Link, error) {
 	p, err := s.Program(ctx, path)
 	document := s.Text(path)
@@ -65,7 +64,7 @@ func Links(ctx context.Context, s *Snapshot, path string) ([]Link, error) {
 	return l.links, nil
 }
 
-// pathArgument returns the argument of a function that takes a path; nil for other calls.
+// pathArgument returns the path argument of a call; nil if the function takes none.
 func pathArgument(checked *check.Program, call *ast.Call) ast.Expr {
 	known := checked.Call(call)
 	switch {
@@ -82,7 +81,7 @@ func pathArgument(checked *check.Program, call *ast.Call) ast.Expr {
 type linker struct {
 	p     *Program
 	path  string
-	dir   string // of the program's text
+	dir   string // folder of the program's text
 	links []Link
 }
 
@@ -102,13 +101,13 @@ func (l *linker) add(rng diag.Range, dir, name string) {
 	where.At = unquoted(where.At)
 	for _, other := range l.links {
 		if other.At == where.At {
-			return // an alias stands for the same text
+			return // a YAML alias repeats a range
 		}
 	}
 	l.links = append(l.links, Link{At: where.At, Target: target, written: name, dir: dir})
 }
 
-// unquoted returns the place of a text without its quotes.
+// unquoted returns the range of a text without its quotes.
 func unquoted(r diag.Range) diag.Range {
 	if text := r.Text(); len(text) > 1 && (text[0] == '"' || text[0] == '\'') && text[len(text)-1] == text[0] {
 		return diag.NewRange(r.Source, int(r.Start)+1, int(r.End)-1)
@@ -149,8 +148,8 @@ func (l *linker) included(section parser.Span) {
 	}
 }
 
-// pkg links a package that is given by its path, relative to the file that declares it: to its program where there is
-// one.
+// pkg links a package that is given by its path, relative to the declaring file. The target is the package's program
+// file if it has one.
 func (l *linker) pkg(entry parser.Span) {
 	value := entry.Value
 	for _, field := range entry.Children {
@@ -178,8 +177,8 @@ func (l *linker) pkg(entry parser.Span) {
 	l.add(value, "", target)
 }
 
-// Moved returns the edits of open texts that name a file or folder which gets another absolute path, by the path of
-// each text. Patterns that stand for several files stay.
+// Moved returns the edits of open texts, by path, that update links after a file or folder moves. from and to are
+// absolute paths. Patterns that match several files stay.
 func Moved(ctx context.Context, s *Snapshot, from, to string) (map[string][]diag.Edit, error) {
 	edits := map[string][]diag.Edit{}
 	for _, path := range s.Paths() {
@@ -188,7 +187,7 @@ func Moved(ctx context.Context, s *Snapshot, from, to string) (map[string][]diag
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			continue // of a project that cannot be read
+			continue // the project cannot be read
 		}
 		for _, link := range links {
 			rel, err := filepath.Rel(from, link.Target)
@@ -203,12 +202,12 @@ func Moved(ctx context.Context, s *Snapshot, from, to string) (map[string][]diag
 	return edits, nil
 }
 
-// renamedPath returns the text of a link whose target has another path. The rest after the path, such as the name of an
-// export, stays.
+// renamedPath returns the text of a link for a new target. Text after the path, such as the name of an export, stays.
+// It reports false if the path is written with escapes or cannot be made relative.
 func renamedPath(link Link, target string) (string, bool) {
 	behind, ok := strings.CutPrefix(link.At.Text(), link.written)
 	if !ok {
-		return "", false // it is written with escapes
+		return "", false // written with escapes
 	}
 	if filepath.IsAbs(filepath.FromSlash(link.written)) {
 		return filepath.ToSlash(target) + behind, true

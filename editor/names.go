@@ -22,20 +22,20 @@ func (p *Program) location(r diag.Range) Location {
 	return Location{Path: p.PathOf(whole), At: whole}
 }
 
-// name is something that a program declares, and whose name may stand in several places. One of the fields is set.
+// name is a named declaration of a program. Exactly one of node, component and output is set.
 type name struct {
 	node      *check.Node // a configuration value, variable or resource; an input of a component
 	component *check.Component
-	output    *check.Output // of the component owner
-	owner     *check.Component
+	output    *check.Output    // an output of owner
+	owner     *check.Component // the component of an input or output
 }
 
-// declared reports whether a text declares the name.
+// declared reports whether the program's text declares the name. Configuration may exist in a stack's settings only.
 func (n name) declared() bool {
 	return n.node == nil || n.node.Config == nil || n.node.Config.Decl != nil
 }
 
-// at is where the name is declared.
+// at returns the range of the name in its declaration.
 func (n name) at() diag.Range {
 	switch {
 	case n.component != nil:
@@ -46,7 +46,7 @@ func (n name) at() diag.Range {
 	return n.node.Range
 }
 
-// named returns the program of a file and the name that stands at a place of it; nil where there is none.
+// named returns the program of a file and the name at an offset. Both are nil if the file has no checked program.
 func (s *Snapshot) named(ctx context.Context, path string, offset int) (*Program, *name, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Snapshot) named(ctx context.Context, path string, offset int) (*Program
 	return p, p.nameOf(path, offset), nil
 }
 
-// nameOf returns the name at a place of a program.
+// nameOf returns the name at an offset of a program's file, or nil.
 func (p *Program) nameOf(path string, offset int) *name {
 	found := p.at(path, offset)
 	switch {
@@ -112,7 +112,7 @@ func outputOf(c *check.Component, called string) *name {
 	return nil
 }
 
-// ownerOf returns the component that a node is an input of; nil for any other node.
+// ownerOf returns the component that has n as an input; nil if n is no input.
 func ownerOf(p *check.Program, n *check.Node) *check.Component {
 	for _, c := range p.Components {
 		if n.Config != nil && !c.Packaged && slices.Contains(c.Body.Nodes, n) {
@@ -122,13 +122,13 @@ func ownerOf(p *check.Program, n *check.Node) *check.Component {
 	return nil
 }
 
-// use is a place that a name stands in.
+// use is one occurrence of a name.
 type use struct {
-	at     diag.Range // in the text that was parsed, with quotes; or else in a whole text
-	access bool       // the root of an access
+	at     diag.Range // in the parsed source, with quotes, or in a whole text
+	access bool       // reports whether the use is the root of an access
 }
 
-// places returns those that a name stands in, but for its declaration. settings are the files of stacks.
+// places returns the occurrences of a name in the program and its stacks' settings, without its declaration.
 func (p *Program) places(n *name) (found []use) {
 	instances := func(c *check.Component, fn func(*check.Node)) {
 		for _, body := range p.bodies() {
@@ -182,13 +182,14 @@ func (p *Program) places(n *name) (found []use) {
 	return found
 }
 
-// afterColons returns the part of a token behind its last colon.
+// afterColons returns the range behind the last colon of r.
 func afterColons(r diag.Range) diag.Range {
 	i := strings.LastIndexByte(r.Text(), ':') + 1
 	return diag.NewRange(r.Source, int(r.Start)+i, int(r.End))
 }
 
-// stepName returns the place of the name of a step, without its dot, brackets or quotes.
+// stepName returns the range of a step's name, without its dot, brackets or quotes. It reports false if the name is
+// escaped or the step is an index.
 func stepName(s ast.Step) (diag.Range, bool) {
 	i := strings.Index(s.Range.Text(), s.Name)
 	if s.IsIndex || i < 0 {
@@ -198,7 +199,7 @@ func stepName(s ast.Step) (diag.Range, bool) {
 	return diag.NewRange(s.Range.Source, start, start+len(s.Name)), true
 }
 
-// settingsOf returns the keys of a configuration value in the files of stacks, without their namespaces.
+// settingsOf returns the ranges of a configuration value's keys in the settings of stacks, without their namespaces.
 func (p *Program) settingsOf(n *check.Node) (found []diag.Range) {
 	if p.Settings == nil || n.Config.Decl == nil {
 		return nil
@@ -218,8 +219,8 @@ func (p *Program) settingsOf(n *check.Node) (found []diag.Range) {
 	return found
 }
 
-// Definition is where the name at a place is declared; for a step into a resource, where its property is given. Nothing
-// is found for what no text declares.
+// Definition returns the declaration of the name at an offset; for a step into a resource, the property that the
+// resource sets. It returns nothing for names without a declaration in a text.
 func Definition(ctx context.Context, s *Snapshot, path string, offset int) ([]Location, error) {
 	p, n, err := s.named(ctx, path, offset)
 	if err != nil || p == nil {
@@ -234,7 +235,7 @@ func Definition(ctx context.Context, s *Snapshot, path string, offset int) ([]Lo
 	return []Location{p.location(n.at())}, nil
 }
 
-// given is where the property that a step into a resource leads to is given.
+// given returns the property that a resource sets, for the first step of an access to it.
 func (p *Program) given(path string, offset int) []Location {
 	found := p.at(path, offset)
 	if found.access == nil || found.step != 0 {
@@ -252,7 +253,8 @@ func (p *Program) given(path string, offset int) []Location {
 	return nil
 }
 
-// References returns the places at which the name at a place is used, in the order of the text.
+// References returns all uses of the name at an offset, ordered by path and position. With declaration it includes the
+// declaration.
 func References(ctx context.Context, s *Snapshot, path string, offset int, declaration bool) ([]Location, error) {
 	p, n, err := s.named(ctx, path, offset)
 	if err != nil || n == nil {
@@ -271,7 +273,7 @@ func References(ctx context.Context, s *Snapshot, path string, offset int, decla
 	return found, nil
 }
 
-// uses returns the accesses that begin with a name.
+// uses returns the accesses with n as their root.
 func (p *Program) uses(n *check.Node) []*ast.Access {
 	var uses []*ast.Access
 	p.walk(func(e ast.Expr) {
@@ -284,8 +286,8 @@ func (p *Program) uses(n *check.Node) []*ast.Access {
 	return uses
 }
 
-// TypeDefinition returns the declaration of the type of the name at a position: the component, or the dynamic type, of
-// a resource or of a type's name. Types of packages are declared by no text.
+// TypeDefinition returns the declaration of a resource's component or dynamic type. The offset may be on the resource's
+// name, a use of it, or its type. Types of packages have no declaration.
 func TypeDefinition(ctx context.Context, s *Snapshot, path string, offset int) ([]Location, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil || p.Checked == nil {
@@ -307,19 +309,19 @@ func TypeDefinition(ctx context.Context, s *Snapshot, path string, offset int) (
 	return nil, nil
 }
 
-// NamePattern is the regular expression of names that can be declared.
+// NamePattern is the regular expression of valid names.
 const NamePattern = `[A-Za-z_][A-Za-z0-9_-]*`
 
-// Linked returns the places in the whole text that hold the name at an offset and can be edited together: its
-// declaration and all uses. There are none where another file uses the name too, for a name that Rename does not
-// change, and for one that is written with escapes.
+// Linked returns the ranges of the whole text that can be edited together with the name at an offset: its declaration
+// and all uses. It returns none if another file uses the name, if Rename would refuse it, or if it is written with
+// escapes.
 func Linked(ctx context.Context, s *Snapshot, path string, offset int) ([]diag.Range, error) {
 	name, _, ok := Renamable(ctx, s, path, offset)
 	if !ok {
 		return nil, ctx.Err()
 	}
 	if _, n, _ := s.named(ctx, path, offset); n.node == nil || n.node.Config != nil {
-		return nil, ctx.Err() // the files of stacks, and types, hold such names in other forms
+		return nil, ctx.Err() // stack settings and types write these names in other forms
 	}
 	found, err := References(ctx, s, path, offset, true)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Renamable returns the name at a place that can be renamed: its text and where it stands.
+// Renamable returns the name at an offset and its range. ok is false if there is none or it cannot be renamed.
 func Renamable(ctx context.Context, s *Snapshot, path string, offset int) (name string, rng diag.Range, ok bool) {
 	p, n, err := s.named(ctx, path, offset)
 	if err != nil || n == nil || !n.declared() || strings.Contains(n.at().Text(), ":") {
@@ -32,7 +32,7 @@ func Renamable(ctx context.Context, s *Snapshot, path string, offset int) (name 
 	return "", diag.Range{}, false
 }
 
-// text returns the name itself.
+// text returns the name as a string.
 func (n name) text() string {
 	switch {
 	case n.component != nil:
@@ -47,9 +47,9 @@ var plainName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^` + NamePattern + `$`)
 })
 
-// Rename gives the name at a place another one, wherever it is used, in all files of the program and its stacks. A
-// resource gets an alias of its old name, and one whose component is renamed an alias of its old type, so that the
-// stack keeps it. The error says why a name cannot be taken.
+// Rename returns the edits that change the name at an offset to dst in all files of the program and its stacks. A
+// renamed resource gets an alias with its old name, and the instances of a renamed component one with their old type,
+// so that the stack keeps them. It returns an error if the name cannot be changed to dst.
 func Rename(ctx context.Context, s *Snapshot, path string, offset int, dst string) (map[string][]diag.Edit, error) {
 	if _, _, ok := Renamable(ctx, s, path, offset); !ok {
 		if ctx.Err() != nil {
@@ -82,7 +82,7 @@ func Rename(ctx context.Context, s *Snapshot, path string, offset int, dst strin
 	for _, use := range p.places(n) {
 		text := dst
 		if use.access && strings.HasPrefix(use.at.Text(), "[") {
-			text = strings.Replace(use.at.Text(), n.text(), dst, 1) // with its quotes, which may be escaped
+			text = strings.Replace(use.at.Text(), n.text(), dst, 1) // keep the quotes, which may be escaped
 		}
 		replace(use.at, text)
 	}
@@ -94,7 +94,7 @@ func Rename(ctx context.Context, s *Snapshot, path string, offset int, dst strin
 	return edits, nil
 }
 
-// taken reports whether something else has a name that another thing would get.
+// taken reports whether another declaration already has the name dst.
 func (p *Program) taken(n *name, dst string) bool {
 	switch {
 	case n.component != nil:
@@ -107,20 +107,20 @@ func (p *Program) taken(n *name, dst string) bool {
 	return slices.ContainsFunc(p.bodyOf(n.node).Nodes, func(other *check.Node) bool { return other.Name == dst })
 }
 
-// before is the name of a resource in the stack before a rename.
+// before is an alias that a resource needs after a rename.
 type before struct {
 	node     *check.Node
-	key, was string // of its alias
+	key, was string // key and value of the alias
 }
 
-// renamed returns the resources that the stack would call something else when a name changes.
+// renamed returns the aliases for the resources that get a new URN if n is renamed.
 func (p *Program) renamed(n *name) (found []before) {
 	switch {
 	case n.node != nil && n.node.Resource != nil && n.node.Resource.Decl.LogicalName == nil:
 		return []before{{n.node, "name", n.node.Name}}
 	case n.component == nil || afterColons(n.component.Decl.Name.Range).Text() == "" ||
 		!strings.HasSuffix(n.component.Token, ":"+n.component.Decl.Name.Value):
-		return nil // its type says something else
+		return nil // the component's type does not depend on its name
 	}
 	for _, body := range p.bodies() {
 		for _, r := range body.Nodes {
@@ -142,12 +142,12 @@ func (p *Program) bodyOf(n *check.Node) *check.Program {
 	return p.Checked
 }
 
-// alias returns the edit that gives a resource an alias with an earlier value of a key, such as its name, and without a
-// parent if it had none under it, and the path of the file to edit.
+// alias returns the edit that adds an alias to a resource, and the path of the file to edit. key and oldName are an
+// entry of the alias, such as the old name; noParent adds noParent: true. ok is false if the aliases are computed.
 func (p *Program) alias(n *check.Node, key, oldName string, noParent bool) (path string, edit diag.Edit, ok bool) {
 	aliasKey, entry := "aliases", "{"+key+": "+flowText(oldName)
 	parentless := ", noParent: true"
-	if strings.HasPrefix(n.Range.Text(), `"`) { // as in JSON
+	if strings.HasPrefix(n.Range.Text(), `"`) { // JSON
 		aliasKey, entry = `"aliases"`, "{"+jsonText(key)+": "+jsonText(oldName)
 		parentless = `, "noParent": true`
 	}
@@ -176,14 +176,14 @@ func (p *Program) alias(n *check.Node, key, oldName string, noParent bool) (path
 	return "", diag.Edit{}, false
 }
 
-// option returns the edit that gives a resource an option that it does not have, and the path of the file to edit. In
-// JSON the key and the value are written as there.
+// option returns the edit that adds an option to a resource without that option, and the path of the file to edit. The
+// caller quotes key and literal for JSON. ok is false if the resource has no type.
 func (p *Program) option(n *check.Node, key, literal string) (path string, edit diag.Edit, ok bool) {
 	decl := n.Resource.Decl
 	whole := p.location(decl.Range)
 	text := whole.At.Source.Text()
 	optionsKey := "options"
-	if strings.HasPrefix(n.Range.Text(), `"`) { // as in JSON
+	if strings.HasPrefix(n.Range.Text(), `"`) { // JSON
 		optionsKey = `"options"`
 	}
 	if options := decl.Options.Range; !options.IsZero() {
@@ -209,12 +209,12 @@ func (p *Program) option(n *check.Node, key, literal string) (path string, edit 
 	return whole.insert(sourceText(text).lineEnd(end), "\n"+indent+optionsKey+":\n"+indent+"  "+key+": "+literal)
 }
 
-// insert returns the edit that inserts a text into the file of a location, and the path of that file.
+// insert returns the edit that inserts a text into the file of a location, and the path of that file. ok is true.
 func (l Location) insert(offset int, text string) (path string, edit diag.Edit, ok bool) {
 	return l.Path, diag.Edit{Range: diag.NewRange(l.At.Source, offset, offset), Text: text}, true
 }
 
-// indentOf returns the blanks that the line of an offset begins with.
+// indentOf returns the leading blanks of the line at an offset.
 func indentOf(text []byte, offset int) string {
 	start := bytes.LastIndexByte(text[:offset], '\n') + 1
 	end := start

@@ -12,49 +12,48 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Opener finds the program that a file is part of.
+// Opener finds the program that contains a file.
 type Opener interface {
-	// Open reads what belongs to the program of a file, given by its absolute path. A text that is open in the editor
-	// stands for the file on disk. It is called from one goroutine at a time for one snapshot.
+	// Open reads the program that contains the file at an absolute path. open returns the text of a file that is open
+	// in the editor; that text replaces the file on disk. One snapshot calls Open from one goroutine at a time.
 	Open(ctx context.Context, path string, open func(path string) *parser.Document) (*Project, error)
-	// Name is how findings call a file.
+	// Name returns the name of a file in findings.
 	Name(path string) string
-	// Forget drops what was read of files and may have changed since.
+	// Forget drops cached file contents that may be stale.
 	Forget()
 }
 
-// Project is a program before it is parsed and checked, with all that this takes.
+// Project is a program that is not parsed yet, with everything needed to parse and check it.
 type Project struct {
 	Main     string           // absolute path of the program's text
 	Document *parser.Document // that text
 	Parse    parser.Options
-	// Declare adds what is declared beside the program to its tree; nil where there is nothing.
+	// Declare adds declarations from outside the program's text to its tree; nil if there are none.
 	Declare func(*ast.File) *ast.File
 	Check   check.Options
-	// Join puts what parsing and checking found together with what is wrong around the program.
+	// Join adds the findings about the project's other files to those of parsing and checking.
 	Join func(found diag.Diagnostics) diag.Diagnostics
-	// Path is the absolute path of a file by the name that findings call it by.
+	// Path returns the absolute path of a file by its name in findings.
 	Path func(name string) string
-	// Settings are the files of the program's stacks, with the texts that are open in place of files; nil where there are
-	// none.
+	// Settings returns the settings files of the program's stacks; open texts replace files. It may be nil.
 	Settings func() []*parser.Document
-	// Packages are the names of the packages that are known. It must not know the texts that are open: it outlives them.
+	// Packages returns the names of the known packages. It outlives the snapshot, so it must not refer to open texts.
 	Packages func() []string
-	// Files lists the names in a folder, by its path from the program, folders with a slash at the end; nil where
-	// there are none.
+	// Files lists the names in a folder, given relative to the program; names of folders end with a slash. It is nil if
+	// files cannot be listed.
 	Files func(folder string) []string
-	// State returns the recorded state of the selected stack; nil, or a nil answer, where nothing is known. It is safe
-	// for concurrent use and opens no secret.
+	// State returns the recorded state of the selected stack, or nil if there is none. It may be nil. It is safe for
+	// concurrent use and decrypts no secret.
 	State func(ctx context.Context) *State
-	// SettingsOf is the absolute path of the program whose stack's settings a file is; empty for a program.
+	// SettingsOf is the absolute path of the program that a settings file belongs to; empty for a program.
 	SettingsOf string
-	// IsEnvironment reports whether the file is an environment for stacks of the program, and no stack's settings file.
+	// IsEnvironment reports whether the file is an environment for stacks of the program, not a stack's settings file.
 	IsEnvironment bool
-	// Environments are the names that an environment or a stack can import; nil where they are not known.
+	// Environments returns the names that an environment or a stack can import. It is nil if they are not known.
 	Environments func() []string
 }
 
-// Session holds the texts that are open in an editor. It is safe for concurrent use.
+// Session holds the texts open in an editor. It is safe for concurrent use.
 type Session struct {
 	opener  Opener
 	colored tokenParts
@@ -63,7 +62,7 @@ type Session struct {
 	current *Snapshot // guarded by mu
 }
 
-// NewSession makes a session without texts.
+// NewSession returns a session without texts.
 func NewSession(opener Opener) *Session {
 	s := &Session{opener: opener}
 	s.current = &Snapshot{session: s, texts: map[string]*parser.Document{}, programs: map[string]*Program{}}
@@ -77,7 +76,7 @@ func (s *Session) Snapshot() *Snapshot {
 	return s.current
 }
 
-// Open adds a text, by the absolute path of its file.
+// Open adds the text of the file at an absolute path.
 func (s *Session) Open(path, text string) {
 	name := s.opener.Name(path)
 	s.change(func(texts map[string]*parser.Document) {
@@ -85,7 +84,7 @@ func (s *Session) Open(path, text string) {
 	})
 }
 
-// Edit changes a text that is open; it does nothing to another one.
+// Edit changes an open text. It does nothing if the file is not open.
 func (s *Session) Edit(path string, edits ...parser.Edit) {
 	s.change(func(texts map[string]*parser.Document) {
 		if document := texts[path]; document != nil {
@@ -94,13 +93,13 @@ func (s *Session) Edit(path string, edits ...parser.Edit) {
 	})
 }
 
-// Close forgets a text: from now on the file counts.
+// Close drops a text; from now on the file on disk is used.
 func (s *Session) Close(path string) {
 	s.colored.keep(path, nil)
 	s.change(func(texts map[string]*parser.Document) { delete(texts, path) })
 }
 
-// Refresh forgets what was read of files, because some of them have changed.
+// Refresh drops cached file contents after files have changed on disk.
 func (s *Session) Refresh() {
 	s.opener.Forget()
 	s.change(func(map[string]*parser.Document) {})
@@ -114,17 +113,16 @@ func (s *Session) change(fn func(texts map[string]*parser.Document)) {
 	s.current = &Snapshot{session: s, texts: texts, programs: map[string]*Program{}, before: s.current.latest()}
 }
 
-// Snapshot is the texts of one moment. It is immutable and safe for concurrent use; what is asked of it is worked out
-// once.
+// Snapshot holds the open texts at one moment. It is immutable, safe for concurrent use, and caches checked programs.
 type Snapshot struct {
 	session *Session
 	texts   map[string]*parser.Document
 
-	work sync.Mutex // held while a program is checked: what others want to know may be in it
+	work sync.Mutex // held while a program is checked, so that concurrent callers check it once
 
-	mu       sync.Mutex          // held for moments only
+	mu       sync.Mutex          // held briefly
 	programs map[string]*Program // by the path of any of their files; guarded by mu
-	before   map[string]*Program // the same, of snapshots before; guarded by mu
+	before   map[string]*Program // programs of earlier snapshots, by the same paths; guarded by mu
 }
 
 // Apart returns a snapshot of the same texts with a cache of its own, which is freed together with it.
@@ -132,7 +130,7 @@ func (s *Snapshot) Apart() *Snapshot {
 	return &Snapshot{session: s.session, texts: s.texts, programs: map[string]*Program{}}
 }
 
-// latest returns the programs by the paths of their files that are known here or were known before.
+// latest returns the last checked program of each file, from this snapshot or earlier ones.
 func (s *Snapshot) latest() map[string]*Program {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,16 +144,15 @@ func (s *Snapshot) latest() map[string]*Program {
 	return known
 }
 
-// lasting returns a program as later snapshots may keep it: it knows nothing of the snapshot that it was read in, which
-// would keep all that were before alive.
+// lasting returns a copy of p for later snapshots. The copy does not refer to the snapshot of p, which would keep all
+// earlier snapshots alive.
 func (p *Program) lasting() *Program {
 	return &Program{Project: &Project{Main: p.Main, Document: p.Document, Check: p.Check, Packages: p.Packages,
 		Files: p.Files},
 		File: p.File, Checked: p.Checked}
 }
 
-// known returns the program of a file, if it has been checked; else, as it was when it was checked last. Either may be
-// nil.
+// known returns the program of a file in this snapshot and the one from its last check before. Either may be nil.
 func (s *Snapshot) known(path string) (now, last *Program) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,24 +167,24 @@ func (s *Snapshot) learn(p *Program, paths ...string) {
 	}
 }
 
-// Text returns a text that is open; nil for another file.
+// Text returns the text of an open file, or nil if the file is not open.
 func (s *Snapshot) Text(path string) *parser.Document { return s.texts[path] }
 
-// Paths returns the files that are open.
+// Paths returns the absolute paths of the open files, in no order.
 func (s *Snapshot) Paths() []string {
 	return slices.Collect(maps.Keys(s.texts))
 }
 
-// Program is a program as the checker knows it, with everything that was found.
+// Program is a checked program with its findings.
 type Program struct {
 	*Project
 	File     *ast.File
 	Checked  *check.Program
-	Findings diag.Diagnostics // with places in whole texts
+	Findings diag.Diagnostics // with ranges in whole texts
 }
 
-// Recent returns the program of a file from its last check, which may precede the latest edits: it is for answers
-// that must come at once. It checks a file that has not been checked yet.
+// Recent returns the program of a file from its last check, which may precede the latest edits. Use it for answers that
+// must not wait. It checks a file that has not been checked yet.
 func (s *Snapshot) Recent(ctx context.Context, path string) (*Program, error) {
 	now, last := s.known(path)
 	if now == nil && last != nil && last.Checked != nil {
@@ -239,7 +236,7 @@ func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
 	return p, nil
 }
 
-// PathOf returns the absolute path of the file that a place is in.
+// PathOf returns the absolute path of the file that contains a range.
 func (p *Program) PathOf(rng diag.Range) string {
 	if rng.Source == nil || p.Document != nil && rng.Source == p.Document.Source() {
 		return p.Main

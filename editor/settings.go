@@ -11,10 +11,10 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// settingsKeys are the keys at the top of a stack's settings file.
+// settingsKeys are the top-level keys of a stack's settings file.
 var settingsKeys = []string{"config", "environment", "secretsprovider", "encryptionsalt", "encryptedkey"}
 
-// declaredConfig returns the configuration that the program of a settings file declares, and the program itself.
+// declaredConfig returns the configuration that the program of a settings file declares, and that program.
 func (s *Snapshot) declaredConfig(ctx context.Context, settings *Program) ([]*check.Node, *Program) {
 	p, err := s.Program(ctx, settings.SettingsOf)
 	if err != nil || p.Checked == nil {
@@ -29,7 +29,7 @@ func (s *Snapshot) declaredConfig(ctx context.Context, settings *Program) ([]*ch
 	return nodes, p
 }
 
-// completeSettings proposes keys and values at a position of a stack's settings file.
+// completeSettings returns the completions in a stack's settings file or an environment.
 func (s *Snapshot) completeSettings(ctx context.Context, settings *Program, c parser.Context) []Item {
 	nodes, program := s.declaredConfig(ctx, settings)
 	if path, ok := settings.environmentPath(c.Path); ok {
@@ -52,7 +52,7 @@ func (s *Snapshot) completeSettings(ctx context.Context, settings *Program, c pa
 	return nil
 }
 
-// configItems returns the keys of configuration, without a prefix.
+// configItems returns completions for configuration keys, without a prefix.
 func configItems(nodes []*check.Node, prefix string) (items []Item) {
 	for _, n := range nodes {
 		key := strings.TrimPrefix(n.Config.Key, prefix)
@@ -62,7 +62,7 @@ func configItems(nodes []*check.Node, prefix string) (items []Item) {
 	return items
 }
 
-// namespaced returns a place right behind the colon of a namespace, which is a part of a key and ends none.
+// namespaced corrects a cursor right behind the colon of a namespace. That colon is part of a key, not its end.
 func namespaced(text []byte, offset int, c parser.Context) parser.Context {
 	if c.Kind != parser.ValueCursor || c.Typed != "" || len(c.Path) != 2 || offset == 0 || text[offset-1] != ':' {
 		return c
@@ -87,7 +87,7 @@ func configDocs(n *check.Node) string {
 	return ""
 }
 
-// hoverSettings explains a key of a stack's settings file.
+// hoverSettings describes the key at an offset of a stack's settings file, or returns nil.
 func (s *Snapshot) hoverSettings(ctx context.Context, settings *Program, path string, offset int) *Hover {
 	document := s.Text(path)
 	if document == nil {
@@ -103,8 +103,8 @@ func (s *Snapshot) hoverSettings(ctx context.Context, settings *Program, path st
 	return &Hover{Text: page("config "+n.Name+": "+configDetail(n), "", configDocs(n)), At: key}
 }
 
-// setting returns the program's declaration of the key at a position of a stack's settings file, and the key; nil if it
-// has none.
+// setting returns the program, its declaration of the configuration key at an offset of a stack's settings file, and
+// the range of the key. They are nil if the program does not declare the key.
 func (s *Snapshot) setting(ctx context.Context, settings *Program, path string, offset int) (*Program, *check.Node,
 	diag.Range) {
 	key, ok := configKeyAt(s.Text(path), offset)
@@ -134,8 +134,8 @@ func configKeyAt(document *parser.Document, offset int) (parser.Span, bool) {
 	return parser.Span{}, false
 }
 
-// environmentPath returns a path in a settings file or an environment as one in the document of an environment, if it
-// is in one.
+// environmentPath maps a path in an environment, or in a settings file's inline environment, to a path from the root of
+// the environment. It reports false for other paths of a settings file.
 func (p *Project) environmentPath(path []string) ([]string, bool) {
 	if p.IsEnvironment {
 		return path, true
@@ -143,14 +143,14 @@ func (p *Project) environmentPath(path []string) ([]string, bool) {
 	if len(path) == 0 || path[0] != "environment" {
 		return nil, false
 	}
-	if path = path[1:]; len(path) == 1 && path[0] == "[]" { // a list of names stands for imports
+	if path = path[1:]; len(path) == 1 && path[0] == "[]" { // a list of names means imports
 		return []string{"imports", "[]"}, true
 	}
 	return path, true
 }
 
-// completeEnvironment proposes keys and names under a path of an environment. nodes are the configuration that the
-// program declares.
+// completeEnvironment returns the completions below a path of an environment. nodes are the declared configuration of
+// program, which may be nil.
 func (p *Project) completeEnvironment(c parser.Context, path []string, nodes []*check.Node, program *Program) []Item {
 	if slices.Equal(path, []string{"imports", "[]"}) && p.Environments != nil {
 		return values(p.Environments()...)
@@ -162,7 +162,7 @@ func (p *Project) completeEnvironment(c parser.Context, path []string, nodes []*
 	return items
 }
 
-// hoverEnvironment explains a key of an environment. path leads to the entries.
+// hoverEnvironment describes the key of an environment at an offset, or returns nil. path is the path of entries.
 func (p *Project) hoverEnvironment(entries []parser.Span, offset int, path []string) *Hover {
 	for _, entry := range entries {
 		step := stepOf(entry)

@@ -14,25 +14,25 @@ import (
 // State is the last recorded state of a stack. It is immutable.
 type State struct {
 	Stack     string
-	Resources map[Recorded]Deployed // those without a parent
+	Resources map[Recorded]Deployed // resources without a parent
 }
 
-// Recorded is the identity of a resource in a stack.
+// Recorded identifies a resource without a parent in a stack.
 type Recorded struct{ Type, Name string }
 
-// Deployed is a resource that exists.
+// Deployed is a resource in the state.
 type Deployed struct {
 	ID      string
-	Inputs  value.Value // a map, as the program gave them last; nothing of it is shown but which properties differ
-	Outputs value.Value // a map, in which secrets are sealed and show as such
+	Inputs  value.Value // the inputs of the last update, a map; only the names of changed properties are shown
+	Outputs value.Value // a map; secrets in it are encrypted and shown as secrets
 	Protect bool
-	Pending string // what an update that was cut off has left to do; empty for nothing
+	Pending string // describes the operation that an interrupted update left pending; empty if there is none
 	// Sealed reports whether the resource has secret inputs. Its ID and outputs may contain them, so none of these is
 	// shown.
 	Sealed bool
 }
 
-// state returns the recorded state of a program's selected stack; nil where none is known.
+// state returns the recorded state of the program's selected stack, or nil.
 func (p *Program) state(ctx context.Context) *State {
 	if p.Project.State == nil {
 		return nil
@@ -40,7 +40,8 @@ func (p *Program) state(ctx context.Context) *State {
 	return p.Project.State(ctx)
 }
 
-// deployed returns a resource of the program as it is recorded, if it is one and not an instance of a forEach.
+// deployed returns the recorded state of a resource of the program. It reports false for resources with forEach, other
+// nodes, and resources that are not deployed.
 func (s *State) deployed(n *check.Node) (Deployed, bool) {
 	if s == nil || n == nil || n.Resource == nil || n.Resource.Decl.ForEach != nil {
 		return Deployed{}, false
@@ -49,14 +50,14 @@ func (s *State) deployed(n *check.Node) (Deployed, bool) {
 	return d, ok
 }
 
-// Lens is a line about a declaration that an editor shows above it.
+// Lens is a line that an editor shows above a declaration.
 type Lens struct {
 	At   diag.Range // of the name, in the whole text
 	Text string
 }
 
-// Lenses returns what the selected stack holds of the resources that a file declares; nothing where no stack is
-// selected.
+// Lenses describes, for each resource that a file declares, its state in the selected stack. It returns none if no
+// stack is selected.
 func Lenses(ctx context.Context, s *Snapshot, path string) ([]Lens, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil || p.Checked == nil {
@@ -114,8 +115,8 @@ func (s *State) say(n *check.Node) string {
 	return strings.Join(words, ", ")
 }
 
-// drifted returns the properties that the program gives another value than it did when the resource was updated last,
-// as far as both are known: what is computed, or secret, is not compared.
+// drifted returns the properties with another value in the program than in the last update. It does not compare
+// computed or secret values.
 func (d Deployed) drifted(n *check.Node) (names []string) {
 	if d.Inputs.Kind() != value.KindMap {
 		return nil
@@ -129,8 +130,8 @@ func (d Deployed) drifted(n *check.Node) (names []string) {
 	return names
 }
 
-// differs reports whether an expression surely has another value than the one that is recorded. Entries of maps that
-// only the record has may be defaults, and are ignored.
+// differs reports whether an expression certainly differs from the recorded value prior. Map entries that only prior
+// has may be defaults and are ignored. known reports whether prior exists.
 func differs(e ast.Expr, prior value.Value, known bool) bool {
 	var now value.Value
 	switch e := e.(type) {
@@ -179,10 +180,11 @@ func differs(e ast.Expr, prior value.Value, known bool) bool {
 	return !value.Equal(now, prior) && (err != nil || notText != nil || !value.Equal(text, recorded))
 }
 
-// maxShown is how many characters of a value a hover shows.
+// maxShown limits the characters of a value in a hover.
 const maxShown = 300
 
-// explainState describes a position by the selected stack's state, as Markdown; empty for nothing.
+// explainState describes the resource or output at a spot by the selected stack's state, as Markdown; "" if nothing is
+// known.
 func (p *Program) explainState(ctx context.Context, s spot) string {
 	if p.Project.State == nil {
 		return ""
@@ -214,7 +216,7 @@ func (p *Program) explainState(ctx context.Context, s spot) string {
 	return "In the stack " + codeSpan(state.Stack) + ": " + codeSpan(diag.Shorten(v.String(), maxShown))
 }
 
-// step returns the value that steps into a resource lead to, unless the schema or the state calls it secret.
+// step returns the value of steps into a resource's outputs, or `[secret]` if the schema or the state marks it secret.
 func (d Deployed) step(n *check.Node, steps []ast.Step) (value.Value, bool) {
 	if d.Sealed {
 		return value.String("[secret]"), true
@@ -247,7 +249,7 @@ func (d Deployed) step(n *check.Node, steps []ast.Step) (value.Value, bool) {
 	return v, true
 }
 
-// codeSpan returns a text as code in Markdown, on one line.
+// codeSpan formats a text as a Markdown code span on one line.
 func codeSpan(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	fence := "`"

@@ -10,15 +10,14 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Fold is a stretch of lines that an editor can hide but for its first one.
+// Fold is a range of lines that an editor can collapse to its first line.
 type Fold struct {
-	First, Last int // 1-based, the last one included
+	First, Last int // 1-based, inclusive
 	Comment     bool
 }
 
-// Folds returns the stretches of a text that can be hidden: sections, entries, items and texts of several lines, and
-// comments that fill several lines. They are ordered by their first lines, and no two begin on the same line. A line
-// that closes a bracket stays visible.
+// Folds returns the foldable ranges of an open file: sections, entries, items, strings and comments of several lines.
+// They are ordered by their first lines, and no two begin on the same line. A line that closes a bracket stays visible.
 func Folds(s *Snapshot, path string) []Fold {
 	document := s.Text(path)
 	if document == nil {
@@ -37,8 +36,8 @@ func Folds(s *Snapshot, path string) []Fold {
 
 type folder struct {
 	src   *diag.Source
-	last  map[int]int // by first line: the outermost stretch counts
-	texts []diag.Range
+	last  map[int]int  // last line of the outermost fold, by first line
+	texts []diag.Range // multi-line strings
 }
 
 func (f *folder) line(offset int32) int { return f.src.Position(int(offset)).Line }
@@ -62,7 +61,7 @@ func (f *folder) spans(spans []parser.Span) {
 	}
 }
 
-// comments returns the runs of lines that hold a comment only. A line of a text may look like one.
+// comments returns the runs of comment lines. A line of a multi-line string may look like one.
 func (f *folder) comments() []Fold {
 	var folds []Fold
 	run := 0
@@ -85,8 +84,8 @@ func (f *folder) comments() []Fold {
 	return folds
 }
 
-// Selection returns the stretches of the whole text around an offset, the innermost first, each inside of the next one:
-// words and parts of expressions, the text without its quotes, values, entries, sections, and the whole text.
+// Selection returns the ranges around an offset, innermost first, each inside the next one: words and parts of
+// expressions, the text without its quotes, values, entries, sections, and the whole text.
 func Selection(ctx context.Context, s *Snapshot, path string, offset int) ([]diag.Range, error) {
 	document := s.Text(path)
 	if document == nil {
@@ -136,7 +135,7 @@ func addSpans(spans []parser.Span, add func(diag.Range)) {
 	}
 }
 
-// addParts adds the parts of an expression that are no expressions themselves.
+// addParts adds the parts of an expression that are not expressions themselves.
 func addParts(e ast.Expr, add func(diag.Range)) {
 	switch e := e.(type) {
 	case *ast.Access:

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// SymbolKind is the kind of declaration of a symbol.
+// SymbolKind is the kind of a symbol.
 type SymbolKind uint8
 
 // The kinds of symbols.
@@ -28,11 +28,11 @@ type Symbol struct {
 	Kind      SymbolKind
 	Detail    string
 	Path      string
-	At, Named diag.Range // of the declaration and of its name, in the whole text
+	At, Named diag.Range // ranges of the declaration and its name in the whole text
 	Children  []Symbol
 }
 
-// Symbols returns the declarations of a file, in the order of its sections.
+// Symbols returns the declarations in a file, grouped by section.
 func Symbols(ctx context.Context, s *Snapshot, path string) ([]Symbol, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil || p.File == nil {
@@ -47,7 +47,8 @@ func Symbols(ctx context.Context, s *Snapshot, path string) ([]Symbol, error) {
 	return found, nil
 }
 
-// FindSymbols returns the declarations of all programs that are open whose names hold some letters.
+// FindSymbols returns the declarations of all open programs with names that contain the letters of query in order,
+// whatever their case.
 func FindSymbols(ctx context.Context, s *Snapshot, query string) ([]Symbol, error) {
 	var found []Symbol
 	seen := map[string]bool{}

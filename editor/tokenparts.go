@@ -11,22 +11,22 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// TokenPart is the tokens of a part of a text, and where that part begins.
+// TokenPart holds the tokens of a part of a text and the position of the part.
 type TokenPart struct {
-	Start, Line int // a byte offset in the text; lines above
+	Start, Line int // byte offset of the part, and number of lines above it
 	*PartTokens
 }
 
-// PartTokens are the tokens of a part, in the order of its text; none overlaps another one. It is immutable, and the
-// same for as long as nothing in it has changed.
+// PartTokens holds the tokens of a part in source order, without overlaps. It is immutable. TokenParts returns the same
+// pointer until a token of the part changes.
 type PartTokens struct {
-	Source *diag.Source // of the part; the tokens' places are in it
+	Source *diag.Source // text of the part; token offsets refer to it
 	Tokens []Token
 
-	sight uint64 // identifies the meanings of its names
+	sight uint64 // hash of the meanings of its names
 }
 
-// Touching returns the tokens of a part that touch the bytes of the whole text from start up to but not including end.
+// Touching returns the tokens of a part that overlap the bytes of the whole text from start to end, exclusive.
 func (p TokenPart) Touching(start, end int) []Token {
 	tokens := p.Tokens
 	for len(tokens) > 0 && p.Start+int(tokens[0].End) <= start {
@@ -38,8 +38,7 @@ func (p TokenPart) Touching(start, end int) []Token {
 	return tokens
 }
 
-// tokenParts are the parts that were colored last, by the path of the file and the text of the part. It is safe for
-// concurrent use.
+// tokenParts caches the last parts of each file, by path and by the text of the part. It is safe for concurrent use.
 type tokenParts struct {
 	mu     sync.Mutex
 	byPath map[string]map[*diag.Source]*PartTokens
@@ -51,7 +50,7 @@ func (t *tokenParts) last(path string) map[*diag.Source]*PartTokens {
 	return t.byPath[path]
 }
 
-// keep keeps the parts of a file in the place of those before; nil forgets them.
+// keep replaces the cached parts of a file; nil removes them.
 func (t *tokenParts) keep(path string, parts map[*diag.Source]*PartTokens) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -65,8 +64,8 @@ func (t *tokenParts) keep(path string, parts map[*diag.Source]*PartTokens) {
 	t.byPath[path] = parts
 }
 
-// TokenParts returns the tokens of a file by parts. It reuses parts that an edit neither touches nor changes in
-// meaning.
+// TokenParts returns the tokens of an open file in parts. It reuses the parts that an edit neither touches nor changes
+// in meaning.
 func TokenParts(ctx context.Context, s *Snapshot, path string) ([]TokenPart, error) {
 	p, err := s.Program(ctx, path)
 	document := s.Text(path)
@@ -99,7 +98,7 @@ func TokenParts(ctx context.Context, s *Snapshot, path string) ([]TokenPart, err
 	return all, nil
 }
 
-// declarations are what a program or a component declares, or the part of it that stands in one part of a text.
+// declarations holds the declarations of a program or component, or those in one part of a text.
 type declarations struct {
 	config    []*ast.Config
 	variables []*ast.Variable
@@ -144,7 +143,7 @@ func declarationsByText(file *ast.File) map[*diag.Source]*declarations {
 	return byText
 }
 
-// sight distinguishes what the names in declarations may stand for, as far as colors depend on it.
+// sight returns a hash of the kinds of all referenced names. Token kinds depend on nothing else outside of a part.
 func (d *declarations) sight(p *check.Program) uint64 {
 	const prime = 1099511628211
 	sight := uint64(14695981039346656037)
@@ -179,7 +178,7 @@ func (d *declarations) sight(p *check.Program) uint64 {
 	return sight
 }
 
-// own adds the tokens of declarations.
+// own adds the tokens of the declarations in a part.
 func (c *colors) own(d *declarations) {
 	if d == nil {
 		return
@@ -206,7 +205,7 @@ func otherTokens(p *Program) map[*diag.Source][]colored {
 	return byText
 }
 
-// inOrder are tokens in the order of their text, without those that another one overlaps.
+// inOrder sorts tokens by position and drops each token that overlaps an earlier one.
 func inOrder(found []colored) []Token {
 	slices.SortStableFunc(found, func(a, b colored) int { return int(a.Start - b.Start) })
 	count, end := 0, int32(0)

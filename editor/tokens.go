@@ -15,37 +15,37 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// TokenKind describes what a word of a program means.
+// TokenKind is the kind of a token.
 type TokenKind uint8
 
 // The kinds of tokens.
 const (
 	KeywordToken  TokenKind = iota // a key of the language
 	ConfigToken                    // the name of a configuration value or of an input of a component
-	VariableToken                  // the name of a variable, or one bound inside of an expression
+	VariableToken                  // the name of a variable, or of a local in an expression
 	ResourceToken                  // the name of a resource
 	OutputToken
 	HookToken
-	TypeToken // of a resource, a component or a configuration value
+	TypeToken // the type of a resource, component or configuration value
 	FunctionToken
 	PropertyToken
-	OperatorToken // and the delimiters of ${…}
+	OperatorToken // an operator, or a delimiter of ${…}
 )
 
-// Token is a word of a program, or a part of one that spans lines. Large programs have hundreds of thousands of them.
+// Token is a word of a program, or one line of it if it spans lines. Large programs have hundreds of thousands of them.
 type Token struct {
 	Start, End int32 // byte offsets, on one line
 	Kind       TokenKind
-	Declared   bool // here, and not used
+	Declared   bool // declared here, not used
 }
 
-// colored is a token of some text.
+// colored is a token with its source.
 type colored struct {
 	Token
 	src *diag.Source
 }
 
-// wholeTokens returns the tokens of a text that is not read by parts.
+// wholeTokens returns the tokens of a text that is not split into parts.
 func wholeTokens(p *Program, document *parser.Document, start, end int) []Token {
 	c := colors{p: p, src: document.Source(), start: start, end: end}
 	c.keys(document.Spans())
@@ -57,12 +57,12 @@ func wholeTokens(p *Program, document *parser.Document, start, end int) []Token 
 	return inOrder(c.tokens)
 }
 
-// colors gathers the tokens of one file, or of one part. Of two that overlap, the one that comes first in the text
-// counts, and of two that begin at one place the one that is added first.
+// colors collects the tokens of a file or part. Of two overlapping tokens the first in the text wins, and of two that
+// begin at the same offset the one added first.
 type colors struct {
 	p          *Program
-	src        *diag.Source // of the file; nil for parts, whose tokens keep their places
-	start, end int
+	src        *diag.Source // source of the file, to map ranges to; nil for parts, where ranges stay unmapped
+	start, end int          // only tokens between these offsets are added
 	tokens     []colored
 }
 
@@ -95,7 +95,7 @@ func (c *colors) add(kind TokenKind, declared bool, r diag.Range) {
 	}
 }
 
-// others adds what is declared beside the program's own body.
+// others adds the declarations of components, hooks and dynamic types.
 func (c *colors) others() {
 	for _, component := range c.p.File.Components {
 		c.add(TypeToken, true, component.Name.Range)
@@ -171,7 +171,7 @@ func (c *colors) expression(e ast.Expr) {
 				}
 			}
 		case *ast.LocalRef:
-			if e.Range().Text() == e.Local.Name { // the items of a splat have no name
+			if e.Range().Text() == e.Local.Name { // a splat has no name for its items
 				c.add(VariableToken, false, e.Range())
 			}
 		}
@@ -179,7 +179,7 @@ func (c *colors) expression(e ast.Expr) {
 	})
 }
 
-// bare returns the place of a member without the dot in front of it.
+// bare returns the range of a member without its leading dot.
 func bare(r diag.Range) diag.Range {
 	if strings.HasPrefix(r.Text(), ".") {
 		r.Start++
@@ -215,7 +215,7 @@ func nodeToken(n *check.Node) TokenKind {
 	return VariableToken
 }
 
-// call adds the name of a function, with the fn:: in front of it, and the keys that the language defines for an invoke.
+// call adds the name of a function with its fn:: prefix, and the keys and function name of an invoke.
 func (c *colors) call(call *ast.Call) {
 	r := call.Name.Range
 	if prefix := int(r.Start) - len("fn::"); r.Source != nil && prefix >= 0 && call.Argument != nil &&
@@ -240,8 +240,8 @@ func (c *colors) call(call *ast.Call) {
 	}
 }
 
-// grammar is the schema of the keys of the language, whatever the program is. Its definitions have those of
-// environments, too.
+// grammar returns the schema of the language's keys without the parts that depend on a program. It includes the
+// definitions of environments.
 var grammar = sync.OnceValue(func() jsonNode {
 	node := newSchemaWriter(context.Background(), nil).language()
 	definitions := node["definitions"].(jsonNode)
@@ -251,17 +251,17 @@ var grammar = sync.OnceValue(func() jsonNode {
 	return node
 })
 
-// environmentText are the definitions of the keys of environments, the documents of Pulumi ESC.
+// environmentText holds the definitions for environments, the documents of Pulumi ESC.
 //
 //go:embed environment.json
 var environmentText []byte
 
-// listed reports whether a key is one of some names, which the language does not tell apart by case.
+// listed reports whether names contains key, ignoring case.
 func listed(names []string, key string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, key) })
 }
 
-// keys adds the keys of the language that a program holds, by where they stand.
+// keys adds the keys of the language, and the properties that dynamic types declare.
 func (c *colors) keys(spans []parser.Span) {
 	c.known(spans, []jsonNode{grammar()})
 	for _, section := range spans {
@@ -280,7 +280,7 @@ func (c *colors) keys(spans []parser.Span) {
 	}
 }
 
-// known adds those keys of some entries that the schema of them names, and what is below.
+// known adds the keys of entries that a schema in nodes defines, and the keys below them.
 func (c *colors) known(entries []parser.Span, nodes []jsonNode) {
 	for _, entry := range entries {
 		step := stepOf(entry)
