@@ -44,7 +44,7 @@ func (p *componentPlugin) schemaText(ctx context.Context) ([]byte, error) {
 		Meta: map[string]any{"supportPack": true}, Resources: map[string]componentText{},
 	}
 	for _, c := range components {
-		text.Resources[c.Token], err = describe(c)
+		text.Resources[c.Token], err = describeComponent(c)
 		if err != nil {
 			return nil, err
 		}
@@ -55,19 +55,24 @@ func (p *componentPlugin) schemaText(ctx context.Context) ([]byte, error) {
 	return json.Marshal(text)
 }
 
-// describeType returns the schema of a dynamic type.
-func describeType(d *check.Dynamic) componentText {
-	text := componentText{Description: d.Schema.Description, InputProperties: map[string]map[string]any{},
+// describe returns the schema of a resource without its outputs. fallback returns the default of an input; nil for none.
+func describe(description string, inputs *schema.Object, fallback func(*schema.Property) any) componentText {
+	text := componentText{Description: description, InputProperties: map[string]map[string]any{},
 		Properties: map[string]map[string]any{}}
-	describe := func(p *schema.Property) map[string]any { return propertyOf(p, p.Default) }
-	for _, prop := range d.Schema.Inputs.Properties() {
-		text.InputProperties[prop.Name] = describe(prop)
+	for _, prop := range inputs.Properties() {
+		text.InputProperties[prop.Name] = propertyOf(prop, fallback(prop))
 		if prop.Required {
 			text.RequiredInputs = append(text.RequiredInputs, prop.Name)
 		}
 	}
+	return text
+}
+
+// describeType returns the schema of a dynamic type.
+func describeType(d *check.Dynamic) componentText {
+	text := describe(d.Schema.Description, d.Schema.Inputs, func(p *schema.Property) any { return p.Default })
 	for _, out := range d.Schema.Outputs.Properties() {
-		text.Properties[out.Name] = describe(out)
+		text.Properties[out.Name] = propertyOf(out, out.Default)
 	}
 	return text
 }
@@ -84,30 +89,23 @@ func propertyOf(p *schema.Property, fallback any) map[string]any {
 	return property
 }
 
-func describe(c *check.Component) (componentText, error) {
-	text := componentText{
-		Description: c.Decl.Description.Text(), IsComponent: true,
-		InputProperties: map[string]map[string]any{}, Properties: map[string]map[string]any{},
-	}
+func describeComponent(c *check.Component) (componentText, error) {
 	defaults := map[string]ast.Expr{}
 	for _, cfg := range c.Decl.Inputs {
 		defaults[cfg.Name.Value] = cfg.Default
 	}
-	for _, prop := range c.Schema.Inputs.Properties() {
-		var fallback any
-		switch d := defaults[prop.Name].(type) { // L1.33
+	text := describe(c.Decl.Description.Text(), c.Schema.Inputs, func(p *schema.Property) any {
+		switch d := defaults[p.Name].(type) { // L1.33
 		case *ast.String:
-			fallback = d.Value
+			return d.Value
 		case *ast.Number:
-			fallback = d.Value
+			return d.Value
 		case *ast.Bool:
-			fallback = d.Value
+			return d.Value
 		}
-		text.InputProperties[prop.Name] = propertyOf(prop, fallback)
-		if prop.Required {
-			text.RequiredInputs = append(text.RequiredInputs, prop.Name)
-		}
-	}
+		return nil
+	})
+	text.IsComponent = true
 	for _, out := range c.Schema.Outputs.Properties() {
 		if out.Name == "urn" || out.Name == "id" {
 			return text, fmt.Errorf("an output of component %s cannot be named %s: every component has one", c.Decl.Name.Value,

@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -47,55 +48,44 @@ func (m *module) translate(component bool) *sections {
 }
 
 func (t *translator) block(b *hclsyntax.Block) {
-	rng := b.DefRange()
-	labels := func(least, most int) bool {
-		if n := len(b.Labels); n < least || n > most {
-			t.fail(rng, "", "a block `%s` with %d labels is not understood", b.Type, n)
-			return false
-		}
-		return true
+	rng, labels := b.DefRange(), len(b.Labels)
+	if labels > 0 && slices.Contains([]string{"resource", "read", "component"}, b.Type) {
+		t.objects = append(t.objects, Object{Kind: b.Labels[labels-1], Name: b.Labels[0], Place: t.place(rng)})
 	}
-	if n := len(b.Labels); n > 0 && slices.Contains([]string{"resource", "read", "component"}, b.Type) {
-		t.objects = append(t.objects, Object{Kind: b.Labels[n-1], Name: b.Labels[0], Place: t.place(rng)})
+	asResource := func(translate func(*hclsyntax.Block) node) func(*hclsyntax.Block) {
+		return func(b *hclsyntax.Block) { t.out.resources.add(b.Labels[0], translate(b), t.comments(rng)...) }
 	}
-	switch b.Type {
-	case "config":
-		if labels(1, 2) {
-			t.config(b)
-		}
-	case "resource":
-		if labels(2, 2) {
-			t.out.resources.add(b.Labels[0], t.resource(b), t.comments(rng)...)
-		}
-	case "read":
-		if labels(2, 2) {
-			t.out.resources.add(b.Labels[0], t.read(b), t.comments(rng)...)
-		}
-	case "component":
-		if labels(1, 2) {
-			t.out.resources.add(b.Labels[0], t.componentUse(b), t.comments(rng)...)
-		}
-	case "output":
-		if labels(1, 2) {
-			t.output(b)
-		}
-	case "hook":
-		if labels(2, 2) {
-			t.hook(b)
-		}
-	case "pulumi":
-		t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
-			if a.Name != "requiredVersionRange" {
-				t.fail(a.NameRange, "", "the setting `%s` is not understood", a.Name)
-				return
-			}
-			t.out.pulumi.add("requiredVersion", t.value(a.Expr))
-		})
-	case "package":
-		t.packageBlock(b)
-	default:
+	kind, known := map[string]struct {
+		least, most int // number of labels
+		translate   func(*hclsyntax.Block)
+	}{
+		"config":    {1, 2, t.config},
+		"resource":  {2, 2, asResource(t.resource)},
+		"read":      {2, 2, asResource(t.read)},
+		"component": {1, 2, asResource(t.componentUse)},
+		"output":    {1, 2, t.output},
+		"hook":      {2, 2, t.hook},
+		"pulumi":    {0, math.MaxInt, t.settingsBlock},
+		"package":   {0, math.MaxInt, t.packageBlock},
+	}[b.Type]
+	switch {
+	case !known:
 		t.fail(rng, "", "a block `%s` is not understood", b.Type)
+	case labels < kind.least || labels > kind.most:
+		t.fail(rng, "", "a block `%s` with %d labels is not understood", b.Type, labels)
+	default:
+		kind.translate(b)
 	}
+}
+
+func (t *translator) settingsBlock(b *hclsyntax.Block) {
+	t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
+		if a.Name != "requiredVersionRange" {
+			t.fail(a.NameRange, "", "the setting `%s` is not understood", a.Name)
+			return
+		}
+		t.out.pulumi.add("requiredVersion", t.value(a.Expr))
+	})
 }
 
 // config translates the declaration of a configuration value or of a component's input.
@@ -137,16 +127,15 @@ func inProjects(typed string) bool {
 	return !strings.Contains(typed, "?") && !strings.Contains(typed, "any") && !strings.Contains(typed, "map<")
 }
 
+// plainTypes maps the types without parameters to YAML.
+var plainTypes = map[string]string{"string": "string", "number": "number", "any": "any", "int": "integer",
+	"bool": "boolean"}
+
 // configType translates a type to YAML (L2.20); it returns "" for an unknown type.
 func configType(text string) string {
 	text = strings.ReplaceAll(text, " ", "")
-	switch text {
-	case "string", "number", "any":
-		return text
-	case "int":
-		return "integer"
-	case "bool":
-		return "boolean"
+	if name := plainTypes[text]; name != "" {
+		return name
 	}
 	for _, generic := range []struct{ pcl, yaml string }{{"list", "list"}, {"map", "map"}, {"set", "list"}} {
 		if inner, ok := argument(text, generic.pcl); ok {

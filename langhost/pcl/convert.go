@@ -1,9 +1,11 @@
 package pcl
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -23,7 +25,7 @@ type Module struct {
 // an error.
 func Convert(ctx context.Context, file *ast.File, o Options) (Module, diag.Diagnostics) {
 	c := &converter{
-		ctx: ctx, options: o, own: map[string]*ast.Component{}, hooks: map[string]string{},
+		ctx: ctx, options: o, own: map[string]*ast.Component{}, errorHooks: map[string]bool{},
 		commented: map[textLine]bool{}, trailed: map[textLine]bool{},
 	}
 	for _, component := range file.Components {
@@ -83,7 +85,8 @@ type converter struct {
 	options Options
 	diags   diag.Diagnostics
 	own     map[string]*ast.Component // by token
-	hooks   map[string]string         // kinds by name
+
+	errorHooks map[string]bool // the hooks of the kind error; all others are of the kind resource
 
 	commented, trailed map[textLine]bool // lines whose comments above, or behind, are already returned
 }
@@ -97,19 +100,33 @@ func (c *converter) hookKinds(o *ast.Options) {
 	if o.Hooks == nil {
 		return
 	}
-	moments, _ := o.Hooks.Value.(*ast.Map)
-	if moments == nil {
-		return
-	}
-	for _, e := range moments.Entries {
-		moment, _ := e.Key.(*ast.String)
-		items := []ast.Expr{e.Value}
-		if list, ok := e.Value.(*ast.List); ok {
-			items = list.Items
+	for kind, names := range hookLists(o.Hooks.Value) {
+		for _, name := range names {
+			c.errorHooks[name] = c.errorHooks[name] || kind == "onError"
 		}
-		for _, item := range items {
-			if name, ok := item.(*ast.String); ok && moment != nil && moment.Value == "onError" {
-				c.hooks[name.Value] = "error"
+	}
+}
+
+// hookLists yields the kinds of hooks in the value of the option hooks, with the names of the hooks.
+func hookLists(option ast.Expr) iter.Seq2[string, []string] {
+	return func(yield func(string, []string) bool) {
+		kinds, _ := option.(*ast.Map)
+		if kinds == nil {
+			return
+		}
+		for _, e := range kinds.Entries {
+			items := []ast.Expr{e.Value}
+			if list, ok := e.Value.(*ast.List); ok {
+				items = list.Items
+			}
+			var names []string
+			for _, item := range items {
+				if name, ok := item.(*ast.String); ok {
+					names = append(names, name.Value)
+				}
+			}
+			if kind, ok := e.Key.(*ast.String); ok && !yield(kind.Value, names) {
+				return
 			}
 		}
 	}
@@ -223,25 +240,20 @@ func (p *printer) config(declarations []*ast.Config) {
 
 // typeOf translates a type to PCL; it returns "" for any.
 func typeOf(t *ast.ConfigType) string {
-	text := ""
-	switch t.Name {
+	text := t.Name
+	switch text {
 	case "integer":
 		text = "int"
 	case "boolean":
 		text = "bool"
 	case "list", "object":
-		name := map[string]string{"list": "list", "object": "map"}[t.Name]
 		item := "any"
 		if t.Item != nil {
-			if item = typeOf(t.Item); item == "" {
-				item = "any"
-			}
+			item = cmp.Or(typeOf(t.Item), item)
 		}
-		text = name + "(" + item + ")"
+		text = map[string]string{"list": "list", "object": "map"}[text] + "(" + item + ")"
 	case "any":
 		return ""
-	default:
-		text = t.Name
 	}
 	if t.Optional {
 		return "optional(" + text + ")"
@@ -250,9 +262,9 @@ func typeOf(t *ast.ConfigType) string {
 }
 
 func (p *printer) hook(h *ast.Hook) {
-	kind := p.hooks[h.Name.Value]
-	if kind == "" {
-		kind = "resource"
+	kind := "resource"
+	if p.errorHooks[h.Name.Value] {
+		kind = "error"
 	}
 	p.open("hook "+kind+" "+hclText(p.name(h.Name, "hook")), p.notes(h.Name.Range, h.Command)...)
 	if h.Command != nil {
@@ -438,26 +450,13 @@ func (p *printer) pathList(o *ast.Option) string {
 
 // hookUses translates the option hooks. PCL refers to hooks by name without quotes.
 func (p *printer) hookUses(o *ast.Option) string {
-	m, ok := o.Value.(*ast.Map)
-	if !ok {
+	if _, ok := o.Value.(*ast.Map); !ok {
 		p.fail(o.Value.Range(), "the option hooks must be a literal map")
 		return "{}"
 	}
-	var moments []string
-	for _, e := range m.Entries {
-		items := []ast.Expr{e.Value}
-		if list, ok := e.Value.(*ast.List); ok {
-			items = list.Items
-		}
-		var names []string
-		for _, item := range items {
-			if name, ok := item.(*ast.String); ok {
-				names = append(names, name.Value)
-			}
-		}
-		if key, ok := e.Key.(*ast.String); ok {
-			moments = append(moments, key.Value+" = ["+strings.Join(names, ", ")+"]")
-		}
+	var kinds []string
+	for kind, names := range hookLists(o.Value) {
+		kinds = append(kinds, kind+" = ["+strings.Join(names, ", ")+"]")
 	}
-	return "{ " + strings.Join(moments, ", ") + " }"
+	return "{ " + strings.Join(kinds, ", ") + " }"
 }

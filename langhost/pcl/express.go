@@ -47,26 +47,17 @@ func (p *printer) expr(e ast.Expr) string {
 		}
 		return e.Local.Name
 	case *ast.List:
-		items := make([]string, len(e.Items))
-		for i, item := range e.Items {
-			items[i] = p.expr(item)
-		}
-		return "[" + strings.Join(items, ", ") + "]"
+		return "[" + joined(e.Items, p.expr) + "]"
 	case *ast.Map:
-		items := make([]string, len(e.Entries))
-		for i, entry := range e.Entries {
-			key := ""
-			switch k := entry.Key.(type) {
-			case *ast.String:
-				key = hclText(k.Value)
-			case *ast.Template:
-				key = p.expr(k)
+		return "{" + joined(e.Entries, func(entry ast.MapEntry) string {
+			key := p.expr(entry.Key)
+			switch entry.Key.(type) {
+			case *ast.String, *ast.Template:
 			default:
-				key = `"${` + p.expr(k) + `}"`
+				key = `"${` + key + `}"`
 			}
-			items[i] = key + " = " + p.expr(entry.Value)
-		}
-		return "{" + strings.Join(items, ", ") + "}"
+			return key + " = " + p.expr(entry.Value)
+		}) + "}"
 	case *ast.Call:
 		return p.callOf(e)
 	case *ast.Unary:
@@ -199,11 +190,7 @@ func (p *printer) callOf(e *ast.Call) string {
 			args = list.Items
 		}
 	}
-	texts := make([]string, len(args))
-	for i, a := range args {
-		texts[i] = p.expr(a)
-	}
-	list := strings.Join(texts, ", ")
+	list := joined(args, p.expr)
 	if e.Expanded {
 		list += "..."
 	}
@@ -268,15 +255,13 @@ func (p *printer) invokeOf(token string, arguments, out, options ast.Expr) strin
 		if !ok {
 			p.fail(options.Range(), "the options of a function call must be written out in PCL")
 		} else {
-			items := make([]string, 0, len(m.Entries))
-			for _, entry := range m.Entries {
+			texts = append(texts, "{"+joined(m.Entries, func(entry ast.MapEntry) string {
 				name := literalOf(entry.Key)
 				if name == "pluginDownloadURL" {
 					name = "pluginDownloadUrl"
 				}
-				items = append(items, name+" = "+p.expr(entry.Value))
-			}
-			texts = append(texts, "{"+strings.Join(items, ", ")+"}")
+				return name + " = " + p.expr(entry.Value)
+			})+"}")
 		}
 	}
 	text := "invoke(" + strings.Join(texts, ", ") + ")"

@@ -60,23 +60,11 @@ func (m *module) text(e hclsyntax.Expression) string {
 		}
 		return "!" + m.operand(e.Val)
 	case *hclsyntax.TupleConsExpr:
-		items := make([]string, len(e.Exprs))
-		for i, item := range e.Exprs {
-			items[i] = m.text(item)
-		}
-		return "[" + strings.Join(items, ", ") + "]"
+		return "[" + joined(e.Exprs, m.text) + "]"
 	case *hclsyntax.ObjectConsExpr:
-		items := make([]string, len(e.Items))
-		for i, item := range e.Items {
-			key, ok := literalKey(item.KeyExpr)
-			if ok {
-				key = hclText(key)
-			} else {
-				key = m.computedKey(item.KeyExpr)
-			}
-			items[i] = key + " = " + m.text(item.ValueExpr)
-		}
-		return "{" + strings.Join(items, ", ") + "}"
+		return "{" + joined(e.Items, func(item hclsyntax.ObjectConsItem) string {
+			return m.key(item.KeyExpr) + " = " + m.text(item.ValueExpr)
+		}) + "}"
 	case *hclsyntax.ForExpr:
 		return m.forText(e)
 	}
@@ -84,8 +72,20 @@ func (m *module) text(e hclsyntax.Expression) string {
 	return "null"
 }
 
-// computedKey translates an object key that is an expression.
-func (m *module) computedKey(e hclsyntax.Expression) string {
+// joined returns the texts of items, separated by commas.
+func joined[T any](items []T, text func(T) string) string {
+	texts := make([]string, len(items))
+	for i, item := range items {
+		texts[i] = text(item)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// key translates an object key.
+func (m *module) key(e hclsyntax.Expression) string {
+	if key, ok := literalKey(e); ok {
+		return hclText(key)
+	}
 	if key, ok := e.(*hclsyntax.ObjectConsKeyExpr); ok {
 		e = key.Wrapped
 	}
@@ -176,11 +176,7 @@ func (m *module) callText(e *hclsyntax.FunctionCallExpr) string {
 	case !known(e.Name):
 		m.fail(e.NameRange, "", "there is no function `%s` in YAML", e.Name)
 	}
-	args := make([]string, len(e.Args))
-	for i, a := range e.Args {
-		args[i] = m.text(a)
-	}
-	list := strings.Join(args, ", ")
+	list := joined(e.Args, m.text)
 	if e.ExpandFinal {
 		list += "..."
 	}
@@ -198,11 +194,9 @@ func (m *module) invokeText(e *hclsyntax.FunctionCallExpr) string {
 	case call.object != nil:
 		args = append(args, m.text(call.object))
 	case len(call.arguments) > 0 || call.options != nil:
-		items := make([]string, len(call.arguments))
-		for i, a := range call.arguments {
-			items[i] = hclText(a.name) + " = " + m.text(a.value)
-		}
-		args = append(args, "{"+strings.Join(items, ", ")+"}")
+		args = append(args, "{"+joined(call.arguments, func(a argumentOf) string {
+			return hclText(a.name) + " = " + m.text(a.value)
+		})+"}")
 	}
 	if call.options != nil {
 		var items []string

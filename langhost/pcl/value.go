@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -84,10 +85,7 @@ func (m *module) literal(e *hclsyntax.LiteralValueExpr) string {
 	case v.IsNull():
 		return "null"
 	case v.Type().FriendlyName() == "bool":
-		if v.True() {
-			return "true"
-		}
-		return "false"
+		return strconv.FormatBool(v.True())
 	case v.Type().FriendlyName() == "number":
 		return numberText(v.AsBigFloat())
 	case v.Type().FriendlyName() == "string":

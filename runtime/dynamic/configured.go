@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -45,54 +46,85 @@ func (c *configured) close() {
 	}
 }
 
-// lookup returns the type of a token and the host that serves it.
-func (c *configured) lookup(token string) (Type, *host, error) {
-	t, found := c.def[typeName(token)]
-	if !found {
-		return Type{}, nil, &provider.Error{Message: fmt.Sprintf("the dynamic provider has no type %s", token)}
-	}
-	return t, c.hosts[t.Source], nil
+// served is a type with the process that runs its code.
+type served struct {
+	Type
+	host    *host
+	timeout time.Duration // of calls without a timeout of their own
 }
 
-// call calls a method of the author's code. seconds is the caller's timeout; 0 selects c.timeout.
-func (c *configured) call(ctx context.Context, h *host, t Type, s provider.Subject, method string, seconds float64,
-	args map[string]any) (reply, error) {
-	limit := c.timeout
+func (c *configured) lookup(token string) (served, error) {
+	t, found := c.def[typeName(token)]
+	if !found {
+		return served{}, &provider.Error{Message: fmt.Sprintf("the dynamic provider has no type %s", token)}
+	}
+	return served{t, c.hosts[t.Source], c.timeout}, nil
+}
+
+// call calls a method of the author's code and decodes its answer into result. Values among args are encoded first.
+// seconds is the caller's timeout; 0 selects s.timeout.
+func (s served) call(ctx context.Context, about provider.Subject, method string, seconds float64, args map[string]any,
+	result any) error {
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if v, ok := args[name].(value.Value); ok {
+			text, err := encode(v)
+			if err != nil {
+				return err
+			}
+			args[name] = text
+		}
+	}
+	args["export"] = s.Export
+	limit := s.timeout
 	if seconds > 0 {
 		limit = time.Duration(seconds * float64(time.Second))
 	}
-	args["export"] = t.Export
-	return h.call(ctx, request{Method: method, Args: args, subject: s, limit: limit})
+	answer, err := s.host.call(ctx, request{Method: method, Args: args, subject: about, limit: limit})
+	if err != nil {
+		return err
+	}
+	if err := answer.into(result); err != nil {
+		return s.host.nonsense(method, err)
+	}
+	return nil
+}
+
+// has reports whether the author's provider has a method. Code that does not contain the method's name has no such
+// method, so no process is started to ask it.
+func (s served) has(ctx context.Context, method string) (bool, error) {
+	if !strings.Contains(s.Source.Code, method) {
+		return false, nil
+	}
+	_, e, err := s.host.ready(ctx, s.Export)
+	return err == nil && slices.Contains(e.methods, method), err
+}
+
+// previews reports whether the author's object supports previews of create and update.
+func (s served) previews(ctx context.Context) (bool, error) {
+	if !strings.Contains(s.Source.Code, "preview") {
+		return false, nil
+	}
+	_, e, err := s.host.ready(ctx, s.Export)
+	return err == nil && e.preview, err
 }
 
 // Check runs the author's check, if it exists, and adds the code's digest to the inputs.
 func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
-	t, h, err := c.lookup(r.Type)
+	t, err := c.lookup(r.Type)
 	if err != nil {
 		return provider.CheckResponse{}, err
 	}
 	inputs := r.News.MapOrEmpty().Without(codeInput)
-	if has, err := c.has(ctx, h, t, "check"); err != nil {
+	if has, err := t.has(ctx, "check"); err != nil {
 		return provider.CheckResponse{}, err
 	} else if has {
-		prior, err := encode(r.Olds.MapOrEmpty().Without(codeInput))
-		if err != nil {
-			return provider.CheckResponse{}, err
-		}
-		news, err := encode(inputs)
-		if err != nil {
-			return provider.CheckResponse{}, err
-		}
-		answer, err := c.call(ctx, h, t, r.Subject, "check", 0, map[string]any{"olds": prior, "news": news})
-		if err != nil {
-			return provider.CheckResponse{}, err
-		}
 		var result struct {
 			Inputs   json.RawMessage
 			Failures []provider.Failure
 		}
-		if err := answer.into(&result); err != nil {
-			return provider.CheckResponse{}, h.nonsense("check", err)
+		args := map[string]any{"olds": r.Olds.MapOrEmpty().Without(codeInput), "news": inputs}
+		if err := t.call(ctx, r.Subject, "check", 0, args, &result); err != nil {
+			return provider.CheckResponse{}, err
 		}
 		if len(result.Failures) > 0 {
 			return provider.CheckResponse{Inputs: r.News, Failures: result.Failures}, nil
@@ -100,7 +132,7 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 		if present(result.Inputs) {
 			checked, err := decode(result.Inputs, r.AllowUnknowns)
 			if err != nil {
-				return provider.CheckResponse{}, h.nonsense("check", err)
+				return provider.CheckResponse{}, t.host.nonsense("check", err)
 			}
 			inputs = checked.SecretLike(inputs)
 		}
@@ -112,30 +144,21 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 	return provider.CheckResponse{Inputs: inputs.With(codeInput, digest)}, nil
 }
 
-// has reports whether the author's provider has a method. Code that does not contain the method's name has no such
-// method, so no process is started to ask it.
-func (c *configured) has(ctx context.Context, h *host, t Type, method string) (bool, error) {
-	if !strings.Contains(t.Source.Code, method) {
-		return false, nil
-	}
-	return h.has(ctx, t.Export, method)
-}
-
 // Diff runs the author's diff; without one it compares the inputs.
 func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
-	t, h, err := c.lookup(r.Type)
+	t, err := c.lookup(r.Type)
 	if err != nil {
 		return provider.DiffResponse{}, err
 	}
 	before, after := r.OldInputs.Get(codeInput), r.News.Get(codeInput)
 	codeChanged := t.OnCodeChange != Ignore && !value.Equal(before, after)
-	has, err := c.has(ctx, h, t, "diff")
+	has, err := t.has(ctx, "diff")
 	if err != nil {
 		return provider.DiffResponse{}, err
 	}
 	var response provider.DiffResponse
 	if has {
-		response, err = c.authorsDiff(ctx, h, t, r, codeChanged)
+		response, err = t.authorsDiff(ctx, r, codeChanged)
 		if err != nil {
 			return response, err
 		}
@@ -143,7 +166,7 @@ func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider
 			return response, nil // the author's diff decides
 		}
 	} else {
-		response = compare(t, r.OldInputs.Without(codeInput), r.News.Without(codeInput))
+		response = compare(t.Type, r.OldInputs.Without(codeInput), r.News.Without(codeInput))
 	}
 	if codeChanged {
 		response.Changes = provider.DiffSome
@@ -184,28 +207,16 @@ func compare(t Type, prior, news value.Value) provider.DiffResponse {
 	return response
 }
 
-func (c *configured) authorsDiff(ctx context.Context, h *host, t Type, r provider.DiffRequest,
-	codeChanged bool) (provider.DiffResponse, error) {
-	prior, err := encode(r.OldOutputs.MapOrEmpty().Without(codeInput))
-	if err != nil {
-		return provider.DiffResponse{}, err
-	}
-	news, err := encode(r.News.Without(codeInput))
-	if err != nil {
-		return provider.DiffResponse{}, err
-	}
-	answer, err := c.call(ctx, h, t, r.Subject, "diff", 0, map[string]any{"id": r.ID, "olds": prior, "news": news,
-		"codeChanged": codeChanged})
-	if err != nil {
-		return provider.DiffResponse{}, err
-	}
+func (s served) authorsDiff(ctx context.Context, r provider.DiffRequest, codeChanged bool) (provider.DiffResponse, error) {
 	var result struct {
 		Changes             *bool
 		Replaces, Stables   []string
 		DeleteBeforeReplace bool
 	}
-	if err := answer.into(&result); err != nil {
-		return provider.DiffResponse{}, h.nonsense("diff", err)
+	err := s.call(ctx, r.Subject, "diff", 0, map[string]any{"id": r.ID, "news": r.News.Without(codeInput),
+		"olds": r.OldOutputs.MapOrEmpty().Without(codeInput), "codeChanged": codeChanged}, &result)
+	if err != nil {
+		return provider.DiffResponse{}, err
 	}
 	response := provider.DiffResponse{Changes: provider.DiffNone, Replaces: result.Replaces, Stables: result.Stables,
 		DeleteBeforeReplace: result.DeleteBeforeReplace}
@@ -214,7 +225,7 @@ func (c *configured) authorsDiff(ctx context.Context, h *host, t Type, r provide
 		response.Changes = provider.DiffSome
 		response.Diffs = slices.Clone(result.Replaces)
 	case result.Changes == nil:
-		response = compare(t, r.OldInputs.Without(codeInput), r.News.Without(codeInput))
+		response = compare(s.Type, r.OldInputs.Without(codeInput), r.News.Without(codeInput))
 		response.Stables, response.DeleteBeforeReplace = result.Stables, result.DeleteBeforeReplace
 	}
 	return response, nil
@@ -222,60 +233,46 @@ func (c *configured) authorsDiff(ctx context.Context, h *host, t Type, r provide
 
 // Create creates a resource. A preview runs the author's create only if the author's object supports previews.
 func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
-	t, h, err := c.lookup(r.Type)
+	t, err := c.lookup(r.Type)
 	if err != nil {
 		return provider.CreateResponse{}, err
 	}
-	args := map[string]any{}
+	inputs := r.Inputs.MapOrEmpty().Without(codeInput)
+	args := map[string]any{"inputs": inputs}
 	if r.Preview {
-		if can, err := c.previews(ctx, h, t); err != nil || !can {
+		if can, err := t.previews(ctx); err != nil || !can {
 			return provider.CreateResponse{Outputs: value.EmptyMap()}, err
 		}
 		args["preview"] = true
-	}
-	inputs := r.Inputs.MapOrEmpty().Without(codeInput)
-	if args["inputs"], err = encode(inputs); err != nil {
-		return provider.CreateResponse{}, err
-	}
-	answer, err := c.call(ctx, h, t, r.Subject, "create", r.Timeout, args)
-	if err != nil {
-		return provider.CreateResponse{}, withOutputs(err, t, inputs)
 	}
 	var result struct {
 		ID   any `json:"id"`
 		Outs json.RawMessage
 	}
-	if err := answer.into(&result); err != nil {
-		return provider.CreateResponse{}, h.nonsense("create", err)
+	if err := t.call(ctx, r.Subject, "create", r.Timeout, args, &result); err != nil {
+		return provider.CreateResponse{}, t.withOutputs(err, inputs)
 	}
 	id := idText(result.ID)
 	if id == "" && !r.Preview {
-		return provider.CreateResponse{}, h.nonsense("create", fmt.Errorf("it returned no id"))
+		return provider.CreateResponse{}, t.host.nonsense("create", fmt.Errorf("it returned no id"))
 	}
 	outputs, err := outputsOf(result.Outs, r.Preview)
 	if err != nil {
-		return provider.CreateResponse{}, h.nonsense("create", err)
+		return provider.CreateResponse{}, t.host.nonsense("create", err)
 	}
-	return provider.CreateResponse{ID: id, Outputs: seal(outputs, t, inputs)}, nil
-}
-
-// previews reports whether the author's object supports previews of create and update.
-func (c *configured) previews(ctx context.Context, h *host, t Type) (bool, error) {
-	if !strings.Contains(t.Source.Code, "preview") {
-		return false, nil
-	}
-	return h.previews(ctx, t.Export)
+	return provider.CreateResponse{ID: id, Outputs: t.seal(outputs, inputs)}, nil
 }
 
 // Update changes a resource. If the code has no update method, the outputs take the values of inputs of the same name.
 func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
-	t, h, err := c.lookup(r.Type)
+	t, err := c.lookup(r.Type)
 	if err != nil {
 		return provider.UpdateResponse{}, err
 	}
-	args := map[string]any{"id": r.ID}
+	inputs, prior := r.News.MapOrEmpty().Without(codeInput), r.OldOutputs.MapOrEmpty().Without(codeInput)
+	args := map[string]any{"id": r.ID, "olds": prior, "news": inputs}
 	if r.Preview {
-		can, err := c.previews(ctx, h, t)
+		can, err := t.previews(ctx)
 		if err != nil {
 			return provider.UpdateResponse{}, err
 		}
@@ -290,8 +287,7 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 		}
 		args["preview"] = true
 	}
-	inputs, prior := r.News.MapOrEmpty().Without(codeInput), r.OldOutputs.MapOrEmpty().Without(codeInput)
-	has, err := c.has(ctx, h, t, "update")
+	has, err := t.has(ctx, "update")
 	if err != nil {
 		return provider.UpdateResponse{}, err
 	}
@@ -304,52 +300,38 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 		}
 		return provider.UpdateResponse{Outputs: outputs}, nil
 	}
-	if args["olds"], err = encode(prior); err != nil {
-		return provider.UpdateResponse{}, err
-	}
-	if args["news"], err = encode(inputs); err != nil {
-		return provider.UpdateResponse{}, err
-	}
-	answer, err := c.call(ctx, h, t, r.Subject, "update", r.Timeout, args)
-	if err != nil {
-		return provider.UpdateResponse{}, withOutputs(err, t, inputs)
-	}
 	var result struct{ Outs json.RawMessage }
-	if err := answer.into(&result); err != nil {
-		return provider.UpdateResponse{}, h.nonsense("update", err)
+	if err := t.call(ctx, r.Subject, "update", r.Timeout, args, &result); err != nil {
+		return provider.UpdateResponse{}, t.withOutputs(err, inputs)
 	}
 	outputs, err := outputsOf(result.Outs, r.Preview)
 	if err != nil {
-		return provider.UpdateResponse{}, h.nonsense("update", err)
+		return provider.UpdateResponse{}, t.host.nonsense("update", err)
 	}
-	return provider.UpdateResponse{Outputs: seal(outputs, t, inputs)}, nil
+	return provider.UpdateResponse{Outputs: t.seal(outputs, inputs)}, nil
 }
 
 // Delete deletes a resource. It does nothing if the code has no delete method.
 func (c *configured) Delete(ctx context.Context, r provider.DeleteRequest) error {
-	t, h, err := c.lookup(r.Type)
+	t, err := c.lookup(r.Type)
 	if err != nil {
 		return err
 	}
-	if has, err := c.has(ctx, h, t, "delete"); err != nil || !has {
+	if has, err := t.has(ctx, "delete"); err != nil || !has {
 		return err
 	}
-	props, err := encode(r.Outputs.MapOrEmpty().Without(codeInput))
-	if err != nil {
-		return err
-	}
-	_, err = c.call(ctx, h, t, r.Subject, "delete", r.Timeout, map[string]any{"id": r.ID, "props": props})
-	return err
+	args := map[string]any{"id": r.ID, "props": r.Outputs.MapOrEmpty().Without(codeInput)}
+	return t.call(ctx, r.Subject, "delete", r.Timeout, args, new(any))
 }
 
 // Read refreshes or imports a resource. If the code has no read method, a resource with inputs is returned unchanged
 // and an import is an error.
 func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
-	t, h, err := c.lookup(r.Type)
+	t, err := c.lookup(r.Type)
 	if err != nil {
 		return provider.ReadResponse{}, err
 	}
-	has, err := c.has(ctx, h, t, "read")
+	has, err := t.has(ctx, "read")
 	if err != nil {
 		return provider.ReadResponse{}, err
 	}
@@ -361,22 +343,15 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 		return provider.ReadResponse{ID: r.ID, Inputs: r.Inputs, Outputs: r.Outputs}, nil
 	}
 	prior := r.Outputs.MapOrEmpty().Without(codeInput)
-	props, err := encode(prior)
-	if err != nil {
-		return provider.ReadResponse{}, err
-	}
-	answer, err := c.call(ctx, h, t, r.Subject, "read", r.Timeout, map[string]any{"id": r.ID, "props": props})
-	if err != nil {
-		return provider.ReadResponse{}, withOutputs(err, t, prior)
-	}
 	var result struct {
 		ID     any `json:"id"`
 		Props  json.RawMessage
 		Outs   json.RawMessage // Python's name for Props
 		Inputs json.RawMessage
 	}
-	if err := answer.into(&result); err != nil {
-		return provider.ReadResponse{}, h.nonsense("read", err)
+	args := map[string]any{"id": r.ID, "props": prior}
+	if err := t.call(ctx, r.Subject, "read", r.Timeout, args, &result); err != nil {
+		return provider.ReadResponse{}, t.withOutputs(err, prior)
 	}
 	id := idText(result.ID)
 	if id == "" { // the resource no longer exists; the rest of the answer is ignored
@@ -387,14 +362,14 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 	}
 	outputs, err := outputsOf(result.Props, false)
 	if err != nil {
-		return provider.ReadResponse{}, h.nonsense("read", err)
+		return provider.ReadResponse{}, t.host.nonsense("read", err)
 	}
-	outputs = seal(outputs, t, prior)
+	outputs = t.seal(outputs, prior)
 	inputs := r.Inputs
 	switch {
 	case present(result.Inputs):
 		if inputs, err = decode(result.Inputs, false); err != nil {
-			return provider.ReadResponse{}, h.nonsense("read", err)
+			return provider.ReadResponse{}, t.host.nonsense("read", err)
 		}
 		inputs = inputs.SecretLike(r.Inputs.MapOrEmpty())
 	case inputs.IsNull():
@@ -447,7 +422,7 @@ func outputsOf(text json.RawMessage, preview bool) (value.Value, error) {
 func present(text json.RawMessage) bool { return len(text) > 0 && string(text) != "null" }
 
 // seal marks outputs as secret if t.Secret lists them or the input of the same name is secret.
-func seal(outputs value.Value, t Type, inputs value.Value) value.Value {
+func (t Type) seal(outputs, inputs value.Value) value.Value {
 	outputs = outputs.SecretLike(inputs)
 	for _, name := range t.Secret {
 		if v, ok := outputs.Lookup(name); ok {
@@ -458,9 +433,9 @@ func seal(outputs value.Value, t Type, inputs value.Value) value.Value {
 }
 
 // withOutputs marks the secret outputs of a partial failure, as seal does.
-func withOutputs(err error, t Type, inputs value.Value) error {
+func (t Type) withOutputs(err error, inputs value.Value) error {
 	if failed, ok := err.(*provider.Error); ok && failed.Outcome == provider.Partial {
-		failed.Outputs = seal(failed.Outputs.MapOrEmpty(), t, inputs)
+		failed.Outputs = t.seal(failed.Outputs.MapOrEmpty(), inputs)
 	}
 	return err
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -167,16 +166,6 @@ func (h *host) ready(ctx context.Context, name string) (*process, *export, error
 		e.methods, e.preview = result.Methods, result.Preview
 	})
 	return p, e, e.err
-}
-
-func (h *host) has(ctx context.Context, name, method string) (bool, error) {
-	_, e, err := h.ready(ctx, name)
-	return err == nil && slices.Contains(e.methods, method), err
-}
-
-func (h *host) previews(ctx context.Context, name string) (bool, error) {
-	_, e, err := h.ready(ctx, name)
-	return err == nil && e.preview, err
 }
 
 // call makes a request. It repeats the request in a new process if the process ended before the call had begun.
