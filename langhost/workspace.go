@@ -40,9 +40,9 @@ func (h *Host) open(ctx context.Context, info *pulumirpc.ProgramInfo, run worksp
 
 // kinds returns the cache of Kubernetes kinds defined in files. It is in Pulumi's home folder if there is one.
 func kinds(env environ.List) *crd.Cache {
-	home, found := env.Lookup("PULUMI_HOME")
-	if !found || home == "" {
-		if home, found = env.Lookup("HOME"); !found || home == "" {
+	home := env.Get("PULUMI_HOME")
+	if home == "" {
+		if home = env.Get("HOME"); home == "" {
 			return new(crd.Cache)
 		}
 		home = filepath.Join(home, ".pulumi")

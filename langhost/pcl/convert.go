@@ -330,21 +330,17 @@ func (p *printer) resource(r *ast.Resource, up string) {
 	}
 	name := hclText(p.name(r.Name, "resource"))
 	component := p.own[r.Type.Value]
-	token := ""
 	comment := p.resourceNotes(r)
 	switch {
 	case component != nil && isEmpty(component):
 		p.open("component "+name, comment...)
-		token = component.Token.Value
+		p.attribute("token", hclText(component.Token.Value))
 	case component != nil:
 		p.open("component "+name+" "+hclText(up+component.Name.Value), comment...)
 	case r.Get != nil:
 		p.open("read "+name+" "+hclText(r.Type.Value), comment...)
 	default:
 		p.open("resource "+name+" "+hclText(r.Type.Value), comment...)
-	}
-	if token != "" {
-		p.attribute("token", hclText(token))
 	}
 	if r.LogicalName != nil {
 		p.attribute("__logicalName", hclText(r.LogicalName.Value))

@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -154,36 +155,18 @@ func (p *printer) callOf(e *ast.Call) string {
 	if strings.Contains(name, ":") {
 		return p.invokeOf(name, e.Argument, nil, nil)
 	}
-	field := func(m *ast.Map, name string) ast.Expr {
-		for _, entry := range m.Entries {
-			if key, ok := entry.Key.(*ast.String); ok && key.Value == name {
-				return entry.Value
-			}
-		}
-		return nil
-	}
-	body, _ := e.Argument.(*ast.Map)
-	args := e.Args
 	switch strings.ToLower(name) {
 	case "invoke":
-		if body != nil {
-			return p.invokeOf(literalOf(field(body, "function")), field(body, "arguments"), field(body, "return"),
-				field(body, "options"))
-		}
-		for len(args) < 4 {
-			args = append(args, nil)
-		}
-		return p.invokeOf(literalOf(args[0]), args[1], args[2], args[3])
+		a := argumentsOf(e, "function", "arguments", "return", "options")
+		return p.invokeOf(literalOf(a[0]), a[1], a[2], a[3])
 	case "call":
-		if body != nil {
-			args = []ast.Expr{field(body, "resource"), field(body, "method"), field(body, "arguments"), field(body, "return")}
-		}
-		return p.methodOf(e, args)
+		return p.methodOf(e, argumentsOf(e, "resource", "method", "arguments", "return"))
 	case "select":
 		if list, ok := e.Argument.(*ast.List); ok && len(list.Items) == 2 {
 			return "element(" + p.expr(list.Items[1]) + ", " + p.expr(list.Items[0]) + ")"
 		}
 	}
+	args := e.Args
 	if e.Argument != nil {
 		args = []ast.Expr{e.Argument}
 		if list, ok := e.Argument.(*ast.List); ok && (portable[name] > 1 || portable[name] == 0) {
@@ -197,6 +180,23 @@ func (p *printer) callOf(e *ast.Call) string {
 	return name + "(" + list + ")"
 }
 
+// argumentsOf returns the arguments of a call with the given names, which are their names in a map or their order. An
+// argument that the call lacks is nil.
+func argumentsOf(e *ast.Call, names ...string) []ast.Expr {
+	args := make([]ast.Expr, len(names))
+	body, ok := e.Argument.(*ast.Map)
+	if !ok {
+		copy(args, e.Args)
+		return args
+	}
+	for _, entry := range slices.Backward(body.Entries) { // the first of equal keys counts
+		if i := slices.Index(names, literalOf(entry.Key)); i >= 0 {
+			args[i] = entry.Value
+		}
+	}
+	return args
+}
+
 func literalOf(e ast.Expr) string {
 	if s, ok := e.(*ast.String); ok {
 		return s.Value
@@ -206,9 +206,6 @@ func literalOf(e ast.Expr) string {
 
 // methodOf translates a call of a resource method. args are resource, method, arguments and return.
 func (p *printer) methodOf(e *ast.Call, args []ast.Expr) string {
-	for len(args) < 4 {
-		args = append(args, nil)
-	}
 	if args[0] == nil || literalOf(args[1]) == "" {
 		p.fail(e.Range(), "a call needs a resource and the name of a method")
 		return "null"

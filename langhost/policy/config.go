@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/yamlhost/yamlhost/eval"
@@ -120,11 +121,7 @@ func conforms(s, v value.Value) error {
 	}
 	if items, has := s.Lookup("enum"); has {
 		allowed, _ := items.AsList()
-		found := false
-		for _, item := range allowed {
-			found = found || value.SameContent(item, v)
-		}
-		if !found {
+		if !slices.ContainsFunc(allowed, func(item value.Value) bool { return value.SameContent(item, v) }) {
 			return errors.New("is none of the allowed values")
 		}
 	}

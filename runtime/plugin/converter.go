@@ -52,8 +52,8 @@ type ConvertedResource struct {
 // serve serves the services at an address, until stop is called.
 func (s ConverterServices) serve() (address string, stop func(), err error) {
 	return transport.Serve("the services for converters", func(server *grpc.Server) {
-		codegen.RegisterMapperServer(server, mapperService{services: s})
-		codegen.RegisterLoaderServer(server, loaderService{services: s})
+		codegen.RegisterMapperServer(server, converterServer{services: s})
+		codegen.RegisterLoaderServer(server, converterServer{services: s})
 	})
 }
 
@@ -176,13 +176,14 @@ func findings(list []*codegen.Diagnostic) []ConverterFinding {
 	return found
 }
 
-type mapperService struct {
+type converterServer struct {
 	codegen.UnimplementedMapperServer
+	codegen.UnimplementedLoaderServer
 	services ConverterServices
 }
 
 // GetMapping returns the mapping of a provider, or nothing.
-func (s mapperService) GetMapping(ctx context.Context, r *codegen.GetMappingRequest) (*codegen.GetMappingResponse,
+func (s converterServer) GetMapping(ctx context.Context, r *codegen.GetMappingRequest) (*codegen.GetMappingResponse,
 	error) {
 	data, err := s.services.Mapping(ctx, r.GetProvider(), r.GetPulumiProvider())
 	if err != nil {
@@ -191,13 +192,8 @@ func (s mapperService) GetMapping(ctx context.Context, r *codegen.GetMappingRequ
 	return &codegen.GetMappingResponse{Data: data}, nil
 }
 
-type loaderService struct {
-	codegen.UnimplementedLoaderServer
-	services ConverterServices
-}
-
 // GetSchema returns the schema of a package.
-func (s loaderService) GetSchema(ctx context.Context, r *codegen.GetSchemaRequest) (*codegen.GetSchemaResponse, error) {
+func (s converterServer) GetSchema(ctx context.Context, r *codegen.GetSchemaRequest) (*codegen.GetSchemaResponse, error) {
 	d := schema.Descriptor{Name: r.GetPackage(), Version: r.GetVersion(), DownloadURL: r.GetDownloadUrl()}
 	if p := r.GetParameterization(); p != nil {
 		d.Parameterization = &schema.Parameterization{Name: p.GetName(), Version: p.GetVersion(), Value: p.GetValue()}

@@ -113,27 +113,18 @@ func withEachSecret(result value.Value) value.Value {
 // withoutInternal removes the engine's own data from a provider's inputs (E3.21).
 func withoutInternal(v value.Value) value.Value { return v.Without("__internal") }
 
-// contents holds assets and archives by hash, to restore them in an answer that has only hashes (F1.17).
-type contents struct {
-	assets   map[string]value.Value
-	archives map[string]value.Value
-}
+// contents holds assets and archives by kind and hash, to restore them in an answer that has only hashes (F1.17).
+type contents map[string]value.Value
 
 func contentsOf(vs ...value.Value) contents {
-	var c contents
+	c := contents{}
 	for _, v := range vs {
 		v.Any(func(x value.Value) bool {
 			if a, ok := x.AsAsset(); ok && a.Hash != "" && (a.HasText || a.Path != "" || a.URI != "") {
-				if c.assets == nil {
-					c.assets = map[string]value.Value{}
-				}
-				c.assets[a.Hash] = value.NewAsset(a)
+				c["asset "+a.Hash] = value.NewAsset(a)
 			}
 			if a, ok := x.AsArchive(); ok && a.Hash != "" && (a.Assets.Is(value.KindMap) || a.Path != "" || a.URI != "") {
-				if c.archives == nil {
-					c.archives = map[string]value.Value{}
-				}
-				c.archives[a.Hash] = value.NewArchive(a)
+				c["archive "+a.Hash] = value.NewArchive(a)
 			}
 			return false
 		})
@@ -142,19 +133,18 @@ func contentsOf(vs ...value.Value) contents {
 }
 
 func (c contents) restore(v value.Value) value.Value {
-	if c.assets == nil && c.archives == nil {
+	if len(c) == 0 {
 		return v
 	}
 	return v.Transform(func(x value.Value) value.Value {
+		key := ""
 		if a, ok := x.AsAsset(); ok && !a.HasText && a.Path == "" && a.URI == "" {
-			if full, ok := c.assets[a.Hash]; ok {
-				return full.WithMarksOf(x)
-			}
+			key = "asset " + a.Hash
+		} else if a, ok := x.AsArchive(); ok && !a.Assets.Is(value.KindMap) && a.Path == "" && a.URI == "" {
+			key = "archive " + a.Hash
 		}
-		if a, ok := x.AsArchive(); ok && !a.Assets.Is(value.KindMap) && a.Path == "" && a.URI == "" {
-			if full, ok := c.archives[a.Hash]; ok {
-				return full.WithMarksOf(x)
-			}
+		if full, ok := c[key]; ok {
+			return full.WithMarksOf(x)
 		}
 		return x
 	})

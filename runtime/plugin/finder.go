@@ -182,19 +182,16 @@ func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, paramet
 	if err := json.Unmarshal(text, &head); err != nil || head.Name == "" {
 		return schema.Descriptor{}, nil, errors.New("the schema that the plugin makes from its parameters cannot be read")
 	}
+	made, name, version := head.Parameterization, head.Name, head.Version
+	extension := head.ExtensionParameterization
 	// A plugin that is older than extensions describes one as a package of its own name, and gives it another name in its
 	// answer to the parameters.
-	if made := head.Parameterization; head.ExtensionParameterization == nil && made != nil &&
-		made.BaseProvider.Name == head.Name && became.Name != head.Name {
-		head.ExtensionParameterization = made
+	if extension == nil && made != nil && made.BaseProvider.Name == name && became.Name != name {
+		extension = made
 	}
-	if made := head.ExtensionParameterization; made != nil { // its tokens may be those of its base (L1.41)
-		return schema.Descriptor{
-			Name: made.BaseProvider.Name, Version: made.BaseProvider.Version, DownloadURL: pkg.DownloadURL, Extension: true,
-			Parameterization: &schema.Parameterization{Name: became.Name, Version: became.Version, Value: made.Parameter},
-		}, text, nil
+	if extension != nil { // its tokens may be those of its base (L1.41)
+		made, name, version = extension, became.Name, became.Version
 	}
-	made := head.Parameterization
 	if made == nil {
 		return schema.Descriptor{}, nil, fmt.Errorf("the schema of %s lacks the parameters with which the plugin %s "+
 			"makes it", head.Name,
@@ -202,6 +199,7 @@ func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, paramet
 	}
 	return schema.Descriptor{
 		Name: made.BaseProvider.Name, Version: made.BaseProvider.Version, DownloadURL: pkg.DownloadURL,
-		Parameterization: &schema.Parameterization{Name: head.Name, Version: head.Version, Value: made.Parameter},
+		Extension:        extension != nil,
+		Parameterization: &schema.Parameterization{Name: name, Version: version, Value: made.Parameter},
 	}, text, nil
 }

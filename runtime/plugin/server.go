@@ -234,7 +234,7 @@ func (s *server) diff(
 	}
 	answer := &pulumirpc.DiffResponse{
 		Replaces: got.Replaces, Stables: got.Stables, Diffs: got.Diffs, DeleteBeforeReplace: got.DeleteBeforeReplace,
-		HasDetailedDiff: got.Detailed != nil,
+		HasDetailedDiff: got.Detailed != nil, DetailedDiff: detailedMessages(got.Detailed),
 	}
 	switch got.Changes {
 	case provider.DiffNone:
@@ -243,13 +243,15 @@ func (s *server) diff(
 		answer.Changes = pulumirpc.DiffResponse_DIFF_SOME
 	case provider.DiffUnknown, provider.DiffUnavailable:
 	}
-	for path, p := range got.Detailed {
-		if answer.DetailedDiff == nil {
-			answer.DetailedDiff = make(map[string]*pulumirpc.PropertyDiff, len(got.Detailed))
-		}
-		answer.DetailedDiff[path] = &pulumirpc.PropertyDiff{Kind: pulumirpc.PropertyDiff_Kind(p.Kind), InputDiff: p.InputDiff}
-	}
 	return answer, nil
+}
+
+func detailedMessages(detailed map[string]provider.PropertyDiff) map[string]*pulumirpc.PropertyDiff {
+	messages := make(map[string]*pulumirpc.PropertyDiff, len(detailed))
+	for path, p := range detailed {
+		messages[path] = &pulumirpc.PropertyDiff{Kind: pulumirpc.PropertyDiff_Kind(p.Kind), InputDiff: p.InputDiff}
+	}
+	return messages
 }
 
 // CheckConfig forwards the request to the provider.

@@ -1,6 +1,9 @@
 package plugin
 
-import "sync"
+import (
+	"bytes"
+	"sync"
+)
 
 // tail keeps the end of a process's output, bounded. It is safe for concurrent use.
 type tail struct {
@@ -31,11 +34,8 @@ func (t *tail) String() string {
 	defer t.mu.Unlock()
 	text := t.kept
 	if t.cut {
-		for i, c := range text {
-			if c == '\n' && i < len(text)-1 {
-				text = text[i+1:]
-				break
-			}
+		if _, whole, _ := bytes.Cut(text, []byte("\n")); len(whole) > 0 {
+			text = whole
 		}
 	}
 	return string(text)

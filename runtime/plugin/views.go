@@ -131,19 +131,13 @@ func viewStepOf(s *pulumirpc.ViewStep) (provider.ViewStep, error) {
 
 func viewStepMessage(s provider.ViewStep) (*pulumirpc.ViewStep, error) {
 	m := &pulumirpc.ViewStep{Op: viewOpMessage(s.Op), Error: s.Error, Keys: s.Keys, Diffs: s.Diffs,
-		HasDetailedDiff: s.Detailed != nil}
+		HasDetailedDiff: s.Detailed != nil, DetailedDiff: detailedMessages(s.Detailed)}
 	switch s.Outcome {
 	case provider.Partial:
 		m.Status = pulumirpc.ViewStep_PARTIAL_FAILURE
 	case provider.Unclear:
 		m.Status = pulumirpc.ViewStep_UNKNOWN
 	case provider.NothingHappened:
-	}
-	for path, p := range s.Detailed {
-		if m.DetailedDiff == nil {
-			m.DetailedDiff = map[string]*pulumirpc.PropertyDiff{}
-		}
-		m.DetailedDiff[path] = &pulumirpc.PropertyDiff{Kind: pulumirpc.PropertyDiff_Kind(p.Kind), InputDiff: p.InputDiff}
 	}
 	for _, side := range []struct {
 		from *provider.View

@@ -132,12 +132,11 @@ func missingModules(o Options, name, base, text string) []Fault {
 		}
 		candidates := moduleFiles(module, path.Dir(name), base)
 		file := candidates[len(candidates)-2] // the module file; the last candidate is the package of that name
-		found := false
-		for _, place := range []string{file, strings.TrimSuffix(file, ".py")} { // a package needs no __init__.py
-			_, err := os.Stat(filepath.Join(o.Dir, filepath.FromSlash(place)))
-			found = found || err == nil
+		absent := func(path string) bool {
+			_, err := os.Stat(filepath.Join(o.Dir, filepath.FromSlash(path)))
+			return err != nil
 		}
-		if !found {
+		if absent(file) && absent(strings.TrimSuffix(file, ".py")) { // a package needs no __init__.py
 			faults = append(faults, Fault{File: name, Line: line, Message: "there is no module " + module})
 		}
 	}
