@@ -44,12 +44,12 @@ func (h *Host) typesOf(ctx context.Context, p *componentPlugin, environ []string
 			inputs = append(inputs, check.DynamicInputs(program.Dynamic, d))
 		}
 	}
-	environ = append(childEnv(h.options.Env), environ...)
+	env := append(childEnv(h.options.Env), environ...)
 	dir, err := filepath.Abs(p.dir)
 	if err != nil {
 		return nil, err
 	}
-	o := dynamic.Options{Dir: dir, Environ: environ, Path: dynamic.PathOf(environ), Maps: files.Map,
+	o := dynamic.Options{Dir: dir, Environ: env, Path: filepath.SplitList(env.Get("PATH")), Maps: files.Map,
 		Supervisor: h.options.Supervisor,
 		Log: func(line dynamic.LogLine) {
 			m := eval.Message{Text: line.Text, URN: line.URN, Severity: diag.Info, Debug: line.Severity == "debug"}

@@ -16,18 +16,11 @@ import (
 type translator struct {
 	*module
 	out *sections
-	// component reports whether the module is a component, so that its configuration values are inputs.
-	component bool
 }
 
-const (
-	sectionsOfProgram   = false
-	sectionsOfComponent = true
-)
-
 // translate translates all blocks of a module.
-func (m *module) translate(component bool) *sections {
-	t := &translator{module: m, out: newSections(), component: component}
+func (m *module) translate() *sections {
+	t := &translator{module: m, out: newSections()}
 	for _, body := range m.bodies {
 		for _, b := range body.Blocks {
 			if b.Type == "hook" && len(b.Labels) == 2 {
@@ -96,7 +89,7 @@ func (t *translator) config(b *hclsyntax.Block) {
 		if name := configType(b.Labels[1]); name != "" {
 			out.entries = append(out.entries, entry{key: "type", value: scalar(Scalar(name))})
 			typed = true
-			t.further = t.further || !t.component && !inProjects(name)
+			t.further = t.further || t.isProgram() && !inProjects(name)
 		} else {
 			t.fail(b.LabelRanges[1], "", "the type %s of a configuration value is not understood", b.Labels[1])
 		}
@@ -116,7 +109,7 @@ func (t *translator) config(b *hclsyntax.Block) {
 	})
 	if !typed && len(b.Labels) == 1 {
 		out.add("type", scalar("any"))
-		t.further = t.further || !t.component
+		t.further = t.further || t.isProgram()
 	}
 	out.entries = append(out.entries, rest.entries...)
 	t.out.config.add(b.Labels[0], out, t.comments(b.DefRange())...)
@@ -165,13 +158,13 @@ func argument(text, name string) (string, bool) {
 }
 
 // used records the package of a token and returns the token in the form used in YAML.
-func (t *translator) used(token string) string {
+func (m *module) used(token string) string {
 	name, rest, _ := strings.Cut(token, ":")
 	if provider, ok := strings.CutPrefix(rest, "providers:"); ok && name == "pulumi" {
 		name = provider
 	}
 	if name != "pulumi" {
-		t.packages[name] = true
+		m.packages[name] = true
 	}
 	return schema.CollapseToken(token)
 }
@@ -328,18 +321,16 @@ func (t *translator) componentOf(b *hclsyntax.Block) string {
 		return ""
 	}
 	m := t.generator.module(folder, sources)
-	body := m.translate(sectionsOfComponent)
+	body := m.translate()
 	name := t.componentName(path.Base(folder))
 	token := "components:index:" + name
 	t.tokens[folder] = token
 	out := &mapping{}
-	for _, section := range []struct {
-		key string
-		m   *mapping
-	}{{"pulumi", body.pulumi}, {"inputs", body.config}, {"variables", body.variables}, {"resources", body.resources},
-		{"outputs", body.outputs}} {
-		out.addFilled(section.key, section.m)
-	}
+	out.addFilled("pulumi", body.pulumi)
+	out.addFilled("inputs", body.config)
+	out.addFilled("variables", body.variables)
+	out.addFilled("resources", body.resources)
+	out.addFilled("outputs", body.outputs)
 	if len(body.hooks.entries) > 0 {
 		t.fail(b.DefRange(), "", "hooks inside of a component are not understood")
 	}

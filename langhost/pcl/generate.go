@@ -66,20 +66,18 @@ func Generate(ctx context.Context, sources Sources, o Options) (Program, diag.Di
 	g := &generator{ctx: ctx, options: o, packages: map[string]bool{}, components: &mapping{}, tokens: map[string]string{}}
 	top := &mapping{}
 	m := g.module("", sources)
-	body := m.translate(sectionsOfProgram)
+	body := m.translate()
 	config := "configuration"
 	if o.Project && !g.further {
 		config = "config"
 	}
-	for _, section := range []struct {
-		key string
-		m   *mapping
-	}{
-		{"pulumi", body.pulumi}, {config, body.config}, {"hooks", body.hooks}, {"components", g.components},
-		{"variables", body.variables}, {"resources", body.resources}, {"outputs", body.outputs},
-	} {
-		top.addFilled(section.key, section.m)
-	}
+	top.addFilled("pulumi", body.pulumi)
+	top.addFilled(config, body.config)
+	top.addFilled("hooks", body.hooks)
+	top.addFilled("components", g.components)
+	top.addFilled("variables", body.variables)
+	top.addFilled("resources", body.resources)
+	top.addFilled("outputs", body.outputs)
 	p := Program{Packages: slices.Sorted(maps.Keys(g.packages)), Objects: g.objects, Declared: g.declared,
 		Text: "{}\n"}
 	if len(top.entries) > 0 {
@@ -115,11 +113,13 @@ type generator struct {
 // module is a program or component: all files of one folder.
 type module struct {
 	*generator
-	folder  string
+	folder  string // of a component, relative to the program's folder; empty for the program
 	sources map[string]*diag.Source
 	bodies  []*hclsyntax.Body
 	hooks   map[string]bool
 }
+
+func (m *module) isProgram() bool { return m.folder == "" }
 
 // sections are the parts of a program or component.
 type sections struct{ pulumi, config, hooks, variables, resources, outputs *mapping }

@@ -83,7 +83,7 @@ func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok 
 		m.fail(e.Args[0].Range(), "", "the token of a function must be a literal string")
 		return call, false
 	}
-	call.token = (&translator{module: m}).used(written)
+	call.token = m.used(written)
 	rest := e.Args[1:]
 	positions := m.options.positional(m.ctx, written)
 	if len(positions) > 0 {

@@ -1,6 +1,7 @@
 package pcl
 
 import (
+	"bytes"
 	"math/big"
 	"strconv"
 	"strings"
@@ -126,21 +127,14 @@ func (m *module) template(e *hclsyntax.TemplateExpr) []part {
 		}
 		switch p.(type) {
 		case *hclsyntax.ConditionalExpr, *hclsyntax.TemplateJoinExpr:
-			if p.Range().SliceBytes(m.sourceText(p)) != nil && strings.HasPrefix(string(p.Range().SliceBytes(m.sourceText(p))),
-				"%{") {
+			if source := m.sources[p.Range().Filename]; source != nil &&
+				bytes.HasPrefix(p.Range().SliceBytes(source.Text()), []byte("%{")) {
 				m.fail(p.Range(), "write a conditional or a for expression in ${…}", "template directives are not understood")
 			}
 		}
 		parts = append(parts, part{m.text(p), true})
 	}
 	return parts
-}
-
-func (m *module) sourceText(e hclsyntax.Expression) []byte {
-	if source := m.sources[e.Range().Filename]; source != nil {
-		return source.Text()
-	}
-	return nil
 }
 
 // templateText returns a template in YAML.

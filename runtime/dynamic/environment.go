@@ -44,13 +44,3 @@ func findProgram(name string, path []string) string {
 	}
 	return ""
 }
-
-// PathOf returns the folders of PATH in an environment. The last PATH wins.
-func PathOf(environ []string) (folders []string) {
-	for _, entry := range environ {
-		if path, is := strings.CutPrefix(entry, "PATH="); is {
-			folders = filepath.SplitList(path)
-		}
-	}
-	return folders
-}

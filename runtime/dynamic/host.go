@@ -219,13 +219,11 @@ func (h *host) failure(answer reply, r request) error {
 
 // ended returns the error of a call that got no answer.
 func (h *host) ended(err error, r request) error {
-	var failed *provider.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*provider.Error](err); ok {
 		return failed
 	}
-	failed = &provider.Error{Message: h.source.File + ": " + err.Error(), Cause: err}
-	var gone *goneError
-	if r.mutates() && (!errors.As(err, &gone) || gone.begun) {
+	failed := &provider.Error{Message: h.source.File + ": " + err.Error(), Cause: err}
+	if gone, ok := errors.AsType[*goneError](err); r.mutates() && (!ok || gone.begun) {
 		failed.Outcome, failed.Lost = provider.Unclear, true
 	}
 	return failed

@@ -2,7 +2,6 @@ package dynamic
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -29,6 +28,9 @@ var pythonHost string
 // maxAnswer is the maximum size of an answer in bytes. The host scripts and readLine enforce it.
 const maxAnswer = 64 << 20
 
+// tailSize is the size of the kept end of the standard error in bytes.
+const tailSize = 2 << 10
+
 // grace is the time that a process gets to exit after its input is closed.
 const grace = 2 * time.Second
 
@@ -44,7 +46,7 @@ type process struct {
 	last    int           // guarded by mu
 	calls   map[int]*call // guarded by mu; calls without an answer, by number
 	why     error         // guarded by mu; why the process was ended or has ended; nil while it runs
-	tail    tail          // the end of the standard error
+	tail    []byte        // the end of the standard error; written by its reader, read after waiting
 	done    chan struct{} // closed when the process and its readers have ended
 	waiting sync.WaitGroup
 }
@@ -149,7 +151,7 @@ func (p *process) wait(ours []*os.File) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.why == nil {
-		p.why = errors.New(exitText(err, p.tail.String()))
+		p.why = errors.New(exitText(err, string(p.tail)))
 	}
 	close(p.done)
 	for n, c := range p.calls {
@@ -351,7 +353,7 @@ func (p *process) readText(r io.Reader, severity string) {
 		line, err := lines.ReadString('\n')
 		if text := strings.TrimRight(line, "\r\n"); text != "" {
 			if severity == "warning" {
-				p.tail.add(text)
+				p.keep(text)
 			}
 			p.tell(nil, severity, text)
 		}
@@ -361,28 +363,11 @@ func (p *process) readText(r io.Reader, severity string) {
 	}
 }
 
-// tail keeps the last tailSize bytes of the added lines. It is safe for concurrent use.
-type tail struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-const tailSize = 2 << 10
-
-func (t *tail) add(line string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.text.Len() > 0 {
-		t.text.WriteByte('\n')
+// keep adds a line to the end of the standard error.
+func (p *process) keep(line string) {
+	if len(p.tail) > 0 {
+		p.tail = append(p.tail, '\n')
 	}
-	t.text.WriteString(line)
-	if excess := t.text.Len() - tailSize; excess > 0 {
-		t.text.Next(excess)
-	}
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.text.String()
+	p.tail = append(p.tail, line...)
+	p.tail = p.tail[max(0, len(p.tail)-tailSize):]
 }

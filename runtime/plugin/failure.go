@@ -20,10 +20,8 @@ func errorOf(err error) *provider.Error {
 	s := status.Convert(err)
 	e := &provider.Error{Message: unframed(s.Message()), Cause: err}
 	switch s.Code() {
-	case codes.Internal, codes.DataLoss, codes.Unknown:
-		e.Outcome = provider.Unclear
-	case codes.Canceled, codes.DeadlineExceeded:
-		// Whichever side gave up, the plugin may have been in the middle of the operation.
+	case codes.Internal, codes.DataLoss, codes.Unknown,
+		codes.Canceled, codes.DeadlineExceeded: // whichever side gave up, the plugin may have begun the operation
 		e.Outcome = provider.Unclear
 	case codes.Unimplemented:
 		e.Unimplemented = true

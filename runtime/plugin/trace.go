@@ -101,14 +101,8 @@ func (t *tracer) hideTree(tree any) any {
 			x[i] = t.hideTree(item)
 		}
 	case map[string]any:
-		secret := x["secret"] == true
-		switch x[wire.SignatureKey] {
-		case wire.SecretSignature:
-			secret = true
-		case wire.OutputSignature:
-		default:
-			secret = false
-		}
+		signature := x[wire.SignatureKey]
+		secret := signature == wire.SecretSignature || signature == wire.OutputSignature && x["secret"] == true
 		for key, item := range x {
 			if secret && key == "value" {
 				x[key] = value.SecretText
