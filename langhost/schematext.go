@@ -55,8 +55,9 @@ func (p *componentPlugin) schemaText(ctx context.Context) ([]byte, error) {
 	return json.Marshal(text)
 }
 
-// describe returns the schema of a resource without its outputs. fallback returns the default of an input; nil for none.
-func describe(description string, inputs *schema.Object, fallback func(*schema.Property) any) componentText {
+// describe returns the schema of a resource without its outputs. fallback returns the default of an input, or nil.
+func describe(description string, inputs *schema.Object,
+	fallback func(*schema.Property) any) componentText {
 	text := componentText{Description: description, InputProperties: map[string]map[string]any{},
 		Properties: map[string]map[string]any{}}
 	for _, prop := range inputs.Properties() {

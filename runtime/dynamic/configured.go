@@ -207,7 +207,8 @@ func compare(t Type, prior, news value.Value) provider.DiffResponse {
 	return response
 }
 
-func (s served) authorsDiff(ctx context.Context, r provider.DiffRequest, codeChanged bool) (provider.DiffResponse, error) {
+func (s served) authorsDiff(ctx context.Context, r provider.DiffRequest, codeChanged bool) (provider.DiffResponse,
+	error) {
 	var result struct {
 		Changes             *bool
 		Replaces, Stables   []string

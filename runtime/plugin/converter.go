@@ -193,7 +193,8 @@ func (s converterServer) GetMapping(ctx context.Context, r *codegen.GetMappingRe
 }
 
 // GetSchema returns the schema of a package.
-func (s converterServer) GetSchema(ctx context.Context, r *codegen.GetSchemaRequest) (*codegen.GetSchemaResponse, error) {
+func (s converterServer) GetSchema(ctx context.Context, r *codegen.GetSchemaRequest) (*codegen.GetSchemaResponse,
+	error) {
 	d := schema.Descriptor{Name: r.GetPackage(), Version: r.GetVersion(), DownloadURL: r.GetDownloadUrl()}
 	if p := r.GetParameterization(); p != nil {
 		d.Parameterization = &schema.Parameterization{Name: p.GetName(), Version: p.GetVersion(), Value: p.GetValue()}
