@@ -18,8 +18,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// Opener returns the manager that can open the secrets of a state. It is called at most once for a text, and only if
-// the text names a secrets provider. It need not ask for a key before Decrypt is called.
+// Opener returns the manager that can open the secrets of a state. It is called at most once per state, and only if the
+// state names a secrets provider. The manager need not obtain its key before Decrypt is called.
 type Opener func(p SecretsProvider) (secrets.Manager, error)
 
 // VersionError is returned for a state with an unknown version or feature (F5.2, F0.2).
@@ -28,7 +28,7 @@ type VersionError struct {
 	Feature string // empty if the version is unknown
 }
 
-// Error names the version or the feature.
+// Error names the version or the feature that is not supported.
 func (e *VersionError) Error() string {
 	if e.Feature != "" {
 		return fmt.Sprintf("the state uses the feature %q, which is not supported by this build; a newer one may know it",
@@ -41,8 +41,8 @@ func (e *VersionError) Error() string {
 var knownFeatures = [...]string{"refreshBeforeUpdate", "views", "hooks", "taint", "replaceWith",
 	"extensionParameterization", "snippets-prototype", "byteString"}
 
-// Decode reads a deployment (F5.3). With a nil open, secrets stay sealed (F4.16); see SealedText. Faults of the text
-// are *SyntaxError.
+// Decode reads a deployment (F5.3). With a nil open, secrets stay sealed (F4.16); see SealedText. It returns a
+// *SyntaxError for malformed text.
 func Decode(data []byte, open Opener) (*Snapshot, error) {
 	d := newDecoder(string(data), open)
 	s := d.deployment()
@@ -59,8 +59,8 @@ func DecodeCheckpoint(data []byte, open Opener) (*Checkpoint, error) {
 	return newDecoder(borrowed(data), open).document("checkpoint")
 }
 
-// Readable checks that DecodeCheckpoint can read a state file, and returns the same error. It reads the text with
-// sealed secrets and keeps nothing, so it needs little memory and the time of one scan.
+// Readable returns the error that DecodeCheckpoint would return without an Opener. It keeps no values, so it needs
+// little memory and the time of one scan.
 func Readable(data []byte) error {
 	d := newDecoder(borrowed(data), nil)
 	d.skim = true
@@ -68,13 +68,14 @@ func Readable(data []byte) error {
 	return err
 }
 
-// ReadableResource checks that DecodeResource can read a resource, like Readable.
+// ReadableResource returns the error that DecodeResource would return without a manager.
 func ReadableResource(data []byte) error { return skimmed(data, func(d *decoder) { d.resource() }) }
 
-// ReadableOperation checks that DecodeOperation can read a pending operation, like Readable.
+// ReadableOperation returns the error that DecodeOperation would return without a manager.
 func ReadableOperation(data []byte) error { return skimmed(data, func(d *decoder) { d.operation() }) }
 
-// skimmers is a pool of decoders with grown stacks for skimmed, which is called for each record of a journal.
+// skimmers is a pool of decoders for skimmed, which is called for each record of a journal. It saves growing the stacks
+// anew.
 var skimmers = sync.Pool{New: func() any { return &decoder{blind: true, skim: true} }}
 
 func skimmed(data []byte, read func(d *decoder)) error {
@@ -83,7 +84,7 @@ func skimmed(data []byte, read func(d *decoder)) error {
 	read(d)
 	d.End()
 	err := d.Err
-	// Keep the stacks, without any reference to data in them.
+	// Keep the stacks, but drop their references to data.
 	clear(d.keys[:cap(d.keys)])
 	clear(d.path[:cap(d.path)])
 	clear(d.values[:cap(d.values)])
@@ -92,7 +93,7 @@ func skimmed(data []byte, read func(d *decoder)) error {
 	return err
 }
 
-// borrowed returns data as a text without copying. data must not change while the text or a part of it is in use.
+// borrowed returns data as a string without copying. data must not change while any part of the string is in use.
 func borrowed(data []byte) string { return unsafe.String(unsafe.SliceData(data), len(data)) }
 
 // DecodeExport reads the format of stack export and stack import (F5.17), like Decode.
@@ -118,7 +119,7 @@ func DecodeOperation(data []byte, m secrets.Manager) (Operation, error) {
 	return decodeOne(data, m, (*decoder).operation)
 }
 
-// decodeOne reads one record. m opens its secrets; a nil m leaves them sealed.
+// decodeOne reads the whole of data with read.
 func decodeOne[T any](data []byte, m secrets.Manager, read func(*decoder) T) (T, error) {
 	d := decoder{Scanner: newScanner(string(data)), manager: m, blind: m == nil}
 	v := read(&d)
@@ -130,11 +131,11 @@ func newDecoder(text string, open Opener) *decoder {
 	return &decoder{Scanner: newScanner(text), blind: open == nil, open: open}
 }
 
-// document reads the file around a deployment, whose member is "checkpoint" or "deployment".
+// document reads a versioned file. member is "checkpoint" for a state file and "deployment" for an export.
 func (d *decoder) document(member string) (*Checkpoint, error) {
 	c := &Checkpoint{Version: -1}
 	var features []string
-	found, late := false, -1 // late is the position of the member, if version and features follow it
+	found, late := false, -1 // late is the position of the member if it is read last, after version and features
 	body := func() {
 		if d.supported(c.Version, features); member == "deployment" {
 			c.Snapshot = d.deployment()
@@ -188,12 +189,12 @@ func (d *decoder) document(member string) (*Checkpoint, error) {
 	}
 	c.Version = max(c.Version, 0)
 	if c.Snapshot != nil && d.blind && c.Version >= latestFeatureVersion && slices.Contains(features, "byteString") {
-		c.Snapshot.ByteStrings = true // possibly inside of a sealed secret
+		c.Snapshot.ByteStrings = true // a sealed secret may contain one
 	}
 	return c, nil
 }
 
-// version reads a whole number from 0; any other value is an unknown version.
+// version reads a whole number from 0. Other numbers give a *VersionError.
 func (d *decoder) version() int {
 	n := d.Number()
 	if n < 0 || n != math.Trunc(n) || n > math.MaxInt32 {
@@ -207,7 +208,7 @@ func (d *decoder) supported(version int, features []string) {
 		d.Stop(&VersionError{Version: version})
 	}
 	if version < latestFeatureVersion {
-		return // then features have no meaning (F0.1)
+		return // older versions have no features (F0.1)
 	}
 	for _, f := range features {
 		if !slices.Contains(knownFeatures[:], f) {
@@ -230,13 +231,13 @@ func (d *decoder) checkpoint(c *Checkpoint) {
 		default:
 			c.UnknownInCheck = keep(c.UnknownInCheck, key, d.Raw())
 			if key == "version" {
-				delete(c.UnknownInCheck, key) // of a file of version 0, the checkpoint itself
+				delete(c.UnknownInCheck, key) // in version 0 the file itself is the checkpoint
 			}
 		}
 	})
 }
 
-// keep records the raw JSON of an unknown member, so that it is written again; nil is no member.
+// keep adds the raw JSON of an unknown member to m, so that it is written again, and returns m. A nil raw is ignored.
 func keep(m map[string]json.RawMessage, key string, raw json.RawMessage) map[string]json.RawMessage {
 	if raw == nil {
 		return m
@@ -248,7 +249,7 @@ func keep(m map[string]json.RawMessage, key string, raw json.RawMessage) map[str
 	return m
 }
 
-// deployment reads D (F5.3). Resources that come before the text says how their secrets are kept are read at the end.
+// deployment reads a deployment (F5.3). Resources and operations that precede secrets_providers are read at the end.
 func (d *decoder) deployment() *Snapshot {
 	s := &Snapshot{}
 	later := map[string]int{}
@@ -326,7 +327,7 @@ func (d *decoder) opened(p *SecretsProvider) {
 	}
 }
 
-// ciphertexts returns the texts under keys of that name, of which some may be parts of something else.
+// ciphertexts returns the strings of all members named ciphertext. Some may be ordinary data.
 func ciphertexts(text string) (list []string) {
 	const key = `"ciphertext":`
 	for {
@@ -418,7 +419,7 @@ func (d *decoder) momentPointer() *time.Time {
 	return &t
 }
 
-// resource reads the members of F5.8, in any order.
+// resource reads a resource (F5.8), whose members may be in any order.
 func (d *decoder) resource() *Resource {
 	r := &Resource{}
 	if d.skim {
@@ -433,10 +434,10 @@ func (d *decoder) resource() *Resource {
 	return r
 }
 
-// noProperties are the properties of a resource without any in the text.
+// noProperties is the empty map, for resources without inputs or outputs.
 var noProperties = value.EmptyMap()
 
-// texts reads a list of strings; nil if nothing is kept.
+// texts reads a list of strings; it returns nil while skimming.
 func texts[T ~string](d *decoder) []T {
 	if d.skim {
 		d.List(func() { d.Optional() })
@@ -445,7 +446,7 @@ func texts[T ~string](d *decoder) []T {
 	return jsontext.Texts[T](d.Scanner)
 }
 
-// textMap reads an object of lists of strings; nil if nothing is kept.
+// textMap reads an object of lists of strings; it returns nil while skimming.
 func textMap[T ~string](d *decoder) map[string][]T {
 	if d.skim {
 		d.Object(func(string) { texts[T](d) })
@@ -573,10 +574,11 @@ func (d *decoder) timeouts(r *Resource) {
 // SyntaxError is returned for a state file that is not valid JSON or does not have the form of a state.
 type SyntaxError = jsontext.Error
 
-// newScanner reads a state file, which may begin with a byte order mark.
+// newScanner returns a scanner for a state file, which may begin with a byte order mark. Text that is not UTF-8 is an
+// error.
 func newScanner(text string) *jsontext.Scanner {
 	s := jsontext.New(text, jsontext.Options{MaxDepth: maxDepth})
-	if !utf8.ValidString(text) { // a replacement would change an ID or a name
+	if !utf8.ValidString(text) { // replacing the bytes would change IDs or names
 		for i, r := range text {
 			if _, size := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && size == 1 {
 				s.FailAt(i, "byte 0x%02x is not UTF-8: the file is damaged, or was written in another encoding", text[i])
@@ -590,8 +592,8 @@ func newScanner(text string) *jsontext.Scanner {
 	return s
 }
 
-// FindResource returns a resource of a state file without decoding the others; nil if there is none. A resource pending
-// deletion is returned only if there is no other. Secrets stay sealed.
+// FindResource returns the resource with the URN u from a state file without decoding the others; nil if there is none.
+// It prefers a resource that is not pending deletion. Secrets stay sealed.
 func FindResource(data []byte, u urn.URN) (*Resource, error) {
 	var found *Resource
 	member := func(text []byte, name string, fn func(value []byte) error) error {

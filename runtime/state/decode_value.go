@@ -17,19 +17,19 @@ import (
 // decoder reads values and resources with a scanner.
 type decoder struct {
 	*jsontext.Scanner
-	open    Opener          // gives the manager that the text names
+	open    Opener          // returns the manager for the secrets provider in the text
 	manager secrets.Manager // opens secrets
-	blind   bool            // leaves secrets sealed (F4.16)
-	inner   bool            // inside of a secret's plain text (F4.7)
+	blind   bool            // secrets stay sealed (F4.16)
+	inner   bool            // the text is the plain text of a secret (F4.7)
 	bytes   bool            // a string that is not UTF-8 was read
-	skim    bool            // reads everything by the same rules and keeps nothing, see Readable
+	skim    bool            // values are checked but not kept; see Readable
 
-	scope   urn.URN
-	path    []string
-	keys    []string // stack of the keys of the objects being read
-	values  []value.Value
-	lastKey []string // keys of objects read before, to share them: states repeat the same few shapes
-	skimmed Resource // the one that is being skimmed
+	scope   urn.URN       // the resource being read, for errors and Memory
+	path    []string      // path to the value being read, for errors
+	keys    []string      // stack of the keys of the objects being read
+	values  []value.Value // stack of the members and items being read
+	lastKey []string      // keys of the last object, shared with the next one: states repeat the same few shapes
+	skimmed Resource      // reused for every resource while skimming
 }
 
 func (d *decoder) value() value.Value {
@@ -39,7 +39,7 @@ func (d *decoder) value() value.Value {
 		case d.skim:
 			return value.Null
 		case s == unknownText:
-			return value.Unknown(value.KindAny) // the type was lost when it was written (F1.19)
+			return value.Unknown(value.KindAny) // the state does not record its type (F1.19)
 		default:
 			return value.String(s)
 		}
@@ -73,8 +73,8 @@ func (d *decoder) list() value.Value {
 	return value.List(items...)
 }
 
-// object reads a map or one of the special values. Members are gathered on stacks, so that each map costs two exact
-// allocations, or one if its keys were seen just before.
+// object reads a map or a special value. Members are collected on stacks, so that each map costs two exact allocations,
+// or one if its keys equal those of the previous object.
 func (d *decoder) object() value.Value {
 	keyBase, base, sign := len(d.keys), len(d.values), -1
 	start := d.Pos
@@ -84,7 +84,7 @@ func (d *decoder) object() value.Value {
 		}
 		d.path = append(d.path, key)
 		skim := d.skim
-		d.skim = skim && sign < 0 // the content determines a special value
+		d.skim = skim && sign < 0 // special needs the members after the signature
 		v := d.member(sign)
 		d.skim = skim
 		d.path = d.path[:len(d.path)-1]
@@ -97,7 +97,7 @@ func (d *decoder) object() value.Value {
 		return value.Null
 	}
 	switch {
-	case sign > 0 && d.skim: // the members before the signature are needed after all
+	case sign > 0 && d.skim: // read again: special also needs the members before the signature
 		d.skim = false
 		defer func() { d.skim = true }()
 		d.Pos = start
@@ -118,7 +118,8 @@ func (d *decoder) object() value.Value {
 	return value.MapOf(entries...)
 }
 
-// member reads one member's value. The text members of special values may happen to be the unknown sentinel.
+// member reads the value of a member. sign is not negative once the object's signature was read; from then on a string
+// is never the sentinel of an unknown value.
 func (d *decoder) member(sign int) value.Value {
 	if sign >= 0 && d.Next() == '"' {
 		return value.String(d.Text())
@@ -133,7 +134,7 @@ func (d *decoder) sharedKeys(keys []string) []string {
 	return d.lastKey
 }
 
-// members of a special value by name.
+// members are the members of a special value. The last of equal keys counts.
 type members struct {
 	keys   []string
 	values []value.Value
@@ -148,7 +149,7 @@ func (m members) get(key string) value.Value {
 	return value.Null
 }
 
-// text returns a text member. A string equal to the unknown sentinel counts as that string.
+// text returns a string member. The sentinel of an unknown value counts as an ordinary string.
 func (m members) text(key string) (string, bool) {
 	v := m.get(key)
 	if !v.IsKnown() {
@@ -196,7 +197,7 @@ func assetOf(m members) *value.Asset {
 	a.URI, _ = m.text("uri")
 	a.Text, a.HasText = m.text("text")
 	if a.Path == "" && a.URI == "" && a.Hash == emptyAssetHash {
-		a.HasText = true // an empty text is omitted (F1.8)
+		a.HasText = true // writers omit an empty text (F1.8)
 	}
 	return a
 }
@@ -229,7 +230,7 @@ func (d *decoder) reference(start int, m members) value.Value {
 	r := &value.ResourceRef{URN: urn.URN(text)}
 	r.PackageVersion, _ = m.text("packageVersion")
 	id := m.get("id")
-	if wrapped, ok := id.Lookup("V"); ok { // an old defect (F1.7)
+	if wrapped, ok := id.Lookup("V"); ok { // written by old versions of Pulumi (F1.7)
 		if id = wrapped; id.Is(value.KindMap) {
 			id = value.String("")
 		}
@@ -270,7 +271,7 @@ func (d *decoder) secret(start int, m members) value.Value {
 	return d.plain(start, opened)
 }
 
-// plain reads a secret's plain text. Its error does not show the text.
+// plain reads a secret's plain text. Errors do not contain the text.
 func (d *decoder) plain(start int, plaintext string) value.Value {
 	inner := decoder{Scanner: newScanner(plaintext), inner: true}
 	inner.Depth = d.Depth

@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// Manual edits: each function returns a new snapshot and modifies none.
+// The functions in this file edit a state. They return a new snapshot and do not modify the old one.
 
 // MissingError is returned when a snapshot has no resource with that URN.
 type MissingError struct{ URN urn.URN }
@@ -40,14 +40,14 @@ type ProtectedError struct{ URN urn.URN }
 // Error names the resource.
 func (e *ProtectedError) Error() string { return fmt.Sprintf("the resource %s is protected", e.URN) }
 
-// RemoveOptions control what may be removed from a state.
+// RemoveOptions are the options of Without.
 type RemoveOptions struct {
-	Force      bool // also protected resources, and entries pending deletion with the same URN
-	Dependents bool // also dependants
+	Force      bool // also remove protected resources, and all resources with the same URN
+	Dependents bool // also remove dependants
 }
 
-// Without takes resources out of the state; what they are in the world stays as it is. A *MissingError, *InUseError or
-// *ProtectedError refuses that.
+// Without returns the snapshot without the named resources, and the URNs that were removed. It does not delete the
+// resources themselves. It returns a *MissingError, *InUseError or *ProtectedError if a resource cannot be removed.
 func (s *Snapshot) Without(urns []urn.URN, o RemoveOptions) (*Snapshot, []urn.URN, error) {
 	named := map[urn.URN]bool{}
 	for _, u := range urns {
@@ -102,8 +102,8 @@ func (s *Snapshot) Without(urns []urn.URN, o RemoveOptions) (*Snapshot, []urn.UR
 	return &next, removed, nil
 }
 
-// WithEach calls change with a copy of each named resource, or of every one if urns is nil. It skips entries pending
-// deletion.
+// WithEach calls change with a copy of each named resource, or of every resource if urns is nil, and returns a snapshot
+// with the copies. It skips resources pending deletion. It returns a *MissingError for a URN without a resource.
 func (s *Snapshot) WithEach(urns []urn.URN, change func(*Resource)) (*Snapshot, error) {
 	left := map[urn.URN]bool{}
 	for _, u := range urns {
@@ -128,7 +128,7 @@ func (s *Snapshot) WithEach(urns []urn.URN, change func(*Resource)) (*Snapshot, 
 	return &next, nil
 }
 
-// Renamed renames a resource and all references to it.
+// Renamed returns the snapshot with a resource renamed in its URN and in all references to it.
 func (s *Snapshot) Renamed(u urn.URN, name string) (*Snapshot, error) {
 	found := false
 	now := urn.URN(strings.TrimSuffix(string(u), u.Name()) + name)
@@ -144,12 +144,12 @@ func (s *Snapshot) Renamed(u urn.URN, name string) (*Snapshot, error) {
 	return s.rewritten(renames{u: now}.of), nil
 }
 
-// OfStack returns the snapshot for a stack with another name: every URN has that name (F6.14).
+// OfStack returns the snapshot with every URN moved to another project and stack (F6.14).
 func (s *Snapshot) OfStack(project, stack string) *Snapshot {
 	return s.rewritten(func(u urn.URN) urn.URN { return movedURN(u, project, stack) })
 }
 
-// movedURN returns a URN in another stack, with the root stack renamed.
+// movedURN returns u with another project and stack. The root stack also gets the new name.
 func movedURN(u urn.URN, project, stack string) urn.URN {
 	switch {
 	case u == "":

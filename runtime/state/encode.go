@@ -21,22 +21,22 @@ import (
 type Checkpoint struct {
 	Stack    string          // fully qualified name
 	Config   json.RawMessage // only in old files, preserved
-	Snapshot *Snapshot       // nil for a stack that was never written, see F6.6
-	Version  int             // as read; ignored when writing, the content decides (F5.2)
+	Snapshot *Snapshot       // nil for a new stack without a deployment (F6.6)
+	Version  int             // as read; when writing, the content determines the version (F5.2)
 
 	Unknown        map[string]json.RawMessage // unknown keys beside "checkpoint", preserved (F0.3)
 	UnknownInCheck map[string]json.RawMessage // unknown keys inside "checkpoint", preserved
 }
 
 // Encode returns the deployment JSON of a snapshot (F5.3): compact, without HTML escaping or final newline (F0.4). m
-// seals secrets and gives the secrets provider to write. With a nil m, the snapshot's SecretsProvider is written, and
-// only sealed secrets can be.
+// seals secrets and determines the secrets provider in the text. With a nil m, the text has the snapshot's
+// SecretsProvider, and secrets that are not sealed are an error.
 func Encode(s *Snapshot, m secrets.Manager) ([]byte, error) {
 	return encodeDeployment(s, Sealed(m), func(*encoder, []string) {})
 }
 
-// EncodeCheckpoint returns the JSON of a state file (F5.1), in the form of Encode. Without a snapshot it is the stub of
-// a new stack, with version 0 (F6.6).
+// EncodeCheckpoint returns the JSON of a state file (F5.1), formatted like Encode. Without a snapshot it returns the
+// stub for a new stack, with version 0 (F6.6).
 func EncodeCheckpoint(c *Checkpoint, m secrets.Manager) ([]byte, error) {
 	head := func(e *encoder, features []string) {
 		e.open()
@@ -81,7 +81,7 @@ func EncodeExport(s *Snapshot, f Form) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// EncodeUntyped is EncodeExport in the form of Encode.
+// EncodeUntyped returns the content of EncodeExport, formatted like Encode.
 func EncodeUntyped(s *Snapshot, f Form) ([]byte, error) {
 	text, err := encodeDeployment(s, f, func(e *encoder, features []string) {
 		e.open()
@@ -113,17 +113,16 @@ func AppendResource(dst []byte, r *Resource, f Form) ([]byte, error) {
 	return e.buf, e.err
 }
 
-// roomFor estimates the size of a resource's JSON in bytes. Without it a large text would be copied each time the
-// buffer grows.
+// roomFor estimates the size of a resource's JSON in bytes, to avoid copying a large buffer each time it grows.
 func roomFor(r *Resource) int64 {
 	const small, most = 1024, 1 << 30
 	n := value.Size(r.Inputs, most) + value.Size(r.Outputs, most)
 	return small + n + n/16
 }
 
-// encodeDeployment writes a deployment after the text that head writes; head gets the features in use, in order. The
-// secrets provider precedes the resources, but whether it is needed is known only after they are written. They are most
-// of the text and are not copied, so encodeDeployment leaves space before them.
+// encodeDeployment writes a deployment. head writes the text in front of it and gets the features in use, sorted. The
+// features and the secrets provider, which precede the resources, are known only after the resources are written. To
+// avoid copying the resources, encodeDeployment leaves space before them.
 func encodeDeployment(s *Snapshot, f Form, head func(e *encoder, features []string)) ([]byte, error) {
 	const space = 4096
 	room := int64(space + 512 + len(s.Metadata) + len(s.Snippets) + len(s.Extensions))
@@ -182,14 +181,14 @@ func encodeDeployment(s *Snapshot, f Form, head func(e *encoder, features []stri
 	front.manifest(s.Manifest)
 	front.provider(provider)
 	n := len(front.buf)
-	if n > space { // an unusually long one
+	if n > space { // unusually long
 		return append(front.buf, e.buf[space:]...), nil
 	}
 	copy(e.buf[space-n:], front.buf)
 	return e.buf[space-n:], nil
 }
 
-// provider returns the secrets_providers to write after everything else was written by e.
+// provider returns the secrets provider to write. e has already written everything else.
 func (s *Snapshot) provider(e *encoder) (*SecretsProvider, error) {
 	m := e.form.manager
 	if m == nil || m.Type() == "" {
@@ -206,7 +205,7 @@ func (s *Snapshot) provider(e *encoder) (*SecretsProvider, error) {
 	return now, nil
 }
 
-// features adds the features of F5.2 that a file with r needs.
+// features sets the features that a file with r needs (F5.2).
 func (r *Resource) features(used map[string]bool) {
 	mark := func(name string, is bool) {
 		if is {
@@ -271,7 +270,7 @@ func (e *encoder) operation(op Operation) {
 	e.close()
 }
 
-// resource writes the members in the order of F5.8.
+// resource writes a resource, with its members in the order of F5.8.
 func (e *encoder) resource(r *Resource) {
 	e.scope = r.URN
 	if !utf8.ValidString(string(r.URN)) || !utf8.ValidString(r.ID) {
@@ -325,8 +324,8 @@ func (e *encoder) resource(r *Resource) {
 	e.close()
 }
 
-// properties writes inputs or outputs. In a file only their members can be secret, so a secret map makes all of them
-// secret.
+// properties writes inputs or outputs. In a file only their members can be secret, so a secret map is written with all
+// its members secret.
 func (e *encoder) properties(name string, v value.Value) {
 	if v.Len() == 0 || !v.Is(value.KindMap) {
 		return
@@ -374,7 +373,7 @@ func (w *jsonWriter) open() { w.buf = append(w.buf, '{') }
 
 func (w *jsonWriter) close() { w.buf = append(w.buf, '}') }
 
-// key starts a member; the preceding text determines the comma.
+// key starts a member, after a comma unless it is the first of its object.
 func (w *jsonWriter) key(name string) {
 	if n := len(w.buf); n > 0 && w.buf[n-1] != '{' {
 		w.buf = append(w.buf, ',')

@@ -11,20 +11,20 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// encoder appends JSON to a buffer. The first fault stays in err.
+// encoder appends JSON to a buffer. err is the first error.
 type encoder struct {
 	jsonWriter
 	err error
 
 	bytes   bool           // a string that is not UTF-8 was written (F5.2)
-	sealed  bool           // a secret was written that was left sealed when it was read
-	scope   urn.URN        // whose secrets are being sealed, see Remembering
-	repeats map[string]int // how often a plain text was sealed within the scope
-	path    []string       // to the value being written, for errors
-	depth   int            // of lists, maps and archives around it
+	sealed  bool           // a secret that Decode left sealed was written
+	scope   urn.URN        // the resource being written; see Remembering
+	repeats map[string]int // number of secrets sealed within the scope, by plain text
+	path    []string       // path to the value being written, for errors
+	depth   int            // number of lists, maps and archives around that value
 }
 
-// AppendValue appends v's state JSON (F1.19) to dst. Unknowns become the string sentinel; dependencies are lost.
+// AppendValue appends v's state JSON (F1.19) to dst. Unknown values become the sentinel string; dependencies are lost.
 func AppendValue(dst []byte, v value.Value, f Form) ([]byte, error) {
 	e := encoder{jsonWriter: jsonWriter{form: f, buf: dst}}
 	e.value(v)
@@ -45,7 +45,7 @@ func (e *encoder) value(v value.Value) {
 	e.public(v)
 }
 
-// public writes v regardless of its own secret mark; parts inside are written with theirs.
+// public writes v without its own secret mark. Secrets inside v stay secret.
 func (e *encoder) public(v value.Value) {
 	if !v.IsKnown() {
 		e.buf = append(e.buf, `"`+unknownText+`"`...)
@@ -96,7 +96,8 @@ func (e *encoder) string(s string) {
 	e.buf = append(e.buf, `"}`...)
 }
 
-// enter steps into a list, a map or an archive. It returns false at a depth that a decoder would refuse.
+// enter increments the depth for a list, a map or an archive. It returns false after an error, which includes a depth
+// that a decoder would refuse.
 func (e *encoder) enter() bool {
 	if e.depth++; e.depth > value.MaxDepth+1 {
 		e.fail(fmt.Errorf("%s is nested more than %d deep", e.where(), value.MaxDepth))
@@ -122,14 +123,14 @@ func (e *encoder) list(v value.Value) {
 	e.buf = append(e.buf, ']')
 }
 
-// entries writes a map's entries; all of them as secrets if secret is set.
+// entries writes a map's entries. If secret is set, it writes all of them as secrets.
 func (e *encoder) entries(v value.Value, secret bool) {
 	defer e.leave()
 	if !e.enter() {
 		return
 	}
 	for i, key := range v.Keys() {
-		if key == signatureKey { // it would be read as another value, or not at all (F1.10)
+		if key == signatureKey { // a decoder would read it as a special value or refuse it (F1.10)
 			e.fail(fmt.Errorf("%s has an unrecognized signature: the key %q is reserved", e.where(), key))
 			return
 		}
@@ -151,7 +152,7 @@ func (e *encoder) entries(v value.Value, secret bool) {
 func (e *encoder) asset(a *value.Asset) {
 	hash := a.Hash
 	if hash == "" && a.HasText && a.Text == "" {
-		hash = emptyAssetHash // otherwise it would be read as omitted content (F1.8)
+		hash = emptyAssetHash // a decoder takes an empty text without this hash for missing content (F1.8)
 	}
 	e.signature(assetSignature)
 	if hash != "" {
@@ -249,8 +250,8 @@ func (e *encoder) secret(v value.Value) {
 	e.buf = append(e.buf, '}')
 }
 
-// plaintext returns the JSON text to seal: escaped for HTML as in Pulumi, with the plain text of inner secrets as
-// "ciphertext" (F4.7). The same text as Pulumi's lets an unchanged secret keep its ciphertext.
+// plaintext returns the JSON text to seal: escaped for HTML, with the plain text of inner secrets as "ciphertext"
+// (F4.7). It equals Pulumi's text, so that an unchanged secret keeps its ciphertext.
 func (e *encoder) plaintext(v value.Value) string {
 	inner := encoder{jsonWriter: jsonWriter{form: Form{secrets: innerSecrets, html: true}}, path: e.path, scope: e.scope,
 		depth: e.depth}
@@ -280,7 +281,7 @@ func (e *encoder) seal(plaintext string) (string, error) {
 	}
 }
 
-// where names the value that is being written.
+// where describes the value being written, for errors.
 func (e *encoder) where() string {
 	text := "the value"
 	if len(e.path) > 0 {
@@ -292,7 +293,7 @@ func (e *encoder) where() string {
 	return text
 }
 
-// place names what is being written without showing it.
+// place describes the secret being written, for errors.
 func (e *encoder) place() string { return place(e.scope, e.path) }
 
 func place(scope urn.URN, path []string) string {

@@ -5,11 +5,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// Form describes how secrets appear in JSON. The zero Form is an error for secrets that are not sealed.
+// Form describes how secrets appear in JSON. The zero Form is Sealed(nil).
 type Form struct {
 	manager secrets.Manager
 	secrets secretForm
-	html    bool // escape <, > and & like Go's encoder by default
+	html    bool // escape <, > and &, as Go's encoder does by default
 }
 
 type secretForm uint8
@@ -19,14 +19,15 @@ const (
 	showSecrets
 	markSecrets
 	maskSecrets
-	innerSecrets // inside of a secret's plain text (F4.7)
+	innerSecrets // inside a secret's plain text (F4.7)
 )
 
-// Sealed returns the form of files: {signature, "ciphertext"} by m (F4.7). With a nil m only secrets that Decode left
-// sealed can be written.
+// Sealed returns the form of state files: {signature, "ciphertext"}, sealed by m (F4.7). With a nil m only secrets that
+// Decode left sealed can be written.
 func Sealed(m secrets.Manager) Form { return Form{manager: m} }
 
-// Shown returns the form with secrets as plain text: {signature, "plaintext"} (F4.8). Only for a user who asked for it.
+// Shown returns the form with secrets as plain text: {signature, "plaintext"} (F4.8). Use it only if the user asked for
+// plain text.
 func Shown() Form { return Form{secrets: showSecrets} }
 
 // Marked returns the form of events: {signature, "ciphertext": "[secret]"} (F7.6).
@@ -56,5 +57,5 @@ const (
 	latestFeatureVersion = 4
 )
 
-// Sealer is a stack's secrets manager, for code that stores snapshots and uses no other part of package secrets.
+// Sealer is a stack's secrets manager. Code that only stores snapshots needs no import of package secrets.
 type Sealer = secrets.Manager

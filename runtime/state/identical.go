@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// Identical reports whether two resources are the same in a state file, with secrets compared by their plain texts. It
-// may return false if only marks differ.
+// Identical reports whether two resources give the same state file, with secrets compared by plain text. It may return
+// false if only marks that a state file does not record differ.
 func Identical(a, b *Resource) bool {
 	return a == b || a.URN == b.URN && a.Type == b.Type && a.Custom == b.Custom && a.ID == b.ID &&
 		identicalProperties(a.Inputs, b.Inputs) && identicalProperties(a.Outputs, b.Outputs) &&

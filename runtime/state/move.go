@@ -8,24 +8,23 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// Move describes what to move from one stack to another.
+// Move describes a move of resources to another stack.
 type Move struct {
-	URNs           []urn.URN // also moves their children
-	IncludeParents bool      // and their parents, which otherwise stay
-	Project, Stack string    // where to
+	URNs           []urn.URN // the resources to move, with their children
+	IncludeParents bool      // also move their parents
+	Project, Stack string    // the target stack
 }
 
-// Moved is the result of a move: both snapshots, and the removed references between resources that are in different
-// stacks now.
+// Moved is the result of a move.
 type Moved struct {
 	Source, Target *Snapshot
-	Resources      []urn.URN // under their former URNs
-	Broken         []string
+	Resources      []urn.URN // former URNs of the moved resources
+	Broken         []string  // messages about removed references between the stacks
 }
 
-// Apply moves resources. Their providers are copied, unless the target has equal ones. References to resources that
-// do not move are dropped; a resource without a parent in its new stack becomes a child of the stack itself. A name
-// that the target has already, and a root stack, are errors.
+// Apply moves resources from source to target. It copies their providers unless the target has equal ones, and removes
+// references between the stacks. A resource without a parent in its new stack becomes a child of the root stack. Apply
+// returns an error for a URN that the target already has, and for a root stack.
 func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
 	moving, err := m.chosen(source)
 	if err != nil {
@@ -85,7 +84,7 @@ func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
 	return out, next.Verify()
 }
 
-// chosen returns the resources to move: the named ones, their children and, if requested, their parents.
+// chosen returns the URNs to move: the named resources, their descendants and, if requested, their ancestors.
 func (m Move) chosen(s *Snapshot) (map[urn.URN]bool, error) {
 	moving := map[urn.URN]bool{}
 	parents := map[urn.URN]urn.URN{}
@@ -116,7 +115,7 @@ func (m Move) chosen(s *Snapshot) (map[urn.URN]bool, error) {
 	return moving, nil
 }
 
-// providers returns the references to providers of the moved resources.
+// providers returns the provider references of the moved resources.
 func (m Move) providers(s *Snapshot, moving map[urn.URN]bool) map[string]bool {
 	refs := map[string]bool{}
 	for _, r := range s.Resources {
@@ -127,8 +126,8 @@ func (m Move) providers(s *Snapshot, moving map[urn.URN]bool) map[string]bool {
 	return refs
 }
 
-// copyProvider copies a provider into the target, and returns the copy. If the target has a provider with that URN, it
-// is kept: it must be the same or have the same inputs, like the default providers of two stacks.
+// copyProvider copies a provider into the target and returns the copy. If the target already has a provider with the
+// new URN, copyProvider returns that one; it is an error if both its ID and its inputs differ.
 func (m Move) copyProvider(p *Resource, target *Snapshot, there map[urn.URN]bool) (*Resource, error) {
 	now := m.moved(p)
 	if p.Parent != "" {
@@ -151,8 +150,8 @@ func (m Move) copyProvider(p *Resource, target *Snapshot, there map[urn.URN]bool
 	return now, nil
 }
 
-// cut returns r without references to resources that far reports to be in the other stack. A parent there is replaced
-// by the stack itself; the provider stays.
+// cut returns r without references to resources in the other stack, which far reports. A parent in the other stack is
+// replaced by the root stack. The provider reference stays.
 func (m Move) cut(r *Resource, far func(urn.URN) bool, out *Moved) *Resource {
 	provider, _ := urn.ParseReference(r.Provider)
 	return r.MapURNs(func(ref Ref) urn.URN {
@@ -171,7 +170,7 @@ func (m Move) cut(r *Resource, far func(urn.URN) bool, out *Moved) *Resource {
 	})
 }
 
-// moved returns r with the URNs of the target stack.
+// moved returns r with all its URNs moved to the target stack.
 func (m Move) moved(r *Resource) *Resource {
 	return rewritten(r, func(u urn.URN) urn.URN { return movedURN(u, m.Project, m.Stack) })
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// RefKind is the field of a resource that refers to another one, as messages name it.
+// RefKind is the kind of a reference: the field that holds it, as named in messages.
 type RefKind string
 
 // The kinds of references.
@@ -25,13 +25,13 @@ const (
 // Ref is a reference of a resource to another one.
 type Ref struct {
 	Kind     RefKind
-	Property string // of RefProperty
+	Property string // for RefProperty: the name of the property
 	URN      urn.URN
 }
 
-// MapURNs returns r with the URN of each reference replaced by the result of change, which is called in a fixed order;
-// an empty result removes the reference, and a property without remaining dependencies (E6.37). The URN and the aliases
-// of r itself are not references. It returns r itself, not a copy, if nothing changes.
+// MapURNs returns r with the URN of each reference replaced by the result of change, which is called in a fixed order.
+// An empty result removes the reference; a property without remaining dependencies is removed too (E6.37). The URN and
+// the aliases of r are not references. If nothing changes, MapURNs returns r itself.
 func (r *Resource) MapURNs(change func(Ref) urn.URN) *Resource {
 	changed := false
 	one := func(kind RefKind, property string, u urn.URN) urn.URN {
@@ -89,8 +89,8 @@ func (r *Resource) MapURNs(change func(Ref) urn.URN) *Resource {
 	return c.Clone()
 }
 
-// AllDependencies calls fn for the URN of everything that r depends on in any way (E1.47): its provider, parent,
-// dependencies, property dependencies, deletedWith and replaceWith. A URN may be repeated.
+// AllDependencies calls fn for the URN of every resource that r depends on (E1.47): its provider, parent, dependencies,
+// property dependencies, deletedWith and replaceWith. A URN may be repeated.
 func (r *Resource) AllDependencies(fn func(urn.URN)) {
 	if r.Provider != "" {
 		if ref, err := urn.ParseReference(r.Provider); err == nil {
@@ -116,10 +116,9 @@ func (r *Resource) AllDependencies(fn func(urn.URN)) {
 	}
 }
 
-// Normalize is s with every reference through an alias replaced by the current URN and the aliases dropped (E6.32,
-// F5.14): the URNs of children whose parent was renamed are made anew, also of those that were not visited yet. s
-// itself is not modified, and is returned when there is nothing to do. Two resources that claim one alias are an
-// *IntegrityError.
+// Normalize returns s with every reference through an alias replaced by the current URN, and without aliases (E6.32,
+// F5.14). Descendants of a renamed resource get new URNs, even if the operation has not visited them yet. If no
+// resource has aliases, Normalize returns s itself. It returns an *IntegrityError if two resources have the same alias.
 func (s *Snapshot) Normalize() (*Snapshot, error) {
 	renamed, err := s.renames()
 	if err != nil {
@@ -131,7 +130,7 @@ func (s *Snapshot) Normalize() (*Snapshot, error) {
 	return s.mapped(renamed.resource), nil
 }
 
-// renames maps old URNs to new ones; it is nil when no resource has aliases.
+// renames maps old URNs to new ones. It is nil if no resource has aliases.
 type renames map[urn.URN]urn.URN
 
 func (s *Snapshot) renames() (renames, error) {
@@ -162,8 +161,8 @@ func (s *Snapshot) renames() (renames, error) {
 	return m, nil
 }
 
-// follow adds the new URN of a resource whose parent was renamed and which was not matched itself. Parents precede
-// their children, so that one pass in order finds grandchildren too.
+// follow adds the new URN of r if its parent was renamed and r itself was not. Parents precede their children, so one
+// pass over the resources also finds grandchildren.
 func (m renames) follow(r *Resource) {
 	parent, renamed := m[r.Parent]
 	if !renamed || r.Parent == "" {
@@ -184,11 +183,11 @@ func (m renames) of(u urn.URN) urn.URN {
 	return u
 }
 
-// resource returns r under its present name, with all its references; it has no aliases.
+// resource returns r with its own URN and all references renamed, and without aliases.
 func (m renames) resource(r *Resource) *Resource {
 	next := rewritten(r, m.of)
 	next.Aliases = nil
-	if len(r.Aliases) > 0 { // matched through an alias, it has its current URN already
+	if len(r.Aliases) > 0 { // it was matched through an alias, so its URN is already current
 		next.URN = r.URN
 	}
 	return next

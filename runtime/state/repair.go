@@ -9,15 +9,15 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// Repair is one fault that Repaired has repaired.
+// Repair is one change that Repaired has made.
 type Repair struct {
 	URN  urn.URN // empty for the snapshot as a whole
-	What string  // description of the repair, for people
+	What string  // description for the user
 }
 
-// InOrder returns a snapshot that an operation can begin with: s itself if it is sound, or s with its resources in
-// another order if that is enough. moved are the resources that had to move. It returns an *IntegrityError if another
-// rule is broken. Previews and updates both begin with it.
+// InOrder returns a snapshot for an operation to start with: s itself if it is valid, or s with its resources sorted if
+// that makes it valid. moved holds the resources that changed position. InOrder returns an *IntegrityError if sorting
+// is not enough.
 func (s *Snapshot) InOrder() (sound *Snapshot, moved []urn.URN, err error) {
 	fault := s.Verify()
 	if fault == nil {
@@ -38,8 +38,9 @@ func (s *Snapshot) InOrder() (sound *Snapshot, moved []urn.URN, err error) {
 	return nil, nil, fault
 }
 
-// Sorted returns the snapshot with each resource after its dependencies, and the resources that had to move. Resources
-// that are in order stay in place. The only error is a cycle; references to missing resources are ignored.
+// Sorted returns the snapshot with each resource after its dependencies, and the resources that were moved. Resources
+// that are already in order keep their positions. Sorted ignores references to missing resources and returns an error
+// only for a cycle.
 func (s *Snapshot) Sorted() (*Snapshot, []urn.URN, error) {
 	o := orderer{byURN: map[urn.URN][]int{}, resources: s.Resources, state: make([]visit, len(s.Resources)),
 		emitted: map[urn.URN]bool{}}
@@ -104,7 +105,7 @@ func (o *orderer) visit(i int) error {
 			return
 		}
 		best := o.byURN[u][0]
-		for _, c := range o.byURN[u] { // the one without Delete, if there is one
+		for _, c := range o.byURN[u] { // prefer a resource that is not pending deletion
 			if !o.resources[c].Delete {
 				best = c
 				break
@@ -122,7 +123,7 @@ func (o *orderer) visit(i int) error {
 	return nil
 }
 
-// before puts p in front of i.
+// before visits p, a dependency of i, and records p as moved if it follows i.
 func (o *orderer) before(p, i int) error {
 	if o.state[p] == left {
 		return nil
@@ -142,9 +143,9 @@ func (o *orderer) cycle(i int) error {
 		Problem: "it depends on itself, by way of " + strings.Join(append(names, string(o.resources[i].URN)), " -> ")}
 }
 
-// Repaired repairs faults that it can repair without losing track of any existing object (E6.50): the order, references
-// to missing resources, a provider's ID, duplicate entries, a wrong magic. left are the faults that remain and need a
-// decision.
+// Repaired returns the snapshot with all faults repaired that can be repaired without losing track of an existing
+// object (E6.50): the order, references to missing resources, a provider's ID, duplicate resources, a wrong magic. done
+// lists the repairs; left lists the remaining faults, which a user has to decide.
 func (s *Snapshot) Repaired() (next *Snapshot, done []Repair, left []*IntegrityError) {
 	n := *s
 	next = &n
@@ -180,7 +181,7 @@ func (s *Snapshot) Repaired() (next *Snapshot, done []Repair, left []*IntegrityE
 	return next, done, next.Faults()
 }
 
-// withoutTwins drops duplicate entries of the same object.
+// withoutTwins removes duplicate entries for the same object.
 func withoutTwins(resources []*Resource) (kept []*Resource, done []Repair) {
 	type object struct {
 		urn            urn.URN
@@ -200,7 +201,7 @@ func withoutTwins(resources []*Resource) (kept []*Resource, done []Repair) {
 	return kept, done
 }
 
-// mend returns r without the faults that concern only r.
+// mend returns r with the faults repaired that do not concern other resources, and descriptions of the repairs.
 func mend(r *Resource, present map[urn.URN]bool, providers map[urn.URN][]string) (*Resource, []string) {
 	var what []string
 	n := r.Clone()

@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// sealedValue returns a secret that was read without being opened (F4.16). It prints as a secret, and this package
-// reads its ciphertext. Its content is a map with the signature key, which no program can create (F1.10).
+// sealedValue returns a secret value that holds only a ciphertext (F4.16); see SealedText. Its content is a map with
+// the signature key, which no program can create (F1.10).
 func sealedValue(ciphertext string) value.Value {
 	v, _ := value.OrderedMap([]string{signatureKey, "ciphertext"},
 		[]value.Value{value.String(secretSignature), value.String(ciphertext)})
@@ -19,7 +19,7 @@ func sealedValue(ciphertext string) value.Value {
 }
 
 // SealedText returns the ciphertext of a secret that Decode without an Opener left sealed; ok is false for other
-// values. Sealed values can be written again, but must not be sent to a provider or compared with plain values.
+// values. A sealed value can be encoded again, but must not be sent to a provider or compared with plain values.
 func SealedText(v value.Value) (ciphertext string, ok bool) {
 	if !v.IsSecret() || v.Len() != 2 {
 		return "", false
@@ -33,8 +33,8 @@ func SealedText(v value.Value) (ciphertext string, ok bool) {
 	return text.AsString()
 }
 
-// Memory is a manager that remembers ciphertexts, so that an unchanged secret of a resource keeps its ciphertext from
-// one write to the next (E6.33). It holds plain texts in memory. It is safe for concurrent use.
+// Memory is a manager that caches ciphertexts, so that an unchanged secret of a resource keeps its ciphertext from one
+// write to the next (E6.33). It holds plain texts in memory. It is safe for concurrent use.
 type Memory struct {
 	manager secrets.Manager
 	notes   *notes
@@ -42,7 +42,7 @@ type Memory struct {
 
 type notes struct {
 	mu   sync.Mutex
-	seen map[memoryKey][]string // n-th ciphertext for the n-th secret of that text within the resource
+	seen map[memoryKey][]string // item n is the ciphertext of the n-th secret with that text in the resource
 }
 
 type memoryKey struct {
@@ -52,9 +52,8 @@ type memoryKey struct {
 
 var _ secrets.Batch = (*Memory)(nil)
 
-// Remembering wraps a manager, unless it is a Memory already. Use one Memory for reading and writing a stack.
-// Ciphertexts are never shared between resources, nor between two secrets of a resource, so that a file does not reveal
-// equal secrets.
+// Remembering returns m itself if it is a Memory, and otherwise a new Memory around m. Use one Memory for reading and
+// writing a stack. Two secrets never share a ciphertext, so that a file does not reveal equal secrets.
 func Remembering(m secrets.Manager) *Memory {
 	if memory, ok := m.(*Memory); ok {
 		return memory
@@ -62,33 +61,33 @@ func Remembering(m secrets.Manager) *Memory {
 	return &Memory{manager: m, notes: &notes{seen: map[memoryKey][]string{}}}
 }
 
-// Type returns the wrapped manager's.
+// Type returns the type of the wrapped manager.
 func (m *Memory) Type() string { return m.manager.Type() }
 
-// State returns the wrapped manager's.
+// State returns the record of the wrapped manager.
 func (m *Memory) State() json.RawMessage { return m.manager.State() }
 
-// Encrypt seals without the memory.
+// Encrypt seals with the wrapped manager and caches nothing.
 func (m *Memory) Encrypt(plaintext string) (string, error) { return m.manager.Encrypt(plaintext) }
 
-// Decrypt opens without the memory.
+// Decrypt opens with the wrapped manager and caches nothing.
 func (m *Memory) Decrypt(ciphertext string) (string, error) { return m.manager.Decrypt(ciphertext) }
 
-// Expect calls Expect of the wrapped manager.
+// Expect calls Expect of the wrapped manager, if it is a secrets.Batch.
 func (m *Memory) Expect(ciphertexts []string) {
 	if batch, ok := m.manager.(secrets.Batch); ok {
 		batch.Expect(ciphertexts)
 	}
 }
 
-// Prepare prepares the wrapped manager.
+// Prepare calls Prepare of the wrapped manager, if it is a secrets.Batch.
 func (m *Memory) Prepare(plaintexts []string) {
 	if batch, ok := m.manager.(secrets.Batch); ok {
 		batch.Prepare(plaintexts)
 	}
 }
 
-// PrepareFor is Rehearse for a snapshot.
+// PrepareFor calls Rehearse for one encoding of s.
 func (m *Memory) PrepareFor(s *Snapshot) {
 	m.Rehearse(1, func(r secrets.Manager) error {
 		_, err := Encode(s, r)
@@ -96,8 +95,8 @@ func (m *Memory) PrepareFor(s *Snapshot) {
 	})
 }
 
-// Rehearse lets the wrapped manager seal in one batch the texts that encode would have to seal, each the given number
-// of times. The caller runs encode again afterwards, which reports the faults.
+// Rehearse runs encode with a manager that seals nothing, and announces to the wrapped manager the texts that encode
+// has to seal, each the given number of times. The caller runs encode again afterwards, which reports any error.
 func (m *Memory) Rehearse(times int, encode func(secrets.Manager) error) {
 	if _, ok := m.manager.(secrets.Batch); !ok {
 		return
@@ -108,7 +107,7 @@ func (m *Memory) Rehearse(times int, encode func(secrets.Manager) error) {
 	}
 }
 
-// rehearsal records the texts that a Memory would have to seal, and seals nothing.
+// rehearsal is a Memory that records the texts to seal instead of sealing them.
 type rehearsal struct {
 	*Memory
 	missing []string
@@ -118,7 +117,7 @@ func (r *rehearsal) seal(k memoryKey, n int) (string, error) {
 	if n >= len(r.notes.of(k)) {
 		r.missing = append(r.missing, k.plaintext)
 	}
-	return "unsealed", nil // any text is valid here
+	return "unsealed", nil // Rehearse discards the JSON
 }
 
 func (m *Memory) seal(k memoryKey, n int) (string, error) {
@@ -144,8 +143,8 @@ func (n *notes) add(k memoryKey, ciphertext string) {
 	n.seen[k] = append(n.seen[k], ciphertext)
 }
 
-// Through returns a manager that opens with opener and shares this memory, for a state that is read with one manager
-// and written with another of the same kind and key.
+// Through returns a Memory around opener that shares the ciphertexts of m, for a state that is read with one manager
+// and written with another that has the same key.
 func (m *Memory) Through(opener secrets.Manager) *Memory {
 	return &Memory{manager: opener, notes: m.notes}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// Snapshot is the state of a stack at one moment. Each resource follows its dependencies (E1.50). Snapshots and their
-// contents are never modified once shared; make copies.
+// Snapshot is the state of a stack at one moment. Each resource follows its dependencies (E1.50). Do not modify a
+// snapshot or its contents once it is shared; make copies.
 type Snapshot struct {
 	Manifest        Manifest
 	SecretsProvider *SecretsProvider // nil when the state has no secrets
@@ -21,12 +21,11 @@ type Snapshot struct {
 	Snippets        json.RawMessage            // as read
 	Extensions      json.RawMessage            // as read
 	Unknown         map[string]json.RawMessage // unknown deployment keys, preserved (F0.3)
-	// ByteStrings reports whether the state contains strings that are not UTF-8, possibly inside of sealed secrets
-	// (F5.2).
+	// ByteStrings reports whether the state, or a sealed secret in it, may contain strings that are not UTF-8 (F5.2).
 	ByteStrings bool
 }
 
-// Manifest describes who wrote a snapshot and when (F5.4).
+// Manifest records the version that wrote a snapshot, and the time (F5.4).
 type Manifest struct {
 	Time    time.Time
 	Magic   string
@@ -34,7 +33,7 @@ type Manifest struct {
 	Unknown map[string]json.RawMessage // unknown keys, preserved (F0.3)
 }
 
-// SecretsProvider describes how the secrets of a snapshot are sealed (F5.5).
+// SecretsProvider is the type and the record of the manager that seals a snapshot's secrets (F5.5).
 type SecretsProvider struct {
 	Type  string          `json:"type"`
 	State json.RawMessage `json:"state,omitempty"`
@@ -42,7 +41,7 @@ type SecretsProvider struct {
 	Unknown map[string]json.RawMessage `json:"-"` // unknown keys, preserved (F0.3)
 }
 
-// Resource is one resource's state (E1.20–E1.46). It is never modified once shared; make a copy with Clone.
+// Resource is the state of one resource (E1.20–E1.46). Do not modify it once it is shared; make a copy with Clone.
 type Resource struct {
 	URN    urn.URN
 	Type   string
@@ -57,7 +56,7 @@ type Resource struct {
 	Dependencies         []urn.URN
 	PropertyDependencies map[string][]urn.URN
 
-	Delete             bool // left to delete after a replacement
+	Delete             bool // replaced, pending deletion
 	PendingReplacement bool // deleted, not yet created again
 	External           bool // read, not managed
 	Protect            bool
@@ -108,14 +107,14 @@ const (
 	Importing OperationKind = "importing"
 )
 
-// Operation is an operation that was begun and whose end is unknown.
+// Operation is an operation that has begun and has no recorded result.
 type Operation struct {
 	Resource *Resource
 	Kind     OperationKind
 	Unknown  map[string]json.RawMessage // unknown keys, preserved (F0.3)
 }
 
-// Clone returns a shallow copy, whose fields may be set without affecting r.
+// Clone returns a shallow copy of r.
 func (r *Resource) Clone() *Resource {
 	c := *r
 	return &c
@@ -124,7 +123,7 @@ func (r *Resource) Clone() *Resource {
 // IsProvider reports whether the resource is a provider.
 func (r *Resource) IsProvider() bool { return urn.IsProviderType(r.Type) }
 
-// NewManifest returns the manifest of a snapshot written by a version at a time (F5.4).
+// NewManifest returns the manifest for a snapshot written by the given version at time t (F5.4).
 func NewManifest(version string, t time.Time) Manifest {
 	return Manifest{Time: t, Version: version, Magic: magicOf(version)}
 }
@@ -138,12 +137,12 @@ func magicOf(version string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Withheld is the text in a resource's initErrors when its secrets could not be sealed, so that the next update repairs
-// it (E5.40).
+// Withheld is added to a resource's initErrors if its secrets could not be sealed. It makes the next update repair the
+// resource (E5.40).
 const Withheld = "its secrets could not be recorded, because there was no secrets provider to seal them"
 
-// WithoutSecrets returns r with every secret replaced by null and, if there was one, Withheld among its initErrors; r
-// itself if there was none.
+// WithoutSecrets returns a copy of r with every secret replaced by null and, for a custom resource, Withheld added to
+// its initErrors. It returns r itself if it has no secrets.
 func (r *Resource) WithoutSecrets() *Resource {
 	if !r.Inputs.ContainsSecret() && !r.Outputs.ContainsSecret() && !r.ReplacementTrigger.ContainsSecret() {
 		return r

@@ -8,14 +8,14 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-// IntegrityError is returned when a snapshot breaks a rule that must hold of every snapshot (E6.43–E6.49).
+// IntegrityError is returned when a snapshot breaks a rule for snapshots (E6.43–E6.49, E6.32).
 type IntegrityError struct {
-	Rule    string  // E6.43 to E6.49
+	Rule    string  // E6.43 to E6.49, or E6.32
 	URN     urn.URN // the resource at fault; empty for the snapshot as a whole
-	Problem string  // for people
+	Problem string  // message for the user
 }
 
-// Error names the resource and the rule.
+// Error names the resource and describes the problem.
 func (e *IntegrityError) Error() string {
 	if e.URN == "" {
 		return "the state is not sound: " + e.Problem
@@ -23,8 +23,8 @@ func (e *IntegrityError) Error() string {
 	return fmt.Sprintf("the state is not sound: resource %s: %s", e.URN, e.Problem)
 }
 
-// Verify checks the rules for every snapshot; a fault is an *IntegrityError. It takes linear time. It does not check
-// pending operations.
+// Verify returns an *IntegrityError for the first broken rule. It takes linear time. It does not check pending
+// operations.
 func (s *Snapshot) Verify() error {
 	var first error
 	s.verify(func(fault *IntegrityError) bool {
@@ -34,7 +34,7 @@ func (s *Snapshot) Verify() error {
 	return first
 }
 
-// Faults returns the broken rules of a snapshot, at most one for each resource.
+// Faults returns all broken rules, at most one per resource.
 func (s *Snapshot) Faults() []*IntegrityError {
 	var all []*IntegrityError
 	s.verify(func(fault *IntegrityError) bool {
@@ -44,7 +44,7 @@ func (s *Snapshot) Faults() []*IntegrityError {
 	return all
 }
 
-// verify calls tell for each fault, until it returns false.
+// verify calls tell for each fault until tell returns false.
 func (s *Snapshot) verify(tell func(*IntegrityError) bool) {
 	told := func(err error) (goOn bool) {
 		fault, _ := err.(*IntegrityError)
@@ -75,8 +75,8 @@ func (s *Snapshot) verify(tell func(*IntegrityError) bool) {
 }
 
 type verifier struct {
-	seen      map[urn.URN]bool // reports whether an entry without Delete has the URN
-	providers map[string]bool  // references to the providers seen
+	seen      map[urn.URN]bool // URNs seen so far; true if a resource not pending deletion has the URN
+	providers map[string]bool  // references to the providers seen so far
 }
 
 func (v *verifier) resource(s *Snapshot, r *Resource) error {
@@ -148,7 +148,7 @@ func (v *verifier) references(s *Snapshot, r *Resource, fault func(rule, format 
 	return err
 }
 
-// where distinguishes a reference to a later resource from one to a missing resource.
+// where describes the position of a referenced resource, for errors: later in the list, or missing.
 func where(s *Snapshot, match func(*Resource) bool) string {
 	if slices.ContainsFunc(s.Resources, match) {
 		return "comes after it in the list, not before"

@@ -6,10 +6,10 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// URN returns the URN of a resource test:index:Res of the stack dev of the project p.
+// URN returns the URN of a resource of type test:index:Res in the stack dev of the project p.
 func URN(name string) urn.URN { return urn.New("dev", "p", "", "test:index:Res", name) }
 
-// Resource returns a custom resource whose ID is its name, changed by edits.
+// Resource returns a custom resource with its name as its ID, changed by edits.
 func Resource(name string, edits ...func(*state.Resource)) *state.Resource {
 	r := &state.Resource{URN: URN(name), Type: "test:index:Res", Custom: true, ID: name}
 	for _, edit := range edits {
@@ -18,7 +18,7 @@ func Resource(name string, edits ...func(*state.Resource)) *state.Resource {
 	return r
 }
 
-// On returns an edit of Resource: it depends on others too.
+// On returns an edit for Resource that adds dependencies.
 func On(names ...string) func(*state.Resource) {
 	return func(r *state.Resource) {
 		for _, name := range names {
