@@ -11,10 +11,10 @@ import (
 	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
-// The commands that a person can have the server carry out. Each takes the URI of a file.
+// The commands that a user can run. Each takes the URI of a file.
 const (
-	graphCommand = "yamlhost.graph" // answers with a picture of the program, as SVG
-	planCommand  = "yamlhost.plan"  // answers with a preview, as text
+	graphCommand = "yamlhost.graph" // returns the dependency graph of the program as SVG
+	planCommand  = "yamlhost.plan"  // returns a preview as text
 )
 
 func (s *server) commands() []string {
@@ -28,7 +28,7 @@ func (s *server) commands() []string {
 	return names
 }
 
-// executeCommand carries out what a person asks for.
+// executeCommand runs one of the server's commands.
 func (s *server) executeCommand(ctx context.Context, params *protocol.CommandParams) (any, error) {
 	var asked string
 	if len(params.Arguments) != 1 || json.Unmarshal(params.Arguments[0], &asked) != nil {

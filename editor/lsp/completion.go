@@ -19,7 +19,7 @@ var itemKinds = map[editor.ItemKind]int{
 	editor.PackageItem: protocol.CompletionModule, editor.FileItem: protocol.CompletionFile,
 }
 
-// completion returns what may be written at a position.
+// completion returns the completions at a position.
 func (s *server) completion(ctx context.Context, t text) (any, error) {
 	found, err := editor.Complete(ctx, t.snapshot, t.path, t.offset())
 	if err != nil {
@@ -46,8 +46,8 @@ func (s *server) completion(ctx context.Context, t text) (any, error) {
 	return list, nil
 }
 
-// resolveCompletion adds what a list leaves out: the documentation of the item that a person looks at. Whatever else
-// the client has written into the item stays.
+// resolveCompletion adds the documentation to a selected item, since lists leave it out. It returns all other fields of
+// the item unchanged.
 func (s *server) resolveCompletion(_ context.Context, item *object) (any, error) {
 	if data, ok := (*item)["data"].([]any); ok && len(data) == 2 {
 		list, _ := data[0].(float64)
@@ -59,14 +59,14 @@ func (s *server) resolveCompletion(_ context.Context, item *object) (any, error)
 	return *item, nil
 }
 
-// sentLists keeps the last list of completions, for questions about its items. It is safe for concurrent use.
+// sentLists keeps the last list of completions to resolve its items. It is safe for concurrent use.
 type sentLists struct {
 	mu    sync.Mutex
-	count int // of lists; guarded by mu, as what follows
-	last  []editor.Item
+	count int           // number of lists so far; guarded by mu
+	last  []editor.Item // guarded by mu
 }
 
-// keep keeps a list and returns its name; empty if it will not be asked for.
+// keep stores a list and returns its number; "" if the client never resolves items.
 func (l *sentLists) keep(items []editor.Item, asks bool) string {
 	if !asks {
 		return ""
@@ -78,7 +78,7 @@ func (l *sentLists) keep(items []editor.Item, asks bool) string {
 	return strconv.Itoa(l.count)
 }
 
-// docs returns the documentation of an item of a list; empty for one of an earlier list.
+// docs returns the documentation of an item of a list; "" if the list is not the last one.
 func (l *sentLists) docs(list, item int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,23 +12,23 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// publisher sends diagnostics after each change. A change that comes while a program is being checked ends that check.
+// publisher sends diagnostics after each change. A change cancels a running check.
 type publisher struct {
 	documents *documents
 	conn      *protocol.Connection
-	rest      func() // nil for nothing
+	rest      func() // called after idle without changes; may be nil
 
 	ctx  context.Context
 	wake chan struct{}
 	done sync.WaitGroup
 
 	mu     sync.Mutex
-	cancel func()              // of the check under way; guarded by mu, as all that follows
-	dirty  []string            // paths to look at, the last changed first; empty text for all that are open
-	told   map[string][]string // paths that a path's program had findings about
+	cancel func()              // cancels the running check; guarded by mu
+	dirty  []string            // paths to check, the next one last; guarded by mu
+	told   map[string][]string // paths with published findings, by the path of the check; guarded by mu
 }
 
-// publish is the method that tells a client of findings.
+// publish is the method that sends diagnostics to a client.
 const publish = "textDocument/publishDiagnostics"
 
 func newPublisher(ctx context.Context, conn *protocol.Connection, d *documents, rest func()) *publisher {
@@ -39,7 +39,7 @@ func newPublisher(ctx context.Context, conn *protocol.Connection, d *documents, 
 	return p
 }
 
-// changed asks for the diagnostics of a path; of all that are open for the empty one.
+// changed requests diagnostics for a path, or for all open files if path is empty.
 func (p *publisher) changed(path string) {
 	p.mu.Lock()
 	if path == "" {
@@ -57,7 +57,7 @@ func (p *publisher) changed(path string) {
 	}
 }
 
-// closed withdraws the diagnostics of a path that is no longer open.
+// closed withdraws the diagnostics of a closed file.
 func (p *publisher) closed(path string) {
 	p.mu.Lock()
 	p.dirty = slices.DeleteFunc(p.dirty, func(other string) bool { return other == path })
@@ -72,12 +72,12 @@ func (p *publisher) closed(path string) {
 	p.changed("")
 }
 
-// idle is how long nothing has to happen before the server rests.
+// idle is the time without changes after which the publisher calls rest.
 const idle = 3 * time.Second
 
 func (p *publisher) run() {
 	defer p.done.Done()
-	var rest <-chan time.Time // nil while there is nothing to rest from
+	var rest <-chan time.Time // nil if nothing has changed since the last rest
 	for {
 		select {
 		case <-p.ctx.Done():
@@ -85,7 +85,7 @@ func (p *publisher) run() {
 		case <-rest:
 			rest = nil
 			if p.rest != nil {
-				p.done.Go(p.rest) // an edit does not wait for it
+				p.done.Go(p.rest) // edits must not wait for it
 			}
 			continue
 		case <-p.wake:
@@ -96,7 +96,7 @@ func (p *publisher) run() {
 	}
 }
 
-// next publishes for one path, and answers whether there was one.
+// next checks one dirty path and publishes its findings. It reports false if there was none.
 func (p *publisher) next() bool {
 	p.mu.Lock()
 	if len(p.dirty) == 0 || p.ctx.Err() != nil {
@@ -116,7 +116,7 @@ func (p *publisher) next() bool {
 	}
 	found, err := editor.Diagnostics(ctx, snapshot, path)
 	if err != nil && p.ctx.Err() == nil && ctx.Err() != nil {
-		p.mu.Lock() // a later change has ended this one; that change asks again
+		p.mu.Lock() // a later change cancelled this check; repeat it after that change
 		if !slices.Contains(p.dirty, path) {
 			p.dirty = append([]string{path}, p.dirty...)
 		}
@@ -186,27 +186,27 @@ func (e encoding) diagnostic(snapshot *editor.Snapshot, path string, d diag.Diag
 	return shown
 }
 
-// diagnostics answers a client that asks for diagnostics instead of waiting for them.
+// diagnostics answers a client that pulls diagnostics.
 func diagnostics(ctx context.Context, t text) (any, error) {
 	found, err := editor.Diagnostics(ctx, t.snapshot, t.path)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		found = nil // of a project that cannot be read
+		found = nil // the project cannot be read
 	}
 	return object{"kind": "full", "items": t.e.diagnostics(t.snapshot, t.path, found[t.path])}, nil
 }
 
-// workspaceDiagnostics answers with the findings of all programs with an open text, and of all other programs in the
-// folders of the workspace, each file once.
+// workspaceDiagnostics returns the findings of all programs with an open text and of all other programs in the
+// workspace's folders, each file once.
 func (s *server) workspaceDiagnostics(ctx context.Context, _ *protocol.None) (any, error) {
 	told := map[string]bool{}
 	items := []object{}
 	add := func(snapshot *editor.Snapshot, path string) {
 		found, err := editor.Diagnostics(ctx, snapshot, path)
 		if err != nil {
-			return // of a project that cannot be read
+			return // the project cannot be read
 		}
 		for other, list := range found {
 			if told[other] {

@@ -9,15 +9,15 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// documents are the texts that the client has open. Their notifications come one after the other.
+// documents tracks the texts that the client has open. Its notifications are handled one at a time.
 type documents struct {
 	client    *atomic.Pointer[client]
 	session   *editor.Session
 	publisher *publisher
-	closed    func(path string) // drops what was kept of a text
+	closed    func(path string) // drops the caches of a closed text
 
 	mu       sync.Mutex
-	versions map[string]int32 // of the texts that are open, by path; guarded by mu
+	versions map[string]int32 // versions of open texts by path; guarded by mu
 }
 
 func (d *documents) encoding() encoding { return d.client.Load().positions }
@@ -57,7 +57,7 @@ func (d *documents) didClose(params *protocol.TextParams) {
 	d.publisher.closed(path)
 }
 
-// filesChanged is for files that were written, by the editor or by others.
+// filesChanged handles changes of files on disk, by the editor or by others.
 func (d *documents) filesChanged(*protocol.None) {
 	d.session.Refresh()
 	d.publisher.changed("")

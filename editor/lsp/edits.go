@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// The answers to requests for edits of texts.
+// Requests that return edits.
 
 var actionKinds = map[editor.ActionKind]string{
 	editor.FillAction: protocol.QuickFix, editor.ExtractAction: protocol.RefactorExtract,
@@ -21,7 +21,7 @@ var actionKinds = map[editor.ActionKind]string{
 	editor.KeepAction: protocol.QuickFix,
 }
 
-// codeActions offers the fixes of findings, and what else can be done with a stretch.
+// codeActions returns the quick fixes and other actions for a range.
 func (s *server) codeActions(ctx context.Context, t text) (any, error) {
 	wanted := func(kind string) bool {
 		for _, only := range t.Context.Only {
@@ -57,7 +57,7 @@ func (s *server) codeActions(ctx context.Context, t text) (any, error) {
 	return actions, nil
 }
 
-// actionEdit returns the edit of an action as the client understands it.
+// actionEdit returns the workspace edit of an action, with a snippet or a rename if the client supports them.
 func (s *server) actionEdit(t text, action editor.Action) object {
 	snippet := action.Snippet != "" && s.client.Load().snippets
 	if !snippet && action.Renamed == "" {
@@ -84,7 +84,7 @@ func (e encoding) edit(edit diag.Edit) protocol.TextEdit {
 	return protocol.TextEdit{Range: e.rangeOf(edit.Range), NewText: edit.Text}
 }
 
-// changes returns a workspace edit that every client understands.
+// changes returns a workspace edit in the form that every client supports.
 func (e encoding) changes(edits map[string][]diag.Edit) object {
 	changes := map[uri.URI][]protocol.TextEdit{}
 	for path, list := range edits {
@@ -96,7 +96,7 @@ func (e encoding) changes(edits map[string][]diag.Edit) object {
 	return object{"changes": changes}
 }
 
-// prepareRename returns the name that would be renamed.
+// prepareRename returns the name at a position that can be renamed.
 func prepareRename(ctx context.Context, t text) (any, error) {
 	name, where, ok := editor.Renamable(ctx, t.snapshot, t.path, t.offset())
 	if !ok {
@@ -105,7 +105,7 @@ func prepareRename(ctx context.Context, t text) (any, error) {
 	return object{"range": t.e.rangeOf(where), "placeholder": name}, nil
 }
 
-// rename gives a name another one, in all files.
+// rename returns the edits that rename a declaration in all files.
 func rename(ctx context.Context, t text) (any, error) {
 	edits, err := editor.Rename(ctx, t.snapshot, t.path, t.offset(), t.NewName)
 	if err != nil {
@@ -117,7 +117,7 @@ func rename(ctx context.Context, t text) (any, error) {
 	return t.e.changes(edits), nil
 }
 
-// willRenameFiles answers with the edits of texts that name files which are about to be renamed.
+// willRenameFiles returns the edits that update paths in texts before files are renamed.
 func (s *server) willRenameFiles(ctx context.Context, params *protocol.RenameFilesParams) (any, error) {
 	all := map[string][]diag.Edit{}
 	for _, file := range params.Files {
@@ -140,12 +140,12 @@ func (s *server) willRenameFiles(ctx context.Context, params *protocol.RenameFil
 	return s.encoding().changes(all), nil
 }
 
-// formatting brings a text into one form.
+// formatting formats a whole text.
 func formatting(_ context.Context, t text) (any, error) {
 	return each(editor.Format(t.snapshot, t.path, 0, -1), t.e.edit), nil
 }
 
-// rangeFormatting brings the lines of a stretch into the form that they have in the whole text.
+// rangeFormatting formats the lines of a range as if the whole text were formatted.
 func rangeFormatting(_ context.Context, t text) (any, error) {
 	start, end := t.stretch()
 	return each(editor.Format(t.snapshot, t.path, start, end), t.e.edit), nil

@@ -7,10 +7,9 @@ import (
 	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
-// The answers to requests that only read. An error means that there is none, since diagnostics say what is wrong with
-// a program that cannot be read.
+// Read-only requests. After an error there is no answer; diagnostics report programs that cannot be read.
 
-// hover explains the name or value at a position.
+// hover describes the name or value at a position.
 func hover(ctx context.Context, t text) (any, error) {
 	found, err := editor.HoverAt(ctx, t.snapshot, t.path, t.offset())
 	if err != nil || found == nil {
@@ -19,7 +18,7 @@ func hover(ctx context.Context, t text) (any, error) {
 	return object{"contents": protocol.Markdown(found.Text), "range": t.e.rangeOf(found.At)}, nil
 }
 
-// signatureHelp shows the function whose arguments are being written.
+// signatureHelp describes the function whose arguments contain the position.
 func signatureHelp(_ context.Context, t text) (any, error) {
 	found := editor.SignatureAt(t.snapshot, t.path, t.offset())
 	if found == nil {
@@ -43,12 +42,12 @@ func (e encoding) locations(found []editor.Location, err error) (any, error) {
 	}), err
 }
 
-// definition is where a name is declared.
+// definition returns the declaration of a name.
 func definition(ctx context.Context, t text) (any, error) {
 	return t.e.locations(editor.Definition(ctx, t.snapshot, t.path, t.offset()))
 }
 
-// typeDefinition is where a component or a dynamic type is declared.
+// typeDefinition returns the declaration of a component or dynamic type.
 func typeDefinition(ctx context.Context, t text) (any, error) {
 	return t.e.locations(editor.TypeDefinition(ctx, t.snapshot, t.path, t.offset()))
 }
@@ -58,7 +57,7 @@ func references(ctx context.Context, t text) (any, error) {
 	return t.e.locations(editor.References(ctx, t.snapshot, t.path, t.offset(), t.Context.IncludeDeclaration))
 }
 
-// highlights returns the uses of a name in one file.
+// highlights returns the declaration and uses of a name in one file.
 func highlights(ctx context.Context, t text) (any, error) {
 	found, err := editor.References(ctx, t.snapshot, t.path, t.offset(), true)
 	var list []object
@@ -70,7 +69,7 @@ func highlights(ctx context.Context, t text) (any, error) {
 	return list, err
 }
 
-// linkedRanges returns the places of a name that change together.
+// linkedRanges returns the occurrences of a name that can be edited together.
 func linkedRanges(ctx context.Context, t text) (any, error) {
 	found, err := editor.Linked(ctx, t.snapshot, t.path, t.offset())
 	if len(found) == 0 {
@@ -90,13 +89,13 @@ func (e encoding) symbol(s editor.Symbol) protocol.DocumentSymbol {
 		SelectionRange: e.rangeOf(s.Named), Children: each(s.Children, e.symbol)}
 }
 
-// documentSymbols returns the declarations of a file.
+// documentSymbols returns the declarations in a file.
 func documentSymbols(ctx context.Context, t text) (any, error) {
 	found, err := editor.Symbols(ctx, t.snapshot, t.path)
 	return each(found, t.e.symbol), err
 }
 
-// workspaceSymbols returns the declarations of everything that is open.
+// workspaceSymbols returns the matching declarations of all open programs.
 func (s *server) workspaceSymbols(ctx context.Context, params *protocol.SymbolParams) (any, error) {
 	found, err := editor.FindSymbols(ctx, moment(ctx), params.Query)
 	if err != nil {
@@ -109,7 +108,7 @@ func (s *server) workspaceSymbols(ctx context.Context, params *protocol.SymbolPa
 	}), nil
 }
 
-// The hierarchy of calls is the graph of dependencies: a declaration calls what it needs.
+// The call hierarchy shows the dependency graph: a declaration calls its dependencies.
 
 func (e encoding) hierarchyItem(symbol editor.Symbol) protocol.CallHierarchyItem {
 	return protocol.CallHierarchyItem{Name: symbol.Name, Kind: symbolKinds[symbol.Kind], Detail: symbol.Detail,
@@ -125,7 +124,8 @@ func prepareHierarchy(ctx context.Context, t text) (any, error) {
 	return []protocol.CallHierarchyItem{t.e.hierarchyItem(*found)}, nil
 }
 
-// calls returns the answer to a request about the calls of a declaration: the other declaration stands under a key.
+// calls answers a request for the incoming or outgoing calls of a declaration. key is the field for the other
+// declaration.
 func (s *server) calls(key string, find func(context.Context, *editor.Snapshot, string, int) ([]editor.Dependency,
 	error)) answer {
 	dependencies := s.whenOpen(func(ctx context.Context, t text) (any, error) {
@@ -140,7 +140,7 @@ func (s *server) calls(key string, find func(context.Context, *editor.Snapshot, 
 	})
 }
 
-// inlayHints returns the types of expressions, the names and the defaults of resources in a stretch of a file.
+// inlayHints returns the types of expressions, names of resources and defaults in a range.
 func inlayHints(ctx context.Context, t text) (any, error) {
 	start, end := t.stretch()
 	found, err := editor.Hints(ctx, t.snapshot, t.path, start, end)
@@ -153,15 +153,15 @@ func inlayHints(ctx context.Context, t text) (any, error) {
 	}), err
 }
 
-// codeLenses show what the selected stack holds of each resource.
+// codeLenses shows the state of each resource in the selected stack.
 func codeLenses(ctx context.Context, t text) (any, error) {
 	found, err := editor.Lenses(ctx, t.snapshot, t.path)
 	return each(found, func(l editor.Lens) object {
-		return object{"range": t.e.rangeOf(l.At), "command": object{"title": l.Text, "command": ""}} // which does nothing
+		return object{"range": t.e.rangeOf(l.At), "command": object{"title": l.Text, "command": ""}} // only shows text
 	}), err
 }
 
-// documentLinks returns the files that a text names.
+// documentLinks returns the paths of files in a text.
 func documentLinks(ctx context.Context, t text) (any, error) {
 	found, err := editor.Links(ctx, t.snapshot, t.path)
 	return each(found, func(l editor.Link) object {
@@ -169,7 +169,7 @@ func documentLinks(ctx context.Context, t text) (any, error) {
 	}), err
 }
 
-// foldingRanges returns the stretches of a text that can be hidden.
+// foldingRanges returns the ranges of lines that can be collapsed.
 func foldingRanges(_ context.Context, t text) (any, error) {
 	return each(editor.Folds(t.snapshot, t.path), func(f editor.Fold) protocol.FoldingRange {
 		fold := protocol.FoldingRange{StartLine: f.First - 1, EndLine: f.Last - 1}
@@ -180,7 +180,7 @@ func foldingRanges(_ context.Context, t text) (any, error) {
 	}), nil
 }
 
-// selectionRanges returns the stretches around each of some places.
+// selectionRanges returns the nested ranges around each position.
 func selectionRanges(ctx context.Context, t text) (any, error) {
 	list := make([]*protocol.SelectionRange, len(t.Positions))
 	for i, position := range t.Positions {

@@ -7,7 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// encoding is how columns are counted.
+// encoding is the unit of columns.
 type encoding uint8
 
 const (
@@ -15,7 +15,7 @@ const (
 	utf8
 )
 
-// units is how long a text is, as columns are counted.
+// units returns the length of a text in columns.
 func (e encoding) units(text []byte) int {
 	if e == utf8 {
 		return len(text)

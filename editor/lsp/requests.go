@@ -11,19 +11,19 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// The methods that are handled in the order of the messages although they are requests, and the one that ends others.
+// Requests that are handled in the order of messages, and the notification that cancels a request.
 const (
 	initialize = "initialize"
 	shutdown   = "shutdown"
 	cancel     = "$/cancelRequest"
 )
 
-// answers returns the methods that the server knows.
+// answers returns the handlers of all supported methods.
 func (s *server) answers() map[string]answer {
 	open := func(handle textAnswer) answer { return request(s.whenOpen(handle)) }
 	return map[string]answer{
 		initialize: request(s.initialize),
-		// The server has nothing to write when it is asked to end.
+		// The server has no state to save on shutdown.
 		shutdown: request(func(context.Context, *protocol.None) (any, error) { return nil, nil }),
 		"exit":   notice(func(*protocol.None) { s.exit() }),
 
@@ -68,10 +68,10 @@ func (s *server) answers() map[string]answer {
 	}
 }
 
-// answer reads the parameters of a message, and handles it.
+// answer decodes the parameters of a message and handles it.
 type answer func(ctx context.Context, params json.RawMessage) (any, error)
 
-// request returns the answer to a request.
+// request returns the answer that decodes parameters of type P for a handler.
 func request[P any](handle func(context.Context, *P) (any, error)) answer {
 	return func(ctx context.Context, params json.RawMessage) (any, error) {
 		var p P
@@ -84,7 +84,7 @@ func request[P any](handle func(context.Context, *P) (any, error)) answer {
 	}
 }
 
-// notice handles a notification.
+// notice returns the answer to a notification.
 func notice[P any](handle func(*P)) answer {
 	return request(func(_ context.Context, params *P) (any, error) {
 		handle(params)
@@ -92,12 +92,12 @@ func notice[P any](handle func(*P)) answer {
 	})
 }
 
-// text is the file that a request is about, and what it asks.
+// text is a request about a file, with its parameters.
 type text struct {
 	*protocol.TextParams
 	snapshot *editor.Snapshot
 	path     string
-	src      *diag.Source // nil for a file that is not open
+	src      *diag.Source // nil if the file is not open
 	e        encoding
 }
 
@@ -107,11 +107,11 @@ func (t text) stretch() (start, end int) {
 	return t.e.offset(t.src, t.Range.Start), t.e.offset(t.src, t.Range.End)
 }
 
-// textAnswer is the answer to a request about a text. An error that is none of the protocol means that there is no
-// answer: diagnostics say what is wrong with a program that cannot be read.
+// textAnswer handles a request about a text. An error other than *protocol.Error becomes an empty answer, since
+// diagnostics report programs that cannot be read.
 type textAnswer func(ctx context.Context, t text) (any, error)
 
-// about handles a request about any file, whenOpen one that has no answer for a file that is not open.
+// about adapts a handler for any file.
 func (s *server) about(handle textAnswer) func(context.Context, *protocol.TextParams) (any, error) {
 	return func(ctx context.Context, params *protocol.TextParams) (any, error) {
 		t := text{TextParams: params, snapshot: moment(ctx), path: pathOf(params.TextDocument.URI), e: s.encoding()}
@@ -126,6 +126,7 @@ func (s *server) about(handle textAnswer) func(context.Context, *protocol.TextPa
 	}
 }
 
+// whenOpen adapts a handler for open files. The answer for other files is empty.
 func (s *server) whenOpen(handle textAnswer) func(context.Context, *protocol.TextParams) (any, error) {
 	return s.about(func(ctx context.Context, t text) (any, error) {
 		if t.src == nil {
@@ -135,7 +136,7 @@ func (s *server) whenOpen(handle textAnswer) func(context.Context, *protocol.Tex
 	})
 }
 
-// each returns what fn makes of each item; JSON has an empty list for none.
+// each applies fn to each item. The result is not nil, so that it encodes as a JSON list even if it is empty.
 func each[T, R any](items []T, fn func(T) R) []R {
 	list := make([]R, len(items))
 	for i, item := range items {
@@ -146,14 +147,14 @@ func each[T, R any](items []T, fn func(T) R) []R {
 
 type momentKey struct{}
 
-// moment returns the snapshot that a request is answered from.
+// moment returns the snapshot for a request, taken when it arrived.
 func moment(ctx context.Context) *editor.Snapshot {
 	snapshot, _ := ctx.Value(momentKey{}).(*editor.Snapshot)
 	return snapshot
 }
 
-// requests handles notifications one after the other, in the order in which they come, and requests beside them: each
-// answers from the snapshot of the moment at which it came, and ends when the editor cancels it.
+// requests handles messages. Notifications run one at a time in the order of arrival. Each request runs in a goroutine
+// with the snapshot at its arrival, until it is done or the client cancels it.
 type requests struct {
 	conn    *protocol.Connection
 	answers map[string]answer
@@ -161,10 +162,10 @@ type requests struct {
 
 	done    sync.WaitGroup
 	mu      sync.Mutex
-	running map[string]func() // what cancels a request, by its ID; guarded by mu
+	running map[string]func() // cancel functions of running requests, by ID; guarded by mu
 }
 
-// serve handles messages until there are no more, or ctx is done.
+// serve handles messages until reading or replying fails or ctx is done.
 func (r *requests) serve(ctx context.Context) error {
 	for ctx.Err() == nil {
 		m, err := r.conn.Read()
@@ -180,15 +181,15 @@ func (r *requests) serve(ctx context.Context) error {
 	return nil
 }
 
-// take handles a message, or has it handled.
+// take handles a message, or starts a goroutine that does.
 func (r *requests) take(ctx context.Context, m protocol.Message) {
 	answer, known := r.answers[m.Method]
 	switch {
 	case m.Method == cancel:
 		r.cancel(m.Params)
-	case m.Method == "": // an answer, though the server asks nothing
+	case m.Method == "": // a reply, but the server sends no requests
 	case m.ID == nil && known:
-		_, _ = answer(ctx, m.Params) // nobody waits for what is wrong with it
+		_, _ = answer(ctx, m.Params) // notifications have no reply for an error
 	case m.ID == nil:
 	case !known:
 		_ = r.conn.Reply(m.ID, nil, protocol.Errorf(protocol.MethodNotFound, "there is no method %s", m.Method))

@@ -1,5 +1,5 @@
-// Package lsp speaks the Language Server Protocol, version 3.18, over package editor. It owns positions, capabilities,
-// the order of messages and cancelling, and knows nothing of programs.
+// Package lsp serves package editor over the Language Server Protocol, version 3.18. It handles positions,
+// capabilities, the order of messages and cancellation, and leaves programs to package editor.
 package lsp
 
 import (
@@ -14,21 +14,21 @@ import (
 	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
-// Options are the abilities of a server besides answers about texts.
+// Options are the optional features of a server. All functions may be nil.
 type Options struct {
-	Version string // of the program
-	// Graph draws a program as SVG; nil for no drawings.
+	Version string // version of yamlhost
+	// Graph draws a program as SVG.
 	Graph func(out io.Writer, p *editor.Program) error
-	// Plan is a preview of the stack that is selected, as text, of the project on disk that a file belongs to; nil where
-	// no previews. It is called only when the client has said that it trusts the workspace, and a person asks for it.
+	// Plan previews the selected stack of the project that contains a file, as text. It reads the project from disk. It
+	// is called only if the client trusts the workspace and the user runs the command.
 	Plan func(ctx context.Context, path string) (string, error)
-	// Programs are the absolute paths of the programs in a folder, at any depth; nil for none.
+	// Programs returns the absolute paths of the programs in a folder, at any depth.
 	Programs func(folder string) []string
-	// Rest is called in a goroutine when nothing has changed for a while; nil for no call.
+	// Rest is called in a goroutine after a few seconds without changes.
 	Rest func()
 }
 
-// Serve answers an editor until it says exit, or closes its end.
+// Serve answers an editor until it sends exit or closes its end, or ctx is done.
 func Serve(ctx context.Context, r io.Reader, out io.Writer, session *editor.Session, options Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -49,7 +49,7 @@ func Serve(ctx context.Context, r io.Reader, out io.Writer, session *editor.Sess
 	s.publisher.done.Wait()
 	requests.done.Wait()
 	if c, ok := r.(io.Closer); ok {
-		_ = c.Close() // which ends a read that is under way
+		_ = c.Close() // ends a pending read
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) {
 		return nil
@@ -67,7 +67,7 @@ type server struct {
 	exit    func()
 }
 
-// initialize notes what the client can do, and says what the server can.
+// initialize records the client's capabilities and returns the server's.
 func (s *server) initialize(_ context.Context, params *protocol.InitializeParams) (any, error) {
 	known := clientOf(params)
 	s.client.Store(known)
@@ -75,14 +75,14 @@ func (s *server) initialize(_ context.Context, params *protocol.InitializeParams
 		"serverInfo": object{"name": "yamlhost", "version": s.options.Version}}, nil
 }
 
-// client is what the client says of itself in its first request. It is immutable.
+// client holds the client's settings from its initialize request. It is immutable.
 type client struct {
 	positions encoding
-	folders   []string // of the workspace
-	snippets  bool     // it understands edits with places to fill in
-	renames   bool     // it understands edits that rename files
-	lazyDocs  bool     // it asks for the documentation of completions one by one
-	trusted   bool     // it trusts the workspace: the project's code may run when a person asks for it
+	folders   []string // absolute paths of the workspace's folders
+	snippets  bool     // supports edits with placeholders
+	renames   bool     // supports edits that rename files
+	lazyDocs  bool     // resolves the documentation of completions one at a time
+	trusted   bool     // trusts the workspace: the project's code may run when the user asks for it
 }
 
 func clientOf(params *protocol.InitializeParams) *client {
@@ -100,7 +100,7 @@ func clientOf(params *protocol.InitializeParams) *client {
 	for _, f := range params.WorkspaceFolders {
 		c.folders = append(c.folders, pathOf(f.URI))
 	}
-	// Clients that know no workspace folders send it.
+	// Clients without workspace folders send a root.
 	if root := params.RootURI; len(c.folders) == 0 && root != nil {
 		c.folders = []string{pathOf(*root)}
 	}
@@ -111,13 +111,12 @@ func clientOf(params *protocol.InitializeParams) *client {
 	return c
 }
 
-// object is a JSON object.
 type object = map[string]any
 
-// capabilities lists the requests and commands that the server supports, and how it counts positions.
+// capabilities returns the server's capabilities: requests, commands and the unit of positions.
 func capabilities(positions encoding, commands []string) object {
 	const incremental = 2
-	// Renames of all files are asked about, since programs name files of any kind.
+	// Programs may refer to files of any kind, so the client announces renames of all files.
 	allFiles := []object{{"scheme": "file", "pattern": object{"glob": "**/*"}}}
 	unit := protocol.UTF16
 	if positions == utf8 {

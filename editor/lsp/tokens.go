@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/editor/lsp/internal/protocol"
 )
 
-// tokenTypes are the protocol's types of tokens, by kind.
+// tokenTypes holds the protocol's token type for each kind.
 var tokenTypes = map[editor.TokenKind]string{
 	editor.KeywordToken: "keyword", editor.ConfigToken: "parameter",
 	editor.VariableToken: "variable", editor.ResourceToken: "class",
@@ -20,7 +20,7 @@ var tokenTypes = map[editor.TokenKind]string{
 	editor.PropertyToken: "property", editor.OperatorToken: "operator",
 }
 
-// legend names the types in the order of their kinds, and the one modifier.
+// legend returns the token types in the order of kinds, and the only modifier.
 func legend() object {
 	types := make([]string, len(tokenTypes))
 	for kind, name := range tokenTypes {
@@ -39,7 +39,7 @@ func (s *server) allTokens(ctx context.Context, t text) (any, error) {
 	return &protocol.SemanticTokens{ResultID: s.tokens.keep(t.path, parts), Data: data}, nil
 }
 
-// changedTokens returns the tokens of a file as a change of those that were answered last.
+// changedTokens returns the tokens of a file as edits of the last answer, or all tokens if the client has another one.
 func (s *server) changedTokens(ctx context.Context, t text) (any, error) {
 	prior, known := s.tokens.last(t.path, t.PreviousResultID)
 	if !known {
@@ -52,7 +52,7 @@ func (s *server) changedTokens(ctx context.Context, t text) (any, error) {
 	return object{"resultId": s.tokens.keep(t.path, parts), "edits": tokenEdits(t.e, prior, parts)}, nil
 }
 
-// someTokens returns the tokens of a stretch of a file.
+// someTokens returns the tokens in a range of a file.
 func someTokens(ctx context.Context, t text) (any, error) {
 	parts, err := t.tokens(ctx)
 	if parts == nil {
@@ -66,7 +66,7 @@ func someTokens(ctx context.Context, t text) (any, error) {
 	return &protocol.SemanticTokens{Data: w.data}, nil
 }
 
-// tokens returns the tokens of a text; nil where the program cannot be read.
+// tokens returns the tokens of a text in parts; nil only with an error.
 func (t text) tokens(ctx context.Context) ([]editor.TokenPart, error) {
 	parts, err := editor.TokenParts(ctx, t.snapshot, t.path)
 	if err == nil && parts == nil {
@@ -75,12 +75,12 @@ func (t text) tokens(ctx context.Context) ([]editor.TokenPart, error) {
 	return parts, err
 }
 
-// sentTokens are the tokens of each file that were answered last, for answers that say only what has changed. It is
-// safe for concurrent use.
+// sentTokens keeps the last tokens of each file, so that later answers can contain changes only. It is safe for
+// concurrent use.
 type sentTokens struct {
 	mu     sync.Mutex
-	count  int                   // of answers; guarded by mu, as what follows
-	byPath map[string]sentAnswer // the last one
+	count  int                   // number of answers so far; guarded by mu
+	byPath map[string]sentAnswer // last answer by path; guarded by mu
 }
 
 type sentAnswer struct {
@@ -88,7 +88,7 @@ type sentAnswer struct {
 	parts []editor.TokenPart
 }
 
-// keep keeps what is answered, and gives it a name.
+// keep stores an answer and returns its name.
 func (t *sentTokens) keep(path string, parts []editor.TokenPart) (name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,7 +101,7 @@ func (t *sentTokens) keep(path string, parts []editor.TokenPart) (name string) {
 	return name
 }
 
-// last returns the answer that was given under a name; known is false if that is not the last answer.
+// last returns the last answer for a path. known is false if it does not have that name.
 func (t *sentTokens) last(path, name string) (parts []editor.TokenPart, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -115,14 +115,14 @@ func (t *sentTokens) forget(path string) {
 	delete(t.byPath, path)
 }
 
-// tokenSize is how many numbers stand for a token: lines and columns behind the one before, length, type, modifiers.
+// tokenSize is the number of numbers for each token: lines and columns after the previous one, length, type, modifiers.
 const tokenSize = 5
 
-// tokenWriter writes the tokens of parts as the protocol has them, in the order of the text.
+// tokenWriter encodes the tokens of parts in source order.
 type tokenWriter struct {
 	encoding
 	data         []uint32
-	line, column int // of the last token
+	line, column int // position of the last token
 }
 
 // write adds tokens of a part.
@@ -131,7 +131,7 @@ func (w *tokenWriter) write(part editor.TokenPart, tokens []editor.Token) {
 		return
 	}
 	text := part.Source.Text()
-	line, column, i := part.Line, 0, 0 // how far the text has been counted
+	line, column, i := part.Line, 0, 0 // position of offset i
 	for _, token := range tokens {
 		start, end := int(token.Start), int(token.End)
 		if breaks := bytes.Count(text[i:start], []byte{'\n'}); breaks > 0 {
@@ -158,8 +158,8 @@ func count(parts []editor.TokenPart) (tokens int) {
 	return tokens
 }
 
-// tokenEdits returns the one stretch in which the tokens of two texts differ; none where they are equal. Only parts
-// that differ are written out.
+// tokenEdits returns the edit that turns the tokens of before into those of after, or none if they are equal. It
+// encodes only the parts that differ.
 func tokenEdits(e encoding, before, after []editor.TokenPart) []protocol.SemanticTokensEdit {
 	above := 0
 	for above < min(len(before), len(after)) && before[above].PartTokens == after[above].PartTokens &&
@@ -184,7 +184,7 @@ func tokenEdits(e encoding, before, after []editor.TokenPart) []protocol.Semanti
 			break
 		}
 	}
-	for first := false; below > 0 && !first; below-- { // its place is relative to the last one above it
+	for first := false; below > 0 && !first; below-- { // the first token below is relative to the last one above
 		first = len(after[len(after)-below].Tokens) > 0
 	}
 	was, now := last.behind(before[:len(before)-below]), last.behind(after[:len(after)-below])
@@ -200,7 +200,7 @@ func tokenEdits(e encoding, before, after []editor.TokenPart) []protocol.Semanti
 	return []protocol.SemanticTokensEdit{{Start: start, DeleteCount: len(was), Data: now}}
 }
 
-// behind returns the tokens of parts that follow what has been written.
+// behind encodes the tokens of parts that follow the last written token.
 func (w tokenWriter) behind(parts []editor.TokenPart) []uint32 {
 	w.data = make([]uint32, 0, tokenSize*count(parts))
 	for _, part := range parts {

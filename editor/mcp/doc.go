@@ -1,4 +1,4 @@
-// Package mcp speaks the Model Context Protocol over package editor: what tools for writing programs with a language
-// model ask. It answers about one folder, and refuses paths that lead out of it. It is the only package that imports
-// the library of the protocol.
+// Package mcp serves package editor over the Model Context Protocol, for tools that write programs with a language
+// model. It answers questions about one folder and rejects paths outside of it. No other package imports the protocol's
+// library.
 package mcp

@@ -17,13 +17,13 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// Options are the folder and the abilities of a server.
+// Options are the folder and the features of a server.
 type Options struct {
-	Version string // of the program
-	Folder  string // absolute; nothing outside of it is read
-	// Root is the folder of the project that a file belongs to.
+	Version string // version of yamlhost
+	Folder  string // absolute path; programs outside of it are not read
+	// Root returns the folder of the project that contains a file.
 	Root func(path string) string
-	// Plan is a preview of the selected stack of the project in a folder, as text; nil for no previews.
+	// Plan previews the selected stack of the project in a folder, as text; nil to disable previews.
 	Plan func(ctx context.Context, dir string) (string, error)
 }
 
@@ -84,8 +84,8 @@ func newServer(session *editor.Session, options Options) (*mcp.Server, error) {
 	return m, nil
 }
 
-// path returns the file that a client names, or the program of the folder. The error says that it is missing or
-// outside.
+// path returns the absolute path of a file that a client names, or of the folder's program if name is empty. It
+// returns an error if the file is missing or outside of the folder.
 func (s *server) path(name string) (string, error) {
 	if name == "" {
 		for _, name := range []string{"Pulumi.yaml", "Pulumi.yml", "Pulumi.json", "PulumiPlugin.yaml", "Main.yaml"} {
@@ -128,7 +128,7 @@ func within(folder, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// program returns the program of a file, as it is now.
+// program reads and checks the program of a file, and returns it with its path.
 func (s *server) program(ctx context.Context, name string) (*editor.Program, string, error) {
 	path, err := s.path(name)
 	if err != nil {

@@ -58,7 +58,7 @@ const (
 	SymbolEvent    = 24
 )
 
-// HintType is the kind of a hint that is a type, and HighlightText that of a highlight.
+// HintType is the kind of type hints, HighlightText the kind of plain highlights.
 const (
 	HintType      = 1
 	HighlightText = 1
@@ -70,10 +70,10 @@ type Markup struct {
 	Value string `json:"value"`
 }
 
-// Markdown makes Markdown.
+// Markdown returns text as Markdown content.
 func Markdown(text string) *Markup { return &Markup{Kind: "markdown", Value: text} }
 
-// Diagnostic is a finding.
+// Diagnostic is the protocol's form of a finding.
 type Diagnostic struct {
 	Range    Range     `json:"range"`
 	Severity int       `json:"severity"`
@@ -84,34 +84,34 @@ type Diagnostic struct {
 	Related  []Related `json:"relatedInformation,omitempty"`
 }
 
-// Related is a place that explains a finding.
+// Related is a location that helps to explain a finding.
 type Related struct {
 	Location Location `json:"location"`
 	Message  string   `json:"message"`
 }
 
-// TextEdit replaces a stretch.
+// TextEdit replaces a range of a text.
 type TextEdit struct {
 	Range   Range  `json:"range"`
 	NewText string `json:"newText"`
 }
 
-// CodeAction is an edit that a person may choose.
+// CodeAction is an edit that the user may apply.
 type CodeAction struct {
 	Title       string         `json:"title"`
 	Kind        string         `json:"kind"`
 	Diagnostics []Diagnostic   `json:"diagnostics,omitempty"`
 	IsPreferred bool           `json:"isPreferred,omitempty"`
-	Edit        map[string]any `json:"edit"` // of the workspace
+	Edit        map[string]any `json:"edit"` // a workspace edit
 }
 
-// CompletionList is what may be written at a place.
+// CompletionList is the answer to a completion request.
 type CompletionList struct {
 	IsIncomplete bool             `json:"isIncomplete"`
 	Items        []CompletionItem `json:"items"`
 }
 
-// CompletionItem is one of the things that may be written.
+// CompletionItem is one completion.
 type CompletionItem struct {
 	Label         string          `json:"label"`
 	Kind          int             `json:"kind"`
@@ -141,7 +141,7 @@ type DocumentSymbol struct {
 	Children       []DocumentSymbol `json:"children"`
 }
 
-// CallHierarchyItem is a declaration that others need, and that needs others.
+// CallHierarchyItem is a declaration in the dependency graph.
 type CallHierarchyItem struct {
 	Name           string  `json:"name"`
 	Kind           int     `json:"kind"`
@@ -151,7 +151,7 @@ type CallHierarchyItem struct {
 	SelectionRange Range   `json:"selectionRange"`
 }
 
-// InlayHint is a text that is shown behind a place.
+// InlayHint is a text shown at a position.
 type InlayHint struct {
 	Position    Position `json:"position"`
 	Label       string   `json:"label"`
@@ -159,26 +159,26 @@ type InlayHint struct {
 	PaddingLeft bool     `json:"paddingLeft,omitempty"`
 }
 
-// FoldingRange is a stretch of lines that can be hidden.
+// FoldingRange is a range of lines, counted from 0, that can be collapsed.
 type FoldingRange struct {
 	StartLine int    `json:"startLine"`
 	EndLine   int    `json:"endLine"`
 	Kind      string `json:"kind,omitempty"`
 }
 
-// SelectionRange is a stretch and what is around it.
+// SelectionRange is a range and the next larger range around it.
 type SelectionRange struct {
 	Range  Range           `json:"range"`
 	Parent *SelectionRange `json:"parent,omitempty"`
 }
 
-// SemanticTokens are the tokens of a text, five numbers each.
+// SemanticTokens holds the tokens of a text, five numbers each.
 type SemanticTokens struct {
 	ResultID string   `json:"resultId,omitempty"`
 	Data     []uint32 `json:"data"`
 }
 
-// SemanticTokensEdit replaces some numbers by others.
+// SemanticTokensEdit replaces DeleteCount numbers at Start by Data.
 type SemanticTokensEdit struct {
 	Start       int      `json:"start"`
 	DeleteCount int      `json:"deleteCount"`

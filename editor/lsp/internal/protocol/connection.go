@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
-// Codes of errors.
+// Error codes of JSON-RPC and the Language Server Protocol.
 const (
 	ParseError       = -32700
 	InvalidRequest   = -32600
@@ -25,7 +25,7 @@ const (
 	RequestCancelled = -32800
 )
 
-// Error is the answer to a request that fails.
+// Error is the answer to a failed request.
 type Error struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -33,23 +33,23 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Errorf makes an error with a code.
+// Errorf returns an *Error with a code and a formatted message.
 func Errorf(code int, format string, args ...any) error {
 	return &Error{code, fmt.Sprintf(format, args...)}
 }
 
-// Message is a request, or a notification, whose ID is nil.
+// Message is a request, or a notification if ID is nil.
 type Message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 }
 
-// maxLength is how long a message may be, in bytes.
+// maxLength is the maximum length of a message in bytes.
 const maxLength = 1 << 30
 
-// Connection carries messages of JSON-RPC 2.0, each behind a header with its length. One goroutine may read while any
-// number of others write.
+// Connection reads and writes JSON-RPC 2.0 messages, each preceded by a header with its length. One goroutine may read
+// while any number of others write.
 type Connection struct {
 	in *textproto.Reader
 
@@ -57,13 +57,13 @@ type Connection struct {
 	out io.Writer // guarded by mu
 }
 
-// NewConnection makes a connection over a reader and a writer that stay the caller's.
+// NewConnection returns a connection over r and out. The caller keeps ownership of both.
 func NewConnection(r io.Reader, out io.Writer) *Connection {
 	return &Connection{in: textproto.NewReader(bufio.NewReader(r)), out: out}
 }
 
-// Read waits for the next message. An error of type *Error is about this message alone; after any other one nothing
-// more can be read, and io.EOF says that the client has closed its end.
+// Read waits for the next message. An *Error concerns that message only. After any other error nothing more can be
+// read; io.EOF is returned when the client has closed its end.
 func (c *Connection) Read() (Message, error) {
 	header, err := c.in.ReadMIMEHeader()
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *Connection) Read() (Message, error) {
 	if err != nil || length < 0 || length > maxLength {
 		return Message{}, fmt.Errorf("a message has the length %q", header.Get("Content-Length"))
 	}
-	var body bytes.Buffer // grows as it is read: a length alone takes no memory
+	var body bytes.Buffer // grows while reading, so that a wrong length allocates no memory
 	if _, err := io.CopyN(&body, c.in.R, int64(length)); err != nil {
 		return Message{}, err
 	}
@@ -96,7 +96,7 @@ func (c *Connection) Notify(method string, params any) error {
 	}{"2.0", method, params})
 }
 
-// Reply answers a request with a result, or with an error if that is not nil.
+// Reply answers a request with failure if it is not nil, else with result.
 func (c *Connection) Reply(id json.RawMessage, result any, failure error) error {
 	if failure == nil {
 		return c.write(struct {

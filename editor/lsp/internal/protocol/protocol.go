@@ -1,6 +1,6 @@
-// Package protocol is the part of the Language Server Protocol, version 3.18, that the server uses: the messages with
-// the fields that are read or written, and the connection that carries them. A library of the whole protocol weighs ten
-// times as much in the program: docs/design/size.md. Tests speak to the server with such a library.
+// Package protocol implements the part of the Language Server Protocol, version 3.18, that the server uses: messages
+// with the fields that are read or written, and the connection. A library of the whole protocol would add ten times as
+// much to the binary (docs/design/size.md). Tests use such a library as their client.
 package protocol
 
 import (
@@ -9,33 +9,32 @@ import (
 	"go.lsp.dev/uri"
 )
 
-// Position is a place in a text; lines and characters count from 0, characters in the units that were agreed on.
+// Position is a position in a text. Lines and characters count from 0, characters in the negotiated units.
 type Position struct {
 	Line      uint32 `json:"line"`
 	Character uint32 `json:"character"`
 }
 
-// Range is a stretch of a text. End is behind it.
+// Range is a range of a text; End is exclusive.
 type Range struct {
 	Start Position `json:"start"`
 	End   Position `json:"end"`
 }
 
-// Location is a stretch of a file.
+// Location is a range of a file.
 type Location struct {
 	URI   uri.URI `json:"uri"`
 	Range Range   `json:"range"`
 }
 
-// TextDocument names a text. It has a version in what the client says about one that is open, and its text where the
-// client opens it.
+// TextDocument identifies a text. Notifications about open texts set Version; only didOpen sets Text.
 type TextDocument struct {
 	URI     uri.URI `json:"uri"`
 	Version int32   `json:"version"`
 	Text    string  `json:"text"`
 }
 
-// InitializeParams are what a client says at first.
+// InitializeParams are the parameters of the initialize request.
 type InitializeParams struct {
 	RootURI               *uri.URI        `json:"rootUri"`
 	WorkspaceFolders      []Folder        `json:"workspaceFolders"`
@@ -48,7 +47,7 @@ type Folder struct {
 	URI uri.URI `json:"uri"`
 }
 
-// Capabilities are what a client can do, as far as answers depend on it.
+// Capabilities are the client's capabilities that affect answers.
 type Capabilities struct {
 	General struct {
 		PositionEncodings []string `json:"positionEncodings"`
@@ -71,26 +70,25 @@ type Capabilities struct {
 	} `json:"textDocument"`
 }
 
-// None are the parameters of a message of which nothing is read.
+// None are the parameters of a message with ignored parameters.
 type None struct{}
 
-// TextParams are a request about a text, or a notification. Besides the text, each has the fields that its method
-// defines.
+// TextParams are the parameters of a request or notification about a text. Which fields are set depends on the method.
 type TextParams struct {
 	TextDocument TextDocument `json:"textDocument"`
 	Position     Position     `json:"position"`
-	Positions    []Position   `json:"positions"` // of selections
+	Positions    []Position   `json:"positions"` // for selectionRange
 	Range        Range        `json:"range"`
 	Context      struct {
-		IncludeDeclaration bool     `json:"includeDeclaration"` // among references
-		Only               []string `json:"only"`               // the kinds of code actions that are wanted; empty for all
+		IncludeDeclaration bool     `json:"includeDeclaration"` // for references
+		Only               []string `json:"only"`               // wanted kinds of code actions; empty for all
 	} `json:"context"`
-	NewName          string `json:"newName"`          // of a rename
-	Ch               string `json:"ch"`               // that was typed
-	PreviousResultID string `json:"previousResultId"` // of the tokens that the client has
+	NewName          string `json:"newName"`          // for rename
+	Ch               string `json:"ch"`               // the typed character, for onTypeFormatting
+	PreviousResultID string `json:"previousResultId"` // identifies the client's tokens, for semanticTokens/full/delta
 }
 
-// DidChangeParams are edits of a text, one after the other.
+// DidChangeParams are edits of a text, to apply in order.
 type DidChangeParams struct {
 	TextDocument   TextDocument `json:"textDocument"`
 	ContentChanges []struct {
@@ -99,18 +97,18 @@ type DidChangeParams struct {
 	} `json:"contentChanges"`
 }
 
-// SymbolParams ask for declarations by a part of their names.
+// SymbolParams are the parameters of workspace/symbol.
 type SymbolParams struct {
 	Query string `json:"query"`
 }
 
-// CommandParams ask for a command.
+// CommandParams are the parameters of workspace/executeCommand.
 type CommandParams struct {
 	Command   string            `json:"command"`
 	Arguments []json.RawMessage `json:"arguments"`
 }
 
-// RenameFilesParams are files that will get other names.
+// RenameFilesParams are the parameters of workspace/willRenameFiles.
 type RenameFilesParams struct {
 	Files []struct {
 		OldURI string `json:"oldUri"`
@@ -118,7 +116,7 @@ type RenameFilesParams struct {
 	} `json:"files"`
 }
 
-// CallParams ask for the calls of a declaration.
+// CallParams are the parameters of callHierarchy requests.
 type CallParams struct {
 	Item CallHierarchyItem `json:"item"`
 }
