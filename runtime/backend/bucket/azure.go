@@ -4,6 +4,7 @@ package bucket
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -55,18 +56,18 @@ func (s *azureStore) put(ctx context.Context, key string, data []byte, c backend
 			HTTPHeaders:      &azureblob.HTTPHeaders{BlobContentType: new(contentType(key))},
 			AccessConditions: &azureblob.AccessConditions{ModifiedAccessConditions: conditions},
 		})
-	switch status := s.status(err); {
-	case status == http.StatusPreconditionFailed, status == http.StatusConflict,
-		status == http.StatusNotFound && c.Version != "" && s.explain(err) != "ContainerNotFound":
+	switch {
+	case err == nil && out.ETag == nil:
+		return "", errors.New("the store did not return the version that it made")
+	case err == nil:
+		return string(*out.ETag), nil
+	}
+	status, text := s.answer(err)
+	if status == http.StatusPreconditionFailed || status == http.StatusConflict ||
+		status == http.StatusNotFound && c.Version != "" && text != "ContainerNotFound" {
 		return "", backend.ErrChanged
 	}
-	if err != nil {
-		return "", err
-	}
-	if out.ETag == nil {
-		return "", errors.New("the store did not return the version that it made")
-	}
-	return string(*out.ETag), nil
+	return "", err
 }
 
 func (s *azureStore) version(r *blob.Reader) (string, error) {
@@ -77,17 +78,11 @@ func (s *azureStore) version(r *blob.Reader) (string, error) {
 	return string(*raw.ETag), nil
 }
 
-func (s *azureStore) status(err error) int {
-	if reply, ok := errors.AsType[*azcore.ResponseError](err); ok {
-		return reply.StatusCode
+// answer returns the service's error code as the text: its message repeats the request and the answer.
+func (s *azureStore) answer(err error) (status int, text string) {
+	reply, ok := errors.AsType[*azcore.ResponseError](err)
+	if !ok {
+		return 0, plainCause(err)
 	}
-	return 0
-}
-
-// explain returns the service's error code: the message repeats the request and its answer.
-func (s *azureStore) explain(err error) string {
-	if reply, ok := errors.AsType[*azcore.ResponseError](err); ok && reply.ErrorCode != "" {
-		return reply.ErrorCode
-	}
-	return plainCause(err)
+	return reply.StatusCode, cmp.Or(reply.ErrorCode, plainCause(err))
 }

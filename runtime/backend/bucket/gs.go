@@ -122,9 +122,9 @@ func (s *gsStore) Put(ctx context.Context, key string, data []byte, c backend.Co
 	if err == nil {
 		return strconv.FormatInt(o.Generation, 10), nil
 	}
-	switch code, text := gsAnswer(err); {
-	case code == http.StatusPreconditionFailed, code == http.StatusConflict,
-		code == http.StatusNotFound && c.Version != "" && !strings.Contains(text, "bucket"):
+	code, text := gsAnswer(err)
+	if code == http.StatusPreconditionFailed || code == http.StatusConflict ||
+		code == http.StatusNotFound && c.Version != "" && !strings.Contains(text, "bucket") {
 		return "", backend.ErrChanged
 	}
 	return "", s.explain(err)

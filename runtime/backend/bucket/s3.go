@@ -82,9 +82,9 @@ func (s *s3Store) put(ctx context.Context, key string, data []byte, c backend.Co
 	if err == nil {
 		return aws.ToString(out.ETag), nil
 	}
-	switch status := s.status(err); {
-	case status == http.StatusPreconditionFailed, status == http.StatusConflict && !s.holds(ctx, key, c),
-		status == http.StatusNotFound && c.Version != "" && !strings.Contains(s.explain(err), "NoSuchBucket"):
+	status, text := s.answer(err)
+	if status == http.StatusPreconditionFailed || status == http.StatusConflict && !s.holds(ctx, key, c) ||
+		status == http.StatusNotFound && c.Version != "" && !strings.Contains(text, "NoSuchBucket") {
 		return "", backend.ErrChanged
 	}
 	return "", err
@@ -94,17 +94,11 @@ func (s *s3Store) put(ctx context.Context, key string, data []byte, c backend.Co
 // answer if a concurrent request interferes; then the put is to be repeated.
 func (s *s3Store) holds(ctx context.Context, key string, c backend.Condition) bool {
 	now, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: &key})
-	if c.Absent {
-		return s.status(err) == http.StatusNotFound
+	if err != nil {
+		status, _ := s.answer(err)
+		return c.Absent && status == http.StatusNotFound
 	}
-	return err == nil && c.Version != "" && aws.ToString(now.ETag) == c.Version
-}
-
-func (s *s3Store) status(err error) int {
-	if reply, ok := errors.AsType[*awshttp.ResponseError](err); ok {
-		return reply.HTTPStatusCode()
-	}
-	return 0
+	return !c.Absent && c.Version != "" && aws.ToString(now.ETag) == c.Version
 }
 
 func (s *s3Store) version(r *blob.Reader) (string, error) {
@@ -115,13 +109,16 @@ func (s *s3Store) version(r *blob.Reader) (string, error) {
 	return *out.ETag, nil
 }
 
-// explain strips the name and the ID of the request from an error message.
-func (s *s3Store) explain(err error) string {
+// answer strips the name and the ID of the request from the message.
+func (s *s3Store) answer(err error) (status int, text string) {
+	if reply, ok := errors.AsType[*awshttp.ResponseError](err); ok {
+		status = reply.HTTPStatusCode()
+	}
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
-		return api.ErrorCode() + ": " + api.ErrorMessage()
+		return status, api.ErrorCode() + ": " + api.ErrorMessage()
 	}
 	if op, ok := errors.AsType[*smithy.OperationError](err); ok {
 		err = op.Err
 	}
-	return plainCause(err)
+	return status, plainCause(err)
 }

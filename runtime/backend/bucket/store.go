@@ -39,10 +39,8 @@ type native interface {
 	put(ctx context.Context, key string, data []byte, c backend.Condition) (version string, err error)
 	// version returns the version of the object that r reads.
 	version(r *blob.Reader) (string, error)
-	// status returns the HTTP status of the service's answer; 0 if there was none.
-	status(err error) int
-	// explain returns the message for the user of a client's error.
-	explain(err error) string
+	// answer returns the HTTP status in an error of the client, 0 if there was no answer, and a message for the user.
+	answer(err error) (status int, text string)
 }
 
 // newStore returns the store of an open bucket. The path of u is the prefix of all keys.
@@ -113,7 +111,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 
 // explain classifies an error as transient, permanent (backend.ErrRefused) or a missing object (fs.ErrNotExist).
 func (s *Store) explain(err error) error {
-	text := s.native.explain(err)
+	status, text := s.native.answer(err)
 	switch gcerrors.Code(err) {
 	case gcerrors.NotFound:
 		if strings.Contains(text, "NoSuchBucket") || strings.Contains(text, "ContainerNotFound") {
@@ -123,7 +121,7 @@ func (s *Store) explain(err error) error {
 	case gcerrors.PermissionDenied, gcerrors.InvalidArgument, gcerrors.Unimplemented:
 		return fmt.Errorf("%w: %s", backend.ErrRefused, text)
 	}
-	return sorted(s.native.status(err), text)
+	return sorted(status, text)
 }
 
 // sorted returns a permanent or a transient error, depending on the status of the service's response. A conflict is
