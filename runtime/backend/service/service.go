@@ -26,7 +26,6 @@ type Options struct {
 // Service is a service at a URL. It is safe for concurrent use.
 type Service struct {
 	client *serviceapi.Client
-	o      Options
 
 	mu           sync.Mutex // guards the fields below
 	organization string
@@ -41,7 +40,7 @@ func Open(rawURL string, o Options) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the backend %s: %w", backend.PublicURL(rawURL), err)
 	}
-	return &Service{client: client, o: o, organization: o.Organization}, nil
+	return &Service{client: client, organization: o.Organization}, nil
 }
 
 // stackPath returns the path of a stack in the API, or of something below it.
