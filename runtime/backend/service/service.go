@@ -53,9 +53,9 @@ func (s *Service) get(ctx context.Context, path string, query url.Values, answer
 	return s.explain(s.client.Do(ctx, serviceapi.Call{Method: http.MethodGet, Path: path, Query: query}, answer))
 }
 
-// send sends a request that changes something and must not be repeated.
-func (s *Service) send(ctx context.Context, method, path string, body, answer any) error {
-	return s.client.Do(ctx, serviceapi.Call{Method: method, Path: path, Body: body, Packed: true}, answer)
+// post sends a POST request, which must not be repeated.
+func (s *Service) post(ctx context.Context, path string, body, answer any) error {
+	return s.client.Do(ctx, serviceapi.Call{Method: http.MethodPost, Path: path, Body: body, Packed: true}, answer)
 }
 
 // explain adds the URL of the service to an error. A service that is away gives a *backend.AwayError.
@@ -226,7 +226,7 @@ func (s *Service) Page(r backend.Ref) string { return s.page(r) }
 
 // Create makes a stack without resources.
 func (s *Service) Create(ctx context.Context, r backend.Ref) error {
-	err := s.send(ctx, http.MethodPost, serviceapi.Path("stacks", r.Owner, r.Project), map[string]any{
+	err := s.post(ctx, serviceapi.Path("stacks", r.Owner, r.Project), map[string]any{
 		"stackName": r.Stack, "tags": map[string]string{"pulumi:project": r.Project, "pulumi:runtime": "yaml"}}, nil)
 	switch serviceapi.Status(err) {
 	case http.StatusConflict:
@@ -250,7 +250,7 @@ func (s *Service) Remove(ctx context.Context, r backend.Ref, force bool) error {
 
 // Rename gives a stack another name.
 func (s *Service) Rename(ctx context.Context, from, to backend.Ref) error {
-	err := s.send(ctx, http.MethodPost, stackPath(from, "rename"),
+	err := s.post(ctx, stackPath(from, "rename"),
 		map[string]string{"newName": to.Stack, "newProject": to.Project}, nil)
 	if serviceapi.Status(err) == http.StatusConflict {
 		if found, failed := s.Stack(ctx, from); failed != nil || found.Lock == nil {
@@ -286,7 +286,7 @@ func (s *Service) Export(ctx context.Context, r backend.Ref, version int) ([]byt
 // Import replaces a state, and waits until the service has done it.
 func (s *Service) Import(ctx context.Context, r backend.Ref, deployment []byte) error {
 	var answer struct{ UpdateID string }
-	if err := s.send(ctx, http.MethodPost, stackPath(r, "import"), deployment, &answer); err != nil {
+	if err := s.post(ctx, stackPath(r, "import"), deployment, &answer); err != nil {
 		return s.explainStack(ctx, r, err)
 	}
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
@@ -388,7 +388,7 @@ func (s *Service) Cancel(ctx context.Context, r backend.Ref) (*backend.Lock, err
 	if lock == nil || a.ActiveUpdate == "" {
 		return nil, nil
 	}
-	err = s.send(ctx, http.MethodPost, stackPath(r, "update", a.ActiveUpdate, "cancel"), nil, nil)
+	err = s.post(ctx, stackPath(r, "update", a.ActiveUpdate, "cancel"), nil, nil)
 	if status := serviceapi.Status(err); status == http.StatusConflict || status == http.StatusNotFound {
 		return nil, nil // it has just ended
 	}

@@ -141,7 +141,7 @@ func (s *Service) begin(ctx context.Context, r backend.Ref, about *backend.Recor
 		TokenExpiration int64
 		JournalVersion  int
 	}
-	err = s.send(ctx, http.MethodPost, u.path(), map[string]any{"journalVersion": 1}, &started)
+	err = s.post(ctx, u.path(), map[string]any{"journalVersion": 1}, &started)
 	if errors.As(err, new(*serviceapi.AwayError)) {
 		return u, s.explain(err) // it may have started, and its token is lost
 	}
