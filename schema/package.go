@@ -35,11 +35,11 @@ type Package struct {
 	funcMemo memo[*Function]
 
 	damaged atomic.Bool // Damaged
-	base    *Package    // that Extended has added to; nil for none
+	base    *Package    // the package that Extended has extended; nil for none
 	missing error       // Missing
 }
 
-// memo keeps what definitions were decoded to, by their tokens.
+// memo holds decoded definitions, and the errors of malformed ones, by token.
 type memo[T any] map[string]decoded[T]
 
 type decoded[T any] struct {
@@ -47,7 +47,7 @@ type decoded[T any] struct {
 	err   error
 }
 
-// get returns what decode returns, which is called once for a token.
+// get returns the result of decode, which it calls once per token.
 func (m *memo[T]) get(token string, decode func(token string) (T, error)) (T, error) {
 	d, known := (*m)[token]
 	if !known {
@@ -78,8 +78,8 @@ func (p *Package) Owns(name string) bool {
 	return name == p.Name || slices.Contains(p.AllowedPackageNames, name)
 }
 
-// Damaged reports whether a definition could not be read, or is no longer what it was when the index was made. Opened
-// anew, the package is sound, or says what is wrong.
+// Damaged reports whether a definition could not be read or has changed since the index was made. Reopening the package
+// either repairs it or returns an error.
 func (p *Package) Damaged() bool { return p.damaged.Load() }
 
 // ResourceTokens returns the canonical tokens of all resources in schema order, which the caller must not modify.
@@ -256,9 +256,9 @@ const builtinSchema = `{
 // stack reference too (L7.12). Providers, pulumi:providers:<package>, belong to their own packages.
 func Builtin() (*Package, error) { return Parse([]byte(builtinSchema)) }
 
-// Extended returns base with the definitions of the additions, which are of the same package: where several define a
-// token, base and then the earlier addition counts. References in an addition may name definitions of base. A base that
-// could not be loaded is nil, and missing says why: the package then has the additions alone.
+// Extended returns base with the definitions of the additions, which are of the same package. If several define a
+// token, base wins, then the earlier addition. References in an addition may name definitions of base. base is nil if
+// it could not be loaded; missing is then the reason, and the package has the additions alone.
 func Extended(base *Package, missing error, additions ...*Package) *Package {
 	all := additions
 	if base != nil {
@@ -278,10 +278,10 @@ func Extended(base *Package, missing error, additions ...*Package) *Package {
 	return p
 }
 
-// Missing returns why the package has nothing but what was added to it; nil for a whole package.
+// Missing returns the error that kept the base package from loading; nil for a complete package.
 func (p *Package) Missing() error { return p.missing }
 
-// Added reports whether a resource is of an addition, and not of the package itself.
+// Added reports whether a resource comes from an addition and not from the package itself.
 func (p *Package) Added(token string) bool {
 	return p.missing != nil || p.base != nil && !p.base.resources.has(token)
 }

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// section is where the definitions of one kind are found by their tokens: in one index, or in several, of which the
-// first that has something counts. It is safe for concurrent use.
+// section looks up the definitions of one kind by token, in one index or in several; the first index that has the
+// token wins. It is safe for concurrent use.
 type section struct {
 	parts []*indexedSection
 	// list returns all tokens in schema order, each once, which the caller must not modify.
@@ -42,7 +42,7 @@ func (s section) has(token string) bool {
 	})
 }
 
-// definition returns a definition's text, or an error that says why there is none.
+// definition returns the text of a definition. The error wraps ErrNoSuchToken if there is none.
 func (s section) definition(token string) ([]byte, error) {
 	for _, part := range s.parts {
 		if r, found := part.table.exact(token); found {

@@ -8,20 +8,20 @@ import (
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
-// stream reads a JSON text as it passes by and holds one value of it at a time, so that the text may be much larger
-// than the memory. It has the grammar of jsontext.EachMember.
+// stream reads a JSON text sequentially and buffers one value at a time, so that the text may be much larger than the
+// memory. It accepts the grammar of jsontext.EachMember.
 type stream struct {
 	from io.Reader
-	held []byte // read, from the value it is at
+	held []byte // buffered text, from the current value on
 	pos  int    // position in held of the next byte
-	at   int64  // of held in the text
-	end  error  // of from; io.EOF at the end of the text, and from the start where held is all of it
+	at   int64  // offset of held in the text
+	end  error  // error of from; io.EOF at the end of the text, and from the start if held is the whole text
 }
 
-// window is how much of the text is read at once; values that are longer make it longer.
+// window is the initial size of the buffer in bytes; longer values make it grow.
 const window = 256 << 10
 
-// more reads on and reports whether there was more. It drops the text before pos: slices of held are no longer valid.
+// more reads more text and reports whether there was any. It drops the text before pos: slices of held are no longer valid.
 func (s *stream) more() bool {
 	if s.end != nil {
 		return false
@@ -39,7 +39,7 @@ func (s *stream) more() bool {
 	return len(s.held) > kept
 }
 
-// next returns the byte at which the next thing starts; ok is false at the end.
+// next skips space and returns the next byte without consuming it; ok is false at the end of the text.
 func (s *stream) next() (c byte, ok bool) {
 	for {
 		if s.pos = jsontext.SkipSpace(s.held, s.pos); s.pos < len(s.held) {
@@ -51,10 +51,10 @@ func (s *stream) next() (c byte, ok bool) {
 	}
 }
 
-// offset is where in the text the next thing starts.
+// offset returns the byte offset of the current position in the text.
 func (s *stream) offset() int64 { return s.at + int64(s.pos) }
 
-// truncated is why the text ends here.
+// truncated returns the reader's error, or jsontext.ErrTruncated if the text ended too early.
 func (s *stream) truncated() error {
 	if s.end != nil && !errors.Is(s.end, io.EOF) {
 		return s.end
@@ -62,7 +62,7 @@ func (s *stream) truncated() error {
 	return jsontext.ErrTruncated
 }
 
-// value passes over the next value, which stays valid until the stream is asked again.
+// value consumes the next value. raw is valid until the next call of a method of the stream.
 func (s *stream) value() (raw []byte, offset int64, err error) {
 	if _, ok := s.next(); !ok {
 		return nil, 0, s.truncated()
@@ -84,8 +84,8 @@ func (s *stream) value() (raw []byte, offset int64, err error) {
 	return raw, offset, nil
 }
 
-// members calls fn for each member of the object that comes next; fn passes over the member's value. null counts as an
-// empty object.
+// members calls fn for each member of the next object; fn consumes the member's value. null counts as an empty
+// object.
 func (s *stream) members(fn func(key string) error) error {
 	switch c, ok := s.next(); {
 	case ok && c == 'n':
@@ -139,7 +139,7 @@ func (s *stream) members(fn func(key string) error) error {
 	}
 }
 
-// nothingMore demands that the text ends here.
+// nothingMore returns an error unless only space is left.
 func (s *stream) nothingMore() error {
 	if _, ok := s.next(); ok {
 		return fmt.Errorf("there is text after the end, at byte %d", s.offset())
