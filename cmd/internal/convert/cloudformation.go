@@ -15,10 +15,10 @@ import (
 
 const awsPackage = "aws-native"
 
-// forTools is the reason why metadata stays a comment, and why the report has no remark on it.
+// forTools is the reason for keeping metadata as a comment, without a remark in the report.
 const forTools = "tools and the console of CloudFormation read it"
 
-// cloudFormation is the conversion of one template.
+// cloudFormation converts one template.
 type cloudFormation struct {
 	*Program
 	nesting *nesting
@@ -26,15 +26,15 @@ type cloudFormation struct {
 	schema  *schema.Package // nil if there is none
 	types   map[string]string
 	diags   diag.Diagnostics
-	refs    map[string]string // what Ref gives, as an expression, by logical name
-	params  map[string]string // names of parameters' values
+	refs    map[string]string // expressions for Ref, by logical name
+	params  map[string]string // configuration names of parameters
 	res     map[string]*templateResource
-	conds   map[string]string
-	maps    map[string]string
-	missing map[string]string // configuration in place of what was left out
-	helpers map[string]bool   // pseudo parameters that are declared
-	numeric map[string]bool   // parameters that are numbers
-	exports bool              // whether an output is exported
+	conds   map[string]string // variable names of conditions
+	maps    map[string]string // variable names of mappings
+	missing map[string]string // configuration names that replace missing values
+	helpers map[string]bool   // declared variables for pseudo parameters
+	numeric map[string]bool   // parameters of type Number
+	exports bool              // reports whether an output is exported
 
 	current *templateResource
 }
@@ -43,13 +43,13 @@ type templateResource struct {
 	logical     string
 	node        *yaml.Node
 	kind        string
-	name        string // in the program; empty if it was left out
+	name        string // name in the program; empty if it was left out
 	decl        *schema.Resource
-	nested      *cloudFormation // the template that it deploys, if that is converted
+	nested      *cloudFormation // the converted template of a nested stack, or nil
 	conditional bool
 	item        *Item
 	line        int
-	uses        map[string]int // lines of references, by logical name
+	uses        map[string]int // lines of references to other resources, by logical name
 }
 
 // CloudFormation converts a template, with the templates of its nested stacks as components.
@@ -179,14 +179,14 @@ func (c *cloudFormation) template(root *yaml.Node) {
 	c.cycles()
 }
 
-// section records a section of the template that the program does not have.
+// section records a section of the template that cannot be converted.
 func (c *cloudFormation) section(key, value *yaml.Node, reason string) {
 	item := &Item{Name: key.Value, Kind: "section", File: c.src.Name(), Line: key.Line}
 	c.Items = append(c.Items, item)
 	c.drop(item, mappingOf(key.Value, value), reason)
 }
 
-// declare gives a resource its name, and finds its type.
+// declare names a resource and finds its type.
 func (c *cloudFormation) declare(key, value *yaml.Node) {
 	r := &templateResource{logical: key.Value, node: value, kind: textOf(value, "Type"), line: key.Line,
 		uses: map[string]int{}, conditional: member(value, "Condition") != nil}
@@ -343,7 +343,7 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 	}
 }
 
-// need returns the name of a configuration value in place of something that the program cannot compute.
+// need returns the name of a configuration value that replaces something the program cannot compute.
 func (c *cloudFormation) need(what, kind, about string) string {
 	if name := c.missing[what]; name != "" {
 		return name
@@ -359,7 +359,7 @@ var numberLimits = []struct{ field, operator, text string }{
 	{"MinValue", "<", "at least "}, {"MaxValue", ">", "at most "},
 }
 
-// parameter declares a configuration value, and messages that hold it to the constraints of the parameter.
+// parameter declares a configuration value, and messages that check the constraints of the parameter.
 func (c *cloudFormation) parameter(key, value *yaml.Node) {
 	name, kind := c.params[key.Value], textOf(value, "Type")
 	item := &Item{Name: key.Value, Kind: "parameter " + kind, As: name, File: c.src.Name(), Line: key.Line}
@@ -514,9 +514,9 @@ func (c *cloudFormation) output(key, value *yaml.Node) {
 	put(c.sections["outputs"], key.Value, out).HeadComment = strings.TrimLeft(key.HeadComment+"\n"+comment(notes), "\n")
 }
 
-// cycles reports resources that need each other.
+// cycles reports resources that depend on each other.
 func (c *cloudFormation) cycles() {
-	state := map[string]int{} // 1: on the way, 2: done
+	state := map[string]int{} // 1: on path, 2: done
 	var path []string
 	var visit func(name string) bool
 	visit = func(name string) bool {

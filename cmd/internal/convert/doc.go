@@ -1,6 +1,6 @@
-// Package convert writes programs in YAML from what other tools read: manifests of Kubernetes and templates of
-// CloudFormation. Its central types are Program, which takes the resources, and Item, which reports what became of one
-// object of the input. What cannot be converted stays in the program as a comment with its reason.
+// Package convert converts Kubernetes manifests and CloudFormation templates to YAML programs. Its central types are
+// Program, which collects the resources, and Item, which reports the outcome for one object of the input. Parts that
+// cannot be converted stay in the program as comments with a reason.
 //
-// The package reads no files and starts nothing: the command passes the texts, and the schemas where there are some.
+// The package reads no files and starts no processes: the command passes the texts and, if available, the schemas.
 package convert

@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// pseudo are the pseudo parameters as expressions; those of calls become variables.
+// pseudo holds the pseudo parameters that provider functions return. The program calls each in a variable.
 var pseudo = map[string]struct{ variable, function, result string }{
 	"AWS::Region":    {"awsRegion", "getRegion", "region"},
 	"AWS::AccountId": {"awsAccountId", "getAccountId", "accountId"},
@@ -40,7 +40,7 @@ func (c *cloudFormation) ref(name string, line int) string {
 		if name == "AWS::StackId" {
 			c.say("AWS::StackId is the name of the stack here")
 		}
-		if len(c.nesting.open) > 1 { // the template is not the one that was named
+		if len(c.nesting.open) > 1 { // a nested template
 			return c.nestedName()
 		}
 		return "pulumi.stack"
@@ -56,7 +56,7 @@ func (c *cloudFormation) ref(name string, line int) string {
 	return c.absent(name, "")
 }
 
-// say adds a remark to the current resource, or else to the program.
+// say adds a remark to the current resource, or to the last item outside of resources.
 func (c *cloudFormation) say(format string, args ...any) {
 	if c.current != nil {
 		c.current.item.remark(format, args...)
@@ -65,7 +65,7 @@ func (c *cloudFormation) say(format string, args ...any) {
 	}
 }
 
-// owner returns the name of the current resource; empty outside of resources.
+// owner returns the name of the current resource; "" outside of resources.
 func (c *cloudFormation) owner() string {
 	if c.current == nil {
 		return ""
@@ -73,7 +73,7 @@ func (c *cloudFormation) owner() string {
 	return c.current.name
 }
 
-// accessOf returns the resource in an expression, and notes the use.
+// accessOf returns the expression for a resource and records the use.
 func (c *cloudFormation) accessOf(r *templateResource, line int) string {
 	if c.current != nil {
 		c.current.uses[r.logical] = line
@@ -84,7 +84,7 @@ func (c *cloudFormation) accessOf(r *templateResource, line int) string {
 	return r.name
 }
 
-// identities are the members that hold what Ref gives, for types whose ID has several parts.
+// identities holds the property that equals Ref, for types with an ID of several parts.
 var identities = map[string]string{
 	"AWS::EC2::EIP": "publicIp", "AWS::ApiGateway::Resource": "resourceId", "AWS::ApiGateway::Stage": "stageName",
 	"AWS::ApiGateway::Deployment": "deploymentId", "AWS::ApiGateway::Authorizer": "authorizerId",
@@ -103,7 +103,7 @@ func (c *cloudFormation) identity(r *templateResource) string {
 	return "id"
 }
 
-// absent returns a configuration value in place of a resource, or of its attribute, that the program does not have.
+// absent returns a configuration value that replaces a resource or attribute the program does not have.
 func (c *cloudFormation) absent(name, attribute string) string {
 	about := "what Ref gives for " + name
 	if attribute != "" {
@@ -126,8 +126,8 @@ var dynamic = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{resolve:([a-z-]+):((?:\$\{[^{}]*\}|[^{}])*)\}\}`)
 })
 
-// resolved puts values in place of the dynamic references in a text of a program: the provider would send them as they
-// are. Secrets become configuration.
+// resolved replaces the dynamic references in a text of a program, which the provider would send unchanged. Secrets
+// become configuration.
 func (c *cloudFormation) resolved(value string) string {
 	return dynamic().ReplaceAllStringFunc(value, func(found string) string {
 		parts := dynamic().FindStringSubmatch(found)
@@ -172,12 +172,12 @@ func (c *cloudFormation) attribute(name, attribute string, line int) string {
 	for i, part := range parts {
 		p := property(outputs, part)
 		if p == nil {
-			if i == 0 && len(parts) > 1 { // a name with dots
+			if i == 0 && len(parts) > 1 { // the name contains dots
 				if p = property(outputs, strings.Join(parts, "")); p != nil {
 					return access + "." + p.Name
 				}
 			}
-			if outputs == nil { // inside of a value whose members are not known
+			if outputs == nil { // the type has no known members
 				access += "[" + quoted(part) + "]"
 				continue
 			}
@@ -189,7 +189,7 @@ func (c *cloudFormation) attribute(name, attribute string, line int) string {
 	return access
 }
 
-// property finds the member of an object that a name of CloudFormation stands for.
+// property finds a property by its CloudFormation name, or returns nil.
 func property(o *schema.Object, name string) *schema.Property {
 	if o == nil {
 		return nil
@@ -205,7 +205,7 @@ func property(o *schema.Object, name string) *schema.Property {
 	return nil
 }
 
-// words returns a name of CloudFormation as aws-native spells it: DBInstanceClass is dbInstanceClass.
+// words converts a CloudFormation name to the spelling of aws-native: DBInstanceClass becomes dbInstanceClass.
 func words(name string) string {
 	var b strings.Builder
 	isUpper := func(r rune) bool { return r >= 'A' && r <= 'Z' }
@@ -220,7 +220,7 @@ func words(name string) string {
 	return b.String()
 }
 
-// upperFirst makes the first letter of a name a capital.
+// upperFirst converts the first letter of a name to upper case.
 func upperFirst(name string) string {
 	first, size := utf8.DecodeRuneInString(name)
 	if size == 0 {
@@ -242,7 +242,7 @@ func intrinsic(node *yaml.Node) (string, *yaml.Node) {
 	return "", nil
 }
 
-// expr returns a value as the text of an expression.
+// expr returns a value as an expression.
 func (c *cloudFormation) expr(node *yaml.Node) string {
 	name, arg := intrinsic(node)
 	if name == "" {
@@ -334,7 +334,7 @@ func (c *cloudFormation) expr(node *yaml.Node) string {
 		fmt.Sprintf("what %s gives in line %d of the template", name, node.Line))
 }
 
-// operand is one side of a comparison, which CloudFormation makes between texts.
+// operand returns one side of a comparison. CloudFormation compares strings, so numbers become strings.
 func (c *cloudFormation) operand(node *yaml.Node) string {
 	if node.Kind == yaml.ScalarNode {
 		return quoted(node.Value)
@@ -346,7 +346,7 @@ func (c *cloudFormation) operand(node *yaml.Node) string {
 	return text
 }
 
-// index returns a number that a template may write as a text.
+// index removes the quotes of a number, which a template may write as a string.
 func index(expr string) string {
 	if trimmed := strings.Trim(expr, `"`); digits().MatchString(trimmed) {
 		return trimmed
@@ -367,7 +367,7 @@ func (c *cloudFormation) exprs(node *yaml.Node) []string {
 	return texts
 }
 
-// attributeOf takes the argument of Fn::GetAtt apart.
+// attributeOf splits the argument of Fn::GetAtt.
 func attributeOf(arg *yaml.Node) (resource, attribute string, ok bool) {
 	if arg.Kind == yaml.ScalarNode {
 		return strings.Cut(arg.Value, ".")

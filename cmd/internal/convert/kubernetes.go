@@ -14,21 +14,21 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// object is one object of Kubernetes.
+// object is a Kubernetes object.
 type object struct {
-	node      *yaml.Node // as it was
+	node      *yaml.Node // the input
 	item      *Item
 	kind      string
 	name      string
 	namespace string
-	resource  string     // its name in the program; empty if it was left out
-	token     string     // of its type
-	out       *yaml.Node // its properties
-	typed     bool       // whether its fields can be referred to; otherwise it goes to the API server as it is
+	resource  string     // name in the program
+	token     string     // type token
+	out       *yaml.Node // properties in the program
+	typed     bool       // reports whether the resource has a type with fields to refer to
 	uses      map[*object]bool
 }
 
-// Kubernetes converts manifests.
+// Kubernetes converts manifests. It returns no program if the diagnostics have errors.
 func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) {
 	k := &kubernetes{Program: newProgram(o.Name), options: o, byName: map[string]*object{}, defined: map[string]string{}}
 	var diags diag.Diagnostics
@@ -65,12 +65,13 @@ type kubernetes struct {
 	options Options
 	objects []*object
 	byName  map[string]*object // by kind, namespace and name
-	defined map[string]string  // names of the definitions among the input, by the tokens of their kinds
+	defined map[string]string  // names of the definitions in the input, by the type tokens they define
 }
 
 var definitionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*$`) })
 
-// define keeps a definition of custom resources as a file of the project, and notes the kinds that it describes.
+// define records the kinds that a definition of custom resources declares, and keeps it as a file of the project if
+// Options.Definitions is set.
 func (k *kubernetes) define(doc *yaml.Node) {
 	name := textOf(doc, "metadata", "name")
 	if textOf(doc, "kind") != "CustomResourceDefinition" || textOf(doc, "apiVersion") != "apiextensions.k8s.io/v1" ||
@@ -93,7 +94,7 @@ func (k *kubernetes) define(doc *yaml.Node) {
 	}
 }
 
-// awaitDefinition lets a custom resource wait for its definition, if that is a resource of the program.
+// awaitDefinition makes a custom resource depend on its definition, if that is a resource of the program.
 func (k *kubernetes) awaitDefinition(obj *object) {
 	definition := k.byName[id("CustomResourceDefinition", "", k.defined[obj.token])]
 	if definition == nil || !k.use(obj, definition) {
@@ -114,7 +115,7 @@ func objects(doc *yaml.Node) []*yaml.Node {
 	}
 	var all []*yaml.Node
 	for _, item := range items.Content {
-		if member(item, "kind") == nil && kind != "List" && kind != "" { // the items of a DeploymentList may leave it out
+		if member(item, "kind") == nil && kind != "List" && kind != "" { // items of a DeploymentList may omit it
 			item.Content = slices.Concat([]*yaml.Node{text("apiVersion"), text(textOf(doc, "apiVersion")), text("kind"),
 				text(strings.TrimSuffix(kind, "List"))}, item.Content)
 		}
@@ -123,7 +124,7 @@ func objects(doc *yaml.Node) []*yaml.Node {
 	return all
 }
 
-// document takes one object, or nothing.
+// document converts one object; empty documents are ignored.
 func (k *kubernetes) document(src *diag.Source, doc *yaml.Node) diag.Diagnostics {
 	if doc.Kind == yaml.ScalarNode && doc.ShortTag() == "!!null" {
 		return nil
@@ -151,7 +152,7 @@ func (k *kubernetes) document(src *diag.Source, doc *yaml.Node) diag.Diagnostics
 	return nil
 }
 
-// drop leaves a document out.
+// drop leaves a document out of the program, with a remark and a comment.
 func (p *Program) drop(item *Item, doc *yaml.Node, reason string) {
 	item.remark("%s", reason)
 	p.notes = append(p.notes, fmt.Sprintf("%s:%d is left out: %s", item.File, item.Line, reason)+shown(doc))
@@ -186,7 +187,7 @@ func (k *kubernetes) object(doc *yaml.Node, item *Item, version, kind string) {
 	properties := data(doc, true)
 	head := []string{properties.HeadComment}
 	properties.HeadComment = ""
-	for i := 0; i < len(properties.Content); i += 2 { // the comment of a document is on its first key
+	for i := 0; i < len(properties.Content); i += 2 { // YAML attaches the comment of a document to its first key
 		name, value := properties.Content[i], properties.Content[i+1]
 		if i == 0 || name.Value == "apiVersion" || name.Value == "kind" {
 			head = append(head, name.HeadComment, name.LineComment, value.LineComment)
@@ -239,7 +240,7 @@ func (o Options) schemaOf(name string) *schema.Package {
 	return o.Schema(name)
 }
 
-// asObject sends an object to the API server as it is, without a type.
+// asObject passes an object to the API server unchanged, without a type.
 func (p *Program) asObject(name string, properties *yaml.Node, reason string) {
 	resource := member(p.sections["resources"], name)
 	options := member(resource, "options")
@@ -250,13 +251,13 @@ func (p *Program) asObject(name string, properties *yaml.Node, reason string) {
 		put(resource, "options", options)
 	}
 	delete(p.objects, name)
-	for _, undo := range p.references[name] { // it has no fields now
+	for _, undo := range p.references[name] { // the resource has no fields any more
 		undo()
 	}
 	p.items[name].remark("%s; the program passes it on as it is", reason)
 }
 
-// builtinGroup reports whether the API of Kubernetes itself has a group, for want of a schema.
+// builtinGroup reports whether a group belongs to the Kubernetes API itself. It is used without a schema.
 func builtinGroup(version string) bool {
 	group, _, _ := strings.Cut(version, "/")
 	switch group {
@@ -285,8 +286,8 @@ func (k *kubernetes) secret(obj *object, properties *yaml.Node) {
 
 func id(kind, namespace, name string) string { return kind + "\n" + namespace + "\n" + name }
 
-// nameFields are the fields that hold names of other objects, by the kind of these. The field is the last key, with the
-// key above it where that tells the kind.
+// nameFields holds the fields that contain names of other objects, with the kind of those objects. A field is given by
+// its key, preceded by the key above if necessary.
 var nameFields = map[string]string{
 	"configMapKeyRef.name": "ConfigMap", "configMapRef.name": "ConfigMap", "configMap.name": "ConfigMap",
 	"secretKeyRef.name": "Secret", "secretRef.name": "Secret", "secret.secretName": "Secret", "secret.name": "Secret",
@@ -310,7 +311,7 @@ func (k *kubernetes) link(obj *object) {
 				walk(item, above)
 			}
 		}
-		namespace := textOf(node, "namespace") // beside the name
+		namespace := textOf(node, "namespace") // the namespace of the name, if node gives one
 		if namespace == "" {
 			namespace = obj.namespace
 		}
@@ -343,14 +344,14 @@ func (k *kubernetes) refer(obj *object, value *yaml.Node, kind, namespace string
 	k.replace(value, target, text("${"+target.resource+".metadata.name}"))
 }
 
-// replace puts a reference to target in place of a value, as long as target keeps its type.
+// replace puts a reference to target in place of a value. asObject undoes it if target loses its type.
 func (p *Program) replace(value *yaml.Node, target *object, reference *yaml.Node) {
 	before := *value
 	*value = *reference
 	p.references[target.resource] = append(p.references[target.resource], func() { *value = before })
 }
 
-// use records that obj needs target, unless target needs obj already.
+// use records that obj needs target and reports true, unless target already needs obj.
 func (k *kubernetes) use(obj, target *object) bool {
 	seen := map[*object]bool{}
 	var needs func(from *object) bool
@@ -378,7 +379,7 @@ func (k *kubernetes) use(obj, target *object) bool {
 
 var hostName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-z][a-z0-9-]*`) })
 
-// mentions records the services that the containers of a workload call: these must not wait for the workload.
+// mentions records that a workload needs the services its containers call, so that these do not wait for the workload.
 func (k *kubernetes) mentions(obj *object) {
 	var walk func(node *yaml.Node, inside bool)
 	walk = func(node *yaml.Node, inside bool) {
@@ -402,7 +403,7 @@ func (k *kubernetes) mentions(obj *object) {
 	}
 }
 
-// selectors lets the selector of a service refer to the labels of the pods that it selects.
+// selectors makes the selectors of services refer to the labels of the pods they select.
 func (k *kubernetes) selectors() {
 	byLabel := map[string][]*object{}
 	for _, obj := range k.objects {
@@ -438,7 +439,7 @@ func (k *kubernetes) selectors() {
 	}
 }
 
-// labelPath leads to the labels of the pods that an object makes; nil if it makes none.
+// labelPath returns the path to the labels of an object's pods; nil if it has none.
 func (o *object) labelPath() []string {
 	switch o.kind {
 	case "Pod":

@@ -8,23 +8,24 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// hidden stands for a text that may be a secret in what a program shows of its source.
+// hidden replaces texts of the source that may be secret.
 const hidden = "[secret]"
 
-// secretName matches names of values that are secrets. It does not match names of things that hold them, such as
-// secretName and tokenUrl.
+// secretName matches names of secret values, but not names of objects that hold secrets, such as secretName and
+// tokenUrl.
 var secretName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(pass(word|wd|phrase|code)?|secret|token|credentials?|(api|access|private|secret|signing|` +
 		`encryption|account|shared)_?-?key|auth|pin)([_-]?(string|value|text|data|base64|hash))?$`)
 })
 
-// secretText matches texts that hold a secret whatever their name is: keys in PEM, and addresses with a password.
+// secretText matches texts that contain a secret whatever their name: PEM keys, addresses with a password, and access
+// keys.
 var secretText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY|://[^/@\s:]*:[^/@\s]+@|\b(AKIA|ASIA|ghp_|xox[bp]-)[A-Za-z0-9]`)
 })
 
-// mask returns a copy of a part of the source in which nothing is readable that may be a secret. below reports that a
-// name above says that it is one, object that it is a Secret of Kubernetes.
+// mask returns a copy of a part of the source with possible secrets hidden. below reports that a name above marks it
+// as secret, object that it is a Kubernetes Secret.
 func mask(node *yaml.Node, below, object bool) *yaml.Node {
 	out := *node
 	out.Content = nil
@@ -46,7 +47,7 @@ func mask(node *yaml.Node, below, object bool) *yaml.Node {
 		each(node, func(key, value *yaml.Node) {
 			inner := below && (function == "" || function == "Fn::Sub" || function == "Fn::Join" ||
 				function == "Fn::Base64" || function == "Fn::If") || secretName().MatchString(key.Value) &&
-				key.Value != "ServiceToken" || // the function that serves a custom resource
+				key.Value != "ServiceToken" || // the ARN of a custom resource's function
 				object && (key.Value == "data" || key.Value == "stringData") ||
 				named && (strings.EqualFold(key.Value, "value") || key.Value == "Default")
 			out.Content = append(out.Content, key, mask(value, inner, false))
@@ -62,7 +63,7 @@ func maskedComment(comment string) string {
 	return comment
 }
 
-// shown returns a part of the source, without secrets, as the text of a comment; empty if it cannot be written.
+// shown formats a part of the source for a comment, without secrets; "" if it cannot be encoded.
 func shown(node *yaml.Node) string {
 	content, err := encode(mask(node, false, textOf(node, "kind") == "Secret"))
 	if err != nil {

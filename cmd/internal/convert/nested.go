@@ -9,16 +9,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// nesting holds what a template shares with the templates that it deploys as stacks. Each of these becomes a component
-// of the program, once.
+// nesting holds the state that a template shares with its nested templates. Each nested template becomes one
+// component.
 type nesting struct {
 	options   Options
-	templates map[string]*cloudFormation // by the name of the file; nil for one with errors
-	open      []string                   // files of the templates that are being converted, outermost first
-	parts     []*Program                 // the components
+	templates map[string]*cloudFormation // by file name; nil for a template with errors
+	open      []string                   // files of the templates in conversion, outermost first
+	parts     []*Program                 // components
 }
 
-// nest converts the template of a nested stack; nil if it is not a file.
+// nest converts the template of a nested stack. It returns nil if the template is not a local file or has errors.
 func (c *cloudFormation) nest(r *templateResource) *cloudFormation {
 	n := c.nesting
 	url := member(member(r.node, "Properties"), "TemplateURL")
@@ -55,7 +55,7 @@ func (c *cloudFormation) nest(r *templateResource) *cloudFormation {
 	return sub
 }
 
-// arguments returns the inputs of the component that stands for a nested stack.
+// arguments returns the inputs for the component of a nested stack.
 func (c *cloudFormation) arguments(r *templateResource) *yaml.Node {
 	properties := mapping()
 	inputs := r.nested.sections["config"]
@@ -91,7 +91,7 @@ func (c *cloudFormation) arguments(r *templateResource) *yaml.Node {
 	return properties
 }
 
-// argument returns the value of a parameter, which a template may write as a text whatever its type is.
+// argument returns the value of a parameter of the given type. Templates may write values of any type as strings.
 func (c *cloudFormation) argument(value *yaml.Node, typed string) *yaml.Node {
 	name, arg := intrinsic(value)
 	switch {
@@ -105,7 +105,7 @@ func (c *cloudFormation) argument(value *yaml.Node, typed string) *yaml.Node {
 	return c.value(value, nil, "")
 }
 
-// nestedName returns the input with the name of a nested stack.
+// nestedName returns the input for the name of a nested stack, and declares it on first use.
 func (p *Program) nestedName() string {
 	if p.stack == "" {
 		p.stack = p.unique("stackName")
@@ -114,7 +114,7 @@ func (p *Program) nestedName() string {
 	return p.stack
 }
 
-// component returns the program as a component of another one.
+// component returns the program as the declaration of a component.
 func (p *Program) component() *yaml.Node {
 	out := mapping()
 	if p.about != "" {

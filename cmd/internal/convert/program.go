@@ -14,24 +14,24 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Options are the inputs of a conversion besides the texts.
+// Options are the settings of a conversion.
 type Options struct {
 	// Name is the name of the project.
 	Name string
-	// Schema returns the schema of a package, or nil if there is none: then names follow from rules alone.
+	// Schema returns the schema of a package, or nil if there is none. Without a schema, names follow fixed rules.
 	Schema func(name string) *schema.Package
-	// Template returns the text of a template of CloudFormation that another one nests, by the name of that one's file and
-	// the path in it. nil leaves nested stacks to CloudFormation.
+	// Template returns the text of a nested CloudFormation template, by its parent's file name and its path there. If it
+	// is nil, CloudFormation deploys nested stacks as before.
 	Template func(parent, path string) (*diag.Source, error)
-	// Definitions makes files of the definitions of custom resources among the input, so that their kinds are types.
+	// Definitions keeps definitions of custom resources as files of the project, so that their kinds become types.
 	Definitions bool
 }
 
-// Item reports what became of one object of the input.
+// Item reports the outcome for one object of the input.
 type Item struct {
-	Name    string   `json:"name"`           // in the input
-	Kind    string   `json:"kind,omitempty"` // in the input
-	As      string   `json:"as,omitempty"`   // the entry of the program; empty if it was left out
+	Name    string   `json:"name"`           // name in the input
+	Kind    string   `json:"kind,omitempty"` // kind in the input
+	As      string   `json:"as,omitempty"`   // name in the program; empty if it was left out
 	File    string   `json:"file"`
 	Line    int      `json:"line"`
 	Remarks []string `json:"remarks,omitempty"`
@@ -43,25 +43,25 @@ func (i *Item) remark(format string, args ...any) {
 	}
 }
 
-// Program is a program that is being written.
+// Program is the result of a conversion. Repair may change it until it checks without findings.
 type Program struct {
 	Items []*Item
-	Files map[string][]byte // of the project, beside the program, by their paths
+	Files map[string][]byte // other files of the project, by path
 
 	name     string
 	about    string
-	notes    []string // comments above everything
+	notes    []string // comments at the top of the program
 	sections map[string]*yaml.Node
-	names    map[string]bool       // names of configuration values, variables and resources
-	items    map[string]*Item      // by the name of their resource
-	objects  map[string]*yaml.Node // objects of Kubernetes as they were, by the name of their resource
-	remarks  map[string][]string   // by the name of their resource: what its comment says
-	secrets  map[string]bool       // resources whose text must not be shown
-	// references holds functions that put the plain texts back in place of references, by the resource's name.
+	names    map[string]bool       // used names of configuration values, variables and resources
+	items    map[string]*Item      // by resource name
+	objects  map[string]*yaml.Node // Kubernetes objects without changes, by resource name
+	remarks  map[string][]string   // comments by resource name
+	secrets  map[string]bool       // names of resources that comments must not quote
+	// references holds functions that restore plain texts from references, by the name of the referenced resource.
 	references map[string][]func()
-	untyped    bool       // whether a configuration value has the type any
-	parts      []*Program // the components
-	stack      string     // the input with the name of a nested stack; empty if nothing reads it
+	untyped    bool       // reports whether a configuration value has the type any
+	parts      []*Program // components
+	stack      string     // input for the name of a nested stack; empty if unused
 }
 
 // sectionNames are the sections of a program in the order of the file.
@@ -78,7 +78,7 @@ func newProgram(name string) *Program {
 	return p
 }
 
-// unique returns a name that nothing in the program has yet, and takes it.
+// unique returns an unused name and reserves it.
 func (p *Program) unique(name string) string {
 	found := name
 	for n := 2; p.names[found]; n++ {
@@ -88,7 +88,8 @@ func (p *Program) unique(name string) string {
 	return found
 }
 
-// leaveOut records a part of a resource that the program does not have. node may be nil.
+// leaveOut records a part of a resource that cannot be converted. resource is empty for the whole program; node may be
+// nil.
 func (p *Program) leaveOut(resource, what, reason string, node *yaml.Node) {
 	text := "left out: " + what + ": " + reason
 	if node != nil && !p.secrets[resource] {
@@ -104,7 +105,7 @@ func (p *Program) leaveOut(resource, what, reason string, node *yaml.Node) {
 	}
 }
 
-// addConfig adds a configuration value to the program. about is its description; empty for none.
+// addConfig declares a configuration value. about is its description and may be empty.
 func (p *Program) addConfig(name, kind, about string) {
 	declaration := mappingOf("type", text(kind))
 	if about != "" {
@@ -113,14 +114,14 @@ func (p *Program) addConfig(name, kind, about string) {
 	put(p.sections["config"], name, declaration)
 }
 
-// seal makes a configuration value a secret.
+// seal marks a configuration value as secret.
 func (p *Program) seal(name string) {
 	if declared := member(p.sections["config"], name); member(declared, "secret") == nil {
 		put(declared, "secret", boolean(true))
 	}
 }
 
-// Text returns the program as it is now.
+// Text returns the current text of the program.
 func (p *Program) Text() ([]byte, error) {
 	top := mapping()
 	put(top, "name", text(p.name))
@@ -132,7 +133,7 @@ func (p *Program) Text() ([]byte, error) {
 		put(top, "crds", list(text("crds/*.yaml")))
 	}
 	config := "config"
-	if p.untyped { // a project file has no such type in its section config
+	if p.untyped { // the config section of a project file does not allow the type any
 		config = "configuration"
 	}
 	p.putSections(top, config)
@@ -148,7 +149,7 @@ func (p *Program) Text() ([]byte, error) {
 	return formatted, nil
 }
 
-// putSections adds the sections that have something in them. config is what the configuration is called.
+// putSections adds the non-empty sections. config is the key of the configuration section.
 func (p *Program) putSections(top *yaml.Node, config string) {
 	for _, name := range sectionNames {
 		section := p.sections[name]
@@ -171,7 +172,7 @@ func (p *Program) putSections(top *yaml.Node, config string) {
 	}
 }
 
-// commented returns the resources with the comments on what they lack.
+// commented returns the resources with comments for their remarks.
 func (p *Program) commented(section *yaml.Node) *yaml.Node {
 	out := *section
 	out.Content = slices.Clone(section.Content)
@@ -195,7 +196,7 @@ func comment(texts []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Secrets returns the names of the secret configuration values that the program needs.
+// Secrets returns the names of the secret configuration values without a default.
 func (p *Program) Secrets() []string {
 	var names []string
 	each(p.sections["config"], func(key, value *yaml.Node) {
@@ -206,9 +207,9 @@ func (p *Program) Secrets() []string {
 	return names
 }
 
-// Repair changes what a finding of the checker is about: an object of Kubernetes goes to the API server as it was, a
-// property of any other resource becomes a comment. It reports whether it changed anything. The finding must be about
-// the text that Text returned last.
+// Repair removes the cause of a checker finding: a Kubernetes object is passed to the API server unchanged, a property
+// of any other resource becomes a comment. It reports whether it changed anything. The finding must refer to the last
+// result of Text.
 func (p *Program) Repair(found diag.Diagnostic) bool {
 	if found.Subject.IsZero() {
 		return false
@@ -257,7 +258,7 @@ func (p *Program) Repair(found diag.Diagnostic) bool {
 	return true
 }
 
-// pathTo returns the keys that lead to the entry of a mapping on a line; a list ends the path.
+// pathTo returns the keys that lead to the map entry on a line. The path ends at a list.
 func pathTo(node *yaml.Node, line int) []string {
 	var path []string
 	for node.Kind == yaml.MappingNode {
@@ -276,7 +277,7 @@ func pathTo(node *yaml.Node, line int) []string {
 	return path
 }
 
-// The helpers below make and read trees of YAML.
+// Helpers that build and read YAML trees.
 
 func mapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }
 
@@ -288,7 +289,7 @@ func list(items ...*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: items}
 }
 
-// text returns a scalar that reads back as this text.
+// text returns a scalar that YAML reads back as this string.
 func text(value string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
 	if strings.Contains(strings.TrimRight(value, "\n"), "\n") && !strings.ContainsAny(value, "\t\r") &&
@@ -363,7 +364,7 @@ func encode(node *yaml.Node) ([]byte, error) {
 // escaped returns a text with interpolations escaped, so that a program reads it literally.
 func escaped(value string) string { return strings.ReplaceAll(value, "${", "$${") }
 
-// camel joins the words of names: frontend-config and Service are frontendConfigService.
+// camel joins the words of names in camelCase: frontend-config and Service become frontendConfigService.
 func camel(words ...string) string {
 	var b strings.Builder
 	for _, word := range words {
@@ -384,7 +385,7 @@ func camel(words ...string) string {
 	return name
 }
 
-// lowerFirst makes the first word of a name lower case: VPCId is vpcId, S3Bucket is s3Bucket.
+// lowerFirst converts the first word of a name to lower case: VPCId becomes vpcId, S3Bucket becomes s3Bucket.
 func lowerFirst(name string) string {
 	runes := []rune(name)
 	for i, r := range runes {

@@ -17,14 +17,14 @@ import (
 
 var errorLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: line (\d+): `) })
 
-// maxNodes bounds a document with its aliases written out.
+// maxNodes limits the nodes of a document after its aliases are expanded.
 const maxNodes = 2_000_000
 
-// documents reads all documents of a text in YAML or JSON. Aliases and merge keys are written out.
+// documents reads all documents of a YAML or JSON text, with aliases and merge keys expanded.
 func documents(src *diag.Source) ([]*yaml.Node, diag.Diagnostics) {
 	content := bytes.TrimPrefix(src.Text(), []byte("\xef\xbb\xbf"))
 	if trimmed := bytes.TrimLeft(content, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
-		content = bytes.ReplaceAll(content, []byte("\t"), []byte(" ")) // JSON has tabs between its words only
+		content = bytes.ReplaceAll(content, []byte("\t"), []byte(" ")) // JSON allows tabs between tokens only
 	}
 	var docs []*yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(content))
@@ -54,7 +54,7 @@ func documents(src *diag.Source) ([]*yaml.Node, diag.Diagnostics) {
 	}
 }
 
-// fault returns a finding about a line of an input.
+// fault returns a finding about a line of the input.
 func fault(src *diag.Source, line int, detail, format string, args ...any) diag.Diagnostics {
 	line = max(1, min(line, src.Lines()))
 	start := src.Offset(diag.Position{Line: line, Column: 1})
@@ -63,7 +63,7 @@ func fault(src *diag.Source, line int, detail, format string, args ...any) diag.
 		Summary: fmt.Sprintf(format, args...)}}
 }
 
-// plain copies a tree without aliases, merge keys and anchors.
+// plain copies a tree with aliases and merge keys expanded, and without anchors.
 func plain(node *yaml.Node, left *int, depth int) (*yaml.Node, error) {
 	if *left--; *left < 0 || depth > 500 {
 		return nil, errors.New("the document is too large or too deep")
@@ -103,7 +103,7 @@ func plain(node *yaml.Node, left *int, depth int) (*yaml.Node, error) {
 			}
 			continue
 		}
-		if pos, has := seen[child.Value]; has { // the last one counts
+		if pos, has := seen[child.Value]; has { // the last of equal keys wins
 			out.Content[pos], out.Content[pos+1] = child, value
 			continue
 		}
@@ -113,8 +113,8 @@ func plain(node *yaml.Node, left *int, depth int) (*yaml.Node, error) {
 	return &out, nil
 }
 
-// data copies a tree as a program writes it: nothing is interpolated, scalars keep their meaning. words makes the
-// booleans of YAML 1.1 booleans.
+// data copies a tree as literal data of a program: interpolations are escaped and scalars keep their meaning. With
+// words, the boolean words of YAML 1.1 become booleans.
 func data(node *yaml.Node, words bool) *yaml.Node {
 	out := *node
 	out.Content = nil
@@ -131,7 +131,7 @@ func data(node *yaml.Node, words bool) *yaml.Node {
 	return scalar(&out, words)
 }
 
-// scalar makes a scalar of an input one of a program.
+// scalar converts a scalar of the input, in place, to one of a program.
 func scalar(n *yaml.Node, words bool) *yaml.Node {
 	truth := yaml11[strings.ToLower(n.Value)]
 	switch short := n.ShortTag(); {

@@ -9,7 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// escapes replaces what does not stand for itself between quotes.
+// escapes replaces the characters that need escapes between quotes.
 var escapes = sync.OnceValue(func() *strings.Replacer {
 	pairs := []string{"${", "$${", "%{", "%%{", `"`, `\"`, `\`, `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`}
 	for r := range ' ' {
@@ -18,15 +18,15 @@ var escapes = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-// quoted returns a text in an expression.
+// quoted returns a text as a string literal of an expression.
 func quoted(value string) string { return `"` + escapes().Replace(value) + `"` }
 
-// piece is a part of a text with references: a text, or an expression.
+// piece is a part of a text with references: either a text or an expression.
 type piece struct{ text, expr string }
 
 var substitution = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([^}]*)\}`) })
 
-// pieces takes the argument of Fn::Sub apart.
+// pieces splits the argument of Fn::Sub. It reports false if the argument is malformed.
 func (c *cloudFormation) pieces(arg *yaml.Node) ([]piece, bool) {
 	var own *yaml.Node
 	if arg.Kind == yaml.SequenceNode {
@@ -73,7 +73,7 @@ func (c *cloudFormation) pieces(arg *yaml.Node) ([]piece, bool) {
 	return pieces, true
 }
 
-// joined takes {Fn::Join: [delimiter, list]} apart if its items can stand in a text.
+// joined splits {Fn::Join: [delimiter, list]}. It reports false unless every item is a text or a simple reference.
 func (c *cloudFormation) joined(arg *yaml.Node) ([]piece, bool) {
 	if arg.Kind != yaml.SequenceNode || len(arg.Content) != 2 || arg.Content[0].Kind != yaml.ScalarNode ||
 		arg.Content[1].Kind != yaml.SequenceNode {
@@ -103,7 +103,7 @@ func (c *cloudFormation) joined(arg *yaml.Node) ([]piece, bool) {
 	return pieces, true
 }
 
-// written returns a text with references as a program writes it.
+// written returns pieces as a text of a program.
 func written(pieces []piece) *yaml.Node {
 	var b strings.Builder
 	for _, p := range pieces {
@@ -119,7 +119,7 @@ func written(pieces []piece) *yaml.Node {
 	return text(b.String())
 }
 
-// rendered returns a value of a program as the text of an expression, whose further lines begin with pad.
+// rendered returns a value of a program as an expression; pad indents its further lines.
 func rendered(node *yaml.Node, pad string) string {
 	switch node.Kind {
 	case yaml.SequenceNode:
@@ -144,7 +144,7 @@ func rendered(node *yaml.Node, pad string) string {
 	return strings.ReplaceAll(operandText(node.Value), "\n", "\n"+pad)
 }
 
-// operandText returns a text of a program in an expression: the expression that it consists of, or a literal.
+// operandText returns a text of a program as an expression: the expression that fills it, or a string literal.
 func operandText(value string) string {
 	inner, found := strings.CutPrefix(value, "${")
 	depth, quote := 1, false
@@ -174,7 +174,7 @@ func allRendered(node *yaml.Node, pad string) []string {
 	return texts
 }
 
-// enclosed joins items in one line, or in a line for each if that would be long.
+// enclosed joins items on one line, or puts each on its own line if that line would be long.
 func enclosed(left string, items []string, right, pad string) string {
 	one := left + strings.Join(items, ", ") + right
 	if len(pad)+len(one) <= 80 && !strings.Contains(one, "\n") {
@@ -183,7 +183,7 @@ func enclosed(left string, items []string, right, pad string) string {
 	return left + "\n" + pad + "  " + strings.Join(items, ",\n"+pad+"  ") + "\n" + pad + right
 }
 
-// literalText returns a text of a program, with its interpolations, between quotes.
+// literalText returns a text of a program, with its interpolations, as a string literal.
 func literalText(value string) string {
 	var b strings.Builder
 	depth := 0

@@ -9,14 +9,14 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// value returns a value of a template as a program writes it. t is its type, or nil; path leads to it.
+// value converts a value of a template. t is its type, or nil if unknown; path is its path in the resource.
 func (c *cloudFormation) value(node *yaml.Node, t schema.Type, path string) *yaml.Node {
 	t = required(t)
 	name, arg := intrinsic(node)
 	_, many := t.(*schema.Array)
 	out := c.called(node, name, arg, t, path)
 	if out != nil && many && c.single(name, arg) {
-		out = list(out) // CloudFormation takes one item for a list of one
+		out = list(out) // CloudFormation accepts one item as a list
 	}
 	if out == nil {
 		out = c.literal(node, t, path)
@@ -33,7 +33,7 @@ func (c *cloudFormation) value(node *yaml.Node, t schema.Type, path string) *yam
 	return out
 }
 
-// single reports whether a call gives a text.
+// single reports whether a call returns a string.
 func (c *cloudFormation) single(name string, arg *yaml.Node) bool {
 	resource := c.res[arg.Value]
 	return name == "Fn::Sub" || name == "Fn::Join" || name == "Ref" && resource != nil && resource.name != ""
@@ -46,14 +46,14 @@ func required(t schema.Type) schema.Type {
 	return schema.Required(t)
 }
 
-// called returns a call of an intrinsic function; nil for anything else.
+// called converts a call of an intrinsic function. It returns nil for anything else.
 func (c *cloudFormation) called(node *yaml.Node, name string, arg *yaml.Node, t schema.Type, path string) *yaml.Node {
 	switch name {
 	case "":
 		return nil
 	case "Condition":
 		if _, any := t.(schema.Primitive); any || t == nil && c.conds[arg.Value] == "" {
-			return nil // a policy's field of that name
+			return nil // a field named Condition, as in policies
 		}
 	case "Fn::Sub":
 		if pieces, ok := c.pieces(arg); ok {
@@ -76,7 +76,7 @@ func (c *cloudFormation) called(node *yaml.Node, name string, arg *yaml.Node, t 
 		if arg.Kind == yaml.SequenceNode && len(arg.Content) == 3 && c.conds[arg.Content[0].Value] != "" {
 			condition := c.conds[arg.Content[0].Value]
 			then, other := c.value(arg.Content[1], t, path), c.value(arg.Content[2], t, path)
-			if then.Tag == "!!null" || other.Tag == "!!null" { // of a choice the checker knows that null means absent
+			if then.Tag == "!!null" || other.Tag == "!!null" { // the checker takes a null branch of ?: as absent
 				return text("${" + condition + " ? " + rendered(then, "") + " : " + rendered(other, "") + "}")
 			}
 			return mappingOf("fn::if", list(text("${"+condition+"}"), then, other))
@@ -89,13 +89,13 @@ func (c *cloudFormation) called(node *yaml.Node, name string, arg *yaml.Node, t 
 	return text("${" + c.expr(node) + "}")
 }
 
-// literal returns a value that is written out.
+// literal converts a value that is not a call.
 func (c *cloudFormation) literal(node *yaml.Node, t schema.Type, path string) *yaml.Node {
 	if u, ok := t.(*schema.Union); ok {
 		t = choose(u, node)
 	}
 	if array, ok := t.(*schema.Array); ok && node.Kind != yaml.SequenceNode && node.ShortTag() != "!!null" {
-		return list(c.value(node, array.Item, path)) // as above
+		return list(c.value(node, array.Item, path)) // CloudFormation accepts one item as a list
 	}
 	switch node.Kind {
 	case yaml.SequenceNode:
@@ -143,7 +143,7 @@ func (c *cloudFormation) literal(node *yaml.Node, t schema.Type, path string) *y
 	return out
 }
 
-// optional reports whether an item of a list may be left away.
+// optional reports whether a list item may be absent.
 func optional(node *yaml.Node) bool {
 	name, arg := intrinsic(node)
 	if name == "Ref" {
@@ -155,7 +155,7 @@ func optional(node *yaml.Node) bool {
 	return optional(arg.Content[1]) || optional(arg.Content[2])
 }
 
-// choose finds the member of a union that a value is written for.
+// choose returns the member of a union that fits a value best.
 func choose(u *schema.Union, node *yaml.Node) schema.Type {
 	var best schema.Type
 	most := -1
@@ -192,7 +192,7 @@ func choose(u *schema.Union, node *yaml.Node) schema.Type {
 	return best
 }
 
-// object converts a map whose keys are names of properties.
+// object converts a map with names of properties as its keys.
 func (c *cloudFormation) object(node *yaml.Node, o *schema.Object, path string) *yaml.Node {
 	out := mapping()
 	each(node, func(key, value *yaml.Node) {
@@ -220,7 +220,7 @@ func (c *cloudFormation) object(node *yaml.Node, o *schema.Object, path string) 
 	return out
 }
 
-// entries converts a map whose keys are the user's.
+// entries converts a map with arbitrary keys.
 func (c *cloudFormation) entries(node *yaml.Node, item schema.Type, path string) *yaml.Node {
 	out := mapping()
 	each(node, func(key, value *yaml.Node) {
@@ -235,7 +235,7 @@ func (c *cloudFormation) entries(node *yaml.Node, item schema.Type, path string)
 	return out
 }
 
-// free reports whether the keys below a path are the user's, for want of a schema.
+// free reports whether the keys below a path are arbitrary. It is used without a schema.
 func free(path string) bool {
 	for _, part := range []string{"PolicyDocument", "Variables", "Definition", "Labels", "Parameters", "Document",
 		"outputs", "DashboardBody", "EventPattern", "ResponseTemplates", "RequestTemplates", "RequestParameters"} {

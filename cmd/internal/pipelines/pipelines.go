@@ -104,7 +104,7 @@ func jobsOf(g *projects.Graph, base string) ([]job, error) {
 	return jobs, nil
 }
 
-// quoted returns text as a double-quoted YAML scalar, whose escapes include those of JSON.
+// quoted returns text as a double-quoted YAML scalar.
 func quoted(text string) string { return strconv.Quote(text) }
 
 const head = "# Written by `yamlhost run --all --emit %s`. Write it anew when projects or their references change.\n"

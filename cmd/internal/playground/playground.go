@@ -123,8 +123,8 @@ type Completion struct {
 	Detail string `json:"detail"`
 }
 
-// Complete returns the completions at offset i, and the offset at which the word to replace begins. Both offsets are in
-// UTF-16 code units.
+// Complete returns the completions at offset i, and the offset at which the word to replace begins. Both offsets are
+// in UTF-16 code units.
 func (p *Playground) Complete(ctx context.Context, i int) (from int, items []Completion, err error) {
 	if _, err := p.program(ctx); err != nil {
 		return 0, nil, err

@@ -16,31 +16,31 @@ import (
 	"github.com/yamlhost/yamlhost/internal/git"
 )
 
-// Repository describes where a template lies in a repository of git.
+// Repository is the position of a template in a git repository.
 type Repository struct {
-	URL    string // as git takes it
-	Ref    string // a branch, a tag or a commit; empty for the server's current branch
-	Folder string // below the root, with slashes; empty for the root
+	URL    string // address for git
+	Ref    string // branch, tag or commit; empty for the server's default branch
+	Folder string // path from the root, with slashes; empty for the root
 }
 
 const (
 	// scpForm matches git's short form of an ssh URL, as in git@example.com:team/templates.git.
 	scpForm = `^[A-Za-z0-9_][A-Za-z0-9_.-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[^-:].*$`
-	// treeForm is the path of a page that shows a folder, as GitHub (/tree/) and GitLab (/-/tree/) have it.
+	// treeForm matches the path of a folder's web page on GitHub (/tree/) and GitLab (/-/tree/).
 	treeForm = `^(/.+?)(?:/-)?/tree/([^/]+)(?:/(.*?))?/?$`
-	// goodRef matches names that git may fetch. It keeps out options, ranges and refspecs.
+	// goodRef matches names that git may fetch. It rejects options, ranges and refspecs.
 	goodRef = `^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`
 )
 
 // ParseRepository reads the address of a template:
 //
-//	https://example.com/team/templates.git                 the root, as it is now
+//	https://example.com/team/templates.git                 the root at the default branch
 //	https://example.com/team/templates.git//web?ref=v2     a folder, at a branch, tag or commit
-//	https://example.com/team/templates/tree/main/web       the address of the folder's page
-//	git@example.com:team/templates.git//web?ref=v2         by ssh; ssh:// and file:// go, too
+//	https://example.com/team/templates/tree/main/web       the address of the folder's web page
+//	git@example.com:team/templates.git//web?ref=v2         by ssh; ssh:// and file:// work, too
 //
-// ok is false for what is no address at all, such as the path of a folder. Addresses that send what they fetch in the
-// open, or that git would take for an option or a program, are an error.
+// ok is false if text is not an address, such as the path of a folder. ParseRepository returns an error for unencrypted
+// protocols, and for addresses that git could take for an option or a program.
 func ParseRepository(text string) (r Repository, ok bool, err error) {
 	if !strings.Contains(text, "://") {
 		if !regexp.MustCompile(scpForm).MatchString(text) {
@@ -94,10 +94,9 @@ func (r Repository) check(text string) error {
 	return nil
 }
 
-// FromRepository fetches a repository with the git on PATH and reads its folder as a template, under the name that
-// the user gave. env is git's environment. It fetches only the one commit, without submodules. It runs no hook,
-// filter or program of the repository, and follows links only inside of the template's folder. It removes the copy
-// afterwards.
+// FromRepository fetches a repository with the git on PATH and reads its folder as a template with the given name. env
+// is git's environment. It fetches a single commit without submodules, runs no hook, filter or program of the
+// repository, and follows links only inside the template's folder. It removes the copy afterwards.
 func FromRepository(ctx context.Context, r Repository, name string, env []string) (*Template, error) {
 	dir, err := os.MkdirTemp("", "yamlhost-template-*")
 	if err != nil {

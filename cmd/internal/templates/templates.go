@@ -1,6 +1,6 @@
-// Package templates has what new projects are made from: templates in the binary, and folders. A template is a project
-// in Pulumi's own form: a Pulumi.yaml, which may have a section `template`, and whatever files belong to it. Nothing of
-// a template is ever run, and nothing is read that lies outside of its folder.
+// Package templates creates projects from templates, which are embedded in the binary, folders or git repositories. A
+// template is a project in Pulumi's own form: a Pulumi.yaml, which may have a section `template`, and any other files.
+// Reading a template runs none of its files and reads nothing outside its folder.
 package templates
 
 import (
@@ -25,12 +25,12 @@ import (
 //go:embed all:files
 var embedded embed.FS
 
-// Template is a template that has been read whole.
+// Template is a template in memory.
 type Template struct {
 	project.Template
-	Name        string // of the template in the binary, or the folder or repository as the user gave it
-	ProjectFile string // the name of its project file
-	// Joins reports whether it adds its other files to a project that is there, instead of making one.
+	Name        string // name of an embedded template, or the user's name for a folder or repository
+	ProjectFile string // name of the project file
+	// Joins reports whether the template adds files to an existing project instead of creating one.
 	Joins bool
 	files []File
 }
@@ -40,19 +40,19 @@ type File struct {
 	Path string // relative, with slashes
 	Text []byte
 	Mode fs.FileMode // permissions
-	// Usual reports whether the template has none of its own, and that any other in its place will do.
+	// Usual reports whether the file is a default that an existing file may replace.
 	Usual bool
 }
 
-// TestScript is the file of a project that tests it; testScript writes the one of embedded templates.
+// TestScript is the file that tests a project.
 const TestScript = "test.sh"
 
-// joining are the embedded templates whose files fit into any project.
+// joining holds the embedded templates that add files to any project.
 var joining = []string{"github-actions", "gitlab-ci"}
 
-// Names returns the names of the templates in the binary, the one to begin with first.
+// Names returns the names of the embedded templates, the recommended first one first.
 func Names() []string {
-	entries, _ := embedded.ReadDir("files") // which is in the binary
+	entries, _ := embedded.ReadDir("files") // cannot fail
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -61,7 +61,7 @@ func Names() []string {
 	return slices.Insert(slices.Delete(names, i, i+1), 0, "hello")
 }
 
-// Embedded reads a template of the binary.
+// Embedded reads an embedded template.
 func Embedded(name string) (*Template, error) {
 	files, err := fs.Sub(embedded, path.Join("files", name))
 	if err != nil {
@@ -76,9 +76,8 @@ func Embedded(name string) (*Template, error) {
 	return t, nil
 }
 
-// FromFolder reads a folder as a template. name is how the user calls it. Links are followed inside of the folder; one
-// that leads out of it is an error. Folders of version control and the settings of the template's own stacks are left
-// out.
+// FromFolder reads a folder as a template. name is the user's name for it. Links are followed inside the folder; a
+// link out of it is an error. Folders of version control and settings of the template's own stacks are left out.
 func FromFolder(dir, name string) (*Template, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -88,7 +87,7 @@ func FromFolder(dir, name string) (*Template, error) {
 	return read(name, root.FS())
 }
 
-// A template is held in memory while a project is made of it.
+// Limits of a template, since it is held in memory.
 const (
 	mostFiles = 10_000
 	mostBytes = 100 << 20
@@ -96,7 +95,7 @@ const (
 
 func read(name string, files fs.FS) (*Template, error) {
 	t := &Template{Name: name}
-	settings := regexp.MustCompile(`^Pulumi\..+\.(yaml|yml|json)$`) // of stacks
+	settings := regexp.MustCompile(`^Pulumi\..+\.(yaml|yml|json)$`) // settings of stacks
 	size := int64(0)
 	err := fs.WalkDir(files, ".", func(file string, e fs.DirEntry, err error) error {
 		switch {
@@ -151,7 +150,7 @@ func (t *Template) readProject() error {
 	return nil
 }
 
-// FaultyError describes what is wrong with the project file of a template: Found has at least one error.
+// FaultyError is returned for a template with errors in its project file. Found has at least one error.
 type FaultyError struct {
 	Found diag.Diagnostics
 }
@@ -161,7 +160,7 @@ func (e *FaultyError) Error() string {
 	return fmt.Sprintf("the template is faulty: %s", e.Found[0].Summary)
 }
 
-// ignored is the .gitignore of a template that brings none.
+// ignored is the .gitignore of a project if the template has none.
 const ignored = `# Plans and logs of this machine.
 *.plan.json
 *.log
@@ -175,17 +174,17 @@ __pycache__/
 .env
 `
 
-// unlocked is the lock file of a template that brings none. The first installation of a plugin for the project adds
-// the plugin, with its checksums.
+// unlocked is the lock file of a project if the template has none. The first installation of a plugin for the project
+// adds the plugin with its checksums.
 const unlocked = "{\n  \"version\": 1,\n  \"plugins\": []\n}\n"
 
-// usual are the files that every project has.
+// usual holds the files that every project has.
 var usual = []File{
 	{Path: ".gitignore", Text: []byte(ignored), Mode: 0o644, Usual: true},
 	{Path: plugin.LockName, Text: []byte(unlocked), Mode: 0o644, Usual: true},
 }
 
-// Fill returns the files of a project with that name and description, a .gitignore and a lock file among them.
+// Fill returns the files of a project with the given name and description, including a .gitignore and a lock file.
 func (t *Template) Fill(name, description string) ([]File, error) {
 	var made []File
 	for _, f := range t.files {
@@ -196,7 +195,7 @@ func (t *Template) Fill(name, description string) ([]File, error) {
 				return nil, fmt.Errorf("template %s: %s: %w", t.Name, f.Path, err)
 			}
 			f.Text = text
-		case !bytes.ContainsRune(f.Text, 0): // a text
+		case !bytes.ContainsRune(f.Text, 0): // not a binary file
 			f.Text = project.Fill(f.Text, name, description)
 		}
 		made = append(made, f)
@@ -209,12 +208,12 @@ func (t *Template) Fill(name, description string) ([]File, error) {
 	return made, nil
 }
 
-// Conflicts returns the paths of the files that exist in a folder already. The folder itself need not exist.
+// Conflicts returns the paths of files that already exist in a folder. The folder itself need not exist.
 func Conflicts(dir string, files []File) ([]string, error) {
 	var taken []string
 	for _, f := range files {
 		switch _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.Path))); {
-		case err == nil, errors.Is(err, syscall.ENOTDIR): // a file, or one where a folder has to be
+		case err == nil, errors.Is(err, syscall.ENOTDIR): // the file exists, or a parent is not a folder
 			taken = append(taken, f.Path)
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, err
@@ -223,8 +222,8 @@ func Conflicts(dir string, files []File) ([]string, error) {
 	return taken, nil
 }
 
-// Write writes files into a folder, which it makes, and never through links that lead out of it. An existing file is
-// an error unless replace is set. After an error Write removes the files that it has made.
+// Write writes files into a folder, which it creates if necessary, and never through links that lead out of it. An
+// existing file is an error unless replace is set. After an error Write removes the files it created.
 func Write(dir string, files []File, replace bool) (err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -238,7 +237,7 @@ func Write(dir string, files []File, replace bool) (err error) {
 	defer func() {
 		if err != nil {
 			for _, name := range fresh {
-				_ = root.Remove(name) // the first fault is the one to tell
+				_ = root.Remove(name) // report the first error only
 			}
 		}
 	}()
@@ -271,7 +270,7 @@ func writeFile(root *os.Root, name string, flags int, f File) error {
 	return errors.Join(err, out.Close())
 }
 
-// NameFor returns a project's name made of a folder's: what a name cannot have becomes a hyphen.
+// NameFor derives a project name from a folder's: invalid characters become hyphens.
 func NameFor(dir string) string {
 	name := strings.Trim(regexp.MustCompile(`[^A-Za-z0-9_.-]+`).ReplaceAllString(filepath.Base(dir), "-"), "-")
 	if project.CheckName(name) != nil {
@@ -280,9 +279,8 @@ func NameFor(dir string) string {
 	return name
 }
 
-// The scripts that test projects made from the templates of the binary. lifeScript takes a stack from nothing to
-// nothing, and has the lines #setup and #promises for what a template adds to it; checkScript is for programs whose
-// providers need credentials.
+// The scripts that test projects made from embedded templates. lifeScript deploys and destroys a stack; its lines
+// #setup and #promises are replaced by the template's own. checkScript is for programs with providers that need credentials.
 var (
 	//go:embed scripts/life.sh
 	lifeScript string
@@ -290,7 +288,7 @@ var (
 	checkScript string
 )
 
-// lives are the templates that lifeScript tests, with the lines that each adds.
+// lives holds the templates that lifeScript tests, with the lines each adds.
 var lives = map[string]struct{ setup, promises string }{
 	"hello": {promises: `greeting=$(yamlhost stack output greeting --stack dev)
 name=$(yamlhost stack output name --stack dev)
