@@ -21,7 +21,8 @@ type stream struct {
 // window is the initial size of the buffer in bytes; longer values make it grow.
 const window = 256 << 10
 
-// more reads more text and reports whether there was any. It drops the text before pos: slices of held are no longer valid.
+// more reads more text and reports whether there was any. It drops the text before pos, which invalidates slices of
+// held.
 func (s *stream) more() bool {
 	if s.end != nil {
 		return false

@@ -14,13 +14,13 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Literal is a text in a file, with its place.
+// Literal is a text in a file, with its range.
 type Literal struct {
 	Text  string
 	Range diag.Range
 }
 
-// document is a YAML tree with its source, gathering what is wrong with it.
+// document is the source of a YAML tree and collects the faults found in it.
 type document struct {
 	src   *diag.Source
 	diags diag.Diagnostics
@@ -33,8 +33,8 @@ type entry struct {
 	value *yaml.Node
 }
 
-// keyAt returns the index of a key in the content of a mapping, where its value stands behind it; -1 where there is
-// none.
+// keyAt returns the index of a key in the content of a mapping; the value is at the next index. It returns -1 if there
+// is none.
 func keyAt(n *yaml.Node, key string) int {
 	if n != nil && n.Kind == yaml.MappingNode {
 		for i := 0; i+1 < len(n.Content); i += 2 {
@@ -54,7 +54,7 @@ func valueOf(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// StripBOM is text without a byte order mark at its start (F3.1).
+// StripBOM returns text without a byte order mark at its start (F3.1).
 func StripBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
 
 // syntaxLine finds the line in an error text of the YAML library.

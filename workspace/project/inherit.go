@@ -8,11 +8,11 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// inherited are values that a stack has from its environments.
+// inherited holds the values that a stack inherits from its environments, by key.
 type inherited map[Key]value.Value
 
-// Inherit takes the configuration of the stack's environments: the map pulumiConfig, which may have secrets and unknown
-// values in it. It replaces what was taken before, and is never saved. Keys without a namespace are the project's.
+// Inherit sets the configuration that the stack inherits from its environments: the map pulumiConfig, which may contain
+// secrets and unknown values. It replaces an earlier one and is never saved. Keys without a namespace are the project's.
 func (s *Settings) Inherit(config value.Value) (diags diag.Diagnostics) {
 	s.inherited = make(inherited, config.Len())
 	for i, name := range config.Keys() {
@@ -27,11 +27,11 @@ func (s *Settings) Inherit(config value.Value) (diags diag.Diagnostics) {
 	return diags
 }
 
-// Inherited returns the values that the stack has from its environments, by key.
+// Inherited returns the values that the stack inherits from its environments, by key.
 func (s *Settings) Inherited() map[Key]value.Value { return s.inherited }
 
-// addTo adds the values to those of a stack. A map of both is merged: the stack's own items win, and null removes an
-// item, as in a JSON merge patch (F3.5).
+// addTo adds the values to those of a stack. A map that both have is merged: the stack's own items win, and null removes
+// an item, as in a JSON merge patch (F3.5).
 func (parent inherited) addTo(config map[Key]Text, data map[Key]any) {
 	for key, v := range parent {
 		own, set := config[key]
@@ -54,7 +54,7 @@ func (parent inherited) addTo(config map[Key]Text, data map[Key]any) {
 	}
 }
 
-// patched is base with a JSON merge patch.
+// patched returns a copy of base with a JSON merge patch applied.
 func patched(base any, patch map[string]any) any {
 	m, _ := base.(map[string]any)
 	if m = maps.Clone(m); m == nil {

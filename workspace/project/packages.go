@@ -50,13 +50,13 @@ type declared struct {
 	looked map[string]version
 }
 
-// version distinguishes what a folder or file held at some time.
+// version identifies the content of a folder or file by its size and modification time.
 type version struct {
 	size    int64
 	changed int64 // nanoseconds since 1970
 }
 
-// versionOf returns the version of a folder or file; zero if there is none.
+// versionOf returns the version of a folder or file; zero if it cannot be read.
 func versionOf(path string) version {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -65,7 +65,7 @@ func versionOf(path string) version {
 	return version{info.Size(), info.ModTime().UnixNano()}
 }
 
-// holds reports whether nothing that was looked at has changed.
+// holds reports whether every folder and file that the search has read is unchanged.
 func (d *declared) holds() bool {
 	for path, stamp := range d.looked {
 		if versionOf(path) != stamp {
@@ -75,17 +75,17 @@ func (d *declared) holds() bool {
 	return true
 }
 
-// FoundPackages keep what was found below program directories, for programs that ask again and again. They are safe for
-// concurrent use; the zero value is empty.
+// FoundPackages caches the packages found below program directories. It is safe for concurrent use; the zero value is
+// empty.
 type FoundPackages struct {
 	mu    sync.Mutex
 	known map[place]*declared // guarded by mu
 }
 
-// place is a program directory, and what users see of its path.
+// place is a program directory and the form of its path that users see.
 type place struct{ dir, shown string }
 
-// Files returns those that PackageFiles reads. They are read again once a folder or a file has changed.
+// Files returns the result of PackageFiles. It reads again once a folder or a file has changed.
 func (f *FoundPackages) Files(dir string, name func(path string) string) ([]PackageFile, diag.Diagnostics, error) {
 	p := place{dir, name(dir)}
 	f.mu.Lock()
