@@ -18,14 +18,14 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// Hosted are the environments that a service keeps, and evaluates.
+// Hosted gives access to the environments that a service stores and evaluates.
 type Hosted struct {
 	Client  *serviceapi.Client
-	Owner   string                                    // of names without an organization; empty for what Default returns
+	Owner   string                                    // organization of names without one; empty to use Default
 	Default func(ctx context.Context) (string, error) // the default organization
 }
 
-// organization returns the owner of names without one.
+// organization returns the organization of names without one.
 func (h *Hosted) organization(ctx context.Context) (string, error) {
 	if h.Owner != "" {
 		return h.Owner, nil
@@ -62,14 +62,14 @@ func (h *Hosted) name(ctx context.Context, name string) (parts []string, err err
 	return parts, nil
 }
 
-// call makes a call about the environment of a name, or about all of an organization.
+// call sends a request about one environment or all environments of an organization. path follows esc/environments.
 func (h *Hosted) call(ctx context.Context, method string, path []string, query url.Values, body, answer any,
 	tag string) error {
 	return h.Client.Do(ctx, serviceapi.Call{Method: method, Query: query, Body: body, Tag: tag,
 		Path: serviceapi.Path(append([]string{"esc", "environments"}, path...)...)}, answer)
 }
 
-// explain adds to an error which environment it is about.
+// explain adds the name of the environment to an error.
 func (h *Hosted) explain(name string, err error) error {
 	switch {
 	case err == nil:
@@ -191,10 +191,10 @@ func (h *Hosted) named(ctx context.Context, name string, check bool) (*Environme
 	return env, found, err
 }
 
-// session is for how long the service keeps what it has opened, which is read at once.
+// session is how long the service keeps an opened environment; evaluate reads it at once.
 const session = 5 * time.Minute
 
-// evaluate lets the service evaluate a document, or with check only check it.
+// evaluate sends a document to the service to evaluate, or with check only to check.
 func (h *Hosted) evaluate(ctx context.Context, src *diag.Source, check bool) (*Environment, diag.Diagnostics, error) {
 	organization, err := h.organization(ctx)
 	if err != nil {
@@ -222,7 +222,7 @@ func (h *Hosted) evaluate(ctx context.Context, src *diag.Source, check bool) (*E
 	return &Environment{Values: escValue{Value: opened.Properties}.value(check)}, nil, nil
 }
 
-// escValue is a value as a service writes it: each value in a map or a list is one of its own.
+// escValue is a value in the form of a service, in which each item of a map or list is an escValue too.
 type escValue struct {
 	Value           any
 	Secret, Unknown bool
@@ -286,10 +286,10 @@ func (v escValue) value(hide bool) (out value.Value) {
 	return out
 }
 
-// sent is the name that a service has for a document that comes with the call.
+// sent is the service's name for a document that the request contains.
 const sent = "<yaml>"
 
-// findings are what a service has found in the document that it has refused; nil if that is not why.
+// findings returns the faults of a document that a service has refused; nil for any other error.
 func findings(err error, src *diag.Source) (list diag.Diagnostics) {
 	refused, ok := errors.AsType[*serviceapi.StatusError](err)
 	if !ok || refused.Status != http.StatusBadRequest {

@@ -12,7 +12,8 @@ import (
 type inherited map[Key]value.Value
 
 // Inherit sets the configuration that the stack inherits from its environments: the map pulumiConfig, which may contain
-// secrets and unknown values. It replaces an earlier one and is never saved. Keys without a namespace are the project's.
+// secrets and unknown values. It replaces an earlier one and is never saved. Keys without a namespace belong to the
+// project.
 func (s *Settings) Inherit(config value.Value) (diags diag.Diagnostics) {
 	s.inherited = make(inherited, config.Len())
 	for i, name := range config.Keys() {
@@ -30,8 +31,8 @@ func (s *Settings) Inherit(config value.Value) (diags diag.Diagnostics) {
 // Inherited returns the values that the stack inherits from its environments, by key.
 func (s *Settings) Inherited() map[Key]value.Value { return s.inherited }
 
-// addTo adds the values to those of a stack. A map that both have is merged: the stack's own items win, and null removes
-// an item, as in a JSON merge patch (F3.5).
+// addTo adds the values to those of a stack. If both have a map, the maps are merged: the stack's own items win, and
+// null removes an item, as in a JSON merge patch (F3.5).
 func (parent inherited) addTo(config map[Key]Text, data map[Key]any) {
 	for key, v := range parent {
 		own, set := config[key]
