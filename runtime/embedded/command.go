@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// The variables that pass a command's output to the next one.
+// The environment variables that pass the output of the previous command to the next one.
 const (
 	previousStdout = "PULUMI_COMMAND_STDOUT"
 	previousStderr = "PULUMI_COMMAND_STDERR"
@@ -41,8 +41,8 @@ func commandKinds(o Options) kinds {
 // commander runs commands.
 type commander struct{ Options }
 
-// pendingOfCommand returns the outputs that are known only after the command has run. An update that runs nothing
-// changes no outputs.
+// pendingOfCommand returns the outputs that are known only after the command has run; nil for an update that runs
+// nothing.
 func pendingOfCommand(inputs, before value.Value) []string {
 	if !before.IsNull() && !willRun(inputs, true) {
 		return nil
@@ -61,7 +61,7 @@ func willRun(inputs value.Value, update bool) bool {
 	return inputs.Has("create") || update && inputs.Has("update")
 }
 
-// commandFor returns the command of a create or an update; an update without a command of its own repeats create.
+// commandFor returns the command of a create or an update. An update without its own command repeats create.
 func commandFor(inputs value.Value, update bool) string {
 	if update && inputs.Has("update") {
 		return lookupString(inputs, "update")
@@ -69,7 +69,7 @@ func commandFor(inputs value.Value, update bool) string {
 	return lookupString(inputs, "create")
 }
 
-// create gives the resource its name and eight random hexadecimal digits as ID.
+// create runs the create command. The ID is the resource's name and eight random hexadecimal digits.
 func (c commander) create(ctx context.Context, s provider.Subject, inputs value.Value) (string, value.Value, error) {
 	digits, err := generator(c).fill(4)
 	if err != nil {
@@ -86,8 +86,8 @@ func (c commander) create(ctx context.Context, s provider.Subject, inputs value.
 	return id, outputs, err
 }
 
-// update runs the update command, or else create again. The former assets stay if no new ones are requested, as in the
-// public package.
+// update runs the update command, or the create command if there is none. As in the public package, the old assets stay
+// if the inputs have no new patterns.
 func (c commander) update(ctx context.Context, s provider.Subject, inputs, before value.Value) (value.Value, error) {
 	if !willRun(inputs, true) {
 		return value.EmptyMap(), nil
@@ -104,7 +104,7 @@ func (c commander) delete(ctx context.Context, s provider.Subject, outputs value
 	return err
 }
 
-// run runs the command of the function, also in previews.
+// run implements the function command:local:run, which runs in previews too.
 func (c commander) run(ctx context.Context, args value.Value) (value.Value, error) {
 	outputs, err := c.execute(ctx, job{command: lookupString(args, "command"), inputs: args})
 	if err != nil {
@@ -118,12 +118,12 @@ type job struct {
 	subject provider.Subject // zero for a function call
 	command string
 	inputs  value.Value // dir, environment, interpreter, …
-	before  value.Value // outputs of the former run; null if there was none
-	last    bool        // nobody will look at the outputs
+	before  value.Value // outputs of the previous run; null if there was none
+	last    bool        // delete: the outputs are not needed
 }
 
-// execute runs a job and returns its outputs. As in the public package, an output is secret only if the input of the
-// same name is. For a command that prints a secret, use additionalSecretOutputs or fn::secret.
+// execute runs a job and returns its outputs. As in the public package, stdout and stderr are not secret even if the
+// command prints a secret; programs use additionalSecretOutputs or fn::secret for that.
 func (c commander) execute(ctx context.Context, j job) (value.Value, error) {
 	secrets := mask.New(j.inputs, j.before)
 	p := process{
@@ -131,7 +131,7 @@ func (c commander) execute(ctx context.Context, j job) (value.Value, error) {
 		args:       append(c.interpreter(j.inputs), j.command),
 		dir:        c.dir(j.inputs),
 		env:        c.environ(j),
-		in:         lookupString(j.inputs, "stdin"),
+		stdin:      lookupString(j.inputs, "stdin"),
 		secrets:    secrets, log: c.logger(j, secrets), grace: c.Grace,
 	}
 	result, err := p.run(ctx)
@@ -163,7 +163,7 @@ func (c commander) interpreter(inputs value.Value) []string {
 	return []string{"/bin/sh", "-c"}
 }
 
-// dir returns the folder in which the command runs: the program's folder, or one relative to it.
+// dir returns the folder in which the command runs. A relative dir begins in the program's folder.
 func (c commander) dir(inputs value.Value) string {
 	dir := lookupString(inputs, "dir")
 	if filepath.IsAbs(dir) {
@@ -172,8 +172,8 @@ func (c commander) dir(inputs value.Value) string {
 	return filepath.Clean(filepath.Join(c.Dir, dir))
 }
 
-// environ returns the inherited variables, then the resource's, then the output of the previous run. The last of equal
-// names wins.
+// environ returns the inherited variables, then the resource's, then those for the output of the previous run. The last
+// of equal names wins.
 func (c commander) environ(j job) []string {
 	env := append([]string(nil), c.Environ...)
 	given, _ := j.inputs.Lookup("environment")
@@ -192,7 +192,7 @@ func (c commander) environ(j job) []string {
 	return env
 }
 
-// logger returns the function that passes on the lines to log, by default all.
+// logger returns the function that logs the command's lines, filtered by the input logging; nil to log none.
 func (c commander) logger(j job, secrets *mask.Masker) func(line string, stderr bool) {
 	if c.Log == nil || c.suppresses(j) {
 		return nil
@@ -203,15 +203,15 @@ func (c commander) logger(j job, secrets *mask.Masker) func(line string, stderr 
 		case wanted == "none", wanted == "stdout" && stderr, wanted == "stderr" && !stderr:
 			return
 		}
-		// Mask again: the stream does not find secrets that are masked only as a whole line.
+		// Mask again: the stream masker does not find secrets that are masked only as a whole line.
 		c.Log(LogLine{URN: j.subject.URN, Stderr: stderr, Secret: secret, Text: secrets.Hide(line)})
 	}
 }
 
-// suppresses reports whether nothing that the command prints may be shown.
+// suppresses reports whether the command's output must not be shown.
 func (c commander) suppresses(j job) bool { return c.SuppressSecretOutput && j.inputs.ContainsSecret() }
 
-// collect adds the files that the patterns name: as single assets, and as one archive.
+// collect adds the files that match assetPaths, as a map of assets, and those that match archivePaths, as one archive.
 func (c commander) collect(outputs, inputs value.Value) (value.Value, error) {
 	for _, want := range [...]struct{ paths, output string }{{"assetPaths", "assets"}, {"archivePaths", "archive"}} {
 		patterns, ok := inputs.Lookup(want.paths)
@@ -235,7 +235,7 @@ func (c commander) collect(outputs, inputs value.Value) (value.Value, error) {
 	return value.WithDigests(outputs, value.DirOpener{Dir: c.Dir})
 }
 
-// assetPath returns the path of a file for the state: relative if the resource's dir is, otherwise absolute.
+// assetPath returns the path of a file for the state: below the resource's dir as given, or below the program's folder.
 func (c commander) assetPath(inputs value.Value, name string) string {
 	if dir := lookupString(inputs, "dir"); dir != "" {
 		return path.Join(filepath.ToSlash(dir), name)

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// Limits of a failed command's output in an error.
+// Limits for the command and its output in an error message.
 const (
 	errorOutputLines   = 20
 	errorCommandLength = 120
@@ -50,7 +50,7 @@ func commandError(j job, result processResult, secrets *mask.Masker, err error) 
 	return failed
 }
 
-// startFault returns the reason without the names of system calls.
+// startFault returns the reason why a command did not start, without the names of system calls.
 func startFault(err error) string {
 	if path, ok := errors.AsType[*exec.Error](err); ok {
 		return fmt.Sprintf("%s: %s", path.Name, path.Err)
@@ -58,7 +58,7 @@ func startFault(err error) string {
 	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "fork/exec "), "chdir ")
 }
 
-// lastLines returns the last n lines of text, with a mark where there were more.
+// lastLines returns the last n lines of text. If there are more, it first writes how many are left out.
 func lastLines(text string, n int) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(lines) > n {

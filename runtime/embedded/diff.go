@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Diff compares property by property and returns the innermost changed paths.
+// Diff compares the inputs property by property. The detailed diff has the innermost changed paths.
 func (c configured) Diff(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	k, def, err := c.lookup(r.Type)
 	if err != nil {
@@ -58,8 +58,8 @@ var diffKinds = [...]provider.DiffKind{
 	value.Added: provider.DiffAdd, value.Removed: provider.DiffDelete, value.Changed: provider.DiffUpdate,
 }
 
-// sides returns the values to compare: old outputs or old inputs, and the new inputs, both with defaults filled in, so
-// that an explicit default, or a state older than a property, is not a change.
+// sides returns the values to compare: the old outputs or old inputs, and the new inputs. Both have defaults, so that
+// an explicit default, or a state without a new property, is not a change.
 func (k kind) sides(def *schema.Resource, r provider.DiffRequest) (before, after value.Value) {
 	before = r.OldInputs
 	if k.byOutputs && r.OldOutputs.Len() > 0 || !before.Is(value.KindMap) {

@@ -1,7 +1,7 @@
-// Package embedded contains providers in this process (decision D8): command, random, std, time and tls.
+// Package embedded implements providers that run in this process (decision D8): command, random, std, time and tls.
 //
-// Each has the tokens, inputs, outputs, IDs, diffs and state of the public package whose schema it carries, so that a
-// stack can move between the two. A Loader returns them by package name. All share one implementation driven by the
-// schema, which checks and converts inputs, compares and previews. A provider is a table of kinds, one per resource
-// type, with the type's own behaviour. The caller decides whether an installed plugin is preferred.
+// Each provider has the tokens, inputs, outputs, IDs, diffs, state and schema of the public package, so that a stack
+// can switch between the two. NewLoader returns a loader that finds them by package name. All share one implementation,
+// shell, which uses the schema to check and convert inputs, to compare and to preview. A provider is a table of kinds,
+// one per resource type, with the behaviour of that type. The caller decides whether an installed plugin is preferred.
 package embedded

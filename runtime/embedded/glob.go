@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// matchFiles lists the files below dir that the patterns select, in lexical order, with "/" in their names. The last
-// pattern that matches a name decides: one that begins with "!" excludes it.
+// matchFiles returns the names of the files below dir that the patterns select, in lexical order and with slashes. The
+// last pattern that matches a name decides; a pattern that begins with "!" excludes the file.
 func matchFiles(dir string, patterns []string) ([]string, error) {
 	type rule struct {
 		match   *regexp.Regexp
@@ -52,8 +52,8 @@ func matchFiles(dir string, patterns []string) ([]string, error) {
 	return found, nil
 }
 
-// compileGlob reads a pattern: * is anything but /, ** anything, ? one character but /, [a-z] and [!a-z] sets, {a,b}
-// alternatives, which nest, and \ escapes the next character.
+// compileGlob converts a pattern to a regular expression: * matches any text without /, ** any text, ? one character
+// other than /, [a-z] and [!a-z] sets, {a,b} alternatives, which nest; \ escapes the next character.
 func compileGlob(pattern string) (*regexp.Regexp, error) {
 	var b strings.Builder
 	b.WriteString(`(?s)\A`)

@@ -18,24 +18,25 @@ import (
 // Options are the external inputs of embedded providers. The zero Options use the process's working directory and an
 // empty environment.
 type Options struct {
-	Dir     string   // the program directory: where commands run and relative paths begin
+	Dir     string   // the program's folder, in which commands run and relative paths begin
 	Environ []string // the environment of commands, as "name=value"
-	Windows bool     // the default interpreter is cmd /C instead of /bin/sh -c
-	// Log receives each line that a command prints, with secrets masked; nil drops them. It is called concurrently.
+	Windows bool     // use cmd /C as the default interpreter instead of /bin/sh -c
+	// Log receives each line that a command prints, with secrets masked; it may be nil. It is called concurrently.
 	Log func(LogLine)
 	// SuppressSecretOutput withholds the output of commands with secret inputs from Log and from errors.
 	SuppressSecretOutput bool
 	// Now returns the current time; nil for the system's clock.
 	Now func() time.Time
-	// Random is the source of randomness for everything without a seed; nil for the system's. It is read concurrently.
+	// Random is the source of random bytes for everything without a seed; nil for the system's. It is read
+	// concurrently.
 	Random io.Reader
 	// Supervisor is the command line of a process that kills commands and their child processes when this process ends;
-	// see supervise.Start. Without one they survive a kill.
+	// see supervise.Start. Without a supervisor they continue if this process is killed.
 	Supervisor []string
-	// Confined is the folder to which an untrusted program is confined: then private addresses and commands are
-	// forbidden too (D13). Empty for a trusted program.
+	// Confined is the only folder that an untrusted program may read; empty for a trusted program. An untrusted program
+	// may also not use private addresses or commands (D13).
 	Confined string
-	// LargestFile bounds the size of a file that a function reads, in bytes; 0 for 256 MiB.
+	// LargestFile limits the size of a file that a function reads, in bytes; 0 for 256 MiB.
 	LargestFile int64
 	// Grace is the time for a cancelled command to end before it is killed; 0 for two seconds.
 	Grace time.Duration
@@ -46,10 +47,10 @@ type LogLine struct {
 	URN    urn.URN // of the resource; empty for a function call
 	Stderr bool
 	Secret bool   // some of the command's inputs are secret
-	Text   string // without its line break; very long lines are split
+	Text   string // without the line break; very long lines are split
 }
 
-// environment returns a variable of commands; empty if it is not set.
+// environment returns the value of an environment variable in Environ; empty if it is not set.
 func (o Options) environment(name string) string { return environ.List(o.Environ).Get(name) }
 
 func (o Options) withDefaults() Options {
@@ -67,8 +68,8 @@ func Names() []string {
 	return slices.Sorted(maps.Keys(catalog))
 }
 
-// Schema returns the schema of an embedded package as JSON text (F8.1), and whether there is such a package. The caller
-// must not modify it.
+// Schema returns the schema of a package as JSON text (F8.1), and reports whether the package is embedded. The caller
+// must not modify the text.
 func Schema(name string) ([]byte, bool) {
 	e, ok := catalog[name]
 	if !ok {
@@ -77,7 +78,8 @@ func Schema(name string) ([]byte, bool) {
 	return e.text(), true
 }
 
-// Version returns the version of the public package that an embedded one follows, and whether there is such a package.
+// Version returns the version of the public package that an embedded package follows, and reports whether name is
+// embedded.
 func Version(name string) (string, bool) {
 	e, ok := catalog[name]
 	if !ok {
@@ -86,9 +88,9 @@ func Version(name string) (string, bool) {
 	return e.schema().Version, true
 }
 
-// NewLoader makes a loader of embedded providers. It is safe for concurrent use. Load goes by name alone and returns
-// *provider.MissingError for a package that is not embedded or is parameterized; whether a wanted version or download
-// URL rules the embedded provider out is for the caller to decide first (D8).
+// NewLoader returns a loader of embedded providers. It is safe for concurrent use. Load returns a
+// *provider.MissingError for a package that is not embedded or is parameterized. It ignores the version and the
+// download URL; the caller decides first whether they rule out the embedded provider (D8).
 func NewLoader(o Options) provider.Loader { return loader{o.withDefaults()} }
 
 type loader struct{ options Options }
@@ -105,7 +107,7 @@ func (l loader) Load(_ context.Context, p provider.Package) (provider.Provider, 
 	if p.Name == "command" && l.options.Confined != "" {
 		return nil, errors.New("the package command runs commands, which an untrusted program may not (--untrusted)")
 	}
-	ctx, cancel := context.WithCancel(context.Background()) // ends with the provider, not with the call that loaded it
+	ctx, cancel := context.WithCancel(context.Background()) // ends with the provider, not with this call
 	return &shell{name: p.Name, schema: e.schema(), text: e.text(), kinds: e.kinds(l.options), done: ctx, cancel: cancel},
 		nil
 }

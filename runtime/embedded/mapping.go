@@ -11,17 +11,16 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// The mapping of a package lets converters translate names of Terraform. Its form is that of Pulumi's bridge for
-// providers of Terraform (MarshallableProvider). It follows from the schema, because the packages were made by that
-// bridge.
+// The mapping of a package lets converters translate Terraform names. Its format is that of Pulumi's bridge for
+// Terraform providers (MarshallableProvider). It is computed from the schema, because the bridge made these packages.
 
-// fromTerraform are the packages that Terraform has under the same name.
+// fromTerraform are the packages with a Terraform provider of the same name.
 var fromTerraform = []string{"random", "time", "tls"}
 
-// singular are lists whose names Terraform has in the singular.
+// singular maps plural property names to Terraform's singular names, by resource.
 var singular = map[string]map[string]string{"random_shuffle": {"inputs": "input", "results": "result"}}
 
-// Types of Terraform, as the bridge counts them.
+// The bridge's numbers for Terraform types.
 const (
 	terraformBool = iota + 1
 	terraformInt
@@ -101,7 +100,7 @@ func (s *shell) Mapping(_ context.Context, key, name string) (from string, data 
 	return s.name, data, err
 }
 
-// fieldsOf returns the inputs and outputs of a resource or data source of Terraform. outputs may be nil.
+// fieldsOf returns the fields of the Terraform resource or data source named tool. outputs may be nil.
 func fieldsOf(tool string, inputs, outputs *schema.Object) terraformFields {
 	all := terraformFields{}
 	for _, property := range slices.Concat(outputs.Properties(), inputs.Properties()) {
@@ -114,7 +113,7 @@ func fieldsOf(tool string, inputs, outputs *schema.Object) terraformFields {
 	return all
 }
 
-// fieldOf returns a type as Terraform declares it: an object is a block that stands once.
+// fieldOf converts a type to a Terraform field. An object becomes a block that occurs once.
 func fieldOf(t schema.Type) *terraformField {
 	switch t := schema.Required(t).(type) {
 	case *schema.Object:
@@ -135,7 +134,7 @@ func fieldOf(t schema.Type) *terraformField {
 	return &terraformField{Type: terraformString}
 }
 
-// snake returns a name of ours as Terraform spells it: privateKeyPem is private_key_pem.
+// snake converts camel case to snake case: privateKeyPem becomes private_key_pem.
 func snake(name string) string {
 	var b strings.Builder
 	for i, r := range name {

@@ -2,7 +2,7 @@ package embedded
 
 import "strings"
 
-// The words of pet names. They are lower-case letters only, so that a name fits wherever names are narrow.
+// The words of pet names. They have only lower-case letters, so that a pet name is valid for strict naming rules.
 var (
 	petAdverbs = strings.Fields(`
 		ably amply aptly boldly bravely briefly brightly briskly calmly candidly carefully cheerfully clearly cleverly

@@ -17,26 +17,26 @@ import (
 
 // process is one child process to run.
 type process struct {
-	args, env []string
-	dir, in   string
-	secrets   *mask.Masker                   // hides what log and both must not have
-	log       func(line string, stderr bool) // may be nil; called from two goroutines
-	grace     time.Duration                  // between asking to end and killing
+	args, env  []string
+	dir, stdin string
+	secrets    *mask.Masker                   // masks secrets in log and both
+	log        func(line string, stderr bool) // may be nil; called from two goroutines
+	grace      time.Duration                  // time between asking the process to end and killing it
 
 	supervisor []string // see supervise.Start
 }
 
-// processResult is the output of a process, as far as it was read.
+// processResult is the output of a process that was read before it ended or was killed.
 type processResult struct {
 	started        bool
 	stdout, stderr string
-	both           string // as they came, without secrets
+	both           string // stdout and stderr interleaved, with secrets masked
 }
 
-// logPiece is the most of one line that is logged at a time.
+// logPiece is the size in bytes at which a long line is split for the log.
 const logPiece = 16 << 10
 
-// logger is log for one stream; nil for none.
+// logger returns p.log for one stream; nil if p.log is nil.
 func (p process) logger(stderr bool) func(line string) {
 	if p.log == nil {
 		return nil
@@ -44,10 +44,10 @@ func (p process) logger(stderr bool) func(line string) {
 	return func(line string) { p.log(line, stderr) }
 }
 
-// run starts the process and waits until it has ended and everyone who holds its output has closed it, so that what a
-// background child prints is not lost. When ctx ends, the whole process group is asked to end and then killed, and run
-// returns the reason; nobody who escaped the group can hold it up. When this process ends before, the command is killed
-// with all that it has started, as far as there is a supervisor.
+// run starts the process and waits until it has ended and its output pipes are closed, so that the output of background
+// children is not lost. When ctx ends, run asks the process group to end, then kills it, and returns ctx.Err(); it does
+// not wait for processes that have left the group. If this process ends first, the supervisor, if any, kills the
+// command and its child processes.
 func (p process) run(ctx context.Context) (processResult, error) {
 	if err := ctx.Err(); err != nil {
 		return processResult{}, err
@@ -57,8 +57,8 @@ func (p process) run(ctx context.Context) (processResult, error) {
 	if info, err := os.Stat(p.dir); err != nil || !info.IsDir() {
 		return processResult{}, fmt.Errorf("there is no directory %s", p.dir)
 	}
-	if p.in != "" {
-		cmd.Stdin = strings.NewReader(p.in)
+	if p.stdin != "" {
+		cmd.Stdin = strings.NewReader(p.stdin)
 	}
 	var out capture
 	outRead, outWrite, err := os.Pipe()
@@ -85,7 +85,7 @@ func (p process) run(ctx context.Context) (processResult, error) {
 	readers.Go(func() { out.copy(&out.stderr, errRead, p.secrets, p.logger(true)) })
 	ended := make(chan struct{})
 	closer := make(chan struct{})
-	cut := false // it was asked to end; read once closer is closed
+	cut := false // the process was asked to end; read after closer is closed
 	go func() {
 		defer close(closer)
 		select {
@@ -99,7 +99,7 @@ func (p process) run(ctx context.Context) (processResult, error) {
 			return
 		}
 		child.Kill()
-		if !waits(ended, time.Second) { // someone outside of the group holds the pipes open
+		if !waits(ended, time.Second) { // a process outside the group holds the pipes open
 			outRead.Close()
 			errRead.Close()
 		}
@@ -115,7 +115,7 @@ func (p process) run(ctx context.Context) (processResult, error) {
 	return processResult{true, out.stdout.String(), out.stderr.String(), out.both.String()}, err
 }
 
-// waits reports whether done comes within d.
+// waits reports whether done is closed within d.
 func waits(done <-chan struct{}, d time.Duration) bool {
 	select {
 	case <-done:
@@ -125,22 +125,22 @@ func waits(done <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// capture collects output. Its mutex guards both, in which the two streams meet.
+// capture collects the output of a process.
 type capture struct {
-	mu             sync.Mutex
-	both           bytes.Buffer // without secrets
+	mu             sync.Mutex   // guards both
+	both           bytes.Buffer // with secrets masked
 	stdout, stderr bytes.Buffer // each written by its own reader
 }
 
-// copy reads a stream to its end into to. The parts that users may see go to both, and line by line to log, which may
-// be nil.
-func (c *capture) copy(to *bytes.Buffer, from io.Reader, secrets *mask.Masker, log func(line string)) {
+// copy reads src to its end into dst. It also writes the masked text to both and passes its lines to log, which may be
+// nil.
+func (c *capture) copy(dst *bytes.Buffer, src io.Reader, secrets *mask.Masker, log func(line string)) {
 	lines := &lines{capture: c, log: log}
-	shown := mask.NewWriter(lines, secrets) // in front of everything that cuts: half a secret would not be recognized
+	shown := mask.NewWriter(lines, secrets) // before the text is split: half a secret would not be recognized
 	chunk := make([]byte, 4096)
 	for {
-		n, err := from.Read(chunk)
-		to.Write(chunk[:n])
+		n, err := src.Read(chunk)
+		dst.Write(chunk[:n])
 		_, _ = shown.Write(chunk[:n]) // never fails, since lines does not
 		if err != nil {
 			_ = shown.Flush()
@@ -150,7 +150,7 @@ func (c *capture) copy(to *bytes.Buffer, from io.Reader, secrets *mask.Masker, l
 	}
 }
 
-// lines adds one stream to both, and hands complete lines to log.
+// lines writes one stream to both and passes complete lines to log.
 type lines struct {
 	*capture
 	log     func(line string)
@@ -175,7 +175,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 }
 
-// end hands over what comes after the last line break.
+// end logs the text after the last line break.
 func (l *lines) end() {
 	if len(l.pending) > 0 {
 		l.log(string(l.pending))

@@ -21,15 +21,15 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// largestRandom bounds lengths and counts, so that a slip of the finger cannot take all memory.
+// largestRandom limits lengths and counts, so that a typing error cannot exhaust the memory.
 const largestRandom = 1 << 24
 
-// schemaNote is the public package's note in the state of strings and passwords: the version of their form. With it
-// the plugin takes over our state without upgrading it, which would make another hash of a password.
+// schemaNote is the public package's key for the version of the state of strings and passwords. With it the plugin uses
+// our state without upgrading it; an upgrade would hash a password again.
 const schemaNote, schemaNoteText = "__meta", `{"schema_version":"3"}`
 
-// randomKinds returns the package random. Everything in it is made once and never changes: every difference means a
-// replacement, save for some between nothing and something empty.
+// randomKinds returns the package random. Its resources never change in place: every change is a replacement, except
+// for some changes between an absent and an empty value (see unlessEmpty).
 func randomKinds(o Options) kinds {
 	g := generator{o}
 	return kinds{
@@ -73,7 +73,8 @@ func randomKinds(o Options) kinds {
 
 func always(string, value.Value, value.Value) bool { return true }
 
-// unlessEmpty is every change but these: keepers that come or go empty, and an overrideSpecial that was empty and goes.
+// unlessEmpty reports whether a change replaces the resource: every change does, except between absent and empty
+// keepers, and from an empty to an absent overrideSpecial.
 func unlessEmpty(property string, before, after value.Value) bool {
 	switch property {
 	case "keepers":
@@ -85,7 +86,7 @@ func unlessEmpty(property string, before, after value.Value) bool {
 	return true
 }
 
-// emptyIsAbsent lets an empty text count as none, in outputs and in diffs.
+// emptyIsAbsent returns a fillIn function that removes the property if it is an empty text.
 func emptyIsAbsent(property string) func(value.Value) value.Value {
 	return func(inputs value.Value) value.Value {
 		v, _ := inputs.Lookup(property)
@@ -103,8 +104,8 @@ func withPetDefaults(inputs value.Value) value.Value {
 	return overlay(defaults, emptyIsAbsent("prefix")(inputs))
 }
 
-// withCharacterDefaults are strings and passwords with each class of characters allowed and none needed. number is the
-// old name of numeric; who gives one gives both.
+// withCharacterDefaults adds the defaults of strings and passwords: all classes of characters are allowed, none is
+// required. number is the old name of numeric; each sets both.
 func withCharacterDefaults(inputs value.Value) value.Value {
 	numeric := value.Bool(true)
 	for _, name := range [...]string{"number", "numeric"} {
@@ -121,7 +122,7 @@ func withCharacterDefaults(inputs value.Value) value.Value {
 	), inputs)
 }
 
-// checkRange wants a number, where it is given and known, from least to largestRandom.
+// checkRange returns a check that a number, if it is given and known, is from least to largestRandom.
 func checkRange(property string, least int) func(value.Value) []provider.Failure {
 	return func(inputs value.Value) []provider.Failure {
 		v, _ := inputs.Lookup(property)
@@ -220,7 +221,7 @@ func (g generator) fill(n int) ([]byte, error) {
 	return data, nil
 }
 
-// below returns an even choice from 0 up to but not including n.
+// below returns a uniformly random number from 0 to n-1.
 func (g generator) below(n int) (int, error) {
 	i, err := crand.Int(g.Random, big.NewInt(int64(n)))
 	if err != nil {
@@ -233,8 +234,8 @@ func randomnessError(err error) error {
 	return &provider.Error{Message: "the system returned no random bytes: " + err.Error(), Cause: err}
 }
 
-// seeded returns the sequence that the public package draws from a seed: the checksum of its text starts Go's first
-// generator, whose sequences are fixed for all time.
+// seeded returns the generator that the public package uses for a seed: math/rand with a checksum of the text. Go
+// guarantees its sequences.
 func seeded(seed string) *rand.Rand {
 	return rand.New(rand.NewSource(int64(crc64.Checksum([]byte(seed), crc64.MakeTable(crc64.ISO)))))
 }
@@ -247,7 +248,7 @@ func bytesOutputs(data []byte) value.Value {
 	)
 }
 
-// bytes has the text of its bytes as ID, as the public package does.
+// bytes creates a RandomBytes. As in the public package, the ID is the base64 of the bytes.
 func (g generator) bytes(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
 	length, _ := lookupInt(inputs, "length")
 	data, err := g.fill(length)
@@ -287,7 +288,7 @@ func (g generator) id(_ context.Context, _ provider.Subject, inputs value.Value)
 	return id, outputs, nil
 }
 
-// adoptID takes "b64Url" or "prefix,b64Url"; the prefix may have commas.
+// adoptID imports "b64Url" or "prefix,b64Url"; the prefix may contain commas.
 func adoptID(text string) (string, value.Value, error) {
 	prefix := ""
 	if comma := strings.LastIndexByte(text, ','); comma >= 0 {
@@ -347,14 +348,14 @@ const (
 	specialCharacters = "!@#$%&*()-_=+[]{}<>:?"
 )
 
-// characters makes a text of length characters, with at least as many of each class as is asked for, evenly mixed. A
-// minimum of a class that is switched off counts all the same, as in the public package.
+// characters returns a random text of length characters with the required minimum of each class, shuffled. As in the
+// public package, a minimum also applies to a class that is switched off.
 func (g generator) characters(inputs value.Value) (string, error) {
 	special := cmp.Or(lookupString(inputs, "overrideSpecial"), specialCharacters)
 	length, _ := lookupInt(inputs, "length")
 	made := make([]rune, 0, length)
-	draw := func(from string, n int) error {
-		set := []rune(from)
+	draw := func(characters string, n int) error {
+		set := []rune(characters)
 		for range n {
 			i, err := g.below(len(set))
 			if err != nil {
@@ -365,11 +366,11 @@ func (g generator) characters(inputs value.Value) (string, error) {
 		return nil
 	}
 	var all string
-	for _, class := range [...]struct{ on, least, set string }{
+	for _, class := range [...]struct{ enabled, least, set string }{
 		{"upper", "minUpper", upperCharacters}, {"lower", "minLower", lowerCharacters},
 		{"numeric", "minNumeric", numericCharacters}, {"special", "minSpecial", special},
 	} {
-		if enabled, _ := lookupBool(inputs, class.on); enabled {
+		if enabled, _ := lookupBool(inputs, class.enabled); enabled {
 			all += class.set
 		}
 		least, _ := lookupInt(inputs, class.least)
@@ -402,12 +403,12 @@ func stringOutputs(text string) value.Value {
 	)
 }
 
-// adoptString makes the ID and outputs of an existing RandomString that is imported.
+// adoptString returns the ID and outputs of a RandomString for an import.
 func adoptString(text string) (string, value.Value, error) {
 	return text, stringOutputs(text).With("length", value.Int(len(text))), nil
 }
 
-// passwordID is the ID of every password: what it is made of must not be one.
+// passwordID is the ID of every RandomPassword: the password itself must not be the ID.
 const passwordID = "none"
 
 func (g generator) password(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
@@ -419,7 +420,7 @@ func (g generator) password(_ context.Context, _ provider.Subject, inputs value.
 	return passwordID, outputs, err
 }
 
-// passwordOutputs hashes the first 72 bytes, the most that bcrypt takes.
+// passwordOutputs returns the outputs of a password. bcrypt hashes only the first 72 bytes, its limit.
 func passwordOutputs(text string) (value.Value, error) {
 	hash, err := bcrypt.GenerateFromPassword([]byte(text)[:min(len(text), 72)], bcrypt.DefaultCost)
 	if err != nil {
@@ -433,7 +434,8 @@ func adoptPassword(text string) (string, value.Value, error) {
 	return passwordID, outputs.With("length", value.Int(len(text))), err
 }
 
-// pet is adverbs, an adjective and a name: as many words as length says, but two where it says less than one.
+// pet creates a RandomPet: length words, of which the last is a name, the one before an adjective, the others adverbs.
+// A length below one counts as two.
 func (g generator) pet(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
 	length, _ := lookupInt(inputs, "length")
 	if length < 1 {
@@ -460,7 +462,7 @@ func (g generator) pet(_ context.Context, _ provider.Subject, inputs value.Value
 	return strings.Join(words, lookupString(inputs, "separator")), value.EmptyMap(), nil
 }
 
-// shuffle repeats whole permutations until there are enough results.
+// shuffle creates a RandomShuffle. It appends permutations of the inputs until there are enough results.
 func (g generator) shuffle(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
 	given := inputs.Get("inputs")
 	items, _ := given.AsList()
@@ -486,7 +488,7 @@ func (g generator) shuffle(_ context.Context, _ provider.Subject, inputs value.V
 	return "-", value.MapOf(value.Entry{Key: "results", Value: value.List(results...).WithMarksOf(given)}), nil
 }
 
-// permutation puts the numbers from 0 to n-1 in the order in which a RandomShuffle takes its inputs.
+// permutation returns a random permutation of the numbers from 0 to n-1.
 func (g generator) permutation(n int) ([]int, error) {
 	order := make([]int, n)
 	for i := range order {

@@ -10,14 +10,14 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// The schemas are those of the public packages, minified, with the version that they follow filled in (F8.18), as
-// cmd/internal/packschema makes them. The schema of time has our own words and its source beside it.
+// The schemas are those of the public packages, minified and with their version added (F8.18) by
+// cmd/internal/packschema. The schema of time has our own descriptions; its source is schemas/time.json.
 //
 //go:generate go run ../../cmd/internal/packschema -o schemas/time.json.gz schemas/time.json
 //go:embed schemas/*.json.gz
 var schemaFiles embed.FS
 
-// catalog holds the embedded schemas. It is read-only; each schema is unpacked once, when first asked for.
+// catalog holds the embedded providers by name. It is read-only; each schema is unpacked on first use.
 var catalog = map[string]*entry{
 	"command": newEntry("command", commandKinds),
 	"random":  newEntry("random", randomKinds),
@@ -30,7 +30,7 @@ var catalog = map[string]*entry{
 type entry struct {
 	// text is the schema as JSON; the caller must not modify it.
 	text func() []byte
-	// schema is the same, read. The text is ours, so it is well-formed: a test reads every one.
+	// schema returns the parsed text. It panics if the text is malformed; a test parses every schema.
 	schema func() *schema.Package
 	kinds  func(Options) kinds
 }

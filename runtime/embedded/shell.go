@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// shell is the common part of all embedded providers: it does by the schema whatever the schema tells, and asks a kind
-// for the rest. It is immutable, save that it can be cancelled.
+// shell is the common implementation of all embedded providers. It follows the schema and calls a kind for the rest. It
+// is immutable, except that it can be cancelled.
 type shell struct {
 	name   string
 	schema *schema.Package
@@ -42,7 +42,7 @@ func (s *shell) Schema(_ context.Context, r provider.SchemaRequest) ([]byte, err
 	return s.text, nil
 }
 
-// CheckConfig takes every configuration as it is, save for settings that a package cannot read.
+// CheckConfig returns the configuration unchanged, with a failure if configure refuses it.
 func (s *shell) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	response := provider.CheckResponse{Inputs: r.News.MapOrEmpty()}
 	if s.kinds.configure != nil && !response.Inputs.ContainsUnknown() {
@@ -53,7 +53,7 @@ func (s *shell) CheckConfig(_ context.Context, r provider.CheckRequest) (provide
 	return response, nil
 }
 
-// DiffConfig never asks for a replacement. Keys that begin with two underscores are a plugin's own notes.
+// DiffConfig never requires a replacement. It ignores keys that begin with two underscores, which plugins add.
 func (s *shell) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	response := provider.DiffResponse{Changes: provider.DiffNone}
 	for _, change := range value.Changes(withoutNotes(r.OldInputs), withoutNotes(r.News)) {
@@ -76,13 +76,13 @@ func (s *shell) Configure(_ context.Context, r provider.ConfigureRequest) (provi
 	return configured{&set}, nil
 }
 
-// Cancel ends commands in flight; calls that come later fail at once.
+// Cancel ends calls in flight; the context of later calls has already ended.
 func (s *shell) Cancel(context.Context) error {
 	s.cancel()
 	return nil
 }
 
-// Close cancels. There is nothing else to free.
+// Close cancels; there is nothing else to release.
 func (s *shell) Close() error {
 	s.cancel()
 	return nil
@@ -95,10 +95,10 @@ func (s *shell) unimplemented(what string) error {
 	}
 }
 
-// configured is the same provider once it is configured, which changes nothing about it.
+// configured is a provider after Configure.
 type configured struct{ *shell }
 
-// lookup finds what a type token means.
+// lookup returns the implementation and the schema of a resource type.
 func (s *shell) lookup(token string) (kind, *schema.Resource, error) {
 	if why, refused := s.kinds.refused[token]; refused {
 		return kind{}, nil, &provider.Error{Message: fmt.Sprintf("the embedded provider %s does not manage %s: %s", s.name,
@@ -112,11 +112,11 @@ func (s *shell) lookup(token string) (kind, *schema.Resource, error) {
 	return k, r, err
 }
 
-// bound is ctx that ends with the provider too.
+// bound returns a copy of ctx that also ends when the provider is cancelled. The caller must call the function.
 func (s *shell) bound(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.done, cancel)
-	if s.done.Err() != nil { // AfterFunc cancels in its own time
+	if s.done.Err() != nil { // AfterFunc would cancel asynchronously
 		cancel()
 	}
 	return ctx, func() { stop(); cancel() }
@@ -134,8 +134,8 @@ func (c configured) Check(_ context.Context, r provider.CheckRequest) (provider.
 	return provider.CheckResponse{Inputs: inputs, Failures: failures}, nil
 }
 
-// checkObject converts inputs and finds what is missing, unknown to the schema or of another type. Nulls are left out,
-// save where one is needed and may be anything.
+// checkObject converts inputs to the types of the schema. It returns failures for properties that are missing, of
+// another type or not in the schema. It drops nulls, except for a required property of any type.
 func checkObject(o *schema.Object, news value.Value, token string) (value.Value, []provider.Failure) {
 	inputs := news.MapOrEmpty()
 	var failures []provider.Failure
@@ -253,8 +253,8 @@ func (c configured) Delete(ctx context.Context, r provider.DeleteRequest) error 
 	return k.delete(ctx, r.Subject, r.Outputs)
 }
 
-// Read of a resource that is known answers what is known: nothing outside of the state could have changed it, save for
-// the time. Without any state it is an import.
+// Read returns a known resource unchanged unless the kind has a read function, because its state is the only record of
+// it. Without outputs it imports the resource.
 func (c configured) Read(_ context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	k, def, err := c.lookup(r.Type)
 	if err != nil {
@@ -288,7 +288,7 @@ func (c configured) Read(_ context.Context, r provider.ReadRequest) (provider.Re
 	}
 	inputs := inputsOf(outputs, def)
 	for _, name := range k.computed {
-		// Leave out properties that the kind fills in itself, if the inputs are complete without them.
+		// Leave out a computed property if the inputs are valid without it.
 		if fewer := inputs.Without(name); k.check == nil || len(k.check(fewer)) == 0 {
 			inputs = fewer
 		}
@@ -296,7 +296,7 @@ func (c configured) Read(_ context.Context, r provider.ReadRequest) (provider.Re
 	return provider.ReadResponse{ID: id, Inputs: inputs, Outputs: outputs}, nil
 }
 
-// Invoke calls a function. With an argument that is not known yet, the result is not known either.
+// Invoke calls a function. If an argument is unknown, the result is unknown.
 func (c configured) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
 	if why, refused := c.kinds.refused[r.Token]; refused {
 		return provider.InvokeResponse{}, c.unimplemented(r.Token + ": " + why)

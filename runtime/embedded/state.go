@@ -10,11 +10,11 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// rawStateNote is a bridged plugin's note beside outputs about their form inside the plugin. It stops
-// being true when outputs change; a plugin does without it.
+// rawStateNote is an output of bridged plugins that describes their raw state. It becomes wrong when outputs change,
+// and plugins do not require it.
 const rawStateNote = "__pulumi_raw_state_delta"
 
-// complete is inputs with the kind's defaults, without nulls and without dependencies: those are the engine's business.
+// complete returns inputs with the kind's defaults, without nulls and without dependencies, which the engine tracks.
 func (k kind) complete(inputs value.Value) value.Value {
 	inputs = inputs.DeepWithoutDeps().MapOrEmpty()
 	for _, key := range inputs.Keys() {
@@ -28,7 +28,8 @@ func (k kind) complete(inputs value.Value) value.Value {
 	return k.fillIn(inputs)
 }
 
-// pendingOutputs returns the outputs not known before the operation; by default all that are no inputs.
+// pendingOutputs returns the outputs that a preview does not know. By default these are the omitted computed inputs and
+// the outputs that are not inputs; none for an update that is not foreseeable.
 func (k kind) pendingOutputs(def *schema.Resource, inputs, before value.Value) []string {
 	if k.pending != nil {
 		return k.pending(inputs, before)
@@ -50,7 +51,7 @@ func (k kind) pendingOutputs(def *schema.Resource, inputs, before value.Value) [
 	return names
 }
 
-// markPending makes outputs unknown, and secret if they are secret in the schema.
+// markPending returns outputs with the named ones unknown, and with those secret that the schema marks secret.
 func markPending(outputs value.Value, def *schema.Resource, names []string) value.Value {
 	for _, name := range names {
 		kind := value.KindAny
@@ -62,7 +63,7 @@ func markPending(outputs value.Value, def *schema.Resource, names []string) valu
 	return seal(outputs, def)
 }
 
-// seal marks outputs secret that the schema marks so.
+// seal marks the outputs secret that are secret in the schema.
 func seal(outputs value.Value, def *schema.Resource) value.Value {
 	for _, name := range def.SecretOutputs() {
 		if v, ok := outputs.Lookup(name); ok {
@@ -72,8 +73,8 @@ func seal(outputs value.Value, def *schema.Resource) value.Value {
 	return outputs
 }
 
-// inputsOf returns the inputs that outputs show, for an import. Zero values are left out: they say no more than an
-// absent input does, and nobody wants to read them in a program.
+// inputsOf derives inputs from outputs for an import. It leaves out zero values of optional properties, which would
+// only clutter the generated program.
 func inputsOf(outputs value.Value, def *schema.Resource) value.Value {
 	inputs := value.EmptyMap()
 	for _, property := range def.Inputs.Properties() {
@@ -99,7 +100,7 @@ func isZero(v value.Value) bool {
 	return (v.Is(value.KindList) || v.Is(value.KindMap)) && v.Len() == 0
 }
 
-// overlay is base with every entry of top in it.
+// overlay returns base with all entries of top added or replaced.
 func overlay(base, top value.Value) value.Value {
 	entries := make([]value.Entry, 0, base.Len()+top.Len())
 	for _, part := range [...]value.Value{base, top} {
@@ -111,7 +112,7 @@ func overlay(base, top value.Value) value.Value {
 	return value.MapOf(entries...)
 }
 
-// withoutNotes returns a map without the keys that plugins keep for themselves.
+// withoutNotes returns a map without keys that begin with two underscores.
 func withoutNotes(v value.Value) value.Value {
 	v = v.MapOrEmpty()
 	for _, key := range v.Keys() {
@@ -129,7 +130,7 @@ func appendNew(list []string, s string) []string {
 	return append(list, s)
 }
 
-// withTimeout is ctx with an end after the seconds of a resource's customTimeouts; 0 is no end.
+// withTimeout returns ctx with a timeout in seconds, from a resource's customTimeouts; 0 is no timeout.
 func withTimeout(ctx context.Context, seconds float64) (context.Context, context.CancelFunc) {
 	if seconds <= 0 {
 		return ctx, func() {}

@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// standard is the package std: functions and nothing else. Each takes named arguments and returns the one output
-// result, which is secret when an argument is.
+// standard implements the package std, which has only functions. Each returns one output, result, which is secret if an
+// argument is.
 type standard struct{ o Options }
 
 type formula = func(args value.Value) (value.Value, error)
@@ -57,7 +57,7 @@ func stdKinds(o Options) kinds {
 	return k
 }
 
-// stdElsewhere are functions of the package that are not built in, with the reason.
+// stdElsewhere holds the functions of the package that are not supported, with the reason.
 var stdElsewhere = map[string]string{
 	"matchkeys": "its inputs lack the keys, so no call of it can succeed; use an expression such as " +
 		"[for i, k in keys : values[i] if contains(search, k)]",
@@ -68,7 +68,7 @@ func numberArg(args value.Value, name string) float64 {
 	return f
 }
 
-// whole returns a number without a fraction, of a size that lists and texts can have.
+// whole returns a whole number of at most 2^31, positive or negative; other numbers are an error.
 func whole(args value.Value, name string) (int, error) {
 	f := numberArg(args, name)
 	if f != math.Trunc(f) || math.Abs(f) > 1<<31 {
@@ -82,7 +82,7 @@ func listArg(args value.Value, name string) []value.Value {
 	return items
 }
 
-// fromText returns a function of the text input.
+// fromText returns a formula with one text argument, input.
 func fromText(fn func(string) (string, error)) formula {
 	return func(args value.Value) (value.Value, error) {
 		s, err := fn(lookupString(args, "input"))
@@ -94,7 +94,7 @@ func always1(fn func(string) string) formula {
 	return fromText(func(s string) (string, error) { return fn(s), nil })
 }
 
-// withText returns a function of the text input and a text of another name.
+// withText returns a formula with two text arguments, input and other.
 func withText(other string, fn func(s, other string) value.Value) formula {
 	return func(args value.Value) (value.Value, error) {
 		return fn(lookupString(args, "input"), lookupString(args, other)), nil

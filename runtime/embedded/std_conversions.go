@@ -83,7 +83,7 @@ func csvDecode(args value.Value) (value.Value, error) {
 	return value.List(rows...), nil
 }
 
-// toText returns a scalar as a text; null stays what it is.
+// toText converts a scalar to text; null stays null.
 func toText(args value.Value) (value.Value, error) {
 	v := args.Get("input")
 	if v.IsNull() {

@@ -34,7 +34,7 @@ func stdDigests() map[string]formula {
 	}
 }
 
-// decryptRSA takes off an encryption with padding by PKCS #1 v1.5. No error shows any of the key.
+// decryptRSA decrypts RSA with PKCS #1 v1.5 padding. Errors do not contain any of the key.
 func decryptRSA(args value.Value) (value.Value, error) {
 	sealed, err := base64.StdEncoding.DecodeString(lookupString(args, "cipherText"))
 	if err != nil {

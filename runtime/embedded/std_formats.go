@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// stdFormats are functions that put values into texts with holes, as sprintf does.
+// stdFormats are functions that format values, as sprintf does.
 func stdFormats() map[string]formula {
 	return map[string]formula{
 		"format": func(args value.Value) (value.Value, error) {
@@ -24,8 +24,8 @@ func stdFormats() map[string]formula {
 	}
 }
 
-// formatList formats once for each member of the lists among its arguments, which must be equally long; what is no list
-// is the same each time. Without lists it formats once.
+// formatList formats once for each member of the lists among its arguments, which must be equally long. Other arguments
+// are used each time. Without lists it formats once.
 func formatList(args value.Value) (value.Value, error) {
 	rows, err := functions.Rows(listArg(args, "args"))
 	if uneven, ok := errors.AsType[*functions.LengthError](err); ok {
@@ -41,15 +41,15 @@ func formatList(args value.Value) (value.Value, error) {
 	return value.Strings(texts), nil
 }
 
-// hole is %, flags, a width, a precision, the number of an argument and a verb.
+// hole matches a formatting directive: %, flags, width, precision, number of the argument, verb.
 var hole = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`%([-+# 0]*)([0-9]*)((?:\.[0-9]*)?)(?:\[([0-9]+)\])?(.?)`)
 })
 
-// widestHole bounds widths and precisions, so that a slip of the finger cannot take all memory.
+// widestHole limits widths and precisions, so that a typing error cannot exhaust the memory.
 const widestHole = 1024
 
-// format fills the holes of a text with arguments, one after the other or by their numbers from 1.
+// format replaces the directives of a text with arguments, in order or by their numbers, which begin at 1.
 func format(text string, args []value.Value) (string, error) {
 	var failure error
 	next, most := 0, 0
@@ -81,7 +81,7 @@ func format(text string, args []value.Value) (string, error) {
 			failure = fmt.Errorf("argument %d for %q %w", next+1, found, err)
 			return ""
 		}
-		if verb == "v" { // by now a text, which sprintf would write in Go with some flags
+		if verb == "v" { // arg is text; with some flags sprintf would write %v of it as Go syntax
 			verb = "s"
 		}
 		next++
@@ -94,7 +94,7 @@ func format(text string, args []value.Value) (string, error) {
 	return filled, failure
 }
 
-// verbArgument returns a value in the form that a verb wants.
+// verbArgument converts a value to the Go type that a verb needs.
 func verbArgument(verb string, v value.Value) (any, error) {
 	number, isNumber := v.AsNumber()
 	if s, ok := v.AsString(); ok && !isNumber && strings.Contains("bcdoxXUeEfFgG", verb) && verb != "x" && verb != "X" {

@@ -101,8 +101,8 @@ func stdLists() map[string]formula {
 	}
 }
 
-// firstOf returns the first value that is neither null nor an empty text. With a text among them all count as texts;
-// otherwise they must be of one kind.
+// firstOf returns the first value that is neither null nor an empty text. If one of them is a text, all are converted
+// to text; otherwise they must be of one kind.
 func firstOf(list []value.Value) (value.Value, error) {
 	list = slices.DeleteFunc(slices.Clone(list), value.Value.IsNull)
 	texts := slices.ContainsFunc(list, func(v value.Value) bool { return v.Is(value.KindString) })

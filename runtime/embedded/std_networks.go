@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// stdNetworks are functions of addresses in the notation of CIDR (RFC 4632).
+// stdNetworks are functions for addresses in CIDR notation (RFC 4632).
 func stdNetworks() map[string]formula {
 	return map[string]formula{
 		"cidrhost": func(args value.Value) (value.Value, error) {
@@ -74,13 +74,14 @@ func networkArg(args value.Value) (netip.Prefix, error) {
 	return network.Masked(), nil
 }
 
-// consecutiveSubnets packs parts of several sizes into a network, in their order, each where its size lets it begin.
+// consecutiveSubnets divides a network into subnets of the given sizes, in order. Each begins at the next address that
+// its prefix allows.
 func consecutiveSubnets(args value.Value) (value.Value, error) {
 	network, err := networkArg(args)
 	if err != nil {
 		return value.Null, err
 	}
-	total := network.Addr().BitLen() - network.Bits() // bits of addresses inside of the network
+	total := network.Addr().BitLen() - network.Bits() // bits of an address inside the network
 	var bits []int
 	var wrong error
 	for i, v := range listArg(args, "newbits") {

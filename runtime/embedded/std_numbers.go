@@ -47,8 +47,8 @@ func stdNumbers() map[string]formula {
 func numberRange(args value.Value) (value.Value, error) {
 	var step *float64
 	if args.Has("step") {
-		by_ := numberArg(args, "step")
-		step = &by_
+		stepSize := numberArg(args, "step")
+		step = &stepSize
 	}
 	numbers, err := functions.Range(numberArg(args, "start"), numberArg(args, "limit"), step)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// stdPatterns are functions of regular expressions, in the syntax of RE2.
+// stdPatterns are functions with regular expressions in RE2 syntax.
 func stdPatterns() map[string]formula {
 	return map[string]formula{
 		"regex": func(args value.Value) (value.Value, error) {
@@ -37,7 +37,7 @@ func stdPatterns() map[string]formula {
 			}
 			return value.List(list...), nil
 		},
-		// A search between slashes is a pattern, whose groups the replacement may name as $1 or ${name}.
+		// A search between slashes is a regular expression. The replacement may refer to its groups as $1 or ${name}.
 		"replace": func(args value.Value) (value.Value, error) {
 			text, search, replacement := lookupString(args, "text"), lookupString(args, "search"), lookupString(args, "replace")
 			if len(search) < 2 || !strings.HasPrefix(search, "/") || !strings.HasSuffix(search, "/") {

@@ -51,7 +51,7 @@ func stdTexts() map[string]formula {
 	}
 }
 
-// substring counts in characters; a negative offset counts from the end, and a length of -1 means all the rest.
+// substring counts in characters. A negative offset counts from the end, and a length of -1 means to the end.
 func substring(args value.Value) (value.Value, error) {
 	runes := []rune(lookupString(args, "input"))
 	offset, err := whole(args, "offset")
@@ -76,7 +76,8 @@ func substring(args value.Value) (value.Value, error) {
 	return value.String(string(runes[offset : offset+length])), nil
 }
 
-// titled makes the first letter of each word a capital. Words end at anything that is no letter, digit or underscore.
+// titled capitalizes the first letter of each word. Words consist of letters, digits, underscores and all characters
+// outside ASCII except spaces.
 func titled(s string) string {
 	return functions.Title(s, func(r rune) bool {
 		return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || r > unicode.MaxASCII && !unicode.IsSpace(r)

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// world are functions that look at the machine: its clock, its files, its chance.
+// world returns the functions that depend on the machine: its clock, its files and random bytes.
 func (s standard) world() map[string]formula {
 	now := func() time.Time { return s.o.Now().UTC() }
 	stamp := func(args value.Value, name string) (time.Time, error) {
@@ -66,7 +66,7 @@ func (s standard) world() map[string]formula {
 	}
 }
 
-// fileForms are the functions of a file, as functions of its content.
+// fileForms are the functions that read a file. Each computes its result from the content.
 var fileForms = map[string]func([]byte) string{
 	"file":             func(b []byte) string { return string(b) },
 	"filebase64":       base64.StdEncoding.EncodeToString,
@@ -78,7 +78,7 @@ var fileForms = map[string]func([]byte) string{
 	"filesha512":       functions.SHA512,
 }
 
-// path makes the path that a function of std is given absolute: a relative one begins in the directory of the program.
+// path returns an absolute path. A relative path begins in the program's folder.
 func (s standard) path(p string) string {
 	if filepath.IsAbs(p) {
 		return filepath.Clean(p)
@@ -86,7 +86,7 @@ func (s standard) path(p string) string {
 	return filepath.Join(s.o.Dir, p)
 }
 
-// reachable is path, or an error where an untrusted program may not read that.
+// reachable returns the absolute path, or an error if an untrusted program may not read the file.
 func (s standard) reachable(p string) (string, error) {
 	path := s.path(p)
 	if s.o.Confined == "" {

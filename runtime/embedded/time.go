@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// calendar is the package time: moments that are kept in state. Each resource has the moment that it is based on as ID.
+// calendar implements the package time: points in time that the state records. The ID of a resource is its base time.
 type calendar struct{ Options }
 
 // timeKinds returns the package time.
@@ -30,12 +30,13 @@ func timeKinds(o Options) kinds {
 	}}
 }
 
-// unlessNoTriggers is every change but that between no triggers and an empty map of them.
+// unlessNoTriggers reports whether a change replaces the resource: every change does, except between absent and empty
+// triggers.
 func unlessNoTriggers(property string, before, after value.Value) bool {
 	return property != "triggers" || !before.IsKnown() || !after.IsKnown() || before.Len()+after.Len() > 0
 }
 
-// checkMoments wants texts, where they are given and known, to be moments.
+// checkMoments returns a check that properties, if they are given and known, are timestamps.
 func checkMoments(properties ...string) func(value.Value) []provider.Failure {
 	return func(inputs value.Value) []provider.Failure {
 		var failures []provider.Failure
@@ -59,7 +60,7 @@ func parseMoment(text string) (time.Time, error) {
 	return t, nil
 }
 
-// base returns the moment that an input gives, or else now.
+// base returns the time in an input, or the current time if there is none.
 func (c calendar) base(inputs value.Value, property string) (time.Time, error) {
 	if text := lookupString(inputs, property); text != "" {
 		return parseMoment(text)
@@ -67,7 +68,7 @@ func (c calendar) base(inputs value.Value, property string) (time.Time, error) {
 	return c.Now().UTC().Truncate(time.Second), nil
 }
 
-// parts returns a moment and its parts, in the moment's own time zone. Months and days count from 1.
+// parts returns the parts of a time in its own time zone, and its Unix time. Months and days begin at 1.
 func parts(t time.Time) value.Value {
 	return value.MapOf(
 		value.Entry{Key: "year", Value: value.Int(t.Year())}, value.Entry{Key: "month", Value: value.Int(int(t.Month()))},
@@ -79,7 +80,7 @@ func parts(t time.Time) value.Value {
 
 func rfc3339(t time.Time) value.Value { return value.String(t.Format(time.RFC3339)) }
 
-// static returns a moment that stays.
+// static creates a Static, whose time never changes.
 func (c calendar) static(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
 	t, err := c.base(inputs, "rfc3339")
 	if err != nil {
@@ -96,26 +97,27 @@ func adoptStatic(id string) (string, value.Value, error) {
 	return id, parts(t).With("rfc3339", rfc3339(t)), nil
 }
 
-// span is one of the inputs that say how far another moment lies from a base.
+// span is an input that holds a number of units of time. add adds n units to a base time.
 type span struct {
 	property string
 	add      func(base time.Time, n int) time.Time
 }
 
-// days adds n times a number of years, months and days, by the calendar.
+// days returns a function that adds n times a number of years, months and days, by the calendar.
 func days(years, months, days int) func(time.Time, int) time.Time {
 	return func(t time.Time, n int) time.Time { return t.AddDate(n*years, n*months, n*days) }
 }
 
-// clock adds n times a fixed length of time.
+// clock returns a function that adds n times a fixed duration.
 func clock(d time.Duration) func(time.Time, int) time.Time {
 	return func(t time.Time, n int) time.Time { return t.Add(time.Duration(n) * d) }
 }
 
-// mostSpans bounds what a span counts, so that none overflows.
+// mostSpans limits the number in a span, so that a duration cannot overflow.
 const mostSpans = math.MaxInt64 / int64(time.Hour)
 
-// checkSpans wants one of the spans, or of other properties that do without, and each from least on.
+// checkSpans returns a check that at least one of the spans or other properties is given, and that each span is at
+// least least.
 func checkSpans(spans []span, least float64, others ...string) func(value.Value) []provider.Failure {
 	return func(inputs value.Value) []provider.Failure {
 		var failures []provider.Failure
@@ -136,7 +138,7 @@ func checkSpans(spans []span, least float64, others ...string) func(value.Value)
 	}
 }
 
-// adoptSpans reads the spans of an ID for an import; they are empty if there is none.
+// adoptSpans parses the spans of an imported ID. An empty text is an absent span; at least one must not be zero.
 func adoptSpans(properties, texts []string) (value.Value, error) {
 	inputs := value.EmptyMap()
 	for i, property := range properties {
@@ -147,7 +149,7 @@ func adoptSpans(properties, texts []string) (value.Value, error) {
 		if err != nil {
 			return value.Null, fmt.Errorf("%s must be a whole number, not %q", property, texts[i])
 		}
-		if n != 0 { // 0 says no more than nothing does
+		if n != 0 { // 0 means the same as an absent span
 			inputs = inputs.With(property, value.Int(int(n)))
 		}
 	}

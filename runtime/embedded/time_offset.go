@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// offsetSpans are in the order in which they are added. It matters at the ends of months: a day and a month after 31
-// January is 1 March, and a month and a day is 4 March.
+// offsetSpans are in the order in which they are added. The order matters at the ends of months: 31 January plus a day
+// and then a month is 1 March; plus a month and then a day, it is 4 March.
 func offsetSpans() []span {
 	return []span{
 		{"offsetDays", days(0, 0, 1)}, {"offsetHours", clock(time.Hour)}, {"offsetMinutes", clock(time.Minute)},
@@ -20,8 +20,7 @@ func offsetSpans() []span {
 	}
 }
 
-// offsetKind returns a moment that lies some spans after a base, or before it. A change of them, or of the base, moves
-// it.
+// offsetKind is a time at an offset after or before a base time. Changes of the spans or the base update it in place.
 func (c calendar) offsetKind() kind {
 	spans := offsetSpans()
 	moments, counts := checkMoments("baseRfc3339"), checkSpans(spans, -math.MaxInt32)
@@ -57,7 +56,7 @@ func offsetOutputs(spans []span, inputs value.Value, base time.Time) value.Value
 	return parts(t).With("rfc3339", rfc3339(t)).With("baseRfc3339", rfc3339(base))
 }
 
-// adoptOffset takes the base and six spans, from years to seconds.
+// adoptOffset imports a base time and six spans, from years to seconds.
 func adoptOffset(id string) (string, value.Value, error) {
 	fields := strings.Split(id, ",")
 	if len(fields) != 7 {

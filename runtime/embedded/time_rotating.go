@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// rotatingKind returns a moment that is replaced by a new one once another moment, a span after it, is over. That is
-// found out when a run plans, for nothing runs in between.
+// rotatingKind is a time that is replaced after its rotation time, which is a span later. The replacement happens in
+// the next run after the rotation time.
 func (c calendar) rotatingKind() kind {
 	moments, counts := checkMoments("rfc3339", "rotationRfc3339"), checkSpans(rotationSpans(), 1, "rotationRfc3339")
 	expired := func(outputs value.Value) bool {
@@ -45,14 +45,14 @@ func (c calendar) rotatingKind() kind {
 			}
 			return ""
 		},
-		// As with the public package, one whose time is over is not there any more.
+		// As in the public package, a resource no longer exists after its rotation time.
 		read:  func(outputs value.Value) (value.Value, bool) { return outputs, !expired(outputs) },
 		adopt: adoptRotating,
 	}
 }
 
-// rotationSpans are in the order in which a later one counts instead of an earlier one, other than with offsets: that
-// is how the public package has it (TestOneRotationCounts). rotationRfc3339 counts before all but years.
+// rotationSpans are in increasing precedence: only the last span that is given counts, as in the public package
+// (TestOneRotationCounts). rotationRfc3339 takes precedence over all spans except years.
 func rotationSpans() []span {
 	return []span{
 		{"rotationDays", days(0, 0, 1)}, {"rotationHours", clock(time.Hour)}, {"rotationMinutes", clock(time.Minute)},
@@ -60,7 +60,7 @@ func rotationSpans() []span {
 	}
 }
 
-// rotatingOutputs has the parts of the moment of the rotation, not of the base.
+// rotatingOutputs returns the outputs. The parts are those of the rotation time, not of the base time.
 func rotatingOutputs(inputs value.Value, base time.Time) (value.Value, error) {
 	end := base
 	for _, s := range rotationSpans() {
@@ -77,7 +77,7 @@ func rotatingOutputs(inputs value.Value, base time.Time) (value.Value, error) {
 	return parts(end).With("rfc3339", rfc3339(base)).With("rotationRfc3339", rfc3339(end)), nil
 }
 
-// adoptRotating takes the base and either five spans, from years to minutes, or the moment of the rotation.
+// adoptRotating imports a base time and either five spans, from years to minutes, or the rotation time.
 func adoptRotating(id string) (string, value.Value, error) {
 	fields := strings.Split(id, ",")
 	if len(fields) != 2 && len(fields) != 6 {

@@ -13,8 +13,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// sleepKind lets time pass before what depends on it is created, and after that is deleted. Changes of the durations
-// take effect the next time; only new triggers let it sleep again. Who cancels need not wait.
+// sleepKind delays its dependants: it waits when it is created, before they are created, and when it is deleted, after
+// they are deleted. Only new triggers make it wait again; changed durations apply to the next wait. A cancelled wait
+// ends at once.
 func (c calendar) sleepKind() kind {
 	return kind{
 		byOutputs: true, idOutput: true, check: checkDurations,
@@ -34,7 +35,7 @@ func (c calendar) sleepKind() kind {
 	}
 }
 
-// durationForm is a number with one unit; Go's own form, which has more of both, is too wide.
+// durationForm matches a number with one unit. Go's format also allows several numbers and other units.
 var durationForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+(\.[0-9]+)?(ms|s|m|h)$`) })
 
 func parseDuration(text string) (time.Duration, error) {
@@ -61,7 +62,7 @@ func checkDurations(inputs value.Value) []provider.Failure {
 	return failures
 }
 
-// sleep returns when a duration is over, or with an error when it is cancelled; nothing has happened then.
+// sleep waits for a duration. It returns an error if ctx ends first.
 func (c calendar) sleep(ctx context.Context, text string) error {
 	if text == "" {
 		return nil
@@ -83,7 +84,7 @@ func (c calendar) sleep(ctx context.Context, text string) error {
 	}
 }
 
-// adoptSleep parses the two durations of an ID. One of them may be empty.
+// adoptSleep imports two durations. One of them may be empty.
 func (c calendar) adoptSleep(id string) (string, value.Value, error) {
 	create, destroy, two := strings.Cut(id, ",")
 	if !two || create == "" && destroy == "" {

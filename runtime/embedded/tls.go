@@ -12,11 +12,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// tlsSchemaNote is the public package's note in the state of private keys; see schemaNote.
+// tlsSchemaNote is the value of schemaNote in the state of private keys.
 const tlsSchemaNote = `{"schema_version":"1"}`
 
-// certificates is the package tls: keys, requests and certificates, made here and kept in state. None of them exists
-// outside of the state, so that there is nothing to delete and nothing to import.
+// certificates implements the package tls: keys, certificate requests and certificates. They exist only in the state,
+// so there is nothing to delete or import.
 type certificates struct {
 	generator
 	proxy proxySettings
@@ -72,8 +72,8 @@ func (c certificates) kinds() kinds {
 	}
 }
 
-// replacesPEM reports whether a change replaces the resource: every change does, except of a key that an old release
-// of the public package recorded as a digest.
+// replacesPEM reports whether a change replaces the resource: every change does, except a change of a key that an old
+// release of the public package recorded as a digest.
 func replacesPEM(property string, before, _ value.Value) bool {
 	if text, ok := before.AsString(); ok && strings.HasSuffix(property, "Pem") {
 		return strings.Contains(text, "-----BEGIN ")
@@ -81,7 +81,7 @@ func replacesPEM(property string, before, _ value.Value) bool {
 	return true
 }
 
-// withPlainSubject takes empty members out of a subject: they name nothing.
+// withPlainSubject removes empty members from the subject.
 func withPlainSubject(inputs value.Value) value.Value {
 	subject, ok := inputs.Lookup("subject")
 	if !ok || !subject.Is(value.KindMap) || !subject.IsKnown() {
@@ -96,7 +96,7 @@ func withPlainSubject(inputs value.Value) value.Value {
 	return inputs.With("subject", plain)
 }
 
-// checkWhole wants a number, where it is given and known, within bounds.
+// checkWhole checks that a number, if it is given and known, is from least to most.
 func checkWhole(inputs value.Value, property string, least, most float64) []provider.Failure {
 	v, _ := inputs.Lookup(property)
 	f, ok := v.AsNumber()
@@ -107,7 +107,7 @@ func checkWhole(inputs value.Value, property string, least, most float64) []prov
 		"%s must be from %s to %s", property, value.FormatNumber(least), value.FormatNumber(most))}}
 }
 
-// checkOneOf wants a text, where it is given and known, to be one of a list.
+// checkOneOf checks that a text, if it is given and known, is one of the allowed texts.
 func checkOneOf(inputs value.Value, property string, allowed []string) []provider.Failure {
 	v, _ := inputs.Lookup(property)
 	s, ok := v.AsString()
@@ -118,7 +118,7 @@ func checkOneOf(inputs value.Value, property string, allowed []string) []provide
 		strings.Join(allowed, ", "), s)}}
 }
 
-// textsAt are the texts of a list that are known, and where they are.
+// textsAt calls visit for each known text of a list, with its path such as uris[0].
 func textsAt(inputs value.Value, property string, visit func(place, text string)) {
 	items, _ := inputs.Get(property).AsList()
 	for i, item := range items {
@@ -128,7 +128,7 @@ func textsAt(inputs value.Value, property string, visit func(place, text string)
 	}
 }
 
-// wholeOf returns a number that a check has found to be whole and small.
+// wholeOf returns a number as an int. A check has already limited it.
 func wholeOf(inputs value.Value, property string) int {
 	f, _ := inputs.Get(property).AsNumber()
 	return int(math.Trunc(f))
@@ -143,7 +143,7 @@ func encodePEM(blockType string, der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: blockType, Bytes: der}))
 }
 
-// decodePEM returns the content of the first block of a text, which must be of that type.
+// decodePEM returns the content of the first PEM block of a text, which must have the given type.
 func decodePEM(text, blockType, what string) ([]byte, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
@@ -156,10 +156,10 @@ func decodePEM(text, blockType, what string) ([]byte, error) {
 	return block.Bytes, nil
 }
 
-// failed is an error of the package that leaves nothing behind.
+// failed wraps err in a *provider.Error whose outcome is that nothing happened.
 func failed(err error) error { return &provider.Error{Message: err.Error(), Cause: err} }
 
-// warn logs a line about a resource, if there is a log.
+// warn logs a line about a resource.
 func (c certificates) warn(_ context.Context, s provider.Subject, text string) {
 	if c.Log != nil {
 		c.Log(LogLine{URN: s.URN, Stderr: true, Text: text})

@@ -42,7 +42,7 @@ var (
 	}
 )
 
-// mostHours is the longest time that can be counted, close to 292 years.
+// mostHours is the largest time.Duration in hours, about 292 years.
 const mostHours = float64(math.MaxInt64 / int64(time.Hour))
 
 func checkCertificate(inputs value.Value) []provider.Failure {
@@ -76,7 +76,7 @@ func checkSelfSigned(inputs value.Value) []provider.Failure {
 
 const noSubject = "the certificate of an authority must name it: give the subject at least one member"
 
-// knownFalse reports whether a switch is off, by its default too.
+// knownFalse reports whether a boolean is false or absent.
 func knownFalse(inputs value.Value, property string) bool {
 	v, given := inputs.Lookup(property)
 	b, known := v.AsBool()
@@ -97,7 +97,7 @@ func withSelfSignedDefaults(inputs value.Value) value.Value {
 	return overlay(disabled, withCertificateDefaults(withPlainSubject(inputs)))
 }
 
-// selfSigned makes a certificate that its own key vouches for.
+// selfSigned creates a certificate that is signed with its own key.
 func (c certificates) selfSigned(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value,
 	error) {
 	key, algorithm, err := parseKey(lookupString(inputs, "privateKeyPem"), "privateKeyPem")
@@ -117,7 +117,7 @@ func (c certificates) selfSigned(_ context.Context, _ provider.Subject, inputs v
 	return id, outputs.With("keyAlgorithm", value.String(algorithm)), err
 }
 
-// locallySigned makes a certificate of a request, as an authority whose key is known.
+// locallySigned creates a certificate for a request, signed with the key of an authority.
 func (c certificates) locallySigned(ctx context.Context, s provider.Subject, inputs value.Value) (string, value.Value,
 	error) {
 	request, err := parseRequest(lookupString(inputs, "certRequestPem"), "certRequestPem")
@@ -138,7 +138,7 @@ func (c certificates) locallySigned(ctx context.Context, s provider.Subject, inp
 	if !authority.IsCA {
 		c.warn(ctx, s, "caCertPem is not the certificate of an authority: nothing that it signs can be trusted")
 	}
-	// The subject is taken over as it was written, with attributes that have no names here.
+	// RawSubject also keeps attributes that pkix.Name has no fields for.
 	template := &x509.Certificate{
 		RawSubject: request.RawSubject, Subject: request.Subject, DNSNames: request.DNSNames,
 		IPAddresses: request.IPAddresses,
@@ -151,7 +151,7 @@ func (c certificates) locallySigned(ctx context.Context, s provider.Subject, inp
 	return id, outputs.With("caKeyAlgorithm", value.String(algorithm)), err
 }
 
-// fillTemplate sets what both kinds of certificates have alike.
+// fillTemplate sets the fields that self-signed and locally signed certificates have in common.
 func (c certificates) fillTemplate(template *x509.Certificate, inputs value.Value, public crypto.PublicKey) error {
 	serial, err := c.fill(16)
 	if err != nil {
@@ -171,7 +171,7 @@ func (c certificates) fillTemplate(template *x509.Certificate, inputs value.Valu
 		if len(template.Subject.ToRDNSequence()) == 0 {
 			return errors.New(noSubject)
 		}
-		// Only authorities have a length of path; 0 is one, and stands for none unless it says so.
+		// Only authorities have a maximum path length. For crypto/x509, 0 means none unless MaxPathLenZero is set.
 		if n, given := lookupInt(inputs, "maxPathLength"); given && n >= 0 {
 			template.MaxPathLen, template.MaxPathLenZero = n, n == 0
 		}
@@ -182,7 +182,7 @@ func (c certificates) fillTemplate(template *x509.Certificate, inputs value.Valu
 	return err
 }
 
-// keyIdentifier returns the checksum of a public key without its frame (RFC 5280, section 4.2.1.2, method 1).
+// keyIdentifier returns the SHA-1 of a public key's bit string (RFC 5280, section 4.2.1.2, method 1).
 func keyIdentifier(public crypto.PublicKey) ([]byte, error) {
 	der, err := x509.MarshalPKIXPublicKey(public)
 	if err != nil {
@@ -199,7 +199,7 @@ func keyIdentifier(public crypto.PublicKey) ([]byte, error) {
 	return sum[:], nil
 }
 
-// sign makes the certificate. Its ID is its serial number.
+// sign creates the certificate. The ID is the serial number.
 func (c certificates) sign(template, authority *x509.Certificate, public crypto.PublicKey, key crypto.Signer) (string,
 	value.Value, error) {
 	der, err := x509.CreateCertificate(c.Random, template, authority, public, key)
@@ -226,8 +226,8 @@ func parseCertificate(text, what string) (*x509.Certificate, error) {
 	return certificate, nil
 }
 
-// renewable names the output that asks for a new certificate once the time for that has come: the hours before the end
-// that inputs ask for, or else the end.
+// renewable returns the name of the output readyForRenewal if the certificate has to be renewed, and "" if not. The
+// time for renewal is earlyRenewalHours before the certificate ends.
 func (c certificates) renewable(inputs, outputs value.Value) string {
 	end, err := time.Parse(time.RFC3339, lookupString(outputs, "validityEndTime"))
 	if err != nil {
@@ -240,7 +240,7 @@ func (c certificates) renewable(inputs, outputs value.Value) string {
 	return "readyForRenewal"
 }
 
-// readCertificate returns a certificate with a look at the clock.
+// readCertificate sets readyForRenewal if the certificate has to be renewed now.
 func (c certificates) readCertificate(outputs value.Value) (value.Value, bool) {
 	if c.renewable(outputs, outputs) != "" {
 		outputs = outputs.With("readyForRenewal", value.Bool(true))

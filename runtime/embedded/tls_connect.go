@@ -18,10 +18,10 @@ import (
 	"github.com/yamlhost/yamlhost/internal/confine"
 )
 
-// fetchTime is how long a server may take to show its certificates.
+// fetchTime is the time limit for fetching a server's certificates.
 const fetchTime = 30 * time.Second
 
-// fetch connects to a server and takes the certificates that it shows, its own first.
+// fetch connects to a server and returns its certificate chain, the server's own certificate first.
 func (c certificates) fetch(ctx context.Context, address string, verify bool) ([]*x509.Certificate, error) {
 	target, err := url.Parse(address)
 	if err != nil || target.Hostname() == "" || target.Scheme != "https" && target.Scheme != "tls" {
@@ -59,7 +59,7 @@ func (c certificates) fetch(ctx context.Context, address string, verify bool) ([
 	return conn.(*tls.Conn).ConnectionState().PeerCertificates, nil
 }
 
-// fetchThroughProxy asks for the page's head, and for the page where a server does not give heads alone.
+// fetchThroughProxy returns the certificate chain after a HEAD request, or after a GET request if HEAD fails.
 func (c certificates) fetchThroughProxy(ctx context.Context, target *url.URL,
 	settings *tls.Config) ([]*x509.Certificate, error) {
 	transport := &http.Transport{TLSClientConfig: settings, DisableKeepAlives: true, Proxy: c.proxy.choose(c.Options)}
@@ -85,7 +85,7 @@ func (c certificates) fetchThroughProxy(ctx context.Context, target *url.URL,
 	return nil, fmt.Errorf("connect to %s through the proxy: %w", target.Host, last)
 }
 
-// withoutURL removes the address from an error: a proxy's address may hold its password.
+// withoutURL removes the URL from an error, because a proxy's URL may contain a password.
 func withoutURL(err error) error {
 	if located, ok := errors.AsType[*url.Error](err); ok {
 		return located.Err
@@ -93,7 +93,8 @@ func withoutURL(err error) error {
 	return err
 }
 
-// choose picks the proxy of a request; without one of its own, the environment does, by the variables that curl knows.
+// choose returns the function that selects the proxy of a request: the configured proxy, or the one in the environment
+// variables that curl uses.
 func (p proxySettings) choose(o Options) func(*http.Request) (*url.URL, error) {
 	if p.url != nil {
 		return http.ProxyURL(p.url)

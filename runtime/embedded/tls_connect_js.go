@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// fetch fails: no page in a browser sees the certificates of a server, and what connects to one would be half of the
-// program that the page loads.
+// fetch returns an error: a page in a browser cannot see the certificates of a server. Without fetch the program for
+// browsers also omits the large network packages.
 func (certificates) fetch(context.Context, string, bool) ([]*x509.Certificate, error) {
 	return nil, errors.New("a page in a browser cannot see the certificates of a server; give content instead of url")
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// getCertificate describes the certificate of a text, or the chain that a server shows, its root first. The network is
-// touched for a URL only.
+// getCertificate describes the certificate in content, or the chain of the server at url, root first. It uses the
+// network only for url.
 func (c certificates) getCertificate(ctx context.Context, args value.Value) (value.Value, error) {
 	chain, err := c.certificatesOf(ctx, args)
 	if err != nil {
@@ -40,7 +40,7 @@ func (c certificates) certificatesOf(ctx context.Context, args value.Value) ([]*
 	case hasContent && args.Has("verifyChain"):
 		return nil, errors.New("verifyChain is for a url: a content is not verified")
 	case hasContent:
-		// Of several certificates only the first is described, as by the public package.
+		// As in the public package, only the first certificate is described.
 		text, _ := content.AsString()
 		certificate, err := parseCertificate(text, "content")
 		return []*x509.Certificate{certificate}, err
@@ -75,13 +75,13 @@ func describeCertificate(certificate *x509.Certificate) value.Value {
 	)
 }
 
-// proxySettings are the provider's setting proxy.
+// proxySettings is the provider's setting proxy.
 type proxySettings struct {
 	set bool
 	url *url.URL // nil to take it from the environment
 }
 
-// proxyFrom reads the provider's inputs. A setting with members may come as the text of their JSON.
+// proxyFrom reads the setting proxy from the provider's inputs: a map, or its JSON text.
 func proxyFrom(inputs value.Value) (proxySettings, error) {
 	given, _ := inputs.Lookup("proxy")
 	if text, ok := given.AsString(); ok && text != "" {

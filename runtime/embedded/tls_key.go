@@ -38,7 +38,7 @@ const (
 	blockRequest     = "CERTIFICATE REQUEST"
 )
 
-// Sizes of RSA keys: below, the cryptography refuses; above, making one takes minutes.
+// Limits for the size of RSA keys: crypto/rsa refuses smaller keys, and generating larger keys takes minutes.
 const leastRSABits, mostRSABits = 1024, 16384
 
 func checkPrivateKey(inputs value.Value) []provider.Failure {
@@ -47,15 +47,15 @@ func checkPrivateKey(inputs value.Value) []provider.Failure {
 	return append(failures, checkWhole(inputs, "rsaBits", leastRSABits, mostRSABits)...)
 }
 
-// withKeyDefaults has a curve for RSA keys too, and a size for the others, as the public package does.
+// withKeyDefaults adds the default size and curve. As in the public package, every key has both.
 func withKeyDefaults(inputs value.Value) value.Value {
 	return overlay(value.MapOf(
 		value.Entry{Key: "rsaBits", Value: value.Int(2048)}, value.Entry{Key: "ecdsaCurve", Value: value.String("P224")},
 	), inputs)
 }
 
-// privateKey makes a key. Those of RSA and ECDSA come from the system's randomness whatever Options.Random is: Go's
-// cryptography insists on it.
+// privateKey creates a PrivateKey. RSA and ECDSA keys ignore Options.Random, because Go's packages always use the
+// system's random bytes.
 func (c certificates) privateKey(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value,
 	error) {
 	var key crypto.Signer
@@ -83,7 +83,7 @@ func (c certificates) privateKey(_ context.Context, _ provider.Subject, inputs v
 	return id, outputs.With(schemaNote, value.String(tlsSchemaNote)), nil
 }
 
-// keyOutputs returns all forms of a private key and of its public half, and the ID.
+// keyOutputs returns the ID and all forms of a private key and its public key.
 func keyOutputs(key crypto.Signer) (string, value.Value, error) {
 	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -100,7 +100,7 @@ func keyOutputs(key crypto.Signer) (string, value.Value, error) {
 		}
 		traditional = encodePEM(blockECKey, der)
 	}
-	// OpenSSH knows no keys of the curve P-224: what concerns it is empty then.
+	// OpenSSH does not support the curve P-224; its outputs are empty then.
 	openSSH := ""
 	if block, err := ssh.MarshalPrivateKey(key, ""); err == nil {
 		openSSH = string(pem.EncodeToMemory(block))
@@ -116,7 +116,7 @@ func keyOutputs(key crypto.Signer) (string, value.Value, error) {
 	)), nil
 }
 
-// publicKeyOutputs returns all forms of a public key. The ID is the checksum of its encoding.
+// publicKeyOutputs returns the ID and all forms of a public key. The ID is the checksum of the DER encoding.
 func publicKeyOutputs(key crypto.PublicKey) (string, value.Value, error) {
 	der, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
@@ -135,15 +135,15 @@ func publicKeyOutputs(key crypto.PublicKey) (string, value.Value, error) {
 	), nil
 }
 
-// checksumID is how the public package makes an ID of a content: spaces at the ends, which a binary content may have by
-// chance, are left out of the checksum (TestChecksumID).
+// checksumID returns the ID for a content as the public package computes it: the SHA-1 without leading and trailing
+// white space, which binary content may have by chance (TestChecksumID).
 func checksumID(content []byte) string {
 	sum := sha1.Sum(bytes.TrimSpace(content))
 	return hex.EncodeToString(sum[:])
 }
 
-// parseKey reads a private key and says which algorithm it is for. Parameters of a curve may stand before it, as
-// openssl writes them. No error shows any of the text.
+// parseKey parses a PEM private key and returns its algorithm too. The parameters of a curve may precede the key, as
+// openssl writes them. Errors do not contain any of the text.
 func parseKey(text, what string) (crypto.Signer, string, error) {
 	for rest := []byte(text); ; {
 		block, after := pem.Decode(rest)
@@ -175,7 +175,7 @@ func parseKey(text, what string) (crypto.Signer, string, error) {
 	}
 }
 
-// parseOpenSSHKey reads a private key in the form of OpenSSH.
+// parseOpenSSHKey parses a private key in the OpenSSH format and returns its algorithm too.
 func parseOpenSSHKey(text, what string) (crypto.Signer, string, error) {
 	key, err := ssh.ParseRawPrivateKey([]byte(text))
 	switch {
@@ -202,7 +202,7 @@ func signerOf(key any, what string) (crypto.Signer, string, error) {
 		algorithmED25519)
 }
 
-// getPublicKey derives the public half of one of two forms of a private key.
+// getPublicKey derives the public key of a private key in the PEM or OpenSSH format.
 func getPublicKey(_ context.Context, args value.Value) (value.Value, error) {
 	traditional, hasPEM := args.Lookup("privateKeyPem")
 	openSSH, hasOpenSSH := args.Lookup("privateKeyOpenssh")

@@ -13,14 +13,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// alternatives are the names that a certificate is for beside its subject.
+// alternatives are the subject alternative names of a certificate.
 type alternatives struct {
 	dnsNames []string
 	ips      []net.IP
 	uris     []*url.URL
 }
 
-// checkNames finds addresses and URIs that are none.
+// checkNames returns failures for invalid IP addresses and URIs.
 func checkNames(inputs value.Value) []provider.Failure {
 	var failures []provider.Failure
 	textsAt(inputs, "ipAddresses", func(place, text string) {
@@ -36,7 +36,7 @@ func checkNames(inputs value.Value) []provider.Failure {
 	return failures
 }
 
-// alternativesOf reads names that checkNames has found to be right.
+// alternativesOf returns the names in inputs, which checkNames has checked.
 func alternativesOf(inputs value.Value) (names alternatives) {
 	textsAt(inputs, "dnsNames", func(_, text string) { names.dnsNames = append(names.dnsNames, text) })
 	textsAt(inputs, "ipAddresses", func(_, text string) {
@@ -52,10 +52,10 @@ func alternativesOf(inputs value.Value) (names alternatives) {
 	return names
 }
 
-// emailAddress is the attribute of a subject that PKCS #9 adds to X.520's.
+// emailAddress is the subject attribute for an email address (PKCS #9).
 var emailAddress = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 1}
 
-// subjectOf returns the distinguished name that inputs describe, and whether it says anything.
+// subjectOf returns the distinguished name in inputs. something reports whether it has an attribute.
 func subjectOf(inputs value.Value) (name pkix.Name, something bool) {
 	subject, _ := inputs.Lookup("subject")
 	one := func(property string) []string {
@@ -89,7 +89,7 @@ func subjectOf(inputs value.Value) (name pkix.Name, something bool) {
 	return name, something
 }
 
-// request makes a certificate request.
+// request creates a CertRequest.
 func (c certificates) request(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
 	key, algorithm, err := parseKey(lookupString(inputs, "privateKeyPem"), "privateKeyPem")
 	if err != nil {
@@ -109,7 +109,7 @@ func (c certificates) request(_ context.Context, _ provider.Subject, inputs valu
 	), nil
 }
 
-// parseRequest reads a certificate request and makes sure that anyone who made it had the key.
+// parseRequest parses a certificate request and verifies its signature.
 func parseRequest(text, what string) (*x509.CertificateRequest, error) {
 	der, err := decodePEM(text, blockRequest, what)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// uuidKind returns a resource that is one UUID.
+// uuidKind returns the kind of a resource that is one UUID. shape sets the version bits.
 func (g generator) uuidKind(shape func([]byte, time.Time), adopt func(string) (string, value.Value, error)) kind {
 	return kind{
 		byOutputs: true, replaces: unlessEmpty, idOutput: true, adopt: adopt,
@@ -28,13 +28,13 @@ func (g generator) uuidKind(shape func([]byte, time.Time), adopt func(string) (s
 	}
 }
 
-// uuid4 makes 16 random bytes a UUID of version 4 (RFC 9562, section 5.4).
+// uuid4 converts 16 random bytes to a UUID of version 4 (RFC 9562, section 5.4).
 func uuid4(data []byte, _ time.Time) {
 	data[6] = data[6]&0x0f | 0x40
 	data[8] = data[8]&0x3f | 0x80
 }
 
-// uuid7 makes 16 random bytes a UUID of version 7, which begins with the time in milliseconds (section 5.7).
+// uuid7 converts 16 random bytes to a UUID of version 7, which begins with the time in milliseconds (section 5.7).
 func uuid7(data []byte, now time.Time) {
 	var millis [8]byte
 	binary.BigEndian.PutUint64(millis[:], uint64(now.UnixMilli()))
@@ -50,7 +50,7 @@ func uuidOutputs(data []byte) (string, value.Value) {
 
 var errNoUUID = errors.New("the ID must be a UUID such as aabbccdd-eeff-0011-2233-445566778899")
 
-// adoptPlainUUID takes the 36 characters of a UUID, of any version.
+// adoptPlainUUID imports a UUID of any version, written with 36 characters.
 func adoptPlainUUID(text string) (string, value.Value, error) {
 	data, ok := functions.ParseUUID(text)
 	if !ok {
@@ -60,7 +60,7 @@ func adoptPlainUUID(text string) (string, value.Value, error) {
 	return id, outputs, nil
 }
 
-// adoptUUID takes a UUID also in braces, behind urn:uuid:, or as 32 digits.
+// adoptUUID also accepts a UUID in braces, after urn:uuid:, or as 32 digits.
 func adoptUUID(text string) (string, value.Value, error) {
 	switch {
 	case len(text) == 45 && strings.EqualFold(text[:9], "urn:uuid:"):
