@@ -31,7 +31,7 @@ func (m *module) translate() *sections {
 	for _, body := range m.bodies {
 		for _, i := range items(body) {
 			if i.attribute != nil {
-				t.out.variables.add(i.attribute.Name, m.value(i.attribute.Expr), m.comments(i.at)...)
+				t.out.variables.add(i.attribute.Name, m.value(i.attribute.Expr), m.comments(i.rng)...)
 				continue
 			}
 			t.block(i.block)

@@ -47,9 +47,9 @@ func (c *converter) notes(key diag.Range, values ...ast.Expr) []string {
 	return lines
 }
 
-// literalNotes returns the comments on a field with a literal; place is the range of its value.
-func (c *converter) literalNotes(place diag.Range) []string {
-	return append(c.above(place), c.behind(place, behindValue())...)
+// literalNotes returns the comments on a field with a literal. rng is the range of its value.
+func (c *converter) literalNotes(rng diag.Range) []string {
+	return append(c.above(rng), c.behind(rng, behindValue())...)
 }
 
 // resourceNotes returns the comments on a resource and on those of its fields that are not attributes in PCL.
@@ -72,11 +72,11 @@ func (c *converter) componentNotes(component *ast.Component) []string {
 
 // above returns the comments above the line of a range. Only comments with the indent of that line count: others may be
 // text.
-func (c *converter) above(place diag.Range) []string {
-	if place.IsZero() {
+func (c *converter) above(rng diag.Range) []string {
+	if rng.IsZero() {
 		return nil
 	}
-	line := textLine{place.Source, place.StartPosition().Line}
+	line := textLine{rng.Source, rng.StartPosition().Line}
 	if c.commented[line] {
 		return nil
 	}
@@ -108,13 +108,13 @@ upwards:
 }
 
 // behind returns the comment behind a range on one line, if pattern matches the text after the range.
-func (c *converter) behind(place diag.Range, pattern *regexp.Regexp) []string {
-	start, end := place.StartPosition(), place.EndPosition()
-	l := textLine{place.Source, end.Line}
-	if place.IsZero() || start.Line != end.Line || c.trailed[l] {
+func (c *converter) behind(rng diag.Range, pattern *regexp.Regexp) []string {
+	start, end := rng.StartPosition(), rng.EndPosition()
+	l := textLine{rng.Source, end.Line}
+	if rng.IsZero() || start.Line != end.Line || c.trailed[l] {
 		return nil
 	}
-	line, _, _ := bytes.Cut(place.Source.Text()[place.End:], []byte("\n"))
+	line, _, _ := bytes.Cut(rng.Source.Text()[rng.End:], []byte("\n"))
 	found := pattern.FindStringSubmatch(strings.TrimRight(string(line), "\r"))
 	if found == nil {
 		return nil

@@ -165,19 +165,19 @@ func (m *module) fail(rng hcl.Range, detail, format string, args ...any) {
 type item struct {
 	block     *hclsyntax.Block
 	attribute *hclsyntax.Attribute
-	at        hcl.Range
+	rng       hcl.Range
 }
 
 // items returns the blocks and attributes of a body in source order.
 func items(body *hclsyntax.Body) []item {
 	var all []item
 	for _, b := range body.Blocks {
-		all = append(all, item{block: b, at: b.DefRange()})
+		all = append(all, item{block: b, rng: b.DefRange()})
 	}
 	for _, a := range body.Attributes {
-		all = append(all, item{attribute: a, at: a.NameRange})
+		all = append(all, item{attribute: a, rng: a.NameRange})
 	}
-	slices.SortStableFunc(all, func(a, b item) int { return a.at.Start.Byte - b.at.Start.Byte })
+	slices.SortStableFunc(all, func(a, b item) int { return a.rng.Start.Byte - b.rng.Start.Byte })
 	return all
 }
 
@@ -192,7 +192,7 @@ func (m *module) attributes(body *hclsyntax.Body, blocks map[string]func(*hclsyn
 		case blocks[i.block.Type] != nil:
 			blocks[i.block.Type](i.block)
 		default:
-			m.fail(i.at, "", "a block `%s` is not understood here", i.block.Type)
+			m.fail(i.rng, "", "a block `%s` is not understood here", i.block.Type)
 		}
 	}
 }

@@ -248,13 +248,13 @@ func (p *Pack) Analyze(ctx context.Context, r analyzer.Resource) ([]analyzer.Vio
 }
 
 // AnalyzeDestroy returns the violations of the policies about destroyed resources.
-func (p *Pack) AnalyzeDestroy(ctx context.Context, r analyzer.Resource, what analyzer.Destruction) (
+func (p *Pack) AnalyzeDestroy(ctx context.Context, r analyzer.Resource, operation analyzer.Destruction) (
 	[]analyzer.Violation, error) {
-	return p.analyze(ctx, &r, what)
+	return p.analyze(ctx, &r, operation)
 }
 
-// analyze applies the policies to one resource. If what is not empty, it applies only those about destroyed resources.
-func (p *Pack) analyze(ctx context.Context, r *analyzer.Resource, what analyzer.Destruction) (
+// analyze applies the policies to one resource. If operation is not empty, it applies only those about destroyed resources.
+func (p *Pack) analyze(ctx context.Context, r *analyzer.Resource, operation analyzer.Destruction) (
 	list []analyzer.Violation, _ error) {
 	run, dryRun, err := p.running()
 	if err != nil {
@@ -263,13 +263,13 @@ func (p *Pack) analyze(ctx context.Context, r *analyzer.Resource, what analyzer.
 	var subject *eval.PolicySubject
 	for _, rule := range p.matching(r) {
 		decl := rule.Decl
-		if decl.OfDestroyed() != (what != "") || what == "" && (decl.OfStack() || decl.OfOutputs()) {
+		if decl.OfDestroyed() != (operation != "") || operation == "" && (decl.OfStack() || decl.OfOutputs()) {
 			continue
 		}
 		if subject == nil {
 			about := names(r)
-			if what != "" {
-				about["args"] = about["args"].With("operation", value.String(string(what)))
+			if operation != "" {
+				about["args"] = about["args"].With("operation", value.String(string(operation)))
 			}
 			subject = run.About(ctx, about)
 		}

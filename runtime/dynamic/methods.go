@@ -13,10 +13,10 @@ var methods = []string{"check", "diff", "create", "read", "update", "delete", "c
 
 // slip returns an error if the name of an uncalled method is probably a misspelling of a method that the provider
 // lacks. Other methods of the author's own are no error.
-func slip(file string, there, others []string) error {
+func slip(file string, implemented, others []string) error {
 	for _, other := range others {
 		for _, method := range methods {
-			if !slices.Contains(there, method) && alike(strings.ToLower(strings.ReplaceAll(other, "_", "")), method) {
+			if !slices.Contains(implemented, method) && alike(strings.ToLower(strings.ReplaceAll(other, "_", "")), method) {
 				return &provider.Error{Message: fmt.Sprintf("%s has a method %s, which is never called: did you mean "+
 					"%s?", file, other,
 					method)}

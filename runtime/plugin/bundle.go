@@ -187,13 +187,13 @@ func readManifest(members *tar.Reader) (*Manifest, error) {
 	return &m, nil
 }
 
-func unpackArchive(from io.Reader, file string, p Bundled) error {
+func unpackArchive(r io.Reader, file string, p Bundled) error {
 	out, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	digest := sha256.New()
-	_, err = io.Copy(io.MultiWriter(out, digest), from)
+	_, err = io.Copy(io.MultiWriter(out, digest), r)
 	if err := errors.Join(err, out.Close()); err != nil {
 		return fmt.Errorf("unpack %s: %w; nothing was installed", p.File, err)
 	}

@@ -37,9 +37,9 @@ func (o *Options) environment(p provider.Package) ([]string, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.RuntimeOptions)) {
 		set("PULUMI_RUNTIME_"+strings.ToUpper(name), o.RuntimeOptions[name])
 	}
-	for _, from := range slices.Sorted(maps.Keys(p.EnvVarMappings)) {
-		if text, ok := environ.List(o.Env).Lookup(from); ok {
-			set(p.EnvVarMappings[from], text)
+	for _, name := range slices.Sorted(maps.Keys(p.EnvVarMappings)) {
+		if text, ok := environ.List(o.Env).Lookup(name); ok {
+			set(p.EnvVarMappings[name], text)
 		}
 	}
 	return env, nil

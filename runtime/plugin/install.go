@@ -94,12 +94,12 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	}
 	folder := pluginFolder(i.Home)
 	dir := filepath.Join(folder, label)
-	there := func() bool {
+	installed := func() bool {
 		info, err := os.Stat(dir)
 		return err == nil && info.IsDir() && !partial(folder, label) && !i.Reinstall &&
 			(!i.fromGit() || i.Checksum == "" || i.Checksum == Receipt(dir)) // the tag may have moved
 	}
-	if !there() {
+	if !installed() {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return InstallResult{}, fmt.Errorf("make the plugin folder: %w", err)
 		}
@@ -109,7 +109,7 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 		}
 		defer release()
 	}
-	if there() { // installed before, or by another process meanwhile
+	if installed() { // installed before, or by another process meanwhile
 		return InstallResult{Dir: dir, Already: true, Checksum: Receipt(dir)}, nil
 	}
 	if info, err := os.Stat(i.File); i.File != "" && err == nil && info.IsDir() {

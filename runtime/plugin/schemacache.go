@@ -67,21 +67,21 @@ func (c SchemaCache) OpenFile(path string) (*schema.Package, error) {
 		}
 		return schema.Parse(text)
 	}
-	beside := c.beside(path)
+	prefix := c.beside(path)
 	if !strings.HasSuffix(path, ".gz") {
-		return schema.OpenFile(path, beside+".index")
+		return schema.OpenFile(path, prefix+".index")
 	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	state := strconv.FormatInt(info.Size(), 36) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 36)
-	unpacked := beside + "-" + state + ".json"
-	if pkg, err := schema.OpenKept(unpacked, beside+".index"); err == nil {
+	unpacked := prefix + "-" + state + ".json"
+	if pkg, err := schema.OpenKept(unpacked, prefix+".index"); err == nil {
 		return pkg, nil
 	}
-	earlier, _ := filepath.Glob(beside + "-*.json") // the pattern is sound
-	kept, err := unpackSchema(path, unpacked, beside+".index", info.ModTime())
+	earlier, _ := filepath.Glob(prefix + "-*.json") // the pattern is sound
+	kept, err := unpackSchema(path, unpacked, prefix+".index", info.ModTime())
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (c SchemaCache) OpenFile(path string) (*schema.Package, error) {
 			_ = os.Remove(name)
 		}
 	}
-	pkg, err := schema.OpenKept(unpacked, beside+".index")
+	pkg, err := schema.OpenKept(unpacked, prefix+".index")
 	if err != nil { // the unpacked files were changed: read the source
 		return SchemaCache{}.OpenFile(path)
 	}

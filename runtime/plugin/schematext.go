@@ -15,7 +15,7 @@ import (
 // would hold three copies. The receiver must call release.
 type schemaText struct {
 	buffers mem.BufferSlice
-	at      int // of the text in buffers
+	offset  int // of the text in buffers
 	size    int // of the text, in bytes
 }
 
@@ -61,7 +61,7 @@ func (s *schemaText) receive(buffers mem.BufferSlice) error {
 		}
 	}
 	buffers.Ref()
-	s.buffers, s.at, s.size = slices.Clone(buffers), i, size
+	s.buffers, s.offset, s.size = slices.Clone(buffers), i, size
 	return nil
 }
 
@@ -74,7 +74,7 @@ func (s *schemaText) release() {
 // open reads the text from its start, until it is released.
 func (s *schemaText) open() io.Reader {
 	r := s.buffers.Reader()
-	_, _ = r.Discard(s.at) // in range by construction
+	_, _ = r.Discard(s.offset) // in range by construction
 	return io.LimitReader(r, int64(s.size))
 }
 

@@ -140,10 +140,10 @@ func viewStepMessage(s provider.ViewStep) (*pulumirpc.ViewStep, error) {
 	case provider.NothingHappened:
 	}
 	for _, side := range []struct {
-		from *provider.View
-		to   **pulumirpc.ViewStepState
+		view *provider.View
+		dst  **pulumirpc.ViewStepState
 	}{{s.Old, &m.Old}, {s.New, &m.New}} {
-		v := side.from
+		v := side.view
 		if v == nil {
 			continue
 		}
@@ -155,7 +155,7 @@ func viewStepMessage(s provider.ViewStep) (*pulumirpc.ViewStep, error) {
 		if err := encodeTo(encoding, v.Outputs.MapOrEmpty(), state, "outputs"); err != nil {
 			return nil, err
 		}
-		*side.to = state
+		*side.dst = state
 	}
 	return m, nil
 }
