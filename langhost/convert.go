@@ -20,7 +20,7 @@ import (
 // main.
 func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRequest) (
 	*pulumirpc.ConvertProgramResponse, error) {
-	diags, err := h.writePCL(ctx, r.GetSourceDirectory(), r.GetTargetDirectory(), r.GetLoaderTarget())
+	diags, err := h.WritePCL(ctx, r.GetSourceDirectory(), r.GetTargetDirectory(), r.GetLoaderTarget())
 	if err != nil {
 		return nil, err
 	}
@@ -28,11 +28,8 @@ func (h *Host) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRe
 }
 
 // WritePCL translates the project in folder from to PCL in folder to. It writes nothing if the findings have an error.
-func (h *Host) WritePCL(ctx context.Context, from, to string) (diag.Diagnostics, error) {
-	return h.writePCL(ctx, from, to, "")
-}
-
-func (h *Host) writePCL(ctx context.Context, from, to, loader string) (diag.Diagnostics, error) {
+// loader is the address of an engine's schema loader; if it is empty, WritePCL uses Options.Schemas.
+func (h *Host) WritePCL(ctx context.Context, from, to, loader string) (diag.Diagnostics, error) {
 	w, unread, err := h.open(ctx, &pulumirpc.ProgramInfo{RootDirectory: from}, workspace.Run{})
 	if err != nil {
 		return nil, err

@@ -108,7 +108,7 @@ func (p *printer) access(e *ast.Access) string {
 	root := e.Root.Value
 	steps := e.Steps
 	switch {
-	case root == "pulumi" && len(steps) == 1 && pulumiCalls[steps[0].Name] != "":
+	case root == "pulumi" && len(steps) == 1 && slices.Contains(pulumiCalls, steps[0].Name):
 		return steps[0].Name + "()"
 	case root == "pulumi":
 		p.fail(e.Range(), "only a member of pulumi can be said in PCL")

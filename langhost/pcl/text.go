@@ -2,6 +2,7 @@ package pcl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -163,8 +164,8 @@ func (l loop) text() string {
 
 // callText translates a function call in an expression.
 func (m *module) callText(e *hclsyntax.FunctionCallExpr) string {
-	if member := pulumiCalls[e.Name]; member != "" && len(e.Args) == 0 {
-		return member
+	if len(e.Args) == 0 && slices.Contains(pulumiCalls, e.Name) {
+		return "pulumi." + e.Name
 	}
 	switch {
 	case e.Name == "invoke":

@@ -205,11 +205,8 @@ func literalKey(e hclsyntax.Expression) (string, bool) {
 	return literalText(key.Wrapped)
 }
 
-// pulumiCalls maps PCL functions to the members of the variable pulumi in YAML.
-var pulumiCalls = map[string]string{
-	"stack": "pulumi.stack", "project": "pulumi.project", "organization": "pulumi.organization",
-	"rootDirectory": "pulumi.rootDirectory", "cwd": "pulumi.cwd",
-}
+// pulumiCalls are the PCL functions that are members of the variable pulumi in YAML.
+var pulumiCalls = []string{"stack", "project", "organization", "rootDirectory", "cwd"}
 
 // portable maps the functions that have the same name in all hosts to their number of arguments. In YAML several
 // arguments are one list.

@@ -253,7 +253,7 @@ func (p *Pack) AnalyzeDestroy(ctx context.Context, r analyzer.Resource, operatio
 	return p.analyze(ctx, &r, operation)
 }
 
-// analyze applies the policies to one resource. If operation is not empty, it applies only those about destroyed resources.
+// analyze applies the policies to one resource: with an operation those about destroyed resources, else the others.
 func (p *Pack) analyze(ctx context.Context, r *analyzer.Resource, operation analyzer.Destruction) (
 	list []analyzer.Violation, _ error) {
 	run, dryRun, err := p.running()

@@ -115,7 +115,7 @@ func (o *options) write(ctx context.Context, a *console.Console, name, out strin
 		return err
 	}
 	defer host.Close()
-	diags, err := host.WritePCL(ctx, dirs["yaml"], dirs["pcl"])
+	diags, err := host.WritePCL(ctx, dirs["yaml"], dirs["pcl"], "")
 	if err != nil {
 		return err
 	}
