@@ -280,7 +280,8 @@ func NameFor(dir string) string {
 }
 
 // The scripts that test projects made from embedded templates. lifeScript deploys and destroys a stack; its lines
-// #setup and #promises are replaced by the template's own. checkScript is for programs with providers that need credentials.
+// #setup and #promises are replaced by the template's own. checkScript is for programs with providers that need
+// credentials.
 var (
 	//go:embed scripts/life.sh
 	lifeScript string
