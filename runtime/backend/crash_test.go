@@ -491,3 +491,19 @@ func checkSnapshot(t *testing.T, s *state.Snapshot, acknowledged []urn.URN, path
 	require.Equal(t, append([]urn.URN{}, acknowledged...), append([]urn.URN{}, got[:len(acknowledged)]...), path)
 	require.LessOrEqual(t, len(got), len(acknowledged)+1, path)
 }
+
+// The copy of a state that a service keeps survives a power failure: without it, the journal of an operation that the
+// service did not hear of would have nothing to be replayed onto.
+func TestCopyOfHostedStateIsDurable(t *testing.T) {
+	t.Parallel()
+	d := newSimDisk()
+	b, err := open("file:///state", testOptions(1), d)
+	require.NoError(t, err)
+	copied := b.stateOf(testRef)
+	require.NoError(t, copied.copyDown([]byte(`{"version":3,"deployment":{"manifest":{},"resources":[]}}`)))
+	b, err = open("file:///state", testOptions(1), d.after(true))
+	require.NoError(t, err)
+	there, err := b.stateOf(testRef).exists()
+	require.NoError(t, err)
+	require.True(t, there)
+}

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -333,7 +332,8 @@ func (b stackState) keep(u Update) error {
 	return b.writeJSON("write which operation is under way to", b.keptPath(), keptUpdate{u.Facts().Version, u.Ticket()})
 }
 
-// copyDown writes a state that a service has exported as the state of the copy.
+// copyDown writes a state that a service has exported as the state of the copy. The write is durable: after a crash of
+// the machine, the journal of an operation is replayed onto it.
 func (b stackState) copyDown(exported []byte) error {
 	d, err := deploymentOf(exported)
 	if err != nil {
@@ -362,7 +362,7 @@ func (b stackState) copyDown(exported []byte) error {
 	if err != nil {
 		return err
 	}
-	return fileError("copy the state to", next.path, disk.WriteWhole(b.disk, next.path, next.raw, false))
+	return b.write("copy the state to", next.path, next.raw)
 }
 
 // forget removes the copy of a stack when the service has everything. Files that cannot be removed do no harm.
