@@ -52,4 +52,7 @@ func TestCapabilities(t *testing.T) {
 	require.Equal(t, []string{"keyword", "parameter", "variable", "class", "enumMember", "event", "type", "function",
 		"property", "operator"}, tokens.Legend.TokenTypes)
 	require.Equal(t, []string{"declaration"}, tokens.Legend.TokenModifiers)
+	actions := has.CodeActionProvider.(*protocol.CodeActionOptions)
+	require.Equal(t, []protocol.CodeActionKind{"quickfix", "refactor.extract", "refactor.inline", "refactor.move",
+		"refactor.rewrite"}, actions.CodeActionKinds)
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -152,7 +153,6 @@ func capabilities(positions encoding, commands []string) object {
 		"linkedEditingRangeProvider": true,
 		"semanticTokensProvider":     object{"legend": legend(), "range": true, "full": object{"delta": true}},
 		"executeCommandProvider":     object{"commands": commands},
-		"codeActionProvider": object{"codeActionKinds": []string{protocol.QuickFix, protocol.RefactorExtract,
-			protocol.RefactorInline, protocol.RefactorRewrite}},
+		"codeActionProvider":         object{"codeActionKinds": slices.Compact(slices.Sorted(maps.Values(actionKinds)))},
 	}
 }
