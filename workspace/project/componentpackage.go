@@ -35,13 +35,13 @@ func (p *Project) LocalDir(pkg Package) (string, bool) {
 	return "", false
 }
 
-// executablePrefix begins the file names of resource plugins.
+// executablePrefix is the prefix of the file names of resource plugins.
 const executablePrefix = "pulumi-resource-"
 
 // PluginsIn returns the names of the resource plugins whose executables lie in a folder, and whether the folder holds a
 // plugin that is a program in source form (F2.30).
 func PluginsIn(dir string) (names []string, script bool) {
-	entries, _ := os.ReadDir(dir) // one that cannot be read holds none
+	entries, _ := os.ReadDir(dir) // an unreadable folder has none
 	for _, e := range entries {
 		name, isPlugin := strings.CutPrefix(e.Name(), executablePrefix)
 		if runtime.GOOS == "windows" {
@@ -56,8 +56,8 @@ func PluginsIn(dir string) (names []string, script bool) {
 }
 
 // ComponentPackage reads the texts of a package of components that is written in YAML: PulumiPlugin.yaml and then every
-// other *.yaml beside it, in the order of their names (L1.30). found is false for a directory that holds none, or one
-// of another language. name makes a path into what users see.
+// other *.yaml beside it, in the order of their names (L1.30). found is false for a directory without one, or with one
+// in another language. name converts a path for messages.
 func ComponentPackage(dir string, name func(path string) string) (files []*diag.Source, found bool, err error) {
 	main := filepath.Join(dir, ComponentPackageFile)
 	text, err := os.ReadFile(main)
@@ -80,7 +80,7 @@ func ComponentPackage(dir string, name func(path string) string) (files []*diag.
 	for _, path := range paths {
 		base := filepath.Base(path)
 		if base == ComponentPackageFile || base == "Pulumi.yaml" || strings.HasPrefix(base, "Pulumi.") {
-			continue // a project in the same directory is no part of the package
+			continue // a project in the same directory is not part of the package
 		}
 		if text, err = os.ReadFile(path); err != nil {
 			return nil, false, fmt.Errorf("read package: %w", err)

@@ -18,7 +18,7 @@ import (
 // Secure is a ciphertext inside of a configuration value.
 type Secure string
 
-// MarshalJSON gives the form of stack files and history records: {"secure": "…"}.
+// MarshalJSON returns the form of stack files and history records: {"secure": "…"}.
 func (s Secure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]string{"secure": string(s)})
 }
@@ -106,7 +106,7 @@ func keyText(n *yaml.Node) (string, error) {
 
 func decodeScalar(n *yaml.Node) (any, error) {
 	if tag := n.ShortTag(); tag != "!!str" && tag[:min(2, len(tag))] != "!!" {
-		return n.Value, nil // a tag of someone's own is ignored (L1.25)
+		return n.Value, nil // a custom tag is ignored (L1.25)
 	}
 	var v any
 	if err := n.Decode(&v); err != nil {
@@ -138,7 +138,7 @@ func scalarText(v any) (string, error) {
 	case uint64:
 		return strconv.FormatUint(x, 10), nil
 	case float64:
-		return fmt.Sprint(x), nil // 1e+06 for a million, as the stock host has it
+		return fmt.Sprint(x), nil // 1e+06 for a million, as in Pulumi
 	case time.Time:
 		return x.String(), nil
 	}
@@ -151,12 +151,12 @@ func dataText(v any) (string, error) {
 	case []any, map[string]any:
 		return jsontext.Compact(x)
 	case time.Time:
-		return x.Format(time.RFC3339Nano), nil // of the project file only; stack files differ (F3.9)
+		return x.Format(time.RFC3339Nano), nil // only in the project file; stack files differ (F3.9)
 	}
 	return scalarText(v)
 }
 
-// FromJSON returns a configuration value of its JSON, as records of the history have it: ciphertexts as Secure.
+// FromJSON returns a configuration value from the JSON in history records, with ciphertexts as Secure.
 func FromJSON(text []byte) (any, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil || len(doc.Content) == 0 {

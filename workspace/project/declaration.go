@@ -95,7 +95,7 @@ func (p *Project) readDeclaration(d *document, e entry) *Declaration {
 	return decl
 }
 
-// readShorthand reads a bare scalar or list: a default for a key of the project, a value for any other.
+// readShorthand reads a bare scalar or list: a default for a key of the project, a value for any other key.
 func (p *Project) readShorthand(d *document, place string, decl *Declaration, n *yaml.Node) {
 	if isNull(n) {
 		d.add(diag.WrongKind, decl.Place, place+" has no value",
@@ -111,7 +111,7 @@ func (p *Project) readShorthand(d *document, place string, decl *Declaration, n 
 	}
 }
 
-// isExpression reports whether a default is a call of a built-in, which only the program can evaluate.
+// isExpression reports whether a default is a call of a built-in function, which only the program can evaluate.
 func isExpression(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode && len(n.Content) == 2 && strings.HasPrefix(strings.ToLower(n.Content[0].Value),
 		"fn::")
@@ -131,7 +131,7 @@ func (d *document) data(field string, n *yaml.Node) *Data {
 	return &Data{Text: text, Range: d.at(n), data: v}
 }
 
-// checkDeclaration finds fields that do not go together (F3.4, L2.12, L2.13, L2.16).
+// checkDeclaration reports fields that exclude each other (F3.4, L2.12, L2.13, L2.16).
 func (p *Project) checkDeclaration(d *document, place string, decl *Declaration, fields record) {
 	if decl.Own {
 		if decl.Default != nil && decl.Value != nil {
@@ -248,8 +248,8 @@ func parseType(text string) *Type {
 	return nil
 }
 
-// fits reports whether v is of type t (F3.6, L2.15). Texts that parse as a number or boolean are good unless strict,
-// which is for defaults that are written with types of their own (L2.12).
+// fits reports whether v is of type t (F3.6, L2.15). Texts that parse as a number or boolean fit unless strict is set,
+// for typed defaults (L2.12).
 func fits(t *Type, v any, strict bool) bool {
 	if t == nil {
 		return true
@@ -292,7 +292,7 @@ func fits(t *Type, v any, strict bool) bool {
 	return true
 }
 
-// dataKind returns the kind of data in the words of messages, such as "array".
+// dataKind returns the kind of data for messages, such as "array".
 func dataKind(v any) string {
 	switch v.(type) {
 	case nil:

@@ -38,8 +38,8 @@ func (s *Settings) Remove(key Key) bool {
 	return len(s.entries) != count
 }
 
-// Coerce returns a plain text as --path puts it into an object: true and false become booleans, decimal integers
-// without leading zeros numbers, everything else stays text (F3.13).
+// Coerce returns the value of a text for --path: true and false become booleans, decimal integers without leading zeros
+// numbers, any other text stays a text (F3.13).
 func Coerce(text string) any {
 	switch text {
 	case "true":
@@ -63,8 +63,8 @@ var plainInteger = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(0|[+-]?[1-9][0-9]*)$`)
 })
 
-// SetPath sets a part of a value, making the lists and maps on the way that are missing (F3.13). v is a string, bool,
-// int64, uint64, float64 or Secure.
+// SetPath sets a part of a value, and creates missing lists and maps on the way (F3.13). v is a string, bool, int64,
+// uint64, float64 or Secure.
 func (s *Settings) SetPath(path KeyPath, v any) error {
 	if len(path.Steps) == 0 {
 		s.Set(path.Key, v)
@@ -72,7 +72,7 @@ func (s *Settings) SetPath(path KeyPath, v any) error {
 	}
 	var old any
 	if e := s.Entry(path.Key); e != nil && e.IsObject() {
-		old = e.data // a scalar at the top is replaced
+		old = e.data // a scalar at the top level is replaced
 	}
 	changed, err := put(old, path.Key.Name, path.Steps, 0, v)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Settings) SetPath(path KeyPath, v any) error {
 	return nil
 }
 
-// put is old with the part at steps[depth:] set. It does not modify old.
+// put returns old with the part at steps[depth:] set. It does not modify old.
 func put(old any, name string, steps value.Path, depth int, v any) (any, error) {
 	if depth == len(steps) {
 		return v, nil
@@ -93,7 +93,7 @@ func put(old any, name string, steps value.Path, depth int, v any) (any, error) 
 		if !ok && old != nil {
 			return nil, fmt.Errorf("%s: expected a list", here)
 		}
-		// A list that is only now made may be given its second item first, the first is null then.
+		// The second item of a new list may be set first; then the first one is null.
 		if step.Index < 0 || step.Index > len(list) && !(len(list) == 0 && step.Index == 1) {
 			return nil, fmt.Errorf("%s: the index is out of range, the list has %d items", here, len(list))
 		}
@@ -144,7 +144,7 @@ func (s *Settings) RemovePath(path KeyPath) (bool, error) {
 	return found, nil
 }
 
-// cut is old without the part at steps. It does not modify old.
+// cut returns old without the part at steps. It does not modify old.
 func cut(old any, steps value.Path) (any, bool) {
 	step, last := steps[0], len(steps) == 1
 	switch x := old.(type) {
@@ -175,8 +175,8 @@ func cut(old any, steps value.Path) (any, bool) {
 	return old, false
 }
 
-// Text returns the file as it would be saved: comments and the order of keys are kept, every key gets its namespace and
-// every scalar becomes a string, as the stock host does (F3.10).
+// Text returns the text that Save writes: it keeps comments and the order of keys; every key gets its namespace and
+// every scalar becomes a string, as in Pulumi (F3.10).
 func (s *Settings) Text() ([]byte, error) {
 	if filepath.Ext(s.Path) == ".json" {
 		return s.jsonFile()
@@ -193,7 +193,7 @@ func (s *Settings) Text() ([]byte, error) {
 	if err == nil && s.readsSame(text) {
 		return text, nil
 	}
-	// The YAML library misplaces some comments so that the text reads differently; then they have to go.
+	// The YAML library misplaces some comments, which changes the meaning of the text; then comments are dropped.
 	dropComments(s.doc, map[*yaml.Node]bool{})
 	if text, err = encode(s.doc); err != nil {
 		return nil, fmt.Errorf("write stack settings: %w", err)
@@ -217,7 +217,7 @@ func encode(doc *yaml.Node) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// readsSame reports whether text holds the settings that s holds.
+// readsSame reports whether text has the same settings as s.
 func (s *Settings) readsSame(text []byte) bool {
 	other, diags := ParseSettings(diag.NewSource("", text), s.project)
 	return !diags.HasErrors() && slices.EqualFunc(s.entries, other.entries, func(a, b *Entry) bool {
@@ -226,7 +226,7 @@ func (s *Settings) readsSame(text []byte) bool {
 		s.EncryptedKey == other.EncryptedKey && slices.Equal(s.Imports(), other.Imports())
 }
 
-// dropComments takes the comments off the YAML tree of a settings file. seen are the nodes that it has been to.
+// dropComments removes the comments from the YAML tree of a settings file. seen are the visited nodes.
 func dropComments(n *yaml.Node, seen map[*yaml.Node]bool) {
 	if n == nil || seen[n] {
 		return
@@ -238,7 +238,7 @@ func dropComments(n *yaml.Node, seen map[*yaml.Node]bool) {
 	}
 }
 
-// setText sets a top-level text, or removes it when it is empty.
+// setText sets a top-level text; an empty text removes it.
 func (s *Settings) setText(name, text string) {
 	old := valueOf(s.root, name)
 	switch {
@@ -249,8 +249,7 @@ func (s *Settings) setText(name, text string) {
 	}
 }
 
-// setEntry sets a top-level entry, a new one in front of the configuration, as people are used to find them; nil
-// removes it.
+// setEntry sets a top-level entry; nil removes it. A new entry goes before the configuration, as usual.
 func (s *Settings) setEntry(name string, v *yaml.Node) {
 	if s.root == nil {
 		s.root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
@@ -290,7 +289,7 @@ func (s *Settings) rewriteConfig() {
 	}
 }
 
-// rewrite returns the tree of v, with what is unchanged taken from old.
+// rewrite returns the tree of v, with unchanged parts taken from old.
 func rewrite(old *yaml.Node, v any) *yaml.Node {
 	prior := old
 	old = follow(old)
@@ -321,7 +320,7 @@ func rewrite(old *yaml.Node, v any) *yaml.Node {
 	return keepComments(scalarNode(v), prior)
 }
 
-// rewriteItem is rewrite for what lies inside of an object, where scalars keep their kinds and spellings.
+// rewriteItem is rewrite for the inside of an object, where scalars keep their kinds and spellings.
 func rewriteItem(old *yaml.Node, v any) *yaml.Node {
 	switch v.(type) {
 	case Secure, map[string]any, []any:
@@ -358,10 +357,10 @@ func rewriteMap(old *yaml.Node, m map[string]any) *yaml.Node {
 	return n
 }
 
-// stringNode returns a string, quoted where it has to be.
+// stringNode returns a string, quoted if necessary.
 func stringNode(text string) *yaml.Node { return scalarNode(text) }
 
-// scalarNode makes the YAML node for a value that an edit of a project file writes.
+// scalarNode returns the YAML node of a scalar.
 func scalarNode(v any) *yaml.Node {
 	if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		v = int64(f)
@@ -373,7 +372,7 @@ func scalarNode(v any) *yaml.Node {
 	return n
 }
 
-// keepComments is n with the comments of old.
+// keepComments returns n with the comments of old.
 func keepComments(n, old *yaml.Node) *yaml.Node {
 	if old != nil {
 		n.HeadComment, n.LineComment, n.FootComment = old.HeadComment, old.LineComment, old.FootComment
@@ -381,7 +380,7 @@ func keepComments(n, old *yaml.Node) *yaml.Node {
 	return n
 }
 
-// Save writes the file, atomically. An empty file that was not there is not made.
+// Save writes the file atomically. It does not create an empty file.
 func (s *Settings) Save() error {
 	text, err := s.Text()
 	if err != nil {
@@ -393,7 +392,7 @@ func (s *Settings) Save() error {
 	if err := os.MkdirAll(filepath.Dir(s.Path), 0o755); err != nil {
 		return fmt.Errorf("write stack settings: %w", err)
 	}
-	mode := os.FileMode(0o644) // F3.7, unless the user has decided otherwise
+	mode := os.FileMode(0o644) // F3.7; an existing file keeps its mode
 	if info, err := os.Stat(s.Path); err == nil {
 		mode = info.Mode().Perm()
 	}
@@ -404,7 +403,7 @@ func (s *Settings) Save() error {
 	return nil
 }
 
-// jsonEntries are configuration values as a JSON object, in their order.
+// jsonEntries marshals configuration values as a JSON object, in their order.
 type jsonEntries []*Entry
 
 // MarshalJSON writes the object.
@@ -476,7 +475,7 @@ func importName(item *yaml.Node) string {
 	return item.Value
 }
 
-// AddImport adds an environment behind the others, and reports whether it was missing.
+// AddImport appends an environment, and reports whether it was missing.
 func (s *Settings) AddImport(name string) bool {
 	if slices.Contains(s.Imports(), name) {
 		return false
@@ -494,7 +493,7 @@ func (s *Settings) AddImport(name string) bool {
 	return true
 }
 
-// RemoveImport removes an environment, and reports whether it was there. A list without entries is removed, too.
+// RemoveImport removes an environment, and reports whether it existed. It also removes an empty list.
 func (s *Settings) RemoveImport(name string) bool {
 	list := s.imports()
 	i := slices.Index(s.Imports(), name)
@@ -508,7 +507,7 @@ func (s *Settings) RemoveImport(name string) bool {
 	return true
 }
 
-// setEnvironment sets the key `environment`, in front of the configuration; nil removes it.
+// setEnvironment sets the key `environment`, before the configuration; nil removes it.
 func (s *Settings) setEnvironment(v *yaml.Node) {
 	s.environment = v
 	s.setEntry("environment", v)

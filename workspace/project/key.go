@@ -13,8 +13,8 @@ type Key struct{ Namespace, Name string }
 // String returns the form kept in files: namespace:name.
 func (k Key) String() string { return k.Namespace + ":" + k.Name }
 
-// ParseKey reads a key as people write it. A key without a colon belongs to the project; the old spelling
-// namespace:config:name is accepted (F3.8).
+// ParseKey parses a key. A key without a colon belongs to the project; the old spelling namespace:config:name is
+// accepted (F3.8).
 func ParseKey(text, project string) (Key, error) {
 	parts := strings.Split(text, ":")
 	key := Key{}
@@ -34,14 +34,14 @@ func ParseKey(text, project string) (Key, error) {
 	return key, nil
 }
 
-// KeyPath is a key and the way to a part of its value.
+// KeyPath is a key with a path into its value.
 type KeyPath struct {
 	Key   Key
 	Steps value.Path
 }
 
-// ParseKeyPath reads what follows --path: a namespace, if any, and a property path whose first step is the key's name
-// (F3.13).
+// ParseKeyPath parses the argument of --path: a namespace, if any, and a property path whose first step is the key's
+// name (F3.13).
 func ParseKeyPath(text, project string) (KeyPath, error) {
 	namespace, rest := project, text
 	if i := strings.IndexAny(text, `:["`); i >= 0 && text[i] == ':' {
@@ -60,7 +60,7 @@ func ParseKeyPath(text, project string) (KeyPath, error) {
 	return KeyPath{Key: Key{namespace, steps[0].Key}, Steps: steps[1:]}, nil
 }
 
-// pathText returns a place inside of a value, for messages.
+// pathText returns a path into a value, for messages.
 func pathText(name string, steps value.Path) string {
 	return append(value.PathOf(name), steps...).String()
 }

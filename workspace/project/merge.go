@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// Text is a configuration value as a program gets it.
+// Text is a configuration value for programs.
 type Text struct {
 	Text        string
 	Secret      bool
@@ -19,12 +19,12 @@ type Text struct {
 	Key         diag.Range // in the stack's settings file; zero for one from elsewhere
 }
 
-// ErrUnread is the error of an Opener that opens nothing, since a key service would have to be asked.
+// ErrUnread is returned by an Opener that must not call a key service.
 var ErrUnread = errors.New("the key service is not used")
 
-// Merge makes the configuration of a stack: its own values, over those of its environments (Inherit), and the project
-// file's values for keys that it lacks (L2.2, F3.5). Missing values and values of a wrong type are diagnostics (L2.14,
-// L2.15). The error is about decryption; open is used only when there are secrets.
+// Merge returns the configuration of a stack: its own values, over those of its environments (Inherit), with the
+// project file's values for missing keys (L2.2, F3.5). Missing values and values of a wrong type are diagnostics
+// (L2.14, L2.15). The error is one of decryption; open is called only for secrets.
 func Merge(p *Project, s *Settings, stack string, open Opener) (map[Key]Text, diag.Diagnostics, error) {
 	config := make(map[Key]Text, len(s.entries)+len(p.Config))
 	data := make(map[Key]any, len(s.entries))
@@ -99,7 +99,7 @@ func wrongType(decl *Declaration, secret bool, stack string, v any, where diag.R
 	found := dataKind(v)
 	if text, ok := v.(string); ok {
 		text, _, _ = strings.Cut(text, "\n")
-		found = fmt.Sprintf("%q", diag.Shorten(text, 40)) // which fits on a line
+		found = fmt.Sprintf("%q", diag.Shorten(text, 40)) // fits on a line
 	}
 	if secret || decl.Secret {
 		found = "[secret]"

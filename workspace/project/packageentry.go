@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// SetPackage returns the text of a project file with an entry in `packages`; everything else in it stays as it is. A
-// nil pkg removes the entry. found reports whether there was an entry of that name.
+// SetPackage returns the text of a project file with an entry in `packages` set, otherwise unchanged. A nil pkg removes
+// the entry. found reports whether there was an entry of that name.
 func (p *Project) SetPackage(name string, pkg *Package) (text []byte, found bool, err error) {
 	if filepath.Ext(p.Path) == ".json" {
 		return nil, false, errors.New("Pulumi.json is not edited by programs; change its member `packages` by hand")
@@ -26,7 +26,7 @@ func (p *Project) SetPackage(name string, pkg *Package) (text []byte, found bool
 	root := doc.Content[0]
 	pos, list := keyAt(root, "packages"), valueOf(root, "packages")
 	replaced := pos >= 0
-	if !replaced { // a new section goes behind these
+	if !replaced { // a new section follows these
 		pos = max(keyAt(root, "runtime"), keyAt(root, "name"))
 	}
 	if list == nil || list.Kind != yaml.MappingNode {
@@ -66,7 +66,7 @@ func (p *Project) SetPackage(name string, pkg *Package) (text []byte, found bool
 	return []byte(next), found, nil
 }
 
-// Save writes a new text of the project file, atomically. The caller holds the file.
+// Save writes a new text of the project file atomically. The caller has locked the file.
 func (p *Project) Save(text []byte) error {
 	if err := maybe.WriteFile(p.Path, text, 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", p.Source.Name(), err)
@@ -74,8 +74,8 @@ func (p *Project) Save(text []byte) error {
 	return nil
 }
 
-// entryLines returns the lines of a top-level entry, from its key to the one behind its value; comments above the next
-// key belong to that.
+// entryLines returns the range of lines of a top-level entry, from its key to the line after its value; comments above
+// the next key belong to that key.
 func entryLines(lines []string, root *yaml.Node, i int) (start, end int) {
 	if i < 0 {
 		return 0, 0
@@ -90,7 +90,7 @@ func entryLines(lines []string, root *yaml.Node, i int) (start, end int) {
 	return start, end
 }
 
-// node returns the entry as the Pulumi CLI writes it: a text where that is enough.
+// node returns the entry in the form of the Pulumi CLI: a text if that is sufficient.
 func (p *Package) node() *yaml.Node {
 	scalar := func(text string) *yaml.Node {
 		n := &yaml.Node{}

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// Program describes where a project's program lies.
+// Program describes the place of a project's program.
 type Program struct {
 	Dir      string // absolute: the program directory (L1.2)
 	Path     string // absolute path of the text; empty when there is none
@@ -107,9 +107,9 @@ func hasProgram(path string) bool {
 	})
 }
 
-// Includer finds the texts that the section include of a program names (L10.C11): patterns are relative to the
-// program's directory dir, name turns a path into the form that users see, and allow returns an error for a path that
-// may not be read. Each call returns the same source for the same text. It is not safe for concurrent use.
+// Includer returns a function that reads the texts named by the section `include` of a program (L10.C11): patterns are
+// relative to the program's directory dir, name converts a path for messages, and allow returns an error for a
+// forbidden path. Each call returns the same source for the same text. It is not safe for concurrent use.
 func Includer(dir string, name func(path string) string, allow func(path string) error) func(pattern string) (
 	[]*diag.Source, error) {
 	known := make(map[string]*diag.Source)

@@ -16,11 +16,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Installed returns the folder of a plugin in source form that is installed for the project of a folder. It is false
-// for one that is not, or that is not the one of the project's lock file. nil knows none.
+// Installed returns the folder of an installed plugin in source form for the project in dir. found is false if it is
+// not installed, or differs from the project's lock file. A nil Installed finds none.
 type Installed func(dir, name, version string) (folder string, found bool)
 
-// Project is a project file (L1.B). Fields of a file with faults hold what could be read.
+// Project is a project file (L1.B). After faults, its fields have what could be read.
 type Project struct {
 	Source    *diag.Source
 	Path      string // absolute path of the file
@@ -29,8 +29,8 @@ type Project struct {
 
 	Name        Literal
 	Description string
-	Runtime     string // empty when the file does not say
-	// RuntimePlace is where it stands; zero when the file does not say.
+	Runtime     string // empty if not specified
+	// RuntimePlace is its range; zero if not specified.
 	RuntimePlace diag.Range
 	// Compiler is the runtime option of that name: a command that prints the program (L1.F); nil without one.
 	Compiler       *Literal
@@ -46,7 +46,7 @@ type Project struct {
 	Config   []*Declaration // in file order
 	Packages []Package      // in file order
 	Plugins  []Plugin
-	CRDs     []Literal // paths and patterns of files that define kinds of Kubernetes
+	CRDs     []Literal // paths and patterns of files with definitions of Kubernetes kinds
 }
 
 // PolicyPack is an entry of `policyPacks`: a pack that checks every preview and update. Paths are relative to the root
@@ -56,7 +56,7 @@ type PolicyPack struct {
 	Config string // empty without a file
 }
 
-// Resolve returns the absolute path of what the project file names; empty for an empty path.
+// Resolve returns the absolute path for a path in the project file; empty for an empty path.
 func (p *Project) Resolve(path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path
@@ -87,7 +87,7 @@ func (p *Project) readPolicyPacks(d *document, n *yaml.Node) {
 	}
 }
 
-// Package is an entry of `packages`: where a package comes from (L7.31).
+// Package is an entry of `packages`: the source of a package (L7.31).
 type Package struct {
 	Name              Literal
 	Source            string // without version
@@ -98,7 +98,7 @@ type Package struct {
 	Checksums         map[string]string // platform such as linux-amd64 to hex
 }
 
-// Plugin is an entry of `plugins`: a plugin that lies in a folder of its own.
+// Plugin is an entry of `plugins`: a plugin in a folder.
 type Plugin struct {
 	Kind    string // providers, analyzers or languages
 	Name    string
@@ -132,8 +132,8 @@ func Find(dir string) (path string, err error) {
 	}
 }
 
-// Load reads a project file. name is how the file is called in diagnostics. The error is about reading alone; what is
-// wrong inside is in the diagnostics.
+// Load reads a project file. name is its name in diagnostics. The error is one of reading the file; faults in the text
+// are diagnostics.
 func Load(path, name string) (*Project, diag.Diagnostics, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -155,11 +155,12 @@ var projectName = sync.OnceValue(func() *regexp.Regexp {
 // Parse reads the text of a project file. It always returns a project with what could be read.
 func Parse(src *diag.Source) (*Project, diag.Diagnostics) { return ParseOutlined(src, nil) }
 
-// ProgramSections returns the prefixes of the lines that begin sections of a program which no project file reads.
+// ProgramSections returns the prefixes of lines that begin sections of a program, which the reader of project files
+// ignores.
 func ProgramSections() []string { return []string{"resources:", "variables:", "outputs:"} }
 
-// ParseOutlined is Parse where the text without the lines of ProgramSections, and without empty lines at its end, is
-// known; nil if it is not.
+// ParseOutlined is Parse for a caller that has the text without the lines of ProgramSections, and without empty lines
+// at its end; nil if it has not.
 func ParseOutlined(src *diag.Source, outline []byte) (*Project, diag.Diagnostics) {
 	p := &Project{Source: src}
 	d := &document{src: src}
@@ -180,14 +181,14 @@ func ParseOutlined(src *diag.Source, outline []byte) (*Project, diag.Diagnostics
 	return p, d.diags
 }
 
-// parseProject parses the text; of one that is not small, only what is not program, which takes half of a program's
-// reading time. That is known already where outline is not nil.
+// parseProject parses the text; of a large text only the part without program sections, since the whole takes half of a
+// program's reading time. outline is that part, or nil.
 func (d *document) parseProject(outline []byte) *yaml.Node {
 	if d.src.Len() > 4<<10 {
 		if outline == nil {
 			outline = blankProgram(d.src.Text())
 		}
-		// An anchor in what was cut makes this fail; then the whole text decides.
+		// This fails if an anchor was cut away; then the whole text is parsed.
 		quick := &document{src: d.src}
 		if root := quick.parse(outline); root != nil {
 			return root
@@ -196,7 +197,7 @@ func (d *document) parseProject(outline []byte) *yaml.Node {
 	return d.parse(d.src.Text())
 }
 
-// blankProgram is text with the lines of top-level program sections left empty, so that places stay true.
+// blankProgram returns text with the lines of top-level program sections empty, so that positions are unchanged.
 func blankProgram(text []byte) []byte {
 	kept := make([]byte, 0, 4096)
 	cutting := false
@@ -218,7 +219,7 @@ func blankProgram(text []byte) []byte {
 		}
 		kept = append(kept, line...)
 	}
-	// empty lines at the end hold no place, and reading them costs more than all that is kept
+	// empty lines at the end are not needed, and parsing them costs more than the rest
 	return append(bytes.TrimRight(kept, "\n"), '\n')
 }
 
@@ -244,7 +245,8 @@ func (p *Project) read(d *document, root *yaml.Node) {
 	p.readCRDs(d, r.node("crds"))
 }
 
-// readDefinitions reads crds of a text that is no YAML as a whole, such as while its program is being written.
+// readDefinitions reads crds of a text that is not valid YAML as a whole, for instance while its program is being
+// edited.
 func (p *Project) readDefinitions(outline []byte) {
 	if outline == nil {
 		outline = blankProgram(p.Source.Text())
@@ -316,7 +318,7 @@ func (p *Project) readRuntime(d *document, n *yaml.Node) {
 	}
 	options := fields.node("options")
 	if p.Runtime != "" && p.Runtime != "yaml" {
-		d.entries("runtime.options", options) // which is for others to read
+		d.entries("runtime.options", options) // its content is read elsewhere
 		return
 	}
 	p.Compiler = d.fields("runtime.options", options, "compiler").literal("compiler")
@@ -411,7 +413,7 @@ func (d *document) texts(field string, n *yaml.Node) []string {
 	return list
 }
 
-// SplitVersion cuts source@version at its last @; a path or an address may hold others.
+// SplitVersion cuts source@version at its last @, since a path or a URL may contain others.
 func SplitVersion(text string) (source, version string) {
 	i := strings.LastIndexByte(text, '@')
 	if i <= 0 || strings.Contains(text[i:], "/") {
@@ -437,18 +439,17 @@ func (p *Project) readPlugins(d *document, n *yaml.Node) {
 	}
 }
 
-// StackFile returns the path of a stack's settings file (F3.7). stack is the stack's name, maybe qualified.
+// StackFile returns the path of a stack's settings file (F3.7). stack is the stack's name, possibly qualified.
 func (p *Project) StackFile(stack string) string {
 	dir := cmp.Or(p.Resolve(p.StackConfigDir), p.Dir)
 	return filepath.Join(dir, "Pulumi."+strings.ReplaceAll(stack, "/", "-")+cmp.Or(filepath.Ext(p.Path), ".yaml"))
 }
 
-// DriftRule describes which differences between what exists and what the state or the program says do not count.
-// Patterns are globs: * stands for anything without a colon or a dot, ** for anything. An empty pattern matches
-// everything.
+// DriftRule describes differences that are ignored as drift. Patterns are globs: * matches any text without a colon or
+// a dot, ** any text. An empty pattern matches everything.
 type DriftRule struct {
 	Type, URN, Property string
-	Reason              string // which reports show
+	Reason              string // shown in reports
 }
 
 // readDrift reads options.drift.ignore.

@@ -13,23 +13,22 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Query is a file that says which resources `import --query` is to look for.
+// Query is the file of `import --query`: the resources to look for.
 type Query struct {
 	Resources []QueriedType
 }
 
-// QueriedType asks what exists of a type.
+// QueriedType is the query for resources of a type.
 type QueriedType struct {
 	Type     Literal
 	Provider Literal // a name or a URN of a provider in the stack; empty for the default
-	// Version and DownloadURL are of the provider's plugin; empty for any.
+	// Version and DownloadURL identify the provider's plugin; empty for any.
 	Version, DownloadURL string
-	// Source is the plugin that makes the type's package of the Parameters, as in a project's `packages`; empty for the
-	// package that the project has under that name.
+	// Source is the plugin that Parameters turn into the type's package, as in a project's `packages`; empty for the
+	// project's package of that name.
 	Source     Literal
 	Parameters []string
-	// Filter holds the conditions of the provider's choice, as a JSON object, and Keys are its members; nil for
-	// everything.
+	// Filter is a JSON object with conditions that the provider defines, and Keys are its members; nil for everything.
 	Filter json.RawMessage
 	Keys   []Literal
 	At     diag.Range // of the filter, or else of the type
@@ -37,7 +36,7 @@ type QueriedType struct {
 	Name   string     // how what is found is called, see NameOf
 }
 
-// ParseQuery reads a query file, in YAML or JSON. The query is of use only when nothing is an error.
+// ParseQuery reads a query file, in YAML or JSON. The query is valid only if no diagnostic is an error.
 func ParseQuery(src *diag.Source) (*Query, diag.Diagnostics) {
 	q, d := &Query{}, &document{src: src}
 	root := d.parse(StripBOM(src.Text()))
@@ -126,8 +125,8 @@ var placeholders = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\$\$\{|\$\{[^}]*\}?`)
 })
 
-// NameOf returns the name of a resource that was found: ${name} stands for the name that its provider has for it, or
-// else for its ID, and ${id} for the ID. Without a template it is ${name}.
+// NameOf returns the name of a found resource: ${name} is the provider's name for it, or else its ID, and ${id} is the
+// ID. Without a template it is ${name}.
 func (q *QueriedType) NameOf(id, name string) string {
 	if name == "" {
 		name = id

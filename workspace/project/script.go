@@ -7,10 +7,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// PluginProgram describes the program that a PulumiPlugin.yaml stands for (F3.17).
+// PluginProgram describes the program of a PulumiPlugin.yaml (F3.17).
 type PluginProgram struct {
 	Language string         // of the program; empty when it does not say
-	Options  map[string]any // for the host of the language, as JSON has values
+	Options  map[string]any // for the host of the language, as JSON values
 	Requires string         // the versions of Pulumi that it runs under, as a range; empty for all
 }
 

@@ -15,8 +15,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Settings is a stack's settings file (F3.7). It is read once, edited in place by Set and its kin, and written by Save;
-// it is not safe for concurrent use.
+// Settings is a stack's settings file (F3.7). It is read once, edited in place by Set and similar methods, and written
+// by Save. It is not safe for concurrent use.
 type Settings struct {
 	Source *diag.Source
 	Path   string // absolute path of the file, which need not exist
@@ -54,8 +54,7 @@ func NewSettings(path, project string) *Settings {
 	return &Settings{Source: diag.NewSource(path, nil), Path: path, project: project}
 }
 
-// LoadSettings reads a stack's settings file; one that does not exist is empty. name is how the file is called in
-// diagnostics.
+// LoadSettings reads a stack's settings file; a missing file is empty. name is its name in diagnostics.
 func LoadSettings(path, name, project string) (*Settings, diag.Diagnostics, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,8 +68,8 @@ func LoadSettings(path, name, project string) (*Settings, diag.Diagnostics, erro
 	return s, diags, nil
 }
 
-// StackKeys returns the keys that any stack of a project sets, each once, as far as the settings files can be read.
-// inherit adds what a stack has from its environments; it may be nil.
+// StackKeys returns the keys that some stack of a project sets, each once, in the readable settings files. inherit adds
+// the values of a stack's environments; it may be nil.
 func StackKeys(p *Project, inherit func(*Project, *Settings)) []Key {
 	dir, pattern := filepath.Split(p.StackFile("*"))
 	files, _ := os.ReadDir(dir)
@@ -100,12 +99,13 @@ func StackKeys(p *Project, inherit func(*Project, *Settings)) []Key {
 	return keys
 }
 
-// Reload reads the file again, and leaves s as it is.
+// Reload reads the file again, without changing s.
 func (s *Settings) Reload() (*Settings, diag.Diagnostics, error) {
 	return LoadSettings(s.Path, s.Source.Name(), s.project)
 }
 
-// ParseSettings reads the text of a stack's settings file. It always returns settings with what could be read.
+// ParseSettings reads the text of a stack's settings file. It always returns settings, with everything that could be
+// read.
 func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostics) {
 	s := &Settings{Source: src, project: project, Exists: true}
 	d := &document{src: src}
@@ -186,7 +186,7 @@ func (s *Settings) readConfig(d *document, config *yaml.Node) {
 	}
 }
 
-// stackText returns a value of a stack file as programs get it; ciphertexts are left as they are.
+// stackText returns a value of a stack file in the form for programs, with ciphertexts unchanged.
 func stackText(v any) (string, error) {
 	switch x := v.(type) {
 	case Secure:
@@ -233,8 +233,8 @@ type Opener interface {
 	Decrypt(ciphertext string) (string, error)
 }
 
-// Open returns the value as programs get it, secrets in plain text (F3.12). open is not used for a value without
-// secrets.
+// Open returns the value in the form for programs, with secrets as plain text (F3.12). open is not called for a value
+// without secrets.
 func (e *Entry) Open(open Opener) (text string, data any, err error) {
 	if !e.IsSecret() {
 		return e.text, e.Data(), nil
@@ -273,7 +273,7 @@ func (e *Entry) Part(steps value.Path) (any, bool) {
 	return v, true
 }
 
-// TextOf returns a part of a value as people see it: scalars as text, lists and maps as JSON.
+// TextOf formats a part of a value: scalars as text, lists and maps as JSON.
 func TextOf(v any) string {
 	text, err := stackText(v)
 	if err != nil {
@@ -282,7 +282,7 @@ func TextOf(v any) string {
 	return text
 }
 
-// EnvironmentText returns the document that the key `environment` stands for; nil if there is none.
+// EnvironmentText returns the document of the key `environment`; nil if there is none.
 func (s *Settings) EnvironmentText() ([]byte, error) {
 	switch {
 	case s.environment == nil:

@@ -11,15 +11,15 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Template is the section `template` of a project file, in Pulumi's own form. It describes new projects made from
-// that file.
+// Template is the section `template` of a project file, in Pulumi's own form. It describes the creation of projects
+// from that file.
 type Template struct {
-	Description string // of the template, or else of the project; empty when it has none
-	Quickstart  string // what to do after a project has been made; may be empty
+	Description string // of the template, or else of the project; empty if there is none
+	Quickstart  string // the next steps after the creation of a project; may be empty
 	Config      []TemplateValue
 }
 
-// TemplateValue is a configuration value that is asked for when a project is made.
+// TemplateValue is a configuration value that is asked for when a project is created.
 type TemplateValue struct {
 	Key         string // as written, with or without a namespace
 	Description string
@@ -33,7 +33,7 @@ const (
 	templateDescription = "${DESCRIPTION}"
 )
 
-// ReadTemplate reads what a project file says as a template. Its name need not be a name, as in `name: ${PROJECT}`.
+// ReadTemplate reads a project file as a template. Its name need not be valid, as in `name: ${PROJECT}`.
 func ReadTemplate(src *diag.Source) (*Template, diag.Diagnostics) {
 	t, d := &Template{}, &document{src: src}
 	root := d.parse(src.Text())
@@ -71,7 +71,7 @@ func (d *document) scalar(field string, n *yaml.Node) string {
 	return n.Value
 }
 
-// CheckName returns an error unless a project can have that name.
+// CheckName returns an error if a project cannot have that name.
 func CheckName(name string) error {
 	if projectName().MatchString(name) {
 		return nil
@@ -80,15 +80,14 @@ func CheckName(name string) error {
 		name)
 }
 
-// Fill returns a text of a template with a project's name and description in their places.
+// Fill returns a text of a template with its placeholders replaced by a project's name and description.
 func Fill(text []byte, name, description string) []byte {
 	text = bytes.ReplaceAll(text, []byte(templateName), []byte(name))
 	return bytes.ReplaceAll(text, []byte(templateDescription), []byte(description))
 }
 
 // FromTemplate returns the project file of a new project: the template's file with another name and description, its
-// placeholders filled, and without the section `template`. All other lines stay as they are. The template has been
-// read without faults.
+// placeholders filled, and without the section `template`. All other lines are unchanged. The template must be valid.
 func FromTemplate(text []byte, name, description string) ([]byte, error) {
 	doc := &yaml.Node{}
 	if err := yaml.Unmarshal(text, doc); err != nil {
@@ -103,7 +102,7 @@ func FromTemplate(text []byte, name, description string) ([]byte, error) {
 	}
 	lines := strings.SplitAfter(string(StripBOM(text)), "\n")
 	root := doc.Content[0]
-	for i := len(root.Content) - 2; i >= 0; i -= 2 { // from the end, so that the numbers of lines stay true
+	for i := len(root.Content) - 2; i >= 0; i -= 2 { // from the end, so that line numbers stay valid
 		from, to := entryLines(lines, root, i)
 		switch root.Content[i].Value {
 		case "template":
