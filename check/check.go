@@ -272,8 +272,8 @@ type analysis struct {
 	anew bool // no earlier check has left it
 }
 
-// analyzeNode finds out about a node, behind what it needs. Nodes that do not need each other may be analyzed at
-// the same time: it writes to nothing but the node and its record.
+// analyzeNode checks a node after its dependencies. Nodes that do not depend on each other may be analyzed at the same
+// time: it writes to nothing but the node and its record.
 func (c *body) analyzeNode(n *Node) analysis {
 	unit := n.unit()
 	var before given

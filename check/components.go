@@ -19,7 +19,7 @@ type Component struct {
 	Token string // canonical
 	// Body are the component's inputs, as configuration values, its variables, resources and outputs.
 	Body   *Program
-	Schema *schema.Resource // what those who use the component see
+	Schema *schema.Resource // the view of the component's users
 	// Packaged reports whether the component comes from a package and not from the program itself.
 	Packaged bool
 
@@ -314,7 +314,7 @@ func (c *findings) usersLast(bodies []*body) []*body {
 	return ordered
 }
 
-// reportEndless reports components that contain each other; via are the resources that say so.
+// reportEndless reports components that contain each other; via are the resources that form the cycle.
 func (c *findings) reportEndless(bodies []*body, via []*Node) {
 	var names []string
 	var related []diag.Related

@@ -95,7 +95,7 @@ func (d *Dynamic) Replaces() bool { return d.Decl.OnCodeChange.Text() == "replac
 // dynamicTypes makes types from declarations.
 type dynamicTypes struct {
 	*findings
-	bundle  Bundler             // nil where nobody bundles
+	bundle  Bundler             // nil if sources are not bundled
 	byToken map[string]*Dynamic // by all spellings of the token
 	all     []*Dynamic          // in source order
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
-// Package is the schema of one package. It is safe for concurrent use. Only what is asked for is decoded, once.
+// Package is the schema of one package. It is safe for concurrent use. Definitions are decoded on demand, once.
 type Package struct {
 	Name        string
-	Version     string // as the schema says, else filled in by the loader; may be empty
+	Version     string // from the schema or else the loader; may be empty
 	Description string
 	DownloadURL string
 	// AllowedPackageNames are further names that tokens of this package may start with (F8.3).
@@ -92,8 +92,7 @@ func (p *Package) FunctionTokens() []string { return p.functions.list() }
 func (p *Package) TypeTokens() []string { return p.types.list() }
 
 // ResolveResource finds a resource by the token that a program wrote (L7.1, F8.4); pulumi:providers:<package> is the
-// provider. The error wraps ErrNoSuchToken when there is none, and says what is wrong with the definition when it is
-// malformed.
+// provider. The error wraps ErrNoSuchToken if there is none, or describes a malformed definition.
 func (p *Package) ResolveResource(written string) (*Resource, error) {
 	if name, ok := strings.CutPrefix(written, providerPrefix); ok && p.Name != builtinName {
 		if name != p.Name || p.missing != nil {

@@ -21,7 +21,7 @@ func Plain(text string) string {
 	return htmlTags().ReplaceAllString(withoutForeignCode(strings.ReplaceAll(text, "\r", "")), "")
 }
 
-// foreign are the languages of examples that say nothing to people who write YAML.
+// foreign are the languages of examples that are useless for YAML programs.
 var foreign = []string{"typescript", "ts", "javascript", "js", "python", "py", "csharp", "cs", "fsharp", "go", "java",
 	"hcl", "vb", "visualbasic"}
 
@@ -34,7 +34,7 @@ func withoutForeignCode(text string) string {
 	var kept []string
 	fence := "" // that closes the code
 	var headings []int
-	bare := func(level int) { // what is at this level ends here
+	bare := func(level int) { // ends the sections at this level
 		for len(headings) > 0 && len(strings.TrimSpace(strings.Join(kept[headings[len(headings)-1]+1:], ""))) == 0 &&
 			headingLevel(kept[headings[len(headings)-1]]) >= level {
 			kept, headings = kept[:headings[len(headings)-1]], headings[:len(headings)-1]

@@ -13,8 +13,9 @@ type Type interface{ isType() }
 // Primitive is a type without parts.
 type Primitive uint8
 
-// The primitive types. Invalid is the type of something whose fault is reported already: it goes with everything, so
-// that one fault makes one diagnostic. Null is the type of a literal null. AnyResource is a resource of any type.
+// The primitive types. Invalid is the type of a faulty expression, whose fault has been reported. It is assignable to
+// and from every type, so that one fault gives one diagnostic. Null is the type of a literal null. AnyResource is a
+// resource of any type.
 const (
 	Invalid Primitive = iota
 	Null
@@ -59,7 +60,7 @@ type (
 	// Union is a value of one of several types.
 	Union struct {
 		Members       []Type
-		Discriminator string            // property that says which member; empty when there is none
+		Discriminator string            // property that selects the member; empty if there is none
 		Mapping       map[string]string // discriminator value to type token; may be nil
 	}
 

@@ -44,7 +44,7 @@ var primitiveNames = [...]string{
 	Asset: "asset", Archive: "archive", Any: "any", JSON: "json", AnyResource: "resource",
 }
 
-// TypeName returns a type's name for people (Appendix A, A3): at most 60 characters, with a "?" behind what may be
+// TypeName returns a type's name for messages (Appendix A, A3): at most 60 characters, with a "?" behind what may be
 // absent.
 func TypeName(t Type) string {
 	var b strings.Builder

@@ -1,4 +1,4 @@
-// Package release says which release of the programs this is: its version and its edition.
+// Package release has the version and the edition of the programs.
 package release
 
 import (

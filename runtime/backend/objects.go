@@ -114,7 +114,7 @@ const (
 // memory until it gets its final name.
 type objectDisk struct {
 	objects  Objects
-	name     string // of the store, for people
+	name     string // of the store, for messages
 	patience time.Duration
 	// parent is the context of requests: that of Options.Opening until the store has answered, then one that is never
 	// cancelled, because results must be recorded.
@@ -225,7 +225,7 @@ func (d *objectDisk) Open(path string) (io.ReadSeekCloser, error) {
 	return inMemory{bytes.NewReader(data)}, err
 }
 
-// ReadDir names what is below a folder; folders end in a slash.
+// ReadDir returns the names in a folder; those of folders end in a slash.
 func (d *objectDisk) ReadDir(path string) ([]string, error) {
 	prefix := keyOf(path) + "/"
 	found, err := d.list(prefix)

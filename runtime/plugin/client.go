@@ -305,7 +305,7 @@ func (c *client) decode(o wire.Options, what string, m proto.Message, field prot
 }
 
 // fail turns a failed call into the error for it. When the plugin's process is gone it is an error that wraps
-// *provider.CrashError (D10); what it was about is in the text.
+// *provider.CrashError (D10); the text names the call.
 func (c *client) fail(ctx context.Context, what string, err error) error {
 	if c.lost(err) {
 		if c.process != nil && c.process.gone() {

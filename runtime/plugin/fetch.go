@@ -41,7 +41,7 @@ type Fetcher struct {
 
 	accepted map[string]bool // guarded by ask
 	lock     sync.Mutex      // held while the lock file is written
-	ask      sync.Mutex      // held while somebody is asked
+	ask      sync.Mutex      // held during a call of Accept
 }
 
 // NewFetcher returns a fetcher, which downloads nothing before the first Fetch.

@@ -178,7 +178,7 @@ type InstalledPlugin struct{ Name, Version, Path string }
 func pluginFolder(home string) string { return filepath.Join(home, "plugins") }
 
 // installations yields the complete installations of a kind in the plugin folder of a home directory, which may be
-// empty, with their versions (F2.27, F2.28). An empty name stands for all.
+// empty, with their versions (F2.27, F2.28). An empty name means all.
 func installations(home, kind, name string) iter.Seq2[InstalledPlugin, *semver.Version] {
 	return func(yield func(InstalledPlugin, *semver.Version) bool) {
 		if home == "" {

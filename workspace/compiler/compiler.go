@@ -1,5 +1,5 @@
 // Package compiler starts the command of a project's runtime option `compiler`, which prints the program (L1.F). Only
-// those who may start what a project brings hand it to a workspace (D13).
+// callers that may run the project's own commands pass it to a workspace (D13).
 package compiler
 
 import (

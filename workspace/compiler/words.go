@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// splitWords splits a command as a POSIX shell does, without expansion: quotes and backslashes keep what they hold.
+// splitWords splits a command as a POSIX shell does, without expansion: quotes and backslashes protect their content.
 func splitWords(command string) ([]string, error) {
 	var words []string
 	var word strings.Builder

@@ -138,7 +138,7 @@ func (c *Cache) open(f File, info fs.FileInfo) (*schema.Package, *diag.Diagnosti
 	return pkg, nil
 }
 
-// generation is the version of what is kept; another way to make schemas needs another one.
+// generation is the version of cached schemas. Increase it when schemas are generated differently.
 const generation = "crd1-"
 
 // keptAt returns where the schema of a state of a file is kept, with its index; empty if nothing is kept.

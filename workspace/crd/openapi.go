@@ -177,7 +177,7 @@ func enum(n *yaml.Node) (values []spec) {
 	return values
 }
 
-// integerOrString reports whether a schema without a type says in its alternatives that it is an integer or a text.
+// integerOrString reports whether the alternatives of a schema without a type are an integer and a text.
 func integerOrString(n *yaml.Node) bool {
 	var kinds []string
 	for _, item := range items(n, "anyOf") {

@@ -46,7 +46,7 @@ func (s *Set) add(f File, pkg *schema.Package) (diags diag.Diagnostics) {
 // Empty reports whether no file defines a kind.
 func (s *Set) Empty() bool { return s == nil || len(s.packages) == 0 }
 
-// Damaged reports whether something that was kept of the files is no longer what it was. Read reads them anew.
+// Damaged reports whether a cached schema of the files has changed unexpectedly. Read reads the files again.
 func (s *Set) Damaged() bool {
 	return s != nil && slices.ContainsFunc(s.packages, (*schema.Package).Damaged)
 }

@@ -52,7 +52,7 @@ func (e *Environment) Part(key string) value.Value {
 	return part.MapOrEmpty()
 }
 
-// Texts yields the items of the map at a key as text, sorted by name: what is neither a list nor a map, and is known.
+// Texts yields the items of the map at a key as text, sorted by name: the known values that are neither lists nor maps.
 func (e *Environment) Texts(key string) iter.Seq2[string, string] {
 	part := e.Part(key)
 	return func(yield func(name, text string) bool) {

@@ -38,7 +38,7 @@ type Type struct {
 	Item *Type  // of an array; nil when open
 }
 
-// String returns the type as people write it.
+// String returns the type in the spelling of programs.
 func (t *Type) String() string {
 	if t.Name == "array" && t.Item != nil {
 		return "array of " + t.Item.String()

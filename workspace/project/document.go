@@ -289,7 +289,7 @@ func (d *document) fields(field string, n *yaml.Node, known ...string) record {
 }
 
 // openFields is fields for a map that may have other keys too, which it ignores. It warns only of keys that are
-// surely misspelt.
+// certainly misspelt.
 func (d *document) openFields(field string, n *yaml.Node, known ...string) record {
 	return d.fieldsOf(field, n, diag.Warning, known)
 }
@@ -329,7 +329,7 @@ func (r record) flag(name string) bool { return r.document.flag(r.prefix+name, r
 
 func (r record) texts(name string) []string { return r.document.texts(r.prefix+name, r.node(name)) }
 
-// unknownKey reports a key that means nothing. The fix is for what is surely meant and is not there yet.
+// unknownKey reports an unknown key, with a fix if it certainly is a misspelling of a missing one.
 func (d *document) unknownKey(field string, key Literal, severity diag.Severity, known []string, r record) {
 	finding := diag.Diagnostic{Severity: severity, Code: diag.UnknownKey, Subject: key.Range,
 		Summary: fmt.Sprintf("unknown key %s in %s", key.Text, field)}

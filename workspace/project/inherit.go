@@ -74,7 +74,7 @@ func patched(base any, patch map[string]any) any {
 	return m
 }
 
-// PlainData returns a value as data of settings, secrets in plain text; what is not known is nil.
+// PlainData returns a value as data of settings, secrets in plain text; unknown values are nil.
 func PlainData(v value.Value) any {
 	if !v.IsKnown() {
 		return nil

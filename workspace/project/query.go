@@ -33,7 +33,7 @@ type QueriedType struct {
 	Keys   []Literal
 	At     diag.Range // of the filter, or else of the type
 	Limit  int        // 0 for all
-	Name   string     // how what is found is called, see NameOf
+	Name   string     // the name of found resources, see NameOf
 }
 
 // ParseQuery reads a query file, in YAML or JSON. The query is valid only if no diagnostic is an error.

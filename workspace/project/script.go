@@ -9,7 +9,7 @@ import (
 
 // PluginProgram describes the program of a PulumiPlugin.yaml (F3.17).
 type PluginProgram struct {
-	Language string         // of the program; empty when it does not say
+	Language string         // of the program; empty if not specified
 	Options  map[string]any // for the host of the language, as JSON values
 	Requires string         // the versions of Pulumi that it runs under, as a range; empty for all
 }

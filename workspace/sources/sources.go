@@ -64,7 +64,7 @@ func (s *Sources) Handler(_ context.Context, dir string, r check.HandlerSource) 
 	return nil, err
 }
 
-// Texts makes texts, by their names in an archive, of a source and what it imports (L10.C18).
+// Texts packs a source and its imports into texts by their names in an archive (L10.C18).
 func (s *Sources) Texts(_ context.Context, dir string, r check.HandlerSource) (map[string]string, error) {
 	b, err := s.handler(dir, r)
 	if err != nil {

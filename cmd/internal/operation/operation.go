@@ -13,7 +13,7 @@ type Options struct {
 	Dir     string // of `run`
 	Stack   string
 	Message string
-	Command string            // as people call it, such as up
+	Command string            // as users call it, such as up
 	Flags   map[string]string // flags that were set, for the history
 
 	Config     []string

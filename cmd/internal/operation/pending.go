@@ -23,7 +23,7 @@ type pendingWork struct {
 	console  *console.Console
 	out      io.Writer
 	options  *Options
-	document bool                // the plan is all there will be, and nobody is asked
+	document bool                // only a plan, without questions
 	hide     func(string) string // masks secrets in a text
 	// resolve reads the objects that may exist, and applies decisions about the others.
 	resolve func(ctx context.Context, base *state.Snapshot, decisions map[urn.URN]engine.Decision) (*state.Snapshot,
@@ -34,7 +34,7 @@ type pendingWork struct {
 	answers map[urn.URN]engine.Decision // of the user about pending creations
 	retry   []urn.URN                   // pending creations to repeat
 	kept    []state.Operation           // pending creations that a destruction has to leave pending
-	told    bool                        // what an earlier run left in flight was told
+	told    bool                        // pending operations were reported
 }
 
 // begin resolves the pending operations of an earlier run, also in the file, and returns the state of the session.

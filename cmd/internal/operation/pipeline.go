@@ -41,8 +41,8 @@ type Pipeline struct {
 	pending      *pendingWork
 	planFile     *planFile          // of --plan; nil without
 	bound        *engine.UpdatePlan // of --strict, after the plan; nil without
-	watched      *backend.Watched   // the operation as a service shows it; nil where nobody does
-	advised      bool               // what is likely to surprise was told
+	watched      *backend.Watched   // the operation as shown by a service; nil without one
+	advised      bool               // advice was shown
 	leave        func()             // takes back what the environment has changed; nil for nothing
 }
 

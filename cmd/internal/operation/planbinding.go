@@ -127,7 +127,7 @@ func (b *planBinding) stateHolds(base *state.Snapshot) error {
 // usedPlugins records the plugins that a command has started, by name and version, with the checksums of their
 // executables. It is safe for concurrent use.
 type usedPlugins struct {
-	needed bool              // a plan will be written: executables can be large, so nobody reads them for nothing
+	needed bool              // a plan will be written; otherwise large executables are not read
 	want   map[string]string // of a plan; nil without one. Both are set before the first plugin starts
 
 	mu   sync.Mutex // guards the fields below

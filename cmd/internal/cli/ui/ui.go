@@ -164,7 +164,7 @@ const (
 )
 
 // Beside serves and opens the page while a command on the project in dir runs. An empty dir means the working
-// directory. end blocks until nobody views the page any more, or ctx ends.
+// directory. end blocks until the page is closed, or ctx ends.
 func Beside(ctx context.Context, a *console.Console, dir string) (end func(), err error) {
 	p, _, err := a.OpenProject(a.Path(dir))
 	if err != nil {

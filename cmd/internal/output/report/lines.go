@@ -103,7 +103,7 @@ type (
 		Color     string `json:"color"`
 		Severity  string `json:"severity"`
 		Ephemeral bool   `json:"ephemeral,omitempty"`
-		// Code and Place are ours: the code of the explain page, and where the fault stands in the user's text.
+		// Code and Place are our additions: the diagnostic code, and the place of the fault in the user's text.
 		Code  diag.Code         `json:"code,omitempty"`
 		Place *diag.PlaceRecord `json:"place,omitempty"`
 	}

@@ -35,7 +35,7 @@ type output struct {
 	kind   kind
 	out    io.Writer
 	file   io.Closer // nil for standard output
-	stream streamed  // nil for what is written at the end
+	stream streamed  // nil for a report that is written at the end
 }
 
 // Set holds the reports of one command. Its methods are safe for concurrent use; they do nothing on a nil Set.
