@@ -13,7 +13,7 @@ const (
 	AliasLimit       Code = "Y104" // alias expansion limit (L1.28)
 	UnknownKey       Code = "Y105" // unknown key (L1.23)
 	Capitalisation   Code = "Y106" // capitalisation (L1.20)
-	WrongKind        Code = "Y107" // wrong kind of node ()
+	WrongKind        Code = "Y107" // wrong kind of node
 	BadInterpolation Code = "Y108" // bad access syntax (L5.9)
 	NotLiteral       Code = "Y109" // literal needed (L4.2, L3.B)
 	BadTypeToken     Code = "Y110" // type token (L3.10, L7.1)
@@ -52,8 +52,8 @@ const (
 	AccessOnNull    Code = "Y301" // access on null (L5.33)
 	FunctionFailed  Code = "Y302" // built-in failed (L6)
 	InvokeFailed    Code = "Y303" // invoke failed (L6.43)
-	CheckFailed     Code = "Y304" // provider check failed ()
-	OperationFailed Code = "Y305" // provider operation failed ()
+	CheckFailed     Code = "Y304" // provider check failed
+	OperationFailed Code = "Y305" // provider operation failed
 	FileAccess      Code = "Y306" // file access (L6.22, L6.50)
 	VersionTooOld   Code = "Y307" // requiredVersion (L3.61)
 	DuplicateURN    Code = "Y308" // duplicate URN (L3.18)

@@ -291,7 +291,7 @@ func (p *Pipeline) others() otherStacks {
 		mayRead: p.Providers.MayReadStack, planned: p.options.Neighbours}
 }
 
-// describe returns the targets and the resources of an operation.
+// describe sets the options of an engine that all operations of the pipeline share.
 func (p *Pipeline) describe(o *engine.Options) {
 	o.Project, o.Stack, o.Organization = p.Workspace.Project.Name.Text, p.Stack.Ref.Stack, p.Stack.Ref.Organization()
 	o.RootDir, o.ProgramDir = p.Workspace.Project.Dir, p.Workspace.Dir()
