@@ -26,7 +26,8 @@ func canonical(key string, known []string) (string, bool) {
 	return "", false
 }
 
-// fieldReaders holds a reader for each field of a map, by the canonical name of the field.
+// fieldReaders holds a reader for each field of a map, by the canonical name of the field. What the readers refer to is
+// allocated on the heap, so maps that every resource may have are read with fieldsOf.
 type fieldReaders map[string]func(e entry)
 
 // fields reads the entries of a map with the reader of each key in keys, and reports all other keys. place describes

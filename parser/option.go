@@ -143,23 +143,19 @@ func (r *optionReader) timeouts(key ast.Literal, e entry) *ast.Timeouts {
 	var t *ast.Timeouts
 	r.section(e, "`customTimeouts`", func(n *node, _ diag.Range) {
 		t = &ast.Timeouts{Key: key}
-		readers := fieldReaders{}
-		for name, dst := range map[string]**ast.Option{"create": &t.Create, "update": &t.Update, "delete": &t.Delete,
-			"read": &t.Read} {
-			readers[name] = func(e entry) {
-				value := present(r.expression(e))
-				if value == nil {
-					return
-				}
-				if kind := exprKind(value); kind != "" && kind != "a string" {
-					r.fail(diag.WrongKind, value.Range(), "write a number with its unit, such as `5m` or `1h30m`",
-						"the timeout `%s` must be a string, found %s", name, kind)
-					value = bad(value.Range())
-				}
-				*dst = &ast.Option{Key: ast.Literal{Value: name, Range: e.at}, Value: value}
+		r.fieldsOf(r.entries(n), timeoutKeys, nil, func(name string, e entry) {
+			value := present(r.expression(e))
+			if value == nil {
+				return
 			}
-		}
-		r.fields(r.entries(n), "`customTimeouts`", timeoutKeys, readers)
+			if kind := exprKind(value); kind != "" && kind != "a string" {
+				r.fail(diag.WrongKind, value.Range(), "write a number with its unit, such as `5m` or `1h30m`",
+					"the timeout `%s` must be a string, found %s", name, kind)
+				value = bad(value.Range())
+			}
+			dst := map[string]**ast.Option{"create": &t.Create, "update": &t.Update, "delete": &t.Delete, "read": &t.Read}
+			*dst[name] = &ast.Option{Key: ast.Literal{Value: name, Range: e.at}, Value: value}
+		}, func(e entry) bool { r.unknownKey(diag.Error, e, "`customTimeouts`", timeoutKeys, ""); return true })
 	})
 	return t
 }

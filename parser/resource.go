@@ -357,12 +357,13 @@ func (r *resourceReader) get(e entry) *ast.Get {
 		get = &ast.Get{Range: rng}
 		switch {
 		case n.kind == mapNode:
-			r.fields(r.entries(n), "`get`", getKeys, fieldReaders{
-				"id": func(e entry) { get.ID = r.textExpression(e, "`id`", "put it in quotes") },
-				"state": func(e entry) {
-					r.section(e, "`state`", func(n *node, _ diag.Range) { get.State = r.propertyList(n) })
-				},
-			})
+			r.fieldsOf(r.entries(n), getKeys, nil, func(key string, e entry) {
+				if key == "id" {
+					get.ID = r.textExpression(e, "`id`", "put it in quotes")
+					return
+				}
+				r.section(e, "`state`", func(n *node, _ diag.Range) { get.State = r.propertyList(n) })
+			}, func(e entry) bool { r.unknownKey(diag.Error, e, "`get`", getKeys, ""); return true })
 		case !empty(n):
 			r.wrongKind(n, rng, "`get`", "a map", "write `get: {id: …}`")
 			return
