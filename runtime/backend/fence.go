@@ -33,18 +33,8 @@ type Unrecorded struct {
 }
 
 func (e *LockLostError) Error() string {
-	what := "lock"
-	if e.Lease {
-		what = "lease"
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "the %s on the stack %q was lost", what, e.Ref.Stack)
-	if e.Why != "" {
-		fmt.Fprintf(&b, " (%s)", e.Why)
-	}
-	if e.By != "" {
-		fmt.Fprintf(&b, "; %s holds it now", e.By)
-	}
+	b.WriteString(e.loss())
 	b.WriteString(
 		". Nothing more was written. Operations in flight are pending operations now, which the next run resolves.")
 	for _, u := range e.Unrecorded {
@@ -55,6 +45,29 @@ func (e *LockLostError) Error() string {
 	}
 	return b.String()
 }
+
+// loss describes the lock, the cause and the present holder.
+func (e *LockLostError) loss() string {
+	what := "lock"
+	if e.Lease {
+		what = "lease"
+	}
+	text := fmt.Sprintf("the %s on the stack %q was lost", what, e.Ref.Stack)
+	if e.Why != "" {
+		text += " (" + e.Why + ")"
+	}
+	if e.By != "" {
+		text += "; " + e.By + " holds it now"
+	}
+	return text
+}
+
+// refusedEntry is the *LockLostError of one entry. Its text is the loss alone: the error that ends the session has the
+// consequences and all unrecorded objects.
+type refusedEntry struct{ lost *LockLostError }
+
+func (e refusedEntry) Error() string { return e.lost.loss() }
+func (e refusedEntry) Unwrap() error { return e.lost }
 
 // look checks that this run still holds its lock: the lock file in a folder, the lease in a store (D14). It reads a
 // lock file again only if its stamp has changed. A *LockLostError is final: each later look returns it again. Any other

@@ -220,7 +220,7 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 	if e.Begin != nil {
 		// Once the lock is lost, the end of a step may still reach the next run. The beginning of a step is refused.
 		if err := s.held.look(); err != nil {
-			return s.held.explain(err)
+			return s.refusal(err)
 		}
 	}
 	wait, err := s.put(e, func(log *journal.Log) func() error { return log.Put(record, s.looksAfter(e)) })
@@ -233,7 +233,7 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 			_ = s.Defer(context.Background(), journal.Entry{Step: e.Step})
 		}
 		s.losses.note(e, err)
-		return s.losses.tell(s.held.explain(err))
+		return s.refusal(err)
 	}
 	if e.Begin == nil { // no delay between the last look at the lock and the call of a provider
 		s.checkpointIfDue()
@@ -258,10 +258,19 @@ func (s *Session) Defer(ctx context.Context, e journal.Entry) error {
 		err = wait()
 	}
 	if err != nil {
-		return s.losses.tell(s.held.explain(err))
+		return s.refusal(err)
 	}
 	s.checkpointIfDue()
 	return sealing
+}
+
+// refusal returns the error of an entry that could not be written, a refusedEntry if the lock was lost.
+func (t sessionTools) refusal(err error) error {
+	err = t.held.explain(err)
+	if lost, ok := errors.AsType[*LockLostError](err); ok {
+		return refusedEntry{lost}
+	}
+	return err
 }
 
 // looksAfter reports whether the lock has to be held after an entry is durable. The next run reads the journal after

@@ -260,6 +260,7 @@ func TestHostedBadDays(t *testing.T) {
 			require.Equal(t, c.code, code, name)
 		}
 		require.NotContains(t, x.out.String()+x.err.String(), x.Token())
+		require.LessOrEqual(t, strings.Count(x.out.String()+x.err.String(), "Nothing more was written"), 1, name)
 		x.world.Env = env
 		x.Set(host.Behaviour{})
 		after := x.does("stack", "export")
