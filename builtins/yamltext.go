@@ -2,10 +2,9 @@ package builtins
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
@@ -100,12 +99,8 @@ func blockable(text string) bool {
 // bare matches strings that need no quotes unless they are reserved: they start with a letter and contain no YAML
 // syntax. reserved matches words that some parser takes for a boolean, a number or null.
 var (
-	bare = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
-	})
-	reserved = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null|nan|inf|infinity)$`)
-	})
+	bare     = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
+	reserved = lazyregexp.New(`^(?i:y|n|yes|no|on|off|true|false|null|nan|inf|infinity)$`)
 )
 
 func yamlScalar(v value.Value) (string, error) {

@@ -1,18 +1,15 @@
 package check
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
 // braces match a reference as other tools write it.
-var braces = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\{\{\s*([A-Za-z_][\w-]*)((?:\.\w+|\[\w+\])*)\s*\}\}`)
-})
+var braces = lazyregexp.New(`\{\{\s*([A-Za-z_][\w-]*)((?:\.\w+|\[\w+\])*)\s*\}\}`)
 
 // hintBraces warns of a resource in double braces, which are not interpolated. It is a warning because the text may be
 // meant for a tool that replaces them.

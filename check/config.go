@@ -4,13 +4,12 @@ import (
 	"errors"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -228,10 +227,8 @@ func guess(text string) value.Value {
 }
 
 var (
-	decimalInteger = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[+-]?[0-9]+$`)
-	})
-	booleanTexts = map[string]bool{"true": true, "1": true, "false": false, "0": false}
+	decimalInteger = lazyregexp.New(`^[+-]?[0-9]+$`)
+	booleanTexts   = map[string]bool{"true": true, "1": true, "false": false, "0": false}
 )
 
 var errConversion = errors.New("the text does not have the form of its type")

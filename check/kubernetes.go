@@ -1,12 +1,11 @@
 package check
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -23,10 +22,8 @@ const (
 )
 
 // kindToken matches the token of a kind that a definition can add: its group is a domain name.
-var kindToken = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^kubernetes:([a-z0-9]([a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+)/` +
-		`(v[0-9]+(?:(?:alpha|beta)[0-9]+)?):([A-Z][A-Za-z0-9]*)$`)
-})
+var kindToken = lazyregexp.New(`^kubernetes:([a-z0-9]([a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+)/` +
+	`(v[0-9]+(?:(?:alpha|beta)[0-9]+)?):([A-Z][A-Za-z0-9]*)$`)
 
 // openKind returns the schema of a kind without a description: only its metadata is checked. ok is false for any other
 // token, such as one in a group that the package has.

@@ -3,12 +3,11 @@ package check
 import (
 	"bytes"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -497,9 +496,7 @@ func (c *scope) mayBeConfiguration(name string, near []string) bool {
 		!slices.ContainsFunc(near, func(other string) bool { return diag.Surely(name, other) })
 }
 
-var configName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z_][\w-]*(:[A-Za-z_][\w-]*)?$`)
-})
+var configName = lazyregexp.New(`^[A-Za-z_][\w-]*(:[A-Za-z_][\w-]*)?$`)
 
 // operatorHint returns the equivalent of an operator that other languages write as this name; empty if there is none.
 func operatorHint(name string) string {

@@ -3,12 +3,11 @@ package check
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -206,9 +205,7 @@ func (c *declChecker) fitProviders(name string, e ast.Expr) {
 }
 
 // versionText matches versions leniently (L4.22).
-var versionText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
-})
+var versionText = lazyregexp.New(`^v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 
 func (c *constants) checkVersion(name string, e ast.Expr) {
 	if s, ok := c.constant(e).(*ast.String); ok && !versionText().MatchString(s.Value) {

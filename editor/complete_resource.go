@@ -2,12 +2,11 @@ package editor
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -128,9 +127,7 @@ func (q *completer) propertyNames(option string) []Item {
 	return items
 }
 
-var typeLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\btype["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
-})
+var typeLine = lazyregexp.New(`\btype["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
 
 // schemaOf returns the type of a resource by its name, from the current text if it changed since the check, else from
 // the checker. It returns nil if the type is unknown.

@@ -1,13 +1,12 @@
 package editor
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -145,9 +144,7 @@ var readsFiles = map[string]bool{"readFile": true, "fileAsset": true, "fileArchi
 	"filebase64sha256": true, "filebase64sha512": true, "filesha256": true, "filesha512": true, "filemd5": true,
 	"bundle": true}
 
-var functionLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\bfunction["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
-})
+var functionLine = lazyregexp.New(`(?i)\bfunction["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
 
 func (q *completer) invoked() *schema.Function {
 	return resolved(q, functionLine().FindStringSubmatch(q.block), (*schema.Package).ResolveFunction)

@@ -2,14 +2,13 @@ package editor
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -231,9 +230,7 @@ func (w *printer) flow(e ast.Expr) string {
 	return jsonText("${" + w.expr(e) + "}")
 }
 
-var plainWord = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-})
+var plainWord = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // flowText formats a text for YAML flow style, in quotes if necessary.
 func flowText(text string) string {

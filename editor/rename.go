@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -43,9 +42,7 @@ func (n name) text() string {
 	return n.node.Name
 }
 
-var plainName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^` + NamePattern + `$`)
-})
+var plainName = lazyregexp.New(`^` + NamePattern + `$`)
 
 // Rename returns the edits that change the name at an offset to dst in all files of the program and its stacks. A
 // renamed resource gets an alias with its old name, and the instances of a renamed component one with their old type,

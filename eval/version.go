@@ -2,12 +2,11 @@ package eval
 
 import (
 	"context"
-	"regexp"
-	"sync"
 
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
 // checkVersion compares pulumi.requiredVersion with the engine's version (L3.60, L3.61).
@@ -55,14 +54,10 @@ func (e *evaluator) checkVersion(ctx context.Context, fr *frame) *fault {
 	return blame(diag.VersionTooOld, rng, "", "needs Pulumi %s, this is %s", shown, e.options.EngineVersion)
 }
 
-var soleExclamation = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`!([^=]|$)`)
-})
+var soleExclamation = lazyregexp.New(`!([^=]|$)`)
 
 // versionPrefix matches the leading v of a version in a range.
-var versionPrefix = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(^|[^0-9A-Za-z.+-])v([0-9])`)
-})
+var versionPrefix = lazyregexp.New(`(^|[^0-9A-Za-z.+-])v([0-9])`)
 
 // plainRange returns a range without the leading v of its versions, which the Pulumi CLI does not accept.
 func plainRange(text string) string { return versionPrefix().ReplaceAllString(text, "$1$2") }

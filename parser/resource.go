@@ -1,12 +1,11 @@
 package parser
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -264,18 +263,10 @@ func (r *nodeReader) typeToken(e entry, what string) *ast.Literal {
 }
 
 var (
-	dottedType = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[A-Za-z][\w/]*){1,2}$`)
-	})
-	slashedType = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^([a-z][a-z0-9-]*)((?:/[\w.-]+)*)/([A-Za-z]\w*)$`)
-	})
-	terraformType = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^([a-z0-9]+)((?:_[a-z0-9]+)+)$`)
-	})
-	cloudType = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(AWS|Google|Azure)::(\w+)::(\w+)$`)
-	})
+	dottedType    = lazyregexp.New(`^[a-z][a-z0-9-]*(\.[A-Za-z][\w/]*){1,2}$`)
+	slashedType   = lazyregexp.New(`^([a-z][a-z0-9-]*)((?:/[\w.-]+)*)/([A-Za-z]\w*)$`)
+	terraformType = lazyregexp.New(`^([a-z0-9]+)((?:_[a-z0-9]+)+)$`)
+	cloudType     = lazyregexp.New(`^(AWS|Google|Azure)::(\w+)::(\w+)$`)
 )
 
 // foreignType adds advice to d if the type is in the notation of another tool or language.

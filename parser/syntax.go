@@ -2,21 +2,18 @@ package parser
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
 // The YAML parser stops at the first error. The line that it reports may be that of the error, the one before, or the
 // first line of the collection around it. Suspicious tokens usually reveal the exact position and often the cause.
 
-var yamlError = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^yaml: (?:line (\d+): )?((?s:.*))$`)
-})
+var yamlError = lazyregexp.New(`^yaml: (?:line (\d+): )?((?s:.*))$`)
 
 // syntaxCause is a group of messages of the YAML parser with their usual causes, the most likely one first.
 type syntaxCause struct {

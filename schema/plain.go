@@ -1,19 +1,17 @@
 package schema
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
 // htmlTags matches the HTML tags in descriptions and notes. It lists the elements by name, so that placeholders such
 // as <project> and links such as <https://example.com> stay.
-var htmlTags = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`(?i)</?(?:a|b|br|code|dd|details|div|dl|dt|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|sub|` +
-			`summary|sup|table|tbody|td|th|thead|tr|u|ul)(?:\s[^<>]*)?/?>`)
-})
+var htmlTags = lazyregexp.New(
+	`(?i)</?(?:a|b|br|code|dd|details|div|dl|dt|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|sub|` +
+		`summary|sup|table|tbody|td|th|thead|tr|u|ul)(?:\s[^<>]*)?/?>`)
 
 // Plain returns a description or a note on deprecation without HTML, carriage returns, and examples in other languages
 // than YAML; the rest of its Markdown stays.
@@ -71,7 +69,7 @@ func withoutForeignCode(text string) string {
 	return blankLines().ReplaceAllString(strings.Join(kept, ""), "\n\n")
 }
 
-var blankLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n{3,}`) })
+var blankLines = lazyregexp.New(`\n{3,}`)
 
 // headingLevel returns the number of signs # that a heading begins with; 0 for another line.
 func headingLevel(line string) int {

@@ -2,20 +2,18 @@ package diag
 
 import (
 	"embed"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
 //go:embed explain/*.md
 var explanations embed.FS
 
 // controlCharacters matches the notation <U+XXXX>, by which the examples of a page represent control characters.
-var controlCharacters = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`<U\+[0-9A-F]{4}>`)
-})
+var controlCharacters = lazyregexp.New(`<U\+[0-9A-F]{4}>`)
 
 // Page is the explanation of a code: what is wrong, why it matters and what to do, with a wrong and a right example.
 type Page struct {

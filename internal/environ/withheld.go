@@ -2,10 +2,10 @@ package environ
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
 // backendURL is the variable that holds the location of the state. Its value may contain a password.
@@ -42,9 +42,7 @@ func (l List) ForChildren(asked ...string) List {
 }
 
 // passwordKey matches URL parameters that carry credentials.
-var passwordKey = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)pass|secret|token|key|sig$`)
-})
+var passwordKey = lazyregexp.New(`(?i)pass|secret|token|key|sig$`)
 
 // withoutPassword returns a URL without its passwords; ok is false if the passwords cannot be located.
 func withoutPassword(text string) (open string, ok bool) {

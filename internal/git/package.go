@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
 // Package is a Pulumi package kept in source form in a repository (F2.36).
@@ -21,10 +21,8 @@ type Package struct {
 }
 
 var (
-	remote = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^((https?|git|ssh)://|[^/@.][^/@]*\.[^/@]+/)`)
-	})
-	commit = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`) })
+	remote = lazyregexp.New(`^((https?|git|ssh)://|[^/@.][^/@]*\.[^/@]+/)`)
+	commit = lazyregexp.New(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 )
 
 // IsPackage reports whether a package source is a repository: https://…, git://… or HOST/….

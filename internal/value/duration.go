@@ -2,15 +2,13 @@ package value
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
-	"sync"
 	"time"
+
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
-var leadingDays = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)d(.*)$`)
-})
+var leadingDays = lazyregexp.New(`^([0-9]+(?:\.[0-9]+)?)d(.*)$`)
 
 // ParseDuration parses a Go duration such as 1h30m, which may begin with a number of days of 24 hours, as in 1d or
 // 1d12h (L4.13).

@@ -5,9 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -22,16 +22,10 @@ type textLine struct {
 
 var (
 	// sectionLine matches the key of a section, alone on its line or with a comment, which belongs to the first entry.
-	sectionLine = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(
-			`^\s*(?:config|configuration|components|hooks|inputs|variables|resources|outputs|properties|get|state|options)\s*:\s*(?:#.*)?$`)
-	})
-	behindKey = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^["']?\s*:\s+#(.*)$`)
-	})
-	behindValue = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^["']?[\]},\s]*\s#(.*)$`)
-	})
+	sectionLine = lazyregexp.New(
+		`^\s*(?:config|configuration|components|hooks|inputs|variables|resources|outputs|properties|get|state|options)\s*:\s*(?:#.*)?$`)
+	behindKey   = lazyregexp.New(`^["']?\s*:\s+#(.*)$`)
+	behindValue = lazyregexp.New(`^["']?[\]},\s]*\s#(.*)$`)
 )
 
 // notes returns the comments on an entry: on its key and inside its values. Each comment is returned only once.

@@ -2,18 +2,16 @@ package pcl
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
 // plainScalar matches texts that are safe as plain scalars, in keys and in values. It leaves out some safe ones.
-var plainScalar = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`^[A-Za-z_./$][A-Za-z0-9_./${}\[\]()*+@=;&|<>?!^~-]*( [A-Za-z0-9_./${}()*+@=;&|<>?!^~-]+)*$`)
-})
+var plainScalar = lazyregexp.New(
+	`^[A-Za-z_./$][A-Za-z0-9_./${}\[\]()*+@=;&|<>?!^~-]*( [A-Za-z0-9_./${}()*+@=;&|<>?!^~-]+)*$`)
 
 // reserved are the words that YAML 1.1 or 1.2 reads as something other than a string.
 var reserved = map[string]bool{
@@ -21,9 +19,7 @@ var reserved = map[string]bool{
 	".inf": true, ".nan": true, "~": true,
 }
 
-var numberLike = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[.]?[0-9]`)
-})
+var numberLike = lazyregexp.New(`^[.]?[0-9]`)
 
 // Scalar returns a YAML scalar that is read back as exactly text: plain if that is safe, else in single quotes, else in
 // double quotes.
@@ -42,9 +38,7 @@ func Scalar(text string) string {
 }
 
 // interpolationOnly matches a single property access, which stays plain because it is easier to read.
-var interpolationOnly = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_.-]*\}$`)
-})
+var interpolationOnly = lazyregexp.New(`^\$\{[A-Za-z_][A-Za-z0-9_.-]*\}$`)
 
 // singleLine reports whether a text can be a single-quoted scalar on one line.
 func singleLine(text string) bool {

@@ -9,11 +9,10 @@ import (
 	"io/fs"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
 
@@ -166,9 +165,7 @@ func (b *files) URL() string { return b.url }
 func (b *files) PublicURL() string { return PublicURL(b.url) }
 
 // secretParameters matches the secret parameters of URLs.
-var secretParameters = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`([?&](?:ssl)?password)=[^&]*`)
-})
+var secretParameters = lazyregexp.New(`([?&](?:ssl)?password)=[^&]*`)
 
 // PublicURL returns a backend's URL with any password masked, even if the URL is malformed.
 func PublicURL(rawURL string) string {

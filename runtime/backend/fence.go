@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -236,8 +235,6 @@ func besideState(name, stack string) bool {
 }
 
 // stateKinds matches the endings of all files beside a state that are written under the stack's lock.
-var stateKinds = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`^\.(json(\.gz|\.zst)?(\.bak|\.\d+(\.damaged)?)?|pulumi-tags|yamlhost-update|` +
-			`yamlhost-journal(\.\d+\.(torn|foreign))?)$`)
-})
+var stateKinds = lazyregexp.New(
+	`^\.(json(\.gz|\.zst)?(\.bak|\.\d+(\.damaged)?)?|pulumi-tags|yamlhost-update|` +
+		`yamlhost-journal(\.\d+\.(torn|foreign))?)$`)

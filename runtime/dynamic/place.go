@@ -4,23 +4,18 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/runtime/dynamic/bundle"
 )
 
 var (
 	// nodeFrame matches a line of a JavaScript stack: "at create (/p/label.ts:12:5)" or "at /p/label.ts:12:5".
-	nodeFrame = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^\s+at .*?\(?([^\s()]+):(\d+):(\d+)\)?$`)
-	})
+	nodeFrame = lazyregexp.New(`(?m)^\s+at .*?\(?([^\s()]+):(\d+):(\d+)\)?$`)
 	// pythonFrame matches a line of a traceback: File "label.py", line 12.
-	pythonFrame = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`File "([^"]+)", line (\d+)`)
-	})
+	pythonFrame = lazyregexp.New(`File "([^"]+)", line (\d+)`)
 )
 
 // place returns the innermost line of the author's code in a stack, as file:line; "" if the stack has none.

@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/functions"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
@@ -42,9 +41,7 @@ func formatList(args value.Value) (value.Value, error) {
 }
 
 // hole matches a formatting directive: %, flags, width, precision, number of the argument, verb.
-var hole = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`%([-+# 0]*)([0-9]*)((?:\.[0-9]*)?)(?:\[([0-9]+)\])?(.?)`)
-})
+var hole = lazyregexp.New(`%([-+# 0]*)([0-9]*)((?:\.[0-9]*)?)(?:\[([0-9]+)\])?(.?)`)
 
 // widestHole limits widths and precisions, so that a typing error cannot exhaust the memory.
 const widestHole = 1024

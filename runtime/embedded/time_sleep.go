@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
@@ -36,7 +35,7 @@ func (c calendar) sleepKind() kind {
 }
 
 // durationForm matches a number with one unit. Go's format also allows several numbers and other units.
-var durationForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+(\.[0-9]+)?(ms|s|m|h)$`) })
+var durationForm = lazyregexp.New(`^[0-9]+(\.[0-9]+)?(ms|s|m|h)$`)
 
 func parseDuration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)

@@ -6,14 +6,13 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
@@ -160,15 +159,9 @@ func executableIn(dir, name string) (string, bool) {
 }
 
 var (
-	pluginDirectory = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^([a-z]+)-([a-zA-Z0-9-][a-zA-Z0-9-_.]*[a-zA-Z0-9])-v(.*)$`)
-	})
-	pluginName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[a-zA-Z0-9-][a-zA-Z0-9-_.]*[a-zA-Z0-9]$`)
-	})
-	temporaryName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\.tmp[0-9]+$`)
-	})
+	pluginDirectory = lazyregexp.New(`^([a-z]+)-([a-zA-Z0-9-][a-zA-Z0-9-_.]*[a-zA-Z0-9])-v(.*)$`)
+	pluginName      = lazyregexp.New(`^[a-zA-Z0-9-][a-zA-Z0-9-_.]*[a-zA-Z0-9]$`)
+	temporaryName   = lazyregexp.New(`\.tmp[0-9]+$`)
 )
 
 // InstalledPlugin is a plugin in the plugin folder.

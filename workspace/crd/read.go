@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
 const definitionKind = "CustomResourceDefinition"
@@ -160,9 +159,7 @@ func (r *reader) add(n *yaml.Node, summary, detail string) {
 }
 
 // syntaxLine finds the line in an error text of the YAML library.
-var syntaxLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^yaml: (?:unmarshal errors:\s*)?(?:line (\d+): )?`)
-})
+var syntaxLine = lazyregexp.New(`^yaml: (?:unmarshal errors:\s*)?(?:line (\d+): )?`)
 
 func (r *reader) syntax(err error) {
 	message := err.Error()

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"gopkg.in/yaml.v3"
 )
 
@@ -58,9 +57,7 @@ func valueOf(n *yaml.Node, key string) *yaml.Node {
 func StripBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
 
 // syntaxLine finds the line in an error text of the YAML library.
-var syntaxLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^yaml: (?:unmarshal errors:\s*)?(?:line (\d+): )?`)
-})
+var syntaxLine = lazyregexp.New(`^yaml: (?:unmarshal errors:\s*)?(?:line (\d+): )?`)
 
 // parse reads a text into a tree and returns its root; nil for an empty text or one that is no YAML, which is reported.
 func (d *document) parse(text []byte) *yaml.Node {

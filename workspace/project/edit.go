@@ -8,14 +8,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/google/renameio/v2/maybe"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"gopkg.in/yaml.v3"
 )
@@ -59,9 +58,7 @@ func Coerce(text string) any {
 	return text
 }
 
-var plainInteger = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(0|[+-]?[1-9][0-9]*)$`)
-})
+var plainInteger = lazyregexp.New(`^(0|[+-]?[1-9][0-9]*)$`)
 
 // SetPath sets a part of a value, and creates missing lists and maps on the way (F3.13). v is a string, bool, int64,
 // uint64, float64 or Secure.

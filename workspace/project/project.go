@@ -8,11 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"gopkg.in/yaml.v3"
 )
 
@@ -148,9 +147,7 @@ func Load(path, name string) (*Project, diag.Diagnostics, error) {
 	return p, diags, nil
 }
 
-var projectName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
-})
+var projectName = lazyregexp.New(`^[A-Za-z0-9_.-]{1,100}$`)
 
 // Parse reads the text of a project file. It always returns a project with what could be read.
 func Parse(src *diag.Source) (*Project, diag.Diagnostics) { return ParseOutlined(src, nil) }

@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"gopkg.in/yaml.v3"
 )
 
@@ -121,9 +120,7 @@ func (d *document) filter(field string, n *yaml.Node) (keys []Literal, text json
 }
 
 // placeholders finds placeholders and escapes in a name.
-var placeholders = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\$\$\{|\$\{[^}]*\}?`)
-})
+var placeholders = lazyregexp.New(`\$\$\{|\$\{[^}]*\}?`)
 
 // NameOf returns the name of a found resource: ${name} is the provider's name for it, or else its ID, and ${id} is the
 // ID. Without a template it is ${name}.

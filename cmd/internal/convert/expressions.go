@@ -2,14 +2,13 @@ package convert
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -122,9 +121,7 @@ func (c *cloudFormation) absent(name, attribute string) string {
 }
 
 // dynamic matches the dynamic references in a text of a program.
-var dynamic = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\{\{resolve:([a-z-]+):((?:\$\{[^{}]*\}|[^{}])*)\}\}`)
-})
+var dynamic = lazyregexp.New(`\{\{resolve:([a-z-]+):((?:\$\{[^{}]*\}|[^{}])*)\}\}`)
 
 // resolved replaces the dynamic references in a text of a program, which the provider would send unchanged. Secrets
 // become configuration.
@@ -354,7 +351,7 @@ func index(expr string) string {
 	return expr
 }
 
-var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+$`) })
+var digits = lazyregexp.New(`^[0-9]+$`)
 
 func (c *cloudFormation) exprs(node *yaml.Node) []string {
 	if node.Kind != yaml.SequenceNode {

@@ -3,14 +3,13 @@ package convert
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -68,7 +67,7 @@ type kubernetes struct {
 	defined map[string]string  // names of the definitions in the input, by the type tokens they define
 }
 
-var definitionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*$`) })
+var definitionName = lazyregexp.New(`^[a-z0-9][a-z0-9.-]*$`)
 
 // define records the kinds that a definition of custom resources declares, and keeps it as a file of the project if
 // Options.Definitions is set.
@@ -377,7 +376,7 @@ func (k *kubernetes) use(obj, target *object) bool {
 	return true
 }
 
-var hostName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-z][a-z0-9-]*`) })
+var hostName = lazyregexp.New(`[a-z][a-z0-9-]*`)
 
 // mentions records that a workload needs the services its containers call, so that these do not wait for the workload.
 func (k *kubernetes) mentions(obj *object) {

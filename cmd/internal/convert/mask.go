@@ -1,11 +1,11 @@
 package convert
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
 // hidden replaces texts of the source that may be secret.
@@ -13,16 +13,14 @@ const hidden = "[secret]"
 
 // secretName matches names of secret values, but not names of objects that hold secrets, such as secretName and
 // tokenUrl.
-var secretName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(pass(word|wd|phrase|code)?|secret|token|credentials?|(api|access|private|secret|signing|` +
+var secretName = lazyregexp.New(
+	`(?i)(pass(word|wd|phrase|code)?|secret|token|credentials?|(api|access|private|secret|signing|` +
 		`encryption|account|shared)_?-?key|auth|pin)([_-]?(string|value|text|data|base64|hash))?$`)
-})
 
 // secretText matches texts that contain a secret whatever their name: PEM keys, addresses with a password, and access
 // keys.
-var secretText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY|://[^/@\s:]*:[^/@\s]+@|\b(AKIA|ASIA|ghp_|xox[bp]-)[A-Za-z0-9]`)
-})
+var secretText = lazyregexp.New(
+	`-----BEGIN [A-Z ]*PRIVATE KEY|://[^/@\s:]*:[^/@\s]+@|\b(AKIA|ASIA|ghp_|xox[bp]-)[A-Za-z0-9]`)
 
 // mask returns a copy of a part of the source with possible secrets hidden. below reports that a name above marks it
 // as secret, object that it is a Kubernetes Secret.

@@ -5,17 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
-var errorLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: line (\d+): `) })
+var errorLine = lazyregexp.New(`^yaml: line (\d+): `)
 
 // maxNodes limits the nodes of a document after its aliases are expanded.
 const maxNodes = 2_000_000

@@ -2,11 +2,12 @@ package convert
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
 // escapes replaces the characters that need escapes between quotes.
@@ -24,7 +25,7 @@ func quoted(value string) string { return `"` + escapes().Replace(value) + `"` }
 // piece is a part of a text with references: either a text or an expression.
 type piece struct{ text, expr string }
 
-var substitution = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{([^}]*)\}`) })
+var substitution = lazyregexp.New(`\$\{([^}]*)\}`)
 
 // pieces splits the argument of Fn::Sub. It reports false if the argument is malformed.
 func (c *cloudFormation) pieces(arg *yaml.Node) ([]piece, bool) {

@@ -8,13 +8,12 @@ import (
 	"maps"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/jackc/pgservicefile"
 
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
@@ -46,9 +45,7 @@ var variables = map[string]string{
 }
 
 // plainName matches the table names that the Pulumi CLI can use: it writes them into its statements without quotes.
-var plainName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]*$`)
-})
+var plainName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_$]*$`)
 
 // parse reads a URL. Settings that the URL lacks come from the service that it or a variable names, then from libpq's
 // variables.

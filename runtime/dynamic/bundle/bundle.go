@@ -8,10 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
 // Language is the language of a source file.
@@ -67,9 +67,7 @@ const (
 )
 
 // exportName matches a name that a module can export.
-var exportName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z_$][\w$]*$`)
-})
+var exportName = lazyregexp.New(`^[A-Za-z_$][\w$]*$`)
 
 // Bundle is an entry file with everything that it imports. It is immutable.
 type Bundle struct {

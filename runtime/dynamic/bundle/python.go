@@ -12,15 +12,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
 // pythonImport matches a line that imports modules: "import a.b, c as d" and "from .a import b".
-var pythonImport = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`(?m)^[ \t]*(?:import[ \t]+([A-Za-z_][\w., \t]*)|from[ \t]+(\.*[A-Za-z_.\w]*)[ \t]+import[ \t]+\(?([^\n#)]*))`)
-})
+var pythonImport = lazyregexp.New(
+	`(?m)^[ \t]*(?:import[ \t]+([A-Za-z_][\w., \t]*)|from[ \t]+(\.*[A-Za-z_.\w]*)[ \t]+import[ \t]+\(?([^\n#)]*))`)
 
 // makePython bundles the entry and the modules below its folder that it imports, directly or not. The interpreter
 // resolves all other modules.

@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -144,9 +143,7 @@ func typed(kind, text string) (any, error) {
 	return nil, fmt.Errorf("%q is not of type %s", text, kind)
 }
 
-var secretName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)passwd|pass|password|pwd|secret|token`)
-})
+var secretName = lazyregexp.New(`(?i)passwd|pass|password|pwd|secret|token`)
 
 // LooksSecret reports whether the value of a configuration key should rather be encrypted (F3.15): the key sounds
 // secret, and the value's characters are as mixed as in a generated password.

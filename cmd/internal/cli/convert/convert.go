@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/convert"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/langhost"
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 	"github.com/yamlhost/yamlhost/schema"
@@ -255,7 +255,7 @@ func read(a *console.Console, paths, ends []string) ([]*diag.Source, error) {
 	return texts, nil
 }
 
-var converterName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]*$`) })
+var converterName = lazyregexp.New(`^[a-z][a-z0-9-]*$`)
 
 var outsideNames = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 

@@ -2,13 +2,12 @@ package deploy
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -61,9 +60,7 @@ func (i *Importing) Program() string {
 	return y.String()
 }
 
-var notInVariables = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[^A-Za-z0-9_-]+`)
-})
+var notInVariables = lazyregexp.New(`[^A-Za-z0-9_-]+`)
 
 // variable converts a resource's name to one that a program can refer to.
 func variable(name string) string {
@@ -222,9 +219,7 @@ func yamlLeaf(v value.Value) string {
 	return fmt.Sprintf("null # %s cannot be written in YAML", yamlScalar(v.String()))
 }
 
-var plainScalar = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\A[A-Za-z_][A-Za-z0-9_./:@-]*[A-Za-z0-9_/-]\z|\A[A-Za-z]\z`)
-})
+var plainScalar = lazyregexp.New(`\A[A-Za-z_][A-Za-z0-9_./:@-]*[A-Za-z0-9_/-]\z|\A[A-Za-z]\z`)
 
 // yamlScalar returns text as a YAML scalar: unquoted if that is unambiguous, otherwise in double quotes with the
 // escapes of JSON.

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
 
@@ -37,9 +36,7 @@ func newPluginBundle(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-var platformName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(linux|darwin|windows)-(amd64|arm64)$`)
-})
+var platformName = lazyregexp.New(`^(linux|darwin|windows)-(amd64|arm64)$`)
 
 // pluginBundle writes a bundle, either completely or not at all.
 func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (err error) {

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/spf13/cobra"
@@ -16,6 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
 
@@ -133,7 +132,7 @@ func (c *schemaCheck) fault(n *item, detail, format string, args ...any) {
 		Summary: fmt.Sprintf(format, args...)})
 }
 
-var packageName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z][-a-zA-Z0-9_]*$`) })
+var packageName = lazyregexp.New(`^[a-zA-Z][-a-zA-Z0-9_]*$`)
 
 func (c *schemaCheck) check() {
 	s := jsontext.New(string(c.src.Text()), jsontext.Options{MaxDepth: 1000})

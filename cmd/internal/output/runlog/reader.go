@@ -9,11 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
 const extension = ".jsonl"
@@ -25,7 +25,7 @@ type Record struct {
 	End *Line `json:"end,omitempty"` // nil while it runs, and after a crash
 }
 
-var idForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,20}-[0-9]{1,10}$`) })
+var idForm = lazyregexp.New(`^[0-9]{1,20}-[0-9]{1,10}$`)
 
 // names returns the names of the records in a folder, newest first; none if there is no folder.
 func names(dir string) ([]string, error) {
