@@ -56,7 +56,7 @@ func (v *live) event(e engine.Event) {
 
 func (v *live) tick() {
 	v.board.spin++
-	if v.dirty || v.board.running > 0 {
+	if running, _ := v.board.counts(); v.dirty || running > 0 {
 		v.draw()
 	}
 }
@@ -137,13 +137,13 @@ func (v *live) progress() string {
 			slowest = r
 		}
 	}
-	done := b.tree.count - b.running
-	parts := []string{fmt.Sprintf("%d of %d done", done, b.tree.count)}
-	if b.running > 0 {
-		parts = append(parts, fmt.Sprintf("%d running", b.running))
+	running, failed := b.counts()
+	parts := []string{fmt.Sprintf("%d of %d done", b.tree.count-running, b.tree.count)}
+	if running > 0 {
+		parts = append(parts, fmt.Sprintf("%d running", running))
 	}
-	if b.failed > 0 {
-		parts = append(parts, fmt.Sprintf("%d failed", b.failed))
+	if failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", failed))
 	}
 	if t := Seconds(b.now().Sub(b.began)); t != "" {
 		parts = append(parts, t)

@@ -216,7 +216,7 @@ func (r *report) summary(w io.Writer) {
 	for _, c := range r.Counts() {
 		parts = append(parts, r.p.paint(opStyles[c.Op].color, fmt.Sprintf("%d %s", c.N, c.Words)))
 	}
-	if n := r.board.failed; n > 0 {
+	if _, n := r.board.counts(); n > 0 {
 		parts = append(parts, r.p.paint(red, fmt.Sprintf("%d failed", n)))
 	}
 	if n := len(s.Skipped); n > 0 {

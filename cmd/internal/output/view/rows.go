@@ -30,8 +30,6 @@ type row struct {
 	names     siblings  // of the children
 	label     string    // the name as the tree shows it
 	group     *siblings // the rows with the same parent
-
-	counted struct{ running, failed bool } // by the board
 }
 
 // board collects events by resource, without default providers and other internal steps (E8.13).
@@ -41,8 +39,6 @@ type board struct {
 	rows     map[urn.URN]*row
 	order    []*row // in the order of arrival
 	tree     tree
-	running  int // running rows
-	failed   int // failed rows
 	messages []*engine.Message
 	summary  *engine.Summary
 	steps    []*engine.Step // finished logical steps, for diffs
@@ -58,30 +54,21 @@ func newBoard(stateful ...string) *board {
 	return &board{now: time.Now, began: time.Now(), rows: map[urn.URN]*row{}, stateful: stateful}
 }
 
+// counts returns the numbers of running and failed rows.
+func (b *board) counts() (running, failed int) {
+	for _, r := range b.order {
+		if r.running > 0 {
+			running++
+		}
+		if r.failed {
+			failed++
+		}
+	}
+	return running, failed
+}
+
 // event adds an event and returns the row that it changed, if any.
 func (b *board) event(e engine.Event) *row {
-	r := b.take(e)
-	if r != nil {
-		b.running += change(&r.counted.running, r.running > 0)
-		b.failed += change(&r.counted.failed, r.failed)
-	}
-	return r
-}
-
-// change records whether a row counts, and returns the change of the count.
-func change(counted *bool, counts bool) int {
-	switch {
-	case counts && !*counted:
-		*counted = true
-		return 1
-	case !counts && *counted:
-		*counted = false
-		return -1
-	}
-	return 0
-}
-
-func (b *board) take(e engine.Event) *row {
 	switch e := e.(type) {
 	case *engine.StepStarted:
 		if e.Internal {
