@@ -63,7 +63,7 @@ func (v *live) tick() {
 
 func (v *live) end() {
 	width, _ := v.size()
-	v.region.clear(width)
+	v.region.show(nil, width)
 	for _, line := range v.final(width) {
 		fmt.Fprintln(v.region.screen, line)
 	}
@@ -164,7 +164,7 @@ type region struct {
 	widths []int // of the lines of the last frame, in cells
 }
 
-// show replaces the last frame in one write. Each line must be narrower than width.
+// show replaces the last frame in one write; nil lines remove it. Each line must be narrower than width.
 func (r *region) show(lines []string, width int) {
 	var b strings.Builder
 	r.back(&b, width)
@@ -175,15 +175,6 @@ func (r *region) show(lines []string, width int) {
 		r.widths = append(r.widths, ansi.StringWidth(line))
 	}
 	b.WriteString("\x1b[J") // clear the lines below
-	fmt.Fprint(r.screen, b.String())
-}
-
-// clear removes the last frame from the screen.
-func (r *region) clear(width int) {
-	var b strings.Builder
-	r.back(&b, width)
-	b.WriteString("\x1b[J")
-	r.widths = nil
 	fmt.Fprint(r.screen, b.String())
 }
 

@@ -100,7 +100,7 @@ func TestScreens(t *testing.T) {
 			v.board.event(&engine.StepFinished{Step: old, Op: old.Op, Duration: 200 * time.Millisecond})
 			v.board.event(&engine.StepFinished{Step: stack, Op: stack.Op})
 			frame("done")
-			v.region.clear(width)
+			v.region.show(nil, width)
 			fmt.Fprintln(newline{term}, strings.Join(v.final(width), "\n"))
 			fmt.Fprintf(&got, "-- final --\n%s\n", screenText(term))
 			golden(t, fmt.Sprintf("screen-%d.txt", width), got.String())
