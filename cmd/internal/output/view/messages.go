@@ -175,7 +175,8 @@ func (r *report) grouped(errors bool) []*engine.Message {
 		code, text, at, within string
 	}
 	known := make(map[said]bool)
-	place := make(map[urn.URN]int)
+	first := make(map[urn.URN]int) // the index of the first message about a resource
+	order := make(map[*engine.Message]int)
 	var list []*engine.Message
 	for i, m := range r.board.messages {
 		if m.Severity == diag.Info || (m.Severity == diag.Error) != errors || isVerdict(m) {
@@ -186,16 +187,11 @@ func (r *report) grouped(errors bool) []*engine.Message {
 			continue
 		}
 		known[key] = true
-		if _, had := place[m.URN]; !had || m.URN == "" {
-			place[m.URN] = i
+		if _, had := first[m.URN]; !had || m.URN == "" {
+			first[m.URN] = i
 		}
+		order[m] = first[m.URN]
 		list = append(list, m)
-	}
-	order := make(map[*engine.Message]int, len(list))
-	for i, m := range r.board.messages {
-		if order[m] = i; m.URN != "" {
-			order[m] = place[m.URN]
-		}
 	}
 	slices.SortStableFunc(list, func(a, b *engine.Message) int { return order[a] - order[b] })
 	return list
