@@ -135,20 +135,14 @@ func cutFront(s string, width int) string {
 
 // cutMiddle shortens a text to a width in its middle: names of siblings differ at their ends.
 func cutMiddle(s string, width int) string {
-	whole := ansi.StringWidth(s)
 	switch {
-	case whole <= width:
+	case ansi.StringWidth(s) <= width:
 		return s
 	case width < 4:
 		return cutEnd(s, width)
 	}
 	head := ansi.Truncate(s, (width-1)/2, "")
-	for end := width - 1 - ansi.StringWidth(head); ; end-- {
-		tail := ansi.TruncateLeft(s, whole-end, "")
-		if ansi.StringWidth(head)+1+ansi.StringWidth(tail) <= width {
-			return head + "…" + tail
-		}
-	}
+	return head + cutFront(s, width-ansi.StringWidth(head))
 }
 
 // palette colours text for a terminal, or leaves it unchanged.
