@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -12,24 +13,22 @@ import (
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
-// The members of a finding in GitLab's code quality report.
-type (
-	qualityJSON struct {
-		Description string          `json:"description"`
-		CheckName   string          `json:"check_name"`
-		Fingerprint string          `json:"fingerprint"`
-		Severity    string          `json:"severity"`
-		Location    qualityLocation `json:"location"`
-	}
-	qualityLocation struct {
-		Path  string       `json:"path"`
-		Lines qualityLines `json:"lines"`
-	}
-	qualityLines struct {
-		Begin int `json:"begin"`
-		End   int `json:"end,omitempty"`
-	}
-)
+// qualityJSON is a finding in GitLab's code quality report.
+type qualityJSON struct {
+	Description string `json:"description"`
+	CheckName   string `json:"check_name"`
+	Fingerprint string `json:"fingerprint"`
+	Severity    string `json:"severity"`
+	Location    struct {
+		Path  string `json:"path"`
+		Lines struct {
+			Begin int `json:"begin"`
+			End   int `json:"end,omitempty"`
+		} `json:"lines"`
+	} `json:"location"`
+}
+
+var qualitySeverities = map[diag.Severity]string{diag.Error: "critical", diag.Warning: "minor"}
 
 // writeGitLab writes the findings in GitLab's format for the widget of a merge request. A fingerprint does not depend
 // on the lines above a finding, so that GitLab recognizes old findings.
@@ -37,36 +36,24 @@ func writeGitLab(w io.Writer, r *Record) error {
 	list := []qualityJSON{}
 	seen := map[string]int{}
 	for _, d := range r.fromRoot().Sorted() {
-		loc := qualityLocation{Path: filepath.ToSlash(r.rooted(r.Program)), Lines: qualityLines{Begin: 1}}
+		q := qualityJSON{Description: d.Summary, CheckName: cmp.Or(string(d.Code), "yamlhost"),
+			Severity: cmp.Or(qualitySeverities[d.Severity], "info")}
+		q.Location.Path, q.Location.Lines.Begin = filepath.ToSlash(r.rooted(r.Program)), 1
 		if !d.Subject.IsZero() {
-			loc.Path = filepath.ToSlash(d.Subject.Source.Name())
-			loc.Lines = qualityLines{Begin: d.Subject.StartPosition().Line, End: d.Subject.EndPosition().Line}
+			q.Location.Path = filepath.ToSlash(d.Subject.Source.Name())
+			q.Location.Lines.Begin = d.Subject.StartPosition().Line
+			q.Location.Lines.End = d.Subject.EndPosition().Line
 		}
-		name := string(d.Code)
-		if name == "" {
-			name = "yamlhost"
-		}
-		key := name + "\n" + loc.Path + "\n" + d.Summary
+		key := q.CheckName + "\n" + q.Location.Path + "\n" + d.Summary
 		seen[key]++
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d", key, seen[key]))
-		text := d.Summary
+		q.Fingerprint = hex.EncodeToString(sum[:16])
 		if d.Detail != "" {
-			text += "; " + strings.ReplaceAll(d.Detail, "\n", "; ") // a description is one line
+			q.Description += "; " + strings.ReplaceAll(d.Detail, "\n", "; ") // a description is one line
 		}
-		list = append(list, qualityJSON{Description: text, CheckName: name, Fingerprint: hex.EncodeToString(sum[:16]),
-			Severity: qualitySeverity(d.Severity), Location: loc})
+		list = append(list, q)
 	}
 	return jsontext.Write(w, list, "  ")
-}
-
-func qualitySeverity(s diag.Severity) string {
-	switch s {
-	case diag.Error:
-		return "critical"
-	case diag.Warning:
-		return "minor"
-	}
-	return "info"
 }
 
 // writeSARIF writes the findings as SARIF 2.1.0.
