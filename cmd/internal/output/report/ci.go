@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
 // CI writes reports that a CI system shows with a build, without any flag: for GitHub Actions the summary of the step,
@@ -87,12 +89,9 @@ func writeOutputs(w io.Writer, r *Record) error {
 	set("result", r.Exit.Name)
 	set("exit-code", strconv.Itoa(r.Exit.Code))
 	set("changes", strconv.FormatBool(r.changed() > 0))
-	counts := map[string]int{}
-	for _, c := range r.Counts {
-		counts[string(c.Op)] = c.N
-	}
-	for _, op := range []string{"create", "update", "replace", "delete", "same"} {
-		set(op, strconv.Itoa(counts[op]))
+	counts := r.countsByOp()
+	for _, op := range []engine.Op{"create", "update", "replace", "delete", "same"} {
+		set(string(op), strconv.Itoa(counts[op]))
 	}
 	if !r.Planning {
 		notInNames := regexp.MustCompile(`[^A-Za-z0-9_-]`)
@@ -108,25 +107,21 @@ func writeOutputs(w io.Writer, r *Record) error {
 
 // writePlanCounts writes the counts that GitLab shows for infrastructure in a merge request.
 func writePlanCounts(w io.Writer, r *Record) error {
-	counts := struct {
+	n := r.countsByOp()
+	return json.NewEncoder(w).Encode(struct {
 		Create int `json:"create"`
 		Update int `json:"update"`
 		Delete int `json:"delete"`
-	}{}
+	}{n["create"] + n["import"] + n["replace"], n["update"], n["delete"] + n["replace"]})
+}
+
+// countsByOp returns the numbers of the summary by operation.
+func (r *Record) countsByOp() map[engine.Op]int {
+	counts := map[engine.Op]int{}
 	for _, c := range r.Counts {
-		switch c.Op {
-		case "create", "import":
-			counts.Create += c.N
-		case "update":
-			counts.Update += c.N
-		case "replace":
-			counts.Create += c.N
-			counts.Delete += c.N
-		case "delete":
-			counts.Delete += c.N
-		}
+		counts[c.Op] += c.N
 	}
-	return json.NewEncoder(w).Encode(counts)
+	return counts
 }
 
 // Group has the lines by which a log folds a section.

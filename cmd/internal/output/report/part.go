@@ -110,16 +110,15 @@ func (r *Record) gather() {
 		return
 	}
 	r.Project, r.Stack = "", ""
-	counts := map[view.Counted]int{}
-	var order []view.Counted
 	for _, part := range r.Parts {
 		r.Resources = append(r.Resources, part.Resources...)
 		for _, c := range part.Counts {
-			key := view.Counted{Op: c.Op, Words: c.Words}
-			if counts[key] == 0 {
-				order = append(order, key)
+			same := func(sum view.Counted) bool { return sum.Op == c.Op && sum.Words == c.Words }
+			if i := slices.IndexFunc(r.Counts, same); i >= 0 {
+				r.Counts[i].N += c.N
+			} else {
+				r.Counts = append(r.Counts, c)
 			}
-			counts[key] += c.N
 		}
 		for _, out := range part.Outputs {
 			out.Name = part.name() + " " + out.Name
@@ -139,9 +138,6 @@ func (r *Record) gather() {
 		if part.Result == "failed" || r.Result == "" {
 			r.Result = part.Result
 		}
-	}
-	for _, key := range order {
-		r.Counts = append(r.Counts, view.Counted{Op: key.Op, N: counts[key], Words: key.Words})
 	}
 }
 

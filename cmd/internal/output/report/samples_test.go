@@ -95,3 +95,12 @@ func TestDigest(t *testing.T) { // E8.22, E8.23, E8.24: every member, in order
 	require.NoError(t, d.Write(&b))
 	golden(t, "digest.json", b.String())
 }
+
+// Some parts of a command may only have been planned, whose counts have other words.
+func TestOutputsOfAStepSumCounts(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	require.NoError(t, writeOutputs(&b, &Record{Counts: []view.Counted{
+		{Op: "create", N: 3, Words: "created"}, {Op: "create", N: 2, Words: "to create"}}}))
+	require.Contains(t, b.String(), "create=5\n")
+}
