@@ -1,51 +1,30 @@
 package value
 
-// Size estimates the length of v in bytes when it is written out; shared parts count each time. It stops when the size
-// exceeds limit, which bounds its running time; the result is then some number greater than limit.
-func Size(v Value, limit int64) int64 {
-	s := sizer{left: limit}
-	s.add(v)
-	return limit - s.left
-}
-
 // partSize is the assumed overhead of each part, in bytes.
 const partSize = 24
 
-type sizer struct{ left int64 }
-
-func (s *sizer) text(texts ...string) {
-	for _, t := range texts {
-		s.left -= int64(len(t))
-	}
-}
-
-func (s *sizer) add(v Value) {
-	if s.left -= partSize; s.left < 0 {
-		return
-	}
-	switch p := v.payload.(type) {
-	case string:
-		s.text(p)
-	case []Value:
-		for _, item := range p {
-			if s.add(item); s.left < 0 {
-				return
+// Size estimates the length of v in bytes when it is written out; shared parts count each time. It stops when the size
+// exceeds limit, which bounds its running time; the result is then some number greater than limit.
+func Size(v Value, limit int64) int64 {
+	left := limit
+	v.Any(func(part Value) bool {
+		size := partSize
+		switch p := part.payload.(type) {
+		case string:
+			size += len(p)
+		case *fields:
+			for _, key := range p.keys {
+				size += len(key)
 			}
+		case *Asset:
+			size += len(p.Text) + len(p.Path) + len(p.URI) + len(p.Hash)
+		case *Archive:
+			size += len(p.Path) + len(p.URI) + len(p.Hash)
+		case *ResourceRef:
+			size += len(p.URN)
 		}
-	case *fields:
-		for i, item := range p.values {
-			s.text(p.keys[i])
-			if s.add(item); s.left < 0 {
-				return
-			}
-		}
-	case *Asset:
-		s.text(p.Text, p.Path, p.URI, p.Hash)
-	case *Archive:
-		s.text(p.Path, p.URI, p.Hash)
-		s.add(p.Assets)
-	case *ResourceRef:
-		s.text(string(p.URN))
-		s.add(p.ID)
-	}
+		left -= int64(size)
+		return left < 0
+	})
+	return limit - left
 }
