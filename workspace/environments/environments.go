@@ -155,37 +155,7 @@ func (e *evaluator) place(r *hcl.Range) diag.Range {
 }
 
 // fromESC returns a value of the evaluator as a value of programs.
-func fromESC(v esc.Value) value.Value {
-	var out value.Value
-	switch x := v.Value.(type) {
-	case bool:
-		out = value.Bool(x)
-	case string:
-		out = value.String(x)
-	case []esc.Value:
-		items := make([]value.Value, len(x))
-		for i, item := range x {
-			items[i] = fromESC(item)
-		}
-		out = value.List(items...)
-	case map[string]esc.Value:
-		entries := make([]value.Entry, 0, len(x))
-		for key, item := range x {
-			entries = append(entries, value.Entry{Key: key, Value: fromESC(item)})
-		}
-		out = value.MapOf(entries...)
-	case interface{ Float64() (float64, error) }: // a json.Number
-		f, _ := x.Float64()
-		out = value.Number(f)
-	}
-	if v.Unknown {
-		out = value.Unknown(value.KindAny)
-	}
-	if v.Secret {
-		out = out.Secret()
-	}
-	return out
-}
+func fromESC(v esc.Value) value.Value { return valueOf(v.Value, v.Secret, v.Unknown, fromESC) }
 
 // toESC returns a value of programs as a value of the evaluator.
 func toESC(v value.Value) esc.Value {

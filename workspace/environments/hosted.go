@@ -255,32 +255,41 @@ func (v *escValue) UnmarshalJSON(text []byte) error {
 }
 
 // value returns the value of programs. With hide, a secret is unknown.
-func (v escValue) value(hide bool) (out value.Value) {
-	switch x := v.Value.(type) {
-	case nil:
+func (v escValue) value(hide bool) value.Value {
+	return valueOf(v.Value, v.Secret, v.Unknown || v.Secret && hide, func(item escValue) value.Value {
+		return item.value(hide)
+	})
+}
+
+// valueOf returns content in the form of Pulumi ESC, in which lists and maps consist of Items, as a value of programs.
+func valueOf[Item any](content any, secret, unknown bool, item func(Item) value.Value) (out value.Value) {
+	switch x := content.(type) {
 	case bool:
 		out = value.Bool(x)
 	case string:
 		out = value.String(x)
 	case float64:
 		out = value.Number(x)
-	case []escValue:
+	case interface{ Float64() (float64, error) }: // a json.Number
+		f, _ := x.Float64()
+		out = value.Number(f)
+	case []Item:
 		items := make([]value.Value, len(x))
-		for i, item := range x {
-			items[i] = item.value(hide)
+		for i, inner := range x {
+			items[i] = item(inner)
 		}
 		out = value.List(items...)
-	case map[string]escValue:
+	case map[string]Item:
 		entries := make([]value.Entry, 0, len(x))
-		for key, item := range x {
-			entries = append(entries, value.Entry{Key: key, Value: item.value(hide)})
+		for key, inner := range x {
+			entries = append(entries, value.Entry{Key: key, Value: item(inner)})
 		}
 		out = value.MapOf(entries...)
 	}
-	if v.Unknown || v.Secret && hide {
+	if unknown {
 		out = value.Unknown(value.KindAny)
 	}
-	if v.Secret {
+	if secret {
 		out = out.Secret()
 	}
 	return out
