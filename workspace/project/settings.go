@@ -12,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 	"gopkg.in/yaml.v3"
 )
 
@@ -110,7 +111,7 @@ func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostic
 	s := &Settings{Source: src, project: project, Exists: true}
 	d := &document{src: src}
 	if s.doc = d.parseDocument(src.Text()); s.doc != nil {
-		s.root = follow(s.doc.Content[0])
+		s.root = yamltree.Resolve(s.doc.Content[0])
 	}
 	if isNull(s.root) {
 		s.root, s.doc = nil, nil
@@ -121,33 +122,23 @@ func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostic
 		s.root = nil
 		return s, d.diags
 	}
+	entries := d.entries("a stack settings file", s.root)
+	r := d.record("", entries)
+	s.SecretsProvider, s.EncryptedKey = r.text("secretsprovider"), r.text("encryptedkey")
+	s.EncryptionSalt = r.text("encryptionsalt")
+	if provider := r.node("secretsprovider"); provider != nil {
+		s.ProviderPlace = d.at(provider)
+	}
+	if !r.isNull("environment") {
+		place := r.key("environment")
+		s.Environment, s.environment = &place, r.node("environment")
+	}
+	s.readConfig(d, r.node("config"))
 	known := []string{"secretsprovider", "encryptedkey", "encryptionsalt", "config", "environment"}
-	for _, e := range d.entries("a stack settings file", s.root) {
-		text := func(dst *string) {
-			if l := d.text(e.key.Text, e.value); l != nil {
-				*dst = l.Text
-			}
-		}
-		switch e.key.Text {
-		case "secretsprovider":
-			text(&s.SecretsProvider)
-			s.ProviderPlace = d.at(e.value)
-		case "encryptedkey":
-			text(&s.EncryptedKey)
-		case "encryptionsalt":
-			text(&s.EncryptionSalt)
-		case "environment":
-			if !isNull(e.value) {
-				s.Environment = &e.key.Range
-				s.environment = e.value
-			}
-		case "config":
-			s.readConfig(d, e.value)
-		default:
-			if near := nearest(e.key.Text, known); near != "" {
-				d.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: e.key.Range,
-					Summary: fmt.Sprintf("unknown key %s in a stack settings file; did you mean %s?", e.key.Text, near)})
-			}
+	for _, e := range entries {
+		if near := nearest(e.key.Text, known); near != "" && !slices.Contains(known, e.key.Text) {
+			d.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: e.key.Range,
+				Summary: fmt.Sprintf("unknown key %s in a stack settings file; did you mean %s?", e.key.Text, near)})
 		}
 	}
 	return s, d.diags
@@ -247,9 +238,8 @@ func (e *Entry) Open(open Opener) (text string, data any, err error) {
 	return text, data, err
 }
 
-// Part returns the part of the value at a path, and whether there is one.
-func (e *Entry) Part(steps value.Path) (any, bool) {
-	v := e.Data()
+// PartOf returns the part of data, as of an Entry, at a path, and whether there is one.
+func PartOf(v any, steps value.Path) (any, bool) {
 	for _, step := range steps {
 		switch x := v.(type) {
 		case map[string]any:

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/confine"
 )
 
 // Filter is one condition of a selection: path=GLOB, name=GLOB or tag=NAME, tag=NAME:GLOB; an exclamation mark in
@@ -107,7 +109,7 @@ func (g *Graph) Affected(files []string) []int {
 		}
 		for i, m := range g.Members {
 			for _, pkg := range m.Packages {
-				hit[i] = hit[i] || within(pkg.Dir, file)
+				hit[i] = hit[i] || confine.Within(pkg.Dir, file)
 			}
 		}
 	}

@@ -2,10 +2,10 @@ package projects
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
@@ -62,18 +62,12 @@ func Link(members []*Member) (*Graph, diag.Diagnostics) {
 func (g *Graph) ownerOf(path string, user *Member) (int, bool) {
 	best := -1
 	for i, m := range g.Members {
-		if within(m.Dir, path) && (user == nil || !within(m.Dir, user.Dir)) &&
+		if confine.Within(m.Dir, path) && (user == nil || !confine.Within(m.Dir, user.Dir)) &&
 			(best < 0 || len(m.Dir) > len(g.Members[best].Dir)) {
 			best = i
 		}
 	}
 	return best, best >= 0
-}
-
-// within reports whether path is dir or lies below it.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // Needs returns the members that member i depends on, in ascending order.

@@ -65,7 +65,7 @@ type Options struct {
 	Texts *workspace.Texts
 	// Stack chooses the stack of a project.
 	Stack func(p *project.Project) (string, error)
-	// Settings reads the settings file of a stack; nil reads it from its usual place.
+	// Settings reads the settings file of a stack.
 	Settings func(p *project.Project, stack string) (*project.Settings, diag.Diagnostics, error)
 }
 
@@ -98,20 +98,14 @@ func Find(root string) ([]string, error) {
 	return dirs, nil
 }
 
-// draft is a member whose program has not been parsed yet.
-type draft struct {
-	*Member
-	program *workspace.Workspace // nil if there is no program to parse
-	config  map[project.Key]project.Text
-}
-
-// openDraft reads everything that a member needs before its program is parsed.
-func openDraft(root, dir string, o Options) (*draft, error) {
+// open opens the member in a folder. complete parses its program and finds the references in it; the members of
+// different folders may be completed concurrently.
+func open(root, dir string, o Options) (m *Member, complete func(), err error) {
 	ws, err := workspace.Open(dir, workspace.Options{Shown: o.Shown, Texts: o.Texts})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	m := &draft{Member: &Member{Dir: ws.Project.Dir, Project: ws.Project, Compiled: ws.Compiled(), Diags: ws.Diags}}
+	m = &Member{Dir: ws.Project.Dir, Project: ws.Project, Compiled: ws.Compiled(), Diags: ws.Diags}
 	m.Path = workspace.Relative(root)(m.Dir)
 	for _, pkg := range ws.Project.Packages {
 		if folder, local := ws.Project.LocalDir(pkg); local {
@@ -119,30 +113,24 @@ func openDraft(root, dir string, o Options) (*draft, error) {
 		}
 	}
 	if m.Project.Name.Text == "" {
-		return m, nil // a finding reports it
+		return m, func() {}, nil // a finding reports it
 	}
 	if m.Stack, err = o.Stack(ws.Project); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if m.config, err = m.configOf(o); err != nil {
-		return nil, err
+	config, err := m.configOf(o)
+	if err != nil {
+		return nil, nil, err
 	}
-	m.Tags = tagsOf(m.config)
-	if ws.Source != nil {
-		m.program = ws
-	}
-	return m, nil
-}
-
-// complete parses the program and finds its references. It is safe to complete different drafts concurrently.
-func (d *draft) complete() {
-	if d.program == nil {
-		return
-	}
-	config := d.program.ConfigTexts(d.config)
-	file, _ := d.program.Parse(config)
-	d.Providers = providersOf(file)
-	d.read(file, config)
+	m.Tags = tagsOf(config)
+	return m, func() {
+		if ws.Source != nil {
+			texts := ws.ConfigTexts(config)
+			file, _ := ws.Parse(texts)
+			m.Providers = providersOf(file)
+			m.read(file, texts)
+		}
+	}, nil
 }
 
 // sealed is a decrypter that leaves secrets sealed: a stack's name is never a secret.
@@ -153,14 +141,7 @@ func (sealed) Decrypt(string) (string, error) { return "", nil }
 // configOf returns the stack's configuration with secrets left empty. Faults in it are reported where the stack is
 // used.
 func (m *Member) configOf(o Options) (map[project.Key]project.Text, error) {
-	read := o.Settings
-	if read == nil {
-		read = func(p *project.Project, stack string) (*project.Settings, diag.Diagnostics, error) {
-			path := p.StackFile(stack)
-			return project.LoadSettings(path, path, p.Name.Text)
-		}
-	}
-	settings, _, err := read(m.Project, m.Stack)
+	settings, _, err := o.Settings(m.Project, m.Stack)
 	if err != nil {
 		return nil, err
 	}
@@ -223,21 +204,21 @@ func OpenAll(root string, dirs []string, o Options) ([]*Member, error) {
 	var members []*Member
 	seen := map[string]bool{}
 	for dirs := range slices.Chunk(dirs, atOnce) {
-		var drafts []*draft
+		var unread []func()
 		for _, dir := range dirs {
-			d, err := openDraft(root, dir, o)
+			m, complete, err := open(root, dir, o)
 			if err != nil {
 				if errors.Is(err, os.ErrNotExist) {
 					return nil, fmt.Errorf("%s does not exist", dir)
 				}
 				return nil, err
 			}
-			if !seen[d.Dir] {
-				seen[d.Dir] = true
-				drafts, members = append(drafts, d), append(members, d.Member)
+			if !seen[m.Dir] {
+				seen[m.Dir] = true
+				unread, members = append(unread, complete), append(members, m)
 			}
 		}
-		parallel.Each(len(drafts), 1, func(i int) { drafts[i].complete() })
+		parallel.Each(len(unread), 1, func(i int) { unread[i]() })
 	}
 	return members, nil
 }

@@ -26,7 +26,11 @@ func tree(t *testing.T, archive string) (root string, members []*Member) {
 	dirs, err := Find(root)
 	require.NoError(t, err)
 	members, err = OpenAll(root, dirs, Options{Shown: workspace.Relative(root),
-		Stack: func(*project.Project) (string, error) { return "dev", nil }})
+		Stack: func(*project.Project) (string, error) { return "dev", nil },
+		Settings: func(p *project.Project, stack string) (*project.Settings, diag.Diagnostics, error) {
+			path := p.StackFile(stack)
+			return project.LoadSettings(path, path, p.Name.Text)
+		}})
 	require.NoError(t, err)
 	return root, members
 }

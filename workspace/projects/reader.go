@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -265,20 +266,12 @@ func (r *reader) configured(root string, steps []ast.Step) (string, bool) {
 
 // dataText follows steps into a structured value and returns the text found there.
 func dataText(data any, steps []ast.Step) (string, bool) {
-	for _, step := range steps {
-		switch inner := data.(type) {
-		case map[string]any:
-			data = inner[step.Name]
-		case []any:
-			if !step.IsIndex || step.Index < 0 || step.Index >= len(inner) {
-				return "", false
-			}
-			data = inner[step.Index]
-		default:
-			return "", false
-		}
+	path := make(value.Path, len(steps))
+	for i, step := range steps {
+		path[i] = value.PathStep{Key: step.Name, Index: step.Index, IsIndex: step.IsIndex}
 	}
-	text, ok := data.(string)
+	part, _ := project.PartOf(data, path)
+	text, ok := part.(string)
 	return text, ok
 }
 

@@ -70,7 +70,7 @@ func copyValues(ctx context.Context, a *console.Console, o *options, key string)
 		for _, e := range entries {
 			v := e.Data()
 			if len(path.Steps) > 0 {
-				part, found := e.Part(path.Steps)
+				part, found := project.PartOf(v, path.Steps)
 				if !found {
 					return fmt.Errorf("config %s has no value at %s in stack %s", path.Key, key, src.stack)
 				}

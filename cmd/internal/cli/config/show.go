@@ -135,7 +135,7 @@ func get(ctx context.Context, a *console.Console, o *options, key string) error 
 		}
 		return c.noSuchKey(key, path.Key)
 	}
-	part, found := e.Part(path.Steps)
+	part, found := project.PartOf(e.Data(), path.Steps)
 	if !found {
 		return fmt.Errorf("config %s has no value at %s in stack %s", path.Key, key, c.stack)
 	}
