@@ -138,35 +138,30 @@ func writeMember(w io.Writer, m *schema.MemberRecord) {
 	if text := firstSentence(m.Description); text != "" {
 		fmt.Fprintf(w, "\n%s\n", wrapped(text))
 	}
-	rows := map[string][2]string{} // the marks of a property as input and as output
-	var order []string
-	types, texts := map[string]string{}, map[string]string{}
+	type row struct{ name, kind, text, takes, gives string }
+	var rows []row
 	for _, p := range m.Inputs {
-		mark := "yes"
+		r := row{p.Name, p.Type, p.Description, "yes", ""}
 		if p.Required {
-			mark = "required"
+			r.takes = "required"
 		}
-		order = append(order, p.Name)
-		rows[p.Name], types[p.Name], texts[p.Name] = [2]string{mark, ""}, p.Type, p.Description
+		rows = append(rows, r)
 	}
 	for _, p := range m.Outputs {
-		row, known := rows[p.Name]
-		if !known {
-			order = append(order, p.Name)
-			types[p.Name], texts[p.Name] = p.Type, p.Description
+		i := slices.IndexFunc(rows, func(r row) bool { return r.name == p.Name })
+		if i < 0 {
+			i, rows = len(rows), append(rows, row{p.Name, p.Type, p.Description, "", ""})
 		}
-		row[1] = "yes"
-		if p.Secret {
-			row[1] = "secret"
+		if rows[i].gives = "yes"; p.Secret {
+			rows[i].gives = "secret"
 		}
-		rows[p.Name] = row
 	}
-	if len(order) > 0 {
+	if len(rows) > 0 {
 		fmt.Fprint(w, "\n| Property | Type | Takes | Gives | |\n|---|---|---|---|---|\n")
 	}
-	for _, name := range order {
-		fmt.Fprintf(w, "| `%s` | `%s` | %s | %s | %s |\n", name, strings.ReplaceAll(types[name], "|", `\|`), rows[name][0],
-			rows[name][1], strings.ReplaceAll(firstSentence(texts[name]), "|", `\|`))
+	for _, r := range rows {
+		fmt.Fprintf(w, "| `%s` | `%s` | %s | %s | %s |\n", r.name, strings.ReplaceAll(r.kind, "|", `\|`), r.takes, r.gives,
+			strings.ReplaceAll(firstSentence(r.text), "|", `\|`))
 	}
 	if m.Result != "" {
 		fmt.Fprintf(w, "\nGives `%s`.\n", m.Result)
