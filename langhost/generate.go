@@ -17,7 +17,6 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 	"github.com/yamlhost/yamlhost/schema"
-	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -180,7 +179,7 @@ func localPackages(dependencies map[string]string) (declaredPackages, error) {
 			return found, errors.New(message)
 		}
 		if declares {
-			found.byName[name] = workspace.Descriptors([]project.PackageFile{file})[0]
+			found.byName[name] = file.Descriptor
 			found.paths[name] = path
 		}
 	}

@@ -58,17 +58,9 @@ func Descriptors(files []project.PackageFile) []schema.Descriptor {
 	var found []schema.Descriptor
 	seen := map[string]bool{}
 	for _, f := range files {
-		d := schema.Descriptor{Name: f.Name, Version: f.Version, DownloadURL: f.DownloadURL}
-		p := f.Parameterization
-		if f.Extension != nil {
-			p, d.Extension = f.Extension, true // L1.41
-		}
-		if p != nil {
-			d.Parameterization = &schema.Parameterization{Name: p.Name, Version: p.Version, Value: p.Value}
-		}
-		if key := d.Key(); !seen[key] {
+		if key := f.Key(); !seen[key] {
 			seen[key] = true
-			found = append(found, d)
+			found = append(found, f.Descriptor)
 		}
 	}
 	return found

@@ -12,7 +12,6 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
-	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // folder writes files into a new folder.
@@ -139,21 +138,23 @@ func TestOpenFile(t *testing.T) {
 // program in a folder of its own may lie beside the project file.
 func TestDeclaredPackages(t *testing.T) {
 	t.Parallel()
-	parameters := &project.PackageParameter{Name: "sub", Version: "0.1.0", Value: []byte("x")}
-	got := workspace.Descriptors([]project.PackageFile{
-		{Name: "a", Version: "1.0.0", DownloadURL: "https://x.test"},
-		{Name: "a", Version: "1.0.0", DownloadURL: "https://x.test"},
-		{Name: "b", Parameterization: parameters},
-		{Name: "b", Extension: parameters},
-	})
+	const parameters = "{name: sub, version: 0.1.0, value: eA==}\n"
+	w := open(t, map[string]string{
+		"Pulumi.yaml": "name: p\nruntime: yaml\n",
+		"a.yaml":      "packageDeclarationVersion: 1\nname: a\nversion: 1.0.0\ndownloadUrl: https://x.test\n",
+		"again.yaml":  "packageDeclarationVersion: 1\nname: a\nversion: 1.0.0\ndownloadUrl: https://x.test\n",
+		"b.yaml":      "packageDeclarationVersion: 1\nname: b\nparameterization: " + parameters,
+		"c.yaml":      "packageDeclarationVersion: 1\nname: b\nextension: " + parameters,
+	}, workspace.Options{})
+	require.Empty(t, w.Diags)
 	want := &schema.Parameterization{Name: "sub", Version: "0.1.0", Value: []byte("x")}
 	require.Equal(t, []schema.Descriptor{
 		{Name: "a", Version: "1.0.0", DownloadURL: "https://x.test"},
 		{Name: "b", Parameterization: want},
 		{Name: "b", Parameterization: want, Extension: true},
-	}, got)
+	}, w.Packages)
 
-	w := open(t, map[string]string{
+	w = open(t, map[string]string{
 		"Pulumi.yaml": "name: p\nruntime: yaml\nmain: prog\n", "prog/Main.yaml": "{}",
 		"prog/here.yaml":  "packageDeclarationVersion: 1\nname: here\n",
 		"sdks/there.yaml": "packageDeclarationVersion: 1\nname: there\n",

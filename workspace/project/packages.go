@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"io/fs"
@@ -13,23 +14,14 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/schema"
 	"gopkg.in/yaml.v3"
 )
 
 // PackageFile is a package declaration file (L1.H, F3.18).
 type PackageFile struct {
-	Path             string // absolute
-	Name             string // of the plugin
-	Version          string
-	DownloadURL      string
-	Parameterization *PackageParameter // replaces what the plugin is; nil when absent
-	Extension        *PackageParameter // adds to what the plugin is; nil when absent
-}
-
-// PackageParameter makes a package out of a plugin that can be several.
-type PackageParameter struct {
-	Name, Version string
-	Value         []byte
+	Path string // absolute
+	schema.Descriptor
 }
 
 // skippedDirs are never searched for package declarations (L1.44).
@@ -173,9 +165,10 @@ func ParsePackageFile(src *diag.Source) (file PackageFile, found bool, diags dia
 			"name the plugin that provides the package: `name: …`")
 	}
 	d.version("version", r.node("version"), file.Version)
-	file.Parameterization = d.packageParameter("parameterization", r.node("parameterization"))
-	file.Extension = d.packageParameter("extension", r.node("extension"))
-	if file.Parameterization != nil && file.Extension != nil {
+	whole := d.parameters("parameterization", r.node("parameterization"))
+	added := d.parameters("extension", r.node("extension"))
+	file.Parameterization, file.Extension = cmp.Or(added, whole), added != nil // L1.41
+	if whole != nil && added != nil {
 		d.add(diag.WrongKind, r.key("extension"), "a package declaration has both parameterization and extension",
 			"keep one of them")
 	}
@@ -194,7 +187,8 @@ func (d *document) version(field string, n *yaml.Node, text string) {
 // plainVersion returns a version without the leading v that it may be written with (L4.22).
 func plainVersion(text string) string { return strings.TrimPrefix(text, "v") }
 
-func (d *document) packageParameter(field string, n *yaml.Node) *PackageParameter {
+// parameters reads what makes a package out of a plugin that can be several; nil if it is absent.
+func (d *document) parameters(field string, n *yaml.Node) *schema.Parameterization {
 	if isNull(n) {
 		return nil
 	}
@@ -210,5 +204,5 @@ func (d *document) packageParameter(field string, n *yaml.Node) *PackageParamete
 	if err != nil {
 		d.add(diag.WrongKind, d.at(fields.node("value")), field+".value must be base64", "")
 	}
-	return &PackageParameter{Name: name, Version: plainVersion(version), Value: bytes}
+	return &schema.Parameterization{Name: name, Version: plainVersion(version), Value: bytes}
 }

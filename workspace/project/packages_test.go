@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // L1.40–L1.44
@@ -25,9 +26,9 @@ func TestPackageFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, diags)
 	require.Equal(t, []PackageFile{
-		{Path: filepath.Join(dir, "sdks", "x", "x-1.0.0.yaml"), Name: "tf", Parameterization: &PackageParameter{"x", "1.0.0",
-			[]byte(`{"r":1}`)}},
-		{Path: filepath.Join(dir, "a.yaml"), Name: "plain", Version: "1.2.3"},
+		{filepath.Join(dir, "sdks", "x", "x-1.0.0.yaml"), schema.Descriptor{Name: "tf",
+			Parameterization: &schema.Parameterization{Name: "x", Version: "1.0.0", Value: []byte(`{"r":1}`)}}},
+		{filepath.Join(dir, "a.yaml"), schema.Descriptor{Name: "plain", Version: "1.2.3"}},
 	}, files)
 }
 
@@ -76,11 +77,8 @@ func TestVersionsWithALeadingV(t *testing.T) {
 		require.True(t, found)
 		require.Empty(t, diags)
 		require.Equal(t, "0.6.0", file.Version)
-		of := file.Parameterization
-		if kind == "extension" {
-			of = file.Extension
-		}
-		require.Equal(t, "1.0.0", of.Version, kind)
+		require.Equal(t, "1.0.0", file.Parameterization.Version, kind)
+		require.Equal(t, kind == "extension", file.Extension)
 	}
 }
 
