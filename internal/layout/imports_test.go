@@ -82,7 +82,8 @@ var mayImport = map[string][]string{
 	"runtime/secrets/keyservice": {"runtime/secrets"},
 	// Services that keep secrets themselves, likewise.
 	"runtime/secrets/service": {"runtime/secrets", "internal/serviceapi"},
-	"workspace/project":       {"internal/git", "internal/jsontext", "runtime/secrets", "internal/value", "internal/diag"},
+	"workspace/project": {"internal/git", "internal/jsontext", "internal/yamltree", "runtime/secrets", "schema",
+		"internal/value", "internal/diag"},
 	// langhost implements providers too: components written in YAML are served as one.
 	"langhost": {
 		"langhost/policy", "langhost/pcl", "workspace", "workspace/crd", "workspace/sources", "workspace/compiler", "internal/environ",
@@ -99,11 +100,12 @@ var mayImport = map[string][]string{
 	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
 	"workspace": {"internal/git", "parser", "parser/ast", "check", "schema", "workspace/crd", "workspace/project", "internal/confine", "internal/diag"},
 	// From definitions of Kubernetes' kinds to schemas. It knows neither programs nor clusters.
-	"workspace/crd": {"internal/parallel", "schema", "internal/diag"},
+	"workspace/crd": {"internal/parallel", "internal/yamltree", "schema", "internal/diag"},
 	// Jobs on many machines. It knows neither projects nor engines.
 	"runtime/queue": {"internal/git"},
 	// The projects below a folder: which there are, and in which order. It starts nothing.
-	"workspace/projects": {"internal/parallel", "workspace", "workspace/project", "parser/ast", "check", "internal/diag"},
+	"workspace/projects": {"internal/confine", "internal/parallel", "workspace", "workspace/project", "parser/ast", "check",
+		"internal/value", "internal/diag"},
 	// Environments: the evaluator of Pulumi ESC, and nothing else of a machine than files of a project.
 	"workspace/environments": {"parser", "internal/value", "internal/diag", "internal/printable", "internal/serviceapi"},
 	"workspace/compiler":     {"internal/supervise", "workspace", "internal/environ", "internal/diag"},
@@ -160,6 +162,8 @@ var mayImport = map[string][]string{
 	"internal/printable": {},
 	// The one reader of JSON.
 	"internal/jsontext": {},
+	// Trees of the YAML library.
+	"internal/yamltree": {},
 	// Runs git.
 	"internal/git": {},
 }
@@ -177,7 +181,8 @@ var guests = []struct {
 	rooms   []string
 }{
 	// cmd/internal/convert reads and writes YAML of other tools, with its tags and comments.
-	{"gopkg.in/yaml.v3", []string{"parser", "workspace/crd", "workspace/project", "cmd/internal/convert", "tools/bench/floor"}},
+	{"gopkg.in/yaml.v3", []string{"parser", "internal/yamltree", "workspace/crd", "workspace/project", "cmd/internal/convert",
+		"tools/bench/floor"}},
 	{"github.com/zclconf/go-cty/", []string{"builtins"}},
 	// PCL, which langhost/pcl translates, is written in HCL's syntax.
 	{"github.com/hashicorp/hcl/", []string{"internal/diag", "parser", "langhost/pcl", "workspace/environments"}},

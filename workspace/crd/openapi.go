@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 )
 
 // Package is the package of all kinds.
@@ -35,20 +37,19 @@ func (c *converter) kind(group, version, kind, deprecation string, schema *yaml.
 	inputs := spec{"apiVersion": apiVersionOf, "kind": kindOf, "metadata": meta}
 	outputs := spec{"apiVersion": apiVersionOf, "kind": kindOf, "metadata": meta}
 	needed := []string{"apiVersion", "kind"}
-	properties := member(schema, "properties")
-	for _, e := range pairs(properties) {
-		if inputs[e.key] != nil {
+	properties := yamltree.Member(schema, "properties")
+	for key, node := range yamltree.Entries(properties) {
+		if inputs[key.Value] != nil {
 			continue
 		}
-		property, err := c.property(e.value, token+"."+e.key, 0)
+		property, err := c.property(node, token+"."+key.Value, 0)
 		if err != nil {
 			return err
 		}
-		outputs[e.key] = property
-		if e.key == "status" { // the cluster writes it
-			continue
+		outputs[key.Value] = property
+		if key.Value != "status" { // the cluster writes it
+			inputs[key.Value] = property
 		}
-		inputs[e.key] = property
 	}
 	if properties == nil || truth(schema, "x-kubernetes-preserve-unknown-fields") {
 		for _, name := range []string{"spec", "status"} {
@@ -66,7 +67,7 @@ func (c *converter) kind(group, version, kind, deprecation string, schema *yaml.
 		}
 	}
 	resource := spec{"inputProperties": inputs, "requiredInputs": needed, "properties": outputs,
-		"required": append(slices.Clone(needed), "metadata"), "description": textAt(schema, "description")}
+		"required": append(slices.Clone(needed), "metadata"), "description": yamltree.Text(schema, "description")}
 	if deprecation != "" {
 		resource["deprecationMessage"] = deprecation
 	}
@@ -81,8 +82,8 @@ func (c *converter) property(n *yaml.Node, token string, depth int) (spec, error
 	if err != nil {
 		return nil, err
 	}
-	description := textAt(n, "description")
-	if fallback := member(n, "default"); fallback != nil && fallback.Kind == yaml.ScalarNode {
+	description := yamltree.Text(n, "description")
+	if fallback := yamltree.Member(n, "default"); fallback != nil && fallback.Kind == yaml.ScalarNode {
 		description = strings.TrimSpace(description + "\n\nDefault: `" + fallback.Value + "`")
 	}
 	if description != "" {
@@ -97,7 +98,7 @@ func (c *converter) typeOf(n *yaml.Node, token string, depth int) (spec, error) 
 	if c.nodes++; c.nodes > maxNodes || depth > 64 {
 		return nil, fmt.Errorf("the schema of %s is too large or too deep", strings.TrimPrefix(token, Package+":"))
 	}
-	kind := textAt(n, "type")
+	kind := yamltree.Text(n, "type")
 	switch {
 	case truth(n, "x-kubernetes-int-or-string"), kind == "" && integerOrString(n):
 		return spec{"oneOf": []spec{{"type": "integer"}, {"type": "string"}}}, nil
@@ -110,7 +111,7 @@ func (c *converter) typeOf(n *yaml.Node, token string, depth int) (spec, error) 
 	case kind == "boolean":
 		return spec{"type": kind}, nil
 	case kind == "array":
-		items, err := c.typeOf(member(n, "items"), token, depth+1)
+		items, err := c.typeOf(yamltree.Member(n, "items"), token, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -119,10 +120,11 @@ func (c *converter) typeOf(n *yaml.Node, token string, depth int) (spec, error) 
 		return anyType(), nil
 	}
 	open := truth(n, "x-kubernetes-preserve-unknown-fields")
-	if properties := pairs(member(n, "properties")); len(properties) > 0 {
-		return c.object(n, properties, open, token, depth)
+	if properties := yamltree.Member(n, "properties"); properties != nil && properties.Kind == yaml.MappingNode &&
+		len(properties.Content) > 0 {
+		return c.object(n, open, token, depth)
 	}
-	if additional := member(n, "additionalProperties"); additional != nil && additional.Kind == yaml.MappingNode {
+	if additional := yamltree.Member(n, "additionalProperties"); additional != nil && additional.Kind == yaml.MappingNode {
 		items, err := c.typeOf(additional, token, depth+1)
 		if err != nil {
 			return nil, err
@@ -136,14 +138,14 @@ func (c *converter) typeOf(n *yaml.Node, token string, depth int) (spec, error) 
 }
 
 // object adds a type with named members.
-func (c *converter) object(n *yaml.Node, properties []pair, open bool, token string, depth int) (spec, error) {
+func (c *converter) object(n *yaml.Node, open bool, token string, depth int) (spec, error) {
 	members := spec{}
-	for _, e := range properties {
-		property, err := c.property(e.value, token+"."+e.key, depth+1)
+	for key, node := range yamltree.Entries(yamltree.Member(n, "properties")) {
+		property, err := c.property(node, token+"."+key.Value, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		members[e.key] = property
+		members[key.Value] = property
 	}
 	object := spec{"type": "object", "properties": members}
 	if needed := required(n); len(needed) > 0 {
@@ -159,7 +161,8 @@ func (c *converter) object(n *yaml.Node, properties []pair, open bool, token str
 // required returns the members that a program has to write: the cluster fills in those that have a default.
 func required(n *yaml.Node) (names []string) {
 	for _, item := range items(n, "required") {
-		if property := member(member(n, "properties"), item.Value); property != nil && member(property, "default") == nil {
+		property := yamltree.Member(n, "properties", item.Value)
+		if property != nil && yamltree.Member(property, "default") == nil {
 			names = append(names, item.Value)
 		}
 	}
@@ -181,7 +184,7 @@ func enum(n *yaml.Node) (values []spec) {
 func integerOrString(n *yaml.Node) bool {
 	var kinds []string
 	for _, item := range items(n, "anyOf") {
-		kinds = append(kinds, textAt(item, "type"))
+		kinds = append(kinds, yamltree.Text(item, "type"))
 	}
 	slices.Sort(kinds)
 	return slices.Equal(kinds, []string{"integer", "string"})
@@ -204,60 +207,12 @@ func metadata() spec {
 	}}
 }
 
-// pair is an entry of a map, with aliases followed.
-type pair struct {
-	key   string
-	at    *yaml.Node // the key
-	value *yaml.Node
-}
-
-func pairs(n *yaml.Node) []pair {
-	if n = follow(n); n == nil || n.Kind != yaml.MappingNode {
-		return nil
-	}
-	list := make([]pair, 0, len(n.Content)/2)
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		list = append(list, pair{n.Content[i].Value, n.Content[i], follow(n.Content[i+1])})
-	}
-	return list
-}
-
-func follow(n *yaml.Node) *yaml.Node {
-	if n != nil && n.Kind == yaml.AliasNode {
-		return n.Alias
-	}
-	return n
-}
-
-// member returns the value of a key; nil if there is none.
-func member(n *yaml.Node, path ...string) *yaml.Node {
-	n = follow(n)
-	for _, key := range path {
-		var found *yaml.Node
-		for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == key {
-				found = follow(n.Content[i+1])
-			}
-		}
-		n = found
-	}
-	return n
-}
-
 // items returns the items of the list at a key.
 func items(n *yaml.Node, key string) []*yaml.Node {
-	if list := member(n, key); list != nil {
+	if list := yamltree.Member(n, key); list != nil {
 		return list.Content
 	}
 	return nil
 }
 
-// textAt returns the text of a scalar; empty if there is none.
-func textAt(n *yaml.Node, path ...string) string {
-	if n = member(n, path...); n == nil || n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {
-		return ""
-	}
-	return n.Value
-}
-
-func truth(n *yaml.Node, key string) bool { return textAt(n, key) == "true" }
+func truth(n *yaml.Node, key string) bool { return yamltree.Text(n, key) == "true" }

@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 )
 
 const definitionKind = "CustomResourceDefinition"
@@ -34,7 +33,7 @@ func convert(src *diag.Source) (schema []byte, fault *diag.Diagnostic) {
 			break
 		}
 		if len(doc.Content) > 0 {
-			r.object(follow(doc.Content[0]), 0)
+			r.object(yamltree.Resolve(doc.Content[0]), 0)
 		}
 	}
 	if r.fault != nil {
@@ -56,36 +55,33 @@ type reader struct {
 
 // object reads an object: a definition, or a list that may have some.
 func (r *reader) object(n *yaml.Node, depth int) {
-	kind := textAt(n, "kind")
-	if items := member(n, "items"); items != nil && strings.HasSuffix(kind, "List") && depth < 4 {
+	kind := yamltree.Text(n, "kind")
+	if items := yamltree.Member(n, "items"); items != nil && strings.HasSuffix(kind, "List") && depth < 4 {
 		for _, item := range items.Content {
 			if r.fault == nil {
-				r.object(follow(item), depth+1)
+				r.object(yamltree.Resolve(item), depth+1)
 			}
 		}
 		return
 	}
-	if kind == definitionKind && strings.HasPrefix(textAt(n, "apiVersion"), "apiextensions.k8s.io/") {
+	if kind == definitionKind && strings.HasPrefix(yamltree.Text(n, "apiVersion"), "apiextensions.k8s.io/") {
 		r.definition(n)
 	}
 }
 
 func (r *reader) definition(n *yaml.Node) {
 	const form = "a definition has spec.group, spec.names.kind and spec.versions, each with a name and a schema"
-	s := member(n, "spec")
-	group, kind := textAt(s, "group"), textAt(s, "names", "kind")
-	for _, field := range []struct {
-		path []string
-		text string
-	}{{[]string{"spec", "group"}, group}, {[]string{"spec", "names", "kind"}, kind}} {
-		if field.text == "" {
-			r.add(nearest(n, field.path), "the definition has no "+strings.Join(field.path, "."), form)
+	s := yamltree.Member(n, "spec")
+	group, kind := yamltree.Text(s, "group"), yamltree.Text(s, "names", "kind")
+	for _, path := range [][]string{{"spec", "group"}, {"spec", "names", "kind"}} {
+		if yamltree.Text(n, path...) == "" {
+			r.add(nearest(n, path), "the definition has no "+strings.Join(path, "."), form)
 			return
 		}
 	}
-	versions := member(s, "versions")
-	if versions == nil && textAt(s, "version") != "" { // apiextensions.k8s.io/v1beta1
-		r.version(group, kind, textAt(s, "version"), s, s)
+	versions := yamltree.Member(s, "versions")
+	if versions == nil && yamltree.Text(s, "version") != "" { // apiextensions.k8s.io/v1beta1
+		r.version(group, kind, yamltree.Text(s, "version"), s, s)
 		return
 	}
 	if versions == nil || versions.Kind != yaml.SequenceNode || len(versions.Content) == 0 {
@@ -93,13 +89,13 @@ func (r *reader) definition(n *yaml.Node) {
 		return
 	}
 	for _, v := range versions.Content {
-		v = follow(v)
-		name := textAt(v, "name")
+		v = yamltree.Resolve(v)
+		name := yamltree.Text(v, "name")
 		if name == "" {
 			r.add(v, "a version of "+kind+" has no name", form)
 			return
 		}
-		if textAt(v, "served") != "false" {
+		if yamltree.Text(v, "served") != "false" {
 			r.version(group, kind, name, v, s)
 		}
 		if r.fault != nil {
@@ -110,10 +106,10 @@ func (r *reader) definition(n *yaml.Node) {
 
 // version reads a version of a kind. In apiextensions.k8s.io/v1beta1 one schema may be for all of them.
 func (r *reader) version(group, kind, version string, v, s *yaml.Node) {
-	schema := member(v, "schema", "openAPIV3Schema")
+	schema := yamltree.Member(v, "schema", "openAPIV3Schema")
 	for _, owner := range []*yaml.Node{v, s} {
 		if schema == nil {
-			schema = member(owner, "validation", "openAPIV3Schema")
+			schema = yamltree.Member(owner, "validation", "openAPIV3Schema")
 		}
 	}
 	if schema != nil && schema.Kind != yaml.MappingNode {
@@ -122,7 +118,7 @@ func (r *reader) version(group, kind, version string, v, s *yaml.Node) {
 	}
 	deprecation := ""
 	if truth(v, "deprecated") {
-		if deprecation = textAt(v, "deprecationWarning"); deprecation == "" {
+		if deprecation = yamltree.Text(v, "deprecationWarning"); deprecation == "" {
 			deprecation = fmt.Sprintf("%s/%s %s is deprecated", group, version, kind)
 		}
 	}
@@ -136,9 +132,9 @@ func nearest(n *yaml.Node, path []string) *yaml.Node {
 	found := n
 	for _, key := range path {
 		var next *yaml.Node
-		for _, e := range pairs(n) {
-			if e.key == key {
-				found, next = e.at, e.value
+		for k, v := range yamltree.Entries(n) {
+			if k.Value == key {
+				found, next = k, v
 			}
 		}
 		n = next
@@ -158,21 +154,11 @@ func (r *reader) add(n *yaml.Node, summary, detail string) {
 		Summary: summary, Detail: detail}
 }
 
-// syntaxLine finds the line in an error text of the YAML library.
-var syntaxLine = lazyregexp.New(`^yaml: (?:unmarshal errors:\s*)?(?:line (\d+): )?`)
-
 func (r *reader) syntax(err error) {
-	message := err.Error()
-	node := &yaml.Node{Line: 1, Column: 1}
-	if m := syntaxLine().FindStringSubmatch(message); m != nil {
-		if n, err := strconv.Atoi(m[1]); err == nil {
-			node.Line = min(max(n, 1), r.src.Lines())
-		}
-		message = message[len(m[0]):]
-	}
+	line, message := yamltree.SyntaxError(err)
 	detail := ""
 	if bytes.Contains(r.src.Text(), []byte("{{")) {
 		detail = "this is a template: render it first, as with `helm template`"
 	}
-	r.add(node, "the file is no YAML: "+message, detail)
+	r.add(&yaml.Node{Line: min(line, r.src.Lines()), Column: 1}, "the file is no YAML: "+message, detail)
 }

@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 )
 
 // Secure is a ciphertext inside of a configuration value.
@@ -49,7 +50,7 @@ func (d *decoder) decode(n *yaml.Node, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, errTooDeep
 	}
-	n = follow(n)
+	n = yamltree.Resolve(n)
 	switch n.Kind {
 	case yaml.MappingNode:
 		return d.decodeMap(n, depth)
@@ -90,7 +91,7 @@ func (d *decoder) decodeMap(n *yaml.Node, depth int) (any, error) {
 
 // keyText returns a map key as text; numbers, booleans and null become their text.
 func keyText(n *yaml.Node) (string, error) {
-	n = follow(n)
+	n = yamltree.Resolve(n)
 	if n.Kind != yaml.ScalarNode {
 		return "", errBadMapKeys
 	}

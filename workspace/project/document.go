@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 	"gopkg.in/yaml.v3"
 )
 
@@ -48,7 +47,7 @@ func keyAt(n *yaml.Node, key string) int {
 // valueOf returns the value of a key of a mapping, aliases followed; nil if there is none.
 func valueOf(n *yaml.Node, key string) *yaml.Node {
 	if i := keyAt(n, key); i >= 0 {
-		return follow(n.Content[i+1])
+		return yamltree.Resolve(n.Content[i+1])
 	}
 	return nil
 }
@@ -56,13 +55,10 @@ func valueOf(n *yaml.Node, key string) *yaml.Node {
 // StripBOM returns text without a byte order mark at its start (F3.1).
 func StripBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
 
-// syntaxLine finds the line in an error text of the YAML library.
-var syntaxLine = lazyregexp.New(`^yaml: (?:unmarshal errors:\s*)?(?:line (\d+): )?`)
-
 // parse reads a text into a tree and returns its root; nil for an empty text or one that is no YAML, which is reported.
 func (d *document) parse(text []byte) *yaml.Node {
 	if doc := d.parseDocument(text); doc != nil {
-		return follow(doc.Content[0])
+		return yamltree.Resolve(doc.Content[0])
 	}
 	return nil
 }
@@ -71,14 +67,7 @@ func (d *document) parse(text []byte) *yaml.Node {
 func (d *document) parseDocument(text []byte) *yaml.Node {
 	doc := &yaml.Node{}
 	if err := yaml.Unmarshal(text, doc); err != nil {
-		line := 1
-		message := err.Error()
-		if m := syntaxLine().FindStringSubmatch(message); m != nil {
-			if n, err := strconv.Atoi(m[1]); err == nil {
-				line = n
-			}
-			message = message[len(m[0]):]
-		}
+		line, message := yamltree.SyntaxError(err)
 		d.add(diag.Syntax, d.line(line), "this is not valid YAML: "+message, "")
 		return nil
 	}
@@ -86,14 +75,6 @@ func (d *document) parseDocument(text []byte) *yaml.Node {
 		return nil
 	}
 	return doc
-}
-
-// follow returns the node that an alias stands for.
-func follow(n *yaml.Node) *yaml.Node {
-	for n != nil && n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	return n
 }
 
 func (d *document) add(code diag.Code, rng diag.Range, summary, detail string) {
@@ -154,7 +135,7 @@ func quotedEnd(b []byte) int {
 
 // kindName returns the kind of a node in the words of messages, such as "a list".
 func kindName(n *yaml.Node) string {
-	n = follow(n)
+	n = yamltree.Resolve(n)
 	switch {
 	case n == nil:
 		return "nothing"
@@ -194,18 +175,6 @@ func (d *document) text(field string, n *yaml.Node) *Literal {
 	return &Literal{n.Value, d.at(n)}
 }
 
-// flag is a field's boolean; null counts as absent.
-func (d *document) flag(field string, n *yaml.Node) bool {
-	if isNull(n) {
-		return false
-	}
-	var b bool
-	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" || n.Decode(&b) != nil {
-		d.wrongKind(field, "true or false", n)
-	}
-	return b
-}
-
 func (d *document) wrongKind(field, want string, n *yaml.Node) {
 	detail := ""
 	if n.Kind == yaml.ScalarNode && want == "a string" {
@@ -227,7 +196,7 @@ func (d *document) entries(field string, n *yaml.Node) []entry {
 	list := make([]entry, 0, len(n.Content)/2)
 	seen := make(map[string]diag.Range, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		k := follow(n.Content[i])
+		k := yamltree.Resolve(n.Content[i])
 		if k.Kind != yaml.ScalarNode {
 			d.add(diag.KeyNotString, d.at(k), "keys of a map must be strings, found "+kindName(k), "")
 			continue
@@ -241,7 +210,7 @@ func (d *document) entries(field string, n *yaml.Node) []entry {
 			continue
 		}
 		seen[key.Text] = key.Range
-		list = append(list, entry{key, n.Content[i], follow(n.Content[i+1])})
+		list = append(list, entry{key, n.Content[i], yamltree.Resolve(n.Content[i+1])})
 	}
 	return list
 }
@@ -258,7 +227,7 @@ func (d *document) items(field string, n *yaml.Node) iter.Seq2[string, *yaml.Nod
 			return
 		}
 		for i, item := range n.Content {
-			if !yield(fmt.Sprintf("%s[%d]", field, i), follow(item)) {
+			if !yield(fmt.Sprintf("%s[%d]", field, i), yamltree.Resolve(item)) {
 				return
 			}
 		}
@@ -322,9 +291,24 @@ func (r record) text(name string) string {
 	return ""
 }
 
-func (r record) flag(name string) bool { return r.document.flag(r.prefix+name, r.node(name)) }
+// flag returns the boolean of a field; false if it is absent.
+func (r record) flag(name string) (b bool) {
+	n := r.node(name)
+	if !isNull(n) && (n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" || n.Decode(&b) != nil) {
+		r.wrongKind(r.prefix+name, "true or false", n)
+	}
+	return b
+}
 
-func (r record) texts(name string) []string { return r.document.texts(r.prefix+name, r.node(name)) }
+// texts returns the items of a field that is a list of strings.
+func (r record) texts(name string) (list []string) {
+	for place, item := range r.items(r.prefix+name, r.node(name)) {
+		if l := r.document.text(place, item); l != nil {
+			list = append(list, l.Text)
+		}
+	}
+	return list
+}
 
 // unknownKey reports an unknown key, with a fix if it certainly is a misspelling of a missing one.
 func (d *document) unknownKey(field string, key Literal, severity diag.Severity, known []string, r record) {

@@ -16,6 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 	"gopkg.in/yaml.v3"
 )
 
@@ -186,32 +187,19 @@ func (s *Settings) Text() ([]byte, error) {
 		return nil, nil
 	}
 	s.root.Style &^= yaml.FlowStyle
-	text, err := encode(s.doc)
+	text, err := yamltree.Encode(s.doc)
 	if err == nil && s.readsSame(text) {
 		return text, nil
 	}
 	// The YAML library misplaces some comments, which changes the meaning of the text; then comments are dropped.
 	dropComments(s.doc, map[*yaml.Node]bool{})
-	if text, err = encode(s.doc); err != nil {
+	if text, err = yamltree.Encode(s.doc); err != nil {
 		return nil, fmt.Errorf("write stack settings: %w", err)
 	}
 	if !s.readsSame(text) {
 		return nil, errors.New("write stack settings: the file has parts that cannot be written back; edit it by hand")
 	}
 	return text, nil
-}
-
-func encode(doc *yaml.Node) ([]byte, error) {
-	var b bytes.Buffer
-	enc := yaml.NewEncoder(&b)
-	enc.SetIndent(2)
-	if err := enc.Encode(doc); err != nil {
-		return nil, err
-	}
-	if err := enc.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
 }
 
 // readsSame reports whether text has the same settings as s.
@@ -242,7 +230,7 @@ func (s *Settings) setText(name, text string) {
 	case text == "":
 		s.setEntry(name, nil)
 	case old == nil || old.Value != text:
-		s.setEntry(name, keepComments(stringNode(text), old))
+		s.setEntry(name, keepComments(scalarNode(text), old))
 	}
 }
 
@@ -261,7 +249,7 @@ func (s *Settings) setEntry(name string, v *yaml.Node) {
 		if i = keyAt(s.root, "config"); i < 0 {
 			i = len(s.root.Content)
 		}
-		s.root.Content = slices.Insert(s.root.Content, i, stringNode(name), v)
+		s.root.Content = slices.Insert(s.root.Content, i, scalarNode(name), v)
 	}
 }
 
@@ -278,7 +266,7 @@ func (s *Settings) rewriteConfig() {
 	config.Style &^= yaml.FlowStyle
 	config.Content = config.Content[:0:0]
 	for _, e := range s.entries {
-		name := stringNode(e.Key.String())
+		name := scalarNode(e.Key.String())
 		if e.name != nil {
 			name = keepComments(name, e.name)
 		}
@@ -289,7 +277,7 @@ func (s *Settings) rewriteConfig() {
 // rewrite returns the tree of v, with unchanged parts taken from old.
 func rewrite(old *yaml.Node, v any) *yaml.Node {
 	prior := old
-	old = follow(old)
+	old = yamltree.Resolve(old)
 	switch x := v.(type) {
 	case Secure:
 		if old != nil && old.Kind == yaml.MappingNode {
@@ -298,8 +286,8 @@ func rewrite(old *yaml.Node, v any) *yaml.Node {
 				return old
 			}
 		}
-		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{stringNode("secure"),
-			stringNode(string(x))}}
+		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{scalarNode("secure"),
+			scalarNode(string(x))}}
 		return keepComments(n, prior)
 	case map[string]any:
 		return keepComments(rewriteMap(old, x), prior)
@@ -343,21 +331,18 @@ func rewriteMap(old *yaml.Node, m map[string]any) *yaml.Node {
 				continue
 			}
 			done[key] = true
-			n.Content = append(n.Content, keepComments(stringNode(key), old.Content[i]), rewriteItem(old.Content[i+1], item))
+			n.Content = append(n.Content, keepComments(scalarNode(key), old.Content[i]), rewriteItem(old.Content[i+1], item))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if !done[key] {
-			n.Content = append(n.Content, stringNode(key), rewriteItem(nil, m[key]))
+			n.Content = append(n.Content, scalarNode(key), rewriteItem(nil, m[key]))
 		}
 	}
 	return n
 }
 
-// stringNode returns a string, quoted if necessary.
-func stringNode(text string) *yaml.Node { return scalarNode(text) }
-
-// scalarNode returns the YAML node of a scalar.
+// scalarNode returns the YAML node of a scalar; a text is quoted if necessary.
 func scalarNode(v any) *yaml.Node {
 	if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		v = int64(f)
@@ -465,7 +450,7 @@ func (s *Settings) imports() *yaml.Node {
 
 // importName returns the name in an entry: the entry itself, or the one key of a map with options.
 func importName(item *yaml.Node) string {
-	item = follow(item)
+	item = yamltree.Resolve(item)
 	if item.Kind == yaml.MappingNode && len(item.Content) > 0 {
 		return item.Content[0].Value
 	}
@@ -481,12 +466,12 @@ func (s *Settings) AddImport(name string) bool {
 	if list.Kind == 0 {
 		list = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 		if s.environment != nil && s.environment.Kind == yaml.MappingNode {
-			s.environment.Content = append([]*yaml.Node{stringNode("imports"), list}, s.environment.Content...)
+			s.environment.Content = append([]*yaml.Node{scalarNode("imports"), list}, s.environment.Content...)
 		} else {
 			s.setEnvironment(list)
 		}
 	}
-	list.Content = append(list.Content, stringNode(name))
+	list.Content = append(list.Content, scalarNode(name))
 	return true
 }
 

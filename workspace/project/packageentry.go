@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 )
 
 // SetPackage returns the text of a project file with an entry in `packages` set, otherwise unchanged. A nil pkg removes
@@ -45,7 +46,7 @@ func (p *Project) SetPackage(name string, pkg *Package) (text []byte, found bool
 	}
 	var section []byte
 	if len(list.Content) > 0 {
-		section, err = encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
+		section, err = yamltree.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
 			{Kind: yaml.ScalarNode, Value: "packages"}, list}})
 		if err != nil {
 			return nil, false, fmt.Errorf("write the packages: %w", err)

@@ -325,20 +325,16 @@ func (p *Project) readOptions(d *document, n *yaml.Node) {
 	fields := d.fields("options", n, "refresh", "drift", "stateful", "settlePending")
 	p.readDrift(d, fields.node("drift"))
 	p.Stateful = fields.texts("stateful")
-	if settle := fields.literal("settlePending"); settle != nil {
-		if p.ReadsPending = settle.Text == "read"; !p.ReadsPending {
-			d.add(diag.WrongKind, settle.Range, fmt.Sprintf("options.settlePending must be read, found %q", settle.Text),
-				"leave the option out to be asked what became of interrupted creations")
+	chosen := func(option, only, advice string) bool {
+		l := fields.literal(option)
+		if l != nil && l.Text != only {
+			d.add(diag.WrongKind, l.Range, fmt.Sprintf("options.%s must be %s, found %q", option, only, l.Text), advice)
 		}
+		return l != nil && l.Text == only
 	}
-	refresh := fields.literal("refresh")
-	if refresh == nil {
-		return
-	}
-	if p.RefreshAlways = refresh.Text == "always"; !p.RefreshAlways {
-		d.add(diag.WrongKind, refresh.Range, fmt.Sprintf("options.refresh must be always, found %q", refresh.Text),
-			"leave the option out to refresh only when asked to")
-	}
+	p.ReadsPending = chosen("settlePending", "read",
+		"leave the option out to be asked what became of interrupted creations")
+	p.RefreshAlways = chosen("refresh", "always", "leave the option out to refresh only when asked to")
 }
 
 func readTemplate(d *document, n *yaml.Node) {
@@ -397,17 +393,6 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 		}
 		p.Packages = append(p.Packages, pkg)
 	}
-}
-
-// texts returns the items of a list of strings.
-func (d *document) texts(field string, n *yaml.Node) []string {
-	var list []string
-	for place, item := range d.items(field, n) {
-		if l := d.text(place, item); l != nil {
-			list = append(list, l.Text)
-		}
-	}
-	return list
 }
 
 // SplitVersion cuts source@version at its last @, since a path or a URL may contain others.

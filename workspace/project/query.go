@@ -9,6 +9,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 	"gopkg.in/yaml.v3"
 )
 
@@ -51,7 +52,7 @@ func ParseQuery(src *diag.Source) (*Query, diag.Diagnostics) {
 		d.wrongKind("resources", "a list", list)
 	default:
 		for n, item := range list.Content {
-			q.Resources = append(q.Resources, d.queriedType(fmt.Sprintf("resources[%d]", n), follow(item)))
+			q.Resources = append(q.Resources, d.queriedType(fmt.Sprintf("resources[%d]", n), yamltree.Resolve(item)))
 		}
 	}
 	return q, d.diags

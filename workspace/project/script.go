@@ -2,6 +2,7 @@ package project
 
 import (
 	"fmt"
+	"maps"
 	"os"
 
 	"gopkg.in/yaml.v3"
@@ -57,12 +58,9 @@ func SetRuntimeOption(path, name, text string) error {
 	if err := yaml.Unmarshal(StripBOM(old), &file); err != nil {
 		return fmt.Errorf("%s cannot be read: %w", path, err)
 	}
-	options := map[string]any{name: text}
-	for key, v := range p.Options {
-		if key != name {
-			options[key] = v
-		}
-	}
+	options := map[string]any{}
+	maps.Copy(options, p.Options)
+	options[name] = text
 	file["runtime"] = map[string]any{"name": p.Language, "options": options}
 	out, err := yaml.Marshal(file)
 	if err != nil {

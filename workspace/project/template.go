@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 	"gopkg.in/yaml.v3"
 )
 
@@ -131,10 +132,10 @@ func isNote(line string) bool {
 
 // header returns the lines with a project's name and description.
 func header(name, description string) (string, error) {
-	root := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{stringNode("name"), stringNode(name)}}
+	root := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalarNode("name"), scalarNode(name)}}
 	if description != "" {
-		root.Content = append(root.Content, stringNode("description"), stringNode(description))
+		root.Content = append(root.Content, scalarNode("description"), scalarNode(description))
 	}
-	text, err := encode(&yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{root}})
+	text, err := yamltree.Encode(&yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{root}})
 	return string(text), err
 }

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -82,11 +84,12 @@ func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 		return nil, fault(src, 1, advice, "the file is empty")
 	}
 	root := docs[0]
-	if version := textOf(root, "AWSTemplateFormatVersion"); version != "" && version != "2010-09-09" {
-		return nil, fault(src, member(root, "AWSTemplateFormatVersion").Line, "the one version that there is, is 2010-09-09",
+	if version := yamltree.Text(root, "AWSTemplateFormatVersion"); version != "" && version != "2010-09-09" {
+		line := yamltree.Member(root, "AWSTemplateFormatVersion").Line
+		return nil, fault(src, line, "the one version that there is, is 2010-09-09",
 			"the template has the version %s, which is not known here", version)
 	}
-	if resources := member(root, "Resources"); resources == nil || len(resources.Content) == 0 {
+	if resources := yamltree.Member(root, "Resources"); resources == nil || len(resources.Content) == 0 {
 		return nil, fault(src, root.Line, advice, "this is not a template of CloudFormation: it has no Resources")
 	}
 	c := &cloudFormation{Program: newProgram(n.options.Name), nesting: n, src: src,
@@ -134,7 +137,7 @@ func longForms(node *yaml.Node) *yaml.Node {
 }
 
 func (c *cloudFormation) template(root *yaml.Node) {
-	c.about = textOf(root, "Description")
+	c.about = yamltree.Text(root, "Description")
 	if root.HeadComment != "" {
 		c.notes = append(c.notes, strings.Split(strings.ReplaceAll(root.HeadComment, "# ", ""), "\n")...)
 	} else if len(root.Content) > 0 && root.Content[0].HeadComment != "" {
@@ -162,20 +165,20 @@ func (c *cloudFormation) template(root *yaml.Node) {
 	for _, p := range pseudo {
 		c.names[p.variable] = true
 	}
-	resources := member(root, "Resources")
-	each(member(root, "Parameters"), func(key, _ *yaml.Node) { c.params[key.Value] = c.unique(camel(key.Value)) })
+	resources := yamltree.Member(root, "Resources")
+	each(yamltree.Member(root, "Parameters"), func(key, _ *yaml.Node) { c.params[key.Value] = c.unique(camel(key.Value)) })
 	each(resources, c.declare)
-	each(member(root, "Mappings"), func(key, value *yaml.Node) {
+	each(yamltree.Member(root, "Mappings"), func(key, value *yaml.Node) {
 		c.maps[key.Value] = c.unique(camel(key.Value))
 		put(c.sections["variables"], c.maps[key.Value], data(value, false)).HeadComment = key.HeadComment
 	})
-	each(member(root, "Conditions"), func(key, _ *yaml.Node) { c.conds[key.Value] = c.unique(camel(key.Value)) })
-	each(member(root, "Parameters"), c.parameter)
-	each(member(root, "Conditions"), func(key, value *yaml.Node) {
+	each(yamltree.Member(root, "Conditions"), func(key, _ *yaml.Node) { c.conds[key.Value] = c.unique(camel(key.Value)) })
+	each(yamltree.Member(root, "Parameters"), c.parameter)
+	each(yamltree.Member(root, "Conditions"), func(key, value *yaml.Node) {
 		put(c.sections["variables"], c.conds[key.Value], text("${"+c.expr(value)+"}")).HeadComment = key.HeadComment
 	})
 	each(resources, func(key, _ *yaml.Node) { c.resource(key, c.res[key.Value]) })
-	each(member(root, "Outputs"), c.output)
+	each(yamltree.Member(root, "Outputs"), c.output)
 	c.cycles()
 }
 
@@ -188,8 +191,8 @@ func (c *cloudFormation) section(key, value *yaml.Node, reason string) {
 
 // declare names a resource and finds its type.
 func (c *cloudFormation) declare(key, value *yaml.Node) {
-	r := &templateResource{logical: key.Value, node: value, kind: textOf(value, "Type"), line: key.Line,
-		uses: map[string]int{}, conditional: member(value, "Condition") != nil}
+	r := &templateResource{logical: key.Value, node: value, kind: yamltree.Text(value, "Type"), line: key.Line,
+		uses: map[string]int{}, conditional: yamltree.Member(value, "Condition") != nil}
 	r.item = &Item{Name: key.Value, Kind: r.kind, File: c.src.Name(), Line: key.Line}
 	c.res[key.Value] = r
 	c.Items = append(c.Items, r.item)
@@ -294,13 +297,13 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 				c.leaveOut(r.name, "DeletionPolicy", "the policy is not known", value)
 			}
 		case "UpdateReplacePolicy":
-			if value.Value != "Delete" && value.Value != textOf(r.node, "DeletionPolicy") {
+			if value.Value != "Delete" && value.Value != yamltree.Text(r.node, "DeletionPolicy") {
 				c.leaveOut(r.name, "UpdateReplacePolicy", "there is no option for replacements alone", value)
 			}
 		case "CreationPolicy", "UpdatePolicy":
 			c.leaveOut(r.name, field.Value, "CloudFormation itself waits for signals and rolls updates out", value)
 		case "Metadata":
-			if member(value, "AWS::CloudFormation::Init") != nil {
+			if yamltree.Member(value, "AWS::CloudFormation::Init") != nil {
 				c.leaveOut(r.name, field.Value, "cfn-init on the machine reads it from CloudFormation: do in UserData what it "+
 					"asks for", value)
 			} else {
@@ -311,7 +314,7 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 		}
 	})
 	properties := mapping()
-	given := member(r.node, "Properties")
+	given := yamltree.Member(r.node, "Properties")
 	var inputs *schema.Object
 	if r.decl != nil {
 		inputs = r.decl.Inputs
@@ -330,7 +333,7 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 		}
 	}
 	for _, p := range inputs.Properties() {
-		if p.Required && p.Const == nil && p.Default == nil && member(properties, p.Name) == nil {
+		if p.Required && p.Const == nil && p.Default == nil && yamltree.Member(properties, p.Name) == nil {
 			put(properties, p.Name, text("${"+c.need(r.logical+"."+p.Name, "any", p.Name+" of "+r.logical)+"}"))
 			r.item.remark("it needs %s, which the template does not give: the program takes it from its configuration", p.Name)
 		}
@@ -355,18 +358,23 @@ func (c *cloudFormation) need(what, kind, about string) string {
 	return name
 }
 
-var numberLimits = []struct{ field, operator, text string }{
-	{"MinValue", "<", "at least "}, {"MaxValue", ">", "at most "},
+// limits are the constraints of a parameter's length and value, by the type that they apply to: the condition under
+// which a value violates one, and what it must do instead.
+var limits = []struct{ field, typed, violated, rule string }{
+	{"MinLength", "string", "length(%s) < %s", "have at least %s characters"},
+	{"MaxLength", "string", "length(%s) > %s", "have at most %s characters"},
+	{"MinValue", "number", "%s < %s", "be at least %s"},
+	{"MaxValue", "number", "%s > %s", "be at most %s"},
 }
 
 // parameter declares a configuration value, and messages that check the constraints of the parameter.
 func (c *cloudFormation) parameter(key, value *yaml.Node) {
-	name, kind := c.params[key.Value], textOf(value, "Type")
+	name, kind := c.params[key.Value], yamltree.Text(value, "Type")
 	item := &Item{Name: key.Value, Kind: "parameter " + kind, As: name, File: c.src.Name(), Line: key.Line}
 	c.Items = append(c.Items, item)
 	out := mapping()
 	put(c.sections["config"], name, out).HeadComment = key.HeadComment
-	given := member(value, "Default")
+	given := yamltree.Member(value, "Default")
 	typed := "string"
 	reference := name
 	switch {
@@ -389,7 +397,7 @@ func (c *cloudFormation) parameter(key, value *yaml.Node) {
 	if given != nil {
 		put(out, "default", parameterDefault(typed, given))
 	}
-	secret := strings.EqualFold(textOf(value, "NoEcho"), "true")
+	secret := strings.EqualFold(yamltree.Text(value, "NoEcho"), "true")
 	if secret {
 		put(out, "secret", boolean(true))
 	}
@@ -403,7 +411,7 @@ func (c *cloudFormation) parameter(key, value *yaml.Node) {
 		remove(out, "default")
 		item.remark("its default %s is for CloudFormation: set its value with `yamlhost config set %s`", given.Value, name)
 	}
-	if about := textOf(value, "Description"); about != "" {
+	if about := yamltree.Text(value, "Description"); about != "" {
 		put(out, "description", text(about))
 	}
 	c.refs[key.Value] = reference
@@ -437,7 +445,7 @@ func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, 
 			item.remark("a component does not check that it must %s", problem)
 			return
 		}
-		if own := textOf(value, "ConstraintDescription"); own != "" {
+		if own := yamltree.Text(value, "ConstraintDescription"); own != "" {
 			problem += " (" + own + ")"
 		}
 		message := mappingOf("level", text("error"))
@@ -446,7 +454,7 @@ func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, 
 		messages := c.sections["messages"]
 		messages.Content = append(messages.Content, message)
 	}
-	if allowed := member(value, "AllowedValues"); allowed != nil && allowed.Kind == yaml.SequenceNode {
+	if allowed := yamltree.Member(value, "AllowedValues"); allowed != nil && allowed.Kind == yaml.SequenceNode {
 		var items, shown []string
 		for _, v := range allowed.Content {
 			shown = append(shown, v.Value)
@@ -461,7 +469,7 @@ func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, 
 		}
 		ask(condition, "be one of "+strings.Join(shown, ", "))
 	}
-	if pattern := textOf(value, "AllowedPattern"); pattern != "" && typed == "string" {
+	if pattern := yamltree.Text(value, "AllowedPattern"); pattern != "" && typed == "string" {
 		whole := "^(?:" + pattern + ")$"
 		if _, err := regexp.Compile(whole); err != nil {
 			item.remark("AllowedPattern %s is not checked: it is not in the syntax of RE2", pattern)
@@ -469,17 +477,10 @@ func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, 
 			ask("!can(regex("+quoted(whole)+", "+name+"))", "match "+pattern)
 		}
 	}
-	if typed == "string" {
-		if n := textOf(value, "MinLength"); n != "" && n != "0" {
-			ask("length("+name+") < "+n, "have at least "+n+" characters")
-		}
-		if n := textOf(value, "MaxLength"); n != "" {
-			ask("length("+name+") > "+n, "have at most "+n+" characters")
-		}
-	}
-	for _, limit := range numberLimits {
-		if n := textOf(value, limit.field); n != "" && typed == "number" {
-			ask(name+" "+limit.operator+" "+n, "be "+limit.text+n)
+	for _, limit := range limits {
+		n := yamltree.Text(value, limit.field)
+		if typed == limit.typed && n != "" && !(limit.field == "MinLength" && n == "0") {
+			ask(fmt.Sprintf(limit.violated, name, n), fmt.Sprintf(limit.rule, n))
 		}
 	}
 }
@@ -487,7 +488,7 @@ func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, 
 func (c *cloudFormation) output(key, value *yaml.Node) {
 	item := &Item{Name: key.Value, Kind: "output", As: key.Value, File: c.src.Name(), Line: key.Line}
 	c.Items = append(c.Items, item)
-	given, reason := member(value, "Value"), "it has no Value"
+	given, reason := yamltree.Member(value, "Value"), "it has no Value"
 	if given == nil {
 		item.As = ""
 		if strings.HasPrefix(key.Value, "Fn::") {
@@ -498,17 +499,17 @@ func (c *cloudFormation) output(key, value *yaml.Node) {
 	}
 	out := c.value(given, nil, "outputs")
 	var notes []string
-	if about := textOf(value, "Description"); about != "" {
+	if about := yamltree.Text(value, "Description"); about != "" {
 		notes = append(notes, about)
 	}
-	if export := member(member(value, "Export"), "Name"); export != nil {
+	if export := yamltree.Member(value, "Export", "Name"); export != nil {
 		notes = append(notes, "exported by CloudFormation as "+c.expr(export))
 		if !c.exports {
 			item.remark("CloudFormation exports it: once this is a program, others read its outputs by stack references")
 		}
 		c.exports = true
 	}
-	if name := c.conds[textOf(value, "Condition")]; name != "" {
+	if name := c.conds[yamltree.Text(value, "Condition")]; name != "" {
 		out = mappingOf("fn::if", list(text("${"+name+"}"), out, null()))
 	}
 	put(c.sections["outputs"], key.Value, out).HeadComment = strings.TrimLeft(key.HeadComment+"\n"+comment(notes), "\n")

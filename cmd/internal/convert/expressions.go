@@ -9,6 +9,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/yamltree"
+
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -146,7 +148,7 @@ func (c *cloudFormation) attribute(name, attribute string, line int) string {
 		return c.absent(name, attribute)
 	}
 	if output, is := strings.CutPrefix(attribute, "Outputs."); r.nested != nil {
-		if !is || member(r.nested.sections["outputs"], output) == nil {
+		if !is || yamltree.Member(r.nested.sections["outputs"], output) == nil {
 			return c.absent(name, attribute)
 		}
 		return c.accessOf(r, line) + "." + output

@@ -10,6 +10,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -72,22 +73,22 @@ var definitionName = lazyregexp.New(`^[a-z0-9][a-z0-9.-]*$`)
 // define records the kinds that a definition of custom resources declares, and keeps it as a file of the project if
 // Options.Definitions is set.
 func (k *kubernetes) define(doc *yaml.Node) {
-	name := textOf(doc, "metadata", "name")
-	if textOf(doc, "kind") != "CustomResourceDefinition" || textOf(doc, "apiVersion") != "apiextensions.k8s.io/v1" ||
-		!definitionName().MatchString(name) {
+	name := yamltree.Text(doc, "metadata", "name")
+	if yamltree.Text(doc, "kind") != "CustomResourceDefinition" ||
+		yamltree.Text(doc, "apiVersion") != "apiextensions.k8s.io/v1" || !definitionName().MatchString(name) {
 		return
 	}
-	versions := member(member(doc, "spec"), "versions")
+	versions := yamltree.Member(doc, "spec", "versions")
 	if versions == nil {
 		return
 	}
 	for _, version := range versions.Content {
-		if member(member(version, "schema"), "openAPIV3Schema") == nil {
+		if yamltree.Member(version, "schema", "openAPIV3Schema") == nil {
 			continue
 		}
-		k.defined["kubernetes:"+textOf(doc, "spec", "group")+"/"+textOf(version, "name")+":"+
-			textOf(doc, "spec", "names", "kind")] = name
-		if content, err := encode(doc); err == nil && k.options.Definitions {
+		k.defined["kubernetes:"+yamltree.Text(doc, "spec", "group")+"/"+yamltree.Text(version, "name")+":"+
+			yamltree.Text(doc, "spec", "names", "kind")] = name
+		if content, err := yamltree.Encode(doc); err == nil && k.options.Definitions {
 			k.Files["crds/"+name+".yaml"] = content
 		}
 	}
@@ -99,13 +100,13 @@ func (k *kubernetes) awaitDefinition(obj *object) {
 	if definition == nil || !k.use(obj, definition) {
 		return
 	}
-	put(member(k.sections["resources"], obj.resource), "options",
+	put(yamltree.Member(k.sections["resources"], obj.resource), "options",
 		mappingOf("dependsOn", list(text("${"+definition.resource+"}"))))
 }
 
 // objects returns the objects of a document, which may be a list of them.
 func objects(doc *yaml.Node) []*yaml.Node {
-	kind, items := textOf(doc, "kind"), member(doc, "items")
+	kind, items := yamltree.Text(doc, "kind"), yamltree.Member(doc, "items")
 	switch {
 	case doc.Kind == yaml.SequenceNode:
 		items = doc
@@ -114,8 +115,8 @@ func objects(doc *yaml.Node) []*yaml.Node {
 	}
 	var all []*yaml.Node
 	for _, item := range items.Content {
-		if member(item, "kind") == nil && kind != "List" && kind != "" { // items of a DeploymentList may omit it
-			item.Content = slices.Concat([]*yaml.Node{text("apiVersion"), text(textOf(doc, "apiVersion")), text("kind"),
+		if yamltree.Member(item, "kind") == nil && kind != "List" && kind != "" { // items of a DeploymentList may omit it
+			item.Content = slices.Concat([]*yaml.Node{text("apiVersion"), text(yamltree.Text(doc, "apiVersion")), text("kind"),
 				text(strings.TrimSuffix(kind, "List"))}, item.Content)
 		}
 		all = append(all, objects(item)...)
@@ -128,8 +129,8 @@ func (k *kubernetes) document(src *diag.Source, doc *yaml.Node) diag.Diagnostics
 	if doc.Kind == yaml.ScalarNode && doc.ShortTag() == "!!null" {
 		return nil
 	}
-	kind, version := textOf(doc, "kind"), textOf(doc, "apiVersion")
-	item := &Item{Name: textOf(doc, "metadata", "name"), Kind: strings.TrimPrefix(version+"/"+kind, "/"),
+	kind, version := yamltree.Text(doc, "kind"), yamltree.Text(doc, "apiVersion")
+	item := &Item{Name: yamltree.Text(doc, "metadata", "name"), Kind: strings.TrimPrefix(version+"/"+kind, "/"),
 		File: src.Name(), Line: doc.Line}
 	k.Items = append(k.Items, item)
 	if kind == "" && bytes.Contains(src.Text(), []byte("{{")) {
@@ -158,10 +159,10 @@ func (p *Program) drop(item *Item, doc *yaml.Node, reason string) {
 }
 
 func (k *kubernetes) object(doc *yaml.Node, item *Item, version, kind string) {
-	obj := &object{node: doc, item: item, kind: kind, name: item.Name, namespace: textOf(doc, "metadata", "namespace"),
-		uses: map[*object]bool{}}
+	obj := &object{node: doc, item: item, kind: kind, name: item.Name,
+		namespace: yamltree.Text(doc, "metadata", "namespace"), uses: map[*object]bool{}}
 	if obj.name == "" {
-		item.Name = textOf(doc, "metadata", "generateName")
+		item.Name = yamltree.Text(doc, "metadata", "generateName")
 	}
 	base := camel(item.Name, kind)
 	if k.names[base] && obj.namespace != "" {
@@ -241,8 +242,8 @@ func (o Options) schemaOf(name string) *schema.Package {
 
 // asObject passes an object to the API server unchanged, without a type.
 func (p *Program) asObject(name string, properties *yaml.Node, reason string) {
-	resource := member(p.sections["resources"], name)
-	options := member(resource, "options")
+	resource := yamltree.Member(p.sections["resources"], name)
+	options := yamltree.Member(resource, "options")
 	resource.Content = nil
 	put(resource, "type", text("kubernetes:yaml/v2:ConfigGroup"))
 	put(resource, "properties", mappingOf("objs", list(properties)))
@@ -272,7 +273,7 @@ func builtinGroup(version string) bool {
 // secret moves the values of a Secret to secret configuration.
 func (k *kubernetes) secret(obj *object, properties *yaml.Node) {
 	for _, field := range []string{"data", "stringData"} {
-		each(member(properties, field), func(key, value *yaml.Node) {
+		each(yamltree.Member(properties, field), func(key, value *yaml.Node) {
 			name := k.unique(camel(obj.name, key.Value))
 			k.addConfig(name, "string", "")
 			k.seal(name)
@@ -310,7 +311,7 @@ func (k *kubernetes) link(obj *object) {
 				walk(item, above)
 			}
 		}
-		namespace := textOf(node, "namespace") // the namespace of the name, if node gives one
+		namespace := yamltree.Text(node, "namespace") // the namespace of the name, if node gives one
 		if namespace == "" {
 			namespace = obj.namespace
 		}
@@ -320,7 +321,7 @@ func (k *kubernetes) link(obj *object) {
 				kind = nameFields[key.Value]
 			}
 			if key.Value == "name" && slices.Contains([]string{"scaleTargetRef", "roleRef", "subjects"}, above) {
-				kind = textOf(node, "kind")
+				kind = yamltree.Text(node, "kind")
 			}
 			if kind != "" && value.Kind == yaml.ScalarNode && value.Value != "" {
 				k.refer(obj, value, kind, namespace)
@@ -414,7 +415,7 @@ func (k *kubernetes) selectors() {
 		}
 	}
 	for _, obj := range k.objects {
-		selector := member(member(obj.out, "spec"), "selector")
+		selector := yamltree.Member(obj.out, "spec", "selector")
 		if obj.kind != "Service" || selector == nil || len(selector.Content) < 2 {
 			continue
 		}
@@ -422,7 +423,7 @@ func (k *kubernetes) selectors() {
 		for _, target := range candidates {
 			fits := true
 			each(selector, func(key, value *yaml.Node) {
-				fits = fits && textOf(target.labels(), key.Value) == value.Value
+				fits = fits && yamltree.Text(target.labels(), key.Value) == value.Value
 			})
 			if !fits || !k.use(obj, target) {
 				continue
@@ -454,9 +455,5 @@ func (o *object) labels() *yaml.Node {
 	if path == nil {
 		return nil
 	}
-	node := o.node
-	for _, key := range path {
-		node = member(node, key)
-	}
-	return node
+	return yamltree.Member(o.node, path...)
 }

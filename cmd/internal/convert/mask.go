@@ -6,6 +6,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 )
 
 // hidden replaces texts of the source that may be secret.
@@ -39,8 +40,10 @@ func mask(node *yaml.Node, below, object bool) *yaml.Node {
 			out.Content = append(out.Content, mask(item, below, false))
 		}
 	case yaml.MappingNode:
-		named := secretName().MatchString(textOf(node, "name")) || secretName().MatchString(textOf(node, "Name")) ||
-			secretName().MatchString(textOf(node, "Key")) || strings.EqualFold(textOf(node, "NoEcho"), "true")
+		named := strings.EqualFold(yamltree.Text(node, "NoEcho"), "true")
+		for _, field := range []string{"name", "Name", "Key"} {
+			named = named || secretName().MatchString(yamltree.Text(node, field))
+		}
 		function, _ := intrinsic(node)
 		each(node, func(key, value *yaml.Node) {
 			inner := below && (function == "" || function == "Fn::Sub" || function == "Fn::Join" ||
@@ -63,7 +66,7 @@ func maskedComment(comment string) string {
 
 // shown formats a part of the source for a comment, without secrets; "" if it cannot be encoded.
 func shown(node *yaml.Node) string {
-	content, err := encode(mask(node, false, textOf(node, "kind") == "Secret"))
+	content, err := yamltree.Encode(mask(node, false, yamltree.Text(node, "kind") == "Secret"))
 	if err != nil {
 		return ""
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 )
 
 // nesting holds the state that a template shares with its nested templates. Each nested template becomes one
@@ -21,7 +23,7 @@ type nesting struct {
 // nest converts the template of a nested stack. It returns nil if the template is not a local file or has errors.
 func (c *cloudFormation) nest(r *templateResource) *cloudFormation {
 	n := c.nesting
-	url := member(member(r.node, "Properties"), "TemplateURL")
+	url := yamltree.Member(r.node, "Properties", "TemplateURL")
 	if url == nil || url.Kind != yaml.ScalarNode || strings.Contains(url.Value, "://") || n.options.Template == nil {
 		return nil
 	}
@@ -59,7 +61,7 @@ func (c *cloudFormation) nest(r *templateResource) *cloudFormation {
 func (c *cloudFormation) arguments(r *templateResource) *yaml.Node {
 	properties := mapping()
 	inputs := r.nested.sections["config"]
-	each(member(r.node, "Properties"), func(key, value *yaml.Node) {
+	each(yamltree.Member(r.node, "Properties"), func(key, value *yaml.Node) {
 		switch key.Value {
 		case "TemplateURL":
 		case "Parameters":
@@ -69,7 +71,7 @@ func (c *cloudFormation) arguments(r *templateResource) *yaml.Node {
 					c.leaveOut(r.name, "parameter "+key.Value, "the nested template does not declare it", value)
 					return
 				}
-				put(properties, input, c.argument(value, textOf(inputs, input, "type"))).HeadComment = key.HeadComment
+				put(properties, input, c.argument(value, yamltree.Text(inputs, input, "type"))).HeadComment = key.HeadComment
 			})
 		default:
 			c.leaveOut(r.name, key.Value, "a component has nothing like it", value)
@@ -79,11 +81,11 @@ func (c *cloudFormation) arguments(r *templateResource) *yaml.Node {
 		put(properties, name, text("${"+c.ref("AWS::StackName", 0)+"}-"+r.logical))
 	}
 	each(inputs, func(key, declaration *yaml.Node) {
-		if member(declaration, "default") != nil || member(properties, key.Value) != nil {
+		if yamltree.Member(declaration, "default") != nil || yamltree.Member(properties, key.Value) != nil {
 			return
 		}
-		need := c.need(r.logical+"."+key.Value, textOf(declaration, "type"), textOf(declaration, "description"))
-		if member(declaration, "secret") != nil {
+		need := c.need(r.logical+"."+key.Value, yamltree.Text(declaration, "type"), yamltree.Text(declaration, "description"))
+		if yamltree.Member(declaration, "secret") != nil {
 			c.seal(need)
 		}
 		put(properties, key.Value, text("${"+need+"}"))

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -116,7 +116,7 @@ func (p *Program) addConfig(name, kind, about string) {
 
 // seal marks a configuration value as secret.
 func (p *Program) seal(name string) {
-	if declared := member(p.sections["config"], name); member(declared, "secret") == nil {
+	if declared := yamltree.Member(p.sections["config"], name); yamltree.Member(declared, "secret") == nil {
 		put(declared, "secret", boolean(true))
 	}
 }
@@ -138,9 +138,9 @@ func (p *Program) Text() ([]byte, error) {
 	}
 	p.putSections(top, config)
 	top.Content[0].HeadComment = comment(p.notes)
-	out, err := encode(top)
+	out, err := yamltree.Encode(top)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("write the program: %w", err)
 	}
 	formatted, diags := parser.Format(diag.NewSource("Pulumi.yaml", out))
 	if diags.HasErrors() {
@@ -200,7 +200,7 @@ func comment(texts []string) string {
 func (p *Program) Secrets() []string {
 	var names []string
 	each(p.sections["config"], func(key, value *yaml.Node) {
-		if secret := member(value, "secret"); secret != nil && member(value, "default") == nil {
+		if secret := yamltree.Member(value, "secret"); secret != nil && yamltree.Member(value, "default") == nil {
 			names = append(names, key.Value)
 		}
 	})
@@ -238,12 +238,12 @@ func (p *Program) Repair(found diag.Diagnostic) bool {
 	if len(path) < 4 || path[2] != "properties" {
 		return false
 	}
-	node := member(p.sections["resources"], name)
+	node := yamltree.Member(p.sections["resources"], name)
 	parent := node
 	var last *yaml.Node
 	steps := 2
 	for _, step := range path[2:] {
-		next := member(node, step)
+		next := yamltree.Member(node, step)
 		if next == nil || strings.HasPrefix(step, "fn::") {
 			break
 		}
@@ -311,28 +311,6 @@ func put(m *yaml.Node, key string, value *yaml.Node) *yaml.Node {
 	return k
 }
 
-func member(m *yaml.Node, key string) *yaml.Node {
-	if m == nil || m.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(m.Content); i += 2 {
-		if m.Content[i].Value == key {
-			return m.Content[i+1]
-		}
-	}
-	return nil
-}
-
-func textOf(m *yaml.Node, path ...string) string {
-	for _, key := range path {
-		m = member(m, key)
-	}
-	if m == nil || m.Kind != yaml.ScalarNode || m.Tag == "!!null" {
-		return ""
-	}
-	return m.Value
-}
-
 func remove(m *yaml.Node, key string) {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		if m.Content[i].Value == key {
@@ -343,22 +321,9 @@ func remove(m *yaml.Node, key string) {
 }
 
 func each(m *yaml.Node, fn func(key, value *yaml.Node)) {
-	if m == nil || m.Kind != yaml.MappingNode {
-		return
+	for key, value := range yamltree.Entries(m) {
+		fn(key, value)
 	}
-	for i := 0; i+1 < len(m.Content); i += 2 {
-		fn(m.Content[i], m.Content[i+1])
-	}
-}
-
-func encode(node *yaml.Node) ([]byte, error) {
-	var b bytes.Buffer
-	e := yaml.NewEncoder(&b)
-	e.SetIndent(2)
-	if err := e.Encode(node); err != nil {
-		return nil, fmt.Errorf("write the program: %w", err)
-	}
-	return b.Bytes(), e.Close()
 }
 
 // escaped returns a text with interpolations escaped, so that a program reads it literally.

@@ -11,10 +11,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 )
-
-var errorLine = lazyregexp.New(`^yaml: line (\d+): `)
 
 // maxNodes limits the nodes of a document after its aliases are expanded.
 const maxNodes = 2_000_000
@@ -42,13 +40,9 @@ func documents(src *diag.Source) ([]*yaml.Node, diag.Diagnostics) {
 			}
 		}
 		if err != nil {
-			line, text := 1, err.Error()
-			if m := errorLine().FindStringSubmatch(text); m != nil {
-				line, _ = strconv.Atoi(m[1])
-				text = strings.TrimPrefix(text, m[0])
-			}
-			return nil, fault(src, line, "is the file whole, and is it not a template of another tool?", "the text is not "+
-				"YAML or JSON: %s", strings.TrimPrefix(text, "yaml: "))
+			line, message := yamltree.SyntaxError(err)
+			return nil, fault(src, line, "is the file whole, and is it not a template of another tool?",
+				"the text is not YAML or JSON: %s", message)
 		}
 	}
 }
@@ -94,7 +88,7 @@ func plain(node *yaml.Node, left *int, depth int) (*yaml.Node, error) {
 			}
 			for _, source := range sources {
 				each(source, func(k, v *yaml.Node) {
-					if _, has := seen[k.Value]; !has && member(node, k.Value) == nil {
+					if _, has := seen[k.Value]; !has && yamltree.Member(node, k.Value) == nil {
 						seen[k.Value] = len(out.Content)
 						out.Content = append(out.Content, k, v)
 					}

@@ -8,6 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 )
 
 // escapes replaces the characters that need escapes between quotes.
@@ -60,8 +61,8 @@ func (c *cloudFormation) pieces(arg *yaml.Node) ([]piece, bool) {
 			pieces = append(pieces, piece{text: "${" + name[1:] + "}"})
 		case name == "":
 			pieces = append(pieces, piece{text: "${}"})
-		case member(own, name) != nil:
-			pieces = append(pieces, piece{expr: c.expr(member(own, name))})
+		case yamltree.Member(own, name) != nil:
+			pieces = append(pieces, piece{expr: c.expr(yamltree.Member(own, name))})
 		case dotted:
 			pieces = append(pieces, piece{expr: c.attribute(resource, attribute, arg.Line)})
 		default:
@@ -194,26 +195,22 @@ func literalText(value string) string {
 		case depth == 0 && strings.HasPrefix(rest, "$$${"): // a dollar sign before a reference
 			b.WriteString(`${"$"}`)
 			i++
-			continue
 		case strings.HasPrefix(rest, "$${"):
 			b.WriteString("$${")
 			i += 2
-			continue
 		case depth == 0 && strings.HasPrefix(rest, "%{"):
 			b.WriteString("%%{")
 			i++
-			continue
 		case strings.HasPrefix(rest, "${"):
 			depth++
 			b.WriteString("${")
 			i++
-			continue
 		case depth > 0:
 			depth += map[byte]int{'{': 1, '}': -1}[value[i]]
 			b.WriteByte(value[i])
-			continue
+		default:
+			b.WriteString(escapes().Replace(value[i : i+1]))
 		}
-		b.WriteString(escapes().Replace(value[i : i+1]))
 	}
 	return `"` + b.String() + `"`
 }

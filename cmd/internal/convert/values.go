@@ -1,10 +1,13 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/internal/yamltree"
 
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -24,12 +27,8 @@ func (c *cloudFormation) value(node *yaml.Node, t schema.Type, path string) *yam
 	if out.Kind == yaml.ScalarNode && strings.Contains(out.Value, "{{resolve:") {
 		out = text(c.resolved(out.Value))
 	}
-	if out.HeadComment == "" {
-		out.HeadComment = node.HeadComment
-	}
-	if out.LineComment == "" {
-		out.LineComment = node.LineComment
-	}
+	out.HeadComment = cmp.Or(out.HeadComment, node.HeadComment)
+	out.LineComment = cmp.Or(out.LineComment, node.LineComment)
 	return out
 }
 
@@ -63,15 +62,14 @@ func (c *cloudFormation) called(node *yaml.Node, name string, arg *yaml.Node, t 
 		if pieces, ok := c.joined(arg); ok {
 			return written(pieces)
 		}
+		fallthrough
+	case "Fn::Split":
 		if arg.Kind == yaml.SequenceNode && len(arg.Content) == 2 {
-			return mappingOf("fn::join", list(c.value(arg.Content[0], nil, path), c.value(arg.Content[1], nil, path)))
+			both := list(c.value(arg.Content[0], nil, path), c.value(arg.Content[1], nil, path))
+			return mappingOf(strings.ToLower(name), both)
 		}
 	case "Fn::Base64":
 		return mappingOf("fn::toBase64", c.value(arg, nil, path))
-	case "Fn::Split":
-		if arg.Kind == yaml.SequenceNode && len(arg.Content) == 2 {
-			return mappingOf("fn::split", list(c.value(arg.Content[0], nil, path), c.value(arg.Content[1], nil, path)))
-		}
 	case "Fn::If":
 		if arg.Kind == yaml.SequenceNode && len(arg.Content) == 3 && c.conds[arg.Content[0].Value] != "" {
 			condition := c.conds[arg.Content[0].Value]
@@ -212,7 +210,7 @@ func (c *cloudFormation) object(node *yaml.Node, o *schema.Object, path string) 
 			}
 			name, t = p.Name, p.Type
 		}
-		if member(out, name) != nil {
+		if yamltree.Member(out, name) != nil {
 			return
 		}
 		put(out, name, c.value(value, t, inner)).HeadComment = key.HeadComment
