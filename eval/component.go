@@ -114,33 +114,19 @@ func (g *registry) withoutItself(v value.Value, u urn.URN) value.Value {
 // givenProviders completes the providers of a component of the program with the provider of the option provider, that
 // of the enclosing custom resource, and the program's default providers (L7.40, L7.45).
 func (s *instance) givenProviders(ctx context.Context, request *monitor.RegisterRequest) *fault {
-	given := func(pkg, ref string) {
-		if request.Providers == nil {
-			request.Providers = make(map[string]string)
-		}
-		if _, set := request.Providers[pkg]; !set {
-			request.Providers[pkg] = ref
-		}
-	}
 	if request.Provider != "" {
-		if ref, err := urn.ParseReference(request.Provider); err == nil {
-			given(ref.URN.Package(), request.Provider)
-		}
+		request.Providers = withProvider(request.Providers, request.Provider)
 		request.Provider = ""
 	}
-	if parent := s.e.resources.get(request.Parent); parent != nil && !parent.component && parent.provider != "" {
-		if ref, err := urn.ParseReference(parent.provider); err == nil {
-			given(ref.URN.Package(), parent.provider)
-		}
+	if parent := s.e.resources.get(request.Parent); parent != nil && !parent.component {
+		request.Providers = withProvider(request.Providers, parent.provider)
 	}
 	for _, n := range s.resource.DefaultProviders {
 		ref, f := s.defaultProvider(ctx, n)
 		if f != nil {
 			return f
 		}
-		if ref != "" {
-			given(urn.PackageOf(n.Resource.Token), ref)
-		}
+		request.Providers = withProvider(request.Providers, ref)
 	}
 	return nil
 }

@@ -357,7 +357,7 @@ func guardArgs(r *monitor.RegisterRequest, u urn.URN, properties value.Value) va
 		{Key: "parent", Value: value.String(string(r.Parent))}}
 	deps := make(map[string]value.Value, len(r.PropertyDependencies))
 	for key, urns := range r.PropertyDependencies {
-		deps[key] = value.Strings(urnTexts(urns))
+		deps[key] = value.Strings(urns)
 	}
 	return value.MapOf(
 		value.Entry{Key: "urn", Value: value.String(string(u))},
@@ -366,7 +366,7 @@ func guardArgs(r *monitor.RegisterRequest, u urn.URN, properties value.Value) va
 		value.Entry{Key: "parent", Value: value.String(string(r.Parent))},
 		value.Entry{Key: "properties", Value: properties},
 		value.Entry{Key: "options", Value: value.MapOf(options...)},
-		value.Entry{Key: "dependencies", Value: value.Strings(urnTexts(r.Dependencies))},
+		value.Entry{Key: "dependencies", Value: value.Strings(r.Dependencies)},
 		value.Entry{Key: "propertyDependencies", Value: value.Map(deps)},
 	)
 }

@@ -239,11 +239,11 @@ func depsBesideReferences(v value.Value) []urn.URN {
 	return sortedURNs(deps)
 }
 
-// withProvider returns the providers of a component that a provider constructs. The component's own provider is also
-// the provider of its children of that package (L4.20).
+// withProvider returns the providers of a component with one more for its children, unless they have one for the same
+// package (L4.20, L7.40). It ignores an empty reference.
 func withProvider(providers map[string]string, own string) map[string]string {
 	ref, err := urn.ParseReference(own)
-	if err != nil { // no provider is given
+	if err != nil {
 		return providers
 	}
 	pkg := ref.URN.Package()

@@ -386,10 +386,10 @@ func optionValues(r monitor.RegisterRequest) value.Value {
 		}
 	}
 	if len(r.Dependencies) > 0 {
-		entries = append(entries, value.Entry{Key: "dependsOn", Value: value.Strings(urnTexts(r.Dependencies))})
+		entries = append(entries, value.Entry{Key: "dependsOn", Value: value.Strings(r.Dependencies)})
 	}
 	if len(r.ReplaceWith) > 0 {
-		entries = append(entries, value.Entry{Key: "replaceWith", Value: value.Strings(urnTexts(r.ReplaceWith))})
+		entries = append(entries, value.Entry{Key: "replaceWith", Value: value.Strings(r.ReplaceWith)})
 	}
 	timeouts := textEntries([2]string{"create", r.CustomTimeouts.Create}, [2]string{"update", r.CustomTimeouts.Update},
 		[2]string{"delete", r.CustomTimeouts.Delete}, [2]string{"read", r.CustomTimeouts.Read})
@@ -408,14 +408,6 @@ func textEntries(pairs ...[2]string) []value.Entry {
 		}
 	}
 	return entries
-}
-
-func urnTexts(urns []urn.URN) []string {
-	texts := make([]string, len(urns))
-	for i, u := range urns {
-		texts[i] = string(u)
-	}
-	return texts
 }
 
 // changedInputs holds the inputs of components after their transforms, with which the bodies of components of the
