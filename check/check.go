@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"slices"
@@ -205,9 +206,8 @@ type body struct {
 
 // origins memoizes which values come from resources (L8.18). mu guards it.
 type origins struct {
-	mu        sync.Mutex
-	variables map[*Node]bool
-	parts     map[ast.Expr]bool // of variables
+	mu    sync.Mutex
+	parts map[ast.Expr]bool // of variables, or all of their values
 }
 
 func (r *run) body(file *ast.File, opts Options) *body {
@@ -215,12 +215,8 @@ func (r *run) body(file *ast.File, opts Options) *body {
 		opts.Project = file.Name.Text()
 	}
 	program := &Program{File: file, Name: opts.Project, records: r.records, schemas: opts.Schemas}
-	batch := opts.batch
-	if batch == 0 {
-		batch = usualBatch
-	}
-	return &body{cyclic: make(map[*Node]bool), batch: batch,
-		origins:      origins{variables: make(map[*Node]bool), parts: make(map[ast.Expr]bool)},
+	return &body{cyclic: make(map[*Node]bool), batch: cmp.Or(opts.batch, usualBatch),
+		origins:      origins{parts: make(map[ast.Expr]bool)},
 		resourceKeys: make(map[urnKey]*Node),
 		resolver: resolver{choices: make(map[choiceKey]*choice),
 			linker: linker{
@@ -230,23 +226,18 @@ func (r *run) body(file *ast.File, opts Options) *body {
 // checkNodes gives every node its type, in the order of dependencies.
 func (c *body) checkNodes() {
 	c.hasLoop = c.hasLoop || len(c.cyclic) > 0 || c.program.Deferring
-	switch {
-	case c.program.Deferring:
-		ahead := ahead{body: c, checked: make(map[*Node]bool), typed: make(map[*Node]bool)}
-		for _, n := range c.program.Nodes {
-			if c.ctx.Err() != nil {
-				return // the caller has cancelled
-			}
-			ahead.inOrder(n)
+	if c.hasLoop {
+		check := c.checkNode
+		if c.program.Deferring {
+			ahead := ahead{body: c, checked: make(map[*Node]bool), typed: make(map[*Node]bool)}
+			check = ahead.inOrder
 		}
-	case c.hasLoop:
 		for _, n := range c.program.Nodes {
-			if c.ctx.Err() != nil {
-				return
+			if c.ctx.Err() == nil { // else the caller has cancelled
+				check(n)
 			}
-			c.checkNode(n)
 		}
-	default:
+	} else {
 		c.checkLevels()
 	}
 	if c.ctx.Err() != nil {

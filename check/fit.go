@@ -117,10 +117,10 @@ func (c *fitter) reportMismatch(e ast.Expr, m *mismatch, want, got schema.Type, 
 		hint = assetHint(target)
 	}
 	if path == "" {
-		c.errorf(code, p.at(e), hint, "%s: %s", p, reason)
+		c.errorf(code, p.at(e.Range()), hint, "%s: %s", p, reason)
 		return
 	}
-	c.errorf(code, p.at(e), sentences(hint, fmt.Sprintf("this is in the value of type %s, where %s is wanted",
+	c.errorf(code, p.at(e.Range()), sentences(hint, fmt.Sprintf("this is in the value of type %s, where %s is wanted",
 		schema.TypeName(got), schema.TypeName(want))), "%s: its member `%s`: %s", p, strings.TrimPrefix(path, "."), reason)
 }
 
@@ -160,7 +160,7 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 	case schema.Primitive:
 		if fitsPrimitive(v, want, p.strict) {
 			if f, number := v.(float64); number && want == schema.Integer && f != math.Trunc(f) { // other hosts send it
-				c.warnf(diag.NotAssignable, p.at(e), "write a whole number", "%s: expected integer, got %s", p,
+				c.warnf(diag.NotAssignable, p.at(e.Range()), "write a whole number", "%s: expected integer, got %s", p,
 					value.FormatNumber(f))
 			}
 			return true
@@ -194,7 +194,7 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 // misfit reports a literal that is not assignable to its place, and returns false.
 func (c *fitter) misfit(code diag.Code, e ast.Expr, hint string, want schema.Type, got string, p *place,
 	fixes ...diag.Fix) bool {
-	c.report(diag.Diagnostic{Code: code, Subject: p.at(e), Detail: hint, Fixes: fixes,
+	c.report(diag.Diagnostic{Code: code, Subject: p.at(e.Range()), Detail: hint, Fixes: fixes,
 		Summary: fmt.Sprintf("%s: expected %s, got %s", p, schema.TypeName(want), got)})
 	return false
 }
@@ -242,7 +242,7 @@ func (c *fitter) fitEnum(e ast.Expr, v any, want *schema.Enum, p *place) bool {
 	for i := range want.Values {
 		if allowed := &want.Values[i]; schema.ScalarText(allowed.Value) == text {
 			if allowed.Deprecation != "" {
-				c.warnf(diag.Deprecated, p.at(e), schema.Plain(allowed.Deprecation), "the value %s is deprecated", shown(text))
+				c.warnf(diag.Deprecated, p.at(e.Range()), schema.Plain(allowed.Deprecation), "the value %s is deprecated", shown(text))
 			}
 			return true
 		}
@@ -257,7 +257,7 @@ func (c *fitter) fitEnum(e ast.Expr, v any, want *schema.Enum, p *place) bool {
 	if hint == "" {
 		hint = didYouMean(near)
 	}
-	d := diag.Diagnostic{Code: diag.NotInEnum, Subject: p.at(e), Detail: hint,
+	d := diag.Diagnostic{Code: diag.NotInEnum, Subject: p.at(e.Range()), Detail: hint,
 		Summary: fmt.Sprintf("%s must be one of %s", p, listed(enumTexts(want)))}
 	if p.use.IsZero() {
 		d.Fixes = rename(e.Range(), text, near)

@@ -198,7 +198,7 @@ func (c *fitter) inTime(v ast.Expr, t schema.Type, p *place) bool {
 	if p.optional || late == nil || !c.comesFromResource(late) {
 		return true
 	}
-	c.errorf(diag.NotKnownInTime, p.at(v), "use configuration, variables or constants here",
+	c.errorf(diag.NotKnownInTime, p.at(v.Range()), "use configuration, variables or constants here",
 		"%s must be known before anything is created", p)
 	return false
 }
@@ -230,7 +230,7 @@ func (c *fitter) fitConst(v ast.Expr, p *schema.Property, pl *place) bool {
 		return true
 	}
 	if want := scalarText(p.Const); text != want {
-		c.errorf(diag.NotInEnum, pl.at(v), "leave it out: its value is fixed", "%s must be %s", pl, shown(want))
+		c.errorf(diag.NotInEnum, pl.at(v.Range()), "leave it out: its value is fixed", "%s must be %s", pl, shown(want))
 		return false
 	}
 	return true
@@ -263,7 +263,7 @@ func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, want *schema.Object,
 		detail = "it has " + listed(names)
 	}
 	p.mean(near...)
-	d := diag.Diagnostic{Code: diag.UnknownProperty, Subject: p.namedAt(key), Detail: detail,
+	d := diag.Diagnostic{Code: diag.UnknownProperty, Subject: p.at(key.Range), Detail: detail,
 		Summary: fmt.Sprintf("%s has no %s `%s`", p.name(), noun, key.Value)}
 	if p.use.IsZero() && !p.present[meant] {
 		d.Fixes = writing(key.Range, key.Value, meant)

@@ -67,7 +67,7 @@ func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, p *place) (decide
 			return false, false
 		}
 		inner := p.inside(key.Value, key.Range())
-		c.errorf(diag.BadDiscriminator, inner.at(entry.Value), didYouMean(diag.Suggest(tag.Value, tags)),
+		c.errorf(diag.BadDiscriminator, inner.at(entry.Value.Range()), didYouMean(diag.Suggest(tag.Value, tags)),
 			"%s must be one of %s", &inner, listed(tags))
 		return true, false
 	}
@@ -123,7 +123,7 @@ func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, p *place) {
 		return
 	}
 	if near := diag.Suggest(text.Value, values); len(near) > 0 {
-		c.warnf(diag.NotInEnum, p.at(e), didYouMean(near), "%s: %s is not one of the known values", p, shown(text.Value))
+		c.warnf(diag.NotInEnum, p.at(e.Range()), didYouMean(near), "%s: %s is not one of the known values", p, shown(text.Value))
 	}
 }
 
@@ -169,12 +169,8 @@ func (c *constants) partFromResource(part ast.Expr) bool {
 
 // namesResource reports whether an expression is a resource, whose members are known only once it exists.
 func (c *constants) namesResource(e ast.Expr) bool {
-	access, ok := e.(*ast.Access)
-	if !ok || len(access.Steps) > 0 {
-		return false
-	}
-	ref := c.program.Ref(access)
-	return ref.Kind == RefNode && c.nodeFromResource(ref.Node, true)
+	ref := c.program.RefTo(e)
+	return ref.Kind == RefNode && ref.Node != nil && c.nodeFromResource(ref.Node, true)
 }
 
 func (c *constants) nodeFromResource(n *Node, member bool) bool {
@@ -182,16 +178,8 @@ func (c *constants) nodeFromResource(n *Node, member bool) bool {
 	case ResourceNode:
 		return member && n.Resource.Token != schema.StackReferenceToken && n.Resource.Decl.Get == nil
 	case VariableNode:
-		if known, asked := c.origins.variables[n]; asked {
-			return known
-		}
-		c.origins.variables[n] = false // a cycle is reported elsewhere
-		found := c.fromResource(n.Variable.Value)
-		if member {
-			found = found || c.namesResource(n.Variable.Value)
-		}
-		c.origins.variables[n] = found
-		return found
+		content := n.Variable.Value
+		return c.partFromResource(content) || member && !c.cyclic[n] && c.namesResource(content)
 	}
 	return false
 }

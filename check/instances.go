@@ -192,11 +192,7 @@ func (c *typer) looksLikeOutput(e *ast.Access, n *Node) {
 
 // eachHint suggests how to name one instance; empty without forEach.
 func (c *fitter) eachHint(e ast.Expr) string {
-	access, ok := e.(*ast.Access)
-	if !ok || len(access.Steps) > 0 {
-		return ""
-	}
-	n := c.program.Ref(access).Node
+	n := c.program.RefTo(e).Node
 	if n == nil || n.Resource == nil || n.Resource.Decl.ForEach == nil {
 		return ""
 	}
@@ -226,10 +222,6 @@ func (p *Program) Instances(e ast.Expr) bool {
 	case *schema.ResourceType:
 		return false
 	}
-	access, ok := e.(*ast.Access)
-	if !ok || len(access.Steps) > 0 {
-		return false
-	}
-	n := p.Ref(access).Node
+	n := p.RefTo(e).Node
 	return n != nil && n.Resource != nil && n.Resource.Decl.ForEach != nil
 }

@@ -1,11 +1,11 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -103,24 +103,11 @@ func (p *place) name() string {
 	return p.String()
 }
 
-// at returns the range for a message about the value.
-func (p *place) at(e ast.Expr) diag.Range {
-	if !p.use.IsZero() {
-		return p.use
-	}
-	return e.Range()
-}
+// at returns the range for a message about the value or the name at a range.
+func (p *place) at(rng diag.Range) diag.Range { return cmp.Or(p.use, rng) }
 
 // keyAt returns the range for a message about the key.
-func (p *place) keyAt(fallback diag.Range) diag.Range {
-	switch {
-	case !p.use.IsZero():
-		return p.use
-	case !p.key.IsZero():
-		return p.key
-	}
-	return fallback
-}
+func (p *place) keyAt(fallback diag.Range) diag.Range { return cmp.Or(p.use, p.key, fallback) }
 
 // mean records members that a reported name may mean.
 func (p *place) mean(names ...string) {
@@ -130,11 +117,4 @@ func (p *place) mean(names ...string) {
 	for _, name := range names {
 		p.meant[name] = true
 	}
-}
-
-func (p *place) namedAt(key ast.Literal) diag.Range {
-	if !p.use.IsZero() {
-		return p.use
-	}
-	return key.Range
 }

@@ -198,6 +198,14 @@ func (p *Program) Ref(a *ast.Access) Ref {
 	return ref
 }
 
+// RefTo returns the meaning of an expression that is a name without steps; a zero Ref for any other expression.
+func (p *Program) RefTo(e ast.Expr) Ref {
+	if access, ok := e.(*ast.Access); ok && len(access.Steps) == 0 {
+		return p.Ref(access)
+	}
+	return Ref{}
+}
+
 // Needed returns the node of this program that an edge leads to.
 func (p *Program) Needed(e Edge) *Node {
 	if p.current != nil {

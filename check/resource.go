@@ -145,15 +145,11 @@ func (c *body) checkURN(n *Node) {
 	}
 	key := urnKey{token: r.Token, name: r.LogicalName}
 	if parent := r.Decl.Options.Parent; parent != nil {
-		access, ok := parent.Value.(*ast.Access)
-		if !ok || len(access.Steps) > 0 {
+		n := c.program.RefTo(parent.Value).Node
+		if n == nil || n.Kind != ResourceNode {
 			return
 		}
-		ref := c.program.Ref(access)
-		if ref.Kind != RefNode || ref.Node.Kind != ResourceNode {
-			return
-		}
-		key.parent = access.Root.Value
+		key.parent = n.Name
 	}
 	first := c.resourceKeys[key]
 	if first == nil {

@@ -12,7 +12,11 @@ import (
 // not wait for it: objects in a namespace, or of a kind, that the program creates (D21). It compares declarations with
 // each other, so its result is never reused.
 func unwrittenOrder(p *Program) (found diag.Diagnostics) {
-	for _, body := range append([]*Program{p}, bodiesOf(p)...) {
+	bodies := []*Program{p}
+	for _, c := range p.Components {
+		bodies = append(bodies, c.Body)
+	}
+	for _, body := range bodies {
 		o := order{Program: body}
 		for _, n := range body.Nodes {
 			o.note(n)
@@ -22,15 +26,6 @@ func unwrittenOrder(p *Program) (found diag.Diagnostics) {
 		}
 	}
 	return found
-}
-
-func bodiesOf(p *Program) (bodies []*Program) {
-	for _, c := range p.Components {
-		if c.Body != nil {
-			bodies = append(bodies, c.Body)
-		}
-	}
-	return bodies
 }
 
 // order collects the objects of a body.
@@ -96,10 +91,8 @@ func (o *order) text(decl *ast.Resource, path ...string) (string, ast.Expr) {
 		e = literalStep(e, &ast.Step{Name: key})
 	}
 	expr := e
-	if access, ok := e.(*ast.Access); ok && len(access.Steps) == 0 {
-		if ref := o.Ref(access); ref.Kind == RefNode && ref.Node.Kind == VariableNode {
-			e = ref.Node.Variable.Value
-		}
+	if n := o.RefTo(e).Node; n != nil && n.Kind == VariableNode {
+		e = n.Variable.Value
 	}
 	if s, ok := e.(*ast.String); ok {
 		return s.Value, expr

@@ -187,11 +187,7 @@ func (f *frame) beside(n *check.Node, key string) (value.Value, bool) {
 
 // besideKey is beside for collection[key], where collection has failed.
 func (s *scope) besideKey(collection ast.Expr, key value.Value) (value.Value, bool) {
-	access, ok := collection.(*ast.Access)
-	if !ok || len(access.Steps) > 0 {
-		return value.Null, false
-	}
-	ref := s.e.program.Ref(access)
+	ref := s.e.program.RefTo(collection)
 	text, isText := key.AsString()
 	if number, isNumber := key.AsNumber(); isNumber {
 		text, isText = value.FormatNumber(number), true

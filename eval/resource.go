@@ -187,16 +187,16 @@ func (s *instance) block(ctx context.Context, properties []ast.Property, object 
 // originalText returns the original text of a configuration value without declared type for a property of type string:
 // an account number keeps its zeros (L2.33).
 func (s *instance) originalText(v value.Value, p ast.Property, object *schema.Object) value.Value {
-	access, ok := p.Value.(*ast.Access)
-	if !ok || len(access.Steps) > 0 || object == nil || v.Is(value.KindString) {
+	if object == nil || v.Is(value.KindString) {
 		return v
 	}
-	property, node := object.Property(p.Name.Value), s.e.program.Ref(access).Node
-	if property == nil || node == nil || node.Config == nil || node.Config.Text == nil ||
-		schema.Required(property.Type) != schema.String {
+	node := s.e.program.RefTo(p.Value).Node
+	if node == nil || node.Config == nil || node.Config.Text == nil ||
+		node.Config.Decl != nil && node.Config.Decl.Type != nil {
 		return v
 	}
-	if node.Config.Decl != nil && node.Config.Decl.Type != nil {
+	property := object.Property(p.Name.Value)
+	if property == nil || schema.Required(property.Type) != schema.String {
 		return v
 	}
 	return value.String(*node.Config.Text).WithMarksOf(v)
