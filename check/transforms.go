@@ -165,6 +165,20 @@ func reach(from *Node, seen map[*Node]bool, byText bool) {
 	}
 }
 
+// VersionNeeds returns the nodes that pulumi.requiredVersion depends on, in the order of evaluation.
+func (p *Program) VersionNeeds() []*Node {
+	if p.File == nil || p.File.RequiredVersion == nil {
+		return nil
+	}
+	needed := make(map[*Node]bool)
+	for _, access := range p.File.Unit.Accesses {
+		if n := p.Ref(access).Node; n != nil {
+			reach(n, needed, false)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(p.Nodes), func(n *Node) bool { return !needed[n] })
+}
+
 // chance reports whether a transform changes a registration or call of a node, also inside of components.
 func (c *linker) chance(t *ast.Transform, n *Node) likelihood {
 	best := never

@@ -15,7 +15,7 @@ import (
 // carry the dependencies of their values, not the component as a whole.
 func (s *instance) construct(ctx context.Context, u urn.URN, inputs value.Value) (value.Value, *fault) {
 	fr := s.body(u, inputs)
-	first := versionNeeds(fr.body)
+	first := fr.body.VersionNeeds()
 	s.e.runAll(ctx, fr, first)
 	if f := s.e.checkVersion(ctx, fr); f != nil {
 		return value.Null, fr.failed(first).and(f)

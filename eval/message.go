@@ -21,26 +21,24 @@ type Message struct {
 
 // messages shows the messages of the program in its order, after all nodes. It leaves out messages that are unknown in
 // a preview or depend on a failure. A message of the level error makes the run fail.
-func (e *evaluator) messages(ctx context.Context, result *Result) diag.Diagnostics {
-	var findings diag.Diagnostics
+func (e *evaluator) messages(ctx context.Context, t *tally) {
 	s := &scope{e: e, frame: e.root}
 	for _, decl := range e.program.File.Messages {
 		m, shown, f := s.message(ctx, decl)
 		if f != nil {
-			result.count(f, &findings)
+			t.add(f)
 			continue
 		}
 		if !shown {
 			continue
 		}
 		if m.Severity == diag.Error {
-			result.Failed++
+			t.Failed++
 		}
 		if e.options.Message != nil {
 			e.options.Message(ctx, m)
 		}
 	}
-	return findings
 }
 
 // message returns the text of a declared message, and whether it is shown.

@@ -58,7 +58,9 @@ func NewPolicies(ctx context.Context, p *check.Program, info monitor.Info, tags 
 		With("tags", value.MapOf(labels...))
 	e.pulumi = ps.pulumi
 	e.runAll(ctx, ps.root, p.Nodes)
-	return ps, ps.root.findings(new(Result), p.Nodes)
+	var t tally
+	t.addNodes(ps.root, p.Nodes)
+	return ps, t.findings
 }
 
 // evaluator makes an evaluator for policies, with a budget of its own.
@@ -324,13 +326,13 @@ func stackGuards(p *check.Program) bool {
 }
 
 // judgeStack evaluates the policies about all resources together, after all nodes.
-func (e *evaluator) judgeStack(ctx context.Context, result *Result) (findings diag.Diagnostics) {
+func (e *evaluator) judgeStack(ctx context.Context, t *tally) {
 	for _, p := range e.program.Policies {
 		if !p.Decl.OfStack() || p.Decl.Enforcement.Text() == "disabled" {
 			continue
 		}
-		if result.Failed > 0 {
-			return nil // some resources are missing
+		if t.Failed > 0 {
+			return // some resources are missing
 		}
 		var matching []value.Value
 		for _, args := range e.registered.list() {
@@ -343,10 +345,9 @@ func (e *evaluator) judgeStack(ctx context.Context, result *Result) (findings di
 		names := map[string]value.Value{"resources": value.List(matching...)}
 		stack := ast.Literal{Value: "the stack", Range: p.Decl.Name.Range}
 		if f := newSubject(ctx, e, names).judge(p.Decl, stack); f != nil {
-			result.count(f, &findings)
+			t.add(f)
 		}
 	}
-	return findings
 }
 
 // guardArgs returns the value `args` of a policy of the program.

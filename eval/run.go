@@ -26,20 +26,16 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 	e := newEvaluator(p, m, o)
 	defer context.AfterFunc(ctx, func() { e.over.Store(true) })()
 	ctx = e.budget.paying(ctx)
-	result := Result{Outputs: value.EmptyMap()}
+	t := tally{Result: Result{Outputs: value.EmptyMap()}}
 	if err := e.start(ctx); err != nil {
-		result.Failed = 1
-		if silent(err) != nil {
-			return result, nil
-		}
-		return result, diag.Diagnostics{{Code: diag.OperationFailed,
-			Summary: fmt.Sprintf("cannot register the stack: %s", err)}}
+		t.must(err, "register the stack")
+		t.Failed = 1
+		return t.Result, t.findings
 	}
-	result.Stack = e.stack
-
+	t.Stack = e.stack
 	e.root = newFrame(p, e.stack)
-	var findings diag.Diagnostics
-	first := versionNeeds(p)
+
+	first := p.VersionNeeds()
 	e.runAll(ctx, e.root, first)
 	f := e.checkVersion(ctx, e.root)
 	if f == nil {
@@ -49,33 +45,26 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 		f = e.registerTransforms(ctx)
 	}
 	if f != nil {
-		findings.Add(f.findings...)
-		findings.Add(e.root.findings(&result, first)...)
-		result.Failed++
-		result.Skipped += len(p.Nodes) - len(first) + len(p.Outputs)
+		t.findings.Add(f.findings...)
+		t.addNodes(e.root, first)
+		t.Failed++
+		t.Skipped += len(p.Nodes) - len(first) + len(p.Outputs)
 	} else {
 		e.runAll(ctx, e.root, p.Nodes)
-		findings.Add(e.root.findings(&result, p.Nodes)...)
-		findings.Add(e.judgeStack(ctx, &result)...)
-		findings.Add(e.messages(ctx, &result)...)
-		var outputFindings diag.Diagnostics
-		result.Outputs, outputFindings = e.outputs(ctx, &result)
-		findings.Add(outputFindings...)
+		t.addNodes(e.root, p.Nodes)
+		e.judgeStack(ctx, &t)
+		e.messages(ctx, &t)
+		t.Outputs = e.outputs(ctx, &t)
 	}
-	must := func(err error, what string) {
-		if err != nil && silent(err) == nil {
-			findings.Add(diag.Diagnostic{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot %s: %s", what, err)})
-			result.Failed++
-		}
-	}
-	must(m.RegisterOutputs(ctx, e.stack, result.Outputs), "record the stack's outputs")
+
+	t.must(m.RegisterOutputs(ctx, e.stack, t.Outputs), "record the stack's outputs")
 	if len(p.Hooks) > 0 && f == nil {
 		// Hooks are served until the engine has finished (E2.68).
-		must(m.SignalAndWaitForShutdown(ctx), "wait for the engine")
+		t.must(m.SignalAndWaitForShutdown(ctx), "wait for the engine")
 	}
 	e.numbers.tell(&e.notes)
-	findings.Add(e.notes.sorted()...)
-	return result, findings
+	t.findings.Add(e.notes.sorted()...)
+	return t.Result, t.findings
 }
 
 // newEvaluator returns an evaluator of a program, with one budget for the whole program.
@@ -133,41 +122,52 @@ func (e *evaluator) start(ctx context.Context) error {
 	return nil
 }
 
-// findings collects the findings of nodes and counts failures.
-func (f *frame) findings(result *Result, nodes []*check.Node) diag.Diagnostics {
-	var findings diag.Diagnostics
+// tally is the outcome of a run so far.
+type tally struct {
+	Result
+	findings diag.Diagnostics
+}
+
+// addNodes adds the faults of nodes.
+func (t *tally) addNodes(f *frame, nodes []*check.Node) {
 	for _, n := range nodes {
 		if fault := f.states[n.Index].fault; fault != nil {
-			skipped := result.Skipped
-			result.count(fault, &findings)
-			if n.Kind == check.ResourceNode && result.Skipped > skipped {
-				result.SkippedResources = append(result.SkippedResources, n.Name)
+			skipped := t.Skipped
+			t.add(fault)
+			if n.Kind == check.ResourceNode && t.Skipped > skipped {
+				t.SkippedResources = append(t.SkippedResources, n.Name)
 			}
 		}
 	}
-	return findings
 }
 
-// count adds the findings of a fault, and counts it.
-func (r *Result) count(f *fault, findings *diag.Diagnostics) {
-	findings.Add(f.findings...)
+// add adds a fault.
+func (t *tally) add(f *fault) {
+	t.findings.Add(f.findings...)
 	if len(f.findings) > 0 || f.reported {
-		r.Failed++
+		t.Failed++
 	} else {
-		r.Skipped++
+		t.Skipped++
+	}
+}
+
+// must adds the error of a call of the engine, unless the engine has reported it.
+func (t *tally) must(err error, what string) {
+	if err != nil && silent(err) == nil {
+		t.findings.Add(diag.Diagnostic{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot %s: %s", what, err)})
+		t.Failed++
 	}
 }
 
 // outputs evaluates the stack's outputs in the order of the program (L3.D).
-func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, diag.Diagnostics) {
-	var findings diag.Diagnostics
+func (e *evaluator) outputs(ctx context.Context, t *tally) value.Value {
 	var entries []value.Entry
 	size := int64(0)
 	s := scope{e: e, frame: e.root}
 	for _, o := range e.program.Outputs {
 		v, f := s.eval(ctx, o.Decl.Value)
 		if f != nil {
-			result.count(f, &findings)
+			t.add(f)
 			continue
 		}
 		if _, literal := o.Decl.Value.(*ast.Null); literal {
@@ -176,12 +176,12 @@ func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, d
 		v = withoutNulls(v)
 		// All outputs together are one value.
 		if err := e.budget.WithinOutputs(value.Size(v, e.budget.ValueLimit()) + size); err != nil {
-			result.count(e.budget.overspent(err, o.Decl.Value.Range()), &findings)
+			t.add(e.budget.overspent(err, o.Decl.Value.Range()))
 			continue
 		}
 		size += value.Size(v, e.budget.ValueLimit()) + int64(len(o.Decl.Name.Value))
 		if f := storable("the output `"+o.Decl.Name.Value+"`", v, places{}, o.Decl.Value.Range()); f != nil {
-			result.count(f, &findings)
+			t.add(f)
 			continue
 		}
 		if v.ContainsSecret() {
@@ -189,7 +189,7 @@ func (e *evaluator) outputs(ctx context.Context, result *Result) (value.Value, d
 		}
 		entries = append(entries, value.Entry{Key: o.Decl.Name.Value, Value: v})
 	}
-	return value.MapOf(entries...), findings
+	return value.MapOf(entries...)
 }
 
 // withoutNulls returns v without null entries of maps, at any depth; nulls in lists stay (L3.13, L3.42).
@@ -218,35 +218,4 @@ func hasNull(m value.Value) bool {
 		}
 	}
 	return false
-}
-
-// versionNeeds returns the nodes that pulumi.requiredVersion depends on, in the order of the program.
-func versionNeeds(body *check.Program) []*check.Node {
-	if body.File == nil || body.File.RequiredVersion == nil {
-		return nil
-	}
-	needed := make(map[*check.Node]bool)
-	var need func(n *check.Node)
-	need = func(n *check.Node) {
-		if n == nil || needed[n] {
-			return
-		}
-		needed[n] = true
-		for _, edge := range n.Needs {
-			need(edge.To)
-		}
-	}
-	ast.Walk(body.File.RequiredVersion, func(x ast.Expr) bool {
-		if access, ok := x.(*ast.Access); ok {
-			need(body.Ref(access).Node)
-		}
-		return true
-	})
-	var nodes []*check.Node
-	for _, n := range body.Nodes {
-		if needed[n] {
-			nodes = append(nodes, n)
-		}
-	}
-	return nodes
 }
