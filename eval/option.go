@@ -213,19 +213,18 @@ func (o *optionReader) known(option *ast.Option) value.Value {
 	v, f := o.eval(o.ctx, option.Value)
 	switch {
 	case f != nil:
-		o.blame(f)
-		return value.Null
 	case unknownBesidesIDs(v):
-		o.blame(blame(diag.NotKnownInTime, option.Value.Range(), "use values that do not come from resources to be created",
-			"%s must be known before anything is created", option.Key.Value))
-		return value.Null
+		f = blame(diag.NotKnownInTime, option.Value.Range(), "use values that do not come from resources to be created",
+			"%s must be known before anything is created", option.Key.Value)
 	case v.ContainsSecret():
-		o.blame(blame(diag.NotAssignable, option.Value.Range(),
+		f = blame(diag.NotAssignable, option.Value.Range(),
 			"options are stored in plain text; use fn::unsecret if that is acceptable",
-			"%s must not be secret", option.Key.Value))
-		return value.Null
+			"%s must not be secret", option.Key.Value)
+	default:
+		return v
 	}
-	return v
+	o.blame(f)
+	return value.Null
 }
 
 // unknownBesidesIDs reports whether v contains unknown values other than IDs of resources to be created, of which
@@ -502,10 +501,7 @@ func (s *scope) resourcesIn(ctx context.Context, name string, e ast.Expr) ([]*va
 		}
 	}
 	walk(v, e.Range(), e)
-	if failed != nil {
-		return nil, failed
-	}
-	return refs, nil
+	return refs, failed
 }
 
 // elementRange returns the place of an item in a literal list; else the place of the whole expression.

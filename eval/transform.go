@@ -109,13 +109,12 @@ func (s *transformer) resource(ctx context.Context, r monitor.RegisterRequest) (
 		if r.Inputs, paths, f = s.merge(ctx, object, when, r.Inputs, r.Name); f != nil {
 			return r, f
 		}
-		r.Transformed = maps.Clone(r.Transformed)
-		if r.Transformed == nil {
-			r.Transformed = make(map[string]*monitor.Position, len(paths))
-		}
+		transformed := make(map[string]*monitor.Position, len(r.Transformed)+len(paths))
+		maps.Copy(transformed, r.Transformed)
 		for _, path := range paths {
-			r.Transformed[path] = s.e.options.position(t.Key)
+			transformed[path] = s.e.options.position(t.Key)
 		}
+		r.Transformed = transformed
 	}
 	if !when.IsKnown() || t.Options.Range.IsZero() {
 		return r, nil // conditions of options must be known, as they are in an update
@@ -350,10 +349,8 @@ func (o *optionReader) mergeProviders(from *ast.Options, r *monitor.RegisterRequ
 	if ref := given[urn.PackageOf(r.Type)]; ref != "" && r.Custom {
 		r.Provider = ref
 	}
-	providers := maps.Clone(r.Providers)
-	if providers == nil {
-		providers = make(map[string]string, len(given))
-	}
+	providers := make(map[string]string, len(r.Providers)+len(given))
+	maps.Copy(providers, r.Providers)
 	maps.Copy(providers, given)
 	r.Providers = providers
 }
