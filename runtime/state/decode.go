@@ -456,83 +456,12 @@ func textMap[T ~string](d *decoder) map[string][]T {
 }
 
 func (d *decoder) field(r *Resource, key string) {
-	switch key {
-	case "urn":
-		r.URN = urn.URN(d.Optional())
+	if m := resourceMembersByName[key]; m != nil {
+		m.read(d, r)
 		d.scope = r.URN
-	case "custom":
-		r.Custom = d.Bool()
-	case "delete":
-		r.Delete = d.Bool()
-	case "id":
-		r.ID = d.Optional()
-	case "type":
-		r.Type = d.Optional()
-	case "inputs":
-		r.Inputs = d.properties(key)
-	case "outputs":
-		r.Outputs = d.properties(key)
-	case "parent":
-		r.Parent = urn.URN(d.Optional())
-	case "protect":
-		r.Protect = d.Bool()
-	case "taint":
-		r.Taint = d.Bool()
-	case "external":
-		r.External = d.Bool()
-	case "dependencies":
-		r.Dependencies = texts[urn.URN](d)
-	case "initErrors":
-		r.InitErrors = texts[string](d)
-	case "provider":
-		r.Provider = d.Optional()
-	case "propertyDependencies":
-		r.PropertyDependencies = textMap[urn.URN](d)
-	case "pendingReplacement":
-		r.PendingReplacement = d.Bool()
-	case "additionalSecretOutputs":
-		r.AdditionalSecretOutputs = texts[string](d)
-	case "aliases":
-		r.Aliases = texts[urn.URN](d)
-	case "customTimeouts":
-		d.timeouts(r)
-	case "importID":
-		r.ImportID = d.Optional()
-	case "retainOnDelete":
-		r.RetainOnDelete = d.Bool()
-	case "deletedWith":
-		r.DeletedWith = urn.URN(d.Optional())
-	case "replaceWith":
-		r.ReplaceWith = texts[urn.URN](d)
-	case "created":
-		r.Created = d.momentPointer()
-	case "modified":
-		r.Modified = d.momentPointer()
-	case "sourcePosition":
-		r.SourcePosition = d.Optional()
-	case "stackTrace":
-		r.StackTrace = d.Raw()
-	case "ignoreChanges":
-		r.IgnoreChanges = texts[string](d)
-	case "hideDiff":
-		r.HideDiffs = texts[string](d)
-	case "replaceOnChanges":
-		r.ReplaceOnChanges = texts[string](d)
-	case "replacementTrigger":
-		r.ReplacementTrigger = d.value()
-	case "refreshBeforeUpdate":
-		r.RefreshBeforeUpdate = d.Bool()
-	case "viewOf":
-		r.ViewOf = urn.URN(d.Optional())
-	case "resourceHooks":
-		r.ResourceHooks = textMap[string](d)
-	case "extensionRef":
-		r.ExtensionRef = d.Optional()
-	case "snippetID":
-		r.SnippetID = d.Optional()
-	default:
-		r.Unknown = keep(r.Unknown, strings.Clone(key), d.Raw())
+		return
 	}
+	r.Unknown = keep(r.Unknown, strings.Clone(key), d.Raw())
 }
 
 func (d *decoder) properties(name string) value.Value {

@@ -43,8 +43,7 @@ func EncodeCheckpoint(c *Checkpoint, m secrets.Manager) ([]byte, error) {
 		e.version(c.Snapshot, features)
 		e.key("checkpoint")
 		e.open()
-		e.key("stack")
-		e.text(c.Stack)
+		e.field("stack", c.Stack)
 		e.raw("config", c.Config)
 		if c.Snapshot != nil {
 			e.key("latest")
@@ -129,8 +128,8 @@ func encodeDeployment(s *Snapshot, f Form, head func(e *encoder, features []stri
 	for _, r := range s.Resources {
 		room += roomFor(r)
 	}
-	e := encoder{jsonWriter: jsonWriter{form: f, buf: make([]byte, space, room)}, bytes: s.ByteStrings}
 	features := map[string]bool{}
+	e := encoder{jsonWriter: jsonWriter{form: f, buf: make([]byte, space, room)}, bytes: s.ByteStrings, features: features}
 	start := func(member string, i int) {
 		if i == 0 {
 			e.key(member)
@@ -142,7 +141,6 @@ func encodeDeployment(s *Snapshot, f Form, head func(e *encoder, features []stri
 	for i, r := range s.Resources {
 		start("resources", i)
 		e.resource(r)
-		r.features(features)
 	}
 	if len(s.Resources) > 0 {
 		e.buf = append(e.buf, ']')
@@ -150,7 +148,6 @@ func encodeDeployment(s *Snapshot, f Form, head func(e *encoder, features []stri
 	for i, op := range s.Pending {
 		start("pending_operations", i)
 		e.operation(op)
-		op.Resource.features(features)
 	}
 	if len(s.Pending) > 0 {
 		e.buf = append(e.buf, ']')
@@ -205,22 +202,6 @@ func (s *Snapshot) provider(e *encoder) (*SecretsProvider, error) {
 	return now, nil
 }
 
-// features sets the features that a file with r needs (F5.2).
-func (r *Resource) features(used map[string]bool) {
-	mark := func(name string, is bool) {
-		if is {
-			used[name] = true
-		}
-	}
-	mark("refreshBeforeUpdate", r.RefreshBeforeUpdate)
-	mark("views", r.ViewOf != "")
-	mark("hooks", len(r.ResourceHooks) > 0)
-	mark("taint", r.Taint)
-	mark("replaceWith", len(r.ReplaceWith) > 0)
-	mark("extensionParameterization", r.ExtensionRef != "")
-	mark("snippets-prototype", r.SnippetID != "")
-}
-
 func (e *encoder) version(s *Snapshot, features []string) {
 	e.key("version")
 	switch {
@@ -239,10 +220,8 @@ func (e *encoder) manifest(m Manifest) {
 	e.open()
 	e.key("time")
 	e.time(m.Time)
-	e.key("magic")
-	e.text(m.Magic)
-	e.key("version")
-	e.text(m.Version)
+	e.field("magic", m.Magic)
+	e.field("version", m.Version)
 	e.unknown(m.Unknown)
 	e.close()
 }
@@ -253,8 +232,7 @@ func (e *encoder) provider(p *SecretsProvider) {
 	}
 	e.key("secrets_providers")
 	e.open()
-	e.key("type")
-	e.text(p.Type)
+	e.field("type", p.Type)
 	e.raw("state", p.State)
 	e.unknown(p.Unknown)
 	e.close()
@@ -264,8 +242,7 @@ func (e *encoder) operation(op Operation) {
 	e.open()
 	e.key("resource")
 	e.resource(op.Resource)
-	e.key("type")
-	e.text(string(op.Kind))
+	e.field("type", string(op.Kind))
 	e.unknown(op.Unknown)
 	e.close()
 }
@@ -278,48 +255,13 @@ func (e *encoder) resource(r *Resource) {
 	}
 	clear(e.repeats)
 	e.open()
-	e.key("urn")
-	e.text(string(r.URN))
-	e.key("custom")
-	e.public(value.Bool(r.Custom))
-	e.flag("delete", r.Delete)
-	e.optional("id", r.ID)
-	e.key("type")
-	e.text(r.Type)
-	e.properties("inputs", r.Inputs)
-	e.properties("outputs", r.Outputs)
-	e.optional("parent", string(r.Parent))
-	e.flag("protect", r.Protect)
-	e.flag("taint", r.Taint)
-	e.flag("external", r.External)
-	optionalTexts(&e.jsonWriter, "dependencies", r.Dependencies)
-	optionalTexts(&e.jsonWriter, "initErrors", r.InitErrors)
-	e.optional("provider", r.Provider)
-	optionalTextMap(&e.jsonWriter, "propertyDependencies", r.PropertyDependencies)
-	e.flag("pendingReplacement", r.PendingReplacement)
-	optionalTexts(&e.jsonWriter, "additionalSecretOutputs", r.AdditionalSecretOutputs)
-	optionalTexts(&e.jsonWriter, "aliases", r.Aliases)
-	e.timeouts(r)
-	e.optional("importID", r.ImportID)
-	e.flag("retainOnDelete", r.RetainOnDelete)
-	e.optional("deletedWith", string(r.DeletedWith))
-	optionalTexts(&e.jsonWriter, "replaceWith", r.ReplaceWith)
-	e.moment("created", r.Created)
-	e.moment("modified", r.Modified)
-	e.optional("sourcePosition", r.SourcePosition)
-	e.raw("stackTrace", r.StackTrace)
-	optionalTexts(&e.jsonWriter, "ignoreChanges", r.IgnoreChanges)
-	optionalTexts(&e.jsonWriter, "hideDiff", r.HideDiffs)
-	optionalTexts(&e.jsonWriter, "replaceOnChanges", r.ReplaceOnChanges)
-	if !r.ReplacementTrigger.IsNull() {
-		e.key("replacementTrigger")
-		e.value(r.ReplacementTrigger)
+	for i := range resourceMembers {
+		m, start := &resourceMembers[i], len(e.buf)
+		m.write(e, r)
+		if m.feature != "" && e.features != nil && len(e.buf) > start {
+			e.features[m.feature] = true
+		}
 	}
-	e.flag("refreshBeforeUpdate", r.RefreshBeforeUpdate)
-	e.optional("viewOf", string(r.ViewOf))
-	optionalTextMap(&e.jsonWriter, "resourceHooks", r.ResourceHooks)
-	e.optional("extensionRef", r.ExtensionRef)
-	e.optional("snippetID", r.SnippetID)
 	e.unknown(r.Unknown)
 	e.close()
 }
@@ -405,10 +347,16 @@ func (w *jsonWriter) flag(name string, set bool) {
 	}
 }
 
+// field writes a member with a string.
+func (w *jsonWriter) field(name, text string) {
+	w.key(name)
+	w.text(text)
+}
+
+// optional writes a member with a string unless the string is empty.
 func (w *jsonWriter) optional(name, text string) {
 	if text != "" {
-		w.key(name)
-		w.text(text)
+		w.field(name, text)
 	}
 }
 
@@ -424,11 +372,6 @@ func (w *jsonWriter) number(f float64) {
 
 func (w *jsonWriter) signature(s string) {
 	w.buf = append(append(append(w.buf, `{"`+signatureKey+`":"`...), s...), '"')
-}
-
-func (w *jsonWriter) field(name, text string) {
-	w.buf = append(append(append(w.buf, `,"`...), name...), `":`...)
-	w.text(text)
 }
 
 func (w *jsonWriter) time(t time.Time) {

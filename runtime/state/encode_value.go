@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -16,12 +17,14 @@ type encoder struct {
 	jsonWriter
 	err error
 
-	bytes   bool           // a string that is not UTF-8 was written (F5.2)
-	sealed  bool           // a secret that Decode left sealed was written
-	scope   urn.URN        // the resource being written; see Remembering
-	repeats map[string]int // number of secrets sealed within the scope, by plain text
-	path    []string       // path to the value being written, for errors
-	depth   int            // number of lists, maps and archives around that value
+	bytes  bool // a string that is not UTF-8 was written (F5.2)
+	sealed bool // a secret that Decode left sealed was written
+	// features collects the features in use (F5.2); nil if they are not needed.
+	features map[string]bool
+	scope    urn.URN        // the resource being written; see Remembering
+	repeats  map[string]int // number of secrets sealed within the scope, by plain text
+	path     []string       // path to the value being written, for errors
+	depth    int            // number of lists, maps and archives around that value
 }
 
 // AppendValue appends v's state JSON (F1.19) to dst. Unknown values become the sentinel string; dependencies are lost.
@@ -53,11 +56,8 @@ func (e *encoder) public(v value.Value) {
 	}
 	switch v.Kind() {
 	case value.KindBool:
-		if b, _ := v.AsBool(); b {
-			e.buf = append(e.buf, "true"...)
-		} else {
-			e.buf = append(e.buf, "false"...)
-		}
+		b, _ := v.AsBool()
+		e.buf = strconv.AppendBool(e.buf, b)
 	case value.KindNumber:
 		f, _ := v.AsNumber()
 		e.number(f)
@@ -155,9 +155,7 @@ func (e *encoder) asset(a *value.Asset) {
 		hash = emptyAssetHash // a decoder takes an empty text without this hash for missing content (F1.8)
 	}
 	e.signature(assetSignature)
-	if hash != "" {
-		e.field("hash", hash)
-	}
+	e.optional("hash", hash)
 	switch {
 	case a.Path != "":
 		e.field("path", a.Path)
@@ -183,9 +181,7 @@ func (e *encoder) archive(a *value.Archive) {
 		e.buf = append(e.buf, `,"assets":`...)
 		e.public(a.Assets)
 	}
-	if hash != "" {
-		e.field("hash", hash)
-	}
+	e.optional("hash", hash)
 	switch {
 	case a.Path != "":
 		e.field("path", a.Path)
