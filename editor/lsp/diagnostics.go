@@ -160,12 +160,8 @@ func (e encoding) diagnostics(snapshot *editor.Snapshot, path string, list diag.
 }
 
 func (e encoding) diagnostic(snapshot *editor.Snapshot, path string, d diag.Diagnostic) protocol.Diagnostic {
-	message := d.Summary
-	if d.Detail != "" {
-		message += "\n" + d.Detail
-	}
 	shown := protocol.Diagnostic{Range: e.rangeOf(d.Subject), Severity: severities[d.Severity],
-		Code: string(d.Code), Source: "yamlhost", Message: message}
+		Code: string(d.Code), Source: "yamlhost", Message: d.Text()}
 	switch d.Code {
 	case diag.Deprecated:
 		shown.Tags = []int{protocol.TagDeprecated}

@@ -37,6 +37,14 @@ type Diagnostic struct {
 	Confidential bool
 }
 
+// Text returns the summary, and the detail on further lines.
+func (d Diagnostic) Text() string {
+	if d.Detail == "" {
+		return d.Summary
+	}
+	return d.Summary + "\n" + d.Detail
+}
+
 // Related is another range that belongs to a diagnostic, such as an earlier declaration.
 type Related struct {
 	Range   Range

@@ -26,10 +26,7 @@ func WriteGitHub(w io.Writer, ds Diagnostics) error {
 			b.WriteByte(',')
 		}
 		title := cmp.Or(string(d.Code), d.Severity.String())
-		message := d.Summary
-		if d.Detail != "" {
-			message += "\n" + d.Detail
-		}
+		message := d.Text()
 		for _, r := range d.Related {
 			message += "\n" + strings.TrimPrefix(placeOf(r.Range)+": "+r.Message, ": ")
 		}

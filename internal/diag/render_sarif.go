@@ -91,10 +91,7 @@ func WriteSARIF(w io.Writer, ds Diagnostics, tool Tool) error {
 		ColumnKind: "unicodeCodePoints", Results: []sarifResult{}}
 	rules := make(map[Code]int)
 	for _, d := range ds.Sorted() {
-		result := sarifResult{RuleID: string(d.Code), Level: levelOf(d.Severity, "note"), Message: sarifText{Text: d.Summary}}
-		if d.Detail != "" {
-			result.Message.Text += "\n" + d.Detail
-		}
+		result := sarifResult{RuleID: string(d.Code), Level: levelOf(d.Severity, "note"), Message: sarifText{Text: d.Text()}}
 		if d.Code != "" {
 			index, known := rules[d.Code]
 			if !known {

@@ -196,10 +196,7 @@ func (s *display) hookSays(line string) {
 
 // messageOf returns a finding as an event.
 func (s *display) messageOf(d diag.Diagnostic) *engine.Message {
-	m := &engine.Message{Severity: d.Severity, Code: d.Code, Text: d.Summary}
-	if d.Detail != "" {
-		m.Text += "\n" + d.Detail
-	}
+	m := &engine.Message{Severity: d.Severity, Code: d.Code, Text: d.Text()}
 	if !d.Subject.IsZero() && (s.workspace.Source != d.Subject.Source || !s.workspace.Compiled()) {
 		if rel, err := filepath.Rel(s.workspace.Project.Dir, s.console.Path(d.Subject.Source.Name())); err == nil {
 			pos := d.Subject.StartPosition()

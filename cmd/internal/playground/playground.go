@@ -106,12 +106,8 @@ func (p *Playground) Check(ctx context.Context) ([]Finding, error) {
 		if d.Severity > diag.Info {
 			continue
 		}
-		message := d.Summary
-		if d.Detail != "" {
-			message += "\n" + d.Detail
-		}
 		found = append(found, Finding{units(src, int(d.Subject.Start)), units(src, int(d.Subject.End)), d.Severity.String(),
-			string(d.Code), message})
+			string(d.Code), d.Text()})
 	}
 	return found, nil
 }
