@@ -353,28 +353,25 @@ func (p *Program) replace(value *yaml.Node, target *object, reference *yaml.Node
 
 // use records that obj needs target and reports true, unless target already needs obj.
 func (k *kubernetes) use(obj, target *object) bool {
-	seen := map[*object]bool{}
-	var needs func(from *object) bool
-	needs = func(from *object) bool {
-		if from == obj {
-			return true
-		}
-		if seen[from] {
-			return false
-		}
-		seen[from] = true
-		for next := range from.uses {
-			if needs(next) {
-				return true
-			}
-		}
-		return false
-	}
-	if needs(target) {
+	if target.needs(obj, map[*object]bool{}) {
 		return false
 	}
 	obj.uses[target] = true
 	return true
+}
+
+// needs reports whether o is target, or needs it indirectly. seen are the objects that the search has visited.
+func (o *object) needs(target *object, seen map[*object]bool) bool {
+	if o == target || seen[o] {
+		return o == target
+	}
+	seen[o] = true
+	for next := range o.uses {
+		if next.needs(target, seen) {
+			return true
+		}
+	}
+	return false
 }
 
 var hostName = lazyregexp.New(`[a-z][a-z0-9-]*`)
