@@ -83,9 +83,13 @@ func (p Plan) imageOf(b build) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
+	config, err := img.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
 	return mutate.ConfigFile(img, &v1.ConfigFile{
-		OS: b.OS, Architecture: b.Arch, Created: v1.Time{Time: p.Time}, RootFS: must(img.ConfigFile()).RootFS,
-		History: must(img.ConfigFile()).History,
+		OS: b.OS, Architecture: b.Arch, Created: v1.Time{Time: p.Time}, RootFS: config.RootFS,
+		History: config.History,
 		Config: v1.Config{
 			Entrypoint: []string{"/usr/bin/yamlhost"}, User: "65532:65532", WorkingDir: "/work",
 			Env: []string{"PATH=/usr/bin", "HOME=/home/yamlhost", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"},
@@ -96,14 +100,6 @@ func (p Plan) imageOf(b build) (v1.Image, error) {
 			},
 		},
 	})
-}
-
-// must returns the file of an image in memory, which cannot fail.
-func must(c *v1.ConfigFile, err error) *v1.ConfigFile {
-	if err != nil {
-		panic(err)
-	}
-	return c
 }
 
 // rootOf returns the file tree of the image as a tar.

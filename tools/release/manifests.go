@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,18 +28,12 @@ func (p Plan) sums() (names []string, digests map[string]string, err error) {
 		if e.IsDir() || strings.HasPrefix(e.Name(), sumsName) {
 			continue
 		}
-		f, err := os.Open(filepath.Join(p.Out, e.Name()))
-		if err != nil {
-			return nil, nil, err
-		}
-		h := sha256.New()
-		_, err = io.Copy(h, f)
-		_ = f.Close() // it was only read
+		data, err := os.ReadFile(filepath.Join(p.Out, e.Name()))
 		if err != nil {
 			return nil, nil, err
 		}
 		names = append(names, e.Name())
-		digests[e.Name()] = hex.EncodeToString(h.Sum(nil))
+		digests[e.Name()] = fmt.Sprintf("%x", sha256.Sum256(data))
 	}
 	return names, digests, nil
 }
