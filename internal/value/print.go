@@ -66,8 +66,7 @@ func (v Value) print(b *strings.Builder) {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			b.WriteString(strconv.Quote(key))
-			b.WriteString(": ")
+			b.WriteString(strconv.Quote(key) + ": ")
 			p.values[i].print(b)
 		}
 		b.WriteByte('}')
@@ -82,24 +81,19 @@ func (v Value) print(b *strings.Builder) {
 		}
 		printSource(b, "archive", false, "", p.Path, p.URI, p.Hash)
 	case *ResourceRef:
-		b.WriteString("resource(")
-		b.WriteString(string(p.URN))
-		b.WriteByte(')')
+		b.WriteString("resource(" + string(p.URN) + ")")
 	}
 }
 
 func printSource(b *strings.Builder, kind string, hasText bool, text, path, uri, hash string) {
-	b.WriteString(kind)
-	b.WriteByte('(')
+	source := "hash " + hash
 	switch {
 	case hasText:
-		b.WriteString("text " + strconv.Quote(text))
+		source = "text " + strconv.Quote(text)
 	case path != "":
-		b.WriteString("path " + strconv.Quote(path))
+		source = "path " + strconv.Quote(path)
 	case uri != "":
-		b.WriteString("uri " + strconv.Quote(uri))
-	default:
-		b.WriteString("hash " + hash)
+		source = "uri " + strconv.Quote(uri)
 	}
-	b.WriteByte(')')
+	b.WriteString(kind + "(" + source + ")")
 }
