@@ -31,14 +31,13 @@ func main() {
 		"in Markdown")
 	root := flag.String("schemas", "", "write the JSON schemas of what commands write into this folder of the repository")
 	flag.Parse()
+	var err error
 	if *root != "" {
-		if err := writeSchemas(*root); err != nil {
-			fmt.Fprintln(os.Stderr, "manual:", err)
-			os.Exit(1)
-		}
-		return
+		err = writeSchemas(*root)
+	} else {
+		err = write(*version, time.Unix(*seconds, 0).UTC(), *man, *page, *providers)
 	}
-	if err := write(*version, time.Unix(*seconds, 0).UTC(), *man, *page, *providers); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "manual:", err)
 		os.Exit(1)
 	}
