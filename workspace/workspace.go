@@ -39,7 +39,7 @@ type Workspace struct {
 	Diags diag.Diagnostics
 
 	options  Options
-	compiler *compilerOption // nil if the program is a file
+	compiler *project.Literal // the command in effect; nil if the program is a file
 	find     func(pattern string) ([]*diag.Source, error)
 }
 
@@ -305,24 +305,20 @@ func Relative(dir string) func(path string) string {
 	}
 }
 
-// compilerOption is the runtime option compiler of a project.
-type compilerOption struct {
-	command string
-	at      diag.Range // in the project file; zero when that does not have it
-}
-
-func (o Options) compilerOf(p *project.Project) *compilerOption {
-	var c compilerOption
+// compilerOf returns the runtime option compiler of a project, or nil if it has none. The range is zero if the project
+// file does not set the option.
+func (o Options) compilerOf(p *project.Project) *project.Literal {
+	var command project.Literal
 	if p.Compiler != nil {
-		c = compilerOption{command: p.Compiler.Text, at: p.Compiler.Range}
+		command = *p.Compiler
 	}
 	if o.CompilerOption != nil {
-		c.command = *o.CompilerOption
+		command.Text = *o.CompilerOption
 	}
-	if c.command == "" {
+	if command.Text == "" {
 		return nil
 	}
-	return &c
+	return &command
 }
 
 // Compiler runs the command of a project's runtime option compiler and returns its standard output, which is the
@@ -353,25 +349,25 @@ func (w *Workspace) Compile(ctx context.Context, run Run) diag.Diagnostics {
 	if w.options.Compile == nil {
 		return diag.Diagnostics{w.notCompiled()}
 	}
-	text, err := w.options.Compile(ctx, Compilation{Command: w.compiler.command, Dir: w.Program.Dir, Root: w.Project.Dir,
+	text, err := w.options.Compile(ctx, Compilation{Command: w.compiler.Text, Dir: w.Program.Dir, Root: w.Project.Dir,
 		Run: run})
 	if err != nil {
 		summary, said, _ := strings.Cut(err.Error(), "\n")
 		if said != "" {
 			said += "\n"
 		}
-		return diag.Diagnostics{{Code: diag.NoProgram, Subject: w.compiler.at, Summary: summary,
+		return diag.Diagnostics{{Code: diag.NoProgram, Subject: w.compiler.Range, Summary: summary,
 			Detail: said + "the program is the output of this command"}}
 	}
-	w.Source = diag.NewSource("<"+w.compiler.command+">", project.StripBOM(text))
+	w.Source = diag.NewSource("<"+w.compiler.Text+">", project.StripBOM(text))
 	return nil
 }
 
 // notCompiled returns the warning about a program that was not compiled and therefore not checked.
 func (w *Workspace) notCompiled() diag.Diagnostic {
-	return diag.Diagnostic{Severity: diag.Warning, Code: diag.NoProgram, Subject: w.compiler.at,
+	return diag.Diagnostic{Severity: diag.Warning, Code: diag.NoProgram, Subject: w.compiler.Range,
 		Summary: fmt.Sprintf("the program was not checked: it is the output of the compiler `%s`, which is not started here",
-			w.compiler.command),
+			w.compiler.Text),
 		Detail: "`yamlhost preview` starts the compiler and reports everything that is wrong with the program"}
 }
 
