@@ -46,10 +46,9 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 		return failed(err)
 	}
 	defer closeSchemas()
-	program, diags := w.Check(ctx, workspace.CheckOptions{
-		Handler: new(sources.Sources).Handler,
-		Schemas: loading(schemas), Config: configOf(r), ConfigKnown: true, Project: r.GetProject(),
-	})
+	program, diags := w.Check(ctx, workspace.CheckOptions{Schemas: loading(schemas), Options: check.Options{
+		Handler: new(sources.Sources).Handler, Config: configOf(r), ConfigKnown: true, Project: r.GetProject(),
+	}})
 	if h.engine.report(ctx, diags) {
 		return &pulumirpc.RunResponse{Bail: true}, nil
 	}

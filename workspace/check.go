@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -29,22 +28,9 @@ type CheckOptions struct {
 	// Its error may have a method Advice() string that suggests a remedy. If Parameterize is nil, only the declarations
 	// beside the program are used.
 	Parameterize func(ctx context.Context, pkg project.Package) (schema.Descriptor, error)
-	// Config is the configuration of the stack and the project file by full key. ConfigKnown reports whether there is a
-	// stack; without one, missing values are not reported.
-	Config      map[string]check.ConfigText
-	ConfigKnown bool
-	// Project overrides the project's name. If empty, the name in the project file applies.
-	Project string
-	// Stat looks up files that programs refer to; nil if there is no file system.
-	Stat func(path string) (fs.FileInfo, error)
-	// AllowEnv, RestrictPaths and Untrusted are the run's permissions for the program.
-	AllowEnv, RestrictPaths, Untrusted bool
-	// MayReadStack returns an error if the program may not read the outputs of the named stack; nil allows all stacks.
-	MayReadStack func(name string) error
-	// Bundle bundles the code of dynamic types; nil leaves their sources unread.
-	Bundle check.Bundler
-	// Handler checks the sources given to fn::bundle; nil leaves them unread.
-	Handler func(ctx context.Context, dir string, r check.HandlerSource) ([]check.BundleFault, error)
+	// Options are the options of the checker that depend on the run: the configuration, permissions and functions. The
+	// workspace adds the rest. If Project is empty, the name in the project file applies.
+	check.Options
 }
 
 // attempts limits how often a program is checked again while another process writes to its schemas.
@@ -221,14 +207,13 @@ func (w *Workspace) Declare(file *ast.File) *ast.File {
 // CheckerOptions returns the options of the checker, without schemas, and the findings about the project's packages.
 func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.Options, diag.Diagnostics) {
 	made, failed := w.parameterized(ctx, o.Parameterize)
-	return check.Options{
-		Project: cmp.Or(o.Project, w.Project.Name.Text), Packages: append(slices.Clip(w.Packages), made...),
-		Local: w.Components, Config: o.Config, ConfigKnown: o.ConfigKnown || w.isPack(), StackKeys: w.stackKeys(o),
-		ProgramDir: w.Program.Dir, RootDir: w.Project.Dir, AllowEnv: o.AllowEnv, RestrictPaths: o.RestrictPaths,
-		Untrusted: o.Untrusted, Stat: o.Stat,
-		MayReadStack: o.MayReadStack, Bundle: o.Bundle, Handler: o.Handler,
-		KindsUnknown: w.CRDs != nil && w.CRDs.Faulty,
-	}, failed
+	options := o.Options
+	options.Project = cmp.Or(o.Project, w.Project.Name.Text)
+	options.Packages, options.Local = append(slices.Clip(w.Packages), made...), w.Components
+	options.ConfigKnown, options.StackKeys = o.ConfigKnown || w.isPack(), w.stackKeys(o)
+	options.ProgramDir, options.RootDir = w.Program.Dir, w.Project.Dir
+	options.KindsUnknown = w.CRDs != nil && w.CRDs.Faulty
+	return options, failed
 }
 
 // Join merges the findings of the parser and the checker with those about the workspace, as Check does.

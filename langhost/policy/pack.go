@@ -66,7 +66,8 @@ func Open(ctx context.Context, dir string, o Options) (*Pack, diag.Diagnostics, 
 	if err != nil {
 		return nil, nil, err
 	}
-	program, found := w.Check(ctx, workspace.CheckOptions{Schemas: o.Schemas, ConfigKnown: true})
+	program, found := w.Check(ctx, workspace.CheckOptions{Schemas: o.Schemas,
+		Options: check.Options{ConfigKnown: true}})
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}

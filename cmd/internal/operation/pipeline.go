@@ -307,7 +307,7 @@ func (p *Pipeline) check(ctx context.Context) error {
 		Config: texts,
 	})
 	program, diags := checkFor(ctx, p.Workspace, p.Providers, p.config.values,
-		workspace.CheckOptions{AllowEnv: p.options.AllowEnv, RestrictPaths: p.options.RestrictPaths})
+		check.Options{AllowEnv: p.options.AllowEnv, RestrictPaths: p.options.RestrictPaths})
 	diags.Add(uncompiled...)
 	if p.options.Untrusted {
 		diags.Add(p.Providers.Paths.Unseen()...)
@@ -341,17 +341,15 @@ func (p *Pipeline) Close() {
 // CheckWorkspace checks a program against the schemas of providers. config is nil without a stack.
 func CheckWorkspace(ctx context.Context, ws *workspace.Workspace, providers *Providers,
 	config map[project.Key]project.Text) (*check.Program, diag.Diagnostics) {
-	return checkFor(ctx, ws, providers, config, workspace.CheckOptions{})
+	return checkFor(ctx, ws, providers, config, check.Options{})
 }
 
 // checkFor calls CheckWorkspace with the permissions of a run.
 func checkFor(ctx context.Context, ws *workspace.Workspace, providers *Providers, config map[project.Key]project.Text,
-	run workspace.CheckOptions) (*check.Program, diag.Diagnostics) {
-	return ws.Check(ctx, workspace.CheckOptions{
-		AllowEnv: run.AllowEnv, RestrictPaths: run.RestrictPaths, Untrusted: providers.trust == Untrusted,
-		MayReadStack: providers.MayReadStack,
-		Schemas:      providers.WatchedSchemas, Parameterize: providers.Parameterize, Config: ws.ConfigTexts(config),
-		ConfigKnown: config != nil,
-		Stat:        os.Stat, Bundle: providers.Sources.Bundle, Handler: providers.Sources.Handler,
-	})
+	run check.Options) (*check.Program, diag.Diagnostics) {
+	run.Untrusted, run.MayReadStack = providers.trust == Untrusted, providers.MayReadStack
+	run.Config, run.ConfigKnown = ws.ConfigTexts(config), config != nil
+	run.Stat, run.Bundle, run.Handler = os.Stat, providers.Sources.Bundle, providers.Sources.Handler
+	return ws.Check(ctx, workspace.CheckOptions{Schemas: providers.WatchedSchemas, Parameterize: providers.Parameterize,
+		Options: run})
 }

@@ -137,8 +137,9 @@ func (p *program) check(ctx context.Context, stack string, config value.Value) (
 	}
 	c := checked{values: values}
 	c.program, c.diags = p.ws.Check(ctx, workspace.CheckOptions{
-		Schemas: func() (schema.Loader, func() bool) { return p.schemas, p.damaged }, Config: p.ws.ConfigTexts(values),
-		ConfigKnown: true, Bundle: p.providers.Sources.Bundle, Handler: p.providers.Sources.Handler, AllowEnv: true,
+		Schemas: func() (schema.Loader, func() bool) { return p.schemas, p.damaged },
+		Options: check.Options{Config: p.ws.ConfigTexts(values), ConfigKnown: true, Bundle: p.providers.Sources.Bundle,
+			Handler: p.providers.Sources.Handler, AllowEnv: true},
 	})
 	c.diags.Add(found...)
 	if !c.diags.HasErrors() { // otherwise the same error would be reported twice

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/picture"
@@ -214,8 +215,9 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, document func(pat
 		p.Document = parser.NewDocument(ws.Source)
 	}
 	kept := o.schemas(ws)
-	checking := workspace.CheckOptions{Config: ws.ConfigTexts(nil), Stat: os.Stat, Bundle: kept.providers.Sources.Bundle,
-		Handler: kept.providers.Sources.Handler,
+	checking := workspace.CheckOptions{
+		Options: check.Options{Config: ws.ConfigTexts(nil), Stat: os.Stat, Bundle: kept.providers.Sources.Bundle,
+			Handler: kept.providers.Sources.Handler},
 		Parameterize: func(ctx context.Context, pkg project.Package) (schema.Descriptor, error) {
 			if strings.HasPrefix(pkg.Source, ".") || filepath.IsAbs(pkg.Source) {
 				return schema.Descriptor{}, errors.New("its plugin belongs to the project, and is not started by an editor")

@@ -142,7 +142,8 @@ func misfits(ctx context.Context, ws *workspace.Workspace, program *parser.Docum
 	if err != nil {
 		return nil
 	}
-	checking := workspace.CheckOptions{Config: ws.ConfigTexts(config), ConfigKnown: true, Stat: os.Stat}
+	checking := workspace.CheckOptions{
+		Options: check.Options{Config: ws.ConfigTexts(config), ConfigKnown: true, Stat: os.Stat}}
 	file, _ := program.File(ws.ParserOptions(checking))
 	file = ws.Declare(file)
 	options, _ := ws.CheckerOptions(ctx, checking)
