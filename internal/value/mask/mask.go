@@ -14,10 +14,10 @@ const LeastText = 4
 // Masker must not be copied.
 type Masker struct {
 	mu      sync.RWMutex // guards the rest
-	known   map[string]struct{}
+	known   map[string]bool
 	pending []string // patterns that are not in an automaton yet
 	dict    dictionary
-	names   map[string]struct{} // words in which nothing is hidden
+	names   map[string]bool // words in which nothing is hidden
 }
 
 // New returns a Masker that has learned the secrets in values.
@@ -76,7 +76,7 @@ func (m *Masker) LearnText(text string) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, known := m.known[text]; known {
+	if m.known[text] {
 		return
 	}
 	add(&m.known, text)
@@ -111,8 +111,7 @@ func (m *Masker) inName(text string, s span) bool {
 	if n := strings.IndexAny(text[s.to:], around); n >= 0 {
 		to = s.to + n
 	}
-	_, known := m.names[strings.TrimRight(text[from:to], ".:")]
-	return known && !strings.ContainsAny(text[s.from:s.to], around)
+	return m.names[strings.TrimRight(text[from:to], ".:")] && !strings.ContainsAny(text[s.from:s.to], around)
 }
 
 func (m *Masker) learnNumber(f float64) {
@@ -139,11 +138,11 @@ func (m *Masker) learnWhole(text string) {
 }
 
 // add adds a text to a set, and creates the set if it is nil.
-func add(set *map[string]struct{}, text string) {
+func add(set *map[string]bool, text string) {
 	if *set == nil {
-		*set = map[string]struct{}{}
+		*set = map[string]bool{}
 	}
-	(*set)[text] = struct{}{}
+	(*set)[text] = true
 }
 
 // lockForReading takes the read lock after all pending patterns are in automata.
@@ -167,10 +166,8 @@ func (m *Masker) Hide(text string) string {
 	}
 	m.lockForReading()
 	defer m.mu.RUnlock()
-	if trimmed := strings.TrimSpace(text); len(m.dict.whole) > 0 {
-		if _, known := m.dict.whole[trimmed]; known {
-			return strings.Replace(text, trimmed, value.SecretText, 1)
-		}
+	if trimmed := strings.TrimSpace(text); m.dict.whole[trimmed] {
+		return strings.Replace(text, trimmed, value.SecretText, 1)
 	}
 	spans := m.dict.search(text, 0, none).spans
 	if len(spans) == 0 {
@@ -223,8 +220,7 @@ func (m *Masker) HideValue(v value.Value) value.Value {
 func (m *Masker) knowsNumber(f float64) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	_, known := m.dict.numbers[numberForms(f)[0]]
-	return known
+	return m.dict.numbers[numberForms(f)[0]]
 }
 
 // Empty reports whether the Masker knows no secrets.

@@ -6,8 +6,8 @@ type span struct{ from, to int }
 // dictionary holds the search structures for all secrets.
 type dictionary struct {
 	automata []*automaton
-	numbers  map[string]struct{}
-	whole    map[string]struct{}
+	numbers  map[string]bool
+	whole    map[string]bool
 	pieces   fingerprints
 
 	longestNumber int
@@ -99,7 +99,7 @@ func (d *dictionary) searchNumbers(f *found, text string, before byte) {
 			continue
 		}
 		end, alone := numberAt(text, i)
-		if _, known := d.numbers[text[i:end]]; known && alone && !isWord(before) && before != '.' {
+		if d.numbers[text[i:end]] && alone && !isWord(before) && before != '.' {
 			numbers = append(numbers, span{i, end})
 		}
 		before = text[end-1]
