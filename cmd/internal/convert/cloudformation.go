@@ -34,8 +34,6 @@ type cloudFormation struct {
 	conds   map[string]string // variable names of conditions
 	maps    map[string]string // variable names of mappings
 	missing map[string]string // configuration names that replace missing values
-	helpers map[string]bool   // declared variables for pseudo parameters
-	numeric map[string]bool   // parameters of type Number
 	exports bool              // reports whether an output is exported
 
 	current *templateResource
@@ -95,8 +93,7 @@ func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 	c := &cloudFormation{Program: newProgram(n.options.Name), nesting: n, src: src,
 		schema: n.options.schemaOf(awsPackage), types: map[string]string{},
 		refs: map[string]string{}, params: map[string]string{}, res: map[string]*templateResource{},
-		conds: map[string]string{}, maps: map[string]string{}, missing: map[string]string{},
-		helpers: map[string]bool{}, numeric: map[string]bool{}}
+		conds: map[string]string{}, maps: map[string]string{}, missing: map[string]string{}}
 	if c.schema != nil {
 		for _, token := range c.schema.ResourceTokens() {
 			module, name, _ := strings.Cut(schema.CollapseToken(token), ":")
@@ -380,7 +377,6 @@ func (c *cloudFormation) parameter(key, value *yaml.Node) {
 	switch {
 	case kind == "Number":
 		typed = "number"
-		c.numeric[key.Value] = true
 	case kind == "List<Number>":
 		typed = "list<number>"
 	case kind == "CommaDelimitedList" || strings.HasPrefix(kind, "List<"):

@@ -10,7 +10,6 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/yamltree"
-
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -25,8 +24,7 @@ var pseudo = map[string]struct{ variable, function, result string }{
 // ref returns the expression for Ref.
 func (c *cloudFormation) ref(name string, line int) string {
 	if p, found := pseudo[name]; found {
-		if !c.helpers[p.variable] {
-			c.helpers[p.variable] = true
+		if yamltree.Member(c.sections["variables"], p.variable) == nil {
 			call := mapping()
 			put(call, "function", text("aws-native:index:"+p.function))
 			put(call, "return", text(p.result))
@@ -339,7 +337,8 @@ func (c *cloudFormation) operand(node *yaml.Node) string {
 		return quoted(node.Value)
 	}
 	text := c.expr(node)
-	if name, arg := intrinsic(node); name == "Ref" && c.numeric[arg.Value] {
+	name, arg := intrinsic(node)
+	if name == "Ref" && yamltree.Text(c.sections["config"], c.params[arg.Value], "type") == "number" {
 		return "toString(" + text + ")"
 	}
 	return text

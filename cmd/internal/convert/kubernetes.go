@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -311,15 +312,9 @@ func (k *kubernetes) link(obj *object) {
 				walk(item, above)
 			}
 		}
-		namespace := yamltree.Text(node, "namespace") // the namespace of the name, if node gives one
-		if namespace == "" {
-			namespace = obj.namespace
-		}
+		namespace := cmp.Or(yamltree.Text(node, "namespace"), obj.namespace) // of the objects that node names
 		each(node, func(key, value *yaml.Node) {
-			kind := nameFields[above+"."+key.Value]
-			if kind == "" {
-				kind = nameFields[key.Value]
-			}
+			kind := cmp.Or(nameFields[above+"."+key.Value], nameFields[key.Value])
 			if key.Value == "name" && slices.Contains([]string{"scaleTargetRef", "roleRef", "subjects"}, above) {
 				kind = yamltree.Text(node, "kind")
 			}

@@ -3,12 +3,12 @@ package convert
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/yamltree"
-
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -235,11 +235,7 @@ func (c *cloudFormation) entries(node *yaml.Node, item schema.Type, path string)
 
 // free reports whether the keys below a path are arbitrary. It is used without a schema.
 func free(path string) bool {
-	for _, part := range []string{"PolicyDocument", "Variables", "Definition", "Labels", "Parameters", "Document",
-		"outputs", "DashboardBody", "EventPattern", "ResponseTemplates", "RequestTemplates", "RequestParameters"} {
-		if strings.Contains(path, part) {
-			return true
-		}
-	}
-	return false
+	parts := []string{"PolicyDocument", "Variables", "Definition", "Labels", "Parameters", "Document", "outputs",
+		"DashboardBody", "EventPattern", "ResponseTemplates", "RequestTemplates", "RequestParameters"}
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(path, part) })
 }
