@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,10 +36,7 @@ func (w *Workspace) readPackages() error {
 // readDeclared finds the packages that are declared in the program directory (L1.H). If the program has a folder of its
 // own, it also looks beside the project file, where `pulumi package add` puts declarations.
 func (w *Workspace) readDeclared() error {
-	known := w.options.Declarations
-	if known == nil {
-		known = new(project.FoundPackages)
-	}
+	known := cmp.Or(w.options.Declarations, new(project.FoundPackages))
 	files, found, err := known.Files(w.Dir(), w.options.shown)
 	if err != nil {
 		return err
@@ -113,10 +111,7 @@ func (w *Workspace) readCRDs() {
 	if len(w.Project.CRDs) == 0 {
 		return
 	}
-	cache := w.options.CRDs
-	if cache == nil {
-		cache = new(crd.Cache)
-	}
+	cache := cmp.Or(w.options.CRDs, new(crd.Cache))
 	var files []crd.File
 	for _, pattern := range w.Project.CRDs {
 		paths, fault := w.definitionFiles(pattern)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -95,13 +96,9 @@ var (
 // Public reports whether a belongs to the public network: it is neither private nor local to this machine or its links.
 func Public(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
-	if !a.IsGlobalUnicast() || a.IsPrivate() {
+	if !a.IsGlobalUnicast() || a.IsPrivate() ||
+		slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(a) }) {
 		return false
-	}
-	for _, p := range notPublic {
-		if p.Contains(a) {
-			return false
-		}
 	}
 	bytes := a.As16()
 	switch {

@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"cmp"
 	"embed"
 	"slices"
 	"strconv"
@@ -69,9 +70,8 @@ func Explain(code Code) (page Page, ok bool) {
 			}) + "\n")
 		case strings.HasPrefix(line, "```"):
 			block = &strings.Builder{}
-			if _, name, _ = strings.Cut(line, " "); name == "" {
-				name = "Pulumi.yaml"
-			}
+			_, file, _ := strings.Cut(line, " ")
+			name = cmp.Or(file, "Pulumi.yaml")
 		case strings.HasPrefix(line, "# "):
 			_, page.Title, _ = strings.Cut(line, ": ")
 		case line == "## Wrong":

@@ -4,6 +4,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,11 +34,7 @@ func Run(ctx context.Context, dir string, env []string, args ...string) (string,
 	case errors.Is(err, exec.ErrNotFound):
 		return "", ErrMissing
 	case errors.As(err, new(*exec.ExitError)):
-		text := strings.TrimSpace(said.String())
-		if text == "" {
-			text = err.Error()
-		}
-		return "", fmt.Errorf("git says: %s", text)
+		return "", fmt.Errorf("git says: %s", cmp.Or(strings.TrimSpace(said.String()), err.Error()))
 	}
 	return out.String(), err
 }

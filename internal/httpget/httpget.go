@@ -3,6 +3,7 @@
 package httpget
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +27,7 @@ func (e *FinalError) Error() string { return e.Problem }
 // Repeat calls attempt until it succeeds, returns a *FinalError, was called five times, or ctx has ended. It waits in
 // between, each time twice as long, at first for pause; 0 stands for 80 ms. It returns the error of the last attempt.
 func Repeat(ctx context.Context, pause time.Duration, attempt func() error) error {
-	if pause == 0 {
-		pause = 80 * time.Millisecond
-	}
+	pause = cmp.Or(pause, 80*time.Millisecond)
 	for n := 1; ; n++ {
 		err := attempt()
 		if err == nil || errors.As(err, new(*FinalError)) || n == attempts || ctx.Err() != nil {

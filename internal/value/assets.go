@@ -219,10 +219,7 @@ func walkDirectory(o Opener, dir, prefix string, members *[]Member) error {
 		return fmt.Errorf("open archive %s: it cannot be listed", dir)
 	}
 	entries, err := lister.ReadDir(-1)
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	if err = cmp.Or(err, file.Close()); err != nil {
 		return fmt.Errorf("list archive %s: %w", dir, err)
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })

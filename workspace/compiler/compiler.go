@@ -18,12 +18,9 @@ import (
 )
 
 // New returns a runner of compilers with an environment, behind a supervisor as in supervise.Start. say receives
-// messages for the user: the compiler's standard error, and variables that are set already. It may be nil.
+// messages for the user: the compiler's standard error, and variables that are set already.
 func New(env environ.List, supervisor []string, say func(ctx context.Context, s diag.Severity,
 	text string)) workspace.Compiler {
-	if say == nil {
-		say = func(context.Context, diag.Severity, string) {}
-	}
 	return func(ctx context.Context, c workspace.Compilation) ([]byte, error) {
 		words, err := splitWords(c.Command)
 		if err != nil {

@@ -2,6 +2,7 @@ package crd
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -118,9 +119,8 @@ func (r *reader) version(group, kind, version string, v, s *yaml.Node) {
 	}
 	deprecation := ""
 	if truth(v, "deprecated") {
-		if deprecation = yamltree.Text(v, "deprecationWarning"); deprecation == "" {
-			deprecation = fmt.Sprintf("%s/%s %s is deprecated", group, version, kind)
-		}
+		deprecation = cmp.Or(yamltree.Text(v, "deprecationWarning"),
+			fmt.Sprintf("%s/%s %s is deprecated", group, version, kind))
 	}
 	if err := r.converter.kind(group, version, kind, deprecation, schema); err != nil {
 		r.add(schema, err.Error(), "")

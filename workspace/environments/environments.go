@@ -3,6 +3,7 @@
 package environments
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -140,10 +141,7 @@ func (e *evaluator) place(r *hcl.Range) diag.Range {
 	if r == nil {
 		return diag.NewRange(e.root, 0, 0)
 	}
-	src := e.sources[r.Filename]
-	if src == nil {
-		src = e.root
-	}
+	src := cmp.Or(e.sources[r.Filename], e.root)
 	offset := func(p hcl.Pos) int {
 		if p.Byte == 0 { // also of the last line
 			return src.Offset(diag.Position{Line: p.Line, Column: p.Column})

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -126,9 +127,7 @@ var placeholders = lazyregexp.New(`\$\$\{|\$\{[^}]*\}?`)
 // NameOf returns the name of a found resource: ${name} is the provider's name for it, or else its ID, and ${id} is the
 // ID. Without a template it is ${name}.
 func (q *QueriedType) NameOf(id, name string) string {
-	if name == "" {
-		name = id
-	}
+	name = cmp.Or(name, id)
 	if q.Name == "" {
 		return name
 	}

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -108,9 +109,7 @@ func (r *reader) calls(e ast.Expr) {
 			token, _ := r.text(entryOf(m, "function"))
 			if token == "pulumi:pulumi:readStackOutputs" || token == "pulumi:pulumi:readStackResourceOutputs" {
 				arguments, _ := entryOf(m, "arguments").(*ast.Map)
-				if named = entryOf(arguments, "name"); named == nil {
-					named = entryOf(arguments, "stackName")
-				}
+				named = cmp.Or(entryOf(arguments, "name"), entryOf(arguments, "stackName"))
 			}
 		}
 		if named != nil {

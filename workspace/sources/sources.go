@@ -4,6 +4,7 @@
 package sources
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -85,17 +86,13 @@ func (s *Sources) handler(dir string, r check.HandlerSource) (*bundle.Bundle, er
 
 // faultsOf returns the faults that an error lists, each with a place; nil for another error, and for none.
 func faultsOf(err error, source string) []check.BundleFault {
-	var faulty *bundle.Error
-	if !errors.As(err, &faulty) {
+	faulty, ok := errors.AsType[*bundle.Error](err)
+	if !ok {
 		return nil
 	}
 	faults := make([]check.BundleFault, len(faulty.Faults))
 	for i, f := range faulty.Faults {
-		place := f.Place()
-		if place == "" {
-			place = source
-		}
-		faults[i] = check.BundleFault{Place: place, Message: f.Message}
+		faults[i] = check.BundleFault{Place: cmp.Or(f.Place(), source), Message: f.Message}
 	}
 	return faults
 }
