@@ -32,6 +32,24 @@ type undeclaredName struct {
 	forResource bool
 }
 
+// nodes are the nodes of a body, by index and by name.
+type nodes struct {
+	declared map[string]*Node // configuration, resources and variables by name; possibly nodes of an earlier check
+	byKey    map[string]*Node // configuration by full key, declared or not; the same
+	all      []*Node          // in source order: configuration, resources, variables; then undeclared configuration
+	named    int              // how many of them are declared
+	uses     []int32          // by name, of each of all
+}
+
+// lookup returns the node with a name; nil if there is none. A node in declared may come from an earlier check, in
+// the same place.
+func (ns *nodes) lookup(name string) *Node {
+	if n := ns.declared[name]; n != nil {
+		return ns.all[n.place]
+	}
+	return nil
+}
+
 // scope holds the names of a body (L3.1).
 type scope struct {
 	*run
@@ -39,11 +57,7 @@ type scope struct {
 	file      *ast.File
 	component *Component // the component of the body; nil for the program
 
-	declared map[string]*Node // configuration, resources and variables by name
-	byKey    map[string]*Node // configuration by full key, declared or not
-	all      []*Node          // in source order: configuration, resources, variables; then undeclared configuration
-	named    int              // how many of them are declared
-	uses     []int32          // by name, of each of all
+	nodes
 
 	undeclared map[string]*undeclaredName
 	missing    []string      // unknown names that probably belong to entries without a name
@@ -55,7 +69,7 @@ type scope struct {
 
 func newScope(r *run, file *ast.File, opts Options) scope {
 	return scope{run: r, opts: opts, file: file,
-		byKey:      make(map[string]*Node),
+		nodes:      nodes{byKey: make(map[string]*Node)},
 		undeclared: make(map[string]*undeclaredName),
 		slips:      make(map[int]bool)}
 }
@@ -134,15 +148,6 @@ func (c *scope) fullKey(name string) string {
 		return name
 	}
 	return c.opts.Project + ":" + name
-}
-
-// lookup returns the node with a name; nil if there is none. A node in declared may come from an earlier check, in
-// the same place.
-func (c *scope) lookup(name string) *Node {
-	if n := c.declared[name]; n != nil {
-		return c.all[n.place]
-	}
-	return nil
 }
 
 // addNode appends a node.

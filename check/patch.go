@@ -28,32 +28,12 @@ type patch struct {
 
 // change is one declaration to check again: a node or an output.
 type change struct {
-	wasNode, node     *Node
-	wasOutput, output *Output
-	at                int // of the output
-}
-
-func (c change) units() (was, now *ast.Unit) {
-	if c.node != nil {
-		return c.wasNode.unit(), c.node.unit()
-	}
-	return c.wasOutput.Decl.Unit, c.output.Decl.Unit
-}
-
-// needs returns the former and the present dependencies of the declaration.
-func (c change) needs() (was, now []Edge) {
-	if c.node != nil {
-		return c.wasNode.Needs, c.node.Needs
-	}
-	return c.wasOutput.Needs, c.output.Needs
-}
-
-// source returns the source of the former declaration.
-func (c change) source() *diag.Source {
-	if c.node != nil {
-		return c.wasNode.Range.Source
-	}
-	return c.wasOutput.Decl.Name.Range.Source
+	was, now      *ast.Unit
+	source        *diag.Source // of the former declaration
+	order         int          // position in the order of evaluation
+	wasNode, node *Node
+	output        *Output
+	at            int // of the output
 }
 
 // newPatch determines the changes since the former check; nil if a whole check is needed.
@@ -80,8 +60,8 @@ func newPatch(r *run, file *ast.File, opts Options) *patch {
 	opts.Previous = nil
 	r.packages = &packages{loaded: m.packages, order: m.order, missing: make(map[*loadedPackage][]diag.Range)}
 	p.body = r.body(file, opts)
-	p.declared, p.byKey, p.choices = was.declared, maps.Clone(was.byKey), maps.Clone(was.choices)
-	p.named, p.all, p.uses = was.named, slices.Clone(was.all), slices.Clone(was.uses)
+	p.nodes, p.choices = was.nodes, maps.Clone(was.choices)
+	p.byKey, p.all, p.uses = maps.Clone(was.byKey), slices.Clone(was.all), slices.Clone(was.uses)
 	p.remembered = was
 	return p
 }
@@ -154,7 +134,7 @@ func (p *patch) nodeAt(place int, name string) *Node {
 		return nil
 	}
 	n := p.was.all[place]
-	if n.Name != name || p.was.node(name) != n {
+	if n.Name != name || p.was.lookup(name) != n {
 		return nil
 	}
 	return n
@@ -177,7 +157,7 @@ func (p *patch) changeResource(place int, decl *ast.Resource) bool {
 	}
 	n := renewed(was)
 	n.Range, n.Resource = decl.Name.Range, &Resource{Decl: decl, LogicalName: logicalName(decl)}
-	return p.add(change{wasNode: was, node: n})
+	return p.replaceNode(was, n)
 }
 
 // looksTheSame reports whether two declarations of a resource look the same to other declarations, except for their
@@ -228,7 +208,7 @@ func (p *patch) changeVariable(place int, decl *ast.Variable) bool {
 	}
 	n := renewed(was)
 	n.Range, n.Variable = decl.Name.Range, decl
-	return p.add(change{wasNode: was, node: n})
+	return p.replaceNode(was, n)
 }
 
 func (p *patch) changeOutput(i int, decl *ast.Output) bool {
@@ -236,13 +216,17 @@ func (p *patch) changeOutput(i int, decl *ast.Output) bool {
 	if decl.Unit == nil || was.Decl.Name.Value != decl.Name.Value || !sameCalls(was.Decl.Unit, decl.Unit) {
 		return false
 	}
-	return p.add(change{wasOutput: was, output: &Output{Decl: decl, Type: schema.Invalid}, at: i})
+	return p.add(change{was: was.Decl.Unit, now: decl.Unit, source: was.Decl.Name.Range.Source, order: 1<<30 + i,
+		output: &Output{Decl: decl, Type: schema.Invalid}, at: i})
+}
+
+func (p *patch) replaceNode(was, n *Node) bool {
+	return p.add(change{was: was.unit(), now: n.unit(), source: was.Range.Source, order: was.Index, wasNode: was, node: n})
 }
 
 // add adds a change; false if findings elsewhere depend on the former declaration.
 func (p *patch) add(c change) bool {
-	was, now := c.units()
-	known := p.before.records.of(was)
+	known := p.before.records.of(c.was)
 	if known == nil || known.outcome == nil || len(known.outcome.jsonArguments) > 0 {
 		return false
 	}
@@ -251,19 +235,16 @@ func (p *patch) add(c change) bool {
 			return false // undeclared configuration is declared by its use
 		}
 	}
-	src := c.source()
-	if slices.ContainsFunc(p.memory.remarks.loose, func(d diag.Diagnostic) bool { return mentions(d, src) }) {
+	if slices.ContainsFunc(p.memory.remarks.loose, func(d diag.Diagnostic) bool { return mentions(d, c.source) }) {
 		return false
 	}
-	if c.node != nil {
-		p.places = append(p.places, c.node.place)
-	}
-	p.gone[was] = nil
-	fresh := &record{refs: make([]Ref, len(now.Accesses))}
-	p.gone[now] = fresh
+	fresh := &record{refs: make([]Ref, len(c.now.Accesses))}
 	if c.node != nil {
 		c.node.record = fresh
+		p.places = append(p.places, c.node.place)
 	}
+	p.gone[c.was] = nil
+	p.gone[c.now] = fresh
 	p.changes = append(p.changes, c)
 	return true
 }
@@ -300,16 +281,8 @@ func (p *patch) findVolatile() bool {
 			}
 		}
 	}
-	slices.SortStableFunc(p.changes, func(a, b change) int { return a.order() - b.order() })
+	slices.SortStableFunc(p.changes, func(a, b change) int { return a.order - b.order })
 	return len(volatile) == 0
-}
-
-// order returns the position of a change in the order of evaluation.
-func (c change) order() int {
-	if c.node != nil {
-		return c.node.Index
-	}
-	return 1<<30 + c.at
 }
 
 // apply builds the program; ok is false if a whole check is needed.
@@ -349,8 +322,7 @@ func (p *patch) apply() (program *Program, found diag.Diagnostics, ok bool) {
 	}
 	left := *p.memory
 	left.environment, left.remarks = environmentOf(p.file, p.opts), remarks
-	left.bodies = map[string]*remembered{"": {all: p.all, named: p.named, uses: p.uses, declared: p.declared,
-		byKey: p.was.byKey, choices: p.choices}}
+	left.bodies = map[string]*remembered{"": {nodes: p.nodes, choices: p.choices}}
 	program.left = &left
 	p.forget([]*body{p.body})
 	return program, found, true
@@ -359,17 +331,16 @@ func (p *patch) apply() (program *Program, found diag.Diagnostics, ok bool) {
 // link resolves the names in the changed declarations.
 func (p *patch) link() bool {
 	for _, c := range p.changes {
-		was, now := c.units()
-		for _, ref := range p.before.records.of(was).refs {
+		for _, ref := range p.before.records.of(c.was).refs {
 			if ref.Kind == RefNode {
 				p.uses[ref.Node.place]--
 			}
 		}
 		switch n := c.node; {
 		case n == nil:
-			p.linkUnit(nil, &c.output.Needs, now)
+			p.linkUnit(nil, &c.output.Needs, c.now)
 		case n.Kind == VariableNode:
-			p.linkUnit(n, &n.Needs, now)
+			p.linkUnit(n, &n.Needs, c.now)
 		case n.Resource.Decl.ForEach != nil && p.lookup(eachName) != nil:
 			return false
 		default:
@@ -383,9 +354,9 @@ func (p *patch) link() bool {
 
 // sameOrder reports whether the former order of evaluation is still right, without cycles.
 func (p *patch) sameOrder() bool {
+	samePlace := func(a, b Edge) bool { return a.To.place == b.To.place }
 	if !slices.ContainsFunc(p.changes, func(c change) bool {
-		was, now := c.needs()
-		return c.node != nil && !slices.EqualFunc(was, now, func(a, b Edge) bool { return a.To.place == b.To.place })
+		return c.node != nil && !slices.EqualFunc(c.wasNode.Needs, c.node.Needs, samePlace)
 	}) {
 		return true
 	}

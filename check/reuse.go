@@ -80,9 +80,8 @@ type given struct {
 
 // environment holds the inputs of the check that all declarations of a program share.
 type environment struct {
-	options   Options // without the fields that are compared elsewhere
-	allowEnv  []string
-	publicEnv []string
+	options             Options // without the fields that are compared elsewhere
+	allowEnv, publicEnv []ast.Literal
 }
 
 // memory holds the results that a check leaves for the next one. It is immutable.
@@ -102,26 +101,14 @@ type memory struct {
 
 // remembered is the memory of a body.
 type remembered struct {
-	all      []*Node
-	named    int // the number of nodes that the body declares
-	uses     []int32
-	declared map[string]*Node // possibly nodes of an earlier check, at their indexes in all
-	byKey    map[string]*Node // the same
+	nodes
 	choices  map[choiceKey]*choice
 	defaults bool // it has default providers
 }
 
-// node returns the declared node with a name; nil if there is none.
-func (r *remembered) node(name string) *Node {
-	if n := r.declared[name]; n != nil {
-		return r.all[n.place]
-	}
-	return nil
-}
-
 // environmentOf returns the shared inputs of the check of a program.
 func environmentOf(file *ast.File, opts Options) environment {
-	e := environment{options: opts}
+	e := environment{options: opts, allowEnv: file.AllowEnv, publicEnv: file.PublicEnv}
 	o := &e.options
 	o.Packages, o.Local, o.StackKeys, o.Previous = nil, nil, nil, nil
 	for i, all := 0, reflect.ValueOf(o).Elem(); i < all.NumField(); i++ {
@@ -129,18 +116,13 @@ func environmentOf(file *ast.File, opts Options) environment {
 			all.Field(i).SetZero()
 		}
 	}
-	for _, l := range file.AllowEnv {
-		e.allowEnv = append(e.allowEnv, l.Value)
-	}
-	for _, l := range file.PublicEnv {
-		e.publicEnv = append(e.publicEnv, l.Value)
-	}
 	return e
 }
 
 func (e environment) equal(other environment) bool {
 	a, b := e.options, other.options
-	if !slices.Equal(e.allowEnv, other.allowEnv) || !slices.Equal(e.publicEnv, other.publicEnv) ||
+	same := func(x, y ast.Literal) bool { return x.Value == y.Value }
+	if !slices.EqualFunc(e.allowEnv, other.allowEnv, same) || !slices.EqualFunc(e.publicEnv, other.publicEnv, same) ||
 		!sameLoader(a.Schemas, b.Schemas) ||
 		!maps.EqualFunc(a.Config, b.Config, func(x, y ConfigText) bool {
 			x.Key, y.Key = diag.Range{}, diag.Range{}
@@ -181,8 +163,7 @@ func (r *run) leave(file *ast.File, opts Options, bodies []*body, remarks remark
 			token = b.component.Token
 			m.components[b.component.Decl] = b.component
 		}
-		m.bodies[token] = &remembered{all: b.all, named: b.named, uses: b.uses, declared: b.declared, byKey: b.byKey,
-			choices: b.choices, defaults: len(b.defaults) > 0}
+		m.bodies[token] = &remembered{nodes: b.nodes, choices: b.choices, defaults: len(b.defaults) > 0}
 	}
 	return m
 }
@@ -314,7 +295,7 @@ func (b *body) stamped(n *Node) *stamp {
 	if n.Kind == VariableNode || b.remembered == nil {
 		return s
 	}
-	before := b.remembered.node(n.Name)
+	before := b.remembered.lookup(n.Name)
 	if before == nil || before.Kind != n.Kind || before.stamp == nil || before.stamp.resource != s.resource ||
 		!sameType(before.stamp.typ, s.typ) {
 		return s
