@@ -14,8 +14,11 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// field returns the value of a map's key in any capitalisation (L1.20).
+// field returns the value of a map's key in any capitalisation (L1.20); nil for a nil map.
 func field(m *ast.Map, name string) ast.Expr {
+	if m == nil {
+		return nil
+	}
 	for _, entry := range m.Entries {
 		if key, ok := entry.Key.(*ast.String); ok && strings.EqualFold(key.Value, name) {
 			return entry.Value
@@ -24,13 +27,19 @@ func field(m *ast.Map, name string) ast.Expr {
 	return nil
 }
 
-// invokeBody returns the argument of fn::invoke; nil for any other call.
-func invokeBody(e *ast.Call) *ast.Map {
+// invokeArgument returns an argument of fn::invoke, given by its name in a map or by its position; nil for any other
+// call.
+func invokeArgument(e *ast.Call, name string, position int) ast.Expr {
 	if !strings.EqualFold(e.Name.Value, invokeName) {
 		return nil
 	}
-	m, _ := e.Argument.(*ast.Map)
-	return m
+	if m, ok := e.Argument.(*ast.Map); ok {
+		return field(m, name)
+	}
+	if position < len(e.Args) {
+		return e.Args[position]
+	}
+	return nil
 }
 
 // ProviderCall returns the token of the called provider function, as written, with the version and download URL if the
@@ -47,13 +56,7 @@ func invokedToken(e *ast.Call) *ast.Literal {
 	if strings.Contains(e.Name.Value, ":") {
 		return &e.Name
 	}
-	var token ast.Expr
-	if body := invokeBody(e); body != nil {
-		token = field(body, "function")
-	} else if strings.EqualFold(e.Name.Value, invokeName) && len(e.Args) > 0 {
-		token = e.Args[0]
-	}
-	if s, ok := token.(*ast.String); ok {
+	if s, ok := invokeArgument(e, "function", 0).(*ast.String); ok {
 		return &ast.Literal{Value: s.Value, Range: s.Range()}
 	}
 	return nil
@@ -61,22 +64,12 @@ func invokedToken(e *ast.Call) *ast.Literal {
 
 // invokeOptions returns the options of fn::invoke; nil if there are none.
 func invokeOptions(e *ast.Call) *ast.Map {
-	if body := invokeBody(e); body != nil {
-		options, _ := field(body, "options").(*ast.Map)
-		return options
-	}
-	if strings.EqualFold(e.Name.Value, invokeName) && len(e.Args) > 3 {
-		options, _ := e.Args[3].(*ast.Map)
-		return options
-	}
-	return nil
+	options, _ := invokeArgument(e, "options", 3).(*ast.Map)
+	return options
 }
 
 func invokeVersion(e *ast.Call) (version, url string) {
 	options := invokeOptions(e)
-	if options == nil {
-		return "", ""
-	}
 	if s, ok := field(options, "version").(*ast.String); ok {
 		version = s.Value
 	}
@@ -107,10 +100,7 @@ func providerCalls(unit *ast.Unit) iter.Seq2[*ast.Call, *ast.Literal] {
 	}
 }
 
-func hasExplicitProvider(e *ast.Call) bool {
-	options := invokeOptions(e)
-	return options != nil && field(options, "provider") != nil
-}
+func hasExplicitProvider(e *ast.Call) bool { return field(invokeOptions(e), "provider") != nil }
 
 // inferShortInvoke infers fn::pkg:module:function with a map of arguments (L6.3).
 func (c *typer) inferShortInvoke(e *ast.Call) schema.Type {
@@ -192,24 +182,18 @@ func (c *typer) inferProviderCall(e *ast.Call, inv *Invoke, token, returned *ast
 		return schema.Invalid
 	}
 	c.checkArguments(inv.Arguments, f.Inputs, schema.CollapseToken(f.Token), e.Name.Range)
-	result := f.Result
+	owner := "the result of " + schema.CollapseToken(f.Token)
 	switch {
-	case result == nil:
-		result = schema.Null
-	case f.Scalar:
-	default:
-		if returned != nil {
-			return c.returned(result, returned, "the result of "+schema.CollapseToken(f.Token))
-		}
-		return result
-	}
-	if returned != nil {
+	case returned != nil && f.Result != nil && !f.Scalar:
+		return c.returned(f.Result, returned, owner)
+	case returned != nil:
 		c.errorf(diag.NoMember, returned.Range, "leave return out: the result is the value itself",
-			"the result of %s has no outputs by name",
-			schema.CollapseToken(f.Token))
+			"%s has no outputs by name", owner)
 		return schema.Invalid
+	case f.Result == nil:
+		return schema.Null
 	}
-	return result
+	return f.Result
 }
 
 // returned returns the type of the part of a result that `return` names by a member or a path.
@@ -298,14 +282,12 @@ func (c *typer) checkInvokeOptions(inv *Invoke, options ast.Expr, pkg string) {
 	c.setType(m, schema.Any)
 	for _, entry := range m.Entries {
 		key, literal := entry.Key.(*ast.String)
+		c.infer(entry.Key)
+		c.infer(entry.Value)
 		if !literal {
-			c.infer(entry.Key)
-			c.infer(entry.Value)
 			c.errorf(diag.NotLiteral, entry.Key.Range(), "", "the names of options must be literal")
 			continue
 		}
-		c.infer(entry.Key)
-		c.infer(entry.Value)
 		name := key.Value
 		for _, known := range names {
 			if strings.EqualFold(known, name) {
@@ -316,7 +298,7 @@ func (c *typer) checkInvokeOptions(inv *Invoke, options ast.Expr, pkg string) {
 		switch name {
 		case "parent":
 			inv.Parent = entry.Value
-			c.fitResource(name, entry.Value)
+			c.fitOption(name, entry.Value, schema.AnyResource)
 		case "provider":
 			inv.Provider = entry.Value
 			c.fitProvider(name, entry.Value, pkg)

@@ -81,19 +81,17 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	}
 	owner := schema.CollapseToken(r.Token) + "." + m.Name
 	c.checkArguments(m.Arguments, m.Inputs, owner, method.Range())
-	result := function.Result
 	switch {
-	case result == nil:
-		result = schema.Null
+	case function.Result == nil:
+		return schema.Null
 	case returned == nil:
+		return function.Result
 	case function.Scalar:
 		c.errorf(diag.NoMember, returned.Range, "leave `return` out: the result is the value itself",
 			"the result of %s has no outputs by name", owner)
 		return schema.Invalid
-	default:
-		return c.member(result, step{name: returned.Value, at: returned.Range, owner: "the result of " + owner})
 	}
-	return result
+	return c.member(function.Result, step{name: returned.Value, at: returned.Range, owner: "the result of " + owner})
 }
 
 // resourceOfType returns a resource's schema by its canonical token in the packages that the program uses; nil if its
