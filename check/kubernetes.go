@@ -104,8 +104,8 @@ func customResourceFinding(decl *ast.Resource) diag.Diagnostic {
 	d := diag.Diagnostic{Code: diag.TokenNotFound, Subject: token.Range,
 		Summary: "kubernetes:apiextensions.k8s.io:CustomResource exists in other languages only",
 		Detail:  "write the type of the kind itself: kubernetes:GROUP/VERSION:Kind"}
-	apiVersion, _ := propertyNamed(decl.Properties, "apiVersion").(*ast.String)
-	kind, _ := propertyNamed(decl.Properties, "kind").(*ast.String)
+	apiVersion, _ := decl.Property("apiVersion").(*ast.String)
+	kind, _ := decl.Property("kind").(*ast.String)
 	if apiVersion != nil && kind != nil && apiVersion.Value != "" && kind.Value != "" {
 		meant := kubernetesName + ":" + apiVersion.Value + ":" + kind.Value
 		d.Detail = "write the type of the kind itself: " + meant

@@ -63,7 +63,7 @@ func (c *declChecker) checkStackReference(n *Node) {
 		c.checkStack(diag.OperationFailed, decl.Get.ID)
 		return
 	}
-	if name := propertyNamed(decl.Properties, "name"); name != nil {
+	if name := decl.Property("name"); name != nil {
 		c.checkStack(diag.OperationFailed, name)
 		return
 	}
@@ -82,15 +82,19 @@ func (c *declChecker) checkProperties(n *Node, s *schema.Resource) {
 		return
 	}
 	pl.mean(decl.Misplaced...)
-	pl.setMembers(len(decl.Properties))
-	for _, p := range decl.Properties {
-		pl.present[p.Name.Value] = true
-	}
-	for i := range decl.Properties {
-		p := &decl.Properties[i]
-		c.fitMember(p.Name, p.Value, s.Inputs, pl)
-	}
+	c.fitMembers(decl.Properties, s.Inputs, pl)
 	c.requireMembers(s.Inputs, pl, decl.Name.Range)
+}
+
+// fitMembers checks the written properties against the members of an object.
+func (c *declChecker) fitMembers(properties []ast.Property, want *schema.Object, pl *place) {
+	pl.setMembers(len(properties))
+	for i := range properties {
+		pl.present[properties[i].Name.Value] = true
+	}
+	for i := range properties {
+		c.fitMember(properties[i].Name, properties[i].Value, want, pl)
+	}
 }
 
 // checkGet checks `get` (L3.C): the ID is required, and the state may name any outputs.
@@ -111,14 +115,7 @@ func (c *declChecker) checkGet(n *Node) {
 	if s.StateInputs != nil {
 		state = mergedState(s)
 	}
-	pl := &place{owner: schema.CollapseToken(s.Token), noun: "output", optional: true}
-	pl.setMembers(len(get.State))
-	for _, p := range get.State {
-		pl.present[p.Name.Value] = true
-	}
-	for i := range get.State {
-		c.fitMember(get.State[i].Name, get.State[i].Value, state, pl)
-	}
+	c.fitMembers(get.State, state, &place{owner: schema.CollapseToken(s.Token), noun: "output", optional: true})
 }
 
 // mergedState lists the properties that a get may pass: the state inputs of the schema, and outputs.

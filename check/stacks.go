@@ -12,38 +12,38 @@ import (
 // included.
 func (p *Program) StackNames() []string {
 	var names []string
-	add := func(e ast.Expr) {
-		if literal, ok := e.(*ast.String); ok {
-			names = append(names, literal.Value)
-		}
-	}
 	for _, body := range p.bodies() {
 		for _, c := range body.calls() {
-			if c.Func != nil && c.Func.Name == "stackReference" && len(c.Args) > 0 {
-				add(c.Args[0])
+			if c.Func == nil || c.Func.Name != "stackReference" || len(c.Args) == 0 {
+				continue
+			}
+			if name, literal := c.Args[0].(*ast.String); literal {
+				names = append(names, name.Value)
 			}
 		}
 		for _, n := range body.Nodes {
-			if n.Resource == nil || n.Resource.Token != schema.StackReferenceToken || n.Resource.Decl.PropertiesExpr != nil {
+			if n.Resource == nil || n.Resource.Token != schema.StackReferenceToken {
 				continue
 			}
-			named := propertyNamed(n.Resource.Decl.Properties, "name")
-			if named == nil {
-				names = append(names, n.Resource.LogicalName)
+			if name, literal := n.Resource.StackName(); literal {
+				names = append(names, name)
 			}
-			add(named)
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// propertyNamed returns the value of a property; nil if the program does not set it.
-func propertyNamed(properties []ast.Property, name string) ast.Expr {
-	for _, p := range properties {
-		if p.Name.Value == name {
-			return p.Value
-		}
+// StackName returns the name of the stack that a StackReference reads; literal is false for a computed name.
+func (r *Resource) StackName() (name string, literal bool) {
+	if r.Decl.PropertiesExpr != nil {
+		return "", false
 	}
-	return nil
+	switch e := r.Decl.Property("name").(type) {
+	case nil:
+		return r.LogicalName, true
+	case *ast.String:
+		return e.Value, true
+	}
+	return "", false
 }

@@ -86,7 +86,7 @@ func (o *order) note(n *Node) {
 
 // text returns a literal text in the properties of a resource, also through a variable; empty for anything else.
 func (o *order) text(decl *ast.Resource, path ...string) (string, ast.Expr) {
-	e := propertyNamed(decl.Properties, path[0])
+	e := decl.Property(path[0])
 	for _, key := range path[1:] {
 		e = literalStep(e, &ast.Step{Name: key})
 	}

@@ -116,44 +116,22 @@ func placesOfState(r *check.Resource) places {
 
 // stackName returns the stack that a StackReference reads (L7.11).
 func (s *instance) stackName(ctx context.Context) (value.Value, *fault) {
-	r := s.resource
-	for _, p := range r.Decl.Properties {
-		if p.Name.Value != "name" {
-			continue
-		}
-		v, f := s.eval(ctx, p.Value)
-		if f != nil {
-			return value.Null, f
-		}
-		if v.IsNull() {
-			break
-		}
-		if !v.IsKnown() {
-			return value.Null, blame(diag.NotKnownInTime, p.Value.Range(),
-				"use values that do not come from resources to be created",
-				"the name of a stack must be known before anything is created")
-		}
-		if _, ok := v.AsString(); !ok {
-			return value.Null, blame(diag.NotAssignable, p.Value.Range(), "", "the name of a stack must be a string, not %s",
-				kindOf(v))
-		}
-		return v, nil
+	own, name := value.String(s.resource.LogicalName), s.resource.Decl.Property("name")
+	if name == nil {
+		return own, nil
 	}
-	return value.String(r.LogicalName), nil
-}
-
-// stackOf returns the stack of a StackReference with a literal name; empty for any other resource.
-func stackOf(r *check.Resource) string {
-	if r.Decl.PropertiesExpr != nil || r.Decl.Get != nil {
-		return ""
+	v, f := s.eval(ctx, name)
+	switch _, isText := v.AsString(); {
+	case f != nil:
+		return value.Null, f
+	case v.IsNull():
+		return own, nil
+	case !v.IsKnown():
+		return value.Null, blame(diag.NotKnownInTime, name.Range(),
+			"use values that do not come from resources to be created",
+			"the name of a stack must be known before anything is created")
+	case !isText:
+		return value.Null, blame(diag.NotAssignable, name.Range(), "", "the name of a stack must be a string, not %s", kindOf(v))
 	}
-	for _, p := range r.Decl.Properties {
-		if p.Name.Value == "name" {
-			if literal, ok := p.Value.(*ast.String); ok {
-				return literal.Value
-			}
-			return ""
-		}
-	}
-	return r.LogicalName
+	return v, nil
 }

@@ -162,7 +162,10 @@ func (e *evaluator) stackOutput(ctx context.Context, stack, output string, rng d
 func (e *evaluator) readStack(ctx context.Context, stack string, rng diag.Range) (*resource, *fault) {
 	for _, n := range e.program.Nodes {
 		if n.Resource == nil || n.Resource.Token != schema.StackReferenceToken || len(n.Needs) > 0 ||
-			n.Resource.Decl.ForEach != nil || n.Resource.Decl.If != nil || stackOf(n.Resource) != stack {
+			n.Resource.Decl.ForEach != nil || n.Resource.Decl.If != nil || n.Resource.Decl.Get != nil {
+			continue
+		}
+		if name, literal := n.Resource.StackName(); !literal || name != stack {
 			continue
 		}
 		s := scope{e: e, frame: e.root}

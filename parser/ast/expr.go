@@ -220,6 +220,16 @@ func Walk(e Expr, fn func(Expr) bool) {
 	}
 }
 
+// Property returns the value of a property; nil if the resource does not set it.
+func (r *Resource) Property(name string) Expr {
+	for i := range r.Properties {
+		if r.Properties[i].Name.Value == name {
+			return r.Properties[i].Value
+		}
+	}
+	return nil
+}
+
 // Exprs calls fn for every top-level expression of the resource, in the source order of the fields.
 func (r *Resource) Exprs(fn func(Expr)) {
 	for _, p := range r.Properties {
