@@ -15,9 +15,9 @@ type Secret struct {
 }
 
 // FirstSecret finds the first thing in source order that the program makes secret: secret configuration, a property
-// that its schema or an option marks, or a call of fn::secret. The second result is false if there is none; providers
-// may still return secrets. Callers use it to ask for a passphrase before an operation begins.
-func (p *Program) FirstSecret() (Secret, bool) {
+// that its schema or an option marks, or a call of fn::secret. It returns nil if there is none; providers may still
+// return secrets. Callers use it to ask for a passphrase before an operation begins.
+func (p *Program) FirstSecret() *Secret {
 	var first *Secret
 	found := func(what string, rng diag.Range) {
 		rng = p.File.Origins.Place(rng)
@@ -33,10 +33,7 @@ func (p *Program) FirstSecret() (Secret, bool) {
 			}
 		}
 	}
-	if first == nil {
-		return Secret{}, false
-	}
-	return *first, true
+	return first
 }
 
 // bodies returns the program and each component that it uses, once.

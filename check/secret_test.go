@@ -32,8 +32,12 @@ func TestFirstSecret(t *testing.T) {
 			t.Parallel()
 			program, diags := checkText(t, "Main.yaml", c.text)
 			require.False(t, diags.HasErrors(), diags)
-			secret, any := program.FirstSecret()
-			require.Equal(t, c.want != "", any)
+			secret := program.FirstSecret()
+			if c.want == "" {
+				require.Nil(t, secret)
+				return
+			}
+			require.NotNil(t, secret)
 			require.Equal(t, c.want, secret.What)
 		})
 	}

@@ -121,8 +121,8 @@ func (p *Pipeline) canSeal() error {
 	if p.Program == nil {
 		return nil
 	}
-	secret, any := p.Program.FirstSecret()
-	if !any {
+	secret := p.Program.FirstSecret()
+	if secret == nil {
 		return nil
 	}
 	_, err := p.StackSecrets.Encrypt("")
