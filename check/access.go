@@ -233,17 +233,22 @@ func (c *accessor) objectMember(o *schema.Object, s step) schema.Type {
 		c.errorf(diag.NotIndexable, s.at, "", "%s is a map, which has no elements", s.owner)
 		return schema.Invalid
 	}
+	return c.property(o, s, "member")
+}
+
+// property returns the type of a property that a step names. noun is the word for it in messages, and others are further
+// members.
+func (c *accessor) property(o *schema.Object, s step, noun string, others ...string) schema.Type {
 	if p := o.Property(s.name); p != nil {
-		c.warnDeprecated(p.Deprecation, s.at, "member", s.name)
+		c.warnDeprecated(p.Deprecation, s.at, noun, s.name)
 		return p.Type
 	}
 	if !o.Closed {
 		return schema.Any
 	}
-	c.noMember(s, propertyNames(o))
+	c.noMember(s, append(propertyNames(o), others...))
 	return schema.Invalid
 }
-
 func (c *accessor) resourceMember(t *schema.ResourceType, s step) schema.Type {
 	if s.isIndex {
 		c.errorf(diag.NotIndexable, s.at, "", "%s is a resource, which has no elements", s.owner)
@@ -259,19 +264,10 @@ func (c *accessor) resourceMember(t *schema.ResourceType, s step) schema.Type {
 	if outputs == nil {
 		return schema.Any
 	}
-	if p := outputs.Property(s.name); p != nil {
-		c.warnDeprecated(p.Deprecation, s.at, "output", s.name)
-		return p.Type
+	if t.Component {
+		return c.property(outputs, s, "output", "urn")
 	}
-	if !outputs.Closed {
-		return schema.Any
-	}
-	names := append(propertyNames(outputs), "urn")
-	if !t.Component {
-		names = append(names, "id")
-	}
-	c.noMember(s, names)
-	return schema.Invalid
+	return c.property(outputs, s, "output", "urn", "id")
 }
 
 // unionMember requires every alternative to allow the step (L8.7).

@@ -103,15 +103,8 @@ func (a *assigner) assign(want, got schema.Type) *mismatch {
 	case *schema.Object:
 		return a.assignObject(want, got)
 	case *schema.ResourceType:
-		switch from := got.(type) {
-		case *schema.ResourceType:
-			if want.Token == from.Token {
-				return nil
-			}
-		case schema.Primitive:
-			if from == schema.AnyResource {
-				return nil
-			}
+		if from, ok := got.(*schema.ResourceType); got == schema.AnyResource || ok && want.Token == from.Token {
+			return nil
 		}
 	}
 	return wanted(want, got)

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"math"
@@ -160,21 +161,16 @@ func configType(t *ast.ConfigType) schema.Type {
 		return schema.Any
 	}
 	switch t.Name {
-	case "string":
-		return schema.String
-	case "number":
-		return schema.Number
-	case "integer":
-		return schema.Integer
-	case "boolean":
-		return schema.Bool
 	case "object":
 		return &schema.Map{Item: itemType(t.Item)}
 	case "list":
 		return &schema.Array{Item: itemType(t.Item)}
 	}
-	return schema.Any
+	return cmp.Or(scalarTypes[t.Name], schema.Type(schema.Any))
 }
+
+var scalarTypes = map[string]schema.Type{"string": schema.String, "number": schema.Number, "integer": schema.Integer,
+	"boolean": schema.Bool}
 
 // itemType returns the type of the items of a configuration value, which may be null where it is written with a "?".
 func itemType(t *ast.ConfigType) schema.Type {

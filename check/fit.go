@@ -242,7 +242,8 @@ func (c *fitter) fitEnum(e ast.Expr, v any, want *schema.Enum, p *place) bool {
 	for i := range want.Values {
 		if allowed := &want.Values[i]; schema.ScalarText(allowed.Value) == text {
 			if allowed.Deprecation != "" {
-				c.warnf(diag.Deprecated, p.at(e.Range()), schema.Plain(allowed.Deprecation), "the value %s is deprecated", shown(text))
+				c.warnf(diag.Deprecated, p.at(e.Range()), schema.Plain(allowed.Deprecation), "the value %s is deprecated",
+					shown(text))
 			}
 			return true
 		}

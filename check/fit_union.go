@@ -123,7 +123,8 @@ func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, p *place) {
 		return
 	}
 	if near := diag.Suggest(text.Value, values); len(near) > 0 {
-		c.warnf(diag.NotInEnum, p.at(e.Range()), didYouMean(near), "%s: %s is not one of the known values", p, shown(text.Value))
+		c.warnf(diag.NotInEnum, p.at(e.Range()), didYouMean(near), "%s: %s is not one of the known values", p,
+			shown(text.Value))
 	}
 }
 

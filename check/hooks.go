@@ -154,6 +154,6 @@ func (c *declChecker) checkMessage(m *ast.Message) {
 		c.printable(m.Text, c.infer(m.Text))
 	}
 	if m.Resource != nil {
-		c.fitResource("resource", m.Resource)
+		c.fitOption("resource", m.Resource, schema.AnyResource)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -193,13 +194,7 @@ func (c *linker) findDefaultProviders() {
 const providerPrefix = "pulumi:providers:"
 
 // packageOf returns the package of the provider that a token needs.
-func packageOf(token string) string {
-	if name, ok := strings.CutPrefix(token, providerPrefix); ok {
-		return name
-	}
-	pkg, _, _ := strings.Cut(token, ":")
-	return pkg
-}
+func packageOf(token string) string { return urn.PackageOf(token) }
 
 // linkDefaultProviders makes resources depend on the default provider of their package. The dependencies of a provider
 // cannot use that provider: they keep the engine's own default.
@@ -225,7 +220,7 @@ func (c *linker) linkDefaultProviders() {
 		pkg := packageOf(decl.Type.Value)
 		provider := c.defaults[pkg]
 		if provider == nil || provider == n || before[pkg][n] || decl.Options.Provider != nil ||
-			strings.HasPrefix(decl.Type.Value, providerPrefix) {
+			isProviderToken(decl.Type.Value) {
 			continue
 		}
 		n.Resource.DefaultProvider = provider

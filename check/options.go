@@ -48,43 +48,38 @@ func (c *declChecker) checkOption(n *Node, spec *ast.OptionSpec, e ast.Expr) {
 			pkg = packageOf(n.Resource.Token)
 		}
 		c.fitProvider(spec.Name, e, pkg)
-		return
 	case "providers":
 		c.fitProviders(spec.Name, e)
-		return
 	case "version":
 		if fit(spec.Name, e, schema.String) {
 			c.checkVersion(spec.Name, e)
 		}
-		return
 	case "additionalSecretOutputs":
 		c.fitSecretOutputs(spec.Name, e, n)
-		return
 	case "aliases":
 		c.fitAliases(spec.Name, e)
-		return
 	case "envVarMappings":
 		if n.Resource.Token != "" && !isProviderToken(n.Resource.Token) {
 			c.errorf(diag.UnknownKey, n.Resource.Decl.Options.EnvVarMappings.Key.Range, "",
 				"option envVarMappings is for provider resources only")
 		}
 		fit(spec.Name, e, &schema.Map{Item: schema.String})
-		return
-	}
-	switch spec.Shape {
-	case ast.FlagOption:
-		fit(spec.Name, e, schema.Bool)
-	case ast.TextOption:
-		fit(spec.Name, e, schema.String)
-	case ast.TextsOption:
-		c.fitTexts(spec.Name, e)
-	case ast.PathsOption:
-		c.fitPaths(spec.Name, e, inputsOf(n))
-	case ast.ResourceOption:
-		c.fitResource(spec.Name, e)
-	case ast.ResourcesOption:
-		c.fitResources(spec.Name, e)
-	case ast.AnyOption: // its content has been inferred
+	default:
+		switch spec.Shape {
+		case ast.FlagOption:
+			fit(spec.Name, e, schema.Bool)
+		case ast.TextOption:
+			fit(spec.Name, e, schema.String)
+		case ast.TextsOption:
+			c.fitTexts(spec.Name, e)
+		case ast.PathsOption:
+			c.fitPaths(spec.Name, e, inputsOf(n))
+		case ast.ResourceOption:
+			c.fitOption(spec.Name, e, schema.AnyResource)
+		case ast.ResourcesOption:
+			c.fitResources(spec.Name, e)
+		case ast.AnyOption: // its content has been inferred
+		}
 	}
 }
 
@@ -124,10 +119,6 @@ func (c *declChecker) fitEarly(name string, e ast.Expr, t schema.Type) bool {
 		return false
 	}
 	return true
-}
-
-func (c *fitter) fitResource(name string, e ast.Expr) {
-	c.fitOption(name, e, schema.AnyResource)
 }
 
 // fitResources accepts a list of resources, at any depth, or a single one (L4.5). A resource with forEach stands for
@@ -392,7 +383,7 @@ func (c *declChecker) fitAlias(option string, m *ast.Map) {
 				c.checkURNText(option, entry.Value)
 				continue
 			}
-			c.fitResource(what, entry.Value)
+			c.fitOption(what, entry.Value, schema.AnyResource)
 		default:
 			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(key.Value, aliasKeys)),
 				"unknown key `%s` in an alias", key.Value)

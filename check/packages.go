@@ -175,7 +175,7 @@ func (c *resolver) findPackages(uses []use) {
 // choose returns the packages in which a token is looked up.
 func (c *resolver) choose(u use) *choice {
 	key := choiceKey{pkg: packageOf(u.token.Value), version: u.versionText, url: u.urlText, explicit: u.explicit,
-		provider: strings.HasPrefix(u.token.Value, providerPrefix)}
+		provider: isProviderToken(u.token.Value)}
 	c.choosing.Lock()
 	defer c.choosing.Unlock()
 	if c.chosen != nil && c.chosenBy == key {
@@ -238,7 +238,7 @@ func (p *packages) add(d schema.Descriptor) *loadedPackage {
 func resourceUse(decl *ast.Resource) use {
 	o := &decl.Options
 	return use{token: decl.Type, versionText: o.Version.Text(), urlText: o.PluginDownloadURL.Text(),
-		explicit: o.Provider != nil || strings.HasPrefix(decl.Type.Value, "pulumi:providers:")}
+		explicit: o.Provider != nil || isProviderToken(decl.Type.Value)}
 }
 
 // descriptors returns the packages in which a token may be found, in order (L7.20): the declared packages with its
@@ -269,7 +269,7 @@ func (c *resolver) asUsed(found []schema.Descriptor, u use) []schema.Descriptor 
 		u.versionText, u.urlText = options.Version.Text(), options.PluginDownloadURL.Text()
 	}
 	if first, named := c.namedVersions[name]; named && u.versionText == "" && u.urlText == "" &&
-		!strings.HasPrefix(u.token.Value, providerPrefix) {
+		!isProviderToken(u.token.Value) {
 		decided := func(d schema.Descriptor) bool { return d.Version != "" || d.Parameterization != nil }
 		if slices.ContainsFunc(found, decided) {
 			return found // the project has declared it
@@ -340,7 +340,7 @@ func (c *resolver) resolveResource(n *Node) {
 		return
 	case known.absent():
 		c.missingPackage(known, token.Range)
-		if strings.HasPrefix(token.Value, providerPrefix) {
+		if isProviderToken(token.Value) {
 			n.Type = &schema.ResourceType{Token: token.Value}
 		}
 		return

@@ -49,34 +49,26 @@ func (c *textNotes) noteText(n *Node, a *ast.Access) {
 	if decl == nil || decl.Type == nil || decl.Type.Name != "string" || !set || text.Unread || text.Project || text.Structured {
 		return
 	}
-	kind, written := "", ""
-	switch guessed := guess(text.Text); {
-	case guessed.Is(value.KindNumber):
+	guessed, kind := guess(text.Text), ""
+	switch f, number := guessed.AsNumber(); {
+	case number && f == float64(int64(f)):
+		kind = "integer"
+	case number:
 		kind = "number"
-		if f, _ := guessed.AsNumber(); f == float64(int64(f)) {
-			kind = "integer"
-		}
-		written, _ = textOf(guessed)
 	case guessed.Is(value.KindBool):
 		kind = "boolean"
-		written, _ = textOf(guessed)
 	default:
 		return
 	}
 	c.noted[n] = true
-	ours := strconv.Quote(text.Text)
+	written, _ := value.AppendJSON(nil, guessed)
+	ours, theirs := strconv.Quote(text.Text), string(written)
 	if text.Secret || decl.Secret != nil && decl.Secret.Value {
-		ours, written = "in quotes", "without"
+		ours, theirs = "in quotes", "without"
 	}
 	c.report(diag.Diagnostic{Severity: diag.Info, Code: diag.BadNumber, Subject: a.Range(),
 		Summary: fmt.Sprintf("config %s is declared as a string: it becomes %s here and %s in Pulumi's own host",
-			decl.Name.Value, ours, written),
+			decl.Name.Value, ours, theirs),
 		Detail:  fmt.Sprintf("declare it with `type: %s` to keep the value that Pulumi's host reads", kind),
 		Related: []diag.Related{{Range: decl.Type.Range, Message: "declared here"}}})
-}
-
-// textOf returns the JSON form of a number or a boolean.
-func textOf(v value.Value) (string, error) {
-	text, err := value.AppendJSON(nil, v)
-	return string(text), err
 }

@@ -37,10 +37,8 @@ func matchesToken(globs []ast.Literal, token string) bool {
 }
 
 func matchesAny(globs []ast.Literal, text string) bool {
-	return len(globs) == 0 || slices.ContainsFunc(globs, func(glob ast.Literal) bool {
-		return matchesGlob(glob.Value,
-			text)
-	})
+	return len(globs) == 0 ||
+		slices.ContainsFunc(globs, func(glob ast.Literal) bool { return matchesGlob(glob.Value, text) })
 }
 
 // matchesGlob reports whether a glob matches a text. `*` matches any text, also the empty one.
@@ -492,18 +490,14 @@ func (c *run) knownInputs(bodies []*body) func(token string) *schema.Object {
 			}
 		}
 	}
-	var loaded []*loadedPackage
-	for _, key := range c.packages.order {
-		if p := c.packages.loaded[key]; p.pkg != nil {
-			loaded = append(loaded, p)
-		}
-	}
+	packages := c.packages
 	return func(token string) *schema.Object {
 		if inputs, known := declared[token]; known {
 			return inputs
 		}
-		for _, p := range loaded {
-			if !p.descriptor.Serves(packageOf(token)) {
+		for _, key := range packages.order {
+			p := packages.loaded[key]
+			if p.pkg == nil || !p.descriptor.Serves(packageOf(token)) {
 				continue
 			}
 			if r, err := p.pkg.Resource(token); err == nil {
