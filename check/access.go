@@ -236,7 +236,7 @@ func (c *accessor) objectMember(o *schema.Object, s step) schema.Type {
 	return c.property(o, s, "member")
 }
 
-// property returns the type of a property that a step names. noun is the word for it in messages, and others are further
+// property returns the type of a property that a step names. noun is the word for it in messages; others are further
 // members.
 func (c *accessor) property(o *schema.Object, s step, noun string, others ...string) schema.Type {
 	if p := o.Property(s.name); p != nil {

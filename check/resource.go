@@ -87,7 +87,7 @@ func (c *declChecker) checkProperties(n *Node, s *schema.Resource) {
 }
 
 // fitMembers checks the written properties against the members of an object.
-func (c *declChecker) fitMembers(properties []ast.Property, want *schema.Object, pl *place) {
+func (c *fitter) fitMembers(properties []ast.Property, want *schema.Object, pl *place) {
 	pl.setMembers(len(properties))
 	for i := range properties {
 		pl.present[properties[i].Name.Value] = true
