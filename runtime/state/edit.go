@@ -105,23 +105,18 @@ func (s *Snapshot) Without(urns []urn.URN, o RemoveOptions) (*Snapshot, []urn.UR
 // WithEach calls change with a copy of each named resource, or of every resource if urns is nil, and returns a snapshot
 // with the copies. It skips resources pending deletion. It returns a *MissingError for a URN without a resource.
 func (s *Snapshot) WithEach(urns []urn.URN, change func(*Resource)) (*Snapshot, error) {
-	left := map[urn.URN]bool{}
-	for _, u := range urns {
-		left[u] = true
-	}
 	next := *s
 	next.Resources = slices.Clone(s.Resources)
 	for i, r := range s.Resources {
 		if r.Delete || urns != nil && !slices.Contains(urns, r.URN) {
 			continue
 		}
-		delete(left, r.URN)
 		c := r.Clone()
 		change(c)
 		next.Resources[i] = c
 	}
 	for _, u := range urns {
-		if left[u] {
+		if !slices.ContainsFunc(s.Resources, func(r *Resource) bool { return r.URN == u && !r.Delete }) {
 			return nil, &MissingError{u}
 		}
 	}

@@ -204,46 +204,38 @@ func (e *encoder) reference(r *value.ResourceRef) {
 }
 
 func (e *encoder) secret(v value.Value) {
-	ciphertext, sealed := SealedText(v)
-	switch e.form.secrets {
-	case markSecrets:
+	text, sealed := SealedText(v)
+	member := "ciphertext"
+	switch {
+	case e.form.secrets == markSecrets:
 		e.buf = append(e.buf, markedSecret...)
 		return
-	case maskSecrets:
+	case e.form.secrets == maskSecrets:
 		e.buf = append(e.buf, maskedSecret...)
 		return
-	}
-	if sealed {
-		if e.form.secrets != sealSecrets {
-			e.fail(fmt.Errorf("%s is sealed and cannot be shown", e.place()))
-			return
-		}
+	case sealed && e.form.secrets != sealSecrets:
+		e.fail(fmt.Errorf("%s is sealed and cannot be shown", e.place()))
+		return
+	case sealed:
 		e.sealed = true
-		e.buf = append(e.buf, secretOpening+`ciphertext"`...)
-		e.buf = append(e.buf, ':')
-		e.text(ciphertext)
-		e.buf = append(e.buf, '}')
-		return
-	}
-	plaintext := e.plaintext(v)
-	if e.err != nil {
-		return
-	}
-	member := `ciphertext":`
-	switch e.form.secrets {
-	case showSecrets:
-		member = `plaintext":`
-	case sealSecrets:
-		sealed, err := e.seal(plaintext)
-		if err != nil {
-			e.fail(fmt.Errorf("%s cannot be sealed: %w", e.place(), err))
+	default:
+		if text = e.plaintext(v); e.err != nil {
 			return
 		}
-		plaintext = sealed
+		switch e.form.secrets {
+		case showSecrets:
+			member = "plaintext"
+		case sealSecrets:
+			var err error
+			if text, err = e.seal(text); err != nil {
+				e.fail(fmt.Errorf("%s cannot be sealed: %w", e.place(), err))
+				return
+			}
+		}
 	}
-	e.buf = append(append(e.buf, secretOpening...), member...)
-	e.text(plaintext)
-	e.buf = append(e.buf, '}')
+	e.signature(secretSignature)
+	e.field(member, text)
+	e.close()
 }
 
 // plaintext returns the JSON text to seal: escaped for HTML, with the plain text of inner secrets as "ciphertext"

@@ -49,8 +49,7 @@ const (
 	emptyAssetHash       = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	emptyArchiveHash     = "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"
 	redacted             = "[secret]"
-	secretOpening        = `{"` + signatureKey + `":"` + secretSignature + `","`
-	markedSecret         = secretOpening + `ciphertext":"` + redacted + `"}`
+	markedSecret         = `{"` + signatureKey + `":"` + secretSignature + `","ciphertext":"` + redacted + `"}`
 	maskedSecret         = `"` + redacted + `"`
 	maxDepth             = 1000
 	latestVersion        = 3 // F5.2

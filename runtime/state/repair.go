@@ -24,18 +24,15 @@ func (s *Snapshot) InOrder() (sound *Snapshot, moved []urn.URN, err error) {
 		return s, nil, nil
 	}
 	sorted, moved, err := s.Sorted()
-	if err == nil {
-		if err = sorted.Verify(); err == nil {
-			return sorted, moved, nil
-		}
+	if err != nil {
+		broken, _ := errors.AsType[*IntegrityError](fault) // Verify returns no other errors
+		return nil, nil, &IntegrityError{Rule: broken.Rule, URN: broken.URN,
+			Problem: broken.Problem + "; no order is possible: " + err.Error()}
+	}
+	if sorted.Verify() != nil {
 		return nil, nil, fault
 	}
-	if broken, ok := errors.AsType[*IntegrityError](fault); ok {
-		return nil, nil, &IntegrityError{Rule: broken.Rule, URN: broken.URN, Problem: broken.Problem + "; no order is " +
-			"possible: " +
-			err.Error()}
-	}
-	return nil, nil, fault
+	return sorted, moved, nil
 }
 
 // Sorted returns the snapshot with each resource after its dependencies, and the resources that were moved. Resources

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/json"
 	"slices"
 	"sync"
 
@@ -24,9 +23,8 @@ func SealedText(v value.Value) (ciphertext string, ok bool) {
 	if !v.IsSecret() || v.Len() != 2 {
 		return "", false
 	}
-	if signature, _ := v.Lookup(signatureKey); !signature.Is(value.KindString) {
-		return "", false
-	} else if s, _ := signature.AsString(); s != secretSignature {
+	signature, _ := v.Lookup(signatureKey)
+	if s, _ := signature.AsString(); s != secretSignature {
 		return "", false
 	}
 	text, _ := v.Lookup("ciphertext")
@@ -36,8 +34,8 @@ func SealedText(v value.Value) (ciphertext string, ok bool) {
 // Memory is a manager that caches ciphertexts, so that an unchanged secret of a resource keeps its ciphertext from one
 // write to the next (E6.33). It holds plain texts in memory. It is safe for concurrent use.
 type Memory struct {
-	manager secrets.Manager
-	notes   *notes
+	secrets.Manager // the wrapped manager; Encrypt and Decrypt cache nothing
+	notes           *notes
 }
 
 type notes struct {
@@ -58,31 +56,19 @@ func Remembering(m secrets.Manager) *Memory {
 	if memory, ok := m.(*Memory); ok {
 		return memory
 	}
-	return &Memory{manager: m, notes: &notes{seen: map[memoryKey][]string{}}}
+	return &Memory{Manager: m, notes: &notes{seen: map[memoryKey][]string{}}}
 }
-
-// Type returns the type of the wrapped manager.
-func (m *Memory) Type() string { return m.manager.Type() }
-
-// State returns the record of the wrapped manager.
-func (m *Memory) State() json.RawMessage { return m.manager.State() }
-
-// Encrypt seals with the wrapped manager and caches nothing.
-func (m *Memory) Encrypt(plaintext string) (string, error) { return m.manager.Encrypt(plaintext) }
-
-// Decrypt opens with the wrapped manager and caches nothing.
-func (m *Memory) Decrypt(ciphertext string) (string, error) { return m.manager.Decrypt(ciphertext) }
 
 // Expect calls Expect of the wrapped manager, if it is a secrets.Batch.
 func (m *Memory) Expect(ciphertexts []string) {
-	if batch, ok := m.manager.(secrets.Batch); ok {
+	if batch, ok := m.Manager.(secrets.Batch); ok {
 		batch.Expect(ciphertexts)
 	}
 }
 
 // Prepare calls Prepare of the wrapped manager, if it is a secrets.Batch.
 func (m *Memory) Prepare(plaintexts []string) {
-	if batch, ok := m.manager.(secrets.Batch); ok {
+	if batch, ok := m.Manager.(secrets.Batch); ok {
 		batch.Prepare(plaintexts)
 	}
 }
@@ -98,7 +84,7 @@ func (m *Memory) PrepareFor(s *Snapshot) {
 // Rehearse runs encode with a manager that seals nothing, and announces to the wrapped manager the texts that encode
 // has to seal, each the given number of times. The caller runs encode again afterwards, which reports any error.
 func (m *Memory) Rehearse(times int, encode func(secrets.Manager) error) {
-	if _, ok := m.manager.(secrets.Batch); !ok {
+	if _, ok := m.Manager.(secrets.Batch); !ok {
 		return
 	}
 	r := &rehearsal{Memory: m}
@@ -124,7 +110,7 @@ func (m *Memory) seal(k memoryKey, n int) (string, error) {
 	if known := m.notes.of(k); n < len(known) {
 		return known[n], nil
 	}
-	ciphertext, err := m.manager.Encrypt(k.plaintext)
+	ciphertext, err := m.Manager.Encrypt(k.plaintext)
 	if err == nil {
 		m.notes.add(k, ciphertext)
 	}
@@ -146,5 +132,5 @@ func (n *notes) add(k memoryKey, ciphertext string) {
 // Through returns a Memory around opener that shares the ciphertexts of m, for a state that is read with one manager
 // and written with another that has the same key.
 func (m *Memory) Through(opener secrets.Manager) *Memory {
-	return &Memory{manager: opener, notes: m.notes}
+	return &Memory{Manager: opener, notes: m.notes}
 }

@@ -3,6 +3,7 @@ package state
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -26,52 +27,43 @@ func (e *IntegrityError) Error() string {
 // Verify returns an *IntegrityError for the first broken rule. It takes linear time. It does not check pending
 // operations.
 func (s *Snapshot) Verify() error {
-	var first error
-	s.verify(func(fault *IntegrityError) bool {
-		first = fault
-		return false
-	})
-	return first
+	for fault := range s.faults() {
+		return fault
+	}
+	return nil
 }
 
 // Faults returns all broken rules, at most one per resource.
-func (s *Snapshot) Faults() []*IntegrityError {
-	var all []*IntegrityError
-	s.verify(func(fault *IntegrityError) bool {
-		all = append(all, fault)
-		return true
-	})
-	return all
-}
+func (s *Snapshot) Faults() []*IntegrityError { return slices.Collect(s.faults()) }
 
-// verify calls tell for each fault until tell returns false.
-func (s *Snapshot) verify(tell func(*IntegrityError) bool) {
-	told := func(err error) (goOn bool) {
-		fault, _ := err.(*IntegrityError)
-		return fault == nil || tell(fault)
-	}
-	if want := magicOf(s.Manifest.Version); s.Manifest.Magic != want && s.Manifest.Magic+s.Manifest.Version != "" {
-		if !tell(&IntegrityError{Rule: "E6.43", Problem: fmt.Sprintf(
-			"its manifest names the version %q but its magic is not the one "+
-				"of that version; the file was damaged or edited by hand", s.Manifest.Version)}) {
-			return
+// faults yields the broken rules, at most one per resource.
+func (s *Snapshot) faults() iter.Seq[*IntegrityError] {
+	return func(yield func(*IntegrityError) bool) {
+		if want := magicOf(s.Manifest.Version); s.Manifest.Magic != want && s.Manifest.Magic+s.Manifest.Version != "" {
+			if !yield(&IntegrityError{Rule: "E6.43", Problem: fmt.Sprintf(
+				"its manifest names the version %q but its magic is not the one "+
+					"of that version; the file was damaged or edited by hand", s.Manifest.Version)}) {
+				return
+			}
+		}
+		v := verifier{
+			seen:      make(map[urn.URN]bool, len(s.Resources)),
+			providers: map[string]bool{},
+		}
+		for _, r := range s.Resources {
+			fault := v.resource(s, r)
+			v.seen[r.URN] = v.seen[r.URN] || !r.Delete
+			if r.IsProvider() {
+				v.providers[urn.Reference{URN: r.URN, ID: r.ID}.String()] = true
+			}
+			if fault != nil && !yield(fault) {
+				return
+			}
+		}
+		if fault := verifySnippets(s.Snippets); fault != nil {
+			yield(fault)
 		}
 	}
-	v := verifier{
-		seen:      make(map[urn.URN]bool, len(s.Resources)),
-		providers: map[string]bool{},
-	}
-	for _, r := range s.Resources {
-		err := v.resource(s, r)
-		v.seen[r.URN] = v.seen[r.URN] || !r.Delete
-		if r.IsProvider() {
-			v.providers[urn.Reference{URN: r.URN, ID: r.ID}.String()] = true
-		}
-		if !told(err) {
-			return
-		}
-	}
-	told(verifySnippets(s.Snippets))
 }
 
 type verifier struct {
@@ -79,8 +71,8 @@ type verifier struct {
 	providers map[string]bool  // references to the providers seen so far
 }
 
-func (v *verifier) resource(s *Snapshot, r *Resource) error {
-	fault := func(rule, format string, args ...any) error {
+func (v *verifier) resource(s *Snapshot, r *Resource) *IntegrityError {
+	fault := func(rule, format string, args ...any) *IntegrityError {
 		return &IntegrityError{Rule: rule, URN: r.URN, Problem: fmt.Sprintf(format, args...)}
 	}
 	switch {
@@ -104,8 +96,8 @@ func (v *verifier) resource(s *Snapshot, r *Resource) error {
 			}))
 		}
 	}
-	if err := v.references(s, r, fault); err != nil {
-		return err
+	if broken := v.references(s, r, fault); broken != nil {
+		return broken
 	}
 	if v.seen[r.URN] && !r.Delete {
 		return fault("E6.48", "it is listed twice, and neither entry is a pending delete")
@@ -114,7 +106,8 @@ func (v *verifier) resource(s *Snapshot, r *Resource) error {
 }
 
 // references checks E6.47, in the order in which the fields are written.
-func (v *verifier) references(s *Snapshot, r *Resource, fault func(rule, format string, args ...any) error) error {
+func (v *verifier) references(s *Snapshot, r *Resource,
+	fault func(rule, format string, args ...any) *IntegrityError) *IntegrityError {
 	sound := true
 	r.AllDependencies(func(u urn.URN) {
 		_, ok := v.seen[u]
@@ -123,10 +116,10 @@ func (v *verifier) references(s *Snapshot, r *Resource, fault func(rule, format 
 	if sound {
 		return nil
 	}
-	var err error
+	var broken *IntegrityError
 	r.MapURNs(func(ref Ref) urn.URN {
 		_, ok := v.seen[ref.URN]
-		if ok || err != nil || ref.Kind == RefProvider || ref.Kind == RefViewOf {
+		if ok || broken != nil || ref.Kind == RefProvider || ref.Kind == RefViewOf {
 			return ref.URN
 		}
 		what := "its " + string(ref.Kind)
@@ -139,13 +132,13 @@ func (v *verifier) references(s *Snapshot, r *Resource, fault func(rule, format 
 			what = "the resource that it is replaced with,"
 		}
 		if ref.URN == r.URN {
-			err = fault("E6.47", "%s is itself", what)
+			broken = fault("E6.47", "%s is itself", what)
 		} else {
-			err = fault("E6.47", "%s %s %s", what, ref.URN, where(s, func(p *Resource) bool { return p.URN == ref.URN }))
+			broken = fault("E6.47", "%s %s %s", what, ref.URN, where(s, func(p *Resource) bool { return p.URN == ref.URN }))
 		}
 		return ref.URN
 	})
-	return err
+	return broken
 }
 
 // where describes the position of a referenced resource, for errors: later in the list, or missing.
@@ -156,7 +149,7 @@ func where(s *Snapshot, match func(*Resource) bool) string {
 	return "is not in the state"
 }
 
-func verifySnippets(raw json.RawMessage) error {
+func verifySnippets(raw json.RawMessage) *IntegrityError {
 	if len(raw) == 0 {
 		return nil
 	}
