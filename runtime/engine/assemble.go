@@ -16,11 +16,10 @@ import (
 
 // newOperation creates the parts of an operation. The caller ends the operation by calling stop and closing the
 // registry. calls is the context of provider calls; nil stands for one that ends with ctx. naming may be nil if nothing
-// is registered.
+// is registered. The caller has set the defaults of o.
 //
 // A part may only refer to parts that are created before it, so the references form no cycle.
 func newOperation(ctx, calls context.Context, o Options, mode mode, scope *plan.Scope, naming *plan.Naming) *operation {
-	o.setDefaults()
 	life := newLifetime(ctx, calls, o.Crash)
 	report := &reporter{sink: o.Events, planning: o.DryRun, refreshing: mode == refreshing, changes: map[Op]int{},
 		crashes: map[crashed]bool{}}

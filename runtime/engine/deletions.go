@@ -39,7 +39,11 @@ func (d *deleter) deleteRest() {
 	if end == nil {
 		return
 	}
-	current := d.table.Renamed(end.Resources)
+	current := make([]*state.Resource, len(end.Steps))
+	for i, s := range end.Steps {
+		current[i] = s.Old
+	}
+	current = d.table.Renamed(current)
 	if s, err := d.constraint.taken(end.Steps); err != nil {
 		_ = d.constraint.violation(s.URN, plan.PositionOf(s.Old), err)
 		return

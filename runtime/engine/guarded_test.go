@@ -159,3 +159,29 @@ func TestReservedKeysInRequests(t *testing.T) {
 	}, func(o *Options, l *listener) { o.Providers = w.babbling("") })
 	require.False(t, result.Failed)
 }
+
+// unhealthy is a provider whose reads fail partly.
+type unhealthy struct{ *intercepted }
+
+func (unhealthy) Read(_ context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	return provider.ReadResponse{}, &provider.Error{Outcome: provider.Partial, ID: r.ID, Outputs: r.Inputs,
+		Reasons: []string{"not healthy"}, RefreshBeforeUpdate: true}
+}
+
+// E5.38: the state after a partly failed read has the failure's RefreshBeforeUpdate.
+func TestPartialReadKeepsRefreshBeforeUpdate(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	_, result := w.heard(t, false, func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
+		_, err := m.ReadResource(ctx, monitor.ReadRequest{Type: "pkg:m:R", Name: "r", ID: value.String("x"), Parent: stack,
+			State: value.EmptyMap()})
+		return err
+	}, func(o *Options, l *listener) {
+		o.Providers = intercepting{w.cloud, func(i *intercepted) answering { return unhealthy{i} }}
+	})
+	require.True(t, result.Failed)
+	last := result.Snapshot.Resources[len(result.Snapshot.Resources)-1]
+	require.Equal(t, "r", last.URN.Name())
+	require.Equal(t, []string{"not healthy"}, last.InitErrors)
+	require.True(t, last.RefreshBeforeUpdate)
+}

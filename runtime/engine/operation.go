@@ -104,6 +104,7 @@ type operation struct {
 // operate runs phases between the setup and the shutdown that all operations share. It returns after everything that it
 // started has ended.
 func operate(ctx context.Context, o Options, mode mode, phases func(*operation)) (*Result, error) {
+	o.setDefaults()
 	scope, naming, err := prepare(&o)
 	if err != nil {
 		return nil, err
@@ -171,9 +172,6 @@ func prepare(o *Options) (*plan.Scope, *plan.Naming, error) {
 
 // noDuplicates returns an error if two resources in base share a URN (E6.52).
 func noDuplicates(base *state.Snapshot) error {
-	if base == nil {
-		return nil
-	}
 	seen := make(map[urn.URN]bool, len(base.Resources))
 	for _, r := range base.Resources {
 		if r.Delete {

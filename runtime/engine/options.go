@@ -103,12 +103,6 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// now returns the current time in UTC, as a state records it.
-func (o *Options) now() *time.Time {
-	t := o.Now().UTC()
-	return &t
-}
-
 // urnOf returns the URN of a resource in this stack.
 func (o *Options) urnOf(parent urn.URN, typ, name string) urn.URN {
 	return urn.New(o.Stack, o.Project, parent, typ, name)

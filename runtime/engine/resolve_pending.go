@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
-	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -89,6 +86,7 @@ func ResolvePending(ctx context.Context, o Options, decisions map[urn.URN]Decisi
 		}
 	}
 	o.Journal, o.DryRun = nil, true
+	o.setDefaults()
 	op := newOperation(ctx, nil, o, refreshing, &plan.Scope{}, nil)
 	defer op.stop()
 	defer op.registry.Close()
@@ -184,28 +182,13 @@ var errNothingThere = errors.New("there is nothing with the ID")
 
 // adopt reads the object of a creation and adds it to the state as if the creation had been acknowledged.
 func (s *resolving) adopt(r *state.Resource, id string) error {
-	p, err := s.registry.Of(r)
+	n, err := s.executor.Adopt(r, id)
 	if err != nil {
 		return err
 	}
-	answer, err := p.Read(s.calls, provider.ReadRequest{
-		Subject: provider.SubjectOf(r.URN), ID: id, Inputs: r.Inputs, Outputs: value.EmptyMap(),
-		Timeout: r.CustomTimeouts.Read})
-	n := r.Clone()
-	n.InitErrors = nil
-	if failure, ok := errors.AsType[*provider.Error](err); ok && failure.Outcome == provider.Partial { // E5.39
-		answer = provider.ReadResponse{ID: failure.ID, Outputs: failure.Outputs.MapOrEmpty(),
-			RefreshBeforeUpdate: failure.RefreshBeforeUpdate}
-		n.InitErrors = failure.Reasons
-	} else if err != nil {
-		return err
-	}
-	if answer.ID == "" {
+	if n == nil {
 		return fmt.Errorf("%w %q", errNothingThere, id)
 	}
-	n.ID, n.Outputs, n.RefreshBeforeUpdate = answer.ID, answer.Outputs.MapOrEmpty(), answer.RefreshBeforeUpdate
-	n.Outputs = apply.SecretOutputs(n.Outputs, n.Inputs, n.AdditionalSecretOutputs)
-	n.Created, n.Modified = s.opts.now(), s.opts.now()
 	present := make(map[urn.URN]bool, len(s.resources))
 	for _, r := range s.resources {
 		present[r.URN] = true

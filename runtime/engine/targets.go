@@ -58,10 +58,7 @@ func (t *targets) nearest(u urn.URN) string {
 
 // scopeOptions returns the options that determine the scope of an operation.
 func scopeOptions(o *Options) plan.ScopeOptions {
-	s := plan.ScopeOptions{Targets: o.Targets, Excludes: o.Excludes, Replace: o.Replace,
-		TargetDependents: o.TargetDependents, ExcludeDependents: o.ExcludeDependents, ExcludeProtected: o.ExcludeProtected}
-	if o.Base != nil {
-		s.Base = o.Base.Resources
-	}
-	return s
+	return plan.ScopeOptions{Targets: o.Targets, Excludes: o.Excludes, Replace: o.Replace,
+		TargetDependents: o.TargetDependents, ExcludeDependents: o.ExcludeDependents, ExcludeProtected: o.ExcludeProtected,
+		Base: o.Base.Resources}
 }

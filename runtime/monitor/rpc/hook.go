@@ -66,9 +66,7 @@ func (c *callbacks) stop() {
 
 // RegisterHook registers a hook and serves it until the client is closed.
 func (c *Client) RegisterHook(ctx context.Context, h monitor.Hook) error {
-	callback, err := c.callbacks.add(func(ctx context.Context, request []byte) (proto.Message, error) {
-		return answerHook(ctx, h, request)
-	})
+	callback, err := c.callbacks.add(answerHook(h))
 	if err != nil {
 		return err
 	}
@@ -105,10 +103,33 @@ func (c *callbacks) Invoke(ctx context.Context, r *pulumirpc.CallbackInvokeReque
 	return &pulumirpc.CallbackInvokeResponse{Response: bytes}, nil
 }
 
-func answerHook(ctx context.Context, h monitor.Hook, request []byte) (proto.Message, error) {
-	if h.OnError {
-		r := &pulumirpc.ErrorHookRequest{}
-		args, err := hookArgs(request, r, func() *structpb.Struct { return nil })
+// answering returns an answerer that decodes each request for answer.
+func answering[M any, P interface {
+	*M
+	proto.Message
+}](answer func(ctx context.Context, request P) (proto.Message, error)) answerer {
+	return func(ctx context.Context, request []byte) (proto.Message, error) {
+		m := P(new(M))
+		if err := proto.Unmarshal(request, m); err != nil {
+			return nil, err
+		}
+		return answer(ctx, m)
+	}
+}
+
+func answerHook(h monitor.Hook) answerer {
+	if !h.OnError {
+		return answering(func(ctx context.Context, r *pulumirpc.ResourceHookRequest) (proto.Message, error) {
+			args, err := hookArgs(r, r.GetNewOutputs())
+			if err != nil {
+				return nil, err
+			}
+			_, failure := runHook(ctx, h, args)
+			return &pulumirpc.ResourceHookResponse{Error: failure}, nil
+		})
+	}
+	return answering(func(ctx context.Context, r *pulumirpc.ErrorHookRequest) (proto.Message, error) {
+		args, err := hookArgs(r, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -116,19 +137,11 @@ func answerHook(ctx context.Context, h monitor.Hook, request []byte) (proto.Mess
 			With("errors", value.Strings(r.GetErrors()))
 		retry, failure := runHook(ctx, h, args)
 		return &pulumirpc.ErrorHookResponse{Retry: retry, Error: failure}, nil
-	}
-	r := &pulumirpc.ResourceHookRequest{}
-	args, err := hookArgs(request, r, r.GetNewOutputs)
-	if err != nil {
-		return nil, err
-	}
-	_, failure := runHook(ctx, h, args)
-	return &pulumirpc.ResourceHookResponse{Error: failure}, nil
+	})
 }
 
 // hookRequest has the common methods of both kinds of hook requests.
 type hookRequest interface {
-	proto.Message
 	GetUrn() string
 	GetId() string
 	GetName() string
@@ -138,17 +151,14 @@ type hookRequest interface {
 	GetOldOutputs() *structpb.Struct
 }
 
-// hookArgs decodes a request into r and returns the arguments of the hook. newOutputs is called after decoding.
-func hookArgs(request []byte, r hookRequest, newOutputs func() *structpb.Struct) (value.Value, error) {
-	if err := proto.Unmarshal(request, r); err != nil {
-		return value.Null, err
-	}
+// hookArgs returns the arguments of the hook for a request. newOutputs is nil for an error hook.
+func hookArgs(r hookRequest, newOutputs *structpb.Struct) (value.Value, error) {
 	args := map[string]value.Value{
 		"urn": value.String(r.GetUrn()), "id": value.String(r.GetId()), "name": value.String(r.GetName()),
 		"type": value.String(r.GetType()),
 	}
 	for name, s := range map[string]*structpb.Struct{"newInputs": r.GetNewInputs(), "oldInputs": r.GetOldInputs(),
-		"newOutputs": newOutputs(), "oldOutputs": r.GetOldOutputs()} {
+		"newOutputs": newOutputs, "oldOutputs": r.GetOldOutputs()} {
 		if s == nil {
 			continue // the operation has none
 		}

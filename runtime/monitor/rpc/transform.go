@@ -150,11 +150,7 @@ func (c *callbacks) offer(transforms []monitor.Transform) ([]*pulumirpc.Callback
 }
 
 func answerTransform(t monitor.Transform) answerer {
-	return func(ctx context.Context, request []byte) (proto.Message, error) {
-		q := &pulumirpc.TransformRequest{}
-		if err := proto.Unmarshal(request, q); err != nil {
-			return nil, err
-		}
+	return answering(func(ctx context.Context, q *pulumirpc.TransformRequest) (proto.Message, error) {
 		r, err := withTransformResponse(monitor.RegisterRequest{Type: q.GetType(), Name: q.GetName(),
 			Custom: q.GetCustom(), Parent: urn.URN(q.GetParent())},
 			&pulumirpc.TransformResponse{Properties: q.GetProperties(), Options: q.GetOptions()})
@@ -169,15 +165,11 @@ func answerTransform(t monitor.Transform) answerer {
 			return nil, err
 		}
 		return &pulumirpc.TransformResponse{Properties: changed.GetProperties(), Options: changed.GetOptions()}, nil
-	}
+	})
 }
 
 func answerInvokeTransform(t monitor.InvokeTransform) answerer {
-	return func(ctx context.Context, request []byte) (proto.Message, error) {
-		q := &pulumirpc.TransformInvokeRequest{}
-		if err := proto.Unmarshal(request, q); err != nil {
-			return nil, err
-		}
+	return answering(func(ctx context.Context, q *pulumirpc.TransformInvokeRequest) (proto.Message, error) {
 		r, err := withTransformInvokeResponse(monitor.InvokeRequest{Token: q.GetToken(), Args: value.EmptyMap()},
 			&pulumirpc.TransformInvokeResponse{Args: q.GetArgs(), Options: q.GetOptions()})
 		if err != nil {
@@ -191,7 +183,7 @@ func answerInvokeTransform(t monitor.InvokeTransform) answerer {
 			return nil, err
 		}
 		return &pulumirpc.TransformInvokeResponse{Args: args, Options: invokeOptions(r)}, nil
-	}
+	})
 }
 
 // invokeOptions returns the options of a call in the format of transforms.

@@ -117,19 +117,16 @@ func hooks() []hook {
 }
 
 func hooksOf(b *pulumirpc.RegisterResourceRequest_ResourceHooksBinding) map[string][]string {
-	var bound map[string][]string
 	if b == nil {
 		return nil
 	}
+	bound := map[string][]string{}
 	for _, h := range hooks() {
 		if names := *h.names(b); len(names) > 0 {
-			if bound == nil {
-				bound = map[string][]string{}
-			}
 			bound[h.name] = names
 		}
 	}
-	return bound
+	return orNone(bound)
 }
 
 func hooksMessage(bound map[string][]string) *pulumirpc.RegisterResourceRequest_ResourceHooksBinding {

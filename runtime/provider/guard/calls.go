@@ -28,7 +28,7 @@ func (p post) learn(values []value.Value) {
 		for _, key := range p.open {
 			v = v.Without(key)
 		}
-		p.secrets.learn(v)
+		p.secrets.Learn(v)
 	}
 }
 
@@ -93,8 +93,7 @@ func (p guarded) CheckConfig(ctx context.Context, r provider.CheckRequest) (out 
 func (p guarded) DiffConfig(ctx context.Context, r provider.DiffRequest) (out provider.DiffResponse, err error) {
 	defer p.enter("compare its configuration", r.URN, r.News, r.OldInputs)()
 	out, err = p.Provider.DiffConfig(ctx, r)
-	err = p.answer(err, nil)
-	return out, err
+	return out, p.answer(err, nil)
 }
 
 func (p configured) Check(ctx context.Context, r provider.CheckRequest) (out provider.CheckResponse, err error) {
@@ -107,15 +106,13 @@ func (p configured) Check(ctx context.Context, r provider.CheckRequest) (out pro
 func (p configured) Diff(ctx context.Context, r provider.DiffRequest) (out provider.DiffResponse, err error) {
 	defer p.enter("compare inputs", r.URN, r.News, r.OldInputs, r.OldOutputs)()
 	out, err = p.Configured.Diff(ctx, r)
-	err = p.answer(err, nil)
-	return out, err
+	return out, p.answer(err, nil)
 }
 
 func (p configured) Create(ctx context.Context, r provider.CreateRequest) (out provider.CreateResponse, err error) {
 	defer p.enter("create the resource", r.URN, r.Inputs)()
 	out, err = p.Configured.Create(ctx, r)
-	err = p.answer(err, nil, out.Outputs)
-	return out, err
+	return out, p.answer(err, nil, out.Outputs)
 }
 
 func (p configured) Read(ctx context.Context, r provider.ReadRequest) (out provider.ReadResponse, err error) {
@@ -123,15 +120,13 @@ func (p configured) Read(ctx context.Context, r provider.ReadRequest) (out provi
 	out, err = p.Configured.Read(ctx, r)
 	// A value that was secret before the read stays secret, whether or not the provider marks it.
 	out.Inputs, out.Outputs = out.Inputs.SecretLike(r.Inputs), out.Outputs.SecretLike(r.Outputs)
-	err = p.answer(err, nil, out.Inputs, out.Outputs)
-	return out, err
+	return out, p.answer(err, nil, out.Inputs, out.Outputs)
 }
 
 func (p configured) Update(ctx context.Context, r provider.UpdateRequest) (out provider.UpdateResponse, err error) {
 	defer p.enter("update the resource", r.URN, r.News, r.OldInputs, r.OldOutputs)()
 	out, err = p.Configured.Update(ctx, r)
-	err = p.answer(err, nil, out.Outputs)
-	return out, err
+	return out, p.answer(err, nil, out.Outputs)
 }
 
 func (p configured) Invoke(ctx context.Context, r provider.InvokeRequest) (out provider.InvokeResponse, err error) {
@@ -159,8 +154,7 @@ func (p configured) Construct(ctx context.Context, r provider.ConstructRequest) 
 	err error) {
 	defer p.enter("construct "+r.Type, "", r.Inputs)()
 	out, err = p.Configured.Construct(ctx, r)
-	err = p.answer(err, nil, out.Outputs)
-	return out, err
+	return out, p.answer(err, nil, out.Outputs)
 }
 
 func (p configured) Delete(ctx context.Context, r provider.DeleteRequest) error {

@@ -3,15 +3,12 @@ package guard
 import (
 	"errors"
 
-	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
 // secrets are the secret values sent to or received from providers, which are masked in providers' messages.
 type secrets struct{ *mask.Masker }
-
-func (s secrets) learn(values ...value.Value) { s.Learn(values...) }
 
 // error returns a provider's error with known secrets masked; an error without secrets is returned as it is. The types
 // that the engine looks for are kept.

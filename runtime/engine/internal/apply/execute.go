@@ -267,7 +267,7 @@ func (x *Executor) performSame(s *execution) (*state.Resource, error) { // E5.20
 // the error (E5.36). In a preview the outputs may be unknown.
 func (x *Executor) performCreate(s *execution) (*state.Resource, error) { // E5.21
 	n := s.New.Clone()
-	n.Created = x.now()
+	n.Created = x.Timestamp()
 	n.Modified = n.Created
 	n.InitErrors, n.RefreshBeforeUpdate = nil, false
 	if !n.Custom {
@@ -301,7 +301,7 @@ func (x *Executor) performCreate(s *execution) (*state.Resource, error) { // E5.
 // the next operation tries again (E5.37).
 func (x *Executor) performUpdate(s *execution) (*state.Resource, error) { // E5.22
 	n := s.New.Clone()
-	n.ID, n.Created, n.Modified = s.Old.ID, s.Old.Created, x.now()
+	n.ID, n.Created, n.Modified = s.Old.ID, s.Old.Created, x.Timestamp()
 	n.InitErrors = nil
 	if !n.Custom { // E5.26
 		n.Modified = s.Old.Modified
@@ -379,7 +379,7 @@ func (x *Executor) performRead(s *execution) (*state.Resource, error) { // E5.24
 	if old := s.Old; old != nil && s.Op == plan.OpRead {                // E6.27
 		n.Created, n.Modified = old.Created, old.Modified
 		if !value.Equal(old.Inputs, n.Inputs) || !value.Equal(old.Outputs, n.Outputs) {
-			n.Modified = x.now()
+			n.Modified = x.Timestamp()
 		}
 	}
 	return n, err
@@ -395,7 +395,8 @@ func (x *Executor) read(s *execution, n *state.Resource, q provider.ReadRequest)
 	q.Subject, q.Timeout, q.Views = provider.SubjectOf(n.URN), n.CustomTimeouts.Read, s.views.request()
 	r, err := p.Read(x.Calls, q)
 	if failure, ok := errors.AsType[*provider.Error](err); ok && failure.Outcome == provider.Partial {
-		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: failure.Outputs.MapOrEmpty()}
+		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: failure.Outputs.MapOrEmpty(),
+			RefreshBeforeUpdate: failure.RefreshBeforeUpdate}
 		n.InitErrors = failure.Reasons
 	} else if err != nil {
 		return nil, err
@@ -406,7 +407,7 @@ func (x *Executor) read(s *execution, n *state.Resource, q provider.ReadRequest)
 // performImport imports an existing object into the state (E4.86–E4.91). It returns an error if no object has the ID.
 func (x *Executor) performImport(s *execution) (*state.Resource, error) { // E4.86–E4.91
 	n := s.New.Clone()
-	n.Created = x.now()
+	n.Created = x.Timestamp()
 	n.Modified = n.Created
 	r, err := x.read(s, n, provider.ReadRequest{ID: n.ImportID})
 	if r == nil {
@@ -424,8 +425,8 @@ func (x *Executor) performImport(s *execution) (*state.Resource, error) { // E4.
 	return n, nil
 }
 
-// now returns the current time in UTC, as a state records it.
-func (x *Executor) now() *time.Time {
+// Timestamp returns the current time in UTC, as a state records it.
+func (x *Executor) Timestamp() *time.Time {
 	t := x.Now().UTC()
 	return &t
 }
@@ -433,16 +434,16 @@ func (x *Executor) now() *time.Time {
 // markSecrets marks outputs secret that the program names or whose input of the same name is secret (E5.18). It
 // modifies r, which must not be shared yet.
 func (x *Executor) markSecrets(s *plan.Step, r *state.Resource) {
-	r.Outputs = SecretOutputs(r.Outputs, r.Inputs, r.AdditionalSecretOutputs)
+	r.Outputs = secretOutputs(r.Outputs, r.Inputs, r.AdditionalSecretOutputs)
 	if slices.Contains(r.AdditionalSecretOutputs, "id") { // E4.71
 		x.Report.Tell(Note{URN: s.URN, Severity: diag.Warning, Position: r.SourcePosition,
 			Text: "The 'id' property cannot be made secret. See pulumi/pulumi#2717 for more details."})
 	}
 }
 
-// SecretOutputs returns outputs with the named entries, and those whose input of the same name is secret, marked
+// secretOutputs returns outputs with the named entries, and those whose input of the same name is secret, marked
 // secret.
-func SecretOutputs(outputs, inputs value.Value, names []string) value.Value {
+func secretOutputs(outputs, inputs value.Value, names []string) value.Value {
 	mark := func(name string) {
 		if part, ok := outputs.Lookup(name); ok && !part.IsSecret() {
 			outputs = outputs.With(name, part.Secret())

@@ -29,7 +29,7 @@ func (x *Executor) performCommandImport(s *execution) (*state.Resource, error) {
 	i := s.command
 	if i.Component || i.Outputs.Is(value.KindMap) {
 		n := s.New.Clone()
-		n.Created = x.now()
+		n.Created = x.Timestamp()
 		n.Modified = n.Created
 		n.ImportID = ""
 		n.Inputs, n.Outputs = i.Inputs.MapOrEmpty(), i.Outputs.MapOrEmpty()

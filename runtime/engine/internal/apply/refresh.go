@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -50,40 +49,30 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 	if !old.Custom || old.IsProvider() || old.PendingReplacement { // E7.15
 		return old, plan.OpSame, nil
 	}
-	p, err := x.Providers.Of(old)
-	if err != nil {
+	now := old.Clone()
+	now.InitErrors = nil
+	r, err := x.read(s, now, provider.ReadRequest{ID: old.ID, Inputs: old.Inputs, Outputs: old.Outputs}) // E7.16
+	if r == nil {
 		return old, plan.OpSame, err
 	}
-	r, err := p.Read(x.Calls, provider.ReadRequest{ // E7.16
-		Subject: provider.SubjectOf(old.URN), ID: old.ID, Inputs: old.Inputs, Outputs: old.Outputs,
-		Timeout: old.CustomTimeouts.Read,
-		Views:   s.views.request()})
-	var unhealthy []string
-	if failure, ok := errors.AsType[*provider.Error](err); ok && failure.Outcome == provider.Partial { // E5.39
-		r = provider.ReadResponse{ID: failure.ID, Inputs: failure.Inputs, Outputs: failure.Outputs.MapOrEmpty(),
-			RefreshBeforeUpdate: failure.RefreshBeforeUpdate}
-		unhealthy = failure.Reasons
+	if err != nil { // E5.39
 		text := "Refreshed resource is in an unhealthy state:"
-		for _, reason := range unhealthy {
+		for _, reason := range now.InitErrors {
 			text += "\n* " + reason
 		}
 		x.Report.Tell(Note{URN: old.URN, Severity: diag.Warning, Text: text, Position: old.SourcePosition})
-	} else if err != nil {
-		return old, plan.OpSame, err
 	}
 	if r.ID == "" { // E7.17
 		return nil, plan.OpDelete, nil
 	}
-	now := old.Clone()
-	now.ID, now.Outputs, now.InitErrors, now.RefreshBeforeUpdate = r.ID, r.Outputs.MapOrEmpty(), unhealthy,
-		r.RefreshBeforeUpdate
+	now.ID, now.Outputs, now.RefreshBeforeUpdate = r.ID, r.Outputs.MapOrEmpty(), r.RefreshBeforeUpdate
 	if r.Inputs.Is(value.KindMap) {
 		now.Inputs = r.Inputs
 	}
-	now.Outputs = SecretOutputs(now.Outputs, now.Inputs, now.AdditionalSecretOutputs)
+	now.Outputs = secretOutputs(now.Outputs, now.Inputs, now.AdditionalSecretOutputs)
 	touched := !value.Equal(old.Inputs, now.Inputs) || !value.Equal(old.Outputs, now.Outputs)
 	if touched {
-		now.Modified = x.now() // E6.28
+		now.Modified = x.Timestamp() // E6.28
 	} else if now.ID == old.ID && slices.Equal(now.InitErrors, old.InitErrors) &&
 		now.RefreshBeforeUpdate == old.RefreshBeforeUpdate {
 		now = old
@@ -95,6 +84,10 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 		return now, plan.OpUpdate, nil
 	}
 	// Ask the provider for the diff from the read state back to the old inputs; the inverse is the drift (E7.18).
+	p, err := x.Providers.Of(old)
+	if err != nil {
+		return old, plan.OpSame, err
+	}
 	answer, err := p.Diff(x.Calls, provider.DiffRequest{
 		Subject: provider.SubjectOf(old.URN), ID: now.ID, OldInputs: now.Inputs, OldOutputs: now.Outputs, News: old.Inputs,
 		IgnoreChanges: old.IgnoreChanges, AllowUnknowns: x.DryRun})
@@ -136,4 +129,22 @@ func inverted(detailed map[string]provider.PropertyDiff) map[string]provider.Pro
 func (x *Executor) ReadAgain(old *state.Resource) (*state.Resource, error) {
 	now, _, err := x.readAgain(&execution{Step: plan.NewStep(plan.OpRefresh, old, old)})
 	return now, err
+}
+
+// Adopt reads the object with an ID and returns the state as if the creation of r had made it; nil if there is no such
+// object.
+func (x *Executor) Adopt(r *state.Resource, id string) (*state.Resource, error) {
+	n := r.Clone()
+	n.InitErrors = nil
+	answer, err := x.read(&execution{}, n, provider.ReadRequest{ID: id, Inputs: r.Inputs, Outputs: value.EmptyMap()})
+	if answer == nil {
+		return nil, err
+	}
+	if answer.ID == "" {
+		return nil, nil
+	}
+	n.ID, n.RefreshBeforeUpdate = answer.ID, answer.RefreshBeforeUpdate
+	n.Outputs = secretOutputs(answer.Outputs.MapOrEmpty(), n.Inputs, n.AdditionalSecretOutputs)
+	n.Created, n.Modified = x.Timestamp(), x.Timestamp()
+	return n, nil
 }

@@ -43,8 +43,7 @@ type Inventory struct {
 
 // Ending lists the deletions at the end of an operation.
 type Ending struct {
-	Resources []*state.Resource // in the order of the state, as they were at the start
-	Steps     []Step            // one for each of Resources
+	Steps     []Step            // in the order of the state; Old is the resource as it was at the start
 	Deleting  []urn.URN         // URNs whose current resource is deleted, which ends its deletedWith resources too
 	Keep      *Needed           // resources that must stay for their dependants; failed deletions add more
 	Untouched []*state.Resource // neither registered nor in scope (E4.109, E4.123)
@@ -72,7 +71,6 @@ func PlanEnding(inv Inventory, scope *Scope) Ending {
 	all := inv.resources()
 	p := &ending{inv: inv, scope: scope, deletes: scope.Deletes(all), providers: map[string]bool{},
 		wanted: map[urn.URN]bool{}, gone: map[urn.URN]bool{}}
-	p.Resources, p.Steps = []*state.Resource{}, []Step{}
 	p.current()
 	p.produced()
 	p.prior(NewNeeded(all)) // two sets: resources retained with their owners, and all retained resources
@@ -100,11 +98,6 @@ func (inv *Inventory) resources() []*state.Resource {
 func (p *ending) stay(r *state.Resource) {
 	p.providers[r.Provider] = true
 	r.AllDependencies(func(u urn.URN) { p.wanted[u] = true })
-}
-
-// delete adds the deletion of a resource.
-func (p *ending) delete(r *state.Resource, step Step) {
-	p.Resources, p.Steps = append(p.Resources, r), append(p.Steps, step)
 }
 
 // unlisted reports whether a resource must not be deleted because it is no target and dependants are not included.
@@ -136,7 +129,7 @@ func (p *ending) produced() {
 		if p.unlisted(r) {
 			p.Unnamed = append(p.Unnamed, r)
 		}
-		p.delete(r, Deletion(r, false))
+		p.Steps = append(p.Steps, Deletion(r, false))
 		p.gone[r.URN] = true
 	}
 }
@@ -178,9 +171,9 @@ func (p *ending) prior(need *Needed) {
 			}
 			if f.Now.PendingReplacement && !r.PendingReplacement {
 				// It was deleted for a replacement in this operation, and is no longer wanted (E4.60).
-				p.delete(r, NewStep(OpRemovePendingReplace, r, nil))
+				p.Steps = append(p.Steps, NewStep(OpRemovePendingReplace, r, nil))
 			} else {
-				p.delete(r, Deletion(r, f.PendingDelete))
+				p.Steps = append(p.Steps, Deletion(r, f.PendingDelete))
 			}
 			if !r.Delete || !present[r.URN] { // if several resources share a URN, only the current one counts
 				p.gone[r.URN] = true
@@ -227,42 +220,29 @@ func (p *ending) keep(keep *Needed) {
 // order sorts the deletions by the new positions of relocated providers.
 func (p *ending) order() {
 	facts := make(map[*state.Resource]*PriorFact, len(p.inv.Prior)+len(p.inv.Produced))
-	moved := false
 	for _, f := range slices.Concat(p.inv.Prior, p.inv.Produced) {
 		facts[f.Resource] = f
 	}
-	position := make([]int, len(p.Resources))
-	for i, r := range p.Resources {
-		position[i] = i
-		moved = moved || facts[r].Relocated
-	}
-	if !moved {
+	if !slices.ContainsFunc(p.Steps, func(s Step) bool { return facts[s.Old].Relocated }) {
 		return
 	}
-	slices.SortStableFunc(position, func(i, j int) int {
-		a, b := facts[p.Resources[i]].Position, facts[p.Resources[j]].Position
+	slices.SortStableFunc(p.Steps, func(x, y Step) int {
+		a, b := facts[x.Old].Position, facts[y.Old].Position
 		if (a == 0) != (b == 0) {
 			return cmp.Compare(b, a) // new records come first
 		}
 		return cmp.Compare(a, b)
 	})
-	resources, steps := make([]*state.Resource, len(position)), make([]Step, len(position))
-	for n, i := range position {
-		resources[n], steps[n] = p.Resources[i], p.Steps[i]
-	}
-	p.Resources, p.Steps = resources, steps
 }
 
 // withoutNeeded removes providers that are still in use from the deletions, and resources that were deleted on behalf
 // of another one while a retained resource depends on them.
 func (p *ending) withoutNeeded() {
-	for i := len(p.Resources) - 1; i >= 0; i-- { // backwards: the list shrinks
-		r := p.Resources[i]
-		unmade := p.Steps[i].Op == OpRemovePendingReplace && !r.PendingReplacement && p.wanted[r.URN]
-		if unmade || r.IsProvider() && p.providers[urn.Reference{URN: r.URN, ID: r.ID}.String()] {
-			p.Resources, p.Steps = slices.Delete(p.Resources, i, i+1), slices.Delete(p.Steps, i, i+1)
-		}
-	}
+	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool {
+		r := s.Old
+		unmade := s.Op == OpRemovePendingReplace && !r.PendingReplacement && p.wanted[r.URN]
+		return unmade || r.IsProvider() && p.providers[urn.Reference{URN: r.URN, ID: r.ID}.String()]
+	})
 }
 
 // nameOf returns the current URN of a prior resource.

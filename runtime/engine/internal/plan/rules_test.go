@@ -341,10 +341,14 @@ func (c endScene) run(t *testing.T) {
 		end.Keep.Add(r)
 	}
 	var layers []string
-	for _, layer := range Layers(end.Resources) {
+	var deleted []*state.Resource
+	for _, s := range end.Steps {
+		deleted = append(deleted, s.Old)
+	}
+	for _, layer := range Layers(deleted) {
 		var steps []string
 		for _, i := range layer {
-			if !end.Keep.Kept[end.Resources[i].URN] || len(c.failed) == 0 {
+			if !end.Keep.Kept[deleted[i].URN] || len(c.failed) == 0 {
 				steps = append(steps, printed(end.Steps[i:i+1]))
 			}
 		}
