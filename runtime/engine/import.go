@@ -44,10 +44,7 @@ func (i *Import) urn(o *Options) urn.URN {
 
 // parent returns the URN of the parent, by default the stack's.
 func (i *Import) parent(o *Options) urn.URN {
-	if i.Parent == "" {
-		return urn.RootStack(o.Stack, o.Project)
-	}
-	return i.Parent
+	return cmp.Or(i.Parent, urn.RootStack(o.Stack, o.Project))
 }
 
 // ImportResources adds existing resources to the state, without a program. Resources that are in the state already stay
@@ -206,9 +203,7 @@ func (m *importer) importProviders(ctx context.Context, imports []Import) ([]str
 			continue
 		}
 		p := i.Package
-		if p.Name == "" {
-			p.Name = urn.PackageOf(i.Type)
-		}
+		p.Name = cmp.Or(p.Name, urn.PackageOf(i.Type))
 		plugin := p // an extension uses the provider of the package that it extends
 		if p.Extension {
 			plugin.Parameterization, plugin.Extension = nil, false
@@ -227,9 +222,6 @@ func (m *importer) importProviders(ctx context.Context, imports []Import) ([]str
 			return nil, err
 		}
 		if i.Package.Extension {
-			if i.Package.Parameterization == nil {
-				return nil, fmt.Errorf("the extension of %s has no name or version", p.Name)
-			}
 			if i.extension, err = m.registry.Packages.Register(p, uuid.NewString); err != nil {
 				return nil, err
 			}

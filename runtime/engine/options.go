@@ -82,6 +82,9 @@ type Options struct {
 
 // setDefaults replaces zero options by their defaults.
 func (o *Options) setDefaults() {
+	if o.Events == nil {
+		o.Events = func(Event) {}
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}

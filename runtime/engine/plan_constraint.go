@@ -328,22 +328,6 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Compact(x), slices.Compact(y))
 }
 
-// missing returns the resources with planned steps that were not taken (E7.75). Planned deletions of resources that
-// known does not contain are ignored.
-func (p *planConstraint) missing(known func(urn.URN) bool) []urn.URN {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var missing []urn.URN
-	for _, u := range slices.Sorted(maps.Keys(p.left)) {
-		left := p.left[u]
-		if len(left) == 0 || len(left) == 1 && left[0] == OpDelete && !known(u) {
-			continue
-		}
-		missing = append(missing, u)
-	}
-	return missing
-}
-
 // violation reports a violation of the plan and ends the operation (E7.76).
 func (p *planConstraint) violation(u urn.URN, position string, err error) error {
 	p.violated.Store(true)
@@ -352,8 +336,8 @@ func (p *planConstraint) violation(u urn.URN, position string, err error) error 
 	return monitor.ErrReported
 }
 
-// checkMissing reports the planned steps that were not taken, after an otherwise successful update (E7.75). base is the
-// prior state of the operation.
+// checkMissing reports the planned steps that were not taken, after an otherwise successful update (E7.75). Planned
+// deletions of resources that base, the prior state of the operation, does not contain are ignored.
 func (p *planConstraint) checkMissing(base *state.Snapshot) {
 	if p.bound == nil || p.report.failed.Load() || p.life.running.Err() != nil {
 		return
@@ -362,7 +346,13 @@ func (p *planConstraint) checkMissing(base *state.Snapshot) {
 	for _, r := range base.Resources {
 		known[r.URN] = true
 	}
-	for _, u := range p.missing(func(u urn.URN) bool { return known[u] }) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, u := range slices.Sorted(maps.Keys(p.left)) {
+		left := p.left[u]
+		if len(left) == 0 || len(left) == 1 && left[0] == OpDelete && !known[u] {
+			continue
+		}
 		p.violated.Store(true)
 		p.report.message(operationFailed(u, "", fmt.Sprintf(
 			"not as planned: the plan has steps for %s, which the program did not register", u)))

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -44,9 +45,7 @@ func (r *registrar) readOnly(ctx context.Context, s *record) error {
 		now = before
 	}
 	reg.Decide(now == nil)
-	if now == nil {
-		now = before
-	}
+	now = cmp.Or(now, before)
 	step := plan.NewStep(OpSame, old, now)
 	if err := r.executor.Record(&step, now, r.executor.Positions(&step), 0, reg); err != nil {
 		return r.executor.JournalFailed(&step, err)

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
@@ -31,10 +33,7 @@ type record struct {
 
 // oldState returns the prior state, or nil for a new resource.
 func (s *record) oldState() *state.Resource {
-	if s.before != nil {
-		return s.before
-	}
-	return s.old.Resource()
+	return cmp.Or(s.before, s.old.Resource())
 }
 
 // urns returns the URNs by which a scope may name the resource: the current one and the one in the prior state.

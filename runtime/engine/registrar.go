@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -224,12 +225,9 @@ func (r *registrar) takeSteps(ctx context.Context, s *record, steps []Step) erro
 		if step.New == nil {
 			continue
 		}
-		if result == nil {
-			result = step.New
-		}
 		if step.Logical() {
 			reg.Step = *step
-			reg.Step.New = result
+			reg.Step.New = cmp.Or(result, step.New)
 		}
 	}
 	reg.Result = monitor.Succeeded

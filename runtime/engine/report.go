@@ -55,9 +55,7 @@ func (r *reporter) crashText(e *provider.CrashError) string {
 func (r *reporter) emit(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.sink != nil {
-		r.sink(e)
-	}
+	r.sink(e)
 }
 
 // message reports a diagnostic; one with severity Error makes the operation fail.
@@ -67,9 +65,7 @@ func (r *reporter) message(m Message) {
 	if m.Severity == diag.Error {
 		r.failed.Store(true)
 	}
-	if r.sink != nil {
-		r.sink(&m)
-	}
+	r.sink(&m)
 }
 
 // Started reports that a step has begun.
@@ -84,7 +80,7 @@ func (r *reporter) Finished(s Step, result Op, shown bool, took time.Duration) {
 	if r.counts(&s, result) {
 		r.changes[result]++
 	}
-	if r.sink != nil && shown {
+	if shown {
 		r.sink(&StepFinished{Step: &s, Op: result, Planning: r.planning, Internal: internal(&s), Duration: took})
 	}
 }
@@ -146,9 +142,6 @@ func (r *reporter) StepFailed(s Step, err error, took time.Duration) {
 	defer r.mu.Unlock()
 	r.failed.Store(true)
 	r.maybeCorrupt = r.maybeCorrupt || status == 2
-	if r.sink == nil {
-		return
-	}
 	r.sink(&m)
 	if !r.planning {
 		r.sink(&StepFailed{Step: &s, Status: status, Duration: took})
@@ -180,9 +173,6 @@ func (r *reporter) skip(u urn.URN) {
 func (r *reporter) summary(took time.Duration, result string, before, after *state.Resource) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.sink == nil {
-		return
-	}
 	r.sink(&Summary{Planning: r.planning, MaybeCorrupt: r.maybeCorrupt, Duration: took,
 		Changes: maps.Clone(r.changes), Result: result, Skipped: r.skipped, Outputs: after, OldOutputs: before})
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,9 +147,7 @@ func (s *resolving) resolve(op state.Operation, decisions map[urn.URN]Decision) 
 	case end.ID == "" && decision.ID == "":
 		end.Ending = EndedForgot
 	default:
-		if end.ID == "" {
-			end.ID = decision.ID
-		}
+		end.ID = cmp.Or(end.ID, decision.ID)
 		end.Ending, err = EndedAdopted, s.adopt(op.Resource, end.ID)
 		if errors.Is(err, errNothingThere) && decision.Look {
 			end.Ending, err = EndedAbsent, nil

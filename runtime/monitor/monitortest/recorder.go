@@ -2,6 +2,7 @@
 package monitortest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -141,9 +142,7 @@ func (r *Recorder) RegisterResource(ctx context.Context, g monitor.RegisterReque
 		return response, nil
 	}
 	scripted, err := r.Register(g)
-	if scripted.URN == "" {
-		scripted.URN = response.URN
-	}
+	scripted.URN = cmp.Or(scripted.URN, response.URN)
 	return scripted, err
 }
 
@@ -171,9 +170,7 @@ func (r *Recorder) ReadResource(_ context.Context, g monitor.ReadRequest) (monit
 		return response, nil
 	}
 	scripted, err := r.Read(g)
-	if scripted.URN == "" {
-		scripted.URN = response.URN
-	}
+	scripted.URN = cmp.Or(scripted.URN, response.URN)
 	return scripted, err
 }
 

@@ -130,9 +130,7 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 	}
 	took := x.Now().Sub(began)
 	shown := s.Step
-	if result != nil {
-		shown.New = result
-	}
+	shown.New = cmp.Or(result, s.New)
 	if err != nil {
 		x.Report.StepFailed(shown, err, took)
 		if err := s.views.write(partial || s.Op == plan.OpUpdate || s.Op == plan.OpRead && s.Old != nil,

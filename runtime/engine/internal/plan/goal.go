@@ -180,15 +180,9 @@ func (g *Goal) Inherit(parent *Goal) {
 	local := !g.Custom && !g.Remote
 	isProvider := urn.IsProviderType(g.Type)
 	if parent != nil {
-		if g.DeletedWith == "" {
-			g.DeletedWith = parent.DeletedWith
-		}
-		if g.Protect == nil {
-			g.Protect = parent.Protect
-		}
-		if g.RetainOnDelete == nil {
-			g.RetainOnDelete = parent.RetainOnDelete
-		}
+		g.DeletedWith = cmp.Or(g.DeletedWith, parent.DeletedWith)
+		g.Protect = cmp.Or(g.Protect, parent.Protect)
+		g.RetainOnDelete = cmp.Or(g.RetainOnDelete, parent.RetainOnDelete)
 		if g.Provider == "" && parent.Custom && parent.Provider != "" && !isProvider &&
 			(local || g.serves(ProviderPackage(parent.Provider))) {
 			g.Provider = parent.Provider
@@ -303,10 +297,7 @@ func (l Lineage) expand(a monitor.Alias, parent urn.URN, name, typ string) urn.U
 	case a.NoParent:
 		parent = ""
 	case a.Parent != "":
-		parent = a.Parent
-		if former := l.Former(parent); former != "" {
-			parent = former
-		}
+		parent = cmp.Or(l.Former(a.Parent), a.Parent)
 	}
 	return urn.New(cmp.Or(a.Stack, l.Stack), cmp.Or(a.Project, l.Project), parent, cmp.Or(a.Type, typ),
 		cmp.Or(a.Name, name))

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -200,13 +201,9 @@ func (n *Naming) Of(r *state.Resource, seed []byte) (told *provider.Autonaming, 
 	if n == nil || !r.Custom || r.IsProvider() {
 		return nil, false
 	}
-	scheme, specific := n.types[r.Type], true
-	if scheme == nil {
-		scheme = n.packages[urn.PackageOf(r.Type)]
-	}
-	if scheme == nil {
-		scheme, specific = n.all, false
-	}
+	scheme := cmp.Or(n.types[r.Type], n.packages[urn.PackageOf(r.Type)])
+	specific := scheme != nil
+	scheme = cmp.Or(scheme, n.all)
 	if scheme == nil || scheme.mode == "" {
 		return nil, false
 	}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -71,10 +73,7 @@ type Step struct {
 
 // NewStep returns a step for a resource; old or goal may be nil, but not both.
 func NewStep(op Op, old, goal *state.Resource) Step {
-	res := goal
-	if res == nil {
-		res = old
-	}
+	res := cmp.Or(goal, old)
 	return Step{Op: op, URN: res.URN, Type: res.Type, Provider: res.Provider, Old: old, New: goal}
 }
 
@@ -96,11 +95,4 @@ func (s *Step) Logical() bool {
 }
 
 // About returns New, or Old if there is no new state.
-func (s *Step) About() *state.Resource {
-	if s.New == nil {
-		return s.Old
-	}
-	return s.New
-}
-
-// appends the new state.
+func (s *Step) About() *state.Resource { return cmp.Or(s.New, s.Old) }

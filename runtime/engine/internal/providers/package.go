@@ -108,10 +108,7 @@ func PackageOf(pkg string, inputs value.Value) provider.Package {
 		data, _ := base64.StdEncoding.DecodeString(text(internal, "parameterization"))
 		p.Parameterization = &provider.Parameterization{Name: pkg, Version: p.Version, Value: data}
 		p.Name = cmp.Or(text(internal, "name"), pkg)
-		p.Version = ""
-		if ok && internal.Has(versionKey) {
-			p.Version = text(internal, versionKey)
-		}
+		p.Version = text(internal, versionKey)
 	}
 	return p
 }

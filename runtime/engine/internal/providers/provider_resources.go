@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -72,10 +73,7 @@ func withReserved(u urn.URN, checked, asked value.Value) (value.Value, error) {
 // of a dependency is planned, is compared with its prior state (E4.58).
 func (p providerResources) Diff(ctx context.Context, q provider.DiffRequest) (provider.DiffResponse, error) {
 	r, ref := p.registry, urn.Reference{URN: q.URN, ID: q.ID}
-	old := r.Table.Prior.Provider(ref.String())
-	if old == nil {
-		old = r.Table.Before(q.URN)
-	}
+	old := cmp.Or(r.Table.Prior.Provider(ref.String()), r.Table.Before(q.URN))
 	if old == nil {
 		return provider.DiffResponse{Changes: provider.DiffSome}, nil
 	}

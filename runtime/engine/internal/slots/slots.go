@@ -16,11 +16,8 @@ type Pool struct {
 }
 
 // NewPool returns a pool of n slots. It hands out no slots after running has ended. guard is deferred in the goroutines
-// that Each starts, so it may recover from panics; it may be nil.
+// that Each starts, so it may recover from panics.
 func NewPool(running context.Context, n int, guard func()) *Pool {
-	if guard == nil {
-		guard = func() {}
-	}
 	return &Pool{running: running, tokens: make(chan struct{}, n), guard: guard}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // At most as many goroutines run concurrently as there are slots, and all get their turn.
 func TestEachKeepsToTheLimit(t *testing.T) {
-	p := NewPool(t.Context(), 3, nil)
+	p := NewPool(t.Context(), 3, func() {})
 	var now, most, all atomic.Int32
 	p.Each(50, func(int) {
 		n := now.Add(1)
@@ -27,7 +27,7 @@ func TestEachKeepsToTheLimit(t *testing.T) {
 
 // A goroutine that waits for another one frees its slot.
 func TestWaitingHoldsNoSlot(t *testing.T) {
-	p := NewPool(t.Context(), 1, nil)
+	p := NewPool(t.Context(), 1, func() {})
 	first, done := p.Slot(), make(chan struct{})
 	require.NoError(t, first.Take(t.Context()))
 	go func() {
@@ -46,7 +46,7 @@ func TestWaitingHoldsNoSlot(t *testing.T) {
 // After the end of the operation Take and Wait return at once.
 func TestNothingBeginsAfterTheEnd(t *testing.T) {
 	running, stop := context.WithCancel(t.Context())
-	p := NewPool(running, 1, nil)
+	p := NewPool(running, 1, func() {})
 	stop()
 	require.ErrorIs(t, p.Slot().Take(t.Context()), monitor.ErrShutdown)
 	require.ErrorIs(t, p.Wait(t.Context(), make(chan struct{})), monitor.ErrShutdown)
