@@ -19,7 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/crd"
 )
 
-// kubernetes is a loader of the package kubernetes, made of a schema in a file.
+// kubernetes returns a loader of the package kubernetes with the schema in a file.
 func kubernetes(tb testing.TB, path string) schema.Loader {
 	tb.Helper()
 	return schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
@@ -42,7 +42,7 @@ func kubernetes(tb testing.TB, path string) schema.Loader {
 	})
 }
 
-// checkProject checks the program of a folder, and returns its errors and warnings.
+// checkProject returns the errors and warnings of the program in a folder.
 func checkProject(tb testing.TB, dir string, l schema.Loader, o workspace.Options) diag.Diagnostics {
 	tb.Helper()
 	o.Shown = workspace.Relative(dir)
@@ -59,7 +59,7 @@ func checkProject(tb testing.TB, dir string, l schema.Loader, o workspace.Option
 	return kept
 }
 
-// writeProject writes a project file into a new folder, with the definitions of some files beside it.
+// writeProject writes a project file and copies of definition files into a new folder.
 func writeProject(tb testing.TB, text string, definitions ...string) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
@@ -75,7 +75,7 @@ func writeProject(tb testing.TB, text string, definitions ...string) (dir string
 
 const smallKubernetes = "crd/testdata/kubernetes.json"
 
-// widgets is a program with the kinds of testdata, which is right.
+// widgets is a valid program with the kinds of testdata.
 const widgets = `name: shop
 runtime: yaml
 crds: [crds/*]
@@ -114,7 +114,7 @@ outputs:
   ready: ${bolt.status.ready}
 `
 
-// mistake is a change of a right program, and what has to be found of it.
+// mistake is a change to a valid program with the expected finding.
 type mistake struct {
 	from, to string
 	code     diag.Code
@@ -122,7 +122,7 @@ type mistake struct {
 	says     string
 }
 
-// D21: mistakes in objects of the project's kinds are found, each once, at its place.
+// D21: each mistake in an object of a project's kind is reported once, at its place.
 func TestMistakesInCustomResources(t *testing.T) {
 	t.Parallel()
 	findEach(t, widgets, kubernetes(t, smallKubernetes), []mistake{
@@ -175,7 +175,7 @@ func findEach(t *testing.T, program string, l schema.Loader, mistakes []mistake,
 	}
 }
 
-// Kinds that nothing describes run with a warning, unless their group is one that the package has.
+// A kind without a description is a warning, unless the token looks like a misspelling of a known kind or group.
 func TestUndescribedKinds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -214,7 +214,7 @@ func TestUndescribedKinds(t *testing.T) {
 	})
 }
 
-// Without a schema of the package, the kinds of the files are checked all the same.
+// Kinds defined by files are checked even without the schema of the package kubernetes.
 func TestKindsWithoutTheirPackage(t *testing.T) {
 	t.Parallel()
 	const alone = "name: p\nruntime: yaml\ncrds: crds\nresources:\n  a:\n    type: kubernetes:shop.example.com/v1:Shop\n" +
@@ -231,7 +231,7 @@ func TestKindsWithoutTheirPackage(t *testing.T) {
 	require.Len(t, found[0].Related, 1)
 }
 
-// A file with a fault is one finding in that file, and hides no other.
+// A faulty file has one finding, and the other files are still read.
 func TestFaultyDefinitions(t *testing.T) {
 	t.Parallel()
 	l := kubernetes(t, smallKubernetes)
@@ -263,7 +263,7 @@ func TestFaultyDefinitions(t *testing.T) {
 	require.Contains(t, found[0].Detail, "at the top of the project file")
 }
 
-// Objects that need what the program creates, and do not wait for it.
+// An object that needs another object of the program but does not depend on it is reported.
 func TestUnwrittenOrder(t *testing.T) {
 	t.Parallel()
 	l := kubernetes(t, smallKubernetes)
@@ -322,7 +322,8 @@ resources:
 	}
 }
 
-// realDefinitions are the folders that YAMLHOST_CRDS and YAMLHOST_SCHEMAS_TODAY name.
+// realDefinitions returns the definition files and the examples in YAMLHOST_CRDS, and a loader of the schema in
+// YAMLHOST_SCHEMAS_TODAY.
 func realDefinitions(tb testing.TB) (files []string, examples string, l schema.Loader) {
 	tb.Helper()
 	dir, schemas := os.Getenv("YAMLHOST_CRDS"), os.Getenv("YAMLHOST_SCHEMAS_TODAY")
@@ -338,7 +339,7 @@ func realDefinitions(tb testing.TB) (files []string, examples string, l schema.L
 	return files, filepath.Join(dir, "gateway-api", "examples"), kubernetes(tb, found[0])
 }
 
-// fieldOf finds a field at the top of a manifest.
+// fieldOf returns a top-level field of a manifest.
 func fieldOf(manifest, name string) string {
 	m := regexp.MustCompile(`(?m)^` + name + `: *(\S+)`).FindStringSubmatch(manifest)
 	if m == nil {
@@ -347,7 +348,7 @@ func fieldOf(manifest, name string) string {
 	return m[1]
 }
 
-// programOf makes a program of manifests.
+// programOf converts manifests to a program.
 func programOf(manifests string) (text string, objects int) {
 	var b strings.Builder
 	b.WriteString("name: examples\nruntime: yaml\ncrds: [crds/*.yaml]\nresources:\n")
@@ -368,7 +369,7 @@ func programOf(manifests string) (text string, objects int) {
 	return b.String(), objects
 }
 
-// Every example of the Gateway API is right.
+// Every example of the Gateway API checks without findings.
 func TestRealExamples(t *testing.T) {
 	files, examples, l := realDefinitions(t)
 	paths, err := filepath.Glob(filepath.Join(examples, "*.yaml"))
@@ -392,7 +393,7 @@ func TestRealExamples(t *testing.T) {
 	require.Greater(t, total, 30)
 }
 
-// gateway is a program with kinds of the Gateway API and of cert-manager, which is right.
+// gateway is a valid program with kinds of the Gateway API and of cert-manager.
 const gateway = `name: real
 runtime: yaml
 crds: [crds/*.yaml]
@@ -451,7 +452,7 @@ outputs:
   addresses: ${entry.status.addresses}
 `
 
-// Mistakes in objects of real kinds.
+// Mistakes in objects of real kinds are reported at their places.
 func TestRealMistakes(t *testing.T) {
 	files, _, l := realDefinitions(t)
 	findEach(t, gateway, l, []mistake{
@@ -481,7 +482,7 @@ func TestRealMistakes(t *testing.T) {
 	}, files...)
 }
 
-// BenchmarkRealCheck measures what a check costs with the definitions and without them.
+// BenchmarkRealCheck measures a check with and without the definitions.
 func BenchmarkRealCheck(b *testing.B) {
 	files, _, l := realDefinitions(b)
 	kept := b.TempDir()

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// TestOutlinedProjects reads project files by the outline that a document has of them: it is that of the whole text,
-// after an edit too.
+// TestOutlinedProjects reads project files from the outline of a document, before and after an edit. The result must be
+// that of the whole text.
 func TestOutlinedProjects(t *testing.T) {
 	t.Parallel()
 	entries := strings.Repeat("  r:\n    type: a:b:C # not a name\n\n", 200)

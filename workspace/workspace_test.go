@@ -41,7 +41,8 @@ func noSchemas() (schema.Loader, func() bool) {
 		func() bool { return false }
 }
 
-// What was parsed to find the order of projects is what their work checks, once, and only while nothing has changed.
+// A program that was parsed to order projects is checked without being parsed again, but only once and only if its
+// files are unchanged.
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	const text = "name: p\nruntime: yaml\noutputs:\n  a: ${missing}\n"
@@ -86,7 +87,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// L1.7, L2.33: a program beside its project file has that file's declarations, but for those that it makes itself.
+// L1.7, L2.33: a program in a file of its own has the project file's declarations, except those that it declares
+// itself.
 func TestParseWithDeclarations(t *testing.T) {
 	t.Parallel()
 	w := open(t, map[string]string{
@@ -108,7 +110,7 @@ func TestParseWithDeclarations(t *testing.T) {
 	require.Equal(t, "boolean", file.Config[2].Type.Item.Item.Name)
 }
 
-// L1.7: a project file that is the program too is one text, read once.
+// L1.7: a project file that contains the program is a single source.
 func TestSourceOfTheProject(t *testing.T) {
 	t.Parallel()
 	w := open(t, map[string]string{"Pulumi.yaml": "name: p\nruntime: yaml\nconfig:\n  size: {type: integer}\n"},
@@ -118,7 +120,7 @@ func TestSourceOfTheProject(t *testing.T) {
 	require.Len(t, file.Config, 1)
 }
 
-// A file by itself is a program of the project around it, or of none.
+// A single file is opened as a program of the project around it, if there is one.
 func TestOpenFile(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{"Pulumi.yaml": "name: p\nruntime: {name: yaml, options: {compiler: unused}}\n",
@@ -134,8 +136,8 @@ func TestOpenFile(t *testing.T) {
 	require.ErrorContains(t, err, "read program")
 }
 
-// L1.40, L1.41: plain, parameterized and extension packages; a declaration that is there twice counts once. Those of a
-// program in a folder of its own may lie beside the project file.
+// L1.40, L1.41: plain, parameterized and extension packages; equal declarations count once. The declarations of a
+// program in a folder of its own may lie in sdks beside the project file.
 func TestDeclaredPackages(t *testing.T) {
 	t.Parallel()
 	const parameters = "{name: sub, version: 0.1.0, value: eA==}\n"
@@ -166,8 +168,8 @@ func TestDeclaredPackages(t *testing.T) {
 const compiledProject = "name: p\nruntime: {name: yaml, options: {compiler: make program}}\nresources: {old: {type: " +
 	"'a:b:C'}}\n"
 
-// L1.F, D13: a program that a compiler prints is never taken from a file, and only callers that may start the
-// compiler do so; others get a finding.
+// L1.F, D13: the program of a project with a compiler is never read from a file. Callers without Options.Compile get a
+// finding instead.
 func TestCompiledProgram(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"Pulumi.yaml": compiledProject, "Main.yaml": "outputs: {from: a file}\n"}
@@ -210,7 +212,7 @@ func TestCompiledProgram(t *testing.T) {
 	require.Equal(t, "make program", diags[0].Subject.Text())
 }
 
-// The runtime has one option; others are errors; options of other runtimes are not checked.
+// The runtime yaml has one option, and others are errors. Options of other runtimes are not checked.
 func TestRuntimeOptions(t *testing.T) {
 	t.Parallel()
 	for options, want := range map[string]string{
@@ -233,7 +235,7 @@ func TestRuntimeOptions(t *testing.T) {
 	}
 }
 
-// A project of another runtime has no program that can be run here; a slip of one is mended.
+// A project of another runtime cannot be run; a misspelt yaml has a fix.
 func TestOtherRuntimes(t *testing.T) {
 	t.Parallel()
 	for runtime, want := range map[string]string{"yaml": "", "yalm": "there is no runtime yalm",
@@ -258,7 +260,7 @@ func TestOtherRuntimes(t *testing.T) {
 	}
 }
 
-// A project without a runtime runs here and is refused elsewhere: a warning, with the line to write.
+// A missing runtime is a warning with a fix that adds the line, because the Pulumi CLI refuses the project.
 func TestRuntimeIsMissing(t *testing.T) {
 	t.Parallel()
 	l, _ := noSchemas()

@@ -42,7 +42,7 @@ func TestPath(t *testing.T) {
 	}
 	require.ErrorIs(t, Tree(root, root), ErrOutside)
 	require.NoError(t, Tree(root, filepath.Join(root, "sub")))
-	// A root that is behind a link itself is as good as its target.
+	// A root that is reached through a link is the same as its target.
 	require.NoError(t, os.Symlink(root, filepath.Join(dir, "alias")))
 	require.NoError(t, Path(filepath.Join(dir, "alias"), filepath.Join(dir, "alias", "in")))
 }
@@ -79,7 +79,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// A server of this machine is not reached, by whatever way.
+// The client does not reach a server of this machine.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	reached := false

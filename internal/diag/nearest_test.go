@@ -48,7 +48,7 @@ func TestWord(t *testing.T) {
 	require.False(t, ok)
 }
 
-// Warnings of one spelling become one, at the first place, whose fix mends all.
+// Capitalisation warnings with the same summary become one at the first place, with a fix for all places.
 func TestFolded(t *testing.T) {
 	t.Parallel()
 	src := NewSource("x", []byte("Fn::A Fn::A Fn::B"))

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEditedTexts edits texts of one and of many pieces again and again: an edited source gives the same answers as a
-// source of the whole text.
+// TestEditedTexts edits texts of one and of many pieces repeatedly. An edited source must give the same answers as a
+// new source of its text.
 func TestEditedTexts(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))

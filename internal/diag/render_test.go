@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// rangeOf is the first stretch of the source with that text.
+// rangeOf returns the first range of the source with that text.
 func rangeOf(s *Source, text string) Range {
 	i := bytes.Index(s.Text(), []byte(text))
 	return NewRange(s, i, i+len(text))

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sarifSchema is the schema of the standard; its origin is in testdata/README.md.
+// sarifSchema returns the schema of the standard; testdata/README.md names its origin.
 func sarifSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	file, err := os.Open("testdata/sarif-schema-2.1.0.json.gz")
@@ -47,7 +47,7 @@ func TestSARIFIsValid(t *testing.T) {
 			var b bytes.Buffer
 			require.NoError(t, WriteSARIF(&b, ds, Tool{Name: "yamlhost", Version: "1.2.3"}))
 			require.NoError(t, validate(t, b.Bytes()))
-			// The schema does look at it.
+			// The schema rejects a misspelt member.
 			require.Error(t, validate(t, bytes.ReplaceAll(b.Bytes(), []byte(`"runs"`), []byte(`"run"`))))
 			if len(ds) > 0 {
 				require.Error(t, validate(t, bytes.ReplaceAll(b.Bytes(), []byte(`"startLine": `), []byte(`"startLine": -`))))

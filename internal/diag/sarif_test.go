@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sarifSamples are findings with and without everything that they may have.
+// sarifSamples returns findings with and without each optional part.
 func sarifSamples() Diagnostics {
 	src := NewSource("./a dir/Pulumi.yaml", []byte("a: é\nb: x\n"))
 	here := NewRange(src, 3, 5)

@@ -15,7 +15,7 @@ import (
 
 const countKey = "FILELOCK_COUNT"
 
-// TestMain lets the test binary be the other processes, which count in a file.
+// TestMain runs the test binary as another process, which counts in a file, if countKey is set.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(countKey); path != "" {
 		for range 20 {
@@ -100,7 +100,7 @@ func TestWaiting(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A folder that is missing has one lock for all: the process that makes it and those that find it made.
+// A missing folder has one lock, both for the process that creates it and for those that find it.
 func TestFolderThatIsMissing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "yet", "to", "come")

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answers are a server's answers in order: a status, or 0 for no answer.
+// answers holds the responses of a server in order: a status, or 0 for none.
 type answers struct {
 	statuses []int
 	asked    int

@@ -37,7 +37,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// read is a value as encoding/json has it.
+// read reads a value in the representation of encoding/json.
 func read(s *Scanner) any {
 	switch s.Next() {
 	case '{':
@@ -59,7 +59,7 @@ func read(s *Scanner) any {
 	return s.Number()
 }
 
-// passed is the same, by passing over parts.
+// passed decodes the same value with EachMember and EachItem.
 func passed(raw []byte) (v any, err error) {
 	switch raw[0] {
 	case '{':
@@ -78,7 +78,7 @@ func passed(raw []byte) (v any, err error) {
 	return ScalarOf(raw)
 }
 
-// FuzzScanner compares with the standard library: what is JSON, what it means, and where its values end.
+// FuzzScanner compares the validity, the values and their ends with the standard library.
 func FuzzScanner(f *testing.F) {
 	for _, seed := range []string{`null`, `{"a":[1,2.5,"x\u0000"],"b":{}}`, `"\ud83d\ude00\ud83d"`, `-0`, ` [1e21 , 1e-7]`,
 		`{"a":1,"a":2}`, "\"\xff\"", `"\\\""`} {
@@ -97,7 +97,7 @@ func FuzzScanner(f *testing.F) {
 		if wrong != nil {
 			return
 		}
-		if utf8.ValidString(text) { // else the standard library replaces bytes
+		if utf8.ValidString(text) { // otherwise the standard library replaces bytes
 			require.Equal(t, want, got)
 		}
 		require.True(t, json.Valid(New(text, Options{MaxDepth: 10_000}).Raw()))

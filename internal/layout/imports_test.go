@@ -16,8 +16,8 @@ import (
 
 const module = "github.com/yamlhost/yamlhost"
 
-// mayImport is the policy: what of ours each package may import. A package that is not listed is a mistake, and so is
-// an import that is not. If this test fails, the code is in the wrong room; do not add a line here to make it pass.
+// mayImport holds the packages of this module that each package may import. A package or an import that is not listed
+// is a mistake. If this test fails, the code is in the wrong room; do not add a line here to make it pass.
 var mayImport = map[string][]string{
 	// For tests only.
 	"parser/ast/asttest":          {"parser/ast", "internal/diag"},
@@ -76,11 +76,11 @@ var mayImport = map[string][]string{
 	// Stores of objects implement a contract of backend, which knows none of them.
 	"runtime/backend/bucket":   {"runtime/backend"},
 	"runtime/backend/postgres": {"runtime/backend"},
-	// So does a service.
+	// A service implements that contract too.
 	"runtime/backend/service": {"runtime/backend", "internal/serviceapi", "internal/printable"},
 	// Key services implement a contract of secrets, which knows none of them.
 	"runtime/secrets/keyservice": {"runtime/secrets"},
-	// Services that keep secrets themselves, likewise.
+	// Services that keep secrets themselves implement that contract too.
 	"runtime/secrets/service": {"runtime/secrets", "internal/serviceapi"},
 	"workspace/project": {"internal/git", "internal/jsontext", "internal/yamltree", "runtime/secrets", "schema",
 		"internal/value", "internal/diag"},
@@ -115,7 +115,7 @@ var mayImport = map[string][]string{
 	"internal/release": {},
 	// Commands that end with the process that started them.
 	"internal/supervise": {},
-	// Files that may make their reader wait for ever.
+	// Files that may block their reader for ever.
 	"internal/patient": {},
 	// gRPC between processes of one machine.
 	"internal/transport": {},
@@ -171,11 +171,11 @@ var mayImport = map[string][]string{
 // anywhere lists packages that every package may import.
 var anywhere = []string{"internal/lazyregexp"}
 
-// wiring are the trees where everything may meet.
+// wiring lists the trees that may import everything.
 var wiring = []string{"cmd", "tools"}
 
-// guests are libraries with the rooms they may live in; a trailing slash means everything below. tools/bench/floor measures
-// what those libraries cost by themselves.
+// guests lists libraries with the packages that may import them; a trailing slash includes everything below.
+// tools/bench/floor measures the cost of the libraries alone.
 var guests = []struct {
 	library string
 	rooms   []string
@@ -298,7 +298,7 @@ func TestPackagesImportOnlyWhatTheMapAllows(t *testing.T) {
 	}
 }
 
-// TestPlanningIsPure fails when what decides steps could wait, lock, or touch the world.
+// TestPlanningIsPure fails if the package that plans steps could wait, lock, or access files or the network.
 func TestPlanningIsPure(t *testing.T) {
 	impure := []string{"context", "sync", "sync/atomic", "os", "io", "io/fs", "net", "net/http", "os/exec", "time"}
 	found := false
@@ -377,7 +377,7 @@ func TestPackageNamesSaySomething(t *testing.T) {
 	}
 }
 
-// TestMapIsComplete fails when a room of the map is empty, so that the map never lists what is gone.
+// TestMapIsComplete fails if the map lists a package that no longer exists.
 func TestMapIsComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range sources(t) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// watchedElsewhere are packages that start goroutines and have no test of their own that looks for those left behind,
-// with the package whose tests do, or why none need to.
+// watchedElsewhere lists packages that start goroutines but have no leak test of their own, with the package that tests
+// them or the reason why no test is needed.
 var watchedElsewhere = map[string]string{
 	"cmd/internal/console":        "cmd/internal/cli, whose commands use it",
 	"cmd/internal/cli/queue":      "cmd/internal/kill, whose tests start workers",
@@ -22,7 +22,7 @@ var watchedElsewhere = map[string]string{
 	"tools/bench/floor":           "a measurement",
 }
 
-// Each package that starts a goroutine has a test that fails where one is left behind.
+// Each package that starts goroutines has a test that fails if one outlives the tests.
 func TestGoroutinesAreWatched(t *testing.T) {
 	t.Parallel()
 	starts, watched := map[string]bool{}, map[string]bool{}

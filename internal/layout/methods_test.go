@@ -9,10 +9,11 @@ import (
 	"testing"
 )
 
-// mostMethods is how many methods a type may have. One with more is several things, and each of them wants a name.
+// mostMethods is the maximum number of methods of a type. A type with more is several things, each of which needs a
+// name.
 const mostMethods = 32
 
-// manyMethods are the types that may have more, with the reason.
+// manyMethods lists the types that may have more, with the reason.
 var manyMethods = map[string]string{
 	"internal/value.Value": "most of its methods are one line: a question, or a view of what is in it",
 }
@@ -37,7 +38,7 @@ func TestTypesAreOneThing(t *testing.T) {
 			if methods[owner] == nil {
 				methods[owner] = map[string]bool{}
 			}
-			methods[owner][fn.Name.Name] = true // once, although a build tag may choose among several
+			methods[owner][fn.Name.Name] = true // counts once, even if build tags select among several
 		}
 	}
 	for owner, names := range methods {
@@ -56,7 +57,7 @@ func TestTypesAreOneThing(t *testing.T) {
 	}
 }
 
-// receiver is the name of the type that a method is declared for.
+// receiver returns the name of a method's receiver type.
 func receiver(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:

@@ -21,7 +21,7 @@ var (
 	ruleName = regexp.MustCompile(`^([LEF]\d+\.[A-Z]?)(\d+)$`)
 )
 
-// TestEveryRuleHasACase holds rules.txt against the corpora and tests: what it says is there must be cited there.
+// TestEveryRuleHasACase compares rules.txt with the corpora and tests: a rule must be cited where the file lists it.
 func TestEveryRuleHasACase(t *testing.T) {
 	text, err := os.ReadFile(rulesFile)
 	if err != nil {
@@ -109,7 +109,8 @@ func TestEveryGapIsClosedOrExplained(t *testing.T) {
 // such as base64.
 var gapName = regexp.MustCompile(`\bG[1-9]\d?\b`)
 
-// citations are the rules that programs of corpora, and Go tests, name. A range such as L3.50–L3.57 names all in it.
+// citations returns the rules that programs of corpora and Go tests cite. A range such as L3.50–L3.57 cites every rule
+// in it.
 func citations(t *testing.T) (programs, tests map[string]bool) {
 	t.Helper()
 	programs, tests = make(map[string]bool), make(map[string]bool)

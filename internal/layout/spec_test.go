@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// specPages are the pages that define what code, tests and pages cite, by the letter of the citation.
+// specPages holds the pages that define rules, by the letter of a citation.
 var specPages = map[byte]string{
 	'L': "docs/spec/language.md",
 	'E': "docs/spec/engine.md",
@@ -24,7 +24,7 @@ var (
 )
 
 // TestEveryCitationHasARule fails for a rule that a source file, a test, a corpus or a page cites and docs/spec does
-// not define, and for a rule whose anchor and name differ. Rules that nothing cites are listed in the log.
+// not define, and for a rule whose anchor and name differ. It logs the rules that nothing cites.
 func TestEveryCitationHasARule(t *testing.T) {
 	defined := map[string]bool{}
 	for letter, page := range specPages {
@@ -99,7 +99,7 @@ func TestCitedRules(t *testing.T) {
 	}
 }
 
-// eachCitingFile calls fn with every file of ours in which people look for rules, but for the pages that define them.
+// eachCitingFile calls fn with every file that may cite rules, except the pages that define them.
 func eachCitingFile(t *testing.T, fn func(path, text string)) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {

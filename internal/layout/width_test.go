@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// widest is how many characters a line of code or prose may have.
+// widest is the maximum number of characters in a line of code or prose.
 const widest = 120
 
-// Texts that stand as they are, such as messages and patterns, may make a line of code longer.
+// Lines of code with string literals, such as messages and patterns, may be longer.
 func TestLinesOfCodeFit(t *testing.T) {
 	for _, f := range sources(t) {
 		if f.test {
@@ -32,7 +32,7 @@ func TestLinesOfCodeFit(t *testing.T) {
 	}
 }
 
-// linesWithTexts returns the numbers of the lines that have at least a part of a string.
+// linesWithTexts returns the numbers of the lines that contain a string literal or a part of one.
 func linesWithTexts(source []byte) map[int]bool {
 	lines := map[int]bool{}
 	file := token.NewFileSet().AddFile("", -1, len(source))
@@ -51,7 +51,7 @@ func linesWithTexts(source []byte) map[int]bool {
 	}
 }
 
-// Code, tables and links may make a line of a page longer.
+// Lines of pages with code, tables or links may be longer.
 func TestLinesOfPagesFit(t *testing.T) {
 	for name, text := range pages(t) {
 		code := false

@@ -26,7 +26,7 @@ type module struct {
 	Replace            *module
 }
 
-// linked are the modules whose code is in the programs, on any of the systems that they are built for.
+// linked returns the modules that are linked into the programs on any system that they are built for.
 func linked(t *testing.T) []module {
 	t.Helper()
 	found := map[string]module{}
@@ -60,7 +60,7 @@ func linked(t *testing.T) []module {
 
 var licenceName = regexp.MustCompile(`(?i)^(un)?licen[cs]e|^copying|^notice|^copyright`)
 
-// licence returns the licence and notice files of a module, which have to be passed on.
+// licence returns the licence and notice files of a module, which must be distributed with it.
 func licence(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -77,12 +77,13 @@ func licence(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// page is the folder of the console's page, and tools are the packages of npm that make or test it and are not in it.
+// page is the folder of the console's page. tools lists npm packages that build or test the page but are not part of
+// it.
 const page = "../../cmd/internal/ui/web"
 
 var tools = []string{"axe-core", "esbuild", "playwright-core", "typescript"}
 
-// packages are the packages of npm in that page, with their versions.
+// packages returns the npm packages in the page with their versions.
 func packages(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(page, "package.json"))
@@ -96,7 +97,7 @@ func packages(t *testing.T) map[string]string {
 	return manifest.DevDependencies
 }
 
-// text is the whole file: texts that several modules share come once.
+// text returns the whole file. A text that several modules share occurs once.
 func text(t *testing.T) string {
 	t.Helper()
 	users := map[string][]string{}

@@ -32,7 +32,7 @@ func TestEachPanics(t *testing.T) {
 		case parallel.Panic:
 			require.Equal(t, "the reason", r.Value)
 			require.Contains(t, r.Error(), "TestEachPanics")
-		default: // there is one processor
+		default: // with a single processor
 			require.Equal(t, "the reason", r)
 		}
 		require.Positive(t, calls.Load())

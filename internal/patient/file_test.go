@@ -33,7 +33,7 @@ func TestReadFile(t *testing.T) {
 	}()
 	cancel()
 	require.ErrorIs(t, <-ended, context.Canceled)
-	// The reader that was left behind gets what it waits for, so that it ends.
+	// Unblock the abandoned reader, so that its goroutine ends.
 	w, err := os.OpenFile(pipe, os.O_WRONLY, 0)
 	require.NoError(t, err)
 	require.NoError(t, w.Close())

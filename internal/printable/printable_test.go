@@ -32,7 +32,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// A writer shows the same whatever the pieces that a text comes in, and nothing but colours has an effect.
+// The output of a Writer does not depend on how a text is split into writes, and only colour sequences have an effect.
 func FuzzWriter(f *testing.F) {
 	f.Add("a\x1b[31mb\x1b[2J\u009bgrößer\r\nc", 3)
 	f.Add("\x1b[1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1m", 7)

@@ -18,7 +18,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// The test binary plays the supervisor, and a program that starts a command and is killed.
+// TestMain also runs the test binary as the supervisor, and as a program that starts a command and is killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == Word {
 		os.Exit(Main(os.Args[2:], os.Environ()))
@@ -87,8 +87,8 @@ func TestEnds(t *testing.T) {
 	require.ErrorIs(t, err, errLost)
 }
 
-// watched starts a script whose processes hold its output, and gives the end of it once they have said that they are
-// there.
+// watched starts a program that runs a script behind a supervisor, and returns once the processes of the script have
+// written the given number of lines. They keep output open.
 func watched(t *testing.T, script string, lines int, environ ...string) (host *exec.Cmd, output *bufio.Reader,
 	said []string) {
 	t.Helper()
@@ -109,7 +109,7 @@ func watched(t *testing.T, script string, lines int, environ ...string) (host *e
 	return host, output, said
 }
 
-// The process that started the command is killed: the command ends too, with all its descendants, even if they ignore
+// If the process that started a command is killed, the command ends with all its descendants, even if they ignore
 // signals, have a session of their own or have lost their parent.
 func TestKilledWithItsOwner(t *testing.T) {
 	t.Parallel()
@@ -125,7 +125,7 @@ func TestKilledWithItsOwner(t *testing.T) {
 			host, output, _ := watched(t, script, 1)
 			require.NoError(t, host.Process.Kill())
 			_ = host.Wait()
-			// The output ends when the last process is gone that holds it.
+			// The output ends when the last process that keeps it open has ended.
 			_, err := io.ReadAll(output)
 			require.NoError(t, err)
 		})
@@ -139,7 +139,7 @@ func TestKilledWithItsOwner(t *testing.T) {
 	})
 }
 
-// Processes that a finished command has left running stay.
+// Processes that a finished command leaves running are not killed.
 func TestWhatIsLeftStays(t *testing.T) {
 	t.Parallel()
 	host, _, said := watched(t, "setsid sleep 1000 >/dev/null 2>&1 & echo $!", 1)
@@ -163,7 +163,7 @@ func TestAskAndKill(t *testing.T) {
 	} {
 		for _, by := range [][]string{supervisor(), nil} {
 			if by == nil && name == "kill what fled" {
-				continue // that takes a supervisor
+				continue // this needs a supervisor
 			}
 			t.Run(name+strconv.Itoa(len(by)), func(t *testing.T) {
 				t.Parallel()

@@ -31,7 +31,7 @@ func TestWatchEngineEndsWithTheEngine(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- WatchEngine(t.Context(), conn) }()
 	stop()
-	stop() // twice does no harm
+	stop() // a second call does nothing
 	require.ErrorContains(t, <-done, "the engine is gone")
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// A list of objects as programs read them, a megabyte of it.
+// The text is a megabyte of JSON, a list of objects such as programs read.
 func BenchmarkFromJSON(b *testing.B) {
 	item := `{"name": "a name of usual length", "tags": {"a": "b", "c": "d\n"}, "count": 17, "ratio": 0.25, "on": true, "list": [1, 2, 3, null]}`
 	text := "[" + strings.Repeat(item+",\n", 1<<20/len(item)) + item + "]"

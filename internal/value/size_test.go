@@ -13,7 +13,7 @@ func TestSize(t *testing.T) {
 	require.EqualValues(t, 24+1+24+24+2*(24+3), Size(MapOf(Entry{"k", List(List(String("abc"), String("abc")).Secret())}),
 		1000))
 	shared := List(String(strings.Repeat("x", 100)))
-	for range 100 { // 2^100 texts, looked at no longer than the limit is
+	for range 100 { // 2^100 texts; Size stops at the limit
 		shared = List(shared, shared)
 	}
 	require.Greater(t, Size(shared, 1<<20), int64(1<<20))

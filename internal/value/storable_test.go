@@ -19,7 +19,7 @@ func TestStorable(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		v    Value
-		says string // nothing: it is sound
+		says string // empty if the value is valid
 	}{
 		"plain":             {MapOf(Entry{"a", List(Int(1), String("\xff"), Null)}), ""},
 		"the key as a text": {String(SignatureKey), ""},

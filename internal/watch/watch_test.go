@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/watch"
 )
 
-// A file that is written, one that appears and one that goes are noticed; what no program reads is not.
+// Changed, new and removed files are noticed, but not in folders that programs do not read.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

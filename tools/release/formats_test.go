@@ -27,7 +27,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// content is the files of an archive by their names.
+// content returns the files of an archive by name.
 func content(t *testing.T, archive string) map[string][]byte {
 	t.Helper()
 	data, files := read(t, archive), map[string][]byte{}
@@ -42,7 +42,7 @@ func content(t *testing.T, archive string) map[string][]byte {
 		}
 		return files
 	}
-	z, err := gzip.NewReader(bytes.NewReader(data)) // the parts of an apk are one text when they are unpacked
+	z, err := gzip.NewReader(bytes.NewReader(data)) // gzip joins the parts of an apk
 	require.NoError(t, err)
 	for in := tar.NewReader(z); ; {
 		head, err := in.Next()
@@ -57,8 +57,8 @@ func content(t *testing.T, archive string) map[string][]byte {
 	}
 }
 
-// TestOtherSystems opens the archives that cannot be run here: they have the files that this machine's archive has, and
-// the programs are of their system and machine and say of which edition they are.
+// TestOtherSystems opens the archives whose programs cannot run here. They have the same files as this machine's
+// archive, and the programs are built for their system, architecture and edition.
 func TestOtherSystems(t *testing.T) {
 	r := release(t)
 	names := func(archive string) (list []string) {
@@ -113,7 +113,7 @@ func TestOtherSystems(t *testing.T) {
 	require.GreaterOrEqual(t, opened, len(others))
 }
 
-// TestAPK opens the packages for Alpine: they describe themselves, and have the programs and the manual.
+// TestAPK opens the packages for Alpine: they contain their metadata, the programs and the manual.
 func TestAPK(t *testing.T) {
 	r := release(t)
 	found, err := filepath.Glob(filepath.Join(r.first, "yamlhost_*.apk"))
@@ -127,7 +127,7 @@ func TestAPK(t *testing.T) {
 	}
 }
 
-// TestRPM installs the package for Fedora and its kin into a folder with nothing in it, and leads a life there.
+// TestRPM installs the RPM package into an empty folder and runs the life of a stack there.
 func TestRPM(t *testing.T) {
 	if _, err := exec.LookPath("rpm"); err != nil || os.Getuid() != 0 {
 		t.Skip("rpm is not installed, or this is not root")
@@ -145,8 +145,8 @@ func TestRPM(t *testing.T) {
 	life(t, filepath.Join(root, "usr/share/man/man1"), inRoot(t, root, "/usr/bin/yamlhost"))
 }
 
-// TestManifests: what package managers read is sound, and has the checksum of each archive beside its address. Archives
-// are made up: what is in them does not matter.
+// TestManifests: the manifests of package managers are valid and have the checksum of each archive beside its address.
+// The archives are made up, because their content does not matter.
 func TestManifests(t *testing.T) {
 	p := Plan{Version: "1.2.3", Out: t.TempDir()}
 	require.NoError(t, p.manifests())

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// imageOf unpacks the image of this machine into a root folder, and returns what it says of how to run it.
+// imageOf unpacks the image of this machine into a root folder and returns its run configuration.
 func imageOf(t *testing.T, root string) v1.Config {
 	t.Helper()
 	r, layout := release(t), t.TempDir()
@@ -41,7 +41,7 @@ func imageOf(t *testing.T, root string) v1.Config {
 	return v1.Config{}
 }
 
-// TestImage leads a life in the root folder of the image, as its user.
+// TestImage runs the life of a stack in the root folder of the image, as its user.
 func TestImage(t *testing.T) {
 	if os.Getuid() != 0 || runtime.GOOS != "linux" {
 		t.Skip("only root may change the root folder")
@@ -53,8 +53,8 @@ func TestImage(t *testing.T) {
 	life(t, filepath.Join(root, "usr/share/man/man1"), inRoot(t, root, "/usr/bin/yamlhost"))
 }
 
-// TestImageInContainers leads the same life in containers that crun makes of the image, as the image says: user,
-// folder, variables, program. They have no network.
+// TestImageInContainers does the same in containers of crun, with the user, folder, variables and program of the
+// image's configuration. They have no network.
 func TestImageInContainers(t *testing.T) {
 	if _, err := exec.LookPath("crun"); err != nil || os.Getuid() != 0 {
 		t.Skip("crun is not installed, or this is not root")
@@ -84,7 +84,7 @@ func TestImageInContainers(t *testing.T) {
 		})
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(bundle, "config.json"), text, 0o644))
-		// crun wants one hierarchy of control groups, and machines may have two kinds: it sees the new one alone.
+		// crun needs a single hierarchy of control groups, but a machine may mount two kinds. It gets only the new one.
 		cmd := exec.Command("unshare", "--mount", "sh", "-c",
 			`mount -t cgroup2 none /sys/fs/cgroup && exec crun --root "$1/state" --cgroup-manager=disabled run -b "$1" "$2"`,
 			"sh", bundle, strings.ToLower(t.Name())+"-"+string(rune('a'+container)))

@@ -34,10 +34,10 @@ const version = "0.0.0-test.1"
 // wide builds every target instead of this machine's; it takes many times as long.
 var wide = flag.Bool("wide", false, "build for every system")
 
-// others are targets that cannot be run here: what is built for them is opened.
+// others lists targets that cannot run here; their archives are only opened.
 var others = []string{"darwin/arm64/lean", "windows/amd64/lean"}
 
-// releases are two of the same commit, built from clones in two folders, into two folders.
+// releases holds two releases of one commit, built from clones in two folders into two folders.
 type releases struct {
 	source, first, second string
 	public                minisign.PublicKey
@@ -169,8 +169,8 @@ func TestArchive(t *testing.T) {
 	require.Equal(t, "v"+version+" (default edition)\n", string(out))
 }
 
-// TestSizes: the programs of both editions are no larger than docs/design/size.md says, and nothing in them finds
-// methods by their names, which would make the linker keep all of them.
+// TestSizes: the programs of both editions are no larger than docs/design/size.md states, and nothing in them finds
+// methods by name, which would make the linker keep all of them.
 func TestSizes(t *testing.T) {
 	r := release(t)
 	const mebibyte = 1 << 20
@@ -184,7 +184,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestLifeWithNothingElse leads a whole life of a stack in a root folder that has nothing but the program: no shell, no
+// TestLifeWithNothingElse runs the whole life of a stack in a root folder with only the program: no shell, no
 // libraries, no network, no devices.
 func TestLifeWithNothingElse(t *testing.T) {
 	if os.Getuid() != 0 || runtime.GOOS != "linux" {
@@ -215,7 +215,7 @@ func inRoot(t *testing.T, root, program string) func(args ...string) string {
 	}
 }
 
-// life leads the whole life of a stack; exe runs the program in /work. manual is the folder of the man pages.
+// life runs the whole life of a stack; exe runs the program in /work. manual is the folder of the man pages.
 func life(t *testing.T, manual string, exe func(args ...string) string) {
 	t.Helper()
 	require.Contains(t, exe("version"), version)
@@ -302,7 +302,7 @@ func TestDeb(t *testing.T) {
 	life(t, filepath.Join(root, "usr/share/man/man1"), inRoot(t, root, "/usr/bin/yamlhost"))
 }
 
-// TestContents: both lists name every module that the programs say they link, and the statement names every file.
+// TestContents: both lists name every module that is linked into the programs, and the statement names every file.
 func TestContents(t *testing.T) {
 	r := release(t)
 	name := filepath.Join(r.first, "yamlhost_"+version+"_"+runtime.GOOS+"_"+runtime.GOARCH)
@@ -333,8 +333,8 @@ func TestContents(t *testing.T) {
 	require.Len(t, statement.Subject, len(entries)-3, "all but the statement, the checksums and their signature")
 }
 
-// TestGoInstall installs the program by its version from a module proxy that is a folder. All else comes from the cache
-// of modules.
+// TestGoInstall installs the program by version from a module proxy in a folder. All other modules come from the module
+// cache.
 func TestGoInstall(t *testing.T) {
 	r := release(t)
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
@@ -370,7 +370,7 @@ func TestGoInstall(t *testing.T) {
 	}
 }
 
-// TestTarIsPlain: what unpacks an archive sees no owner, and the time of the commit.
+// TestTarIsPlain: the files in an archive have no owner, and the time of the commit.
 func TestTarIsPlain(t *testing.T) {
 	r := release(t)
 	zipped, err := gzip.NewReader(bytes.NewReader(read(t, filepath.Join(r.first, "yamlhost_"+version+"_"+runtime.GOOS+"_"+

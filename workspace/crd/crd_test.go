@@ -23,7 +23,7 @@ func (nothing) Load(context.Context, schema.Descriptor) (*schema.Package, error)
 	return nil, schema.ErrNotFound
 }
 
-// read reads files of testdata, and returns the package that the kinds make by themselves.
+// read reads files of testdata and returns the package of their kinds alone.
 func read(t *testing.T, c *crd.Cache, paths ...string) (*schema.Package, diag.Diagnostics) {
 	t.Helper()
 	files := make([]crd.File, len(paths))
@@ -42,7 +42,7 @@ func read(t *testing.T, c *crd.Cache, paths ...string) (*schema.Package, diag.Di
 	return pkg, diags
 }
 
-// D21: the kinds of a file are resources, with all types that OpenAPI schemas of definitions have.
+// D21: the kinds of a file are resources. The file has every type of the OpenAPI schemas in definitions.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	pkg, diags := read(t, new(crd.Cache), "testdata/widgets.yaml", "testdata/list.json")
@@ -139,7 +139,7 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// A file is read once for each state of it, in a process and between processes.
+// An unchanged file is converted once, within a process and across processes.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/widgets.yaml")
@@ -172,7 +172,7 @@ func TestCache(t *testing.T) {
 	require.NoError(t, sound.Verify(), "a damaged file of the cache is made anew")
 }
 
-// A kind that two files define is that of the first.
+// If two files define a kind, the first one counts.
 func TestTwice(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/widgets.yaml")

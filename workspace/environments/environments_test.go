@@ -47,7 +47,7 @@ func project(t *testing.T, files map[string]string) environments.Options {
 	}
 }
 
-// json is a value with secrets in plain text, and the secrets in it.
+// json returns a value as JSON, with secrets in plain text.
 func json(t *testing.T, v value.Value) string {
 	t.Helper()
 	text, err := value.AppendJSON(nil, v.DeepPublic())
@@ -113,7 +113,7 @@ func TestSection(t *testing.T) {
 	require.Zero(t, env.Part("pulumiConfig").Len())
 }
 
-// TestCheck: nothing is opened, and keys are known all the same.
+// TestCheck: a check opens nothing and still knows the keys.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	o := project(t, shared)

@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// L1.30: the main file first, then the others by name; a project beside them and declarations of packages do not
-// belong.
+// L1.30: the main file comes first, and the others follow by name. Project files and package declarations beside them
+// are left out.
 func TestComponentPackage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -44,7 +44,7 @@ func TestComponentPackage(t *testing.T) {
 	require.False(t, found, "a package in another language is a plugin")
 }
 
-// L7.31: what is a path, and what a name.
+// L7.31: sources that are paths, and sources that are names.
 func TestLocalDir(t *testing.T) {
 	t.Parallel()
 	p := &project.Project{Dir: filepath.FromSlash("/srv/app")}

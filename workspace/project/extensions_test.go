@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// L1.B, L7.31: `extensions` under `packages` is read and not used, which is said and not kept silent.
+// L1.B, L7.31: `extensions` under `packages` has no effect, which is a warning.
 func TestExtensionsHaveNoEffect(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// TestInherit: the stack's own values win, maps are merged, and what is not known counts as set (F3.5, F3.11).
+// TestInherit: the stack's own values win, maps are merged, and unknown values count as set (F3.5, F3.11).
 func TestInherit(t *testing.T) {
 	t.Parallel()
 	p, diags := Parse(diag.NewSource("Pulumi.yaml", []byte(`name: p
@@ -56,7 +56,7 @@ config:
 		"Pulumi.dev.yaml: config p:plain: the value in stack dev is not encrypted, but the key is secret"}, found)
 }
 
-// TestImports edits the list of a stack's environments, in all forms that it has.
+// TestImports edits the list of a stack's environments in each of its forms.
 func TestImports(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, text, added, removed string }{

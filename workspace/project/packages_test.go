@@ -32,7 +32,8 @@ func TestPackageFiles(t *testing.T) {
 	}, files)
 }
 
-// TestFoundPackagesFollowFiles asks again after files have come, changed and gone, in folders of any depth.
+// TestFoundPackagesFollowFiles adds, changes and removes files at several depths. Files must return the present
+// packages each time.
 func TestFoundPackagesFollowFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -62,7 +63,7 @@ func TestFoundPackagesFollowFiles(t *testing.T) {
 	require.Empty(t, names())
 }
 
-// L4.22: a version may be written with a leading v, wherever there is one.
+// L4.22: any version may have a leading v.
 func TestVersionsWithALeadingV(t *testing.T) {
 	t.Parallel()
 	p, diags := Parse(diag.NewSource("Pulumi.yaml",

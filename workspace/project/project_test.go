@@ -90,7 +90,7 @@ func TestFindProgram(t *testing.T) {
 	}
 }
 
-// L1.B, F3.1–F3.4: each fault makes one diagnostic, at its place.
+// L1.B, F3.1–F3.4: each fault is one diagnostic at its place.
 func TestProjectFaults(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -257,7 +257,7 @@ config:
 	})
 }
 
-// A large file is read without its program, at the same places.
+// A large file is parsed without its program sections, which does not change positions.
 func TestLargeProject(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -44,7 +44,7 @@ func saved(t *testing.T, s *Settings) string {
 	return string(text)
 }
 
-// F3.9, F3.10: what stock hosts make of YAML scalars, on reading and on rewriting.
+// F3.9, F3.10: YAML scalars are read and rewritten as by Pulumi's own hosts.
 func TestStackScalars(t *testing.T) {
 	t.Parallel()
 	var vector struct {
@@ -140,7 +140,7 @@ func TestSetPath(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			// Through the text and back, so that the tree's edit is tested too.
+			// Save and read again, so that the edited tree is tested too.
 			again := settings(t, saved(t, s))
 			got := map[string]any{}
 			for _, e := range again.Entries() {
@@ -150,7 +150,7 @@ func TestSetPath(t *testing.T) {
 			require.NoError(t, err)
 			have, err := json.Marshal(got)
 			require.NoError(t, err)
-			// 2^64-1 is not rounded to a double as the stock host does on the next edit; the number is the same one.
+			// On the next edit, the stock host rounds 2^64-1 to a double; we keep the number.
 			have = []byte(strings.ReplaceAll(string(have), "18446744073709551615", "18446744073709552000"))
 			require.JSONEq(t, string(want), string(have))
 		})
@@ -302,7 +302,7 @@ func FuzzSettings(f *testing.F) {
 		}
 		out, err := s.Text()
 		if err != nil {
-			return // refused, the file stays as it was
+			return // refused: the file is unchanged
 		}
 		again, diags := ParseSettings(diag.NewSource("s", out), "p")
 		require.False(t, diags.HasErrors(), "%s\n%v", out, diags)
@@ -314,7 +314,7 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
-// L2.35: without a stack, what any stack of the project sets may be configuration.
+// L2.35: without a stack, every key that some stack of the project sets may be configuration.
 func TestStackKeys(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -28,7 +28,7 @@ func TestReadTemplate(t *testing.T) {
 	require.True(t, found.HasErrors())
 }
 
-// The new project file has its own name and description, no section template, and every other line as it was.
+// The new project file has its own name and description and no section template; all other lines are unchanged.
 func TestFromTemplate(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, description, want string }{

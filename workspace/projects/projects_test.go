@@ -43,7 +43,7 @@ func paths(members []*Member, of []int) string {
 	return strings.Join(names, " ")
 }
 
-// said is each finding as severity, code, place and summary.
+// said formats each finding as severity, code, place and summary.
 func said(ds diag.Diagnostics) string {
 	var b strings.Builder
 	for _, d := range ds {
@@ -125,7 +125,7 @@ name: lib
 runtime: yaml
 `
 
-// TestReferences: names of stacks are read as far as they stand in the text or the configuration (L7.11).
+// TestReferences finds the stacks whose names follow from the text or the configuration (L7.11).
 func TestReferences(t *testing.T) {
 	t.Parallel()
 	_, members := tree(t, shop)
@@ -191,7 +191,7 @@ func TestOrderAndSelection(t *testing.T) {
 	require.Empty(t, g.Affected(at("../elsewhere")))
 }
 
-// TestOnlyKeepsOrder: a member that is left out still orders those on both sides of it.
+// TestOnlyKeepsOrder checks that an omitted member still orders the members before and after it.
 func TestOnlyKeepsOrder(t *testing.T) {
 	t.Parallel()
 	members := []*Member{{Path: "a"}, {Path: "b"}, {Path: "c"}, {Path: "d"}}

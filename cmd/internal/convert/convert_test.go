@@ -26,7 +26,7 @@ func convertText(kind, name, text string) (*convert.Program, diag.Diagnostics) {
 	return convert.CloudFormation(src, convert.Options{Name: "converted"})
 }
 
-// Each input of our own becomes the program beside it, with the remarks below, and the program can be parsed.
+// Each input in testdata converts to the program beside it with the expected remarks, and the program parses.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"kubernetes", "cloudformation"} {
@@ -92,7 +92,7 @@ func TestBadInputs(t *testing.T) {
 	}
 }
 
-// Nested templates become components, each file once. Their parameters are inputs and their outputs are outputs.
+// Each file of a nested template becomes one component, with the parameters as inputs and the outputs as outputs.
 func TestNestedTemplates(t *testing.T) {
 	t.Parallel()
 	const network = `Parameters:
@@ -191,7 +191,7 @@ func TestManyObjects(t *testing.T) {
 	require.Equal(t, count, strings.Count(string(content), "type: kubernetes:core/v1:ConfigMap"))
 }
 
-// Nothing of the source that may be a secret is readable in the comments about what was left out.
+// Comments about omitted parts contain no text of the source that may be secret.
 func TestSecretsAreNotInComments(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, kind, text string }{

@@ -30,7 +30,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// manifests reads the objects of manifests as a cluster gets them.
+// manifests returns the objects in manifests as a cluster receives them.
 func manifests(text []byte) ([]map[string]any, error) {
 	var objects []map[string]any
 	var take func(doc any)
@@ -64,7 +64,7 @@ func manifests(text []byte) ([]map[string]any, error) {
 	}
 }
 
-// anySchema is a schema of the kinds of objects, whose fields have any value.
+// anySchema returns a schema with the kinds of objects; their fields accept any value.
 func anySchema(objects []map[string]any) []byte {
 	resources := map[string]any{}
 	for _, object := range objects {

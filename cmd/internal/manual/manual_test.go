@@ -48,7 +48,7 @@ func TestProvidersAreCurrent(t *testing.T) {
 		"write it anew: go run ./cmd/internal/manual -providers docs/providers.md")
 }
 
-// TestSchemasAreCurrent fails when what commands write has changed and docs/schemas or docs/json.md has not.
+// TestSchemasAreCurrent fails if the output of commands has changed and docs/schemas or docs/json.md has not.
 func TestSchemasAreCurrent(t *testing.T) {
 	t.Parallel()
 	const root = "../../.."

@@ -55,7 +55,7 @@ func TestOrderOfJobs(t *testing.T) {
 		map[string]any{"name": "data_base_dev", "dir": "infra/data", "stack": "dev"}}, matrix["include"])
 }
 
-// Jobs share a matrix of GitHub's only where a failure of one skips nothing that does not need it.
+// Jobs share a GitHub matrix only if a failed job skips no job that does not need it.
 func TestMatrices(t *testing.T) {
 	t.Parallel()
 	g := diamond()
@@ -66,7 +66,7 @@ func TestMatrices(t *testing.T) {
 	require.Contains(t, jobs, "apply_web_dev", "nobody needs it, so that it is alone")
 }
 
-// A matrix of GitHub's has 256 jobs at most: more are cut, and what follows waits for all parts.
+// A GitHub matrix has at most 256 jobs. A larger one is split, and its dependants wait for all parts.
 func TestWideMatrices(t *testing.T) {
 	t.Parallel()
 	g := diamond()
@@ -79,7 +79,7 @@ func TestWideMatrices(t *testing.T) {
 	require.Len(t, needs, 3, "two parts of those that are alike, and one of web and data")
 }
 
-// Nothing here can run Azure's pipelines, so a schema of the parts in use validates them.
+// Azure's pipelines cannot run here, so a schema of the parts in use validates them.
 func TestAzureFitsItsSchema(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/azure.schema.json")

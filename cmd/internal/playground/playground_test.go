@@ -49,7 +49,7 @@ func TestPlayground(t *testing.T) {
 	require.Equal(t, "outputs:\n  o: ${pulu\n", formatted)
 }
 
-// TestNothingRuns previews what a browser cannot do.
+// TestNothingRuns previews programs that need commands, files or environment variables.
 func TestNothingRuns(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

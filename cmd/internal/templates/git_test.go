@@ -51,7 +51,7 @@ func TestParseRepository(t *testing.T) {
 	}
 }
 
-// origin makes a repository with two commits: the tag v1 has one template, the branch behind it another one.
+// origin creates a repository with two commits: one template at the tag v1, and a later one on the branch.
 func origin(t *testing.T) string {
 	t.Helper()
 	dir := folder(t, map[string]string{
@@ -112,7 +112,7 @@ func TestRepository(t *testing.T) {
 	require.Empty(t, left)
 }
 
-// A hook that the user's own git installs into every clone, and a filter that the repository asks for, do not run.
+// Neither a hook that the user's git installs into every clone nor a filter that the repository requests runs.
 func TestRepositoryRunsNothing(t *testing.T) {
 	url := origin(t)
 	home, mark := t.TempDir(), filepath.Join(t.TempDir(), "ran")
@@ -129,7 +129,7 @@ func TestRepositoryRunsNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.NoFileExists(t, mark)
 
-	// The same hook runs in a clone that is not made this way.
+	// The same hook runs in an ordinary clone.
 	out, err := exec.Command("env", "GIT_CONFIG_GLOBAL="+config, "git", "clone", "--quiet", strings.TrimPrefix(url, "file://"),
 		filepath.Join(home, "clone")).CombinedOutput()
 	require.NoError(t, err, string(out))

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every template of the binary has a test script, without the marks for parts that others add.
+// Every embedded template has a test script in which all marks are replaced.
 func TestScripts(t *testing.T) {
 	for name := range lives {
 		require.Contains(t, Names(), name)

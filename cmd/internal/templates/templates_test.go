@@ -27,7 +27,8 @@ func paths(files []File) (names []string) {
 	return names
 }
 
-// A folder is read whole, but for version control and the settings of its own stacks; texts are filled, bytes are not.
+// A folder is read without version control and the settings of its own stacks. Placeholders are filled in texts, not in
+// binary files.
 func TestFolder(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, map[string]string{
@@ -57,7 +58,7 @@ func TestFolderThatIsNoTemplate(t *testing.T) {
 	require.ErrorAs(t, err, &faulty)
 }
 
-// Links inside of a template are followed; nothing is read or written through one that leads out.
+// Links inside a template are followed; nothing is read or written through a link that leads out of it.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	link := func(t *testing.T, target, path string) {
@@ -116,7 +117,7 @@ func TestWriteReplacesOnlyWhenTold(t *testing.T) {
 	require.Equal(t, "new", string(text))
 }
 
-// All conflicts are reported: files, and files where folders have to be.
+// All conflicts are reported: existing files, and files in the place of folders.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -40,9 +40,9 @@ func optionSets() map[string]wire.Options {
 	}
 }
 
-// otherSpelling lists the vectors that we deliberately encode differently.
+// otherSpelling holds the vectors that we deliberately encode differently.
 var otherSpelling = map[string]string{
-	// An output without dependencies is a plain value, secret or unknown to us: nothing else is in it.
+	// We encode an output without dependencies as the value, secret or unknown that it contains.
 	"output-known/keep-all":                     `"v"`,
 	"output-unknown/keep-all":                   `"04da6b54-80e4-46f7-96ec-b56ff0331ba9"`,
 	"output-unknown-secret/keep-all":            secretOf(`"04da6b54-80e4-46f7-96ec-b56ff0331ba9"`),
@@ -102,7 +102,7 @@ func TestVectors(t *testing.T) { // F1.1–F1.18, E1.11
 				require.NoError(t, err)
 				require.JSONEq(t, string(want), string(gotText))
 
-				reader := options // what the receiver makes of it, read with the same understanding
+				reader := options // a receiver with the same capabilities
 				back, err := reader.DecodeValue(got.Fields["p"])
 				require.NoError(t, err)
 				again, err := options.EncodeValue(back)
@@ -201,7 +201,7 @@ func TestEncode(t *testing.T) {
 		name    string
 		options wire.Options
 		value   value.Value
-		want    string // JSON of the whole
+		want    string // JSON of the whole message
 		fails   string
 	}{
 		{name: "F1.12 unknown rejected", options: wire.Options{RejectUnknowns: true},
@@ -377,7 +377,7 @@ func FuzzRoundTrip(f *testing.F) {
 		if !value.Equal(v, back) {
 			t.Fatalf("%v came back as another value", w)
 		}
-		// Every encoding must be readable for the receiver that it is made for.
+		// Every encoding must be readable by the receiver with the same options.
 		for name, options := range optionSets() {
 			_, tree := options.Encode(v)
 			direct := options.EncodeInto(new(pulumirpc.DiffRequest), 3, v)
@@ -422,7 +422,7 @@ func FuzzDecode(f *testing.F) {
 		for name, options := range optionSets() {
 			direct, err := options.DecodeBytes(bytes.Clone(data))
 			if damaged != nil {
-				if err == nil { // what is damaged is in a part of a special map that nobody reads
+				if err == nil { // the damage is in an unread part of a special map
 					_, err = wire.KeepAll().Encode(direct)
 					require.NoError(t, err, name)
 				}
