@@ -27,31 +27,22 @@ func (lv *level) openCycles() {
 	}
 	const entered, left = 1, 2
 	state := make(map[*item]int, len(lv.items))
-	type frame struct {
-		it   *item
-		next int
-	}
-	for _, start := range lv.items {
-		if state[start] != 0 {
-			continue
-		}
-		state[start] = entered
-		for stack := []frame{{it: start}}; len(stack) > 0; {
-			top := &stack[len(stack)-1]
-			if top.next == len(out[top.it]) {
-				state[top.it] = left
-				stack = stack[:len(stack)-1]
-				continue
-			}
-			l := out[top.it][top.next]
-			top.next++
+	var visit func(it *item)
+	visit = func(it *item) {
+		state[it] = entered
+		for _, l := range out[it] {
 			switch state[l.to] {
 			case 0:
-				state[l.to] = entered
-				stack = append(stack, frame{it: l.to})
+				visit(l.to)
 			case entered:
 				l.reversed = true
 			}
+		}
+		state[it] = left
+	}
+	for _, it := range lv.items {
+		if state[it] == 0 {
+			visit(it)
 		}
 	}
 	for _, l := range lv.links {
