@@ -54,14 +54,7 @@ func shown(v value.Value) string {
 func (t *trial) members(name string) []field { return t.c.mergedOf(name, t.c.expectations()) }
 
 // innermost returns the expectation called name from the innermost layer that has it, or a zero field.
-func (t *trial) innermost(name string) field {
-	for _, l := range t.c.expectations() {
-		if m, ok := l[name]; ok {
-			return m
-		}
-	}
-	return field{}
-}
+func (t *trial) innermost(name string) field { return innermost(t.c.expectations(), name) }
 
 // listed returns the expected items of the list called name from all layers.
 func (t *trial) listed(name string) (items []ast.Expr) {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser"
@@ -249,7 +250,12 @@ func (f *File) literal(e ast.Expr) {
 
 // given returns the innermost field called name, for keys whose layers are not merged.
 func (c *Case) given(name string) field {
-	for _, l := range c.layers {
+	return innermost(c.layers, name)
+}
+
+// innermost returns the field called name from the first layer that has it, or a zero field.
+func innermost(layers []layer, name string) field {
+	for _, l := range layers {
 		if m, ok := l[name]; ok {
 			return m
 		}
@@ -305,27 +311,9 @@ func (c *Case) mocks() []*mock {
 	return list
 }
 
-// dataOf converts a literal expression to a value.
+// dataOf converts an expression of a test file to a value, null for a missing one. Without errors in the file, all
+// expressions are literals.
 func dataOf(e ast.Expr) value.Value {
-	switch e := e.(type) {
-	case *ast.Bool:
-		return value.Bool(e.Value)
-	case *ast.Number:
-		return value.Number(e.Value)
-	case *ast.String:
-		return value.String(e.Value)
-	case *ast.List:
-		items := make([]value.Value, len(e.Items))
-		for i, item := range e.Items {
-			items[i] = dataOf(item)
-		}
-		return value.List(items...)
-	case *ast.Map:
-		entries := make([]value.Entry, len(e.Entries))
-		for i, entry := range e.Entries {
-			entries[i] = value.Entry{Key: keyText(entry.Key), Value: dataOf(entry.Value)}
-		}
-		return value.MapOf(entries...)
-	}
-	return value.Null
+	v, _ := eval.Literal(e)
+	return v
 }

@@ -27,16 +27,9 @@ type packUse struct {
 func packOf(f *File, item ast.Expr) packUse {
 	use := packUse{place: item.Range()}
 	path := item
-	if m, ok := item.(*ast.Map); ok {
-		path = nil
-		for _, entry := range m.Entries {
-			switch keyText(entry.Key) {
-			case "path":
-				path = entry.Value
-			case "config":
-				use.config = entry.Value
-			}
-		}
+	if _, ok := item.(*ast.Map); ok {
+		l := f.layer(item, "a policy pack", packKeys)
+		path, use.config = l["path"].value, l["config"].value
 	}
 	if text, ok := path.(*ast.String); ok {
 		use.path = filepath.Join(f.Dir, text.Value)

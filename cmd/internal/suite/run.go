@@ -392,13 +392,11 @@ func (r *Runner) end(ctx context.Context, s situation, loader provider.Loader, b
 func (r *Runner) situation(ctx context.Context, c *Case, layers []layer) (situation, error) {
 	s := situation{stack: "test", env: map[string]string{}, stacks: map[string]value.Value{}}
 	path := c.file.Dir
-	for _, l := range slices.Backward(layers) {
-		if m, ok := l["program"]; ok {
-			path = filepath.Join(c.file.Dir, keyText(m.value))
-		}
-		if m, ok := l["stack"]; ok {
-			s.stack = keyText(m.value)
-		}
+	if m := innermost(layers, "program"); m.value != nil {
+		path = filepath.Join(c.file.Dir, keyText(m.value))
+	}
+	if m := innermost(layers, "stack"); m.value != nil {
+		s.stack = keyText(m.value)
 	}
 	for _, m := range c.mergedOf("env", layers) {
 		s.env[m.name] = keyText(m.value)
@@ -406,13 +404,8 @@ func (r *Runner) situation(ctx context.Context, c *Case, layers []layer) (situat
 	for _, m := range c.mergedOf("stacks", layers) {
 		s.stacks[m.name] = dataOf(m.value)
 	}
-	for _, l := range layers {
-		if m := l["policies"]; m.value != nil {
-			for _, item := range c.file.list(m.value, "`policies`") {
-				s.packs = append(s.packs, packOf(c.file, item))
-			}
-			break
-		}
+	for _, item := range c.file.list(innermost(layers, "policies").value, "`policies`") {
+		s.packs = append(s.packs, packOf(c.file, item))
 	}
 	entries := []value.Entry{}
 	for _, m := range c.mergedOf("config", layers) {
