@@ -95,21 +95,9 @@ func typed(v value.Value, t schema.Type) value.Value {
 // plain reports whether a value is the same after writing and reading a state: it is known and consists of scalars,
 // lists and maps.
 func plain(v value.Value) bool {
-	if !v.IsKnown() {
-		return false
-	}
-	switch {
-	case v.Is(value.KindMap), v.Is(value.KindList):
-		for i := range v.Len() {
-			if !plain(v.At(i)) {
-				return false
-			}
-		}
-		return true
-	case v.Is(value.KindAsset), v.Is(value.KindArchive), v.Is(value.KindResource):
-		return false
-	}
-	return true
+	return !v.Any(func(x value.Value) bool {
+		return !x.IsKnown() || x.Is(value.KindAsset) || x.Is(value.KindArchive) || x.Is(value.KindResource)
+	})
 }
 
 // carried holds planned outputs for another machine, without secrets: the value of an unchanged secret output is read
