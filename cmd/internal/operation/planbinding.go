@@ -165,17 +165,13 @@ func (u *usedPlugins) note(pkg provider.Package, executable string) error {
 	}
 	u.sums[name] = sum
 	if want, planned := u.want[name]; planned && want != sum {
-		return errPluginMoved{name}
+		return fmt.Errorf("the plugin %s %w", name, errPluginMoved)
 	}
 	return nil
 }
 
 // errPluginMoved is returned when a plugin differs from the plan's.
-type errPluginMoved struct{ name string }
-
-func (e errPluginMoved) Error() string {
-	return "the plugin " + e.name + " is not the one that the plan was made with: its executable has another checksum"
-}
+var errPluginMoved = errors.New("is not the one that the plan was made with: its executable has another checksum")
 
 // notePlugin records a plugin that is about to be started.
 func (p *Providers) notePlugin(pkg provider.Package) error {
@@ -195,8 +191,8 @@ func (b *planBinding) pluginsHold(providers *Providers) error {
 	for _, key := range slices.Sorted(maps.Keys(b.Plugins)) {
 		name, version, _ := strings.Cut(key, "@")
 		err := providers.notePlugin(provider.Package{Name: name, Version: version})
-		if moved, ok := errors.AsType[errPluginMoved](err); ok {
-			return refusedPlan("%s", moved)
+		if errors.Is(err, errPluginMoved) {
+			return refusedPlan("%w", err)
 		}
 	}
 	return nil
