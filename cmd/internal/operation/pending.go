@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -281,28 +282,22 @@ func (w *pendingWork) tellPending(ops []state.Operation) {
 
 func (w *pendingWork) tellResolved(resolved []engine.Resolution) {
 	for _, s := range resolved {
-		text := ""
-		switch s.Ending {
-		case engine.EndedThere:
-			text = "was read, and exists"
-		case engine.EndedGone:
-			text = "was read, and does not exist any more"
-		case engine.EndedAdopted:
-			text = fmt.Sprintf("was read, and is now in the state with the ID %q", s.ID)
-		case engine.EndedNothing:
-			text = "changed nothing outside of the state"
-		case engine.EndedAbsent:
-			text = fmt.Sprintf("was read, and does not exist under the ID %q: it counts as not created", s.ID)
-		case engine.EndedForgot:
-			text = "counts as not created"
-		case engine.EndedAgain:
-			text = "will be created again with the recorded inputs; if the first creation succeeded, its object " +
-				"stays and nothing manages it"
-		case engine.EndedOpen:
-			text = "stays in the state: it is not known whether it exists"
-		}
+		text := strings.ReplaceAll(endings[s.Ending], "{ID}", strconv.Quote(s.ID))
 		fmt.Fprintf(w.out, "  %s %s\n", s.Resource.URN, text)
 	}
+}
+
+// endings describe how pending operations were resolved; {ID} stands for the object's ID.
+var endings = map[engine.Ending]string{
+	engine.EndedThere:   "was read, and exists",
+	engine.EndedGone:    "was read, and does not exist any more",
+	engine.EndedAdopted: "was read, and is now in the state with the ID {ID}",
+	engine.EndedNothing: "changed nothing outside of the state",
+	engine.EndedAbsent:  "was read, and does not exist under the ID {ID}: it counts as not created",
+	engine.EndedForgot:  "counts as not created",
+	engine.EndedAgain: "will be created again with the recorded inputs; if the first creation succeeded, its object " +
+		"stays and nothing manages it",
+	engine.EndedOpen: "stays in the state: it is not known whether it exists",
 }
 
 // unresolved returns the error for creations without a decision. done describes what the command did nevertheless.
