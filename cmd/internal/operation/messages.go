@@ -81,18 +81,10 @@ func (s *eventSink) waiting() bool {
 
 // pluginMessage shows a message of a plugin.
 func (s *eventSink) pluginMessage(m plugin.Message) {
-	e := &engine.Message{URN: m.URN, Text: m.Text, Ephemeral: m.Ephemeral}
-	switch m.Severity {
-	case plugin.Error:
-		e.Severity = diag.Error
-	case plugin.Warning:
-		e.Severity = diag.Warning
-	case plugin.Info:
-		e.Severity = diag.Info
-	default:
-		e.Severity, e.Debug = diag.Info, true
-	}
-	s.event(e)
+	severity := map[plugin.Severity]diag.Severity{plugin.Error: diag.Error, plugin.Warning: diag.Warning,
+		plugin.Info: diag.Info, plugin.Debug: diag.Info}[m.Severity]
+	s.event(&engine.Message{URN: m.URN, Text: m.Text, Ephemeral: m.Ephemeral, Severity: severity,
+		Debug: m.Severity == plugin.Debug})
 }
 
 // withoutSecrets returns an event with the secrets in its text masked. The name of its resource stays readable.
