@@ -24,17 +24,11 @@ type setting struct {
 	outside bool
 }
 
-// configSources are the flags that take configuration from elsewhere than the command line.
-type configSources struct {
-	env  string   // a prefix of environment variables
-	from []string // key=FILE
-}
-
 // ConfigSourceFlags adds the flags that take configuration from elsewhere than the command line.
 func ConfigSourceFlags(cmd *cobra.Command, o *Options) {
-	cmd.Flags().StringArrayVar(&o.sources.from, "config-from", nil,
+	cmd.Flags().StringArrayVar(&o.configFrom, "config-from", nil,
 		"set configuration from a file, as key=FILE, - for standard input; may be repeated")
-	cmd.Flags().StringVar(&o.sources.env, "config-env", "",
+	cmd.Flags().StringVar(&o.configEnv, "config-env", "",
 		"set configuration from environment variables with this prefix")
 }
 
@@ -57,7 +51,7 @@ func settingsFromFlags(a *console.Console, o *Options, declared []project.Key, n
 		list = append(list, setting{name: name, text: text})
 	}
 	stdin := false
-	for _, pair := range o.sources.from {
+	for _, pair := range o.configFrom {
 		name, file, found := strings.Cut(pair, "=")
 		if !found || name == "" || file == "" {
 			return nil, console.WithCode(console.CodeBadUsage, "--config-from takes key=FILE, not %q", name)
@@ -83,7 +77,7 @@ func settingsFromFlags(a *console.Console, o *Options, declared []project.Key, n
 		list = append(list, setting{name: name, text: strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"),
 			outside: true})
 	}
-	if prefix := o.sources.env; prefix != "" {
+	if prefix := o.configEnv; prefix != "" {
 		found := environmentSettings(prefix, a.World.Env, declared, namespace)
 		if len(found) == 0 {
 			fmt.Fprintf(a.Streams.Err, "warning: no environment variable begins with %s\n", prefix)
@@ -168,7 +162,7 @@ func setFromFlags(a *console.Console, o *Options, ws *workspace.Workspace, setti
 
 // setsConfig reports whether a flag sets configuration.
 func (o *Options) setsConfig() bool {
-	return len(o.Config)+len(o.sources.from) > 0 || o.sources.env != ""
+	return len(o.Config)+len(o.configFrom) > 0 || o.configEnv != ""
 }
 
 // configuration holds the settings file of a stack, and the stack's configuration in plain text.

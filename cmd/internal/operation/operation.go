@@ -19,7 +19,8 @@ type Options struct {
 	Config     []string
 	ConfigPath bool
 	ConfigFile string
-	sources    configSources
+	configFrom []string // key=FILE
+	configEnv  string   // a prefix of environment variables
 
 	writeAliases bool // of resources that look renamed
 
