@@ -35,19 +35,12 @@ type graphBox struct {
 	frame string // ID of the frame that it is in; empty for none
 }
 
-type graphLine struct {
-	From   string    `json:"from"`
-	To     string    `json:"to"`
-	Coarse bool      `json:"coarse,omitempty"`
-	Points []float64 `json:"points"`
-}
-
 type graphAnswer struct {
-	Revision string      `json:"revision"`
-	Boxes    []graphBox  `json:"boxes"`
-	Lines    []graphLine `json:"lines"`
-	W        float64     `json:"w"`
-	H        float64     `json:"h"`
+	Revision string         `json:"revision"`
+	Boxes    []graphBox     `json:"boxes"`
+	Lines    []drawing.Line `json:"lines"`
+	W        float64        `json:"w"`
+	H        float64        `json:"h"`
 }
 
 // fewest is the number of resources of a type from which on they become one box.
@@ -87,14 +80,11 @@ func draw(k *kept, req graphRequest) *graphAnswer {
 		}
 		return cmp.Compare(a.Depth, b.Depth)
 	})
-	out := &graphAnswer{Revision: k.revision, W: w, H: h, Boxes: []graphBox{}, Lines: []graphLine{}}
+	out := &graphAnswer{Revision: k.revision, W: w, H: h, Boxes: []graphBox{}, Lines: append([]drawing.Line{}, lines...)}
 	for _, b := range boxes {
 		box := *f.boxes[b.ID]
 		box.X, box.Y, box.W, box.H = b.X, b.Y, b.W, b.H
 		out.Boxes = append(out.Boxes, box)
-	}
-	for _, l := range lines {
-		out.Lines = append(out.Lines, graphLine{l.From, l.To, l.Coarse, l.Points})
 	}
 	return out
 }

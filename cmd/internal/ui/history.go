@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -27,18 +28,11 @@ type operation struct {
 	Origin  map[string]string `json:"origin,omitempty"`
 }
 
-// whoKeys are the members of a record's environment that name a person or a system, best first.
-var whoKeys = [...]string{"git.author", "git.committer", "github.actor", "ci.system", "vcs.owner"}
-
 func operationOf(e backend.Entry) operation {
-	o := operation{Stamp: strconv.FormatInt(e.Stamp, 10), Kind: e.Kind, Result: e.Result, Message: e.Message,
-		Start: e.StartTime, End: e.EndTime, Changes: e.ResourceChanges, Tool: e.Environment["pulumi.version"]}
-	for _, key := range whoKeys {
-		if o.Who = e.Environment[key]; o.Who != "" {
-			break
-		}
-	}
-	return o
+	env := e.Environment
+	return operation{Stamp: strconv.FormatInt(e.Stamp, 10), Kind: e.Kind, Result: e.Result, Message: e.Message,
+		Start: e.StartTime, End: e.EndTime, Changes: e.ResourceChanges, Tool: env["pulumi.version"],
+		Who: cmp.Or(env["git.author"], env["git.committer"], env["github.actor"], env["ci.system"], env["vcs.owner"])}
 }
 
 // history returns the newest operations of a stack, at most limit; 0 means all.

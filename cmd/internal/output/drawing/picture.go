@@ -63,9 +63,10 @@ type Box struct {
 // Line is an arrow with its course: x and y of the start, then three points for each cubic curve or, of a coarse line,
 // one for each straight stretch.
 type Line struct {
-	From, To string
-	Coarse   bool
-	Points   []float64
+	From   string    `json:"from"`
+	To     string    `json:"to"`
+	Coarse bool      `json:"coarse,omitempty"`
+	Points []float64 `json:"points"`
 }
 
 // Arrange returns the positions of all boxes and lines in a picture, for callers that draw it themselves, and its size.
