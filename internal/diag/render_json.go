@@ -55,15 +55,15 @@ func (ds Diagnostics) Records() []Record {
 	records := make([]Record, 0, len(ds))
 	for _, d := range ds.Sorted() {
 		r := Record{
-			Severity: d.Severity.String(), Code: d.Code, Summary: d.Summary, Detail: d.Detail, Place: placeRecord(d.Subject),
+			Severity: d.Severity.String(), Code: d.Code, Summary: d.Summary, Detail: d.Detail, Place: d.Subject.Record(),
 		}
 		for _, related := range d.Related {
-			r.Related = append(r.Related, RelatedRecord{Message: related.Message, Place: placeRecord(related.Range)})
+			r.Related = append(r.Related, RelatedRecord{Message: related.Message, Place: related.Range.Record()})
 		}
 		for _, fix := range d.Fixes {
 			edits := make([]EditRecord, len(fix.Edits))
 			for i, edit := range fix.Edits {
-				edits[i] = EditRecord{Place: placeRecord(edit.Range), Text: edit.Text}
+				edits[i] = EditRecord{Place: edit.Range.Record(), Text: edit.Text}
 			}
 			r.Fixes = append(r.Fixes, FixRecord{Label: fix.Label, Edits: edits})
 		}
@@ -72,7 +72,8 @@ func (ds Diagnostics) Records() []Record {
 	return records
 }
 
-func placeRecord(r Range) *PlaceRecord {
+// Record returns the JSON form of a range, nil for the zero one.
+func (r Range) Record() *PlaceRecord {
 	if r.IsZero() {
 		return nil
 	}

@@ -111,16 +111,8 @@ func (d *Digest) diagnostic(f view.Finding, severity diag.Severity, text string)
 	}
 	d.document.Diagnostics = append(d.document.Diagnostics, digestDiagnosticJSON{
 		URN: string(f.URN), Prefix: prefix, Message: prefix + text + "\n", Severity: severity.String(), Code: f.Code,
-		Place: placeRecord(f.Diagnostic),
+		Place: f.Subject.Record(),
 	})
-}
-
-// placeRecord returns the place of a finding, or nil if unknown.
-func placeRecord(d diag.Diagnostic) *diag.PlaceRecord {
-	if d.Subject.IsZero() {
-		return nil
-	}
-	return diag.Diagnostics{d}.Records()[0].Place
 }
 
 // writeJSONDocument writes the document of the last operation; without one, that of the checker.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -104,10 +105,7 @@ func junitSuiteOf(r *Record) junitSuite {
 	var cases []junitCase
 	for i := range r.Resources {
 		item := &r.Resources[i]
-		test := junitCase{Name: item.URN.Name(), Classname: item.URN.Type(), Time: junitTime(item.Took), Out: caseText(item)}
-		if test.Classname == "" {
-			test.Classname = "resource"
-		}
+		test := junitCase{Name: item.URN.Name(), Classname: cmp.Or(item.URN.Type(), "resource"), Time: junitTime(item.Took), Out: caseText(item)}
 		test.Failures = faults(about[item.URN])
 		delete(about, item.URN)
 		switch {

@@ -207,7 +207,7 @@ func (v *Lines) finding(f view.Finding) {
 	line := v.next()
 	line.Diagnostic = &diagnosticJSON{
 		URN: string(f.URN), Prefix: f.Severity.String() + ": ", Message: text + "\n", Color: "never",
-		Severity: f.Severity.String(), Code: f.Code, Place: placeRecord(f.Diagnostic),
+		Severity: f.Severity.String(), Code: f.Code, Place: f.Subject.Record(),
 	}
 	v.write(line)
 }
@@ -312,7 +312,7 @@ func (v *Lines) diagnostic(m *engine.Message) *diagnosticJSON {
 	}
 	if m.Severity == diag.Error || m.Severity == diag.Warning {
 		f := view.FindingOf(v.o, v.mask, m)
-		d.Prefix, d.Code, d.Place = m.Severity.String()+": ", f.Code, placeRecord(f)
+		d.Prefix, d.Code, d.Place = m.Severity.String()+": ", f.Code, f.Subject.Record()
 	}
 	return d
 }
