@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -135,15 +136,8 @@ func WriteImports(a *console.Console, name string, table map[string]urn.URN, ent
 
 // inProgramOrder compares resources by their place in the program, and those without a place by name.
 func inProgramOrder(a, b *state.Resource) int {
-	place := func(r *state.Resource) (string, int) {
-		path, number, _ := strings.Cut(r.SourcePosition, "#")
-		line, _, _ := strings.Cut(number, ",")
-		n, _ := strconv.Atoi(line) // 0 for none
-		return path, n
-	}
-	pathA, lineA := place(a)
-	pathB, lineB := place(b)
-	return cmp.Or(cmp.Compare(pathA, pathB), cmp.Compare(lineA, lineB), cmp.Compare(a.URN, b.URN))
+	p, q := view.PositionIn(a.SourcePosition), view.PositionIn(b.SourcePosition)
+	return cmp.Or(cmp.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line), cmp.Compare(a.URN, b.URN))
 }
 
 // names returns the name of each resource in the file: the resource's own, if it is unique.

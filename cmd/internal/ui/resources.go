@@ -7,10 +7,10 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser"
@@ -230,11 +230,8 @@ const (
 // excerpt returns the text at a source position, project:///<path>#<line>,<column>; nil if it no longer exists. It
 // reads nothing outside of the project.
 func (s *Server) excerpt(position string) *excerpt {
-	name, place, found := strings.Cut(strings.TrimPrefix(position, "project:///"), "#")
-	line, err := strconv.Atoi(strings.Split(place, ",")[0])
-	if !found || err != nil {
-		return nil
-	}
+	pos := view.PositionIn(position)
+	name, line := pos.File, pos.Line
 	root, err := os.OpenRoot(s.o.Dir)
 	if err != nil {
 		return nil

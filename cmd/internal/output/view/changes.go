@@ -189,8 +189,8 @@ func transformOf(s *engine.Step, path string) string {
 		if set != path && !below(set, path) && !below(path, set) {
 			continue
 		}
-		pos := positionIn(position)
-		return fmt.Sprintf("%s:%d", pos.file, pos.line)
+		pos := PositionIn(position)
+		return fmt.Sprintf("%s:%d", pos.File, pos.Line)
 	}
 	return ""
 }

@@ -55,15 +55,15 @@ func (r *report) finding(m *engine.Message) diag.Diagnostic {
 // place finds a source position, project:///<path>#<line>,<column>, in the user's text. Without an end it covers the
 // word at that position: the resource's name.
 func (r *report) place(position string, until diag.Position) diag.Range {
-	pos := positionIn(position)
-	if pos.line == 0 || r.o.Source == nil {
+	pos := PositionIn(position)
+	if pos.Line == 0 || r.o.Source == nil {
 		return diag.Range{}
 	}
-	source := r.o.Source(filepath.Join(r.o.Root, filepath.FromSlash(pos.file)))
+	source := r.o.Source(filepath.Join(r.o.Root, filepath.FromSlash(pos.File)))
 	if source == nil {
 		return diag.Range{}
 	}
-	start := source.Offset(diag.Position{Line: pos.line, Column: max(1, pos.column)})
+	start := source.Offset(diag.Position{Line: pos.Line, Column: max(1, pos.Column)})
 	if until != (diag.Position{}) {
 		return diag.NewRange(source, start, source.Offset(until))
 	}

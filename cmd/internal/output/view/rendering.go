@@ -174,10 +174,10 @@ func (s *siblings) telling(name string) (from, to int) {
 	return len(s.prefix), len(name) - len(s.suffix)
 }
 
-// position is a place in the program's text. Rows without one follow those with one.
-type position struct {
-	file         string
-	line, column int
+// Position is a place in the program's text. Rows without one follow those with one.
+type Position struct {
+	File         string
+	Line, Column int
 }
 
 // add inserts a row. parent is nil if the row has none, or if its parent has not arrived yet.
@@ -231,14 +231,14 @@ func insert(siblings []*row, r *row) []*row {
 }
 
 func compareRows(a, b *row) int {
-	if placed := b.at.line > 0; placed != (a.at.line > 0) {
+	if placed := b.at.Line > 0; placed != (a.at.Line > 0) {
 		if placed {
 			return 1
 		}
 		return -1
 	}
-	return cmp.Or(cmp.Compare(a.at.file, b.at.file), cmp.Compare(a.at.line, b.at.line),
-		cmp.Compare(a.at.column, b.at.column), cmp.Compare(a.seq, b.seq))
+	return cmp.Or(cmp.Compare(a.at.File, b.at.File), cmp.Compare(a.at.Line, b.at.Line),
+		cmp.Compare(a.at.Column, b.at.Column), cmp.Compare(a.seq, b.seq))
 }
 
 // walk calls fn for every row, parents first.
@@ -254,26 +254,26 @@ func (t *tree) walk(fn func(r *row, depth int)) {
 }
 
 // positionOf returns the place of a step's resource in the program.
-func positionOf(s *engine.Step) position {
+func positionOf(s *engine.Step) Position {
 	switch {
 	case s.New != nil && s.New.SourcePosition != "":
-		return positionIn(s.New.SourcePosition)
+		return PositionIn(s.New.SourcePosition)
 	case s.Old != nil:
-		return positionIn(s.Old.SourcePosition)
+		return PositionIn(s.Old.SourcePosition)
 	}
-	return position{}
+	return Position{}
 }
 
-// positionIn reads a source position, project:///<path>#<line>,<column> (E1.45).
-func positionIn(text string) (p position) {
+// PositionIn reads a source position, project:///<path>#<line>,<column> (E1.45). Line is 0 for any other text.
+func PositionIn(text string) (p Position) {
 	text, _ = strings.CutPrefix(text, "project:///")
 	file, place, found := strings.Cut(text, "#")
 	if !found {
-		return position{}
+		return Position{}
 	}
 	line, column, _ := strings.Cut(place, ",")
-	p.file = file
-	p.line, _ = strconv.Atoi(line)
-	p.column, _ = strconv.Atoi(column)
+	p.File = file
+	p.Line, _ = strconv.Atoi(line)
+	p.Column, _ = strconv.Atoi(column)
 	return p
 }

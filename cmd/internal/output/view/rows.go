@@ -24,7 +24,7 @@ type row struct {
 	note     string // the latest status message
 
 	component bool     // it has no provider: a heading for its children
-	at        position // in the program's text
+	at        Position // in the program's text
 	seq       int      // when it came
 	children  []*row
 	names     siblings  // of the children
