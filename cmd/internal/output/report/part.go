@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
@@ -78,26 +77,16 @@ func (l *locked) Write(lines []byte) (int, error) {
 
 // block buffers a stack's report until flush, so that a log shows one stack after the other.
 type block struct {
-	to    *Set
-	out   io.Writer // used while to.mu is held
-	title string
-	mu    sync.Mutex
-	text  bytes.Buffer // guarded by mu
-}
-
-// Write buffers a part of a stack's report.
-func (b *block) Write(text []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(text)
+	bytes.Buffer // used while the mutex of the stack's set is held
+	to           *Set
+	out          io.Writer // used while to.mu is held
+	title        string
 }
 
 func (b *block) flush(r *Record) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.to.mu.Lock()
 	defer b.to.mu.Unlock()
-	_, err := fmt.Fprintf(b.out, "── %s: %s\n%s\n", b.title, r.Headline(), strings.TrimRight(b.text.String(), "\n")+"\n")
+	_, err := fmt.Fprintf(b.out, "── %s: %s\n%s\n", b.title, r.Headline(), strings.TrimRight(b.String(), "\n")+"\n")
 	return err
 }
 
