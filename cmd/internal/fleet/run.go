@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -237,13 +238,13 @@ func (r *runner) conclude() error {
 	codes := map[int]int{}
 	var names, bad []string
 	for i, res := range r.results {
-		switch {
-		case res.skipped == "" && res.code != console.CodeOK:
-			codes[res.code]++
-			names = append(names, r.command.Graph.Members[i].Key())
-			if !res.well() {
-				bad = append(bad, r.command.Graph.Members[i].Key())
-			}
+		if res.skipped != "" || res.code == console.CodeOK {
+			continue
+		}
+		codes[res.code]++
+		names = append(names, r.command.Graph.Members[i].Key())
+		if !res.well() {
+			bad = append(bad, r.command.Graph.Members[i].Key())
 		}
 	}
 	for _, code := range []int{console.CodeCancelled, console.CodeTimeout, console.CodeInterrupted} {
@@ -281,15 +282,10 @@ func (r *runner) interrupted() bool {
 // rest returns the number of stacks in names, with the first few of the names.
 func (r *runner) rest(names []string) string {
 	const most = 5
-	text := fmt.Sprintf("%d of %s: ", len(names), diag.Count(len(r.results), "stack"))
-	for i, name := range names {
-		if i == most {
-			return text + fmt.Sprintf(", and %d more", len(names)-most)
-		}
-		if i > 0 {
-			text += ", "
-		}
-		text += name
+	text := fmt.Sprintf("%d of %s: %s", len(names), diag.Count(len(r.results), "stack"),
+		strings.Join(names[:min(len(names), most)], ", "))
+	if len(names) > most {
+		text += fmt.Sprintf(", and %d more", len(names)-most)
 	}
 	return text
 }
