@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
@@ -55,18 +56,10 @@ type Options struct {
 	MaxValue        int64    // MiB
 	MaxSteps        int64
 
-	Reports          console.ReportFlags
-	Json             bool
-	Diff             bool
-	Flat             bool
-	Timestamps       bool
-	ShowSames        bool
-	ShowReads        bool
-	ShowComputed     bool
-	ShowSecrets      bool
-	SuppressOutputs  bool
-	SuppressProgress bool
-	UI               bool // show it in a browser
+	view.Detail
+	Reports console.ReportFlags
+	Json    bool
+	UI      bool // show it in a browser
 
 	Neighbours *Neighbours // of a preview of several stacks; nil for one alone
 }

@@ -100,10 +100,8 @@ func (s *display) viewOptions(name string) view.Options {
 	options := view.Options{
 		Interactive: a.Streams.ErrTerminal && !a.Global.NonInteractive && a.World.Getenv("TERM") != "dumb",
 		Color:       a.Color(a.Streams.ErrTerminal), OutTerminal: a.Streams.OutTerminal,
-		OutColor: a.Color(a.Streams.OutTerminal), Flat: o.Flat, Command: s.nextCommand(),
-		Width: columns, Height: lines, Size: a.Size,
-		ShowSames: o.ShowSames, ShowSecrets: o.ShowSecrets, ShowReads: o.ShowReads, ShowComputed: o.ShowComputed, Drift: o.Command == "drift", Diff: o.Diff,
-		SuppressOutputs: o.SuppressOutputs, SuppressProgress: o.SuppressProgress, Timestamps: o.Timestamps, Operation: name,
+		OutColor: a.Color(a.Streams.OutTerminal), Command: s.nextCommand(), Operation: name,
+		Width: columns, Height: lines, Size: a.Size, Detail: o.Detail, Drift: o.Command == "drift",
 		Source: s.source, Property: s.property,
 		Secrets: s.config.secrets(), Crash: a.Crashes.Crash, Found: a.World.Found,
 	}

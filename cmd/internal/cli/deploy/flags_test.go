@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 )
 
 // Flags are parsed without anything being run.
@@ -17,8 +18,8 @@ func TestOperationFlags(t *testing.T) {
 	cmd := newUp(a, func(_ context.Context, _ *console.Console, o *operation.Options) error { got = o; return nil })
 	cmd.SetArgs([]string{"-s", "dev", "-c", "a=1", "-c", "b=x,y", "--refresh", "--diff", "-m", "why"})
 	require.NoError(t, cmd.Execute())
-	require.Equal(t, &operation.Options{Stack: "dev", Config: []string{"a=1", "b=x,y"}, Refresh: "true", Diff: true,
-		Message: "why", Command: "up",
+	require.Equal(t, &operation.Options{Stack: "dev", Config: []string{"a=1", "b=x,y"}, Refresh: "true",
+		Detail: view.Detail{Diff: true}, Message: "why", Command: "up",
 		Parallel: 3, Yes: true, Flags: map[string]string{"stack": "set", "config": "set", "refresh": "set", "diff": "true",
 			"message": "set"}}, got)
 }

@@ -93,7 +93,7 @@ func TestStepsAsJSON(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			NewLines(&out, view.Options{ShowSecrets: c.shown}, mask.New()).Event(c.event)
+			NewLines(&out, view.Options{Detail: view.Detail{ShowSecrets: c.shown}}, mask.New()).Event(c.event)
 			var line map[string]json.RawMessage
 			require.NoError(t, json.Unmarshal(out.Bytes(), &line))
 			delete(line, "sequence")

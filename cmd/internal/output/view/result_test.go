@@ -70,7 +70,7 @@ func TestPlanIsTheResult(t *testing.T) {
 // A list has no headings and no depth, and names are whole.
 func TestFlat(t *testing.T) {
 	t.Parallel()
-	out, _ := showing(Options{Plan: true, Flat: true}, operation(true))
+	out, _ := showing(Options{Plan: true, Detail: Detail{Flat: true}}, operation(true))
 	require.Equal(t, []string{"p-dev", "app", "app-first", "app-second"}, secondColumn(out))
 	events := operation(true)
 	for _, e := range events {
@@ -78,9 +78,9 @@ func TestFlat(t *testing.T) {
 			s.Op, s.Step.Op = engine.OpSame, engine.OpSame
 		}
 	}
-	out, _ = showing(Options{Plan: true, Flat: true}, events)
+	out, _ = showing(Options{Plan: true, Detail: Detail{Flat: true}}, events)
 	require.NotContains(t, out, "components:App", "a component that stays is not a heading")
-	_, errs := showing(Options{Flat: true, Interactive: true, Width: 60, Height: 20}, operation(true))
+	_, errs := showing(Options{Detail: Detail{Flat: true}, Interactive: true, Width: 60, Height: 20}, operation(true))
 	require.Contains(t, errs, "app-second")
 	require.NotContains(t, errs, "…-second")
 }
@@ -194,10 +194,10 @@ func TestCodeOfDynamicProviders(t *testing.T) {
 	s.New.Inputs = source(new, bundle("one\n2\nkey = \"hunter2\"\n"))
 	m := masker([]string{"hunter2"})
 	require.Equal(t, []string{"~ code:", "    note.ts", "      one", "    - two", "    + 2", `      key = "[secret]"`,
-		"~ digest: sha256:01234567 => sha256:fedcba98"}, changeLines(s, palette{}, m, Options{Diff: true}))
+		"~ digest: sha256:01234567 => sha256:fedcba98"}, changeLines(s, palette{}, m, Options{Detail: Detail{Diff: true}}))
 	s.Old.Inputs, s.New.Inputs = source(old, `{"a.py":"x = 1\n","b.py":"y\n"}`), source(new, `{"a.py":"x = 2\n","b.py":"y\n"}`)
 	require.Equal(t, []string{"~ code:", "    a.py", "    - x = 1", "    + x = 2",
-		"~ digest: sha256:01234567 => sha256:fedcba98"}, changeLines(s, palette{}, m, Options{Diff: true}))
+		"~ digest: sha256:01234567 => sha256:fedcba98"}, changeLines(s, palette{}, m, Options{Detail: Detail{Diff: true}}))
 
 	marked := func(code value.Value) value.Value { return value.MapOf(value.Entry{Key: codeMarker, Value: code}) }
 	r := made(engine.OpUpdate, "", "dynamic:index:Note", "note", 1)

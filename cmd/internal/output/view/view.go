@@ -12,6 +12,22 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
+// Detail is the choice of users of how much to show.
+type Detail struct {
+	Diff bool // all property changes, also of creations
+	// Flat shows a list of resources by their whole names, without components.
+	Flat bool
+	// Timestamps puts the time in front of each line of progress in a log.
+	Timestamps      bool
+	ShowSames       bool
+	ShowReads       bool
+	ShowComputed    bool // computed properties that a refresh finds changed
+	ShowSecrets     bool
+	SuppressOutputs bool
+	// SuppressProgress omits everything before the summary except diagnostics.
+	SuppressProgress bool
+}
+
 // Options control where and how to show an operation.
 type Options struct {
 	Out io.Writer // results: outputs
@@ -31,26 +47,15 @@ type Options struct {
 	Plan bool
 	// Followed reports whether the operation follows the plan, unless the plan fails.
 	Followed bool
-	// Flat shows a list of resources by their whole names, without components.
-	Flat bool
 	// Command is the command that the user has called, such as up. The view uses it for its advice; empty for no
 	// advice.
 	Command string
 
-	ShowSames   bool
-	ShowSecrets bool
-	ShowReads   bool
+	Detail
 	// Drift reports whether the result is the difference between the state and the objects, also in JSON.
-	Drift           bool
-	ShowComputed    bool // computed properties that a refresh finds changed
-	Diff            bool // all property changes, also of creations
-	SuppressOutputs bool
+	Drift bool
 	// Silent omits notes about long waits, for output to a file.
 	Silent bool
-	// Timestamps puts the time in front of each line of progress in a log.
-	Timestamps bool
-	// SuppressProgress omits everything before the summary except diagnostics.
-	SuppressProgress bool
 
 	Stateful []string // globs of types that hold data, besides the built-in list
 

@@ -60,7 +60,7 @@ func TestPlain(t *testing.T) {
 }
 
 func TestPlainDiff(t *testing.T) {
-	out, errs := show(t, Options{Diff: true, ShowSames: true})
+	out, errs := show(t, Options{Detail: Detail{Diff: true, ShowSames: true}})
 	golden(t, "diff.txt", errs+"--- stdout\n"+out)
 }
 
