@@ -44,10 +44,11 @@ type item struct {
 
 // link is an arrow between two items of one level.
 type link struct {
-	from, to *item
-	labels   []string
-	tips     []string
-	reversed bool // it closes a cycle and is laid out in reverse
+	from, to    *item
+	left, right *item // its ends as it is laid out
+	labels      []string
+	tips        []string
+	reversed    bool // it closes a cycle and is laid out in reverse: its left end is to
 
 	chain []*vertex // the vertices that it passes, from left to right
 	// curve is the start, then three points for each cubic curve or, of a coarse link, one for each straight stretch.
@@ -56,21 +57,6 @@ type link struct {
 	label    string
 	labelAt  point // left end of its base line
 	labelled bool
-}
-
-// left and right are the ends of the link as it is laid out.
-func (l *link) left() *item {
-	if l.reversed {
-		return l.to
-	}
-	return l.from
-}
-
-func (l *link) right() *item {
-	if l.reversed {
-		return l.from
-	}
-	return l.to
 }
 
 type point struct{ x, y float64 }
@@ -185,7 +171,7 @@ func (s *scene) connect(edges []Edge, byID map[string]*item) {
 		}
 		l := seen[ends{from, to}]
 		if l == nil {
-			l = &link{from: from, to: to}
+			l = &link{from: from, to: to, left: from, right: to}
 			seen[ends{from, to}] = l
 			s.links = append(s.links, l)
 			home := s.home(from)

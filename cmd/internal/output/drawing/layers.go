@@ -35,7 +35,7 @@ func (lv *level) openCycles() {
 			case 0:
 				visit(l.to)
 			case entered:
-				l.reversed = true
+				l.reversed, l.left, l.right = true, l.to, l.from
 			}
 		}
 		state[it] = left
@@ -47,8 +47,8 @@ func (lv *level) openCycles() {
 	}
 	for _, l := range lv.links {
 		if l.from != l.to {
-			l.left().next = append(l.left().next, l)
-			l.right().prev = append(l.right().prev, l)
+			l.left.next = append(l.left.next, l)
+			l.right.prev = append(l.right.prev, l)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func (b *block) assign() int {
 	for i := 0; i < len(order); i++ {
 		it := order[i]
 		for _, l := range it.prev {
-			it.layer = max(it.layer, l.left().layer+1)
+			it.layer = max(it.layer, l.left.layer+1)
 		}
 		need := it.h + boxGap
 		for it.layer < len(fill) && fill[it.layer] > 0 && fill[it.layer]+need > limit {
@@ -95,8 +95,8 @@ func (b *block) assign() int {
 		}
 		fill[it.layer] += need
 		for _, l := range it.next {
-			if waiting[l.right()]--; waiting[l.right()] == 0 {
-				order = append(order, l.right())
+			if waiting[l.right]--; waiting[l.right] == 0 {
+				order = append(order, l.right)
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func (b *block) assign() int {
 		}
 		last := math.MaxInt
 		for _, l := range it.next {
-			last = min(last, l.right().layer-1)
+			last = min(last, l.right.layer-1)
 		}
 		need := it.h + boxGap
 		for last > it.layer && fill[last]+need > limit {
@@ -154,28 +154,23 @@ func (b *block) chains() {
 	}
 	left, length := b.maxPassing(), b.maxLength()
 	for _, it := range b.items {
-		var chain []*vertex
+		chain := []*vertex{vertices[it]}
 		for _, l := range it.next {
-			columns := l.right().layer - it.layer - 1
-			if columns > len(chain)+left || columns > length {
+			columns := l.right.layer - it.layer // up to the box on the right
+			if columns > len(chain)+left || columns-1 > length {
 				continue
 			}
-			length -= columns
+			length -= columns - 1
 			for len(chain) < columns {
 				v := &vertex{}
-				column := it.layer + 1 + len(chain)
+				column := it.layer + len(chain)
 				b.lines[column] = append(b.lines[column], v)
-				if len(chain) == 0 {
-					join(vertices[it], v)
-				} else {
-					join(chain[len(chain)-1], v)
-				}
+				join(chain[len(chain)-1], v)
 				chain = append(chain, v)
 				left--
 			}
-			l.chain = append([]*vertex{vertices[it]}, chain[:columns]...)
-			join(l.chain[len(l.chain)-1], vertices[l.right()])
-			l.chain = append(l.chain, vertices[l.right()])
+			join(chain[columns-1], vertices[l.right])
+			l.chain = append(slices.Clone(chain[:columns]), vertices[l.right])
 		}
 	}
 }

@@ -76,7 +76,7 @@ func (b *block) route(linksOfLevel int) {
 		if l.from == l.to {
 			continue
 		}
-		left, right := l.left(), l.right()
+		left, right := l.left, l.right
 		curve, stops = append(curve[:0], point{left.x + left.w, left.y + left.h/2}), stops[:0]
 		to := func(x, y float64) {
 			switch last := curve[len(curve)-1]; {
@@ -123,7 +123,7 @@ func (b *block) ports() map[*link]float64 {
 	ports := make(map[*link]float64, len(b.links))
 	before := func(l *link) float64 {
 		if len(l.chain) < 2 {
-			return l.left().y + l.left().h/2
+			return l.left.y + l.left.h/2
 		}
 		return l.chain[len(l.chain)-2].y
 	}
