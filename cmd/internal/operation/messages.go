@@ -107,16 +107,6 @@ func withoutSecrets(secrets *mask.Masker, e engine.Event) engine.Event {
 	return e
 }
 
-// discreetErr returns standard error with secrets masked, for progress and findings, whose excerpts may contain secrets
-// of the program. flush writes text that is held back because it may be the beginning of a secret.
-func (s *display) discreetErr() (w io.Writer, flush func() error) {
-	if s.options.ShowSecrets {
-		return s.console.Screen, func() error { return nil }
-	}
-	hiding := mask.NewWriter(s.console.Screen, s.sink.masker)
-	return hiding, hiding.Flush
-}
-
 // tellDetails shows every property that a plan changes, including the properties of new resources.
 func (s *display) tellDetails(outline *view.Outline) {
 	guarded := printable.NewWriter(s.console.Screen, func() bool { return false })
@@ -130,9 +120,13 @@ func (s *display) tellDetails(outline *view.Outline) {
 
 // compilerSays shows the output of the program's compiler, with the secrets of its configuration masked.
 func (s *display) compilerSays(severity diag.Severity, text string) {
-	out, flush := s.discreetErr()
+	out := io.Writer(s.console.Screen)
+	if !s.options.ShowSecrets {
+		hiding := mask.NewWriter(out, s.sink.masker)
+		defer hiding.Flush() // writes text that is held back because it may be the beginning of a secret
+		out = hiding
+	}
 	console.CompilerSays(out)(severity, text)
-	_ = flush() // an error of standard error cannot be reported
 }
 
 // fail reports the findings; with --json also as events or in the preview's document.
