@@ -42,9 +42,6 @@ func (p *Pipeline) plan(ctx context.Context, op Operation) (*engine.Result, erro
 		if base, err = p.pending.resolveAll(ctx, sound, op); err != nil {
 			return nil, err
 		}
-	}
-	if !p.Stack.Missing {
-		var err error
 		if p.watched, err = p.Stack.Backend.Watch(ctx, p.Stack.Ref, p.beginRecord(op)); err != nil {
 			return nil, err
 		}
