@@ -347,14 +347,9 @@ func (r *report) next(w io.Writer) {
 	if s == nil || r.o.Command == "" || r.o.Followed && s.Result != "failed" {
 		return
 	}
-	if text := nextStep(r.o.Command, s.Planning, r.changesAnything(), s.Result); text != "" {
+	if text := nextStep(r.o.Command, s.Planning, slices.ContainsFunc(r.board.order, (*row).changes), s.Result); text != "" {
 		fmt.Fprintln(w, r.p.paint(dim, "Next: "+text))
 	}
-}
-
-// changesAnything reports whether the operation changes, or would change, any resource.
-func (r *report) changesAnything() bool {
-	return slices.ContainsFunc(r.board.order, (*row).changes)
 }
 
 // nextStep returns the advice after a command with a result; empty if there is nothing to do.
