@@ -29,7 +29,8 @@ const (
 // item is a node or a group in a picture: a rectangle. Its position is relative to the inside of its group until place
 // makes it absolute.
 type item struct {
-	index      int // order of the picture, nodes first
+	id, within string // IDs of the item and of its group; within is empty for none
+	index      int    // order of the picture, nodes first
 	node       *Node
 	group      *Group
 	inside     *level // of a group
@@ -80,19 +81,21 @@ type scene struct {
 func layOut(p *Picture) *scene {
 	s := &scene{root: &level{}}
 	byID := make(map[string]*item, len(p.Nodes)+len(p.Groups))
-	add := func(id string, it *item) {
-		if _, twice := byID[id]; twice {
+	add := func(it *item) {
+		if _, twice := byID[it.id]; twice {
 			return
 		}
 		it.index = len(s.items)
-		byID[id] = it
+		byID[it.id] = it
 		s.items = append(s.items, it)
 	}
 	for i := range p.Nodes {
-		add(p.Nodes[i].ID, &item{node: &p.Nodes[i]})
+		n := &p.Nodes[i]
+		add(&item{id: n.ID, within: n.Group, node: n})
 	}
 	for i := range p.Groups {
-		add(p.Groups[i].ID, &item{group: &p.Groups[i], inside: &level{}})
+		g := &p.Groups[i]
+		add(&item{id: g.ID, within: g.Parent, group: g, inside: &level{}})
 	}
 	s.nest(byID)
 	s.connect(p.Edges, byID)
@@ -113,13 +116,7 @@ func layOut(p *Picture) *scene {
 // nest puts every item in its level. Groups that contain themselves are removed.
 func (s *scene) nest(byID map[string]*item) {
 	for _, it := range s.items {
-		id := ""
-		if it.node != nil {
-			id = it.node.Group
-		} else {
-			id = it.group.Parent
-		}
-		if parent := byID[id]; parent != nil && parent.group != nil {
+		if parent := byID[it.within]; parent != nil && parent.group != nil {
 			inItself := false
 			for up := parent; up != nil && !inItself; up = up.parent {
 				inItself = up == it

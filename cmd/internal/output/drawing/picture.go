@@ -73,21 +73,15 @@ type Line struct {
 // Groups come before their members.
 func Arrange(p *Picture) (boxes []Box, lines []Line, width, height float64) {
 	s := layOut(p)
-	name := func(it *item) string {
-		if it.node != nil {
-			return it.node.ID
-		}
-		return it.group.ID
-	}
 	for _, groups := range []bool{true, false} {
 		for _, it := range s.items {
 			if (it.group != nil) == groups {
-				boxes = append(boxes, Box{name(it), groups, it.depth, it.x, it.y, it.w, it.h})
+				boxes = append(boxes, Box{it.id, groups, it.depth, it.x, it.y, it.w, it.h})
 			}
 		}
 	}
 	for _, l := range s.links {
-		line := Line{From: name(l.from), To: name(l.to), Coarse: l.coarse, Points: make([]float64, 0, 2*len(l.curve))}
+		line := Line{From: l.from.id, To: l.to.id, Coarse: l.coarse, Points: make([]float64, 0, 2*len(l.curve))}
 		for _, pt := range l.curve {
 			line.Points = append(line.Points, pt.x, pt.y)
 		}
