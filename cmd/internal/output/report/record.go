@@ -197,12 +197,12 @@ func (r *Record) Headline() string {
 	if r.Title != "" && r.Exit.Code == 0 {
 		return "nothing to do"
 	}
-	errors, warnings := r.severities()
-	return diag.Count(errors, "error") + ", " + diag.Count(warnings, "warning")
+	return r.severities()
 }
 
-// severities returns the numbers of errors and warnings.
-func (r *Record) severities() (errors, warnings int) {
+// severities returns the numbers of errors and warnings, in words.
+func (r *Record) severities() string {
+	errors, warnings := 0, 0
 	for _, f := range r.Findings {
 		switch f.Severity {
 		case diag.Error:
@@ -211,7 +211,7 @@ func (r *Record) severities() (errors, warnings int) {
 			warnings++
 		}
 	}
-	return errors, warnings
+	return diag.Count(errors, "error") + ", " + diag.Count(warnings, "warning")
 }
 
 // name returns the name of the command's subject in a report.

@@ -41,8 +41,7 @@ func (t *text) find(ds diag.Diagnostics) error {
 func (t *text) finish(r *Record) error {
 	var err error
 	if r.Command == "check" {
-		faults, warnings := r.severities()
-		_, err = fmt.Fprintf(t.out, "%s, %s\n", diag.Count(faults, "error"), diag.Count(warnings, "warning"))
+		_, err = fmt.Fprintln(t.out, r.severities())
 	}
 	for _, remark := range r.Remarks {
 		if len(r.Parts) == 0 { // otherwise each part has written its own
