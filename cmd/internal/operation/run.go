@@ -362,7 +362,7 @@ func environmentRecord(a *console.Console, o *Options, dir string) map[string]st
 			a.Version(),
 		"runtime.name": "yaml", "stack.environments": "[]", "updatePlan": "false",
 	}
-	for _, property := range report.OriginOf(a.World.Getenv, dir).Properties() {
+	for _, property := range report.OriginOf(a.World.Getenv, dir) {
 		env[property[0]] = property[1]
 	}
 	for name, text := range o.Flags {

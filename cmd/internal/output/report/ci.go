@@ -147,17 +147,13 @@ func GroupOf(s System, id, title string, unix int64) Group {
 	return Group{}
 }
 
-// Origin describes the commit and the build of a run. The keys are as in Pulumi's histories (F6.12).
-type Origin struct {
-	properties [][2]string // key and value, none empty
-}
-
-// Properties are keys with values, in a fixed order.
-func (o Origin) Properties() [][2]string { return o.properties }
+// Origin describes the commit and the build of a run: keys, as in Pulumi's histories (F6.12), with values, none empty
+// and in a fixed order.
+type Origin [][2]string
 
 // Get returns the value of a key, or "" if unknown.
 func (o Origin) Get(key string) string {
-	for _, p := range o.properties {
+	for _, p := range o {
 		if p[0] == key {
 			return p[1]
 		}
@@ -167,7 +163,7 @@ func (o Origin) Get(key string) string {
 
 func (o *Origin) add(key, value string) {
 	if value != "" {
-		o.properties = append(o.properties, [2]string{key, value})
+		*o = append(*o, [2]string{key, value})
 	}
 }
 

@@ -64,7 +64,7 @@ func WriteHTML(w io.Writer, r *Record) error {
 		remarks.WriteString("<p>" + html.EscapeString(text) + "</p>")
 	}
 	var origin [][]string
-	for _, p := range r.Origin.Properties() {
+	for _, p := range r.Origin {
 		origin = append(origin, p[:])
 	}
 	_, err = strings.NewReplacer(

@@ -88,7 +88,7 @@ func writeJUnit(w io.Writer, r *Record) error {
 // concern no resource.
 func junitSuiteOf(r *Record) junitSuite {
 	suite := junitSuite{Name: r.name(), Time: junitTime(r.Took), Timestamp: r.Began.UTC().Format("2006-01-02T15:04:05")}
-	for _, p := range r.Origin.Properties() {
+	for _, p := range r.Origin {
 		if suite.Properties == nil {
 			suite.Properties = &junitProperties{}
 		}

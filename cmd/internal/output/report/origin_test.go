@@ -30,11 +30,11 @@ func TestOrigin(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "a/b"), 0o755))
 	none := func(string) string { return "" }
 	o := OriginOf(none, filepath.Join(dir, "a/b"))
-	require.Equal(t, [][2]string{{"git.head", sum}, {"git.headName", "refs/heads/main"}, {"vcs.kind", "git.example"},
-		{"vcs.owner", "team/sub"}, {"vcs.repo", "shop"}}, o.Properties())
+	require.Equal(t, Origin{{"git.head", sum}, {"git.headName", "refs/heads/main"}, {"vcs.kind", "git.example"},
+		{"vcs.owner", "team/sub"}, {"vcs.repo", "shop"}}, o)
 	require.Equal(t, sum, OriginOf(none, filepath.Join(dir, "packed")).Get("git.head"))
 	require.Equal(t, sum, OriginOf(none, filepath.Join(dir, "tree")).Get("git.head"))
-	require.Empty(t, OriginOf(none, t.TempDir()).Properties())
+	require.Empty(t, OriginOf(none, t.TempDir()))
 	env := map[string]string{"GITLAB_CI": "true", "CI_PIPELINE_ID": "9", "CI_JOB_URL": "https://git.example/9",
 		"CI_COMMIT_SHA": sum}
 	o = OriginOf(func(name string) string { return env[name] }, t.TempDir())
