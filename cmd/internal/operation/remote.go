@@ -160,10 +160,8 @@ func (s otherStacks) resources(ctx context.Context, name string) (value.Value, e
 // StackOutputs returns the outputs of a stack as a map.
 func StackOutputs(s *state.Snapshot) value.Value {
 	for _, r := range s.Resources {
-		if r.Type == urn.RootStackType && !r.Delete {
-			if r.Outputs.Is(value.KindMap) {
-				return r.Outputs
-			}
+		if r.Type == urn.RootStackType && !r.Delete && r.Outputs.Is(value.KindMap) {
+			return r.Outputs
 		}
 	}
 	return value.EmptyMap()

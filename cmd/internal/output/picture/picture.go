@@ -176,7 +176,8 @@ func (s *sketch) edges(o *needer) {
 		tip := o.name + " uses " + label
 		if !known { // by an option or a type, not by a reference
 			label = need.To.Name
-			tip = fmt.Sprintf("%s needs %s because of %s", o.name, label, strings.TrimSpace(firstLine(need.Range.Text())))
+			cause, _, _ := strings.Cut(need.Range.Text(), "\n")
+			tip = fmt.Sprintf("%s needs %s because of %s", o.name, label, strings.TrimSpace(cause))
 		}
 		dst := o.id
 		for _, c := range calls {
@@ -223,11 +224,6 @@ func referenceText(a *ast.Access) string {
 		}
 	}
 	return text
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }
 
 // place returns a position in brackets for appending to a text; empty if unknown.
