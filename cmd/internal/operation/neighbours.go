@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -44,10 +45,7 @@ func (n *Neighbours) heard(p *display, e engine.Event) {
 	if n == nil || !ok || s.Result != "succeeded" || p.program == nil {
 		return
 	}
-	outputs := value.EmptyMap()
-	if s.Outputs != nil && s.Outputs.Outputs.Is(value.KindMap) {
-		outputs = s.Outputs.Outputs
-	}
+	outputs := view.OutputsOf(s.Outputs)
 	types := map[string]schema.Type{}
 	for _, out := range p.program.Outputs {
 		types[out.Decl.Name.Value] = out.Type
@@ -72,11 +70,7 @@ func (n *Neighbours) heard(p *display, e engine.Event) {
 
 // send passes planned outputs to other processes. before is the stored stack; nil for none.
 func (n *Neighbours) send(p *display, outputs value.Value, before *state.Resource) {
-	stored := value.EmptyMap()
-	if before != nil && before.Outputs.Is(value.KindMap) {
-		stored = before.Outputs
-	}
-	text, err := pack(outputs, stored)
+	text, err := pack(outputs, view.OutputsOf(before))
 	if err != nil {
 		p.sink.tell(p.console.Streams.Err, fmt.Sprintf("warning: those who read this stack see its stored outputs: %v\n", err))
 		return

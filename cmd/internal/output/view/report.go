@@ -159,7 +159,7 @@ func (r *report) Outputs() []Output {
 	if s == nil || s.Outputs == nil && s.Result == "canceled" { // canceled before the outputs
 		return nil
 	}
-	old, new := outputsOf(s.OldOutputs), outputsOf(s.Outputs)
+	old, new := OutputsOf(s.OldOutputs), OutputsOf(s.Outputs)
 	text := func(v value.Value) string {
 		if r.o.ShowSecrets {
 			return outputText(v, true)
@@ -317,7 +317,8 @@ func plainOutput(v, after value.Value) value.Value {
 	return v
 }
 
-func outputsOf(r *state.Resource) value.Value {
+// OutputsOf returns the outputs of a stack by its resource; nil has none.
+func OutputsOf(r *state.Resource) value.Value {
 	if r == nil {
 		return value.EmptyMap()
 	}
