@@ -68,17 +68,12 @@ func (p *Progress) begin(g *projects.Graph) ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		if known[m.Key()] != digest {
+		runs := func(need int) bool { return !slices.Contains(passed, need) }
+		if known[m.Key()] != digest || slices.ContainsFunc(g.Needs(i), runs) {
 			continue
 		}
-		all := true
-		for _, need := range g.Needs(i) {
-			all = all && slices.Contains(passed, need)
-		}
-		if all {
-			passed = append(passed, i)
-			p.done[m.Key()] = digest
-		}
+		passed = append(passed, i)
+		p.done[m.Key()] = digest
 	}
 	return passed, nil
 }

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -172,11 +173,7 @@ func (s *Selection) keep(ctx context.Context, a *console.Console, root string, g
 // stackOf returns the name of the stack that a command works on in a project: the one given by the flag or the
 // environment, the selected one, or the default.
 func (s *Selection) stackOf(a *console.Console, p *project.Project, careful bool) (string, error) {
-	name := s.Stack
-	if name == "" {
-		name = a.World.Getenv("PULUMI_STACK")
-	}
-	if name != "" {
+	if name := cmp.Or(s.Stack, a.World.Getenv("PULUMI_STACK")); name != "" {
 		ref, err := backend.ParseName(name, p.Name.Text)
 		return ref.Stack, err
 	}

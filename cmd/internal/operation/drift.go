@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -54,11 +55,8 @@ func (c *driftCollector) event(e engine.Event) {
 		case s.Op == engine.OpSame || s.Op == engine.OpRead || !s.Logical() || s.URN.Type() == urn.RootStackType:
 		case s.Op == engine.OpCreate && c.gone(s.URN): // the program would create it again
 		default:
-			what := map[engine.Op]string{engine.OpCreate: "is in the program and does not exist",
-				engine.OpDelete: "exists and is not in the program"}[s.Op]
-			if what == "" {
-				what = "differs from the program"
-			}
+			what := cmp.Or(map[engine.Op]string{engine.OpCreate: "is in the program and does not exist",
+				engine.OpDelete: "exists and is not in the program"}[s.Op], "differs from the program")
 			var paths []string
 			if s.Op == engine.OpUpdate || s.Op == engine.OpReplace {
 				paths, _ = view.ChangedPaths(s)

@@ -2,6 +2,7 @@
 package picture
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -102,10 +103,7 @@ func (s *sketch) body(p *check.Program, group, prefix string, open []*check.Comp
 
 // opens reports whether the picture shows the inside of a component, and counts such components.
 func (s *sketch) opens(c *check.Component, around []*check.Component) bool {
-	if c == nil || c.Body == nil {
-		return false
-	}
-	if slices.Contains(around, c) {
+	if c == nil || c.Body == nil || slices.Contains(around, c) {
 		return false
 	}
 	members := len(c.Body.Nodes) + len(c.Body.Outputs)
@@ -198,10 +196,7 @@ func (s *sketch) invoked(c *ast.Call) string {
 	case call.Invoke != nil:
 		return call.Invoke.Token
 	case call.Method != nil:
-		if call.Method.Token == "" {
-			return call.Method.Name
-		}
-		return call.Method.Token
+		return cmp.Or(call.Method.Token, call.Method.Name)
 	}
 	return ""
 }
