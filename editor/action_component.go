@@ -65,7 +65,7 @@ func extractComponent(a *actor) []Action {
 	}
 	use := m.instance + ":\n  type: components:" + m.component + "\n"
 	if len(m.named) > 0 {
-		given := m.members(m.named, func(name, access string) string { return name + ": ${" + access + "}" })
+		given := joined(m.named, "", func(name string) string { return name + ": ${" + m.inputs[name] + "}\n" })
 		use += "  properties:\n" + lines(given, 4)
 	}
 	used := strings.TrimSpace(lines(use, a.text.column(a.start)))
@@ -236,18 +236,6 @@ func (m *relocation) output(access *ast.Access, start, end int) bool {
 	return ok
 }
 
-func (m *relocation) members(names []string, write func(name, value string) string) string {
-	var b strings.Builder
-	for _, name := range names {
-		value := m.inputs[name]
-		if value == "" {
-			value = m.outputs[name]
-		}
-		b.WriteString(write(name, value) + "\n")
-	}
-	return b.String()
-}
-
 // declaration returns the text of the component. It reports false if an alias cannot be written beside its resource, or
 // if the selection does not start at the key of first.
 func (m *relocation) declaration(first parser.Span) (string, bool) {
@@ -274,7 +262,8 @@ func (m *relocation) declaration(first parser.Span) (string, bool) {
 	}
 	text += "  resources:\n" + lines(unindented(body), 4)
 	if len(m.given) > 0 {
-		text += "  outputs:\n" + lines(m.members(m.given, func(name, value string) string { return name + ": " + value }), 4)
+		given := joined(m.given, "", func(name string) string { return name + ": " + m.outputs[name] + "\n" })
+		text += "  outputs:\n" + lines(given, 4)
 	}
 	return text, int(first.Key.Start) == m.start
 }

@@ -34,11 +34,7 @@ func declareMissing(a *actor) (offered []Action) {
 			break
 		}
 	}
-	text := missing + `: ""`
-	if a.text.json() {
-		text = strconv.Quote(missing) + `: ""`
-	}
-	if edit, ok := a.declare(component, "variables", missing+`: ""`, text, i); ok {
+	if edit, ok := a.declare(component, "variables", missing+`: ""`, a.flowKey(missing)+`: ""`, i); ok {
 		offered = append(offered, a.action(DeclareAction, "Declare the variable "+missing, edit)...)
 	}
 	return offered
@@ -46,10 +42,7 @@ func declareMissing(a *actor) (offered []Action) {
 
 // flowEntry formats `name: {key: value}` in the file's flow style or JSON.
 func (a *actor) flowEntry(name, key, value string) string {
-	if a.text.json() {
-		return strconv.Quote(name) + ": {" + strconv.Quote(key) + ": " + strconv.Quote(value) + "}"
-	}
-	return name + ": {" + key + ": " + flowText(value) + "}"
+	return a.flowKey(name) + ": {" + a.flowKey(key) + ": " + a.flowValue(value) + "}"
 }
 
 // unknown returns the undeclared name around the selection and its offset; "" if there is none.
@@ -81,11 +74,7 @@ func pin(a *actor) []Action {
 	if pkg == nil || pkg.Version == "" {
 		return nil
 	}
-	key, version := "version", flowText(pkg.Version)
-	if a.text.json() {
-		key, version = strconv.Quote(key), strconv.Quote(pkg.Version)
-	}
-	path, edit, ok := a.p.option(n, key, version)
+	path, edit, ok := a.p.option(n, a.flowKey("version"), a.flowValue(pkg.Version))
 	if !ok || path != a.path {
 		return nil
 	}

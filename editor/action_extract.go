@@ -27,7 +27,7 @@ func extract(a *actor) []Action {
 	if section == "variables" && len(trail) == 2 || strings.HasPrefix(last.Name, "fn::") {
 		return nil
 	}
-	x := &extraction{actor: a, trail: trail, component: component, body: a.body(component)}
+	x := &extraction{actor: a, trail: trail, component: component, body: a.p.bodyNamed(component)}
 	for i := len(trail) - 1; i >= 0 && x.name == ""; i-- {
 		if !trail[i].Key.IsZero() {
 			x.name = trail[i].Name
@@ -161,6 +161,14 @@ func (a *actor) flowKey(name string) string {
 		return jsonText(name)
 	}
 	return name
+}
+
+// flowValue formats a text for the file's flow style or JSON.
+func (a *actor) flowValue(text string) string {
+	if a.text.json() {
+		return jsonText(text)
+	}
+	return flowText(text)
 }
 
 // config offers a configuration value, or an input of the component, with the literal as its default.

@@ -98,7 +98,7 @@ func (inl *inlining) edit(use *ast.Access) (diag.Edit, bool) {
 			return diag.Edit{}, false
 		}
 	}
-	if s, ok := inl.value.(*ast.String); ok && plainWord().MatchString(s.Value) {
+	if s, ok := inl.value.(*ast.String); ok && plainName().MatchString(s.Value) {
 		if opening, closing, alone := braces(diag.NewRange(inl.src, start, end)); alone {
 			return inl.replace(int(opening.Start), int(closing.End), s.Value), true // part of a longer text
 		}

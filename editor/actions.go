@@ -214,16 +214,6 @@ func scope(path []string) (component, section, name string, rest []string) {
 	return component, section, name, rest
 }
 
-// body returns the body of the named component, or the program's if there is no such component.
-func (a *actor) body(component string) *check.Program {
-	for _, c := range a.p.Checked.Components {
-		if component != "" && !c.Packaged && c.Decl.Name.Value == component {
-			return c.Body
-		}
-	}
-	return a.p.Checked
-}
-
 // unused returns name, with a number appended if the body already declares it.
 func (a *actor) unused(body *check.Program, name string) string {
 	taken := func(name string) bool {

@@ -41,7 +41,7 @@ func (p *Program) source(path string, offset int) (*diag.Source, int) {
 	return found, offset
 }
 
-// eachDeclaration calls fn with the range of each declaration, transform, message and policy of the program.
+// eachDeclaration calls fn with the range of each declaration, transform and message of the program.
 func (p *Program) eachDeclaration(fn func(diag.Range)) {
 	for _, d := range p.File.Declarations() {
 		fn(d.Range)
@@ -51,9 +51,6 @@ func (p *Program) eachDeclaration(fn func(diag.Range)) {
 	}
 	for _, m := range p.File.Messages {
 		fn(m.Range)
-	}
-	for _, d := range p.File.Policies {
-		fn(d.Range)
 	}
 }
 
@@ -66,6 +63,16 @@ func (p *Program) bodies() []*check.Program {
 		}
 	}
 	return bodies
+}
+
+// bodyNamed returns the body of the named component, or the program's if there is no such component.
+func (p *Program) bodyNamed(component string) *check.Program {
+	for _, c := range p.Checked.Components {
+		if component != "" && !c.Packaged && c.Decl.Name.Value == component {
+			return c.Body
+		}
+	}
+	return p.Checked
 }
 
 // walk calls fn for every expression of the program and its components, including nested ones.

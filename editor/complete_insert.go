@@ -45,11 +45,7 @@ func unclosed(text []byte, c parser.Context) bool {
 	if e.inText || len(e.open) > 0 {
 		return false
 	}
-	indent := start
-	for indent < begin && text[indent] == ' ' {
-		indent++
-	}
-	least := indent - start // indentation of lines that continue the value
+	least := len(indentOf(text, start)) // indentation of lines that continue the value
 	if parser.BeginsValue(text, start) {
 		least++
 	}

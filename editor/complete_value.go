@@ -154,11 +154,7 @@ func (q *completer) invoked() *schema.Function {
 func (q *completer) scope() []*check.Node {
 	body := q.p.Checked
 	if path := q.cursor.Path; len(path) >= 2 && path[0] == "components" {
-		for _, c := range q.p.Checked.Components {
-			if !c.Packaged && c.Decl.Name.Value == path[1] {
-				body = c.Body
-			}
-		}
+		body = q.p.bodyNamed(path[1])
 	}
 	if body != q.p.Checked || q.text == nil {
 		return body.Nodes

@@ -8,7 +8,6 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/jsontext"
-	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -47,15 +46,7 @@ func (w *printer) expr(e ast.Expr) string {
 	case *ast.String:
 		return `"` + quotedText(e.Value) + `"`
 	case *ast.Template:
-		var b strings.Builder
-		for _, part := range e.Parts {
-			if s, ok := part.(*ast.String); ok {
-				b.WriteString(quotedText(s.Value))
-				continue
-			}
-			b.WriteString("${" + w.expr(part) + "}")
-		}
-		return `"` + b.String() + `"`
+		return `"` + w.template(e, quotedText) + `"`
 	case *ast.Access:
 		return w.access(e)
 	case *ast.LocalRef:
@@ -97,6 +88,19 @@ func (w *printer) expr(e ast.Expr) string {
 	w.fail = true
 	return ""
 }
+
+// template formats a template without quotes. escape is applied to its literal parts.
+func (w *printer) template(e *ast.Template, escape func(string) string) string {
+	return joined(e.Parts, "", func(part ast.Expr) string {
+		if s, ok := part.(*ast.String); ok {
+			return escape(s.Value)
+		}
+		return "${" + w.expr(part) + "}"
+	})
+}
+
+// escapedDollars escapes a text for a string outside of an expression.
+func escapedDollars(text string) string { return strings.ReplaceAll(text, "${", "$${") }
 
 // joined applies fn to each item and joins the results.
 func joined[T any](items []T, sep string, fn func(T) string) string {
@@ -205,17 +209,9 @@ func (w *printer) flow(e ast.Expr) string {
 	case *ast.Null, *ast.Bool, *ast.Number:
 		return w.expr(e)
 	case *ast.String:
-		return flowText(strings.ReplaceAll(e.Value, "${", "$${"))
+		return flowText(escapedDollars(e.Value))
 	case *ast.Template:
-		var b strings.Builder
-		for _, part := range e.Parts {
-			if s, ok := part.(*ast.String); ok {
-				b.WriteString(strings.ReplaceAll(s.Value, "${", "$${"))
-				continue
-			}
-			b.WriteString("${" + w.expr(part) + "}")
-		}
-		return jsonText(b.String())
+		return jsonText(w.template(e, escapedDollars))
 	case *ast.List:
 		return "[" + joined(e.Items, ", ", w.flow) + "]"
 	case *ast.Map:
@@ -230,11 +226,9 @@ func (w *printer) flow(e ast.Expr) string {
 	return jsonText("${" + w.expr(e) + "}")
 }
 
-var plainWord = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-
 // flowText formats a text for YAML flow style, in quotes if necessary.
 func flowText(text string) string {
-	if plainWord().MatchString(text) && !dataIsNot(text, text) {
+	if plainName().MatchString(text) && !dataIsNot(text, text) {
 		return text
 	}
 	return jsonText(text)

@@ -125,8 +125,8 @@ func explainNode(n *check.Node) string {
 	switch n.Kind {
 	case check.ConfigNode:
 		text := ""
-		if n.Config.Decl != nil && n.Config.Decl.Description != nil {
-			text = n.Config.Decl.Description.Value
+		if n.Config.Decl != nil {
+			text = n.Config.Decl.Description.Text()
 		}
 		return page("config "+n.Name+": "+schema.TypeName(n.Type), "", text)
 	case check.VariableNode:

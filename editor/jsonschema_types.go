@@ -49,11 +49,7 @@ func orExpression(optional bool, branches ...any) jsonNode {
 // value returns the schema of the values of a type.
 func (j *jsonTypes) value(t schema.Type) jsonNode {
 	_, optional := t.(*schema.Optional)
-	t = schema.Required(t)
-	if p, ok := t.(schema.Primitive); ok {
-		return j.primitive(p, optional)
-	}
-	t = j.program.Known(j.ctx, t)
+	t = j.program.Known(j.ctx, schema.Required(t))
 	if p, ok := t.(schema.Primitive); ok {
 		return j.primitive(p, optional)
 	}

@@ -3,6 +3,7 @@ package editor
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
@@ -99,10 +100,8 @@ func (l *linker) add(rng diag.Range, dir, name string) {
 		target = filepath.Join(dir, target)
 	}
 	where.At = unquoted(where.At)
-	for _, other := range l.links {
-		if other.At == where.At {
-			return // a YAML alias repeats a range
-		}
+	if slices.ContainsFunc(l.links, func(other Link) bool { return other.At == where.At }) {
+		return // a YAML alias repeats a range
 	}
 	l.links = append(l.links, Link{At: where.At, Target: target, written: name, dir: dir})
 }

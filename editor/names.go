@@ -32,7 +32,7 @@ type name struct {
 
 // declared reports whether the program's text declares the name. Configuration may exist in a stack's settings only.
 func (n name) declared() bool {
-	return n.node == nil || n.node.Config == nil || n.node.Config.Decl != nil
+	return n.node == nil || declared(n.node)
 }
 
 // at returns the range of the name in its declaration.
@@ -130,24 +130,15 @@ type use struct {
 
 // places returns the occurrences of a name in the program and its stacks' settings, without its declaration.
 func (p *Program) places(n *name) (found []use) {
-	instances := func(c *check.Component, fn func(*check.Node)) {
-		for _, body := range p.bodies() {
-			for _, other := range body.Nodes {
-				if other.Resource != nil && other.Resource.Component == c {
-					fn(other)
-				}
-			}
-		}
-	}
 	switch {
 	case n.component != nil:
-		instances(n.component, func(r *check.Node) {
+		for _, r := range p.instances(n.component) {
 			if rng, ok := r.Resource.Decl.Type.Range.Word(n.component.Decl.Name.Value); ok {
 				found = append(found, use{at: rng})
 			} else if rng := afterColons(unquoted(r.Resource.Decl.Type.Range)); rng.Text() == n.component.Decl.Name.Value {
 				found = append(found, use{at: rng})
 			}
-		})
+		}
 	case n.output != nil:
 		p.walk(func(e ast.Expr) {
 			a, ok := e.(*ast.Access)
@@ -166,16 +157,28 @@ func (p *Program) places(n *name) (found []use) {
 			found = append(found, use{at: a.Root.Range, access: true})
 		}
 		if n.owner != nil && n.node.Config != nil {
-			instances(n.owner, func(r *check.Node) {
+			for _, r := range p.instances(n.owner) {
 				for _, property := range r.Resource.Decl.Properties {
 					if property.Name.Value == n.node.Name {
 						found = append(found, use{at: property.Name.Range})
 					}
 				}
-			})
+			}
 		} else if n.node.Config != nil {
 			for _, rng := range p.settingsOf(n.node) {
 				found = append(found, use{at: rng})
+			}
+		}
+	}
+	return found
+}
+
+// instances returns the resources of a component's type.
+func (p *Program) instances(c *check.Component) (found []*check.Node) {
+	for _, body := range p.bodies() {
+		for _, n := range body.Nodes {
+			if n.Resource != nil && n.Resource.Component == c {
+				found = append(found, n)
 			}
 		}
 	}

@@ -119,12 +119,8 @@ func (p *Program) renamed(n *name) (found []before) {
 		!strings.HasSuffix(n.component.Token, ":"+n.component.Decl.Name.Value):
 		return nil // the component's type does not depend on its name
 	}
-	for _, body := range p.bodies() {
-		for _, r := range body.Nodes {
-			if r.Resource != nil && r.Resource.Component == n.component {
-				found = append(found, before{r, "type", n.component.Token})
-			}
-		}
+	for _, r := range p.instances(n.component) {
+		found = append(found, before{r, "type", n.component.Token})
 	}
 	return found
 }
@@ -213,10 +209,6 @@ func (l Location) insert(offset int, text string) (path string, edit diag.Edit, 
 
 // indentOf returns the leading blanks of the line at an offset.
 func indentOf(text []byte, offset int) string {
-	start := bytes.LastIndexByte(text[:offset], '\n') + 1
-	end := start
-	for end < len(text) && text[end] == ' ' {
-		end++
-	}
-	return string(text[start:end])
+	line := text[sourceText(text).lineStart(offset):]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " "))])
 }

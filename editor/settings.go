@@ -57,7 +57,7 @@ func configItems(nodes []*check.Node, prefix string) (items []Item) {
 	for _, n := range nodes {
 		key := strings.TrimPrefix(n.Config.Key, prefix)
 		items = append(items, Item{Label: key, Kind: PropertyItem, Insert: key + ": ", Detail: configDetail(n),
-			Docs: configDocs(n), First: n.Config.Decl.Default == nil && n.Config.Decl.Optional == nil})
+			Docs: n.Config.Decl.Description.Text(), First: n.Config.Decl.Default == nil && n.Config.Decl.Optional == nil})
 	}
 	return items
 }
@@ -80,13 +80,6 @@ func configDetail(n *check.Node) string {
 	return detail
 }
 
-func configDocs(n *check.Node) string {
-	if n.Config.Decl.Description != nil {
-		return n.Config.Decl.Description.Value
-	}
-	return ""
-}
-
 // hoverSettings describes the key at an offset of a stack's settings file, or returns nil.
 func (s *Snapshot) hoverSettings(ctx context.Context, settings *Program, path string, offset int) *Hover {
 	document := s.Text(path)
@@ -100,7 +93,7 @@ func (s *Snapshot) hoverSettings(ctx context.Context, settings *Program, path st
 	if n == nil {
 		return nil
 	}
-	return &Hover{Text: page("config "+n.Name+": "+configDetail(n), "", configDocs(n)), At: key}
+	return &Hover{Text: page("config "+n.Name+": "+configDetail(n), "", n.Config.Decl.Description.Text()), At: key}
 }
 
 // setting returns the program, its declaration of the configuration key at an offset of a stack's settings file, and

@@ -186,15 +186,7 @@ const maxShown = 300
 // explainState describes the resource or output at a spot by the selected stack's state, as Markdown; "" if nothing is
 // known.
 func (p *Program) explainState(ctx context.Context, s spot) string {
-	if p.Project.State == nil {
-		return ""
-	}
-	n := s.node
-	if s.access != nil {
-		if ref := p.Checked.Ref(s.access); ref.Kind == check.RefNode {
-			n = ref.Node
-		}
-	}
+	n := p.nodeOf(s)
 	if n == nil || n.Resource == nil {
 		return ""
 	}

@@ -243,7 +243,7 @@ func (c *colors) call(call *ast.Call) {
 // grammar returns the schema of the language's keys without the parts that depend on a program. It includes the
 // definitions of environments.
 var grammar = sync.OnceValue(func() jsonNode {
-	node := newSchemaWriter(context.Background(), nil).language()
+	node := newSchemaWriter(context.Background(), &check.Program{}).language()
 	definitions := node["definitions"].(jsonNode)
 	if err := json.Unmarshal(environmentText, &definitions); err != nil {
 		panic("editor: environment.json: " + err.Error())
@@ -256,11 +256,6 @@ var grammar = sync.OnceValue(func() jsonNode {
 //go:embed environment.json
 var environmentText []byte
 
-// listed reports whether names contains key, ignoring case.
-func listed(names []string, key string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, key) })
-}
-
 // keys adds the keys of the language, and the properties that dynamic types declare.
 func (c *colors) keys(spans []parser.Span) {
 	c.known(spans, []jsonNode{grammar()})
@@ -270,7 +265,7 @@ func (c *colors) keys(spans []parser.Span) {
 		}
 		for _, entry := range section.Children {
 			for _, part := range entry.Children {
-				if listed([]string{"inputs", "outputs"}, part.Name) {
+				if strings.EqualFold(part.Name, "inputs") || strings.EqualFold(part.Name, "outputs") {
 					for _, property := range part.Children {
 						c.add(PropertyToken, true, property.Key)
 					}

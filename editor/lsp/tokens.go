@@ -12,7 +12,7 @@ import (
 )
 
 // tokenTypes holds the protocol's token type for each kind.
-var tokenTypes = map[editor.TokenKind]string{
+var tokenTypes = []string{
 	editor.KeywordToken: "keyword", editor.ConfigToken: "parameter",
 	editor.VariableToken: "variable", editor.ResourceToken: "class",
 	editor.OutputToken: "enumMember", editor.HookToken: "event",
@@ -22,11 +22,7 @@ var tokenTypes = map[editor.TokenKind]string{
 
 // legend returns the token types in the order of kinds, and the only modifier.
 func legend() object {
-	types := make([]string, len(tokenTypes))
-	for kind, name := range tokenTypes {
-		types[kind] = name
-	}
-	return object{"tokenTypes": types, "tokenModifiers": []string{"declaration"}}
+	return object{"tokenTypes": tokenTypes, "tokenModifiers": []string{"declaration"}}
 }
 
 // allTokens returns the tokens of a file.
