@@ -111,8 +111,7 @@ func (c *body) bodyOf(component *Component, file *ast.File) *body {
 	opts := c.opts
 	opts.Config, opts.ConfigKnown = nil, false
 	b := c.body(&ast.File{Source: file.Source, Origins: file.Origins, Lost: file.Lost, Faults: file.Faults,
-		Nameless: file.Nameless, RequiredVersion: decl.RequiredVersion, Unit: decl.Unit, Config: decl.Inputs,
-		Variables: decl.Variables, Resources: decl.Resources, Outputs: decl.Outputs}, opts)
+		Nameless: file.Nameless, RequiredVersion: decl.RequiredVersion, Unit: decl.Unit, Body: decl.Body}, opts)
 	b.component, b.program.component = component, true
 	return b
 }
@@ -139,8 +138,8 @@ func (c *Component) show() {
 }
 
 func (s *seenComponent) inputProperties() []*schema.Property {
-	list := make([]*schema.Property, 0, len(s.decl.Inputs))
-	for _, decl := range s.decl.Inputs {
+	list := make([]*schema.Property, 0, len(s.decl.Config))
+	for _, decl := range s.decl.Config {
 		p := &schema.Property{Name: decl.Name.Value, Type: configType(decl.Type),
 			Required: decl.Default == nil && (decl.Optional == nil || !decl.Optional.Value), // L3.51
 			Secret:   decl.Secret != nil && decl.Secret.Value}
@@ -183,8 +182,8 @@ func (b *body) carryOver() {
 			return
 		}
 	}
-	c.seen.inputs = make(map[string]schema.Type, len(c.Decl.Inputs))
-	for _, decl := range c.Decl.Inputs {
+	c.seen.inputs = make(map[string]schema.Type, len(c.Decl.Config))
+	for _, decl := range c.Decl.Config {
 		if n := b.declared[decl.Name.Value]; n != nil && n.Config != nil {
 			c.seen.inputs[decl.Name.Value] = n.Type
 		}

@@ -225,7 +225,7 @@ func TestEveryKindHasAType(t *testing.T) {
 		case *ast.LocalRef:
 			e.Local = &ast.Local{}
 		}
-		file := &ast.File{Variables: []*ast.Variable{{Name: ast.Literal{Value: "v"}, Value: e}}}
+		file := &ast.File{Body: ast.Body{Variables: []*ast.Variable{{Name: ast.Literal{Value: "v"}, Value: e}}}}
 		require.NotPanics(t, func() { check.Check(t.Context(), file, check.Options{Project: "p"}) }, "%T", e)
 	}
 }

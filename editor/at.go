@@ -78,46 +78,12 @@ func (p *Program) bodyNamed(component string) *check.Program {
 // walk calls fn for every expression of the program and its components, including nested ones.
 func (p *Program) walk(fn func(ast.Expr)) {
 	for _, body := range p.bodies() {
-		exprs(body.File, func(top ast.Expr) {
+		body.File.Exprs(func(top ast.Expr) {
 			ast.Walk(top, func(e ast.Expr) bool {
 				fn(e)
 				return true
 			})
 		})
-	}
-}
-
-// exprs calls fn for every outermost expression of a body.
-func exprs(body *ast.File, fn func(ast.Expr)) {
-	call := func(e ast.Expr) {
-		if e != nil {
-			fn(e)
-		}
-	}
-	call(body.RequiredVersion)
-	for _, c := range body.Config {
-		call(c.Default)
-	}
-	for _, v := range body.Variables {
-		call(v.Value)
-	}
-	for _, r := range body.Resources {
-		r.Exprs(fn)
-	}
-	for _, o := range body.Outputs {
-		call(o.Value)
-	}
-	for _, h := range body.Hooks {
-		call(h.Command)
-	}
-	for _, t := range body.Transforms {
-		t.Exprs(fn)
-	}
-	for _, m := range body.Messages {
-		m.Exprs(fn)
-	}
-	for _, p := range body.Policies {
-		p.Exprs(fn)
 	}
 }
 
@@ -146,7 +112,7 @@ func (p *Program) at(path string, offset int) spot {
 			}
 		}
 		var found spot
-		exprs(body.File, func(e ast.Expr) {
+		body.File.Exprs(func(e ast.Expr) {
 			if !here(e.Range()) {
 				return
 			}

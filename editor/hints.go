@@ -44,7 +44,7 @@ func Hints(ctx context.Context, s *Snapshot, path string, start, end int) ([]Hin
 		}
 	}
 	for _, body := range p.bodies() {
-		exprs(body.File, func(e ast.Expr) {
+		body.File.Exprs(func(e ast.Expr) {
 			lone(e, func(e ast.Expr, rng diag.Range) {
 				t := p.Checked.TypeOf(e)
 				if t == nil || schema.TypeName(schema.Required(t)) == schema.TypeName(schema.Any) {

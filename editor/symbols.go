@@ -71,10 +71,10 @@ func FindSymbols(ctx context.Context, s *Snapshot, query string) ([]Symbol, erro
 }
 
 func (p *Program) symbols() []Symbol {
-	all := p.body(ofProgram(p.File))
+	all := p.body(&p.File.Body)
 	for _, c := range p.File.Components {
 		symbol := p.symbol(ComponentSymbol, c.Name, c.Range, "component")
-		symbol.Children = p.body(ofComponent(c))
+		symbol.Children = p.body(&c.Body)
 		all = append(all, symbol)
 	}
 	for _, h := range p.File.Hooks {
@@ -89,22 +89,22 @@ func (p *Program) symbol(kind SymbolKind, name ast.Literal, rng diag.Range, deta
 		Named: p.File.Origins.Place(name.Range)}
 }
 
-func (p *Program) body(d declarations) []Symbol {
+func (p *Program) body(b *ast.Body) []Symbol {
 	var all []Symbol
-	for _, c := range d.config {
+	for _, c := range b.Config {
 		detail := "config"
 		if c.Type != nil {
 			detail = c.Type.String()
 		}
 		all = append(all, p.symbol(ConfigSymbol, c.Name, c.Range, detail))
 	}
-	for _, v := range d.variables {
+	for _, v := range b.Variables {
 		all = append(all, p.symbol(VariableSymbol, v.Name, v.Range, "variable"))
 	}
-	for _, r := range d.resources {
+	for _, r := range b.Resources {
 		all = append(all, p.symbol(ResourceSymbol, r.Name, r.Range, schema.CollapseToken(strings.TrimSpace(r.Type.Text()))))
 	}
-	for _, o := range d.outputs {
+	for _, o := range b.Outputs {
 		all = append(all, p.symbol(OutputSymbol, o.Name, o.Range, "output"))
 	}
 	return all

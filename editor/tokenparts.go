@@ -78,17 +78,21 @@ func TokenParts(ctx context.Context, s *Snapshot, path string) ([]TokenPart, err
 		return []TokenPart{{PartTokens: &PartTokens{Source: document.Source(), Tokens: tokens}}}, nil
 	}
 	others := otherTokens(p)
-	declared := declarationsByText(p.File)
+	declared := bodiesByText(p.File)
 	last := s.session.colored.last(path)
 	kept := make(map[*diag.Source]*PartTokens, len(parts))
 	all := make([]TokenPart, 0, len(parts))
 	for i, part := range parts {
-		sight := declared[part.Source].sight(p.Checked)
+		body := declared[part.Source]
+		sight := sightOf(p.Checked, body)
 		colored := last[part.Source]
 		if colored == nil || colored.sight != sight || len(others[part.Source]) > 0 {
 			c := colors{p: p, end: math.MaxInt}
 			c.keys(document.SpansIn(i))
-			c.own(declared[part.Source])
+			if body != nil {
+				c.body(body)
+				body.Exprs(c.expression)
+			}
 			colored = &PartTokens{Source: part.Source, Tokens: inOrder(append(c.tokens, others[part.Source]...)), sight: sight}
 		}
 		kept[part.Source] = colored
@@ -98,63 +102,49 @@ func TokenParts(ctx context.Context, s *Snapshot, path string) ([]TokenPart, err
 	return all, nil
 }
 
-// declarations holds the declarations of a program or component, or those in one part of a text.
-type declarations struct {
-	config    []*ast.Config
-	variables []*ast.Variable
-	resources []*ast.Resource
-	outputs   []*ast.Output
-}
-
-func ofProgram(f *ast.File) declarations {
-	return declarations{f.Config, f.Variables, f.Resources, f.Outputs}
-}
-
-func ofComponent(c *ast.Component) declarations {
-	return declarations{c.Inputs, c.Variables, c.Resources, c.Outputs}
-}
-
-func declarationsByText(file *ast.File) map[*diag.Source]*declarations {
-	byText := make(map[*diag.Source]*declarations, len(file.Resources))
-	scopeOf := func(name ast.Literal) *declarations {
+// bodiesByText returns the declarations of a program by the part of the text that contains them.
+func bodiesByText(file *ast.File) map[*diag.Source]*ast.Body {
+	byText := make(map[*diag.Source]*ast.Body, len(file.Resources))
+	bodyOf := func(name ast.Literal) *ast.Body {
 		found := byText[name.Range.Source]
 		if found == nil {
-			found = new(declarations)
+			found = new(ast.Body)
 			byText[name.Range.Source] = found
 		}
 		return found
 	}
 	for _, v := range file.Config {
-		d := scopeOf(v.Name)
-		d.config = append(d.config, v)
+		b := bodyOf(v.Name)
+		b.Config = append(b.Config, v)
 	}
 	for _, v := range file.Variables {
-		d := scopeOf(v.Name)
-		d.variables = append(d.variables, v)
+		b := bodyOf(v.Name)
+		b.Variables = append(b.Variables, v)
 	}
 	for _, r := range file.Resources {
-		d := scopeOf(r.Name)
-		d.resources = append(d.resources, r)
+		b := bodyOf(r.Name)
+		b.Resources = append(b.Resources, r)
 	}
 	for _, o := range file.Outputs {
-		d := scopeOf(o.Name)
-		d.outputs = append(d.outputs, o)
+		b := bodyOf(o.Name)
+		b.Outputs = append(b.Outputs, o)
 	}
 	return byText
 }
 
-// sight returns a hash of the kinds of all referenced names. Token kinds depend on nothing else outside of a part.
-func (d *declarations) sight(p *check.Program) uint64 {
+// sightOf returns a hash of the kinds of all names that the declarations of a part refer to; b may be nil. Token kinds
+// depend on nothing else outside of a part.
+func sightOf(p *check.Program, b *ast.Body) uint64 {
 	const prime = 1099511628211
 	sight := uint64(14695981039346656037)
-	if d == nil {
+	if b == nil {
 		return sight
 	}
-	unit := func(u *ast.Unit) {
-		if u == nil {
-			return
+	for unit := range b.Units() {
+		if unit == nil {
+			continue
 		}
-		for _, a := range u.Accesses {
+		for _, a := range unit.Accesses {
 			ref := p.Ref(a)
 			kind := uint64(ref.Kind) << 8
 			if ref.Node != nil {
@@ -163,28 +153,7 @@ func (d *declarations) sight(p *check.Program) uint64 {
 			sight = (sight ^ kind) * prime
 		}
 	}
-	for _, v := range d.config {
-		unit(v.Unit)
-	}
-	for _, v := range d.variables {
-		unit(v.Unit)
-	}
-	for _, r := range d.resources {
-		unit(r.Unit)
-	}
-	for _, o := range d.outputs {
-		unit(o.Unit)
-	}
 	return sight
-}
-
-// own adds the tokens of the declarations in a part.
-func (c *colors) own(d *declarations) {
-	if d == nil {
-		return
-	}
-	c.body(*d)
-	exprs(&ast.File{Config: d.config, Variables: d.variables, Resources: d.resources, Outputs: d.outputs}, c.expression)
 }
 
 // otherTokens returns, by text, the tokens of all declarations other than a program's own configuration, variables,
@@ -193,10 +162,10 @@ func otherTokens(p *Program) map[*diag.Source][]colored {
 	c := colors{p: p, end: math.MaxInt}
 	c.others()
 	rest := *p.File
-	rest.Config, rest.Variables, rest.Resources, rest.Outputs = nil, nil, nil, nil
-	exprs(&rest, c.expression)
+	rest.Body = ast.Body{}
+	rest.Exprs(c.expression)
 	for _, body := range p.bodies()[1:] {
-		exprs(body.File, c.expression)
+		body.File.Exprs(c.expression)
 	}
 	byText := map[*diag.Source][]colored{}
 	for _, token := range c.tokens {

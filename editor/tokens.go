@@ -49,10 +49,10 @@ type colored struct {
 func wholeTokens(p *Program, document *parser.Document, start, end int) []Token {
 	c := colors{p: p, src: document.Source(), start: start, end: end}
 	c.keys(document.Spans())
-	c.body(ofProgram(p.File))
+	c.body(&p.File.Body)
 	c.others()
 	for _, body := range p.bodies() {
-		exprs(body.File, c.expression)
+		body.File.Exprs(c.expression)
 	}
 	return inOrder(c.tokens)
 }
@@ -99,7 +99,7 @@ func (c *colors) add(kind TokenKind, declared bool, r diag.Range) {
 func (c *colors) others() {
 	for _, component := range c.p.File.Components {
 		c.add(TypeToken, true, component.Name.Range)
-		c.body(ofComponent(component))
+		c.body(&component.Body)
 	}
 	for _, h := range c.p.File.Hooks {
 		c.add(HookToken, true, h.Name.Range)
@@ -109,17 +109,17 @@ func (c *colors) others() {
 	}
 }
 
-func (c *colors) body(d declarations) {
-	for _, v := range d.config {
+func (c *colors) body(b *ast.Body) {
+	for _, v := range b.Config {
 		c.add(ConfigToken, true, v.Name.Range)
 		if v.Type != nil {
 			c.add(TypeToken, false, v.Type.Range)
 		}
 	}
-	for _, v := range d.variables {
+	for _, v := range b.Variables {
 		c.add(VariableToken, true, v.Name.Range)
 	}
-	for _, r := range d.resources {
+	for _, r := range b.Resources {
 		c.add(ResourceToken, true, r.Name.Range)
 		if r.Type != nil {
 			c.add(TypeToken, false, r.Type.Range)
@@ -132,7 +132,7 @@ func (c *colors) body(d declarations) {
 			c.add(PropertyToken, false, property.Name.Range)
 		}
 	}
-	for _, o := range d.outputs {
+	for _, o := range b.Outputs {
 		c.add(OutputToken, true, o.Name.Range)
 	}
 }

@@ -160,29 +160,26 @@ func usesOf(file *ast.File) []packageUse {
 			return true
 		})
 	}
-	body := func(variables []*ast.Variable, resources []*ast.Resource, outputs []*ast.Output) {
-		for _, r := range resources {
+	body := func(b *ast.Body) {
+		for _, c := range b.Config {
+			calls(c.Default)
+		}
+		for _, r := range b.Resources {
 			if r.Type != nil {
 				add(r.Type.Value, r.Options.Version.Text(), r.Options.PluginDownloadURL.Text())
 			}
 			r.Exprs(calls)
 		}
-		for _, v := range variables {
+		for _, v := range b.Variables {
 			calls(v.Value)
 		}
-		for _, o := range outputs {
+		for _, o := range b.Outputs {
 			calls(o.Value)
 		}
 	}
-	for _, c := range file.Config {
-		calls(c.Default)
-	}
-	body(file.Variables, file.Resources, file.Outputs)
+	body(&file.Body)
 	for _, c := range file.Components {
-		for _, cfg := range c.Inputs {
-			calls(cfg.Default)
-		}
-		body(c.Variables, c.Resources, c.Outputs)
+		body(&c.Body)
 	}
 	return uses
 }

@@ -92,7 +92,7 @@ func propertyOf(p *schema.Property, fallback any) map[string]any {
 
 func describeComponent(c *check.Component) (componentText, error) {
 	defaults := map[string]ast.Expr{}
-	for _, cfg := range c.Decl.Inputs {
+	for _, cfg := range c.Decl.Config {
 		defaults[cfg.Name.Value] = cfg.Default
 	}
 	text := describe(c.Decl.Description.Text(), c.Schema.Inputs, func(p *schema.Property) any {

@@ -80,33 +80,12 @@ func inside(t *testing.T, text []byte, r diag.Range) {
 
 // eachExpr calls fn for every expression at the top of something in a file.
 func eachExpr(file *ast.File, fn func(ast.Expr)) {
-	call := func(e ast.Expr) {
-		if e != nil {
-			fn(e)
-		}
-	}
-	body := func(config []*ast.Config, variables []*ast.Variable, resources []*ast.Resource, outputs []*ast.Output) {
-		for _, c := range config {
-			call(c.Default)
-		}
-		for _, v := range variables {
-			call(v.Value)
-		}
-		for _, r := range resources {
-			r.Exprs(fn)
-		}
-		for _, o := range outputs {
-			call(o.Value)
-		}
-	}
-	call(file.RequiredVersion)
-	body(file.Config, file.Variables, file.Resources, file.Outputs)
+	file.Exprs(fn)
 	for _, c := range file.Components {
-		call(c.RequiredVersion)
-		body(c.Inputs, c.Variables, c.Resources, c.Outputs)
-	}
-	for _, h := range file.Hooks {
-		call(h.Command)
+		if c.RequiredVersion != nil {
+			fn(c.RequiredVersion)
+		}
+		c.Exprs(fn)
 	}
 }
 

@@ -322,7 +322,7 @@ func (b *bodyReader) componentItem(e entry, name ast.Literal) item {
 			component.RequiredVersion = b.pulumiBlock(*pulumi, nil)
 		}
 		component.Unit = ast.NewUnit(component.RequiredVersion)
-		component.Inputs = read[*ast.Config](b, sections["config"], (*bodyReader).inputItem)
+		component.Config = read[*ast.Config](b, sections["config"], (*bodyReader).inputItem)
 		component.Variables = read[*ast.Variable](b, sections["variables"], (*bodyReader).variableItem)
 		component.Resources = b.resourceSection(sections["resources"])
 		component.Outputs = read[*ast.Output](b, sections["outputs"], (*bodyReader).outputItem)

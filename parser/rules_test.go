@@ -245,7 +245,7 @@ func TestTwoReadings(t *testing.T) {
 			file, diags := Parse(diag.NewSource("Main.yaml", []byte(program)), Options{Declared: []string{"opt"}})
 			require.False(t, diags.HasErrors(), "%v", diags)
 			var dump strings.Builder
-			require.NoError(t, asttest.Dump(&dump, &ast.File{Variables: file.Variables[:1]}))
+			require.NoError(t, asttest.Dump(&dump, &ast.File{Body: ast.Body{Variables: file.Variables[:1]}}))
 			got := strings.TrimSpace(strings.Split(dump.String(), "\n")[1])
 			if access, ok := file.Variables[0].Value.(*ast.Access); ok {
 				got = "access " + access.Root.Value

@@ -64,7 +64,7 @@ func Convert(ctx context.Context, file *ast.File, o Options) (Module, diag.Diagn
 		if component.RequiredVersion != nil {
 			c.fail(component.RequiredVersion.Range(), "a component in PCL cannot require a version")
 		}
-		p.config(component.Inputs)
+		p.config(component.Config)
 		p.body(component.Variables, component.Resources, component.Outputs, "../")
 		m.Files[component.Name.Value+"/main.pp"] = p.out.String()
 		if component.Token != nil && component.Token.Value != "components:index:"+component.Name.Value {

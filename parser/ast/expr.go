@@ -249,6 +249,40 @@ func (r *Resource) Exprs(fn func(Expr)) {
 	given(fn, r.ForEach, r.If)
 }
 
+// Exprs calls fn for every top-level expression of the body, section by section.
+func (b *Body) Exprs(fn func(Expr)) {
+	for _, c := range b.Config {
+		given(fn, c.Default)
+	}
+	for _, v := range b.Variables {
+		given(fn, v.Value)
+	}
+	for _, r := range b.Resources {
+		r.Exprs(fn)
+	}
+	for _, o := range b.Outputs {
+		given(fn, o.Value)
+	}
+}
+
+// Exprs calls fn for every top-level expression of the file except those of its components, section by section.
+func (f *File) Exprs(fn func(Expr)) {
+	given(fn, f.RequiredVersion)
+	f.Body.Exprs(fn)
+	for _, h := range f.Hooks {
+		given(fn, h.Command)
+	}
+	for _, t := range f.Transforms {
+		t.Exprs(fn)
+	}
+	for _, m := range f.Messages {
+		m.Exprs(fn)
+	}
+	for _, p := range f.Policies {
+		p.Exprs(fn)
+	}
+}
+
 // given calls fn for every expression that is not nil.
 func given(fn func(Expr), exprs ...Expr) {
 	for _, e := range exprs {

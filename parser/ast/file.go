@@ -2,7 +2,6 @@ package ast
 
 import (
 	"iter"
-
 	"path"
 	"strings"
 
@@ -48,16 +47,21 @@ type File struct {
 	// are not secret (L10.C9). Both are extensions of yamlhost.
 	AllowEnv, PublicEnv []Literal
 
-	Config     []*Config
-	Variables  []*Variable
-	Resources  []*Resource
-	Outputs    []*Output
+	Body
 	Components []*Component
 	Hooks      []*Hook      // extension of yamlhost
 	Dynamic    []*Dynamic   // extension of yamlhost
 	Transforms []*Transform // extension of yamlhost
 	Messages   []*Message   // extension of yamlhost
 	Policies   []*Policy    // extension of yamlhost
+}
+
+// Body holds the sections that a program and a component have in common.
+type Body struct {
+	Config    []*Config // the inputs of a component
+	Variables []*Variable
+	Resources []*Resource
+	Outputs   []*Output
 }
 
 // Declaration is the part that the named entries of all sections have in common: the name, and the range of the whole
@@ -82,14 +86,26 @@ func (f *File) Declarations() iter.Seq2[string, Declaration] {
 	}
 }
 
+// units calls yield for the units of the body's declarations, section by section. It returns false if yield does.
+func (b *Body) units(yield func(string, *Unit) bool) bool {
+	return each(b.Config, "", func(d *Config) *Unit { return d.Unit }, yield) &&
+		each(b.Resources, "", func(d *Resource) *Unit { return d.Unit }, yield) &&
+		each(b.Variables, "", func(d *Variable) *Unit { return d.Unit }, yield) &&
+		each(b.Outputs, "", func(d *Output) *Unit { return d.Unit }, yield)
+}
+
+// Units iterates over the units of the body's declarations, section by section.
+func (b *Body) Units() iter.Seq[*Unit] {
+	return func(yield func(*Unit) bool) {
+		b.units(func(_ string, u *Unit) bool { return yield(u) })
+	}
+}
+
 // Units iterates over the units of the file's declarations, section by section.
 func (f *File) Units() iter.Seq[*Unit] {
 	return func(yield func(*Unit) bool) {
 		unit := func(_ string, u *Unit) bool { return yield(u) }
-		_ = each(f.Config, "", func(d *Config) *Unit { return d.Unit }, unit) &&
-			each(f.Resources, "", func(d *Resource) *Unit { return d.Unit }, unit) &&
-			each(f.Variables, "", func(d *Variable) *Unit { return d.Unit }, unit) &&
-			each(f.Outputs, "", func(d *Output) *Unit { return d.Unit }, unit) &&
+		_ = f.units(unit) &&
 			each(f.Hooks, "", func(d *Hook) *Unit { return d.Unit }, unit) &&
 			each(f.Transforms, "", func(d *Transform) *Unit { return d.Unit }, unit) &&
 			each(f.Messages, "", func(d *Message) *Unit { return d.Unit }, unit) &&
@@ -221,10 +237,7 @@ type Component struct {
 	Token           *Literal // extension of yamlhost: the component's type token; nil for the default one
 	RequiredVersion Expr     // nil when absent
 	Unit            *Unit    // of RequiredVersion
-	Inputs          []*Config
-	Variables       []*Variable
-	Resources       []*Resource
-	Outputs         []*Output
+	Body
 }
 
 // Hook is a command that runs before or after an operation on a resource; an extension of yamlhost.

@@ -26,14 +26,14 @@ func Dump(w io.Writer, f *ast.File) error {
 	for _, name := range f.PublicEnv {
 		d.literal("publicEnv", &name)
 	}
-	d.body(f.Config, "config", f.Variables, f.Resources, f.Outputs)
+	d.body(&f.Body, "config")
 	for _, c := range f.Components {
 		d.line(c.Range, "component %s", d.quoted(c.Name))
 		d.nested(func() {
 			d.literal("description", c.Description)
 			d.literal("token", c.Token)
 			d.expr("requiredVersion", c.RequiredVersion)
-			d.body(c.Inputs, "input", c.Variables, c.Resources, c.Outputs)
+			d.body(&c.Body, "input")
 		})
 	}
 	for _, h := range f.Hooks {
@@ -185,9 +185,8 @@ func (d *dumper) bool(field string, l *ast.BoolLiteral) {
 	}
 }
 
-func (d *dumper) body(config []*ast.Config, word string, variables []*ast.Variable, resources []*ast.Resource,
-	outputs []*ast.Output) {
-	for _, c := range config {
+func (d *dumper) body(b *ast.Body, word string) {
+	for _, c := range b.Config {
 		d.line(c.Range, "%s %s", word, d.quoted(c.Name))
 		d.nested(func() {
 			if c.Type != nil {
@@ -199,14 +198,14 @@ func (d *dumper) body(config []*ast.Config, word string, variables []*ast.Variab
 			d.literal("name", c.Key)
 		})
 	}
-	for _, v := range variables {
+	for _, v := range b.Variables {
 		d.line(v.Range, "variable %s", d.quoted(v.Name))
 		d.nested(func() { d.expr("", v.Value) })
 	}
-	for _, r := range resources {
+	for _, r := range b.Resources {
 		d.resource(r)
 	}
-	for _, o := range outputs {
+	for _, o := range b.Outputs {
 		d.line(o.Range, "output %s", d.quoted(o.Name))
 		d.nested(func() { d.expr("", o.Value) })
 	}

@@ -15,7 +15,7 @@ func TestDumpKnowsAllKinds(t *testing.T) {
 	seen := map[string]bool{}
 	for _, kind := range Kinds() {
 		var b strings.Builder
-		require.NoError(t, Dump(&b, &ast.File{Variables: []*ast.Variable{{Value: kind}}}))
+		require.NoError(t, Dump(&b, &ast.File{Body: ast.Body{Variables: []*ast.Variable{{Value: kind}}}}))
 		lines := strings.Split(b.String(), "\n")
 		require.Greater(t, len(lines), 1)
 		name := strings.Fields(lines[1])[0]
