@@ -149,7 +149,7 @@ func (b *block) lose() {
 		if end := keyEnd(body, l); end > 0 {
 			name = body[l.start : end-1]
 		}
-		b.yaml.repairs.lost = append(b.yaml.repairs.lost, string(bytes.Trim(name, " \t\"'")))
+		b.yaml.repairs.lost = append(b.yaml.repairs.lost, keyText(name))
 	}
 }
 

@@ -375,8 +375,7 @@ func (s *blockSet) holds(text []byte) bool {
 
 // closesLater reports whether quotes or brackets that are open at the end of a stretch may be closed after it.
 func closesLater(text []byte, start, end int) bool {
-	l := &lexer{text: text, fresh: true, keyLine: -1, value: -1, i: start, lineStart: start}
-	l.tooDeep, l.secondDocument = -1, -1
+	l := newLexer(text, start)
 	for l.tooDeep < 0 && l.next() {
 		if l.i >= end && len(l.flow) == 0 {
 			break

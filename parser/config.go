@@ -77,8 +77,7 @@ func keyOf(c *ast.Config) string {
 func (r *configReader) fieldsOfMap(n *node) {
 	c := r.config
 	var typeEntry, items, value, defaultEntry *entry
-	broken := false
-	readers := fieldReaders{
+	sound := r.fields(r.described(n), "a configuration value", configKeys, fieldReaders{
 		"type":    func(e entry) { typeEntry = &e },
 		"items":   func(e entry) { items = &e },
 		"default": func(e entry) { defaultEntry = &e },
@@ -90,11 +89,6 @@ func (r *configReader) fieldsOfMap(n *node) {
 		},
 		"name":        func(e entry) { c.Key = r.literalText(e, "`name`") },
 		"description": func(e entry) { c.Description = r.plainText(e, "`description`") },
-	}
-	r.fieldsOf(r.described(n), configKeys, nil, func(key string, e entry) { readers[key](e) }, func(e entry) bool {
-		broken = true
-		r.unknownKey(diag.Error, e, "a configuration value", configKeys, "")
-		return true
 	})
 	if typeEntry != nil {
 		c.Type = r.configType(*typeEntry, items, 0)
@@ -109,7 +103,7 @@ func (r *configReader) fieldsOfMap(n *node) {
 		}
 	case value != nil:
 		c.Default = r.checkedDefault(r.data(*value))
-	case typeEntry == nil && c.Optional == nil && !broken:
+	case typeEntry == nil && c.Optional == nil && sound:
 		r.needsType()
 	}
 	if c.Secret != nil && c.Secret.Value && c.Default != nil {

@@ -150,7 +150,7 @@ func shapeOf(text []byte, start int) lineShape {
 	s.column = i - start
 	if i < end && text[i] != '#' {
 		if colon := keyEnd(text, textLine{start: i, end: end}); colon > 0 {
-			s.key, s.colon = strings.Trim(string(text[i:colon-1]), " \t\"'"), colon
+			s.key, s.colon = keyText(text[i:colon-1]), colon
 		}
 	}
 	return s

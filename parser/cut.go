@@ -30,7 +30,7 @@ type cutSection struct {
 var cuttable = []string{"config", "configuration", "variables", "resources", "outputs", "components", "hooks",
 	"dynamic"}
 
-// textLine is a line that contains more than white space and a comment.
+// textLine is a line of a text.
 type textLine struct {
 	start, end int // content, without indentation and line break
 	next       int // where the next line begins
@@ -101,18 +101,25 @@ func oddBreaks(text []byte) bool {
 	return slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(text[textStart(text):], mark) })
 }
 
+// lineFrom returns the line that begins at an offset. It may be empty.
+func lineFrom(text []byte, i int) textLine {
+	l := textLine{end: len(text), next: len(text)}
+	if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
+		l.end, l.next = i+n, i+n+1
+		if l.end > i && text[l.end-1] == '\r' {
+			l.end--
+		}
+	}
+	l.start = behindSpaces(text[:l.end], i)
+	l.indent, l.tab = l.start-i, l.start < l.end && text[l.start] == '\t'
+	return l
+}
+
+// contentLines returns the lines of a text that contain more than white space and a comment.
 func contentLines(text []byte) []textLine {
 	lines := make([]textLine, 0, bytes.Count(text, []byte("\n"))+1)
 	for i := textStart(text); i < len(text); {
-		l := textLine{start: i, end: len(text), next: len(text)}
-		if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
-			l.end, l.next = i+n, i+n+1
-			if l.end > i && text[l.end-1] == '\r' {
-				l.end--
-			}
-		}
-		l.start = behindSpaces(text[:l.end], i)
-		l.indent, l.tab = l.start-i, l.start < l.end && text[l.start] == '\t'
+		l := lineFrom(text, i)
 		if rest := bytes.TrimLeft(text[l.start:l.end], " \t"); len(rest) > 0 && rest[0] != '#' {
 			lines = append(lines, l)
 		}
@@ -159,7 +166,16 @@ func keyEnd(text []byte, l textLine) int {
 	return 0
 }
 
+// keyLine reports whether a line begins with a key. A line whose indentation ends with a tab does not.
 func keyLine(text []byte, l textLine) bool { return beginsEntry(text, l) && keyEnd(text, l) > 0 }
+
+// hasKeyLine reports whether one of the lines begins with a key and has the given indentation.
+func hasKeyLine(text []byte, lines []textLine, indent int) bool {
+	return slices.ContainsFunc(lines, func(l textLine) bool { return l.indent == indent && keyLine(text, l) })
+}
+
+// keyText returns the text of a key without the quotes and blanks around it.
+func keyText(key []byte) string { return string(bytes.Trim(key, " \t\"'")) }
 
 // bareKey reports whether a line is a key without a value.
 func bareKey(text []byte, l textLine) bool {
@@ -178,8 +194,7 @@ func sectionName(text []byte, l textLine) string {
 	if end == 0 {
 		return ""
 	}
-	name := string(bytes.Trim(text[l.start:end-1], " \t\"'"))
-	known, _ := canonical(name, cuttable)
+	known, _ := canonical(keyText(text[l.start:end-1]), cuttable)
 	return known
 }
 
@@ -201,27 +216,21 @@ func strays(text []byte, lines []textLine, section int, tops []int, usual int) b
 	}
 	end := keyEnd(text, l)
 	if end == 0 {
-		word := string(bytes.TrimSpace(text[l.start:l.end]))
-		_, known := canonical(word, append(sectionKeys[:len(sectionKeys):len(sectionKeys)], projectKeys...))
+		_, known := canonical(string(bytes.TrimSpace(text[l.start:l.end])), topKeys)
 		return !known && body[0].indent > 0
 	}
-	name := string(bytes.Trim(text[l.start:end-1], " \t\"'"))
-	if _, known := canonical(name, append(sectionKeys[:len(sectionKeys):len(sectionKeys)], projectKeys...)); known {
+	if _, known := canonical(keyText(text[l.start:end-1]), topKeys); known {
 		return false
 	}
 	if !bareKey(text, l) {
-		first := text[end:l.end]
-		switch c := bytes.TrimLeft(first, " \t")[0]; c {
+		switch bytes.TrimLeft(text[end:l.end], " \t")[0] {
 		case '"', '\'', '{', '[', '|', '>', '&', '!': // the value may continue on the following lines
 			return false
 		}
 		return body[0].indent > 0 && keyLine(text, body[0])
 	}
 	indent := entryIndent(text, lines[section+1:i], usual)
-	return body[0].indent > indent && slices.ContainsFunc(body, func(l textLine) bool {
-		return l.indent == indent &&
-			keyLine(text, l)
-	})
+	return body[0].indent > indent && hasKeyLine(text, body, indent)
 }
 
 // usualIndent returns the most frequent indentation step between a line and the next one. If the lines below top-level
@@ -259,15 +268,12 @@ func usualIndent(lines []textLine) (step int, fromTop bool) {
 // most frequent indentation of keys up to that of the first line.
 func entryIndent(text []byte, body []textLine, usual int) int {
 	first := body[0].indent
-	if first >= usual-1 && slices.ContainsFunc(body, func(l textLine) bool {
-		return l.indent == usual && !l.tab &&
-			keyLine(text, l)
-	}) {
+	if first >= usual-1 && hasKeyLine(text, body, usual) {
 		return usual
 	}
 	counts := map[int]int{}
 	for _, l := range body {
-		if l.indent > 0 && l.indent <= first && !l.tab && keyLine(text, l) {
+		if l.indent > 0 && l.indent <= first && keyLine(text, l) {
 			counts[l.indent]++
 		}
 	}
@@ -290,10 +296,7 @@ func movedLeft(text []byte, body []textLine) bool {
 	if len(body) < 2 || body[1].indent <= first || body[1].indent == first+1 && bareKey(text, body[0]) {
 		return false
 	}
-	return slices.ContainsFunc(body[1:], func(l textLine) bool {
-		return l.indent == first+1 && !l.tab &&
-			keyLine(text, l)
-	})
+	return hasKeyLine(text, body[1:], first+1)
 }
 
 // cutEntries divides one section, given by its lines, into its entries.
@@ -304,13 +307,13 @@ func cutEntries(text []byte, lines []textLine, end, usual int) cutSection {
 		return whole
 	}
 	lead := append(slices.Clone(text[lines[0].start:keyEnd(text, lines[0])]), '\n')
-	if body[0].indent == 0 || body[0].tab || !keyLine(text, body[0]) {
+	if body[0].indent == 0 || !keyLine(text, body[0]) {
 		// The section does not start with an entry. If the first line begins with a tab, it is parsed together with the
 		// key.
 		if !body[0].tab {
 			return whole
 		}
-		rest := slices.IndexFunc(body, func(l textLine) bool { return l.indent > 0 && !l.tab && keyLine(text, l) })
+		rest := slices.IndexFunc(body, func(l textLine) bool { return l.indent > 0 && keyLine(text, l) })
 		if rest < 0 {
 			return whole
 		}

@@ -13,10 +13,8 @@ import (
 
 // canonical returns the known key that equals key except for case; false if there is none.
 func canonical(key string, known []string) (string, bool) {
-	for _, name := range known {
-		if name == key {
-			return name, true
-		}
+	if slices.Contains(known, key) {
+		return key, true
 	}
 	for _, name := range known {
 		if len(name) == len(key) && strings.EqualFold(name, key) {
@@ -30,13 +28,16 @@ func canonical(key string, known []string) (string, bool) {
 // allocated on the heap, so maps that every resource may have are read with fieldsOf.
 type fieldReaders map[string]func(e entry)
 
-// fields reads the entries of a map with the reader of each key in keys, and reports all other keys. place describes
-// the map in the report.
-func (r *nodeReader) fields(entries []entry, place string, keys []string, readers fieldReaders) {
+// fields reads the entries of a map with the reader of each key in keys. It reports all other keys, and returns false
+// if there are any. place describes the map in the report.
+func (r *nodeReader) fields(entries []entry, place string, keys []string, readers fieldReaders) bool {
+	known := true
 	r.fieldsOf(entries, keys, nil, func(name string, e entry) { readers[name](e) }, func(e entry) bool {
+		known = false
 		r.unknownKey(diag.Error, e, place, keys, "")
 		return true
 	})
+	return known
 }
 
 // gather is like fields, but returns the entries with a key in keys, by canonical name.

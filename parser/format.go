@@ -94,17 +94,10 @@ type formatter struct {
 func newFormatter(text []byte) *formatter {
 	f := &formatter{text: text}
 	for i := textStart(text); i < len(text); {
-		l := formattedLine{start: i, end: len(text), target: -1}
-		next := len(text)
-		if n := bytes.IndexByte(text[i:], '\n'); n >= 0 {
-			l.end, next, l.broken = i+n, i+n+1, "\n"
-			if l.end > i && text[l.end-1] == '\r' {
-				l.end, l.broken = l.end-1, "\r\n"
-			}
-		}
-		l.indent = behindSpaces(text[:l.end], i) - i
-		f.lines = append(f.lines, l)
-		i = next
+		l := lineFrom(text, i)
+		f.lines = append(f.lines, formattedLine{start: i, end: l.end, broken: string(text[l.end:l.next]), indent: l.indent,
+			target: -1})
+		i = l.next
 	}
 	return f
 }
@@ -208,9 +201,7 @@ func (f *formatter) dash(list, item *node, i int) int {
 		case c == '-' && blankAt(f.text, pos+1):
 			return pos
 		case c == '#' && (pos == 0 || blankAt(f.text, pos-1)):
-			for pos < len(f.text) && f.text[pos] != '\n' {
-				pos++
-			}
+			pos = contentEnd(f.text, pos)
 		case !blank(c) && breakAt(f.text, pos) == 0:
 			return -1
 		}

@@ -79,11 +79,14 @@ type lexer struct {
 	ended     bool  // the first document has ended by "..."
 }
 
+// newLexer returns a lexer whose first token begins at or after start, which is the start of a line.
+func newLexer(text []byte, start int) *lexer {
+	return &lexer{text: text, fresh: true, keyLine: -1, value: -1, i: start, lineStart: start,
+		lexed: lexed{tooDeep: -1, secondDocument: -1}}
+}
+
 func lex(text []byte) *lexed {
-	l := &lexer{text: text, fresh: true, keyLine: -1, value: -1}
-	l.tooDeep, l.secondDocument = -1, -1
-	l.i = textStart(text)
-	l.lineStart = l.i
+	l := newLexer(text, textStart(text))
 	for l.tooDeep < 0 && l.next() {
 	}
 	l.open = l.open || len(l.flow) > 0

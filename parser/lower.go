@@ -310,28 +310,28 @@ func (o *operators) steps(source ast.Expr, traversal hcl.Traversal) ast.Expr {
 		place := ast.Place{At: diag.Range{Source: rng.Source, Start: min(source.Range().Start, rng.Start), End: rng.End}}
 		step, ok := o.step(t)
 		optional := o.optional(t.SourceRange().Start.Byte)
-		switch {
-		case !ok:
-			index, isIndex := t.(hcl.TraverseIndex)
-			if !isIndex || index.Key.Type().FriendlyName() != "number" {
-				return o.bad(t.SourceRange(), "", "the expression in `${…}` is malformed")
-			}
-			number, _ := index.Key.AsBigFloat().Float64()
-			key := &ast.Number{Place: ast.Place{At: rng}, Value: number}
-			source = &ast.Index{Place: place, Collection: source, Key: key, Optional: optional}
-		case step.IsIndex:
-			key := &ast.Number{Place: ast.Place{At: rng}, Value: float64(step.Index), Integer: true}
-			source = &ast.Index{Place: place, Collection: source, Key: key, Optional: optional}
-		case step.Quoted:
-			key := &ast.String{Place: ast.Place{At: rng}, Value: step.Name}
-			source = &ast.Index{Place: place, Collection: source, Key: key, Optional: optional}
-		default:
+		if ok && !step.IsIndex && !step.Quoted {
 			if rng.Start < rng.End && rng.Text()[0] == '.' {
 				rng.Start++
 			}
 			source = &ast.Member{Place: place, Object: source, Name: ast.Literal{Value: step.Name, Range: rng},
 				Optional: optional}
+			continue
 		}
+		index, isIndex := t.(hcl.TraverseIndex)
+		var key ast.Expr
+		switch {
+		case ok && step.IsIndex:
+			key = &ast.Number{Place: ast.Place{At: rng}, Value: float64(step.Index), Integer: true}
+		case ok:
+			key = &ast.String{Place: ast.Place{At: rng}, Value: step.Name}
+		case isIndex && index.Key.Type().FriendlyName() == "number":
+			number, _ := index.Key.AsBigFloat().Float64()
+			key = &ast.Number{Place: ast.Place{At: rng}, Value: number}
+		default:
+			return o.bad(t.SourceRange(), "", "the expression in `${…}` is malformed")
+		}
+		source = &ast.Index{Place: place, Collection: source, Key: key, Optional: optional}
 	}
 	return source
 }

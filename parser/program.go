@@ -14,6 +14,7 @@ var (
 		"enforcement", "include"}
 	projectKeys = []string{"runtime", "main", "author", "website", "license", "template", "backend", "options", "packages",
 		"plugins", "policyPacks", "crds", "stackConfigDir", "requiredPulumiVersion"}
+	topKeys = slices.Concat(sectionKeys, projectKeys)
 )
 
 // body holds the sections of a program or a component by name.
@@ -222,8 +223,7 @@ func (b *bodyReader) unknownSection(file *ast.File, e entry, names []string) {
 		hasKey(body, "properties", "options", "get") {
 		hint = "this looks like a resource: indent it under `resources`"
 	}
-	b.unknownKey(diag.Warning, e, "the program; it is ignored", append(sectionKeys[:len(sectionKeys):len(sectionKeys)],
-		projectKeys...), hint)
+	b.unknownKey(diag.Warning, e, "the program; it is ignored", topKeys, hint)
 }
 
 // hasKey reports whether a map has one of the given keys, in any spelling that canonical accepts.

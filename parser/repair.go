@@ -135,7 +135,7 @@ func linesBelow(text []byte, column, end int) (keys []string, last int) {
 			break
 		}
 		if i := keyEnd(rest, l); i > 0 {
-			keys = append(keys, string(bytes.Trim(rest[l.start:i-1], " \t\"'")))
+			keys = append(keys, keyText(rest[l.start:i-1]))
 		}
 		last = end + l.end
 	}

@@ -196,13 +196,14 @@ func (a *accuser) fieldAt(offset int) (string, bool) {
 	if a.lead == 0 {
 		return "", false
 	}
-	line := contentLines(a.text[offset:])
-	lead := contentLines(a.text[:a.lead])
-	if len(line) == 0 || keyEnd(a.text[offset:], line[0]) == 0 {
+	rest := a.text[offset:]
+	lines := contentLines(rest)
+	if len(lines) == 0 || keyEnd(rest, lines[0]) == 0 {
 		return "", false
 	}
-	key := string(bytes.Trim(a.text[offset:offset+keyEnd(a.text[offset:], line[0])-1], " \t\"'"))
-	return key, isField(sectionName(a.text[:a.lead], lead[0]), key)
+	lead := a.text[:a.lead]
+	key := keyText(rest[:keyEnd(rest, lines[0])-1])
+	return key, isField(sectionName(lead, contentLines(lead)[0]), key)
 }
 
 // accuseEscape reports an invalid escape.
