@@ -27,7 +27,7 @@ func extract(a *actor) []Action {
 	if section == "variables" && len(trail) == 2 || strings.HasPrefix(last.Name, "fn::") {
 		return nil
 	}
-	x := &extraction{actor: a, trail: trail, component: component, body: a.p.bodyNamed(component)}
+	x := &extraction{actor: a, trail: trail, component: component, body: bodyNamed(a.p.Checked, component)}
 	for i := len(trail) - 1; i >= 0 && x.name == ""; i-- {
 		if !trail[i].Key.IsZero() {
 			x.name = trail[i].Name

@@ -66,13 +66,13 @@ func (p *Program) bodies() []*check.Program {
 }
 
 // bodyNamed returns the body of the named component, or the program's if there is no such component.
-func (p *Program) bodyNamed(component string) *check.Program {
-	for _, c := range p.Checked.Components {
+func bodyNamed(p *check.Program, component string) *check.Program {
+	for _, c := range p.Components {
 		if component != "" && !c.Packaged && c.Decl.Name.Value == component {
 			return c.Body
 		}
 	}
-	return p.Checked
+	return p
 }
 
 // walk calls fn for every expression of the program and its components, including nested ones.

@@ -154,7 +154,7 @@ func (q *completer) invoked() *schema.Function {
 func (q *completer) scope() []*check.Node {
 	body := q.p.Checked
 	if path := q.cursor.Path; len(path) >= 2 && path[0] == "components" {
-		body = q.p.bodyNamed(path[1])
+		body = bodyNamed(q.p.Checked, path[1])
 	}
 	if body != q.p.Checked || q.text == nil {
 		return body.Nodes

@@ -132,7 +132,7 @@ type use struct {
 func (p *Program) places(n *name) (found []use) {
 	switch {
 	case n.component != nil:
-		for _, r := range p.instances(n.component) {
+		for _, r := range instances(p.bodies(), n.component) {
 			if rng, ok := r.Resource.Decl.Type.Range.Word(n.component.Decl.Name.Value); ok {
 				found = append(found, use{at: rng})
 			} else if rng := afterColons(unquoted(r.Resource.Decl.Type.Range)); rng.Text() == n.component.Decl.Name.Value {
@@ -157,7 +157,7 @@ func (p *Program) places(n *name) (found []use) {
 			found = append(found, use{at: a.Root.Range, access: true})
 		}
 		if n.owner != nil && n.node.Config != nil {
-			for _, r := range p.instances(n.owner) {
+			for _, r := range instances(p.bodies(), n.owner) {
 				for _, property := range r.Resource.Decl.Properties {
 					if property.Name.Value == n.node.Name {
 						found = append(found, use{at: property.Name.Range})
@@ -173,9 +173,9 @@ func (p *Program) places(n *name) (found []use) {
 	return found
 }
 
-// instances returns the resources of a component's type.
-func (p *Program) instances(c *check.Component) (found []*check.Node) {
-	for _, body := range p.bodies() {
+// instances returns the resources in bodies whose type is a component.
+func instances(bodies []*check.Program, c *check.Component) (found []*check.Node) {
+	for _, body := range bodies {
 		for _, n := range body.Nodes {
 			if n.Resource != nil && n.Resource.Component == c {
 				found = append(found, n)

@@ -119,7 +119,7 @@ func (p *Program) renamed(n *name) (found []before) {
 		!strings.HasSuffix(n.component.Token, ":"+n.component.Decl.Name.Value):
 		return nil // the component's type does not depend on its name
 	}
-	for _, r := range p.instances(n.component) {
+	for _, r := range instances(p.bodies(), n.component) {
 		found = append(found, before{r, "type", n.component.Token})
 	}
 	return found
