@@ -220,7 +220,9 @@ func (r *run) body(file *ast.File, opts Options) *body {
 		resourceKeys: make(map[urnKey]*Node),
 		resolver: resolver{choices: make(map[choiceKey]*choice),
 			linker: linker{
-				scope: newScope(r, file, opts), program: program, defaults: make(map[string]*Node)}}}
+				scope: scope{run: r, opts: opts, file: file, nodes: nodes{byKey: make(map[string]*Node)},
+					undeclared: make(map[string]*undeclaredName), slips: make(map[int]bool)},
+				program: program, defaults: make(map[string]*Node)}}}
 }
 
 // checkNodes gives every node its type, in the order of dependencies.

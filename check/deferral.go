@@ -78,8 +78,18 @@ func opens(n *Node) bool {
 // look collects the nodes that n uses. An implicit use, such as that of a default provider, is a use of the whole node.
 func (k *loop) look(n *Node) {
 	written := map[int32]bool{} // positions of names in expressions
-	gather := func(e ast.Expr) []nodeUse {
-		return k.uses(e, func(a *ast.Access) { written[a.Root.Range.Start] = true })
+	gather := func(e ast.Expr) (found []nodeUse) {
+		k.eachUse(e, func(a *ast.Access, outputs []string) {
+			written[a.Root.Range.Start] = true
+			n := k.program.Ref(a).Node
+			if outputs == nil {
+				found = append(found, nodeUse{of: n})
+			}
+			for _, name := range outputs {
+				found = append(found, nodeUse{of: n, output: name})
+			}
+		})
+		return found
 	}
 	waiting, property := k.inputs[n], map[ast.Expr]string{}
 	if waiting != nil {
@@ -99,22 +109,6 @@ func (k *loop) look(n *Node) {
 			k.other[n] = append(k.other[n], nodeUse{of: edge.To})
 		}
 	}
-}
-
-// uses collects the nodes that an expression uses, and calls each for every name of a node.
-func (k *loop) uses(e ast.Expr, each func(*ast.Access)) []nodeUse {
-	var found []nodeUse
-	k.eachUse(e, func(a *ast.Access, outputs []string) {
-		each(a)
-		n := k.program.Ref(a).Node
-		if outputs == nil {
-			found = append(found, nodeUse{of: n})
-		}
-		for _, name := range outputs {
-			found = append(found, nodeUse{of: n, output: name})
-		}
-	})
-	return found
 }
 
 // eachUse calls fn for every name in an expression that stands for a node. outputs are the outputs used, if the node

@@ -67,13 +67,6 @@ type scope struct {
 	folded     []byte        // the text in lower case; nil until asked for
 }
 
-func newScope(r *run, file *ast.File, opts Options) scope {
-	return scope{run: r, opts: opts, file: file,
-		nodes:      nodes{byKey: make(map[string]*Node)},
-		undeclared: make(map[string]*undeclaredName),
-		slips:      make(map[int]bool)}
-}
-
 // startOf returns the start of a range in the whole text, also for a range in a block of it.
 func (c *scope) startOf(rng diag.Range) int { return int(c.file.Origins.Place(rng).Start) }
 

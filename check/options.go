@@ -73,7 +73,7 @@ func (c *declChecker) checkOption(n *Node, spec *ast.OptionSpec, e ast.Expr) {
 		case ast.TextsOption:
 			c.fitTexts(spec.Name, e)
 		case ast.PathsOption:
-			c.fitPaths(spec.Name, e, inputsOf(n))
+			c.fitPaths(spec.Name, e, n.Resource.Inputs())
 		case ast.ResourceOption:
 			c.fitOption(spec.Name, e, schema.AnyResource)
 		case ast.ResourcesOption:
@@ -275,13 +275,6 @@ func (c *findings) warnNoProperty(option, what string, text *ast.String, name st
 		d.Fixes = rename(text.Range(), name, near)
 	}
 	c.report(d)
-}
-
-func inputsOf(n *Node) *schema.Object {
-	if s := n.Resource.Schema; s != nil {
-		return s.Inputs
-	}
-	return nil
 }
 
 func (c *declChecker) fitSecretOutputs(name string, e ast.Expr, n *Node) {

@@ -94,7 +94,11 @@ func (c *body) loadPackages(bodies []*body) {
 		}
 	}
 	for i, body := range bodies {
-		body.findPackages(all[i])
+		for _, u := range all[i] {
+			if validToken(u.token.Value) {
+				body.choose(u) // which adds the packages, in the order of the text
+			}
+		}
 	}
 	var wait sync.WaitGroup
 	for _, key := range c.packages.order {
@@ -160,16 +164,6 @@ func (c *resolver) packageUses() []use {
 		slices.SortStableFunc(uses, byStart)
 	}
 	return uses
-}
-
-// findPackages records the packages of a body, in the order of its text.
-func (c *resolver) findPackages(uses []use) {
-	for _, u := range uses {
-		if !validToken(u.token.Value) {
-			continue
-		}
-		c.choose(u)
-	}
 }
 
 // choose returns the packages in which a token is looked up.

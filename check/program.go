@@ -124,6 +124,14 @@ type Resource struct {
 	DefaultProviders []*Node
 }
 
+// Inputs returns the inputs of the resource; nil if they are not known.
+func (r *Resource) Inputs() *schema.Object {
+	if r.Schema == nil {
+		return nil
+	}
+	return r.Schema.Inputs
+}
+
 // Output is one output of the program.
 type Output struct {
 	Decl  *ast.Output

@@ -273,7 +273,6 @@ func (c *declChecker) seal(n *Node, t schema.Type, g given) *outcome {
 			v.seen[i].of = ref.Node.stamp
 		}
 	}
-	v.looked = nil
 	for call, token := range providerCalls(c.unit) {
 		if validToken(token.Value) {
 			v.looked = append(v.looked, c.choose(useOf(call, token)))

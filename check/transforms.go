@@ -338,11 +338,7 @@ func (m *matched) look(b *linker, n *Node) {
 		return
 	}
 	m.found = true
-	var inputs *schema.Object
-	if n.Resource.Schema != nil {
-		inputs = n.Resource.Schema.Inputs
-	}
-	m.openUnless(inputs, n.Resource.Token)
+	m.openUnless(n.Resource.Inputs(), n.Resource.Token)
 	if s := n.Resource.Schema; s != nil && s.Outputs != nil && !slices.Contains(m.outputs, s.Outputs) {
 		m.outputs = append(m.outputs, s.Outputs)
 	}

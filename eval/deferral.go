@@ -2,13 +2,13 @@ package eval
 
 import (
 	"context"
-	"sync"
-
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
+	"slices"
+	"sync"
 )
 
 // Components that use each other's outputs (L10.C21) are registered first. Their inputs, bodies and outputs are
@@ -70,13 +70,9 @@ func (s *instance) complete(ctx context.Context) (value.Value, *fault) {
 
 // ahead returns the properties that do not depend on the component that they are passed to.
 func ahead(n *check.Node) []ast.Property {
-	var written []ast.Property
-	for _, p := range n.Resource.Decl.Properties {
-		if !n.Deferral.Inputs[p.Name.Value] {
-			written = append(written, p)
-		}
-	}
-	return written
+	return slices.DeleteFunc(slices.Clone(n.Resource.Decl.Properties), func(p ast.Property) bool {
+		return n.Deferral.Inputs[p.Name.Value]
+	})
 }
 
 // pending is a registered component instance whose inputs are supplied later. It is safe for concurrent use.
@@ -129,12 +125,9 @@ func (f *frame) input(ctx context.Context, name string) (value.Value, *fault) {
 
 func (p *pending) input(ctx context.Context, name string) (value.Value, *fault) {
 	return p.inputs[name].get(func() (value.Value, *fault) {
-		var written []ast.Property
-		for _, property := range p.of.resource.Decl.Properties {
-			if property.Name.Value == name {
-				written = append(written, property)
-			}
-		}
+		written := slices.DeleteFunc(slices.Clone(p.of.resource.Decl.Properties), func(property ast.Property) bool {
+			return property.Name.Value != name
+		})
 		inputs, _, f := p.of.properties(ctx, written, &monitor.RegisterRequest{})
 		if f != nil {
 			return value.Null, f

@@ -131,7 +131,8 @@ func (s *instance) stackName(ctx context.Context) (value.Value, *fault) {
 			"use values that do not come from resources to be created",
 			"the name of a stack must be known before anything is created")
 	case !isText:
-		return value.Null, blame(diag.NotAssignable, name.Range(), "", "the name of a stack must be a string, not %s", kindOf(v))
+		return value.Null, blame(diag.NotAssignable, name.Range(), "", "the name of a stack must be a string, not %s",
+			kindOf(v))
 	}
 	return v, nil
 }

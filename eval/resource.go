@@ -119,11 +119,7 @@ func registrationFault(r *check.Resource, err error, inputs value.Value, written
 func (s *instance) properties(ctx context.Context, written []ast.Property,
 	request *monitor.RegisterRequest) (inputs, whole value.Value, _ *fault) {
 	r := s.resource
-	where := places{written, r.Decl.PropertiesExpr}
-	var object *schema.Object
-	if r.Schema != nil {
-		object = r.Schema.Inputs
-	}
+	where, object := places{written, r.Decl.PropertiesExpr}, r.Inputs()
 	var f *fault
 	if e := r.Decl.PropertiesExpr; e != nil {
 		inputs, f = mapIn(ctx, &s.scope, "properties", diag.NotAssignable, e)
