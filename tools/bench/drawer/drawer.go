@@ -1,6 +1,5 @@
-// Package drawer is a provider for crash tests. Its objects are files in a folder, so that what exists can be compared
-// with what a state says, no matter who was killed when; and a log in the folder keeps every change in the order in
-// which it happened.
+// Package drawer is a provider for crash tests. Its objects are files in a folder, so that they can be compared with a
+// state after any process was killed. A log in the folder records every change in order.
 package drawer
 
 import (
@@ -39,7 +38,7 @@ type Object struct {
 type Provider struct {
 	Dir   string
 	made  string               // the name of the package that it became by its parameters; empty for drawer
-	Delay func() time.Duration // how long a change takes, before and after it happens; nil for no time
+	Delay func() time.Duration // the delay before and after a change; nil for none
 	// Reached is called at the moments of a change of an object, such as "create begun" and "create done".
 	Reached func(moment, name string)
 }
@@ -67,16 +66,16 @@ func Objects(dir string) ([]Object, error) {
 	return list, nil
 }
 
-// Overlaps returns the stacks that two providers changed at the same time: in the log of a folder, one of them goes on
-// after the other has begun. Each run has a provider process of its own, so that two runs overlapped. turns counts the
-// providers that changed something.
+// Overlaps returns the stacks that two providers changed at the same time: in the log of a folder, one provider
+// continues after the other has begun. Each run has a provider process of its own, so two runs overlapped. turns is the
+// number of providers that changed something.
 func Overlaps(dir string) (stacks []string, turns int, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, "log"))
 	if err != nil {
 		return nil, 0, err
 	}
-	last := map[string]string{}          // the process that was at a stack last
-	seen := map[string]map[string]bool{} // all that were
+	last := map[string]string{}          // the last process that changed a stack
+	seen := map[string]map[string]bool{} // all processes that changed it
 	for line := range strings.Lines(string(text)) {
 		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 4)
 		if len(words) < 4 {
@@ -109,7 +108,7 @@ func load(path string) (o Object, err error) {
 
 func (p *Provider) path(id string) string { return filepath.Join(p.Dir, filepath.Base(id)+".json") }
 
-// save puts an object in its place, atomically, and notes what happened.
+// save writes an object atomically and logs the change.
 func (p *Provider) save(what string, o Object) error {
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -119,7 +118,7 @@ func (p *Provider) save(what string, o Object) error {
 	if err := os.WriteFile(tmp, text, 0o600); err != nil {
 		return err
 	}
-	if err := p.note(what, o); err != nil { // before, so that nothing exists that is not in the log
+	if err := p.note(what, o); err != nil { // logged first, so that every existing object is in the log
 		return err
 	}
 	return os.Rename(tmp, p.path(o.ID))
@@ -134,7 +133,7 @@ func (p *Provider) note(what string, o Object) error {
 	return errors.Join(err, f.Close())
 }
 
-// around surrounds a change with time and with the moments that somebody may wait for.
+// around adds the delays and the calls of Reached to a change.
 func (p *Provider) around(ctx context.Context, what string, o Object, change func() error) error {
 	if err := p.note("begin-"+what, o); err != nil {
 		return err
@@ -181,7 +180,7 @@ func text(v value.Value, key string) string {
 	return s
 }
 
-// Create makes an object of a new ID.
+// Create creates an object with a new ID.
 func (p *Provider) Create(ctx context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
 	if r.Preview {
 		return provider.CreateResponse{Outputs: r.Inputs}, nil
@@ -192,7 +191,7 @@ func (p *Provider) Create(ctx context.Context, r provider.CreateRequest) (provid
 	return provider.CreateResponse{ID: o.ID, Outputs: outputs(o)}, err
 }
 
-// Read looks at an object.
+// Read reads an object.
 func (p *Provider) Read(_ context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	o, err := load(p.path(r.ID))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -204,7 +203,7 @@ func (p *Provider) Read(_ context.Context, r provider.ReadRequest) (provider.Rea
 // page is the largest number of objects in one answer of List.
 const page = 100
 
-// List returns the objects in the order of their IDs, those of the kind of the query if it names one.
+// List returns the objects in the order of their IDs. If the query names a kind, it returns only objects of that kind.
 func (p *Provider) List(_ context.Context, r provider.ListRequest) (provider.ListResponse, error) {
 	all, err := Objects(p.Dir)
 	if err != nil {
@@ -226,7 +225,7 @@ func (p *Provider) List(_ context.Context, r provider.ListRequest) (provider.Lis
 	return answer, nil
 }
 
-// Update changes an object, which has to be there.
+// Update changes an object, which must exist.
 func (p *Provider) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
 	if r.Preview {
 		return provider.UpdateResponse{Outputs: r.News}, nil
@@ -240,7 +239,7 @@ func (p *Provider) Update(ctx context.Context, r provider.UpdateRequest) (provid
 	return provider.UpdateResponse{Outputs: outputs(o)}, err
 }
 
-// Delete removes an object, which has to be there: who deletes twice has lost track.
+// Delete removes an object. It fails for a missing one, because deleting twice is a fault of the engine.
 func (p *Provider) Delete(ctx context.Context, r provider.DeleteRequest) error {
 	o := Object{ID: r.ID, URN: string(r.URN)}
 	return p.around(ctx, "delete", o, func() error {
@@ -254,7 +253,7 @@ func (p *Provider) Delete(ctx context.Context, r provider.DeleteRequest) error {
 	})
 }
 
-// Check takes everything.
+// Check accepts all inputs.
 func (p *Provider) Check(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	return provider.CheckResponse{Inputs: r.News}, nil
 }
@@ -279,7 +278,7 @@ func (p *Provider) Info(context.Context) (provider.Info, error) {
 	return provider.Info{Name: "drawer", Version: "1.0.0"}, nil
 }
 
-// Parameterize makes it the package that its one parameter names: the same drawer under another name.
+// Parameterize turns the provider into the package that its only parameter names: the same drawer under another name.
 func (p *Provider) Parameterize(_ context.Context, r provider.ParameterizeRequest) (provider.ParameterizeResponse,
 	error) {
 	switch {
@@ -319,7 +318,7 @@ func (p *Provider) Schema(context.Context, provider.SchemaRequest) ([]byte, erro
 	return json.Marshal(made)
 }
 
-// CheckConfig takes everything.
+// CheckConfig accepts every configuration.
 func (p *Provider) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	return provider.CheckResponse{Inputs: r.News}, nil
 }

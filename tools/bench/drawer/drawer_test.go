@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Two providers that take turns at a stack overlap when the first comes back after the second has begun.
+// Two providers of a stack overlap if the first continues after the second has begun.
 func TestOverlaps(t *testing.T) {
 	t.Parallel()
 	const one, two = "urn:pulumi:dev::one::k:i:Item::a", "urn:pulumi:dev::two::k:i:Item::a"

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 )
 
-// largeResources are how many resources the program of the largest schema has.
+// largeResources is the number of resources in the program of the largest schema.
 const largeResources = 1000
 
-// largest makes the provider with the largest schema of a directory, in a folder for it alone, and a program of its
+// largest creates the provider with the largest schema of a directory, in a folder of its own, and a program with its
 // resources.
 func largest(schemas, plugins string) (job, error) {
 	const pkg = "azure-native"

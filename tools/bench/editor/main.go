@@ -88,20 +88,20 @@ func build(out, pkg string) error {
 	return nil
 }
 
-// sample is one measurement: as people wait for it, and as CPU time.
+// sample is one measurement: the elapsed time and the CPU time.
 type sample struct{ wall, cpu time.Duration }
 
-// job is a program that is edited: the beginnings of lines say where.
+// job is a program to edit. The beginnings of lines locate the edits.
 type job struct {
 	name      string
 	resources int
 	text      []byte
 	pkg       string
 	plugins   string // the folder of its provider
-	number    string // the value behind it is changed
+	number    string // the beginning of the line whose value is changed
 	key       string // the last letters of its first four are a wrong key
-	reference string // to another resource
-	step      string // behind the name in that
+	reference string // a reference to another resource
+	step      string // the step after the name in that reference
 }
 
 // table holds the measurements with one program.
@@ -119,7 +119,7 @@ func (t *table) add(name string, s sample) {
 	t.samples[name] = append(t.samples[name], s)
 }
 
-// high returns the value that 95 of 100 samples do not exceed.
+// high returns the 95th percentile of the samples.
 func high(list []sample, field func(sample) time.Duration) float64 {
 	values := make([]time.Duration, len(list))
 	for i, s := range list {
@@ -160,7 +160,7 @@ const (
 	laterMemory = "memory, after the edits that follow"
 )
 
-// measure opens a program, and does what people do with it.
+// measure opens a program and measures typical requests and edits.
 func measure(dir string, j job) (*table, error) {
 	project := filepath.Join(dir, strings.ReplaceAll(j.name, " ", "-"))
 	if err := os.MkdirAll(project, 0o755); err != nil {
@@ -253,5 +253,5 @@ func measure(dir string, j job) (*table, error) {
 	return t, s.err
 }
 
-// rest is how long nothing has to happen before the server gives memory back.
+// rest is the time without requests after which the server returns memory.
 const rest = 6 * time.Second

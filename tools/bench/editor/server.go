@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// server is a language server in a process of its own. Once something has gone wrong, err says what, and the rest does
-// nothing.
+// server is a language server in a process of its own. err holds the first fault, after which the methods do nothing.
 type server struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
@@ -160,7 +159,7 @@ func (d *document) open(text string) {
 	d.findings()
 }
 
-// findings waits for the findings of the present text.
+// findings waits for the findings about the current text.
 func (d *document) findings() {
 	for d.server.err == nil {
 		if m := d.server.read(); m.Method == "textDocument/publishDiagnostics" && m.Params.Version >= d.version {

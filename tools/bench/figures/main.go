@@ -135,7 +135,7 @@ func (o *options) run(dir string) error {
 	return nil
 }
 
-// inFolder does something in a folder that goes away.
+// inFolder calls do with a temporary folder.
 func inFolder(do func(dir string) error) error {
 	dir, err := os.MkdirTemp("", "yamlhost-figures-")
 	if err != nil {

@@ -28,10 +28,10 @@ type order struct {
 type measurement struct {
 	figure
 	Exit   int
-	Output string // its end
+	Output string // the end of the output
 }
 
-// exitError is a command that ended with a code.
+// exitError is returned for a command that ended with an exit code other than 0.
 type exitError struct {
 	code   int
 	output string
@@ -39,8 +39,8 @@ type exitError struct {
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit code %d\n%s", e.code, e.output) }
 
-// measure runs a command from a small process of this program: what its parent holds when a process begins counts as
-// that process's peak. An *exitError says that the command failed.
+// measure runs a command from a small process of this program, because the parent's memory at the start counts towards
+// a process's peak. It returns an *exitError if the command failed.
 func measure(cmd *exec.Cmd, dir string, env []string) (figure, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -67,7 +67,7 @@ func measure(cmd *exec.Cmd, dir string, env []string) (figure, error) {
 	return m.figure, nil
 }
 
-// measureHere measures the command that standard input names, and answers on standard output.
+// measureHere measures the command on standard input and writes the measurement to standard output.
 func measureHere() error {
 	var o order
 	if err := json.NewDecoder(os.Stdin).Decode(&o); err != nil {

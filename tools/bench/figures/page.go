@@ -43,7 +43,7 @@ func (all *results) page() []byte {
 	return b.Bytes()
 }
 
-// runs is how often each operation was measured, without those beside others, which run once.
+// runs describes how often each operation was measured, without those beside other tools, which run once.
 func (all *results) runs() string {
 	least, most := 0, 0
 	for _, r := range all.Rows {
@@ -110,7 +110,7 @@ func (all *results) scale(b *bytes.Buffer, mode, title string) {
 	all.exponents(b, mode, known)
 }
 
-// steepest is the largest exponent that is no reason to look for what grows too fast.
+// steepest is the largest exponent that is not marked as growing too fast.
 const steepest = 1.05
 
 // exponents writes how costs grow with the size, from 1,000 on: from each size to the next, and from the first to the
@@ -144,7 +144,7 @@ func (all *results) exponents(b *bytes.Buffer, mode string, known []int) {
 				return cost.of(all.find(fmt.Sprintf("%s/%d", mode, size), o.name, afterTool))
 			}
 			if cost.name != "CPU" && value(large[0]) < 1e5 {
-				continue // a few bytes have no exponent
+				continue // too few bytes for an exponent
 			}
 			fmt.Fprintf(&rows, "| %s |", o.name)
 			for _, s := range spans {
@@ -163,7 +163,7 @@ func (all *results) exponents(b *bytes.Buffer, mode string, known []int) {
 	}
 }
 
-// ratio returns a cell with how many times as much CPU one took as another.
+// ratio returns a cell with the CPU time of one as a multiple of the other's.
 func ratio(r, entry *row) string {
 	if r == nil || entry == nil || median(entry.CPU) == 0 {
 		return "–"
@@ -218,7 +218,7 @@ func (all *results) besideTables(b *bytes.Buffer) {
 	}
 }
 
-// shapeTitles describe what the programs of the parts are.
+// shapeTitles describes the programs of the parts.
 var shapeTitles = map[string]string{
 	"shape/chain":        "a chain of 2,000, 5 ms for each change",
 	"shape/fan":          "10,000, of which 9,999 need the first",
@@ -252,7 +252,7 @@ func (all *results) shapeTable(b *bytes.Buffer) {
 	}
 }
 
-// thousands writes a number as people do.
+// thousands formats a number with separators.
 func thousands(n int) string {
 	text := strconv.Itoa(n)
 	if len(text) > 3 {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestPageIsWhatTheFileSays holds the page of the documentation to the figures that were measured.
+// TestPageIsWhatTheFileSays compares the page of the documentation with the file of figures.
 func TestPageIsWhatTheFileSays(t *testing.T) {
 	all, err := readResults("../../../docs/figures.json")
 	if err != nil {
@@ -75,7 +75,8 @@ func TestPartsAreBounded(t *testing.T) {
 	}
 }
 
-// The page has a column for each pair of sizes from 1,000 on and one for all of them, and marks what grows too fast.
+// The page has a column for each pair of sizes from 1,000 on and one for the whole range, and marks costs that grow too
+// fast.
 func TestExponents(t *testing.T) {
 	all := &results{}
 	for size, cost := range map[int]float64{100: 9, 1000: 1, 10000: 9, 50000: 60} {

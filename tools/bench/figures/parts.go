@@ -11,21 +11,21 @@ import (
 	"github.com/yamlhost/yamlhost/tools/bench/program"
 )
 
-// part is one program that is measured through some operations.
+// part is a program with the operations that are measured.
 type part struct {
 	name       string
 	size       int
 	program    func(n, edit int) []byte
 	operations []operation
 	inProcess  bool
-	beside     bool // the other tools, once
+	beside     bool // measures the other tools too, once
 	floor      bool
 	env        []string
-	once       time.Duration // what one run takes on a quiet machine of two cores, roughly
-	most       int           // runs; 0 for as many as are asked for
+	once       time.Duration // approximate duration of a run on an idle machine with two cores
+	most       int           // maximum number of runs; 0 for no limit
 }
 
-// runs is how often a part is measured when so many runs are asked for.
+// runs returns the number of runs of a part if asked runs are requested.
 func (p *part) runs(asked int) int {
 	if p.most > 0 {
 		return min(asked, p.most)
@@ -33,16 +33,16 @@ func (p *part) runs(asked int) int {
 	return asked
 }
 
-// cost is how long a part takes, roughly.
+// cost returns the approximate duration of a part.
 func (p *part) cost(asked int) time.Duration { return time.Duration(p.runs(asked)) * p.once }
 
-// operation is one command. All of a part run over one stack, in their order.
+// operation is one command. The operations of a part run on one stack, in order.
 type operation struct {
 	name      string
 	args      []string
 	terraform []string // the same for terraform; nil for none
 	floor     string   // the same for the floor; empty for none
-	edit      int      // the program changes first: the title of every edit-th resource
+	edit      int      // before the operation, the title of every edit-th resource changes
 	silent    bool     // it is not measured
 	times     int      // how often it runs; 0 for once
 }
@@ -51,7 +51,7 @@ const (
 	first, update, noopPreview, noopUp, changed = "first preview", "up", "no-op preview", "no-op up", "1% changed up"
 )
 
-// plain are all operations, for yamlhost and the Pulumi CLI, whose flags are the same.
+// plain lists all operations. yamlhost and the Pulumi CLI take the same flags.
 var plain = []operation{
 	{name: "check", args: words("check"), floor: "check"},
 	{name: first, args: words("preview --stack dev"), floor: "preview", terraform: words("plan -no-color")},
@@ -69,14 +69,14 @@ var apply = words("apply -auto-approve -refresh=false -no-color")
 
 func words(text string) []string { return strings.Fields(text) }
 
-// sizes are the numbers of resources that programs of the usual shape have.
+// sizes holds the numbers of resources of programs with the usual shape.
 var sizes = []int{1, 10, 100, 1000, 10000, 50000, 100000}
 
-// besideSizes are the sizes that are measured for other tools, too.
+// besideSizes holds the sizes that are measured with other tools too.
 var besideSizes = []int{100, 1000}
 
-// most is how many runs are enough for programs of a size, which differ less from run to run the larger they are; 0 for
-// as many as are asked for.
+// most returns the number of runs that suffice for programs of a size, or 0 for no limit. Larger programs vary less
+// from run to run.
 func most(size int) int {
 	switch {
 	case size >= 100000:
@@ -87,7 +87,7 @@ func most(size int) int {
 	return 0
 }
 
-// parts returns all parts, in the order in which they are measured: those that take long are the last.
+// parts returns all parts in the order of measurement; the longest come last.
 func parts() []*part {
 	var all, long []*part
 	for _, size := range sizes {
@@ -112,7 +112,7 @@ func parts() []*part {
 	return slices.Concat(all, shapes(), long)
 }
 
-// shapes are programs of other shapes, with the provider in the process.
+// shapes returns programs of other shapes, with an in-process provider.
 func shapes() []*part {
 	up := func(extra string) operation {
 		return operation{name: strings.TrimSpace("up " + extra), args: words("up --yes --skip-preview --stack dev " + extra)}
@@ -156,7 +156,7 @@ func shapes() []*part {
 		if p.name != "shape/state" {
 			continue
 		}
-		p.program = func(n, edit int) []byte { // a large state, and then a small program beside it
+		p.program = func(n, edit int) []byte { // first a large state, then a small program beside it
 			if edit > 0 {
 				return program.Flat(1)
 			}
@@ -170,8 +170,8 @@ func shapes() []*part {
 // noopDelay is the environment variable for the duration of each change by the provider.
 const noopDelay = "YAMLHOST_NOOP_DELAY"
 
-// measure measures a part some times. Tools take turns at each operation, so that what else goes on in the machine
-// meets all of them.
+// measure measures a part the given number of times. Tools take turns at each operation, so that other load on the
+// machine affects all of them.
 func (p *part) measure(dir string, b *built, runs int) ([]*row, error) {
 	tools := b.ours
 	if p.beside {
@@ -234,7 +234,7 @@ func (p *part) measure(dir string, b *built, runs int) ([]*row, error) {
 	return order, nil
 }
 
-// begin makes the tool's own stack.
+// begin creates the stack with the tool's own command.
 func (s *stack) begin() error {
 	args := words("stack init dev")
 	switch s.name {

@@ -42,13 +42,13 @@ func median[T int64 | float64](figures []T) T {
 // spread returns the distance between the least and the most.
 func spread(figures []float64) float64 { return slices.Max(figures) - slices.Min(figures) }
 
-// results are all figures that are known.
+// results holds all known figures.
 type results struct {
 	Machine string `json:"machine"`
 	Rows    []*row `json:"rows"`
 }
 
-// readResults reads a file; without one, nothing is known.
+// readResults reads a file of figures; a missing file has none.
 func readResults(path string) (*results, error) {
 	all := &results{}
 	text, err := os.ReadFile(path)
@@ -64,7 +64,7 @@ func readResults(path string) (*results, error) {
 	return all, nil
 }
 
-// replace puts the rows of a part in the place of those that it had.
+// replace replaces the rows of a part.
 func (all *results) replace(part string, rows []*row) {
 	all.Machine = fmt.Sprintf("%d cores, %s/%s, %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	all.Rows = append(slices.DeleteFunc(all.Rows, func(r *row) bool { return r.Part == part }), rows...)
@@ -75,7 +75,7 @@ func (all *results) replace(part string, rows []*row) {
 	slices.SortStableFunc(all.Rows, func(a, b *row) int { return order[a.Part] - order[b.Part] })
 }
 
-// write writes a line for each row, so that differences between two runs can be read.
+// write writes one line for each row, so that diffs between two runs are readable.
 func (all *results) write(path string) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "{\"machine\": %q, \"rows\": [", all.Machine)
@@ -94,7 +94,7 @@ func (all *results) write(path string) error {
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
-// find returns a row; nil if that was not measured.
+// find returns a row; nil if it was not measured.
 func (all *results) find(part, operation, tool string) *row {
 	for _, r := range all.Rows {
 		if r.Part == part && r.Operation == operation && r.Tool == tool {

@@ -15,9 +15,9 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// measureSchemas checks a program of five resources against each schema of a folder: cold, with nothing in the home
-// folder, from the gzipped file and from the plain one; and warm. Beside it stands what one look at the JSON text
-// costs, by the standard library's json.Valid of the plain file, in a process of its own.
+// measureSchemas checks a program of five resources against each schema of a folder: cold, with an empty home folder,
+// from the gzipped file and from the plain one; and warm. For comparison it measures one pass over the JSON text,
+// json.Valid of the plain file in a process of its own.
 func measureSchemas(dir, schemas string) error {
 	binary, self := filepath.Join(dir, "yamlhost"), filepath.Join(dir, "figures")
 	for out, pkg := range map[string]string{binary: "./cmd/yamlhost", self: "./tools/bench/figures"} {
@@ -49,7 +49,7 @@ func measureSchema(table io.Writer, dir, name, packed, binary, self string) erro
 	if err := unpack(packed, plain); err != nil {
 		return err
 	}
-	// Not here: what this process once held counts as the peak of its children.
+	// In another process, because the memory of this process would count as the peak of its children.
 	resources, err := exec.Command(self, "-five", plain).Output()
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func measureSchema(table io.Writer, dir, name, packed, binary, self string) erro
 		f, err := measure(op.cmd, dir, []string{"PULUMI_HOME=" + filepath.Join(dir, op.home), "NO_COLOR=1"})
 		var exit *exitError
 		if errors.As(err, &exit) && exit.code == 12 {
-			err = nil // resources lack inputs, which is no matter here
+			err = nil // resources lack inputs, which does not matter here
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", op.name, err)
@@ -117,7 +117,7 @@ func five(path string) error {
 	return nil
 }
 
-// scan looks at each byte of a JSON text once.
+// scan validates a JSON text, which reads each byte once.
 func scan(path string) error {
 	text, err := os.ReadFile(path)
 	if err == nil && !json.Valid(text) {

@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/tools/bench/program"
 )
 
-// tool is something that is measured.
+// tool is a program to measure.
 type tool struct {
 	name      string
 	binary    string // with the provider as a plugin
@@ -21,14 +21,14 @@ type tool struct {
 	path      string // folders of PATH before the system's own
 }
 
-// built are the programs of a run.
+// built holds the programs of a run.
 type built struct {
 	plugin, floor string
 	ours          []tool // the present revision is the last
 	beside        []tool
 }
 
-// The tools by the names that the file of figures has for them.
+// The names of the tools in the file of figures.
 const (
 	floorTool, beforeTool, afterTool = "floor", "before", "after"
 	pulumiTool, terraformTool        = "Pulumi CLI", "terraform"
@@ -36,7 +36,7 @@ const (
 
 func goBuild(out, pkg string) error { return build(".", map[string]string{out: pkg}, released...) }
 
-// released are the flags with which yamlhost is built for people.
+// released holds the build flags of releases.
 var released = []string{"-trimpath", "-ldflags", "-s -w"}
 
 // build builds packages of the module in a folder.
@@ -44,7 +44,7 @@ func build(module string, packages map[string]string, flags ...string) error {
 	for out, pkg := range packages {
 		cmd := exec.Command("go", slices.Concat([]string{"build", "-buildvcs=false"}, flags, []string{"-o", out, pkg})...)
 		cmd.Dir = module
-		if len(flags) > 0 { // as it is released; others as they are built elsewhere, which they may have been already
+		if len(flags) > 0 { // released programs only; others use the ordinary flags, and the build cache may have them
 			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		}
 		if text, err := cmd.CombinedOutput(); err != nil {
@@ -125,7 +125,7 @@ func (b *built) addBeside(dir string) {
 	}
 }
 
-// stack is where one tool works: a program, a backend and a home folder of its own.
+// stack is the working place of one tool: a program, a backend and a home folder.
 type stack struct {
 	tool
 	dir, source string
@@ -138,7 +138,7 @@ func (s *stack) state() string {
 	return filepath.Join(s.dir, "backend", ".pulumi", "stacks", "generated", "dev.json")
 }
 
-// newStack makes a stack. Plugins are installed in the home folder, as people have theirs.
+// newStack creates a stack. Plugins are installed in the home folder, as usual.
 func newStack(t tool, dir, plugin string, inProcess bool, env []string) (*stack, error) {
 	dir, err := os.MkdirTemp(dir, "stack-")
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *stack) write(p *part, edit int) error {
 	return os.WriteFile(s.source, text, 0o644)
 }
 
-// command returns the one that does an operation; nil if the tool has none.
+// command returns the command for an operation; nil if the tool has none.
 func (s *stack) command(o operation, plugin, floor string) *exec.Cmd {
 	switch {
 	case s.name == floorTool && o.floor == "":

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// bytesWritten waits for a process to end, without reaping it, and answers how many bytes it handed to the system.
+// bytesWritten waits for a process to end, without reaping it, and returns the number of bytes that it has written.
 func bytesWritten(pid int) int64 {
 	const (
 		byPID       = 1          // P_PID
@@ -52,7 +52,7 @@ func adoptOrphans() {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
 }
 
-// reapOrphans waits for what a measured process has left behind, for ten seconds at most.
+// reapOrphans waits up to ten seconds for processes that a measured process has left behind.
 func reapOrphans() {
 	for range 1000 {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
@@ -66,7 +66,7 @@ func reapOrphans() {
 	}
 }
 
-// cpuOfChildren returns the CPU time of all children that ended so far, with theirs.
+// cpuOfChildren returns the CPU time of all children that have ended, including their own children.
 func cpuOfChildren() time.Duration {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &r); err != nil {

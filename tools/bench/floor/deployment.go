@@ -12,7 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// resource is one of a program, of a state, or of both.
+// resource is a resource of the program, the state, or both.
 type resource struct {
 	typ             string
 	properties      *yaml.Node
@@ -20,7 +20,7 @@ type resource struct {
 	needs, users    []*resource   // by references; users in a state only
 	inputs, outputs message       // google.protobuf.Struct
 	text            []byte        // of the state; nil for none
-	done            chan struct{} // closed when the operation has done it
+	done            chan struct{} // closed when the operation on it is complete
 }
 
 // deployment is one operation.
@@ -33,7 +33,7 @@ type deployment struct {
 	changed atomic.Bool
 }
 
-// layouts are the numbers of fields in requests; 0 for those that a request does not have.
+// layouts holds the field numbers of requests; 0 if a request has no such field.
 var layouts = map[string]struct{ id, urn, outputs, inputs, news, name, typ, seed, preview protowire.Number }{
 	"Check":  {urn: 1, inputs: 2, news: 3, name: 6, typ: 7, seed: 5},
 	"Diff":   {id: 1, urn: 2, outputs: 3, inputs: 6, news: 4, name: 7, typ: 8},
@@ -43,7 +43,7 @@ var layouts = map[string]struct{ id, urn, outputs, inputs, news, name, typ, seed
 	"Delete": {id: 1, urn: 2, outputs: 3, inputs: 5, name: 6, typ: 7},
 }
 
-// call asks about a resource that was old and shall have new inputs.
+// call sends a request about a resource with its old state and its new inputs.
 func (d *deployment) call(method string, r, old *resource, news message) message {
 	l := layouts[method]
 	m := make(message, 0, len(old.inputs)+len(old.outputs)+len(news)+320).text(l.urn, r.urn).text(l.name, r.name).
@@ -73,7 +73,7 @@ func (d *deployment) register(r *resource) {
 // unknown stands for an unknown value in Pulumi's protocol.
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
-// change makes a change durable in the journal before and after it.
+// change makes a change, and writes to the journal before and after it.
 func (d *deployment) change(method string, r, old *resource) {
 	if !d.preview {
 		d.changed.Store(true)
@@ -105,8 +105,7 @@ func (d *deployment) refresh(r *resource) {
 	d.call("Diff", r, &resource{id: r.id, outputs: answer.find(2), inputs: answer.find(3)}, r.inputs)
 }
 
-// each does something with all resources, each after those that come before it, as many at the same time as hosts do by
-// default.
+// each calls do for all resources, each after those that before returns, with the default parallelism of hosts.
 func each(all []*resource, before func(*resource) []*resource, do func(*resource)) {
 	var group sync.WaitGroup
 	slots := make(chan struct{}, 4*runtime.NumCPU())
@@ -127,12 +126,12 @@ func each(all []*resource, before func(*resource) []*resource, do func(*resource
 	group.Wait()
 }
 
-// journal holds what has begun and what is done. A step begins when the disk knows about it; all who wait at the same
-// time share a sync, and results go with the next one.
+// journal records the beginning and the end of steps. A step begins once its record is on disk. Concurrent callers
+// share a sync, and results are synced with the next one.
 type journal struct {
 	mu      sync.Mutex // guards the fields below
 	waiting []byte
-	round   int // of those who come now
+	round   int // of new callers
 
 	disk   sync.Mutex // guards the fields below
 	file   *os.File
@@ -151,7 +150,7 @@ func (j *journal) begin(operation string, r *resource) {
 	round := j.append(append(appendStruct(text, r.inputs), "}\n"...))
 	j.disk.Lock()
 	defer j.disk.Unlock()
-	if j.synced > round { // somebody else's sync had it
+	if j.synced > round { // another caller has synced it
 		return
 	}
 	j.mu.Lock()

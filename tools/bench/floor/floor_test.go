@@ -15,7 +15,7 @@ import (
 	generated "github.com/yamlhost/yamlhost/tools/bench/program"
 )
 
-// TestOperations takes a program through all operations and counts what was asked.
+// TestOperations runs all operations on a program and counts the calls.
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -66,7 +66,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// TestRequests reads requests as plugins do.
+// TestRequests decodes requests as plugins do.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	d := &deployment{preview: true}

@@ -48,7 +48,7 @@ func operate(ask provider, operation, programPath, statePath string) {
 		users := func(r *resource) []*resource { return r.users }
 		each(d.state.resources, users, func(r *resource) { d.change("Delete", r, r) })
 		d.state.resources = nil
-	default: // nothing is deleted: the program's writer takes nothing away
+	default: // nothing is deleted, because the program only grows
 		each(d.program.resources, func(r *resource) []*resource { return r.needs }, d.register)
 		d.state.resources = d.program.resources
 	}

@@ -12,15 +12,15 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// message is a protobuf message under construction. Fields and nested messages go straight to bytes, without a tree and
-// without a pass for sizes: end moves what a nested message holds if its length takes more than one byte.
+// message is a protobuf message under construction. Fields and nested messages are encoded directly, without a tree and
+// a pass for sizes: end moves the content of a nested message if its length takes more than one byte.
 type message []byte
 
 func (m message) text(field protowire.Number, s string) message {
 	return protowire.AppendString(protowire.AppendTag(m, field, protowire.BytesType), s)
 }
 
-// bytes adds a field of bytes; none if the message has no number for it.
+// bytes adds a field of bytes; it does nothing if the field number is 0.
 func (m message) bytes(field protowire.Number, b []byte) message {
 	if field == 0 {
 		return m
@@ -36,7 +36,7 @@ func (m message) number(f float64) message {
 	return protowire.AppendFixed64(append(m, numberField<<3|1), math.Float64bits(f))
 }
 
-// begin opens a nested message; end takes what it returned.
+// begin opens a nested message. Its results are passed to end.
 func (m message) begin(f protowire.Number) (message, int) {
 	return append(m, byte(f<<3|2), 0), len(m) + 2
 }
@@ -50,7 +50,7 @@ func (m message) end(start int) message {
 	return slices.Replace(m, start-1, start, protowire.AppendVarint(nil, uint64(n))...)
 }
 
-// entry begins an entry of a google.protobuf.Struct; its value and two ends follow.
+// entry begins an entry of a google.protobuf.Struct. The caller appends the value and calls end twice.
 func (m message) entry(key string) (open message, entry, value int) {
 	m, entry = m.begin(1)
 	m, value = m.text(1, key).begin(2)
@@ -66,7 +66,7 @@ func (m message) with(key, text string) message {
 // The fields of google.protobuf.Value.
 const nullField, numberField, stringField, boolField, structField, listField = 1, 2, 3, 4, 5, 6
 
-// fields gives the fields of a message: their numbers and what they hold.
+// fields yields the numbers and contents of a message's fields.
 func (m message) fields() iter.Seq2[protowire.Number, message] {
 	return func(yield func(protowire.Number, message) bool) {
 		for len(m) > 0 {
@@ -87,7 +87,7 @@ func (m message) fields() iter.Seq2[protowire.Number, message] {
 	}
 }
 
-// find returns a field of a message; nil if it is not there.
+// find returns a field of a message; nil if there is none.
 func (m message) find(wanted protowire.Number) message {
 	for field, content := range m.fields() {
 		if field == wanted {

@@ -14,11 +14,11 @@ import (
 
 // program is a decoded program.
 type program struct {
-	variables map[string]string // the items of lists too, such as zones[0]
+	variables map[string]string // including the items of lists, such as zones[0]
 	resources []*resource
 }
 
-// members gives the members of a map.
+// members yields the members of a map.
 func members(n *yaml.Node) iter.Seq2[string, *yaml.Node] {
 	return func(yield func(string, *yaml.Node) bool) {
 		for i := 0; i < len(n.Content) && yield(n.Content[i].Value, n.Content[i+1]); i += 2 {
@@ -35,7 +35,7 @@ func member(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// readProgram decodes into nodes: what yaml.v3 makes of nodes in other types costs as much again.
+// readProgram decodes into nodes, because decoding into other types would double the cost of yaml.v3.
 func readProgram(path string) *program {
 	var document yaml.Node
 	check(yaml.Unmarshal(must(os.ReadFile(path)), &document))
@@ -69,7 +69,7 @@ func (r *resource) findNeeds(n *yaml.Node, byName map[string]*resource) {
 	}
 }
 
-// fields writes a map whose references have their outputs as a google.protobuf.Struct.
+// fields appends a map as a google.protobuf.Struct, with references replaced by outputs.
 func (p *program) fields(m message, r *resource, n *yaml.Node) message {
 	for name, n := range members(n) {
 		open, entry, value := m.entry(name)

@@ -13,13 +13,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// checkpoint is the part of a state about resources that providers have made.
+// checkpoint is the part of a state with the resources of providers.
 type checkpoint struct {
 	resources []*resource
 	byURN     map[string]*resource
 }
 
-// readState reads a checkpoint once: properties go from JSON straight to protobuf.
+// readState reads a checkpoint in one pass, with properties converted directly from JSON to protobuf.
 func readState(path string) *checkpoint {
 	c := &checkpoint{byURN: map[string]*resource{}}
 	text, err := os.ReadFile(path)
@@ -66,7 +66,7 @@ func readState(path string) *checkpoint {
 	return c
 }
 
-// write writes the state and returns when the disk has it whole under its name.
+// write writes the state durably and atomically.
 func (c *checkpoint) write(path string) {
 	b := append(make([]byte, 0, 2048*len(c.resources)+128), `{"version":3,"checkpoint":{"latest":{"resources":[`...)
 	for _, r := range c.resources {

@@ -1,4 +1,5 @@
-// Package noop is a provider whose resources are nothing: it answers at once, so that what is measured is the host.
+// Package noop is a provider whose resources do not exist. It answers at once, so that measurements show the host
+// alone.
 package noop
 
 import (
@@ -35,7 +36,7 @@ func (p *Provider) Info(context.Context) (provider.Info, error) {
 	return provider.Info{Name: "noop", Version: Version}, nil
 }
 
-// Parameterize refuses: there is but one noop.
+// Parameterize returns an error: there is only one package noop.
 func (p *Provider) Parameterize(context.Context, provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
 	return provider.ParameterizeResponse{}, errors.New("noop takes no parameters")
 }
@@ -45,7 +46,7 @@ func (p *Provider) Schema(context.Context, provider.SchemaRequest) ([]byte, erro
 	return schema, nil
 }
 
-// CheckConfig takes everything.
+// CheckConfig accepts every configuration.
 func (p *Provider) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	return provider.CheckResponse{Inputs: r.News}, nil
 }
@@ -66,7 +67,7 @@ func (p *Provider) Cancel(context.Context) error { return nil }
 // Close has nothing to close.
 func (p *Provider) Close() error { return nil }
 
-// Check takes everything.
+// Check accepts all inputs.
 func (p *Provider) Check(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	p.Checks.Add(1)
 	return provider.CheckResponse{Inputs: r.News}, nil
@@ -93,7 +94,7 @@ func outputs(inputs value.Value, name string) value.Value {
 	return inputs.With("uid", value.String("uid-"+name))
 }
 
-// Create makes nothing.
+// Create creates nothing.
 func (p *Provider) Create(_ context.Context, r provider.CreateRequest) (provider.CreateResponse, error) {
 	p.Creates.Add(1)
 	if r.Preview {
@@ -103,7 +104,7 @@ func (p *Provider) Create(_ context.Context, r provider.CreateRequest) (provider
 	return provider.CreateResponse{ID: "id-" + r.Name, Outputs: outputs(r.Inputs, r.Name)}, nil
 }
 
-// Read finds everything as it was.
+// Read reports no change.
 func (p *Provider) Read(_ context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	p.Reads.Add(1)
 	return provider.ReadResponse{ID: r.ID, Inputs: r.Inputs, Outputs: r.Outputs}, nil

@@ -1,6 +1,6 @@
-// Command pulumi-resource-embedded serves a built-in provider as a plugin, to other engines than ours: the one whose
-// name the program file has, as in pulumi-resource-random. Chance always falls the same way, so that what two hosts
-// make of one program can be compared.
+// Command pulumi-resource-embedded serves a built-in provider as a plugin for other engines. The name of the executable
+// selects it, as in pulumi-resource-random. Random numbers are always the same, so that the results of two hosts can be
+// compared.
 package main
 
 import (
@@ -36,7 +36,7 @@ func serve(ctx context.Context) error {
 	return plugin.ServeMain(ctx, p, os.Stdout, os.Args[len(os.Args)-1])
 }
 
-// zeros is chance that always falls the same way, so that neither the order of calls nor the process matters.
+// zeros is a source of random numbers that are all 0, so that neither the order of calls nor the process matters.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {

@@ -1,5 +1,5 @@
-// Command pulumi-resource-noop is the provider that does nothing, as a plugin. Where a file schema.json lies beside it,
-// it claims to provide what that describes: for measuring what only looks at schemas.
+// Command pulumi-resource-noop is the provider that does nothing, as a plugin. If a file schema.json lies beside it,
+// the plugin serves that schema instead, for measurements of schemas alone.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/tools/bench/noop"
 )
 
-// described provides what a file describes.
+// described is a provider with the schema in a file.
 type described struct {
 	noop.Provider
 	schema string // path of the file

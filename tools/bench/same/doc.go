@@ -4,7 +4,7 @@
 // It leaves out differences between two runs of the same binary: times, random ids. It reports differences between
 // the binaries, and fails for one that no line of the file of -named explains. It counts its comparisons.
 //
-// With -unpack it only writes the programs into folders, for others to run.
+// With -unpack it only writes the programs into folders, for other tools to run.
 //
-// Called as pulumi-resource-zoo it is the provider that the archives of the evaluator are written for.
+// Under the name pulumi-resource-zoo it is the provider of the evaluator's archives.
 package main

@@ -104,7 +104,7 @@ func (c *comparison) step(o outcome, name, binary, root, dir string, args []stri
 	return failed
 }
 
-// keepJournal gives the journal that turns up in a folder a second name, so that it stays.
+// keepJournal links the journal that appears in a folder to a second name, so that it is not lost.
 func keepJournal(folder, kept string, stop, done chan struct{}) {
 	defer close(done)
 	for {
@@ -119,19 +119,19 @@ func keepJournal(folder, kept string, stop, done chan struct{}) {
 	}
 }
 
-// onlyFile returns the last file below a folder with such a name; empty when there is none.
+// onlyFile returns the last file below a folder whose name ends with suffix; empty if there is none.
 func onlyFile(folder, suffix string) (found string) {
 	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(path, suffix) {
 			found = path
 		}
-		return nil // what is gone meanwhile is not there
+		return nil // a file that has been removed meanwhile does not count
 	})
 	return found
 }
 
-// readJournal takes the records of a journal apart: a signature, then for each record its length and checksum, its kind
-// and JSON.
+// readJournal splits a journal into its records. A signature comes first; each record has its length and checksum, its
+// kind and JSON.
 func readJournal(data []byte) (records [][]byte, err error) {
 	const signature, frame = 8, 8
 	for i := signature; i+frame < len(data); {
@@ -212,7 +212,7 @@ func flatten(o outcome, path string, v any) {
 			flatten(o, path+"/"+strconv.Itoa(i), item)
 		}
 	default:
-		text, _ := json.Marshal(v) // what was JSON can be JSON
+		text, _ := json.Marshal(v) // decoded JSON can always be encoded
 		o[path] = string(text)
 	}
 }
@@ -257,8 +257,8 @@ func joined(a, b outcome) map[string]bool {
 	return all
 }
 
-// unseen takes the journals of those commands away that some runs of a program have and others have not: a journal may
-// come and go before anybody looks.
+// unseen removes the journals of commands that only some runs of a program have, because a journal may be removed
+// before keepJournal sees it.
 func unseen(runs []outcome) (missed int) {
 	for _, step := range steps {
 		having := 0

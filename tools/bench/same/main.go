@@ -63,7 +63,7 @@ type comparison struct {
 	named                []*reason
 }
 
-// reason describes why something differs.
+// reason explains a difference.
 type reason struct {
 	match *regexp.Regexp // of "program path: old | new"
 	text  string
@@ -143,7 +143,7 @@ func (c *comparison) compare(p program, t *tally) {
 	maps.Copy(unstable, more)
 	var lines []string
 	leaves := 0
-	for key := range unstable { // what only one of the binaries writes is a difference, too
+	for key := range unstable { // text that only one of the binaries writes is a difference too
 		a, b := runs[0].has(key) && runs[1].has(key), runs[2].has(key) && runs[3].has(key)
 		switch {
 		case a && !runs[2].has(key) && !runs[3].has(key):

@@ -52,7 +52,7 @@ func programs(tree string) (list []program, err error) {
 	return list, err
 }
 
-// inArchive finds the programs of an archive: what has a project file, or is one file without any.
+// inArchive finds the programs of an archive: every folder with a project file, or a single file without one.
 func inArchive(name string, a *txtar.Archive) (list []program) {
 	files := map[string][]byte{}
 	var projects []string
@@ -126,7 +126,7 @@ func unpackAll(tree, root string) error {
 	return nil
 }
 
-// projectName is the name in a project file.
+// projectName matches the name in a project file.
 var projectName = regexp.MustCompile(`(?m)^name: *(\S+)`)
 
 // configure writes the program's configuration into the file of the stack dev.
@@ -147,7 +147,7 @@ func (p program) configure(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "Pulumi.dev.yaml"), []byte(b.String()), 0o600)
 }
 
-// unpack lays the program into a folder, and returns the folder of its project.
+// unpack writes the program into a folder and returns the folder of its project.
 func (p program) unpack(root string) (string, error) {
 	if p.files == nil {
 		return root, os.CopyFS(root, os.DirFS(p.dir))

@@ -41,7 +41,7 @@ func TestWhatRunsHaveInCommon(t *testing.T) {
 	require.Equal(t, map[string]bool{"b": true, "c": true}, unstable)
 }
 
-// The journal that a run leaves keeps a second name, and is taken apart into its records.
+// The journal of a run is kept under a second name and split into its records.
 func TestJournalIsKeptAndRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

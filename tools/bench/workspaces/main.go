@@ -1,6 +1,6 @@
 // Command workspaces measures commands over many projects: 100 projects of 50 resources each, which read each other's
-// stacks, with a provider that does nothing inside of the process. It compares `run --all` with a loop of a shell that
-// starts one process for each project in the same order, and with one job, in wall-clock time, CPU and memory.
+// stacks, with an in-process provider that does nothing. It compares `run --all` with a shell loop that starts one
+// process for each project in the same order, and with a single job, in wall-clock time, CPU time and memory.
 //
 //	go run ./tools/bench/workspaces                           100 projects of 50 resources
 //	go run ./tools/bench/workspaces -projects 20 -jobs 4
@@ -110,7 +110,8 @@ func run(n, resources int, jobs string) (err error) {
 	return w.Flush()
 }
 
-// write writes a project. Every one but the first reads two others, about as deep as a tree.
+// write writes a project. Every project except the first reads two earlier ones, so that the graph is about as deep as
+// a tree.
 func write(dir string, i, resources int, title string) error {
 	text := program.YAML(resources, 0)
 	text = bytes.Replace(text, []byte("name: generated"), fmt.Appendf(nil, "name: p%03d", i), 1)
@@ -136,7 +137,7 @@ func write(dir string, i, resources int, title string) error {
 	return os.WriteFile(filepath.Join(path, "Pulumi.yaml"), text, 0o644)
 }
 
-// loop starts a process for each project, those that others read first, or last for a destruction.
+// loop starts a process for each project: projects that others read come first, or last when stacks are destroyed.
 func loop(binary, dir, state string, n int, args []string) (sum figure, err error) {
 	for k := range n {
 		i := k

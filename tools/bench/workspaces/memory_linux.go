@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// memoryOf returns the most that a process had in memory, in bytes.
+// memoryOf returns the peak memory of a process in bytes.
 func memoryOf(s *os.ProcessState) int64 {
 	if u, ok := s.SysUsage().(*syscall.Rusage); ok {
 		return u.Maxrss << 10

@@ -1,5 +1,5 @@
-// Command yamlhost-noop is yamlhost with the provider noop built in. It is for measuring: each change takes as
-// long as YAMLHOST_NOOP_DELAY says, such as 5ms.
+// Command yamlhost-noop is yamlhost with the provider noop built in, for measurements. YAMLHOST_NOOP_DELAY is the
+// duration of each change, such as 5ms.
 package main
 
 import (
