@@ -1,4 +1,4 @@
-// Command conformance puts the language host through Pulumi's language conformance suite and says what passes.
+// Command conformance runs Pulumi's language conformance suite on the language host and reports which tests pass.
 //
 //	conformance -host bin/pulumi-language-yaml [-programs DIR] [-run PATTERN] [-table FILE] [-passing FILE]
 //

@@ -97,8 +97,7 @@ func run(ctx context.Context) error {
 	return report.compare(*passing, names)
 }
 
-// chosen returns the names of the tests that a pattern matches, in order; those that test the suite itself are left
-// out.
+// chosen returns the names of the tests that match a pattern, in order, without tests of the suite itself.
 func chosen(pattern string) ([]string, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {

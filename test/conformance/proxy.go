@@ -22,18 +22,18 @@ import (
 	"github.com/pulumi/pulumi/pkg/v3/testing/pulumi-test-language/tests"
 )
 
-// fixtureHost is where one test fetches two files of the suite from. They are in the suite's module too: a proxy serves
-// them from there, so that the suite needs no network.
+// fixtureHost is the host from which one test fetches two files of the suite. A proxy serves them from the suite's
+// module, so that the suite needs no network.
 const fixtureHost = "raw.githubusercontent.com"
 
-// fixtures is the proxy, with what processes need to use it.
+// fixtures is the proxy with the environment for processes that use it.
 type fixtures struct {
 	listener net.Listener
 	server   *http.Server
 	env      []string
 }
 
-// serveFixtures starts the proxy. dir takes the certificate that it vouches for the host with.
+// serveFixtures starts the proxy. It writes the certificate for the host to dir.
 func serveFixtures(dir string) (*fixtures, error) {
 	certificate, authority, err := selfSigned(fixtureHost)
 	if err != nil {
@@ -70,7 +70,7 @@ func serveFixtures(dir string) (*fixtures, error) {
 			inner := tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{certificate}})
 			_ = http.Serve(&single{conn: inner, done: make(chan struct{})}, http.HandlerFunc(serveFixture))
 		})}
-	go func() { _ = f.server.Serve(listener) }() // it ends when it is closed
+	go func() { _ = f.server.Serve(listener) }() // ends when f.server is closed
 	return f, nil
 }
 
@@ -91,7 +91,7 @@ func serveFixture(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text)
 }
 
-// single is a listener for one connection that is there already.
+// single is a listener with one existing connection.
 type single struct {
 	conn  net.Conn
 	given bool
@@ -110,7 +110,7 @@ func (s *single) Accept() (net.Conn, error) {
 func (s *single) Close() error   { return s.conn.Close() }
 func (s *single) Addr() net.Addr { return s.conn.LocalAddr() }
 
-// closing ends its listener with the connection.
+// closing is a connection that closes its listener too.
 type closing struct {
 	net.Conn
 	of *single

@@ -17,7 +17,7 @@ type report struct {
 	Mode    string
 }
 
-// count counts outcomes of a level; of all for an empty one.
+// count counts the outcomes of a level, or of all levels if it is empty.
 func (r *report) count(level string) map[outcome]int {
 	n := map[outcome]int{}
 	for _, x := range r.Results {
@@ -28,7 +28,7 @@ func (r *report) count(level string) map[outcome]int {
 	return n
 }
 
-// print writes what failed and was skipped, then the figures.
+// print writes the failed and skipped tests, and then the figures.
 func (r *report) print(w io.Writer) {
 	for _, x := range r.Results {
 		switch x.Outcome {
@@ -121,7 +121,7 @@ func (r *report) writePassing(path string) error {
 	return os.WriteFile(path, []byte(b.String()), 0o644)
 }
 
-// compare is an error when a test of the list did not pass.
+// compare returns an error if a test of the list did not pass.
 func (r *report) compare(path string, chosen []string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	messageLimit = 1 << 30 // bytes; one answer has 200 MB, with the round trip twice that
+	messageLimit = 1 << 30 // bytes; one response has 200 MB, and twice that with the round trip
 	testLimit    = 60 * time.Second
 	largeLimit   = 240 * time.Second
 	startLimit   = 60 * time.Second
 )
 
-// options are how the suite is run.
+// options configures a run of the suite.
 type options struct {
 	host, programs, providers, policies, keep string
 	roundTrip, verbose                        bool
@@ -75,7 +75,7 @@ var levels = []string{"l1", "l2", "l3", "provider", "policy"}
 
 func isLarge(name string) bool { return strings.Contains(name, "-large-") }
 
-// skip returns the reason why a test is not run; empty for one that is.
+// skip returns the reason why a test is skipped; empty if it is run.
 func (o *options) skip(name string) string {
 	switch {
 	case levelOf(name) == "policy" && o.policies == "":
@@ -105,7 +105,7 @@ func (o *options) override(name string) []string {
 	return folders
 }
 
-// runAll runs tests, several at a time, and answers in the order of their names.
+// runAll runs tests, several at a time, and returns the results in the order of their names.
 func (o *options) runAll(ctx context.Context, names []string) ([]result, error) {
 	scratch, err := os.MkdirTemp("", "conformance-")
 	if err != nil {
@@ -123,7 +123,7 @@ func (o *options) runAll(ctx context.Context, names []string) ([]result, error) 
 	defer files.close()
 	results := make([]result, len(names))
 	queue := make(chan int, len(names))
-	for _, large := range []bool{true, false} { // what takes longest comes first
+	for _, large := range []bool{true, false} { // the longest tests come first
 		for i, name := range names {
 			if isLarge(name) == large {
 				queue <- i
@@ -161,7 +161,7 @@ func (o *options) runAll(ctx context.Context, names []string) ([]result, error) 
 type worker struct {
 	options *options
 	dir     string
-	env     []string // of the processes, besides our own
+	env     []string // for the processes, in addition to our own
 
 	engine, host *process
 	conn         *grpc.ClientConn
@@ -170,7 +170,7 @@ type worker struct {
 	round        int
 }
 
-// start makes the processes and tells the engine where everything lies.
+// start starts the processes and passes all paths to the engine.
 func (w *worker) start(ctx context.Context) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -230,7 +230,7 @@ func (w *worker) stop() {
 	w.conn, w.host, w.engine, w.client = nil, nil, nil, nil
 }
 
-// test runs a test. After one that hangs or kills a process, the processes are made anew.
+// test runs a test. If it hangs or kills a process, the processes are restarted.
 func (w *worker) test(ctx context.Context, name string) (result, error) {
 	if w.client == nil {
 		if err := w.start(ctx); err != nil {
@@ -287,8 +287,8 @@ type process struct {
 	ended   chan struct{}
 }
 
-// launch starts a program and reads its address. Generated files replace the snapshots that the suite compares them
-// with: this run tests behaviour only.
+// launch starts a program and reads its address. Generated files replace the suite's snapshots, because this run tests
+// behaviour only.
 func launch(env []string, path string, args ...string) (*process, error) {
 	p := &process{cmd: exec.Command(path, args...), stderr: &tail{}, ended: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), "PULUMI_ACCEPT=true", "PULUMI_SKIP_UPDATE_CHECK=true",

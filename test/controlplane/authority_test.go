@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// authority signs the certificates of one control plane. They lie in its folder, NAME.crt and NAME.key.
+// authority signs the certificates of one control plane: NAME.crt and NAME.key in its folder.
 type authority struct {
 	dir  string
 	cert *x509.Certificate
@@ -33,7 +33,7 @@ func newAuthority(t *testing.T, dir string) *authority {
 	return a
 }
 
-// path is that of a file, such as NAME.crt.
+// path returns the path of a file, such as NAME.crt.
 func (a *authority) path(name string) string { return filepath.Join(a.dir, name) }
 
 func (a *authority) newKey(t *testing.T, name string) *ecdsa.PrivateKey {
@@ -61,7 +61,7 @@ func (a *authority) sign(t *testing.T, name string, cert *x509.Certificate, key 
 	return signed
 }
 
-// issue makes a certificate of a server on the loopback and of a client who is in the group.
+// issue creates a certificate for a server on the loopback and for a client in the group.
 func (a *authority) issue(t *testing.T, name, group string) {
 	a.sign(t, name, &x509.Certificate{
 		Subject:     pkix.Name{CommonName: name, Organization: []string{group}},

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// definition is that of a kind of the test's own.
+// definition defines a kind for the test.
 const definition = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: boats.plane.example.com}
@@ -36,7 +36,7 @@ spec:
                 flag: {type: string, default: white}
 `
 
-// definitions makes a kind and an object of it in one program, changes it, and removes both.
+// definitions creates a kind and an object of it in one program, changes the object, and removes both.
 func definitions(s *sandbox) {
 	s.write("crds/boats.yaml", definition)
 	program := func(length int) string {
@@ -80,7 +80,7 @@ outputs:
 
 var documents = regexp.MustCompile(`(?m)^---.*$`)
 
-// field finds a field of a manifest, at the given depth.
+// field returns a field of a manifest at the given depth.
 func field(manifest, name string) string {
 	if m := regexp.MustCompile(`(?m)^` + name + `: *(\S+)`).FindStringSubmatch(manifest); m != nil {
 		return m[1]
@@ -88,8 +88,8 @@ func field(manifest, name string) string {
 	return ""
 }
 
-// TestRealDefinitions gives the server the definitions of the folder that YAMLHOST_CRDS names, makes the examples there
-// with one program, and removes them.
+// TestRealDefinitions installs the definitions in the folder YAMLHOST_CRDS, creates the examples there with one
+// program, and removes them.
 func TestRealDefinitions(t *testing.T) {
 	dir := os.Getenv("YAMLHOST_CRDS")
 	if dir == "" {

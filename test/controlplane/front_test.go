@@ -14,12 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// front stands before the API server and may meddle with changes of maps. It is safe for concurrent use.
+// front is a proxy of the API server that may intercept changes of config maps. It is safe for concurrent use.
 type front struct {
 	url    string
 	mu     sync.Mutex // guards meddle and met
 	meddle func(w http.ResponseWriter, r *http.Request, n int) (answered bool)
-	met    int // changes that were asked for since meddle was set
+	met    int // number of changes since meddle was set
 }
 
 func (p *plane) front(t *testing.T) *front {
@@ -27,7 +27,7 @@ func (p *plane) front(t *testing.T) *front {
 	to, err := url.Parse(p.url)
 	require.NoError(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(to)
-	proxy.FlushInterval = -1 // watches
+	proxy.FlushInterval = -1 // flushes at once, for watches
 	proxy.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: p.as("me").Transport.(*http.Transport).
 		TLSClientConfig.RootCAs}}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -70,7 +70,7 @@ func (f *front) answers(w http.ResponseWriter, r *http.Request) bool {
 	return f.meddle(w, r, f.met)
 }
 
-// throttled answers as an API server does that has too much to do.
+// throttled responds like an overloaded API server.
 func throttled(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", "1")
 	w.Header().Set("Content-Type", "application/json")

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestControlPlane plays scenarios on one control plane, each in a namespace of its own. Every one asks the API server
-// what came of it.
+// TestControlPlane runs scenarios on one control plane, each in a namespace of its own. Each verifies the result with
+// the API server.
 func TestControlPlane(t *testing.T) {
 	p := newPlane(t)
 	for _, c := range []struct {
@@ -37,7 +37,7 @@ func TestControlPlane(t *testing.T) {
 	}
 }
 
-// configMap is a resource with one entry, and a name of its own if name is not empty.
+// configMap returns a resource with one entry, and with the given name unless it is empty.
 func configMap(resource, name, value string) string {
 	if name != "" {
 		name = "name: " + name + ", "
@@ -46,7 +46,7 @@ func configMap(resource, name, value string) string {
 		"      metadata: {%snamespace: NAMESPACE, labels: LABELS}\n      data: {key: %q}\n", resource, name, value)
 }
 
-// several is a program of that many maps: every second with a name of its own, the others named by the provider.
+// several returns a program of n config maps: every second has a name, the provider names the others.
 func several(n int, value string) string {
 	var y strings.Builder
 	y.WriteString("resources:\n")
@@ -60,7 +60,7 @@ func several(n int, value string) string {
 	return y.String()
 }
 
-// everyday is a small application, without waiting for pods, which no machine here runs.
+// everyday is a small application. It does not wait for pods, because no node runs them.
 const everyday = `resources:
   account:
     type: kubernetes:core/v1:ServiceAccount
@@ -115,7 +115,7 @@ func everydayWith(greeting, password string) string {
 	return strings.NewReplacer("GREETING", greeting, "PASSWORD", password).Replace(everyday)
 }
 
-// life creates, changes nothing, updates, replaces, removes and destroys.
+// life creates objects, runs without a change, updates, replaces and removes objects, and destroys the stack.
 func life(s *sandbox) {
 	s.program(everydayWith("hello", "first"))
 	s.yamlhost(0, "run", "--stack", "dev")
@@ -142,8 +142,8 @@ func life(s *sandbox) {
 	require.Equal(s.t, 0, s.audit())
 }
 
-// versions wants that no object of the state has another version afterwards. Objects with a status are the
-// controllers'.
+// versions fails if do changes the version of an object in the state. It ignores objects with a status, which
+// controllers change.
 func (s *sandbox) versions(do func()) {
 	s.t.Helper()
 	version := func() map[string]any {
@@ -160,7 +160,7 @@ func (s *sandbox) versions(do func()) {
 	require.Equal(s.t, before, version())
 }
 
-// drift is what somebody else changed in what the program sets, and not what controllers do.
+// drift reports changes by others to fields that the program sets, but not changes by controllers.
 func drift(s *sandbox) {
 	s.program(everydayWith("hello", "first"))
 	s.yamlhost(0, "run", "--stack", "dev")
@@ -192,7 +192,7 @@ func drift(s *sandbox) {
 	s.yamlhost(0, "destroy", "--yes", "--skip-preview")
 }
 
-// foreign makes an object that nobody's program has made.
+// foreign creates an object outside of any program.
 func (s *sandbox) foreign(name, value string) (path string) {
 	s.t.Helper()
 	s.do("POST", folder("v1", "ConfigMap", s.namespace), fmt.Sprintf(
@@ -200,7 +200,7 @@ func (s *sandbox) foreign(name, value string) (path string) {
 	return folder("v1", "ConfigMap", s.namespace) + "/" + name
 }
 
-// imports takes an object into the state that the program describes.
+// imports imports an object that the program declares.
 func imports(s *sandbox) {
 	path := s.foreign("old", "value")
 	uid := s.do("GET", path, "").at("metadata", "uid")
@@ -214,7 +214,7 @@ func imports(s *sandbox) {
 	s.settled()
 }
 
-// takingOver declares an object that exists: the provider makes it the program's.
+// takingOver declares an existing object, which the provider adopts.
 func takingOver(s *sandbox) {
 	path := s.foreign("old", "value")
 	uid := s.do("GET", path, "").at("metadata", "uid")
@@ -225,7 +225,7 @@ func takingOver(s *sandbox) {
 	require.Equal(s.t, 1, s.audit())
 }
 
-// conflict is a value that somebody else holds.
+// conflict sets a field that another manager owns.
 func conflict(s *sandbox) {
 	path := s.foreign("held", "theirs")
 	s.program("resources:\n" + configMap("mine", "held", "ours"))
@@ -244,7 +244,7 @@ func conflict(s *sandbox) {
 	s.settled()
 }
 
-// refusedName is a name that the API server does not take; what does not depend on it is there, once.
+// refusedName declares a name that the API server refuses. Independent objects are created once.
 func refusedName(s *sandbox) {
 	s.program("resources:\n" + configMap("good", "", "value") + configMap("bad", "Not_A_Name", "value"))
 	said := s.yamlhost(failed, "run", "--stack", "dev", "--continue-on-error")
@@ -258,7 +258,7 @@ func refusedName(s *sandbox) {
 	s.settled()
 }
 
-// quota lets some objects be made and not the others, until it is raised.
+// quota allows the creation of only some objects until it is raised.
 func quota(s *sandbox) {
 	quotas := folder("v1", "ResourceQuota", s.namespace)
 	s.do("POST", quotas, `{"metadata": {"name": "few"}, "spec": {"hard": {"count/configmaps": "4"}}}`)
@@ -286,7 +286,7 @@ func quota(s *sandbox) {
 	s.settled()
 }
 
-// throttling answers many requests with 429 and a time to wait.
+// throttling responds to many requests with 429 and a delay.
 func throttling(s *sandbox) {
 	f := s.front(s.t)
 	s.through(f.url)
@@ -317,7 +317,7 @@ func throttling(s *sandbox) {
 	s.settled()
 }
 
-// expiredToken ends in the middle of a run. The API server itself refuses the one that is sent in its place.
+// expiredToken replaces the token in the middle of a run by one that the API server refuses.
 func expiredToken(s *sandbox) {
 	f := s.front(s.t)
 	s.through(f.url)
@@ -339,7 +339,7 @@ func expiredToken(s *sandbox) {
 	s.settled()
 }
 
-// finaliser keeps an object that is deleted.
+// finaliser delays the deletion of an object.
 func finaliser(s *sandbox) {
 	s.program("resources:\n" + strings.Replace(configMap("kept", "kept", "value"), "name: kept",
 		"name: kept, finalizers: [example.com/hold]", 1) + "    options: {customTimeouts: {delete: 5s}}\n")

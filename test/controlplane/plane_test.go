@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// token is what a person's kubeconfig has who may do anything.
+// token is the bearer token of a user with all permissions.
 const token = "everything"
 
 // plane is a control plane: etcd, an API server and the controllers.
@@ -28,7 +28,7 @@ type plane struct {
 	bin, dir string
 	ca       *authority
 	url      string // of the API server
-	etcd     string // its address
+	etcd     string // the address of etcd
 	server   *process
 	client   *http.Client
 }
@@ -79,7 +79,7 @@ func newPlane(t *testing.T) *plane {
 	return p
 }
 
-// freeAddress is an address on the loopback that nobody listens at.
+// freeAddress returns an unused address on the loopback.
 func freeAddress(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func (p *plane) write(name, text string) {
 	require.NoError(p.t, os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600))
 }
 
-// kubeconfig is a file for clients of the address, with what they show.
+// kubeconfig returns a kubeconfig for the address with the given credentials.
 func (p *plane) kubeconfig(address, user string) string {
 	return fmt.Sprintf(`apiVersion: v1
 kind: Config
@@ -109,7 +109,7 @@ current-context: plane
 `, address, p.ca.path("authority.crt"), user)
 }
 
-// as is a client with a certificate.
+// as returns a client with a certificate.
 func (p *plane) as(name string) *http.Client {
 	cert, err := tls.LoadX509KeyPair(p.ca.path(name+".crt"), p.ca.path(name+".key"))
 	require.NoError(p.t, err)
@@ -129,7 +129,7 @@ func (p *plane) start(name, program string, args ...string) *process {
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	require.NoError(p.t, x.cmd.Start())
 	go func() {
-		_ = x.cmd.Wait() // the log has the reason
+		_ = x.cmd.Wait() // the reason is in the log
 		close(x.ended)
 	}()
 	p.t.Cleanup(x.kill)
@@ -145,7 +145,7 @@ func (x *process) hasEnded() bool {
 	}
 }
 
-// kill ends the server as a machine does that loses its power.
+// kill kills the server, as a power failure would.
 func (x *process) kill() {
 	_ = x.cmd.Process.Kill() // it may have ended
 	<-x.ended
@@ -172,7 +172,7 @@ func (p *plane) ready() {
 	})
 }
 
-// eventually waits for something that must come about within minutes, whatever the machine does besides.
+// eventually waits up to some minutes for a condition, because the machine may be busy.
 func (p *plane) eventually(what string, is func() bool) {
 	p.t.Helper()
 	for end := time.Now().Add(3 * time.Minute); !is(); time.Sleep(100 * time.Millisecond) {
@@ -183,10 +183,10 @@ func (p *plane) eventually(what string, is func() bool) {
 	}
 }
 
-// object is one of Kubernetes.
+// object is a Kubernetes object.
 type object map[string]any
 
-// at is what stands at a path below an object, nil where nothing does.
+// at returns the value at a path of an object; nil if there is none.
 func (o object) at(path ...string) any {
 	var v any = map[string]any(o)
 	for _, key := range path {
@@ -196,10 +196,10 @@ func (o object) at(path ...string) any {
 	return v
 }
 
-// get asks the API server. The code is 0 when it cannot be reached.
+// get sends a GET to the API server. The code is 0 if the server cannot be reached.
 func (p *plane) get(path string) (code int, answer object) { return p.call("GET", path, "") }
 
-// call asks the API server for anything; a body is JSON, of a PATCH one to merge.
+// call sends a request to the API server. The body is JSON, for PATCH a merge patch.
 func (p *plane) call(method, path, body string) (code int, answer object) {
 	kind := "application/json"
 	if method == http.MethodPatch {
@@ -225,7 +225,7 @@ func (p *plane) pass(method, path, kind, body string) (code int, answer object) 
 	return response.StatusCode, answer
 }
 
-// do is a call that must succeed.
+// do sends a request that must succeed.
 func (p *plane) do(method, path, body string) object {
 	p.t.Helper()
 	code, answer := p.call(method, path, body)
@@ -234,14 +234,14 @@ func (p *plane) do(method, path, body string) object {
 	return answer
 }
 
-// send makes an object of a manifest in YAML.
+// send creates an object from a manifest in YAML.
 func (p *plane) send(path, manifest string) {
 	p.t.Helper()
 	code, answer := p.pass("POST", path, "application/yaml", manifest)
 	require.Equal(p.t, http.StatusCreated, code, "%s: %v", path, answer)
 }
 
-// list is what the API server has at a path, of the objects that were made by a scenario.
+// list returns the objects at a path of the API server that a scenario has created.
 func (p *plane) list(path string) (list []object) {
 	p.t.Helper()
 	for _, item := range p.do("GET", path, "").at("items").([]any) {

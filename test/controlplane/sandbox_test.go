@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sandbox is a project with a home and a backend of its own, whose objects are in a namespace of its own.
+// sandbox is a project with a home, a backend and a namespace of its own.
 type sandbox struct {
 	plane
 	namespace string
@@ -46,7 +46,7 @@ func (p *plane) sandbox(t *testing.T, namespace string) *sandbox {
 	return s
 }
 
-// through makes the API server's address for programs that of somebody in between.
+// through replaces the API server's address for programs by that of a proxy.
 func (s *sandbox) through(url string) {
 	path := strings.TrimPrefix(s.env[len(s.env)-1], "KUBECONFIG=")
 	require.NoError(s.t, os.WriteFile(path, []byte(s.kubeconfig(url, "token: "+token)), 0o600))
@@ -67,14 +67,14 @@ func (s *sandbox) write(name, text string) {
 	require.NoError(s.t, os.WriteFile(path, []byte(text), 0o644))
 }
 
-// command is yamlhost in the project.
+// command returns a yamlhost command in the project.
 func (s *sandbox) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.bin, "yamlhost"), args...)
 	cmd.Dir, cmd.Env = s.project, s.env
 	return cmd
 }
 
-// yamlhost runs the program and wants the exit code; it answers with all that was printed.
+// yamlhost runs the program, requires the exit code, and returns the output.
 func (s *sandbox) yamlhost(code int, args ...string) (said string) {
 	s.t.Helper()
 	said, got := s.try(args...)
@@ -82,7 +82,7 @@ func (s *sandbox) yamlhost(code int, args ...string) (said string) {
 	return said
 }
 
-// try runs the program, whatever comes of it.
+// try runs the program and returns its output and exit code.
 func (s *sandbox) try(args ...string) (said string, code int) {
 	s.t.Helper()
 	cmd := s.command(args...)
@@ -95,7 +95,7 @@ func (s *sandbox) try(args ...string) (said string, code int) {
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
-// recorded are the objects of the state by the path that the API server has them at.
+// recorded returns the objects of the state by their paths on the API server.
 func (s *sandbox) recorded() map[string]object {
 	s.t.Helper()
 	cmd := s.command("stack", "export", "--show-secrets", "--stack", "dev")
@@ -116,7 +116,7 @@ func (s *sandbox) recorded() map[string]object {
 	return all
 }
 
-// folder is the path of the objects of a kind in a namespace.
+// folder returns the path of the objects of a kind in a namespace.
 func folder(apiVersion, kind, namespace string) string {
 	path := "/apis/" + apiVersion
 	if !strings.Contains(apiVersion, "/") {
@@ -145,9 +145,9 @@ func pathOf(o object) string {
 		text(o.at("metadata", "name"))
 }
 
-// audit compares the state with the server: each object of the state exists and is the one that was made, and each
-// object with the label of programs, of the kinds in the state and of those given, is in the state. It answers with how
-// many.
+// audit compares the state with the server: each object of the state exists with the same UID, and each object with the
+// label of programs is in the state if it is of a kind in the state or of one of kinds. audit returns the number of
+// objects.
 func (s *sandbox) audit(kinds ...string) int {
 	s.t.Helper()
 	lost, unknown := s.compare(kinds...)
@@ -185,7 +185,7 @@ func (s *sandbox) compare(kinds ...string) (lost, unknown []string) {
 	return lost, unknown
 }
 
-// settled wants that a preview and drift find nothing, and that state and server agree.
+// settled fails unless a preview and drift find nothing, and state and server agree.
 func (s *sandbox) settled() {
 	s.t.Helper()
 	s.yamlhost(0, "preview", "--expect-no-changes")

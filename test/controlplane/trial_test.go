@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// run is yamlhost while it works.
+// run is a running yamlhost.
 type run struct {
 	cmd   *exec.Cmd
 	said  bytes.Buffer
@@ -25,7 +25,7 @@ func (s *sandbox) launch(args ...string) *run {
 	r.cmd.Stdout, r.cmd.Stderr = &r.said, &r.said
 	require.NoError(s.t, r.cmd.Start())
 	go func() {
-		_ = r.cmd.Wait() // the exit code has it
+		_ = r.cmd.Wait() // wait returns the exit code
 		close(r.ended)
 	}()
 	return r
@@ -34,13 +34,13 @@ func (s *sandbox) launch(args ...string) *run {
 // kill ends yamlhost, but not the provider.
 func (r *run) kill() { _ = r.cmd.Process.Kill() }
 
-// wait answers with the exit code, -1 of one that was killed.
+// wait returns the exit code, or -1 for a killed process.
 func (r *run) wait() int {
 	<-r.ended
 	return r.cmd.ProcessState.ExitCode()
 }
 
-// until waits for a count of maps with that value, or for the end of a run.
+// until waits until count config maps have the value, or the run has ended.
 func (s *sandbox) until(r *run, value string, count int) {
 	for {
 		select {
@@ -54,7 +54,7 @@ func (s *sandbox) until(r *run, value string, count int) {
 	}
 }
 
-// maps counts the maps that have the value; it is -1 while the API server cannot be reached.
+// maps returns the number of config maps with the value, or -1 while the API server cannot be reached.
 func (s *sandbox) maps(value string) (n int) {
 	code, list := s.get(folder("v1", "ConfigMap", s.namespace) + "?labelSelector=" + made)
 	if code != http.StatusOK {
@@ -68,7 +68,7 @@ func (s *sandbox) maps(value string) (n int) {
 	return n
 }
 
-// killed kills our process in the middle of a run; the next one finds out what became of what was under way.
+// killed kills our process in the middle of a run. The next run resolves the interrupted operations.
 func killed(s *sandbox) {
 	s.program(several(40, "value"))
 	r := s.launch("run", "--stack", "dev")
@@ -84,8 +84,8 @@ func killed(s *sandbox) {
 	s.settled()
 }
 
-// generation is the program of a round of the trial: n objects without every tenth, of which every twentieth has
-// another name than in the round before.
+// generation returns the program of a round of the trial: n objects without every tenth; every twentieth has another
+// name than in the round before.
 func generation(n, round int) (program string, count int) {
 	var y strings.Builder
 	y.WriteString("resources:\n")
@@ -105,7 +105,7 @@ func generation(n, round int) (program string, count int) {
 	return y.String(), count
 }
 
-// TestTrial makes, changes, replaces and removes 300 objects while yamlhost and the API server are killed in turn, at
+// TestTrial creates, changes, replaces and removes 300 objects while yamlhost and the API server are killed in turn, at
 // random moments, five times each.
 func TestTrial(t *testing.T) {
 	s := newPlane(t).sandbox(t, "trial")
@@ -151,7 +151,7 @@ func TestTrial(t *testing.T) {
 	require.Zero(t, s.audit())
 }
 
-// TestThousand makes 1,000 objects, finds nothing to do, and removes them.
+// TestThousand creates 1,000 objects, finds no change in a second run, and removes them.
 func TestThousand(t *testing.T) {
 	s := newPlane(t).sandbox(t, "thousand")
 	s.program(several(1000, "value"))

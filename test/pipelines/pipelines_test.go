@@ -18,7 +18,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// programs are the projects of the repository that the pipelines are for.
+// programs holds the projects of the repository for the pipelines.
 var programs = map[string]string{
 	"zone/Pulumi.yaml": "name: zone\nruntime: yaml\nresources:\n  pet: {type: random:RandomPet}\n" +
 		"outputs: {apex: example.com, pet: '${pet.id}'}\n",
@@ -28,7 +28,7 @@ var programs = map[string]string{
 		"outputs: {apex: 'net.${zone.outputs[\"apex\"]}', id: '${pet.id}'}\n",
 	"apps/web/Pulumi.yaml": "name: web\nruntime: yaml\nresources:\n  net: {type: 'pulumi:pulumi:StackReference', " +
 		"get: {id: 'organization/network/${pulumi.stack}'}}\noutputs: {address: 'www.${net.outputs[\"apex\"]}'}\n",
-	// These need one project each, side by side with those above.
+	// Each of these needs one project, in parallel with those above.
 	"dns/Pulumi.yaml": "name: dns\nruntime: yaml\nresources:\n  zone: {type: 'pulumi:pulumi:StackReference', " +
 		"get: {id: 'organization/zone/${pulumi.stack}'}}\noutputs: {apex: 'dns.${zone.outputs[\"apex\"]}'}\n",
 	"apps/mail/Pulumi.yaml": "name: mail\nruntime: yaml\nresources:\n  dns: {type: 'pulumi:pulumi:StackReference', " +
@@ -37,7 +37,7 @@ var programs = map[string]string{
 		"get: {id: 'organization/network/${pulumi.stack}'}}\noutputs: {address: 'api.${net.outputs[\"apex\"]}'}\n",
 }
 
-// repository is a folder with the projects, and an environment with a backend of its own and yamlhost on PATH.
+// repository returns a folder with the projects, and an environment with a backend of its own and yamlhost on PATH.
 func repository(t *testing.T) (dir string, env []string) {
 	t.Helper()
 	top := t.TempDir()
@@ -77,7 +77,7 @@ func command(t *testing.T, dir string, env []string, name string, args ...string
 	return out
 }
 
-// try is command, with what goes wrong for the caller.
+// try is command, but returns an error.
 func try(t *testing.T, dir string, env []string, name string, args ...string) (string, error) {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -104,7 +104,7 @@ func try(t *testing.T, dir string, env []string, name string, args ...string) (s
 	return out.String(), nil
 }
 
-// outputs are what the stacks have to have in the end.
+// outputs checks the final outputs of the stacks.
 func outputs(t *testing.T, dir string, env []string) {
 	t.Helper()
 	for project, want := range map[string]string{"apps/web": "www.net.example.com\n",
@@ -137,11 +137,10 @@ func TestGitHub(t *testing.T) {
 	outputs(t, dir, env)
 }
 
-// A failure skips what needs the stack, and nothing else: neither what is as far from the beginning, nor what shares a
-// matrix.
+// A failed job skips only the jobs that need its stack, and neither jobs at the same depth nor jobs of the same matrix.
 func TestGitHubFailure(t *testing.T) {
 	t.Parallel()
-	for broken, want := range map[string]map[string]bool{ // whether a stack is there in the end
+	for broken, want := range map[string]map[string]bool{ // whether each stack exists in the end
 		"net work": {"zone": true, "dns": true, "apps/mail": true, "apps/web": false, "apps/api": false},
 		"apps/api": {"zone": true, "dns": true, "apps/mail": true, "apps/web": true, "apps/api": false},
 	} {
@@ -187,12 +186,12 @@ type job struct {
 
 var expression = regexp.MustCompile(`\$\{\{ *([a-z]+)\.([A-Za-z_]+) *\}\}`)
 
-// despite is the only condition of a job that the workflows have.
+// despite matches the only condition that jobs of the workflows have.
 var despite = regexp.MustCompile(`^\$\{\{ !cancelled\(\) && needs\.([A-Za-z0-9_-]+)\.result != 'skipped' \}\}$`)
 
-// runWorkflow runs the steps of a workflow in the order of its needs, each job in a checkout of its own, and returns the
+// runWorkflow runs the jobs of a workflow in the order of their needs, each in a checkout of its own, and returns the
 // names of the jobs that fail. Variables and secrets are those of env; artefacts go through a folder. As with GitHub, a
-// job without a condition is skipped when any job before it, at whatever distance, failed or was skipped.
+// job without a condition is skipped if any of its direct or indirect needs failed or was skipped.
 func runWorkflow(t *testing.T, dir string, env []string, text string) (failed []string) {
 	t.Helper()
 	var w workflow

@@ -1,7 +1,7 @@
 //go:build tools
 
-// Package plugins holds programs for tests. This file keeps in go.mod what the tests build: the Pulumi CLI, and
-// Pulumi's own language host for YAML, to which ours is compared.
+// Package plugins holds programs for tests. This file pins in go.mod the programs that the tests build: the Pulumi CLI,
+// and Pulumi's own language host for YAML, with which ours is compared.
 package plugins
 
 import (

@@ -1,4 +1,5 @@
-// Service runs a server for tests that keeps stacks behind HTTP, in the protocol of Pulumi Cloud. It is never shipped.
+// Command service runs a server for tests that keeps stacks and speaks the protocol of Pulumi Cloud. It is never
+// shipped.
 //
 //	go run ./test/service --dir DIR --listen 127.0.0.1:0 --ready-file FILE
 //
@@ -46,7 +47,7 @@ func serve(dir, listen, ready, record string, delay time.Duration) error {
 		return err
 	}
 	if ready != "" {
-		// Whole or not at all: somebody waits for it.
+		// Written atomically, because another process waits for the file.
 		if err := os.WriteFile(ready+".new", text, 0o600); err != nil {
 			return err
 		}

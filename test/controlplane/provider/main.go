@@ -1,5 +1,5 @@
-// Command pulumi-resource-kubernetes is Pulumi's provider for Kubernetes as its module has it. Its own command embeds
-// two files that are made when it is released; this one reads them beside itself.
+// Command pulumi-resource-kubernetes is Pulumi's provider for Kubernetes, built from its module. Its own command embeds
+// two files that exist only in releases; this one reads them from its own folder.
 package main
 
 import (

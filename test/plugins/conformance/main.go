@@ -21,7 +21,7 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// all are the suite's providers in their default form.
+// all lists the suite's providers in their default form.
 var all = []plugin.Provider{
 	&providers.AlphaProvider{},
 	&providers.AnyHandledProvider{},
@@ -83,7 +83,7 @@ var all = []plugin.Provider{
 	&providers.UnionProvider{},
 }
 
-// atOnce is how many resources the provider sync has to be asked for at the same time before it answers.
+// atOnce is the number of concurrent requests that the provider sync waits for before it answers.
 const atOnce = 3
 
 func together(n int) *sync.WaitGroup {
@@ -105,8 +105,8 @@ func name(p plugin.Provider) string {
 	return schema.Name
 }
 
-// serve returns a provider as its plugin: some bring a server of their own. The ready-made server loses what a create
-// that failed half-way says beside its error; plugins made with Pulumi's libraries do not.
+// serve returns the server of a provider; some providers have one of their own. The ready-made server loses the details
+// of a create that failed half-way, which plugins made with Pulumi's libraries keep.
 func serve(p plugin.Provider) pulumirpc.ResourceProviderServer {
 	if custom, ok := p.(providers.ProviderWithCustomServer); ok {
 		return custom.NewProviderServer()
@@ -115,7 +115,7 @@ func serve(p plugin.Provider) pulumirpc.ResourceProviderServer {
 	return &halfWayServer{plugin.NewProviderServer(watched), watched}
 }
 
-// halfWay keeps what creates answered beside an error that is no failure altogether.
+// halfWay keeps the responses of creates that failed only half-way.
 type halfWay struct {
 	plugin.Provider
 	answers sync.Map // by URN

@@ -1,6 +1,6 @@
-// Command pulumi-resource-gallery is a provider for tests that uses what few providers do: it takes names that the
-// engine proposes, tells of views of its resources, reads a variable of its environment, and has a component that
-// changes what is made below it by transforms.
+// Command pulumi-resource-gallery is a provider for tests with rare features: it takes names that the engine proposes,
+// publishes views of its resources, reads a variable of its environment, and has a component that changes its children
+// by transforms.
 package main
 
 import (
@@ -61,7 +61,7 @@ func (s *server) Configure(context.Context, *pulumirpc.ConfigureRequest) (*pulum
 		SupportsPreview: true}, nil
 }
 
-// Check names a room that has no name: as it was, as proposed, or after the resource.
+// Check names a room without a name: it keeps the old name, or takes the proposed one or that of the resource.
 func (s *server) Check(_ context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
 	news := r.GetNews()
 	if news.Fields["name"] == nil {
@@ -98,7 +98,7 @@ func (s *server) Diff(_ context.Context, r *pulumirpc.DiffRequest) (*pulumirpc.D
 	return answer, nil
 }
 
-// tell publishes what becomes of the pictures of a room.
+// tell publishes the steps of a room's pictures.
 func tell(ctx context.Context, address, token string, old []*pulumirpc.View, inputs *structpb.Struct) error {
 	if address == "" {
 		return nil

@@ -39,8 +39,8 @@ var automation = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// TestAutomation drives a project by Pulumi's automation package, once with the Pulumi CLI and once with our program
-// under its name: the same calls give the same results.
+// TestAutomation drives a project with Pulumi's automation package, once with the Pulumi CLI and once with our program
+// under its name. The same calls must have the same results.
 func TestAutomation(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("npm"); err != nil {
@@ -77,7 +77,7 @@ outputs: {name: "${r.value}", secret: "${pw}"}
 	}
 	bin, err := binaries()
 	require.NoError(t, err)
-	// A Pulumi CLI that was built from its module does not know its version.
+	// A Pulumi CLI that is built from its module does not report a version.
 	stock := drive("#!/bin/sh\n[ \"$1\" = version ] && echo v3.259.0 && exit\nexec " + filepath.Join(bin, "pulumi") +
 		" \"$@\"\n")
 	require.NoError(t, exec.Command(filepath.Join(bin, "yamlhost"), "shim", filepath.Join(bin, "shim")).Run())

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBridge runs testdata/bridge: Pulumi's bridge to Terraform providers, which becomes the packages random and time
-// by parameters, each the path of a real Terraform provider. Building the three takes minutes the first time.
+// TestBridge runs testdata/bridge: Pulumi's bridge to Terraform providers becomes the packages random and time through
+// parameters, each the path of a real Terraform provider. The first build of the three takes minutes.
 func TestBridge(t *testing.T) {
 	if os.Getenv("YAMLHOST_BRIDGE") == "" {
 		t.Skip("takes minutes and much to download: set YAMLHOST_BRIDGE, as `make bridge-test` does")

@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// gateway is versitygw, a server of S3 over a folder; without it there is no test on a bucket.
+// gateway is versitygw, an S3 server over a folder; without it, tests on a bucket are skipped.
 var gateway = os.Getenv("YAMLHOST_GATEWAY")
 
-// newStoreSandbox is a sandbox with yamlhost and the Pulumi CLI as users call them, whose state is to be in a store.
+// newStoreSandbox returns a sandbox with yamlhost and the Pulumi CLI for state in a store.
 func newStoreSandbox(t *testing.T) *sandbox {
 	t.Helper()
 	s := newSandbox(t)
@@ -33,7 +33,7 @@ func newStoreSandbox(t *testing.T) *sandbox {
 	return s
 }
 
-// newBucketSandbox is a sandbox whose state is in a bucket, and the folder that the bucket is in.
+// newBucketSandbox returns a sandbox with its state in a bucket, and the folder that contains the bucket.
 func newBucketSandbox(t *testing.T) (s *sandbox, folder string) {
 	t.Helper()
 	if gateway == "" {
@@ -69,8 +69,8 @@ func newBucketSandbox(t *testing.T) (s *sandbox, folder string) {
 	return s, folder
 }
 
-// TestMovingOnABucket has the Pulumi CLI and yamlhost take turns at one stack whose state is in a bucket (F6.1):
-// neither sees a change after the other, each is kept out by the other's lock, and nothing of either stays behind.
+// TestMovingOnABucket lets the Pulumi CLI and yamlhost take turns at one stack with its state in a bucket (F6.1):
+// neither sees a change after the other, each respects the other's lock, and neither leaves objects behind.
 func TestMovingOnABucket(t *testing.T) {
 	t.Parallel()
 	s, folder := newBucketSandbox(t)
@@ -93,18 +93,18 @@ func TestMovingOnABucket(t *testing.T) {
 			left = append(left, path)
 		}
 		if strings.Contains(path, "/journal/") {
-			journals[filepath.Dir(path)] = string(text) // the walk is in lexical order, which is theirs
+			journals[filepath.Dir(path)] = string(text) // the walk is in lexical order, the order of the links
 		}
 		return err
 	}))
 	require.Empty(t, plain, "secrets are sealed wherever they are")
 	require.Empty(t, left, "no lock is left")
-	for folder, last := range journals { // a fence stays a while, should the killed one still have a request under way
+	for folder, last := range journals { // a fence stays for a while: requests may still be in flight
 		require.True(t, strings.HasPrefix(last, "yhsettled"), "%s: %s", folder, last)
 	}
 }
 
-// movingOn has the two take turns at one stack, and be killed; locks counts those of the stack.
+// movingOn lets the two take turns at one stack and kills them; locks returns the number of the stack's locks.
 func movingOn(t *testing.T, s *sandbox, locks func() int) {
 	t.Helper()
 	dir := t.TempDir()

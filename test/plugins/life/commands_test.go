@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// menu is a command in what the Pulumi CLI says of itself.
+// menu is a command in the Pulumi CLI's description of itself.
 type menu struct {
 	Flags    map[string]struct{ Name string }
 	Commands map[string]menu
 }
 
-// lines writes a command and those below it as cmd/internal/cli/testdata/pulumi-commands.txt has them. Commands that the
-// help of the one above does not list are left out.
+// lines returns a command and its subcommands in the form of cmd/internal/cli/testdata/pulumi-commands.txt, without
+// commands that the help of their parent does not list.
 func (m menu) lines(s *sandbox, path string) []string {
 	var flags []string
 	for name := range m.Flags {
@@ -40,8 +40,8 @@ func (m menu) lines(s *sandbox, path string) []string {
 	return all
 }
 
-// TestCommandsOfPulumi compares the record of the Pulumi CLI's commands with the CLI that the tests build. The table in
-// docs/migrate.md is held to that record. YAMLHOST_UPDATE writes it anew.
+// TestCommandsOfPulumi compares the record of the Pulumi CLI's commands with the CLI that the tests build. Another test
+// compares the table in docs/migrate.md with the record. YAMLHOST_UPDATE rewrites the record.
 func TestCommandsOfPulumi(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)

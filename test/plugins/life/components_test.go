@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// components are programs whose components are built by provider processes, which register what they make with our
-// monitor (E2.38–E2.44), and what each of them leaves in the state besides the stack and providers.
+// components holds programs whose components are constructed by provider processes, which register resources with our
+// monitor (E2.38–E2.44), with the resources in the state besides the stack and providers.
 var components = map[string]struct {
 	resources string
 	types     []string
@@ -83,7 +83,7 @@ func TestRemoteComponents(t *testing.T) {
 			}
 			s.run(0, "preview", "--expect-no-changes")
 			s.run(0, "up", "--yes", "--skip-preview", "--expect-no-changes")
-			// The suite's providers of components cannot delete what they make.
+			// The suite's providers of components cannot delete their resources.
 			s.run(0, "destroy", "--preview-only", "--run-program")
 			s.run(0, "state", "delete", "--all", "--yes")
 			require.Empty(t, s.resources())
@@ -103,7 +103,7 @@ func TestRemoteComponentOverRPC(t *testing.T) {
 	s.run(0, "up", "--yes", "--expect-no-changes")
 }
 
-// types are the types of what the state has besides the stack and providers.
+// types returns the types of the resources in the state besides the stack and providers.
 func (s *sandbox) types() []string {
 	s.t.Helper()
 	out, _ := s.run(0, "stack", "export")
@@ -120,7 +120,7 @@ func (s *sandbox) types() []string {
 	return types
 }
 
-// outputs are the stack's outputs.
+// outputs returns the stack's outputs.
 func (s *sandbox) outputs() map[string]any {
 	s.t.Helper()
 	out, _ := s.run(0, "stack", "output", "--json", "--show-secrets")

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// coder is a package that brings a type with code, and a component made of it.
+// coder is a package with a dynamic type and a component that uses it.
 var coder = map[string]string{
 	"Pulumi.yaml": `name: proj
 runtime: yaml
@@ -57,8 +57,9 @@ export default {
 `,
 }
 
-// TestPackageWithCode has a package with a dynamic type used by path, by yamlhost and by the Pulumi CLI with our
-// language host: both leave the same state, take turns at one stack, and replace objects with the code that made them.
+// TestPackageWithCode uses a package with a dynamic type by path, with yamlhost and with the Pulumi CLI and our
+// language host. Both leave the same state, take turns at one stack, and replace objects with the code that created
+// them.
 func TestPackageWithCode(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("node"); err != nil {
@@ -112,7 +113,7 @@ func TestPackageWithCode(t *testing.T) {
 	require.Empty(t, ours.resources())
 }
 
-// calls are what the code of the package has done, in order of the text.
+// calls returns the calls of the package's code, sorted.
 func (s *sandbox) calls() []string {
 	s.t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.dir, "coder", "calls.txt"))
@@ -122,8 +123,8 @@ func (s *sandbox) calls() []string {
 	return lines
 }
 
-// timeless is the state without times, without the IDs that engines give to providers, and without the places of
-// components: another host sees one in its package, and we in the program that uses it.
+// timeless returns the state without times, without the IDs that engines give to providers, and without the places of
+// components: other hosts report a place in the package, and we the one in the program that uses it.
 func (s *sandbox) timeless() string {
 	s.t.Helper()
 	out, _ := s.run(0, "stack", "export", "--show-secrets")

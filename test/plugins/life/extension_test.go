@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExtension uses a package that extends another one's plugin, with its resource, component and function, beside the
-// package that it extends (E2.67, E3.57): the state tells later operations what the extension is.
+// TestExtension uses an extension package with its resource, component and function beside the package that it extends
+// (E2.67, E3.57). Later operations find the extension in the state.
 func TestExtension(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)

@@ -42,9 +42,8 @@ const gallerySettings = `config:
           gallery:index:Room: {pattern: "${name}.${stack}", enforce: true}
 `
 
-// TestGallery is a plugin that takes proposed names (E4.126), reads a mapped variable (E3.2, L4.29), tells of views
-// (E4.114–E4.117) and has a component, made with Pulumi's own SDK, whose transforms change what is below it
-// (E2.69–E2.73).
+// TestGallery runs a plugin that takes proposed names (E4.126), reads a mapped variable (E3.2, L4.29), publishes views
+// (E4.114–E4.117) and has a component, made with Pulumi's own SDK, whose transforms change its children (E2.69–E2.73).
 func TestGallery(t *testing.T) {
 	t.Parallel()
 	s := withGallery(t)
@@ -82,7 +81,7 @@ func TestGallery(t *testing.T) {
 	require.Empty(t, s.resources())
 }
 
-// withGallery is a sandbox in whose home the plugin is installed.
+// withGallery returns a sandbox with the plugin installed in its home.
 func withGallery(t *testing.T) *sandbox {
 	t.Helper()
 	s := newSandbox(t)
@@ -96,8 +95,8 @@ func withGallery(t *testing.T) *sandbox {
 	return s
 }
 
-// TestIgnoredOnComponents is E2.33: what a component is told to ignore is recorded, but is no change, and what is below
-// it follows the program. The Pulumi CLI with the stock language host and yamlhost agree.
+// TestIgnoredOnComponents covers E2.33: ignoreChanges of a component is recorded but causes no change, and its children
+// follow the program. The Pulumi CLI with the stock language host and yamlhost agree.
 func TestIgnoredOnComponents(t *testing.T) {
 	t.Parallel()
 	const program = `name: gal

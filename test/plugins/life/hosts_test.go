@@ -21,9 +21,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// TestBothHosts has the Pulumi CLI run each program twice, with Pulumi's own language host for YAML and with ours,
-// previews and updates, and compares what the two ask of the engine, call by call. A difference that
-// testdata/differences.yaml does not explain is a failure, and so is an explanation that nothing needs.
+// TestBothHosts previews and updates each program twice with the Pulumi CLI, with Pulumi's own language host for YAML
+// and with ours, and compares the calls of the two to the engine. A difference that testdata/differences.yaml does not
+// explain is a failure, and so is an unused explanation.
 //
 // The programs are those in testdata/programs; where YAMLHOST_COMPARE_HOSTS is set, as `make compare-hosts` does, and
 // YAMLHOST_CONFORMANCE names a folder with ready-made programs of the conformance suite, those too.
@@ -82,7 +82,7 @@ func TestBothHosts(t *testing.T) {
 			})
 		}
 	})
-	if t.Failed() || ran < len(programs) { // -run may have chosen some
+	if t.Failed() || ran < len(programs) { // -run may select some
 		return
 	}
 	for _, e := range list {
@@ -122,7 +122,7 @@ func hostPrograms(t *testing.T) []hostProgram {
 	return programs
 }
 
-// suiteRoot is the folder with programs of the conformance suite; empty when they are not to be run.
+// suiteRoot returns the folder with programs of the conformance suite; empty if they are not run.
 func suiteRoot() string {
 	if os.Getenv("YAMLHOST_COMPARE_HOSTS") == "" {
 		return ""
@@ -130,8 +130,8 @@ func suiteRoot() string {
 	return os.Getenv("YAMLHOST_CONFORMANCE")
 }
 
-// stackFiles are the files of a stack as the Pulumi CLI makes it: making one for each program would take longer than
-// running it.
+// stackFiles holds the files of a stack as the Pulumi CLI creates it, because creating one for each program would take
+// longer than running it.
 type stackFiles struct{ settings, checkpoint, meta string }
 
 const stackProject = "suite"
@@ -154,10 +154,10 @@ func newStack(t *testing.T) stackFiles {
 	}
 }
 
-// commands are the lines of a program that begin with "#$": arguments for the Pulumi CLI, to be run before.
+// commands matches the lines of a program that begin with "#$": arguments of Pulumi CLI commands to run first.
 var commands = regexp.MustCompile(`(?m)^#\$ (.*)$`)
 
-// sandbox is a new project with a program and a stack, for the Pulumi CLI with one of the hosts.
+// sandbox returns a new project with a program and a stack, for the Pulumi CLI with one of the hosts.
 func (b stackFiles) sandbox(t *testing.T, p hostProgram, host string) *sandbox {
 	t.Helper()
 	s := newSandbox(t)
@@ -191,7 +191,7 @@ func (b stackFiles) sandbox(t *testing.T, p hostProgram, host string) *sandbox {
 	return s
 }
 
-// run runs a program in a new project and answers with what was asked of the engine.
+// run runs a program in a new project and returns the calls to the engine.
 func (b stackFiles) run(t *testing.T, bin string, p hostProgram, host string) transcript {
 	t.Helper()
 	s := b.sandbox(t, p, host)
@@ -203,7 +203,7 @@ func (b stackFiles) run(t *testing.T, bin string, p hostProgram, host string) tr
 	output, _ := cmd.CombinedOutput()
 	require.NotNil(t, cmd.ProcessState)
 	exit := cmd.ProcessState.ExitCode()
-	if _, err := os.Stat(log); errors.Is(err, os.ErrNotExist) { // the CLI has refused the stack and asked nobody
+	if _, err := os.Stat(log); errors.Is(err, os.ErrNotExist) { // the CLI has refused the stack before any call
 		require.NotZero(t, exit, string(output))
 		return transcript{exit: exit, output: string(output), asked: map[string][]any{}}
 	}
@@ -212,8 +212,8 @@ func (b stackFiles) run(t *testing.T, bin string, p hostProgram, host string) tr
 	return c
 }
 
-// transcript is what was asked of the engine's monitor, by the run (the preview, the update), the method and the
-// resource or function. A component's provider asks too; that is in here as well.
+// transcript holds the calls to the engine's monitor, by run (the preview, the update), method, and resource or
+// function. It includes the calls of providers that construct components.
 type transcript struct {
 	exit      int
 	output    string
@@ -268,7 +268,7 @@ func readTranscript(t *testing.T, path, root string) transcript {
 		switch method {
 		case "RegisterResource", "ReadResource", "RegisterResourceOutputs", "Invoke", "ResourceInvoke", "Call",
 			"RegisterPackage":
-		default: // what only asks about the engine
+		default: // calls about the engine itself
 			monitor = false
 		}
 		if !monitor {
@@ -285,13 +285,13 @@ func readTranscript(t *testing.T, path, root string) transcript {
 			c.positions = append(c.positions, position{key, fmt.Sprint(p),
 				strings.HasSuffix(uri, ".yaml") && strings.Contains(uri, "ROOT") && p["line"] != nil})
 		}
-		// The last two say what the caller understands of aliases and of the answer; we understand more.
+		// The last two describe the caller's support of aliases and of the response; ours is larger.
 		for _, name := range []string{"sourcePosition", "stackTrace", "stackTraceHandle", "parentStackTraceHandle",
 			"aliasSpecs", "supportsPartialValues"} {
 			delete(r, name)
 		}
-		// A package is named by version and address, or registered first and then named by reference: the same for a
-		// package without parameters.
+		// A package without parameters may be named by version and address, or be registered first and then named by
+		// reference.
 		if method == "RegisterPackage" && r["parameterization"] == nil && r["extension"] == nil {
 			continue
 		}
@@ -322,10 +322,10 @@ func first3(r map[string]any, names ...string) string {
 	return ""
 }
 
-// chance is what differs from run to run: a provider's id, an item's id.
+// chance matches text that differs from run to run: the IDs of providers and items.
 var chance = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|-[0-9a-f]{8}\b`)
 
-// normal is a request without what differs by chance, and with sets in order.
+// normal returns a request without random text, and with sets sorted.
 func normal(key string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -432,18 +432,18 @@ func appendDifferences(list []difference, call, path string, stock, ours any) []
 	return list
 }
 
-// explanation says why hosts differ: the rule of ours, and what it does. Patterns are regular expressions that have to
-// match as a whole; one that is left out matches everything.
+// explanation explains a difference of the hosts by the rule of ours. Patterns are regular expressions that must match
+// the whole text; an omitted one matches everything.
 type explanation struct {
 	Rule, Reason            string
 	Program                 string // of testdata/programs
 	Suite                   string // of the conformance suite
-	Fails                   string // "stock": that host gives up on the program
+	Fails                   string // "stock" if that host rejects the program
 	Call, Path, Stock, Ours string
 	used                    bool
 }
 
-// matches reports whether the explanation is one of a difference.
+// matches reports whether the explanation applies to a difference.
 func (e *explanation) matches(d difference) bool {
 	if e.Fails != "" {
 		switch {
@@ -458,7 +458,7 @@ func (e *explanation) matches(d difference) bool {
 		whole(e.Ours, d.Ours)
 }
 
-// whole reports whether a pattern matches a text as a whole; without a pattern everything does.
+// whole reports whether a pattern matches the whole text; an empty pattern matches everything.
 func whole(pattern, s string) bool {
 	return pattern == "" || regexp.MustCompile(`(?s)^(?:`+pattern+`)$`).MatchString(s)
 }
@@ -487,7 +487,7 @@ func readDifferences(t *testing.T) explanations {
 	return list
 }
 
-// explain is the explanation of a difference, if there is one.
+// explain returns the explanation of a difference; nil if there is none.
 func (list explanations) explain(program string, d difference) *explanation {
 	for _, e := range list {
 		named := (e.Program != "" && whole(e.Program, program)) || (e.Suite != "" && whole(e.Suite, program))

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTakingOverDynamicResources has the Pulumi CLI make a stack with a dynamic resource of a program in JavaScript,
-// with npm's SDK and its provider; yamlhost takes it over, changes it and gives it back.
+// TestTakingOverDynamicResources creates a stack with a dynamic resource of a JavaScript program with the Pulumi CLI,
+// npm's SDK and its provider. yamlhost takes it over and changes it, and the Pulumi CLI goes on.
 func TestTakingOverDynamicResources(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"npm", "node"} {

@@ -17,9 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// examplePlugins is a folder with the providers that yamlhost has built in, as plugins for the Pulumi CLI. Chance
-// always falls the same way in them. They are apart from the other plugins: an installed plugin wins over a built-in
-// one.
+// examplePlugins builds the built-in providers of yamlhost as plugins for the Pulumi CLI, with constant random numbers.
+// Their folder is separate from the other plugins, because an installed plugin has precedence over a built-in one.
 var examplePlugins = sync.OnceValues(func() (string, error) {
 	bin, err := binaries()
 	if err != nil {
@@ -43,17 +42,17 @@ var examplePlugins = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// lives are projects that both language hosts understand: examples, and those of testdata/lives.
+// lives lists projects that both language hosts understand: examples, and those of testdata/lives.
 var lives = []struct {
 	path    string
-	change  []string          // what is configured between two updates
-	unread  bool              // its providers cannot read what they made
-	stays   bool              // its providers cannot delete what they made
+	change  []string          // configuration that is set between two updates
+	unread  bool              // its providers cannot read their resources
+	stays   bool              // its providers cannot delete their resources
 	differs []knownDifference // between the hosts
 }{
 	{path: "../../../examples/commands"},
 	{path: "../../../examples/component-package", differs: []knownDifference{
-		// Defaults of the schema are sent, to components too.
+		// We send defaults of the schema, to components too.
 		{rule: "L3.15", stock: `("inputs": \{\n +)("words": "good morning")`, ours: "${1}\"length\": 2,\n      ${2}"},
 		{rule: "L3.15", stock: `("propertyDependencies": \{\n +)("words": \[\]\n +\}[^{}]*"urn": "[^"]*::morning")`,
 			ours: "${1}\"length\": [],\n      ${2}"},
@@ -65,7 +64,7 @@ var lives = []struct {
 	{path: "../../../examples/json-program"},
 	{path: "../../../examples/replacement", change: []string{"generation", "2"}},
 	{path: "../../../examples/secrets", differs: []knownDifference{
-		// What stands beside a secret in a variable is none.
+		// We do not make a value secret because it is beside a secret in a variable.
 		{rule: "L9.31", stock: `"user": \{\s*"4dabf18193072939515e22adb298388d": "\w+",\s*"plaintext": "\\"admin\\""\s*\}`,
 			ours: `"user": "admin"`},
 	}},
@@ -75,11 +74,10 @@ var lives = []struct {
 	{path: "testdata/lives/shelf", change: []string{"kind", "film"}},
 }
 
-// TestLivesUnderBothHosts has the Pulumi CLI preview, update, refresh, change and destroy projects with providers in
-// processes of their own, once with Pulumi's own language host for YAML and once with ours. Both come to the same: the
-// steps of each preview and update, the resources of the state, and the outputs. What is better is where resources come
-// from: with ours the line and the column at which the text declares them, with the other a place in that host's own
-// code.
+// TestLivesUnderBothHosts previews, updates, refreshes, changes and destroys projects with the Pulumi CLI and provider
+// processes, once with Pulumi's own language host for YAML and once with ours. Both must have the same steps of
+// previews and updates, the same resources in the state, and the same outputs. Only the source positions differ: ours
+// are lines and columns of the program, those of the other host are places in its own code.
 func TestLivesUnderBothHosts(t *testing.T) {
 	t.Parallel()
 	plugins, err := examplePlugins()
@@ -114,11 +112,11 @@ func TestLivesUnderBothHosts(t *testing.T) {
 	}
 }
 
-// knownDifference is one that a rule wants: a pattern for what the stock host leaves in outputs or state, and what ours
-// has in its place.
+// knownDifference is a difference that a rule requires: a pattern of the stock host's text in outputs or state, and the
+// text of ours in its place.
 type knownDifference struct{ rule, stock, ours string }
 
-// mend puts what ours has in the place of what the stock host leaves, which has to be there.
+// mend replaces the text of the stock host, which must occur, by that of ours.
 func (l *life) mend(t *testing.T, d knownDifference) {
 	t.Helper()
 	pattern, found := regexp.MustCompile(d.stock), false
@@ -141,10 +139,10 @@ func path(env []string) string {
 	return ""
 }
 
-// life is what a project went through.
+// life holds the results of a project's life.
 type life struct {
 	steps     []string          // "operation URN", in order of URNs within each command
-	did       []string          // what each of states is after
+	did       []string          // the command before each of states
 	states    []string          // resources as JSON, without what differs by chance
 	outputs   []string          // as JSON
 	positions map[string]string // of resources of the program, by URN
@@ -188,7 +186,7 @@ func liveUnder(s *sandbox, change []string, unread, stays bool) *life {
 	return l
 }
 
-// state is an exported state without what differs by chance, resources by URN; it notes the positions.
+// state returns an exported state without random text, with resources sorted by URN, and records their positions.
 func (l *life) state(s *sandbox, exported string) string {
 	s.t.Helper()
 	text := strings.ReplaceAll(exported, filepath.Dir(s.dir), "ROOT")
@@ -229,8 +227,8 @@ func (l *life) state(s *sandbox, exported string) string {
 	return string(indented)
 }
 
-// withoutParts takes those dependencies of a resource out that stand beside the component that they are a part of: the
-// component stands for them (L9.43). Our host tells what each output of a component is made of, the other does not.
+// withoutParts removes the dependencies of a resource on parts of a component that it depends on as well, because the
+// component implies them (L9.43). Only our host reports the dependencies of each output of a component.
 func withoutParts(resources []map[string]any, r map[string]any) {
 	parents := map[any]any{}
 	for _, other := range resources {
@@ -252,8 +250,8 @@ func withoutParts(resources []map[string]any, r map[string]any) {
 // declaredAt is a position in a program: file, line and column.
 var declaredAt = regexp.MustCompile(`^project:///([^#]*\.(?:yaml|json))#(\d+),(\d+)$`)
 
-// requireDeclared wants the key that declares a resource at its position: its name, the part of it that a component
-// gives, or, for a component of a package, the name of its type. The stack is the text as a whole.
+// requireDeclared fails unless a resource's position is the key that declares it: its name, the part of the name that a
+// component adds, or, for a component of a package, the name of its type. The stack is at the start of the text.
 func requireDeclared(t *testing.T, dir, urn, position string) {
 	t.Helper()
 	at := declaredAt.FindStringSubmatch(position)

@@ -12,10 +12,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// TestMigrateTellsTheTruth has the Pulumi CLI, with its own language host, make a stack of each program, and compares
-// what `migrate --check` says of it with what then happens: a stack that is called ready is previewed without a change,
-// unless the Pulumi CLI would change something itself, and one that is not called ready is not. testdata/foretold.yaml
-// names the programs of which that is not so, and why: what only a run can tell. It prints how many there were of each.
+// TestMigrateTellsTheTruth creates a stack of each program with the Pulumi CLI and its own language host, and compares
+// the result of `migrate --check` with a preview: a stack that is called ready must show no change, unless the Pulumi
+// CLI would change something itself, and any other stack must. testdata/foretold.yaml lists the exceptions with their
+// reasons, which only a run can detect. The test prints the number of each.
 func TestMigrateTellsTheTruth(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -85,9 +85,9 @@ func TestMigrateTellsTheTruth(t *testing.T) {
 	require.Greater(t, len(ready), 20)
 }
 
-// archived are the examples and the programs of all archives of the repository, where YAMLHOST_MIGRATE is set, as
-// `make migrate-test` does. Their provider zoo is put beside the other plugins. Those whose project file is broken on
-// purpose are left out: the Pulumi CLI makes no stack of them.
+// archived returns the examples and the programs of all archives of the repository if YAMLHOST_MIGRATE is set, as by
+// `make migrate-test`. It installs their provider zoo beside the other plugins. It omits projects whose project file is
+// broken on purpose, because the Pulumi CLI creates no stack of them.
 func archived(t *testing.T) (list []hostProgram) {
 	t.Helper()
 	if os.Getenv("YAMLHOST_MIGRATE") == "" {

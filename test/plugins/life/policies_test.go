@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// packs is one policy pack twice: in JavaScript over Pulumi's library, and in YAML.
+// packs holds one policy pack twice: in JavaScript with Pulumi's library, and in YAML.
 var packs = map[string]map[string]string{
 	"node": {
 		"PulumiPolicy.yaml": "name: rules\nversion: 1.0.0\nruntime: nodejs\n",
@@ -144,7 +144,7 @@ resources:
 	}
 }
 
-// policyEvents reads a log of events: the violations, each with the name of its policy, and the remedies, in order.
+// policyEvents returns the violations in a log of events, each with the name of its policy, and the remedies, in order.
 func policyEvents(t *testing.T, path string) (violations, remedies []string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

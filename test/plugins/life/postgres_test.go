@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serverPrograms is the folder of the programs of a server of PostgreSQL; without it there is no test on one.
+// serverPrograms is the folder of PostgreSQL's server programs; without it, tests on PostgreSQL are skipped.
 var serverPrograms = os.Getenv("YAMLHOST_POSTGRES")
 
-// TestMovingOnInPostgreSQL has the Pulumi CLI and yamlhost take turns at one stack in one table (F6.18): neither sees a
-// change after the other, each is kept out by the other's lock, and the CLI's table holds nothing that is not its own.
+// TestMovingOnInPostgreSQL lets the Pulumi CLI and yamlhost take turns at one stack in one table (F6.18): neither sees
+// a change after the other, each respects the other's lock, and the CLI's table contains only its own rows.
 func TestMovingOnInPostgreSQL(t *testing.T) {
 	t.Parallel()
 	if serverPrograms == "" {

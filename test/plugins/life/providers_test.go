@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestProviders runs testdata/providers: the life of a stack over each provider of the public conformance suite, as a
-// script that says what the provider is for. The first word of a script's name, up to the dot, is the provider's.
+// TestProviders runs testdata/providers: the life of a stack with each provider of the public conformance suite, as a
+// script that describes the purpose of the provider. The name of a script up to the first dot is the provider's.
 //
 // Besides the commands of testscript, scripts have these. In counts the stack and default providers are resources too.
 //
@@ -44,8 +44,7 @@ func TestComponents(t *testing.T) {
 	runScripts(t, "testdata/components", bin)
 }
 
-// runScripts runs the scripts of a folder with more folders of plugins, which scripts know as $PLUGINS, the last of
-// them.
+// runScripts runs the scripts of a folder with further folders of plugins; $PLUGINS is the last of them.
 func runScripts(t *testing.T, dir, bin string, plugins ...string) {
 	t.Helper()
 	testscript.Run(t, testscript.Params{
@@ -111,7 +110,7 @@ func runScripts(t *testing.T, dir, bin string, plugins ...string) {
 	})
 }
 
-// TestEveryProviderHasAScript lists the suite's providers that no script is named after, and scripts named after none.
+// TestEveryProviderHasAScript fails for a provider of the suite without a script, and for a script without a provider.
 func TestEveryProviderHasAScript(t *testing.T) {
 	t.Parallel()
 	bin, err := binaries()
@@ -138,8 +137,8 @@ func TestEveryProviderHasAScript(t *testing.T) {
 	require.Len(t, providers, 58, "the suite has as many providers")
 }
 
-// operate runs an operation and compares its counts with those wanted. An operation that has to fail takes a pattern
-// for what it prints instead.
+// operate runs an operation and compares its counts with the wanted ones. For an operation that must fail, the argument
+// is a pattern of its output instead.
 func operate(ts *testscript.TestScript, operation string, neg bool, args []string) {
 	if neg {
 		if ts.Exec("yamlhost", operation, "--yes", "--skip-preview") == nil {
@@ -168,7 +167,7 @@ func operate(ts *testscript.TestScript, operation string, neg bool, args []strin
 	}
 }
 
-// summary reads the counts of changes out of events.
+// summary returns the counts of changes in events.
 func summary(events string) (map[string]int, error) {
 	for _, line := range strings.Split(strings.TrimSpace(events), "\n") {
 		var event struct {
@@ -190,7 +189,7 @@ func parsed(ts *testscript.TestScript, text string) any {
 	return v
 }
 
-// same compares what is at a path of maps and lists with JSON text, or with "absent".
+// same compares the value at a path of maps and lists with JSON text, or with "absent".
 func same(ts *testscript.TestScript, v any, path []string, wanted string) {
 	for _, key := range path {
 		switch inner := v.(type) {
@@ -219,7 +218,7 @@ func same(ts *testscript.TestScript, v any, path []string, wanted string) {
 	}
 }
 
-// resourcesIn are the resources of the state by name, with plain secrets.
+// resourcesIn returns the resources of the state by name, with plain secrets.
 func resourcesIn(ts *testscript.TestScript) map[string]any {
 	ts.Check(ts.Exec("yamlhost", "stack", "export", "--show-secrets"))
 	var export struct {
@@ -239,7 +238,7 @@ const (
 	secretSignature = "1b47061264138c4ac30d75fd1eb44270"
 )
 
-// shown replaces secrets as the state has them by {"secret": value}.
+// shown replaces secrets in the form of the state by {"secret": value}.
 func shown(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

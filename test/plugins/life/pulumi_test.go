@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMovingBetweenPulumiAndYamlhost has the Pulumi CLI and yamlhost take turns at one stack: after whatever the one
-// did, the other sees no change, and each can go on and finish what the other began. The Pulumi CLI runs the program
-// with our language host.
+// TestMovingBetweenPulumiAndYamlhost lets the Pulumi CLI and yamlhost take turns at one stack: neither sees a change
+// after an operation of the other, and each can finish an operation that the other began. The Pulumi CLI runs the
+// program with our language host.
 func TestMovingBetweenPulumiAndYamlhost(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -89,10 +89,10 @@ func TestMovingBetweenPulumiAndYamlhost(t *testing.T) {
 
 func first(stdout, _ string) string { return stdout }
 
-// TestTakingOver has yamlhost take over stacks that the Pulumi CLI made with its own language host for YAML: whatever
-// the machine's environment, the first preview is empty. Defaults of the schema that the other host did not fill in
-// change nothing of what is there, and are filled in for what is new (L3.15). Providers read the environment
-// themselves, as envVarMappings says (L4.29).
+// TestTakingOver lets yamlhost take over stacks that the Pulumi CLI created with its own language host for YAML. The
+// first preview is empty in any environment. Schema defaults that the other host did not fill in change no existing
+// resource, but are filled in for new ones (L3.15). Providers read the environment themselves according to
+// envVarMappings (L4.29).
 func TestTakingOver(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)

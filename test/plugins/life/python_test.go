@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDynamicResourcesOfPython takes a dynamic resource of Pulumi's Python SDK through its life, against a provider that
-// answers as the SDK's does: each call carries the code, the whole configuration is there, and the code stays secret.
+// TestDynamicResourcesOfPython takes a dynamic resource of Pulumi's Python SDK through its life with a provider that
+// answers like the SDK's: each call contains the code, the configuration is complete, and the code stays secret.
 func TestDynamicResourcesOfPython(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)

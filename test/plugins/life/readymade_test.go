@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadyMadePrograms runs the programs that the suite's generator writes, where they are known: each folder below
-// YAMLHOST_CONFORMANCE/projects is a project. It prints how many ran.
+// TestReadyMadePrograms runs the programs of the suite's generator if they are available: each folder below
+// YAMLHOST_CONFORMANCE/projects is a project. It prints the number of programs.
 func TestReadyMadePrograms(t *testing.T) {
 	t.Parallel()
 	root := os.Getenv("YAMLHOST_CONFORMANCE")
@@ -25,7 +25,7 @@ func TestReadyMadePrograms(t *testing.T) {
 		require.NoError(t, os.CopyFS(filepath.Join(s.dir, "p"), os.DirFS(project)))
 		s.dir = filepath.Join(s.dir, "p")
 		if _, err := os.Stat(filepath.Join(s.dir, "Pulumi.yaml")); err != nil {
-			continue // several programs in turn: the suite's own driver knows what to do between them
+			continue // several programs in turn, which only the suite's own driver can run
 		}
 		tried++
 		s.run(0, "stack", "init", "dev")

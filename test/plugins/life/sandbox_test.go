@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// kept is a folder in which binaries stay, so that the next run links only what changed; none by default.
+// kept is a folder that keeps the binaries, so that the next run links only changed ones; none by default.
 var kept = os.Getenv("YAMLHOST_LIFE_BINARIES")
 
-// binaries are built once for all tests: yamlhost and the plugins, each conformance provider under its own name, and in
-// stock/ the Pulumi CLI's own language host.
+// binaries builds all programs once for all tests: yamlhost and the plugins, each conformance provider under its own
+// name, and in stock/ the Pulumi CLI's own language host.
 var binaries = sync.OnceValues(func() (string, error) {
 	dir, err := kept, error(nil)
 	if kept != "" {
@@ -98,7 +98,7 @@ type sandbox struct {
 	dir string // the project
 	bin string
 	env []string
-	in  string // what programs read
+	in  string // the folder that programs read
 
 	service string // the URL of the test server; see serve
 }
@@ -115,7 +115,7 @@ func newSandbox(t *testing.T) *sandbox {
 	return &sandbox{t: t, dir: project, bin: bin, env: environment(bin, home, backend)}
 }
 
-// environment is that of a user with nothing but a home and a backend.
+// environment returns the environment of a user with only a home and a backend.
 func environment(bin, home, backend string) []string {
 	return []string{
 		"HOME=" + home,
@@ -135,13 +135,13 @@ func (s *sandbox) write(name, text string) {
 	require.NoError(s.t, os.WriteFile(path, []byte(text), 0o644))
 }
 
-// run runs yamlhost and wants the exit code; it answers with what came on standard output and on standard error.
+// run runs yamlhost, requires the exit code, and returns standard output and standard error.
 func (s *sandbox) run(code int, args ...string) (stdout, stderr string) {
 	s.t.Helper()
 	return s.program(code, "yamlhost", args...)
 }
 
-// pulumi runs the Pulumi CLI and wants success.
+// pulumi runs the Pulumi CLI, which must succeed.
 func (s *sandbox) pulumi(args ...string) (stdout string) {
 	s.t.Helper()
 	stdout, _ = s.program(0, "pulumi", append(args, "--non-interactive")...)
@@ -163,7 +163,7 @@ func (s *sandbox) program(code int, name string, args ...string) (stdout, stderr
 	return out.String(), errs.String()
 }
 
-// try runs yamlhost and reports whether it exited with 0, with all that it printed.
+// try runs yamlhost and returns its whole output and whether it exited with 0.
 func (s *sandbox) try(args ...string) (output string, ok bool) {
 	cmd := exec.Command(filepath.Join(s.bin, "yamlhost"), args...)
 	cmd.Dir, cmd.Env = s.dir, s.env
@@ -171,7 +171,7 @@ func (s *sandbox) try(args ...string) (output string, ok bool) {
 	return string(text), err == nil
 }
 
-// changes runs an operation with --json and answers with its counts.
+// changes runs an operation with --json and returns its counts.
 func (s *sandbox) changes(args ...string) map[string]int {
 	s.t.Helper()
 	out, _ := s.run(0, append(args, "--json")...)
@@ -180,7 +180,7 @@ func (s *sandbox) changes(args ...string) map[string]int {
 	return counts
 }
 
-// resources are the stack's resources by name, as exported.
+// resources returns the stack's exported resources by name.
 func (s *sandbox) resources() map[string]map[string]any {
 	s.t.Helper()
 	out, _ := s.run(0, "stack", "export", "--show-secrets")

@@ -17,16 +17,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// TestSequences takes two stacks through the same steps, one with the Pulumi CLI and one with yamlhost, and compares
-// what the two ask of the provider: which calls in which order, and all that is in them; and what the two write into
-// the state after each step, resource by resource. Both run the program with our language, so that what differs is the
-// engines'. A difference that testdata/sequences.yaml does not explain is a failure, and so is an explanation that
-// nothing needs.
+// TestSequences takes two stacks through the same steps, one with the Pulumi CLI and one with yamlhost. It compares the
+// calls to the provider, their order and their content, and the state after each step, resource by resource. Both run
+// the program with our language host, so that all differences come from the engines. A difference that
+// testdata/sequences.yaml does not explain is a failure, and so is an unused explanation.
 //
-// A step is a file of testdata/sequences: the program, and before it what is to be done in turn. "#$ args" runs both
-// tools, with an exclamation mark if they have to fail. "#@ alter NAME TITLE" changes an item on the shelf by hand, "#@
-// lose NAME" takes it away, "#@ put ID" lays one there, "#@ pending KIND TYPE NAME" notes an operation under way in the
-// state.
+// A step is a file of testdata/sequences: the program, preceded by the commands of the step. "#$ args" runs both tools;
+// with an exclamation mark they must fail. "#@ alter NAME TITLE" changes an item on the shelf by hand, "#@ lose NAME"
+// removes it, "#@ put ID" adds one, and "#@ pending KIND TYPE NAME" records a pending operation in the state.
 func TestSequences(t *testing.T) {
 	t.Parallel()
 	steps, err := filepath.Glob("testdata/sequences/*.yaml")
@@ -79,7 +77,7 @@ func TestSequences(t *testing.T) {
 type tool struct {
 	*sandbox
 	name, shelf, log string
-	seen             map[string]string // IDs to what stands for them
+	seen             map[string]string // the placeholders of IDs
 }
 
 func newTapped(t *testing.T, name string) *tool {
@@ -112,7 +110,7 @@ type tapped struct {
 	Failed  bool
 }
 
-// about is the resource, function or nothing that a call is about.
+// about returns the resource or function of a call; empty if there is none.
 func (c tapped) about() string {
 	r, _ := c.Request.(map[string]any)
 	if urn, ok := r["urn"].(string); ok {
@@ -124,7 +122,7 @@ func (c tapped) about() string {
 
 var directives = regexp.MustCompile(`(?m)^#([$@])(!?) (.*)$`)
 
-// step does a step and answers with the calls it led to.
+// step executes a step and returns the calls that it caused.
 func (x *tool) step(path string) []tapped {
 	x.t.Helper()
 	x.t.Log(filepath.Base(path))
@@ -148,7 +146,7 @@ func (x *tool) step(path string) []tapped {
 	return append(x.calls(), x.state()...)
 }
 
-// state is what the tool wrote of each resource and operation, in its order, as calls of a kind of their own.
+// state returns the resources and operations in the tool's state, in order, as calls of a kind of their own.
 func (x *tool) state() []tapped {
 	x.t.Helper()
 	var export struct{ Deployment map[string]any }
@@ -163,7 +161,7 @@ func (x *tool) state() []tapped {
 	return all
 }
 
-// tamper does what no engine did.
+// tamper changes items or the state behind the engine's back.
 func (x *tool) tamper(words []string) {
 	x.t.Helper()
 	switch words[0] {
@@ -213,7 +211,7 @@ func (x *tool) tamper(words []string) {
 	}
 }
 
-// exported has the keys of an item's file, which are those of its fields.
+// exported converts an item's file to one with the names of the item's Go fields as keys.
 func exported(t *testing.T, text []byte) []byte {
 	var item map[string]any
 	require.NoError(t, json.Unmarshal(text, &item))
@@ -226,8 +224,7 @@ func exported(t *testing.T, text []byte) []byte {
 	return text
 }
 
-// calls reads the log: what was asked of processes that had to do with resources. Processes that were only asked for a
-// schema are the language's.
+// calls reads the calls from the log, without those to processes that only served a schema for the language host.
 func (x *tool) calls() []tapped {
 	x.t.Helper()
 	file, err := os.Open(x.log)
@@ -258,7 +255,8 @@ var (
 	address  = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 )
 
-// plain replaces what chance or place decide: folders, addresses, IDs by the order in which they turn up.
+// plain replaces text that depends on chance or the machine: folders and addresses, and IDs by the order of their
+// occurrence.
 func (x *tool) plain(key string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -294,7 +292,7 @@ func (x *tool) plain(key string, v any) any {
 	return v
 }
 
-// compareSequences compares the order of calls, and then call by call of the same method about the same thing.
+// compareSequences compares the order of the calls, and then each pair of calls of one method about one subject.
 func compareSequences(stock, ours []tapped) []difference {
 	order := func(calls []tapped) []any {
 		var order []any
@@ -333,7 +331,7 @@ func compareSequences(stock, ours []tapped) []difference {
 	return differences
 }
 
-// sequenceDifference says why engines differ; as for hosts, patterns have to match as a whole.
+// sequenceDifference explains a difference of the engines. As with explanation, patterns must match the whole text.
 type sequenceDifference struct {
 	Rule, Reason                  string
 	Step, Call, Path, Stock, Ours string

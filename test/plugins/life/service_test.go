@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serve starts the test server in a process of its own, and makes it the sandbox's backend. behaviour is what it does
-// differently, as JSON.
+// serve starts the test server in a process of its own and makes it the sandbox's backend. behaviour is a
+// host.Behaviour as JSON.
 func (s *sandbox) serve(behaviour string) {
 	s.t.Helper()
 	dir := s.t.TempDir()
@@ -38,7 +38,7 @@ func (s *sandbox) serve(behaviour string) {
 	s.behave(behaviour)
 }
 
-// behave changes what the test server does differently.
+// behave changes the behaviour of the test server.
 func (s *sandbox) behave(behaviour string) {
 	s.t.Helper()
 	q, err := http.NewRequest(http.MethodPut, s.service+"/test/behaviour", bytes.NewReader([]byte(behaviour)))
@@ -49,8 +49,8 @@ func (s *sandbox) behave(behaviour string) {
 	require.Equal(s.t, http.StatusOK, answer.StatusCode)
 }
 
-// TestService has the Pulumi CLI live whole stacks on the server that other tests use: what they are tested with is
-// the protocol, whatever the server can do and whatever gets lost.
+// TestService runs whole lives of stacks with the Pulumi CLI on the server of other tests, with different capabilities
+// and faults. It proves that the server speaks the real protocol.
 func TestService(t *testing.T) {
 	t.Parallel()
 	for name, behaviour := range map[string]string{
@@ -112,8 +112,8 @@ func TestService(t *testing.T) {
 	}
 }
 
-// turns are the commands of a stack's life. SHELF is the shelf, PROJECT the beginning of the URNs of its items, and
-// found an item that is there already.
+// turns lists the commands of a stack's life. SHELF is the shelf, PROJECT the beginning of the URNs of its items, and
+// found an existing item.
 var turns = []string{
 	"stack init dev",
 	"config set shelf:dir SHELF",
@@ -148,9 +148,9 @@ var turns = []string{
 	"stack rm --yes --preserve-config",
 }
 
-// TestServiceInTurn has the Pulumi CLI and yamlhost live a stack of the service in turn, one command each, whoever
-// begins. After each command the state is the one of a folder on which the same was done. It takes minutes, and runs with
-// the other long comparisons (make compare-hosts).
+// TestServiceInTurn runs the life of a stack of the service with the Pulumi CLI and yamlhost in turn, one command each,
+// starting with either. After each command the state equals that of a folder after the same commands. The test takes
+// minutes and runs with the other long comparisons (make compare-hosts).
 func TestServiceInTurn(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("YAMLHOST_COMPARE_HOSTS") == "" {

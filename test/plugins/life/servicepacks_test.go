@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestServicePacks has the Pulumi CLI and yamlhost run a policy pack that the service requires and keeps: each fetches
-// it, and finds the same violations with the service's configuration, of the pack and of its environment.
+// TestServicePacks: the Pulumi CLI and yamlhost fetch a policy pack that the service requires, and report the same
+// violations with the service's configuration of the pack and of its environment.
 func TestServicePacks(t *testing.T) {
 	t.Parallel()
 	plugins, err := examplePlugins()
@@ -56,8 +56,8 @@ resources:
 	}
 }
 
-// TestServiceEnvironments has one of the Pulumi CLI and yamlhost make, change and remove an environment of the service;
-// both open the same.
+// TestServiceEnvironments creates, changes and removes an environment of the service with the Pulumi CLI or yamlhost.
+// Both open the same values.
 func TestServiceEnvironments(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"pulumi", "yamlhost"} {

@@ -44,7 +44,7 @@ func items(t *testing.T, dir string) []string {
 	return files
 }
 
-// TestShelfLife takes a stack through its whole life over a plugin built with pulumi-go-provider.
+// TestShelfLife takes a stack through its whole life with a plugin built with pulumi-go-provider.
 func TestShelfLife(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
@@ -94,8 +94,8 @@ func TestShelfLife(t *testing.T) {
 	require.Empty(t, s.resources())
 }
 
-// TestShelfFailure has a plugin refuse a create: one message with the place in the program, what succeeded is kept, and
-// the next run finishes the job.
+// TestShelfFailure: if a plugin refuses a create, there is one message with the place in the program, the created
+// resources are kept, and the next run creates the rest.
 func TestShelfFailure(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)

@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTransformsUnderBothEngines has transforms of a program change resources of its own, the children of a component
-// that a provider constructs, and those of a component package: with our engine, and with the Pulumi CLI, where the
-// language host registers callbacks.
+// TestTransformsUnderBothEngines: transforms of a program change its own resources, the children of a component that a
+// provider constructs, and those of a component package, with our engine and with the Pulumi CLI, where the language
+// host registers callbacks.
 func TestTransformsUnderBothEngines(t *testing.T) {
 	t.Parallel()
 	start := func() *sandbox {

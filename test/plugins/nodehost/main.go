@@ -1,7 +1,7 @@
-// Command nodehost is a language host for programs in TypeScript and JavaScript, for tests: it starts the runner of
-// Pulumi's Node.js SDK, which the project has installed, as pulumi-language-nodejs does. That host itself is no module
-// which a test could build. It knows no options, answers that a program needs no packages, and runs no plugins but
-// policy packs.
+// Command nodehost is a language host for TypeScript and JavaScript in tests: it starts the runner of Pulumi's Node.js
+// SDK, which the project has installed, as pulumi-language-nodejs does. That host itself is not a module that a test
+// could build. nodehost has no options, reports that programs need no packages, and runs no plugins except policy
+// packs.
 package main
 
 import (

@@ -1,7 +1,7 @@
-// Command pulumi-resource-pulumi-python stands in for the provider of Pulumi's Python SDK in tests: it answers what
-// that provider answers, by its sources (sdk/python/lib/pulumi/dynamic/__main__.py of version 3.260). The code in
-// __provider, which the SDK would unpickle, is not run: each call that does not carry it fails. Calls are lines of the
-// file PYTHON_DYNAMIC_LOG.
+// Command pulumi-resource-pulumi-python replaces the provider of Pulumi's Python SDK in tests. It answers like that
+// provider, according to its source (sdk/python/lib/pulumi/dynamic/__main__.py of version 3.260). It does not run the
+// code in __provider, which the SDK would unpickle, but fails every call without it. Each call is a line of the file
+// PYTHON_DYNAMIC_LOG.
 package main
 
 import (
@@ -34,7 +34,8 @@ func main() {
 	}
 }
 
-// provider has what the SDK's provider has; Handshake, CheckConfig, DiffConfig and GetSchema are not implemented there.
+// provider implements the same methods as the SDK's provider, which lacks Handshake, CheckConfig, DiffConfig and
+// GetSchema.
 type provider struct {
 	pulumirpc.UnimplementedResourceProviderServer
 	config map[string]*structpb.Value
@@ -49,7 +50,7 @@ func (*provider) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.Plug
 	return &pulumirpc.PluginInfo{Version: "0.1.0"}, nil
 }
 
-// call records a call, and wants the code in its properties.
+// call records a call, and returns an error if its properties lack the code.
 func (p *provider) call(method string, props *structpb.Struct) error {
 	code := props.GetFields()[codeKey].GetStringValue()
 	log, err := os.OpenFile(os.Getenv("PYTHON_DYNAMIC_LOG"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

@@ -6,8 +6,8 @@ import (
 	"github.com/pulumi/pulumi-go-provider/infer"
 )
 
-// Label is a resource whose inputs have defaults in the schema only: the provider fills in none, so that only a program
-// host can. Nothing exists of a label but its state.
+// Label is a resource whose inputs have defaults in the schema only: the provider fills in none, so the program host
+// must. A label exists only in the state.
 type Label struct{}
 
 // LabelInputs are the inputs of a label.
@@ -17,7 +17,7 @@ type LabelInputs struct {
 	Owner *string `pulumi:"owner,optional"`
 }
 
-// Annotate gives the defaults: of mode a value, of owner an environment variable.
+// Annotate sets the defaults: a value for mode, and an environment variable for owner.
 func (i *LabelInputs) Annotate(a infer.Annotator) {
 	a.SetDefault(&i.Mode, "plain")
 	a.SetDefault(&i.Owner, nil, "SHELF_OWNER")
@@ -26,7 +26,7 @@ func (i *LabelInputs) Annotate(a infer.Annotator) {
 // LabelState holds the outputs of a label.
 type LabelState struct{ LabelInputs }
 
-// Check leaves out what the program leaves out.
+// Check fills in no defaults.
 func (Label) Check(ctx context.Context, r infer.CheckRequest) (infer.CheckResponse[LabelInputs], error) {
 	inputs, failures, err := infer.DefaultCheck[LabelInputs](ctx, r.NewInputs)
 	if _, given := r.NewInputs.GetOk("mode"); !given {
@@ -43,7 +43,7 @@ func (Label) Create(_ context.Context, r infer.CreateRequest[LabelInputs]) (infe
 	return infer.CreateResponse[LabelState]{ID: "label-" + r.Name, Output: LabelState{r.Inputs}}, nil
 }
 
-// Update takes what is new.
+// Update returns the new inputs.
 func (Label) Update(_ context.Context, r infer.UpdateRequest[LabelInputs, LabelState]) (
 	infer.UpdateResponse[LabelState], error) {
 	return infer.UpdateResponse[LabelState]{Output: LabelState{r.Inputs}}, nil

@@ -1,5 +1,5 @@
-// Command pulumi-resource-shelf is a provider for tests, whose objects are files in a folder: what it created, changed
-// and deleted can be looked at and counted. The folder is the provider's configuration, shelf:dir.
+// Command pulumi-resource-shelf is a provider for tests whose objects are files in a folder, so that tests can inspect
+// and count them. The folder is the provider's configuration shelf:dir.
 package main
 
 import (
@@ -22,7 +22,7 @@ const version = "1.0.0"
 type Config struct {
 	Dir   string `pulumi:"dir"`
 	Token string `pulumi:"token,optional" provider:"secret"`
-	// Region comes from the environment of the provider's process where the program does not say it.
+	// Region comes from the environment of the provider's process if the program does not set it.
 	Region string `pulumi:"region,optional"`
 }
 
@@ -95,7 +95,7 @@ func (Item) Update(ctx context.Context, r infer.UpdateRequest[ItemInputs, ItemSt
 	return infer.UpdateResponse[ItemState]{Output: state}, save(state.Path, state)
 }
 
-// Read looks at the file.
+// Read reads the file.
 func (Item) Read(ctx context.Context, r infer.ReadRequest[ItemInputs, ItemState]) (infer.ReadResponse[ItemInputs,
 	ItemState], error) {
 	text, err := os.ReadFile(path(ctx, r.ID))
@@ -138,7 +138,7 @@ func (Item) Diff(_ context.Context, r infer.DiffRequest[ItemInputs, ItemState]) 
 	return infer.DiffResponse{HasChanges: len(diff) > 0, DetailedDiff: diff}, nil
 }
 
-// Count is a function: how many items are on the shelf.
+// Count is a function that returns the number of items on the shelf.
 type Count struct{}
 
 // CountArgs are its arguments.

@@ -6,7 +6,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
-// Trilogy is a component: three volumes in a case of their own. Each follows the one before.
+// Trilogy is a component of three volumes in a slipcase. Each volume depends on the one before.
 type Trilogy struct {
 	pulumi.ResourceState
 	TrilogyArgs
@@ -25,7 +25,7 @@ type TrilogyArgs struct {
 // slipcase is a component inside of the component.
 type slipcase struct{ pulumi.ResourceState }
 
-// volume is one item, made as any program makes it.
+// volume is an item that the component registers as a program would.
 type volume struct {
 	pulumi.CustomResourceState
 	Title pulumi.StringOutput `pulumi:"title"`

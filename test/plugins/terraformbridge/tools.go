@@ -1,7 +1,7 @@
 //go:build tools
 
-// Package terraformbridge keeps what the tests of bridged providers build: Pulumi's bridge to Terraform providers, and
-// two such providers. It is a module of its own because the bridge needs a library replaced.
+// Package terraformbridge pins the programs that the tests of bridged providers build: Pulumi's bridge to Terraform
+// providers, and two such providers. It is a module of its own because the bridge needs a replaced library.
 package terraformbridge
 
 import (

@@ -1,7 +1,6 @@
-// Command wiretap stands between an engine and a plugin and writes down what the one asks of the other. It is started
-// under the plugin's name, pulumi-resource-<name>, and starts the executable of the same name in the folder
-// WIRETAP_BEHIND. Each call is one line of JSON in the file WIRETAP_LOG: the process, the method, the request, and
-// whether it failed.
+// Command wiretap is a proxy between an engine and a plugin that records the calls. It is started under the plugin's
+// name, pulumi-resource-<name>, and starts the executable of the same name in the folder WIRETAP_BEHIND. Each call is
+// one line of JSON in the file WIRETAP_LOG: the process, the method, the request, and whether it failed.
 package main
 
 import (
@@ -31,7 +30,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-const largest = 400 << 20 // of a message, as engines have it
+const largest = 400 << 20 // the limit of a message, as in engines
 
 func main() {
 	if err := run(); err != nil {
@@ -89,7 +88,7 @@ func run() error {
 	return server.Serve(listener)
 }
 
-// asItIs is a codec that leaves messages alone.
+// asItIs is a codec that passes messages on as bytes.
 type asItIs struct{}
 
 func (asItIs) Name() string { return "proto" }
@@ -115,7 +114,7 @@ type call struct {
 	Failed  bool            `json:"failed"`
 }
 
-// pass hands a call on. All calls of plugins have one request and one answer.
+// pass forwards a call. All calls of plugins have one request and one response.
 func (t *tap) pass(_ any, stream grpc.ServerStream) error {
 	ctx := stream.Context()
 	method, ok := grpc.MethodFromServerStream(stream)
@@ -140,7 +139,8 @@ func (t *tap) pass(_ any, stream grpc.ServerStream) error {
 	return stream.SendMsg(&answer)
 }
 
-// note writes a call down. Notes come in the order of answers, so that what had to wait for an answer comes after it.
+// note records a call. Calls are recorded in the order of their responses, so that a call that waited for a response
+// comes after it.
 func (t *tap) note(method string, request []byte, failed bool) error {
 	text, err := readable(method, request)
 	if err != nil {

@@ -16,7 +16,7 @@ type edit struct {
 	NewText string
 }
 
-// patch applies edits to a text, whose offsets are those of the text before all of them. The result must have the hash.
+// patch applies edits to a text. Their offsets refer to the original text. The result must have the hash.
 func patch(base, edits []byte, hash string) ([]byte, error) {
 	var list []edit
 	if err := json.Unmarshal(edits, &list); err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/pulumi/esc/syntax"
 )
 
-// environmentRoutes are the calls about environments. Each is a file of its organization and project, with its secrets
-// sealed, and the number of changes before it in the name of its version.
+// environmentRoutes registers the calls about environments. Each version of an environment is a file below its
+// organization and project, with its secrets sealed and its version number in the name.
 func (h *Host) environmentRoutes() {
 	const one = "/api/esc/environments/{org}/{project}/{name}"
 	h.handle("GET /api/esc/environments/{org}", h.listEnvironments)
@@ -97,7 +97,7 @@ func (h *Host) environmentRoutes() {
 	})
 }
 
-// open opens a document, and returns the name of the session that has it. h.mu is held.
+// open opens a document and returns the ID of its session. The caller holds h.mu.
 func (h *Host) open(ctx context.Context, org string, document []byte) (any, error) {
 	if _, err := h.environmentFile(org, "a/b"); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (h *Host) open(ctx context.Context, org string, document []byte) (any, erro
 	return map[string]string{"id": id}, err
 }
 
-// session returns what was opened: yaml/open/ID stands in the place of an environment then.
+// session returns the opened values of a request for yaml/open/ID, which has the form of an environment's name.
 func (h *Host) session(r *http.Request) []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -231,7 +231,7 @@ func (h *Host) changeEnvironment(w http.ResponseWriter, r *http.Request) {
 	answer(w, nil, err)
 }
 
-// faults of a document, as the service writes them.
+// documentFaults holds the faults of a document in the form of the service.
 type documentFaults struct {
 	failure
 	Diagnostics []documentFault `json:"diagnostics"`
@@ -297,7 +297,7 @@ func (s sealer) Decrypt(_ context.Context, sealed []byte) ([]byte, error) {
 	return s.vault.open("esc "+s.org, sealed)
 }
 
-// imports finds the environments of an organization, and the one provider that there is.
+// imports loads the environments of an organization, and the only provider.
 type imports struct {
 	host *Host
 	org  string
@@ -326,7 +326,7 @@ func (imports) LoadRotator(_ context.Context, name string) (esc.Rotator, error) 
 	return nil, fmt.Errorf("unknown rotator %q", name)
 }
 
-// echo is the provider fn::open::test, which gives back its input as a secret.
+// echo is the provider fn::open::test, which returns its input as a secret.
 type echo struct{}
 
 // Schema implements esc.Provider.

@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// Behaviour is how a Host differs from one that always works.
+// Behaviour configures the faults and the capabilities of a Host.
 type Behaviour struct {
 	Delay time.Duration `json:"delay,omitempty"` // before each answer
-	// Forget are capabilities that it does not have: journal, delta, batch-encrypt, batch-decrypt, schema, environments,
-	// capabilities (which are asked for in vain).
+	// Forget lists missing capabilities: journal, delta, batch-encrypt, batch-decrypt, schema, environments, or
+	// capabilities, which makes the request for capabilities fail.
 	Forget []string `json:"forget,omitempty"`
-	// Limit is how large a body may be, as it is sent; 0 for any size.
+	// Limit is the maximum size of a body as sent, in bytes; 0 for any size.
 	Limit int `json:"limit,omitempty"`
-	// Version is that of the protocol; 0 for the newest. Below 8 the list of stacks comes whole.
+	// Version is the version of the protocol; 0 for the newest. Below 8, the list of stacks has no pages.
 	Version int `json:"version,omitempty"`
-	// Policies are the policy packs that every run needs.
+	// Policies are the policy packs that every run requires.
 	Policies []Policy      `json:"policies,omitempty"`
 	Lease    time.Duration `json:"lease,omitempty"` // the longest; 0 for 5 minutes
 	Faults   []Fault       `json:"faults,omitempty"`
 }
 
-// Policy is a policy pack that every run needs.
+// Policy is a policy pack that every run requires.
 type Policy struct {
 	Name         string         `json:"name"`
 	Version      string         `json:"version"`
@@ -36,13 +36,13 @@ type Policy struct {
 	Exceptions   map[string]any `json:"exceptions,omitempty"`
 }
 
-// Fault is something that goes wrong with some calls.
+// Fault is a fault of some calls.
 type Fault struct {
 	Call  string `json:"call"`            // a part of "METHOD path"; empty for all
 	After int    `json:"after,omitempty"` // how many such calls go well first
 	Times int    `json:"times,omitempty"` // how many then do not; 0 for all
-	// Kind is lose (the call never arrives), lose-answer (it is done, and nobody hears of it), twice (it arrives twice),
-	// late (nobody hears of it, and it arrives behind the next call), die, die-after, or a status.
+	// Kind is lose (the call never arrives), lose-answer (it is processed, but its response is lost), twice (it arrives
+	// twice), late (its response is lost, and it arrives after the next call), die, die-after, or a status.
 	Kind   string `json:"kind"`
 	Status int    `json:"status,omitempty"`
 }
@@ -57,7 +57,7 @@ type faults struct {
 	late  []func(http.ResponseWriter) // calls that have yet to arrive
 }
 
-// Set makes the server behave that way from now on, and counts calls anew.
+// Set sets the behaviour of the server and resets the counts of calls.
 func (h *Host) Set(b Behaviour) {
 	h.faults.mu.Lock()
 	defer h.faults.mu.Unlock()
@@ -65,7 +65,7 @@ func (h *Host) Set(b Behaviour) {
 	h.faults.bytes = 0
 }
 
-// Calls returns how many calls there were since Set, by the last part of their paths.
+// Calls returns the number of calls since Set, by the last part of their paths.
 func (h *Host) Calls() map[string]int {
 	h.faults.mu.Lock()
 	defer h.faults.mu.Unlock()
@@ -76,7 +76,7 @@ func (h *Host) Calls() map[string]int {
 	return out
 }
 
-// Bytes returns how many bytes the bodies of these calls had, as they were sent.
+// Bytes returns the total size of the bodies of these calls as sent, in bytes.
 func (h *Host) Bytes() int {
 	h.faults.mu.Lock()
 	defer h.faults.mu.Unlock()
@@ -98,7 +98,7 @@ func (h *Host) forgets(capability string) bool {
 	return false
 }
 
-// due counts a call and returns the fault that it has, if any.
+// due counts a call and returns its fault; nil if it has none.
 func (f *faults) due(call string, size int) *Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,7 +120,7 @@ func (f *faults) due(call string, size int) *Fault {
 	return due
 }
 
-// behave lets a call happen, as well or badly as it is to.
+// behave processes a call with its fault, if it has one.
 func (h *Host) behave(w http.ResponseWriter, r *http.Request, size int, call func(http.ResponseWriter)) {
 	if strings.HasPrefix(r.URL.Path, "/test/") {
 		call(w)

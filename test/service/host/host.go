@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// User is who the token belongs to. The organizations are the user's own one and Team.
+// User is the owner of the token. The organizations are the user's own one and Team.
 const (
 	User = "tester"
 	Team = "team"
@@ -26,7 +26,7 @@ const (
 
 // Host is the server. It is safe for concurrent use.
 type Host struct {
-	Die func() // ends the process, for the fault of that name; nil if it cannot
+	Die func() // ends the process for the faults die and die-after; nil if it cannot
 	// Now is the clock of leases and times; nil for the system's.
 	Now func() time.Time
 
@@ -41,7 +41,7 @@ type Host struct {
 	opened map[string][]byte // environments, by organization and session
 }
 
-// Open makes a server over a folder, which may have the stacks of an earlier one.
+// Open returns a server over a folder, which may contain the stacks of an earlier one.
 func Open(dir string) (*Host, error) {
 	h := &Host{dir: dir, mux: http.NewServeMux(), stacks: map[string]*stack{}, opened: map[string][]byte{}}
 	if err := os.MkdirAll(filepath.Join(dir, "stacks"), 0o700); err != nil {
@@ -89,7 +89,7 @@ func (h *Host) now() time.Time {
 	return time.Now()
 }
 
-// failure is an answer that is an error.
+// failure is an error response.
 type failure struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -167,7 +167,7 @@ func decode(text []byte, dst any) error {
 	return nil
 }
 
-// unpacked reads the body of a call, as it was sent and as it was meant.
+// unpacked reads the body of a call, as sent and decompressed.
 func unpacked(r *http.Request) (body, plain []byte, err error) {
 	if body, err = io.ReadAll(r.Body); err != nil || r.Header.Get("Content-Encoding") != "gzip" {
 		return body, body, err

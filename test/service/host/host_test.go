@@ -34,7 +34,7 @@ func serve(t *testing.T, h *Host) *client {
 	return &client{t: t, url: s.URL, token: h.Token()}
 }
 
-// call sends a call and returns the status and the answer; a status of 0 stands for no answer.
+// call sends a call and returns the status and the response. The status is 0 if there is no response.
 func (c *client) call(method, path, body string) (status int, answer map[string]any) {
 	c.t.Helper()
 	q, err := http.NewRequest(method, c.url+path, bytes.NewReader([]byte(body)))
@@ -56,7 +56,7 @@ func (c *client) call(method, path, body string) (status int, answer map[string]
 	return a.StatusCode, answer
 }
 
-// ok sends a call that is to succeed.
+// ok sends a call that must succeed.
 func (c *client) ok(method, path, body string) map[string]any {
 	c.t.Helper()
 	status, answer := c.call(method, path, body)
@@ -102,7 +102,7 @@ func open(t *testing.T) (*Host, *client) {
 }
 
 // TestJournal sends the entries of an update that creates, replaces and deletes, some of them twice and some out of
-// order: each counts once, in the order of the numbers, also after the server was started anew.
+// order. Each counts once, in the order of the numbers, even after a restart of the server.
 func TestJournal(t *testing.T) {
 	t.Parallel()
 	h, c := open(t)
@@ -141,8 +141,8 @@ func TestJournal(t *testing.T) {
 	require.Equal(t, http.StatusConflict, status, "after the end")
 }
 
-// TestCheckpoints sends a state whole, then as differences: one that does not fit is refused and changes nothing, and
-// one that comes again is known.
+// TestCheckpoints sends a state, then differences. A difference to another state is refused and changes nothing, and a
+// repeated one is recognized.
 func TestCheckpoints(t *testing.T) {
 	t.Parallel()
 	h, c := open(t)
@@ -168,7 +168,7 @@ func TestCheckpoints(t *testing.T) {
 	require.Equal(t, []string{"a", "b"}, resources)
 }
 
-// TestLeases lets a lease run out, and a run be cancelled: the token is worth nothing then, and what was sent stays.
+// TestLeases lets a lease expire and cancels a run. The token is then invalid, and the state that was sent is kept.
 func TestLeases(t *testing.T) {
 	t.Parallel()
 	h, c := open(t)
@@ -195,7 +195,7 @@ func TestLeases(t *testing.T) {
 	require.Equal(t, http.StatusConflict, status)
 }
 
-// TestBehaviour has each thing go wrong that can.
+// TestBehaviour tests every fault.
 func TestBehaviour(t *testing.T) {
 	t.Parallel()
 	h, c := open(t)

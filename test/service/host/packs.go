@@ -27,7 +27,8 @@ func (h *Host) requiredPolicies(address string) []map[string]any {
 	return list
 }
 
-// servePack sends the archive of a pack to callers that have its URL. As with stores of objects, a token is a mistake.
+// servePack sends the archive of a pack to callers that have its URL. As with object stores, a token in the request is
+// an error.
 func (h *Host) servePack(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "" {
 		answer(w, nil, fail(http.StatusBadRequest, "Only one auth mechanism allowed"))

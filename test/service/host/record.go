@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Exchange is a call and its answer.
+// Exchange is a call and its response.
 type Exchange struct {
 	Method string          `json:"method"`
 	Path   string          `json:"path"`            // with the query
@@ -20,7 +20,7 @@ type Exchange struct {
 	Answer json.RawMessage `json:"answer,omitempty"`
 }
 
-// Record serves a handler, and gives each exchange to a function, one at a time, as the answers come.
+// Record serves a handler and passes each exchange to take, one at a time, in the order of the responses.
 func Record(h http.Handler, take func(Exchange)) http.Handler {
 	var mu sync.Mutex
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

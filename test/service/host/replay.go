@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// object is a JSON object whose members are taken as they come.
+// object is a JSON object with any members.
 type object = map[string]any
 
 // The kinds of journal entries.
@@ -45,7 +45,8 @@ type entry struct {
 	Snippets              any
 }
 
-// replay applies journal entries, a line each, to a state. Entries count in the order of their numbers, each once.
+// replay applies journal entries, one on each line, to a state. Entries are applied once, in the order of their
+// numbers.
 func replay(base, lines []byte) ([]byte, error) {
 	var state struct {
 		Version    int      `json:"version"`
@@ -58,7 +59,7 @@ func replay(base, lines []byte) ([]byte, error) {
 	known := map[int64]entry{}
 	for line := range bytes.Lines(lines) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
-			break // cut off, and never acknowledged
+			break // cut off, so it was never acknowledged
 		}
 		var e entry
 		if err := decode(line, &e); err != nil {
@@ -81,7 +82,7 @@ type replayer struct {
 	base       object
 	old        []object // the base's resources; nil once removed
 	new        []object
-	index      map[int64]int // where in new the result of an operation is
+	index      map[int64]int // index in new of the result of each operation
 	open       map[int64]object
 	begun      []int64
 	refresh    bool
@@ -103,8 +104,8 @@ func list(v any) []any {
 	return l
 }
 
-// place returns where a resource is that an entry names by its place in the base or by the operation that made it; nil
-// if it names none.
+// place returns a pointer to the resource that an entry names by its index in the base or by the operation that created
+// it; nil if it names none.
 func (r *replayer) place(old *int, made *int64) *object {
 	if old != nil && *old >= 0 && *old < len(r.old) {
 		return &r.old[*old]
@@ -212,7 +213,7 @@ func (r *replayer) deployment() object {
 	return out
 }
 
-// undangle drops what resources say of others that are gone: a refresh may remove a resource that others depend on.
+// undangle removes references to resources that no longer exist: a refresh may remove a resource that others depend on.
 func undangle(resources []any) {
 	known, parents := map[any]bool{}, map[any]any{}
 	here := func(urns []any) []any {
@@ -247,7 +248,7 @@ func undangle(resources []any) {
 	}
 }
 
-// rename gives resources the names that others have now, by what those say of their earlier names.
+// rename replaces earlier names of resources in references, according to the aliases of the renamed resources.
 func rename(resources []any) []any {
 	now := map[string]string{}
 	for _, v := range resources {

@@ -40,7 +40,7 @@ func newID() string {
 	return hex.EncodeToString(b)
 }
 
-// last returns the last run that took a version, or is under way.
+// last returns the last run that has a version or is running.
 func (s *stack) last() *run {
 	for _, u := range slices.Backward(s.Runs) {
 		if u.Version > 0 {
@@ -73,7 +73,7 @@ func (s *stack) expire(now time.Time) error {
 	return nil
 }
 
-// current returns the state as it is known now, also in the middle of a run.
+// current returns the present state, even in the middle of a run.
 func (s *stack) current() ([]byte, error) {
 	u := s.active()
 	if u == nil {
@@ -95,7 +95,7 @@ func (s *stack) current() ([]byte, error) {
 	return replay(base, entries)
 }
 
-// end ends a run: its state is the stack's, as a version of its own.
+// end ends a run and makes its state a new version of the stack.
 func (s *stack) end(u *run, status string, now time.Time) error {
 	state, err := s.current()
 	if err != nil {
@@ -238,7 +238,7 @@ func (h *Host) start(r *http.Request, s *stack, u *run) (any, error) {
 		return nil, fail(http.StatusConflict, "Conflict: The update has already been started.")
 	}
 	if u.DryRun {
-		u.Status, u.Started, u.Token = running, h.now().Unix(), newID() // the Pulumi CLI wants a token here, too
+		u.Status, u.Started, u.Token = running, h.now().Unix(), newID() // the Pulumi CLI needs a token here too
 		u.Expires = h.now().Add(h.lease(0)).UnixMilli()
 		return map[string]any{"version": s.Version, "token": u.Token, "tokenExpiration": u.Expires / 1000}, s.save()
 	}
@@ -254,7 +254,7 @@ func (h *Host) start(r *http.Request, s *stack, u *run) (any, error) {
 	if u.Journal = q.JournalVersion > 0 && !h.forgets("journal"); u.Journal {
 		out["journalVersion"] = 1
 	}
-	// The newest is last, so that nothing else holds the stack.
+	// The run becomes the last, which holds the stack.
 	s.Runs = append(slices.DeleteFunc(s.Runs, func(o *run) bool { return o == u }), u)
 	return out, s.save()
 }
@@ -318,7 +318,7 @@ func checkpointVerbatim(r *http.Request, s *stack, u *run) (any, error) {
 		return nil, err
 	}
 	if q.SequenceNumber < u.Sequence {
-		return nil, nil // a late one, of a call that was repeated
+		return nil, nil // a late copy of a repeated call
 	}
 	if !json.Valid(q.UntypedDeployment) {
 		return nil, fail(http.StatusBadRequest, "Bad Request: no deployment")
@@ -337,7 +337,7 @@ func checkpointDelta(r *http.Request, s *stack, u *run) (any, error) {
 		return nil, err
 	}
 	if q.SequenceNumber <= u.Sequence {
-		return nil, nil // it is there already
+		return nil, nil // it exists already
 	}
 	base, err := os.ReadFile(s.file("checkpoint-" + u.ID))
 	if err != nil {
@@ -351,7 +351,7 @@ func checkpointDelta(r *http.Request, s *stack, u *run) (any, error) {
 	return nil, errors.Join(put(s.file("checkpoint-"+u.ID), next), s.save())
 }
 
-// journalEntries keeps entries as they come: replay puts them in order, and takes each once.
+// journalEntries stores entries in the order of arrival; replay sorts them and applies each once.
 func journalEntries(r *http.Request, s *stack, u *run) (any, error) {
 	var q struct{ Entries []json.RawMessage }
 	if err := read(r, &q); err != nil {

@@ -17,16 +17,16 @@ import (
 	"github.com/yamlhost/yamlhost/test/service/host/hosttest"
 )
 
-// session is a recorded session, and what its identifiers are called now.
+// session is a recorded session with the present values of its identifiers.
 type session struct {
 	t    *testing.T
 	line int
 	now  map[string]string
 }
 
-// TestSessions repeats what the Pulumi CLI has asked in whole lives of stacks: each answer is the one that it went on
-// with then, but for times, identifiers and ciphertexts. `go run ./test/service --record FILE` records a session, of
-// which most events and repeated questions for capabilities were left out.
+// TestSessions repeats the calls of the Pulumi CLI in whole lives of stacks. Each response must equal the recorded one
+// except for times, identifiers and ciphertexts. `go run ./test/service --record FILE` records a session; most events
+// and repeated requests for capabilities were removed from these.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	for name, behaviour := range map[string]host.Behaviour{"journal": {}, "deltas": {Forget: []string{"journal"}}} {
@@ -52,7 +52,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// repeat makes a call once more, and compares the answers.
+// repeat sends a recorded call and compares the responses.
 func (s *session) repeat(h *host.Host, e host.Exchange) {
 	s.t.Helper()
 	s.line++
@@ -80,7 +80,7 @@ func (s *session) repeat(h *host.Host, e host.Exchange) {
 	s.same("", then, now, e)
 }
 
-// same compares an answer of then with one of now, and learns the identifiers.
+// same compares a recorded response with a present one, and learns the identifiers.
 func (s *session) same(key string, then, now any, e host.Exchange) {
 	s.t.Helper()
 	require.Equal(s.t, reflect.TypeOf(then), reflect.TypeOf(now), "call %d: %s %s: %s", s.line, e.Method, e.Path, key)

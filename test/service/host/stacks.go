@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// stack is what is kept of a stack beside its states.
+// stack holds the data of a stack apart from its states.
 type stack struct {
 	ID      string            `json:"id"`
 	Org     string            `json:"orgName"`
@@ -33,7 +33,7 @@ func (s *stack) name() string { return s.Org + "/" + s.Project + "/" + s.Name }
 // file returns the path of a file of the stack.
 func (s *stack) file(name string) string { return filepath.Join(s.dir, name) }
 
-// put replaces a file whole.
+// put replaces a file atomically.
 func put(path string, text []byte) error {
 	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (s *stack) keep(version int, text []byte) error {
 	return put(s.file("state-"+strconv.Itoa(version)+".json"), text)
 }
 
-// find returns the stack that a call is about. A run whose lease has run out is over.
+// find returns the stack of a call. It ends a run whose lease has expired.
 func (h *Host) find(r *http.Request) (*stack, error) {
 	org, project, name := r.PathValue("org"), r.PathValue("project"), r.PathValue("stack")
 	if org != User && org != Team {
@@ -219,7 +219,7 @@ func (h *Host) vaultRoutes() {
 	})
 }
 
-// page is how many stacks a list has at a time.
+// page is the number of stacks in one page of a list.
 const page = 20
 
 func (h *Host) list(r *http.Request) (any, error) {
@@ -258,7 +258,7 @@ func (h *Host) list(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// count returns how many resources a state has.
+// count returns the number of resources in a state.
 func count(state []byte) int {
 	var d struct {
 		Deployment struct{ Resources []json.RawMessage }
@@ -280,7 +280,7 @@ func (h *Host) create(r *http.Request) (any, error) {
 		return nil, err
 	}
 	s := &stack{Org: r.PathValue("org"), Project: r.PathValue("project"), Name: q.StackName, Tags: q.Tags, Config: q.Config}
-	id := sha256.Sum256([]byte(s.name())) // what is sealed for it can be opened again where a session is repeated
+	id := sha256.Sum256([]byte(s.name())) // the same in a repeated session
 	s.ID = hex.EncodeToString(id[:16])
 	if s.Org != User && s.Org != Team {
 		return nil, fail(http.StatusNotFound, "Not Found: Organization '%s' not found", s.Org)

@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// vault encrypts what belongs to a stack.
+// vault encrypts the secrets of a stack.
 type vault struct{ aead cipher.AEAD }
 
 func newVault(key []byte) (*vault, error) {

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// graph is which declarations of this module refer to which. Declarations are the same in two targets if they are at
-// the same place.
+// graph holds the references between declarations of this module. Declarations in two targets are the same if they are
+// at the same place.
 type graph struct {
 	faults []string
 	found  map[string]*declaration // by place
-	roots  map[string]bool         // places that are reached in any case
+	roots  map[string]bool         // places that are always reached
 	called map[string]bool         // names of methods that some interface has
 }
 
@@ -30,7 +30,7 @@ func newGraph() *graph {
 	return &graph{found: map[string]*declaration{}, roots: map[string]bool{}, called: map[string]bool{}}
 }
 
-// add adds what another target has.
+// add adds the graph of another target.
 func (g *graph) add(other *graph) {
 	for place, d := range other.found {
 		if known := g.found[place]; known != nil {
@@ -67,7 +67,7 @@ func (g *graph) note(t types.Type) {
 	}
 }
 
-// read adds the declarations of a package but those of its tests.
+// read adds the declarations of a package without those of its tests.
 func (g *graph) read(fset *token.FileSet, p *listed, files []*ast.File, info *types.Info) {
 	place := func(pos token.Pos) string {
 		at := fset.Position(pos)

@@ -98,7 +98,7 @@ func list(t target) ([]*listed, error) {
 	}
 }
 
-// check checks the types of a target's packages, and returns what refers to what in those of this module.
+// check checks the types of a target's packages and returns the references in those of this module.
 func (l *loader) check(t target) (*graph, error) {
 	all, err := list(t)
 	if err != nil {
@@ -155,7 +155,7 @@ func (l *loader) check(t target) (*graph, error) {
 			info = &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
 				Types: map[ast.Expr]types.TypeAndValue{}}
 		}
-		checked, _ := config.Check(p.path(), &l.fset, files, info) // faults went to Error
+		checked, _ := config.Check(p.path(), &l.fset, files, info) // config.Error has received the faults
 		done[p.ImportPath] = checked
 		g.interfaces(checked)
 		if bodies && !xtest && reached[p.path()] {

@@ -1,5 +1,6 @@
-// Command lint is what make lint runs, from the root of the repository: go vet and staticcheck for this system, and
-// for every system and edition the types of all packages with their tests, and what no program reaches.
+// Command lint runs the checks of make lint from the root of the repository: go vet and staticcheck for this system;
+// and for every system and edition, the types of all packages with their tests and the search for unreachable
+// functions.
 //
 // The types are checked from source: nothing is compiled. The bodies of functions of other modules are left out.
 package main
@@ -13,7 +14,7 @@ import (
 	"sync"
 )
 
-// maxAllowed is how many unreachable functions allowed.txt may name.
+// maxAllowed is the maximum number of functions in allowed.txt.
 const maxAllowed = 5
 
 func main() {

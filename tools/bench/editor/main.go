@@ -98,10 +98,10 @@ type job struct {
 	text      []byte
 	pkg       string
 	plugins   string // the folder of its provider
-	number    string // the beginning of the line whose value is changed
-	key       string // the last letters of its first four are a wrong key
-	reference string // a reference to another resource
-	step      string // the step after the name in that reference
+	number    string // the beginning of a line, whose value is changed
+	key       string // the beginning of a line, whose key is misspelt and completed
+	reference string // the beginning of a line with a reference to another resource
+	step      string // the text after the name in that reference
 }
 
 // table holds the measurements with one program.
