@@ -61,12 +61,6 @@ func (d *Deployment) RegisterPackage(_ context.Context, p monitor.Package) (stri
 	return d.registry.Packages.Register(p, uuid.NewString)
 }
 
-// SignalAndWaitForShutdown announces that the program makes no further requests, and waits until the engine is done
-// (E2.68). A program need not call it: returning has the same effect.
-func (d *Deployment) SignalAndWaitForShutdown(ctx context.Context) error {
-	return d.waitForShutdown(ctx)
-}
-
 // info returns the description of the deployment that providers get with construct and method calls.
 func (d *Deployment) info(ctx context.Context) provider.DeploymentInfo {
 	info, _ := d.Info(ctx) // never fails

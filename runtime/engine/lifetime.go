@@ -86,7 +86,7 @@ type gate struct {
 	mu      sync.Mutex    // guards the rest
 	closed  bool          // no more requests
 	waiting bool          // the program is waiting for the shutdown
-	signal  chan struct{} // closed by waitForShutdown; nil while no program runs
+	signal  chan struct{} // closed by SignalAndWaitForShutdown; nil while no program runs
 }
 
 // enter registers a request. It returns monitor.ErrShutdown once the operation accepts no more. Every successful call
@@ -117,8 +117,9 @@ func (g *gate) beginProgram() <-chan struct{} {
 	return g.signal
 }
 
-// waitForShutdown closes the gate on behalf of the program, and waits until all steps have ended.
-func (g *gate) waitForShutdown(ctx context.Context) error {
+// SignalAndWaitForShutdown closes the gate on behalf of the program, and waits until all steps have ended (E2.68). A
+// program need not call it: returning has the same effect.
+func (g *gate) SignalAndWaitForShutdown(ctx context.Context) error {
 	g.mu.Lock()
 	if g.waiting {
 		g.mu.Unlock()

@@ -16,10 +16,10 @@ func TestWaitingForShutdown(t *testing.T) {
 	signal := l.beginProgram()
 	require.NoError(t, l.enter())
 	waited := make(chan error, 1)
-	go func() { waited <- l.waitForShutdown(t.Context()) }()
+	go func() { waited <- l.SignalAndWaitForShutdown(t.Context()) }()
 	<-signal
 	require.ErrorIs(t, l.enter(), monitor.ErrShutdown)
-	require.Error(t, l.waitForShutdown(t.Context()), "already waiting")
+	require.Error(t, l.SignalAndWaitForShutdown(t.Context()), "already waiting")
 	l.leave()
 	l.closeRequests()
 	l.finishWaiting()

@@ -136,12 +136,10 @@ func (l *importer) listPages(p provider.Configured, q Query) ([]Found, error) {
 
 // listFault returns the error for a failed list, with advice if the provider does not implement listing.
 func (l *importer) listFault(token string, err error) error {
-	var crash *provider.CrashError
-	var fault *provider.Error
-	switch {
-	case errors.As(err, &crash):
+	if crash, ok := errors.AsType[*provider.CrashError](err); ok {
 		return fmt.Errorf("list %s: %s", token, l.report.crashText(crash))
-	case errors.As(err, &fault) && fault.Unimplemented:
+	}
+	if fault, ok := errors.AsType[*provider.Error](err); ok && fault.Unimplemented {
 		return fmt.Errorf("the provider cannot list %s: name resources by their IDs instead, with `import TYPE NAME ID` or "+
 			"`import --file` (%w)", token, err)
 	}

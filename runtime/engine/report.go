@@ -112,18 +112,13 @@ func (r *reporter) outputs(s Step) {
 // StepFailed reports that a step failed with err (E5.41).
 func (r *reporter) StepFailed(s Step, err error, took time.Duration) {
 	status := 0
-	var perr *provider.Error
-	if errors.As(err, &perr) {
-		switch perr.Outcome {
-		case provider.Partial:
-			status = 1
-		case provider.Unclear:
-			status = 2
-		}
+	failure, _ := errors.AsType[*provider.Error](err)
+	if failure != nil {
+		status = int(failure.Outcome) // numbered alike
 	}
-	var crash *provider.CrashError
+	crash, _ := errors.AsType[*provider.CrashError](err)
 	text := err.Error()
-	if errors.As(err, &crash) { // the provider died before it could name the resource (D10)
+	if crash != nil { // the provider died before it could name the resource (D10)
 		status = 2
 		text = fmt.Sprintf("%s of %s %q failed: %s", verbs[s.Op], s.Type, s.URN.Name(), r.crashText(crash))
 	}
@@ -135,8 +130,8 @@ func (r *reporter) StepFailed(s Step, err error, took time.Duration) {
 	}
 	m := Message{URN: s.URN, Severity: diag.Error, Text: text, Code: diag.OperationFailed,
 		Position: plan.PositionOf(s.New, s.Old)}
-	if perr != nil && len(perr.Properties) > 0 {
-		m.Property = perr.Properties[0].Property
+	if failure != nil && len(failure.Properties) > 0 {
+		m.Property = failure.Properties[0].Property
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,15 +16,13 @@ func (s secrets) error(err error) error {
 	if err == nil || s.Hide(err.Error()) == err.Error() {
 		return err
 	}
-	var failure *provider.Error
-	var crash *provider.CrashError
-	switch {
-	case errors.As(err, &failure):
+	if failure, ok := errors.AsType[*provider.Error](err); ok {
 		hidden := *failure
 		hidden.Message, hidden.Properties = s.Hide(failure.Message), s.failures(failure.Properties)
 		hidden.Reasons = s.HideAll(failure.Reasons)
 		return &hidden
-	case errors.As(err, &crash):
+	}
+	if crash, ok := errors.AsType[*provider.CrashError](err); ok {
 		hidden := *crash
 		hidden.Output = s.Hide(crash.Output)
 		return &hidden

@@ -53,8 +53,8 @@ func (x *Executor) performCommandImport(s *execution) (*state.Resource, error) {
 	if len(r.Failures) > 0 { // E7.53
 		x.Report.Tell(Note{URN: n.URN, Severity: diag.Warning,
 			Text: fmt.Sprintf("One or more imported inputs failed to validate. "+
-				"This is almost certainly a bug in the `%s` provider. The import will still proceed, but you will need to edit the "+
-				"generated code after copying it into your program.", n.URN.Package())})
+				"This is almost certainly a bug in the `%s` provider. The import will still proceed, but you will need "+
+				"to edit the generated code after copying it into your program.", n.URN.Package())})
 		for _, f := range r.Failures {
 			text := fmt.Sprintf("%s resource '%s' has a problem: %s", n.Type, n.URN.Name(), f.Reason)
 			if f.Property != "" {

@@ -102,6 +102,12 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 	return now, plan.OpUpdate, nil
 }
 
+// inverses are the kinds of changes in the opposite direction; other kinds are their own inverses.
+var inverses = map[provider.DiffKind]provider.DiffKind{
+	provider.DiffAdd: provider.DiffDelete, provider.DiffAddReplace: provider.DiffDeleteReplace,
+	provider.DiffDelete: provider.DiffAdd, provider.DiffDeleteReplace: provider.DiffAddReplace,
+}
+
 // inverted is the inverse of a detailed diff: added properties become deleted ones and vice versa. Kinds that
 // force a replacement still do.
 func inverted(detailed map[string]provider.PropertyDiff) map[string]provider.PropertyDiff {
@@ -110,15 +116,8 @@ func inverted(detailed map[string]provider.PropertyDiff) map[string]provider.Pro
 	}
 	turned := make(map[string]provider.PropertyDiff, len(detailed))
 	for path, p := range detailed {
-		switch p.Kind {
-		case provider.DiffAdd:
-			p.Kind = provider.DiffDelete
-		case provider.DiffAddReplace:
-			p.Kind = provider.DiffDeleteReplace
-		case provider.DiffDelete:
-			p.Kind = provider.DiffAdd
-		case provider.DiffDeleteReplace:
-			p.Kind = provider.DiffAddReplace
+		if kind, found := inverses[p.Kind]; found {
+			p.Kind = kind
 		}
 		turned[path] = p
 	}

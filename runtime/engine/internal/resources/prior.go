@@ -97,15 +97,6 @@ func (p *Priors) made(r *state.Resource, id journal.ID) *Prior {
 	return e
 }
 
-// resources returns the resources as they were found, in order.
-func (p *Priors) resources() []*state.Resource {
-	list := make([]*state.Resource, len(p.list))
-	for i, e := range p.list {
-		list[i] = e.resource
-	}
-	return list
-}
-
 // State is a copy of the base state of an operation: its resources in order, with their journal IDs.
 type State struct {
 	Resources []*state.Resource
@@ -116,9 +107,9 @@ type State struct {
 func (p *Priors) Base() State {
 	p.t.mu.Lock()
 	defer p.t.mu.Unlock()
-	s := State{Resources: p.resources(), IDs: make([]journal.ID, len(p.list))}
+	s := State{Resources: make([]*state.Resource, len(p.list)), IDs: make([]journal.ID, len(p.list))}
 	for i, e := range p.list {
-		s.IDs[i] = e.id
+		s.Resources[i], s.IDs[i] = e.resource, e.id
 	}
 	return s
 }
