@@ -69,14 +69,7 @@ func (l *lifetime) abort() error {
 }
 
 // isInterrupted reports whether the user has interrupted the operation.
-func (l *lifetime) isInterrupted() bool {
-	select {
-	case <-l.interrupted:
-		return true
-	default:
-		return false
-	}
-}
+func (l *lifetime) isInterrupted() bool { return resources.Closed(l.interrupted) }
 
 // gate admits requests of the program until it is closed. It is safe for concurrent use.
 type gate struct {

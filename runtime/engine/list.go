@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,13 +44,8 @@ func List(ctx context.Context, o Options, queries []Query) ([][]Found, error) {
 		found, fault = op.importer.list(ctx, queries)
 		op.closeRequests()
 	})
-	switch {
-	case err != nil:
+	if err := cmp.Or(err, ctx.Err(), fault); err != nil {
 		return nil, err
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case fault != nil:
-		return nil, fault
 	}
 	return found, nil
 }

@@ -40,12 +40,10 @@ const programGrace = time.Second
 // lastOf returns the error of an interrupted program. It stops waiting after programGrace for a program that ignores
 // its context; the monitor refuses all further requests anyway.
 func lastOf(ended <-chan error) error {
-	timer := time.NewTimer(programGrace)
-	defer timer.Stop()
 	select {
 	case err := <-ended:
 		return err
-	case <-timer.C:
+	case <-time.After(programGrace):
 		return context.Canceled
 	}
 }

@@ -247,15 +247,13 @@ func (k *knowledge) missing(c *Contents, gaps []Gap, replayer *Replayer) (missin
 		}
 	}
 	if k.low != 1 && gaps[0].entries <= k.firstBegin {
-		missing = append(missing, fmt.Sprintf("whether anything was begun in the %d bytes from byte %d on", gaps[0].Length,
-			gaps[0].Offset))
+		missing = append(missing, "whether anything was begun in the "+gapsText(gaps[:1]))
 	}
 	switch last := gaps[len(gaps)-1]; {
 	case last.last:
 		missing = append(missing, fmt.Sprintf("what was done last, in the %d bytes at the end", last.Length))
 	case k.lastBegin < last.entries:
-		missing = append(missing, fmt.Sprintf("whether anything was begun in the %d bytes from byte %d on", last.Length,
-			last.Offset))
+		missing = append(missing, "whether anything was begun in the "+gapsText([]Gap{last}))
 	}
 	if s, err := replayer.Snapshot(); err != nil {
 		missing = append(missing, err.Error())

@@ -181,11 +181,10 @@ func (r *Registry) configure(i *Instance, p provider.Provider) {
 	configured, err := p.Configure(r.Calls, provider.ConfigureRequest{
 		Subject: provider.SubjectOf(i.ref.URN), ID: i.ref.ID, Inputs: WithoutInternal(i.inputs)})
 	if err != nil {
-		configured = newBroken(err)
-	} else {
-		configured = guarded{configured}
+		i.Configured = newBroken(err)
+		return
 	}
-	i.Configured = configured
+	i.Configured = guarded{configured}
 }
 
 // put makes a provider resource available under its reference and, if it differs, its former one.
@@ -359,12 +358,8 @@ func (r *Registry) Default(p monitor.Package, register func() (string, error), w
 		return known.ref, known.err
 	}
 	r.mu.Unlock()
-	if err := wait(known.done); err != nil {
-		select {
-		case <-known.done:
-		default:
-			return "", err
-		}
+	if err := wait(known.done); err != nil && !resources.Closed(known.done) {
+		return "", err
 	}
 	return known.ref, known.err
 }
