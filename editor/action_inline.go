@@ -137,25 +137,14 @@ func (inl *inlining) whole(trail []parser.Span) (diag.Edit, bool) {
 		if !strings.ContainsAny(header[:1], "|>") || strings.ContainsAny(header, "+123456789") || use.Key.IsZero() {
 			return diag.Edit{}, false
 		}
-		pad := inl.actor.text.column(int(use.Key.Start)) + 2
-		return inl.replaceValue(use, header+"\n"+strings.TrimSuffix(lines(unindented(body), pad), "\n"))
+		body = strings.TrimSuffix(lines(unindented(body), inl.indentBelow(use)), "\n")
+		return inl.replaceValue(use, header+"\n"+body)
 	}
-	dst := inl.actor.text.column(int(use.Value.Start))
-	if !use.Key.IsZero() {
-		dst = inl.actor.text.column(int(use.Key.Start)) + 2
-	}
-	moved, ok := inl.moved(int(inl.span.Value.Start), int(inl.span.Value.End), dst)
+	moved, ok := inl.moved(int(inl.span.Value.Start), int(inl.span.Value.End), inl.indentBelow(use))
 	if !ok {
 		return diag.Edit{}, false
 	}
-	if use.Key.IsZero() {
-		return inl.replace(int(use.Value.Start), int(use.Value.End), moved), true
-	}
-	colon := inl.actor.text.afterColon(use)
-	if colon < 0 || !inl.actor.text.blank(colon, int(use.Value.Start)) {
-		return diag.Edit{}, false
-	}
-	return inl.replace(colon, int(use.Value.End), "\n"+strings.Repeat(" ", dst)+moved), true
+	return inl.replaceBelow(use, moved)
 }
 
 // changeForm offers to write the function call at the selection in its other form: `fn::name:` or `${name(…)}`.
@@ -217,17 +206,15 @@ func (a *actor) toFunction(trail []parser.Span, call *ast.Call) []Action {
 	}
 	name, s := "fn::"+call.Name.Value, trail[len(trail)-1]
 	var edit diag.Edit
-	switch colon := a.text.afterColon(s); {
+	switch {
 	case a.text.json():
 		edit = a.replace(int(s.Value.Start), int(s.Value.End), `{"`+name+`": `+jsonOf(argument)+"}")
 	case a.text.inFlow(trail):
 		edit = a.replace(int(s.Value.Start), int(s.Value.End), "{"+name+": "+argument+"}")
-	case s.Key.IsZero():
-		edit = a.replace(int(s.Value.Start), int(s.Value.End), name+": "+argument)
-	case colon >= 0 && a.text.blank(colon, int(s.Value.Start)):
-		edit = a.replace(colon, int(s.Value.End), "\n"+strings.Repeat(" ", a.text.column(int(s.Key.Start))+2)+name+": "+argument)
 	default:
-		return nil
+		if edit, ok = a.replaceBelow(s, name+": "+argument); !ok {
+			return nil
+		}
 	}
 	return a.action(RewriteAction, "Write "+call.Name.Value+" as "+name, edit)
 }

@@ -30,23 +30,19 @@ func changeStyle(a *actor) []Action {
 	if !ok {
 		return nil
 	}
-	if !s.Flow {
-		edit, ok := a.replaceValue(s, writeJSON(data, -1))
-		if !ok {
-			return nil
-		}
-		return a.action(RewriteAction, "Write "+a.called(s)+" as JSON", edit)
+	var edit diag.Edit
+	form := " as JSON"
+	if s.Flow {
+		form = " in lines"
+		text := strings.TrimSuffix(writeYAML(data, a.indentBelow(s)), "\n")
+		edit, ok = a.replaceBelow(s, strings.TrimLeft(text, " "))
+	} else {
+		edit, ok = a.replaceValue(s, writeJSON(data, -1))
 	}
-	if s.Key.IsZero() {
-		text := strings.TrimSuffix(writeYAML(data, a.text.column(start)), "\n")
-		return a.action(RewriteAction, "Write "+a.called(s)+" in lines", a.replace(start, end, strings.TrimLeft(text, " ")))
-	}
-	colon := a.text.afterColon(s)
-	if colon < 0 || !a.text.blank(colon, start) {
+	if !ok {
 		return nil
 	}
-	text := strings.TrimSuffix(writeYAML(data, a.text.column(int(s.Key.Start))+2), "\n")
-	return a.action(RewriteAction, "Write "+a.called(s)+" in lines", a.replace(colon, end, "\n"+text))
+	return a.action(RewriteAction, "Write "+a.called(s)+form, edit)
 }
 
 func (a *actor) called(s parser.Span) string {

@@ -278,15 +278,34 @@ func (t sourceText) afterColon(s parser.Span) int {
 // replaceValue returns the edit that replaces an entry's value and puts text on the line of the key. ok is false if a
 // comment separates the key and the value.
 func (a *actor) replaceValue(s parser.Span, text string) (edit diag.Edit, ok bool) {
+	return a.replaceBehind(s, " ", text)
+}
+
+// replaceBelow is like replaceValue, but puts text on the lines below the key. The first line of text is not indented.
+func (a *actor) replaceBelow(s parser.Span, text string) (edit diag.Edit, ok bool) {
+	return a.replaceBehind(s, "\n"+strings.Repeat(" ", a.indentBelow(s)), text)
+}
+
+// replaceBehind returns the edit that replaces the value of an item, or that of an entry together with the blanks
+// between it and its key.
+func (a *actor) replaceBehind(s parser.Span, blanks, text string) (edit diag.Edit, ok bool) {
 	start, end := int(s.Value.Start), int(s.Value.End)
 	if s.Key.IsZero() {
 		return a.replace(start, end, text), true
 	}
 	colon := a.text.afterColon(s)
-	if colon < 0 || start < colon || !a.text.blank(colon, start) {
+	if colon < 0 || !a.text.blank(colon, start) {
 		return diag.Edit{}, false
 	}
-	return a.replace(colon, end, " "+text), true
+	return a.replace(colon, end, blanks+text), true
+}
+
+// indentBelow returns the column of a value of several lines.
+func (a *actor) indentBelow(s parser.Span) int {
+	if s.Key.IsZero() {
+		return a.text.column(int(s.Value.Start))
+	}
+	return a.text.column(int(s.Key.Start)) + 2
 }
 
 // commented reports whether the bytes from start to end contain a comment.

@@ -109,15 +109,12 @@ func scanAccess(text string, i int, chains bool) (*accessText, *fault) {
 			optional = false
 			a.steps = append(a.steps, step)
 			i = skipSpace(text, next)
-		case '?':
-			if chains && i+1 < len(text) && (text[i+1] == '.' || text[i+1] == '[') {
-				optional = true
-				i++
-				continue
-			}
-			return nil, &fault{from: i, to: i + 1, summary: "expected `.`, `[` or `}` after `]`"}
 		default:
-			return nil, &fault{from: i, to: i + 1, summary: "expected `.`, `[` or `}` after `]`"}
+			if !chains || !strings.HasPrefix(text[i:], "?.") && !strings.HasPrefix(text[i:], "?[") {
+				return nil, &fault{from: i, to: i + 1, summary: "expected `.`, `[` or `}` after `]`"}
+			}
+			optional = true
+			i++
 		}
 	}
 }

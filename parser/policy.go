@@ -42,31 +42,18 @@ func (r policyReader) read(e entry) {
 	r.section(e, "the policy `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
 		found = r.gather(r.described(n), "a policy", policyKeys)
 	})
-	for _, key := range policyKeys {
-		e, ok := found[key]
-		if !ok {
-			continue
-		}
-		switch key {
-		case "description":
-			p.Description = r.plainText(*e, "`description`")
-		case "match":
-			p.Match = r.matchBlock(*e, policyMatchKeys)
-		case "stack":
-			p.Stack = r.literalBool(*e, "`stack`")
-		case "after":
-			p.After = r.literalBool(*e, "`after`")
-		case "destroy":
-			p.Destroy = r.literalBool(*e, "`destroy`")
-		case "enforcement":
-			p.Enforcement = enforcementLevel(r.nodeReader, *e)
-		case "config":
-			if !r.pack {
-				r.fail(diag.UnknownKey, e.at, "declare it in the section `config` of the program",
-					"a policy of a program has no `config`")
-				continue
-			}
-			p.Config = dynamicReader{r.exprReader}.properties(*e, "a configuration value", policyConfigKeys).List
+	readers := fieldReaders{
+		"description": func(e entry) { p.Description = r.plainText(e, "`description`") },
+		"match":       func(e entry) { p.Match = r.matchBlock(e, policyMatchKeys) },
+		"stack":       func(e entry) { p.Stack = r.literalBool(e, "`stack`") },
+		"after":       func(e entry) { p.After = r.literalBool(e, "`after`") },
+		"destroy":     func(e entry) { p.Destroy = r.literalBool(e, "`destroy`") },
+		"enforcement": func(e entry) { p.Enforcement = enforcementLevel(r.nodeReader, e) },
+		"config":      r.config,
+	}
+	for _, key := range policyKeys { // the text may have them in another order
+		if e, ok := found[key]; ok && readers[key] != nil {
+			readers[key](*e)
 		}
 	}
 	r.scope.also(func() {
@@ -80,6 +67,16 @@ func (r policyReader) read(e entry) {
 		}
 	}, r.names()...)
 	r.complete(found)
+}
+
+// config reads the configuration that a policy of a pack declares.
+func (r policyReader) config(e entry) {
+	if !r.pack {
+		r.fail(diag.UnknownKey, e.at, "declare it in the section `config` of the program",
+			"a policy of a program has no `config`")
+		return
+	}
+	r.policy.Config = dynamicReader{r.exprReader}.properties(e, "a configuration value", policyConfigKeys).List
 }
 
 // names returns the additional names that the expressions of the policy may use.

@@ -20,12 +20,8 @@ func Dump(w io.Writer, f *ast.File) error {
 	d.literal("version", f.Version)
 	d.literal("namespace", f.Namespace)
 	d.expr("requiredVersion", f.RequiredVersion)
-	for _, name := range f.AllowEnv {
-		d.literal("allowEnv", &name)
-	}
-	for _, name := range f.PublicEnv {
-		d.literal("publicEnv", &name)
-	}
+	d.literals("allowEnv", f.AllowEnv)
+	d.literals("publicEnv", f.PublicEnv)
 	d.body(&f.Body, "config")
 	for _, c := range f.Components {
 		d.line(c.Range, "component %s", d.quoted(c.Name))
@@ -83,14 +79,9 @@ func (d *dumper) policy(p *ast.Policy) {
 }
 
 func (d *dumper) match(m *ast.TransformMatch) {
-	for _, globs := range []struct {
-		name string
-		of   []ast.Literal
-	}{{"type", m.Types}, {"name", m.Names}, {"function", m.Functions}} {
-		for _, glob := range globs.of {
-			d.literal(globs.name, &glob)
-		}
-	}
+	d.literals("type", m.Types)
+	d.literals("name", m.Names)
+	d.literals("function", m.Functions)
 	d.bool("custom", m.Custom)
 }
 
@@ -113,9 +104,7 @@ func (d *dumper) dynamic(t *ast.Dynamic) {
 		d.literal("description", t.Description)
 		d.literal("provider", t.Provider)
 		d.literal("onCodeChange", t.OnCodeChange)
-		for _, name := range t.Env {
-			d.literal("env", &name)
-		}
+		d.literals("env", t.Env)
 		for _, side := range []struct {
 			name string
 			of   *ast.DynamicProperties
@@ -176,6 +165,12 @@ func (d *dumper) quoted(l ast.Literal) string {
 func (d *dumper) literal(field string, l *ast.Literal) {
 	if l != nil {
 		d.line(l.Range, "%s: %q", field, l.Value)
+	}
+}
+
+func (d *dumper) literals(field string, list []ast.Literal) {
+	for _, l := range list {
+		d.literal(field, &l)
 	}
 }
 
