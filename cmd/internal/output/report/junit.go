@@ -105,7 +105,8 @@ func junitSuiteOf(r *Record) junitSuite {
 	var cases []junitCase
 	for i := range r.Resources {
 		item := &r.Resources[i]
-		test := junitCase{Name: item.URN.Name(), Classname: cmp.Or(item.URN.Type(), "resource"), Time: junitTime(item.Took), Out: caseText(item)}
+		test := junitCase{Name: item.URN.Name(), Classname: cmp.Or(item.URN.Type(), "resource"), Time: junitTime(item.Took),
+			Out: caseText(item)}
 		test.Failures = faults(about[item.URN])
 		delete(about, item.URN)
 		switch {

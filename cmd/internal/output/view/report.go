@@ -348,7 +348,8 @@ func (r *report) next(w io.Writer) {
 	if s == nil || r.o.Command == "" || r.o.Followed && s.Result != "failed" {
 		return
 	}
-	if text := nextStep(r.o.Command, s.Planning, slices.ContainsFunc(r.board.order, (*row).changes), s.Result); text != "" {
+	changes := slices.ContainsFunc(r.board.order, (*row).changes)
+	if text := nextStep(r.o.Command, s.Planning, changes, s.Result); text != "" {
 		fmt.Fprintln(w, r.p.paint(dim, "Next: "+text))
 	}
 }
