@@ -6,8 +6,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails when a goroutine outlives the tests: each has an owner who waits for it.
+// TestMain fails if a goroutine is still running after the tests: each has an owner that waits for it.
 func TestMain(m *testing.M) {
-	// A library of Pulumi ESC starts it when it is loaded.
+	// A library of Pulumi ESC starts this goroutine when it is loaded.
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
 }

@@ -18,7 +18,7 @@ func graphOf(n int, edges ...[2]int) *projects.Graph {
 	return g
 }
 
-// begin starts what may be started now.
+// begin starts all stacks that can start now, and returns them.
 func begin(s *schedule) (started []int) {
 	for {
 		i, ok := s.start()
@@ -31,9 +31,9 @@ func begin(s *schedule) (started []int) {
 
 func TestScheduleGoesByNeedsAndLimits(t *testing.T) {
 	t.Parallel()
-	// 3 needs 1 and 2, 4 needs 3; 0 stands alone.
+	// Stack 3 needs 1 and 2, and 4 needs 3; 0 needs nothing and nothing needs it.
 	s := newSchedule(graphOf(5, [2]int{3, 1}, [2]int{3, 2}, [2]int{4, 3}), Limits{All: 2})
-	require.Equal(t, []int{1, 2}, begin(s), "long ways start first")
+	require.Equal(t, []int{1, 2}, begin(s), "stacks with the longest chains of dependants start first")
 	require.Empty(t, s.end(1, true))
 	require.Equal(t, []int{0}, begin(s))
 	require.Empty(t, s.end(2, true))

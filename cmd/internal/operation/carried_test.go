@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// Planned outputs come to another machine as they were, without anything secret.
+// Planned outputs are the same on another machine, except for secrets, which are not sent.
 func TestPlannedOutputsAreCarried(t *testing.T) {
 	t.Parallel()
 	secret := func(text string) value.Value { return value.String(text).Secret() }
@@ -33,7 +33,7 @@ func TestPlannedOutputsAreCarried(t *testing.T) {
 	outputs, names, found := n.outputs(backend.Ref{Project: "zone", Stack: "dev"})
 	require.True(t, found)
 	require.Equal(t, []string{"same", "same part"}, names)
-	unknown := value.Unknown(value.KindAny).Secret() // that of a text has no kind on the wire (E1.12)
+	unknown := value.Unknown(value.KindAny).Secret() // the kind of an unknown secret text is not encoded (E1.12)
 	want := value.MapOf(entry("text", value.String("x\x00y")), entry("port", value.Unknown(value.KindNumber)),
 		entry("hidden", value.Unknown(value.KindBool).Secret()), entry("other", unknown), entry("new", unknown),
 		entry("part", value.MapOf(entry("user", value.String("me")), entry("password", unknown))),

@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// hearing does something when a text is written.
+// hearing is a writer that calls do when a write contains text.
 type hearing struct {
 	text string
 	do   func()
@@ -28,7 +28,7 @@ func (h hearing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A run that has to create its stack waits for the lock of the stack, which exists before the stack does.
+// A run that creates its stack waits for the stack's lock, which another run can hold before the stack exists.
 func TestCreatingWaitsForTheLock(t *testing.T) {
 	t.Parallel()
 	for _, made := range []bool{false, true} {
@@ -48,7 +48,7 @@ func TestCreatingWaitsForTheLock(t *testing.T) {
 		require.ErrorAs(t, err, new(*backend.LockedError))
 		a.Streams.Err = hearing{"Waiting up to 1m0s for u@elsewhere", func() {
 			require.NoError(t, os.Remove(lock))
-			if made { // by the one who had the lock
+			if made { // the holder of the lock has created the stack
 				require.NoError(t, b.Create(context.Background(), ref, nil))
 			}
 		}}

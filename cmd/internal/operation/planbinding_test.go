@@ -10,8 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// TestChecksumsOfPluginsAreTakenForPlans: an executable is read when a plan is written, or when one names it, and never
-// otherwise.
+// The executable of a plugin is read only if a plan is written or an applied plan has its checksum.
 func TestChecksumsOfPluginsAreTakenForPlans(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plugin")
@@ -21,7 +20,7 @@ func TestChecksumsOfPluginsAreTakenForPlans(t *testing.T) {
 	pkg := provider.Package{Name: "drawer", Version: "1.0.0"}
 	var used usedPlugins
 	if err := used.note(pkg, path); err != nil || len(used.checksums()) > 0 {
-		t.Errorf("nobody asked, and there is %v: %v", used.checksums(), err)
+		t.Errorf("no plan needs checksums, and there is %v: %v", used.checksums(), err)
 	}
 	used.needed = true
 	if err := used.note(pkg, path); err != nil || len(used.checksums()) != 1 {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// For an untrusted program the engine reads only from the project or the public network (D13).
+// For an untrusted program, the engine reads only files of the project and public hosts (D13).
 func TestOpenRemoteUntrusted(t *testing.T) {
 	t.Parallel()
 	reached := 0

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPageIsCurrent: the page was made of the present sources. `make ui` makes it, and `make ui-test` compares all
-// bytes.
+// The page in web/dist was built from the present sources. `make ui` builds it, and `make ui-test` compares all bytes.
 func TestPageIsCurrent(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("web/dist/sources.txt")

@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain looks for goroutines that a test leaves behind.
+// TestMain fails if a goroutine is still running after the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -33,7 +33,7 @@ var shop = backend.Ref{Project: "shop", Stack: "dev"}
 
 func named(typ, name string) urn.URN { return urn.New("dev", "shop", "", typ, name) }
 
-// fixture is a backend with a stack that has secrets, a component, hostile names and a history, and its server.
+// fixture is a server for a backend with the stack shop/dev, whose states the tests commit.
 type fixture struct {
 	*Server
 	t       *testing.T
@@ -82,7 +82,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// commit ends an operation with a state.
+// commit records an update of the stack that ends with the given resources.
 func (f *fixture) commit(m secrets.Manager, message string, changes map[string]int, resources ...*state.Resource) {
 	f.t.Helper()
 	session, err := f.backend.Begin(f.t.Context(), shop, backend.BeginOptions{Command: "update", Secrets: m})
@@ -92,7 +92,8 @@ func (f *fixture) commit(m secrets.Manager, message string, changes map[string]i
 			ResourceChanges: changes, Environment: map[string]string{"git.author": "Ann"}}))
 }
 
-// ask sends a request as the page does, and decodes the answer into out unless it is nil. It returns status and body.
+// ask sends a request as the page does and returns the status and the body of the answer. It decodes the body into out
+// unless out is nil.
 func (f *fixture) ask(method, path string, body, out any) (int, string) {
 	f.t.Helper()
 	var in bytes.Buffer
@@ -120,8 +121,8 @@ func (f *fixture) get(path string, out any, parameters ...string) (int, string) 
 	return f.ask("GET", "/api/"+path+"?"+q.Encode(), nil, out)
 }
 
-// TestGuard: only what comes from the page itself is answered: the right host, which a name that a stranger makes lead
-// here is not, no other origin or site, and the token.
+// The server answers only requests of its own page: with its address as the host, so that DNS rebinding fails, without
+// another origin or site, and with the token.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -169,7 +170,7 @@ func TestGuard(t *testing.T) {
 	f.ask("POST", "/api/enter", map[string]string{"once": code}, &given)
 	require.Equal(t, f.token, given.Token)
 	status, _ := f.ask("POST", "/api/enter", map[string]string{"once": code}, nil)
-	require.Equal(t, 401, status, "the code is good once")
+	require.Equal(t, 401, status, "the code can be used once")
 }
 
 func TestListenIsOfThisMachine(t *testing.T) {
@@ -193,7 +194,7 @@ func TestListenIsOfThisMachine(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
-// withSecrets makes a stack with a secret in its inputs, outputs, history and program.
+// withSecrets returns a fixture with secrets in inputs, outputs, history and program.
 func withSecrets(t *testing.T) *fixture {
 	f := newFixture(t)
 	m, err := secrets.NewPassphrase(nil, passphrase)
@@ -210,7 +211,7 @@ func withSecrets(t *testing.T) *fixture {
 	return f
 }
 
-// TestCanary: no answer has a secret, but the one to a request that names it and brings the passphrase.
+// No answer contains a secret, except to a request that names the secret and has the passphrase.
 func TestCanary(t *testing.T) {
 	t.Parallel()
 	f := withSecrets(t)
@@ -230,19 +231,19 @@ func TestCanary(t *testing.T) {
 		all.WriteString(strings.ReplaceAll(body, q, ""))
 	}
 	_, body := f.get("diff", nil, "from", history[1].Stamp, "to", "0")
-	require.Contains(t, body, `"old":"[secret]","new":"[secret]"`, "that a secret has changed is no secret")
+	require.Contains(t, body, `"old":"[secret]","new":"[secret]"`, "the fact that a secret has changed is shown")
 	all.WriteString(body)
 	_, body = f.ask("POST", "/api/graph", graphRequest{Stack: "shop/dev"}, nil)
 	all.WriteString(body)
 	require.NotContains(t, all.String(), "canary")
 	require.NotContains(t, all.String(), "swordfish")
-	require.NotContains(t, all.String(), "v1:", "nor a sealed one")
+	require.NotContains(t, all.String(), "v1:", "no ciphertext either")
 
 	var d detail
 	f.get("resource", &d, "urn", u)
 	require.NotNil(t, d.Source)
 	require.Equal(t, "        fn::secret: "+strings.Repeat("*", len(canary)+1), d.Source.Lines[4])
-	require.Len(t, d.Source.Lines, 5, "and no line of the next resource")
+	require.Len(t, d.Source.Lines, 5, "without lines of the next resource")
 	require.JSONEq(t, `{"list":[{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}],`+
 		`"open":"changed"}`, string(d.Inputs))
 
@@ -255,10 +256,10 @@ func TestCanary(t *testing.T) {
 	require.JSONEq(t, `{"value":"`+canary+`3"}`, body)
 	req.Path = []any{"open"}
 	status, _ = f.ask("POST", "/api/reveal", req, nil)
-	require.Equal(t, 400, status, "what is no secret is not opened")
+	require.Equal(t, 400, status, "a plain value is not revealed")
 }
 
-// TestHostileStates: whatever is in a state, answers are JSON, and of bounded size; positions lead to no file outside
+// For hostile states and requests, answers are bounded and have no raw HTML, and source positions open no file outside
 // of the project.
 func TestHostileStates(t *testing.T) {
 	t.Parallel()
@@ -340,7 +341,8 @@ func TestHistory(t *testing.T) {
 	require.Equal(t, after.Revision, table.Revision)
 }
 
-// family is a component with children, many of one type, and one that all of them need.
+// family returns a base resource, a component with children that all need the base, and a resource that needs the last
+// child.
 func family(children int) []*state.Resource {
 	base := resource("x:y:Base", "base", text(), text())
 	list := []*state.Resource{base, {URN: named("my:app:Comp", "comp"), Type: "my:app:Comp", Inputs: text(), Outputs: text(),
@@ -379,7 +381,7 @@ func TestGraphFolds(t *testing.T) {
 	boxes, _ = drawn(graphRequest{Types: true})
 	require.Equal(t, map[string]int{"resource base": 1, "frame comp": 1, "folded x:y:Leaf": 6, "resource last": 1}, boxes)
 	boxes, _ = drawn(graphRequest{Components: true, Open: []string{"r2"}})
-	require.Len(t, boxes, 9, "a component that was opened")
+	require.Len(t, boxes, 9, "the component is drawn open")
 }
 
 func TestWhatWouldBreak(t *testing.T) {
@@ -388,7 +390,7 @@ func TestWhatWouldBreak(t *testing.T) {
 	f.commit(nil, "", nil, family(3)...)
 	var d detail
 	f.get("resource", &d, "urn", string(named("x:y:Base", "base")))
-	require.Equal(t, 4, d.BreakCount, "three leaves, and what needs one of them")
+	require.Equal(t, 4, d.BreakCount, "three leaves, and the resource that needs one of them")
 	require.Len(t, d.Needed, 3)
 	require.Equal(t, []string{"of"}, d.Needed[0].Via)
 	require.Empty(t, d.Needs)
@@ -406,8 +408,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestCriticalPath: the chain that took longest, of resources that wait for each other, from the record of the last
-// run.
+// The critical path is the chain of resources that waited for each other and took longest in the last recorded run.
 func TestCriticalPath(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scribble is a random picture: of all kinds of boxes, nested groups, and arrows that need not be without cycles.
+// scribble returns a random picture with all kinds of boxes, nested groups, and arrows, with cycles if cyclic is set.
 func scribble(seed uint64, nodes, groups, edges int, cyclic bool) *Picture {
 	random := rand.New(rand.NewPCG(seed, 7))
 	p := &Picture{Title: "a <picture> & more", Subtitle: "drawn at random"}
@@ -139,11 +139,11 @@ func onSide(p point, it *item) bool {
 	return p.y >= it.y && p.y <= it.y+it.h && (math.Abs(p.x-left) < 0.01 || math.Abs(p.x-right) < 0.01)
 }
 
-// Lines run between the boxes of their level, through none.
+// Links run between the boxes of their level and through none of them.
 func TestLinksPassBoxes(t *testing.T) {
 	for name, p := range pictures() {
 		if name == "more than lines" {
-			continue // there are more places to pass than are led around boxes
+			continue // links beyond the bound of chains are drawn straight, through boxes
 		}
 		t.Run(name, func(t *testing.T) {
 			s := layOut(p)
@@ -160,7 +160,7 @@ func TestLinksPassBoxes(t *testing.T) {
 	}
 }
 
-// Boxes that need two others each, as in programs: every arrow says by what it is there.
+// In pictures like those of programs, in which each box needs two others, at least 98% of the arrows have a label.
 func TestArrowsSayWhatCausedThem(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{5, 50, 500} {
@@ -222,7 +222,7 @@ func TestArrowsLeadRight(t *testing.T) {
 }
 
 func TestUntangle(t *testing.T) {
-	// Two arrows that cross as the boxes are listed.
+	// Two of the arrows cross if the boxes stay in the order of the list.
 	p := &Picture{Nodes: []Node{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}}}
 	p.Edges = []Edge{{From: "a", To: "d"}, {From: "b", To: "c"}, {From: "a", To: "c"}}
 	s := layOut(p)
@@ -301,7 +301,7 @@ func TestDark(t *testing.T) {
 	}
 }
 
-// TestStylesFit compares the style sheet with what this package draws.
+// The style sheet has the text sizes, kinds of boxes and hues of this package.
 func TestStylesFit(t *testing.T) {
 	for class, size := range map[string]float64{"name": nameSize, "detail": detailSize, "label": labelSize} {
 		require.Contains(t, styles, "."+class+"{font-size:"+num(size)+"px")
@@ -313,9 +313,9 @@ func TestStylesFit(t *testing.T) {
 	require.Contains(t, styles, fmt.Sprintf(".tip%d{", hues-1))
 }
 
-// Cost does not run away: places where lines pass columns are bounded, and so is the work of sweeping over them.
+// The number of vertices of lines, the length of links and the work of all sweeps are bounded.
 func TestCostIsBounded(t *testing.T) {
-	p := chain(3000) // would have four and a half million such places
+	p := chain(3000) // without the bound, it would have 4.5 million vertices
 	s := layOut(p)
 	passed, length := map[*vertex]bool{}, 0
 	for _, l := range s.links {
@@ -335,8 +335,7 @@ func TestCostIsBounded(t *testing.T) {
 		require.LessOrEqual(t, b.sweeps()*len(line), max(200_000, 2*len(line)))
 	}
 
-	// A hub that each of very many needs: what they share of its line is written once, so that the text stays in
-	// proportion.
+	// All boxes need one hub. The shared stretch of its line is written once, so that the size of the text is linear.
 	size := func(n int) int {
 		var b bytes.Buffer
 		require.NoError(t, Write(&b, chain(n)))
@@ -345,8 +344,8 @@ func TestCostIsBounded(t *testing.T) {
 	require.Less(t, size(4000), 5*size(1000))
 }
 
-// Very many arrows are made of straight lines and grouped by their looks: each is there once, with its tip, and ends at
-// the box that it leads to.
+// From huge arrows on, arrows consist of straight lines and are grouped by style. Each occurs once, with its tip, and
+// ends at its box.
 func TestVeryManyArrows(t *testing.T) {
 	t.Parallel()
 	p := &Picture{Nodes: []Node{{ID: "hub"}}}
@@ -376,7 +375,7 @@ func TestVeryManyArrows(t *testing.T) {
 	require.Less(t, strings.Count(text, `class="edges`), 2*hues+1)
 }
 
-// A row of lines is written by whole pixels from one to the next, so that roundings do not add up.
+// Each step of a path is the difference of two rounded points, so that rounding errors do not add up.
 func TestLinesOf(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "M1 2h3l2-1l1 2h-7", linesOf([]point{{1.4, 1.6}, {4.4, 1.6}, {6.4, 0.6}, {7.4, 2.6}, {0.4, 2.6}}))

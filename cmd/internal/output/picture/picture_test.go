@@ -15,8 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// A picture opens a limited number of components: further ones are closed boxes, in the same place and with the same
-// arrows.
+// A picture shows the members of a limited number of components. Further components are closed boxes with their arrows.
 func TestPictureOfManyComponents(t *testing.T) {
 	const members, instances = 100, picture.OpenMembers/100 + 4
 	var text strings.Builder

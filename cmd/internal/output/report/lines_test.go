@@ -19,7 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// The lines of steps, character by character.
+// The JSON of step events has the expected members, in their order.
 func TestStepsAsJSON(t *testing.T) {
 	t.Parallel()
 	pet := func(inputs, outputs value.Value) *state.Resource {
@@ -46,7 +46,7 @@ func TestStepsAsJSON(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		event  engine.Event
-		shown  bool // secrets are
+		shown  bool // secrets are shown
 		want   []string
 		absent string
 	}{
@@ -74,7 +74,7 @@ func TestStepsAsJSON(t *testing.T) {
 			want: []string{`"old":{` + named + `,"custom":true,"delete":true,"id":"i","parent":"` + string(viewtest.StackURN) +
 				`","protect":true,"taint":true,` +
 				`"external":true,"retainOnDelete":true,"inputs":{},"outputs":{},"provider":"ref","initErrors":["e"],"hideDiffs":["h"]}`}},
-		{name: "E8.18 what is secret, not known, or long",
+		{name: "E8.18 an asset, a secret and an unknown value",
 			event: started(step(engine.OpCreate, nil, pet(value.Map(map[string]value.Value{
 				"a": asset, "s": value.String("hush").Secret(), "u": value.Unknown(value.KindAny)}), value.EmptyMap()))),
 			want: []string{`"a":{` + signature + `:"c44067f5952c0a294b673a41bacd8c17","hash":"abc"}`, `"ciphertext":"[secret]"`,
@@ -82,13 +82,14 @@ func TestStepsAsJSON(t *testing.T) {
 		{name: "E8.18 secrets on demand", shown: true,
 			event: started(step(engine.OpCreate, nil, pet(one(value.String("hush").Secret()), value.Null))),
 			want:  []string{`hush`}},
-		{name: "E8.19 the state in the end", event: finished(step(engine.OpCreate, nil, created)),
+		{name: "E8.19 the state at the end", event: finished(step(engine.OpCreate, nil, created)),
 			want: []string{`"id":"i","parent":"","inputs":{"a":1},"outputs":{"a":2}`}},
 		{name: "E8.20 a preview", event: &engine.StepStarted{Step: step(engine.OpCreate, nil, plain), Planning: true},
 			want: []string{`"planning":true`}},
-		{name: "E8.20 the end of one", event: &engine.StepFinished{Step: step(engine.OpCreate, nil, plain), Planning: true},
-			want: []string{`"planning":true`}},
-		{name: "E8.20 no preview", event: started(step(engine.OpCreate, nil, plain)), absent: "planning"},
+		{name: "E8.20 the end of a previewed step",
+			event: &engine.StepFinished{Step: step(engine.OpCreate, nil, plain), Planning: true},
+			want:  []string{`"planning":true`}},
+		{name: "E8.20 not a preview", event: started(step(engine.OpCreate, nil, plain)), absent: "planning"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -112,7 +113,7 @@ func TestStepsAsJSON(t *testing.T) {
 	}
 }
 
-// The content of a preview's document, and the parts that it leaves out.
+// A preview's document includes or omits each of these events.
 func TestDigestTells(t *testing.T) {
 	t.Parallel()
 	u := urn.URN("urn:pulumi:dev::p::t:m:R::n")
@@ -127,17 +128,17 @@ func TestDigestTells(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		event engine.Event
-		want  string // "" when nothing is told
+		want  string // "" if the document is empty
 	}{
 		{"E8.23 an update and its reasons", end(engine.OpUpdate, free, free), `"diffReasons":["d"]`},
 		{"E8.23 nothing to do", end(engine.OpSame, free, free), ""},
-		{"E8.23 nothing to do but protection", end(engine.OpSame, free, guarded), `"op":"same"`},
+		{"E8.23 only protection changes", end(engine.OpSame, free, guarded), `"op":"same"`},
 		{"E8.23 nothing to do for the stack", end(engine.OpSame, stack, stack), `"op":"same"`},
 		{"E8.23 half of a replacement", end(engine.OpCreateReplacement, free, free), ""},
 		{"E8.24 a warning", &engine.Message{URN: u, Severity: diag.Warning, Text: "mind"},
 			`{"diagnostics":[{"urn":"urn:pulumi:dev::p::t:m:R::n","prefix":"warning: ","message":"warning: mind\n","severity":"warning"}]}`},
-		{"E8.24 a passing one", &engine.Message{URN: u, Severity: diag.Info, Text: "busy", Ephemeral: true}, ""},
-		{"E8.24 one for developers", &engine.Message{URN: u, Severity: diag.Info, Text: "inside", Debug: true}, ""},
+		{"E8.24 an ephemeral message", &engine.Message{URN: u, Severity: diag.Info, Text: "busy", Ephemeral: true}, ""},
+		{"E8.24 a debug message", &engine.Message{URN: u, Severity: diag.Info, Text: "inside", Debug: true}, ""},
 		{"E8.22 a doubtful state", &engine.Summary{MaybeCorrupt: true, Duration: 5}, `{"duration":5,"maybeCorrupt":true}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A run knows its commit, branch, repository and build; a password in a remote is no part of that.
+// The origin of a run has its commit, branch, repository and build, without a password in the remote.
 func TestOrigin(t *testing.T) {
 	t.Parallel()
 	const sum = "0123456789012345678901234567890123456789"

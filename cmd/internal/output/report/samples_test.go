@@ -69,7 +69,7 @@ func must(b []byte, err error) []byte {
 	return b
 }
 
-// secrets is a masker of texts.
+// secrets returns a masker of texts.
 func secrets(texts ...string) *mask.Masker {
 	m := mask.New()
 	for _, text := range texts {
@@ -78,14 +78,14 @@ func secrets(texts ...string) *mask.Masker {
 	return m
 }
 
-// sampleOptions know the program of the samples.
+// sampleOptions returns options with the program of the sample events.
 func sampleOptions() view.Options {
 	text := []byte("name: p\nruntime: yaml\nresources:\n  cmd:\n    type: command:local:Command\n")
 	return view.Options{Root: "/root", Operation: "Updating", Stack: "dev",
 		Source: func(string) *diag.Source { return diag.NewSource("Pulumi.yaml", text) }}
 }
 
-func TestDigest(t *testing.T) { // E8.22, E8.23, E8.24: every member, in order
+func TestDigest(t *testing.T) { // E8.22, E8.23, E8.24: all members in their order
 	t.Parallel()
 	d := NewDigest(sampleOptions(), secrets("hunter2"))
 	for _, e := range viewtest.Events() {
@@ -96,7 +96,7 @@ func TestDigest(t *testing.T) { // E8.22, E8.23, E8.24: every member, in order
 	golden(t, "digest.json", b.String())
 }
 
-// Some parts of a command may only have been planned, whose counts have other words.
+// Parts of a command that were only planned have counts with other words than applied parts.
 func TestOutputsOfAStepSumCounts(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer

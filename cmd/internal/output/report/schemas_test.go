@@ -23,7 +23,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
-// written returns the report of a kind for events.
+// written returns the report of a kind about a run with these events.
 func written(t *testing.T, kind string, o view.Options, m *mask.Masker, list []engine.Event, exit Exit) string {
 	t.Helper()
 	path := t.TempDir() + "/report"
@@ -44,7 +44,7 @@ func written(t *testing.T, kind string, o view.Options, m *mask.Masker, list []e
 
 var failedExit = Exit{Code: 14, Name: "failed"}
 
-// Reports for other programs are valid under those programs' own schemas.
+// SARIF, GitLab and JUnit reports are valid under the published schemas of these formats.
 func TestReportsFitTheirSchemas(t *testing.T) {
 	t.Parallel()
 	compile := func(t *testing.T, text io.Reader) *jsonschema.Schema {
@@ -111,7 +111,7 @@ func TestReportsFitTheirSchemas(t *testing.T) {
 	})
 }
 
-// xsd is as much of an XML schema as the one of JUnit uses: elements with attributes and a sequence of other elements.
+// xsd is the part of an XML schema that JUnit's uses: elements with attributes and a sequence of other elements.
 type xsd map[string]xsdElement
 
 type xsdElement struct {
@@ -147,7 +147,7 @@ func readXSD(t *testing.T, path string) xsd {
 	return elements
 }
 
-// node is any element.
+// node is an element of any name.
 type node struct {
 	XMLName  xml.Name
 	Attrs    []xml.Attr `xml:",any,attr"`

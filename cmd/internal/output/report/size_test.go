@@ -16,8 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
-// many are the events of a run with n resources, of which every third is created, every third changed, and the last one
-// fails.
+// many returns the events of a run with n resources: a third is created, a third updated, and the last one fails.
 func many(n int) []engine.Event {
 	stack := &engine.Step{Op: engine.OpSame, URN: viewtest.StackURN, Type: urn.RootStackType,
 		Old: viewtest.Resource(viewtest.StackURN, value.EmptyMap()), New: viewtest.Resource(viewtest.StackURN, value.EmptyMap())}
@@ -58,7 +57,8 @@ func many(n int) []engine.Event {
 	return append(list, &engine.Summary{Changes: counts, Result: "failed"}, &engine.Finished{})
 }
 
-// At any size Markdown fits a comment and names what failed, and the page stays small and has every resource.
+// For any number of resources, Markdown fits in a comment and names the failed one, and the page stays small and has
+// all resources.
 func TestReportsOfManyResources(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 40, 150, 400, 2000, 20_000} {
@@ -69,7 +69,7 @@ func TestReportsOfManyResources(t *testing.T) {
 			require.Contains(t, text, "creating failed: quota")
 			require.Contains(t, text, "1 failed")
 			if n == 40 {
-				require.Contains(t, text, "port: 80 => 8080", "small plans are told in full")
+				require.Contains(t, text, "port: 80 => 8080", "small plans are shown in full")
 			}
 			if n == 2000 {
 				require.Contains(t, text, "service-0000-of-the-east-region", "rows are kept as long as they fit")
@@ -82,7 +82,7 @@ func TestReportsOfManyResources(t *testing.T) {
 			page := written(t, "html", sampleOptions(), mask.New(), many(n), failedExit)
 			require.Less(t, len(page), 2_000_000)
 			require.Equal(t, n, strings.Count(page, `{"n":"service-`))
-			require.NotRegexp(t, `(src|href)=|url\(|@import|https?://[^w]`, page, "it loads nothing")
+			require.NotRegexp(t, `(src|href)=|url\(|@import|https?://[^w]`, page, "the page loads nothing")
 		})
 	}
 }

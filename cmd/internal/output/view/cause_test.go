@@ -15,8 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
-// One cause that hits many resources is shown once, with the list of the resources; faults of single properties and
-// different causes stay apart.
+// An error with the same cause for many resources is shown once, with their names. Faults of single properties and
+// errors with other causes are not joined.
 func TestOneCauseIsToldOnce(t *testing.T) {
 	t.Parallel()
 	var events []engine.Event
@@ -43,8 +43,8 @@ func TestOneCauseIsToldOnce(t *testing.T) {
 	require.Equal(t, 3, strings.Count(errs, ": wrong"), errs)
 }
 
-// A secret that is a common word is hidden in values and messages, and neither in names of resources nor in types, and
-// the columns stay.
+// A secret that is a common word is masked in messages, but not in names and types of resources, whose columns keep
+// their widths.
 func TestCommonWordsAsSecrets(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer
@@ -75,7 +75,7 @@ func TestShortType(t *testing.T) {
 	}
 }
 
-// The status of a resource stays in its column after a long type.
+// In a log, a long type also widens the column for the following lines, so that the statuses stay aligned.
 func TestLongTypesInALog(t *testing.T) {
 	t.Parallel()
 	long := made(engine.OpCreate, "", "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding", "binding", 1)
@@ -95,7 +95,7 @@ func TestLongTypesInALog(t *testing.T) {
 	require.Equal(t, columns[0], columns[1], errs)
 }
 
-// An output that changes in something that is not shown does not show two equal texts.
+// For a changed output whose two texts are equal, such as a masked secret, the text is shown once.
 func TestEqualTextsOfAnOutput(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "[secret] (changed)", Output{Sign: "~", Before: "[secret]", After: "[secret]"}.Text())

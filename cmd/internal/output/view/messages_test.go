@@ -8,8 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// A fault found while running covers what it is about, as one found before does; of a resource whose position is all
-// that is known, its name.
+// The range of a message ends at the given end, or else with the name at its position.
 func TestPlaceOfAMessage(t *testing.T) {
 	t.Parallel()
 	const text = "name: p\nresources:\n  pet: {type: a:b, forEach: ${1 / 0}}\n"
@@ -22,10 +21,10 @@ func TestPlaceOfAMessage(t *testing.T) {
 		end      diag.Position
 		want     string
 	}{
-		"an expression":        {"project:///Pulumi.yaml#3,35", diag.Position{Line: 3, Column: 36}, "0"},
-		"more than one line":   {"project:///Pulumi.yaml#2,1", diag.Position{Line: 3, Column: 6}, "resources:\n  pet"},
-		"the name of resource": {"project:///Pulumi.yaml#3,3", diag.Position{}, "pet"},
-		"an end before it":     {"project:///Pulumi.yaml#3,3", diag.Position{Line: 1, Column: 1}, ""},
+		"an expression":           {"project:///Pulumi.yaml#3,35", diag.Position{Line: 3, Column: 36}, "0"},
+		"more than one line":      {"project:///Pulumi.yaml#2,1", diag.Position{Line: 3, Column: 6}, "resources:\n  pet"},
+		"the name of a resource":  {"project:///Pulumi.yaml#3,3", diag.Position{}, "pet"},
+		"an end before the start": {"project:///Pulumi.yaml#3,3", diag.Position{Line: 1, Column: 1}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
-// operation is a component with two children below the stack, of which the engine gets to the later one first.
+// operation returns the events of an operation on a component with two children. The second child starts first.
 func operation(planning bool) []engine.Event {
 	stack := made(engine.OpCreate, "", urn.RootStackType, "p-dev", 1)
 	app := made(engine.OpCreate, stack.URN, "components:index:App", "app", 4)
@@ -46,8 +46,7 @@ func showing(o Options, events []engine.Event) (stdout, stderr string) {
 	return out.String(), errs.String()
 }
 
-// A plan is a result: all of it goes to standard output, in the order of the program, whatever the engine gets to
-// first.
+// The whole plan goes to standard output, in the order of the program and not in that of the events.
 func TestPlanIsTheResult(t *testing.T) {
 	t.Parallel()
 	const want = "  +  p-dev         stack          create\n" +
@@ -67,7 +66,7 @@ func TestPlanIsTheResult(t *testing.T) {
 	require.Contains(t, errs, "…-second")
 }
 
-// A list has no headings and no depth, and names are whole.
+// With Flat, rows have whole names, no indentation, and no components without changes above them.
 func TestFlat(t *testing.T) {
 	t.Parallel()
 	out, _ := showing(Options{Plan: true, Detail: Detail{Flat: true}}, operation(true))
@@ -94,7 +93,7 @@ func secondColumn(text string) (names []string) {
 	return names
 }
 
-// A log has a line for every resource that changed, components and the stack too.
+// A log has a line for every changed resource, including components and the stack.
 func TestLogListsEverythingThatChanged(t *testing.T) {
 	t.Parallel()
 	_, errs := showing(Options{}, operation(false))
@@ -104,16 +103,16 @@ func TestLogListsEverythingThatChanged(t *testing.T) {
 	require.Equal(t, 4, strings.Count(errs, "created\n")-1, errs)
 }
 
-// Each error is shown once, grouped by resource, with the way out.
+// Each error is shown once, grouped by resource and followed by advice.
 func TestErrorsOfAResourceAreTogether(t *testing.T) {
 	t.Parallel()
 	pet := made(engine.OpCreate, "", "a:b:C", "pet", 1)
 	other := made(engine.OpCreate, "", "a:b:C", "other", 2)
-	said := func(s *engine.Step, text string) engine.Event {
+	fault := func(s *engine.Step, text string) engine.Event {
 		return &engine.Message{URN: s.URN, Severity: diag.Error, Code: diag.OperationFailed, Text: text}
 	}
-	events := []engine.Event{&engine.StepStarted{Step: pet}, &engine.StepStarted{Step: other}, said(pet, "pet: one"),
-		said(other, "other: two"), said(pet, "pet: three"), said(pet, "pet: one\n"), &engine.StepFailed{Step: pet},
+	events := []engine.Event{&engine.StepStarted{Step: pet}, &engine.StepStarted{Step: other}, fault(pet, "pet: one"),
+		fault(other, "other: two"), fault(pet, "pet: three"), fault(pet, "pet: one\n"), &engine.StepFailed{Step: pet},
 		&engine.StepFailed{Step: other}, &engine.Summary{Result: "failed", Changes: map[engine.Op]int{},
 			Skipped: []urn.URN{urn.New("dev", "p", "", "", "later")}}, &engine.Finished{}}
 	_, errs := showing(Options{Command: "up"}, events)
@@ -124,8 +123,8 @@ func TestErrorsOfAResourceAreTogether(t *testing.T) {
 	require.Contains(t, errs, "Next: correct the errors and run `yamlhost up` again; what is done stays.\n")
 }
 
-// A plan has no event of a failed step, only its error; the row tells of it all the same. A step that was running
-// when an operation was cut off says so, and no row looks as if it still ran.
+// At the end, no row is shown as running: a step of a plan with an error counts as failed although a plan has no event
+// for that, and a step of a canceled operation as interrupted.
 func TestRowsHaveEnded(t *testing.T) {
 	t.Parallel()
 	pet := made(engine.OpDelete, "", "a:b:C", "pet", 1)
@@ -179,8 +178,8 @@ func TestNextStep(t *testing.T) {
 	}
 }
 
-// The code of a dynamic provider changes by files and lines, although the state keeps it sealed; what is secret in it
-// is hidden. A resource whose inputs stay says that it changes because of that.
+// Changes of a dynamic provider's code are shown by file and line, although the state seals the code. Secrets in it are
+// masked. A resource that changes only because of its provider's code shows that change.
 func TestCodeOfDynamicProviders(t *testing.T) {
 	t.Parallel()
 	source := func(digest, code string) value.Value {
@@ -214,7 +213,7 @@ func TestCodeOfDynamicProviders(t *testing.T) {
 	require.Empty(t, changeLines(r, palette{}, m, Options{}))
 }
 
-// A plan does not report its progress line by line, but it reports a long silence.
+// A plan in a log has no line for each step, but one for the steps that it has waited for long.
 func TestPlanHasAHeartbeat(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

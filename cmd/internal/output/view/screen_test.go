@@ -20,14 +20,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// still is a live view whose frames a test draws itself, and whose clock stands.
+// still returns a live view without a goroutine: the test draws its frames and sets its clock.
 func still(o Options, screen io.Writer, now func() time.Time) *live {
 	v := &live{View: newView(o, masker(nil)), region: region{screen: screen}}
 	v.board.now, v.board.began = now, now()
 	return v
 }
 
-// made is a step of a resource that the program declares in a line.
+// made returns a step of a resource that the program declares at a line; 0 for no position.
 func made(op engine.Op, parent urn.URN, typ, name string, line int) *engine.Step {
 	u := urn.New("dev", "p", parent, typ, name)
 	r := &state.Resource{URN: u, Type: typ, Custom: !strings.HasPrefix(typ, "components:"), Parent: parent,
@@ -51,15 +51,15 @@ func screenText(term vt10x.Terminal) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// newline imitates a terminal's driver: a line feed also returns the carriage.
-type newline struct{ to io.Writer }
+// newline writes a carriage return before each line feed, as the driver of a terminal does.
+type newline struct{ out io.Writer }
 
 func (n newline) Write(p []byte) (int, error) {
-	_, err := n.to.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n")))
+	_, err := n.out.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n")))
 	return len(p), err
 }
 
-// TestScreens shows one operation at several widths: a golden for each frame and width.
+// TestScreens compares the frames of an operation with golden files, one for each width.
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{20, 40, 80, 120, 200} {
@@ -108,7 +108,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// alphabets have names in several scripts, with wide and combining characters.
+// alphabets are letters for random names: of several scripts, with wide and combining characters and an escape.
 var alphabets = []string{"abcdefgh-", "äöüß", "日本語資源名", "👩‍👩‍👧🚀", "e\u0301o\u0308", "مورد", "\x1b[31m"}
 
 func randomName(r *rand.Rand) string {
@@ -120,8 +120,7 @@ func randomName(r *rand.Rand) string {
 	return b.String()
 }
 
-// TestNoRowIsWiderThanTheScreen holds random trees, at random widths, to what keeps a terminal from wrapping, and shows
-// every status and type.
+// Rows of random trees are narrower than the screen, so that the terminal does not wrap them.
 func TestNoRowIsWiderThanTheScreen(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
@@ -150,7 +149,7 @@ func TestNoRowIsWiderThanTheScreen(t *testing.T) {
 	}
 }
 
-// TestFramesLeaveNothingBehind draws random frames over each other and compares the whole screen with the last frame.
+// After random frames drawn over each other, the screen shows the last frame and nothing else.
 func TestFramesLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
@@ -169,7 +168,7 @@ func TestFramesLeaveNothingBehind(t *testing.T) {
 				open = append(open, s)
 				v.board.event(&engine.StepStarted{Step: s})
 			}
-			if r.IntN(20) == 0 { // people make their windows wider
+			if r.IntN(20) == 0 { // the user makes the window wider
 				width += r.IntN(30)
 				term.Resize(width, height)
 				v.o.Width = width
@@ -184,8 +183,8 @@ func TestFramesLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// TestManyRowsOnASmallScreen runs 300 resources on a screen of 24 lines, whose width changes on the way: after each
-// frame there is that frame and nothing else, and what is at work and the line of progress are in it.
+// With 300 resources on a screen of 24 lines whose width changes, each frame fits and replaces the one before. The
+// final rows include every resource.
 func TestManyRowsOnASmallScreen(t *testing.T) {
 	t.Parallel()
 	const height = 24
@@ -229,7 +228,7 @@ func TestManyRowsOnASmallScreen(t *testing.T) {
 	}
 }
 
-// TestOrderIsThatOfTheProgram shows siblings in the order of the text, below their parents, whatever comes first.
+// Rows are below their parents, and siblings in the order of the program's text, whatever the order of the events is.
 func TestOrderIsThatOfTheProgram(t *testing.T) {
 	t.Parallel()
 	stack := made(engine.OpSame, "", urn.RootStackType, "p-dev", 1)
@@ -265,7 +264,7 @@ func TestCutMiddle(t *testing.T) {
 	}
 }
 
-// TestNamesAreCutWhereSiblingsAreAlike keeps apart what differs in the middle of long names.
+// Shortened names keep the part in their middle that distinguishes them from their siblings.
 func TestNamesAreCutWhereSiblingsAreAlike(t *testing.T) {
 	t.Parallel()
 	b := newBoard()
@@ -291,7 +290,7 @@ func TestNamesAreCutWhereSiblingsAreAlike(t *testing.T) {
 		got)
 }
 
-// BenchmarkFrame draws a frame of an operation with 10,000 resources.
+// BenchmarkFrame measures drawing a frame of an operation with 10,000 resources.
 func BenchmarkFrame(b *testing.B) {
 	v := still(Options{Width: 120, Height: 40}, io.Discard, time.Now)
 	for i := range 10_000 {
@@ -306,7 +305,7 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// TestHeartbeat names what a log waits for, and only when nothing else is said.
+// A log names the running step after 20 seconds without a line, and nothing once the step has finished.
 func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

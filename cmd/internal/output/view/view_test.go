@@ -135,7 +135,7 @@ func TestLeafChanges(t *testing.T) {
 	}
 }
 
-// A note that is cut to fit its line, and a value that is cut because it is long, show no beginning of a secret.
+// Notes and values are masked before they are cut, so that no beginning of a secret is shown.
 func TestSecretsAreHiddenBeforeTextIsCut(t *testing.T) {
 	t.Parallel()
 	secret := strings.Repeat("hunter2-", 20)
@@ -155,22 +155,22 @@ func TestSecretsAreHiddenBeforeTextIsCut(t *testing.T) {
 	require.Contains(t, screen.String(), `\x1b[2Jnow [secret]`)
 }
 
-// A value that Pulumi's host records in another form is no change of an output.
+// An output is unchanged if only Pulumi's host for YAML records it in another form.
 func TestSameOutput(t *testing.T) {
 	asset := value.NewAsset(&value.Asset{HasText: true, Text: "hello", Hash: "abc"})
 	ref := func(u urn.URN, version string) value.Value {
 		return value.Resource(&value.ResourceRef{URN: u, ID: value.String("i"), PackageVersion: version})
 	}
-	in := func(v value.Value) value.Value { return value.List(value.MapOf(value.Entry{Key: "k", Value: v})) }
+	nested := func(v value.Value) value.Value { return value.List(value.MapOf(value.Entry{Key: "k", Value: v})) }
 	for name, c := range map[string]struct {
 		before, after value.Value
 		same          bool
 	}{
-		"a version of a package":     {ref(viewtest.PetURN, ""), ref(viewtest.PetURN, "1.2.3"), true},
-		"another resource":           {ref(viewtest.PetURN, ""), ref(viewtest.CommandURN, ""), false},
-		"an asset that was not told": {value.EmptyMap(), asset, true},
-		"an archive that was not told": {in(value.EmptyMap()), in(value.NewArchive(&value.Archive{Path: "d", Hash: "abc"})),
-			true},
+		"a version of a package":            {ref(viewtest.PetURN, ""), ref(viewtest.PetURN, "1.2.3"), true},
+		"another resource":                  {ref(viewtest.PetURN, ""), ref(viewtest.CommandURN, ""), false},
+		"an asset recorded as an empty map": {value.EmptyMap(), asset, true},
+		"an archive recorded as an empty map": {nested(value.EmptyMap()),
+			nested(value.NewArchive(&value.Archive{Path: "d", Hash: "abc"})), true},
 		"a map that is an asset now":    {value.MapOf(value.Entry{Key: "k", Value: value.Int(1)}), asset, false},
 		"an asset that is gone":         {asset, value.EmptyMap(), false},
 		"an empty map that has changed": {value.EmptyMap(), value.Int(1), false},
@@ -180,8 +180,8 @@ func TestSameOutput(t *testing.T) {
 	}
 }
 
-// A resource that a refresh did not find is marked with one word, also when it is created anew: in a log on two
-// lines, on a terminal behind the row. Nothing is said of what has not changed.
+// A resource that a refresh did not find is shown as gone, also if the program creates it again: in a log on a line of
+// its own, on a terminal after the status. Its unchanged properties are not shown.
 func TestGoneIsTold(t *testing.T) {
 	old := viewtest.Resource(viewtest.PetURN, value.MapOf(value.Entry{Key: "length", Value: value.Int(2)}))
 	same := viewtest.Resource(viewtest.CommandURN, value.EmptyMap())
