@@ -13,13 +13,13 @@ import (
 func TestHost(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[int64]string{0: "10.0.0.0", 3: "10.0.0.3", -1: "10.0.0.3", -4: "10.0.0.0", 4: "", -5: ""} {
-		at, err := cidr.Host(netip.MustParsePrefix("10.0.0.0/30"), big.NewInt(number))
+		addr, err := cidr.Host(netip.MustParsePrefix("10.0.0.0/30"), big.NewInt(number))
 		if want == "" {
 			require.ErrorIs(t, err, cidr.ErrNumber, number)
 			continue
 		}
 		require.NoError(t, err)
-		require.Equal(t, want, at.String())
+		require.Equal(t, want, addr.String())
 	}
 	last, err := cidr.Host(netip.MustParsePrefix("::/0"), big.NewInt(-1))
 	require.NoError(t, err)

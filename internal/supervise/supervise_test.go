@@ -161,17 +161,17 @@ func TestAskAndKill(t *testing.T) {
 		"kill what fled":  {"setsid sh -c 'trap \"\" TERM; echo there; sleep 1000' & wait", "signal: killed", (*Child).Kill},
 		"asked and obeys": {"trap 'exit 5' TERM; echo there; while :; do sleep 0.01; done", "exit status 5", (*Child).Ask},
 	} {
-		for _, by := range [][]string{supervisor(), nil} {
-			if by == nil && name == "kill what fled" {
+		for _, words := range [][]string{supervisor(), nil} {
+			if words == nil && name == "kill what fled" {
 				continue // this needs a supervisor
 			}
-			t.Run(name+strconv.Itoa(len(by)), func(t *testing.T) {
+			t.Run(name+strconv.Itoa(len(words)), func(t *testing.T) {
 				t.Parallel()
 				r, w, err := os.Pipe()
 				require.NoError(t, err)
 				cmd := exec.Command("/bin/sh", "-c", c.script)
 				cmd.Stdout = w
-				child, err := Start(cmd, by)
+				child, err := Start(cmd, words)
 				require.NoError(t, w.Close())
 				require.NoError(t, err)
 				output := bufio.NewReader(r)

@@ -24,9 +24,9 @@ type front struct {
 
 func (p *plane) front(t *testing.T) *front {
 	f := &front{}
-	to, err := url.Parse(p.url)
+	target, err := url.Parse(p.url)
 	require.NoError(t, err)
-	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.FlushInterval = -1 // flushes at once, for watches
 	proxy.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: p.as("me").Transport.(*http.Transport).
 		TLSClientConfig.RootCAs}}

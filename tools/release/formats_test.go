@@ -44,14 +44,14 @@ func content(t *testing.T, archive string) map[string][]byte {
 	}
 	z, err := gzip.NewReader(bytes.NewReader(data)) // gzip joins the parts of an apk
 	require.NoError(t, err)
-	for in := tar.NewReader(z); ; {
-		head, err := in.Next()
+	for r := tar.NewReader(z); ; {
+		head, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return files
 		}
 		require.NoError(t, err)
 		if head.Typeflag == tar.TypeReg {
-			files[head.Name], err = io.ReadAll(in)
+			files[head.Name], err = io.ReadAll(r)
 			require.NoError(t, err)
 		}
 	}

@@ -151,11 +151,11 @@ func TestChecksumsAreSigned(t *testing.T) {
 // unpack unpacks the archive of this machine's default edition, and returns its folder.
 func unpack(t *testing.T, r releases) string {
 	t.Helper()
-	into := t.TempDir()
+	dir := t.TempDir()
 	name := "yamlhost_" + version + "_" + runtime.GOOS + "_" + runtime.GOARCH
-	out, err := exec.Command("tar", "-xzf", filepath.Join(r.first, name+".tar.gz"), "-C", into).CombinedOutput()
+	out, err := exec.Command("tar", "-xzf", filepath.Join(r.first, name+".tar.gz"), "-C", dir).CombinedOutput()
 	require.NoError(t, err, string(out))
-	return filepath.Join(into, name)
+	return filepath.Join(dir, name)
 }
 
 func TestArchive(t *testing.T) {
@@ -244,11 +244,11 @@ func TestInstaller(t *testing.T) {
 	mux.HandleFunc("/tag/", func(http.ResponseWriter, *http.Request) {})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	install := func(t *testing.T, into string, args ...string) (string, error) {
+	install := func(t *testing.T, dir string, args ...string) (string, error) {
 		t.Helper()
 		cmd := exec.Command("sh", append([]string{filepath.Join(r.first, "install.sh")}, args...)...)
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "YAMLHOST_RELEASES=" + server.URL,
-			"YAMLHOST_INSTALL_DIR=" + into}
+			"YAMLHOST_INSTALL_DIR=" + dir}
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
@@ -257,15 +257,15 @@ func TestInstaller(t *testing.T) {
 			t.Skip("neither curl nor wget is installed")
 		}
 	}
-	into := filepath.Join(t.TempDir(), "bin")
+	dir := filepath.Join(t.TempDir(), "bin")
 	for _, args := range [][]string{{version}, {"v" + version}, {}} {
-		out, err := install(t, into, args...)
+		out, err := install(t, dir, args...)
 		require.NoError(t, err, out)
-		said, err := exec.Command(filepath.Join(into, "yamlhost"), "version").Output()
+		said, err := exec.Command(filepath.Join(dir, "yamlhost"), "version").Output()
 		require.NoError(t, err)
 		require.Equal(t, "v"+version+" (default edition)\n", string(said))
 	}
-	out, err := install(t, into, "9.9.9")
+	out, err := install(t, dir, "9.9.9")
 	require.Error(t, err)
 	require.Contains(t, out, "is 9.9.9 a release?")
 
@@ -342,31 +342,31 @@ func TestGoInstall(t *testing.T) {
 	const path, tag = "github.com/yamlhost/yamlhost", "v1.2.3"
 	require.True(t, semver.IsValid(tag))
 	proxy := t.TempDir()
-	at := filepath.Join(proxy, path, "@v")
-	require.NoError(t, os.MkdirAll(at, 0o755))
-	out, err := os.Create(filepath.Join(at, tag+".zip"))
+	versions := filepath.Join(proxy, path, "@v")
+	require.NoError(t, os.MkdirAll(versions, 0o755))
+	out, err := os.Create(filepath.Join(versions, tag+".zip"))
 	require.NoError(t, err)
 	require.NoError(t, modzip.CreateFromDir(out, module.Version{Path: path, Version: tag}, r.source))
 	require.NoError(t, out.Close())
 	for name, data := range map[string][]byte{"list": []byte(tag + "\n"), tag +
 		".info": []byte(`{"Version":"` + tag + `"}`),
 		tag + ".mod": read(t, filepath.Join(r.source, "go.mod"))} {
-		require.NoError(t, os.WriteFile(filepath.Join(at, name), data, 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(versions, name), data, 0o644))
 	}
-	into := t.TempDir()
+	dir := t.TempDir()
 	for _, query := range []string{tag, "latest"} {
 		cmd := exec.Command("go", "install", path+"/cmd/yamlhost@"+query)
-		cmd.Dir = into
-		cmd.Env = append(os.Environ(), "GOBIN="+into, "GOFLAGS=-trimpath -modcacherw", "GONOSUMDB=*", "GONOSUMCHECK=1",
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=-trimpath -modcacherw", "GONOSUMDB=*", "GONOSUMCHECK=1",
 			"GOMODCACHE="+t.TempDir(),
 			"GOPROXY=file://"+proxy+",file://"+filepath.Join(strings.TrimSpace(string(cache)), "cache/download"),
 			"CGO_ENABLED=0", "GOSUMDB=off")
 		said, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(said))
-		printed, err := exec.Command(filepath.Join(into, "yamlhost"), "version").Output()
+		printed, err := exec.Command(filepath.Join(dir, "yamlhost"), "version").Output()
 		require.NoError(t, err)
 		require.Equal(t, tag+" (default edition)\n", string(printed))
-		require.NoError(t, os.Remove(filepath.Join(into, "yamlhost")))
+		require.NoError(t, os.Remove(filepath.Join(dir, "yamlhost")))
 	}
 }
 
@@ -376,7 +376,7 @@ func TestTarIsPlain(t *testing.T) {
 	zipped, err := gzip.NewReader(bytes.NewReader(read(t, filepath.Join(r.first, "yamlhost_"+version+"_"+runtime.GOOS+"_"+
 		runtime.GOARCH+".tar.gz"))))
 	require.NoError(t, err)
-	_, at, err := commit(t.Context(), r.source)
+	_, date, err := commit(t.Context(), r.source)
 	require.NoError(t, err)
 	for files := tar.NewReader(zipped); ; {
 		head, err := files.Next()
@@ -384,7 +384,7 @@ func TestTarIsPlain(t *testing.T) {
 			break
 		}
 		require.NoError(t, err)
-		require.True(t, head.ModTime.Equal(at), head.Name)
+		require.True(t, head.ModTime.Equal(date), head.Name)
 		require.Zero(t, head.Uid)
 		require.Contains(t, []fs.FileMode{0o644, 0o755}, fs.FileMode(head.Mode), head.Name)
 	}

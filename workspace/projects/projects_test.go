@@ -35,9 +35,9 @@ func tree(t *testing.T, archive string) (root string, members []*Member) {
 	return root, members
 }
 
-func paths(members []*Member, of []int) string {
+func paths(members []*Member, indexes []int) string {
 	var names []string
-	for _, i := range of {
+	for _, i := range indexes {
 		names = append(names, members[i].Path)
 	}
 	return strings.Join(names, " ")
@@ -178,17 +178,17 @@ func TestOrderAndSelection(t *testing.T) {
 		_, err := ParseFilter(bad)
 		require.ErrorContains(t, err, "--filter", bad)
 	}
-	at := func(names ...string) []string {
+	inRoot := func(names ...string) []string {
 		for i := range names {
 			names[i] = filepath.Join(root, filepath.FromSlash(names[i]))
 		}
 		return names
 	}
-	require.Equal(t, "apps/api apps/web network", paths(members, g.Affected(at("network/Pulumi.yaml"))))
-	require.Equal(t, "apps/api lib", paths(members, g.Affected(at("lib/other.yaml"))))
-	require.Equal(t, ".", paths(members, g.Affected(at("README.md"))))
-	require.Equal(t, "apps/api", paths(members, g.Affected(at("apps/api/own/x"))))
-	require.Empty(t, g.Affected(at("../elsewhere")))
+	require.Equal(t, "apps/api apps/web network", paths(members, g.Affected(inRoot("network/Pulumi.yaml"))))
+	require.Equal(t, "apps/api lib", paths(members, g.Affected(inRoot("lib/other.yaml"))))
+	require.Equal(t, ".", paths(members, g.Affected(inRoot("README.md"))))
+	require.Equal(t, "apps/api", paths(members, g.Affected(inRoot("apps/api/own/x"))))
+	require.Empty(t, g.Affected(inRoot("../elsewhere")))
 }
 
 // TestOnlyKeepsOrder checks that an omitted member still orders the members before and after it.

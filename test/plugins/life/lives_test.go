@@ -254,19 +254,19 @@ var declaredAt = regexp.MustCompile(`^project:///([^#]*\.(?:yaml|json))#(\d+),(\
 // component adds, or, for a component of a package, the name of its type. The stack is at the start of the text.
 func requireDeclared(t *testing.T, dir, urn, position string) {
 	t.Helper()
-	at := declaredAt.FindStringSubmatch(position)
-	require.NotNil(t, at, "%s is declared at %s", urn, position)
-	line, err := strconv.Atoi(at[2])
+	place := declaredAt.FindStringSubmatch(position)
+	require.NotNil(t, place, "%s is declared at %s", urn, position)
+	line, err := strconv.Atoi(place[2])
 	require.NoError(t, err)
-	column, err := strconv.Atoi(at[3])
+	column, err := strconv.Atoi(place[3])
 	require.NoError(t, err)
 	parts := strings.Split(urn, "::")
 	name, types := parts[len(parts)-1], parts[len(parts)-2]
 	if types == "pulumi:pulumi:Stack" {
-		require.Equal(t, "1,1", at[2]+","+at[3])
+		require.Equal(t, "1,1", place[2]+","+place[3])
 		return
 	}
-	text, err := os.ReadFile(filepath.Join(dir, at[1]))
+	text, err := os.ReadFile(filepath.Join(dir, place[1]))
 	require.NoError(t, err)
 	lines := bytes.Split(text, []byte("\n"))
 	require.LessOrEqual(t, line, len(lines))
@@ -274,6 +274,6 @@ func requireDeclared(t *testing.T, dir, urn, position string) {
 	require.NotNil(t, key, "%s is declared at %s", urn, position)
 	found := string(key[1]) + string(key[2])
 	typ := types[strings.LastIndexByte(types, ':')+1:]
-	require.True(t, name == found || strings.HasSuffix(name, "-"+found) || filepath.Dir(at[1]) != "." && typ == found,
+	require.True(t, name == found || strings.HasSuffix(name, "-"+found) || filepath.Dir(place[1]) != "." && typ == found,
 		"%s is declared at %s, where the text has %q", urn, position, found)
 }
