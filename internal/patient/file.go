@@ -17,32 +17,8 @@ var ErrTooLarge = errors.New("the file is too large")
 // ErrTooLarge. A cancelled ctx ends it with its error. A goroutine then goes on reading, and ends with the process at
 // the latest: a system call that waits for the other end of a pipe cannot be cancelled.
 func ReadFileUpTo(ctx context.Context, path string, limit int64) ([]byte, error) {
-	return waited(ctx, path, func() ([]byte, error) {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		size := int64(0)
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			if size = info.Size(); size > limit {
-				return nil, ErrTooLarge
-			}
-		}
-		var data bytes.Buffer
-		data.Grow(int(size) + bytes.MinRead) // large files are read without a copy
-		_, err = data.ReadFrom(io.LimitReader(f, limit+1))
-		if err == nil && int64(data.Len()) > limit {
-			return nil, ErrTooLarge
-		}
-		return data.Bytes(), err
-	})
-}
-
-// waited reads a file, in a goroutine if that may take for ever.
-func waited(ctx context.Context, path string, read func() ([]byte, error)) ([]byte, error) {
 	if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() || ctx.Done() == nil {
-		return read()
+		return read(path, limit)
 	}
 	type answer struct {
 		data []byte
@@ -50,7 +26,7 @@ func waited(ctx context.Context, path string, read func() ([]byte, error)) ([]by
 	}
 	answers := make(chan answer, 1)
 	go func() {
-		data, err := read()
+		data, err := read(path, limit)
 		answers <- answer{data, err}
 	}()
 	select {
@@ -59,4 +35,26 @@ func waited(ctx context.Context, path string, read func() ([]byte, error)) ([]by
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// read is ReadFileUpTo without a context.
+func read(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	size := int64(0)
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		if size = info.Size(); size > limit {
+			return nil, ErrTooLarge
+		}
+	}
+	var data bytes.Buffer
+	data.Grow(int(size) + bytes.MinRead) // large files are read without a copy
+	_, err = data.ReadFrom(io.LimitReader(f, limit+1))
+	if err == nil && int64(data.Len()) > limit {
+		return nil, ErrTooLarge
+	}
+	return data.Bytes(), err
 }

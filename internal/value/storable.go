@@ -95,10 +95,8 @@ func unrecognized(signature Value, secret bool) string {
 }
 
 func storableTexts(texts ...string) *StorableError {
-	for _, t := range texts {
-		if !utf8.ValidString(t) {
-			return &StorableError{Reason: "has a string that is not UTF-8 where a state cannot keep it"}
-		}
+	if slices.ContainsFunc(texts, func(text string) bool { return !utf8.ValidString(text) }) {
+		return &StorableError{Reason: "has a string that is not UTF-8 where a state cannot keep it"}
 	}
 	return nil
 }
