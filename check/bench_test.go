@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// bigProgram has n resources of nine properties with values inside each other, each needing the one before it in a
-// chain of ten.
+// bigProgram returns a program with n resources of nine properties with nested values. In each group of ten, every
+// resource depends on the previous one.
 func bigProgram(n int) string {
 	var b strings.Builder
 	b.WriteString("name: p\nconfig:\n  size: {type: integer, default: 3}\nvariables:\n  label: x-${size}\nresources:\n")
@@ -43,8 +43,7 @@ func bigProgram(n int) string {
 	return b.String()
 }
 
-// BenchmarkCheck checks programs that have been read; cpu-ms/op is the CPU time of the process, independent of other
-// processes.
+// BenchmarkCheck checks parsed programs; cpu-ms/op is the CPU time of this process, without that of other processes.
 func BenchmarkCheck(b *testing.B) {
 	schemas := loader()
 	for _, n := range []int{10, 1000, 10_000} {
@@ -66,7 +65,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// BenchmarkText reads and checks the same programs: all that yamlhost check does but for starting and printing.
+// BenchmarkText parses and checks the same programs: the work of `yamlhost check` without start-up and output.
 func BenchmarkText(b *testing.B) {
 	schemas := loader()
 	for _, n := range []int{10, 100, 1000, 10_000} {
@@ -85,7 +84,7 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
-// reportCPU reports the CPU time of the process from now until what it returns is called, for each iteration.
+// reportCPU starts to measure the CPU time of the process; the returned function reports it per iteration.
 func reportCPU(b *testing.B) func() {
 	before := cpuTime()
 	return func() {
@@ -95,7 +94,7 @@ func reportCPU(b *testing.B) func() {
 	}
 }
 
-// BenchmarkFaults checks programs where every resource is wrong in the same few ways.
+// BenchmarkFaults checks programs in which every resource has the same few faults.
 func BenchmarkFaults(b *testing.B) {
 	schemas := loader()
 	for _, n := range []int{10, 1000, 10_000} {

@@ -16,14 +16,14 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// loader has the packages of testdata.
+// loader loads the packages of testdata.
 func loader() schema.Loader {
 	return schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
 		return readTestdata(d.PackageName())
 	})
 }
 
-// readTestdata is the schema of a package of testdata.
+// readTestdata returns the schema of a package of testdata.
 func readTestdata(pkg string) ([]byte, error) {
 	data, err := os.ReadFile(filepath.Join("testdata", pkg+".json"))
 	if os.IsNotExist(err) {
@@ -32,8 +32,7 @@ func readTestdata(pkg string) ([]byte, error) {
 	return data, err
 }
 
-// checkText checks a program of project p, without a stack unless options say otherwise. Findings of the parser come
-// first.
+// checkText checks a program of project p, without a stack unless options set one. The parser's findings come first.
 func checkText(tb testing.TB, name, text string, options ...func(*check.Options)) (*check.Program, diag.Diagnostics) {
 	tb.Helper()
 	opts := check.Options{Project: "p", Schemas: loader()}
@@ -50,7 +49,7 @@ func checkText(tb testing.TB, name, text string, options ...func(*check.Options)
 	return program, diags
 }
 
-// sound checks a program that has nothing wrong with it.
+// sound checks a program and fails the test if there are findings.
 func sound(t *testing.T, text string, options ...func(*check.Options)) *check.Program {
 	t.Helper()
 	program, diags := checkText(t, "Main.yaml", text, options...)
@@ -62,7 +61,8 @@ func sound(t *testing.T, text string, options ...func(*check.Options)) *check.Pr
 	return program
 }
 
-// TestFaults runs the programs of testdata/faults. Each fault is announced on its line: #! CODE part of the message.
+// TestFaults checks the programs of testdata/faults. A comment on the line of each fault gives the expected finding:
+// #! CODE part of the message.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/faults/*.yaml")

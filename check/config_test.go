@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// stack gives a program the configuration of a stack.
+// stack sets the configuration of a stack in the options.
 func stack(pairs ...string) func(*check.Options) {
 	return func(o *check.Options) {
 		o.ConfigKnown = true
@@ -61,7 +61,7 @@ func TestDeclaredConfig(t *testing.T) { // L2.33, L2.34
 	t.Parallel()
 	for name, c := range map[string]struct {
 		declaration, text string
-		want              value.Value // null: an error
+		want              value.Value // null if an error is expected
 	}{
 		"string stays text":   {"{type: string}", "1.10", value.String("1.10")},
 		"string of digits":    {"{type: String}", "007", value.String("007")},

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A constant that repeats itself through variables is not written out: the checker leaves it to the evaluator, which
-// has a budget.
+// The checker does not expand a constant that grows exponentially through variables. It leaves it to the evaluator,
+// which has a budget.
 func TestConstantsThatRepeat(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// Literal arguments are checked before anything runs.
+// The checker evaluates calls with literal arguments.
 func TestConstants(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -67,7 +67,7 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// A key of the stack that nothing reads, and that is nearly one that the program declares.
+// A stack key that nothing reads gives a warning if it resembles a declared key that the stack does not set.
 func TestUnreadConfiguration(t *testing.T) {
 	t.Parallel()
 	src := diag.NewSource("Pulumi.dev.yaml", []byte("p:siez p:other"))
@@ -77,7 +77,7 @@ func TestUnreadConfiguration(t *testing.T) {
 			o.ConfigKnown = true
 			o.Config = map[string]check.ConfigText{"p:siez": {Text: "5", Key: diag.NewRange(src, 0, 6)},
 				"p:other": {Text: "y", Key: diag.NewRange(src, 7, 14)},
-				"p:size":  {Text: "3", Project: true}} // the default, as a project file has it
+				"p:size":  {Text: "3", Project: true}} // a default from the project file
 		})
 	require.Len(t, found, 1)
 	require.Equal(t, "nothing reads the configuration p:siez", found[0].Summary)

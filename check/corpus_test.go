@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// errorsOf are the errors of a program of the documentation.
+// errorsOf returns the errors in a program of the documentation.
 func errorsOf(tb testing.TB, name, text string, l schema.Loader) diag.Diagnostics {
 	tb.Helper()
 	file, found := parser.Parse(diag.NewSource(name, []byte(text)), parser.Options{})
@@ -37,8 +37,8 @@ var (
 	unknownWords    = regexp.MustCompile("^(\\S+) has no (?:input|argument) `(.+)`$")
 )
 
-// excuse returns the reason why an error in a program of the documentation is right; empty if the error may be wrong.
-// It compares the error with the text and the raw schema, in another way than the checker.
+// excuse returns the reason why an error in a program of the documentation is correct; empty if it may be false. It
+// searches the text and the raw schema, independently of the checker.
 func (s *shelf) excuse(name, text string, d diag.Diagnostic) string {
 	name = strings.TrimSuffix(name, "-full")
 	if m := undeclaredWords.FindStringSubmatch(d.Summary); m != nil {
@@ -63,8 +63,8 @@ func (s *shelf) excuse(name, text string, d diag.Diagnostic) string {
 	return s.wrong[name+"\t"+d.Summary]
 }
 
-// TestDocumentation checks every YAML program in the documentation of the schemas that YAMLHOST_SCHEMAS names. An error
-// that is not proved true is a false one.
+// TestDocumentation checks every YAML program in the documentation of the schemas in the directory YAMLHOST_SCHEMAS. An
+// error without an excuse counts as false.
 func TestDocumentation(t *testing.T) {
 	dir := os.Getenv("YAMLHOST_SCHEMAS")
 	if dir == "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// archived are the programs of the repository's archives, by a name for each.
+// archived returns the programs of the repository's archives by name.
 func archived(tb testing.TB) map[string]string {
 	tb.Helper()
 	texts := map[string]string{}
@@ -43,7 +43,7 @@ func archived(tb testing.TB) map[string]string {
 	return texts
 }
 
-// whole is everything that a user sees of findings, in order.
+// whole returns the findings as a user sees them, in order.
 func whole(diags diag.Diagnostics) string {
 	var b strings.Builder
 	for _, d := range diags.Sorted() {
@@ -60,8 +60,8 @@ func whole(diags diag.Diagnostics) string {
 	return b.String()
 }
 
-// TestBlocksAreCheckedAsAWhole checks every program as it was read by blocks, and as one text: findings and graph are
-// equal.
+// TestBlocksAreCheckedAsAWhole checks every program twice: parsed by blocks, and parsed as one text. Findings and graph
+// must be equal.
 func TestBlocksAreCheckedAsAWhole(t *testing.T) {
 	t.Parallel()
 	programs := archived(t)

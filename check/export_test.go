@@ -2,16 +2,16 @@ package check
 
 import "slices"
 
-// InBatches are options with which one goroutine checks at least so many declarations.
+// InBatches returns options with which each goroutine checks at least size declarations.
 func (o Options) InBatches(size int) Options {
 	o.batch = size
 	return o
 }
 
-// Patched reports whether a program is the one before with what an edit has changed in its place.
+// Patched reports whether a program was made from the previous one by replacing the changed declarations.
 func Patched(p *Program) bool { return p.current != nil }
 
-// CheckedAnew are the declarations of a program that an earlier check has not left a outcome for, by name and in order.
+// CheckedAnew returns the sorted names of the declarations whose outcome was not taken over from an earlier check.
 func CheckedAnew(before, after *Program) []string {
 	known := map[*outcome]bool{}
 	for _, r := range before.records.each() {

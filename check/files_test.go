@@ -45,7 +45,7 @@ resources:
 	}
 	_, diags := checkText(t, "Main.yaml", program, inDir)
 	expectFaults(t, program, diags)
-	for _, d := range diags { // what a resource may create is not surely missing
+	for _, d := range diags { // a resource may create the file
 		missing := strings.Contains(d.Summary, "does not exist") && !strings.Contains(d.Summary, "late.txt")
 		require.Equal(t, missing, d.Severity == diag.Error, d.Summary)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// FuzzFindings demands of every text that checking it ends, that places are inside of it, that fixes can be applied,
-// and that checking once more says the same.
+// FuzzFindings checks arbitrary texts. Every check must end, ranges must lie inside the text, fixes must apply, and a
+// second check must give the same findings.
 func FuzzFindings(f *testing.F) {
 	files, err := filepath.Glob("testdata/faults/*.yaml")
 	require.NoError(f, err)

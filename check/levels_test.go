@@ -13,9 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// TestCheckOnAllProcessors checks every program of the archives, before and after an edit, with a goroutine for each
-// declaration and with one for all of them: what is known of the program and the findings, as they are shown, are the
-// same.
+// TestCheckOnAllProcessors checks every program of the archives, before and after an edit, with one goroutine for each
+// declaration and with one goroutine for all. Both checks must give the same program and findings.
 func TestCheckOnAllProcessors(t *testing.T) {
 	t.Parallel()
 	programs := archived(t)
@@ -35,7 +34,7 @@ func TestCheckOnAllProcessors(t *testing.T) {
 			file, _ := document.File(parser.Options{})
 			alone, found := check.Check(t.Context(), file, options.InBatches(1<<30))
 			program, same := check.Check(t.Context(), file, options.InBatches(1))
-			if edited == 1 { // a check after an edit finds the same, in the order of what it checks anew
+			if edited == 1 { // after an edit, the order of findings depends on the declarations that are checked again
 				found, same = file.Origins.Findings(found).Sorted(), file.Origins.Findings(same).Sorted()
 			}
 			require.Equal(t, fmt.Sprintf("%+v", []diag.Diagnostic(found)), fmt.Sprintf("%+v", []diag.Diagnostic(same)), name)

@@ -10,9 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// TestLineEditsStayInTheirEntry deletes and doubles each line of ten programs, and moves each by a column: what is
-// found is in the entry that was touched. Only where that entry has nothing wrong, because the edit makes another sound
-// program of it, something else may be wrong that uses what the line declared.
+// TestLineEditsStayInTheirEntry deletes, doubles and indents each line of ten programs. All findings must lie in the
+// edited entry. Only if that entry is still sound may there be findings about uses of the names that the line declared.
 func TestLineEditsStayInTheirEntry(t *testing.T) {
 	t.Parallel()
 	l := builtinLoader()
@@ -29,7 +28,7 @@ func TestLineEditsStayInTheirEntry(t *testing.T) {
 		lines := strings.SplitAfter(p.text, "\n")
 		for i, line := range lines {
 			body := strings.TrimLeft(line, " ")
-			if strings.TrimSpace(line) == "" || strings.HasPrefix(body, "#") || body == line { // a section is no entry
+			if strings.TrimSpace(line) == "" || strings.HasPrefix(body, "#") || body == line { // a section is not an entry
 				continue
 			}
 			first, last := entryOf(lines, i)
@@ -67,7 +66,7 @@ func TestLineEditsStayInTheirEntry(t *testing.T) {
 	require.LessOrEqual(t, 100*changes, 3*edits)
 }
 
-// uses reports whether a text names a line, or one of those that it stands below in its entry.
+// uses reports whether a text contains the key of a line or of a line above it in the same entry.
 func uses(text string, lines []string, first, i int) bool {
 	depth := 1 << 10
 	for ; i >= first; i-- {
@@ -85,16 +84,17 @@ func uses(text string, lines []string, first, i int) bool {
 	return false
 }
 
-// meansAnother lists lines without which the rest of their entry is sound and declares something else, which has a
-// finding of its own for a reason of its own.
+// meansAnother reports whether the entry of a line is sound without the line but declares something else, which has an
+// unrelated finding.
 func meansAnother(line string) bool {
 	return slices.Contains([]string{
-		"  account:\n",   // user and password are variables then, and a resource is called password
-		"      kinds:\n", // type is an input then, and what the component says of kinds has no meaning
+		"  account:\n",   // makes variables of user and password; there is a resource password
+		"      kinds:\n", // makes an input of type; the component refers to kinds
 	}, line)
 }
 
-// entryOf are the first and the last line of the entry of a section that holds a line: at most two columns deep.
+// entryOf returns the first and last lines of the section entry that contains a line. Entries are at most two columns
+// deep.
 func entryOf(lines []string, i int) (first, last int) {
 	depth := func(i int) int {
 		line := strings.TrimRight(lines[i], "\n ")

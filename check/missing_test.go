@@ -15,8 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// A package without a schema is never taken for another one, however alike the names are (L7.22): the finding says how
-// to install it, and nothing is fixed.
+// A package without a schema is never taken for another one with a similar name (L7.22). The finding has the command
+// that installs it, and no fix.
 func TestMissingPackageIsNotGuessed(t *testing.T) {
 	t.Parallel()
 	const text = `name: p
@@ -41,7 +41,7 @@ resources:
 	}
 }
 
-// Of several packages of one name, one that is missing may have what the others do not have.
+// If several packages have the same name, a token that none of them has may belong to one that is missing.
 func TestMissingAmongSeveral(t *testing.T) {
 	t.Parallel()
 	random := schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
@@ -65,8 +65,8 @@ func TestMissingAmongSeveral(t *testing.T) {
 	}
 }
 
-// TestFixesWithoutSchemas holds that a schema that is missing makes no fix: what --fix changes without one schema, or
-// without any, it changes with all of them.
+// TestFixesWithoutSchemas removes one schema, or all of them. Every fix of such a check must also be a fix of the check
+// with all schemas.
 func TestFixesWithoutSchemas(t *testing.T) {
 	t.Parallel()
 	var programs []sampleProgram
@@ -122,7 +122,7 @@ func fixesWithoutSchemas(t *testing.T, programs []sampleProgram, of func(provide
 	t.Logf("%d programs, %d checks without a schema", len(programs), checks)
 }
 
-// editsOf are the changes of all fixes, as texts.
+// editsOf returns the edits of the first fix of each finding, as texts.
 func editsOf(ds diag.Diagnostics) []string {
 	var edits []string
 	for _, d := range ds {
@@ -135,10 +135,10 @@ func editsOf(ds diag.Diagnostics) []string {
 	return edits
 }
 
-// halved is the second half of a program's resources without the first: a fragment, as documentation has them.
+// halved returns the second half of a program: a fragment, as in documentation.
 func halved(text string) string { return text[len(text)/2:] }
 
-// recordedLoader notes the packages that are asked for.
+// recordedLoader records the loaded packages.
 type recordedLoader struct {
 	schema.Loader
 	mu    sync.Mutex // guards asked
@@ -155,7 +155,7 @@ func (l *recordedLoader) Load(ctx context.Context, d schema.Descriptor) (*schema
 	return pkg, err
 }
 
-// someSchemas are the schemas of a loader as far as they are named.
+// someSchemas limits a loader to some packages.
 type someSchemas struct {
 	schema.Loader
 	names []string

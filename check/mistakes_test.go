@@ -17,28 +17,29 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// mistake is a correct program with one mistake in it, and the expected finding.
+// mistake is a correct program with one mistake, and the expected finding.
 type mistake struct {
 	kind  string
 	text  string
 	codes []diag.Code
-	// places are the ranges that a diagnostic may have, in bytes of text. With wholeLine it is enough to begin on a line
-	// of them: of broken YAML there is no exact place.
+	// places are the ranges that a diagnostic may have, in bytes of text. With wholeLine, it only has to begin on one of
+	// their lines, since faults of YAML have no exact place.
 	places    [][2]int
 	wholeLine bool
-	suggests  string // has to occur in what is said
+	suggests  string // part of the expected message
 }
 
-// mistakesPerKind bounds how many mistakes of one kind are made in one program.
+// mistakesPerKind bounds the mistakes of one kind in one program.
 const mistakesPerKind = 2
 
-// TestSeededMistakes breaks the programs of the sample in known ways. The shares are promises: nothing may fall below.
+// TestSeededMistakes makes known mistakes in the programs of the sample. The shares of findings must not fall below the
+// limits.
 func TestSeededMistakes(t *testing.T) {
 	t.Parallel()
 	seedMistakes(t, sampleLoader())
 }
 
-// TestSeededMistakesInRealSchemas does the same with whole schemas, where more names are near to each other.
+// TestSeededMistakesInRealSchemas does the same with whole schemas, which have more similar names.
 func TestSeededMistakesInRealSchemas(t *testing.T) {
 	dir := os.Getenv("YAMLHOST_SCHEMAS")
 	if dir == "" {
@@ -161,7 +162,7 @@ func judge(t *testing.T, p sampleProgram, m mistake, l schema.Loader) outcome {
 	return v
 }
 
-// corrected is the text with what is suggested in place of the mistake.
+// corrected returns the text with the suggestion in place of the mistake.
 func (m mistake) corrected() string {
 	word, from := strings.Trim(m.suggests, "`"), m.places[0][0]
 	if m.text[from] == '.' {
@@ -170,12 +171,12 @@ func (m mistake) corrected() string {
 	return m.text[:from] + word + m.text[m.places[0][1]:]
 }
 
-// fix applies what is certain.
+// fix applies the fixes of a program's findings.
 func fix(t *testing.T, text string, l schema.Loader) (string, int) {
 	return applied(text, findings(t, text, l))
 }
 
-// applied is the text with the fixes of findings, and how many those are.
+// applied returns the text with the fixes of findings applied, and their number.
 func applied(text string, found diag.Diagnostics) (string, int) {
 	if len(found) == 0 || found[0].Subject.Source == nil {
 		return text, 0
@@ -184,7 +185,7 @@ func applied(text string, found diag.Diagnostics) (string, int) {
 	return string(fixed), n
 }
 
-// findings are the errors and warnings of a program.
+// findings returns the errors and warnings of a program.
 func findings(t *testing.T, text string, l schema.Loader) diag.Diagnostics {
 	file, found := parser.Parse(diag.NewSource("Main.yaml", []byte(text)), parser.Options{})
 	_, more := check.Check(t.Context(), file, check.Options{Project: "docs", Schemas: l})
@@ -198,7 +199,7 @@ func findings(t *testing.T, text string, l schema.Loader) diag.Diagnostics {
 	return kept
 }
 
-// told returns the findings about a mistake, for people who improve them.
+// told returns the findings about a mistake and the expected ones, for the log.
 func told(t *testing.T, p sampleProgram, m mistake, l schema.Loader) string {
 	var b strings.Builder
 	require.NoError(t, diag.WriteText(&b, findings(t, m.text, l), diag.TextOptions{}))
@@ -233,7 +234,7 @@ func mistakesIn(t *testing.T, p sampleProgram, l schema.Loader) []mistake {
 	return b.mistakes
 }
 
-// add makes a mistake: the text from start to end becomes replacement. places are as in mistake, in the new text.
+// add makes a mistake: it replaces the text from start to end. places are those of mistake, in the new text.
 func (b *breaker) add(kind string, start, end int, replacement, suggests string, places [][2]int, codes ...diag.Code) {
 	b.put(mistake{kind: kind, text: b.text[:start] + replacement + b.text[end:], codes: codes, places: places,
 		suggests: suggests})
@@ -245,7 +246,7 @@ func (b *breaker) put(m mistake) {
 	}
 }
 
-// replaced is the place of a replacement.
+// replaced returns the place of a replacement.
 func replaced(start int, replacement string) [][2]int {
 	return [][2]int{{start, start + len(replacement)}}
 }
@@ -295,7 +296,7 @@ func (b *breaker) breakResource(n *check.Node) {
 	b.duplicateResource(n)
 }
 
-// sitesIn are a property and those inside its value.
+// sitesIn returns a property and the properties inside its value.
 func sitesIn(key ast.Literal, v ast.Expr, o *schema.Object, depth int) []site {
 	p := o.Property(key.Value)
 	if p == nil {
@@ -388,10 +389,10 @@ func (b *breaker) wrongEnum(s site) {
 	}
 }
 
-// lineStart is the beginning of the line of an offset.
+// lineStart returns the start of the line that contains an offset.
 func (b *breaker) lineStart(offset int) int { return strings.LastIndexByte(b.text[:offset], '\n') + 1 }
 
-// lineEnd is the end of the line of an offset, with its line break.
+// lineEnd returns the end of the line that contains an offset, including the line break.
 func (b *breaker) lineEnd(offset int) int {
 	if i := strings.IndexByte(b.text[offset:], '\n'); i >= 0 {
 		return offset + i + 1
@@ -399,7 +400,7 @@ func (b *breaker) lineEnd(offset int) int {
 	return len(b.text)
 }
 
-// alone reports whether an entry is all there is on its lines.
+// alone reports whether nothing else is on the lines of an entry.
 func (b *breaker) alone(s site) bool {
 	start, end := int(s.key.Range.Start), int(s.value.Range().End)
 	return strings.TrimSpace(b.text[b.lineStart(start):start]) == "" &&
@@ -438,7 +439,7 @@ func (b *breaker) missingRequired(n *check.Node, s site, _ []site) {
 	b.add("missing required", start, end, "", p.Name, at, diag.RequiredMissing)
 }
 
-// shifted is a range after an edit at an offset that takes out removed bytes and puts in added ones.
+// shifted returns a range after an edit that replaces removed bytes at an offset by added bytes.
 func shifted(r diag.Range, offset, removed, added int) [][2]int {
 	from, to := int(r.Start), int(r.End)
 	if from >= offset {
@@ -447,8 +448,8 @@ func shifted(r diag.Range, offset, removed, added int) [][2]int {
 	return [][2]int{{from, to}}
 }
 
-// afterType is the offset behind the line of a resource's type, and the indentation there; ok is false where the
-// resource is not written in lines.
+// afterType returns the offset behind the line of a resource's type, and its indentation; ok is false for a resource in
+// flow style.
 func (b *breaker) afterType(n *check.Node) (offset int, indent string, ok bool) {
 	rng := n.Resource.Decl.Type.Range
 	start := b.lineStart(int(rng.Start))

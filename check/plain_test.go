@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// withPackage gives the programs of a test a package n besides those of testdata.
+// withPackage adds a package n to those of testdata.
 func withPackage(text string) func(*check.Options) {
 	return func(o *check.Options) {
 		o.Schemas = schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
@@ -47,7 +47,7 @@ resources:
 	expectFaults(t, program, diags)
 }
 
-// Notes on deprecation are written for web pages, too; what is said is text.
+// Deprecation notes may contain HTML; messages show them as plain text.
 func TestDeprecationWithoutHTML(t *testing.T) {
 	t.Parallel()
 	const deprecated = `{"name": "n", "resources": {"n:index:R": {"deprecationMessage": "use <b>S</b>", "inputProperties": {

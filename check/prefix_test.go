@@ -16,8 +16,8 @@ import (
 var everywhere = flag.Bool("everywhere", false,
 	"look at every prefix and every deletion of one character, not at a sample")
 
-// TestPrefixesAndDeletions takes 50 programs: every prefix of each, and each without one character, is read and
-// checked as an edit of the whole program. The findings must equal those of a fresh check of that text.
+// TestPrefixesAndDeletions edits 50 programs: it checks every prefix of each, and each without one character, as an
+// edit of the whole program. The findings must equal those of a fresh check of the same text.
 func TestPrefixesAndDeletions(t *testing.T) {
 	t.Parallel()
 	programs := archived(t)

@@ -203,7 +203,7 @@ func TestPortability(t *testing.T) { // D6
 	}
 }
 
-// TestEveryKindHasAType keeps the checker complete when the tree grows.
+// TestEveryKindHasAType fails if the checker lacks a case for a kind of expression.
 func TestEveryKindHasAType(t *testing.T) {
 	t.Parallel()
 	for _, e := range asttest.Kinds() {
@@ -252,7 +252,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// L10.C16: types of Pulumi's own dynamic providers have no schema, and any members.
+// L10.C16: types of the dynamic providers of Pulumi's SDKs have no schema; any member is allowed.
 func TestDynamicTypesOfSDKs(t *testing.T) {
 	t.Parallel()
 	program, found := checkText(t, "Main.yaml", `resources:

@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// L6.40 and beyond: return names a member, also one whose name looks like a path, or leads deeper.
+// L6.40: return is the name of a member, which may look like a path, or else a path.
 func TestReturnPath(t *testing.T) {
 	t.Parallel()
 	result := schema.ObjectOf(&schema.Property{Name: "a.b", Type: schema.String},

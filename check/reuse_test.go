@@ -25,7 +25,7 @@ var (
 	seed  = flag.Uint64("seed", 1, "what the random edits begin with")
 )
 
-// someEdit is a random change of a text, of the kinds that people make.
+// someEdit returns a random edit of a text, of a kind that people make.
 func someEdit(random *rand.Rand, text []byte) parser.Edit {
 	i := random.IntN(len(text) + 1)
 	lineStart := bytes.LastIndexByte(text[:i], '\n') + 1
@@ -37,20 +37,20 @@ func someEdit(random *rand.Rand, text []byte) parser.Edit {
 		return parser.Edit{Start: i, End: i + 1}
 	case 2:
 		return parser.Edit{Start: i, End: i + random.IntN(40)}
-	case 3: // a line twice, or not at all
+	case 3: // a line is doubled or deleted
 		if random.IntN(2) == 0 {
 			return parser.Edit{Start: lineStart, End: max(lineEnd, lineStart)}
 		}
 		return parser.Edit{Start: lineStart, End: lineStart, Text: string(text[lineStart:max(lineEnd, lineStart)])}
-	case 4: // a line shifted
+	case 4: // a line is indented differently
 		if lineStart < len(text) && text[lineStart] == ' ' && random.IntN(2) == 0 {
 			return parser.Edit{Start: lineStart, End: lineStart + 1}
 		}
 		return parser.Edit{Start: lineStart, End: lineStart, Text: " "}
-	case 5: // a stretch from elsewhere
+	case 5: // a piece is copied from elsewhere
 		from := random.IntN(len(text) + 1)
 		return parser.Edit{Start: i, End: i, Text: string(text[from:min(from+random.IntN(80), len(text))])}
-	case 6: // a name in place of another
+	case 6: // a name is replaced by another
 		words := bytes.FieldsFunc(text, func(r rune) bool {
 			return !(r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z')
 		})
@@ -67,7 +67,7 @@ func someEdit(random *rand.Rand, text []byte) parser.Edit {
 	}
 }
 
-// known is everything that a checked program answers, as text.
+// known returns all answers of a checked program, as text.
 func known(file *ast.File, p *check.Program) string {
 	var b strings.Builder
 	bodies := []*check.Program{p}
@@ -147,8 +147,8 @@ func known(file *ast.File, p *check.Program) string {
 	return b.String()
 }
 
-// TestCheckAfterEditEqualsFresh makes random edits, and checks after each with the result of the check before. The
-// program and the findings must equal those of a fresh check.
+// TestCheckAfterEditEqualsFresh makes random edits. Each check reuses the previous one; its program and findings must
+// equal those of a fresh check.
 func TestCheckAfterEditEqualsFresh(t *testing.T) {
 	t.Parallel()
 	t.Logf("-edits %d -seed %d", *edits, *seed)
@@ -237,7 +237,7 @@ outputs:
 		{"{s: x}", "{s: y}", true},
 		{"s: ${a.id}", "s: to ${a.id}", true},
 		{"s: to ${a.id}", "s: ${region}", true},
-		{"s: ${region}", "s: ${size}", false}, // which is evaluated before it from now on
+		{"s: ${region}", "s: ${size}", false}, // changes the order of evaluation
 		{"s: ${size}", "s: ${siez}", false},
 		{"s: ${siez}", "s: ${siez} ", true},
 		{"s: ${siez} ", "wrong: 1", true},
@@ -246,7 +246,7 @@ outputs:
 		{"{s: y}", "{s: z}", true},
 		{"of: ${c.id}", "of: ${c.none}", true},
 		{"of: ${c.none}", "of: [1]", true},
-		{"{s: z}", "{s: '${q:none}'}", false}, // configuration that its use declares
+		{"{s: z}", "{s: '${q:none}'}", false}, // its use declares configuration
 	} {
 		pos := bytes.Index(document.Source().Text(), []byte(step.old))
 		document = document.Edit(parser.Edit{Start: pos, End: pos + len(step.old), Text: step.by})
@@ -263,8 +263,7 @@ outputs:
 	}
 }
 
-// TestWhatHasNotChangedIsTakenOver counts how many findings are worked out anew: a finding that is taken over is the
-// very same.
+// TestWhatHasNotChangedIsTakenOver lists the declarations that are checked again after an edit.
 func TestWhatHasNotChangedIsTakenOver(t *testing.T) {
 	t.Parallel()
 	text := `variables:
@@ -279,7 +278,7 @@ outputs:
 `
 	document := parser.NewDocument(diag.NewSource("x", []byte(text)))
 	options := check.Options{Project: "p", Schemas: loader()}
-	for i, all := 0, reflect.ValueOf(&options).Elem(); i < all.NumField(); i++ { // an editor gives them all
+	for i, all := 0, reflect.ValueOf(&options).Elem(); i < all.NumField(); i++ { // as an editor sets them
 		if f := all.Field(i); f.Kind() == reflect.Func {
 			f.Set(reflect.MakeFunc(f.Type(), func([]reflect.Value) []reflect.Value { panic("the program names no files") }))
 		}
@@ -306,8 +305,8 @@ outputs:
 	require.Equal(t, []string{"b", "z"}, checkedAnew(replace("  a:", "  z:")), "a is no more")
 }
 
-// TestCancelledCheckLeavesNothing cancels checks at every look at the context: a check after that is as if there were
-// none before.
+// TestCancelledCheckLeavesNothing cancels a check at each of its calls of ctx.Err. The next check must give the
+// findings of a fresh one.
 func TestCancelledCheckLeavesNothing(t *testing.T) {
 	t.Parallel()
 	file, _ := parser.Parse(diag.NewSource("x", []byte("variables:\n  a: 1\n  b: ${a.c}\n  c: ${d}\n")), parser.Options{})
@@ -326,7 +325,7 @@ func TestCancelledCheckLeavesNothing(t *testing.T) {
 	}
 }
 
-// tired is a context that is cancelled once it has been asked a number of times.
+// tired is a context that is cancelled after a number of calls of Err.
 type tired struct {
 	context.Context
 	left int

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// plainSchema has a component with inputs that are plain at several depths.
+// plainSchema describes a component with plain inputs at several depths.
 const plainSchema = `{"name": "plain", "version": "1.0.0", "types": {
 "plain:index:Tag": {"type": "object", "properties": {"key": {"type": "string"}, "value": {"type": "string"}}, "required": ["key", "value"]},
 "plain:index:Spec": {"type": "object", "properties": {"replicas": {"type": "integer"}, "paused": {"type": "boolean"}}},
@@ -32,7 +32,7 @@ const plainSchema = `{"name": "plain", "version": "1.0.0", "types": {
   "names": {"type": "array", "plain": true, "items": {"type": "string", "plain": true}},
   "count": {"type": "integer", "plain": true}}}}}`
 
-// wordsLoader has the plain package and those that are built in.
+// wordsLoader loads the plain package and the built-in ones.
 func wordsLoader() schema.Loader {
 	others := builtinLoader()
 	return loaderFunc(func(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
@@ -58,7 +58,7 @@ func plainLoader() schema.Loader {
 	})
 }
 
-// Programs that are right, and that look wrong to a checker that does not look closely.
+// Correct programs that a less exact checker would reject.
 func TestRightPrograms(t *testing.T) {
 	t.Parallel()
 	const pet = "resources:\n  pet: {type: 'random:RandomPet'}\n"
@@ -78,7 +78,7 @@ func TestRightPrograms(t *testing.T) {
   sizes: {known: 3, late: "${pet.length}"}
 ` + pet + `  s: {type: 'plain:Service', properties: {task: "${task}", count: "${sizes.known}"}}
 `},
-		// L2.35: there is no stack, so nobody knows what it sets.
+		// L2.35: without a stack, its configuration is unknown.
 		"configuration of some stack": {text: "outputs:\n  a: ${region}\n  b: ${p:region}\n",
 			options: func(o *check.Options) { o.StackKeys = []string{"p:region"} }},
 		// L4.20
@@ -118,7 +118,7 @@ outputs:
 	}
 }
 
-// The mistakes of these programs are reported, and nothing else.
+// Each mistake in these programs has a finding, and there are no others.
 func TestWrongBesideRight(t *testing.T) {
 	t.Parallel()
 	const pet = "resources:\n  pet: {type: 'random:RandomPet'}\n"
@@ -154,8 +154,8 @@ outputs:
 	}
 }
 
-// A name that nothing declares is an error. Only a full key may be configuration of a stack as long as there is none: a
-// warning says how to find out.
+// An undeclared name is an error. Without a stack, a full configuration key only gives a warning, since some stack may
+// set it.
 func TestUndeclaredWithoutStack(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -178,8 +178,8 @@ func TestUndeclaredWithoutStack(t *testing.T) {
 	}
 }
 
-// A resource by Terraform's type and name, `self` in a transform, and configuration where only a resource can stand:
-// one error each, with what to write.
+// Terraform's form TYPE.NAME of a resource, `self` in a transform, and an undeclared name in a place for resources give
+// one error each, with the correct form.
 func TestNamesOfOthers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, summary, detail string }{
@@ -201,7 +201,7 @@ func TestNamesOfOthers(t *testing.T) {
 	}
 }
 
-// Mistakes that look like something else, each with one finding at its place.
+// Mistakes that resemble something else have one finding each, at the right place.
 func TestOneFindingForEach(t *testing.T) {
 	t.Parallel()
 	const pet = "resources:\n  pw: {type: 'random:RandomPet'}\n"
@@ -237,7 +237,7 @@ func TestOneFindingForEach(t *testing.T) {
 	}
 }
 
-// Text in braces that names no resource is for other tools.
+// Text in double braces that does not name a resource belongs to other tools.
 func TestBracesOfOtherTools(t *testing.T) {
 	t.Parallel()
 	_, found := checkText(t, "Main.yaml", "variables: {name: x}\noutputs: {a: '{{ name }} {{ .Values.x }} {{ pw.id }}'}\n")

@@ -23,10 +23,10 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// The sample of testdata/corpus: programs of the documentation of public providers (Apache License 2.0, see the README
-// there), one archive for each provider, and what of their schemas these programs need.
+// The sample in testdata/corpus has programs from the documentation of public providers (Apache License 2.0, see the
+// README there), one archive for each provider, and the parts of their schemas that the programs need.
 
-// sampleLoader has the schemas of the sample.
+// sampleLoader loads the schemas of the sample.
 func sampleLoader() schema.Loader {
 	return schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
 		data, err := os.ReadFile(filepath.Join("testdata/corpus", d.PackageName()+".json"))
@@ -37,7 +37,7 @@ func sampleLoader() schema.Loader {
 	})
 }
 
-// sampleProgram is a program of the documentation without any fault.
+// sampleProgram is a program of the documentation without faults.
 type sampleProgram struct{ provider, name, text string }
 
 func samplePrograms(tb testing.TB) []sampleProgram {
@@ -56,7 +56,7 @@ func samplePrograms(tb testing.TB) []sampleProgram {
 	return programs
 }
 
-// TestSample checks the sample against the schemas of the sample. With -update and YAMLHOST_SCHEMAS it is drawn anew.
+// TestSample checks the sample with its schemas. With -update and YAMLHOST_SCHEMAS it draws a new sample first.
 func TestSample(t *testing.T) {
 	if dir := os.Getenv("YAMLHOST_SCHEMAS"); *update && dir != "" {
 		drawSample(t, dir)
@@ -71,11 +71,10 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// sampleSizes are the number of programs to draw, twelve unless listed.
+// sampleSizes are the numbers of programs to draw; twelve for a provider that is not listed.
 var sampleSizes = map[string]int{"azure-native": 24, "azure-native-full": 0}
 
-// drawSample picks programs that pass, larger ones first, each with a resource type or function that none before it
-// has.
+// drawSample picks correct programs, larger ones first. Each uses a resource type or function that no earlier one uses.
 func drawSample(t *testing.T, dir string) {
 	s, err := openShelf(dir)
 	require.NoError(t, err)
@@ -133,7 +132,7 @@ func drawSample(t *testing.T, dir string) {
 
 var functionLines = regexp.MustCompile(`function: (\S+)`)
 
-// tokensOf are the canonical tokens that a program uses, with their packages.
+// tokensOf returns the canonical tokens that a program uses, by package.
 func tokensOf(t *testing.T, text string, l schema.Loader) map[string]string {
 	file, _ := parser.Parse(diag.NewSource("x", []byte(text)), parser.Options{})
 	program, _ := check.Check(t.Context(), file, check.Options{Project: "docs", Schemas: l})
@@ -156,7 +155,8 @@ func tokensOf(t *testing.T, text string, l schema.Loader) map[string]string {
 
 var typeRefs = regexp.MustCompile(`"\$ref": ?"#/(types|resources)/([^"]+)"`)
 
-// cutSchema is a schema with the given members only, what they refer to, and no descriptions; one member on a line.
+// cutSchema returns a schema with the given members and the types that they refer to, without descriptions, one member
+// on a line.
 func cutSchema(t *testing.T, data []byte, tokens map[string]bool) []byte {
 	var whole map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal(data, &whole))

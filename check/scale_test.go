@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// misspelt is a program with n names, and as many uses of names that are nearly those.
+// misspelt returns a program with n names and n uses of similar names.
 func misspelt(n int) string {
 	var b strings.Builder
 	b.WriteString("variables:\n")
@@ -28,7 +28,7 @@ func misspelt(n int) string {
 	return b.String()
 }
 
-// Each of thousands of misspelt names has its finding and its fix.
+// Each of thousands of misspelt names has a finding with a fix.
 func TestManyMisspeltNames(t *testing.T) {
 	t.Parallel()
 	const n = 5000
@@ -40,7 +40,7 @@ func TestManyMisspeltNames(t *testing.T) {
 	require.NotContains(t, fixed, "resuorce")
 }
 
-// countedContext is cancelled when it has been looked at so many times.
+// countedContext is cancelled after a number of calls of Err.
 type countedContext struct {
 	context.Context
 	left atomic.Int64
@@ -53,7 +53,7 @@ func (c *countedContext) Err() error {
 	return nil
 }
 
-// A check that is cancelled ends at the next node: what is behind it is not looked at.
+// A cancelled check ends at the next node and does not check the following ones.
 func TestCancelledCheck(t *testing.T) {
 	t.Parallel()
 	file, _ := parser.Parse(diag.NewSource("Main.yaml", []byte(misspelt(2000))), parser.Options{})

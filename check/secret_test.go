@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// D3: what makes a passphrase necessary is found before anything is done, also in components that are used.
+// D3: FirstSecret finds the first secret of a program, also inside the components that it uses.
 func TestFirstSecret(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{

@@ -18,14 +18,14 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// shelf is a directory of gzipped package schemas, each read when it is first asked for.
+// shelf is a directory of gzipped package schemas. It reads each on first use.
 type shelf struct {
 	mu    sync.Mutex // guards books
 	paths map[string]string
 	books map[string]*book
 
-	members map[string]*rawMember // what raw has found
-	wrong   map[string]string     // errors that were looked at one by one, by schema and summary, and why they are true
+	members map[string]*rawMember // results of raw
+	wrong   map[string]string     // reasons why errors are correct, by schema and summary; each was examined by hand
 }
 
 type book struct {
@@ -89,7 +89,7 @@ func (s *shelf) text(name string) ([]byte, error) {
 	return b.data, b.err
 }
 
-// loader loads packages from the shelf; file stands for the package of its own name.
+// loader loads packages from the shelf; file is the schema for the package of its own name.
 func (s *shelf) loader(file string) schema.Loader {
 	return schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
 		name := d.PackageName()
@@ -100,8 +100,8 @@ func (s *shelf) loader(file string) schema.Loader {
 	})
 }
 
-// yamlBlocks are the fenced YAML blocks of all descriptions in a schema's text, in order, each once. It looks for the
-// fences and decodes only the strings around them.
+// yamlBlocks returns the fenced YAML blocks of all descriptions in a schema's text, in order, each once. It searches
+// for the fences and decodes only the strings around them.
 func yamlBlocks(data []byte) []string {
 	fence := []byte("```yaml")
 	var blocks []string
@@ -141,7 +141,7 @@ func escaped(data []byte, i int) bool {
 	return n%2 == 1
 }
 
-// rawMember is a resource or a function as encoding/json reads it.
+// rawMember is a resource or a function decoded by encoding/json.
 type rawMember struct {
 	InputProperties map[string]json.RawMessage
 	RequiredInputs  []string

@@ -11,12 +11,12 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// One mistake makes one finding, and where one thing is surely meant, its fix gives the right program.
+// One mistake gives one finding. If the meaning is certain, its fix gives the correct program.
 func TestOneMistakeOneFinding(t *testing.T) {
 	t.Parallel()
 	const pet = "resources:\n  pet:\n    type: random:RandomPet\n"
 	for name, c := range map[string]struct {
-		text, fixed string // fixed is empty where nothing is certain
+		text, fixed string // fixed is empty if there is no fix
 		code        diag.Code
 		says        string
 	}{
@@ -90,7 +90,7 @@ func TestOneMistakeOneFinding(t *testing.T) {
 	}
 }
 
-// resourceGroup for resourceGroupName: the one required member that is missing is meant.
+// resourceGroup means resourceGroupName, the only missing required member.
 func TestRequiredMemberByPart(t *testing.T) {
 	t.Parallel()
 	const text = "resources:\n  s: {type: 'plain:Group', properties: {resourceGroup: x}}\n  o: {type: 'plain:Group', " +
@@ -104,7 +104,7 @@ func TestRequiredMemberByPart(t *testing.T) {
 	require.Equal(t, diag.RequiredMissing, found[2].Code)
 }
 
-// What only the old section can declare stays there without a warning.
+// Declarations that only the old section can hold give no warning.
 func TestConfigurationOfFurtherTypes(t *testing.T) {
 	t.Parallel()
 	for declaration, warned := range map[string]bool{"{type: 'list<string>'}": true, "{type: object}": true, "{}": true,
@@ -116,7 +116,7 @@ func TestConfigurationOfFurtherTypes(t *testing.T) {
 	}
 }
 
-// All warnings of one old spelling are one, and one fix mends them all.
+// All uses of one old spelling give one warning, and its fix corrects them all.
 func TestOldSpellingsAreFolded(t *testing.T) {
 	t.Parallel()
 	const text = `configuration: {x: 1}

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The stacks that a program reads are known before it runs where their names are literal.
+// StackNames returns the stacks that a program reads by a literal name.
 func TestStackNames(t *testing.T) {
 	t.Parallel()
 	p, diags := checkText(t, "Main.yaml", `config: {other: {type: string, default: x}}

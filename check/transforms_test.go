@@ -9,14 +9,14 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// L10.C17: what is wrong with a transform is said at the transform.
+// L10.C17: faults of a transform are reported at the transform.
 func TestTransformFindings(t *testing.T) {
 	t.Parallel()
 	const pets = "resources:\n  pet: {type: random:RandomPet}\n  cat: {type: random:RandomPet, name: tom}\n"
 	for name, c := range map[string]struct {
 		text string
 		code diag.Code
-		at   string // the text that is pointed at
+		at   string // the text of the subject range
 		says string
 	}{
 		"nothing of that type": {"transforms:\n  - match: {type: 'aws:*'}\n    properties: {a: b}\n" + pets,
@@ -76,7 +76,7 @@ func TestTransformFindings(t *testing.T) {
 	}
 }
 
-// L10.C17: what a transform matches needs what the transform needs, also where it is inside of a component.
+// L10.C17: nodes that a transform matches depend on its dependencies, also inside of components.
 func TestTransformEdges(t *testing.T) {
 	t.Parallel()
 	program, found := checkText(t, "Main.yaml", `transforms:

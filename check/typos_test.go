@@ -27,7 +27,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// TestTyposInExamples puts one typing error of one letter into each identifier of the examples, one at a time.
+// TestTyposInExamples makes a typing error of one letter in each identifier of the examples, one at a time.
 func TestTyposInExamples(t *testing.T) {
 	t.Parallel()
 	programs := examplePrograms(t)
@@ -35,7 +35,7 @@ func TestTyposInExamples(t *testing.T) {
 	typosIn(t, programs, func(string) schema.Loader { return builtinLoader() })
 }
 
-// examplePrograms are the programs of the examples.
+// examplePrograms returns the programs of the examples.
 func examplePrograms(t *testing.T) []sampleProgram {
 	var programs []sampleProgram
 	require.NoError(t, filepath.WalkDir("../examples", func(path string, d fs.DirEntry, err error) error {
@@ -56,7 +56,7 @@ func TestTyposInSample(t *testing.T) {
 	typosIn(t, samplePrograms(t), func(string) schema.Loader { return sampleLoader() })
 }
 
-// TestTyposInDocumentation does the same with every program of the documentation that is right.
+// TestTyposInDocumentation does the same with every correct program of the documentation.
 func TestTyposInDocumentation(t *testing.T) {
 	dir := os.Getenv("YAMLHOST_SCHEMAS")
 	if dir == "" {
@@ -87,7 +87,7 @@ func TestTyposInDocumentation(t *testing.T) {
 	typosIn(t, programs, loader)
 }
 
-// builtinLoader has the schemas of the providers that are built in.
+// builtinLoader loads the schemas of the built-in providers.
 func builtinLoader() schema.Loader {
 	return schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
 		packed, err := os.ReadFile(filepath.Join("../runtime/embedded/schemas", d.PackageName()+".json.gz"))
@@ -105,14 +105,14 @@ func builtinLoader() schema.Loader {
 	})
 }
 
-// identifier is a word of a program that means something, and which other words would mean something in its place.
+// identifier is a name in a program, with the other names that would be valid in its place.
 type identifier struct {
 	kind       string
 	start, end int
 	valid      func(word string) bool
 }
 
-// typoTally counts the results of typing errors of one kind.
+// typoTally counts the results for one kind of typing error.
 type typoTally struct{ cases, found, single, fixed, restored int }
 
 func (y *typoTally) String() string {
@@ -199,7 +199,7 @@ func mapsKeys[V any](m map[string]V) func(yield func(string) bool) {
 	}
 }
 
-// newFindings are those that were not there before.
+// newFindings returns the findings that were not there before.
 func newFindings(ds diag.Diagnostics, before map[string]int) diag.Diagnostics {
 	seen := make(map[string]int)
 	var fresh diag.Diagnostics
@@ -223,7 +223,7 @@ func typo(random *rand.Rand, word string) string {
 		}
 	}
 	if len(places) < 3 {
-		return word // hardly anything of it would be left
+		return word // it is too short
 	}
 	i := places[random.IntN(len(places))]
 	switch random.IntN(4) {
@@ -240,7 +240,7 @@ func typo(random *rand.Rand, word string) string {
 	return word[:i] + letter() + word[i+1:]
 }
 
-// identifiersIn are the identifiers of a program as far as a schema or the language says what they mean.
+// identifiersIn returns the identifiers of a program that a schema or the language defines.
 func identifiersIn(t *testing.T, text string, l schema.Loader) []identifier {
 	file, _ := parser.Parse(diag.NewSource("Main.yaml", []byte(text)), parser.Options{})
 	program, _ := check.Check(t.Context(), file, check.Options{Project: "docs", Schemas: l})
@@ -346,7 +346,7 @@ func (g *identifierGatherer) keys(text string) {
 	calls(&doc)
 }
 
-// body adds what one body declares and refers to.
+// body adds the declarations and references of one body.
 func (g *identifierGatherer) body(p *check.Program) {
 	uses := make(map[*check.Node]int)
 	declared := func(word string) bool {
@@ -404,7 +404,7 @@ func (g *identifierGatherer) resource(n *check.Node) {
 	}
 }
 
-// token adds the last part of a token: which package is meant, nobody can tell without its schema.
+// token adds the last part of a token. Without its schema, a misspelt package cannot be recognized.
 func (g *identifierGatherer) token(rng diag.Range, token string, valid func(*schema.Package, string) bool) {
 	name, _, _ := strings.Cut(token, ":")
 	pkg, err := g.loader.Load(g.ctx, schema.Descriptor{Name: name})

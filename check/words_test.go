@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// Spellings from other tools and languages: the finding has the right spelling, at the place of the fault, and a fix
-// where that is certain.
+// Spellings of other tools and languages give a finding at the place of the fault, with the correct spelling and, if it
+// is certain, a fix.
 func TestWordsOfOthers(t *testing.T) {
 	t.Parallel()
 	const pw = "resources:\n  pw: {type: 'random:RandomPassword', properties: {length: 8}}\n"

@@ -17,11 +17,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
 )
 
-// A program that repeats, nests, reads or formats too much ends with one finding at the place that does (Y309): the
-// value is never made.
+// A program that repeats, nests, reads or formats too much ends with one finding at the responsible expression (Y309).
+// The value is never built.
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	repeated := func(first, each string) string { // nine variables, each ten times the one before
+	repeated := func(first, each string) string { // nine variables, each ten times as large as the previous one
 		var b strings.Builder
 		b.WriteString("variables:\n  v0: " + first + "\n")
 		for i := 1; i <= 9; i++ {
@@ -38,7 +38,7 @@ func TestBudget(t *testing.T) {
 	for name, c := range map[string]struct {
 		text   string
 		limits builtins.Limits
-		at     string // the text that the finding is about
+		at     string // the text of the subject range
 		says   string
 	}{
 		"a wide format joined many times": {text: `outputs: {x: '${length(join(format("%1000000d", 1), range(999999)))}'}`,
@@ -111,7 +111,7 @@ func manyOutputs(n int) string {
 	return b.String()
 }
 
-// A program with very many resources, each with what resources usually have, meets no limit: each brings its own steps.
+// A program with very many ordinary resources reaches no limit, since each resource adds to the budget.
 func TestBudgetOfManyResources(t *testing.T) {
 	t.Parallel()
 	const n = 2000
@@ -123,7 +123,7 @@ func TestBudgetOfManyResources(t *testing.T) {
 			strings.Repeat("z", 500))
 	}
 	o := options()
-	o.Limits = builtins.Limits{Steps: 1000, PerResource: 200} // a fiftieth of what there is by default
+	o.Limits = builtins.Limits{Steps: 1000, PerResource: 200} // a fiftieth of the default
 	result, diags := eval.Run(context.Background(), mustLoad(t, b.String(), nil), newZoo(false).recorder, o)
 	require.Empty(t, diags)
 	require.Zero(t, result.Failed)
@@ -133,7 +133,7 @@ func TestBudgetOfManyResources(t *testing.T) {
 	require.Equal(t, diag.BudgetExceeded, diags[0].Code)
 }
 
-// Raised limits let a program through that meets the usual ones.
+// With raised limits, a program that exceeds the default ones passes.
 func TestRaisedLimits(t *testing.T) {
 	t.Parallel()
 	program := mustLoad(t, `outputs: {x: '${length([for a in range(5000) : a * a])}'}`, nil)
@@ -146,7 +146,7 @@ func TestRaisedLimits(t *testing.T) {
 	require.Empty(t, diags)
 }
 
-// Transforms, which an engine calls at the same time and with contexts of its own, pay from the budget of the run.
+// Transforms, which an engine calls concurrently with its own contexts, use the budget of the run.
 func TestTransformsPayFromTheBudgetOfTheRun(t *testing.T) {
 	t.Parallel()
 	program := mustLoad(t, `

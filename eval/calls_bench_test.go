@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/eval"
 )
 
-// calls is a program with three calls for each of n variables, in both forms, and references between them.
+// calls returns a program with three calls for each of n variables, in both forms, and references between them.
 func calls(n int) string {
 	var b strings.Builder
 	b.WriteString("variables:\n  v0: {name: start, ports: [80, 443]}\n")

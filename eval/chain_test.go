@@ -73,7 +73,7 @@ outputs:
 	}
 }
 
-// L10.C19: a step that is not optional fails as ever, and a misspelt name is still found.
+// L10.C19: a step that is not optional fails on null, and a misspelt name is still reported.
 func TestOptionalStepsStayStrict(t *testing.T) {
 	t.Parallel()
 	for text, code := range map[string]diag.Code{

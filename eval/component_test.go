@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// L3.53: what a component of a package is made of goes by its old name too, unless another resource has that name now.
+// L3.53: resources in a component of a package have their old name as an alias, unless another resource has that name.
 // L1.36, G41: components of the package use each other by the package's name.
 func TestPackagedComponents(t *testing.T) {
 	t.Parallel()
@@ -71,7 +71,7 @@ outputs: {out: "${far.out}"}
 	}, aliases)
 }
 
-// L9.11: instances and components that are made at the same time give what they give one after the other.
+// L9.11: instances and components that are evaluated concurrently give the same results as one after the other.
 func TestInstancesInParallel(t *testing.T) {
 	t.Parallel()
 	program, diags := load(t, `

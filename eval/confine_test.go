@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// TestRestrictedPaths is L6.23: what a program may read when its paths are restricted (G44).
+// TestRestrictedPaths tests L6.23: the files that a program with restricted paths may read (G44).
 func TestRestrictedPaths(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -41,7 +41,7 @@ func TestRestrictedPaths(t *testing.T) {
 		"absolute, written out":          {outside, true},
 		"absolute, computed":             {"${pulumi.rootDirectory}/../outside", false},
 		"absolute, through a variable":   {"${path}", false},
-		"a name that begins like upward": {"..own", true}, // does not exist: no matter of permission
+		"a name that begins like upward": {"..own", true}, // does not exist, so permission is not asked
 	} {
 		for _, call := range []string{"fn::readFile", "fn::filebase64", "fn::filebase64sha256", "fn::fileAsset",
 			"fn::fileArchive"} {
@@ -63,8 +63,8 @@ func TestRestrictedPaths(t *testing.T) {
 	}
 }
 
-// An untrusted program reads files of the project and nothing else, in whatever form it names them, no private address,
-// no environment variable, and runs no command (D13).
+// An untrusted program may read only files of the project and public addresses, however it writes them. It may read no
+// environment variable and run no command (D13).
 func TestUntrusted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -14,8 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Inside types of other packages values become what is wanted, defaults are filled in and secrets kept, at any depth
-// (F8.7, L8.40, L3.14–L3.16); where the other package is not known, a value stays as it is.
+// Inside types of other packages, values are converted, defaults filled in and secrets kept, at any depth (F8.7, L8.40,
+// L3.14–L3.16). Values of an unknown package stay unchanged.
 func TestConversionInTypesOfOtherPackages(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{

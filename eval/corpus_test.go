@@ -19,9 +19,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expectations in testdata")
 
-// TestCorpus runs the programs of testdata/*.txtar. The comment of an archive says what it is about, and may have
-// lines such as "preview" or "fail: a, b"; the file config holds lines key=value, or "secret key=value";
-// out/requests, out/outputs and out/diagnostics are the expected results.
+// TestCorpus runs the programs of testdata/*.txtar. The comment of an archive describes it, and may have lines such as
+// "preview" or "fail: a, b"; the file config holds lines key=value, or "secret key=value"; out/requests, out/outputs
+// and out/diagnostics are the expected results.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	corpus.Run(t, *update, runArchive, "testdata/*.txtar")
@@ -63,7 +63,7 @@ func runArchive(t *testing.T, a *txtar.Archive) []txtar.File {
 	return got
 }
 
-// setting returns the options in the comment of an archive and its file config.
+// setting reads the options in the comment of an archive and its file config.
 func setting(a *txtar.Archive) (*zoo, eval.Options, map[string]check.ConfigText) {
 	z, o := newZoo(false), options()
 	for _, line := range strings.Split(string(a.Comment), "\n") {
@@ -95,7 +95,7 @@ func setting(a *txtar.Archive) (*zoo, eval.Options, map[string]check.ConfigText)
 	return z, o, config
 }
 
-// outputsText shows what is secret too, with the dependencies of each output.
+// outputsText returns outputs as text, with secrets in plain text and the dependencies of each output.
 func outputsText(outputs value.Value) string {
 	var b strings.Builder
 	for i, key := range outputs.Keys() {

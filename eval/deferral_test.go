@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// crossing has components with one output that waits for the input and one that does not.
+// crossing declares components with one output that depends on the input and one that does not.
 const crossing = `
 components:
   Half:
@@ -24,7 +24,7 @@ components:
     outputs: {free: "${free.computed}", bound: "${bound.computed}", plain: "${plain}"}
 `
 
-// serious are findings besides those about other hosts.
+// serious returns the findings without those about other hosts.
 func serious(diags diag.Diagnostics) (found diag.Diagnostics) {
 	for _, d := range diags {
 		if d.Severity <= diag.Warning {
@@ -34,7 +34,7 @@ func serious(diags diag.Diagnostics) (found diag.Diagnostics) {
 	return found
 }
 
-// registrations are the requests of a run by name.
+// registrations returns the requests of a run by name.
 func registrations(z *zoo) map[string]monitor.RegisterRequest {
 	found := map[string]monitor.RegisterRequest{}
 	for _, r := range z.recorder.Requests() {
@@ -45,8 +45,8 @@ func registrations(z *zoo) map[string]monitor.RegisterRequest {
 	return found
 }
 
-// L10.C21: components that use each other's outputs are made, no matter which comes first: an input that comes back is left out
-// of the registration, and everything else is as always.
+// L10.C21: components may use each other's outputs in any order. The registration lacks only the inputs that are
+// deferred.
 func TestComponentsThatUseEachOther(t *testing.T) {
 	t.Parallel()
 	programs := map[string]struct{ text, out string }{
@@ -79,7 +79,7 @@ resources:
   own: {type: "components:Half", properties: {input: "${own.free}"}}
 outputs: {out: "${own.bound}"}
 `, "c-own-bound"},
-		"in turns": { // an output of the one goes into the other and back, more than once
+		"in turns": { // an output goes through the other component and back, more than once
 			`
 components:
   Steps:
@@ -125,8 +125,8 @@ outputs: {out: "${around.out}"}
 	}
 }
 
-// L10.C21: what comes back is not part of the registration, and what does not is; resources inside depend on what their
-// own values came from.
+// L10.C21: a registration has all inputs that are not deferred, and resources inside depend on the resources behind
+// their own values.
 func TestWhatComesBackIsLeftOut(t *testing.T) {
 	t.Parallel()
 	program, diags := load(t, crossing+`
@@ -151,7 +151,7 @@ resources:
 	require.Contains(t, fmt.Sprint(made["user"].Dependencies), "second-bound", "who depends on all of it waits for all of it")
 }
 
-// A preview knows as much as for other components, and a failure inside skips what needs it and nothing else.
+// A preview knows the same values as for other components, and a failure inside skips only its dependants.
 func TestComponentsThatUseEachOtherAndFail(t *testing.T) {
 	t.Parallel()
 	text := crossing + `
@@ -183,7 +183,7 @@ resources:
 	}
 }
 
-// L9.5: outputs that do come back to what they are made of are a cycle.
+// L9.5: outputs that depend on themselves are a cycle.
 func TestComponentsInACycle(t *testing.T) {
 	t.Parallel()
 	for _, resources := range []string{`

@@ -18,7 +18,7 @@ const languagePage = "../docs/language.md"
 
 // block is a fenced block of a page.
 type block struct {
-	label string // what stands behind the fence
+	label string // the text behind the fence
 	text  string
 	line  int // of the fence, counted from 1
 	start int // line index of the first line of text
@@ -43,10 +43,10 @@ func blocksOf(lines []string) []block {
 	return found
 }
 
-// TestLanguagePage carries out every example of docs/language.md. A block "yaml run" is a program that runs without
-// errors, "yaml check" one that has errors and does not run, "yaml file NAME" a text that the next one includes. Behind
-// a program come blocks "config" with the stack's settings, "outputs" with what it gives, and "findings" with what
-// there is to say of it; -update rewrites the last two.
+// TestLanguagePage runs every example of docs/language.md. A block "yaml run" is a program that runs without errors,
+// "yaml check" one that has errors and does not run, "yaml file NAME" a text that the next one includes. A program is
+// followed by the blocks "config" with the stack's settings, "outputs" and "findings" with its results; -update
+// rewrites the last two.
 func TestLanguagePage(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(languagePage)
@@ -55,7 +55,7 @@ func TestLanguagePage(t *testing.T) {
 	found := blocksOf(lines)
 	files := make(map[string]string)
 	programs := 0
-	for i := len(found) - 1; i >= 0; i-- { // from the end, so that rewriting moves nothing that is still to come
+	for i := len(found) - 1; i >= 0; i-- { // from the end, so that line numbers stay valid
 		b := found[i]
 		if !strings.HasPrefix(b.label, "yaml") {
 			require.Contains(t, []string{"config", "outputs", "findings"}, b.label, "line %d", b.line)

@@ -24,8 +24,8 @@ import (
 // docsSchema is the package that examples in documentation use.
 const docsSchema = "testdata/docs.json"
 
-// docsMonitor answers for the stack dev of the project docs: a provider docs whose resources give back their inputs and
-// what testdata/docs.json adds, and the stack organization/network/prod.
+// docsMonitor serves the stack dev of the project docs: a provider docs, whose resources return their inputs and the
+// outputs in testdata/docs.json, and the stack organization/network/prod.
 func docsMonitor() *monitortest.Recorder {
 	r := &monitortest.Recorder{Deployment: monitor.Info{Project: "docs", Stack: "dev", Organization: "organization"}}
 	r.Register = func(g monitor.RegisterRequest) (monitor.RegisterResponse, error) {
@@ -58,13 +58,13 @@ func docsMonitor() *monitortest.Recorder {
 	return r
 }
 
-// runDocs checks a program as documentation shows them, and runs it.
+// runDocs checks and runs a program of the documentation.
 func runDocs(t *testing.T, text string) (eval.Result, diag.Diagnostics) {
 	t.Helper()
 	return runDocsWith(t, text, nil, nil)
 }
 
-// runDocsWith is runDocs with the stack's configuration and the texts that a program may include.
+// runDocsWith is runDocs with the configuration of a stack and texts to include.
 func runDocsWith(t *testing.T, text string, config map[string]check.ConfigText,
 	include func(string) ([]*diag.Source, error)) (eval.Result, diag.Diagnostics) {
 	t.Helper()
@@ -91,8 +91,8 @@ func runDocsWith(t *testing.T, text string, config map[string]check.ConfigText,
 	return result, append(findings, more...)
 }
 
-// TestExamplesOfFunctions carries out what the table of functions says: each example, as a call in YAML and inside
-// ${…}, gives what the record promises. (Every rule of L6.B has its function here.)
+// TestExamplesOfFunctions evaluates the example of each function, as a call in YAML and inside ${…}. It must give the
+// documented result. (This covers all rules of L6.B.)
 func TestExamplesOfFunctions(t *testing.T) {
 	t.Parallel()
 	for _, f := range builtins.Table() {
@@ -114,8 +114,8 @@ func TestExamplesOfFunctions(t *testing.T) {
 	}
 }
 
-// promised writes a value as records of functions and documentation do: like JSON, with spaces, with secrets, assets
-// and archives in words. A missing value is null.
+// promised formats a value as the records of functions and the documentation do: as JSON with spaces, with words for
+// secrets, assets and archives. A missing value is null.
 func promised(v value.Value) string {
 	if !v.IsKnown() {
 		return "unknown"

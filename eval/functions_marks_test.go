@@ -15,10 +15,10 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// TestMarksOfFunctions takes the arguments of every function's example and changes one leaf at a time (L6.5, L9.14,
-// L9.31, L9.40): a secret leaf makes the result secret and changes nothing else; a part that is known in spite of an
-// unknown leaf has the same value as with the leaf known; and a leaf that came from a resource makes the result
-// depend on it, unless the function only moved other parts about.
+// TestMarksOfFunctions changes one leaf at a time in the arguments of every function's example (L6.5, L9.14, L9.31,
+// L9.40). A secret leaf makes the result secret and changes nothing else. With an unknown leaf, every known part of the
+// result has the value that it has with the leaf known. With a leaf from a resource, the result depends on the
+// resource, unless the function only moves parts.
 func TestMarksOfFunctions(t *testing.T) {
 	t.Parallel()
 	tried := 0
@@ -68,13 +68,13 @@ func TestMarksOfFunctions(t *testing.T) {
 
 const origin = urn.URN("urn:pulumi:dev::docs::docs:index:Server::origin")
 
-// moves are the functions whose result may have nothing of a leaf: they pick parts, or count them (L9.44), or they look
-// for the first argument that will do.
+// moves are the functions whose result may be independent of a leaf: they select or count parts (L9.44), or return the
+// first usable argument.
 var moves = map[string]bool{"select": true, "element": true, "slice": true, "lookup": true, "length": true,
 	"coalesce":     true,
 	"coalesceList": true, "merge": true, "keys": true, "if": true, "try": true, "can": true, "recover": true}
 
-// exampleArguments are the arguments of a function's example; false where they are not plain data.
+// exampleArguments returns the arguments of a function's example; ok is false if they are not plain data.
 func exampleArguments(f *builtins.Func) ([]value.Value, bool) {
 	data, findings := parser.Data(diag.NewSource("example", []byte(f.Example)))
 	m, ok := data.(*ast.Map)
@@ -90,7 +90,7 @@ func exampleArguments(f *builtins.Func) ([]value.Value, bool) {
 	return []value.Value{whole}, true
 }
 
-// plain is the value of data.
+// plain returns the value of data.
 func plain(e ast.Expr) value.Value {
 	switch e := e.(type) {
 	case *ast.Bool:
@@ -128,7 +128,7 @@ func countLeaves(v value.Value) int {
 	return n
 }
 
-// changed is a copy of args with the leaf of that number changed.
+// changed returns a copy of args with one leaf changed.
 func changed(args []value.Value, leaf int, change func(value.Value) value.Value) []value.Value {
 	n := 0
 	copied := make([]value.Value, len(args))
@@ -146,7 +146,7 @@ func changed(args []value.Value, leaf int, change func(value.Value) value.Value)
 	return copied
 }
 
-// plainWorld has the file and the variable of the examples.
+// plainWorld provides the file and the environment variable of the examples.
 type plainWorld struct{}
 
 func (plainWorld) ReadFile(string) ([]byte, error) { return []byte("hello\n"), nil }
@@ -159,7 +159,7 @@ func (plainWorld) Bundle(_ context.Context, r builtins.BundleRequest) (map[strin
 	return map[string]string{"index.js": r.Entry}, nil
 }
 
-// bundle is Bundle as Options have it.
+// bundle implements Options.Bundle.
 func (w plainWorld) bundle(ctx context.Context, _ string, r builtins.BundleRequest) (map[string]string, error) {
 	return w.Bundle(ctx, r)
 }

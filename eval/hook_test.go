@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
 )
 
-// hookMonitor takes hooks and runs those that are bound to resources when the program waits for the engine.
+// hookMonitor registers hooks and runs those of resources when the program waits for the engine.
 type hookMonitor struct {
 	*monitortest.Recorder
 	hooks  map[string]monitor.Hook
@@ -62,7 +62,7 @@ resources:
     options: {hooks: {beforeCreate: [first], onError: again}}
 `
 
-// L10.C14: hooks are announced before resources, their commands are evaluated when they run, and the program waits.
+// L10.C14: hooks are registered before resources, their commands are evaluated when they run, and the program waits.
 func TestHooks(t *testing.T) {
 	t.Parallel()
 	program := compileHooks(t, hookProgram)
@@ -137,7 +137,7 @@ func TestFaultyHooks(t *testing.T) {
 	}
 }
 
-// The output of a hook's command is shown without the secrets that it got, also secrets of several lines.
+// Secrets that a hook's command receives are masked in its output, also secrets of several lines.
 func TestHookOutputIsMasked(t *testing.T) {
 	t.Parallel()
 	program := compileHooks(t, "hooks:\n  first: {command: [echo, '${secret}', '${args.password}']}\n"+

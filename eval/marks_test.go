@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// model holds the expected marks of a value: the marks of exactly the leaves that it was computed from.
+// model holds the expected marks of a value: those of the leaves from which it was computed.
 type model struct {
 	secret, unknown bool
 	deps            []string // names of resources
@@ -30,7 +30,7 @@ func (m model) all() (secret, unknown bool, deps []string) {
 	return secret, unknown, deps
 }
 
-// public is m without secrets.
+// public returns m without secrets.
 func (m model) public() model {
 	m.secret, m.items = false, slices.Clone(m.items)
 	for i, item := range m.items {
@@ -39,7 +39,7 @@ func (m model) public() model {
 	return m
 }
 
-// covered is m as a value has it: a secret covers all of its parts, which have no marks of their own then.
+// covered returns m as values represent it: a secret covers all of its parts, which then have no marks of their own.
 func (m model) covered() model {
 	if m.secret {
 		m = m.public()
@@ -53,13 +53,13 @@ func (m model) covered() model {
 	return m
 }
 
-// flat is a scalar made of everything in m.
+// flat returns the marks of a scalar computed from all of m.
 func (m model) flat() model {
 	secret, unknown, deps := m.all()
 	return model{secret: secret, unknown: unknown, deps: deps}
 }
 
-// inside is a part of m that is taken out: it gets what m itself carries.
+// inside returns a part of m with the marks of m itself added.
 func (m model) inside(i int) model {
 	part := m.items[i]
 	part.secret = part.secret || m.secret
@@ -67,7 +67,7 @@ func (m model) inside(i int) model {
 	return part
 }
 
-// compare reports where v does not carry what m says.
+// compare reports the parts of v whose marks differ from m.
 func (m model) compare(v value.Value, path string) string {
 	var deps []string
 	for _, u := range v.Deps() {
@@ -96,7 +96,7 @@ func (m model) compare(v value.Value, path string) string {
 	return ""
 }
 
-// TestMarksAreThoseOfTheLeaves builds variables on variables at random, in a preview, and compares what reaches a
+// TestMarksAreThoseOfTheLeaves previews random programs of variables that use each other, and compares the inputs of a
 // resource with a model (L5.36, L5.37, L6.5, L9.16, L9.31, L9.44).
 func TestMarksAreThoseOfTheLeaves(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,7 @@ func TestMessages(t *testing.T) {
 	require.Equal(t, 1, result.Outputs.Len(), "the rest of the program is not concerned")
 }
 
-// L10.C20: a preview leaves out what it does not know.
+// L10.C20: a preview leaves out messages that are unknown.
 func TestMessagesOfPreviews(t *testing.T) {
 	t.Parallel()
 	said, _ := sayMessages(t, &monitortest.Recorder{Deployment: monitor.Info{Project: "p", Stack: "s", DryRun: true}})

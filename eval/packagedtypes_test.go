@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
-// L10.C16: types of a package belong to its provider, which the engine finds; programs and the package's components use
-// them by the package's name, and see what is declared.
+// L10.C16: the engine finds the provider of a package's types. Programs and the package's components use the types by
+// the package's name, with their declared properties.
 func TestPackagedTypes(t *testing.T) {
 	t.Parallel()
 	pkg, diags := parser.ParsePackage([]*diag.Source{diag.NewSource("PulumiPlugin.yaml", []byte(`

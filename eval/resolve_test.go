@@ -17,16 +17,16 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
 )
 
-// leaves are the operands of random expressions: resources by name, each with its later value.
+// leaves are the operands of random expressions: final values by the name of their resource.
 var leaves = []struct{ name, text string }{
 	{"n0", "3"}, {"n1", "-2"}, {"s0", "abc"}, {"s1", "x"}, {"b0", "true"}, {"b1", "false"},
 	{"l0", "[1, 2, 3]"}, {"l1", "[]"}, {"m0", "{k: 1, j: 2}"}, {"m1", "{}"},
 }
 
-// expressions draws random expressions of a kind: n, s, b, l (of numbers) or m (of numbers).
+// expressions generates random expressions of a kind: n, s, b, l (of numbers) or m (of numbers).
 type expressions struct {
 	t      *rapid.T
-	hidden bool // some leaves come as secrets
+	hidden bool // some leaves are secret
 }
 
 func (g expressions) of(kind byte, depth int) string {
@@ -41,7 +41,7 @@ func (g expressions) of(kind byte, depth int) string {
 		return leaf()
 	}
 	at := func(kind byte) string { return g.of(kind, depth-1) }
-	// That something failed is no secret, even where what it failed with is one.
+	// A failure is not secret, even if the failing value is.
 	public := func(kind byte) string { return expressions{g.t, false}.of(kind, depth-1) }
 	forms := map[byte][]func() string{
 		'n': {
@@ -90,9 +90,9 @@ func (g expressions) of(kind byte, depth int) string {
 	return all[rapid.IntRange(0, len(all)-1).Draw(g.t, "form")]()
 }
 
-// TestUnknownsResolve evaluates random expressions with everything known, and with each of their leaves unknown. A
-// known part must equal its final value; an unknown part must depend on the leaf; and no expression fails that does
-// not fail with everything known (L5.36, L6.5, L9.16, L10.C1, L10.C5).
+// TestUnknownsResolve evaluates random expressions with all leaves known, and with one leaf unknown. A known part must
+// equal its final value, an unknown part must depend on the leaf, and no expression may fail that does not fail with
+// all leaves known (L5.36, L6.5, L9.16, L10.C1, L10.C5).
 func TestUnknownsResolve(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -112,7 +112,7 @@ func TestUnknownsResolve(t *testing.T) {
 		text := b.String()
 		program, findings := load(t, text, nil)
 		if findings.HasErrors() {
-			rt.Skip() // such as two literal types that do not go together
+			rt.Skip() // such as an operator with literals of different types
 		}
 		run := func(unknown string) (value.Value, diag.Diagnostics) {
 			r := &monitortest.Recorder{Deployment: monitor.Info{Project: "proj", Stack: "dev", DryRun: true}}
@@ -129,7 +129,7 @@ func TestUnknownsResolve(t *testing.T) {
 		}
 		whole, findings := run("")
 		if len(findings) > 0 {
-			rt.Skip() // an index that does not exist, a key that is none
+			rt.Skip() // such as an index out of range or a key that is not a string
 		}
 		for _, leaf := range leaves {
 			part, findings := run(leaf.name)
@@ -143,8 +143,8 @@ func TestUnknownsResolve(t *testing.T) {
 	})
 }
 
-// comesTrue says what is wrong with a value that was computed without knowing a leaf; empty when nothing is. waiting
-// tells that it has to do with the leaf at all.
+// comesTrue compares a value that was computed with an unknown leaf to its final value. It returns the difference;
+// empty if there is none. waiting reports whether the value depends on the leaf.
 func comesTrue(part, whole value.Value, leaf string, waiting bool) string {
 	if !part.IsKnown() {
 		if waits(part, leaf) {

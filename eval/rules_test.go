@@ -34,7 +34,7 @@ func TestRules(t *testing.T) {
 	}, "testdata/rules/*.txtar", "testdata/gaps/*.txtar")
 }
 
-// passes returns the result of every pass, without empty sections.
+// passes returns the results of all passes, without empty sections.
 func passes(t *testing.T, a *txtar.Archive) []txtar.File {
 	t.Helper()
 	var got []txtar.File
@@ -71,7 +71,7 @@ func passes(t *testing.T, a *txtar.Archive) []txtar.File {
 	return got
 }
 
-// bundling takes files of an archive as they are; a text with the word SYNTAX is faulty.
+// bundling returns the files of an archive unchanged; a text with the word SYNTAX is faulty.
 func bundling(a *txtar.Archive) check.Bundler {
 	return func(_ context.Context, _, source string) (*check.Bundle, []check.BundleFault, error) {
 		for _, f := range a.Files {
@@ -102,7 +102,7 @@ func including(a *txtar.Archive) func(pattern string) ([]*diag.Source, error) {
 	}
 }
 
-// declared are the names that the stack's configuration adds to those of the program.
+// declared returns the names that the stack's configuration adds to the program.
 func declared(config map[string]check.ConfigText) []string {
 	var names []string
 	for key := range config {
@@ -114,7 +114,7 @@ func declared(config map[string]check.ConfigText) []string {
 	return names
 }
 
-// graphText is the order of evaluation, with what each node needs, and the packages.
+// graphText returns the order of evaluation with the dependencies of each node, and the packages.
 func graphText(p *check.Program) string {
 	var b strings.Builder
 	kinds := [...]string{check.ConfigNode: "config", check.VariableNode: "variable", check.ResourceNode: "resource"}
@@ -152,7 +152,7 @@ func TestCallsRunTogether(t *testing.T) {
 	answer := z.recorder.Function
 	z.recorder.Function = func(g monitor.InvokeRequest) (monitor.InvokeResponse, error) {
 		both.Done()
-		both.Wait() // for ever, if calls came one after another
+		both.Wait() // never ends if calls run one after another
 		return answer(g)
 	}
 	o := options()

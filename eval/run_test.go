@@ -21,7 +21,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
 )
 
-// mustLoad is load for programs without errors.
+// mustLoad is load for a program without errors.
 func mustLoad(tb testing.TB, text string, config map[string]check.ConfigText) *check.Program {
 	tb.Helper()
 	program, findings := load(tb, text, config)
@@ -29,7 +29,7 @@ func mustLoad(tb testing.TB, text string, config map[string]check.ConfigText) *c
 	return program
 }
 
-// TestParallelRegistrations is L9.10: three independent registrations are in flight at once, or this test does not end.
+// TestParallelRegistrations tests L9.10: it ends only if three independent registrations run at the same time.
 func TestParallelRegistrations(t *testing.T) {
 	t.Parallel()
 	program := mustLoad(t, `
@@ -60,7 +60,7 @@ resources:
 	require.Len(t, d.Dependencies, 3)
 }
 
-// TestScheduleDoesNotMatter is L9.11: whatever the number of workers, every request, output and finding is the same.
+// TestScheduleDoesNotMatter tests L9.11: requests, outputs and findings are the same for any number of workers.
 func TestScheduleDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	text := generate(120)
@@ -96,7 +96,7 @@ func TestScheduleDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestOneWorkerKeepsTheOrder is L9.3: with one worker requests come in the order of the program's nodes.
+// TestOneWorkerKeepsTheOrder tests L9.3: with one worker, requests come in the order of the program's nodes.
 func TestOneWorkerKeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	program := mustLoad(t, generate(40), nil)
@@ -146,7 +146,7 @@ func (brokenMonitor) RegisterResource(context.Context, monitor.RegisterRequest) 
 	return monitor.RegisterResponse{}, fmt.Errorf("no connection")
 }
 
-// TestPositions is D11.
+// D11
 func TestPositions(t *testing.T) {
 	t.Parallel()
 	program := mustLoad(t, "resources:\n  a: {type: zoo:Echo}\n", nil)
@@ -163,7 +163,7 @@ func TestPositions(t *testing.T) {
 	require.Equal(t, "/elsewhere/Main.yaml", a.SourcePosition.Path)
 }
 
-// TestSkippedByTarget is E2.37: outputs of a resource that a targeted update leaves out are unknown, not null.
+// TestSkippedByTarget tests E2.37: outputs of a resource that a targeted update leaves out are unknown, not null.
 func TestSkippedByTarget(t *testing.T) {
 	t.Parallel()
 	program := mustLoad(t, `
@@ -202,7 +202,7 @@ outputs: {o: "${b.x}"}
 	require.False(t, result.Outputs.Get("o").IsKnown())
 }
 
-// generate makes a program of resources that refer to three others each.
+// generate returns a program whose resources refer to three others each.
 func generate(n int) string {
 	var b strings.Builder
 	b.WriteString("resources:\n")
@@ -276,7 +276,7 @@ func FuzzRun(f *testing.F) {
 		result, findings := eval.Run(context.Background(), program, z.recorder, o)
 		require.True(t, value.Equal(result.Outputs, z.recorder.Outputs(result.Stack)))
 		for _, d := range findings {
-			// Findings quote names of the program, which may hold anything.
+			// Findings quote names of the program, which may contain any text.
 			if !strings.Contains(text, "nil") {
 				require.NotContains(t, d.Summary, "nil")
 			}
@@ -315,8 +315,8 @@ resources:
 	require.Empty(t, said.Defaults)
 }
 
-// In a preview, a missing part of a partly known output is unknown, not null, on every way to it. A missing part of a
-// wholly known output, or of the program's own value, is null (L5.33, L5.36, F1.20).
+// In a preview, a missing part of a partly known output is unknown, not null, however it is accessed. A missing part of
+// a fully known output, or of the program's own value, is null (L5.33, L5.36, F1.20).
 func TestMissingMembersInPreviews(t *testing.T) {
 	t.Parallel()
 	program := mustLoad(t, `
@@ -357,8 +357,8 @@ outputs:
 
 func text(v value.Value) string { s, _ := v.AsString(); return s }
 
-// Pulumi's host records what an input came from although it is null, and every item that fn::select had to choose from;
-// so that deletions have the right order.
+// As in Pulumi's host, dependencies include those of a null input, and of every item that fn::select could choose, so
+// that deletions have the right order.
 func TestDependenciesOfWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	program := mustLoad(t, `

@@ -32,7 +32,7 @@ func runTransforms(t *testing.T, text string, script func(*monitortest.Recorder)
 	return m, result, findings
 }
 
-// L10.C17: maps are merged deeply, null takes a key away, everything else is replaced.
+// L10.C17: maps are merged deeply, null removes a key, and any other value replaces the former one.
 func TestTransformMerges(t *testing.T) {
 	t.Parallel()
 	m, _, findings := runTransforms(t, `transforms:
@@ -71,14 +71,14 @@ resources:
 	require.Equal(t, 7, c.Transformed["tags.was"].Line)
 }
 
-// normal is a text of a value without what is left open: the order of keys.
+// normal returns the text of a value with sorted keys.
 func normal(text string) string {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("{}, \":", r) })
 	slices.Sort(parts)
 	return strings.Join(parts, " ")
 }
 
-// L10.C17: of options, lists are put together, maps merged, and everything else is replaced.
+// L10.C17: list options are joined, maps are merged, and other options are replaced.
 func TestTransformMergesOptions(t *testing.T) {
 	t.Parallel()
 	m, _, findings := runTransforms(t, `transforms:
@@ -115,8 +115,8 @@ resources:
 	require.Equal(t, "2.0.0", r.Version)
 }
 
-// L10.C17: transforms of a resource come before its ancestors', and these before the stack's; a component of the
-// program is evaluated with the inputs that they leave.
+// L10.C17: transforms of a resource run before its ancestors', and these before the stack's. A component of the program
+// is evaluated with the transformed inputs.
 func TestTransformOrder(t *testing.T) {
 	t.Parallel()
 	m, _, findings := runTransforms(t, `transforms:

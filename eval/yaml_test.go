@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// TestYAMLThereAndBack reads what fn::toYAML writes, for values of every kind with texts that look like something else.
+// TestYAMLThereAndBack parses the output of fn::toYAML, for values of every kind and texts that look like other kinds.
 func TestYAMLThereAndBack(t *testing.T) {
 	t.Parallel()
 	odd := []string{"", " ", "a", "yes", "No", "~", "null", "1", "1e3", "0x1F", "1_000", "12:30:45", "2020-01-01", ".inf",

@@ -23,13 +23,13 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// zoo answers like the provider of the same name whose schema is testdata/zoo.json.
+// zoo acts as the provider zoo, whose schema is testdata/zoo.json.
 type zoo struct {
 	recorder *monitortest.Recorder
-	fail     []string // names of resources whose registration fails, which the engine reports
+	fail     []string // names of resources whose registration fails; the engine reports them
 	refuse   []string // names of resources whose check fails at the property value
 	skip     []string // names of resources that the engine leaves out
-	stop     string   // name of the resource at which the deployment shuts down
+	stop     string   // name of the resource whose registration ends the deployment
 }
 
 func newZoo(preview bool) *zoo {
@@ -202,7 +202,7 @@ func options() eval.Options {
 	}
 }
 
-// describe writes findings for golden files.
+// describe returns findings as text for golden files.
 func describe(findings diag.Diagnostics) string {
 	var b strings.Builder
 	for _, d := range findings {
