@@ -33,12 +33,11 @@ type DamageError struct {
 
 // Error describes the damage and what is missing.
 func (e *DamageError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "the journal is damaged: %s cannot be read", gapsText(e.Gaps))
+	text := fmt.Sprintf("the journal is damaged: %s cannot be read", gapsText(e.Gaps))
 	for _, m := range e.Missing {
-		b.WriteString("\n  missing: " + m)
+		text += "\n  missing: " + m
 	}
-	return b.String()
+	return text
 }
 
 func gapsText(gaps []Gap) string {

@@ -224,8 +224,8 @@ func (l *Log) await(b *batch) error {
 	}
 	l.busy = true
 	l.gather()
-	data, failed := l.take(), l.failed
-	l.batch = nil
+	data, failed := l.queue, l.failed
+	l.queue, l.batch = nil, nil
 	l.mu.Unlock()
 
 	if failed == nil {
@@ -261,18 +261,12 @@ func (l *Log) gather() {
 	}
 }
 
-// take returns and clears the queue. The caller holds mu.
-func (l *Log) take() [][]byte {
-	data := l.queue
-	l.queue = nil
-	return data
-}
-
 // release clears busy. Before that it writes the records that no caller awaits, so that the end of the process does not
 // lose them. The caller holds mu and has set busy.
 func (l *Log) release() {
 	for b := l.batch; b != nil && !b.awaited && len(l.queue) > 0 && l.failed == nil; b = l.batch {
-		data := l.take()
+		data := l.queue
+		l.queue = nil
 		l.mu.Unlock()
 		failed := l.write(data, false)
 		l.mu.Lock()

@@ -26,12 +26,11 @@ type InUseError struct {
 
 // Error names the resource and its dependants.
 func (e *InUseError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "the resource %s cannot be removed from the state, because others depend on it:", e.URN)
+	text := fmt.Sprintf("the resource %s cannot be removed from the state, because others depend on it:", e.URN)
 	for _, u := range e.By {
-		b.WriteString("\n  * " + string(u))
+		text += "\n  * " + string(u)
 	}
-	return b.String()
+	return text
 }
 
 // ProtectedError is returned when a resource is protected.

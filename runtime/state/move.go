@@ -42,7 +42,12 @@ func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
 		next.Resources = append([]*Resource{{URN: root, Type: urn.RootStackType, Inputs: value.EmptyMap(),
 			Outputs: value.EmptyMap()}}, next.Resources...)
 	}
-	providers := m.providers(source, moving)
+	providers := map[string]bool{} // references of the moved resources to their providers
+	for _, r := range source.Resources {
+		if moving[r.URN] {
+			providers[r.Provider] = true
+		}
+	}
 	equal := map[string]string{} // references in the target by references in the source
 	for _, r := range source.Resources {
 		ref := urn.Reference{URN: r.URN, ID: r.ID}.String()
@@ -113,17 +118,6 @@ func (m Move) chosen(s *Snapshot) (map[urn.URN]bool, error) {
 		}
 	}
 	return moving, nil
-}
-
-// providers returns the provider references of the moved resources.
-func (m Move) providers(s *Snapshot, moving map[urn.URN]bool) map[string]bool {
-	refs := map[string]bool{}
-	for _, r := range s.Resources {
-		if moving[r.URN] && r.Provider != "" {
-			refs[r.Provider] = true
-		}
-	}
-	return refs
 }
 
 // copyProvider copies a provider into the target and returns the copy. If the target already has a provider with the
