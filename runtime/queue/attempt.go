@@ -13,7 +13,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
@@ -67,15 +66,12 @@ const plannedKey = "yamlhost_planned"
 
 // planned returns the planned outputs of the jobs that job id needs, by the keys of their stacks.
 func (q *Queue) planned(ctx context.Context, id int64) (map[string][]byte, error) {
-	rows, err := q.pool.Query(ctx, `SELECT args, decode(metadata->>$2, 'base64') FROM river_job WHERE metadata->>$2 <> ''
+	rows, _ := q.pool.Query(ctx, `SELECT args, decode(metadata->>$2, 'base64') FROM river_job WHERE metadata->>$2 <> ''
 		AND id IN (SELECT jsonb_array_elements_text(metadata->'yamlhost_needs')::bigint FROM river_job WHERE id = $1)`,
-		id, plannedKey)
-	if err != nil {
-		return nil, err
-	}
+		id, plannedKey) // the error is also in rows
 	found := map[string][]byte{}
 	var arguments, text []byte
-	_, err = pgx.ForEachRow(rows, []any{&arguments, &text}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&arguments, &text}, func() error {
 		var j Job
 		if err := json.Unmarshal(arguments, &j); err != nil {
 			return err
@@ -227,29 +223,24 @@ func (e workerExecutor) JobSetStateIfRunningMany(ctx context.Context,
 
 // rescue gives back the jobs of dead workers: jobs that have been running for longer than grace and whose lock is free.
 func (q *Queue) rescue(ctx context.Context, grace time.Duration) error {
-	return q.pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
-		rows, err := c.Query(ctx, `SELECT id FROM river_job WHERE kind = $1 AND state = 'running' AND
-			attempted_at < now() - $2::interval`, Job{}.Kind(), grace)
-		if err != nil {
+	rows, _ := q.pool.Query(ctx, `SELECT id FROM river_job WHERE kind = $1 AND state = 'running' AND
+		attempted_at < now() - $2::interval`, Job{}.Kind(), grace) // the error is also in rows
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := q.rescueOne(ctx, id, grace); err != nil {
 			return err
 		}
-		ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			if err := rescueOne(ctx, c, id, grace); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // rescueOne makes a job available again unless its lock is taken. The attempt does not count. A cancelled job becomes
 // cancelled instead.
-func rescueOne(ctx context.Context, c *pgxpool.Conn, id int64, grace time.Duration) error {
-	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+func (q *Queue) rescueOne(ctx context.Context, id int64, grace time.Duration) error {
+	return pgx.BeginFunc(ctx, q.pool, func(tx pgx.Tx) error {
 		var free bool
 		err := tx.QueryRow(ctx, `SELECT pg_try_advisory_xact_lock($1, $2)`, jobLocks, int32(id)).Scan(&free)
 		if err != nil || !free {

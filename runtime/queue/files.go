@@ -53,10 +53,7 @@ const unused = `SELECT digest FROM yamlhost_files f WHERE NOT EXISTS (SELECT 1 F
 
 // tidy removes unused archives.
 func (q *Queue) tidy(ctx context.Context, archives Archives) error {
-	rows, err := q.pool.Query(ctx, unused, Job{}.Kind())
-	if err != nil {
-		return err
-	}
+	rows, _ := q.pool.Query(ctx, unused, Job{}.Kind()) // the error is also in rows
 	digests, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return err

@@ -155,12 +155,9 @@ func (q *Queue) Show(ctx context.Context, id int64) (*Entry, error) {
 }
 
 func (q *Queue) entries(ctx context.Context, which string, args ...any) ([]*Entry, error) {
-	rows, err := q.pool.Query(ctx, `SELECT id, args, metadata, state::text, priority, attempt, created_at, finalized_at,
+	rows, _ := q.pool.Query(ctx, `SELECT id, args, metadata, state::text, priority, attempt, created_at, finalized_at,
 		COALESCE((SELECT array_agg(e->>'error' ORDER BY n) FROM unnest(errors) WITH ORDINALITY AS t(e, n)), '{}')
-		FROM river_job WHERE id IN (`+which+`) ORDER BY id`, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read the queue: %w", err)
-	}
+		FROM river_job WHERE id IN (`+which+`) ORDER BY id`, args...) // the error is also in rows
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Entry, error) {
 		e := &Entry{}
 		var arguments, more []byte
@@ -246,16 +243,13 @@ func (q *Queue) Follow(ctx context.Context, run string, told func(*Entry)) error
 	timer := time.NewTicker(300 * time.Millisecond)
 	defer timer.Stop()
 	for {
-		rows, err := q.pool.Query(ctx, `SELECT id, finalized_at IS NOT NULL FROM river_job
-			WHERE kind = $1 AND metadata->>'yamlhost_run' = $2`, Job{}.Kind(), run)
-		if err != nil {
-			return fmt.Errorf("read the queue: %w", err)
-		}
+		rows, _ := q.pool.Query(ctx, `SELECT id, finalized_at IS NOT NULL FROM river_job
+			WHERE kind = $1 AND metadata->>'yamlhost_run' = $2`, Job{}.Kind(), run) // the error is also in rows
 		var id int64
 		var over bool
 		left := 0
 		var overdue []int64
-		_, err = pgx.ForEachRow(rows, []any{&id, &over}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{&id, &over}, func() error {
 			switch {
 			case !over:
 				left++
@@ -315,11 +309,8 @@ func (q *Queue) Schedule(ctx context.Context, name string, every time.Duration, 
 
 // Schedules returns all schedules, by name.
 func (q *Queue) Schedules(ctx context.Context) ([]*Schedule, error) {
-	rows, err := q.pool.Query(ctx, `SELECT name, extract(epoch FROM every)::bigint, next, submission FROM yamlhost_schedules
-		ORDER BY name`)
-	if err != nil {
-		return nil, fmt.Errorf("read the schedules: %w", err)
-	}
+	rows, _ := q.pool.Query(ctx, `SELECT name, extract(epoch FROM every)::bigint, next, submission FROM yamlhost_schedules
+		ORDER BY name`) // the error is also in rows
 	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*Schedule, error) {
 		s := &Schedule{}
 		var submission []byte

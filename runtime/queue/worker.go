@@ -198,8 +198,9 @@ func (q *Queue) release(ctx context.Context) error {
 		JOIN river_job d ON d.id = n::bigint WHERE d.state`
 	released, err := q.pool.Exec(ctx, `UPDATE river_job j SET state = 'available', scheduled_at = now()
 		WHERE j.kind = $1 AND j.state = 'pending' AND NOT EXISTS (`+need+` <> 'completed')`, Job{}.Kind())
-	if err == nil && released.RowsAffected() > 0 {
-		err = q.callWorkers(ctx)
+	if err == nil && released.RowsAffected() > 0 { // notify workers, as River does for new jobs; else they poll each second
+		err = q.driver.GetExecutor().NotifyMany(ctx, &riverdriver.NotifyManyParams{Topic: "river_insert",
+			Payload: []string{`{"queue": "` + river.QueueDefault + `"}`}})
 	}
 	if err != nil {
 		return err
@@ -208,11 +209,4 @@ func (q *Queue) release(ctx context.Context) error {
 			errors, jsonb_build_object('at', now(), 'attempt', attempt, 'error', 'what it needs has failed', 'trace', ''))
 		WHERE j.kind = $1 AND j.state = 'pending' AND EXISTS (`+need+` IN ('cancelled', 'discarded'))`, Job{}.Kind())
 	return err
-}
-
-// callWorkers notifies workers of available jobs, as River does when it inserts jobs. Workers otherwise poll every
-// second.
-func (q *Queue) callWorkers(ctx context.Context) error {
-	return q.driver.GetExecutor().NotifyMany(ctx, &riverdriver.NotifyManyParams{Topic: "river_insert",
-		Payload: []string{`{"queue": "` + river.QueueDefault + `"}`}})
 }

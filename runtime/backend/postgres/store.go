@@ -120,14 +120,11 @@ func (s *Store) listIn(ctx context.Context, prefix, statement string) ([]backend
 		for _, table := range tables { // the operators match the Pulumi CLI's index
 			parts = append(parts, `SELECT key, updated_at FROM `+quoted(table)+` WHERE key ~>=~ $1 AND key ~<~ $2`)
 		}
-		rows, err := s.pool.Query(ctx, `WITH found AS (`+strings.Join(parts, ` UNION ALL `)+`) `+statement, first,
-			first+"\U0010FFFF", s.prefix)
-		var all []backend.Listed
-		if err == nil {
-			all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (l backend.Listed, err error) {
-				return l, row.Scan(&l.Key, &l.Modified)
-			})
-		}
+		rows, _ := s.pool.Query(ctx, `WITH found AS (`+strings.Join(parts, ` UNION ALL `)+`) `+statement, first,
+			first+"\U0010FFFF", s.prefix) // the error is also in rows
+		all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l backend.Listed, err error) {
+			return l, row.Scan(&l.Key, &l.Modified)
+		})
 		if code(err) != noTable {
 			return all, explain(err)
 		}
@@ -148,14 +145,11 @@ func (s *Store) GetAll(ctx context.Context, keys []string) (map[string]backend.O
 		byTable[table], reads[table] = append(byTable[table], s.prefix+key), read
 	}
 	for table, keys := range byTable {
-		rows, err := s.pool.Query(ctx, fmt.Sprintf(`SELECT substr(key, length($2::text) + 1), %s, %s, updated_at
+		rows, _ := s.pool.Query(ctx, fmt.Sprintf(`SELECT substr(key, length($2::text) + 1), %s, %s, updated_at
 			FROM %s WHERE key IN (SELECT key FROM (
 				SELECT key, sum(pg_column_size(data)) OVER (ORDER BY key COLLATE "C") - pg_column_size(data) AS before
 				FROM %[3]s WHERE key = ANY($1)) AS sizes WHERE before < $3)`, reads[table], version, table),
-			pgx.QueryExecModeCacheDescribe, keys, s.prefix, most)
-		if err != nil {
-			return nil, explain(err)
-		}
+			pgx.QueryExecModeCacheDescribe, keys, s.prefix, most) // the error is also in rows
 		var key string
 		var o backend.Object
 		if _, err := pgx.ForEachRow(rows, []any{&key, &o.Data, &o.Version, &o.Modified}, func() error {
