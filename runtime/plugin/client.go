@@ -122,7 +122,7 @@ func (c *client) Mapping(ctx context.Context, key, name string) (from string, da
 // the configuration unchanged (E3.19).
 func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	request := &pulumirpc.CheckRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type}
-	encoding := c.checkConfig(keptWhen(r.AllowUnknowns))
+	encoding := c.checkConfig(r.AllowUnknowns)
 	if err := c.encodeInto(request,
 		sent{"olds", withoutInternal(r.Olds.MapOrEmpty()), encoding, "olds"},
 		sent{"news", withoutInternal(r.News), encoding, "news"},
@@ -136,7 +136,7 @@ func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (prov
 	if err != nil {
 		return provider.CheckResponse{}, c.fail(ctx, "check the configuration", err)
 	}
-	inputs, err := c.decode(response(allowedWhen(r.AllowUnknowns)), "inputs", got, "inputs")
+	inputs, err := c.decode(response(r.AllowUnknowns), "inputs", got, "inputs")
 	if err != nil {
 		return provider.CheckResponse{}, err
 	}
@@ -150,7 +150,7 @@ func (c *client) CheckConfig(ctx context.Context, r provider.CheckRequest) (prov
 // unknown (E3.19).
 func (c *client) DiffConfig(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	request := &pulumirpc.DiffRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type, IgnoreChanges: r.IgnoreChanges}
-	encoding := c.checkConfig(keepUnknowns)
+	encoding := c.checkConfig(withUnknowns)
 	if err := c.encodeInto(request,
 		sent{"old inputs", withoutInternal(r.OldInputs), encoding, "old_inputs"},
 		sent{"olds", withoutInternal(r.OldOutputs), encoding, "olds"},

@@ -33,7 +33,7 @@ func (c *configured) annotated(sent, got value.Value) value.Value {
 // Check validates inputs (F1.15: olds is never absent).
 func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
 	request := &pulumirpc.CheckRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type, RandomSeed: r.RandomSeed}
-	encoding := c.request(keptWhen(r.AllowUnknowns))
+	encoding := c.request(r.AllowUnknowns)
 	if err := c.encodeInto(request,
 		sent{"olds", r.Olds.MapOrEmpty(), encoding, "olds"},
 		sent{"news", r.News, encoding, "news"},
@@ -48,7 +48,7 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 	if err != nil {
 		return provider.CheckResponse{}, c.fail(ctx, "check", err)
 	}
-	inputs, err := c.decode(response(allowedWhen(r.AllowUnknowns)), "inputs", got, "inputs")
+	inputs, err := c.decode(response(r.AllowUnknowns), "inputs", got, "inputs")
 	if err != nil {
 		return provider.CheckResponse{}, err
 	}
@@ -68,7 +68,7 @@ var autonamingModes = map[string]pulumirpc.CheckRequest_AutonamingOptions_Mode{
 func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	request := &pulumirpc.DiffRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type,
 		IgnoreChanges: r.IgnoreChanges}
-	encoding := c.elided(keptWhen(r.AllowUnknowns))
+	encoding := c.elided(r.AllowUnknowns)
 	if err := c.encodeInto(request,
 		sent{"old inputs", r.OldInputs, encoding, "old_inputs"},
 		sent{"olds", r.OldOutputs, encoding, "olds"},
@@ -117,7 +117,7 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	}
 	request := &pulumirpc.CreateRequest{Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout,
 		Preview: r.Preview}
-	end, err := c.begin(request, r.Views, sent{"inputs", r.Inputs, c.request(keptWhen(r.Preview)), "properties"})
+	end, err := c.begin(request, r.Views, sent{"inputs", r.Inputs, c.request(r.Preview), "properties"})
 	if err != nil {
 		return provider.CreateResponse{}, err
 	}
@@ -130,7 +130,7 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	if id == wire.UnknownString {
 		id = ""
 	}
-	outputs, err := c.decode(response(allowedWhen(r.Preview)), "outputs", got, "properties")
+	outputs, err := c.decode(response(r.Preview), "outputs", got, "properties")
 	if err != nil && id != "" && !r.Preview {
 		// The resource exists and has an ID: a refresh can read everything else.
 		return provider.CreateResponse{}, &provider.Error{Outcome: provider.Partial, ID: id, Inputs: r.Inputs,
@@ -160,7 +160,7 @@ func (c *configured) partial(err error, sentInputs, sentOutputs value.Value) err
 // Read reads the present state. Assets that the plugin returns as hashes get their content back (F1.17).
 func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
 	request := &pulumirpc.ReadRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout}
-	encoding := c.elided(omitUnknowns)
+	encoding := c.elided(withoutUnknowns)
 	known := contentsOf(r.Inputs, r.Outputs)
 	end, err := c.begin(request, r.Views,
 		sent{"inputs", r.Inputs, encoding, "inputs"},
@@ -181,11 +181,11 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 	if got.GetId() == "" {
 		return provider.ReadResponse{}, nil
 	}
-	outputs, err := c.decode(response(rejectUnknowns), "outputs", got, "properties")
+	outputs, err := c.decode(response(withoutUnknowns), "outputs", got, "properties")
 	if err != nil {
 		return provider.ReadResponse{}, err
 	}
-	inputs, err := c.decode(response(rejectUnknowns), "inputs", got, "inputs")
+	inputs, err := c.decode(response(withoutUnknowns), "inputs", got, "inputs")
 	if err != nil {
 		return provider.ReadResponse{}, err
 	}
@@ -206,11 +206,11 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 		Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout, IgnoreChanges: r.IgnoreChanges,
 		Preview: r.Preview,
 	}
-	old := c.elided(omitUnknowns)
+	old := c.elided(withoutUnknowns)
 	end, err := c.begin(request, r.Views,
 		sent{"old inputs", r.OldInputs, old, "old_inputs"},
 		sent{"olds", r.OldOutputs, old, "olds"},
-		sent{"news", r.News, c.request(keptWhen(r.Preview)), "news"},
+		sent{"news", r.News, c.request(r.Preview), "news"},
 	)
 	if err != nil {
 		return provider.UpdateResponse{}, err
@@ -220,7 +220,7 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 	if err != nil {
 		return provider.UpdateResponse{}, c.partial(c.fail(ctx, "update", err), r.News, r.News)
 	}
-	outputs, err := c.decode(response(allowedWhen(r.Preview)), "outputs", got, "properties")
+	outputs, err := c.decode(response(r.Preview), "outputs", got, "properties")
 	if err != nil {
 		return provider.UpdateResponse{}, err
 	}
@@ -232,7 +232,7 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 // Delete deletes a resource.
 func (c *configured) Delete(ctx context.Context, r provider.DeleteRequest) error {
 	request := &pulumirpc.DeleteRequest{Id: r.ID, Urn: string(r.URN), Name: r.Name, Type: r.Type, Timeout: r.Timeout}
-	encoding := c.elided(omitUnknowns)
+	encoding := c.elided(withoutUnknowns)
 	end, err := c.begin(request, r.Views,
 		sent{"inputs", r.Inputs, encoding, "old_inputs"},
 		sent{"outputs", r.Outputs, encoding, "properties"},
@@ -250,7 +250,7 @@ func (c *configured) Delete(ctx context.Context, r provider.DeleteRequest) error
 // Invoke calls a function.
 func (c *configured) Invoke(ctx context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
 	request := &pulumirpc.InvokeRequest{Tok: r.Token, Preview: r.Preview}
-	arguments := sent{"arguments", r.Args.MapOrEmpty(), c.request(omitUnknowns), "args"}
+	arguments := sent{"arguments", r.Args.MapOrEmpty(), c.request(withoutUnknowns), "args"}
 	if err := c.encodeInto(request, arguments); err != nil {
 		return provider.InvokeResponse{}, err
 	}
@@ -258,7 +258,7 @@ func (c *configured) Invoke(ctx context.Context, r provider.InvokeRequest) (prov
 	if err != nil {
 		return provider.InvokeResponse{}, c.fail(ctx, "call "+r.Token, err)
 	}
-	result, err := c.decode(response(rejectUnknowns), "a result of "+r.Token, got, "return")
+	result, err := c.decode(response(withoutUnknowns), "a result of "+r.Token, got, "return")
 	if err != nil {
 		return provider.InvokeResponse{}, err
 	}
@@ -287,7 +287,7 @@ func (c *configured) Call(ctx context.Context, r provider.CallRequest) (provider
 	if err != nil {
 		return provider.CallResponse{}, c.fail(ctx, "call "+r.Token, err)
 	}
-	decoding := response(allowedWhen(d.DryRun))
+	decoding := response(d.DryRun)
 	decoding.KeepOutputs = true
 	result, err := c.decode(decoding, "a result of "+r.Token, got, "return")
 	if err != nil {
@@ -351,7 +351,7 @@ func (c *configured) Construct(ctx context.Context, r provider.ConstructRequest)
 	if err != nil {
 		return provider.ConstructResponse{}, c.fail(ctx, "construct", err)
 	}
-	decoding := response(allowedWhen(r.Deployment.DryRun))
+	decoding := response(r.Deployment.DryRun)
 	decoding.KeepOutputs = true
 	outputs, err := c.decode(decoding, "the state of the component", got, "state")
 	if err != nil {

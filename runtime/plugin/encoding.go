@@ -10,50 +10,29 @@ type capabilities struct {
 	secrets, resources, outputs, byteStrings, autonaming, preview bool
 }
 
-// unknowns is the treatment of unknown values in a request or response (F1.13, F1.14).
-type unknowns uint8
-
+// Whether a request or a response may have unknown values (F1.13, F1.14). Where it may not, a request leaves them out,
+// and in a response they are an error.
 const (
-	omitUnknowns unknowns = iota
-	keepUnknowns
-	rejectUnknowns
+	withUnknowns    = true
+	withoutUnknowns = false
 )
 
-func keptWhen(allowed bool) unknowns {
-	if allowed {
-		return keepUnknowns
-	}
-	return omitUnknowns
-}
-
-// allowedWhen returns the treatment for responses: an unknown value that is not allowed is an error.
-func allowedWhen(allowed bool) unknowns {
-	if allowed {
-		return keepUnknowns
-	}
-	return rejectUnknowns
-}
-
-func (u unknowns) apply(o wire.Options) wire.Options {
-	o.KeepUnknowns, o.RejectUnknowns = u == keepUnknowns, u == rejectUnknowns
-	return o
-}
-
 // request returns the encoding of a field with everything that the provider accepts: S and R of F1.13.
-func (c capabilities) request(u unknowns) wire.Options {
-	return u.apply(wire.Options{KeepSecrets: c.secrets, KeepResources: c.resources, KeepByteStrings: c.byteStrings})
+func (c capabilities) request(unknowns bool) wire.Options {
+	return wire.Options{KeepUnknowns: unknowns, KeepSecrets: c.secrets, KeepResources: c.resources,
+		KeepByteStrings: c.byteStrings}
 }
 
 // elided is request without the contents of assets.
-func (c capabilities) elided(u unknowns) wire.Options {
-	o := c.request(u)
+func (c capabilities) elided(unknowns bool) wire.Options {
+	o := c.request(unknowns)
 	o.ElideAssetContents = true
 	return o
 }
 
 // checkConfig returns the encoding for CheckConfig and DiffConfig, in which only unknowns are kept.
-func (c capabilities) checkConfig(u unknowns) wire.Options {
-	return u.apply(wire.Options{KeepByteStrings: c.byteStrings})
+func (c capabilities) checkConfig(unknowns bool) wire.Options {
+	return wire.Options{KeepUnknowns: unknowns, KeepByteStrings: c.byteStrings}
 }
 
 // configure returns the encoding of Configure's args: secrets and references are always kept.
@@ -63,7 +42,7 @@ func (c capabilities) configure() wire.Options {
 
 // construct and call keep unknowns and, where the provider takes them, dependencies.
 func (c capabilities) construct() wire.Options {
-	o := c.request(keepUnknowns)
+	o := c.request(withUnknowns)
 	o.KeepOutputs = c.outputs
 	return o
 }
@@ -75,8 +54,8 @@ func (c capabilities) call() wire.Options {
 }
 
 // response returns the decoding of responses: secrets and references are always kept (F1.14, F1.16).
-func response(u unknowns) wire.Options {
-	return u.apply(wire.Options{KeepSecrets: true, KeepResources: true})
+func response(unknowns bool) wire.Options {
+	return wire.Options{KeepUnknowns: unknowns, RejectUnknowns: !unknowns, KeepSecrets: true, KeepResources: true}
 }
 
 // withSecretsOf marks outputs as secret whose inputs with the same key were (F1.16, E3.47), for providers without

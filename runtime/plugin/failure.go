@@ -36,8 +36,9 @@ func errorOf(err error) *provider.Error {
 				e.Reasons = append(e.Reasons, unframed(reason))
 			}
 			var faults [2]error
-			e.Outputs, faults[0] = response(omitUnknowns).Decode(d.GetProperties())
-			e.Inputs, faults[1] = response(omitUnknowns).Decode(d.GetInputs())
+			decoding := wire.Options{KeepSecrets: true, KeepResources: true} // unknown values are left out
+			e.Outputs, faults[0] = decoding.Decode(d.GetProperties())
+			e.Inputs, faults[1] = decoding.Decode(d.GetInputs())
 			if fault := errors.Join(faults[:]...); fault != nil {
 				e.Reasons = append(e.Reasons, "the provider's description of the error cannot be read: "+fault.Error())
 			}

@@ -18,7 +18,8 @@ var _ provider.Lister = (*configured)(nil)
 func (c *configured) List(ctx context.Context, r provider.ListRequest) (provider.ListResponse, error) {
 	request := &pulumirpc.ListRequest{Token: r.Type, Limit: int64(r.Limit),
 		ContinuationToken: r.Continuation}
-	if err := c.encodeInto(request, sent{"the query", r.Query.MapOrEmpty(), c.request(omitUnknowns), "query"}); err != nil {
+	query := sent{"the query", r.Query.MapOrEmpty(), c.request(withoutUnknowns), "query"}
+	if err := c.encodeInto(request, query); err != nil {
 		return provider.ListResponse{}, err
 	}
 	what := "list " + r.Type

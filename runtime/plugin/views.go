@@ -70,8 +70,8 @@ func (c *configured) begin(request proto.Message, v *provider.Views, parts ...se
 	for _, old := range v.Old {
 		view := &pulumirpc.View{Type: old.Type, Name: old.Name, ParentType: old.ParentType, ParentName: old.ParentName}
 		if err := c.encodeInto(view,
-			sent{"inputs of a view", old.Inputs.MapOrEmpty(), c.elided(omitUnknowns), "inputs"},
-			sent{"outputs of a view", old.Outputs.MapOrEmpty(), c.elided(omitUnknowns), "outputs"},
+			sent{"inputs of a view", old.Inputs.MapOrEmpty(), c.elided(withoutUnknowns), "inputs"},
+			sent{"outputs of a view", old.Outputs.MapOrEmpty(), c.elided(withoutUnknowns), "outputs"},
 		); err != nil {
 			return nil, err
 		}
@@ -175,7 +175,7 @@ func readView(m viewMessage) (provider.View, error) {
 	if v.Type == "" || v.Name == "" {
 		return v, fmt.Errorf("a view needs a type and a name")
 	}
-	decoding := response(keepUnknowns)
+	decoding := response(withUnknowns)
 	inputs, err := decoding.Decode(m.GetInputs())
 	if err != nil {
 		return v, fmt.Errorf("inputs of %s: %w", v.Name, err)
