@@ -265,14 +265,8 @@ func (p *pack) AnalyzeStack(ctx context.Context, all []analyzer.Resource) ([]ana
 
 // Close asks the pack to end, and ends it.
 func (p *pack) Close() error {
-	p.closing.Do(func() {
-		if !p.process.gone() {
-			ctx, cancel := context.WithTimeout(context.Background(), p.host.options.EndLimit)
-			_, _ = p.analyzer.Cancel(ctx, &emptypb.Empty{}) // packs of older libraries do not have this method
-			cancel()
-		}
-		_ = p.conn.Close()
-		p.process.close()
+	p.end(func(ctx context.Context) {
+		_, _ = p.analyzer.Cancel(ctx, &emptypb.Empty{}) // packs of older libraries do not have this method
 	})
 	return nil
 }

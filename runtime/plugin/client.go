@@ -240,19 +240,25 @@ func (c *client) connect(port int) (err error) {
 // Close cancels and ends the plugin (E3.54). An attached plugin is only disconnected, since others use it later, and a
 // provider takes no more calls after a cancel.
 func (c *client) Close() error {
+	c.host.forget(c)
+	c.end(func(ctx context.Context) { _ = c.Cancel(ctx) })
+	return nil
+}
+
+// end closes the connection, and ends the process unless the plugin is attached. Before that it calls cancel if the
+// process still runs.
+func (c *client) end(cancel func(context.Context)) {
 	c.closing.Do(func() {
-		c.host.forget(c)
 		if c.process != nil && !c.process.gone() {
-			ctx, cancel := context.WithTimeout(context.Background(), c.host.options.EndLimit)
-			_ = c.Cancel(ctx)
-			cancel()
+			ctx, done := context.WithTimeout(context.Background(), c.host.options.EndLimit)
+			cancel(ctx)
+			done()
 		}
 		_ = c.conn.Close()
 		if c.process != nil {
 			c.process.close()
 		}
 	})
-	return nil
 }
 
 // abandon releases a plugin that did not start.

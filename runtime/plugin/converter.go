@@ -49,7 +49,7 @@ type ConvertedResource struct {
 	Properties        []string
 }
 
-// serve serves the services at an address, until stop is called.
+// serve serves the services at an address of their own (F2.12), until stop is called.
 func (s ConverterServices) serve() (address string, stop func(), err error) {
 	return transport.Serve("the services for converters", func(server *grpc.Server) {
 		codegen.RegisterMapperServer(server, converterServer{services: s})
@@ -123,10 +123,7 @@ func (c *Converter) State(ctx context.Context, args []string) ([]ConvertedResour
 
 // Close ends the converter, and the services for it.
 func (c *Converter) Close() error {
-	c.closing.Do(func() {
-		_ = c.conn.Close()
-		c.process.close()
-	})
+	c.end(func(context.Context) {}) // converters have no Cancel
 	c.stop()
 	return nil
 }
