@@ -88,8 +88,7 @@ func (s *shaker) host(t *testing.T) *plugin.Host {
 	require.NoError(t, err)
 	port, err := strconv.Atoi(text)
 	require.NoError(t, err)
-	host := plugin.NewHost(plugin.Options{DebugProviders: map[string]int{"pkg": port}, LoaderTarget: "l",
-		MapperTarget: "m", ResolverTarget: "r"})
+	host := plugin.NewHost(plugin.Options{DebugProviders: map[string]int{"pkg": port}})
 	t.Cleanup(func() { require.NoError(t, host.Close()) })
 	return host
 }
@@ -108,10 +107,9 @@ func TestAttached(t *testing.T) {
 	require.Equal(t, address, s.attached)
 	require.Equal(t, []string{"Handshake", "Handshake", "Handshake", "Attach", "GetPluginInfo"}, s.calls)
 	r := s.shaken
-	require.Equal(t, []any{address, true, true, true, true, true, "l", "m", "r"},
+	require.Equal(t, []any{address, true, true, true, true, true},
 		[]any{r.GetEngineAddress(), r.GetConfigureWithUrn(), r.GetSupportsViews(),
-			r.GetSupportsRefreshBeforeUpdate(), r.GetInvokeWithPreview(), r.GetAcceptsByteString(), r.GetLoaderTarget(),
-			r.GetMapperTarget(), r.GetResolverTarget()})
+			r.GetSupportsRefreshBeforeUpdate(), r.GetInvokeWithPreview(), r.GetAcceptsByteString()})
 	require.True(t, r.RootDirectory == nil && r.ProgramDirectory == nil)
 }
 

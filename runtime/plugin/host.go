@@ -146,9 +146,6 @@ func (h *Host) open(ctx context.Context, p provider.Package, engine string) (_ *
 		SupportsRefreshBeforeUpdate: true,
 		InvokeWithPreview:           true,
 		AcceptsByteString:           true,
-		MapperTarget:                optional(h.options.MapperTarget),
-		LoaderTarget:                optional(h.options.LoaderTarget),
-		ResolverTarget:              optional(h.options.ResolverTarget),
 	}
 	if !attached {
 		where, err := h.options.find(p.Name, p.Version)

@@ -67,8 +67,6 @@ type Options struct {
 	DisablePreview bool
 	// PulumiVersion is the version of Pulumi that plugins see; empty accepts any version that they require.
 	PulumiVersion string
-	// MapperTarget, LoaderTarget and ResolverTarget are addresses of services handed to plugins; empty for none (F2.12).
-	MapperTarget, LoaderTarget, ResolverTarget string
 	// Log receives the messages of plugins; nil to drop them.
 	Log func(Message)
 	// Warn receives warnings for the user; nil to drop them.

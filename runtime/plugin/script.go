@@ -113,7 +113,7 @@ func (o *Options) startSource(ctx context.Context, src source, engine string, en
 	p.script = &scriptRun{stop: stop, conn: conn}
 	p.first = lines
 	request := &pulumirpc.RunPluginRequest{
-		Pwd: programDir, Args: []string{engine}, Env: env, Kind: src.kind, Name: name, LoaderTarget: o.LoaderTarget,
+		Pwd: programDir, Args: []string{engine}, Env: env, Kind: src.kind, Name: name,
 		Info: &pulumirpc.ProgramInfo{RootDirectory: dir, ProgramDirectory: dir, EntryPoint: ".", Options: options},
 	}
 	p.script.reading.Go(func() { p.follow(running, pulumirpc.NewLanguageRuntimeClient(conn), request, lines) })
