@@ -49,7 +49,12 @@ func Bundle(ctx context.Context, w io.Writer, project string, plugins []Installa
 	var files []string
 	for _, i := range plugins {
 		tell(fmt.Sprintf("Downloading plugin %s %s for %s", i.Name, i.Version, i.platform()))
-		file, sum, err := archiveFrom(ctx, i, overrides, folder)
+		var file, sum string
+		source := i
+		err := source.fromSources(i.Server, overrides, func(Source) (final bool, err error) {
+			file, sum, err = source.obtain(ctx, folder, i.asset())
+			return false, err
+		})
 		if err != nil {
 			return fmt.Errorf("plugin %s %s for %s: %w", i.Name, i.Version, i.platform(), err)
 		}
@@ -74,26 +79,6 @@ func Bundle(ctx context.Context, w io.Writer, project string, plugins []Installa
 		}
 	}
 	return out.Close()
-}
-
-// archiveFrom downloads an archive from the first source that has it.
-func archiveFrom(ctx context.Context, i Installation, overrides, folder string) (file, sum string, err error) {
-	sources, err := Sources(i.Name, i.Server, overrides)
-	if err != nil {
-		return "", "", err
-	}
-	var failures []error
-	for _, source := range sources {
-		if err := secure(source.Server, i.AllowHTTP); err != nil {
-			return "", "", err
-		}
-		i.Server = source.Server
-		if file, sum, err = i.obtain(ctx, folder, i.asset()); err == nil {
-			return file, sum, nil
-		}
-		failures = append(failures, err)
-	}
-	return "", "", errors.Join(failures...)
 }
 
 func addFile(out *tar.Writer, name, file string) error {

@@ -176,34 +176,42 @@ func (f *Fetcher) download(ctx context.Context, pkg provider.Package, version st
 
 // InstallFrom installs a plugin from the first of its sources that has it (F2.32); without a version, the newest. It
 // fills in what it has chosen. overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES; tell may be nil.
-func InstallFrom(ctx context.Context, i *Installation, from, overrides string, tell func(string)) (InstallResult,
-	error) {
-	sources, err := Sources(i.Name, from, overrides)
-	if err != nil {
-		return InstallResult{}, err
-	}
-	var failures []error
-	for _, source := range sources {
-		if err := secure(source.Server, i.AllowHTTP); err != nil {
-			return InstallResult{}, err
-		}
+func InstallFrom(ctx context.Context, i *Installation, from, overrides string, tell func(string)) (
+	result InstallResult, err error) {
+	err = i.fromSources(from, overrides, func(source Source) (final bool, err error) {
 		if i.Version == "" {
 			if i.Version, err = source.Latest(ctx, i.Client); err != nil {
-				return InstallResult{}, fmt.Errorf("no version is named, and the newest is not known: %w", err)
+				return true, fmt.Errorf("no version is named, and the newest is not known: %w", err)
 			}
 		}
 		if tell != nil {
 			tell(fmt.Sprintf("Downloading plugin %s %s", i.Name, i.Version))
 			tell = nil
 		}
+		result, err = Install(ctx, *i)
+		return ctx.Err() != nil || errors.As(err, new(*ChecksumError)) || errors.As(err, new(*SignatureError)), err
+	})
+	return result, err
+}
+
+// fromSources calls try for each source of the plugin (F2.32), with i.Server set to it, until try succeeds or returns a
+// final error. Otherwise it returns all errors.
+func (i *Installation) fromSources(from, overrides string, try func(Source) (final bool, err error)) error {
+	sources, err := Sources(i.Name, from, overrides)
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, source := range sources {
+		if err := secure(source.Server, i.AllowHTTP); err != nil {
+			return err
+		}
 		i.Server = source.Server
-		result, err := Install(ctx, *i)
-		var changed *ChecksumError
-		var unsigned *SignatureError
-		if err == nil || ctx.Err() != nil || errors.As(err, &changed) || errors.As(err, &unsigned) {
-			return result, err
+		final, err := try(source)
+		if err == nil || final {
+			return err
 		}
 		failures = append(failures, err)
 	}
-	return InstallResult{}, errors.Join(failures...)
+	return errors.Join(failures...)
 }
