@@ -188,10 +188,7 @@ func (i *Installation) small(ctx context.Context, address string) (text []byte, 
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return text, nil
+	return text, err
 }
 
 // checksumIn returns the checksum of the archive in a list; empty if the list does not have it.

@@ -182,12 +182,12 @@ func installations(home, kind, name string) iter.Seq2[InstalledPlugin, *semver.V
 		for _, entry := range entries {
 			match := pluginDirectory().FindStringSubmatch(entry.Name())
 			if match == nil || match[1] != kind || name != "" && match[2] != name ||
-				temporaryName().MatchString(entry.Name()) || partial(folder, entry.Name()) {
+				temporaryName().MatchString(entry.Name()) {
 				continue
 			}
 			p := InstalledPlugin{Name: match[2], Version: match[3], Path: filepath.Join(folder, entry.Name())}
 			version, err := semver.NewVersion(p.Version)
-			if info, fault := os.Stat(p.Path); err != nil || fault != nil || !info.IsDir() {
+			if err != nil || !complete(p.Path) {
 				continue
 			}
 			if !yield(p, version) {
@@ -237,10 +237,11 @@ func better(a, b *semver.Version) bool {
 	return a.GreaterThan(b)
 }
 
-// partial reports whether an installation is in progress or failed, so that the plugin does not exist (F2.28).
-func partial(folder, name string) bool {
-	_, err := os.Stat(filepath.Join(folder, name+".partial"))
-	return err == nil
+// complete reports whether a folder is there and no installation into it is in progress or has failed (F2.28).
+func complete(dir string) bool {
+	info, err := os.Stat(dir)
+	_, finished := os.Stat(dir + ".partial")
+	return err == nil && info.IsDir() && finished != nil
 }
 
 func sameVersion(a, b string) bool {

@@ -95,8 +95,7 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	folder := pluginFolder(i.Home)
 	dir := filepath.Join(folder, label)
 	installed := func() bool {
-		info, err := os.Stat(dir)
-		return err == nil && info.IsDir() && !partial(folder, label) && !i.Reinstall &&
+		return complete(dir) && !i.Reinstall &&
 			(!i.fromGit() || i.Checksum == "" || i.Checksum == Receipt(dir)) // the tag may have moved
 	}
 	if !installed() {

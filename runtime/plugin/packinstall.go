@@ -53,12 +53,8 @@ func (h *Host) InstallPack(ctx context.Context, r RequiredPack) (dir string, err
 	folder := filepath.Join(h.options.Home, "policies", r.Owner)
 	label := "pulumi-analyzer-" + name + "-v" + r.Version
 	dir = filepath.Join(folder, label)
-	installed := func() bool {
-		info, err := os.Stat(dir)
-		return err == nil && info.IsDir() && !partial(folder, label)
-	}
 	switch {
-	case installed():
+	case complete(dir):
 		return dir, nil
 	case r.Location == "":
 		return "", errors.New("it is not installed, and the service has no archive of it")
@@ -73,7 +69,7 @@ func (h *Host) InstallPack(ctx context.Context, r RequiredPack) (dir string, err
 		return "", fmt.Errorf("wait for another installation: %w", err)
 	}
 	defer release()
-	if installed() { // installed by another process meanwhile
+	if complete(dir) { // installed by another process meanwhile
 		return dir, nil
 	}
 	if r.Tell != nil {

@@ -108,16 +108,14 @@ func (o *Options) start(c program, limit time.Duration) (*process, error) {
 func (p *process) readStdout(r io.Reader) {
 	reader := bufio.NewReaderSize(r, lineLimit)
 	line, err := reader.ReadSlice('\n')
-	switch {
-	case errors.Is(err, bufio.ErrBufferFull):
+	first := firstLine{text: string(line)}
+	if err != nil {
 		_, _ = p.output.Write(line)
-		p.first <- firstLine{text: string(line)}
-	case err != nil:
-		_, _ = p.output.Write(line)
-		p.first <- firstLine{text: string(line), err: io.ErrUnexpectedEOF}
-	default:
-		p.first <- firstLine{text: string(line)}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			first.err = io.ErrUnexpectedEOF
+		}
 	}
+	p.first <- first
 	_, _ = io.Copy(p.output, reader)
 }
 

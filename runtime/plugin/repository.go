@@ -29,13 +29,9 @@ func (i *Installation) folder() string {
 // InstalledSource returns the folder of an installed plugin of a repository, below a home directory. found is false if
 // there is none, or if the lock file of lockDir has another checksum.
 func InstalledSource(home, lockDir, name, version string) (dir string, found bool) {
-	folder, label := pluginFolder(home), "resource-"+name+"-v"+version
-	dir = filepath.Join(folder, label)
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() || partial(folder, label) {
-		return dir, false
-	}
+	dir = filepath.Join(pluginFolder(home), "resource-"+name+"-v"+version)
 	lock, err := ReadLockFile(lockDir)
-	if err != nil {
+	if err != nil || !complete(dir) {
 		return dir, false
 	}
 	locked := lock.Find(name, version)

@@ -101,7 +101,10 @@ func (s Source) Latest(ctx context.Context, client *http.Client) (string, error)
 	}
 	response, err := asking.Do(request)
 	if err != nil {
-		return "", fmt.Errorf("ask %s for the newest version: %w", s.latest, plainly(err))
+		if u, ok := errors.AsType[*url.Error](err); ok { // it repeats the address
+			err = u.Err
+		}
+		return "", fmt.Errorf("ask %s for the newest version: %w", s.latest, err)
 	}
 	_ = response.Body.Close() // there is no body to close properly
 	version := strings.TrimPrefix(path.Base(response.Header.Get("Location")), "v")
@@ -110,12 +113,4 @@ func (s Source) Latest(ctx context.Context, client *http.Client) (string, error)
 			response.Status)
 	}
 	return version, nil
-}
-
-// plainly removes the request from an error of a request, since the caller names it.
-func plainly(err error) error {
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		return u.Err
-	}
-	return err
 }
