@@ -198,7 +198,7 @@ func (q *Queue) release(ctx context.Context) error {
 		JOIN river_job d ON d.id = n::bigint WHERE d.state`
 	released, err := q.pool.Exec(ctx, `UPDATE river_job j SET state = 'available', scheduled_at = now()
 		WHERE j.kind = $1 AND j.state = 'pending' AND NOT EXISTS (`+need+` <> 'completed')`, Job{}.Kind())
-	if err == nil && released.RowsAffected() > 0 { // notify workers, as River does for new jobs; else they poll each second
+	if err == nil && released.RowsAffected() > 0 { // notify workers as River does; else they poll
 		err = q.driver.GetExecutor().NotifyMany(ctx, &riverdriver.NotifyManyParams{Topic: "river_insert",
 			Payload: []string{`{"queue": "` + river.QueueDefault + `"}`}})
 	}
