@@ -95,13 +95,13 @@ func TestDocumentationFixesWithoutSchemas(t *testing.T) {
 	fixesWithoutSchemas(t, programs, s.loader)
 }
 
-func fixesWithoutSchemas(t *testing.T, programs []sampleProgram, of func(provider string) schema.Loader) {
+func fixesWithoutSchemas(t *testing.T, programs []sampleProgram, loaderOf func(provider string) schema.Loader) {
 	checks := 0
 	loaders := make(map[string]*recordedLoader)
 	for _, p := range programs {
 		all := loaders[p.provider]
 		if all == nil {
-			all = &recordedLoader{Loader: of(p.provider)}
+			all = &recordedLoader{Loader: loaderOf(p.provider)}
 			loaders[p.provider] = all
 		}
 		all.asked = nil

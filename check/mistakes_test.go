@@ -164,11 +164,11 @@ func judge(t *testing.T, p sampleProgram, m mistake, l schema.Loader) outcome {
 
 // corrected returns the text with the suggestion in place of the mistake.
 func (m mistake) corrected() string {
-	word, from := strings.Trim(m.suggests, "`"), m.places[0][0]
-	if m.text[from] == '.' {
-		from++
+	word, start := strings.Trim(m.suggests, "`"), m.places[0][0]
+	if m.text[start] == '.' {
+		start++
 	}
-	return m.text[:from] + word + m.text[m.places[0][1]:]
+	return m.text[:start] + word + m.text[m.places[0][1]:]
 }
 
 // fix applies the fixes of a program's findings.
@@ -435,17 +435,17 @@ func (b *breaker) missingRequired(n *check.Node, s site, _ []site) {
 		return
 	}
 	start, end := b.lineStart(int(s.key.Range.Start)), b.lineEnd(int(s.value.Range().End))
-	at := shifted(n.Range, start, end-start, 0)
-	b.add("missing required", start, end, "", p.Name, at, diag.RequiredMissing)
+	places := shifted(n.Range, start, end-start, 0)
+	b.add("missing required", start, end, "", p.Name, places, diag.RequiredMissing)
 }
 
 // shifted returns a range after an edit that replaces removed bytes at an offset by added bytes.
 func shifted(r diag.Range, offset, removed, added int) [][2]int {
-	from, to := int(r.Start), int(r.End)
-	if from >= offset {
-		from, to = from-removed+added, to-removed+added
+	start, end := int(r.Start), int(r.End)
+	if start >= offset {
+		start, end = start-removed+added, end-removed+added
 	}
-	return [][2]int{{from, to}}
+	return [][2]int{{start, end}}
 }
 
 // afterType returns the offset behind the line of a resource's type, and its indentation; ok is false for a resource in

@@ -231,8 +231,8 @@ outputs:
 	file, _ := document.File(parser.Options{})
 	program, _ := check.Check(t.Context(), file, options)
 	for i, step := range []struct {
-		old, by string
-		patched bool
+		old, replacement string
+		patched          bool
 	}{
 		{"{s: x}", "{s: y}", true},
 		{"s: ${a.id}", "s: to ${a.id}", true},
@@ -249,16 +249,16 @@ outputs:
 		{"{s: z}", "{s: '${q:none}'}", false}, // its use declares configuration
 	} {
 		pos := bytes.Index(document.Source().Text(), []byte(step.old))
-		document = document.Edit(parser.Edit{Start: pos, End: pos + len(step.old), Text: step.by})
+		document = document.Edit(parser.Edit{Start: pos, End: pos + len(step.old), Text: step.replacement})
 		file, _ := document.File(parser.Options{})
 		options.Previous = nil
 		fresh, want := check.Check(t.Context(), file, options)
 		options.Previous = program
 		next, found := check.Check(t.Context(), file, options)
-		require.Equal(t, whole(file.Origins.Findings(want)), whole(file.Origins.Findings(found)), "%d: %s", i, step.by)
-		require.Equal(t, known(file, fresh), known(file, next), "%d: %s", i, step.by)
+		require.Equal(t, whole(file.Origins.Findings(want)), whole(file.Origins.Findings(found)), "%d: %s", i, step.replacement)
+		require.Equal(t, known(file, fresh), known(file, next), "%d: %s", i, step.replacement)
 		require.Equal(t, fresh.Graph(), next.Graph())
-		require.Equal(t, step.patched, check.Patched(next), "%d: %s", i, step.by)
+		require.Equal(t, step.patched, check.Patched(next), "%d: %s", i, step.replacement)
 		program = next
 	}
 }

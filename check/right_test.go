@@ -206,7 +206,7 @@ func TestOneFindingForEach(t *testing.T) {
 	t.Parallel()
 	const pet = "resources:\n  pw: {type: 'random:RandomPet'}\n"
 	for name, c := range map[string]struct {
-		text, at, says string
+		text, at, want string
 		severity       diag.Severity
 	}{
 		"a call of a variable": {"variables: {m: {a: 1}}\noutputs: {x: '${m(a)}'}\n", "m", "${m.a}", diag.Error},
@@ -231,7 +231,7 @@ func TestOneFindingForEach(t *testing.T) {
 			found = slices.DeleteFunc(found, func(d diag.Diagnostic) bool { return d.Severity > diag.Warning })
 			require.Len(t, found, 1)
 			require.Equal(t, c.at, found[0].Subject.Text())
-			require.Contains(t, found[0].Summary+"\n"+found[0].Detail, c.says)
+			require.Contains(t, found[0].Summary+"\n"+found[0].Detail, c.want)
 			require.Equal(t, c.severity, found[0].Severity)
 		})
 	}

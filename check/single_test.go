@@ -18,7 +18,7 @@ func TestOneMistakeOneFinding(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, fixed string // fixed is empty if there is no fix
 		code        diag.Code
-		says        string
+		want        string
 	}{
 		"the field type": {"resources:\n  pet:\n    tpye: random:RandomPet\n    properties: {length: 3}\noutputs: {a: " +
 			"'${pet.id}'}\n",
@@ -79,7 +79,7 @@ func TestOneMistakeOneFinding(t *testing.T) {
 			}
 			require.Len(t, kept, 1, "%v", kept)
 			require.Equal(t, c.code, kept[0].Code)
-			require.Contains(t, kept[0].Summary+"\n"+kept[0].Detail, c.says)
+			require.Contains(t, kept[0].Summary+"\n"+kept[0].Detail, c.want)
 			fixed, n := applied(c.text, kept)
 			if c.fixed == "" {
 				require.Zero(t, n, fixed)

@@ -17,7 +17,7 @@ func TestTransformFindings(t *testing.T) {
 		text string
 		code diag.Code
 		at   string // the text of the subject range
-		says string
+		want string
 	}{
 		"nothing of that type": {"transforms:\n  - match: {type: 'aws:*'}\n    properties: {a: b}\n" + pets,
 			diag.Ignored, "{type: 'aws:*'}", "matches no resource"},
@@ -71,7 +71,7 @@ func TestTransformFindings(t *testing.T) {
 			require.Len(t, kept, 1, "%v", kept)
 			require.Equal(t, c.code, kept[0].Code, "%v", kept)
 			require.Equal(t, c.at, kept[0].Subject.Text())
-			require.Contains(t, kept[0].Summary+"\n"+kept[0].Detail, c.says)
+			require.Contains(t, kept[0].Summary+"\n"+kept[0].Detail, c.want)
 		})
 	}
 }

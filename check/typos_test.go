@@ -123,10 +123,10 @@ func (y *typoTally) String() string {
 		share(y.restored, y.fixed))
 }
 
-func typosIn(t *testing.T, programs []sampleProgram, of func(provider string) schema.Loader) {
+func typosIn(t *testing.T, programs []sampleProgram, loaderOf func(provider string) schema.Loader) {
 	tallies, total := make(map[string]*typoTally), &typoTally{}
 	for _, p := range programs {
-		l := of(p.provider)
+		l := loaderOf(p.provider)
 		before := findings(t, p.text, l)
 		if edits := editsOf(before); len(edits) > 0 && !before.HasErrors() {
 			fixed, _ := fix(t, p.text, l)

@@ -39,42 +39,42 @@ func TestBudget(t *testing.T) {
 		text   string
 		limits builtins.Limits
 		at     string // the text of the subject range
-		says   string
+		want   string
 	}{
 		"a wide format joined many times": {text: `outputs: {x: '${length(join(format("%1000000d", 1), range(999999)))}'}`,
-			at: `join(format("%1000000d", 1), range(999999))`, says: "larger than 256 MiB"},
-		"lists of lists": {text: repeated("[text]", "[X]"), at: "['${v6}', '${v6}'", says: "larger than 256 MiB"},
-		"texts of texts": {text: repeated("abcdefghij", `"X"`), at: `${v7}, ${v7}`, says: "larger than 256 MiB"},
-		"maps of maps":   {text: repeated("{a: 1}", "{k: [X]}"), at: "['${v6}', '${v6}'", says: "larger than 256 MiB"},
+			at: `join(format("%1000000d", 1), range(999999))`, want: "larger than 256 MiB"},
+		"lists of lists": {text: repeated("[text]", "[X]"), at: "['${v6}', '${v6}'", want: "larger than 256 MiB"},
+		"texts of texts": {text: repeated("abcdefghij", `"X"`), at: `${v7}, ${v7}`, want: "larger than 256 MiB"},
+		"maps of maps":   {text: repeated("{a: 1}", "{k: [X]}"), at: "['${v6}', '${v6}'", want: "larger than 256 MiB"},
 		"a file that ends never": {text: "outputs: {x: {fn::readFile: /dev/zero}}", limits: small,
-			at: "fn::readFile: /dev/zero", says: "larger than 1 MiB"},
+			at: "fn::readFile: /dev/zero", want: "larger than 1 MiB"},
 		"a large file": {text: "outputs: {x: {fn::readFile: large}}", limits: small, at: "fn::readFile: large",
-			says: "larger than 1 MiB"},
+			want: "larger than 1 MiB"},
 		"two large outputs": {text: `
 variables:
   big: {fn::repeat: [abcdefghij, 40000]}
 outputs:
   one: ${big}
   two: ${big}
-`, limits: small, at: "${big}\n", says: "the outputs together would be larger than 512 KiB"},
+`, limits: small, at: "${big}\n", want: "the outputs together would be larger than 512 KiB"},
 		"a loop over loops": {text: `outputs: {x: '${[for a in range(10000) : [for b in range(10000) : a * b]]}'}`,
-			at: "range(10000)", says: "more than 10000000 steps"},
+			at: "range(10000)", want: "more than 10000000 steps"},
 		"many outputs": {text: "outputs:\n" + manyOutputs(20_000), limits: builtins.Limits{Steps: 10_000},
-			at: "t1", says: "more than 10000 steps"},
+			at: "t1", want: "more than 10000 steps"},
 		"a text taken apart": {text: `outputs: {x: '${length(split("", repeat("0123456789", 60000)))}'}`, limits: small,
-			at: `split("", repeat("0123456789", 60000))`, says: "larger than 1 MiB"},
+			at: `split("", repeat("0123456789", 60000))`, want: "larger than 1 MiB"},
 		"a replacement that grows": {text: `outputs: {x: '${replace(repeat("a", 10000), "a", repeat("b", 10000))}'}`,
-			limits: small, at: `replace(repeat("a", 10000), "a", repeat("b", 10000))`, says: "larger than 1 MiB"},
+			limits: small, at: `replace(repeat("a", 10000), "a", repeat("b", 10000))`, want: "larger than 1 MiB"},
 		"JSON of many small values": {text: `outputs: {x: '${fromJSON(format("[%s1]", repeat("1,", 100000)))}'}`,
-			limits: small, at: `fromJSON(format("[%s1]", repeat("1,", 100000)))`, says: "larger than 1 MiB"},
+			limits: small, at: `fromJSON(format("[%s1]", repeat("1,", 100000)))`, want: "larger than 1 MiB"},
 		"matches without number": {text: `outputs: {x: '${length(regexAll("(a)(b)?()", repeat("a", 20000)))}'}`,
-			limits: small, at: `regexAll("(a)(b)?()", repeat("a", 20000))`, says: "larger than 1 MiB"},
+			limits: small, at: `regexAll("(a)(b)?()", repeat("a", 20000))`, want: "larger than 1 MiB"},
 		"a match that is repeated": {text: `outputs: {x: '${regexReplace(repeat("a", 100000), "a+", repeat("$0", 1000))}'}`,
-			limits: small, at: `regexReplace(`, says: "larger than 1 MiB"},
+			limits: small, at: `regexReplace(`, want: "larger than 1 MiB"},
 		"matches that grow": {text: `outputs: {x: '${regexReplace(repeat("a", 10000), "a", repeat("b", 10000))}'}`,
-			limits: small, at: `regexReplace(`, says: "larger than 1 MiB"},
+			limits: small, at: `regexReplace(`, want: "larger than 1 MiB"},
 		"not to be recovered from": {text: `outputs: {x: '${try([for a in range(100000) : a], "fine")}'}`,
-			limits: builtins.Limits{Steps: 1000}, at: "range(100000)", says: "more than 1000 steps"},
+			limits: builtins.Limits{Steps: 1000}, at: "range(100000)", want: "more than 1000 steps"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +92,7 @@ outputs:
 			require.Positive(t, result.Failed)
 			require.Len(t, diags, 1)
 			require.Equal(t, diag.BudgetExceeded, diags[0].Code)
-			require.Contains(t, diags[0].Summary, c.says)
+			require.Contains(t, diags[0].Summary, c.want)
 			require.Contains(t, diags[0].Detail, "--max-")
 			place := diags[0].Subject
 			text := string(place.Source.Text()[place.Start:])

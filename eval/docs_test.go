@@ -96,12 +96,12 @@ func TestLanguagePage(t *testing.T) {
 			}
 			continue
 		}
-		compare := func(what string, at *block, got string) {
-			if at == nil {
+		compare := func(what string, want *block, got string) {
+			if want == nil {
 				require.Empty(t, got, "line %d: a block %s is missing", b.line, what)
 				return
 			}
-			require.Equal(t, at.text, got, "line %d: the block %s (run with -update to accept)", at.line, what)
+			require.Equal(t, want.text, got, "line %d: the block %s (run with -update to accept)", want.line, what)
 		}
 		compare("outputs", outputs, gotOutputs)
 		compare("findings", findings, gotFindings)

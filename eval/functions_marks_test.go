@@ -74,7 +74,7 @@ var moves = map[string]bool{"select": true, "element": true, "slice": true, "loo
 	"coalesce":     true,
 	"coalesceList": true, "merge": true, "keys": true, "if": true, "try": true, "can": true, "recover": true}
 
-// exampleArguments returns the arguments of a function's example; ok is false if they are not plain data.
+// exampleArguments returns the arguments of a function's example; false if they are not plain data.
 func exampleArguments(f *builtins.Func) ([]value.Value, bool) {
 	data, findings := parser.Data(diag.NewSource("example", []byte(f.Example)))
 	m, ok := data.(*ast.Map)

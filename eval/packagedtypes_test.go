@@ -56,14 +56,14 @@ resources:
 		require.Equal(t, monitor.RegisterRequest{}.Version, made.Version)
 	}
 
-	for text, says := range map[string]string{
+	for text, want := range map[string]string{
 		`{type: "parts:Scrwe", properties: {size: 3}}`:          "there is no type `parts:Scrwe`",
 		`{type: "parts:Screw", properties: {size: 3, tall: 1}}`: "parts:Screw has no input `tall`",
 		`{type: "parts:Screw"}`:                                 "parts:Screw needs size (integer)",
 	} {
 		_, diags := verify("resources:\n  a: " + text + "\n")
 		require.Len(t, diags, 1, text)
-		require.Equal(t, says, diags[0].Summary)
+		require.Equal(t, want, diags[0].Summary)
 	}
 	_, diags = verify("resources:\n  a: {type: \"parts:Screw\", properties: {size: 3}}\noutputs: {x: \"${a.taste}\"}\n")
 	require.Len(t, diags, 1)

@@ -40,53 +40,53 @@ func (g expressions) of(kind byte, depth int) string {
 	if depth == 0 {
 		return leaf()
 	}
-	at := func(kind byte) string { return g.of(kind, depth-1) }
+	part := func(kind byte) string { return g.of(kind, depth-1) }
 	// A failure is not secret, even if the failing value is.
 	public := func(kind byte) string { return expressions{g.t, false}.of(kind, depth-1) }
 	forms := map[byte][]func() string{
 		'n': {
-			func() string { return "(" + at('n') + " + " + at('n') + ")" },
-			func() string { return "(" + at('n') + " * " + at('n') + ")" },
-			func() string { return "-" + at('n') },
-			func() string { return "length(" + at('l') + ")" },
-			func() string { return "max(1, " + at('l') + "...)" },
-			func() string { return "lookup(" + at('m') + ", \"k\", " + at('n') + ")" },
-			func() string { return "try(" + public('l') + "[2], " + at('n') + ")" },
-			func() string { return "coalesce(" + at('m') + ".j, " + at('n') + ")" },
+			func() string { return "(" + part('n') + " + " + part('n') + ")" },
+			func() string { return "(" + part('n') + " * " + part('n') + ")" },
+			func() string { return "-" + part('n') },
+			func() string { return "length(" + part('l') + ")" },
+			func() string { return "max(1, " + part('l') + "...)" },
+			func() string { return "lookup(" + part('m') + ", \"k\", " + part('n') + ")" },
+			func() string { return "try(" + public('l') + "[2], " + part('n') + ")" },
+			func() string { return "coalesce(" + part('m') + ".j, " + part('n') + ")" },
 		},
 		's': {
-			func() string { return `"${` + at('n') + "}-${" + at('s') + `}"` },
-			func() string { return "upper(" + at('s') + ")" },
-			func() string { return `join(",", [` + at('s') + ", " + at('s') + "])" },
-			func() string { return "toJSON([" + at('n') + ", " + at('m') + "])" },
+			func() string { return `"${` + part('n') + "}-${" + part('s') + `}"` },
+			func() string { return "upper(" + part('s') + ")" },
+			func() string { return `join(",", [` + part('s') + ", " + part('s') + "])" },
+			func() string { return "toJSON([" + part('n') + ", " + part('m') + "])" },
 		},
 		'b': {
-			func() string { return "(" + at('n') + " < " + at('n') + ")" },
-			func() string { return "(" + at('s') + " == " + at('s') + ")" },
-			func() string { return "(" + at('l') + " != " + at('l') + ")" },
-			func() string { return "!" + at('b') },
-			func() string { return "(" + at('b') + " && " + at('b') + ")" },
-			func() string { return "(" + at('b') + " || " + at('b') + ")" },
+			func() string { return "(" + part('n') + " < " + part('n') + ")" },
+			func() string { return "(" + part('s') + " == " + part('s') + ")" },
+			func() string { return "(" + part('l') + " != " + part('l') + ")" },
+			func() string { return "!" + part('b') },
+			func() string { return "(" + part('b') + " && " + part('b') + ")" },
+			func() string { return "(" + part('b') + " || " + part('b') + ")" },
 			func() string { return "can(" + public('l') + "[2])" },
-			func() string { return "contains(" + at('l') + ", " + at('n') + ")" },
+			func() string { return "contains(" + part('l') + ", " + part('n') + ")" },
 		},
 		'l': {
-			func() string { return "[" + at('n') + ", " + at('n') + "]" },
-			func() string { return "concat(" + at('l') + ", " + at('l') + ")" },
-			func() string { return "[for x in " + at('l') + " : x + " + at('n') + "]" },
-			func() string { return "[for x in " + at('l') + " : x if " + at('b') + "]" },
-			func() string { return "values(" + at('m') + ")" },
-			func() string { return "([{v = " + at('n') + "}, {v = " + at('n') + "}][*].v)" },
+			func() string { return "[" + part('n') + ", " + part('n') + "]" },
+			func() string { return "concat(" + part('l') + ", " + part('l') + ")" },
+			func() string { return "[for x in " + part('l') + " : x + " + part('n') + "]" },
+			func() string { return "[for x in " + part('l') + " : x if " + part('b') + "]" },
+			func() string { return "values(" + part('m') + ")" },
+			func() string { return "([{v = " + part('n') + "}, {v = " + part('n') + "}][*].v)" },
 		},
 		'm': {
-			func() string { return "{k = " + at('n') + ", z = " + at('n') + "}" },
-			func() string { return "merge(" + at('m') + ", " + at('m') + ")" },
-			func() string { return "{for k, v in " + at('m') + " : upper(k) => v + " + at('n') + "}" },
-			func() string { return "{(" + at('s') + ") = " + at('n') + "}" },
+			func() string { return "{k = " + part('n') + ", z = " + part('n') + "}" },
+			func() string { return "merge(" + part('m') + ", " + part('m') + ")" },
+			func() string { return "{for k, v in " + part('m') + " : upper(k) => v + " + part('n') + "}" },
+			func() string { return "{(" + part('s') + ") = " + part('n') + "}" },
 		},
 	}
-	all := append(forms[kind], leaf, func() string { return "(" + at('b') + " ? " + at(kind) + " : " + at(kind) + ")" },
-		func() string { return "if(" + at('b') + ", " + at(kind) + ", " + at(kind) + ")" })
+	all := append(forms[kind], leaf, func() string { return "(" + part('b') + " ? " + part(kind) + " : " + part(kind) + ")" },
+		func() string { return "if(" + part('b') + ", " + part(kind) + ", " + part(kind) + ")" })
 	return all[rapid.IntRange(0, len(all)-1).Draw(g.t, "form")]()
 }
 
