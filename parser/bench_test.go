@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// generated is a program of n resources with some nine nested properties each, about 700 bytes a resource.
+// generated returns a program of n resources, each with about nine nested properties and 700 bytes long.
 func generated(n int) []byte {
 	var b strings.Builder
 	b.WriteString(
@@ -66,7 +66,7 @@ func BenchmarkParse(b *testing.B) {
 				}
 			}
 		})
-		// The YAML reader alone, for comparison.
+		// The YAML parser alone, for comparison.
 		b.Run(fmt.Sprintf("yaml=%d", n), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
@@ -79,8 +79,8 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkParseOneLine is a JSON program on a single line, where looking for columns from the start of the line would
-// cost the square of its length.
+// BenchmarkParseOneLine parses a JSON program on a single line. Counting columns from the start of the line each time
+// would take quadratic time.
 func BenchmarkParseOneLine(b *testing.B) {
 	var text strings.Builder
 	text.WriteString(`{"variables":{"é":[`)

@@ -29,7 +29,7 @@ func resourcesOf(n int) []string {
 	return append(lines, "outputs:", "  last: ${r1.value}")
 }
 
-// TestFaultStaysInItsBlock breaks one line in a long program: the other entries and sections are read.
+// TestFaultStaysInItsBlock breaks one line of a long program. All other entries and sections must be read.
 func TestFaultStaysInItsBlock(t *testing.T) {
 	t.Parallel()
 	const resources = 1000
@@ -67,7 +67,7 @@ func TestFaultStaysInItsBlock(t *testing.T) {
 	}
 }
 
-// TestEachBrokenEntryIsFound breaks many entries, neighbours among them.
+// TestEachBrokenEntryIsFound breaks many entries, including neighbours. Each must be reported.
 func TestEachBrokenEntryIsFound(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{2, 20, 21, 100} {

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden sections of testdata/*.txtar anew")
 
-// TestCorpus reads the program of each archive and compares the tree and the findings with its golden sections.
+// TestCorpus parses the program of each archive and compares the tree and the findings with its golden sections.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	corpus.Run(t, *update, func(t *testing.T, a *txtar.Archive) []txtar.File {
@@ -34,7 +34,7 @@ func TestCorpus(t *testing.T) {
 	}, "testdata/*.txtar")
 }
 
-// listed is each finding on a line of its own, with the text that it points at.
+// listed formats findings, each on its own line and followed by the text in its range.
 func listed(diags diag.Diagnostics) string {
 	var b strings.Builder
 	for _, d := range diags.Sorted() {

@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// TestCursorNear looks at every place of programs, whole and cut off, by the text near it: the result must equal that
-// of the whole text.
+// TestCursorNear compares the cursor context derived from the nearby text with that of the whole text, at positions all
+// over whole and truncated programs.
 func TestCursorNear(t *testing.T) {
 	t.Parallel()
 	near := 0
@@ -34,7 +34,7 @@ func TestCursorNear(t *testing.T) {
 	require.Greater(t, near, 10_000)
 }
 
-// TestCursor looks at the place of the mark | in texts that are being written.
+// TestCursor checks the context of the position marked | in unfinished texts.
 func TestCursor(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// TestData reads texts that are no programs (L10.C4).
+// TestData parses texts that are data, not programs (L10.C4).
 func TestData(t *testing.T) {
 	t.Parallel()
 	read := func(text string) (ast.Expr, diag.Diagnostics) {
@@ -42,7 +42,7 @@ func TestData(t *testing.T) {
 	}
 }
 
-// FuzzData looks for texts that make the reader panic, or point outside of the text.
+// FuzzData looks for texts for which Data panics or returns ranges outside of the text.
 func FuzzData(f *testing.F) {
 	for _, text := range []string{"", "a: [1, *x]", "&a [*a]", "{a: {b: !!binary x}}", "- |\n  x\n- >-\n  y\n",
 		"<<: {a: 1}", "a\n---\nb", "\xff", "? [a]\n: b"} {

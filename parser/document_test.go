@@ -18,7 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast/asttest"
 )
 
-// programs are the texts of every program in the archives and examples of the repository, by a name for each.
+// programs returns the texts of all programs in the archives and examples of the repository, by unique names.
 func programs(t testing.TB) map[string][]byte {
 	t.Helper()
 	texts := map[string][]byte{}
@@ -50,7 +50,7 @@ func programs(t testing.TB) map[string][]byte {
 
 func pluginText(name string) bool { return strings.HasSuffix(name, "PulumiPlugin.yaml") }
 
-// told is a tree and its findings as text, with every place in the whole text.
+// told formats a tree and its findings, with positions in the whole text.
 func told(t testing.TB, file *ast.File, diags diag.Diagnostics) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -58,7 +58,7 @@ func told(t testing.TB, file *ast.File, diags diag.Diagnostics) string {
 	return b.String() + strings.Join(file.Lost, ",") + "\n" + listed(file.Origins.Findings(diags))
 }
 
-// TestDocumentEqualsParse reads every program by blocks and as a whole: tree, places and findings are the same.
+// TestDocumentEqualsParse parses every program in blocks and as a whole. Trees, positions and findings must be equal.
 func TestDocumentEqualsParse(t *testing.T) {
 	t.Parallel()
 	byBlocks := 0
@@ -76,15 +76,16 @@ func TestDocumentEqualsParse(t *testing.T) {
 	require.Greater(t, byBlocks, 100)
 }
 
-// TestEditInsideOfAnEntryReadsThatAlone edits lines of one entry: all others stay the very same, at their new places.
+// TestEditInsideOfAnEntryReadsThatAlone edits lines of one entry. All other declarations must keep their pointers and
+// have their new positions.
 func TestEditInsideOfAnEntryReadsThatAlone(t *testing.T) {
 	t.Parallel()
 	text := strings.Join(resourcesOf(20), "\n") + "\n"
 	document := NewDocument(diag.NewSource("x", []byte(text)))
 	before, _ := document.File(Options{})
 	for _, c := range []struct {
-		old, by string
-		alone   bool
+		old, text string
+		alone     bool
 	}{
 		{"    properties:\n      value: x\n      other: ${r0.value}\n  r8:",
 			"    properties:\n      value: y z\n\n      # more\n      other: ${nope}\n  r8:", true},
@@ -93,10 +94,10 @@ func TestEditInsideOfAnEntryReadsThatAlone(t *testing.T) {
 		{"      other: ${r0.value}\n  r8:", "  other: ${r0.value}\n  r8:", false},
 	} {
 		i := strings.Index(text, c.old)
-		next := document.Edit(Edit{Start: i, End: i + len(c.old), Text: c.by})
-		require.Equal(t, c.alone, &next.set.sections[0] == &document.set.sections[0], c.by)
+		next := document.Edit(Edit{Start: i, End: i + len(c.old), Text: c.text})
+		require.Equal(t, c.alone, &next.set.sections[0] == &document.set.sections[0], c.text)
 		_, _, patched := next.patched(Options{})
-		require.Equal(t, c.alone, patched, c.by)
+		require.Equal(t, c.alone, patched, c.text)
 		document.File(Options{})
 		file, diags := next.File(Options{})
 		require.Same(t, before.Resources[0], file.Resources[0])
@@ -112,7 +113,7 @@ var (
 	seed  = flag.Uint64("seed", 1, "what the random edits begin with")
 )
 
-// edit is a random change of a text, of the kinds that people make.
+// edit returns a random edit of a text, of a kind that people make.
 func edit(random *rand.Rand, text []byte) Edit {
 	i := random.IntN(len(text) + 1)
 	switch random.IntN(8) {
@@ -122,20 +123,20 @@ func edit(random *rand.Rand, text []byte) Edit {
 		return Edit{Start: i, End: i + 1}
 	case 2:
 		return Edit{Start: i, End: i + random.IntN(40)}
-	case 3: // a line twice, or not at all
+	case 3: // duplicates or removes a line
 		start := bytes.LastIndexByte(text[:i], '\n') + 1
 		end := start + bytes.IndexByte(text[start:], '\n') + 1
 		if random.IntN(2) == 0 {
 			return Edit{Start: start, End: end}
 		}
 		return Edit{Start: start, End: start, Text: string(text[start:max(end, start)])}
-	case 4: // a line shifted
+	case 4: // changes the indentation of a line
 		start := bytes.LastIndexByte(text[:i], '\n') + 1
 		if start < len(text) && text[start] == ' ' && random.IntN(2) == 0 {
 			return Edit{Start: start, End: start + 1}
 		}
 		return Edit{Start: start, End: start, Text: " "}
-	case 5: // a stretch from elsewhere
+	case 5: // inserts a copy of another part
 		from := random.IntN(len(text) + 1)
 		return Edit{Start: i, End: i, Text: string(text[from:min(from+random.IntN(80), len(text))])}
 	case 6:
@@ -145,14 +146,14 @@ func edit(random *rand.Rand, text []byte) Edit {
 	}
 }
 
-// TestBlocksOfOddTexts reads texts that cannot be cut into blocks by lines alone, by blocks and as a whole: both give
-// the same.
+// TestBlocksOfOddTexts parses texts that lines alone do not divide into blocks, in blocks and as a whole. The results
+// must be equal.
 func TestBlocksOfOddTexts(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"outputs:\n uts:\n  plain: 1\n  other: 2\nvariables:\n  a: 3\n", // the entries belong to one that stands less deep
+		"outputs:\n uts:\n  plain: 1\n  other: 2\nvariables:\n  a: 3\n", // the entries belong to one with less indentation
 		"variables:\n  a: 1\noutputs:\n uts: 2\n  plain: 1\n  other: 2\n",
-		"resources:\n  pair:\n  pair:\n    type: a:B\n", // what is declared again has what is meant
+		"resources:\n  pair:\n  pair:\n    type: a:B\n", // the second declaration has the fields
 		"variables:\n  a:\n  a:\n  a: 3\n  a: 4\n",
 		"dynamic:\ndynamic:\n  Label: {provider: ./label.ts}\n",
 	} {
@@ -162,7 +163,8 @@ func TestBlocksOfOddTexts(t *testing.T) {
 	}
 }
 
-// TestEditInsideOfAnEntryDeclaredTwice edits an entry whose name is declared twice: that it is, is still told.
+// TestEditInsideOfAnEntryDeclaredTwice edits an entry whose name is declared twice. The duplicate must still be
+// reported.
 func TestEditInsideOfAnEntryDeclaredTwice(t *testing.T) {
 	t.Parallel()
 	for _, first := range []string{"", "    type: x:Y\n"} {
@@ -178,7 +180,7 @@ func TestEditInsideOfAnEntryDeclaredTwice(t *testing.T) {
 	}
 }
 
-// TestEditEqualsFresh makes random edits: the result must equal that of a fresh reading of the same text.
+// TestEditEqualsFresh makes random edits. The result must equal that of a new document with the same text.
 func TestEditEqualsFresh(t *testing.T) {
 	t.Parallel()
 	t.Logf("-edits %d -seed %d", *edits, *seed)

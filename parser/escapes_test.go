@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Escapes of JSON that the YAML reader refuses (L1.8): they are read, what stands behind them keeps its place, and
-// where they are no escapes they stay what they are.
+// TestEscapesOfJSON parses the JSON escapes that the YAML parser rejects (L1.8). Outside of double quotes they are not
+// escapes and must stay unchanged.
 func TestEscapesOfJSON(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
@@ -42,7 +42,8 @@ func TestEscapesOfJSON(t *testing.T) {
 	}
 }
 
-// Keys are restored too, faults behind such an escape are at their place, and other hosts are said not to read it.
+// TestPlacesBehindEscapesOfJSON checks that keys are decoded too, that findings behind such an escape have exact
+// positions, and that each escape is reported as specific to yamlhost.
 func TestPlacesBehindEscapesOfJSON(t *testing.T) {
 	t.Parallel()
 	file, diags := parse(`{"variables": {"a\/b": "\ud83d\ude00 ${x} ${}", "a/b": 1}}`)

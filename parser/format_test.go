@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast/asttest"
 )
 
-// TestFormat shows what formatting changes, and what it leaves alone.
+// TestFormat checks what formatting changes and what it leaves unchanged.
 func TestFormat(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, wants string }{
@@ -44,8 +44,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestFormatKeepsTheTree formats every program of the archives, as it is and after random edits: the tree says the
-// same, and a second time changes nothing.
+// TestFormatKeepsTheTree formats every program of the archives, unchanged and after random edits. The tree must not
+// change, and formatting again must change nothing.
 func TestFormatKeepsTheTree(t *testing.T) {
 	t.Parallel()
 	try := func(name string, text []byte) bool {
@@ -74,7 +74,7 @@ func TestFormatKeepsTheTree(t *testing.T) {
 		for n := range each {
 			e := edit(random, text)
 			edited := slices.Concat(text[:e.Start], []byte(e.Text), text[min(e.End, len(text)):])
-			if n%3 == 0 { // two at a time
+			if n%3 == 0 { // two edits
 				e = edit(random, edited)
 				edited = slices.Concat(edited[:e.Start], []byte(e.Text), edited[min(e.End, len(edited)):])
 			}
@@ -91,7 +91,7 @@ var formatted = flag.Int("programs", 0, "how many programs to format; 0 for a fe
 
 var placeInDump = regexp.MustCompile(` @\d+:\d+-\d+:\d+|\(\d+:\d+-\d+:\d+\)`)
 
-// withoutPlaces is a dump of a tree without places.
+// withoutPlaces returns a dump of a tree without positions.
 func withoutPlaces(t *testing.T, file *ast.File) string {
 	t.Helper()
 	var b bytes.Buffer

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast/asttest"
 )
 
-// seeds adds every program of the corpus, and texts that are awkward to scan.
+// seeds adds the archives of the corpus, and texts that are awkward to scan.
 func seeds(f *testing.F) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	require.NoError(f, err)
@@ -43,8 +43,7 @@ var awkward = []string{
 	"a:\n  - b: |\n      c\n    d: >-\n      e\n",
 }
 
-// FuzzParse holds that whatever is read, nothing panics, every place is inside of the text, and reading is
-// deterministic.
+// FuzzParse checks that no text makes the parser panic, and that every range is inside of the text.
 func FuzzParse(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -78,7 +77,7 @@ func inside(t *testing.T, text []byte, r diag.Range) {
 	require.LessOrEqual(t, int(r.End), len(text))
 }
 
-// eachExpr calls fn for every expression at the top of something in a file.
+// eachExpr calls fn for every top-level expression of a file and its components.
 func eachExpr(file *ast.File, fn func(ast.Expr)) {
 	file.Exprs(fn)
 	for _, c := range file.Components {
@@ -89,8 +88,8 @@ func eachExpr(file *ast.File, fn func(ast.Expr)) {
 	}
 }
 
-// FuzzLocate holds that every scalar of every YAML text can be read again from its place, and that collections hold
-// their members and end with their brackets.
+// FuzzLocate checks that every scalar of a YAML text can be decoded again from its range, and that the ranges of
+// collections contain those of their members and end with the closing bracket.
 func FuzzLocate(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -135,8 +134,8 @@ func located(t *testing.T, p *passage, n *node) {
 	}
 }
 
-// FuzzInterpolation reads a text as a quoted scalar: whatever it holds, what an access's range covers is what was
-// written, and escapes lose nothing.
+// FuzzInterpolation parses a text as a quoted scalar. The ranges of accesses must cover their source text, and a text
+// without interpolations must be unchanged except for `$$`.
 func FuzzInterpolation(f *testing.F) {
 	for _, text := range []string{"${a}", "x${a.b[0]}y", "$$${a}", "$", "${", "${a", "${a..b}", "${[\"a b\"].c}",
 		"${a[\"q\\\"q\"]}",
@@ -173,7 +172,7 @@ func breakIn(text string) bool {
 	return strings.ContainsAny(text, "\u0085\u2028\u2029")
 }
 
-// accessCovers checks that the ranges of an access and its steps cover the text that names them.
+// accessCovers checks that the ranges of an access and its steps cover their names in the source text.
 func accessCovers(t *testing.T, a *ast.Access) {
 	t.Helper()
 	require.Contains(t, a.Range().Text(), a.Root.Range.Text())
@@ -189,7 +188,7 @@ func accessCovers(t *testing.T, a *ast.Access) {
 	}
 }
 
-// FuzzExpression reads a text as an expression in HCL's grammar.
+// FuzzExpression parses a text as an expression in HCL's grammar.
 func FuzzExpression(f *testing.F) {
 	for _, text := range []string{"a + 1", "!a && b", "a ? b : c", "[for i, x in a : \"${i}-${x}\" if x != null]",
 		"{for k, v in a : k => v...}", "a[*].b", "a.*.b", "f(1, [2]...)", "{b = 1, \"c\" = 2, (a) = 3}", "a[b.c].d", "-1",
@@ -218,7 +217,7 @@ func FuzzExpression(f *testing.F) {
 	})
 }
 
-// mapsPlainly reports whether a text stands in a double-quoted scalar as it is.
+// mapsPlainly reports whether a text needs no escapes in a double-quoted scalar, and contains no blanks or comments.
 func mapsPlainly(text string) bool {
 	return !strings.ContainsAny(text, "\"\\\n\r\t ") && !breakIn(text) && !strings.Contains(text, "/*")
 }

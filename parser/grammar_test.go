@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGrammarHasTheKeys compares the keys that this package reads with those of the schema that editors complete with
-// and check against.
+// TestGrammarHasTheKeys compares the keys that this package reads with those of the JSON Schema for editors.
 func TestGrammarHasTheKeys(t *testing.T) {
 	t.Parallel()
 	read := map[string][]string{
@@ -36,7 +35,7 @@ func TestGrammarHasTheKeys(t *testing.T) {
 		"/definitions/match":                                                   policyMatchKeys,
 		"/definitions/policy/properties/config/additionalProperties/anyOf/1":   policyConfigKeys,
 	}
-	// Others read these: the project's reader, and the checker. An option lists transforms of resources alone.
+	// Other packages read these. The option transforms only takes transforms of resources.
 	elsewhere := []string{"/properties/runtime/anyOf/1", "/properties/backend", "/properties/options",
 		"/properties/options/properties/drift", "/properties/policyPacks/items/anyOf/1", "/definitions/driftRule",
 		"/definitions/hooks option", "/definitions/transforms option/items"}

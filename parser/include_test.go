@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// L10.C11: a program of several files. Each case has files by name; Main.yaml is the program.
+// TestInclude parses programs of several files (L10.C11). files holds the texts by name; Main.yaml is the main one.
 func TestInclude(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -107,7 +107,7 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// D6: which of two readings an interpolation has depends on the names of all files.
+// TestIncludedNamesDecide checks that the names of all files determine the grammar of an interpolation (D6).
 func TestIncludedNamesDecide(t *testing.T) {
 	t.Parallel()
 	file, diags := parseFiles(map[string]string{

@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// L1.30–L1.32: the files of a package are joined; a field that may stand in one file only is reported where it stands
-// twice.
+// TestParsePackage merges the files of packages (L1.30–L1.32). A field that only one file may have is reported if it
+// occurs in two.
 func TestParsePackage(t *testing.T) {
 	t.Parallel()
 	source := func(name, text string) *diag.Source { return diag.NewSource(name, []byte(text)) }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sameTree reports the first place at which two trees differ; empty where none is.
+// sameTree describes the first difference between two trees; empty if there is none.
 func sameTree(a, b *node) string {
 	x, y := *a, *b
 	x.content, y.content = nil, nil
@@ -37,7 +37,8 @@ func describeNode(n *node) string {
 		n.end, n.indent, n.style)
 }
 
-// agrees holds plainTree to the YAML reader for one text, and reports whether the text is plain.
+// agrees compares the trees of plainTree and the YAML parser for one text. It returns false if plainTree does not
+// support the text.
 func agrees(t testing.TB, text []byte) bool {
 	t.Helper()
 	plain := plainTree(text)
@@ -45,7 +46,7 @@ func agrees(t testing.TB, text []byte) bool {
 		return false
 	}
 	if lexed := lex(text); lexed.tooDeep >= 0 {
-		return false // nobody reads it
+		return false // it is rejected before it is parsed
 	}
 	root, err := unmarshalAny(text, text)
 	require.NoError(t, err, "%q", text)
@@ -69,8 +70,8 @@ var plainTexts = []string{
 	"a : b\n\"c d\" : 'it''s'\n", "a: ${b}\nc: [\"${d}\"]\n", "a: b:c#d\ne: -f\n",
 }
 
-// TestPlainTree holds plainTree to the YAML reader for every program of the archives and for texts that differ from one
-// in a few characters. Nearly all programs as they are have to be plain.
+// TestPlainTree compares plainTree with the YAML parser for the programs of the archives and for random edits of them.
+// plainTree must support more than half of the unedited programs.
 func TestPlainTree(t *testing.T) {
 	t.Parallel()
 	var texts [][]byte

@@ -11,8 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// One syntax error does not hide the rest (D7): what is wrong elsewhere is found, and nothing that follows from the
-// repair.
+// TestRepairs checks that a syntax error does not hide other errors (D7), and that its repair causes none.
 func TestRepairs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -49,8 +48,8 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
-// Text that a repair has blanked is Bad, so that it is not taken for the user's; a key that a repair gave a colon
-// keeps its name; and the keys of removed lines are known.
+// TestRepairsAreNotRead checks that an overwritten value becomes an ast.Bad, that a key keeps its name if a repair has
+// added its colon, and that File.Lost contains the keys of blanked lines.
 func TestRepairsAreNotRead(t *testing.T) {
 	t.Parallel()
 	file, _ := Parse(diag.NewSource("x", []byte("variables:\n  a: \"b\n  c: d\n")), Options{})

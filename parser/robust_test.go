@@ -16,7 +16,7 @@ func parse(text string) (*ast.File, diag.Diagnostics) {
 	return Parse(diag.NewSource("Main.yaml", []byte(text)), Options{})
 }
 
-// TestHostile reads texts that are meant to hurt. Each must end soon, in an error with the expected code.
+// TestHostile parses malicious texts. Each must soon result in an error with the expected code.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 1<<20)
@@ -80,7 +80,7 @@ func TestHostile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// work that grows with the square of the text would not end before the tests are stopped
+			// Quadratic time would exceed the timeout of the tests.
 			file, diags := parse(c.text)
 			require.NotNil(t, file)
 			codes := map[diag.Code]bool{}
@@ -115,7 +115,7 @@ func manyKeys(n int) string {
 	return b.String()
 }
 
-// TestDeepEnough holds that the bound on depth is far from what people write.
+// TestDeepEnough parses texts that are nested nearly as deep as allowed, and scalars with many more brackets.
 func TestDeepEnough(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -129,7 +129,7 @@ func TestDeepEnough(t *testing.T) {
 			require.Len(t, file.Variables, 1)
 		})
 	}
-	// A text full of brackets is no structure.
+	// Brackets inside of scalars and comments do not count.
 	file, diags := parse("variables:\n  a: |\n    " + strings.Repeat("[{", 5000) + "\n  b: \"" +
 		strings.Repeat("[", 5000) +
 		"\"\n  c: x" + strings.Repeat("[", 5000) + "\n  # " + strings.Repeat("[", 5000) + "\n")
@@ -137,7 +137,7 @@ func TestDeepEnough(t *testing.T) {
 	require.Len(t, file.Variables, 3)
 }
 
-// TestLongScalars reads scalars of a megabyte, with places inside of them.
+// TestLongScalars checks ranges in scalars of about a megabyte.
 func TestLongScalars(t *testing.T) {
 	t.Parallel()
 	line := "some text with é and ${a.b} in it"

@@ -12,7 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast/asttest"
 )
 
-// only is the one variable's value of a program that has no findings but those that are silent, and warnings of tags.
+// only returns the value of a program's first variable. It accepts only findings about portability, and warnings of the
+// tag !custom.
 func only(t *testing.T, text string) ast.Expr {
 	t.Helper()
 	file, diags := parse(text)
@@ -97,7 +98,7 @@ func TestNumbersThatLoseDigits(t *testing.T) { // L1.26
 	}
 }
 
-// TestFindings reads small programs with one fault each.
+// TestFindings parses small programs with one fault each.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -205,7 +206,7 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-// TestTwoReadings decides between Pulumi's grammar and that of HCL (decision D6).
+// TestTwoReadings checks the choice between Pulumi's grammar and HCL's (decision D6).
 func TestTwoReadings(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -217,8 +218,8 @@ func TestTwoReadings(t *testing.T) {
 		"un + 1":              "binary",
 		"sp + ace":            "access sp + ace", // declared
 		"a.b + 1":             "binary",
-		"a.b + un":            "access a", // a key of a, as nothing is called un
-		"a.odd + key":         "access a", // the text writes that key
+		"a.b + un":            "access a", // a member of a, because un is not declared
+		"a.odd + key":         "access a", // the text has that key
 		"a.odd key":           "access a",
 		"a/b":                 "binary", // both declared
 		"un/b":                "access un/b",
@@ -256,7 +257,7 @@ func TestTwoReadings(t *testing.T) {
 	}
 }
 
-// TestRanges writes one text in every style of scalar: the access in it is found at its exact place.
+// TestRanges checks the exact ranges of an access in every style of scalar.
 func TestRanges(t *testing.T) {
 	t.Parallel()
 	for name, program := range map[string]string{
@@ -297,7 +298,8 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// TestRangesReadAgain holds that the text of every node's range is that node: reading it alone gives the same tree.
+// TestRangesReadAgain parses the text of each node's range on its own. The result must be a node of the same type with
+// the same text.
 func TestRangesReadAgain(t *testing.T) {
 	t.Parallel()
 	program := `variables:
@@ -317,14 +319,14 @@ func TestRangesReadAgain(t *testing.T) {
 	count := 0
 	ast.Walk(file.Variables[0].Value, func(e ast.Expr) bool {
 		switch e.(type) {
-		case *ast.Template: // its parts stand inside of its quotes
+		case *ast.Template: // its parts are inside of its quotes
 			return false
 		case *ast.Access:
 			return true
 		}
 		text := e.Range().Text()
 		if strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "\"h\": ") || strings.HasPrefix(text, "h") {
-			return true // reads as part of its collection only
+			return true // only valid inside of its collection
 		}
 		again := only(t, "variables:\n  v:\n    "+text+"\n")
 		require.IsType(t, e, again, text)

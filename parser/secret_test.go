@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// No excerpt of a program shows the text of a secret, however its line is cut, escaped or broken; the text beside it
-// is shown.
+// TestSecretsAreHidden checks that no excerpt of a program shows the text of a secret, whether its line is truncated,
+// contains escapes or is broken. Excerpts must show the text around it.
 func TestSecretsAreHidden(t *testing.T) { // L6.F
 	t.Parallel()
 	long := strings.Repeat("x", 300)

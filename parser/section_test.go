@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast/asttest"
 )
 
-// TestEntriesApart reads long sections on all processors and in one go: trees and findings are the same, also where
-// entries come twice, names hold white space, aliases are expanded, and more findings come of them than are told.
+// TestEntriesApart reads long sections in parallel and sequentially. Trees and findings must be equal, also with
+// duplicate entries, names with white space, aliases, and more findings than the limit.
 func TestEntriesApart(t *testing.T) {
 	t.Parallel()
 	faulty := func(n int) string {

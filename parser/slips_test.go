@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Texts that only look like slips: commands of the shell, and keys with a namespace.
+// TestNoSlips parses correct texts that look like mistakes: shell commands, and keys with a namespace.
 func TestNoSlips(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -21,7 +21,7 @@ func TestNoSlips(t *testing.T) {
 	}
 }
 
-// Beginners' mistakes in YAML: one finding each, and its detail has the right spelling.
+// TestSlipsOfBeginners parses beginners' mistakes in YAML. Each must cause one finding, whose detail is the correction.
 func TestSlipsOfBeginners(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, at, detail string }{

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// TestSyntax breaks the syntax of YAML in the usual ways; there is one finding, and it points at the cause.
+// TestSyntax parses common syntax errors of YAML. Each must cause one finding, which points at the cause.
 func TestSyntax(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -83,8 +83,8 @@ func TestSyntax(t *testing.T) {
 	}
 }
 
-// TestEachMissingComma takes each comma out of a JSON program: there is one finding, at the value in front of it, whose
-// fix puts it back.
+// TestEachMissingComma removes each comma of a JSON program in turn. There must be one finding, at the value before the
+// comma, with a fix that restores it.
 func TestEachMissingComma(t *testing.T) {
 	t.Parallel()
 	const text = `{
@@ -119,7 +119,7 @@ func TestEachMissingComma(t *testing.T) {
 		broken := text[:i] + text[i+1:]
 		_, diags := parse(broken)
 		if plain := strings.IndexByte("0123456789", text[i-1]) >= 0 && text[i+1] == ' ' && text[i+2] != '"'; plain {
-			continue // 1 2.5 is a text
+			continue // YAML reads 1 2.5 as a string
 		}
 		require.Len(t, diags, 1, broken)
 		require.Equal(t, "a comma is missing after this", diags[0].Summary, broken)
@@ -129,7 +129,7 @@ func TestEachMissingComma(t *testing.T) {
 	}
 }
 
-// TestSyntaxFallback holds that whatever the YAML reader says, there is an answer in words of ours and a place.
+// TestSyntaxFallback checks rare errors of the YAML parser: the finding has a range and does not quote the parser.
 func TestSyntaxFallback(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

@@ -9,31 +9,30 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// TestTree holds that nodes have byte offsets of their own, also behind characters of several bytes, and that an alias
-// leads to the node of its anchor.
+// TestTree checks the byte offsets of nodes in a text with multi-byte characters, and that an alias refers to the node
+// of its anchor.
 func TestTree(t *testing.T) {
 	t.Parallel()
 	text := []byte("é: &a [ü, {b: |2\n   x\n}]\nc: *a\n")
 	_, err := readTree(text, lex(text))
-	require.Error(t, err) // a literal text cannot stand in brackets
+	require.Error(t, err) // a literal scalar cannot be inside of brackets
 	text = []byte("é: &a [ü, {b: 1}]\nc: *a\nd:\n  e: |\n    x\n")
 	root, err := readTree(text, lex(text))
 	require.NoError(t, err)
-	of := func(n *node) string { return string(text[n.start:n.end]) }
-	require.Equal(t, strings.TrimSuffix(string(text), "\n"), of(root))
+	source := func(n *node) string { return string(text[n.start:n.end]) }
+	require.Equal(t, strings.TrimSuffix(string(text), "\n"), source(root))
 	list := root.content[1]
-	require.Equal(t, "&a [ü, {b: 1}]", of(list))
-	require.Equal(t, "ü", of(list.content[0]))
-	require.Equal(t, "{b: 1}", of(list.content[1]))
+	require.Equal(t, "&a [ü, {b: 1}]", source(list))
+	require.Equal(t, "ü", source(list.content[0]))
+	require.Equal(t, "{b: 1}", source(list.content[1]))
 	require.Same(t, list, root.content[3].target())
-	require.Equal(t, "*a", of(root.content[3]))
+	require.Equal(t, "*a", source(root.content[3]))
 	literal := root.content[5].content[1]
-	require.Equal(t, "|\n    x", of(literal))
+	require.Equal(t, "|\n    x", source(literal))
 	require.Equal(t, 2, literal.indent)
 }
 
-// TestPassage holds that offsets of a block, which is read behind the line of its section's key, lead to its place in
-// the whole text and back.
+// TestPassage converts offsets in a block, which is parsed behind the key of its section, to the whole text and back.
 func TestPassage(t *testing.T) {
 	t.Parallel()
 	whole := "variables:\n  a: 1\n  b: 2\n"
@@ -48,7 +47,7 @@ func TestPassage(t *testing.T) {
 	require.Empty(t, p.at(0, 3).Text(), "what stands in front is not a part of the text")
 }
 
-// TestAliases checks that the number of nodes read through aliases ends at its bound, which is reported once.
+// TestAliases checks the limit on nodes read through aliases. Only the first node beyond it is reported as such.
 func TestAliases(t *testing.T) {
 	t.Parallel()
 	var a aliases
@@ -73,8 +72,8 @@ func TestAliases(t *testing.T) {
 	require.False(t, a.any())
 }
 
-// TestMend holds that a line is made harmless by ever stronger means, that the length of the text stays, and what is
-// remembered of it.
+// TestMend repairs lines by increasingly strong means. The length of the text must not change, and the repairs and lost
+// keys must be recorded.
 func TestMend(t *testing.T) {
 	t.Parallel()
 	text := []byte("a: [1\nkey\n  b: 2\nc: 3\n")

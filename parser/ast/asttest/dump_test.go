@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// TestDumpKnowsAllKinds holds that every kind of expression has a name of its own in a dump, and a case in Walk.
+// TestDumpKnowsAllKinds checks that every kind of expression has a unique name in a dump, and a case in Walk.
 func TestDumpKnowsAllKinds(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
