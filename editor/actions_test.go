@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write what comes out into the archives")
 
-// marked is a text without its marks, and the stretch that they mark.
+// marked returns a text without its marks, and the offsets of the selection or cursor that they mark.
 func marked(t *testing.T, text string) (plain string, start, end int) {
 	t.Helper()
 	if before, after, ok := strings.Cut(text, "¦"); ok {
@@ -46,7 +46,7 @@ func snapshotOf(text string) *editor.Snapshot {
 	return s.Snapshot()
 }
 
-// looked is the graph of a text, and how often each code is found in it.
+// looked returns the graph of a program and the number of its findings by code.
 func looked(t *testing.T, text string) (graph []check.Vertex, found map[diag.Code]int) {
 	t.Helper()
 	p, err := snapshotOf(text).Program(t.Context(), file)
@@ -65,8 +65,8 @@ func looked(t *testing.T, text string) (graph []check.Vertex, found map[diag.Cod
 	return graph, found
 }
 
-// TestActions asks for the actions at marked places, makes them, and looks at the programs that come of them: none has
-// a new finding, and what is only written in another way has the same graph.
+// TestActions applies the actions offered at marked positions. No resulting program may have a new finding, and actions
+// that rewrite or fill in must not change the graph.
 func TestActions(t *testing.T) {
 	t.Parallel()
 	corpus.Run(t, *update, func(t *testing.T, archive *txtar.Archive) (out []txtar.File) {

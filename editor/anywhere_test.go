@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// TestActionsAnywhere asks for actions all over the programs of the archives: nothing crashes, no edits overlap, and
-// no action brings a new finding. An action that fills in a property may, since its value is only a sample.
+// TestActionsAnywhere requests actions all over the programs of the archives. Edits must not overlap, and no action may
+// cause a new finding, except those that fill in properties with example values.
 func TestActionsAnywhere(t *testing.T) {
 	t.Parallel()
 	archives, err := filepath.Glob("../eval/testdata/*/*.txtar")

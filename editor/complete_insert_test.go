@@ -10,7 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/editor"
 )
 
-// TestBraceOfACompletion accepts a name at the mark ^: the brace behind it is there once afterwards.
+// TestBraceOfACompletion accepts a completion at the mark ^. The expression must then be closed by exactly one brace,
+// unless an argument or bracket is unfinished.
 func TestBraceOfACompletion(t *testing.T) {
 	t.Parallel()
 	const pet = "resources:\n  pet:\n    type: random:RandomPet\n    properties:\n      length: 2\n"

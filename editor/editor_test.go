@@ -18,7 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// opener opens each file as a program of its own, with the packages of the checker's tests.
+// opener opens each file as a separate program, with the packages of the checker's tests.
 type opener struct{ schemas schema.Loader }
 
 func newOpener() opener {
@@ -44,7 +44,7 @@ func (o opener) Open(_ context.Context, path string, open func(string) *parser.D
 
 const file = "/project/Pulumi.yaml"
 
-// opened is a snapshot of a text with a mark |, and the offset of the mark.
+// opened returns a snapshot with a text and the offset of the mark | in it.
 func opened(t *testing.T, marked string) (*editor.Snapshot, int) {
 	t.Helper()
 	before, after, found := strings.Cut(marked, "|")
@@ -66,7 +66,7 @@ func labels(t *testing.T, marked string) []string {
 	return names
 }
 
-// TestComplete completes at the mark; what has to be offered comes first.
+// TestComplete checks the first completions at the mark.
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	const pet = "resources:\n  pet:\n    type: random:RandomPet\n    properties:\n      length: 2\n"
@@ -164,7 +164,7 @@ func renamed(t *testing.T, marked, name string) string {
 	return text
 }
 
-// TestRename renames everywhere; a resource keeps its place in the stack by an alias.
+// TestRename renames declarations with all of their uses. A renamed resource gets an alias.
 func TestRename(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "variables:\n  b: 1\noutputs:\n  o: \"${b} ${b + 1}\"\n",
@@ -205,8 +205,8 @@ func TestRename(t *testing.T) {
 	require.ErrorContains(t, err, "is not a name")
 }
 
-// TestEveryPrefixAndDeletion completes at every place of a program that is cut off there, or lacks one character:
-// nothing fails, and all offsets stay inside of the text.
+// TestEveryPrefixAndDeletion sends requests about every prefix of a program, and about the program without each of its
+// characters. None may fail or return offsets outside of the text.
 func TestEveryPrefixAndDeletion(t *testing.T) {
 	t.Parallel()
 	try := func(text string, offset int) {

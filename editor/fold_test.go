@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/editor"
 )
 
-// TestFolds hides sections, entries, lists, texts and comments; lines of texts that look like comments are none.
+// TestFolds checks the folds of sections, entries, lists, strings and comments. Lines of a string are not comments.
 func TestFolds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -36,12 +36,12 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// TestSelection widens a selection step by step.
+// TestSelection checks the nested ranges around an offset.
 func TestSelection(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		text  string
-		wants []string // all but the last, which is the whole text
+		wants []string // without the last one, the whole text
 	}{
 		"in an expression": {"variables:\n  a: {x: 1}\noutputs:\n  o: \"is ${a.|x} now\"\n",
 			[]string{".x", "a.x", "${a.x}", "is ${a.x} now", "\"is ${a.x} now\"", "o: \"is ${a.x} now\"",

@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// TestFormatByLines makes the edits of single lines: together they give the text of `yamlhost fmt`, whatever the blanks
-// were.
+// TestFormatByLines formats a program with random white space. Each edit must be within one line, and together they
+// must have the result of `yamlhost fmt`.
 func TestFormatByLines(t *testing.T) {
 	t.Parallel()
 	const program = "name: p\n# about it\n\nresources:\n  pet:\n    type: random:RandomPet\n    properties:\n      " +
@@ -51,7 +51,7 @@ func TestFormatRange(t *testing.T) {
 	require.Empty(t, editor.Format(snapshotOf("a: [\n"), file, 0, 5))
 }
 
-// TestIndent looks at the line that was begun at the mark.
+// TestIndent checks the indentation of a new line at the mark; -1 stands for no edit.
 func TestIndent(t *testing.T) {
 	t.Parallel()
 	for before, want := range map[string]int{

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/editor"
 )
 
-// TestDependencies goes along the edges between declarations, from declarations and from uses.
+// TestDependencies checks the dependencies and dependents of declarations, from their names and from uses.
 func TestDependencies(t *testing.T) {
 	t.Parallel()
 	shown := func(found []editor.Dependency) []string {

@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/editor"
 )
 
-// TestHints shows the types of lone expressions, of those that end in a stretch, and of none that may be anything.
+// TestHints checks the types shown for expressions that are whole values. Expressions of type any have none.
 func TestHints(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

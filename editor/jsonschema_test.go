@@ -24,7 +24,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// schemaOf writes the JSON Schema of a program that names one type of a package, or with all of the package.
+// schemaOf returns the JSON Schema of a program with one resource; with all, it includes all types of the package.
 func schemaOf(tb testing.TB, definition []byte, token string, all bool) []byte {
 	tb.Helper()
 	loader := schema.NewLoader(func(context.Context, schema.Descriptor) ([]byte, error) { return definition, nil })
@@ -39,8 +39,8 @@ func schemaOf(tb testing.TB, definition []byte, token string, all bool) []byte {
 	return written
 }
 
-// TestJSONSchemaOfPackages compiles the schemas of all types of the packages of the sample, every reference in them
-// included.
+// TestJSONSchemaOfPackages compiles the JSON Schemas with all types of the sample packages. All references must
+// resolve.
 func TestJSONSchemaOfPackages(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../check/testdata/corpus/*.json")
@@ -57,8 +57,7 @@ func TestJSONSchemaOfPackages(t *testing.T) {
 	}
 }
 
-// TestJSONSchemaAcceptsSample holds the programs of the sample in which the checker finds nothing against their
-// schemas.
+// TestJSONSchemaAcceptsSample validates the sample programs without findings against their JSON Schemas.
 func TestJSONSchemaAcceptsSample(t *testing.T) {
 	t.Parallel()
 	loader := schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
@@ -102,7 +101,7 @@ func TestJSONSchemaAcceptsSample(t *testing.T) {
 	require.Greater(t, accepted, 90)
 }
 
-// textsForTimes makes texts of times, which the YAML servers of editors and programs do not have.
+// textsForTimes turns timestamps into strings, since neither programs nor YAML servers support timestamps.
 func textsForTimes(n *yaml.Node) {
 	if n.Tag == "!!timestamp" {
 		n.Tag = "!!str"
@@ -126,7 +125,7 @@ func requireSound(tb testing.TB, text []byte) *jsonschema.Schema {
 	return s
 }
 
-// BenchmarkJSONSchema measures sizes for real packages: a program that names one type, and all types.
+// BenchmarkJSONSchema measures the JSON Schemas of real packages, with one type and with all types.
 func BenchmarkJSONSchema(b *testing.B) {
 	dir := os.Getenv("YAMLHOST_SCHEMAS")
 	if dir == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/editor"
 )
 
-// TestLinked finds the places of a name that change together.
+// TestLinked counts the ranges of a name that can be edited together.
 func TestLinked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -41,7 +41,7 @@ func TestLinked(t *testing.T) {
 	}
 }
 
-// TestLinkedInManyFiles links no name that another file uses, which would keep the old one.
+// TestLinkedInManyFiles checks that a name is not linked if another file uses it, because its use would not change.
 func TestLinkedInManyFiles(t *testing.T) {
 	t.Parallel()
 	session := editor.NewSession(manyOpener{newOpener(), map[string]string{"one.yaml": "outputs:\n  o: ${abc}\n"}})

@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// manyOpener opens all files of a folder as one program, whose main text is file.
+// manyOpener opens all files of a folder as one program. file is the path of its main text.
 type manyOpener struct {
 	opener
 	parts map[string]string // by name
@@ -52,7 +52,7 @@ func (o manyOpener) Open(ctx context.Context, _ string, open func(string) *parse
 	return p, err
 }
 
-// TestLinks finds what a program names by its path.
+// TestLinks finds the paths of files and folders in programs.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -87,7 +87,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLinksOfPart finds the links of an included file in that file only; a part's paths are relative to the program.
+// TestLinksOfPart checks that the links of an included file belong to that file only, and that their targets are
+// relative to the program.
 func TestLinksOfPart(t *testing.T) {
 	t.Parallel()
 	const part = "/project/parts/one.yaml"

@@ -21,7 +21,7 @@ import (
 var everywhere = flag.Bool("everywhere", false,
 	"ask at every prefix and every deletion of one character, not at a sample")
 
-// somePrograms are 50 programs of the archives.
+// somePrograms returns 50 programs of the archives.
 func somePrograms(t *testing.T) []string {
 	t.Helper()
 	var texts []string
@@ -42,9 +42,9 @@ func somePrograms(t *testing.T) []string {
 	return texts[:50]
 }
 
-// TestHalfTypedProgramsAreAnswered asks everything of the prefixes of programs, and of programs without one character,
-// at the place of the edit: there is an answer each time, its places are in the text, and the rest of the program keeps
-// its declarations.
+// TestHalfTypedProgramsAreAnswered sends all requests about prefixes of programs, and about programs without one
+// character, at the position of the edit. None may fail or return offsets outside of the text, and at most one in a
+// hundred declarations elsewhere in the edited section may be lost.
 func TestHalfTypedProgramsAreAnswered(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 4))
@@ -73,7 +73,7 @@ func TestHalfTypedProgramsAreAnswered(t *testing.T) {
 	require.Less(t, lost.Load()*100, couldLose.Load(), "more than one in a hundred")
 }
 
-// declaredIn are the declarations of a program by their names, with the offsets at which they begin.
+// declaredIn returns the start offsets of the declarations of a program by kind and name.
 func declaredIn(t *testing.T, s *editor.Snapshot) map[string]int {
 	t.Helper()
 	found, err := editor.Symbols(t.Context(), s, file)
@@ -85,11 +85,11 @@ func declaredIn(t *testing.T, s *editor.Snapshot) map[string]int {
 	return declared
 }
 
-// lost counts, over all texts, declarations that an edit elsewhere cost, and all that it could have cost.
+// lost counts the declarations that disappeared because of an edit elsewhere, couldLose those that could have.
 var lost, couldLose atomic.Int64
 
-// kept holds what a program declares after an edit to what it declared before: all but the section that the edit is in
-// stays, and so does what stands in front of a cut.
+// kept compares the declarations before and after an edit. Only declarations in the edited section, or after a
+// truncation, may disappear.
 func kept(t *testing.T, before *parser.Document, whole, now map[string]int, e parser.Edit) {
 	t.Helper()
 	text := before.Source().Text()
@@ -103,13 +103,13 @@ func kept(t *testing.T, before *parser.Document, whole, now map[string]int, e pa
 	block := before.Block(e.Start)
 	for name, i := range whole {
 		if e.End == len(text) && e.End > e.Start+1 && i >= int(block.Start) {
-			continue // it is cut off
+			continue // it has been truncated
 		}
 		if int(block.Start) <= i && i < int(block.End) {
 			continue
 		}
 		if head := section(i); head-1 <= e.Start && e.Start < bytes.IndexByte(text[head:], ':')+head+2 {
-			continue // the name of its section is gone, or joined to the line above
+			continue // the key of its section is changed or joined to the line above
 		}
 		couldLose.Add(1)
 		if _, ok := now[name]; !ok {

@@ -28,8 +28,8 @@ func offered(t *testing.T, s *editor.Session, text, mark string) []string {
 	return labels
 }
 
-// TestCompletionComesBeforeTheCheck completes after edits that nobody has checked: what the text says by now is
-// offered.
+// TestCompletionComesBeforeTheCheck completes after edits that have not been checked. The completions must reflect the
+// current text.
 func TestCompletionComesBeforeTheCheck(t *testing.T) {
 	t.Parallel()
 	text := "variables:\n  one: 1\nresources:\n  a:\n    type: random:RandomPet\n    properties:\n      prefix: " +
@@ -56,7 +56,7 @@ func TestCompletionComesBeforeTheCheck(t *testing.T) {
 	require.NotContains(t, labels, "prefix")
 }
 
-// TestEditsDoNotWaitForChecks edits while a check is under way and does not come to an end.
+// TestEditsDoNotWaitForChecks edits a text while a check is blocked.
 func TestEditsDoNotWaitForChecks(t *testing.T) {
 	t.Parallel()
 	opener := &slowOpener{Opener: newOpener(), inside: make(chan struct{}), leave: make(chan struct{})}
@@ -77,7 +77,7 @@ func TestEditsDoNotWaitForChecks(t *testing.T) {
 	require.ErrorIs(t, <-done, context.Canceled)
 }
 
-// slowOpener opens nothing until it may.
+// slowOpener closes inside when Open is called, and blocks until leave is closed.
 type slowOpener struct {
 	editor.Opener
 	inside, leave chan struct{}
@@ -90,7 +90,7 @@ func (o *slowOpener) Open(ctx context.Context, path string, open func(path strin
 	return o.Opener.Open(ctx, path, open)
 }
 
-// rememberingOpener opens programs that know the texts that were open, as those of a real project do.
+// rememberingOpener opens programs that keep a reference to the open texts, as real projects do.
 type rememberingOpener struct{ opener }
 
 func (o rememberingOpener) Open(ctx context.Context, path string, open func(path string) *parser.Document) (
@@ -103,7 +103,7 @@ func (o rememberingOpener) Open(ctx context.Context, path string, open func(path
 	return p, err
 }
 
-// TestOldSnapshotsAreLetGo edits and checks many times: what was known of texts that are no more is not kept.
+// TestOldSnapshotsAreLetGo edits and checks many times. Old snapshots must be garbage collected.
 func TestOldSnapshotsAreLetGo(t *testing.T) {
 	t.Parallel()
 	s := editor.NewSession(rememberingOpener{newOpener()})

@@ -16,8 +16,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// recorder opens programs with a state, and files called Pulumi.<stack>.yaml as the settings of the program beside
-// them.
+// recorder opens the file Pulumi.yaml as a program with a state, and other files as settings or environments of that
+// program.
 type recorder struct {
 	opener
 	state *editor.State
@@ -99,8 +99,8 @@ outputs:
   o: ${size}
 `
 
-// TestKeysOfSettings compares the keys of stacks' settings files in completion, in the JSON Schema and in the reader of
-// such files.
+// TestKeysOfSettings checks that completion, the JSON Schema and the reader of stacks' settings files know the same
+// keys.
 func TestKeysOfSettings(t *testing.T) {
 	t.Parallel()
 	const settings = "/project/Pulumi.dev.yaml"
@@ -121,7 +121,7 @@ func TestKeysOfSettings(t *testing.T) {
 	}
 }
 
-// TestEnvironments completes and explains environments, in files of their own and in those of stacks.
+// TestEnvironments checks completion and hover in environments, both in separate files and in stacks' settings.
 func TestEnvironments(t *testing.T) {
 	t.Parallel()
 	for marks, want := range map[string][]string{
@@ -171,7 +171,7 @@ func TestEnvironments(t *testing.T) {
 	require.Equal(t, "base", found.Items[0].Insert)
 }
 
-// TestSettings completes and explains a stack's settings file by what its program declares.
+// TestSettings checks completion and hover in a stack's settings file, based on the declarations of its program.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	const settings = "/project/Pulumi.dev.yaml"
@@ -250,12 +250,12 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestRenameOffersTheAlias offers an alias for a resource that the stack has under a name that the program no longer
-// declares, and nothing for one that merely has the same type.
+// TestRenameOffersTheAlias checks that an alias is offered for a resource that the stack has under another name, which
+// the program no longer declares. An equal type alone must not suffice.
 func TestRenameOffersTheAlias(t *testing.T) {
 	t.Parallel()
 	const pet = "random:index/randomPet:RandomPet"
-	with := func(entries ...string) value.Value {
+	inputs := func(entries ...string) value.Value {
 		m := map[string]value.Value{"length": value.Number(3)}
 		for _, e := range entries {
 			m[e] = value.String("x")
@@ -263,10 +263,10 @@ func TestRenameOffersTheAlias(t *testing.T) {
 		return value.Map(m)
 	}
 	state := &editor.State{Stack: "dev", Resources: map[editor.Recorded]editor.Deployed{
-		{Type: pet, Name: "old"}:    {ID: "a", Inputs: with()},
-		{Type: pet, Name: "other"}:  {ID: "b", Inputs: with("prefix")},
+		{Type: pet, Name: "old"}:    {ID: "a", Inputs: inputs()},
+		{Type: pet, Name: "other"}:  {ID: "b", Inputs: inputs("prefix")},
 		{Type: pet, Name: "second"}: {ID: "c", Inputs: value.Map(map[string]value.Value{"length": value.Number(9)})},
-		{Type: pet, Name: "kept"}:   {ID: "d", Inputs: with()},
+		{Type: pet, Name: "kept"}:   {ID: "d", Inputs: inputs()},
 	}}
 	for text, want := range map[string]string{
 		"resources:\n  new¦:\n    type: random:RandomPet\n    properties: {length: 3}\n  kept: {type: random:RandomPet, " +

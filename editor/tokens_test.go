@@ -11,14 +11,14 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// kinds are the letters that the tests write for tokens; a capital stands for a declaration.
+// kinds maps kinds of tokens to the letters in expected results. Capitals stand for declarations.
 var kinds = map[editor.TokenKind]string{editor.KeywordToken: "k", editor.ConfigToken: "c", editor.VariableToken: "v",
 	editor.ResourceToken: "r",
 	editor.OutputToken:   "o", editor.HookToken: "h", editor.TypeToken: "t", editor.FunctionToken: "f",
 	editor.PropertyToken: "p", editor.OperatorToken: "x"}
 
-// tokensOf returns the tokens of a file that touch the bytes from start up to but not including end, in the order of
-// the text, with their places in it.
+// tokensOf returns the tokens of a file that overlap the bytes from start to end, exclusive, in source order and with
+// offsets in the whole text.
 func tokensOf(ctx context.Context, s *editor.Snapshot, path string, start, end int) ([]editor.Token, error) {
 	parts, err := editor.TokenParts(ctx, s, path)
 	if err != nil {
@@ -50,7 +50,7 @@ func colored(t *testing.T, text string, start, end int) string {
 	return strings.Join(words, " ")
 }
 
-// TestTokens colors words by what they mean, and not by how they look.
+// TestTokens checks that the kinds of tokens depend on the meaning of words.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, wants string }{
@@ -87,8 +87,8 @@ func TestTokens(t *testing.T) {
 	require.Equal(t, "k:resources R:pet", colored(t, names, i, i+len("resources:\n  pet")))
 }
 
-// TestTokensAfterEdits edits a program: its tokens must equal those of the same text on its own, and parts with an
-// unchanged meaning keep theirs.
+// TestTokensAfterEdits edits a program. Its tokens must equal those of a new session with the same text, and parts
+// whose meaning has not changed must keep their pointers.
 func TestTokensAfterEdits(t *testing.T) {
 	t.Parallel()
 	text := names
@@ -101,8 +101,8 @@ func TestTokensAfterEdits(t *testing.T) {
 	}
 	before := parts()
 	for _, c := range []struct {
-		old, by string
-		same    []string // what begins parts that are colored no more
+		old, text string
+		same      []string // first words of the parts that are not computed again
 	}{
 		{"default: 3", "default: 4", []string{"  pet:", "  one:", "  two:"}},
 		{"length: ${twice}", "\n        length: ${pulumi.stack}", []string{"  twice:", "  one:", "  two:"}},
@@ -110,8 +110,8 @@ func TestTokensAfterEdits(t *testing.T) {
 		{"one: ${pet.length}", "one: ${pet.length + 1}", []string{"  pet:", "  two:"}},
 	} {
 		pos := strings.Index(text, c.old)
-		edited.Edit(file, parser.Edit{Start: pos, End: pos + len(c.old), Text: c.by})
-		text = strings.Replace(text, c.old, c.by, 1)
+		edited.Edit(file, parser.Edit{Start: pos, End: pos + len(c.old), Text: c.text})
+		text = strings.Replace(text, c.old, c.text, 1)
 		after := parts()
 		for _, start := range c.same {
 			find := func(all []editor.TokenPart) *editor.PartTokens {

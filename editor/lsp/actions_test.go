@@ -21,7 +21,7 @@ func (c *client) actions(only protocol.CodeActionKind, line, from, to uint32) []
 	return actions
 }
 
-// TestActionsOfAKind asks for actions of one kind, and makes the edits of one of them.
+// TestActionsOfAKind requests actions of single kinds.
 func TestActionsOfAKind(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
@@ -35,7 +35,7 @@ func TestActionsOfAKind(t *testing.T) {
 	require.Equal(t, "Extract to the variable p", c.actions("refactor.extract", 4, 5, 8)[0].Title)
 }
 
-// TestActionsThatRenameFiles are for clients that can do that.
+// TestActionsThatRenameFiles checks that only clients that support renames are offered actions with one.
 func TestActionsThatRenameFiles(t *testing.T) {
 	t.Parallel()
 	c := connect(t)

@@ -18,7 +18,7 @@ func (c *client) command(name, uri string) (string, error) {
 	return text, err
 }
 
-// TestCommands draws a program and plans it, the latter only in a workspace that is trusted.
+// TestCommands runs the commands of the server. The preview must require a trusted workspace.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	c := connectWith(t, protocol.ClientCapabilities{}, protocol.LSPAny(`{"trusted": true}`))

@@ -7,7 +7,7 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// TestCallHierarchy goes up and down from a variable.
+// TestCallHierarchy requests the dependents and dependencies of a variable.
 func TestCallHierarchy(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
@@ -19,19 +19,19 @@ func TestCallHierarchy(t *testing.T) {
 	require.Len(t, items, 1)
 	require.Equal(t, "two", items[0].Name)
 	require.Equal(t, c.uri, items[0].URI)
-	at := func(line, start, end uint32) protocol.Range {
+	onLine := func(line, start, end uint32) protocol.Range {
 		return protocol.Range{Start: protocol.Position{Line: line, Character: start},
 			End: protocol.Position{Line: line, Character: end}}
 	}
-	require.Equal(t, at(2, 2, 5), items[0].SelectionRange)
+	require.Equal(t, onLine(2, 2, 5), items[0].SelectionRange)
 	incoming, err := c.server.IncomingCalls(t.Context(), &protocol.CallHierarchyIncomingCallsParams{Item: items[0]})
 	require.NoError(t, err)
 	require.Len(t, incoming, 1)
 	require.Equal(t, "o", incoming[0].From.Name)
-	require.Equal(t, []protocol.Range{at(4, 7, 10)}, incoming[0].FromRanges)
+	require.Equal(t, []protocol.Range{onLine(4, 7, 10)}, incoming[0].FromRanges)
 	outgoing, err := c.server.OutgoingCalls(t.Context(), &protocol.CallHierarchyOutgoingCallsParams{Item: items[0]})
 	require.NoError(t, err)
 	require.Len(t, outgoing, 1)
 	require.Equal(t, "one", outgoing[0].To.Name)
-	require.Equal(t, []protocol.Range{at(2, 13, 16)}, outgoing[0].FromRanges)
+	require.Equal(t, []protocol.Range{onLine(2, 13, 16)}, outgoing[0].FromRanges)
 }

@@ -7,7 +7,7 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// TestInlayHint asks for the types in a stretch of a file.
+// TestInlayHint requests the hints for a range of a file.
 func TestInlayHint(t *testing.T) {
 	t.Parallel()
 	c := connect(t)

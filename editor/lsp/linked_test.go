@@ -7,16 +7,16 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// TestLinkedEditing asks for the places of a name that change together, and those that are shown together.
+// TestLinkedEditing requests the linked ranges and the highlights of a name, which must be equal.
 func TestLinkedEditing(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
 	c.open("variables:\n  one: 1\n  two: \"😀 ${one}\"\n")
-	at := func(line, start, end uint32) protocol.Range {
+	onLine := func(line, start, end uint32) protocol.Range {
 		return protocol.Range{Start: protocol.Position{Line: line, Character: start},
 			End: protocol.Position{Line: line, Character: end}}
 	}
-	places := []protocol.Range{at(1, 2, 5), at(2, 13, 16)}
+	places := []protocol.Range{onLine(1, 2, 5), onLine(2, 13, 16)}
 	params := &protocol.LinkedEditingRangeParams{}
 	params.TextDocument.URI, params.Position = c.uri, protocol.Position{Line: 2, Character: 14}
 	linked, err := c.server.LinkedEditingRange(t.Context(), params)
@@ -35,7 +35,7 @@ func TestLinkedEditing(t *testing.T) {
 	require.Nil(t, linked)
 }
 
-// TestCapabilities advertises what is answered.
+// TestCapabilities checks the announced capabilities.
 func TestCapabilities(t *testing.T) {
 	t.Parallel()
 	c := connect(t)

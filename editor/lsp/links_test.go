@@ -8,7 +8,7 @@ import (
 	"go.lsp.dev/uri"
 )
 
-// TestDocumentLink asks for the files that a text names.
+// TestDocumentLink requests the links of a text.
 func TestDocumentLink(t *testing.T) {
 	t.Parallel()
 	c := connect(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMethodsHaveTests holds the table of methods and their tests to the tests that there are.
+// TestMethodsHaveTests checks that the tests named in docs/editor.md exist.
 func TestMethodsHaveTests(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/editor.md")

@@ -14,7 +14,7 @@ func (c *client) at(line, character uint32) protocol.TextDocumentPositionParams 
 		Position: protocol.Position{Line: line, Character: character}}
 }
 
-// TestRequestsAtAPlace asks what stands at a place, what may stand there, and where else it stands.
+// TestRequestsAtAPlace sends the requests about a position.
 func TestRequestsAtAPlace(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
@@ -46,7 +46,7 @@ func TestRequestsAtAPlace(t *testing.T) {
 	require.Len(t, edit.Changes[c.uri], 2)
 }
 
-// TestRequestsAboutAFile asks for the symbols of a file and of the workspace, and formats it.
+// TestRequestsAboutAFile requests the symbols of a file and of the workspace, and the edits that format the file.
 func TestRequestsAboutAFile(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
@@ -64,7 +64,7 @@ func TestRequestsAboutAFile(t *testing.T) {
 	require.NotEmpty(t, edits)
 }
 
-// TestCompletionResolve completes functions: who can ask for the documentation of one gets none in the list.
+// TestCompletionResolve checks that the list of completions leaves out documentation if the client can resolve it.
 func TestCompletionResolve(t *testing.T) {
 	t.Parallel()
 	lazy := protocol.ClientCapabilities{TextDocument: &protocol.TextDocumentClientCapabilities{
@@ -94,7 +94,7 @@ func TestCompletionResolve(t *testing.T) {
 	}
 }
 
-// TestFilesComeAndGo saves, closes and changes files.
+// TestFilesComeAndGo sends notifications about saved, changed and closed files.
 func TestFilesComeAndGo(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
@@ -107,7 +107,7 @@ func TestFilesComeAndGo(t *testing.T) {
 	require.NoError(t, c.server.DidClose(t.Context(), &protocol.DidCloseTextDocumentParams{TextDocument: document}))
 	for params := range c.published {
 		if params.URI == c.uri && len(params.Diagnostics) == 0 {
-			return // a text that is closed has no findings
+			return // the findings of a closed text are withdrawn
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// opener opens each file as a program of its own.
+// opener opens each file as a separate program.
 type opener struct{}
 
 func (opener) Name(path string) string { return filepath.Base(path) }
@@ -38,7 +38,7 @@ func (opener) Open(_ context.Context, path string, open func(string) *parser.Doc
 		Packages: func() []string { return nil }}, nil
 }
 
-// client is an editor that talks to a server over a pipe.
+// client is connected to a server by pipes.
 type client struct {
 	protocol.UnimplementedClient
 	server    protocol.Server
@@ -58,7 +58,7 @@ type duplex struct {
 	io.WriteCloser
 }
 
-// connect starts a server and says hello to it.
+// connect starts a server and initializes it.
 func connect(t *testing.T, encodings ...protocol.PositionEncodingKind) *client {
 	t.Helper()
 	return connectAs(t,
@@ -70,7 +70,7 @@ func connectAs(t *testing.T, capabilities protocol.ClientCapabilities) *client {
 	return connectWith(t, capabilities, nil)
 }
 
-// testOptions plan and draw by saying what they were asked for.
+// testOptions holds commands that return descriptions of their arguments.
 var testOptions = lsp.Options{
 	Version: "test",
 	Graph: func(out io.Writer, p *editor.Program) error {
@@ -147,7 +147,7 @@ func partial(startLine, startColumn, endLine, endColumn uint32, text string) pro
 
 const sample = "variables:\n  smile: \"😀 ${nothing}\"\n  two: ${smile}\noutputs:\n  o: ${two}\n"
 
-// TestDiagnosticsFollowEdits makes edits with characters that take two UTF-16 units and four bytes.
+// TestDiagnosticsFollowEdits edits lines with a character of two UTF-16 units and four bytes.
 func TestDiagnosticsFollowEdits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -175,7 +175,7 @@ func TestDiagnosticsFollowEdits(t *testing.T) {
 	}
 }
 
-// TestFixesAreActions asks for the actions at a finding.
+// TestFixesAreActions requests the actions at a finding and applies its fix.
 func TestFixesAreActions(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
@@ -197,7 +197,7 @@ func TestFixesAreActions(t *testing.T) {
 		Text: edits[0].NewText}).Diagnostics)
 }
 
-// TestPull asks for diagnostics.
+// TestPull checks that pulled and published diagnostics are equal.
 func TestPull(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
@@ -208,7 +208,7 @@ func TestPull(t *testing.T) {
 	require.Equal(t, pushed.Diagnostics, report.(*protocol.RelatedFullDocumentDiagnosticReport).Items)
 }
 
-// TestManyChanges sends changes faster than they can be checked: the last one counts.
+// TestManyChanges sends changes faster than they can be checked. The last one must be published.
 func TestManyChanges(t *testing.T) {
 	t.Parallel()
 	c := connect(t)

@@ -7,7 +7,7 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// TestFoldingRanges asks for what can be hidden.
+// TestFoldingRanges requests the folds of a file.
 func TestFoldingRanges(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
@@ -19,7 +19,7 @@ func TestFoldingRanges(t *testing.T) {
 		{StartLine: 2, EndLine: 4}, {StartLine: 5, EndLine: 6}}, folds)
 }
 
-// TestSelectionRange widens a selection behind a character of two UTF-16 units.
+// TestSelectionRange requests the ranges around a position behind a character of two UTF-16 units.
 func TestSelectionRange(t *testing.T) {
 	t.Parallel()
 	c := connect(t)

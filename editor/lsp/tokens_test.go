@@ -8,7 +8,7 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// TestSemanticTokens counts columns in units of UTF-16, of a file and of some lines of it.
+// TestSemanticTokens requests the tokens of a file and of some of its lines, with columns in UTF-16 units.
 func TestSemanticTokens(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
@@ -31,8 +31,8 @@ func TestSemanticTokens(t *testing.T) {
 	require.Equal(t, []uint32{1, 2, 3, variable, 1}, part.Data)
 }
 
-// TestSemanticTokenDeltas applies what is answered after edits to what was answered before: it gives all tokens of the
-// text.
+// TestSemanticTokenDeltas applies the returned deltas to the previous tokens after each edit. The result must equal the
+// tokens of the whole text.
 func TestSemanticTokenDeltas(t *testing.T) {
 	t.Parallel()
 	c := connect(t)

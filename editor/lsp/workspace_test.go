@@ -7,7 +7,7 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// TestRenamedFiles asks for the edits of texts before a file is renamed.
+// TestRenamedFiles requests the edits that update links before a file is renamed.
 func TestRenamedFiles(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
@@ -23,7 +23,7 @@ func TestRenamedFiles(t *testing.T) {
 	require.Nil(t, none)
 }
 
-// TestWorkspaceDiagnostics asks for the findings of everything that is open.
+// TestWorkspaceDiagnostics checks that the findings of an open text equal the published ones.
 func TestWorkspaceDiagnostics(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
@@ -38,8 +38,8 @@ func TestWorkspaceDiagnostics(t *testing.T) {
 	require.EqualValues(t, 1, *item.Version)
 }
 
-// TestWorkspaceDiagnosticsOfClosedPrograms asks for the findings of the programs in the folders of a workspace: it
-// also gets those of programs without an open text, without a version, and each file once.
+// TestWorkspaceDiagnosticsOfClosedPrograms checks that the findings of a workspace include closed programs, which have
+// no version, and each file once.
 func TestWorkspaceDiagnosticsOfClosedPrograms(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
@@ -56,7 +56,7 @@ func TestWorkspaceDiagnosticsOfClosedPrograms(t *testing.T) {
 	require.Equal(t, map[string]bool{"/project/Pulumi.yaml": true, "/other/Pulumi.yaml": false}, versions)
 }
 
-// TestFormattingOfAPart formats a stretch, and indents a line that was begun.
+// TestFormattingOfAPart formats a range, and indents a new line.
 func TestFormattingOfAPart(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
@@ -79,7 +79,7 @@ func TestFormattingOfAPart(t *testing.T) {
 	require.Empty(t, other)
 }
 
-// TestTypesAndLenses asks for the declaration of a type, and for lenses where no stack is known.
+// TestTypesAndLenses requests the declaration of a component, and the lenses without a selected stack.
 func TestTypesAndLenses(t *testing.T) {
 	t.Parallel()
 	c := connect(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// opener opens each file as a program of its own.
+// opener opens each file as a separate program.
 type opener struct{}
 
 func (opener) Name(path string) string { return filepath.Base(path) }
@@ -36,7 +36,7 @@ func (opener) Open(_ context.Context, path string, _ func(string) *parser.Docume
 		Packages: func() []string { return nil }}, nil
 }
 
-// connect starts a server for a folder with a program, and connects the SDK's client to it.
+// connect starts a server for a folder with a program and returns a session of the SDK's client.
 func connect(t *testing.T, plan func(context.Context, string) (string, error)) *mcp.ClientSession {
 	t.Helper()
 	folder := t.TempDir()
@@ -61,8 +61,8 @@ func connect(t *testing.T, plan func(context.Context, string) (string, error)) *
 	return session
 }
 
-// TestClientOfTheSDK lists the tools and asks some of them; what is outside of the folder, and what is not offered, is
-// refused.
+// TestClientOfTheSDK lists the tools and calls some of them. Files outside of the folder and unknown tools must be
+// rejected.
 func TestClientOfTheSDK(t *testing.T) {
 	t.Parallel()
 	session := connect(t, nil)
@@ -92,7 +92,7 @@ func TestClientOfTheSDK(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestClientPlans asks for a preview where that is allowed.
+// TestClientPlans calls the tool plan, which the options enable.
 func TestClientPlans(t *testing.T) {
 	t.Parallel()
 	session := connect(t, func(_ context.Context, dir string) (string, error) { return "plan of " + filepath.Base(dir), nil })

@@ -13,7 +13,7 @@ import (
 
 func framed(body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body) }
 
-// TestRead reads messages that are sound behind some that are not, until the client closes its end.
+// TestRead reads valid messages after invalid ones, until the client closes its end.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	c := NewConnection(strings.NewReader(framed(`{"id":`)+framed(`{"method":3}`)+framed(`[]`)+
@@ -35,7 +35,8 @@ func TestRead(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF)
 }
 
-// TestReadOfWhatIsNoMessage ends with an error that is not about one message, and takes no memory for a length alone.
+// TestReadOfWhatIsNoMessage checks errors after which nothing more can be read. A wrong length must not allocate
+// memory.
 func TestReadOfWhatIsNoMessage(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -52,7 +53,7 @@ func TestReadOfWhatIsNoMessage(t *testing.T) {
 	}
 }
 
-// TestReply writes results and errors, each with the ID of its request.
+// TestReply checks the JSON of results, errors and notifications.
 func TestReply(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
