@@ -196,24 +196,18 @@ func (c *Client) Do(ctx context.Context, call Call, answer any) error {
 	}
 	if call.Packed && len(body) >= packed {
 		var out bytes.Buffer
-		w, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
-		if err == nil {
-			_, err = w.Write(body)
-		}
-		if err == nil {
-			err = w.Close()
-		}
-		if err != nil {
+		w, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level exists
+		_, err := w.Write(body)
+		if err = errors.Join(err, w.Close()); err != nil {
 			return err
 		}
 		body = out.Bytes()
 		header.Set("Content-Encoding", "gzip")
 	}
-	var text []byte
-	var tag string
+	var got Text
 	var refused *StatusError
 	attempt := func() (err error) {
-		text, tag, refused, err = c.once(ctx, call, header, body)
+		got, refused, err = c.once(ctx, call, header, body)
 		if refused != nil {
 			return &httpget.FinalError{Problem: refused.Error()}
 		}
@@ -239,23 +233,20 @@ func (c *Client) Do(ctx context.Context, call Call, answer any) error {
 		}
 		return &AwayError{err}
 	}
-	if answer == nil {
-		return nil
-	}
 	if whole, ok := answer.(*Text); ok {
-		*whole = Text{text, tag}
+		*whole = got
 		return nil
 	}
-	if len(text) == 0 {
+	if answer == nil || len(got.Bytes) == 0 {
 		return nil
 	}
+	valid := false
 	if raw, ok := answer.(*json.RawMessage); ok { // kept byte by byte
-		if *raw = text; !json.Valid(text) {
-			return errors.New("its answer is malformed")
-		}
-		return nil
+		*raw, valid = got.Bytes, json.Valid(got.Bytes)
+	} else {
+		valid = json.Unmarshal(got.Bytes, answer) == nil
 	}
-	if err := json.Unmarshal(text, answer); err != nil {
+	if !valid {
 		return errors.New("its answer is malformed")
 	}
 	return nil
@@ -279,15 +270,15 @@ func (c *Client) userToken() (string, error) {
 }
 
 // once makes one attempt. refused is an answer that another attempt would get again, err any other fault.
-func (c *Client) once(ctx context.Context, call Call, header http.Header, body []byte) (text []byte,
-	tag string, refused *StatusError, err error) {
+func (c *Client) once(ctx context.Context, call Call, header http.Header, body []byte) (got Text,
+	refused *StatusError, err error) {
 	address := c.url + "/api" + call.Path
 	if len(call.Query) > 0 {
 		address += "?" + call.Query.Encode()
 	}
 	request, err := http.NewRequestWithContext(ctx, call.Method, address, bytes.NewReader(body))
 	if err != nil {
-		return nil, "", nil, err
+		return got, nil, err
 	}
 	request.Header = header
 	response, err := c.client.Do(request)
@@ -295,15 +286,15 @@ func (c *Client) once(ctx context.Context, call Call, header http.Header, body [
 		if wrapped, ok := errors.AsType[*url.Error](err); ok { // its text has the address, which the caller names
 			err = wrapped.Err
 		}
-		return nil, "", nil, err
+		return got, nil, err
 	}
 	defer response.Body.Close()
-	text, err = io.ReadAll(io.LimitReader(response.Body, largest))
+	text, err := io.ReadAll(io.LimitReader(response.Body, largest))
 	if err != nil {
-		return nil, "", nil, err
+		return got, nil, err
 	}
 	if response.StatusCode >= 200 && response.StatusCode < 300 {
-		return text, response.Header.Get("ETag"), nil, nil
+		return Text{text, response.Header.Get("ETag")}, nil, nil
 	}
 	var said struct {
 		Message string `json:"message"`
@@ -312,7 +303,7 @@ func (c *Client) once(ctx context.Context, call Call, header http.Header, body [
 	problem := &StatusError{response.StatusCode, printable.Text(said.Message[:min(len(said.Message), 300)]), text,
 		len(body), c.url}
 	if problem.Status == http.StatusTooManyRequests || problem.Status >= http.StatusInternalServerError {
-		return nil, "", nil, problem
+		return got, nil, problem
 	}
-	return nil, "", problem, nil
+	return got, problem, nil
 }
