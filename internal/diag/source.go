@@ -158,8 +158,7 @@ func (s *Source) Line(line int) []byte {
 	if line < 1 || line > s.Lines() {
 		return nil
 	}
-	start, end := s.lineBounds(line)
-	return s.pieces.slice(start, end)
+	return s.pieces.slice(s.lineBounds(line))
 }
 
 func (s *Source) lineBounds(line int) (start, end int) {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -62,20 +63,17 @@ func (c *Cache) Read(files []File) (*Set, diag.Diagnostics) {
 
 // same returns the set of an earlier call for the same files if nothing has changed, so that packages stay the same.
 func (c *Cache) same(files []File, s *Set) *Set {
-	var key strings.Builder
-	for _, f := range files {
-		key.WriteString(f.Path + "\x00")
-	}
+	key := fmt.Sprintf("%q", files)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	known := c.sets[key.String()]
+	known := c.sets[key]
 	if known != nil && known.Faulty == s.Faulty && slices.Equal(known.packages, s.packages) {
 		return known
 	}
 	if c.sets == nil {
 		c.sets = map[string]*Set{}
 	}
-	c.sets[key.String()] = s
+	c.sets[key] = s
 	return s
 }
 

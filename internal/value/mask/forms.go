@@ -29,10 +29,8 @@ func forms(text string) []string {
 		for i, line := range lines {
 			lines[i] = strings.TrimSpace(line)
 		}
-		all = append(all, written(unix)...)
-		all = append(all, written(strings.ReplaceAll(unix, "\n", "\r\n"))...)
-		all = append(all, written(strings.Join(lines, ""))...)
-		all = append(all, written(strings.Join(lines, " "))...)
+		all = slices.Concat(all, written(unix), written(strings.ReplaceAll(unix, "\n", "\r\n")),
+			written(strings.Join(lines, "")), written(strings.Join(lines, " ")))
 		for _, line := range lines {
 			if len(text) > manyLines {
 				all = append(all, line, inJSON(line))
@@ -47,12 +45,9 @@ func forms(text string) []string {
 
 // written returns a text verbatim and in all encodings.
 func written(text string) []string {
-	all := []string{text}
-	all = append(all, quoted(text)...)
-	all = append(all, percentEncoded(text)...)
 	digits := hex.EncodeToString([]byte(text))
-	all = append(all, digits, strings.ToUpper(digits))
-	return append(all, inBase64(text)...)
+	return slices.Concat([]string{text, digits, strings.ToUpper(digits)}, quoted(text), percentEncoded(text),
+		inBase64(text))
 }
 
 // quoted returns a text as it appears inside quotes: in Go and JSON, in JSON inside JSON, in YAML, XML and shells.
