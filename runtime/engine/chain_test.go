@@ -113,20 +113,20 @@ type chain struct {
 	r       *rand.Rand
 	seen    *sightings
 	program model
-	number  int  // of names given
-	crashes bool // plugins die, in this version of the program
-	workers int  // and whether programs are concurrent
+	number  int  // number of names used so far
+	crashes bool // plugins crash in this version of the program
+	workers int  // number of concurrent registrations of the program
 
-	guard    sync.Mutex         // of what events change
-	ids      map[urn.URN]string // of the present object of each resource
-	kept     map[string]bool    // objects that the state let go of without deleting them
-	lost     map[string]bool    // objects that vanished and that no refresh has missed yet
-	gone     map[string]urn.URN // objects that went with another resource, in this operation
-	loose    map[string]bool    // objects that imports are to take, and nobody has
+	guard    sync.Mutex         // guards the fields that events change
+	ids      map[urn.URN]string // ID of the current object of each resource
+	kept     map[string]bool    // objects that left the state without being deleted
+	lost     map[string]bool    // objects that are gone and still in the state
+	gone     map[string]urn.URN // objects that this operation deleted together with another resource
+	loose    map[string]bool    // objects to import that no resource has yet
 	said     []string           // errors of this operation
-	warned   []string           // and its warnings
+	warned   []string           // warnings of this operation
 	recorded string             // the state before the last operation
-	trail    []string           // everything that happened, for people
+	trail    []string           // log of the chain, for the message of a failure
 }
 
 func newChain(t *testing.T, seed uint64, seen *sightings) *chain {
@@ -249,7 +249,7 @@ func (c *chain) disturb() {
 		}
 	case 2:
 		imported := func(o *state.Resource) bool { return o.URN.Name() == r.URN.Name() && o.ImportID != "" }
-		if !r.Delete && !slices.ContainsFunc(c.state.Resources, imported) { // which must not be replaced (E4.53)
+		if !r.Delete && !slices.ContainsFunc(c.state.Resources, imported) { // or the import fails (E4.53)
 			c.note("tainted", r.URN.Name())
 			c.meddle([]string{"taint", r.URN.Name()})
 		}
@@ -338,7 +338,7 @@ func (c *chain) something() {
 	}
 }
 
-// somebody returns a resource as a target: exactly if the state has it, or as a pattern.
+// somebody returns a target: the URN of a resource if the state has it, otherwise a pattern.
 func (c *chain) somebody() string {
 	if c.state != nil && len(c.state.Resources) > 0 && c.one(2) {
 		return string(c.state.Resources[c.r.IntN(len(c.state.Resources))].URN)
@@ -399,11 +399,11 @@ func (c *chain) converge() {
 	}
 	guessed := c.cloud.guessed || slices.ContainsFunc(c.warned,
 		func(text string) bool { return strings.Contains(text, "not known during preview") })
-	for _, d := range c.program.decls { // a provider whose configuration is not known is not asked what its change means
+	for _, d := range c.program.decls { // while its configuration is unknown, a provider is not asked for a diff
 		guessed = guessed || d.form == provides && len(d.uses) > 0
 	}
 	first := c.operate("update", func(o *Options) { o.IgnoreProtect, o.Plan = true, bound }, update)
-	// The preview could not know that, or the result depends on the order of two concurrent registrations.
+	// The preview had unknown values, or the result depends on the order of two concurrent registrations.
 	if first.Failed && bound != nil && (guessed || c.workers > 1) {
 		require.True(c.t, slices.ContainsFunc(c.said, func(text string) bool {
 			return strings.Contains(text, "not as planned: ")
@@ -435,7 +435,7 @@ func (c *chain) has(u urn.URN) bool {
 	return slices.ContainsFunc(c.state.Resources, func(r *state.Resource) bool { return r.URN == u })
 }
 
-// clearPending decides as a user would: a resource whose plugin died during its creation does not exist.
+// clearPending removes the pending operations, as a user may do for resources whose plugin crashed during creation.
 func (c *chain) clearPending() {
 	if c.crashes = false; c.state != nil && len(c.state.Pending) > 0 {
 		c.note("pending operations", "")
@@ -469,7 +469,7 @@ func (c *chain) operate(what string, dress func(*Options), do func(context.Conte
 	}
 	ctx, cancel := context.WithCancel(c.t.Context())
 	defer cancel()
-	if o.ContinueOnError || o.Targets != nil { // only what need not succeed
+	if o.ContinueOnError || o.Targets != nil { // only operations that need not succeed are interrupted
 		if c.one(5) {
 			c.interruptAfter(c.r.IntN(20), cancel)
 		}
@@ -515,7 +515,7 @@ func (c *chain) hear(o *Options, e Event) {
 	case *StepFinished:
 		c.trail = append(c.trail, fmt.Sprint(e.Step.Op, " ", e.Op, " ", short(e.Step.URN), " ", e.Step.Keys))
 		c.witness(e.Step, e.Op)
-		if o.DryRun || e.Outputs || e.Step.Op == OpRefresh { // which changes nothing at the provider
+		if o.DryRun || e.Outputs || e.Step.Op == OpRefresh { // these change nothing at the provider
 			return
 		}
 		if old := e.Step.Old; old != nil && (e.Step.Op == OpDelete || e.Step.Op == OpDeleteReplaced) && old.Custom &&
@@ -545,7 +545,7 @@ func (c *chain) hear(o *Options, e Event) {
 	}
 }
 
-// witness counts the situations that a step is an example of.
+// witness counts the situations that a step shows.
 func (c *chain) witness(s *Step, op Op) {
 	switch {
 	case s.Op == OpUpdate:
@@ -563,7 +563,7 @@ func (c *chain) witness(s *Step, op Op) {
 	}
 }
 
-// check compares the invariants with the result of an operation.
+// check checks the invariants after an operation.
 func (c *chain) check(o *Options, m *memory, before map[string]value.Value, result *Result) {
 	t := c.t
 	require.Zero(t, c.cloud.open, "every provider must be closed")
@@ -572,9 +572,9 @@ func (c *chain) check(o *Options, m *memory, before map[string]value.Value, resu
 		return
 	}
 	m.requireSound(t, c.state)
-	require.NoError(t, result.Snapshot.Verify()) // E1.50: in an order in which each follows what it depends on
+	require.NoError(t, result.Snapshot.Verify()) // E1.50: each resource follows its dependencies
 	c.state = result.Snapshot
-	for _, op := range c.state.Pending { // a plugin died in the middle, and nobody can tell
+	for _, op := range c.state.Pending { // a plugin crashed during the call, so the outcome is unknown
 		require.True(t, c.crashes && op.Kind == state.Creating || result.Failed, "%s of %s is still under way", op.Kind,
 			op.Resource.URN)
 	}
@@ -582,7 +582,7 @@ func (c *chain) check(o *Options, m *memory, before map[string]value.Value, resu
 		require.Equal(t, result.Failed, len(c.said) > 0, "a failure says why, and only a failure: %v", c.said)
 	}
 	managed := managedBy(c.state)
-	for more := true; more; { // what was believed to go with another resource, which then did not go
+	for more := true; more; { // objects that were left to the deletion of their owner, which was not deleted
 		more = false
 		for id, owner := range c.gone {
 			_, there := c.cloud.objects[id]
@@ -646,8 +646,8 @@ func managedBy(s *state.Snapshot) map[string]bool {
 	return ids
 }
 
-// link tells the cloud to which object of its owner a resource's object belongs: the one that the owner had when the
-// program first declared that.
+// link records in the cloud to which object of its owner a resource's object belongs: the object that the owner had
+// when the program first declared the relation.
 func (w *world) link(ids map[urn.URN]string, r *state.Resource) {
 	if r == nil || !r.Custom || r.ID == "" {
 		return

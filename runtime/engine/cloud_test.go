@@ -15,22 +15,22 @@ import (
 )
 
 // cloud is a provider for tests, with all objects that it manages. It implements provider.Loader; each load starts a
-// separate process. Names of properties control it: a change of one that begins with "repl" forces a replacement, of
-// one that begins with "dbr" a replacement that deletes first, all others are made in place. Check rejects a property
-// "bad", and generates a name if there is "named". Outputs are the inputs and "out", which is only known after a
+// separate process. The names of properties control it: a change of a property "repl…" forces a replacement, a change
+// of "dbr…" a replacement that deletes first, and all other changes are made in place. Check rejects a property "bad",
+// and generates a name if there is a property "named". Outputs are the inputs and "out", which is only known after a
 // create.
 type cloud struct {
 	mu      sync.Mutex
 	objects map[string]value.Value // by ID
-	owner   map[string]string      // ID to that of the object with which it goes (deletedWith)
-	with    map[string]urn.URN     // and to what the program says it goes with
-	counter map[string]int         // of names
+	owner   map[string]string      // ID of the owner (deletedWith), by the ID of the object
+	with    map[string]urn.URN     // the owner that the program declares, by ID
+	counter map[string]int         // number of objects so far, by name
 	fails   map[string]failure     // by "<operation> <name>"
 	log     func(format string, args ...any)
 	open    int                            // loaded providers that were not closed
-	checked func(name string, seed []byte) // told of each check; may be nil
-	guessed bool                           // a comparison was asked for with inputs that are not known
-	monitor monitor.Monitor                // at which components register what they are made of
+	checked func(name string, seed []byte) // called for each check; may be nil
+	guessed bool                           // Diff was called with unknown inputs
+	monitor monitor.Monitor                // components register their children there
 }
 
 type failure struct {
@@ -213,7 +213,7 @@ func (p *process) Check(_ context.Context, r provider.CheckRequest) (provider.Ch
 	if r.News.Has("bad") {
 		return provider.CheckResponse{Failures: []provider.Failure{{Property: "bad", Reason: "it is bad"}}}, nil
 	}
-	if r.News.Has("named") { // it makes up a name, another one each time
+	if r.News.Has("named") { // it generates a different name each time
 		p.cloud.counter["names"]++
 		r.News = r.News.With("name", value.String(fmt.Sprintf("%s-%d", r.Name, p.cloud.counter["names"])))
 	}
@@ -271,7 +271,7 @@ func (p *process) Update(_ context.Context, r provider.UpdateRequest) (provider.
 		outputs = outputs.With("out", out)
 	}
 	if r.Preview {
-		if late, ok := r.News.Get("late").AsString(); ok { // not known before the update
+		if late, ok := r.News.Get("late").AsString(); ok { // an output that is unknown before the update
 			outputs = outputs.With(late, value.Unknown(value.KindString))
 		}
 		return provider.UpdateResponse{Outputs: outputs}, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// An ID follows from inputs for objects of Kubernetes, and where all resources of the type in the state have one of
-// their inputs as their ID.
+// An ID follows from the inputs of Kubernetes objects, and of a type whose resources in the state all have one of their
+// inputs as their ID.
 func TestDerivedID(t *testing.T) {
 	t.Parallel()
 	text := value.String

@@ -66,15 +66,15 @@ func (b *babbling) Invoke(ctx context.Context, r provider.InvokeRequest) (provid
 	return provider.InvokeResponse{Result: reservedMap}, nil
 }
 
-// F1.10: a provider that answers with a reserved key fails the one resource that it answers about. The state keeps
+// F1.10: an answer with a reserved key fails only the resource concerned. The state keeps
 // the ID of the created object, nothing unreadable is recorded, and the next run goes on.
 func TestReservedKeysInAnswers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		where   string
-		before  bool // the resource is there already, and is changed
+		before  bool // the resource exists and is updated
 		pending state.OperationKind
-		objects int // in the cloud and in the state alike
+		objects int // number of objects, in the cloud and in the state
 	}{
 		{where: "check", objects: 1},
 		{where: "create", objects: 2},
@@ -131,7 +131,7 @@ func TestReservedKeysInAnswers(t *testing.T) {
 	}
 }
 
-// F1.10: a request with a reserved key is rejected, whoever sends it to the monitor.
+// F1.10: every request with a reserved key is rejected.
 func TestReservedKeysInRequests(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -178,7 +178,7 @@ func TestInterruptedRefreshKeepsWhatWasRead(t *testing.T) {
 	result, err = Refresh(ctx, o, nil)
 	require.NoError(t, err)
 	require.True(t, result.Canceled)
-	require.Equal(t, "failed", ending) // E8.10: canceled is for those who give up
+	require.Equal(t, "failed", ending) // E8.10: canceled is only for a second interrupt
 	require.Zero(t, w.cloud.open)
 	var found []string
 	for _, r := range result.Snapshot.Resources {

@@ -18,8 +18,8 @@ import (
 type model struct {
 	names  []string
 	decls  map[string]decl
-	region string // in the configuration of the default provider
-	zone   string // the same, where a change replaces the provider
+	region string // of the default provider's configuration
+	zone   string // also of the configuration; a change replaces the provider
 }
 
 // form is the kind of a declaration.
@@ -29,7 +29,7 @@ const (
 	plain     form = "resource"
 	component form = "component"
 	provides  form = "provider" // an explicit one
-	read      form = "read"     // of an object that is managed elsewhere
+	read      form = "read"     // a read of an object that is managed elsewhere
 )
 
 // decl is one resource of a model. It refers to earlier declarations by name.
@@ -37,9 +37,9 @@ type decl struct {
 	form     form
 	parent   string
 	provider string
-	uses     map[string]string // input to the resource whose out it takes
+	uses     map[string]string // by input, the resource that supplies its output "out"
 	texts    map[string]string
-	secret   string // the input that is a secret
+	secret   string // name of the secret input
 
 	depends, replaceWith []string
 	deletedWith          string
@@ -47,10 +47,10 @@ type decl struct {
 	protect, retain      bool
 	ignore, replaceOn    []string
 	trigger              string
-	importID             string // set in one version of the program and gone from the next
+	importID             string // set in one version of the program only
 	outputs              bool   // a component that registers outputs
 
-	alias *alias // how it was declared in the version of the program before, if differently
+	alias *alias // its former name and parent, if the previous version of the program had others
 }
 
 // alias is the former name and parent of a declaration.
@@ -191,8 +191,8 @@ func (m *model) random(r *rand.Rand) decl {
 	if provider := m.pick(r, plain); provider != "" && one(5) {
 		d.replaceWith = []string{provider}
 	}
-	if on := m.pick(r, plain, component, read, provides); on != "" && one(3) {
-		d.depends = []string{on}
+	if name := m.pick(r, plain, component, read, provides); name != "" && one(3) {
+		d.depends = []string{name}
 	}
 	if one(5) {
 		before := one(2)
@@ -318,7 +318,7 @@ func (p *running) request(name string, d decl, answers map[string]monitor.Regist
 	if a := d.alias; a != nil {
 		former := monitor.Alias{Name: a.name, NoParent: a.parent == ""}
 		if a.parent != "" {
-			<-p.slots[a.parent].done // it is declared earlier, as it was
+			<-p.slots[a.parent].done // its former parent is declared earlier too
 			former.Parent = p.slots[a.parent].response.URN
 		}
 		r.Aliases = []monitor.Alias{former}

@@ -24,7 +24,7 @@ type meeting struct {
 	mu      sync.Mutex
 	here    int
 	most    int
-	waiting chan struct{} // closed when all are here
+	waiting chan struct{} // closed when the expected number of calls has arrived
 }
 
 type participant struct {

@@ -46,7 +46,7 @@ func TestWhatIsRecordedOfRefreshesAndOutputs(t *testing.T) {
 		written bool
 	}{"the same": {inputs("x", "1"), false}, "others": {inputs("x", "2"), true}} {
 		w := newWorld()
-		of := func(outputs value.Value) *memory {
+		register := func(outputs value.Value) *memory {
 			o, m := w.options(1, false)
 			result, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
 				stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
@@ -59,7 +59,7 @@ func TestWhatIsRecordedOfRefreshesAndOutputs(t *testing.T) {
 			w.state = result.Snapshot
 			return m
 		}
-		of(inputs("x", "1"))
-		require.Equal(t, c.written, len(of(c.outputs).entries) > 0, "E6.20: %s", name)
+		register(inputs("x", "1"))
+		require.Equal(t, c.written, len(register(c.outputs).entries) > 0, "E6.20: %s", name)
 	}
 }

@@ -25,8 +25,8 @@ type listener struct {
 	mu      sync.Mutex
 	asked   []any
 	diff    func(provider.DiffRequest) provider.DiffResponse
-	failing []provider.Failure // of invokes
-	checked value.Value        // what CheckConfig makes of every configuration; null for what it is given
+	failing []provider.Failure // failures that Invoke returns
+	checked value.Value        // the result of CheckConfig; null for the unchanged configuration
 	adding  string             // an input that Check adds, with the value "added"; empty for none
 }
 
@@ -334,7 +334,7 @@ func TestUnknownsAreForPreviews(t *testing.T) { // E4.24, E7.5
 	require.True(t, questions[provider.UpdateRequest](l)[0].News.ContainsUnknown())
 }
 
-func TestAnUpdateWithoutKeys(t *testing.T) { // E4.48: the provider says that something changed, not what
+func TestAnUpdateWithoutKeys(t *testing.T) { // E4.48: the provider reports a change without keys
 	w := newWorld()
 	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}))
 	l, result := w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}),
@@ -424,7 +424,7 @@ func TestUnchangedProviderIsConfiguredAsItWas(t *testing.T) {
 	require.Equal(t, `{"region": "here"}`, w.of(t, "x").Inputs.String())
 }
 
-// E4.85: whatever writes a new state writes the trigger.
+// E4.85: every step that writes a new state writes the trigger.
 func TestTriggerIsStored(t *testing.T) {
 	w := newWorld()
 	for _, c := range []struct {
@@ -446,7 +446,7 @@ func TestTriggerIsStored(t *testing.T) {
 	require.Equal(t, value.String("3").String(), w.of(t, "a").ReplacementTrigger.String(), "import")
 }
 
-// E4.18: an alias to another type keeps the resource, also of another kind.
+// E4.18: an alias with another type keeps the resource, even if a component becomes a custom resource.
 func TestAliasOfAnotherType(t *testing.T) {
 	w := newWorld()
 	w.heard(t, false, registering(monitor.RegisterRequest{Type: "test:index:Old", Custom: true, Name: "a",
@@ -462,7 +462,7 @@ func TestAliasOfAnotherType(t *testing.T) {
 	require.Zero(t, result.Changes[OpDelete])
 }
 
-// E4.20: one alias is used; what another one names is left over.
+// E4.20: only one alias is used; the resource of another alias is deleted.
 func TestOtherAliasesAreLeftOver(t *testing.T) {
 	w := newWorld()
 	w.heard(t, false, registering(monitor.RegisterRequest{Name: "one"}, monitor.RegisterRequest{Name: "two"}))
@@ -484,7 +484,7 @@ func TestEveryDependencyCounts(t *testing.T) { // E1.47
 	require.ElementsMatch(t, []string{"parent", "dependency", "with", "replace", "property", "provider"}, names)
 }
 
-// E6.57: an output that becomes a secret is written, and is no change of the resource.
+// E6.57: an output that becomes secret is written, but does not count as a change of the resource.
 func TestSecrecyOfOutputs(t *testing.T) {
 	w := newWorld()
 	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}))
@@ -505,7 +505,7 @@ func TestSecrecyOfOutputs(t *testing.T) {
 	require.True(t, out.IsSecret())
 }
 
-// E6.23, E7.7: a preview has no state to write, and keeps none.
+// E6.23, E7.7: a preview returns the state unchanged and has no journal.
 func TestPreviewsWriteNothing(t *testing.T) {
 	w := newWorld()
 	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}))
@@ -523,7 +523,7 @@ func TestPreviewsWriteNothing(t *testing.T) {
 
 func registeringNothing(context.Context, monitor.Monitor) error { return nil }
 
-// E9.49: when the update that follows an import fails, what was imported stays.
+// E9.49: if the update after an import fails, the imported resource stays.
 func TestImportIsKeptWhenItsUpdateFails(t *testing.T) {
 	w := newWorld()
 	w.cloud.objects["x"] = inputs("v", "as it was")
@@ -534,7 +534,7 @@ func TestImportIsKeptWhenItsUpdateFails(t *testing.T) {
 	require.Equal(t, `{"v": "as it was"}`, w.of(t, "a").Inputs.String())
 }
 
-// movedAway is a provider that finds resources under another ID and does not tell their inputs, but for imports.
+// movedAway is a provider whose reads return another ID, and inputs only for imports.
 type movedAway struct{ *intercepted }
 
 func (w *world) movedAway() provider.Loader {
@@ -548,7 +548,7 @@ func (movedAway) Read(_ context.Context, r provider.ReadRequest) (provider.ReadR
 	return provider.ReadResponse{ID: r.ID + "-moved", Outputs: inputs("v", "other")}, nil
 }
 
-// E1.16, E1.36: what is imported by one name may have another, and the state keeps both.
+// E1.16, E1.36: an imported resource may get another ID than the one of the import, and the state keeps both.
 func TestImportUnderAnotherID(t *testing.T) {
 	w := newWorld()
 	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), ImportID: "x"}),
@@ -572,7 +572,7 @@ func TestRefreshTakesWhatItIsTold(t *testing.T) {
 	require.Equal(t, `{"v": "other"}`, w.of(t, "a").Outputs.String())
 }
 
-// E9.10: the program is answered when the journal has the result, and not before.
+// E9.10: the program gets its answer only after the journal has the result.
 func TestTheProgramIsAnsweredLast(t *testing.T) {
 	w := newWorld()
 	o, m := w.options(1, false)
@@ -605,7 +605,7 @@ func TestTheProgramIsAnsweredLast(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// E6.15, E9.17: the differences of a same step that are written at once.
+// E6.15, E9.17: some differences of a same step are written at once.
 func TestWhatIsWrittenOfASame(t *testing.T) {
 	yes := true
 	plain := monitor.RegisterRequest{Inputs: inputs("v", "1")}
@@ -668,7 +668,7 @@ func TestSecretsAreNotTold(t *testing.T) {
 	require.NotContains(t, strings.Join(told, "\n"), secret)
 }
 
-// E2.39: who builds a component gets inputs as values that know what they depend on; children get them without.
+// E2.39: a provider gets the inputs of a component with their dependencies; children are recorded without them.
 func TestConstructGetsOutputValues(t *testing.T) {
 	w := newWorld()
 	l, result := w.heard(t, false, func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
@@ -700,8 +700,8 @@ func TestConstructGetsOutputValues(t *testing.T) {
 	require.Empty(t, child.Inputs.AllDeps())
 }
 
-// The providers that run code of a program get the whole configuration, with namespaces; others get that of their
-// package.
+// The providers that run code of a program get the whole configuration, with namespaces; other providers get the
+// configuration of their package.
 func TestConfigurationOfDynamicProviders(t *testing.T) {
 	for pkg, want := range map[string]string{
 		"pulumi-nodejs": `{"p:region": "here", "p:token": [secret], "test:size": "3"}`,

@@ -30,12 +30,12 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden sections of testdata")
 
 // TestScripts runs the scenarios of testdata. A scenario is a txtar archive; each section is a command with its input,
-// and is followed by a section "out" that tells what must happen. Commands:
+// and is followed by a section "out" with the expected events. Commands:
 //
 //	up, preview    run the program of the section; words behind it are options, see command
-//	import         what is there already; see importsOf
+//	import         import existing objects; see importsOf
 //	refresh, destroy   with the word program, they run the program of the section; with preview, they only plan
-//	cloud          what happens at the provider: fail|unclear|partial|crash OPERATION NAME [TIMES], heal, lose ID,
+//	cloud          events at the provider: fail|unclear|partial|crash OPERATION NAME [TIMES], heal, lose ID,
 //	               set ID KEY VALUE
 //
 // A program has a resource on each line: KIND NAME with inputs key=value and options @option=value; see statement.
@@ -66,7 +66,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// world is a cloud and the state of one stack, and records what happens to them.
+// world is a cloud and the state of one stack, with a log of the events.
 type world struct {
 	cloud *cloud
 	state *state.Snapshot
@@ -312,7 +312,7 @@ func (w *world) upheaval(t *testing.T, input string) {
 			}
 			times := 0
 			if len(f) > 3 {
-				times = len(f[3]) // twice is written ||
+				times = len(f[3]) // "||" means twice
 			}
 			w.cloud.fails[f[1]+" "+f[2]] = failure{kind: kind, message: "trouble with " + f[2], times: times}
 		case "heal":

@@ -14,7 +14,7 @@ import (
 // registerScriptTransform parses a transform of a script. Its target is the name of a resource, "stack" for all later
 // resources, or "invoke" for all calls. Its effects: key=value sets an input, key=${name.urn} one that depends on a
 // resource, and options @fail=TEXT, @only=RESOURCE, @type=TYPE, @protect, @import=ID, @provider=NAME, @deps=NAME,
-// @alias=NAME, @dbr. It records the resource that it is applied to, with its inputs and their dependencies.
+// @alias=NAME, @dbr. It records each resource that it changes, with its inputs and their dependencies.
 func registerScriptTransform(ctx context.Context, m monitor.Monitor, names map[string]known, name string,
 	words []string) error {
 	log := ctx.Value(logKey{}).(func(string, ...any))

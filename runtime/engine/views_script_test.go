@@ -8,8 +8,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// tellViews reports views as the test provider does: a resource with an input views=a,b has these. The step of a view
-// whose name has !, as in a!, fails, and the provider does not report the deletion of one with ~.
+// tellViews reports views as the test provider does: a resource with an input views=a,b has the views a and b. The step
+// of a view with ! in its name, such as a!, fails, and the deletion of a view with ~ is not reported.
 func (p *process) tellViews(v *provider.Views, inputs value.Value) {
 	if v == nil {
 		return

@@ -134,7 +134,7 @@ func sameJournal(data, want []byte) error {
 	return nil
 }
 
-// Wherever a journal is cut, as by a loss of power, every object that may exist is known.
+// A journal that is cut at any byte, as by a loss of power, names every object that may exist.
 func TestEveryCut(t *testing.T) {
 	t.Parallel()
 	data, ends, _, objects := thirty(t)
@@ -142,7 +142,7 @@ func TestEveryCut(t *testing.T) {
 		c, err := Read(data[:cut], nil)
 		require.NoError(t, err)
 		replayer, _, err := c.Replayer(nil, testHeader.Base)
-		if cut < ends[0] { // what is left says nothing: that is no journal without records
+		if cut < ends[0] { // without its header a journal is damaged, not empty
 			var damage *DamageError
 			require.ErrorAs(t, err, &damage, cut)
 			require.NotEmpty(t, damage.Missing)

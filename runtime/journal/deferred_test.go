@@ -117,7 +117,7 @@ func TestDeferredAreTold(t *testing.T) {
 	require.ErrorIs(t, log.Close(), nil)
 }
 
-// A state file that is written while entries are added covers those before its beginning, whatever is damaged in them.
+// A state file that is written while entries are added covers the entries before its snapshot, even damaged ones.
 func TestCoveredInBetween(t *testing.T) { // D9
 	t.Parallel()
 	f := &memoryFile{}
@@ -141,7 +141,7 @@ func TestCoveredInBetween(t *testing.T) { // D9
 	add(4)
 
 	damaged := append([]byte(nil), f.data...)
-	for i := first; i < int(size); i++ { // the second entry, which the file holds
+	for i := first; i < int(size); i++ { // damage the second entry, which the file covers
 		damaged[i] = 0xee
 	}
 	for name, data := range map[string][]byte{"sound": f.data, "damaged": damaged} {
@@ -158,7 +158,7 @@ func TestCoveredInBetween(t *testing.T) { // D9
 		require.NoError(t, err, name)
 		require.Len(t, s.Resources, 4, name)
 
-		text, err := c.Covering(IdentityOf([]byte("recovered"))) // it has no gaps, so that entries have other places in it
+		text, err := c.Covering(IdentityOf([]byte("recovered"))) // without the gaps, entries have other offsets
 		require.NoError(t, err)
 		again, err := Read(text, nil)
 		require.NoError(t, err)

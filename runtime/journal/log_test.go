@@ -25,7 +25,7 @@ type memoryFile struct {
 	synced int
 	syncs  int
 	fail   error
-	gate   chan struct{} // when not nil, Sync waits for it
+	gate   chan struct{} // Sync waits for it; may be nil
 }
 
 func (f *memoryFile) Write(p []byte) (int, error) {
@@ -75,7 +75,7 @@ func TestLogRoundTrip(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, len(f.data), f.synced)
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // an entry is a fact: cancelling does not keep it from being written
+	cancel() // Append ignores a cancelled context, because the entry has happened already
 	for _, e := range someEntries() {
 		require.NoError(t, log.Append(ctx, e))
 		require.Equal(t, len(f.data), f.synced, "durable once Append returns")
@@ -118,7 +118,7 @@ func TestTornTail(t *testing.T) {
 	for cut := range len(f.data) + 1 {
 		c, err := Read(f.data[:cut], nil)
 		require.NoError(t, err)
-		if cut < ends[0] { // a journal comes to be with its header
+		if cut < ends[0] { // a journal without its header is damaged
 			_, _, err := c.Replayer(nil, testHeader.Base)
 			require.ErrorAs(t, err, new(*DamageError), cut)
 			continue
@@ -133,7 +133,7 @@ func TestTornTail(t *testing.T) {
 		require.Equal(t, cut-whole, c.Torn, cut)
 		require.Len(t, c.Entries, entries, cut)
 	}
-	zeros := append(bytes.Clone(f.data), make([]byte, 4096)...) // what some file systems leave
+	zeros := append(bytes.Clone(f.data), make([]byte, 4096)...) // some file systems leave zeros after a crash
 	c, err := Read(zeros, nil)
 	require.NoError(t, err)
 	require.Equal(t, 4096, c.Torn)
@@ -156,7 +156,7 @@ func TestSharedSync(t *testing.T) {
 		record, err := Encode(Entry{Step: int64(i + 1), Begin: &state.Operation{Resource: res(i), Kind: state.Creating}}, nil)
 		require.NoError(t, err)
 		waits = append(waits, log.Put(record, false))
-		if i == 0 { // the first one keeps the disk busy while the others come
+		if i == 0 { // the first one keeps the disk busy while the others arrive
 			done := make(chan error)
 			first := waits[0]
 			go func() { done <- first() }()
@@ -270,7 +270,7 @@ func FuzzRead(f *testing.F) {
 		if replayer, _, err := c.Replayer(nil, c.Header.Base); err == nil && replayer != nil {
 			_, _ = replayer.Snapshot()
 		}
-		// Records that follow the sound part are read again.
+		// A rewritten journal has the same entries.
 		if text, err := c.Covering(Identity{}); err == nil && c.Whole > 0 {
 			again, err := Read(text, nil)
 			require.NoError(t, err)

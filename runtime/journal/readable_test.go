@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// D14: an unreadable record is refused for whatever reason, and an accepted one is readable.
+// D14: Encode refuses every record that could not be read, and accepted records are readable.
 func TestWhatIsJournaledCanBeRead(t *testing.T) {
 	t.Parallel()
 	output := func(v value.Value) func(*state.Resource) {

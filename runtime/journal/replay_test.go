@@ -101,7 +101,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-func TestReplayNormalises(t *testing.T) { // E6.32: also what was not visited yet
+func TestReplayNormalises(t *testing.T) { // E6.32: including resources that were not visited yet
 	t.Parallel()
 	renamed := res(7)
 	renamed.Aliases = []urn.URN{name(1)}
@@ -120,9 +120,9 @@ type operation struct {
 	old     map[int]ID // by resource number
 	next    ID
 	step    int64
-	open    []func() // ends of steps under way
+	open    []func() // ends of the steps in progress
 	entries []Entry
-	ready   []int // resources of the new program that are done
+	ready   []int // finished resources of the new program
 }
 
 func drawOperation(t *rapid.T) *operation {
@@ -207,7 +207,7 @@ func (o *operation) register(i int) {
 	}
 }
 
-// deleteLeftovers deletes the resources that the program does not have, dependants first.
+// deleteLeftovers deletes the resources that are not in the program, dependants first.
 func (o *operation) deleteLeftovers() {
 	for i := len(o.base.Resources) - 1; i >= 0; i-- {
 		if id, left := o.old[i]; left {

@@ -97,7 +97,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// BenchmarkReadable is what it costs to read back what was just encoded, before it becomes the state.
+// BenchmarkReadable measures the check of an encoded state before it is stored.
 func BenchmarkReadable(b *testing.B) {
 	for _, n := range []int{10, 1000, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -116,7 +116,7 @@ func BenchmarkReadable(b *testing.B) {
 	}
 }
 
-// BenchmarkIdentical compares states of a thousand resources that are the same and share nothing.
+// BenchmarkIdentical compares equal states of a thousand resources that share no memory.
 func BenchmarkIdentical(b *testing.B) {
 	x, y := sample(1000), sample(1000)
 	b.ReportAllocs()

@@ -102,14 +102,14 @@ func TestRenamedIsFollowed(t *testing.T) {
 	_, err = household().Renamed(named("a"), "b")
 	require.ErrorContains(t, err, "already")
 
-	// A provider's name is in the references to it.
+	// References to a provider contain its name.
 	next, err = household().Renamed(providerDef, "mine")
 	require.NoError(t, err)
 	require.NoError(t, next.Verify())
 	require.Equal(t, "urn:pulumi:dev::p::pulumi:providers:t::mine::id", next.Resources[2].Provider)
 }
 
-// F6.14: another name of the stack is in every URN, and in the name of the root stack.
+// F6.14: every URN and the name of the root stack get the new name of the stack.
 func TestOfStackRenamesEverything(t *testing.T) {
 	s := household()
 	s.Pending = []Operation{{Resource: s.Resources[2], Kind: Creating}}
@@ -146,12 +146,12 @@ func TestMoveTakesChildrenAndProviders(t *testing.T) {
 	require.NotEmpty(t, m.Broken)
 	require.Equal(t, urn.URN("urn:pulumi:other::p::t:i:R::a"), m.Target.Resources[3].Parent)
 
-	// The same provider is there already: it is not copied twice.
+	// A provider that the target already has is not copied again.
 	again, err := Move{URNs: []urn.URN{named("b")}, Project: "p", Stack: "other"}.Apply(m.Source, m.Target)
 	require.NoError(t, err)
 	require.Equal(t, []string{"p-other", "default", "a", "c", "b"}, names(again.Target))
 
-	// Another one with the same inputs, as two stacks have: what is moved has that one from now on.
+	// If the target has a provider with another ID and the same inputs, the moved resources use that provider.
 	own := household().OfStack("p", "other")
 	own.Resources = own.Resources[:2]
 	own.Resources[1].ID = "own"

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// Every field of a resource is compared: whatever becomes of one, the resource is another one.
+// Every field of a resource is compared: a change of any field makes the resources different.
 func TestIdenticalLooksAtEveryField(t *testing.T) {
 	t.Parallel()
 	now, later := time.Unix(1, 0), time.Unix(2, 0)
@@ -52,7 +52,7 @@ func TestIdenticalLooksAtEveryField(t *testing.T) {
 	}
 }
 
-// Values are compared as they are written: secrecy counts, and every bit.
+// Values are compared as they are written, with their secrecy and every bit of numbers.
 func TestIdenticalValues(t *testing.T) {
 	t.Parallel()
 	with := func(v value.Value) *Resource {

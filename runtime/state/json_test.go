@@ -38,8 +38,8 @@ const everything = `{"version":4,"features":["byteString","extensionParameteriza
 	`"pending_operations":[{"resource":{"urn":"urn:pulumi:dev::p::t:m:R::n","custom":false,"type":"t:m:R"},"type":"creating","future":0}],` +
 	`"metadata":{"x":"y"},"snippets":[{"uuid":"u"}],"extensions":{"e":{"name":"n"}},"future":"kept"},"future":[{}]},"future":null}`
 
-// F5.8, F0.3. The names and forms of members are those of E1.20–E1.41, E1.44–E1.46 and E6.6: lists that are empty where
-// they matter, seconds as numbers, times to the nanosecond.
+// F5.8, F0.3. The names and forms of members are those of E1.20–E1.41, E1.44–E1.46 and E6.6, such as empty lists of
+// dependencies, seconds as numbers, and times in nanoseconds.
 func TestEveryMemberSurvives(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"as written": everything, "indented": indent(t, everything)} {
@@ -247,7 +247,7 @@ func TestOldResourceReferences(t *testing.T) { // F1.7
 	}
 }
 
-// drawValue makes any value that a state can hold.
+// drawValue generates any value that a state can hold.
 func drawValue(t *rapid.T, depth int) value.Value {
 	leaf := rapid.SampledFrom([]string{"null", "bool", "number", "string", "bytes", "unknown", "asset", "ref"})
 	inner := rapid.SampledFrom([]string{"list", "map", "archive", "null", "string", "number"})
@@ -355,7 +355,7 @@ func FuzzDecodeCheckpoint(f *testing.F) {
 		}
 		text, err := EncodeCheckpoint(c, nil)
 		if err != nil {
-			return // a secret in the clear and nothing to seal it with
+			return // a plain secret cannot be sealed without a manager
 		}
 		again, err := DecodeCheckpoint(text, nil)
 		require.NoError(t, err)
@@ -375,7 +375,7 @@ func TestWhatIsEmptyIsLeftOut(t *testing.T) { // E1.20, E1.22, E1.23, E1.31, E1.
 	require.Equal(t, `{"urn":"`+string(uA)+`","custom":false,"type":"t"}`, string(got))
 }
 
-func TestWholeDeployment(t *testing.T) { // E6.1, E6.6: what is empty is left out, but for the metadata
+func TestWholeDeployment(t *testing.T) { // E6.1, E6.6: empty members except for metadata are left out
 	t.Parallel()
 	got, err := EncodeCheckpoint(&Checkpoint{Stack: "organization/p/dev", Snapshot: &Snapshot{}}, nil)
 	require.NoError(t, err)

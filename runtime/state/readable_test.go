@@ -9,8 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// F1.10: nothing is encoded that could not be decoded, not within secrets either, which nobody can look into
-// afterwards.
+// F1.10: values that could not be decoded are not encoded, including those inside sealed secrets.
 func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 	t.Parallel()
 	nested := func(n int) value.Value {
@@ -60,7 +59,7 @@ func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 	}
 }
 
-// What a special value is may be said behind what it holds, by programs other than this one.
+// The signature of a special value may follow its other members, as other programs write it.
 func TestReadableWithTheSignatureLast(t *testing.T) {
 	t.Parallel()
 	resource := func(special string) []byte {

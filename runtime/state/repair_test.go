@@ -83,7 +83,7 @@ func TestRepaired(t *testing.T) { // E6.50
 	}
 }
 
-// Whatever the order of a sound state was, sorting makes it sound again, and sorting twice changes nothing more.
+// Sorting makes a shuffled valid state valid again, and sorting it twice changes nothing more.
 func TestSortedIsSound(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {

@@ -149,7 +149,7 @@ func requireFull(t *testing.T, request any) {
 			continue // functions cannot be compared; see TestTransforms
 		}
 		if v.Type().Field(i).Name == "Transformed" {
-			continue // it is the answer of transforms in the engine's process; Pulumi's protocol has no place for it
+			continue // set by transforms in the engine's process; Pulumi's protocol has no field for it
 		}
 		require.False(t, v.Field(i).IsZero(), "field %s of %T is not populated: does it survive?", v.Type().Field(i).Name,
 			request)
@@ -234,7 +234,7 @@ func exchange(ctx context.Context, m monitor.Monitor, request any) (response any
 	return nil, m.SignalAndWaitForShutdown(ctx)
 }
 
-func TestResponsesSurvive(t *testing.T) { // E2.34: direct wiring and loopback are the same to a program
+func TestResponsesSurvive(t *testing.T) { // E2.34: responses over gRPC equal those of a direct call
 	t.Parallel()
 	component := monitor.RegisterRequest{Inputs: value.EmptyMap()}
 	custom := monitor.RegisterRequest{Custom: true, Inputs: value.EmptyMap()}
@@ -372,7 +372,7 @@ func TestEngineGoneIsShutdown(t *testing.T) { // E2.1, E2.8
 	require.ErrorIs(t, client.SignalAndWaitForShutdown(t.Context()), monitor.ErrShutdown)
 }
 
-func TestOtherPrograms(t *testing.T) { // what callers get that are not ours
+func TestOtherPrograms(t *testing.T) { // responses to other clients than yamlhost's
 	t.Parallel()
 	outputs := value.Map(map[string]value.Value{
 		"plain": value.Int(1), "secret": value.String("s").Secret(), "unknown": value.List(value.Unknown(value.KindAny)),
@@ -485,7 +485,7 @@ func TestOtherPrograms(t *testing.T) { // what callers get that are not ours
 		require.NoError(t, err)
 		require.Equal(t, &monitor.Position{Path: "/a", Line: 3, Column: 4}, r.got.(monitor.RegisterRequest).SourcePosition)
 	})
-	t.Run("what is not there says so", func(t *testing.T) {
+	t.Run("unsupported calls", func(t *testing.T) {
 		t.Parallel()
 		client := raw(t, &recorder{})
 		ctx := t.Context()
@@ -550,7 +550,7 @@ func TestOtherEngines(t *testing.T) {
 	}
 	custom := monitor.RegisterRequest{Type: "t", Name: "n", Custom: true,
 		Inputs: value.EmptyMap().With("a", value.Int(1).DependingOn(u1))}
-	t.Run("F1.20 preview: what is missing is unknown", func(t *testing.T) {
+	t.Run("F1.20 preview: absent outputs are unknown", func(t *testing.T) {
 		t.Parallel()
 		got, err := dial(t, &otherEngine{preview: true,
 			answer: &pulumirpc.RegisterResourceResponse{Urn: string(u1)}}).RegisterResource(t.Context(), custom)
@@ -558,7 +558,7 @@ func TestOtherEngines(t *testing.T) {
 		require.Equal(t, monitor.RegisterResponse{URN: u1, ID: value.Unknown(value.KindString), Outputs: value.EmptyMap()},
 			got)
 	})
-	t.Run("update: what is missing is null", func(t *testing.T) {
+	t.Run("update: absent outputs are null", func(t *testing.T) {
 		t.Parallel()
 		e := &otherEngine{answer: &pulumirpc.RegisterResourceResponse{Urn: string(u1), Id: "i"}}
 		got, err := dial(t, e).RegisterResource(t.Context(), custom)
@@ -591,7 +591,7 @@ func TestOtherEngines(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, monitor.ReadResponse{URN: u1, ID: value.String("i"), Outputs: value.EmptyMap(), Known: true}, got)
 	})
-	t.Run("too old to tell", func(t *testing.T) {
+	t.Run("an old engine without deployment info", func(t *testing.T) {
 		t.Parallel()
 		client := dial(t, &otherEngine{old: true}, rpc.WithInfo(monitor.Info{Project: "q", DryRun: true}))
 		info, err := client.Info(t.Context())

@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// gossip says in its errors what it was told.
+// gossip is a provider whose errors contain the password that it got.
 type gossip struct {
 	provider.Provider
 	provider.Configured
@@ -47,7 +47,7 @@ func configuredGossip(t *testing.T, g *Guard, fail func(string) error) provider.
 	return c
 }
 
-// Errors hide the secrets that a provider was given, and are still what they were to the engine.
+// Errors hide the secrets of inputs and keep the types and causes that the engine looks for.
 func TestErrorsHideSecrets(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("cause")

@@ -36,7 +36,7 @@ func TestWhatIsRecordedOfAStep(t *testing.T) {
 	for name, c := range map[string]struct {
 		op    plan.Op
 		old   *state.Resource
-		left  bool // a replacement has left old behind
+		left  bool // old is pending delete after a replacement
 		begin state.OperationKind
 		end   journal.Entry
 	}{

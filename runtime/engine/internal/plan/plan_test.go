@@ -108,7 +108,7 @@ func TestAliasCandidates(t *testing.T) {
 		own,
 		urn.New("dev", "p", parent, "t:i:Fn", "other"),
 		urn.New("dev", "p", "", "t:i:Fn", "newapp-fn"),
-		urn.New("dev", "p", before, "t:i:Fn", "app-fn"), // that of the alias "other" is there already
+		urn.New("dev", "p", before, "t:i:Fn", "app-fn"), // the alias "other" gives a URN that is listed already
 	}, l.Candidates(own, parent, []monitor.Alias{{Name: "other"}, {NoParent: true}}))
 }
 
@@ -226,12 +226,12 @@ func TestInheritance(t *testing.T) {
 }
 
 func TestSourcePosition(t *testing.T) { // E2.82
-	at := func(path string) string {
+	position := func(path string) string {
 		return SourcePosition("/srv/app", &monitor.Position{Path: path, Line: 3, Column: 5})
 	}
-	require.Equal(t, "project:///sub/Pulumi.yaml#3,5", at("/srv/app/sub/Pulumi.yaml"))
-	require.Equal(t, "project:///../x.yaml#3,5", at("/srv/x.yaml"))
-	require.Empty(t, at("relative.yaml"))
+	require.Equal(t, "project:///sub/Pulumi.yaml#3,5", position("/srv/app/sub/Pulumi.yaml"))
+	require.Equal(t, "project:///../x.yaml#3,5", position("/srv/x.yaml"))
+	require.Empty(t, position("relative.yaml"))
 }
 
 // E4.62: of the dependants in a replacement, those pending delete are deleted as such, and those deleted by an earlier

@@ -19,18 +19,18 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// scene is a prior state, a goal and the answers of providers; want are the steps, asked the requests to providers.
+// scene is a prior state, a goal and the answers of providers, with the expected steps (want) and requests (asked).
 type scene struct {
-	prior   []*state.Resource // the first one is what the goal's resource was
-	fresh   bool              // but not here: it is a new one
+	prior   []*state.Resource // the first one is the prior state of the goal's resource
+	fresh   bool              // the goal's resource is new and not the first of prior
 	goal    *state.Resource
-	inputs  value.Value           // what the program wants
-	checked value.Value           // what a check makes of that; null for the same
-	answer  provider.DiffResponse // for the goal
-	forces  []string              // names of dependents that unknown inputs would replace
+	inputs  value.Value           // the program's inputs
+	checked value.Value           // the result of a check; null for unchanged inputs
+	answer  provider.DiffResponse // the diff of the goal's resource
+	forces  []string              // names of dependants that unknown inputs replace
 	around  Surroundings
 	before  *bool // deleteBeforeReplace of the program
-	fixed   bool  // the name is the same each time
+	fixed   bool  // the automatic name is always the same
 	deleted *Dependent
 
 	importing, imported, dryRun, unprotected bool
@@ -312,7 +312,7 @@ type endScene struct {
 	scope   ScopeOptions
 	failed  []*state.Resource // deletions that fail
 	want    string            // steps in layers, which are separated by bars; alphabetical within
-	stays   string            // what is neither registered nor in scope
+	stays   string            // resources that are neither registered nor in scope
 	unnamed string
 }
 
@@ -385,7 +385,7 @@ var endings = map[string][]endScene{
 	"E4.78": {{prior: left(resource("a"), resource("b", on("a"), protected), resource("c")),
 		scope: ScopeOptions{ExcludeProtected: true},
 		want:  "delete c", stays: "a b"}},
-	"E4.80": { // an owner that was replaced stays while something that was made before its successor goes with it
+	"E4.80": { // a replaced owner stays while a resource that is deletedWith it is older than its successor
 		{prior: []*PriorFact{claimed(left(resource("a", at(1), pendingDelete))[0]), gone(resource("b", goes("a"), at(2)))},
 			current: []CurrentFact{{URN: u("a"), State: resource("a", at(3))}, kept(resource("b", goes("a"), at(2)))}},
 		{prior: []*PriorFact{claimed(left(resource("a", at(1), pendingDelete))[0]), gone(resource("b", goes("a"), at(2)))},

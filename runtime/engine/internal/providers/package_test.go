@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// Secrets of the configuration are not in the environment of a plugin, which its children inherit.
+// The environment of a plugin, which its child processes inherit, has no secrets of the configuration.
 func TestNoSecretsInPluginEnvironment(t *testing.T) { // E3.2
 	t.Parallel()
 	c := Config{

@@ -86,7 +86,7 @@ func TestPrerequisitesComeInOrder(t *testing.T) {
 	tab := table(t, base...)
 	held, problem := tab.Claim(goal("a"))
 	require.Nil(t, problem)
-	tab.Marks.Mark(nil, []plan.Step{plan.NewStep(plan.OpDeleteReplaced, base[2], nil)}) // on behalf of something else
+	tab.Marks.Mark(nil, []plan.Step{plan.NewStep(plan.OpDeleteReplaced, base[2], nil)}) // deleted for another resource
 	next := journal.ID(100)
 	p := tab.Prerequisites(base[3])
 	defer p.End()
