@@ -1,6 +1,7 @@
 package project
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -159,8 +160,15 @@ func dataText(v any) (string, error) {
 
 // FromJSON returns a configuration value from the JSON in history records, with ciphertexts as Secure.
 func FromJSON(text []byte) (any, error) {
+	numbers := json.NewDecoder(bytes.NewReader(text))
+	numbers.UseNumber()
+	var v any
+	err := numbers.Decode(&v)
+	if err == nil {
+		text, err = json.Marshal(v) // without \/ and surrogate pairs, which YAML does not read
+	}
 	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil || len(doc.Content) == 0 {
+	if err != nil || yaml.Unmarshal(text, &doc) != nil {
 		return nil, errors.New("the value is not JSON")
 	}
 	d := decoder{secure: true}

@@ -247,21 +247,8 @@ func RecordOf(data any, secret bool) ConfigRecord {
 	return r
 }
 
-// masked is an opener for commands that must not show secrets, and so need no passphrase (F4.16).
-type masked struct{}
-
-func (masked) Decrypt(string) (string, error) { return HiddenSecret, nil }
-
 // HiddenSecret replaces a secret that is not shown.
 const HiddenSecret = "[secret]"
-
-// OpenerOrMask returns open or, if that is nil, an opener that answers HiddenSecret for every secret.
-func OpenerOrMask(open project.Opener) project.Opener {
-	if open == nil {
-		return masked{}
-	}
-	return open
-}
 
 // ParseKey parses the key of a configuration value; namespace is used if the key has none. With isPath, the key may
 // lead to a part of the value.

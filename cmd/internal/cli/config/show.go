@@ -40,7 +40,7 @@ func list(ctx context.Context, a *console.Console, o *options) error {
 	if err := a.Report(a.Inherit(c.project, c.settings, c.name)); err != nil {
 		return err
 	}
-	var opener project.Opener
+	var opener project.Opener = masked{}
 	if o.showSecrets {
 		if opener, err = c.secrets.Manager(c.settings, c.stack); err != nil {
 			return err
@@ -48,7 +48,7 @@ func list(ctx context.Context, a *console.Console, o *options) error {
 	}
 	texts, records := map[string]string{}, map[string]console.ConfigRecord{}
 	for _, e := range c.settings.Entries() {
-		text, record, err := shown(e, opener)
+		text, record, err := o.shown(e, opener)
 		if err != nil {
 			return console.ExplainSecret(err, c.stack)
 		}
@@ -79,14 +79,20 @@ func list(ctx context.Context, a *console.Console, o *options) error {
 	})
 }
 
-// shown returns the text and the JSON record of an entry. Secrets are masked unless open is given.
-func shown(e *project.Entry, open project.Opener) (string, console.ConfigRecord, error) {
+// masked is an opener for commands that must not show secrets, and so need no passphrase (F4.16).
+type masked struct{}
+
+func (masked) Decrypt(string) (string, error) { return console.HiddenSecret, nil }
+
+// shown returns the text and the JSON record of an entry. The record has the plain text of a secret only with
+// --show-secrets.
+func (o *options) shown(e *project.Entry, open project.Opener) (string, console.ConfigRecord, error) {
 	record := console.ConfigRecord{Secret: e.IsSecret()}
-	text, data, err := e.Open(console.OpenerOrMask(open))
+	text, data, err := e.Open(open)
 	if err != nil {
 		return "", record, err
 	}
-	if !record.Secret || open != nil {
+	if !record.Secret || o.showSecrets {
 		record.Value = &text
 	}
 	if e.IsObject() {

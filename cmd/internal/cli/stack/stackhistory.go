@@ -101,43 +101,20 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) erro
 func configOfHistory(config map[string]json.RawMessage, open project.Opener) (map[string]console.ConfigRecord, error) {
 	records := make(map[string]console.ConfigRecord, len(config))
 	for key, raw := range config {
-		var form any
-		if err := json.Unmarshal(raw, &form); err != nil {
+		data, err := project.FromJSON(raw)
+		if err != nil {
 			return nil, fmt.Errorf("the history's configuration %s: %w", key, err)
 		}
-		secret := false
-		opened, err := openSecrets(form, func(sealed string) (string, error) {
-			secret = true
-			return console.OpenerOrMask(open).Decrypt(sealed)
-		})
+		secret := project.HasSecure(data)
+		if secret && open == nil {
+			records[key] = console.ConfigRecord{Secret: true}
+			continue
+		}
+		opened, err := project.MapSecure(data, func(s project.Secure) (any, error) { return open.Decrypt(string(s)) })
 		if err != nil {
 			return nil, fmt.Errorf("decrypt config %s of the history: %w", key, err)
 		}
-		if records[key] = (console.ConfigRecord{Secret: secret}); !secret || open != nil {
-			records[key] = console.RecordOf(opened, secret)
-		}
+		records[key] = console.RecordOf(opened, secret)
 	}
 	return records, nil
-}
-
-// openSecrets returns form with each sealed secret replaced by the result of open (F3.6).
-func openSecrets(form any, open func(sealed string) (string, error)) (_ any, err error) {
-	switch form := form.(type) {
-	case map[string]any:
-		if sealed, ok := form["secure"].(string); ok && len(form) == 1 {
-			return open(sealed)
-		}
-		for key, member := range form {
-			if form[key], err = openSecrets(member, open); err != nil {
-				return nil, err
-			}
-		}
-	case []any:
-		for i, member := range form {
-			if form[i], err = openSecrets(member, open); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return form, nil
 }

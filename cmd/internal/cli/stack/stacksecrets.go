@@ -72,7 +72,14 @@ func reseal(settings *project.Settings, old, next secrets.Manager) error {
 		if !e.IsSecret() {
 			continue
 		}
-		data, err := resealed(e.Data(), old, next)
+		data, err := project.MapSecure(e.Data(), func(s project.Secure) (any, error) {
+			plain, err := old.Decrypt(string(s))
+			if err != nil {
+				return nil, err
+			}
+			sealed, err := next.Encrypt(plain)
+			return project.Secure(sealed), err
+		})
 		if err != nil {
 			return fmt.Errorf("configuration %s: %w", e.Key, err)
 		}
@@ -84,8 +91,12 @@ func reseal(settings *project.Settings, old, next secrets.Manager) error {
 // announce passes every secret of a settings file to managers that open or seal many at once.
 func announce(settings *project.Settings, old, next secrets.Manager) error {
 	var sealed, plain []string
+	note := func(s project.Secure) (any, error) {
+		sealed = append(sealed, string(s))
+		return s, nil
+	}
 	for _, e := range settings.Entries() {
-		sealed = appendSealed(sealed, e.Data())
+		_, _ = project.MapSecure(e.Data(), note) // note never fails
 	}
 	if opener, ok := old.(secrets.Batch); ok {
 		opener.Expect(sealed)
@@ -103,51 +114,4 @@ func announce(settings *project.Settings, old, next secrets.Manager) error {
 	}
 	sealer.Prepare(plain)
 	return nil
-}
-
-// appendSealed appends the ciphertexts in a value to list.
-func appendSealed(list []string, v any) []string {
-	switch v := v.(type) {
-	case project.Secure:
-		list = append(list, string(v))
-	case []any:
-		for _, item := range v {
-			list = appendSealed(list, item)
-		}
-	case map[string]any:
-		for _, item := range v {
-			list = appendSealed(list, item)
-		}
-	}
-	return list
-}
-
-func resealed(v any, old, next secrets.Manager) (any, error) {
-	var err error
-	switch v := v.(type) {
-	case project.Secure:
-		plain, err := old.Decrypt(string(v))
-		if err != nil {
-			return nil, err
-		}
-		sealed, err := next.Encrypt(plain)
-		return project.Secure(sealed), err
-	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			if list[i], err = resealed(item, old, next); err != nil {
-				return nil, err
-			}
-		}
-		return list, nil
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for key, item := range v {
-			if m[key], err = resealed(item, old, next); err != nil {
-				return nil, err
-			}
-		}
-		return m, nil
-	}
-	return v, nil
 }
