@@ -461,6 +461,9 @@ func TestHostedSecrets(t *testing.T) {
 			require.Equal(t, "one\n", x.does("config", "get", "b"))
 			require.Equal(t, "two\n", x.does("config", "get", "c"))
 			require.NotContains(t, string(settings), "two")
+			x.does("stack", "init", "other", "--no-select")
+			x.does("config", "copy", "--dest", "other")
+			require.Equal(t, "two\n", x.does("config", "get", "c", "--stack", "other"))
 
 			x.Set(host.Behaviour{Forget: forget})
 			x.does("stack", "change-secrets-provider", "default")

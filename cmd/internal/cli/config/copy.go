@@ -66,7 +66,7 @@ func copyValues(ctx context.Context, a *console.Console, o *options, key string)
 		if dst.stack == src.stack || o.file != "" {
 			return console.WithCode(console.CodeBadUsage, "the stack %s cannot be copied to itself", src.stack)
 		}
-		seal := sealer(a, src, dst)
+		seal := func(sealed project.Secure) (any, error) { return dst.reseal(src, sealed) }
 		for _, e := range entries {
 			v := e.Data()
 			if len(path.Steps) > 0 {
@@ -93,29 +93,25 @@ func copyValues(ctx context.Context, a *console.Console, o *options, key string)
 	return err
 }
 
-// sealer returns a function that opens a secret of src and seals it for dst. The caller must hold the settings of dst.
-func sealer(a *console.Console, src, dst *configured) func(project.Secure) (any, error) {
-	var opener, next *console.StackSecrets
-	return func(sealed project.Secure) (any, error) {
-		var err error
-		if opener == nil {
-			if opener, err = a.Secrets().HeldManager(src.settings, src.stack); err != nil {
-				return nil, err
-			}
-			if next, err = a.Secrets().HeldManager(dst.settings, dst.stack); err != nil {
-				return nil, err
-			}
-		}
-		plain, err := opener.Decrypt(string(sealed))
-		if err != nil {
-			return nil, console.ExplainSecret(err, src.stack)
-		}
-		resealed, err := next.Encrypt(plain)
-		if err != nil {
-			return nil, console.ExplainSecret(err, dst.stack)
-		}
-		return project.Secure(resealed), nil
+// reseal opens a secret of src and seals it for c, whose settings the caller must hold.
+func (c *configured) reseal(src *configured, sealed project.Secure) (any, error) {
+	opener, err := src.sealer()
+	if err != nil {
+		return nil, err
 	}
+	next, err := c.sealer()
+	if err != nil {
+		return nil, err
+	}
+	plain, err := opener.Decrypt(string(sealed))
+	if err != nil {
+		return nil, console.ExplainSecret(err, src.stack)
+	}
+	resealed, err := next.Encrypt(plain)
+	if err != nil {
+		return nil, console.ExplainSecret(err, c.stack)
+	}
+	return project.Secure(resealed), nil
 }
 
 func newRefresh(a *console.Console, o *options) *cobra.Command {
@@ -131,11 +127,7 @@ func newRefresh(a *console.Console, o *options) *cobra.Command {
 
 // refresh restores the settings of a stack from its last history record.
 func refresh(ctx context.Context, a *console.Console, o *options) error {
-	p, err := a.SoundProject(a.World.Dir)
-	if err != nil {
-		return err
-	}
-	s, err := a.Stacks().Open(ctx, p, o.stack)
+	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
 		return err
 	}
