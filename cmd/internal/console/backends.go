@@ -22,10 +22,13 @@ import (
 const DefaultBackend = "file://~"
 
 // Backends opens backends as the environment variables, the project file and the current login select them.
-type Backends struct{ *Console }
+type Backends struct {
+	*Console
+	upgrading bool // accept a backend that still has the layout without projects
+}
 
 // Backends returns the backends for this console.
-func (a *Console) Backends() Backends { return Backends{a} }
+func (a *Console) Backends() Backends { return Backends{Console: a} }
 
 // where returns the URL of the backend and the directory that relative paths in the URL are relative to (F6.1, D3). p
 // may be nil.
@@ -48,7 +51,11 @@ func (b Backends) where(p *project.Project) (url, workDir string, err error) {
 
 // Open opens the backend of a project; p may be nil.
 func (b Backends) Open(p *project.Project) (*backend.Backend, error) {
-	return b.openFor(p, false)
+	url, workDir, err := b.where(p)
+	if err != nil {
+		return nil, err
+	}
+	return b.OpenAt(url, workDir)
 }
 
 // Here opens the backend of the project in the working directory. If there is no readable project, it opens the backend
@@ -77,25 +84,14 @@ func (b Backends) Local(p *project.Project) *backend.Backend {
 
 // OpenToUpgrade is like Open, but also accepts a backend that still has the layout without projects. p may be nil.
 func (b Backends) OpenToUpgrade(p *project.Project) (*backend.Backend, error) {
-	return b.openFor(p, true)
-}
-
-func (b Backends) openFor(p *project.Project, upgrading bool) (*backend.Backend, error) {
-	url, workDir, err := b.where(p)
-	if err != nil {
-		return nil, err
-	}
-	return b.openAt(url, workDir, upgrading)
+	b.upgrading = true
+	return b.Open(p)
 }
 
 // OpenAt opens the backend at a URL; relative paths in it are relative to workDir.
 func (b Backends) OpenAt(url, workDir string) (*backend.Backend, error) {
-	return b.openAt(url, workDir, false)
-}
-
-func (b Backends) openAt(url, workDir string, upgrading bool) (*backend.Backend, error) {
 	o := backend.Options{
-		Upgrading: upgrading, Home: b.World.Home, WorkDir: workDir, Version: "yamlhost/" + b.Version(), Now: b.World.Now,
+		Upgrading: b.upgrading, Home: b.World.Home, WorkDir: workDir, Version: "yamlhost/" + b.Version(), Now: b.World.Now,
 		RetainCheckpoints: b.diyTrue("RETAIN_CHECKPOINTS"), DisableBackups: b.diyTrue("DISABLE_CHECKPOINT_BACKUPS"),
 		Disk: b.World.Disk, Lease: b.World.Lease, Deferral: b.World.ServiceDeferral,
 		OpenObjects: func(url string) (backend.Objects, error) { return b.World.Stores.open(url, b.openObjects) },
