@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,10 +27,10 @@ type interrupts struct {
 
 	deadline chan time.Duration // receives the time limit when it has passed; see Deadline
 	timer    *time.Timer
+	timedOut atomic.Bool // the time limit caused the first interrupt
 
 	mu        sync.Mutex
 	announced string // additional message at the first signal; guarded by mu
-	timedOut  bool   // the time limit caused the first interrupt; guarded by mu
 }
 
 // Watch starts to listen for signals; the method Stop ends that. Messages are written to err. If a command does not
@@ -45,8 +46,12 @@ func Watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
 	})
 	i.finished.Go(func() {
 		defer close(i.lines)
-		after, ok := i.first(signals)
-		if !ok {
+		var after time.Duration
+		select {
+		case <-signals: // a nil channel never sends
+		case after = <-i.deadline:
+			i.timedOut.Store(true)
+		case <-i.done:
 			return
 		}
 		close(i.First)
@@ -61,7 +66,9 @@ func Watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
 		if announced != "" {
 			i.lines <- announced
 		}
-		if !i.receive(signals) {
+		select {
+		case <-signals:
+		case <-i.done:
 			return
 		}
 		close(i.Second)
@@ -69,31 +76,13 @@ func Watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
 		if end == nil {
 			return
 		}
-		timer := time.NewTimer(hardLimit)
-		defer timer.Stop()
 		select {
-		case <-timer.C:
+		case <-time.After(hardLimit):
 			end()
 		case <-i.done:
 		}
 	})
 	return i
-}
-
-// first waits for the first signal or for the deadline. after is the time limit if it has passed. ok is false if the
-// watch ended before either.
-func (i *interrupts) first(signals <-chan os.Signal) (after time.Duration, ok bool) {
-	select {
-	case <-signals:
-		return 0, true
-	case after = <-i.deadline:
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		i.timedOut = true
-		return after, true
-	case <-i.done:
-		return 0, false
-	}
 }
 
 // Deadline causes the first interrupt after the given time, unless that is 0. It must be called at most once.
@@ -104,11 +93,7 @@ func (i *interrupts) Deadline(after time.Duration) {
 }
 
 // TimedOut reports whether the deadline caused the first interrupt.
-func (i *interrupts) TimedOut() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.timedOut
-}
+func (i *interrupts) TimedOut() bool { return i.timedOut.Load() }
 
 // Ended returns the error of a command that was interrupted. An interrupt by the deadline has its own exit code.
 func (i *interrupts) Ended() error {
@@ -116,16 +101,6 @@ func (i *interrupts) Ended() error {
 		return &ExitError{Code: CodeTimeout, Cause: errors.New("the time limit was over")}
 	}
 	return &ExitError{Code: CodeInterrupted, Cause: errors.New("interrupted")}
-}
-
-// receive waits, and reports whether a signal came before the watch ended.
-func (i *interrupts) receive(signals <-chan os.Signal) bool {
-	select {
-	case <-signals: // a nil channel never sends
-		return true
-	case <-i.done:
-		return false
-	}
 }
 
 func (i *interrupts) Stop() {
