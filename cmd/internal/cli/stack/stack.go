@@ -19,7 +19,6 @@ import (
 // stackOptions are the flags of `stack` and its subcommands.
 type stackOptions struct {
 	stack           string
-	name            string // name of the stack to create, select or remove
 	secretsProvider string
 	noSelect        bool
 	create          bool
@@ -65,10 +64,7 @@ func newStackInit(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init [NAME]", Aliases: []string{"new", "create", "setup"}, Short: "Create a stack and select it",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.nameFrom(args)
-			return stackInit(cmd.Context(), a, o)
-		},
+		RunE: console.RunWith(a, stackInit, o, &o.stack),
 	}
 	cmd.Flags().StringVar(&o.secretsProvider, "secrets-provider", "default", console.SecretsProviderHelp())
 	cmd.Flags().BoolVar(&o.noSelect, "no-select", false, "do not select the new stack")
@@ -78,10 +74,7 @@ func newStackInit(a *console.Console, o *stackOptions) *cobra.Command {
 func newStackSelect(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "select [NAME]", Short: "Choose the stack that commands act on", Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.nameFrom(args)
-			return stackSelect(cmd.Context(), a, o)
-		},
+		RunE: console.RunWith(a, stackSelect, o, &o.stack),
 	}
 	cmd.Flags().BoolVarP(&o.create, "create", "c", false, "create the stack if it does not exist")
 	cmd.Flags().StringVar(&o.secretsProvider, "secrets-provider", "default", "with --create: "+
@@ -106,10 +99,7 @@ func newStackRemove(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rm [NAME]", Aliases: []string{"remove", "delete"}, Short: "Remove a stack and its configuration",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.nameFrom(args)
-			return stackRemove(cmd.Context(), a, o)
-		},
+		RunE: console.RunWith(a, stackRemove, o, &o.stack),
 	}
 	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "remove it even if it has resources, which are left behind")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
@@ -130,31 +120,24 @@ func (o *stackOptions) on(a *console.Console, body func(ctx context.Context, a *
 	}
 }
 
-// nameFrom sets the stack's name from an argument, or else from --stack.
-func (o *stackOptions) nameFrom(args []string) {
-	if o.name = o.stack; len(args) > 0 {
-		o.name = args[0]
-	}
-}
-
 func stackInit(ctx context.Context, a *console.Console, o *stackOptions) error {
 	p, b, err := a.Stacks().ProjectAndBackend()
 	if err != nil {
 		return err
 	}
-	if o.name == "" {
+	if o.stack == "" {
 		if !a.Interactive() {
 			return errors.New("missing stack name: yamlhost stack init NAME")
 		}
 		fmt.Fprint(a.Streams.Err, "stack name (dev): ")
-		if o.name, err = console.ReadLine(a.Streams.In); err != nil && o.name == "" {
+		if o.stack, err = console.ReadLine(a.Streams.In); err != nil && o.stack == "" {
 			return err
 		}
-		if o.name == "" {
-			o.name = console.DefaultStack
+		if o.stack == "" {
+			o.stack = console.DefaultStack
 		}
 	}
-	ref, err := b.ParseRef(o.name, p.Name.Text)
+	ref, err := b.ParseRef(o.stack, p.Name.Text)
 	if err != nil {
 		return err
 	}
@@ -171,10 +154,10 @@ func stackSelect(ctx context.Context, a *console.Console, o *stackOptions) error
 	if err != nil {
 		return err
 	}
-	if o.name == "" {
+	if o.stack == "" {
 		return console.WithCode(console.CodeUsage, "missing stack name: yamlhost stack select NAME")
 	}
-	ref, err := b.ParseRef(o.name, p.Name.Text)
+	ref, err := b.ParseRef(o.stack, p.Name.Text)
 	if err != nil {
 		return err
 	}
@@ -246,7 +229,7 @@ func writeResources(w io.Writer, s *state.Snapshot, urns, ids bool) error {
 }
 
 func stackRemove(ctx context.Context, a *console.Console, o *stackOptions) error {
-	s, err := a.Stacks().Current(ctx, o.name)
+	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
 		return err
 	}
