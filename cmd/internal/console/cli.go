@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -175,10 +176,5 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 
 // Version returns this program's version in the form v1.2.3.
 func (a *Console) Version() string {
-	if v := a.World.Version; v != "" && v[0] != 'v' {
-		return "v" + v
-	} else if v != "" {
-		return v
-	}
-	return "v0.0.0-dev"
+	return "v" + strings.TrimPrefix(cmp.Or(a.World.Version, "0.0.0-dev"), "v")
 }

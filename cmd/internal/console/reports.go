@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -81,10 +82,8 @@ func (f *ReportFlags) system(getenv func(string) string) (report.System, error) 
 	case "none":
 		return "", nil
 	}
-	for _, s := range report.Systems {
-		if string(s) == f.ci {
-			return s, nil
-		}
+	if s := report.System(f.ci); slices.Contains(report.Systems, s) {
+		return s, nil
 	}
 	return "", WithCode(CodeBadUsage, "--ci takes auto, none, github, gitlab, azure, buildkite or teamcity, not %q", f.ci)
 }

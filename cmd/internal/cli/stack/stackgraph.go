@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -86,7 +87,7 @@ func writeStateDOT(w io.Writer, s *state.Snapshot, g *stackGraphOptions) error {
 		for _, u := range r.Dependencies {
 			if pos, found := number[string(u)]; found && !g.ignoreDependencies {
 				fmt.Fprintf(&b, "    Resource%d -> Resource%d [color = %q, label = %q];\n", pos, i, g.dependencyColor,
-					strings.Join(via(r, string(u)), ", "))
+					strings.Join(via(r, u), ", "))
 			}
 		}
 	}
@@ -96,15 +97,13 @@ func writeStateDOT(w io.Writer, s *state.Snapshot, g *stackGraphOptions) error {
 }
 
 // via returns the properties of r that depend on the resource u.
-func via(r *state.Resource, u string) []string {
+func via(r *state.Resource, u urn.URN) []string {
 	var keys []string
 	for key, urns := range r.PropertyDependencies {
-		for _, x := range urns {
-			if string(x) == u {
-				keys = append(keys, key)
-			}
+		if slices.Contains(urns, u) {
+			keys = append(keys, key)
 		}
 	}
 	slices.Sort(keys)
-	return slices.Compact(keys)
+	return keys
 }
