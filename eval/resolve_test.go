@@ -85,7 +85,8 @@ func (g expressions) of(kind byte, depth int) string {
 			func() string { return "{(" + part('s') + ") = " + part('n') + "}" },
 		},
 	}
-	all := append(forms[kind], leaf, func() string { return "(" + part('b') + " ? " + part(kind) + " : " + part(kind) + ")" },
+	all := append(forms[kind], leaf,
+		func() string { return "(" + part('b') + " ? " + part(kind) + " : " + part(kind) + ")" },
 		func() string { return "if(" + part('b') + ", " + part(kind) + ", " + part(kind) + ")" })
 	return all[rapid.IntRange(0, len(all)-1).Draw(g.t, "form")]()
 }
