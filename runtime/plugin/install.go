@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/Masterminds/semver/v3"
+	"github.com/gofrs/flock"
 )
 
 // DefaultServer is the default source of plugins (F2.32).
@@ -269,4 +270,17 @@ func Remove(p InstalledPlugin) error {
 		return fmt.Errorf("remove plugin %s %s: %w", p.Name, p.Version, err)
 	}
 	return nil
+}
+
+// alone locks the folder of a plugin for its installation, with the lock file beside it that the Pulumi CLI uses too
+// (F2.28). It blocks while another process holds the lock, until release is called.
+func alone(ctx context.Context, dir string) (release func(), err error) {
+	lock := flock.New(dir + ".lock")
+	_, err = lock.TryLockContext(ctx, 50*time.Millisecond)
+	var missing *fs.PathError
+	if ctx.Err() != nil || errors.As(err, &missing) {
+		_ = lock.Close()
+		return nil, err
+	}
+	return func() { _ = lock.Close() }, nil // install without a lock if the file system has none
 }
