@@ -18,7 +18,7 @@ func Faulty(o backend.Objects, f disktest.Fault) backend.Objects {
 	store, fences := o.(backend.Fencing)
 	more, isDatabase := o.(database)
 	switch {
-	case isDatabase:
+	case fences && isDatabase:
 		return &faultyDatabase{&faultyFencing{faulty: s, store: store}, more}
 	case fences:
 		return &faultyFencing{faulty: s, store: store}
@@ -77,32 +77,24 @@ func (s *faultyFencing) Hold(ctx context.Context, key string, number int64) (bac
 	return faultyHeld{&faulty{Objects: held, fault: s.fault, holds: s.holds}, held}, nil
 }
 
-// database has the optional interfaces of a database.
+// database has the methods that backend.Bulk and backend.Waking add to backend.Objects.
 type database interface {
-	backend.Fencing
-	backend.Bulk
-	backend.Waking
+	ListAll(ctx context.Context, prefix string) ([]backend.Listed, error)
+	GetAll(ctx context.Context, keys []string) (map[string]backend.Object, error)
+	Wakes(ctx context.Context, key string) (wakes <-chan struct{}, stop func(), err error)
 }
 
-// faultyDatabase is a faulty store that implements database.
+// faultyDatabase is a faulty store that implements backend.Fencing, backend.Bulk and backend.Waking. Only the methods
+// of faultyFencing have faults.
 type faultyDatabase struct {
 	*faultyFencing
-	all database
+	database
 }
 
-var _ database = (*faultyDatabase)(nil)
-
-func (s *faultyDatabase) ListAll(ctx context.Context, prefix string) ([]backend.Listed, error) {
-	return s.all.ListAll(ctx, prefix)
-}
-
-func (s *faultyDatabase) GetAll(ctx context.Context, keys []string) (map[string]backend.Object, error) {
-	return s.all.GetAll(ctx, keys)
-}
-
-func (s *faultyDatabase) Wakes(ctx context.Context, key string) (<-chan struct{}, func(), error) {
-	return s.all.Wakes(ctx, key)
-}
+var (
+	_ backend.Bulk   = (*faultyDatabase)(nil)
+	_ backend.Waking = (*faultyDatabase)(nil)
+)
 
 type faultyHeld struct {
 	*faulty
