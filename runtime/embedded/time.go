@@ -19,11 +19,11 @@ type calendar struct{ Options }
 // timeKinds returns the package time.
 func timeKinds(o Options) kinds {
 	c := calendar{o}
+	static := c.datedKind("rfc3339", staticOutputs)
+	static.replaces, static.check, static.adopt = unlessNoTriggers, checkMoments("rfc3339"), adoptStatic
+	static.update = nil // its time never changes
 	return kinds{resources: map[string]kind{
-		"time:index/static:Static": {
-			byOutputs: true, idOutput: true, replaces: unlessNoTriggers, computed: []string{"rfc3339"},
-			check: checkMoments("rfc3339"), create: c.static, adopt: adoptStatic,
-		},
+		"time:index/static:Static":     static,
 		"time:index/offset:Offset":     c.offsetKind(),
 		"time:index/rotating:Rotating": c.rotatingKind(),
 		"time:index/sleep:Sleep":       c.sleepKind(),
@@ -36,20 +36,53 @@ func unlessNoTriggers(property string, before, after value.Value) bool {
 	return property != "triggers" || !before.IsKnown() || !after.IsKnown() || before.Len()+after.Len() > 0
 }
 
-// checkMoments returns a check that properties, if they are given and known, are timestamps.
-func checkMoments(properties ...string) func(value.Value) []provider.Failure {
-	return func(inputs value.Value) []provider.Failure {
-		var failures []provider.Failure
-		for _, property := range properties {
-			v, _ := inputs.Lookup(property)
-			if text, ok := v.AsString(); ok {
-				if _, err := parseMoment(text); err != nil {
-					failures = append(failures, provider.Failure{Property: property, Reason: property + ": " + err.Error()})
+// onNewTriggers reports whether a change replaces a resource that only new triggers replace.
+func onNewTriggers(property string, before, after value.Value) bool {
+	return property == "triggers" && unlessNoTriggers(property, before, after)
+}
+
+// datedKind returns the kind of a resource whose ID is a base time: that of the input property or else the current
+// time. outputs returns the outputs for inputs and a base time.
+func (c calendar) datedKind(property string, outputs func(value.Value, time.Time) (value.Value, error)) kind {
+	return kind{
+		byOutputs: true, idOutput: true, computed: []string{property},
+		create: func(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
+			base := c.Now().UTC().Truncate(time.Second)
+			if text := lookupString(inputs, property); text != "" {
+				var err error
+				if base, err = parseMoment(text); err != nil {
+					return "", value.Null, failed(err)
 				}
 			}
-		}
-		return failures
+			made, err := outputs(inputs, base)
+			return base.Format(time.RFC3339), made, err
+		},
+		update: func(_ context.Context, _ provider.Subject, inputs, before value.Value) (value.Value, error) {
+			base, err := parseMoment(lookupString(overlay(before.MapOrEmpty(), inputs), property))
+			if err != nil {
+				return value.Null, failed(err)
+			}
+			return outputs(inputs, base)
+		},
 	}
+}
+
+// checkMoments returns a check that properties, if they are given and known, are timestamps.
+func checkMoments(properties ...string) func(value.Value) []provider.Failure {
+	return func(inputs value.Value) []provider.Failure { return checkTexts(inputs, parseMoment, properties...) }
+}
+
+// checkTexts checks that properties, if they are given and known, can be parsed.
+func checkTexts[T any](inputs value.Value, parse func(string) (T, error), properties ...string) []provider.Failure {
+	var failures []provider.Failure
+	for _, property := range properties {
+		if text, ok := inputs.Get(property).AsString(); ok {
+			if _, err := parse(text); err != nil {
+				failures = append(failures, provider.Failure{Property: property, Reason: property + ": " + err.Error()})
+			}
+		}
+	}
+	return failures
 }
 
 func parseMoment(text string) (time.Time, error) {
@@ -58,14 +91,6 @@ func parseMoment(text string) (time.Time, error) {
 		return t, fmt.Errorf("%q is not a timestamp such as 2006-01-02T15:04:05Z", text)
 	}
 	return t, nil
-}
-
-// base returns the time in an input, or the current time if there is none.
-func (c calendar) base(inputs value.Value, property string) (time.Time, error) {
-	if text := lookupString(inputs, property); text != "" {
-		return parseMoment(text)
-	}
-	return c.Now().UTC().Truncate(time.Second), nil
 }
 
 // parts returns the parts of a time in its own time zone, and its Unix time. Months and days begin at 1.
@@ -80,13 +105,8 @@ func parts(t time.Time) value.Value {
 
 func rfc3339(t time.Time) value.Value { return value.String(t.Format(time.RFC3339)) }
 
-// static creates a Static, whose time never changes.
-func (c calendar) static(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
-	t, err := c.base(inputs, "rfc3339")
-	if err != nil {
-		return "", value.Null, failed(err)
-	}
-	return t.Format(time.RFC3339), parts(t).With("rfc3339", rfc3339(t)), nil
+func staticOutputs(_ value.Value, t time.Time) (value.Value, error) {
+	return parts(t).With("rfc3339", rfc3339(t)), nil
 }
 
 func adoptStatic(id string) (string, value.Value, error) {
@@ -94,7 +114,8 @@ func adoptStatic(id string) (string, value.Value, error) {
 	if err != nil {
 		return "", value.Null, fmt.Errorf("the ID must be the timestamp: %w", err)
 	}
-	return id, parts(t).With("rfc3339", rfc3339(t)), nil
+	outputs, err := staticOutputs(value.Null, t)
+	return id, outputs, err
 }
 
 // span is an input that holds a number of units of time. add adds n units to a base time.

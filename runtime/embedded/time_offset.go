@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"context"
 	"errors"
 	"math"
 	"strings"
@@ -22,38 +21,19 @@ func offsetSpans() []span {
 
 // offsetKind is a time at an offset after or before a base time. Changes of the spans or the base update it in place.
 func (c calendar) offsetKind() kind {
-	spans := offsetSpans()
-	moments, counts := checkMoments("baseRfc3339"), checkSpans(spans, -math.MaxInt32)
-	return kind{
-		byOutputs: true, idOutput: true, computed: []string{"baseRfc3339"}, foreseeable: true,
-		check: func(inputs value.Value) []provider.Failure { return append(moments(inputs), counts(inputs)...) },
-		replaces: func(property string, before, after value.Value) bool {
-			return property == "triggers" && unlessNoTriggers(property, before, after)
-		},
-		create: func(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
-			base, err := c.base(inputs, "baseRfc3339")
-			if err != nil {
-				return "", value.Null, failed(err)
-			}
-			return base.Format(time.RFC3339), offsetOutputs(spans, inputs, base), nil
-		},
-		update: func(_ context.Context, _ provider.Subject, inputs, before value.Value) (value.Value, error) {
-			base, err := parseMoment(lookupString(overlay(before.MapOrEmpty(), inputs), "baseRfc3339"))
-			if err != nil {
-				return value.Null, failed(err)
-			}
-			return offsetOutputs(spans, inputs, base), nil
-		},
-		adopt: adoptOffset,
-	}
+	moments, counts := checkMoments("baseRfc3339"), checkSpans(offsetSpans(), -math.MaxInt32)
+	k := c.datedKind("baseRfc3339", offsetOutputs)
+	k.foreseeable, k.replaces, k.adopt = true, onNewTriggers, adoptOffset
+	k.check = func(inputs value.Value) []provider.Failure { return append(moments(inputs), counts(inputs)...) }
+	return k
 }
 
-func offsetOutputs(spans []span, inputs value.Value, base time.Time) value.Value {
+func offsetOutputs(inputs value.Value, base time.Time) (value.Value, error) {
 	t := base
-	for _, s := range spans {
+	for _, s := range offsetSpans() {
 		t = s.add(t, wholeOf(inputs, s.property))
 	}
-	return parts(t).With("rfc3339", rfc3339(t)).With("baseRfc3339", rfc3339(base))
+	return parts(t).With("rfc3339", rfc3339(t)).With("baseRfc3339", rfc3339(base)), nil
 }
 
 // adoptOffset imports a base time and six spans, from years to seconds.
@@ -73,5 +53,6 @@ func adoptOffset(id string) (string, value.Value, error) {
 	if err != nil {
 		return "", value.Null, err
 	}
-	return fields[0], overlay(inputs, offsetOutputs(offsetSpans(), inputs, base)), nil
+	outputs, err := offsetOutputs(inputs, base)
+	return fields[0], overlay(inputs, outputs), err
 }

@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"time"
@@ -18,37 +17,21 @@ func (c calendar) rotatingKind() kind {
 		end, err := parseMoment(lookupString(outputs, "rotationRfc3339"))
 		return err == nil && c.Now().After(end)
 	}
-	return kind{
-		byOutputs: true, idOutput: true, computed: []string{"rfc3339", "rotationRfc3339"}, foreseeable: true,
-		check: func(inputs value.Value) []provider.Failure { return append(moments(inputs), counts(inputs)...) },
-		replaces: func(property string, before, after value.Value) bool {
-			return property == "rfc3339" || property == "triggers" && unlessNoTriggers(property, before, after)
-		},
-		create: func(_ context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
-			base, err := c.base(inputs, "rfc3339")
-			if err != nil {
-				return "", value.Null, failed(err)
-			}
-			outputs, err := rotatingOutputs(inputs, base)
-			return base.Format(time.RFC3339), outputs, err
-		},
-		update: func(_ context.Context, _ provider.Subject, inputs, before value.Value) (value.Value, error) {
-			base, err := parseMoment(lookupString(before, "rfc3339"))
-			if err != nil {
-				return value.Null, failed(err)
-			}
-			return rotatingOutputs(inputs, base)
-		},
-		stale: func(_, outputs value.Value) string {
-			if expired(outputs) {
-				return "rotationRfc3339"
-			}
-			return ""
-		},
-		// As in the public package, a resource no longer exists after its rotation time.
-		read:  func(outputs value.Value) (value.Value, bool) { return outputs, !expired(outputs) },
-		adopt: adoptRotating,
+	k := c.datedKind("rfc3339", rotatingOutputs)
+	k.computed, k.foreseeable, k.adopt = []string{"rfc3339", "rotationRfc3339"}, true, adoptRotating
+	k.check = func(inputs value.Value) []provider.Failure { return append(moments(inputs), counts(inputs)...) }
+	k.replaces = func(property string, before, after value.Value) bool {
+		return property == "rfc3339" || onNewTriggers(property, before, after)
 	}
+	k.stale = func(_, outputs value.Value) string {
+		if expired(outputs) {
+			return "rotationRfc3339"
+		}
+		return ""
+	}
+	// As in the public package, a resource no longer exists after its rotation time.
+	k.read = func(outputs value.Value) (value.Value, bool) { return outputs, !expired(outputs) }
+	return k
 }
 
 // rotationSpans are in increasing precedence: only the last span that is given counts, as in the public package

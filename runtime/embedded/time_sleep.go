@@ -17,10 +17,7 @@ import (
 // ends at once.
 func (c calendar) sleepKind() kind {
 	return kind{
-		byOutputs: true, idOutput: true, check: checkDurations,
-		replaces: func(property string, before, after value.Value) bool {
-			return property == "triggers" && unlessNoTriggers(property, before, after)
-		},
+		byOutputs: true, idOutput: true, check: checkDurations, replaces: onNewTriggers,
 		create: func(ctx context.Context, _ provider.Subject, inputs value.Value) (string, value.Value, error) {
 			if err := c.sleep(ctx, lookupString(inputs, "createDuration")); err != nil {
 				return "", value.Null, err
@@ -46,15 +43,7 @@ func parseDuration(text string) (time.Duration, error) {
 }
 
 func checkDurations(inputs value.Value) []provider.Failure {
-	var failures []provider.Failure
-	for _, property := range [...]string{"createDuration", "destroyDuration"} {
-		v, _ := inputs.Lookup(property)
-		if text, ok := v.AsString(); ok {
-			if _, err := parseDuration(text); err != nil {
-				failures = append(failures, provider.Failure{Property: property, Reason: property + ": " + err.Error()})
-			}
-		}
-	}
+	failures := checkTexts(inputs, parseDuration, "createDuration", "destroyDuration")
 	if !inputs.Has("createDuration") && !inputs.Has("destroyDuration") {
 		failures = append(failures, provider.Failure{Reason: "one of createDuration and destroyDuration must be given"})
 	}
