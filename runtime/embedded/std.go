@@ -19,7 +19,10 @@ type formula = func(args value.Value) (value.Value, error)
 // stdKinds returns the package std.
 func stdKinds(o Options) kinds {
 	s := standard{o}
-	k := kinds{functions: map[string]function{}, refused: map[string]string{}}
+	k := kinds{functions: map[string]function{}, refused: map[string]string{
+		"std:index:matchkeys": "its inputs lack the keys, so no call of it can succeed; use an expression such as " +
+			"[for i, k in keys : values[i] if contains(search, k)]",
+	}}
 	answer := func(args, result value.Value, err error) (value.Value, error) {
 		if err != nil {
 			return value.Null, failed(err)
@@ -51,16 +54,7 @@ func stdKinds(o Options) kinds {
 			return answer(args, value.String(form(data)), nil)
 		}
 	}
-	for name, instead := range stdElsewhere {
-		k.refused["std:index:"+name] = instead
-	}
 	return k
-}
-
-// stdElsewhere holds the functions of the package that are not supported, with the reason.
-var stdElsewhere = map[string]string{
-	"matchkeys": "its inputs lack the keys, so no call of it can succeed; use an expression such as " +
-		"[for i, k in keys : values[i] if contains(search, k)]",
 }
 
 func numberArg(args value.Value, name string) float64 {
@@ -102,25 +96,17 @@ func withText(other string, fn func(s, other string) value.Value) formula {
 }
 
 func textsOf(items []value.Value) ([]string, error) {
-	list := make([]string, len(items))
-	for i, item := range items {
-		s, ok := item.AsString()
-		if !ok {
-			return nil, fmt.Errorf("member %d of the list is not a string", i)
-		}
-		list[i] = s
-	}
-	return list, nil
+	return membersOf(items, value.Value.AsString, "string")
 }
 
-func numbersOf(items []value.Value) ([]float64, error) {
-	list := make([]float64, len(items))
+// membersOf converts the members of a list. kind is the name of their kind, for errors.
+func membersOf[T any](items []value.Value, as func(value.Value) (T, bool), kind string) ([]T, error) {
+	list := make([]T, len(items))
 	for i, item := range items {
-		f, ok := item.AsNumber()
-		if !ok {
-			return nil, fmt.Errorf("member %d of the list is not a number", i)
+		var ok bool
+		if list[i], ok = as(item); !ok {
+			return nil, fmt.Errorf("member %d of the list is not a %s", i, kind)
 		}
-		list[i] = f
 	}
 	return list, nil
 }

@@ -13,11 +13,7 @@ import (
 // stdNetworks are functions for addresses in CIDR notation (RFC 4632).
 func stdNetworks() map[string]formula {
 	return map[string]formula{
-		"cidrhost": func(args value.Value) (value.Value, error) {
-			network, err := networkArg(args)
-			if err != nil {
-				return value.Null, err
-			}
+		"cidrhost": ofNetwork(func(network netip.Prefix, args value.Value) (value.Value, error) {
 			n, err := whole(args, "host")
 			if err != nil {
 				return value.Null, err
@@ -27,23 +23,15 @@ func stdNetworks() map[string]formula {
 				err = fmt.Errorf("the network %s has %s addresses, and none with the number %d", network, cidr.Size(network), n)
 			}
 			return value.String(host.String()), err
-		},
-		"cidrnetmask": func(args value.Value) (value.Value, error) {
-			network, err := networkArg(args)
-			if err != nil {
-				return value.Null, err
-			}
+		}),
+		"cidrnetmask": ofNetwork(func(network netip.Prefix, args value.Value) (value.Value, error) {
 			mask, ok := cidr.Mask(network)
 			if !ok {
 				return value.Null, errors.New("only networks of IPv4 have a mask in the form of an address")
 			}
 			return value.String(mask.String()), nil
-		},
-		"cidrsubnet": func(args value.Value) (value.Value, error) {
-			network, err := networkArg(args)
-			if err != nil {
-				return value.Null, err
-			}
+		}),
+		"cidrsubnet": ofNetwork(func(network netip.Prefix, args value.Value) (value.Value, error) {
 			bits, err := whole(args, "newbits")
 			if err != nil {
 				return value.Null, err
@@ -60,27 +48,26 @@ func stdNetworks() map[string]formula {
 				err = fmt.Errorf("%d bits cannot hold the number %d", bits, n)
 			}
 			return value.String(part.String()), err
-		},
-		"cidrsubnets": consecutiveSubnets,
+		}),
+		"cidrsubnets": ofNetwork(consecutiveSubnets),
 	}
 }
 
-func networkArg(args value.Value) (netip.Prefix, error) {
-	text := lookupString(args, "input")
-	network, err := netip.ParsePrefix(text)
-	if err != nil {
-		return network, fmt.Errorf("input must be a network such as 10.0.0.0/8, not %q", text)
+// ofNetwork returns a formula for a function of the network in the argument input.
+func ofNetwork(fn func(network netip.Prefix, args value.Value) (value.Value, error)) formula {
+	return func(args value.Value) (value.Value, error) {
+		text := lookupString(args, "input")
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return value.Null, fmt.Errorf("input must be a network such as 10.0.0.0/8, not %q", text)
+		}
+		return fn(network.Masked(), args)
 	}
-	return network.Masked(), nil
 }
 
 // consecutiveSubnets divides a network into subnets of the given sizes, in order. Each begins at the next address that
 // its prefix allows.
-func consecutiveSubnets(args value.Value) (value.Value, error) {
-	network, err := networkArg(args)
-	if err != nil {
-		return value.Null, err
-	}
+func consecutiveSubnets(network netip.Prefix, args value.Value) (value.Value, error) {
 	total := network.Addr().BitLen() - network.Bits() // bits of an address inside the network
 	var bits []int
 	var wrong error

@@ -15,7 +15,7 @@ func stdNumbers() map[string]formula {
 	}
 	fold := func(what string, fn func(a, b float64) float64) formula {
 		return func(args value.Value) (value.Value, error) {
-			numbers, err := numbersOf(listArg(args, "input"))
+			numbers, err := membersOf(listArg(args, "input"), value.Value.AsNumber, "number")
 			if err != nil {
 				return value.Null, err
 			}
