@@ -44,7 +44,7 @@ type commander struct{ Options }
 // pendingOfCommand returns the outputs that are known only after the command has run; nil for an update that runs
 // nothing.
 func pendingOfCommand(inputs, before value.Value) []string {
-	if !before.IsNull() && !willRun(inputs, true) {
+	if !before.IsNull() && !inputs.Has("create") && !inputs.Has("update") {
 		return nil
 	}
 	names := []string{"stderr", "stdout"}
@@ -57,18 +57,6 @@ func pendingOfCommand(inputs, before value.Value) []string {
 	return names
 }
 
-func willRun(inputs value.Value, update bool) bool {
-	return inputs.Has("create") || update && inputs.Has("update")
-}
-
-// commandFor returns the command of a create or an update. An update without its own command repeats create.
-func commandFor(inputs value.Value, update bool) string {
-	if update && inputs.Has("update") {
-		return lookupString(inputs, "update")
-	}
-	return lookupString(inputs, "create")
-}
-
 // create runs the create command. The ID is the resource's name and eight random hexadecimal digits.
 func (c commander) create(ctx context.Context, s provider.Subject, inputs value.Value) (string, value.Value, error) {
 	digits, err := generator(c).fill(4)
@@ -76,23 +64,24 @@ func (c commander) create(ctx context.Context, s provider.Subject, inputs value.
 		return "", value.Null, err
 	}
 	id := s.Name + hex.EncodeToString(digits)
-	outputs := value.MapOf(
-		value.Entry{Key: "stdout", Value: value.String("")}, value.Entry{Key: "stderr", Value: value.String("")},
-	)
-	if !willRun(inputs, false) {
-		return id, outputs, nil
+	if !inputs.Has("create") {
+		return id, printed(processResult{}), nil
 	}
-	outputs, err = c.execute(ctx, job{subject: s, command: commandFor(inputs, false), inputs: inputs})
+	outputs, err := c.execute(ctx, job{subject: s, command: lookupString(inputs, "create"), inputs: inputs})
 	return id, outputs, err
 }
 
 // update runs the update command, or the create command if there is none. As in the public package, the old assets stay
 // if the inputs have no new patterns.
 func (c commander) update(ctx context.Context, s provider.Subject, inputs, before value.Value) (value.Value, error) {
-	if !willRun(inputs, true) {
+	property := "update"
+	if !inputs.Has(property) {
+		property = "create"
+	}
+	if !inputs.Has(property) {
 		return value.EmptyMap(), nil
 	}
-	return c.execute(ctx, job{subject: s, command: commandFor(inputs, true), inputs: inputs, before: before})
+	return c.execute(ctx, job{subject: s, command: lookupString(inputs, property), inputs: inputs, before: before})
 }
 
 func (c commander) delete(ctx context.Context, s provider.Subject, outputs value.Value) error {
@@ -141,16 +130,21 @@ func (c commander) execute(ctx context.Context, j job) (value.Value, error) {
 		}
 		return value.Null, commandError(j, result, secrets, err)
 	}
-	outputs := value.MapOf(
-		value.Entry{Key: "stdout", Value: value.String(strings.TrimSuffix(result.stdout, "\n"))},
-		value.Entry{Key: "stderr", Value: value.String(strings.TrimSuffix(result.stderr, "\n"))},
-	)
+	outputs := printed(result)
 	if !j.last {
 		if outputs, err = c.collect(outputs, j.inputs); err != nil {
 			return value.Null, &provider.Error{Outcome: provider.Unclear, Message: err.Error(), Cause: err}
 		}
 	}
 	return outputs, nil
+}
+
+// printed returns the outputs of a command with all that it printed, without the last line break.
+func printed(result processResult) value.Value {
+	return value.MapOf(
+		value.Entry{Key: "stdout", Value: value.String(strings.TrimSuffix(result.stdout, "\n"))},
+		value.Entry{Key: "stderr", Value: value.String(strings.TrimSuffix(result.stderr, "\n"))},
+	)
 }
 
 func (c commander) interpreter(inputs value.Value) []string {
@@ -199,8 +193,7 @@ func (c commander) logger(j job, secrets *mask.Masker) func(line string, stderr 
 	}
 	wanted, secret := lookupString(j.inputs, "logging"), j.inputs.ContainsSecret()
 	return func(line string, stderr bool) {
-		switch {
-		case wanted == "none", wanted == "stdout" && stderr, wanted == "stderr" && !stderr:
+		if wanted == "none" || wanted == "stdout" && stderr || wanted == "stderr" && !stderr {
 			return
 		}
 		// Mask again: the stream masker does not find secrets that are masked only as a whole line.

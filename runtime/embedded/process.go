@@ -36,14 +36,6 @@ type processResult struct {
 // logPiece is the size in bytes at which a long line is split for the log.
 const logPiece = 16 << 10
 
-// logger returns p.log for one stream; nil if p.log is nil.
-func (p process) logger(stderr bool) func(line string) {
-	if p.log == nil {
-		return nil
-	}
-	return func(line string) { p.log(line, stderr) }
-}
-
 // run starts the process and waits until it has ended and its output pipes are closed, so that the output of background
 // children is not lost. When ctx ends, run asks the process group to end, then kills it, and returns ctx.Err(); it does
 // not wait for processes that have left the group. If this process ends first, the supervisor, if any, kills the
@@ -81,8 +73,8 @@ func (p process) run(ctx context.Context) (processResult, error) {
 	}
 
 	var readers sync.WaitGroup
-	readers.Go(func() { out.copy(&out.stdout, outRead, p.secrets, p.logger(false)) })
-	readers.Go(func() { out.copy(&out.stderr, errRead, p.secrets, p.logger(true)) })
+	readers.Go(func() { out.copy(&out.stdout, outRead, p, false) })
+	readers.Go(func() { out.copy(&out.stderr, errRead, p, true) })
 	ended := make(chan struct{})
 	closer := make(chan struct{})
 	cut := false // the process was asked to end; read after closer is closed
@@ -132,11 +124,10 @@ type capture struct {
 	stdout, stderr bytes.Buffer // each written by its own reader
 }
 
-// copy reads src to its end into dst. It also writes the masked text to both and passes its lines to log, which may be
-// nil.
-func (c *capture) copy(dst *bytes.Buffer, src io.Reader, secrets *mask.Masker, log func(line string)) {
-	lines := &lines{capture: c, log: log}
-	shown := mask.NewWriter(lines, secrets) // before the text is split: half a secret would not be recognized
+// copy reads src to its end into dst. It also writes the masked text to both and passes its lines to the log of p.
+func (c *capture) copy(dst *bytes.Buffer, src io.Reader, p process, stderr bool) {
+	lines := &lines{capture: c, log: p.log, stderr: stderr}
+	shown := mask.NewWriter(lines, p.secrets) // before the text is split: half a secret would not be recognized
 	chunk := make([]byte, 4096)
 	for {
 		n, err := src.Read(chunk)
@@ -153,7 +144,8 @@ func (c *capture) copy(dst *bytes.Buffer, src io.Reader, secrets *mask.Masker, l
 // lines writes one stream to both and passes complete lines to log.
 type lines struct {
 	*capture
-	log     func(line string)
+	log     func(line string, stderr bool) // may be nil
+	stderr  bool
 	pending []byte
 }
 
@@ -170,7 +162,7 @@ func (l *lines) Write(p []byte) (int, error) {
 		if !found && len(l.pending) < logPiece {
 			return len(p), nil
 		}
-		l.log(strings.TrimSuffix(string(line), "\r"))
+		l.log(strings.TrimSuffix(string(line), "\r"), l.stderr)
 		l.pending = rest
 	}
 }
@@ -178,6 +170,6 @@ func (l *lines) Write(p []byte) (int, error) {
 // end logs the text after the last line break.
 func (l *lines) end() {
 	if len(l.pending) > 0 {
-		l.log(string(l.pending))
+		l.log(string(l.pending), l.stderr)
 	}
 }
