@@ -36,26 +36,23 @@ type entry struct {
 }
 
 func newEntry(name string, kinds func(Options) kinds) *entry {
+	mustRead := func(err error) {
+		if err != nil {
+			panic("the schema of the embedded provider " + name + " is damaged: " + err.Error())
+		}
+	}
 	text := sync.OnceValue(func() []byte {
 		packed, err := schemaFiles.ReadFile("schemas/" + name + ".json.gz")
-		if err != nil {
-			panic("the schema of the embedded provider " + name + " was not built in: " + err.Error())
-		}
+		mustRead(err)
 		unpacked, err := gzip.NewReader(bytes.NewReader(packed))
-		if err != nil {
-			panic("the schema of the embedded provider " + name + " is damaged: " + err.Error())
-		}
+		mustRead(err)
 		data, err := io.ReadAll(unpacked)
-		if err != nil {
-			panic("the schema of the embedded provider " + name + " is damaged: " + err.Error())
-		}
+		mustRead(err)
 		return data
 	})
 	return &entry{text: text, kinds: kinds, schema: sync.OnceValue(func() *schema.Package {
 		pkg, err := schema.Parse(text())
-		if err != nil {
-			panic("the schema of the embedded provider " + name + " is damaged: " + err.Error())
-		}
+		mustRead(err)
 		return pkg
 	})}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -77,10 +78,7 @@ func (s *shell) Configure(_ context.Context, r provider.ConfigureRequest) (provi
 }
 
 // Cancel ends calls in flight; the context of later calls has already ended.
-func (s *shell) Cancel(context.Context) error {
-	s.cancel()
-	return nil
-}
+func (s *shell) Cancel(context.Context) error { return s.Close() }
 
 // Close cancels; there is nothing else to release.
 func (s *shell) Close() error {
@@ -112,9 +110,15 @@ func (s *shell) lookup(token string) (kind, *schema.Resource, error) {
 	return k, r, err
 }
 
-// bound returns a copy of ctx that also ends when the provider is cancelled. The caller must call the function.
-func (s *shell) bound(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(ctx)
+// bound returns a copy of ctx that also ends when the provider is cancelled, and after a timeout in seconds from a
+// resource's customTimeouts; 0 is no timeout. The caller must call the function.
+func (s *shell) bound(ctx context.Context, seconds float64) (context.Context, func()) {
+	var cancel context.CancelFunc
+	if seconds > 0 {
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
+	} else {
+		ctx, cancel = context.WithCancel(ctx)
+	}
 	stop := context.AfterFunc(s.done, cancel)
 	if s.done.Err() != nil { // AfterFunc would cancel asynchronously
 		cancel()
@@ -193,10 +197,8 @@ func (c configured) Create(ctx context.Context, r provider.CreateRequest) (provi
 	if inputs.ContainsUnknown() {
 		return provider.CreateResponse{}, &provider.Error{Message: "an input is not known yet"}
 	}
-	ctx, release := c.bound(ctx)
+	ctx, release := c.bound(ctx, r.Timeout)
 	defer release()
-	ctx, stop := withTimeout(ctx, r.Timeout)
-	defer stop()
 	id, made, err := k.create(ctx, r.Subject, inputs)
 	if err != nil {
 		return provider.CreateResponse{}, err
@@ -228,10 +230,8 @@ func (c configured) Update(ctx context.Context, r provider.UpdateRequest) (provi
 		return provider.UpdateResponse{}, &provider.Error{Message: "an input is not known yet"}
 	}
 	if k.update != nil {
-		ctx, release := c.bound(ctx)
+		ctx, release := c.bound(ctx, r.Timeout)
 		defer release()
-		ctx, stop := withTimeout(ctx, r.Timeout)
-		defer stop()
 		made, err := k.update(ctx, r.Subject, inputs, r.OldOutputs)
 		if err != nil {
 			return provider.UpdateResponse{}, err
@@ -246,10 +246,8 @@ func (c configured) Delete(ctx context.Context, r provider.DeleteRequest) error 
 	if err != nil || k.delete == nil {
 		return err
 	}
-	ctx, release := c.bound(ctx)
+	ctx, release := c.bound(ctx, r.Timeout)
 	defer release()
-	ctx, stop := withTimeout(ctx, r.Timeout)
-	defer stop()
 	return k.delete(ctx, r.Subject, r.Outputs)
 }
 
@@ -317,7 +315,7 @@ func (c configured) Invoke(ctx context.Context, r provider.InvokeRequest) (provi
 	if args.ContainsUnknown() {
 		return provider.InvokeResponse{Result: value.UnknownFrom(value.KindMap, args)}, nil
 	}
-	ctx, release := c.bound(ctx)
+	ctx, release := c.bound(ctx, 0)
 	defer release()
 	result, err := call(ctx, args)
 	return provider.InvokeResponse{Result: result}, err

@@ -1,10 +1,8 @@
 package embedded
 
 import (
-	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/schema"
@@ -16,12 +14,7 @@ const rawStateNote = "__pulumi_raw_state_delta"
 
 // complete returns inputs with the kind's defaults, without nulls and without dependencies, which the engine tracks.
 func (k kind) complete(inputs value.Value) value.Value {
-	inputs = inputs.DeepWithoutDeps().MapOrEmpty()
-	for _, key := range inputs.Keys() {
-		if v, _ := inputs.Lookup(key); v.IsNull() {
-			inputs = inputs.Without(key)
-		}
-	}
+	inputs = without(inputs.DeepWithoutDeps().MapOrEmpty(), func(_ string, v value.Value) bool { return v.IsNull() })
 	if k.fillIn == nil {
 		return inputs
 	}
@@ -114,13 +107,17 @@ func overlay(base, top value.Value) value.Value {
 
 // withoutNotes returns a map without keys that begin with two underscores.
 func withoutNotes(v value.Value) value.Value {
-	v = v.MapOrEmpty()
-	for _, key := range v.Keys() {
-		if strings.HasPrefix(key, "__") {
-			v = v.Without(key)
+	return without(v.MapOrEmpty(), func(key string, _ value.Value) bool { return strings.HasPrefix(key, "__") })
+}
+
+// without returns a map without the entries that drop selects.
+func without(m value.Value, drop func(key string, v value.Value) bool) value.Value {
+	for _, key := range m.Keys() {
+		if v, _ := m.Lookup(key); drop(key, v) {
+			m = m.Without(key)
 		}
 	}
-	return v
+	return m
 }
 
 func appendNew(list []string, s string) []string {
@@ -128,12 +125,4 @@ func appendNew(list []string, s string) []string {
 		return list
 	}
 	return append(list, s)
-}
-
-// withTimeout returns ctx with a timeout in seconds, from a resource's customTimeouts; 0 is no timeout.
-func withTimeout(ctx context.Context, seconds float64) (context.Context, context.CancelFunc) {
-	if seconds <= 0 {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
 }

@@ -1,10 +1,8 @@
 package embedded
 
 import (
-	"context"
 	"encoding/pem"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -87,13 +85,9 @@ func withPlainSubject(inputs value.Value) value.Value {
 	if !ok || !subject.Is(value.KindMap) || !subject.IsKnown() {
 		return inputs
 	}
-	plain := subject
-	for _, key := range subject.Keys() {
-		if v, _ := subject.Lookup(key); v.IsNull() || v.IsKnown() && isZero(v) {
-			plain = plain.Without(key)
-		}
-	}
-	return inputs.With("subject", plain)
+	return inputs.With("subject", without(subject, func(_ string, v value.Value) bool {
+		return v.IsNull() || v.IsKnown() && isZero(v)
+	}))
 }
 
 // checkWhole checks that a number, if it is given and known, is from least to most.
@@ -130,8 +124,7 @@ func textsAt(inputs value.Value, property string, visit func(place, text string)
 
 // wholeOf returns a number as an int. A check has already limited it.
 func wholeOf(inputs value.Value, property string) int {
-	f, _ := inputs.Get(property).AsNumber()
-	return int(math.Trunc(f))
+	return int(numberArg(inputs, property))
 }
 
 func boolOf(inputs value.Value, property string) bool {
@@ -158,10 +151,3 @@ func decodePEM(text, blockType, what string) ([]byte, error) {
 
 // failed wraps err in a *provider.Error whose outcome is that nothing happened.
 func failed(err error) error { return &provider.Error{Message: err.Error(), Cause: err} }
-
-// warn logs a line about a resource.
-func (c certificates) warn(_ context.Context, s provider.Subject, text string) {
-	if c.Log != nil {
-		c.Log(LogLine{URN: s.URN, Stderr: true, Text: text})
-	}
-}

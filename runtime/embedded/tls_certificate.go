@@ -118,7 +118,7 @@ func (c certificates) selfSigned(_ context.Context, _ provider.Subject, inputs v
 }
 
 // locallySigned creates a certificate for a request, signed with the key of an authority.
-func (c certificates) locallySigned(ctx context.Context, s provider.Subject, inputs value.Value) (string, value.Value,
+func (c certificates) locallySigned(_ context.Context, s provider.Subject, inputs value.Value) (string, value.Value,
 	error) {
 	request, err := parseRequest(lookupString(inputs, "certRequestPem"), "certRequestPem")
 	if err != nil {
@@ -135,8 +135,9 @@ func (c certificates) locallySigned(ctx context.Context, s provider.Subject, inp
 	if public, ok := authority.PublicKey.(interface{ Equal(crypto.PublicKey) bool }); !ok || !public.Equal(key.Public()) {
 		return "", value.Null, failed(errors.New("caPrivateKeyPem is not the key of caCertPem"))
 	}
-	if !authority.IsCA {
-		c.warn(ctx, s, "caCertPem is not the certificate of an authority: nothing that it signs can be trusted")
+	if !authority.IsCA && c.Log != nil {
+		c.Log(LogLine{URN: s.URN, Stderr: true,
+			Text: "caCertPem is not the certificate of an authority: nothing that it signs can be trusted"})
 	}
 	// RawSubject also keeps attributes that pkix.Name has no fields for.
 	template := &x509.Certificate{

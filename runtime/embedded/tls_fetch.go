@@ -20,34 +20,29 @@ func (c certificates) getCertificate(ctx context.Context, args value.Value) (val
 	if err != nil {
 		return value.Null, failed(err)
 	}
-	outputs := args
 	digest := sha1.New()
 	list := make([]value.Value, 0, len(chain))
 	for _, certificate := range chain {
 		digest.Write(certificate.Raw)
 		list = append(list, describeCertificate(certificate))
 	}
-	return outputs.With("certificates", value.List(list...)).With("id", value.String(hex.EncodeToString(digest.Sum(nil)))),
-		nil
+	return args.With("certificates", value.List(list...)).With("id", value.String(hex.EncodeToString(digest.Sum(nil)))), nil
 }
 
 func (c certificates) certificatesOf(ctx context.Context, args value.Value) ([]*x509.Certificate, error) {
-	content, hasContent := args.Lookup("content")
-	address, hasURL := args.Lookup("url")
+	hasContent := args.Has("content")
 	switch {
-	case hasContent == hasURL:
+	case hasContent == args.Has("url"):
 		return nil, errors.New("give either content or url")
 	case hasContent && args.Has("verifyChain"):
 		return nil, errors.New("verifyChain is for a url: a content is not verified")
 	case hasContent:
 		// As in the public package, only the first certificate is described.
-		text, _ := content.AsString()
-		certificate, err := parseCertificate(text, "content")
+		certificate, err := parseCertificate(lookupString(args, "content"), "content")
 		return []*x509.Certificate{certificate}, err
 	}
-	text, _ := address.AsString()
 	verify, given := lookupBool(args, "verifyChain")
-	chain, err := c.fetch(ctx, text, verify || !given)
+	chain, err := c.fetch(ctx, lookupString(args, "url"), verify || !given)
 	chain = slices.Clone(chain)
 	slices.Reverse(chain)
 	return chain, err
@@ -96,10 +91,7 @@ func proxyFrom(inputs value.Value) (proxySettings, error) {
 	}
 	address, user, password := lookupString(given, "url"), lookupString(given, "username"), lookupString(given, "password")
 	if address == "" {
-		if knownFalse(given, "fromEnv") && given.Has("fromEnv") {
-			return proxySettings{}, nil
-		}
-		return proxySettings{set: true}, nil
+		return proxySettings{set: !given.Has("fromEnv") || !knownFalse(given, "fromEnv")}, nil
 	}
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Host == "" || !slices.Contains([]string{"http", "https", "socks5"}, parsed.Scheme) {

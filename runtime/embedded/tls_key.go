@@ -204,20 +204,17 @@ func signerOf(key any, what string) (crypto.Signer, string, error) {
 
 // getPublicKey derives the public key of a private key in the PEM or OpenSSH format.
 func getPublicKey(_ context.Context, args value.Value) (value.Value, error) {
-	traditional, hasPEM := args.Lookup("privateKeyPem")
-	openSSH, hasOpenSSH := args.Lookup("privateKeyOpenssh")
-	if hasPEM == hasOpenSSH {
+	hasPEM := args.Has("privateKeyPem")
+	if hasPEM == args.Has("privateKeyOpenssh") {
 		return value.Null, failed(errors.New("give either privateKeyPem or privateKeyOpenssh"))
 	}
 	var key crypto.Signer
 	var algorithm string
 	var err error
 	if hasPEM {
-		text, _ := traditional.AsString()
-		key, algorithm, err = parseKey(text, "privateKeyPem")
+		key, algorithm, err = parseKey(lookupString(args, "privateKeyPem"), "privateKeyPem")
 	} else {
-		text, _ := openSSH.AsString()
-		key, algorithm, err = parseOpenSSHKey(text, "privateKeyOpenssh")
+		key, algorithm, err = parseOpenSSHKey(lookupString(args, "privateKeyOpenssh"), "privateKeyOpenssh")
 	}
 	if err != nil {
 		return value.Null, failed(err)
