@@ -89,23 +89,14 @@ func (s served) call(ctx context.Context, about provider.Subject, method string,
 	return nil
 }
 
-// has reports whether the author's provider has a method. Code that does not contain the method's name has no such
-// method, so no process is started to ask it.
-func (s served) has(ctx context.Context, method string) (bool, error) {
-	if !strings.Contains(s.Source.Code, method) {
+// has reports whether the author's provider has a feature: one of methods, or canPreview. Code that does not contain the
+// feature's name does not have it, so no process is started to ask it.
+func (s served) has(ctx context.Context, feature string) (bool, error) {
+	if !strings.Contains(s.Source.Code, feature) {
 		return false, nil
 	}
 	_, e, err := s.host.ready(ctx, s.Export)
-	return err == nil && slices.Contains(e.methods, method), err
-}
-
-// previews reports whether the author's object supports previews of create and update.
-func (s served) previews(ctx context.Context) (bool, error) {
-	if !strings.Contains(s.Source.Code, "preview") {
-		return false, nil
-	}
-	_, e, err := s.host.ready(ctx, s.Export)
-	return err == nil && e.preview, err
+	return err == nil && slices.Contains(e.features, feature), err
 }
 
 // Check runs the author's check, if it exists, and adds the code's digest to the inputs.
@@ -190,13 +181,7 @@ func compare(t Type, prior, news value.Value) provider.DiffResponse {
 	for _, change := range value.Changes(prior.DeepPublic(), news.DeepPublic()) {
 		response.Changes = provider.DiffSome
 		key := change.Path[0].Key
-		kind := provider.DiffUpdate
-		switch {
-		case change.Old.IsNull():
-			kind = provider.DiffAdd
-		case change.New.IsNull():
-			kind = provider.DiffDelete
-		}
+		kind := provider.DiffKindOf(change.Kind)
 		if slices.Contains(t.Replace, key) {
 			kind = kind.AsReplace()
 			response.Replaces = appendNew(response.Replaces, key)
@@ -241,7 +226,7 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	inputs := r.Inputs.MapOrEmpty().Without(codeInput)
 	args := map[string]any{"inputs": inputs}
 	if r.Preview {
-		if can, err := t.previews(ctx); err != nil || !can {
+		if can, err := t.has(ctx, canPreview); err != nil || !can {
 			return provider.CreateResponse{Outputs: value.EmptyMap()}, err
 		}
 		args["preview"] = true
@@ -257,11 +242,8 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	if id == "" && !r.Preview {
 		return provider.CreateResponse{}, t.host.nonsense("create", fmt.Errorf("it returned no id"))
 	}
-	outputs, err := outputsOf(result.Outs, r.Preview)
-	if err != nil {
-		return provider.CreateResponse{}, t.host.nonsense("create", err)
-	}
-	return provider.CreateResponse{ID: id, Outputs: t.seal(outputs, inputs)}, nil
+	outputs, err := t.outputs("create", result.Outs, r.Preview, inputs)
+	return provider.CreateResponse{ID: id, Outputs: outputs}, err
 }
 
 // Update changes a resource. If the code has no update method, the outputs take the values of inputs of the same name.
@@ -273,7 +255,7 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 	inputs, prior := r.News.MapOrEmpty().Without(codeInput), r.OldOutputs.MapOrEmpty().Without(codeInput)
 	args := map[string]any{"id": r.ID, "olds": prior, "news": inputs}
 	if r.Preview {
-		can, err := t.previews(ctx)
+		can, err := t.has(ctx, canPreview)
 		if err != nil {
 			return provider.UpdateResponse{}, err
 		}
@@ -305,11 +287,8 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 	if err := t.call(ctx, r.Subject, "update", r.Timeout, args, &result); err != nil {
 		return provider.UpdateResponse{}, t.withOutputs(err, inputs)
 	}
-	outputs, err := outputsOf(result.Outs, r.Preview)
-	if err != nil {
-		return provider.UpdateResponse{}, t.host.nonsense("update", err)
-	}
-	return provider.UpdateResponse{Outputs: t.seal(outputs, inputs)}, nil
+	outputs, err := t.outputs("update", result.Outs, r.Preview, inputs)
+	return provider.UpdateResponse{Outputs: outputs}, err
 }
 
 // Delete deletes a resource. It does nothing if the code has no delete method.
@@ -361,11 +340,10 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 	if !present(result.Props) {
 		result.Props = result.Outs
 	}
-	outputs, err := outputsOf(result.Props, false)
+	outputs, err := t.outputs("read", result.Props, false, prior)
 	if err != nil {
-		return provider.ReadResponse{}, t.host.nonsense("read", err)
+		return provider.ReadResponse{}, err
 	}
-	outputs = t.seal(outputs, prior)
 	inputs := r.Inputs
 	switch {
 	case present(result.Inputs):
@@ -412,12 +390,16 @@ func decode(text json.RawMessage, unknowns bool) (value.Value, error) {
 	return o.DecodeJSON(text)
 }
 
-func outputsOf(text json.RawMessage, preview bool) (value.Value, error) {
+// outputs decodes the outputs that a method returned and marks the secret ones, as seal does.
+func (s served) outputs(method string, text json.RawMessage, preview bool, inputs value.Value) (value.Value, error) {
 	if !present(text) {
-		return value.EmptyMap(), nil
+		return s.seal(value.EmptyMap(), inputs), nil
 	}
 	v, err := decode(text, preview)
-	return v.Without(codeInput), err
+	if err != nil {
+		return value.Null, s.host.nonsense(method, err)
+	}
+	return s.seal(v.Without(codeInput), inputs), nil
 }
 
 func present(text json.RawMessage) bool { return len(text) > 0 && string(text) != "null" }

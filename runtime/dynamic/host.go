@@ -77,11 +77,13 @@ type host struct {
 
 // export is one provider that the source exports, and the result of its configuration in the current process.
 type export struct {
-	once    sync.Once
-	err     error
-	methods []string
-	preview bool
+	once     sync.Once
+	err      error
+	features []string // of methods, and canPreview
 }
+
+// canPreview is the feature of an author's object that supports previews of create and update.
+const canPreview = "preview"
 
 // retries is the number of processes in which a call is tried.
 const retries = 3
@@ -163,7 +165,9 @@ func (h *host) ready(ctx context.Context, name string) (*process, *export, error
 		} else {
 			e.err = slip(h.source.File, result.Methods, result.Others)
 		}
-		e.methods, e.preview = result.Methods, result.Preview
+		if e.features = result.Methods; result.Preview {
+			e.features = append(e.features, canPreview)
+		}
 	})
 	return p, e, e.err
 }

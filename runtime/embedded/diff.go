@@ -36,7 +36,7 @@ func (c configured) Diff(_ context.Context, r provider.DiffRequest) (provider.Di
 		}
 		inputDiff := r.OldInputs.Has(name) || r.News.Has(name)
 		for _, change := range changes {
-			diff := provider.PropertyDiff{Kind: diffKinds[change.Kind], InputDiff: inputDiff}
+			diff := provider.PropertyDiff{Kind: provider.DiffKindOf(change.Kind), InputDiff: inputDiff}
 			if replace {
 				diff.Kind = diff.Kind.AsReplace()
 			}
@@ -52,10 +52,6 @@ func (c configured) Diff(_ context.Context, r provider.DiffRequest) (provider.Di
 		}
 	}
 	return response, nil
-}
-
-var diffKinds = [...]provider.DiffKind{
-	value.Added: provider.DiffAdd, value.Removed: provider.DiffDelete, value.Changed: provider.DiffUpdate,
 }
 
 // sides returns the values to compare: the old outputs or old inputs, and the new inputs. Both have defaults, so that

@@ -170,6 +170,11 @@ func (k DiffKind) Replaces() bool { return k&1 == 1 }
 // AsReplace returns the corresponding kind that forces a replacement.
 func (k DiffKind) AsReplace() DiffKind { return k | 1 }
 
+// DiffKindOf returns the kind of a difference between two values.
+func DiffKindOf(k value.ChangeKind) DiffKind {
+	return [...]DiffKind{value.Added: DiffAdd, value.Removed: DiffDelete, value.Changed: DiffUpdate}[k]
+}
+
 // PropertyDiff is the change of one property.
 type PropertyDiff struct {
 	Kind      DiffKind

@@ -161,14 +161,7 @@ func inputDiff(prior, news value.Value, ignore []string) ([]string, map[string]p
 		if slices.ContainsFunc(ignored, func(p value.Path) bool { return p.Contains(c.Path) }) || len(c.Path) == 0 {
 			continue
 		}
-		kind := provider.DiffUpdate
-		switch c.Kind {
-		case value.Added:
-			kind = provider.DiffAdd
-		case value.Removed:
-			kind = provider.DiffDelete
-		}
-		detailed[c.Path.String()] = provider.PropertyDiff{Kind: kind, InputDiff: true}
+		detailed[c.Path.String()] = provider.PropertyDiff{Kind: provider.DiffKindOf(c.Kind), InputDiff: true}
 		if key := c.Path[0].Key; len(keys) == 0 || keys[len(keys)-1] != key {
 			keys = append(keys, key)
 		}
