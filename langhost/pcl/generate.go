@@ -64,23 +64,15 @@ type Parameter struct{ Name, Version, Value string }
 // Generate translates a program to YAML. The result must not be used if the findings have an error.
 func Generate(ctx context.Context, sources Sources, o Options) (Program, diag.Diagnostics) {
 	g := &generator{ctx: ctx, options: o, packages: map[string]bool{}, components: &mapping{}, tokens: map[string]string{}}
-	top := &mapping{}
 	m := g.module("", sources)
-	body := m.translate()
+	m.translate()
 	config := "configuration"
 	if o.Project && !g.further {
 		config = "config"
 	}
-	top.addFilled("pulumi", body.pulumi)
-	top.addFilled(config, body.config)
-	top.addFilled("hooks", body.hooks)
-	top.addFilled("components", g.components)
-	top.addFilled("variables", body.variables)
-	top.addFilled("resources", body.resources)
-	top.addFilled("outputs", body.outputs)
 	p := Program{Packages: slices.Sorted(maps.Keys(g.packages)), Objects: g.objects, Declared: g.declared,
 		Text: "{}\n"}
-	if len(top.entries) > 0 {
+	if top := m.out.document(config, g.components); len(top.entries) > 0 {
 		var b strings.Builder
 		header := m.header()
 		for _, line := range header {
@@ -117,15 +109,25 @@ type module struct {
 	sources map[string]*diag.Source
 	bodies  []*hclsyntax.Body
 	hooks   map[string]bool
+	out     sections // of the translated blocks
 }
 
 func (m *module) isProgram() bool { return m.folder == "" }
 
 // sections are the parts of a program or component.
-type sections struct{ pulumi, config, hooks, variables, resources, outputs *mapping }
+type sections struct{ pulumi, config, hooks, variables, resources, outputs mapping }
 
-func newSections() *sections {
-	return &sections{&mapping{}, &mapping{}, &mapping{}, &mapping{}, &mapping{}, &mapping{}}
+// document returns the sections that are not empty in the order of a YAML file. config is the key of the section config.
+func (s *sections) document(config string, components *mapping) *mapping {
+	out := &mapping{}
+	out.addFilled("pulumi", &s.pulumi)
+	out.addFilled(config, &s.config)
+	out.addFilled("hooks", &s.hooks)
+	out.addFilled("components", components)
+	out.addFilled("variables", &s.variables)
+	out.addFilled("resources", &s.resources)
+	out.addFilled("outputs", &s.outputs)
+	return out
 }
 
 // module parses the files of a folder.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/yamlhost/yamlhost/schema"
@@ -12,14 +13,8 @@ import (
 // invocation is a call of a provider function.
 type invocation struct {
 	token     string
-	arguments []argumentOf         // positional arguments with their names
-	object    hclsyntax.Expression // the map of arguments; nil for none or positional ones
+	arguments hclsyntax.Expression // a map; nil for none
 	options   *hclsyntax.ObjectConsExpr
-}
-
-type argumentOf struct {
-	name  string
-	value hclsyntax.Expression
 }
 
 // invoke returns a call of a provider function (L6.C). path selects a part of the result.
@@ -30,17 +25,8 @@ func (m *module) invoke(e *hclsyntax.FunctionCallExpr, path string) node {
 	}
 	body := &mapping{}
 	body.add("function", scalar(Scalar(call.token)))
-	switch {
-	case call.object != nil:
-		if object, ok := call.object.(*hclsyntax.ObjectConsExpr); !ok || len(object.Items) > 0 {
-			body.add("arguments", m.value(call.object))
-		}
-	case len(call.arguments) > 0:
-		arguments := &mapping{}
-		for _, a := range call.arguments {
-			arguments.add(a.name, m.value(a.value))
-		}
-		body.add("arguments", arguments)
+	if object, ok := call.arguments.(*hclsyntax.ObjectConsExpr); call.arguments != nil && (!ok || len(object.Items) > 0) {
+		body.add("arguments", m.value(call.arguments))
 	}
 	if call.options != nil {
 		options := &mapping{}
@@ -87,6 +73,7 @@ func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok 
 	rest := e.Args[1:]
 	positions := m.options.positional(m.ctx, written)
 	if len(positions) > 0 {
+		named := &hclsyntax.ObjectConsExpr{SrcRange: e.Range()}
 		for i, argument := range rest {
 			if options, isObject := argument.(*hclsyntax.ObjectConsExpr); isObject && i == len(rest)-1 && i > 0 {
 				call.options = options
@@ -96,7 +83,10 @@ func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok 
 				m.fail(argument.Range(), "", "%s takes %d arguments", written, len(positions))
 				return call, false
 			}
-			call.arguments = append(call.arguments, argumentOf{positions[i], argument})
+			named.Items = append(named.Items, hclsyntax.ObjectConsItem{KeyExpr: keyNamed(positions[i]), ValueExpr: argument})
+		}
+		if len(named.Items) > 0 {
+			call.arguments = named
 		}
 		return call, true
 	}
@@ -105,7 +95,7 @@ func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok 
 		return call, false
 	}
 	if len(rest) > 0 {
-		call.object = rest[0]
+		call.arguments = rest[0]
 	}
 	if len(rest) > 1 {
 		if call.options, ok = rest[1].(*hclsyntax.ObjectConsExpr); !ok {
@@ -114,6 +104,13 @@ func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok 
 		}
 	}
 	return call, true
+}
+
+// keyNamed returns the key of an object with a name.
+func keyNamed(name string) hclsyntax.Expression {
+	return &hclsyntax.ObjectConsKeyExpr{
+		Wrapped: &hclsyntax.ScopeTraversalExpr{Traversal: hcl.Traversal{hcl.TraverseRoot{Name: name}}},
+	}
 }
 
 // positional returns the names of a function's positional arguments; nil if its schema declares none.

@@ -191,13 +191,8 @@ func (m *module) invokeText(e *hclsyntax.FunctionCallExpr) string {
 		return "null"
 	}
 	args := []string{hclText(call.token)}
-	switch {
-	case call.object != nil:
-		args = append(args, m.text(call.object))
-	case len(call.arguments) > 0 || call.options != nil:
-		args = append(args, "{"+joined(call.arguments, func(a argumentOf) string {
-			return hclText(a.name) + " = " + m.text(a.value)
-		})+"}")
+	if call.arguments != nil {
+		args = append(args, m.text(call.arguments))
 	}
 	if call.options != nil {
 		var items []string
