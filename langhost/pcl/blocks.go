@@ -288,8 +288,8 @@ func (m *module) componentOf(b *hclsyntax.Block) string {
 		return token
 	}
 	if folder == "." {
-		m.fail(b.LabelRanges[1], "its folder is above that of the program; convert a copy of the program that has its modules "+
-			"below it", "the module `%s` has taken the place of the program", b.Labels[0])
+		m.fail(b.LabelRanges[1], "its folder is above that of the program; convert a copy of the program that has its "+
+			"modules below it", "the module `%s` has taken the place of the program", b.Labels[0])
 		return ""
 	}
 	m.tokens[folder] = ""

@@ -117,7 +117,8 @@ func (m *module) isProgram() bool { return m.folder == "" }
 // sections are the parts of a program or component.
 type sections struct{ pulumi, config, hooks, variables, resources, outputs mapping }
 
-// document returns the sections that are not empty in the order of a YAML file. config is the key of the section config.
+// document returns the sections that are not empty, in the order of a YAML file. config is the key of the section
+// config.
 func (s *sections) document(config string, components *mapping) *mapping {
 	out := &mapping{}
 	out.addFilled("pulumi", &s.pulumi)

@@ -89,8 +89,8 @@ func (s served) call(ctx context.Context, about provider.Subject, method string,
 	return nil
 }
 
-// has reports whether the author's provider has a feature: one of methods, or canPreview. Code that does not contain the
-// feature's name does not have it, so no process is started to ask it.
+// has reports whether the author's provider has a feature: one of methods, or canPreview. Code that does not contain
+// the feature's name does not have it, so no process is started to ask it.
 func (s served) has(ctx context.Context, feature string) (bool, error) {
 	if !strings.Contains(s.Source.Code, feature) {
 		return false, nil

@@ -26,7 +26,8 @@ func (c certificates) getCertificate(ctx context.Context, args value.Value) (val
 		digest.Write(certificate.Raw)
 		list = append(list, describeCertificate(certificate))
 	}
-	return args.With("certificates", value.List(list...)).With("id", value.String(hex.EncodeToString(digest.Sum(nil)))), nil
+	id := value.String(hex.EncodeToString(digest.Sum(nil)))
+	return args.With("certificates", value.List(list...)).With("id", id), nil
 }
 
 func (c certificates) certificatesOf(ctx context.Context, args value.Value) ([]*x509.Certificate, error) {
