@@ -339,8 +339,8 @@ func TestFileFault(t *testing.T) {
 	require.NotContains(t, err.Error(), "/home")
 }
 
-// TestDependencies is L6.5 and L9.44: what is computed depends on everything, what is only moved keeps its own, and
-// what is left behind counts for the whole.
+// L6.5, L9.44: a computed result has the dependencies of all arguments. An item that is only moved keeps its own, and
+// the whole result has those of the items that it omits.
 func TestDependencies(t *testing.T) {
 	t.Parallel()
 	const a, b = urn.URN("urn:pulumi:s::p::t::a"), urn.URN("urn:pulumi:s::p::t::b")
@@ -365,7 +365,7 @@ func TestDependencies(t *testing.T) {
 	require.Equal(t, []urn.URN{a}, got.Deps())
 }
 
-// TestLazy is L10.C1 and L10.C5: what is not needed is not evaluated, and only faults are passed over.
+// L10.C1, L10.C5: arguments that are not needed are not evaluated, and only faults are ignored.
 func TestLazy(t *testing.T) {
 	t.Parallel()
 	good := func(v value.Value) builtins.Thunk {
@@ -411,7 +411,7 @@ func TestLazy(t *testing.T) {
 	}
 }
 
-// FuzzFormat looks for texts that break the one function with a language of its own.
+// FuzzFormat looks for layouts that put Go's own complaints, such as %!d, into the result.
 func FuzzFormat(f *testing.F) {
 	for _, seed := range []string{"%s", "%05d", "%.2f", "%%", "%", "%-+9.9x", "%é", "%99999999s"} {
 		f.Add(seed, "x", 1.5)

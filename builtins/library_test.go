@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// library is every function of cty's library with the name it has in the table, or why it has none (D6).
+// library maps each function of cty's library to its name in the table, or to the reason why it has none (D6).
 var library = map[string]struct {
 	of     function.Function
 	name   string
@@ -86,7 +86,7 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// TestLikeTheLibrary holds bodies of our own to the answers of cty's library, where texts are in composed form.
+// TestLikeTheLibrary compares our own bodies to cty's functions, for texts in composed form.
 func TestLikeTheLibrary(t *testing.T) {
 	t.Parallel()
 	texts := []value.Value{s(""), s("hello world"), s("a-b c_d"), s("Ünï\r\n\n"), s("x=1, yy=22"), s("  v1.2.3 "),
@@ -160,12 +160,12 @@ func TestLikeTheLibrary(t *testing.T) {
 	try("CSVDecode", s(""))
 }
 
-// crossing is a plain value as cty has it.
+// crossing converts a plain value to cty.
 func crossing(t *testing.T, v value.Value) cty.Value {
 	t.Helper()
 	text, err := value.AppendJSON(nil, v)
 	require.NoError(t, err)
-	if v.Is(value.KindList) { // lists of texts, as functions on lists want them
+	if v.Is(value.KindList) { // functions on lists take lists of strings
 		items, _ := v.AsList()
 		given := make([]cty.Value, len(items))
 		for i, item := range items {
@@ -345,7 +345,7 @@ func numbers(count int) value.Value {
 	return list(items...)
 }
 
-// FuzzCalls calls every function with what no program would give it: an answer or a builtins.Error, never a panic.
+// FuzzCalls calls every function with unusual arguments. Each returns a result or a builtins.Error, and none panics.
 func FuzzCalls(f *testing.F) {
 	odd := []value.Value{value.Null, yes, n(0), n(-1), n(1.5), n(math.NaN()), n(math.Inf(-1)), n(1e300), s(""), s("\xff"),
 		list(), m(), pet, unknown, list(unknown), m("a", unknown), s("x").Secret(), value.NewAsset(&value.Asset{Path: "p"})}

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite docs/functions.md")
 
 const pagePath = "../docs/functions.md"
 
-// TestPage fails when docs/functions.md is not what the table says; `go generate ./builtins` rewrites it.
+// TestPage fails if docs/functions.md does not match the table; `go generate ./builtins` rewrites it.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	want := page()

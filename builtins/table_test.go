@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// TestRecords refuses a record that says less than its readers need: checker, editor, command line, documentation.
+// Each record has everything that checker, editor, command line and documentation need.
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	rule := regexp.MustCompile(`^(L\d+\.[A-Z]?\d+|D6)$`)
@@ -53,7 +53,7 @@ func TestRecords(t *testing.T) {
 				require.False(t, optional && !p.Optional && !(f.Variadic && i == len(f.Params)-1), "required behind optional")
 				optional = optional || p.Optional
 			}
-			// The type of the result is defined whatever is known of the arguments.
+			// The type of the result is defined for known and unknown types of the arguments.
 			for n := range len(f.Params) + 2 {
 				require.NotNil(t, f.Result(make([]schema.Type, n)))
 				types := slices.Repeat([]schema.Type{schema.Invalid}, n)
@@ -83,7 +83,7 @@ func TestLookup(t *testing.T) {
 	}))
 }
 
-// TestPortable holds the functions that Pulumi YAML has too (L6.B), and no others.
+// TestPortable lists the functions that Pulumi YAML has too (L6.B).
 func TestPortable(t *testing.T) {
 	t.Parallel()
 	want := []string{"assetArchive", "fileArchive", "fileAsset", "filebase64", "filebase64sha256", "fromBase64", "invoke",
@@ -99,7 +99,7 @@ func TestPortable(t *testing.T) {
 	require.ElementsMatch(t, want, got)
 }
 
-// TestNoEnvironment keeps effects behind Env: the bodies reach no files of their own.
+// TestNoEnvironment checks that bodies have effects only through Env and access no files themselves.
 func TestNoEnvironment(t *testing.T) {
 	t.Parallel()
 	files, err := os.ReadDir(".")

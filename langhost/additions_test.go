@@ -9,12 +9,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
 )
 
-// additions are programs with what yamlhost adds to the language (L10), as they run under another engine, and what that
-// engine hears of them.
+// additions are programs with yamlhost's additions to the language (L10), and their results under another engine.
 var additions = map[string]struct {
-	files   map[string]string // Main.yaml, and what is beside it
+	files   map[string]string // Main.yaml and other files
 	outputs string            // of the stack, as JSON prints them
-	refused string            // a part of what the engine is told where it cannot do what the program asks for
+	refused string            // a part of the message if the engine cannot do what the program requires
 	check   func(t *testing.T, r *monitortest.Recorder)
 }{
 	"L10.C1 expressions": {files: map[string]string{"Main.yaml": `config: {size: {type: integer}}
@@ -88,8 +87,8 @@ resources: {p: {type: components:Pair, properties: {size: 2}}}
 	}},
 }
 
-// TestAdditionsUnderAnotherEngine runs what only yamlhost understands as the language host of a caller that has an
-// engine of its own (L10).
+// TestAdditionsUnderAnotherEngine runs programs that only yamlhost understands for a caller with an engine of its own
+// (L10).
 func TestAdditionsUnderAnotherEngine(t *testing.T) {
 	t.Parallel()
 	for name, c := range additions {

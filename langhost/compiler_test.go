@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// compiled makes a project whose program a script prints.
+// compiled writes a project whose compiler is a script, and returns its folder.
 func compiled(t *testing.T, files map[string]string, script string) *pulumirpc.ProgramInfo {
 	t.Helper()
 	files["compile"] = script
@@ -28,7 +28,7 @@ func compiled(t *testing.T, files map[string]string, script string) *pulumirpc.P
 
 const stackURN = "urn:pulumi:dev::proj::pulumi:pulumi:Stack::proj-dev"
 
-// L1.F1: the compiler runs in the program's folder, and what it prints may be JSON.
+// L1.F1: the compiler runs in the program's folder, and its output may be JSON.
 func TestCompilerRunsInTheProgramsFolder(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
@@ -46,8 +46,8 @@ func TestCompilerRunsInTheProgramsFolder(t *testing.T) {
 	require.True(t, value.SameContent(value.String("here"), r.Outputs(stackURN).Get("place")))
 }
 
-// L1.F2: the compiler gets the description of the run, with all configuration as texts. A variable that the process
-// sets already wins, with a warning that names it.
+// L1.F2: the compiler gets the description of the run, with the configuration as texts. A variable that is already set
+// takes precedence, with a warning that names it.
 func TestCompilerEnvironment(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
@@ -78,8 +78,8 @@ END
 	require.Contains(t, e.said(), "WARNING the environment sets PULUMI_STACK")
 }
 
-// L1.F3, L1.F2: packages come from the compiler's output without a stack: its variables are empty then, and the
-// configuration is an empty object.
+// L1.F3, L1.F2: the list of packages needs no stack: the compiler's variables are empty and the configuration is an
+// empty object.
 func TestCompilerTellsPackages(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
@@ -93,7 +93,8 @@ func TestCompilerTellsPackages(t *testing.T) {
 	require.Equal(t, "stack-none", got.GetPackages()[0].GetName())
 }
 
-// L1.F5: a compiled program without a name is one of the project, also beside a program file that has none.
+// L1.F5: a compiled program without a name gets that of the project, also if the project has a program file without
+// one.
 func TestCompiledProgramHasTheProjectsName(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// servePlugin has a host serve a folder of components, and answers with the provider that it is.
+// servePlugin lets a host serve a folder of components and returns a client of the provider.
 func servePlugin(t *testing.T, e *fakeEngine, files map[string]string) pulumirpc.ResourceProviderClient {
 	t.Helper()
 	host, _ := serveHost(t, e)
@@ -30,9 +30,8 @@ func servePlugin(t *testing.T, e *fakeEngine, files map[string]string) pulumirpc
 	return pulumirpc.NewResourceProviderClient(conn)
 }
 
-// L1.33, L1.34: the schema of a plugin: every type of an input, required ones, literal defaults and nothing from the
-// environment; outputs have the types that the checker finds, and any type where it finds none, or where a schema that
-// it needs is not to be had.
+// L1.33, L1.34: the schema of a plugin has the types of inputs, the required ones and literal defaults, but nothing
+// from the environment. Outputs have the types that the checker infers, or any if it infers none or lacks a schema.
 func TestPluginSchema(t *testing.T) {
 	t.Parallel()
 	provider := servePlugin(t, startEngine(t), map[string]string{"PulumiPlugin.yaml": `name: parts
@@ -95,7 +94,7 @@ components:
 		"inputProperties": {}, "properties": {"size": {"$ref": "pulumi.json#/Any"}, "other": {"type": "integer"}}, "required": ["size"]}}}`, got.GetSchema())
 }
 
-// L1.35: Configure takes what engines offer, and Construct takes secrets and outputs with their dependencies.
+// L1.35: Configure accepts the capabilities of engines; Construct accepts secrets and outputs with dependencies.
 func TestConstructWithSecretsAndDependencies(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)

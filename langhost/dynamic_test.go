@@ -10,9 +10,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// L1.35, L10.C16: a package with dynamic types is a provider of resources, besides one of components: its schema has
-// them, its configuration is that of the package, its code goes into the provider's inputs as a secret, and what the
-// code prints goes to the engine.
+// L1.35, L10.C16: a package with dynamic types provides resources besides components. Its schema lists them, its code
+// gets the package's configuration and is a secret input of the provider, and the engine logs the output of the code.
 func TestPluginWithDynamicTypes(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("node"); err != nil {

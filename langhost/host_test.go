@@ -111,7 +111,7 @@ func serveHost(t *testing.T, e *fakeEngine, env ...string) (pulumirpc.LanguageRu
 	return pulumirpc.NewLanguageRuntimeClient(conn), conn
 }
 
-// writeFiles makes a folder of files, given by name and text.
+// writeFiles writes files, by name, to a new folder and returns it.
 func writeFiles(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -150,8 +150,8 @@ func newRecorder() *monitortest.Recorder {
 	return &monitortest.Recorder{Deployment: monitor.Info{Project: "proj", Stack: "dev", Organization: "org", Parallel: 4}}
 }
 
-// F9.5, L1.I: a run registers resources with the caller's monitor, converted by the engine's schemas, with places of
-// the text; the working directory stays what it is, and runs do not see each other.
+// F9.5, L1.I: a run registers resources with the caller's monitor, with inputs converted by the engine's schemas and
+// with source positions. It keeps the working directory, and runs do not influence each other.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
@@ -195,7 +195,8 @@ outputs:
 	require.Equal(t, before, after)
 }
 
-// L2.34: a list is no text, though the engine sends it as one; a text that looks like a list is.
+// L2.34: a list in the configuration does not fit the type string, although the engine sends it as text; a text that
+// looks like a list does.
 func TestRunKnowsStructuredConfig(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
@@ -218,7 +219,7 @@ func TestRunKnowsStructuredConfig(t *testing.T) {
 	require.NotContains(t, e.said(), "proj:word")
 }
 
-// L1.I: findings go to the engine, with their places, and the answer says bail.
+// L1.I: the engine gets the findings with their positions, and the response has Bail set.
 func TestRunTellsFaults(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ program, want string }{
@@ -246,7 +247,7 @@ func TestRunTellsFaults(t *testing.T) {
 	}
 }
 
-// L1.F1, L1.F2, L1.F4: the output of the compiler is the program; it knows which run it is for.
+// L1.F1, L1.F2, L1.F4: the output of the compiler is the program, and the compiler gets the description of the run.
 func TestCompiler(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
@@ -286,7 +287,7 @@ func TestCompiler(t *testing.T) {
 	}
 }
 
-// L7.30, L1.41: the packages that a program names, with what declarations say of them.
+// L7.30, L1.41: the packages that a program uses, with the versions and parameters of their declarations.
 func TestRequiredPackages(t *testing.T) {
 	t.Parallel()
 	host, _ := serveHost(t, startEngine(t))
@@ -333,8 +334,8 @@ variables:
 	require.Empty(t, got.GetPackages())
 }
 
-// F9.4: a package of components is asked about as programs are. It needs not itself, nor what a project further up
-// names.
+// F9.4: the packages that a component package requires include neither itself nor those of a project in a parent
+// folder.
 func TestRequiredPackagesOfPlugin(t *testing.T) {
 	t.Parallel()
 	host, _ := serveHost(t, startEngine(t))
@@ -354,7 +355,7 @@ func TestRequiredPackagesOfPlugin(t *testing.T) {
 	}
 }
 
-// L1.40, L1.41: a package is one declaration file, which Pack passes on.
+// L1.40, L1.41: a package is one declaration file, which Pack copies.
 func TestPackages(t *testing.T) {
 	t.Parallel()
 	host, _ := serveHost(t, startEngine(t))
@@ -387,7 +388,7 @@ func TestPackages(t *testing.T) {
 	require.ErrorContains(t, err, "cannot carry files")
 }
 
-// F9.11: a project around a translated program; nothing is written when something is not understood.
+// F9.11: GenerateProject writes a project with the translated program, and nothing if it does not understand a part.
 func TestGenerateProject(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
@@ -517,8 +518,8 @@ func TestFaultyPlugins(t *testing.T) {
 	}
 }
 
-// TestPacksAreOpenedLate starts policy packs while no schema can be had, as the Pulumi CLI does, which loads nothing
-// else meanwhile. What describes the pack needs the schemas, and reports what is wrong with it.
+// TestPacksAreOpenedLate starts policy packs while no schema is available, because the Pulumi CLI loads nothing else
+// meanwhile. Calls that describe a pack need the schemas and report its faults.
 func TestPacksAreOpenedLate(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
@@ -588,7 +589,7 @@ func TestCancel(t *testing.T) {
 	require.True(t, (<-answer).GetBail())
 }
 
-// F9.1: what engines give on the command line.
+// F9.1: the command lines that engines use.
 func TestParseArgs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -608,7 +609,7 @@ func TestParseArgs(t *testing.T) {
 	}
 }
 
-// A program under the Pulumi CLI has a budget too, which the command line and the project's runtime options raise.
+// A program under the Pulumi CLI has limits too. The command line and the project's runtime options change them.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	a, err := langhost.ParseArgs([]string{"-max-value=512", "--max-steps", "7", "127.0.0.1:1"})

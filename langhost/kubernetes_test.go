@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// kubernetesSchemas are the schemas that the engine has of a plugin, and of an extension of it, by plugin and extension.
+// kubernetesSchemas are the engine's schemas of a plugin and of its extension, by plugin and extension.
 var kubernetesSchemas = map[string]string{
 	"kubernetes/": `{"name": "kubernetes", "version": "4.0.0", "resources": {"kubernetes:core/v1:ConfigMap": {
 "inputProperties": {"data": {"type": "object", "additionalProperties": {"type": "string"}}},
@@ -24,7 +24,7 @@ var kubernetesSchemas = map[string]string{
 const acmePackage = "packageDeclarationVersion: 1\nname: kubernetes\nversion: 4.0.0\nextension: {name: acme, version: " +
 	"1.0.0, value: eA==}\n"
 
-// L1.41: an extension adds to the package of its plugin under another engine too, which is told of both.
+// L1.41: an extension adds to the package of its plugin under another engine too. Both are required packages.
 func TestExtensionOfBase(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
@@ -74,8 +74,8 @@ spec:
       schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}
 `
 
-// D21: kinds that the project defines are types under another engine too, and what is made of their files is kept in
-// the folder of Pulumi.
+// D21: kinds that the project defines are types under another engine too. Their schemas are cached in Pulumi's home
+// folder.
 func TestDefinedKinds(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)

@@ -7,8 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// BenchmarkComplete makes of inputs what a provider expects: of some that fit as they are, which are shared, and of
-// some of which one member is converted.
+// BenchmarkComplete completes inputs that need no conversion, and inputs with one converted member.
 func BenchmarkComplete(b *testing.B) {
 	rule := schema.ObjectOf(&schema.Property{Name: "ports", Type: &schema.Array{Item: schema.Number}},
 		&schema.Property{Name: "name", Type: schema.String}, &schema.Property{Name: "on", Type: schema.Bool})

@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// L9.14: what is not known yet has a kind already, as far as its type has one.
+// L9.14: an unknown value has the kind of its type, if the type has one.
 func TestExpectedKind(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

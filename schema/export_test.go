@@ -8,7 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// Resealed is an index with the right checksum, whatever its bytes are, so that fuzzing gets behind it.
+// Resealed returns an index with a correct checksum, so that fuzzing reaches the code behind the check.
 func Resealed(index []byte) []byte {
 	if len(index) < 4 {
 		return index
@@ -17,12 +17,12 @@ func Resealed(index []byte) []byte {
 	return binary.LittleEndian.AppendUint32(body, crc32.Checksum(body, checksums))
 }
 
-// Complete is Converter.Complete with nothing but an environment.
+// Complete is Converter.Complete with an environment only.
 func Complete(o *Object, inputs value.Value, getenv func(name string) (string, bool)) (value.Value, error) {
 	return Converter{Getenv: getenv}.Complete(o, inputs)
 }
 
-// OpenIndexed is what Loader does with an index.
+// OpenIndexed opens an index of a text.
 func OpenIndexed(index []byte, text io.ReaderAt, size int64, stamp string) (*Package, error) {
 	return openIndexed(index, text, size, stamp, func() {})
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// sameAnswers demands of two packages that they know the same and say the same about it.
+// sameAnswers fails unless two packages have equal definitions.
 func sameAnswers(t *testing.T, want, got *schema.Package) {
 	t.Helper()
 	require.Equal(t, want.Name, got.Name)
@@ -96,7 +96,7 @@ func TestIndexOfAnotherText(t *testing.T) {
 	} {
 		require.ErrorIs(t, open(), schema.ErrDamaged, name)
 	}
-	for i := range index { // every byte counts
+	for i := range index { // a change of any byte is noticed
 		broken := bytes.Clone(index)
 		broken[i] ^= 0x40
 		_, err := schema.OpenIndexed(broken, text, int64(len(data)), "one")
@@ -104,7 +104,7 @@ func TestIndexOfAnotherText(t *testing.T) {
 		_, err = schema.OpenIndexed(index[:i], text, int64(len(data)), "one")
 		require.ErrorIs(t, err, schema.ErrDamaged, "cut at %d", i)
 	}
-	// A definition that has changed under the index gives an error, and is never taken for the old one.
+	// A definition that has changed since the index was built is an error.
 	changed := bytes.Clone(data)
 	i := bytes.Index(changed, []byte(`"zoo:index:Echo"`)) + len(`"zoo:index:Echo": {`) + 3
 	changed[i] ^= 1
@@ -124,8 +124,8 @@ func TestIndexOfAnotherText(t *testing.T) {
 	require.Positive(t, failed)
 }
 
-// Eight users open, spoil and replace one cache at the same time: an answer is right or an error, and the last is
-// right.
+// Eight users open, damage and replace one cache concurrently: each result is correct or an error, and the last one is
+// correct.
 func TestIndexFileIsShared(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -169,7 +169,7 @@ func TestIndexFileIsShared(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 
-	// A changed byte under the same size and time is reported, and the next reader makes the index anew.
+	// A changed byte is reported although size and time are the same, and the next reader rebuilds the index.
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	changed := bytes.Clone(data)
@@ -186,7 +186,7 @@ func TestIndexFileIsShared(t *testing.T) {
 	_, err = got.ResolveResource("zoo:Echo")
 	require.NotErrorIs(t, err, schema.ErrDamaged)
 
-	// A schema that is replaced by another is read anew.
+	// A schema that replaces another one is read again.
 	other, err := os.ReadFile("testdata/random.json")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, other, 0o644))

@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// bothWays reads a text as a whole and as it passes by, cut everywhere, and demands that both take it, or neither.
+// bothWays reads a text in memory and as a stream of single bytes, and fails unless both accept it or both refuse it.
 func bothWays(t *testing.T, text []byte) (whole, indexed *schema.Package) {
 	t.Helper()
 	whole, errWhole := schema.Parse(text)
@@ -31,7 +31,7 @@ func bothWays(t *testing.T, text []byte) (whole, indexed *schema.Package) {
 	return whole, indexed
 }
 
-// A streamed schema has to follow the same grammar as one in memory, wherever the stream is cut (F8.1).
+// A stream has the same grammar as a text in memory, however it is divided (F8.1).
 func TestIndexerTakesWhatParseTakes(t *testing.T) {
 	t.Parallel()
 	zoo, err := os.ReadFile("testdata/zoo.json")
@@ -102,7 +102,7 @@ func TestIndexerOfRepetitions(t *testing.T) {
 	}
 }
 
-// A definition may be longer than what is read at once.
+// A definition may be longer than the buffer.
 func TestIndexerOfLongDefinitions(t *testing.T) {
 	t.Parallel()
 	text := []byte(fmt.Sprintf(
@@ -126,7 +126,7 @@ func TestIndexerOfTextThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// failing fails where the text ends.
+// failing returns an error at the end of the text.
 type failing struct{ text *strings.Reader }
 
 func (f *failing) Read(dst []byte) (int, error) {
@@ -165,7 +165,7 @@ func TestLeftoversGo(t *testing.T) {
 	require.Equal(t, []string{".index-2", "other.index", "zoo.index"}, names)
 }
 
-// A package that was damaged while it was open says so, and is sound when it is opened anew.
+// A package whose file is damaged while it is open reports that; opening it again repairs it.
 func TestDamagedPackageSaysSo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -208,7 +208,7 @@ func FuzzIndexer(f *testing.F) {
 }
 
 // The kept index belongs to the text that was read, even if another process writes to the file. A failure to keep it
-// is no fault of the schema, and a text that is no schema is not kept.
+// is no fault of the schema. A text that is not a schema is not kept.
 func TestKeepIndexed(t *testing.T) {
 	t.Parallel()
 	const text = `{"name": "p", "resources": {"p:index:A": {"inputProperties": {"first": {"type": "string"}}}}}`

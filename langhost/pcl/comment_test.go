@@ -9,8 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 )
 
-// commented is a program with a comment at each place where PCL has one, or that is inside of one; and with texts that
-// look like comments.
+// commented is a program with comments in all positions that PCL supports, and with texts that look like comments.
 const commented = `# The program
 # as a whole.
 

@@ -24,7 +24,7 @@ func convert(t *testing.T, text string, o pcl.Options) (pcl.Module, diag.Diagnos
 	return pcl.Convert(t.Context(), file, o)
 }
 
-// TestThereAndBack converts what the corpus gives back to PCL: from that the same YAML comes out again, comments too.
+// TestThereAndBack converts the YAML of the corpus to PCL and back. The result is the same YAML with the same comments.
 func TestThereAndBack(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -86,7 +86,7 @@ func TestNotInPCL(t *testing.T) {
 	}
 }
 
-// L1.41: packages with parameters are blocks of their own, those that are used.
+// L1.41: each used package with parameters becomes a block package.
 func TestPackageBlocks(t *testing.T) {
 	t.Parallel()
 	d := schema.Descriptor{Name: "base", Version: "1.0.0", Parameterization: &schema.Parameterization{Name: "sub",
@@ -110,7 +110,7 @@ resource "r" "sub:A" {
 `, module.Files["main.pp"])
 }
 
-// Of a range over a number PCL knows the value only, which is the key.
+// In a range over a number, PCL has only range.value, so each.key becomes range.value.
 func TestKeyOfNumbers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ declared, forEach, want string }{

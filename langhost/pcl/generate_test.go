@@ -58,7 +58,7 @@ func TestCorpus(t *testing.T) {
 	}, "testdata/*.txtar")
 }
 
-// FuzzScalar holds a scalar to what it promises: as a key and as a value it reads back as the same text.
+// FuzzScalar checks that a scalar is read back as the same text, as a key and as a value.
 func FuzzScalar(f *testing.F) {
 	for _, text := range []string{
 		"", "plain", "two words", "a: b", "a:b", "a #b", "#a", "- a", "-", "yes", "NULL", "~", "1.5", "0x1f", "1_000",

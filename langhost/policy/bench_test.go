@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
 )
 
-// BenchmarkAnalyze asks 50 policies about one resource, which violates none of them.
+// BenchmarkAnalyze applies 50 policies to one resource, which violates none of them.
 func BenchmarkAnalyze(b *testing.B) {
 	const policies = 50
 	kinds := []string{

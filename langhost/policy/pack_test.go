@@ -53,7 +53,7 @@ func box(name string, properties value.Value) analyzer.Resource {
 
 func props(entries ...value.Entry) value.Value { return value.MapOf(entries...) }
 
-// TestAnalyze asks single policies about a box.
+// TestAnalyze applies single policies to a box.
 func TestAnalyze(t *testing.T) {
 	t.Parallel()
 	size := func(n int) value.Entry { return value.Entry{Key: "size", Value: value.Int(n)} }
@@ -104,7 +104,7 @@ func TestAnalyze(t *testing.T) {
 	}
 }
 
-// TestUpdateDecides: what is unknown in an update is an error, never a pass.
+// An unknown value in an update is an error: the policy does not pass.
 func TestUpdateDecides(t *testing.T) {
 	t.Parallel()
 	pack, _ := open(t, "  one: {when: '${resource.size > 1}', violation: x}\n")
@@ -113,7 +113,7 @@ func TestUpdateDecides(t *testing.T) {
 	require.ErrorContains(t, err, "not known in the update either")
 }
 
-// TestBudget evaluates each policy within the limits, which do not add up over policies.
+// The limits apply to each policy separately, not to their sum.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	const loop = "violation: '${length([for i in range(%d) : i + 1]) < 0 ? \"x\" : null}'}\n"
@@ -134,7 +134,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestRemediate merges remedies into inputs, one after the other.
+// TestRemediate applies remedies to inputs, one after the other.
 func TestRemediate(t *testing.T) {
 	t.Parallel()
 	pack, found := open(t, "  tag: {enforcement: remediate, remedy: {tags: {team: a}}}\n"+
@@ -155,7 +155,7 @@ func jsonOf(t *testing.T, v value.Value) string {
 	return string(text)
 }
 
-// TestAnalyzeStack asks policies about outputs and about all resources.
+// TestAnalyzeStack applies policies about outputs and policies about all resources.
 func TestAnalyzeStack(t *testing.T) {
 	t.Parallel()
 	pack, found := open(t, "  few: {stack: true, match: {type: 'box:index:Box'}, when: '${length(resources) > 1}', violation: "+
@@ -176,7 +176,7 @@ func TestAnalyzeStack(t *testing.T) {
 	require.Equal(t, "b: extra b", texts[2])
 }
 
-// TestAnalyzeDestroy asks policies about what an operation destroys, and no others; nor are they asked anything else.
+// Policies about destroyed resources apply to these only, and other policies do not apply to them.
 func TestAnalyzeDestroy(t *testing.T) {
 	t.Parallel()
 	pack, found := open(t, "  keep: {destroy: true, match: {type: 'box:index:Box'}, when: '${resource.size > 1}', violation: "+

@@ -18,7 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// cpu is the time that this process and those that it has waited for have spent computing.
+// cpu returns the CPU time of this process and of the ended processes that it has waited for.
 func cpu(b *testing.B) time.Duration {
 	var sum time.Duration
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
@@ -29,8 +29,8 @@ func cpu(b *testing.B) time.Duration {
 	return sum
 }
 
-// BenchmarkCreate bundles a source, starts its process and makes resources side by side: the metric is CPU time of both
-// processes for all of it.
+// BenchmarkCreate bundles a source, starts its process and creates resources concurrently. The metric is the CPU time
+// of both processes.
 func BenchmarkCreate(b *testing.B) {
 	sources := map[string]string{
 		"t.ts": "export default { async create(inputs: any) { return { id: inputs.name, outs: inputs }; } };\n",

@@ -152,7 +152,7 @@ func mustString(t *testing.T, v value.Value) string {
 	return s
 }
 
-// TestFailures holds each way in which an author's code can fail to one clear error, while other calls go on.
+// Each kind of failure of the author's code gives one clear error, while other calls continue.
 func TestFailures(t *testing.T) {
 	f, s := note(t), subject("Note", "n")
 	checked, err := f.Check(t.Context(), provider.CheckRequest{Subject: s, Olds: value.EmptyMap(),
@@ -188,7 +188,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestOneProcess makes many objects side by side in one process.
+// TestOneProcess creates many objects concurrently in one process.
 func TestOneProcess(t *testing.T) {
 	f := note(t)
 	var wait sync.WaitGroup
@@ -242,7 +242,7 @@ func TestPython(t *testing.T) {
 	assert.Empty(t, gone.ID, "ReadResult without an ID says that the object is gone")
 }
 
-// configure makes a provider of one type T whose code is given, on a machine without interpreters.
+// configure returns a provider of one type T with the given code, on a machine without interpreters.
 func configure(t *testing.T, code, digest string, policy CodeChange) (provider.Configured, provider.Provider) {
 	t.Helper()
 	p, err := NewLoader(Options{Dir: t.TempDir()}).Load(t.Context(), provider.Package{Name: Package})

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// startCode configures the type T of a source whose text is given, with the programs of path.
+// startCode configures the type T of a source with the given text. path lists the folders of the interpreters.
 func startCode(t *testing.T, source, text, path string) provider.Configured {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,8 +33,7 @@ func startCode(t *testing.T, source, text, path string) provider.Configured {
 	return c
 }
 
-// TestFaultsOfSources holds what can be wrong with a source, or with what it answers, to one clear error that names the
-// file and says whether anything may have happened (D15).
+// A fault of a source or of its answers gives one clear error that names the file and has the right outcome (D15).
 func TestFaultsOfSources(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"node", "python3"} {
@@ -89,7 +88,7 @@ func TestFaultsOfSources(t *testing.T) {
 	}
 }
 
-// TestOldInterpreter gets one error that names the version, and nothing has happened.
+// An interpreter that is too old gives one error that names the version; the outcome is NothingHappened.
 func TestOldInterpreter(t *testing.T) {
 	t.Parallel()
 	for source, c := range map[string]struct{ program, wrapper, text, says string }{
@@ -122,7 +121,7 @@ func TestOldInterpreter(t *testing.T) {
 	}
 }
 
-// TestSlips tells a method that was surely to be another from the author's own.
+// TestSlips distinguishes misspelled methods from other methods of the author's own.
 func TestSlips(t *testing.T) {
 	t.Parallel()
 	there := []string{"create", "read", "configure"}

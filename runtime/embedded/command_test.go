@@ -211,8 +211,7 @@ func TestCommandSecretsAndLog(t *testing.T) {
 	}
 }
 
-// A secret that comes in two pieces, across the buffer of the reader or in the middle of a line too long to log at
-// once, is hidden like any other.
+// A secret is hidden even if the reader's buffer splits it, or the limit for the length of a logged line.
 func TestCommandSecretsInPieces(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -283,7 +282,7 @@ func TestCommandRun(t *testing.T) {
 	require.True(t, got.Result.IsSecret())
 }
 
-// Cancelling ends the command and its children, at once where they obey and by force where they do not.
+// Cancelling ends the command and its children: at once if they obey the signal, and by force otherwise.
 func TestCommandCancel(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// rig drives one configured provider the way the engine does.
+// rig calls one configured provider as the engine does.
 type rig struct {
 	t *testing.T
 	provider.Configured
@@ -90,7 +90,7 @@ func obj(pairs ...any) value.Value {
 	return value.Map(m)
 }
 
-// leastInputs are inputs with which each resource can be made.
+// leastInputs are the fewest inputs with which each resource can be created.
 var leastInputs = map[string]value.Value{
 	"random:index/randomBytes:RandomBytes":       obj("length", 4),
 	"random:index/randomId:RandomId":             obj("byteLength", 4),
@@ -115,8 +115,8 @@ var leastInputs = map[string]value.Value{
 	"time:index/sleep:Sleep":       obj("createDuration", "1ms"),
 }
 
-// Everything in a schema is either done or refused by name, and what is done has the outputs that the schema promises,
-// of the types that it promises, in previews too.
+// Each resource and function in a schema is either implemented or refused by name. The implemented ones return the
+// outputs of the schema with its types, in previews too.
 func TestSchemasAreServedWhole(t *testing.T) {
 	t.Parallel()
 	for _, name := range Names() {

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// TestMapping: the names and kinds of Terraform's providers, as their documentation has them.
+// The mapping has the names and kinds in the documentation of Terraform's providers.
 func TestMapping(t *testing.T) {
 	t.Parallel()
 	mapped := func(name, tool string) (p terraformProvider) {
@@ -54,7 +54,7 @@ func TestMapping(t *testing.T) {
 		slices.Sorted(maps.Keys(mapped("time", "time").Resources)))
 }
 
-// TestNoMapping: what Terraform has no provider of the name for, or another tool asks.
+// There is no mapping for a package without a Terraform provider of its name, or for another tool.
 func TestNoMapping(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, key, tool string }{{"std", "terraform", ""}, {"command", "terraform", "command"},

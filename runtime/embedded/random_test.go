@@ -103,7 +103,7 @@ func TestRandomPet(t *testing.T) {
 		require.Regexp(t, c.pattern, id)
 		require.Equal(t, id, text(outputs, "id"))
 	}
-	// The outputs of the captured state, checkpoint-v3, without what the plugin notes for itself.
+	// The outputs in the captured state checkpoint-v3, without the plugin's own notes.
 	id, outputs := r.create(petType, obj("length", 2, "prefix", "hi"))
 	require.True(t, value.Equal(obj("id", id, "length", 2, "prefix", "hi", "separator", "-"), outputs))
 }
@@ -118,7 +118,7 @@ func TestPetWords(t *testing.T) {
 	}
 }
 
-// The seeded sequences are those that the public package draws: they may never change.
+// A seed gives the same sequence as in the public package, which may never change.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	r := configure(t, "random", Options{})
@@ -316,7 +316,7 @@ func FuzzAdopt(f *testing.F) {
 	kinds := randomKinds(Options{Random: io.MultiReader(rand.Reader)})
 	f.Fuzz(func(t *testing.T, id string) {
 		for token, k := range kinds.resources {
-			if k.adopt == nil || token == passwordType { // hashing is slow by intention
+			if k.adopt == nil || token == passwordType { // hashing is slow on purpose
 				continue
 			}
 			newID, outputs, err := k.adopt(id)

@@ -176,7 +176,7 @@ func TestStdRefuses(t *testing.T) {
 	}
 }
 
-// Each function of the schema is either built in or refused with a way out, and nothing else is there.
+// Each function of the schema is either implemented or refused with advice, and there are no others.
 func TestStdIsComplete(t *testing.T) {
 	t.Parallel()
 	text, ok := Schema("std")
@@ -226,7 +226,7 @@ func TestStdFilesAndSecrets(t *testing.T) {
 	require.True(t, r.Result.Get("result").IsSecret())
 }
 
-// TestStdDecrypts has what openssl encrypted.
+// TestStdDecrypts decrypts a text that openssl encrypted.
 func TestStdDecrypts(t *testing.T) {
 	t.Parallel()
 	args := value.MapOf(value.Entry{Key: "cipherText", Value: value.String(sample("rsa.sealed"))},

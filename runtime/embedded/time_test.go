@@ -80,7 +80,7 @@ func TestOffset(t *testing.T) {
 		_, outputs := r.create(offsetType, c.inputs)
 		require.Equal(t, c.want, text(outputs, "rfc3339"))
 	}
-	// An update counts from the base that there is, and a preview of it knows the result.
+	// An update keeps the base time, and its preview knows the result.
 	_, outputs := r.create(offsetType, obj("offsetDays", 1))
 	later := configure(t, "time", Options{Now: func() time.Time { return noon.AddDate(1, 0, 0) }})
 	require.False(t, later.diff(offsetType, obj("offsetDays", 1), outputs, obj("offsetDays", 2)).Replace())
@@ -97,7 +97,7 @@ func TestOffset(t *testing.T) {
 		Preview: true})
 	require.NoError(t, err)
 	require.False(t, at(unknown.Outputs, "rfc3339").IsKnown())
-	// Another base moves it in place too, as with the public package.
+	// A changed base time is an update in place too, as in the public package.
 	moved := obj("offsetDays", 1, "baseRfc3339", "2020-02-28T00:00:00Z")
 	diff := later.diff(offsetType, obj("offsetDays", 1), outputs, moved)
 	require.Equal(t, []string{"baseRfc3339"}, diff.Diffs)
@@ -109,7 +109,7 @@ func TestOffset(t *testing.T) {
 	require.Equal(t, "2020-02-28T00:00:00Z", text(updated.Outputs, "baseRfc3339"))
 }
 
-// TestOneRotationCounts has the order in which the public package lets one of several counts: state moves between both.
+// Of several rotation inputs, the same one counts as in the public package, because a stack can switch between the two.
 func TestOneRotationCounts(t *testing.T) {
 	t.Parallel()
 	r := configure(t, "time", atNoon())
@@ -146,7 +146,7 @@ func TestRotating(t *testing.T) {
 	now = time.Date(2026, 3, 2, 12, 30, 15, 0, time.UTC)
 	require.Equal(t, provider.DiffNone, r.diff(rotatingType, inputs, outputs, inputs).Changes)
 	require.True(t, exists())
-	// Another span counts from the same moment, in place.
+	// A changed span is an update in place and counts from the same base time.
 	require.False(t, r.diff(rotatingType, inputs, outputs, obj("rotationDays", 60)).Replace())
 	updated, err := r.Update(t.Context(), provider.UpdateRequest{Subject: subject(rotatingType), ID: "x",
 		OldOutputs: outputs, News: obj("rotationDays", 60)})
@@ -237,7 +237,7 @@ func TestTimeFaults(t *testing.T) {
 
 func TestSleep(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // whose clock goes on when everybody waits
+	synctest.Test(t, func(t *testing.T) { // its clock advances when all goroutines wait
 		r := configure(t, "time", Options{})
 		inputs := obj("createDuration", "20m", "destroyDuration", "2h")
 		began := time.Now()
@@ -252,7 +252,7 @@ func TestSleep(t *testing.T) {
 	})
 }
 
-// Nobody waits for the end of a wait: not who interrupts, nor a limit of the resource, nor the end of the provider.
+// A cancelled context and the resource's time limit end a wait early, on create and on delete.
 func TestSleepIsCutShort(t *testing.T) {
 	t.Parallel()
 	hour := obj("createDuration", "1h")
@@ -282,7 +282,7 @@ func TestSleepIsCutShort(t *testing.T) {
 	}
 }
 
-// TestTimeSchemaIsPacked holds the packed schema of time against its source; go generate makes the one from the other.
+// TestTimeSchemaIsPacked compares the packed schema of time to its source, from which go generate makes it.
 func TestTimeSchemaIsPacked(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("schemas/time.json")

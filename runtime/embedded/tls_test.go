@@ -28,7 +28,7 @@ const (
 	signedType     = "tls:index/locallySignedCert:LocallySignedCert"
 )
 
-// someKey is made with openssl, as all of testdata/tls; what is compared with it is what openssl and ssh-keygen say.
+// someKey was made with openssl, like all files in testdata/tls. Expected values come from openssl and ssh-keygen.
 var someKey = struct{ private, certificate, request string }{
 	sample("ed25519.pem"), sample("authority.pem"), sample("request.pem"),
 }
@@ -68,7 +68,7 @@ func TestPrivateKey(t *testing.T) {
 			block, rest := pem.Decode([]byte(text(outputs, "privateKeyPem")))
 			require.Equal(t, c.traditional, block.Type)
 			require.Empty(t, rest)
-			// Each form is of the same key.
+			// All outputs describe the same key.
 			for _, name := range []string{"privateKeyPem", "privateKeyPemPkcs8", "privateKeyOpenssh"} {
 				require.True(t, at(outputs, name).IsSecret(), name)
 				if c.line == "" && name == "privateKeyOpenssh" {
@@ -90,14 +90,14 @@ func TestPrivateKey(t *testing.T) {
 			}
 			require.True(t, strings.HasPrefix(text(outputs, "publicKeyOpenssh"), c.line))
 			require.Equal(t, c.line == "", text(outputs, "publicKeyFingerprintSha256") == "")
-			// Everything means another key.
+			// Every change requires another key.
 			diff := r.diff(keyType, c.inputs, outputs, obj("algorithm", "ED25519", "ecdsaCurve", "P384"))
 			require.True(t, diff.Replace())
 		})
 	}
 }
 
-// TestPublicKey holds what is derived against what openssl and ssh-keygen say of the same keys.
+// TestPublicKey compares IDs and fingerprints to those of openssl and ssh-keygen for the same keys.
 func TestPublicKey(t *testing.T) {
 	t.Parallel()
 	r := configure(t, "tls", Options{})
@@ -142,8 +142,8 @@ func TestPublicKey(t *testing.T) {
 	}
 }
 
-// TestChecksumID has the IDs that the public package gives: the checksum of what openssl writes in binary, without the
-// line break that this encoding of the request happens to end with.
+// TestChecksumID expects the IDs of the public package: the checksum of the binary encoding without the line break in
+// which this request happens to end.
 func TestChecksumID(t *testing.T) {
 	t.Parallel()
 	block, _ := pem.Decode([]byte(someKey.request))
@@ -187,7 +187,7 @@ func TestCertRequest(t *testing.T) {
 		obj("commonName", "x", "country", "")))
 	require.Equal(t, provider.DiffNone, r.diff(requestType, obj(), plain, obj("privateKeyPem", someKey.private, "subject",
 		obj("commonName", "x"))).Changes)
-	// Releases of the public package before 4 kept a digest of the key instead.
+	// Releases of the public package before 4 recorded a digest of the key instead.
 	digest := outputs.With("privateKeyPem", value.String("0cc175b9c0f1b6a831c399e269772661"))
 	require.False(t, r.diff(requestType, inputs, digest, inputs).Replace())
 }
@@ -259,7 +259,7 @@ func noSubjectRequest(t *testing.T, r rig) string {
 	return text(outputs, "certRequestPem")
 }
 
-// What signs with a certificate that is not an authority's is told, and gets what it asked for.
+// Signing with a certificate that is not an authority's succeeds with a warning.
 func TestSignedByNoAuthority(t *testing.T) {
 	t.Parallel()
 	lines := make(chan LogLine, 1)
@@ -294,7 +294,7 @@ func TestCertificateRenewal(t *testing.T) {
 	require.Equal(t, provider.PropertyDiff{Kind: provider.DiffUpdateReplace}, diff.Detailed["readyForRenewal"])
 	require.True(t, read())
 
-	// Another time of renewal alone is an update in place, and counts at once.
+	// A changed renewal time alone is an update in place and takes effect at once.
 	later := inputs.With("earlyRenewalHours", value.Int(1))
 	diff = r.diff(selfSignedType, inputs, outputs, later)
 	require.False(t, diff.Replace())
@@ -407,7 +407,7 @@ func TestGetCertificateOfServer(t *testing.T) {
 	}
 }
 
-// TestGetCertificateThroughProxy has a proxy that wants a password and passes on what it gets.
+// TestGetCertificateThroughProxy uses a proxy that requires a password and forwards the connection.
 func TestGetCertificateThroughProxy(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -447,14 +447,14 @@ func TestGetCertificateThroughProxy(t *testing.T) {
 	wrong := call(obj("proxy", obj("url", proxy.URL, "username", "u", "password", "hunter3")))
 	require.ErrorContains(t, wrong, "Proxy Authentication Required")
 	require.NotContains(t, wrong.Error(), "hunter3")
-	// The environment is that of the program, and a server on this machine needs no proxy by httpproxy's rules.
+	// The proxy comes from the program's environment. By httpproxy's rules, a server on this machine needs no proxy.
 	require.NoError(t, call(obj("proxy", obj("fromEnv", true)), "HTTPS_PROXY=http://127.0.0.1:1"))
 	require.ErrorContains(t, call(obj("proxy", obj("url", "ftp://x"))), "begins with")
 	require.ErrorContains(t, call(obj("proxy", "x")), "must be a map")
 	require.NoError(t, call(obj("proxy", obj("fromEnv", false))))
 }
 
-// passOn is the other half of a CONNECT.
+// passOn forwards a connection after a CONNECT request.
 func passOn(w http.ResponseWriter, request *http.Request) {
 	there, err := net.Dial("tcp", request.Host)
 	if err != nil {

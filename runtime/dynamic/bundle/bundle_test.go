@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// write makes a folder of files.
+// write writes files to a new folder and returns it.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -96,7 +96,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestStubs serves a module that is not installed, and leaves one that is.
+// A stub replaces a module that is not installed, but not an installed one.
 func TestStubs(t *testing.T) {
 	stubs := map[string]string{"thing": "module.exports = 'stub';", "other": "module.exports = 'other stub';"}
 	files := map[string]string{"a.ts": "import thing from 'thing';\nimport other from 'other';\nexport default thing + " +
@@ -125,7 +125,7 @@ func TestSourceMap(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// L10.C18: a handler is a function of its sources: not of the folder, of the rights and times of its files, nor of the
+// L10.C18: a handler depends only on its sources, not on the folder, the permissions and times of files, or the time
 // zone.
 func TestHandlerIsAFunctionOfItsSources(t *testing.T) {
 	for source, want := range map[string][]string{
@@ -151,7 +151,7 @@ func TestHandlerIsAFunctionOfItsSources(t *testing.T) {
 	}
 }
 
-// L10.C18: what a handler lacks is said with the file, and the line where there is one.
+// L10.C18: errors about handlers name the file, and the line if it is known.
 func TestHandlerFaults(t *testing.T) {
 	dir := write(t, map[string]string{
 		"a.ts":     "import { table } from 'yamlhost:captured';\nexport const handler = () => table;\n",
@@ -194,7 +194,7 @@ func TestHandlerFaults(t *testing.T) {
 	require.ErrorContains(t, err, "a provider captures nothing")
 }
 
-// A program that is not trusted reads no file outside of its folder, by way of a link among its packages neither (D13).
+// An untrusted program cannot read a file outside of its folder, not even through a link in node_modules (D13).
 func TestConfined(t *testing.T) {
 	outside := write(t, map[string]string{"secret.json": `{"key": "canary"}`})
 	dir := write(t, map[string]string{"a.ts": "import key from 'thing/secret.json';\nexport default key;\n"})

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// digests are what becomes of the sources of the tests in a folder.
+// digests returns the digests and texts of the tests' sources in a folder, bundled as providers and as handlers.
 func digests(t *testing.T, dir string) (all []string) {
 	for _, source := range []string{"src/label.ts", "py/main.py"} {
 		for _, handler := range []*Handler{nil, {}} {
@@ -28,11 +28,11 @@ func digests(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// TestDigestsInOtherWorlds bundles the same sources in processes with other umasks, time zones, folders and users: all
-// of them find the same digests and texts. Another user takes part where this one may become it.
+// TestDigestsInOtherWorlds bundles the same sources in processes with other umasks, time zones, folders and users. All
+// get the same digests and texts. Another user takes part only if this process may change its user.
 func TestDigestsInOtherWorlds(t *testing.T) {
 	t.Parallel()
-	if dir := os.Getenv("BUNDLE_WRITE_AND_DIGEST"); dir != "" { // such a process
+	if dir := os.Getenv("BUNDLE_WRITE_AND_DIGEST"); dir != "" { // this is such a process
 		for name, text := range sources {
 			path := filepath.Join(dir, filepath.FromSlash(name))
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
@@ -44,7 +44,7 @@ func TestDigestsInOtherWorlds(t *testing.T) {
 	want := digests(t, write(t, sources))
 	self, err := os.Executable()
 	require.NoError(t, err)
-	root, err := os.MkdirTemp("", "worlds") // where every user may look
+	root, err := os.MkdirTemp("", "worlds") // readable by every user
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(root)) })
 	require.NoError(t, os.Chmod(root, 0o755))
