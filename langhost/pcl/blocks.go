@@ -12,8 +12,15 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// translate translates all blocks of a module into its sections.
-func (m *module) translate() {
+// translator translates the blocks of one module.
+type translator struct {
+	*module
+	out sections
+}
+
+// translate translates all blocks of a module.
+func (m *module) translate() *sections {
+	t := &translator{module: m}
 	for _, body := range m.bodies {
 		for _, b := range body.Blocks {
 			if b.Type == "hook" && len(b.Labels) == 2 {
@@ -24,87 +31,88 @@ func (m *module) translate() {
 	for _, body := range m.bodies {
 		for _, i := range items(body) {
 			if i.attribute != nil {
-				m.out.variables.add(i.attribute.Name, m.value(i.attribute.Expr), m.comments(i.rng)...)
+				t.out.variables.add(i.attribute.Name, m.value(i.attribute.Expr), m.comments(i.rng)...)
 				continue
 			}
-			m.block(i.block)
+			t.block(i.block)
 		}
 	}
+	return &t.out
 }
 
-func (m *module) block(b *hclsyntax.Block) {
+func (t *translator) block(b *hclsyntax.Block) {
 	rng, labels := b.DefRange(), len(b.Labels)
 	if labels > 0 && slices.Contains([]string{"resource", "read", "component"}, b.Type) {
-		m.objects = append(m.objects, Object{Kind: b.Labels[labels-1], Name: b.Labels[0], Place: m.place(rng)})
+		t.objects = append(t.objects, Object{Kind: b.Labels[labels-1], Name: b.Labels[0], Place: t.place(rng)})
 	}
 	asResource := func(translate func(*hclsyntax.Block) node) func(*hclsyntax.Block) {
-		return func(b *hclsyntax.Block) { m.out.resources.add(b.Labels[0], translate(b), m.comments(rng)...) }
+		return func(b *hclsyntax.Block) { t.out.resources.add(b.Labels[0], translate(b), t.comments(rng)...) }
 	}
 	kind, known := map[string]struct {
 		least, most int // number of labels
 		translate   func(*hclsyntax.Block)
 	}{
-		"config":    {1, 2, m.config},
-		"resource":  {2, 2, asResource(m.resource)},
-		"read":      {2, 2, asResource(m.resource)},
-		"component": {1, 2, asResource(m.componentUse)},
-		"output":    {1, 2, m.output},
-		"hook":      {2, 2, m.hook},
-		"pulumi":    {0, math.MaxInt, m.settingsBlock},
-		"package":   {0, math.MaxInt, m.packageBlock},
+		"config":    {1, 2, t.config},
+		"resource":  {2, 2, asResource(t.resource)},
+		"read":      {2, 2, asResource(t.resource)},
+		"component": {1, 2, asResource(t.componentUse)},
+		"output":    {1, 2, t.output},
+		"hook":      {2, 2, t.hook},
+		"pulumi":    {0, math.MaxInt, t.settingsBlock},
+		"package":   {0, math.MaxInt, t.packageBlock},
 	}[b.Type]
 	switch {
 	case !known:
-		m.fail(rng, "", "a block `%s` is not understood", b.Type)
+		t.fail(rng, "", "a block `%s` is not understood", b.Type)
 	case labels < kind.least || labels > kind.most:
-		m.fail(rng, "", "a block `%s` with %d labels is not understood", b.Type, labels)
+		t.fail(rng, "", "a block `%s` with %d labels is not understood", b.Type, labels)
 	default:
 		kind.translate(b)
 	}
 }
 
-func (m *module) settingsBlock(b *hclsyntax.Block) {
-	m.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
+func (t *translator) settingsBlock(b *hclsyntax.Block) {
+	t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
 		if a.Name != "requiredVersionRange" {
-			m.fail(a.NameRange, "", "the setting `%s` is not understood", a.Name)
+			t.fail(a.NameRange, "", "the setting `%s` is not understood", a.Name)
 			return
 		}
-		m.out.pulumi.add("requiredVersion", m.value(a.Expr))
+		t.out.pulumi.add("requiredVersion", t.value(a.Expr))
 	})
 }
 
 // config translates the declaration of a configuration value or of a component's input.
-func (m *module) config(b *hclsyntax.Block) {
+func (t *translator) config(b *hclsyntax.Block) {
 	out := &mapping{}
 	typed := false
 	if len(b.Labels) > 1 {
 		if name := configType(b.Labels[1]); name != "" {
 			out.entries = append(out.entries, entry{key: "type", value: scalar(Scalar(name))})
 			typed = true
-			m.further = m.further || m.isProgram() && !inProjects(name)
+			t.further = t.further || t.isProgram() && !inProjects(name)
 		} else {
-			m.fail(b.LabelRanges[1], "", "the type %s of a configuration value is not understood", b.Labels[1])
+			t.fail(b.LabelRanges[1], "", "the type %s of a configuration value is not understood", b.Labels[1])
 		}
 	}
 	var rest mapping
-	m.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
+	t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
 		switch a.Name {
 		case "__logicalName":
-			rest.add("name", m.value(a.Expr))
+			rest.add("name", t.value(a.Expr))
 		case "default", "secret", "description":
-			rest.add(a.Name, m.value(a.Expr))
+			rest.add(a.Name, t.value(a.Expr))
 		case "nullable":
-			rest.add("optional", m.value(a.Expr))
+			rest.add("optional", t.value(a.Expr))
 		default:
-			m.fail(a.NameRange, "", "the setting `%s` of a configuration value is not understood", a.Name)
+			t.fail(a.NameRange, "", "the setting `%s` of a configuration value is not understood", a.Name)
 		}
 	})
 	if !typed && len(b.Labels) == 1 {
 		out.add("type", scalar("any"))
-		m.further = m.further || m.isProgram()
+		t.further = t.further || t.isProgram()
 	}
 	out.entries = append(out.entries, rest.entries...)
-	m.out.config.add(b.Labels[0], out, m.comments(b.DefRange())...)
+	t.out.config.add(b.Labels[0], out, t.comments(b.DefRange())...)
 }
 
 // inProjects reports whether project files support a type (L2.11).
@@ -162,18 +170,18 @@ func (m *module) used(token string) string {
 }
 
 // resource translates a resource, or an existing resource that is only read (L3.C).
-func (m *module) resource(b *hclsyntax.Block) node {
+func (t *translator) resource(b *hclsyntax.Block) node {
 	reads := b.Type == "read"
 	out, get, properties, options := &mapping{}, &mapping{}, &mapping{}, &mapping{}
-	out.add("type", scalar(Scalar(m.used(b.Labels[1]))))
-	m.settings(b, out, options, func(a *hclsyntax.Attribute) {
+	out.add("type", scalar(Scalar(t.used(b.Labels[1]))))
+	t.settings(b, out, options, func(a *hclsyntax.Attribute) {
 		switch {
 		case a.Name == "__logicalName":
-			out.add("name", m.value(a.Expr))
+			out.add("name", t.value(a.Expr))
 		case a.Name == "id" && reads:
-			get.add("id", m.value(a.Expr), m.comments(a.NameRange)...)
+			get.add("id", t.value(a.Expr), t.comments(a.NameRange)...)
 		default:
-			properties.add(a.Name, m.value(a.Expr), m.comments(a.NameRange)...)
+			properties.add(a.Name, t.value(a.Expr), t.comments(a.NameRange)...)
 		}
 	})
 	if reads {
@@ -187,64 +195,64 @@ func (m *module) resource(b *hclsyntax.Block) node {
 }
 
 // settings calls attribute for each attribute of a resource block and translates its options block.
-func (m *module) settings(b *hclsyntax.Block, out, options *mapping, attribute func(*hclsyntax.Attribute)) {
-	write := func(o *hclsyntax.Block) { m.writeOptions(o, out, options) }
-	m.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": write}, attribute)
+func (t *translator) settings(b *hclsyntax.Block, out, options *mapping, attribute func(*hclsyntax.Attribute)) {
+	write := func(o *hclsyntax.Block) { t.writeOptions(o, out, options) }
+	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"options": write}, attribute)
 }
 
-func (m *module) output(b *hclsyntax.Block) {
-	name, comment := b.Labels[0], m.comments(b.DefRange())
+func (t *translator) output(b *hclsyntax.Block) {
+	name, comment := b.Labels[0], t.comments(b.DefRange())
 	var value node
-	m.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
+	t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
 		switch a.Name {
 		case "value":
-			value = m.value(a.Expr)
+			value = t.value(a.Expr)
 		case "__logicalName":
 			if text, ok := literalText(a.Expr); ok {
 				name = text
 			} else {
-				m.fail(a.Expr.Range(), "", "the name of an output must be a literal string")
+				t.fail(a.Expr.Range(), "", "the name of an output must be a literal string")
 			}
 		case "description":
 			if text, ok := literalText(a.Expr); ok {
 				comment = append(comment, strings.Split(text, "\n")...) // YAML can keep it only as a comment
 			}
 		default:
-			m.fail(a.NameRange, "", "the setting `%s` of an output is not understood", a.Name)
+			t.fail(a.NameRange, "", "the setting `%s` of an output is not understood", a.Name)
 		}
 	})
 	if value == nil {
-		m.fail(b.DefRange(), "", "the output `%s` has no value", name)
+		t.fail(b.DefRange(), "", "the output `%s` has no value", name)
 		return
 	}
-	m.out.outputs.add(name, value, comment...)
+	t.out.outputs.add(name, value, comment...)
 }
 
 // componentUse translates an instance of a component. A local component becomes a component of the program (decision
 // D6).
-func (m *module) componentUse(b *hclsyntax.Block) node {
+func (t *translator) componentUse(b *hclsyntax.Block) node {
 	out, properties, options := &mapping{}, &mapping{}, &mapping{}
 	token := ""
 	var inputs []string
-	m.settings(b, out, options, func(a *hclsyntax.Attribute) {
+	t.settings(b, out, options, func(a *hclsyntax.Attribute) {
 		if a.Name == "token" && len(b.Labels) == 1 {
 			if text, ok := literalText(a.Expr); ok {
 				token = text
 			} else {
-				m.fail(a.Expr.Range(), "", "the token of a component must be a literal string")
+				t.fail(a.Expr.Range(), "", "the token of a component must be a literal string")
 			}
 			return
 		}
 		inputs = append(inputs, a.Name)
-		properties.add(a.Name, m.value(a.Expr))
+		properties.add(a.Name, t.value(a.Expr))
 	})
 	switch {
 	case len(b.Labels) == 2:
-		token = m.componentOf(b)
+		token = t.componentOf(b)
 	case token == "":
-		m.fail(b.DefRange(), "", "the component `%s` has neither a folder nor a token", b.Labels[0])
+		t.fail(b.DefRange(), "", "the component `%s` has neither a folder nor a token", b.Labels[0])
 	default:
-		m.emptyComponent(b.Labels[0], token, inputs)
+		t.emptyComponent(b.Labels[0], token, inputs)
 	}
 	out.entries = append([]entry{{key: "type", value: scalar(Scalar(schema.CollapseToken(token)))}}, out.entries...)
 	out.addFilled("properties", properties)
@@ -253,11 +261,11 @@ func (m *module) componentUse(b *hclsyntax.Block) node {
 }
 
 // emptyComponent declares a component that has only a token and inputs.
-func (m *module) emptyComponent(name, token string, inputs []string) {
-	if m.tokens["="+token] != "" {
+func (t *translator) emptyComponent(name, token string, inputs []string) {
+	if t.tokens["="+token] != "" {
 		return
 	}
-	m.tokens["="+token] = token
+	t.tokens["="+token] = token
 	declared := &mapping{}
 	for _, input := range inputs {
 		declared.add(input, &mapping{[]entry{{key: "type", value: scalar("any")}}})
@@ -265,52 +273,52 @@ func (m *module) emptyComponent(name, token string, inputs []string) {
 	out := &mapping{}
 	out.add("token", scalar(Scalar(token)))
 	out.add("inputs", declared)
-	m.components.add(m.componentName(name), out)
+	t.components.add(t.componentName(name), out)
 }
 
 // componentName returns an unused name for a component.
-func (m *module) componentName(base string) string {
+func (t *translator) componentName(base string) string {
 	name := pascal(base)
-	for slices.Contains(m.names, name) {
+	for slices.Contains(t.names, name) {
 		name += "X"
 	}
-	m.names = append(m.names, name)
+	t.names = append(t.names, name)
 	return name
 }
 
 // componentOf returns the token of the component in a folder. It translates the component at its first use.
-func (m *module) componentOf(b *hclsyntax.Block) string {
-	folder := path.Join(m.folder, b.Labels[1])
-	if token, known := m.tokens[folder]; known {
+func (t *translator) componentOf(b *hclsyntax.Block) string {
+	folder := path.Join(t.folder, b.Labels[1])
+	if token, known := t.tokens[folder]; known {
 		if token == "" {
-			m.fail(b.LabelRanges[1], "", "the component in %s contains itself", folder)
+			t.fail(b.LabelRanges[1], "", "the component in %s contains itself", folder)
 		}
 		return token
 	}
 	if folder == "." {
-		m.fail(b.LabelRanges[1], "its folder is above that of the program; convert a copy of the program that has its "+
+		t.fail(b.LabelRanges[1], "its folder is above that of the program; convert a copy of the program that has its "+
 			"modules below it", "the module `%s` has taken the place of the program", b.Labels[0])
 		return ""
 	}
-	m.tokens[folder] = ""
-	if m.generator.options.Component == nil {
-		m.fail(b.LabelRanges[1], "", "the component in %s cannot be read here", folder)
+	t.tokens[folder] = ""
+	if t.generator.options.Component == nil {
+		t.fail(b.LabelRanges[1], "", "the component in %s cannot be read here", folder)
 		return ""
 	}
-	sources, err := m.generator.options.Component(folder)
+	sources, err := t.generator.options.Component(folder)
 	if err != nil {
-		m.fail(b.LabelRanges[1], err.Error(), "the component in %s cannot be read", folder)
+		t.fail(b.LabelRanges[1], err.Error(), "the component in %s cannot be read", folder)
 		return ""
 	}
-	component := m.generator.module(folder, sources)
-	component.translate()
-	name := m.componentName(path.Base(folder))
+	component := t.generator.module(folder, sources)
+	body := component.translate()
+	name := t.componentName(path.Base(folder))
 	token := "components:index:" + name
-	m.tokens[folder] = token
-	if len(component.out.hooks.entries) > 0 {
-		m.fail(b.DefRange(), "", "hooks inside of a component are not understood")
+	t.tokens[folder] = token
+	if len(body.hooks.entries) > 0 {
+		t.fail(b.DefRange(), "", "hooks inside of a component are not understood")
 	}
-	m.components.add(name, component.out.document("inputs", &mapping{}), component.header()...)
+	t.components.add(name, body.document("inputs", &mapping{}), component.header()...)
 	return token
 }
 
@@ -332,23 +340,23 @@ func pascal(name string) string {
 	return b.String()
 }
 
-func (m *module) hook(b *hclsyntax.Block) {
+func (t *translator) hook(b *hclsyntax.Block) {
 	out := &mapping{}
 	if b.Labels[0] != "resource" && b.Labels[0] != "error" {
-		m.fail(b.LabelRanges[0], "", "hooks of the kind %s are not understood", b.Labels[0])
+		t.fail(b.LabelRanges[0], "", "hooks of the kind %s are not understood", b.Labels[0])
 	}
-	m.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
+	t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
 		switch a.Name {
 		case "command", "onDryRun", "ignoreErrors":
-			out.add(a.Name, m.value(a.Expr))
+			out.add(a.Name, t.value(a.Expr))
 		default:
-			m.fail(a.NameRange, "", "the setting `%s` of a hook is not understood", a.Name)
+			t.fail(a.NameRange, "", "the setting `%s` of a hook is not understood", a.Name)
 		}
 	})
-	m.out.hooks.add(b.Labels[1], out, m.comments(b.DefRange())...)
+	t.out.hooks.add(b.Labels[1], out, t.comments(b.DefRange())...)
 }
 
-func (m *module) packageBlock(b *hclsyntax.Block) {
+func (t *translator) packageBlock(b *hclsyntax.Block) {
 	var d Declaration
 	fields := map[string]*string{
 		"baseProviderName": &d.Name, "baseProviderVersion": &d.Version, "baseProviderDownloadUrl": &d.DownloadURL,
@@ -363,13 +371,13 @@ func (m *module) packageBlock(b *hclsyntax.Block) {
 				*dst = text
 				return
 			}
-			m.fail(a.NameRange, "", "the setting `%s` of a package is not understood", a.Name)
+			t.fail(a.NameRange, "", "the setting `%s` of a package is not understood", a.Name)
 		}
 	}
-	m.attributes(b.Body, map[string]func(*hclsyntax.Block){"parameterization": func(p *hclsyntax.Block) {
+	t.attributes(b.Body, map[string]func(*hclsyntax.Block){"parameterization": func(p *hclsyntax.Block) {
 		d.Parameter = &Parameter{}
-		m.attributes(p.Body, nil, take(map[string]*string{"name": &d.Parameter.Name, "version": &d.Parameter.Version,
+		t.attributes(p.Body, nil, take(map[string]*string{"name": &d.Parameter.Name, "version": &d.Parameter.Version,
 			"value": &d.Parameter.Value}))
 	}}, take(fields))
-	m.declared = append(m.declared, d)
+	t.declared = append(t.declared, d)
 }

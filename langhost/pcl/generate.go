@@ -65,14 +65,14 @@ type Parameter struct{ Name, Version, Value string }
 func Generate(ctx context.Context, sources Sources, o Options) (Program, diag.Diagnostics) {
 	g := &generator{ctx: ctx, options: o, packages: map[string]bool{}, components: &mapping{}, tokens: map[string]string{}}
 	m := g.module("", sources)
-	m.translate()
+	body := m.translate()
 	config := "configuration"
 	if o.Project && !g.further {
 		config = "config"
 	}
 	p := Program{Packages: slices.Sorted(maps.Keys(g.packages)), Objects: g.objects, Declared: g.declared,
 		Text: "{}\n"}
-	if top := m.out.document(config, g.components); len(top.entries) > 0 {
+	if top := body.document(config, g.components); len(top.entries) > 0 {
 		var b strings.Builder
 		header := m.header()
 		for _, line := range header {
@@ -109,7 +109,6 @@ type module struct {
 	sources map[string]*diag.Source
 	bodies  []*hclsyntax.Body
 	hooks   map[string]bool
-	out     sections // of the translated blocks
 }
 
 func (m *module) isProgram() bool { return m.folder == "" }

@@ -23,20 +23,20 @@ var valueOptions = map[string]string{
 }
 
 // writeOptions writes a block of options to out. The option range becomes forEach of the resource.
-func (m *module) writeOptions(b *hclsyntax.Block, resource, out *mapping) {
-	m.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
-		comment := m.comments(a.NameRange)
+func (t *translator) writeOptions(b *hclsyntax.Block, resource, out *mapping) {
+	t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
+		comment := t.comments(a.NameRange)
 		switch {
 		case a.Name == "range":
-			resource.add("forEach", m.value(a.Expr), comment...)
+			resource.add("forEach", t.value(a.Expr), comment...)
 		case pathOptions[a.Name]:
-			out.add(a.Name, m.paths(a.Expr), comment...)
+			out.add(a.Name, t.paths(a.Expr), comment...)
 		case a.Name == "hooks":
-			out.add("hooks", m.hookNames(a.Expr), comment...)
+			out.add("hooks", t.hookNames(a.Expr), comment...)
 		case valueOptions[a.Name] != "":
-			out.add(valueOptions[a.Name], m.value(a.Expr), comment...)
+			out.add(valueOptions[a.Name], t.value(a.Expr), comment...)
 		default:
-			m.fail(a.NameRange, "", "the option `%s` is not understood", a.Name)
+			t.fail(a.NameRange, "", "the option `%s` is not understood", a.Name)
 		}
 	})
 }
