@@ -353,9 +353,11 @@ func TestTemplateFields(t *testing.T) {
 
 func TestFromJSON(t *testing.T) {
 	t.Parallel()
-	got, err := FromJSON([]byte(`{"big": 9007199254740993, "path": "a\/b", "pair": "\ud83d\ude00", "key": {"secure": "x"}}`))
+	got, err := FromJSON([]byte(`{"big": 9007199254740993, "path": "a\/b", "pair": "\ud83d\ude00",
+		"key": {"secure": "x"}}`))
 	require.NoError(t, err)
-	require.Equal(t, map[string]any{"big": int64(9007199254740993), "path": "a/b", "pair": "😀", "key": Secure("x")}, got)
+	require.Equal(t, map[string]any{"big": int64(9007199254740993), "path": "a/b", "pair": "😀", "key": Secure("x")},
+		got)
 	_, err = FromJSON([]byte(`{`))
 	require.EqualError(t, err, "the value is not JSON")
 }

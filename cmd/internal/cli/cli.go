@@ -166,12 +166,8 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	flags.StringVar(&profileDir, "profile", "",
 		"write profiles of the command (CPU, heap, mutexes) and a trace to this folder")
 	console.Hide(flags, "profile")
-	for _, name := range []string{"logtostderr", "logflow", "emoji", "disable-integrity-checking",
-		"fully-qualify-stack-names"} {
-		flags.BoolP(name, map[string]string{"emoji": "e", "fully-qualify-stack-names": "Q"}[name], false,
-			"accepted for compatibility, without effect")
-		console.Hide(flags, name)
-	}
+	console.IgnoredFlags(flags, "logtostderr", "logflow", "emoji,e", "disable-integrity-checking",
+		"fully-qualify-stack-names,Q")
 	root.SetFlagErrorFunc(console.FlagError)
 	for _, command := range []func(*console.Console) *cobra.Command{
 		newcmd.NewNew, doctorcmd.NewDoctor, migratecmd.NewMigrate, convertcmd.NewConvert, deploycmd.NewRun,

@@ -51,25 +51,22 @@ func (c completer) attach(root *cobra.Command) {
 		"shim": true}
 	files := map[string]bool{"check": true, "fmt": true, "graph": true, "plan show": true, "stack graph": true,
 		"schema": true, "import": false}
-	var visit func(*cobra.Command)
-	visit = func(cmd *cobra.Command) {
-		path := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), root.Name()), " ")
+	visit(root, "", func(cmd *cobra.Command, path string) {
 		switch offered := arguments[path]; {
 		case offered != nil:
 			cmd.ValidArgsFunction = c.function(offered)
 		case folders[path]:
-			cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-				return nil, cobra.ShellCompDirectiveFilterDirs
-			}
+			cmd.ValidArgsFunction = completeFolders
 		case cmd.ValidArgsFunction == nil && !files[path]:
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { c.attachFlag(cmd, f, flags[f.Name], formats[path]) })
-		for _, sub := range cmd.Commands() {
-			visit(sub)
-		}
-	}
-	visit(root)
+	})
+}
+
+// completeFolders lets the shell complete the name of a folder.
+func completeFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
 // attachFlag sets the completion of a flag. An unlisted flag takes either a free text or a file.
@@ -85,9 +82,7 @@ func (c completer) attachFlag(cmd *cobra.Command, f *pflag.Flag, offered offer, 
 	case offered != nil:
 		complete = c.function(offered)
 	case f.Name == "cwd" || f.Name == "dir" || f.Name == "schema-dir":
-		complete = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return nil, cobra.ShellCompDirectiveFilterDirs
-		}
+		complete = completeFolders
 	case isFile(f.Name):
 		return
 	default:

@@ -45,17 +45,11 @@ func arrangeHelp(root *cobra.Command) {
 		}
 	}
 	byPath := examples()
-	var visit func(*cobra.Command)
-	visit = func(cmd *cobra.Command) {
-		path := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), root.Name()), " ")
+	visit(root, "", func(cmd *cobra.Command, path string) {
 		if list := byPath[path]; len(list) > 0 {
 			cmd.Example = exampleText(list)
 		}
-		for _, sub := range cmd.Commands() {
-			visit(sub)
-		}
-	}
-	visit(root)
+	})
 	root.SetUsageFunc(writeUsage)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		text := cmd.Long
@@ -64,6 +58,15 @@ func arrangeHelp(root *cobra.Command) {
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", reflowed(strings.TrimSpace(text)), cmd.UsageString())
 	})
+}
+
+// visit calls do for cmd and all commands below it. path is the names that lead from the root to cmd; it is empty for
+// the root.
+func visit(cmd *cobra.Command, path string, do func(cmd *cobra.Command, path string)) {
+	do(cmd, path)
+	for _, sub := range cmd.Commands() {
+		visit(sub, strings.TrimPrefix(path+" "+sub.Name(), " "), do)
+	}
 }
 
 // newGenCompletion returns the command that writes completion scripts, under the name that the Pulumi CLI uses.

@@ -130,21 +130,26 @@ func (a *Console) Report(ds diag.Diagnostics) error {
 		}
 	}
 	a.Reports.Find(shown)
-	if len(shown) > 0 {
-		width, _ := a.Size()
-		if err := diag.WriteText(a.Streams.Err, shown, diag.TextOptions{Color: a.Color(a.Streams.ErrTerminal),
-			Width: width}); err != nil {
-			return err
-		}
-		fmt.Fprintln(a.Streams.Err)
-		if text := diag.Advice(shown); text != "" && ds.HasErrors() {
-			fmt.Fprintf(a.Streams.Err, "%s\n\n", text)
-		}
+	if err := WriteFindings(a, a.Streams.Err, a.Streams.ErrTerminal, shown); err != nil || !ds.HasErrors() {
+		return err
 	}
-	if ds.HasErrors() {
-		return Reported(ds)
+	if text := diag.Advice(shown); text != "" {
+		fmt.Fprintf(a.Streams.Err, "%s\n\n", text)
 	}
-	return nil
+	return Reported(ds)
+}
+
+// WriteFindings writes diagnostics as text, with an empty line behind them. terminal is set if out is a terminal.
+func WriteFindings(a *Console, out io.Writer, terminal bool, ds diag.Diagnostics) error {
+	if len(ds) == 0 {
+		return nil
+	}
+	width, _ := a.Size()
+	err := diag.WriteText(out, ds, diag.TextOptions{Color: a.Color(terminal), Width: width})
+	if err == nil {
+		fmt.Fprintln(out)
+	}
+	return err
 }
 
 // Group returns a command that only has subcommands. Without one of them it shows its help.

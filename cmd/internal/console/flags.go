@@ -18,6 +18,15 @@ func Hide(flags *pflag.FlagSet, name string) {
 	}
 }
 
+// IgnoredFlags adds hidden boolean flags that have no effect. A shorthand follows the name of a flag after a comma.
+func IgnoredFlags(flags *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		name, shorthand, _ := strings.Cut(name, ",")
+		flags.BoolP(name, shorthand, false, "accepted for compatibility, without effect")
+		Hide(flags, name)
+	}
+}
+
 // FlagsFromEnvironment sets every flag that is not given on the command line from its variable PULUMI_OPTION_<FLAG>
 // (F7.15).
 func FlagsFromEnvironment(flags *pflag.FlagSet, w *World) error {

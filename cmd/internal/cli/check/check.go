@@ -138,13 +138,8 @@ func checkPrograms(ctx context.Context, a *console.Console, o *checkOptions) err
 	}
 	a.Reports.Find(shown)
 	if !a.Reports.TakesStdout() {
-		width, _ := a.Size()
-		if err := diag.WriteText(a.Streams.Out, shown, diag.TextOptions{Color: a.Color(a.Streams.OutTerminal),
-			Width: width}); err != nil {
+		if err := console.WriteFindings(a, a.Streams.Out, a.Streams.OutTerminal, shown); err != nil {
 			return err
-		}
-		if len(shown) > 0 {
-			fmt.Fprintln(a.Streams.Out)
 		}
 		fmt.Fprintf(a.Streams.Out, "%s, %s\n", diag.Count(errors, "error"), diag.Count(warnings, "warning"))
 	}

@@ -39,12 +39,8 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 		"accept plugins without a checksum in the lock file: download, run and lock them")
 	f.BoolVar(&o.MonitorRPC, "monitor-rpc", false, "run the program in front of a gRPC connection to the engine")
 	console.Hide(f, "monitor-rpc")
-	for _, name := range []string{"show-replacement-steps", "show-config", "skip-plugin-pre-install", "debug", "copilot",
-		"neo",
-		"show-full-output", "urns", "skip-config-validation", "show-policy-remediations", "neo-task-on-failure"} {
-		f.BoolP(name, map[string]string{"debug": "d"}[name], false, "accepted for compatibility, without effect")
-		console.Hide(f, name)
-	}
+	console.IgnoredFlags(f, "show-replacement-steps", "show-config", "skip-plugin-pre-install", "debug,d", "copilot", "neo",
+		"show-full-output", "urns", "skip-config-validation", "show-policy-remediations", "neo-task-on-failure")
 	for _, name := range []string{"exec-kind", "exec-agent", "suppress-permalink"} {
 		f.String(name, "", "accepted for compatibility, without effect")
 		console.Hide(f, name)

@@ -34,10 +34,7 @@ func NewInstall(a *console.Console) *cobra.Command {
 	f.BoolVar(&o.reinstall, "reinstall", false, "install the plugins of the lock file again")
 	f.BoolVar(&o.noPlugins, "no-plugins", false, "install no plugins; with this there is nothing to do")
 	f.Int("parallel", 4, "accepted for compatibility, without effect")
-	for _, name := range []string{"no-dependencies", "use-language-version-tools"} {
-		f.Bool(name, false, "accepted for compatibility, without effect")
-		console.Hide(f, name)
-	}
+	console.IgnoredFlags(f, "no-dependencies", "use-language-version-tools")
 	console.Hide(f, "parallel")
 	return cmd
 }

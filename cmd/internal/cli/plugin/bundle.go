@@ -107,9 +107,10 @@ func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (er
 	return nil
 }
 
-// installBundle installs the plugins in a bundle that fit this machine. dir is the folder of the lock file; if there is
-// none, begin asks for a new one.
-func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, dir string, begin bool) error {
+// installBundle installs the plugins in a bundle that fit this machine. lock is the lock file in the folder dir; if it
+// is nil, begin asks for a new one.
+func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, lock *plugin.LockFile, dir string,
+	begin bool) error {
 	if len(o.args) > 0 || o.file != "" || o.server != "" {
 		return console.WithCode(console.CodeBadUsage, "--from installs all plugins of a bundle: it cannot be used with a name, "+
 			"--file or --server")
@@ -122,10 +123,6 @@ func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, di
 	plugins, err := plugin.Unbundle(ctx, a.Path(o.from), folder)
 	if err != nil {
 		return console.WithCode(console.CodeUsage, "--from %s: %w", o.from, console.PlainError(err))
-	}
-	lock, err := plugin.ReadLockFile(dir)
-	if err != nil {
-		return err
 	}
 	for _, i := range plugins { // check all before installing any
 		locked, want := lock.Find(i.Name, i.Version), ""

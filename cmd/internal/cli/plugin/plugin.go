@@ -152,7 +152,7 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 		return err
 	}
 	if o.from != "" {
-		return installBundle(ctx, a, o, dir, begin)
+		return installBundle(ctx, a, o, lock, dir, begin)
 	}
 	switch {
 	case len(o.args) == 0 && lock == nil:

@@ -31,7 +31,7 @@ type schemaOptions struct {
 
 // NewSchema returns the command schema.
 func NewSchema(a *console.Console) *cobra.Command {
-	o := &schemaOptions{}
+	o := &schemaOptions{token: "."}
 	cmd := &cobra.Command{
 		Use:   "schema TOKEN or PACKAGE, schema --json-schema [DIR or FILE]",
 		Short: "Show the inputs and outputs of a resource or function",
@@ -51,12 +51,7 @@ func NewSchema(a *console.Console) *cobra.Command {
 			}
 			return cobra.ExactArgs(1)(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.token = "."; len(args) > 0 {
-				o.token = args[0]
-			}
-			return show(cmd.Context(), a, o)
-		},
+		RunE: console.RunWith(a, show, o, &o.token),
 	}
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
 	cmd.Flags().StringVar(&o.version, "version", "", "the version of the provider; any by default")

@@ -30,10 +30,7 @@ func newSchemaCheck(a *console.Console) *cobra.Command {
 		Long: "check reports the faults of a package schema in JSON, each with its place: wrong names and versions, types " +
 			"that do not exist, references to nothing, required properties that are not declared, and enums without " +
 			"values. FILE may be gzipped; - is the standard input. It ends with exit code 12 if there is any error.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.file = args[0]
-			return checkSchema(cmd.Context(), a, o)
-		},
+		RunE: console.RunWith(a, checkSchema, o, &o.file),
 	}
 	cmd.Flags().BoolVar(&o.dangling, "allow-dangling-references", false, "allow references to types that are not in the schema")
 	return cmd

@@ -191,12 +191,8 @@ func tell(a *console.Console, o *options, runner *suite.Runner, all diag.Diagnos
 	if a.Reports.TakesStdout() {
 		out = a.Streams.Err
 	}
-	width, _ := a.Size()
-	if err := diag.WriteText(out, all, diag.TextOptions{Color: a.Color(a.Streams.OutTerminal), Width: width}); err != nil {
+	if err := console.WriteFindings(a, out, a.Streams.OutTerminal, all); err != nil {
 		return err
-	}
-	if len(all) > 0 {
-		fmt.Fprintln(out)
 	}
 	if o.coverage {
 		for _, part := range runner.Coverage() {
