@@ -249,6 +249,7 @@ func (c *accessor) property(o *schema.Object, s step, noun string, others ...str
 	c.noMember(s, append(propertyNames(o), others...))
 	return schema.Invalid
 }
+
 func (c *accessor) resourceMember(t *schema.ResourceType, s step) schema.Type {
 	if s.isIndex {
 		c.errorf(diag.NotIndexable, s.at, "", "%s is a resource, which has no elements", s.owner)
