@@ -30,10 +30,10 @@ var (
 	azurePauses = flag.Int("azure-pauses", 6, "how many runs on Azure's emulator to stop and let go on")
 )
 
-// azureKey is the key of the emulator's account: one for all tests, as the library reads it once.
+// azureKey is the key of the emulator's account. All tests share it because the library reads it once.
 var azureKey = base64.StdEncoding.EncodeToString([]byte("key"))
 
-// emulator is Azure's emulator of its blobs in a process of its own, which can be killed.
+// emulator is Azure's blob emulator in a separate process that tests can suspend.
 type emulator struct {
 	server
 	pail *container.Client
@@ -66,7 +66,7 @@ func (e *emulator) environ() map[string]string {
 	return map[string]string{"AZURE_STORAGE_ACCOUNT": "account", "AZURE_STORAGE_KEY": azureKey}
 }
 
-// commandLine is the emulator's command line.
+// commandLine returns the command that starts the emulator.
 func (e *emulator) commandLine() *exec.Cmd {
 	host, port, err := net.SplitHostPort(e.address)
 	require.NoError(e.t, err)
@@ -76,8 +76,8 @@ func (e *emulator) commandLine() *exec.Cmd {
 	return cmd
 }
 
-// bounce stops the emulator's process, and lets it go on after a while: it keeps its index in memory, and writes it now
-// and then, so that one that is killed has forgotten what it acknowledged.
+// bounce suspends the emulator's process for a while. It does not kill the process: the emulator saves its index only
+// now and then, so a killed one loses acknowledged writes.
 func (e *emulator) bounce(away time.Duration, _ int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -113,7 +113,7 @@ func (e *emulator) unsettled(prefix string) (left []string) {
 		if err != nil {
 			return []string{err.Error()}
 		}
-		for _, item := range page.Segment.BlobItems { // in order
+		for _, item := range page.Segment.BlobItems { // sorted by name
 			switch name := *item.Name; {
 			case strings.Contains(name, "/locks/"):
 				left = append(left, name)
@@ -139,7 +139,7 @@ func TestStorePausedOnAzure(t *testing.T) { storePaused(t, newEmulator(t), *azur
 
 func TestStoreStoppedOnAzure(t *testing.T) { storeStopped(t, newEmulator(t), *storeStops) } // D14
 
-// pause stops a process for a while.
+// pause suspends a process for a while.
 func pause(pid int, away time.Duration) {
 	_ = syscall.Kill(pid, syscall.SIGSTOP)
 	time.Sleep(away)

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A crash leaves no secret behind: no image of the memory, nothing in what is printed, nothing in any file. That the
-// memory holds secrets, and would be written if nothing forbade it, shows when it is asked for.
+// A crash leaks no secret: not in a core dump, not in the output, not in any file. The case "asked for" shows that the
+// process dumps core once the user allows it.
 func TestCoreDumps(t *testing.T) {
 	t.Parallel()
 	const program = `name: kill
@@ -62,7 +62,7 @@ resources:
 					return err
 				}
 				if filepath.Dir(path) == b.drawer {
-					return nil // what the provider keeps is its own affair
+					return nil // the provider's own files may hold secrets
 				}
 				looked++
 				text, err := os.ReadFile(path)

@@ -22,15 +22,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// forge is a server of objects that the code of a dynamic type makes. It can hold an answer back, so that yamlhost dies
-// in the middle of a call.
+// forge is the server whose objects a dynamic type manages. It can withhold a response so that yamlhost dies in the
+// middle of a call.
 type forge struct {
 	mu      sync.Mutex
 	objects map[string]string // id to text
 	next    int
-	hold    string   // the method to hold; empty for none
-	before  bool     // it is held before anything is done, and not afterwards
-	held    chan int // gets the process of the code, once a call is held
+	hold    string   // the HTTP method to withhold responses to; empty for none
+	before  bool     // the call is held before it changes anything, not afterwards
+	held    chan int // receives the PID of the type's process once a call is held
 	release chan struct{}
 }
 
@@ -80,8 +80,8 @@ export default {
 };
 `
 
-// TestDynamicKilled kills yamlhost in the middle of a call of a dynamic type's code: nothing is lost, nothing is made
-// twice without a word, and the code's process does not outlive yamlhost (D9, D15).
+// TestDynamicKilled kills yamlhost in the middle of a call to a dynamic type: no object is lost or created twice, and
+// the type's process does not outlive yamlhost (D9, D15).
 func TestDynamicKilled(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("node"); err != nil {
@@ -155,7 +155,7 @@ func killDynamic(t *testing.T, f *forge, url, method string, before bool) {
 	objects := fmt.Sprint(f.objects)
 	e := b.run("", 0, up...)
 	if method == http.MethodPost {
-		// Nobody knows whether there is an object: the program stops, does nothing, and takes the answer.
+		// The object may or may not exist: the run stops without changes, and a flag settles the creation.
 		require.Equal(t, 10, e.code, b.said)
 		require.Equal(t, objects, fmt.Sprint(f.objects))
 		require.Contains(t, b.said, "note")
@@ -176,8 +176,8 @@ func killDynamic(t *testing.T, f *forge, url, method string, before bool) {
 	require.Empty(t, f.objects)
 }
 
-// stubbornSource never comes back from a call, so that it does not notice that yamlhost is gone, and has started a
-// process in a session of its own.
+// stubbornSource starts a process in a session of its own and never returns from create, so it does not notice that
+// yamlhost died.
 const stubbornSource = `
 import { spawn } from "node:child_process";
 import { renameSync, writeFileSync } from "node:fs";
@@ -191,7 +191,7 @@ export default {
 };
 `
 
-// A process of a dynamic type that looks at nothing any more ends with yamlhost, and so does what it has started.
+// The process of a dynamic type ends with yamlhost even if it is busy, and so do the processes that it started.
 func TestDynamicKilledStubborn(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -232,7 +232,7 @@ func TestDynamicKilledStubborn(t *testing.T) {
 	}
 }
 
-// zombie reports whether a process has ended and is only waiting to be noticed.
+// zombie reports whether a process has ended but was not reaped yet.
 func zombie(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err != nil || strings.Contains(string(text), ") Z ")

@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
-// newFault returns a bench with a program of four items, and nothing created yet. Two items depend on others.
+// newFault returns a bench with a program of four items, none of them created yet. Two items depend on others.
 func newFault(t *testing.T, environ ...string) *bench {
 	b := newBench(t, &outcome{points: map[string]int{}}, 1)
 	b.environ = append(b.environ, environ...)
@@ -27,8 +27,8 @@ func newFault(t *testing.T, environ ...string) *bench {
 	return b
 }
 
-// signalWhen sends signals to the next run: the first once the drawer's log has something, and each further one once
-// the run has said that it heard the one before. wait returns when all were sent.
+// signalWhen sends signals to the next run: the first once the drawer's log exists, each further one once the run has
+// acknowledged the first. wait returns when all signals were sent.
 func (b *bench) signalWhen(signals ...syscall.Signal) (wait func()) {
 	var meddling sync.WaitGroup
 	b.meddle = func(pid int) {
@@ -48,8 +48,8 @@ func (b *bench) signalWhen(signals ...syscall.Signal) (wait func()) {
 	return meddling.Wait
 }
 
-// giveUpOn interrupts the next run twice: when it says that it waits for somebody, and when the first interrupt was
-// heard. If that never comes, the run is killed as one that hangs. wait returns once both were sent.
+// giveUpOn interrupts the next run twice: when it prints the text waiting and when it acknowledges the first interrupt.
+// It waits at most runPatience for each. wait returns once both were sent.
 func (b *bench) giveUpOn(waiting string) (wait func()) {
 	var meddling sync.WaitGroup
 	b.meddle = func(pid int) {
@@ -63,7 +63,7 @@ func (b *bench) giveUpOn(waiting string) (wait func()) {
 	return meddling.Wait
 }
 
-// nothingLeft demands that no process of a bench lives on, no lock, no journal.
+// nothingLeft requires that no process, lock or journal of the bench is left.
 func (b *bench) nothingLeft(t *testing.T) {
 	t.Helper()
 	b.final("up")
@@ -73,7 +73,7 @@ func (b *bench) nothingLeft(t *testing.T) {
 	require.Empty(t, b.children(), "processes of the plugin")
 }
 
-// children are the processes that have the bench's drawer in their environment.
+// children returns the IDs of the processes that have the bench's drawer in their environment.
 func (b *bench) children() (pids []string) {
 	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range paths {
@@ -84,7 +84,7 @@ func (b *bench) children() (pids []string) {
 	return pids
 }
 
-// E5.50: one interrupt lets what is in flight end, and starts nothing new; E5.51: two give up, and say what is open.
+// One interrupt finishes the running steps and starts no new ones (E5.50). Two abort the run (E5.51).
 func TestInterrupts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -121,7 +121,7 @@ func TestInterrupts(t *testing.T) {
 	}
 }
 
-// A plugin that crashes in the middle of any change costs one clear error, and nothing is lost or made twice (D10).
+// A plugin that crashes in the middle of a change causes one clear error; nothing is lost or created twice (D10).
 func TestPluginCrash(t *testing.T) {
 	t.Parallel()
 	for _, moment := range []string{"plugin create begun", "plugin create done", "plugin update begun",
@@ -147,7 +147,7 @@ func TestPluginCrash(t *testing.T) {
 	}
 }
 
-// A plugin that freezes is named by the watchdog, and two interrupts end it.
+// The watchdog names a plugin that freezes, and two interrupts end the run.
 func TestPluginFreeze(t *testing.T) {
 	t.Parallel()
 	b := newFault(t, doKey+"=freeze")
@@ -164,7 +164,7 @@ func TestPluginFreeze(t *testing.T) {
 	require.True(t, b.inspect("freeze"), b.o.faults)
 }
 
-// When the state cannot be written, a rescue file has it, and the journal keeps it for the next run.
+// When the state cannot be written, it is saved to a rescue file, and the next run recovers it from the journal.
 func TestRescue(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -202,7 +202,7 @@ func TestRescue(t *testing.T) {
 	}
 }
 
-// A folder that nobody may write to is an error before anything is done.
+// A run that cannot write to the state folder fails before it changes anything.
 func TestReadOnlyFolder(t *testing.T) {
 	t.Parallel()
 	b := newFault(t, failKey+"=create lock,mkdir lock,create journal,create state")

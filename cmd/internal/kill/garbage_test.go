@@ -27,7 +27,7 @@ import (
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
-// playGarbage is the life of a plugin that does what it is asked, and then answers nonsense.
+// playGarbage runs a plugin that executes each call but garbles its answer to one of them.
 func playGarbage(p *drawer.Provider, garbage string) int {
 	method, kind, _ := strings.Cut(garbage, " ")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -50,7 +50,7 @@ func playGarbage(p *drawer.Provider, garbage string) int {
 		sayPort("", port)
 	}
 	go func() {
-		_, _ = bufio.NewReader(os.Stdin).ReadString(0) // until the host lets go of us
+		_, _ = bufio.NewReader(os.Stdin).ReadString(0) // until the host closes the pipe
 		server.Stop()
 	}()
 	connections.Listener = listener
@@ -58,7 +58,7 @@ func playGarbage(p *drawer.Provider, garbage string) int {
 	return 0
 }
 
-// rawCodec sends bytes as they are.
+// rawCodec sends byte slices unchanged and marshals everything else.
 type rawCodec struct{}
 
 func (rawCodec) Name() string { return "proto" }
@@ -72,7 +72,7 @@ func (rawCodec) Marshal(v any) ([]byte, error) {
 
 func (rawCodec) Unmarshal(data []byte, v any) error { return proto.Unmarshal(data, v.(proto.Message)) }
 
-// garbled returns the broken form of an answer.
+// garbled returns reply, broken in the given way.
 func garbled(kind string, reply proto.Message) (any, error) {
 	put := func(v *structpb.Value) any {
 		m := tree(reply).ProtoReflect()
@@ -88,7 +88,7 @@ func garbled(kind string, reply proto.Message) (any, error) {
 	switch kind {
 	case "freeze":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-		select {} // the signal takes a moment, and the answer must not
+		select {} // the signal takes a moment; do not answer before it arrives
 	case "bytes":
 		return []byte("\xff\xff\xff\xff this is not a message"), nil
 	case "empty":
@@ -131,17 +131,17 @@ func garbled(kind string, reply proto.Message) (any, error) {
 	return nil, status.Error(codes.Internal, "no such nonsense: "+kind)
 }
 
-// A plugin that answers nonsense costs one clear error that names it and what it was asked; whatever it did is in the
-// state, or is found out about by the next run (D10).
+// A garbled answer causes one clear error that names the plugin. The plugin's changes are in the state, or the next run
+// detects them (D10).
 func TestGarbage(t *testing.T) {
 	t.Parallel()
 	const unreadable = "plugin drawer"
 	for _, c := range []struct {
 		garbage string
-		again   bool   // there is something already, and the run changes and deletes some of it
+		again   bool   // the run updates and deletes existing resources
 		code    int    // of the run
-		says    string // what it says
-		pending bool   // the next run has to be told what became of creations
+		says    string // text in its output
+		pending bool   // the next run needs flags that settle creations
 	}{
 		{garbage: "Handshake bytes", code: console.CodeProgram, says: unreadable},
 		{garbage: "GetPluginInfo bytes", code: console.CodeProgram, says: unreadable},
@@ -211,8 +211,7 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
-// IDs are the provider's affair: objects of one ID are several resources, and the state that has them is sound and
-// settles.
+// Several resources may share a provider ID: the state that holds them is valid, and the next run has no changes.
 func TestDuplicateIDs(t *testing.T) {
 	t.Parallel()
 	b := newFault(t)
@@ -230,8 +229,8 @@ func TestDuplicateIDs(t *testing.T) {
 	require.Equal(t, 0, b.run("", 0, "up", "--yes", "--skip-preview", "--expect-no-changes").code, b.said)
 }
 
-// A plugin that freezes, in whichever call, is named by the watchdog with what it was asked; two interrupts end the
-// run, and leave no process behind and nothing unknown (D10, E5.51).
+// The watchdog names a plugin that freezes, and the call. Two interrupts end the run and leave no process and no
+// unknown object behind (D10, E5.51).
 func TestFreezeInEachCall(t *testing.T) {
 	t.Parallel()
 	for call, c := range map[string]struct {
@@ -246,7 +245,7 @@ func TestFreezeInEachCall(t *testing.T) {
 		t.Run(call, func(t *testing.T) {
 			t.Parallel()
 			b := newFault(t)
-			require.Equal(t, 0, b.run("", 0, "preview").code, b.said) // so that the schema is known
+			require.Equal(t, 0, b.run("", 0, "preview").code, b.said) // caches the schema
 			if c.again {
 				require.Equal(t, 0, b.run("", 0, "up", "--yes", "--skip-preview").code, b.said)
 				b.items = map[int]item{0: {"other", "k"}, 1: {"t", "k"}, 2: {"t", "k"}}

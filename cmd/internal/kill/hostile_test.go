@@ -28,19 +28,19 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
-// hostileEscapes clear a terminal, and give its window another name.
+// hostileEscapes clears a terminal, renames its window, prints a link and reverses the text direction.
 const hostileEscapes = "\x1b[2J\x1b]0;owned\x07\x1b]8;;http://evil.test\x1b\\link\x9b31m\u202e"
 
-// sayPort says a plugin's port, or does what a hostile one does instead, and then nothing more.
+// sayPort prints a plugin's port. For a hostile kind it prints something else and never returns.
 func sayPort(kind string, port int) {
 	switch kind {
-	case "endless-text": // never a port, and never an end of the line
+	case "endless-text": // no port and no end of line
 		for {
 			if _, err := fmt.Print(strings.Repeat("x", 64<<10)); err != nil {
 				return
 			}
 		}
-	case "foreign-port": // of a server that has nothing to do with it
+	case "foreign-port": // of an unrelated listener
 		fmt.Println(os.Getenv(foreignKey))
 	case "no-port":
 		fmt.Println("70000")
@@ -51,10 +51,10 @@ func sayPort(kind string, port int) {
 	select {}
 }
 
-// connections are those of a hostile plugin.
+// connections holds the connections of a hostile plugin.
 var connections kept
 
-// kept is a listener that keeps the connections that it takes. It is safe for concurrent use.
+// kept is a listener that keeps the connections that it accepts. It is safe for concurrent use.
 type kept struct {
 	net.Listener
 	mu  sync.Mutex
@@ -80,10 +80,10 @@ func (k *kept) close() {
 	}
 }
 
-// foreignKey is the variable with the port of somebody else.
+// foreignKey is the environment variable with the port of an unrelated listener.
 const foreignKey = "YAMLHOST_TEST_FOREIGN"
 
-// tree is a message as the other side has it: what was written straight to bytes is part of it.
+// tree returns a copy of m that has made a round trip through its encoding.
 func tree(m proto.Message) proto.Message {
 	raw, err := proto.Marshal(m)
 	again := m.ProtoReflect().New().Interface()
@@ -93,7 +93,7 @@ func tree(m proto.Message) proto.Message {
 	return again
 }
 
-// hostileAnswer returns a hostile plugin's answer to a call that it has executed; known is false for other kinds.
+// hostileAnswer returns a hostile plugin's answer to a call whose real reply is given. known is false for other kinds.
 func hostileAnswer(kind string, reply proto.Message) (answer any, err error, known bool) {
 	created := func() *pulumirpc.CreateResponse { return tree(reply).(*pulumirpc.CreateResponse) }
 	text := func(s string) any {
@@ -102,9 +102,9 @@ func hostileAnswer(kind string, reply proto.Message) (answer any, err error, kno
 		return r
 	}
 	switch kind {
-	case "huge": // nearly what gRPC takes
+	case "huge": // below the size limit of gRPC
 		return text(strings.Repeat("y", 300<<20)), nil, true
-	case "larger": // more than it takes
+	case "larger": // above the size limit of gRPC
 		return text(strings.Repeat("y", 401<<20)), nil, true
 	case "wide":
 		r := created()
@@ -112,7 +112,7 @@ func hostileAnswer(kind string, reply proto.Message) (answer any, err error, kno
 			r.Properties.Fields[fmt.Sprint("key", i)] = structpb.NewNullValue()
 		}
 		return r, nil, true
-	case "no-text": // an ID that is no UTF-8
+	case "no-text": // an ID that is not UTF-8
 		raw, err := proto.Marshal(&pulumirpc.CreateResponse{Id: "QQQQ"})
 		return bytes.Replace(raw, []byte("QQQQ"), []byte("\xff\xfe\xfdQ"), 1), err, true
 	case "escapes":
@@ -120,7 +120,7 @@ func hostileAnswer(kind string, reply proto.Message) (answer any, err error, kno
 	case "exit":
 		fmt.Fprintln(os.Stderr, "gone "+hostileEscapes)
 		os.Exit(3)
-	case "close": // the connection, and not the process
+	case "close": // closes the connections; the process stays
 		connections.close()
 		select {}
 	case "flood":
@@ -135,7 +135,7 @@ func hostileAnswer(kind string, reply proto.Message) (answer any, err error, kno
 		return reply, nil, true
 	case "other-version":
 		return &pulumirpc.PluginInfo{Version: "0.0.1" + strings.ToValidUTF8(hostileEscapes, "")}, nil, true
-	case "child": // which holds its output, and is not told to end
+	case "child": // a child that holds the plugin's output open
 		child := exec.Command("sleep", "1000")
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr
 		_ = child.Start()
@@ -144,7 +144,7 @@ func hostileAnswer(kind string, reply proto.Message) (answer any, err error, kno
 	return nil, nil, false
 }
 
-// tellEngine sends the engine messages, whose address is the last argument of a plugin.
+// tellEngine sends n log messages to the engine. Its address is the last argument of a plugin.
 func tellEngine(n int, text string) {
 	c, err := grpc.NewClient("passthrough:///"+os.Args[len(os.Args)-1],
 		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(grpc.ForceCodec(rawCodec{})))
@@ -159,8 +159,8 @@ func tellEngine(n int, text string) {
 	}
 }
 
-// A hostile plugin costs bounded time and memory and one error that names it. Its changes are in the state or are
-// resolved later, no escape sequence reaches the terminal, and no process of its group lives on.
+// A hostile plugin costs bounded memory and output and at most one error. Its changes are in the state or are resolved
+// later, no escape sequence reaches the terminal, and no process of its group stays.
 func TestHostilePlugins(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/test/service/host"
 )
 
-// playKeeper is the service: the arguments are its folder and its address. It has a short lease.
+// playKeeper runs a service with a short lease on a folder and an address. forget lists the capabilities that it lacks.
 func playKeeper(dir, address string, forget ...string) int {
 	h, err := host.Open(dir)
 	if err != nil {
@@ -31,13 +31,13 @@ func playKeeper(dir, address string, forget ...string) int {
 	return 1
 }
 
-// keeperLease is how long a lease of a keeper holds.
+// keeperLease is the lease duration of a keeper.
 const keeperLease = 3 * time.Second
 
-// callMoments makes moments of the calls of a service: before each is made, and after it was answered.
+// callMoments reports a moment before each HTTP call to a service and another after its response.
 type callMoments struct{ m *moments }
 
-// someID matches what differs from run to run in a path.
+// someID matches the generated ID of an update in a path.
 var someID = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 func (c callMoments) RoundTrip(q *http.Request) (*http.Response, error) {

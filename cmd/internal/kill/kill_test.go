@@ -42,17 +42,17 @@ type outcome struct {
 	mu         sync.Mutex
 	kills      int
 	runs       int
-	manual     int // steps that a person had to take besides running again
-	lost       int // objects that neither the state nor a pending operation knows of
-	ghosts     int // entries of the state without an object, and without an operation under way that tells why
-	unreadable int // states that could not be read, or were not sound
-	recreated  int // objects made beside others without anybody having been told
-	litter     int // files left over once everything was settled
-	decisions  int // creations that somebody had to give an ID of, or to deny
-	announced  int // creations tried again because the flag said so
-	settled    int // updates and deletions found out about by reading
-	machines   int // that were lost
-	waits      int // runs that came before the lease of a lost machine had run out
+	manual     int // runs that failed and needed more than another run
+	lost       int // objects in neither the state nor a pending operation
+	ghosts     int // resources in the state without an object or a pending deletion
+	unreadable int // states that could not be read or verified
+	recreated  int // objects created twice without a message
+	litter     int // files left over after a successful run
+	decisions  int // creations settled by a flag, with or without an ID
+	announced  int // creations repeated because of a flag
+	settled    int // updates and deletions resolved by reading
+	machines   int // machines lost
+	waits      int // runs before the lease of a lost machine expired
 	starts     []time.Duration
 	points     map[string]int
 	faults     []string
@@ -67,7 +67,7 @@ func (o *outcome) fault(counter *int, format string, args ...any) {
 	}
 }
 
-// TestKill is the promise of decision D9, with real processes.
+// TestKill checks decision D9 with real processes.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	o := &outcome{points: map[string]int{}}
@@ -103,14 +103,14 @@ func TestKill(t *testing.T) {
 
 func (o *outcome) more() bool { return o.fewer(*kills) }
 
-// fewer reports whether there were fewer kills than that, and no fault yet.
+// fewer reports whether there were fewer kills than the limit and no fault yet.
 func (o *outcome) fewer(than int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.kills < than && len(o.faults) == 0
 }
 
-// namedMoments are the moments that a life of a stack passes: a creation, an update, replacements and a destruction.
+// namedMoments returns the moments in the life of a stack: creations, updates, replacements and its destruction.
 func namedMoments(t *testing.T) []string {
 	return newBench(t, &outcome{points: map[string]int{}}, 7).moments(t)
 }
@@ -131,7 +131,7 @@ func (b *bench) moments(t *testing.T) []string {
 	return slices.Compact(names)
 }
 
-// bench is one stack that is mistreated.
+// bench is one stack under test.
 type bench struct {
 	t       *testing.T
 	o       *outcome
@@ -141,30 +141,30 @@ type bench struct {
 	environ []string
 	self    string
 	items   map[int]item
-	said    string // by the last run
+	said    string // output of the last run
 	took    time.Duration
-	orphans map[string]bool // objects left without a manager because somebody said so
+	orphans map[string]bool // objects that a retried creation left unmanaged
 	serial  int
 	saying  atomic.Pointer[speech]
-	meddle  func(pid int) // with a run that has just started; nil for nothing
-	place   string        // of the project, if it is not where it was
-	store   *pail         // of objects, that the state is in; nil when it is in a folder
-	within  []string      // a command that starts yamlhost in turn; empty for none
+	meddle  func(pid int) // called with the PID of each run after its start; may be nil
+	place   string        // the project's folder if it was moved; else empty
+	store   *pail         // the object store with the state; nil if it is in a folder
+	within  []string      // a command line that wraps yamlhost; may be empty
 }
 
 type item struct{ title, kind string }
 
-// pail is a place in a store of objects.
+// pail is the location of a state in an object store or a service.
 type pail struct {
 	url string
 	//lint:ignore U1000 the runs on S3, behind a build tag, read it
-	prefix string // of its keys
+	prefix string // prefix of its keys
 	open   func(rawURL string) (backend.Objects, error)
-	left   func() []string // what is left over there that should not be
-	lose   func() bool     // now and then loses the machine between two runs, and says so
-	// of a service, in place of open:
+	left   func() []string // returns leftover locks and journals
+	lose   func() bool     // sometimes loses the machine; reports whether it did
+	// service opens a service; it replaces open.
 	service func(rawURL string) (backend.Service, error)
-	copies  string // the folder for what the service does not have
+	copies  string // folder for files that the service does not store
 }
 
 func newBench(t *testing.T, o *outcome, seed uint64) *bench {
@@ -173,7 +173,7 @@ func newBench(t *testing.T, o *outcome, seed uint64) *bench {
 	return b
 }
 
-// newBenchAt is a bench with the state at a URL; without one, in a folder of its own. Nothing is done yet.
+// newBenchAt returns a bench with the state at url, or in a folder of its own if url is empty. It creates no stack.
 func newBenchAt(t *testing.T, o *outcome, seed uint64, url string) *bench {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -199,7 +199,7 @@ func (b *bench) begin() {
 	require.Equal(b.t, 0, b.run("", 0, "stack", "init", "dev").code, b.said)
 }
 
-// project is the folder of the program.
+// project returns the folder of the program.
 func (b *bench) project() string {
 	if b.place != "" {
 		return b.place
@@ -207,7 +207,7 @@ func (b *bench) project() string {
 	return filepath.Join(b.dir, "project")
 }
 
-// change makes another program out of the present one.
+// change changes the program at random.
 func (b *bench) change() {
 	for range 2 + b.random.IntN(4) {
 		b.serial++
@@ -268,37 +268,38 @@ func (w *speech) String() string {
 	return w.text.String()
 }
 
-// heard waits until the run says something, or for as long as a run may take at all.
+// heard waits until the run has printed text, at most runPatience.
 func (b *bench) heard(text string) {
 	b.until(func() bool { return strings.Contains(b.saying.Load().String(), text) })
 }
 
-// until waits for something to become true, or for as long as a run may take at all.
+// until waits until is reports true, at most runPatience.
 func (b *bench) until(is func() bool) {
 	for until := time.Now().Add(runPatience); time.Now().Before(until) && !is(); time.Sleep(10 * time.Millisecond) {
 	}
 }
 
-// runPatience is how long a run may take before it counts as one that hangs.
+// runPatience is the time after which a run counts as hanging.
 const runPatience = 2 * time.Minute
 
 type ended struct {
 	code   int
 	killed bool
-	dumped bool  // its memory, into a file
-	peak   int64 // KiB of memory of it, or of the largest of its children
+	dumped bool  // whether it dumped core
+	peak   int64 // peak memory of the process or its largest child, in KiB
 	took   time.Duration
-	cpu    time.Duration // processor time of it and its children
+	cpu    time.Duration // CPU time of the process and its children
 }
 
-// run runs yamlhost, until it dies at the moment called point, or is killed after a time unless that is 0.
+// run runs yamlhost to its end. It dies at the moment point unless that is empty, and is killed after a time unless
+// that is 0.
 func (b *bench) run(point string, after time.Duration, args ...string) ended {
 	ready := filepath.Join(b.dir, "ready")
 	_ = os.Remove(ready)
 	began := time.Now()
 	words := slices.Concat(b.within, []string{b.self, "-C", b.project()}, args)
 	cmd := exec.Command(words[0], words[1:]...)
-	cmd.Dir = b.dir // for what a crash might leave behind
+	cmd.Dir = b.dir // for the files that a crash may leave
 	cmd.Env = append(slices.Clone(b.environ), readyKey+"="+ready, beganKey+"="+strconv.FormatInt(began.UnixNano(), 10))
 	if point != "" {
 		cmd.Env = append(cmd.Env, pointKey+"="+point)
@@ -311,7 +312,7 @@ func (b *bench) run(point string, after time.Duration, args ...string) ended {
 	if b.meddle != nil {
 		b.meddle(cmd.Process.Pid)
 	}
-	// it hangs: tell where
+	// A run that hangs prints its stacks.
 	defer time.AfterFunc(runPatience, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGQUIT) }).Stop()
 	if after > 0 {
 		timer := time.AfterFunc(after, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
@@ -344,7 +345,7 @@ func (b *bench) run(point string, after time.Duration, args ...string) ended {
 	return e
 }
 
-// round changes the program, kills the run that is to apply it, and runs again until everything is settled.
+// round changes the program, kills the run that applies it, and repeats the run until it succeeds.
 func (b *bench) round(moment string) {
 	b.change()
 	b.write()
@@ -376,7 +377,7 @@ func (b *bench) round(moment string) {
 		case b.tooEarly(e):
 			try--
 			continue
-		case e.killed && try < 8: // now and then the next one is killed as well
+		case e.killed && try < 8: // sometimes the next run is killed, too
 			point, after = "", 0
 			if b.random.IntN(4) == 0 {
 				after = time.Duration(b.random.Int64N(int64(b.took))) + time.Millisecond
@@ -415,8 +416,8 @@ func (b *bench) load() (*state.Snapshot, error) {
 	return loaded.Snapshot, loaded.Snapshot.Verify()
 }
 
-// tooEarly reports whether a run ended because the lease of a lost machine had not run out, or its own had while the
-// service was away, and waits a moment.
+// tooEarly reports whether a run failed because the lease of a lost machine had not expired yet, or because its own
+// expired while the service was down. If so, it waits a moment.
 func (b *bench) tooEarly(e ended) bool {
 	switch {
 	case e.code == 0 || b.store == nil || e.killed:
@@ -432,7 +433,7 @@ func (b *bench) tooEarly(e ended) bool {
 	return true
 }
 
-// view returns the state and the existing objects, for comparison.
+// view returns the state, the IDs in it and the existing objects.
 func (b *bench) view() (s *state.Snapshot, known map[string]bool, objects []drawer.Object, err error) {
 	if s, err = b.load(); err != nil {
 		return nil, nil, nil, err
@@ -445,12 +446,12 @@ func (b *bench) view() (s *state.Snapshot, known map[string]bool, objects []draw
 	return s, known, objects, err
 }
 
-// settlingFlags returns the flags that a person would pass to the next run after a look at the objects: for each
-// creation without an ID, whether it exists. Without a flag the program must refuse to go on.
+// settlingFlags returns the flags that settle pending creations in the next run: the ID of the object, which is empty
+// if none exists, or a retry. At random it also checks that a run without them refuses to go on.
 func (b *bench) settlingFlags(retry bool) (flags []string, announced bool) {
 	s, known, objects, err := b.view()
 	if err != nil {
-		return nil, false // inspect tells
+		return nil, false // inspect reports it
 	}
 	undecided := engine.Undecided(s)
 	b.o.mu.Lock()
@@ -498,7 +499,7 @@ func (b *bench) settlingFlags(retry bool) (flags []string, announced bool) {
 	return flags, false
 }
 
-// inspect compares state and reality at any moment.
+// inspect compares the state with the existing objects after any run.
 func (b *bench) inspect(moment string) bool {
 	s, known, objects, err := b.view()
 	if err != nil {
@@ -527,7 +528,7 @@ func (b *bench) inspect(moment string) bool {
 	return true
 }
 
-// final demands that everything is as the program says, and that nothing is left over.
+// final requires after a successful run that the objects match the program and that no lock or journal is left.
 func (b *bench) final(operation string) {
 	s, known, objects, err := b.view()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
-// panickingRoom has a drawer in our own process that panics.
+// panickingRoom embeds a drawer that panics.
 type panickingRoom struct{ panicking }
 
 func (r panickingRoom) Load(_ context.Context, pkg provider.Package) (provider.Provider, error) {
@@ -32,7 +32,7 @@ func (r panickingRoom) Schema(name string) ([]byte, bool) {
 	return text, err == nil
 }
 
-// panicking is a drawer that panics in one of its calls, in the middle of the work.
+// panicking is a drawer that panics in one of its calls.
 type panicking struct {
 	*drawer.Provider
 	at string
@@ -80,8 +80,8 @@ func (p panicking) Close() error {
 	return nil
 }
 
-// A fault of ours in any goroutine ends in a report and not in a dump, shows no secret, and leaves what a kill leaves:
-// a journal from which the next run goes on.
+// A panic in any goroutine ends with a report without secrets and without a stack dump. It leaves a journal from which
+// the next run continues.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	for path, pending := range map[string]bool{"create": true, "delete": false, "read": false, "diff": false,

@@ -30,7 +30,7 @@ var (
 	databasePauses = flag.Int("database-pauses", 4, "how many runs on PostgreSQL to stop and let go on")
 )
 
-// database is a server of PostgreSQL; each store in it has a table of its own.
+// database is a PostgreSQL server. Each store in it has its own table.
 type database struct {
 	t      *testing.T
 	server *postgrestest.Server
@@ -97,7 +97,7 @@ func (d *database) unsettled(prefix string) []string {
 		FROM `+prefix+`_yamlhost WHERE key LIKE '%/journal/%') AS links WHERE key = last AND substr(data, 1, 9) <> 'yhsettled' GROUP BY folder`)...)
 }
 
-// bounce restarts the server, or lets it crash, in turn.
+// bounce stops the server or lets it crash, in turn, and starts it again.
 func (d *database) bounce(away time.Duration, n int) {
 	if n%2 == 0 {
 		d.server.Stop()
@@ -108,8 +108,8 @@ func (d *database) bounce(away time.Duration, n int) {
 	d.server.Again()
 }
 
-// cut cuts all connections. A run is in the middle of an operation while a session has an advisory lock, which is the
-// one on its stack.
+// cut cuts all connections. A run is in the middle of an operation while its session holds the advisory lock on its
+// stack.
 func (d *database) cut() bool {
 	return slices.Contains(d.ask(`WITH sessions AS MATERIALIZED (
 			SELECT pid, EXISTS (SELECT 1 FROM pg_locks l WHERE l.pid = a.pid AND locktype = 'advisory' AND granted) AS works
@@ -117,7 +117,7 @@ func (d *database) cut() bool {
 		SELECT works FROM sessions WHERE pg_terminate_backend(pid)`), "true")
 }
 
-// TestDatabaseKill is TestStoreKill on PostgreSQL, whose connections are cut as well.
+// TestDatabaseKill is TestStoreKill on PostgreSQL. It also cuts connections.
 func TestDatabaseKill(t *testing.T) { storeKill(t, newDatabase(t), *databaseKills, *databaseCuts) } // D9, F6.18
 
 func TestDatabaseRaces(t *testing.T) { storeRaced(t, newDatabase(t), *databaseRaces) } // F6.9
@@ -126,14 +126,13 @@ func TestDatabasePaused(t *testing.T) { storePaused(t, newDatabase(t), *database
 
 func TestDatabaseStopped(t *testing.T) { storeStopped(t, newDatabase(t), *storeStops) } // D14
 
-// TestDatabaseHasAllStacks makes 1,000 stacks and has the program list them, which takes as many statements as for a
-// few.
+// TestDatabaseHasAllStacks lists 1,000 stacks. The number of statements does not grow with the number of stacks.
 func TestDatabaseHasAllStacks(t *testing.T) {
 	const count = 1000
 	d := newDatabase(t)
 	b := newStoreBench(t, d, &outcome{points: map[string]int{}}, 1, 0)
 	require.Equal(t, 0, b.run("", 0, "up", "--yes", "--skip-preview").code, b.said)
-	// The others are copies of the first, under their names, as if the Pulumi CLI had made them.
+	// The other stacks are renamed copies of the first, as if the Pulumi CLI had created them.
 	d.ask(`INSERT INTO b1 (key, data) SELECT replace(key, '/dev.json', '/s' || n || '.json'), json_build_object('data', translate(
 			encode(convert_to(replace(replace(convert_from(decode(data->>'data', 'base64'), 'UTF8'), 'urn:pulumi:dev::', 'urn:pulumi:s' || n || '::'),
 			'organization/kill/dev', 'organization/kill/s' || n), 'UTF8'), 'base64'), E'\n', ''))

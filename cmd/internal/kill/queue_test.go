@@ -35,23 +35,23 @@ var (
 	queueTime   = flag.Duration("queue-time", 0, "for how long workers are killed, at least")
 )
 
-// fleet is a queue on a real server, with workers that are processes.
+// fleet is a queue on a real server, with worker processes.
 type fleet struct {
 	t        *testing.T
 	bench    *bench
 	url      string
 	workers  []*exec.Cmd
 	started  int
-	release  int // of the programs; each changes every object
-	stubborn int // turns since the last kill
+	release  int // current release of the programs; each release changes every object
+	stubborn int // number of turns without kills
 	stacks   int
-	jobs     int // of a worker at the same time
+	jobs     int // concurrent jobs of a worker
 	open     func(rawURL string) (backend.Objects, error)
-	backend  *backend.Backend // that of the stacks; nil until somebody looks
+	backend  *backend.Backend // backend of the stacks; opened on first use
 	said     speech
 }
 
-// start starts a worker on a machine of its own.
+// start starts a worker under a new machine name.
 func (f *fleet) start(slot int) {
 	f.started++
 	cmd := exec.Command(f.bench.self, "worker", "--queue", f.url, "--allow", "archive", "--jobs", fmt.Sprint(f.jobs), "--grace", "1s")
@@ -69,9 +69,9 @@ func (f *fleet) kill(slot int) {
 	_ = f.workers[slot].Wait()
 }
 
-// TestQueueKill: workers die at random while stacks that read each other go through the queue, again and again with
-// changed programs. Every stack ends as its program says; no object is in no state, none is there twice, and no stack is
-// run twice at a time.
+// TestQueueKill kills workers at random while stacks that reference each other go through the queue repeatedly, with
+// changed programs. Every stack ends as its program declares. Every object is in a state, none exists twice, and no
+// stack has two runs at the same time.
 func TestQueueKill(t *testing.T) {
 	t.Parallel()
 	db := newDatabase(t)
@@ -121,7 +121,7 @@ func TestQueueKill(t *testing.T) {
 			over.Store(true)
 		}()
 		for !enough() && !over.Load() {
-			time.Sleep(time.Duration(200+random.IntN(1500)) * time.Millisecond) // when it dies is what the test is about
+			time.Sleep(time.Duration(200+random.IntN(1500)) * time.Millisecond) // workers die at random times
 			slot := random.IntN(len(f.workers))
 			f.kill(slot)
 			f.start(slot)
@@ -144,12 +144,12 @@ func TestQueueKill(t *testing.T) {
 		*queueStacks, jobs, kills, time.Since(began).Round(time.Second), turns)
 }
 
-// archives are the keys of the archives in the backend.
+// archives returns the keys of the archives in the backend.
 func archives(d *database) []string {
 	return d.ask(`SELECT key FROM states_yamlhost WHERE key LIKE '%archives%'`)
 }
 
-// title is the output of a stack, of the present release of the programs.
+// title returns the expected output of a stack in the current release of the programs.
 func (f *fleet) title(i int) string {
 	if i == 0 {
 		return fmt.Sprint("root", f.release)
@@ -157,7 +157,7 @@ func (f *fleet) title(i int) string {
 	return fmt.Sprintf("%s.%d", f.title((i-1)/3), i)
 }
 
-// submit writes the present release of the programs and puts a job for each into the queue.
+// submit writes the current release of the programs and queues a job for each.
 func (f *fleet) submit(q *queue.Queue, run string) string {
 	t := f.t
 	root := filepath.Join(f.bench.dir, "projects")
@@ -198,8 +198,7 @@ func (f *fleet) submit(q *queue.Queue, run string) string {
 	return run
 }
 
-// settle gives the word of a person on creations that a dead worker left in flight: they happened if the object is
-// there.
+// settle settles creations that a dead worker left pending: each happened if its object exists.
 func (f *fleet) settle(codes map[int]int) {
 	if codes[console.CodePending] == 0 {
 		return
@@ -230,7 +229,7 @@ func (f *fleet) settle(codes map[int]int) {
 			}
 		}
 		if words > 0 {
-			f.bench.run("", 0, args...) // one whose needs are not there yet fails, with its creations settled
+			f.bench.run("", 0, args...) // settles creations even if the run fails for lack of outputs that it needs
 		}
 	}
 }
@@ -248,7 +247,7 @@ func (f *fleet) state(i int) *state.Snapshot {
 	return loaded.Snapshot
 }
 
-// states is the backend that the states are in, with connections of its own.
+// states returns the backend of the states, with connections of its own.
 func (f *fleet) states() *backend.Backend {
 	if f.backend == nil {
 		b, err := backend.Open(f.backendURL(), backend.Options{OpenObjects: f.open})
@@ -267,7 +266,7 @@ func (f *fleet) backendURL() string {
 	return ""
 }
 
-// audit compares what exists with what the states say.
+// audit requires that the existing objects match the states.
 func (f *fleet) audit() {
 	objects, err := drawer.Objects(f.bench.drawer)
 	require.NoError(f.t, err)

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A refresh that cannot ask a provider never takes anything out of the state, whatever keeps it from asking (E7.20).
+// A refresh that cannot reach a provider, for whatever reason, removes nothing from the state (E7.20).
 func TestRefreshUnreachable(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		environ []string
-		aside   bool // the plugin is not installed any more
+		aside   bool // the plugin is no longer installed
 		says    string
 	}{
 		"an error":         {environ: []string{garbageKey + "=Read status"}, says: "speaks in tongues"},

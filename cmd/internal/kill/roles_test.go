@@ -29,28 +29,28 @@ import (
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
-// The test binary plays all three parts: the tests, yamlhost, and the plugin, which goes by its name.
+// The test binary is also yamlhost, the plugin and the service. The plugin is chosen by its file name.
 const (
 	pluginName = "pulumi-resource-drawer"
-	roleKey    = "KILL_ROLE" // host: be yamlhost; keeper: a service that keeps stacks
-	pointKey   = "KILL_AT"   // the moment to die at: its name, a colon, and how many of its kind to let pass
-	seenKey    = "KILL_SEEN" // a file that takes the moments passed
+	roleKey    = "KILL_ROLE" // host: yamlhost; keeper: a service that stores stacks
+	pointKey   = "KILL_AT"   // the moment to die at: its name, a colon and the number of occurrences to skip
+	seenKey    = "KILL_SEEN" // a file for the names of the moments that pass
 	beganKey   = "KILL_BEGAN"
-	readyKey   = "KILL_READY" // a file that takes the time that it took to begin with the work, in nanoseconds
-	delayKey   = "KILL_DELAY" // the longest time that a change takes, in milliseconds
+	readyKey   = "KILL_READY" // a file for the time until the first access to the journal, in nanoseconds
+	delayKey   = "KILL_DELAY" // the longest time of a change, in milliseconds
 	drawerKey  = "DRAWER"     // the plugin's folder
-	// what happens at the moment: kill all (the default), crash the plugin, freeze it, stop yamlhost
+	// the action at the moment: crash or freeze the plugin, stop yamlhost, or kill all (the default)
 	doKey      = "KILL_DO"
-	machineKey = "KILL_MACHINE" // the name of the machine to be
-	leaseKey   = "KILL_LEASE"   // how long a lease holds
-	panicKey   = "KILL_PANIC"   // the call at which the provider, in process, panics
-	garbageKey = "KILL_GARBAGE" // what the plugin answers, as "Create bytes": a call and a kind of nonsense
-	failKey    = "KILL_FAIL"    // changes of files that fail, as "write state"; several with commas
+	machineKey = "KILL_MACHINE" // the machine name that yamlhost uses
+	leaseKey   = "KILL_LEASE"   // the duration of a lease
+	panicKey   = "KILL_PANIC"   // the call at which the embedded provider panics
+	garbageKey = "KILL_GARBAGE" // the answer that the plugin garbles: a call and a kind, such as "Create bytes"
+	failKey    = "KILL_FAIL"    // file operations that fail, such as "write state", separated by commas
 )
 
 func TestMain(m *testing.M) {
 	switch {
-	case len(os.Args) > 1 && os.Args[1] == supervise.Word: // whose environment may lack the role
+	case len(os.Args) > 1 && os.Args[1] == supervise.Word: // its environment may lack the role
 		os.Exit(supervise.Main(os.Args[2:], os.Environ()))
 	case filepath.Base(os.Args[0]) == pluginName:
 		os.Exit(playPlugin())
@@ -60,13 +60,13 @@ func TestMain(m *testing.M) {
 		os.Exit(playKeeper(os.Args[1], os.Args[2], os.Args[3:]...))
 	}
 	flag.Parse()
-	if signal.Ignored(syscall.SIGHUP) { // under nohup; the processes that the tests start are to hear it
+	if signal.Ignored(syscall.SIGHUP) { // under nohup; the processes that the tests start must not inherit that
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	os.Exit(m.Run())
 }
 
-// moments counts the named moments of a process and ends it at the one that it is to die at.
+// moments counts the named moments of a process and calls die at one of them.
 type moments struct {
 	mu    sync.Mutex
 	point string
@@ -98,11 +98,11 @@ func (m *moments) reach(name string) {
 	}
 	if m.left--; m.left < 0 {
 		m.die()
-		if os.Getenv(doKey) == "stop" { // it goes on when it is woken up
+		if os.Getenv(doKey) == "stop" { // continues after SIGCONT
 			m.point = ""
 			return
 		}
-		select {} // until the signal has come
+		select {} // until the signal arrives
 	}
 }
 
@@ -186,7 +186,7 @@ func reportReady() {
 	}
 }
 
-// fileKind returns the purpose of a file of the backend.
+// fileKind returns the kind of a file of the backend.
 func fileKind(path string) string {
 	switch slash := filepath.ToSlash(path); {
 	case strings.HasSuffix(slash, "/lease.json"):

@@ -40,20 +40,20 @@ type traffic struct {
 	requests, writes, sent, received, open, peak atomic.Int64
 }
 
-// connected takes note of a connection that has come about.
+// connected counts a new connection.
 func (c *traffic) connected() {
 	now := c.open.Add(1)
 	for peak := c.peak.Load(); now > peak && !c.peak.CompareAndSwap(peak, now); peak = c.peak.Load() {
 	}
 }
 
-// take returns what was counted since the last time.
+// take returns the counts since the last call.
 func (c *traffic) take() string {
 	return fmt.Sprintf("%d requests (%d writes), %d KB sent, %d KB received, %d connections at most", c.requests.Swap(0),
 		c.writes.Swap(0), c.sent.Swap(0)/1000, c.received.Swap(0)/1000, c.peak.Swap(c.open.Load()))
 }
 
-// counted counts what goes through a connection, for the one who reads.
+// counted counts the bytes read from a reader.
 type counted struct {
 	io.Reader
 	n *atomic.Int64
@@ -65,7 +65,7 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// countingSocket is a folder with a socket that passes everything on to a server of PostgreSQL, and counts statements.
+// countingSocket returns a folder with a socket that forwards to a PostgreSQL server, and the traffic that it counts.
 func countingSocket(t *testing.T, server string) (dir string, c *traffic) {
 	dir, err := os.MkdirTemp("", "kill-") // a socket's path must be short
 	require.NoError(t, err)
@@ -92,7 +92,7 @@ func countingSocket(t *testing.T, server string) (dir string, c *traffic) {
 	return dir, c
 }
 
-// pass connects a client with a server until one of them ends the connection, or the context does.
+// pass forwards between a client and a server until either closes the connection or ctx ends.
 func (c *traffic) pass(ctx context.Context, client net.Conn, server string) {
 	defer context.AfterFunc(ctx, func() { _ = client.Close() })()
 	defer func() { _ = client.Close() }()
@@ -104,16 +104,16 @@ func (c *traffic) pass(ctx context.Context, client net.Conn, server string) {
 	defer c.open.Add(-1)
 	var back sync.WaitGroup
 	back.Go(func() {
-		_, _ = io.Copy(client, counted{dst, &c.received}) // it ends with the connection
+		_, _ = io.Copy(client, counted{dst, &c.received}) // ends with the connection
 		_ = client.Close()
 	})
-	_ = c.messages(counted{client, &c.sent}, dst) // so does this
+	_ = c.messages(counted{client, &c.sent}, dst) // ends with the connection, too
 	_ = dst.Close()
 	back.Wait()
 }
 
-// messages passes the messages of a client on. The first has no type; queries, and executions of statements that were
-// parsed before, are requests.
+// messages forwards the messages of a client. The first one has no type byte. Simple queries and executions of prepared
+// statements count as requests.
 func (c *traffic) messages(client io.Reader, server io.Writer) error {
 	for first := true; ; first = false {
 		head := make([]byte, 5)
@@ -136,12 +136,12 @@ func (c *traffic) messages(client io.Reader, server io.Writer) error {
 	}
 }
 
-// countingServer is an address that passes requests on to a server of HTTP, and counts them.
+// countingServer returns an address that forwards to an HTTP server, and the traffic that it counts.
 func countingServer(t *testing.T, address string) (own string, c *traffic) {
 	c = &traffic{}
 	pass := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
-			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", address, r.In.Host // signatures have the host
+			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", address, r.In.Host // signatures cover the host
 		},
 		ModifyResponse: func(r *http.Response) error {
 			c.received.Add(max(0, r.ContentLength))
@@ -177,8 +177,8 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(ticks) * 10 * time.Millisecond
 }
 
-// TestQueueScale sends stacks through the queue, once to make them and once without changes, and tells what each store
-// had to do for it: docs/design/scale.md.
+// TestQueueScale sends stacks through the queue, once to create them and once without changes, and logs the load on
+// each store (docs/design/scale.md).
 func TestQueueScale(t *testing.T) {
 	for _, stacks := range numbers(t, *scaleStacks) {
 		for _, workers := range numbers(t, *scaleWorkers) {

@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// server is a program that listens, in a process of its own, which can be killed and started again.
+// server is a listening program in a separate process that tests can kill and restart.
 type server struct {
 	t       *testing.T
 	dir     string
 	address string
 	command func() *exec.Cmd
 
-	mu      sync.Mutex // guards what follows, and lets one start or kill it at a time
+	mu      sync.Mutex // guards process and serializes start and stop
 	process *exec.Cmd
 }
 

@@ -29,7 +29,7 @@ var (
 	serviceBounces = flag.Int("service-bounces", 1, "how many kills of the service meanwhile, at least, for each protocol")
 )
 
-// keeper is a service that keeps one stack, in a process of its own, which can be killed.
+// keeper is a service in a separate process that tests can kill.
 type keeper struct {
 	server
 	token string
@@ -55,13 +55,14 @@ func newKeeper(t *testing.T, forget ...string) *keeper {
 
 func (k *keeper) url() string { return "http://" + k.address }
 
-// open is the service as the test looks at it.
+// open opens the service for the test's own reads.
 func (k *keeper) open(rawURL string) (backend.Service, error) {
 	return service.Open(rawURL, service.Options{Options: serviceapi.Options{
 		Token: func() (string, error) { return k.token, nil }, Pause: time.Second}})
 }
 
-// newKeptBench is a bench whose stack is kept by a service of its own.
+// newKeptBench returns a bench with its stack in the service k. After a kill the machine is lost with probability
+// 1/lose; 0 means never.
 func newKeptBench(t *testing.T, k *keeper, o *outcome, seed uint64, lose int) *bench {
 	b := newBenchAt(t, o, seed, k.url())
 	copies := filepath.Join(b.dir, "home", "yamlhost", "services")
@@ -89,8 +90,8 @@ func newKeptBench(t *testing.T, k *keeper, o *outcome, seed uint64, lose int) *b
 	return b
 }
 
-// TestServiceKill is TestKill where a service keeps the stack: runs are killed, machines are lost, and so is the service,
-// in the middle of runs. No step is taken that the service has not acknowledged.
+// TestServiceKill is TestKill with the stack in a service. Runs are killed, machines are lost, and the service is
+// killed in the middle of runs.
 func TestServiceKill(t *testing.T) { // D9
 	t.Parallel()
 	for name, forget := range map[string][]string{"journal": nil, "checkpoints": {"journal"}} {

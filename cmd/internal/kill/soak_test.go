@@ -25,7 +25,7 @@ var (
 	rounds  = flag.Int("rounds", 6, "how many rounds to soak without -minutes")
 )
 
-// misfortunes are the events that hit a stack in a round, by name.
+// misfortunes maps names to the events that may hit a stack in a round.
 var misfortunes = map[string]func(*soak){
 	"kill":        (*soak).kill,
 	"interrupt":   (*soak).interrupt,
@@ -38,23 +38,23 @@ var misfortunes = map[string]func(*soak){
 	"other words": (*soak).otherWords,
 }
 
-// soak is a bench in which anything happens.
+// soak is a bench for random misfortunes.
 type soak struct {
 	*bench
 	points []string
-	told   int // damage that was refused or put right, and said so
+	told   int // number of damages that were reported
 }
 
-// TestSoak mistreats several stacks at random: kills, stops, interrupts, full disks, flipped bits, cut files, cancels
-// and runs at the same moment. After each round the state is compared with the cloud of files, at once and once
-// everything is settled: objects in no state, objects made twice, states that cannot be read and steps for a person
-// besides what a message names: 0.
+// TestSoak hits several stacks with random kills, stops, interrupts, full disks, flipped bits, truncated files, cancels
+// and concurrent runs. After each round it compares the state with the existing objects, at once and after an update
+// that succeeds. It requires no object outside the state, no object created twice, no unreadable state, and no manual
+// step that a message does not name.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	o := &outcome{points: map[string]int{}}
 	points := namedMoments(t)
 	names := slices.Sorted(maps.Keys(misfortunes))
-	var mu sync.Mutex // guards done, by misfortune, and told
+	var mu sync.Mutex // guards done (rounds by misfortune), told and n
 	done, told, n := map[string]int{}, 0, 0
 	end := time.Now().Add(time.Duration(*minutes * float64(time.Minute)))
 	more := func() bool {
@@ -93,12 +93,12 @@ func TestSoak(t *testing.T) {
 	require.Empty(t, o.faults)
 }
 
-// up are the words of an update, as nobody is there to answer.
+// up returns the arguments of a non-interactive update.
 func (s *soak) up() []string {
 	return []string{"up", "--yes", "--non-interactive", "--skip-preview", "--parallel", "3"}
 }
 
-// settle goes on, in the way that each message names, until an update succeeds.
+// settle repeats updates, and follows the instructions in their messages, until one succeeds.
 func (s *soak) settle(after string) bool {
 	for range 6 {
 		flags, _ := s.settlingFlags(false)
@@ -120,7 +120,7 @@ func (s *soak) settle(after string) bool {
 	return false
 }
 
-// start starts a run in the background; done waits for it and gives what it said.
+// start starts a run in the background. done waits for it and returns its output.
 func (s *soak) start(environ []string, args ...string) (cmd *exec.Cmd, done func() string) {
 	var out bytes.Buffer
 	cmd = exec.Command(s.self, append([]string{"-C", s.project()}, args...)...)
@@ -134,15 +134,15 @@ func (s *soak) start(environ []string, args ...string) (cmd *exec.Cmd, done func
 	return cmd, func() string {
 		timer := time.AfterFunc(time.Minute, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGQUIT) })
 		defer timer.Stop()
-		_ = cmd.Wait() // how it ended does not matter, what it left does
+		_ = cmd.Wait() // only the state afterwards matters
 		return out.String()
 	}
 }
 
-// sometime waits for a part of the time that a run takes.
+// sometime waits for a random part of the duration of a run.
 func (s *soak) sometime() { time.Sleep(time.Duration(s.random.Int64N(int64(s.took) + 1))) }
 
-// moment is a moment to die at, or none and a time to be killed after.
+// moment returns a moment to die at, or none and a time after which to be killed.
 func (s *soak) moment() (string, time.Duration) {
 	if s.random.IntN(2) == 0 {
 		return "", time.Duration(s.random.Int64N(int64(s.took))) + time.Millisecond
@@ -167,7 +167,7 @@ func (s *soak) interrupt() {
 	s.said = done()
 }
 
-// stop stops a run, cancels it, lets another one come and wakes it up.
+// stop suspends a run, cancels it, starts another run and resumes the first.
 func (s *soak) stop() {
 	cmd, done := s.start(nil, s.up()...)
 	s.sometime()
@@ -194,7 +194,7 @@ func (s *soak) fullDisk() {
 		"create lock", "write history", "remove journal"}
 	_, done := s.start([]string{failKey + "=" + fails[s.random.IntN(len(fails))]}, s.up()...)
 	s.said = done()
-	for _, path := range s.files("project/*.rescue-*.json") { // the journal has it all, or nothing was done
+	for _, path := range s.files("project/*.rescue-*.json") { // the journal has the same content
 		_ = os.Remove(path)
 	}
 }
@@ -241,7 +241,7 @@ func (s *soak) flip() {
 	s.told++
 }
 
-// cut cuts the state off after an update that came to its end.
+// cut truncates the state after a successful update.
 func (s *soak) cut() {
 	if !s.settle("anything") {
 		return
@@ -262,7 +262,7 @@ func (s *soak) cut() {
 	}
 }
 
-// concurrent starts three runs at the same moment; a cancelled one may be among them.
+// concurrent starts three updates at the same time.
 func (s *soak) concurrent() {
 	var all []func() string
 	for range 3 {
@@ -274,7 +274,7 @@ func (s *soak) concurrent() {
 	}
 }
 
-// otherWords are commands that change nothing that the program wants, or take everything away first.
+// otherWords runs a random selection of other commands; destroy is one of them.
 func (s *soak) otherWords() {
 	for _, words := range [][]string{
 		{"preview", "--non-interactive"}, {"refresh", "--yes", "--non-interactive", "--skip-preview"}, {"stack", "export"},

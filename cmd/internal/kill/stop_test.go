@@ -19,9 +19,8 @@ import (
 
 var stops = flag.Int("stops", 10, "how many runs to stop, cancel and wake up")
 
-// TestStopped stops a run at a moment that has a name: before and after a look at the lock, a write, a call of a
-// provider. It cancels the run, lets another one come, and wakes the first one up, which must not lose, repeat or
-// overwrite anything (D14).
+// TestStopped suspends a run at a named moment: before or after a check of the lock, a write or a provider call. It
+// cancels the run, starts another one and resumes the first, which must not lose, repeat or overwrite anything (D14).
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	o := &outcome{points: map[string]int{}}
@@ -31,7 +30,7 @@ func TestStopped(t *testing.T) {
 	stopped(t, points, *stops, func(n int) *bench { return newBench(t, o, *seed*1000+uint64(900+n)) })
 }
 
-// stopped does what TestStopped says, with a bench of its own for each of n runs, and each at the next of some moments.
+// stopped is the body of TestStopped for n runs. Each run has its own bench and the next moment of points.
 func stopped(t *testing.T, points []string, n int, newBench func(n int) *bench) {
 	t.Helper()
 	order := rand.New(rand.NewPCG(*seed, 6))
@@ -55,13 +54,13 @@ func stopped(t *testing.T, points []string, n int, newBench func(n int) *bench) 
 		a.Stdout, a.Stderr = output, output
 		a.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		require.NoError(t, a.Start())
-		// Waiting for a process says when it is stopped, and leaves it to be waited for once more.
+		// WUNTRACED also returns when the process is stopped; the process can be waited for again.
 		var status syscall.WaitStatus
 		_, err = syscall.Wait4(a.Process.Pid, &status, syscall.WUNTRACED, nil)
 		require.NoError(t, err)
 		if !status.Stopped() {
 			require.Equal(t, 0, status.ExitStatus(), "%s: %s", moment, said())
-			continue // it has no such moment
+			continue // the run does not pass this moment
 		}
 		require.Equal(t, 0, b.run("", 0, "cancel", "--yes").code, b.said)
 		had := !strings.Contains(b.said, "Nothing was canceled") && !strings.Contains(b.said, "(0 locks removed)")
@@ -74,7 +73,7 @@ func stopped(t *testing.T, points []string, n int, newBench func(n int) *bench) 
 		switch {
 		case e.code == 15 && strings.Contains(b.said, "and makes no progress. Let it go on with"):
 			heldUp++
-		case b.store != nil && e.code != 0 && strings.Contains(b.said, "runs out at"): // the lease is not over
+		case b.store != nil && e.code != 0 && strings.Contains(b.said, "runs out at"): // the lease has not expired
 			for b.tooEarly(e) {
 				e = b.run("", 0, "up", "--yes", "--skip-preview", "--non-interactive")
 			}

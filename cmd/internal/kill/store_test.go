@@ -36,20 +36,20 @@ var (
 	storePauses = flag.Int("store-pauses", 20, "how many runs to stop and let go on")
 )
 
-// testLease is how long a lease holds in these tests.
+// testLease is the lease duration in these tests.
 const testLease = "1s"
 
-// storeServer is a server of stores in a process of its own, which can be taken away.
+// storeServer is a server of object stores in a separate process that can become unavailable.
 type storeServer interface {
-	url(prefix string) string // of a store of its own
+	url(prefix string) string // returns the URL of a separate store
 	environ() map[string]string
 	open(rawURL string) (backend.Objects, error)
-	read(prefix, key string) []byte   // an object as it is now; nil without one
-	unsettled(prefix string) []string // locks, and journals that are not settled
-	bounce(away time.Duration, n int) // takes the server away for a while, for the n-th time
+	read(prefix, key string) []byte   // returns an object's content; nil if it does not exist
+	unsettled(prefix string) []string // returns locks and incomplete journals
+	bounce(away time.Duration, n int) // makes the server unavailable for a while; n counts the calls
 }
 
-// gateway is a server of S3 in a process of its own, which can be killed.
+// gateway is an S3 server in a separate process that tests can kill.
 type gateway struct{ server }
 
 func newGateway(t *testing.T) *gateway {
@@ -73,14 +73,14 @@ func (g *gateway) environ() map[string]string {
 		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"}
 }
 
-// commandLine is the server's command line.
+// commandLine returns the command that starts the server.
 func (g *gateway) commandLine() *exec.Cmd {
 	cmd := exec.Command(*gatewayPath, "--port", g.address, "posix", g.dir)
 	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY=key", "ROOT_SECRET_KEY=secretsecret")
 	return cmd
 }
 
-// bounce kills the server, and starts it again after a while.
+// bounce kills the server and restarts it after a while.
 func (g *gateway) bounce(away time.Duration, _ int) {
 	g.stop()
 	time.Sleep(away)
@@ -95,7 +95,8 @@ func (g *gateway) open(rawURL string) (backend.Objects, error) {
 	return bucket.Open(context.Background(), rawURL, os.LookupEnv)
 }
 
-// newStoreBench is a bench whose state is in a store. lose says how often the machine is lost, one in so many.
+// newStoreBench returns a bench with its state in a store. After a kill the machine is lost with probability 1/lose;
+// 0 means never.
 func newStoreBench(t *testing.T, g storeServer, o *outcome, seed uint64, lose int) *bench {
 	prefix := fmt.Sprint("b", seed)
 	b := newBenchAt(t, o, seed, g.url(prefix))
@@ -117,7 +118,7 @@ func newStoreBench(t *testing.T, g storeServer, o *outcome, seed uint64, lose in
 	return b
 }
 
-// moveTo goes on on another machine, which knows nothing but where the state is. Only the provider's objects remain.
+// moveTo moves the bench to a new machine. It keeps only the project, the URL of the state and the provider's objects.
 func (b *bench) moveTo(name string) {
 	home := filepath.Join(b.dir, "home")
 	require.NoError(b.t, os.RemoveAll(home))
@@ -131,7 +132,7 @@ func (b *bench) moveTo(name string) {
 	b.environ = append(b.environ, machineKey+"="+name, "PULUMI_STACK=dev")
 }
 
-// unsettled are the locks and journals that are left. Of a run that was fenced off the fence stays.
+// unsettled returns the remaining locks and incomplete journals. The fence against a lost run may remain.
 func (g *gateway) unsettled(prefix string) (left []string) {
 	last := map[string]string{}
 	_ = filepath.WalkDir(filepath.Join(g.dir, "pail", prefix), func(path string, d os.DirEntry, err error) error {
@@ -152,20 +153,20 @@ func (g *gateway) unsettled(prefix string) (left []string) {
 	return left
 }
 
-// TestStoreKill is TestKill on a store: runs are killed, machines are lost, and so is the server, in the middle of
+// TestStoreKill is TestKill on a store. Runs are killed, machines are lost, and the server is killed in the middle of
 // runs.
 func TestStoreKill(t *testing.T) { // D9
 	storeKill(t, newGateway(t), *storeKills, 0)
 }
 
-// cutter is a server that can cut connections and goes on.
+// cutter is a server that can cut connections without a restart.
 type cutter interface {
-	// cut cuts all connections, and reports whether one of them was of a run in the middle of an operation.
+	// cut cuts all connections and reports whether one belonged to a run in the middle of an operation.
 	cut() bool
 }
 
-// storeKill kills so many runs. cuts is how many times connections of runs in the middle of an operation are cut, too, on
-// a server that is a cutter.
+// storeKill kills the given number of runs. On a cutter it also cuts connections until the given number of cuts has hit
+// runs in the middle of an operation.
 func storeKill(t *testing.T, g storeServer, kills, cuts int) {
 	t.Helper()
 	began := time.Now()
@@ -178,7 +179,7 @@ func storeKill(t *testing.T, g storeServer, kills, cuts int) {
 	done := make(chan struct{})
 	var server sync.WaitGroup
 	bounces := 0
-	var tried, hit atomic.Int64 // cuts, and those in the middle of an operation
+	var tried, hit atomic.Int64 // all cuts, and those in the middle of an operation
 	server.Go(func() {
 		for random := rand.New(rand.NewPCG(*seed, 4)); ; {
 			wait := time.Second + time.Duration(random.IntN(4000))*time.Millisecond
@@ -234,7 +235,7 @@ func storeKill(t *testing.T, g storeServer, kills, cuts int) {
 	require.Empty(t, o.faults)
 }
 
-// TestStoreRaces has two machines begin at the same moment: exactly one may, every time (F6.9).
+// TestStoreRaces lets two machines lock the same stack at the same time. Exactly one succeeds (F6.9).
 func TestStoreRaces(t *testing.T) {
 	storeRaced(t, newGateway(t), *storeRaces)
 }
@@ -275,8 +276,8 @@ func storeRaced(t *testing.T, g storeServer, races int) {
 	t.Logf("%d races, one winner each: %v", races, wins)
 }
 
-// TestStorePaused stops a run wherever it is, has another machine take over once its lease has run out, and lets it go
-// on: it cannot write, and says so (D9).
+// TestStorePaused suspends a run at a random time, lets another machine take over after the lease has expired, and
+// resumes the first run. That run cannot write and reports the lost lease (D9).
 func TestStorePaused(t *testing.T) {
 	storePaused(t, newGateway(t), *storePauses)
 }
@@ -297,7 +298,7 @@ func storePaused(t *testing.T, g storeServer, pauses int) {
 		a.Stdout, a.Stderr = &said, &said
 		a.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		require.NoError(t, a.Start())
-		for range 1000 { // until it has the lease
+		for range 1000 { // until the run holds the lease
 			if bytes.Contains(g.read(b.store.prefix, ".pulumi/yamlhost/kill/dev/lease.json"), []byte(`"asleep"`)) {
 				break
 			}
@@ -305,7 +306,7 @@ func storePaused(t *testing.T, g storeServer, pauses int) {
 		}
 		time.Sleep(time.Duration(b.random.IntN(400)) * time.Millisecond)
 		require.NoError(t, syscall.Kill(a.Process.Pid, syscall.SIGSTOP))
-		time.Sleep(2200 * time.Millisecond) // stores tell whole seconds
+		time.Sleep(2200 * time.Millisecond) // until the lease expires; stores round times to seconds
 
 		flags, _ := b.settlingFlags(false)
 		b.environ = append(b.environ, machineKey+"=awake")
@@ -328,7 +329,8 @@ func storePaused(t *testing.T, g storeServer, pauses int) {
 		}
 		now, err := drawer.Objects(b.drawer)
 		require.NoError(t, err)
-		late += len(now) - len(objects) // by a call that was recorded before and made after: no lock can prevent that
+		// Calls that were recorded before the stop and made after it; no lock can prevent them.
+		late += len(now) - len(objects)
 		require.LessOrEqual(t, len(now)-len(objects), 2)
 		require.Empty(t, g.unsettled(b.store.prefix))
 	}
@@ -340,8 +342,7 @@ func storePaused(t *testing.T, g storeServer, pauses int) {
 	require.Empty(t, o.faults)
 }
 
-// TestStoreStopped is TestStopped on a store: a run is stopped at a moment that has a name, cancelled, overtaken by
-// another one, and woken up.
+// TestStoreStopped is TestStopped on a store.
 func TestStoreStopped(t *testing.T) { storeStopped(t, newGateway(t), *storeStops) } // D14
 
 func storeStopped(t *testing.T, g storeServer, stops int) {
