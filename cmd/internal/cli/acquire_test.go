@@ -24,7 +24,8 @@ import (
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
-// playDrawer is the life of this test binary as a plugin; its folder is in DRAWER. With EXTENDER it may be extended.
+// playDrawer runs this test binary as the drawer plugin, with its objects in the folder DRAWER. If EXTENDER is set, the
+// plugin accepts extensions.
 func playDrawer() {
 	plain := &drawer.Provider{Dir: os.Getenv("DRAWER")}
 	var served provider.Provider = plain
@@ -36,7 +37,8 @@ func playDrawer() {
 	}
 }
 
-// drawerArchive is a plugin as servers have it: a script that starts this test binary as the drawer.
+// drawerArchive returns the archive of a plugin and its SHA-256. The plugin is a script that runs playDrawer in this
+// test binary.
 func drawerArchive(t *testing.T) (archive []byte, sum string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -57,17 +59,17 @@ func drawerArchive(t *testing.T) (archive []byte, sum string) {
 	return b.Bytes(), hex.EncodeToString(digest[:])
 }
 
-// redirected sends every request to a test server, whatever host it is for.
+// redirected sends requests for any host to a test server.
 type redirected struct{ server *httptest.Server }
 
 func (r redirected) RoundTrip(q *http.Request) (*http.Response, error) {
-	there := q.Clone(q.Context())
-	there.URL.Scheme, there.URL.Host = "http", r.server.Listener.Addr().String()
-	return http.DefaultTransport.RoundTrip(there)
+	clone := q.Clone(q.Context())
+	clone.URL.Scheme, clone.URL.Host = "http", r.server.Listener.Addr().String()
+	return http.DefaultTransport.RoundTrip(clone)
 }
 
-// A plugin that is missing is downloaded when it is needed, from where the program, the lock file or custom say, if it
-// is the one that was meant; and where that cannot be, people read which plugin, which version and which command
+// A missing plugin is downloaded when it is needed, from the source that the program, the lock file or convention
+// names, if its checksum matches. Otherwise the error names the plugin, its version and the command that installs it
 // (F2.32–F2.35).
 func TestAcquisition(t *testing.T) {
 	t.Parallel()
@@ -82,12 +84,12 @@ func TestAcquisition(t *testing.T) {
 	}
 	const version, command = "version: 1.0.0", "install it with: yamlhost plugin install resource drawer 1.0.0"
 	for name, c := range map[string]struct {
-		options string // of the resource
+		options string // resource options
 		env     []string
 		flags   []string
 		lock    string
-		serves  []string // paths at the server
-		want    []string // in what is said
+		serves  []string // paths that the server has
+		want    []string // parts of standard error
 		wrong   bool
 	}{
 		"from the URL that the program names": {options: version +
@@ -180,7 +182,7 @@ func TestAcquisition(t *testing.T) {
 	}
 }
 
-// Without a version, plugin install takes the newest, and the lock file has the version that it found.
+// Without a version, plugin install installs the newest release and locks its version.
 func TestInstallNewest(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -209,7 +211,7 @@ func TestInstallNewest(t *testing.T) {
 	require.Contains(t, x.err.String(), "no version is named, and the newest is not known")
 }
 
-// Who only looks at a program asks no network; people read what is missing, and both ways to get it.
+// check and graph send no requests. Their error names the missing plugin and both ways to get its schema.
 func TestLookingAsksNoNetwork(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"check", "graph"} {
@@ -231,8 +233,8 @@ func TestLookingAsksNoNetwork(t *testing.T) {
 	}
 }
 
-// Nothing is downloaded and run without a checksum that is locked or that somebody has accepted: people are asked, and
-// where nobody can be asked the command stops before anything is done (F2.34).
+// A plugin without a locked checksum is downloaded and run only with consent. A command that cannot ask for it stops
+// before it changes anything (F2.34).
 func TestNewPlugins(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -244,11 +246,11 @@ func TestNewPlugins(t *testing.T) {
 	for name, c := range map[string]struct {
 		args    []string
 		answers []string
-		silent  bool   // there is no terminal
-		made    bool   // by an earlier run, on a machine that has the plugin
-		next    string // the program afterwards; empty for the same
+		silent  bool   // standard input is no terminal
+		made    bool   // whether an earlier run with the plugin has created the resources
+		next    string // the program for the command; empty for the same
 		code    int
-		asked   bool // the server
+		asked   bool // whether the server gets requests
 		want    string
 	}{
 		"run": {args: []string{"run", "-s", "dev"}, code: 12,
@@ -325,7 +327,7 @@ func TestNewPlugins(t *testing.T) {
 	}
 }
 
-// An installed plugin that came from another archive than the locked one is not started.
+// An installed plugin is not started if its archive was not the locked one.
 func TestInstalledIsAsLocked(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -350,7 +352,7 @@ func TestInstalledIsAsLocked(t *testing.T) {
 	require.Contains(t, x.err.String(), "was expected; --reinstall installs the expected one")
 }
 
-// plugin install --key wants a signature of that key, and the lock file keeps the key for what comes later.
+// plugin install --key requires a signature by the key, and the lock file keeps the key for later installs.
 func TestInstallWithKey(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

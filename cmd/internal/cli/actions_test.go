@@ -46,11 +46,11 @@ outputs:
   pet: ${both.pet}
 `
 
-// TestRenameKeepsState deploys a program, renames what its names stand for, and looks at what an update would do: it
-// creates, replaces and deletes nothing.
+// TestRenameKeepsState deploys a program, renames a symbol in the editor and requires that an update creates, replaces
+// and deletes nothing.
 func TestRenameKeepsState(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ text, at, to string }{
+	for name, c := range map[string]struct{ text, symbol, newName string }{
 		"resource":      {twoPets, "pet:", "animal"},
 		"component":     {pairOfPets, "Pair:", "Couple"},
 		"configuration": {pairOfPets, "size:", "words"},
@@ -70,7 +70,7 @@ func TestRenameKeepsState(t *testing.T) {
 			defer opener.Close()
 			session := editor.NewSession(opener)
 			session.Open(path, c.text)
-			edits, err := editor.Rename(t.Context(), session.Snapshot(), path, strings.Index(c.text, c.at), c.to)
+			edits, err := editor.Rename(t.Context(), session.Snapshot(), path, strings.Index(c.text, c.symbol), c.newName)
 			require.NoError(t, err)
 			for path, list := range edits {
 				text := string(list[0].Range.Source.Text())
@@ -78,11 +78,11 @@ func TestRenameKeepsState(t *testing.T) {
 				for _, e := range list {
 					text = text[:e.Range.Start] + e.Text + text[e.Range.End:]
 				}
-				require.Contains(t, text, c.to)
+				require.Contains(t, text, c.newName)
 				require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 			}
 			preview := []string{"preview"}
-			if name != "input" { // the stack records inputs of components by their names
+			if name != "input" { // renamed inputs of a component differ from the state
 				preview = append(preview, "--expect-no-changes")
 			}
 			require.Equal(t, 0, x.run(preview...), x.err.String()+x.out.String())
@@ -93,8 +93,7 @@ func TestRenameKeepsState(t *testing.T) {
 	}
 }
 
-// TestActionsKeepState deploys a program, changes it as an editor does, and deploys it again: the resources stay the
-// same.
+// TestActionsKeepState deploys a program, applies a code action and deploys it again: the resources stay the same.
 func TestActionsKeepState(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, s *editor.Snapshot, path string) []diag.Edit{
@@ -141,11 +140,12 @@ func stackOutputs(t *testing.T, x *terminal) string {
 	return x.out.String()
 }
 
-// chosen are the edits of the action with a title, asked for from the first place of one text to the end of another.
-func chosen(t *testing.T, s *editor.Snapshot, path, from, to, title string) []diag.Edit {
+// chosen returns the edits of the code action called title, offered for the range from the start of first to the end of
+// last.
+func chosen(t *testing.T, s *editor.Snapshot, path, first, last, title string) []diag.Edit {
 	t.Helper()
-	start := strings.Index(twoPets, "\n  "+from) + 3
-	end := start + strings.Index(twoPets[start:], to) + len(to)
+	start := strings.Index(twoPets, "\n  "+first) + 3
+	end := start + strings.Index(twoPets[start:], last) + len(last)
 	actions, err := editor.Actions(t.Context(), s, path, start, end)
 	require.NoError(t, err)
 	var titles []string

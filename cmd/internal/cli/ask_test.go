@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An interrupt at the question for a passphrase ends the command, and leaves a terminal that shows what is typed.
+// An interrupt at the prompt for a passphrase ends the command and restores the terminal.
 func TestPassphraseInterrupted(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)

@@ -15,13 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// proof says how it is shown that a block of a page is right. One of the last three is set.
+// A proof states how a block of a page is verified. Exactly one of by, why and show is set.
 type proof struct {
-	page string // from the root of the repository
-	has  string // what the block's kind and text contain; empty for all that no proof before this one is about
-	// by names what executes it: a test as FILE:NAME, or a target of make that writes it.
+	page string // path from the root of the repository
+	has  string // part of the block's kind and text; empty for all blocks without an earlier proof
+	// by names the test that executes the block, as FILE:NAME, or the make target that writes it.
 	by   string
-	why  string // why it cannot be executed
+	why  string // reason why the block cannot be executed
 	show func(*testing.T, *stage, block)
 }
 
@@ -29,8 +29,8 @@ func (p *proof) about(page string, b block) bool {
 	return p.page == page && strings.Contains(b.kind+"\n"+b.text, p.has)
 }
 
-// TestBlocksOfPages holds every block of code on every page to a proof that it is right: it is executed here, or by
-// another test, or the table below says why it cannot be. It prints how many there are of each.
+// TestBlocksOfPages requires a proof for every code block on every page: it is executed here or by another test, or the
+// table gives the reason why it cannot be. The test logs the number of blocks of each kind.
 func TestBlocksOfPages(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -93,7 +93,7 @@ func TestBlocksOfPages(t *testing.T) {
 	t.Log(counts)
 }
 
-// requireExecutor holds what is named to exist.
+// requireExecutor requires that the test or make target exists.
 func requireExecutor(t *testing.T, replacement string) {
 	t.Helper()
 	file, name, isTest := strings.Cut(replacement, ":")
@@ -107,7 +107,8 @@ func requireExecutor(t *testing.T, replacement string) {
 	require.Regexp(t, regexp.MustCompile(pattern), string(text), replacement)
 }
 
-// onStage has a shell run a block on the stage, after other lines. Pairs of texts in it are replaced first.
+// onStage returns a function that runs a block in a shell on a copy of the stage, after the lines before. replaced
+// lists pairs of old and new texts for the block.
 func onStage(before string, replaced ...string) func(*testing.T, *stage, block) {
 	return func(t *testing.T, s *stage, b block) {
 		output, code := s.copied(t).shell("yamlhost stack select dev\n" + before + "\n" + strings.NewReplacer(replaced...).Replace(b.text))
@@ -115,8 +116,8 @@ func onStage(before string, replaced ...string) func(*testing.T, *stage, block) 
 	}
 }
 
-// checked writes a block into a project and requires a check without findings. before and after complete the block to
-// a program; files are further files, by name.
+// checked returns a function that writes a block into a project and requires a check without findings. before and after
+// complete the block to a program; files lists the names and texts of further files.
 func checked(before, after string, files ...string) func(*testing.T, *stage, block) {
 	return func(t *testing.T, s *stage, b block) {
 		p := s.empty(t)

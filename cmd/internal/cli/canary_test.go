@@ -29,8 +29,8 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// gossip is a drawer that says everything it hears: in errors, in the reasons of partial failures, in findings about
-// inputs; and that makes secrets of its own.
+// gossip is a drawer that repeats its inputs in errors, reasons of partial failures and check failures, and that
+// returns secret outputs of its own.
 type gossip struct{ *drawer.Provider }
 
 func (g gossip) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
@@ -43,7 +43,7 @@ func titleOf(v value.Value) string {
 	return text
 }
 
-// inEveryForm is a text in every form in which programs write one.
+// inEveryForm returns text in every encoding in which programs print it.
 func inEveryForm(text string) string {
 	inJSON, _ := json.Marshal(map[string]string{"k": text})
 	nested, _ := json.Marshal(string(inJSON))
@@ -96,7 +96,7 @@ func (g gossips) Load(ctx context.Context, p provider.Package) (provider.Provide
 	return gossip{g.Provider}, nil
 }
 
-// eventListener keeps the events that are sent to it over gRPC. It is safe for concurrent use.
+// eventListener keeps the events that it receives over gRPC. It is safe for concurrent use.
 type eventListener struct {
 	pulumirpc.UnimplementedEventsServer
 	mu   sync.Mutex
@@ -117,7 +117,8 @@ func (l *eventListener) StreamEvents(s grpc.ClientStreamingServer[pulumirpc.Even
 	}
 }
 
-// listenToEvents begins to listen at an address for --event-log, and returns what was heard so far.
+// listenToEvents starts a server for --event-log. It returns the address and a function that returns the events
+// received so far.
 func listenToEvents(t *testing.T) (heard func() string, address string) {
 	t.Helper()
 	socket, err := net.Listen("tcp", "127.0.0.1:0")
@@ -134,7 +135,7 @@ func listenToEvents(t *testing.T) (heard func() string, address string) {
 	}, "tcp://" + socket.Addr().String()
 }
 
-// A secret is in plain text nowhere: on no output, in no file of the backend at any moment, in no temporary file.
+// No secret is in plain text in any output, in any file of the backend at any moment, or in any temporary file.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
 	const program = `name: can
@@ -151,13 +152,13 @@ outputs:
 `
 	x := newTerminal(t, fmt.Sprintf(program, ""))
 	root := filepath.Join(x.world.Dir, "..")
-	objects := t.TempDir() // what the provider keeps is its own affair
+	objects := t.TempDir() // the provider may keep plain text
 	x.world.Embedded = []console.EmbeddedProviders{gossips{drawers{&drawer.Provider{Dir: objects}}}}
 	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=canary-passphrase", "TMPDIR="+filepath.Join(root, "home"))
 	seen := map[string]int{}
 	look := func(where, text string) {
 		seen[strings.SplitN(where, " ", 2)[0]]++
-		// As it is, in hexadecimal, and at each of the three places in base64.
+		// As plain text, in hexadecimal, and in base64 at each of the three alignments.
 		for _, canary := range []string{"canary-", "63616e6172792d", "63616E6172792D", "Y2FuYXJ5", "NhbmFyeS", "jYW5hcnkt"} {
 			if pos := strings.Index(text, canary); pos >= 0 {
 				t.Errorf("%s: …%s…", where, text[max(0, pos-80):min(len(text), pos+60)])

@@ -21,10 +21,10 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// comments is a fake of the APIs of GitHub and GitLab for comments, with pages as those have them.
+// comments is a fake of the paginated comment APIs of GitHub and GitLab.
 type comments struct {
-	mu    sync.Mutex // guards what follows
-	texts []string   // by ID, which begins at 1
+	mu    sync.Mutex // guards the fields below
+	texts []string   // by ID, starting with 1
 	calls []string
 }
 
@@ -61,7 +61,7 @@ func (c *comments) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// The comment under a pull request is changed by a later run and not repeated, however many others there are.
+// A later run changes its comment on a pull request instead of adding one, however many other comments exist.
 func TestCommentIsChanged(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"sh", "curl", "jq"} {
@@ -111,7 +111,7 @@ func TestCommentIsChanged(t *testing.T) {
 	}
 }
 
-// The script that CI systems run leaves every report behind, and the exit code of the command.
+// run.sh writes every report and exits with the exit code of the command.
 func TestRunScriptLeavesReports(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)
@@ -141,7 +141,7 @@ func TestRunScriptLeavesReports(t *testing.T) {
 	}
 }
 
-// The recipes are YAML, and name scripts that are there.
+// The CI recipes are valid YAML, and the scripts that they name exist.
 func TestRecipesAreRead(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"examples/ci/github/action.yml", "examples/ci/gitlab/templates/yamlhost.yml",

@@ -20,7 +20,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// terminal is a world with a person at a terminal, in folders of its own.
+// terminal runs commands as if a user typed them at a terminal, in folders of its own.
 type terminal struct {
 	out, err bytes.Buffer
 	streams  console.Streams
@@ -53,7 +53,7 @@ func newTerminal(t testing.TB, program string, answers ...string) *terminal {
 	return x
 }
 
-// noNetwork is the network of tests: it refuses every request.
+// noNetwork refuses every request.
 type noNetwork struct{}
 
 func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {
@@ -68,7 +68,7 @@ func (x *terminal) run(args ...string) int {
 
 const onePet = "name: one\nresources:\n  pet: {type: random:RandomPet}\n"
 
-// E7.12: on a terminal `up` asks.
+// E7.12: on a terminal, `up` asks for confirmation.
 func TestUpAsks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -97,7 +97,8 @@ func TestUpAsks(t *testing.T) {
 	})
 }
 
-// D3: a passphrase is asked for when the first secret is sealed, twice; a stack without secrets never needs one.
+// D3: yamlhost asks for a passphrase, twice, when it encrypts the first secret. A stack without secrets never needs
+// one.
 func TestPassphraseIsAsked(t *testing.T) {
 	t.Parallel()
 	t.Run("never without secrets", func(t *testing.T) {
@@ -126,7 +127,8 @@ func TestPassphraseIsAsked(t *testing.T) {
 	})
 }
 
-// D10, E5.50, E5.51, E8.27: the first signal ends gently with 1, the second at once with 8.
+// D10, E5.50, E5.51, E8.27: after the first signal, operations in flight finish and the exit code is 18. The second
+// signal ends the command at once with exit code 8.
 func TestInterrupts(t *testing.T) {
 	t.Parallel()
 	const program = "name: one\nresources:\n  cmd:\n    type: command:local:Command\n    properties: {create: 'touch " +
@@ -154,7 +156,7 @@ func TestInterrupts(t *testing.T) {
 	})
 	t.Run("twice", func(t *testing.T) {
 		t.Parallel()
-		// The first signal asks the command to end, which takes it a second, so that the second finds it at work.
+		// cmd takes a second to end after the first signal, so it is still running at the second.
 		x := newTerminal(t, strings.NewReplacer("%s", "30", "'touch begun", "'trap \"sleep 1; exit 1\" TERM; touch begun").
 			Replace(program))
 		signals := make(chan os.Signal, 2)
@@ -188,7 +190,7 @@ func TestInterrupts(t *testing.T) {
 	})
 }
 
-// Every command has a summary, and what it says of itself is free of the program's inner words.
+// Every command has a summary, and no help text mentions cobra.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	a := &console.Console{}

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// nobody fails a test that asks for a provider.
+// nobody is a loader that fails the test when it is asked for a schema.
 type nobody struct {
 	provider.Loader
 	t *testing.T
@@ -35,7 +35,7 @@ func (x *terminal) offers(t *testing.T, line ...string) []string {
 	return list
 }
 
-// Shells complete stacks, URNs, keys, outputs and values of flags. Nothing is started for that, and no socket is opened.
+// Completion offers stacks, URNs, keys, outputs and values of flags. It starts no plugin and opens no connection.
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, `name: shop

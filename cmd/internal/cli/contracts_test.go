@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/queue"
 )
 
-// closed makes a schema refuse every member that it does not name, which the schemas for users let pass.
+// closed makes a schema reject members that it does not name. The published schemas allow them.
 func closed(schema any) {
 	switch s := schema.(type) {
 	case map[string]any:
@@ -32,7 +32,7 @@ func closed(schema any) {
 	}
 }
 
-// contracts are the compiled schemas of docs/schemas, and which of them something was held against.
+// contracts holds the compiled schemas of docs/schemas and records which of them have validated a document.
 type contracts struct {
 	schemas map[string]*jsonschema.Schema
 	lines   map[string]bool
@@ -57,7 +57,7 @@ func readContracts(t *testing.T) *contracts {
 	return c
 }
 
-// hold validates a document, or each line of one.
+// hold validates text against a schema, line by line if the schema is for lines.
 func (c *contracts) hold(t *testing.T, name string, text []byte) {
 	t.Helper()
 	require.Contains(t, c.schemas, name)
@@ -83,17 +83,17 @@ resources:
 outputs: {name: "${pet.id}", list: [1, {a: "${id.hex}"}]}
 `
 
-// TestOutputFitsItsSchemas holds what commands write for programs, and the files that they write, against docs/schemas,
-// in which a member that the schema lacks is a fault here. Every schema has to be used.
+// TestOutputFitsItsSchemas validates the JSON output of commands, and the files that they write, against docs/schemas.
+// A member that the schema does not name is an error here. Every schema has to be used.
 func TestOutputFitsItsSchemas(t *testing.T) {
 	t.Parallel()
 	c := readContracts(t)
 	x := newTerminal(t, contractProgram)
 	x.streams.InTerminal, x.streams.ErrTerminal = false, false
 	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=x", "PATH="+os.Getenv("PATH"))
-	in := func(name string) string { return filepath.Join(x.world.Dir, name) }
+	path := func(name string) string { return filepath.Join(x.world.Dir, name) }
 	file := func(name string) []byte {
-		text, err := os.ReadFile(in(name))
+		text, err := os.ReadFile(path(name))
 		require.NoError(t, err)
 		return text
 	}
@@ -107,13 +107,14 @@ func TestOutputFitsItsSchemas(t *testing.T) {
 		require.Equal(t, 0, x.run(args...), "%v: %s", args, x.err.String())
 	}
 
-	// without a stack
+	// commands without a stack
 	holds("version", 0, "version", "--json")
 	holds("findings", 0, "check", "--format", "json")
-	require.NoError(t, os.WriteFile(in("faulty.yaml"), []byte("resources:\n  a: {type: random:RandomPet, properties: {legnth: "+
-		"1}}\n  b: {type: random:RandomPet, options: {parent: \"${c}\"}}\n"), 0o600))
+	require.NoError(t, os.WriteFile(path("faulty.yaml"),
+		[]byte("resources:\n  a: {type: random:RandomPet, properties: {legnth: "+
+			"1}}\n  b: {type: random:RandomPet, options: {parent: \"${c}\"}}\n"), 0o600))
 	holds("findings", 12, "check", "faulty.yaml", "--format", "json")
-	require.NoError(t, os.Remove(in("faulty.yaml")))
+	require.NoError(t, os.Remove(path("faulty.yaml")))
 	holds("graph", 0, "graph", "--format", "json")
 	holds("code", 0, "explain", "Y210", "--json")
 	holds("codes", 0, "explain", "--json")
@@ -125,13 +126,14 @@ func TestOutputFitsItsSchemas(t *testing.T) {
 			c.hold(t, "type", x.out.Bytes())
 		}
 	}
-	require.NoError(t, os.WriteFile(in("map.json"), []byte(`{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"},
+	require.NoError(t, os.WriteFile(path("map.json"),
+		[]byte(`{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"},
 "data": {"k": "eA=="}}`), 0o600))
 	holds("convert", 0, "convert", "--from", "kubernetes", "--json", "map.json")
-	require.NoError(t, os.Remove(in("map.json")))
+	require.NoError(t, os.Remove(path("map.json")))
 	holds("plugins", 0, "plugin", "ls", "--json")
 	holds("identity", 0, "whoami", "--json")
-	x.run("doctor", "--json") // whatever this machine lacks
+	x.run("doctor", "--json") // the exit code depends on this machine
 	c.hold(t, "machine", x.out.Bytes())
 
 	// the life of a stack
@@ -150,8 +152,8 @@ func TestOutputFitsItsSchemas(t *testing.T) {
 	c.hold(t, "operation", file("out.json"))
 	c.hold(t, "event", file("events.json"))
 	program := file("Pulumi.yaml")
-	require.NoError(t, os.WriteFile(in("Pulumi.yaml"), bytes.Replace(program, []byte("length: 2"), []byte("length: 3"), 1),
-		0o600))
+	require.NoError(t, os.WriteFile(path("Pulumi.yaml"),
+		bytes.Replace(program, []byte("length: 2"), []byte("length: 3"), 1), 0o600))
 	holds("operation", 0, "preview", "--json", "--diff", "--save-plan", "plan.json")
 	c.hold(t, "plan", file("plan.json"))
 	holds("plan-shown", 0, "plan", "show", "plan.json", "--format", "json")
@@ -166,19 +168,19 @@ func TestOutputFitsItsSchemas(t *testing.T) {
 	c.hold(t, "migration", x.out.Bytes())
 	holds("event", 0, "destroy", "--yes", "--json")
 
-	// something that fails, and many projects
-	require.NoError(t, os.WriteFile(in("Pulumi.yaml"), []byte("name: forms\nruntime: yaml\nresources:\n  c: {type: "+
+	// a failed update, and several projects
+	require.NoError(t, os.WriteFile(path("Pulumi.yaml"), []byte("name: forms\nruntime: yaml\nresources:\n  c: {type: "+
 		"\"command:local:Command\", properties: {create: exit 3}}\n"), 0o600))
 	require.NotZero(t, x.run("up", "--yes", "--skip-preview", "--json"))
 	c.hold(t, "event", x.out.Bytes())
-	require.NoError(t, os.MkdirAll(in("all/one"), 0o755))
-	require.NoError(t, os.WriteFile(in("all/one/Pulumi.yaml"), []byte(onePet), 0o600))
-	x.world.Dir = in("all")
+	require.NoError(t, os.MkdirAll(path("all/one"), 0o755))
+	require.NoError(t, os.WriteFile(path("all/one/Pulumi.yaml"), []byte(onePet), 0o600))
+	x.world.Dir = path("all")
 	holds("projects", 0, "graph", "--projects", "--format", "json")
 	holds("event", 0, "run", "--all", "--json", "--out", "json=out.json")
 	c.hold(t, "operations", file("out.json"))
 
-	// what needs a registry or a database
+	// documents of commands that need a registry or a database
 	run("-C", "one", "new", "empty", "--dir", "../two", "--yes")
 	c.hold(t, "lock", file("two/yamlhost.lock.json"))
 	c.hold(t, "lock", []byte(`{"version": 1, "plugins": [{"name": "a", "version": "1.0.0", "server": "s", "checksums": `+
@@ -196,7 +198,7 @@ func TestOutputFitsItsSchemas(t *testing.T) {
 	}
 }
 
-// A document that is not of the form is refused, members that no schema names included.
+// Schemas reject invalid documents, including documents with unknown members.
 func TestSchemasRefuse(t *testing.T) {
 	t.Parallel()
 	c := readContracts(t)

@@ -15,12 +15,12 @@ import (
 	"github.com/yamlhost/yamlhost/internal/transport"
 )
 
-// testConverter is a converter for the tool zoo, whose programs are a list of names of pets.
+// testConverter converts programs and states of the tool zoo, which are lists of pets.
 type testConverter struct {
 	pulumirpc.UnimplementedConverterServer
 }
 
-// playConverter is the process of a testConverter.
+// playConverter serves a testConverter until the process is killed.
 func playConverter() {
 	address, _, err := transport.Serve("the converter", func(s *grpc.Server) {
 		pulumirpc.RegisterConverterServer(s, &testConverter{})
@@ -33,9 +33,9 @@ func playConverter() {
 	select {}
 }
 
-// ConvertProgram writes a resource for each line of zoo.txt. A line NAME@FOLDER is a module of one pet in that folder, and
-// "shelf" needs a package of another plugin. It asks for the schema of the package and for a mapping, as
-// converters do.
+// ConvertProgram writes a resource for each word of zoo.txt. NAME@FOLDER is a module of one pet in that folder, "shelf"
+// needs a package of another plugin, "bug" is an error, and "crash" ends the process. As converters do, it requests the
+// schema of a package and a mapping.
 func (c *testConverter) ConvertProgram(ctx context.Context, r *pulumirpc.ConvertProgramRequest) (
 	*pulumirpc.ConvertProgramResponse, error) {
 	text, err := os.ReadFile(filepath.Join(r.GetSourceDirectory(), "zoo.txt"))
@@ -83,12 +83,12 @@ func (c *testConverter) ConvertProgram(ctx context.Context, r *pulumirpc.Convert
 	return response, os.WriteFile(filepath.Join(r.GetTargetDirectory(), "main.pp"), []byte(pcl.String()), 0o644)
 }
 
-// warnings are what the converter has to say of some pets.
+// warnings holds the findings of the converter by pet.
 var warnings = map[string][]*codegen.Diagnostic{"cat": {{Severity: codegen.DiagnosticSeverity_DIAG_WARNING,
 	Summary: "cats do as they like", Subject: &codegen.Range{Filename: "zoo.txt", Start: &codegen.Pos{Line: 1},
 		End: &codegen.Pos{}}}}}
 
-// ConvertState answers with a resource for each line of a file.
+// ConvertState returns a resource for each word of a file.
 func (c *testConverter) ConvertState(_ context.Context, r *pulumirpc.ConvertStateRequest) (*pulumirpc.ConvertStateResponse,
 	error) {
 	text, err := os.ReadFile(r.GetArgs()[0])

@@ -71,8 +71,8 @@ items:
                 spec: {type: object, properties: {cronSpec: {type: string}, replicas: {type: integer}}}
 `
 
-// Definitions among the manifests become files of the project, so that their kinds are types; an object that does not
-// fit its definition is passed on, and both wait for the definition.
+// Custom resource definitions among the manifests become files of the project, so that their kinds have types. An
+// object that does not fit its definition is passed on unchanged. Both objects depend on the definition.
 func TestConvertDefinitions(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, "")
@@ -96,7 +96,8 @@ func TestConvertDefinitions(t *testing.T) {
 	require.NotContains(t, x.out.String(), "crds:", "standard output has no place for files")
 }
 
-// What only CloudFormation can do is left out with its line and reason, and what needs it reads configuration.
+// Features that only CloudFormation has are left out and reported with line and reason. References to them read the
+// configuration.
 func TestConvertWhatCloudFormationAloneCanDo(t *testing.T) {
 	t.Parallel()
 	const template = `AWSTemplateFormatVersion: '2010-09-09'
@@ -142,7 +143,7 @@ Resources:
 	require.Contains(t, string(text), "queueName: ${wordText}")
 }
 
-// The templates of strangers are converted to programs that check accepts: of manifests 99 of 100, of templates 95.
+// check accepts the converted programs of 99% of real Kubernetes manifests and 95% of real CloudFormation templates.
 func TestConvertRealTemplates(t *testing.T) {
 	t.Parallel()
 	templates, schemas := os.Getenv("YAMLHOST_TEMPLATES"), os.Getenv("YAMLHOST_SCHEMAS_TODAY")

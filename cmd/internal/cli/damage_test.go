@@ -17,8 +17,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// A damaged journal is never ignored: state repair shows its missing parts, and goes on with the rest after
-// confirmation. It restores records that earlier versions set aside as torn, if the state lacks them.
+// No command ignores a damaged journal. state repair shows its missing parts and applies the rest after confirmation.
+// It also restores records that earlier versions set aside as torn if the state lacks them.
 func TestRepairOfAJournal(t *testing.T) {
 	t.Parallel()
 	dir, home := t.TempDir(), t.TempDir()
@@ -60,7 +60,7 @@ func TestRepairOfAJournal(t *testing.T) {
 	}
 	require.NoError(t, session.Close())
 
-	// Two records of one step are destroyed.
+	// Destroy both records of step 3.
 	damaged := bytes.Clone(data)
 	copy(damaged[ends[3]:ends[5]], bytes.Repeat([]byte("x"), len(data)))
 	require.NoError(t, os.WriteFile(filepath.Join(home, ".pulumi/stacks/p/dev.json"), before, 0o600))
@@ -80,7 +80,7 @@ func TestRepairOfAJournal(t *testing.T) {
 	require.Zero(t, code, said)
 	require.Contains(t, said, "sound: 4 resources")
 
-	// The file that was set aside as torn has the record that the state lacks.
+	// A file of torn records has the record that the state lacks.
 	require.NoError(t, os.WriteFile(path+".9.torn", data[ends[3]:], 0o600))
 	said, code = yamlhost("state", "verify", "--stack", "dev")
 	require.NotZero(t, code)
@@ -92,7 +92,7 @@ func TestRepairOfAJournal(t *testing.T) {
 	require.Zero(t, code, said)
 	require.Contains(t, said, "sound: 5 resources")
 
-	// Nothing is created from now on, in any later run, until somebody has looked or accepts the loss.
+	// No later run creates anything before a full refresh, unless it has --accept-loss.
 	loss := path[:len(path)-len("journal")] + "loss"
 	lost, err := os.ReadFile(loss)
 	require.NoError(t, err)

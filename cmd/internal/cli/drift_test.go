@@ -16,8 +16,8 @@ import (
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
-// unread is a provider that cannot be read from, or that refuses updates when they are previewed; nil for a provider
-// that can.
+// unread is a drawer whose Read fails with why and whose Update fails with refusal. With a nil error, the method
+// succeeds.
 type unread struct {
 	*drawer.Provider
 	why, refusal error
@@ -53,8 +53,8 @@ func (u unreads) Load(ctx context.Context, p provider.Package) (provider.Provide
 	return unread{u.Provider, u.why, u.refusal}, nil
 }
 
-// Drift is a difference from the state or from the program. Rules ignore differences that do not matter, and a
-// resource that could not be read is never "no drift".
+// Drift is a difference from the state or from the program. Rules ignore differences that do not matter. A resource
+// that cannot be read is never reported as "no drift".
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	x, d := reportWorld(t)
@@ -66,7 +66,7 @@ func TestDrift(t *testing.T) {
 	require.Equal(t, 0, x.run("up", "--yes", "--skip-preview"), x.err.String())
 	require.Contains(t, drift(0), "There is no drift.")
 
-	// Somebody changes the box.
+	// Change the box outside of yamlhost.
 	objects, err := drawer.Objects(d.Dir)
 	require.NoError(t, err)
 	path := ""
@@ -77,7 +77,7 @@ func TestDrift(t *testing.T) {
 	}
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
-	// What only the provider computes is no drift: neither here nor in a refresh.
+	// Changed computed properties are no drift, here and in a refresh.
 	write := func(pairs ...string) {
 		t.Helper()
 		require.NoError(t, os.WriteFile(path, []byte(strings.NewReplacer(pairs...).Replace(string(before))), 0o600))
@@ -108,7 +108,7 @@ func TestDrift(t *testing.T) {
 	require.Contains(t, string(text), "Drift: box differs from the state in title")
 	require.Equal(t, 0, x.run("drift"), "without --exit-code drift is a result")
 
-	// It is ignored by rules with reasons, each of its own.
+	// Each rule ignores drift for its own reason.
 	rules := func(list string) {
 		x.program(t, "red", "small", "")
 		program, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.yaml"))
@@ -126,7 +126,7 @@ func TestDrift(t *testing.T) {
 	rules("      - {property: title}\n")
 	require.Contains(t, drift(console.CodeProgram), "options.drift.ignore[0] has no reason")
 
-	// It is gone; the program has something new.
+	// The box is gone, and the program has a new resource.
 	require.NoError(t, os.Remove(path))
 	x.program(t, "red", "small", "  more: {type: drawer:Item, properties: {title: t, kind: k}}")
 	said = drift(console.CodeDrift)
@@ -136,7 +136,7 @@ func TestDrift(t *testing.T) {
 	x.program(t, "red", "small", "")
 	require.Contains(t, drift(0), "There is no drift.")
 
-	// A resource that cannot be read gives an exit code of its own.
+	// Each cause of a failed read has an exit code of its own.
 	embedded := x.world.Embedded
 	for why, code := range map[string]int{"dial tcp: lookup api.example: no such host": console.CodeUnreachable,
 		"no valid credentials found": console.CodeDenied, "the disk is on fire": console.CodeFailed} {
@@ -144,7 +144,7 @@ func TestDrift(t *testing.T) {
 		require.NotContains(t, drift(code), "no drift")
 	}
 
-	// A difference that was found is drift, also where the provider refuses to mend it.
+	// A difference is drift even if the provider refuses to correct it.
 	write(`"red"`, `"pink"`)
 	x.world.Embedded = []console.EmbeddedProviders{unreads{drawers{d}, nil, errors.New("conflict with another writer")}}
 	said = drift(console.CodeDrift)
@@ -159,7 +159,7 @@ func TestDrift(t *testing.T) {
 	require.Len(t, objects, 2, "nothing was changed")
 }
 
-// Pending operations of an interrupted run come first: without them, drift cannot be determined.
+// drift stops at pending operations of an interrupted run and never reports "no drift".
 func TestDriftWithPendingOperations(t *testing.T) {
 	t.Parallel()
 	x, _ := reportWorld(t)

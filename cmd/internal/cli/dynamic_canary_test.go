@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDynamicCanaries gives secrets to the code of a dynamic type by configuration and inputs, to a bundle, a transform
-// and a message. The code says all that it hears. None of it is in plain text in any output, state, journal, history or
-// backup.
+// TestDynamicCanaries passes secrets to a dynamic type through configuration, inputs, a bundle, a transform and
+// messages. Its code prints everything that it receives. No output, state, journal, history or backup has a secret in
+// plain text.
 func TestDynamicCanaries(t *testing.T) {
 	t.Parallel()
 	path := needInterpreters(t)

@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDynamicFaultsDisturbNobody has real interpreters run code that fails in every way: there is one error, which
-// names the resource and the file, the state says whether the object may be there, and other resources are made.
+// TestDynamicFaultsDisturbNobody runs code that fails in every way in real interpreters. Each failure gives one error
+// that names the resource and the file. An unknown outcome leaves a pending operation. Other resources are created.
 func TestDynamicFaultsDisturbNobody(t *testing.T) {
 	t.Parallel()
 	path := needInterpreters(t)
 	const python = "class P:\n    def create(self, inputs):\n        "
 	for name, c := range map[string]struct {
 		file, text, says string
-		unclear          bool // nobody knows whether the object is there
+		unclear          bool // whether the object may exist
 	}{
 		"no export": {"t.ts", "const p = { create() {} };\nexport const x = 1;\n", "has no default export", false},
 		"unknown method": {"t.ts", "export default { create() { return { id: '1' }; }, updat() {} };\n",

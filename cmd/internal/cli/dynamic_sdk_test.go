@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestResourcesOfPulumisSDK takes a dynamic resource of Pulumi's Node.js SDK through its life, with that SDK's own
-// provider: the text of the closure is an input, as programs in TypeScript leave it in their states.
+// TestResourcesOfPulumisSDK creates, updates, refreshes and deletes a dynamic resource of Pulumi's Node.js SDK with the
+// provider of that SDK. The input __provider is a serialized closure, as TypeScript programs leave it in their states.
 func TestResourcesOfPulumisSDK(t *testing.T) {
 	t.Parallel()
 	sdk := os.Getenv("YAMLHOST_PULUMI_NODE")

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// needInterpreters skips a test where node or python3 is missing, and returns the PATH that has them.
+// needInterpreters skips the test if node or python3 is missing. It returns PATH as an entry of an environment.
 func needInterpreters(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"node", "python3"} {
@@ -26,12 +26,12 @@ func needInterpreters(t *testing.T) string {
 	return "PATH=" + os.Getenv("PATH")
 }
 
-// labels is a server of labels, as of a forge.
+// labels is a fake of the label API of a forge.
 type labels struct {
 	mu   sync.Mutex
 	made map[string]map[string]any // by id; guarded by mu
 	next int
-	seen []string // methods and paths, with the token that came along
+	seen []string // the method and the token of each request
 }
 
 func (l *labels) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -60,8 +60,8 @@ func (l *labels) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		"url": "/labels/" + id})
 }
 
-// labelSource is the label provider of Pulumi's documentation with the server's address from configuration, and with
-// diff, read and import besides.
+// labelSource is the label provider of Pulumi's documentation, with the address of the server from the configuration,
+// and with diff and read added.
 const labelSource = `import * as pulumi from "@pulumi/pulumi";
 
 interface Label { name: string; color: string }
@@ -92,8 +92,8 @@ const provider: pulumi.dynamic.ResourceProvider = {
 export default provider;
 `
 
-// TestDynamicLife takes a dynamic type against a server through its life: create, update in place, replacement, drift,
-// import, reading, and destroy when the source file is gone.
+// TestDynamicLife manages labels on a server with a dynamic type: create, update in place, replacement, drift, import,
+// read, and destroy after the source file is removed.
 func TestDynamicLife(t *testing.T) {
 	t.Parallel()
 	path := needInterpreters(t)
@@ -161,7 +161,7 @@ func TestDynamicLife(t *testing.T) {
 	require.Empty(t, forge.made, "the code in the state destroys what it made")
 }
 
-// A preview shows which lines of a provider's code have changed, although the state keeps the code sealed.
+// A preview shows the changed lines of a provider's code, although the state keeps the code encrypted.
 func TestDynamicCodeChangeIsShown(t *testing.T) {
 	t.Parallel()
 	path := needInterpreters(t)
@@ -182,7 +182,7 @@ func TestDynamicCodeChangeIsShown(t *testing.T) {
 	require.Regexp(t, `\+ +const id = "second"`, x.out.String())
 }
 
-// TestDynamicWithoutNode gets one clear error, and nothing is changed.
+// TestDynamicWithoutNode requires one clear error and no changes if node is missing.
 func TestDynamicWithoutNode(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t,
@@ -197,7 +197,7 @@ func TestDynamicWithoutNode(t *testing.T) {
 	require.Equal(t, 1, strings.Count(x.err.String(), "error["), x.err.String())
 }
 
-// TestDynamicExample runs the example from nothing to nothing.
+// TestDynamicExample runs the example and destroys its stack.
 func TestDynamicExample(t *testing.T) {
 	t.Parallel()
 	path := needInterpreters(t)

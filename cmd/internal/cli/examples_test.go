@@ -24,7 +24,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// dice is randomness that is the same each time.
+// dice is a deterministic source of randomness.
 type dice struct {
 	mu     sync.Mutex // guards source
 	source *rand.ChaCha8
@@ -38,7 +38,7 @@ func (d *dice) Read(p []byte) (int, error) {
 	return d.source.Read(p)
 }
 
-// desk is a copy of an example with a backend and a home of its own, where time stands still and chance repeats itself.
+// desk is a copy of an example with its own backend and home, a fixed clock and deterministic randomness.
 type desk struct {
 	out, err bytes.Buffer
 	world    console.World
@@ -72,8 +72,8 @@ func (d *desk) run(t *testing.T, args ...string) string {
 	return d.out.String()
 }
 
-// state is the stack as exported, with what differs from run to run taken out: the IDs that the engine gives to
-// providers, and how secrets are sealed.
+// state returns the exported stack with placeholders for the parts that differ between runs: IDs of providers, folders,
+// salts, and keys and hashes with a random part.
 func (d *desk) state(t *testing.T, stack string) string {
 	t.Helper()
 	text := d.run(t, "stack", "export", "--show-secrets", "-s", stack)
@@ -89,13 +89,13 @@ func (d *desk) state(t *testing.T, stack string) string {
 		}
 	}
 	text = strings.ReplaceAll(text, d.world.Dir, "DIR")
-	// OpenSSH's form of a key has a check number of its own, and bcrypt salts by itself.
+	// An OpenSSH key contains a random check number, and a bcrypt hash contains a random salt.
 	text = regexp.MustCompile(`-----BEGIN OPENSSH PRIVATE KEY-----[^-]*`).ReplaceAllString(text, "OPENSSH")
 	text = regexp.MustCompile(`\$2a\$10\$[^"\\]*`).ReplaceAllString(text, "BCRYPT")
 	return regexp.MustCompile(`"salt": "[^"]*"`).ReplaceAllString(text, `"salt": "SALT"`)
 }
 
-// served offers the built-in providers as plugins that are running already, and answers with PULUMI_DEBUG_PROVIDERS.
+// served starts a server for each embedded provider and returns PULUMI_DEBUG_PROVIDERS with their ports.
 func served(t *testing.T, w console.World) string {
 	t.Helper()
 	var list []string
@@ -113,15 +113,15 @@ func served(t *testing.T, w console.World) string {
 	return "PULUMI_DEBUG_PROVIDERS=" + strings.Join(list, ",")
 }
 
-// TestExamples takes every example through its life, in each way in which the parts can be wired: everything in one
-// process; program and engine talking over gRPC; engine and providers talking over gRPC. All leave the same state.
+// TestExamples deploys every example in three setups: everything in one process, program and engine over gRPC, and
+// engine and providers over gRPC. All leave the same state, and destroy removes every resource.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir("../../../examples")
 	require.NoError(t, err)
 	count := 0
 	for _, entry := range entries {
-		switch { // custom resources need a cluster
+		switch { // the example custom-resources needs a cluster
 		case !entry.IsDir(), entry.Name() == "ci", entry.Name() == "policies", entry.Name() == "custom-resources":
 			continue
 		}
@@ -135,7 +135,7 @@ func TestExamples(t *testing.T) {
 			newDesk := newDesk
 			if entry.Name() == "dynamic" || entry.Name() == "bundle" || entry.Name() == "dynamic-package" {
 				path, plain := needInterpreters(t), newDesk
-				self, err := exec.LookPath("yamlhost") // it serves packages with types of their own
+				self, err := exec.LookPath("yamlhost") // serves packages with dynamic types
 				require.NoError(t, err)
 				newDesk = func(t *testing.T, example string) *desk {
 					d := plain(t, example)

@@ -19,10 +19,10 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// forms are the golden forms of each code: its finding for people, programs and code hosts, and its explanation.
+// forms names the files of a golden: the finding as text, JSON and SARIF, and the explanation of the code.
 var forms = []string{"text", "json", "sarif", "explain"}
 
-// Every code that is declared has a golden in every form, and no golden is of a code that is gone.
+// Every declared code has a golden with every form, and every golden belongs to a declared code.
 func TestEveryCodeHasGoldens(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/explain/*.txtar")
@@ -47,7 +47,7 @@ func TestEveryCodeHasGoldens(t *testing.T) {
 	require.Equal(t, want, kept)
 }
 
-// declaredCodes are the codes of package diag, as its text has them.
+// declaredCodes returns the codes that the source text of package diag declares.
 func declaredCodes(t *testing.T) []diag.Code {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../../../internal/diag/code.go", nil, 0)
@@ -66,8 +66,7 @@ func declaredCodes(t *testing.T) []diag.Code {
 	return codes
 }
 
-// Every code has a page and every page a code, and no code is without a case: TestExplanations runs the cases of the
-// pages.
+// Every code has a page, and every page has a code. TestExplanations runs the examples of every page.
 func TestEveryCodeIsExplained(t *testing.T) {
 	t.Parallel()
 	declared := declaredCodes(t)
@@ -75,12 +74,12 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	require.ElementsMatch(t, declared, diag.Codes())
 }
 
-// examplesNeed are schemas that examples need besides the built-in ones.
+// examplesNeed holds the schemas that examples need besides the built-in ones.
 var examplesNeed = map[diag.Code]string{diag.BadDiscriminator: "../../../check/testdata/corpus/azure-native.json",
 	diag.UnwrittenOrder: "../../../workspace/crd/testdata/kubernetes.json"}
 
-// TestExplanations runs what the pages of yamlhost explain show: the wrong example has the finding and no other, the
-// right one has none. testdata/explain has the findings of the wrong one in all forms. YAMLHOST_UPDATE rewrites them.
+// TestExplanations runs the examples of yamlhost explain: the wrong one has the finding of the page and no other, the
+// right one has none. testdata/explain has the findings of the wrong one in all forms. YAMLHOST_UPDATE=1 rewrites them.
 func TestExplanations(t *testing.T) {
 	t.Parallel()
 	for _, code := range diag.Codes() {
@@ -125,7 +124,7 @@ func TestExplanations(t *testing.T) {
 	}
 }
 
-// explainRun is for what is found only while a program runs.
+// explainRun runs the examples of a page whose finding occurs only during a run.
 func explainRun(t *testing.T, page diag.Page) {
 	x := newTerminal(t, "")
 	writeExample(t, x, page.Right)
@@ -136,7 +135,7 @@ func explainRun(t *testing.T, page diag.Page) {
 	writeExample(t, x, page.Wrong)
 	var found diag.Diagnostics
 	x.world.Found = func(d diag.Diagnostic) {
-		if d.Code != "" && d.Severity == diag.Error { // not that the operation failed, nor what check has warned of before
+		if d.Code != "" && d.Severity == diag.Error { // ignores the failed operation and warnings
 			found.Add(d)
 		}
 	}
@@ -153,7 +152,7 @@ func explainRun(t *testing.T, page diag.Page) {
 	var asJSON, asSARIF bytes.Buffer
 	require.NoError(t, diag.WriteJSON(&asJSON, found))
 	require.NoError(t, diag.WriteSARIF(&asSARIF, found, diag.Tool{Name: "yamlhost", Version: x.world.Version}))
-	// Of the example's folder only its name within is the same each time.
+	// plain removes the path of the example's folder, which differs between runs.
 	plain := func(text []byte) []byte {
 		dir := filepath.ToSlash(x.world.Dir) + "/"
 		return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("file://"+dir), nil), []byte(dir), nil)

@@ -17,8 +17,8 @@ import (
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
-// extender is a provider that an extension adds a type to, whose token stays in the name of the provider.
-// An old one knows no extensions: it describes a package of its own name, and has no answer to what that was made from.
+// extender is a drawer to which an extension adds the type drawer:acme/v1:Thing. An old one knows no extensions: its
+// schema has a plain parameterization, and it ignores the value that it is parameterized with.
 type extender struct {
 	*drawer.Provider
 	old bool
@@ -45,7 +45,8 @@ func (p *extender) Schema(ctx context.Context, r provider.SchemaRequest) ([]byte
 		properties + `}}}`), nil
 }
 
-// L1.41, F5.7: a package whose answer is an extension adds to the package of its plugin, under packages as in sdks.
+// L1.41, F5.7: a package that is an extension adds types to the package of its plugin, whether it is declared under
+// packages or in sdks.
 func TestExtensionOfBase(t *testing.T) {
 	t.Parallel()
 	const resources = `resources:
@@ -67,7 +68,7 @@ outputs: {title: "${thing.title}"}
 			dir := t.TempDir()
 			x := newTerminal(t, "name: ext\nruntime: yaml\n"+c.packages+resources)
 			env := x.world.Env
-			attach := func() { // a provider is configured once in its life
+			attach := func() { // a provider can be configured only once
 				address, stop, err := plugin.Serve(&extender{&drawer.Provider{Dir: dir}, c.old})
 				require.NoError(t, err)
 				t.Cleanup(stop)
@@ -122,7 +123,7 @@ outputs: {title: "${thing.title}"}
 	}
 }
 
-// The lock file has the plugin that is extended, and an extension starts no other.
+// The lock file has only the plugin that is extended, and a plugin with another checksum is not started.
 func TestExtendedPluginIsAsLocked(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -157,7 +158,7 @@ resources:
 	}
 }
 
-// The example with kinds of its own is checked where neither a cluster nor the plugin is.
+// check accepts the example of custom resources without a cluster and without the plugin.
 func TestExampleOfCustomResources(t *testing.T) {
 	t.Parallel()
 	x := inExamples(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Files of a newer release are refused with one error that says so, and nothing is done; a plan that was written before
-// plans named their format is read. Journals: runtime/journal.
+// Files of a newer release are refused with one error, and nothing is done. A plan without a format version, from an
+// older release, is applied. Tests for journals are in runtime/journal.
 func TestFilesOfOtherReleases(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)

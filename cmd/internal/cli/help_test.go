@@ -13,7 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
-// everyCommand calls fn for each command that people see, with its path below the program's name.
+// everyCommand calls fn for each visible command, with its path without the program's name.
 func everyCommand(fn func(cmd *cobra.Command, path string)) {
 	root := newRoot(&console.Console{}, &profile{})
 	var walk func(cmd *cobra.Command)
@@ -29,7 +29,7 @@ func everyCommand(fn func(cmd *cobra.Command, path string)) {
 	walk(root)
 }
 
-// Help fits a terminal of 80 columns, but for the words that a user types.
+// Help fits a terminal of 80 columns, except for examples, usage lines and quoted input.
 func TestHelpFits(t *testing.T) {
 	t.Parallel()
 	everyCommand(func(cmd *cobra.Command, path string) {
@@ -49,8 +49,8 @@ func TestHelpFits(t *testing.T) {
 	})
 }
 
-// What is said of a flag is one text: the flag library takes words between backquotes for the name of the flag's value,
-// and a line of its own breaks the column that the help is set in.
+// The usage of a flag has no backquotes and no line breaks: pflag takes text between backquotes for the name of the
+// value, and a line break disturbs the columns of the help.
 func TestFlagsReadWell(t *testing.T) {
 	t.Parallel()
 	everyCommand(func(cmd *cobra.Command, path string) {
@@ -61,7 +61,7 @@ func TestFlagsReadWell(t *testing.T) {
 	})
 }
 
-// Every command has two examples at least, and each of them is a line that the command takes.
+// Every command has at least two examples, and each is a valid command line.
 func TestHelpHasExamples(t *testing.T) {
 	t.Parallel()
 	seen, byPath := map[string]bool{}, examples()
@@ -80,8 +80,8 @@ func TestHelpHasExamples(t *testing.T) {
 	}
 }
 
-// requireCommand holds an example against the commands and flags that there are: the words of the line up to what a
-// shell takes for itself.
+// requireCommand requires that an example names an existing command and existing flags, with valid arguments. It
+// ignores the rest of the line after a shell operator.
 func requireCommand(t *testing.T, path string, e example) {
 	t.Helper()
 	line := commandLine(e.line)
@@ -120,7 +120,7 @@ func requireCommand(t *testing.T, path string, e example) {
 	})
 }
 
-// Every command stands under a heading, and each heading has commands.
+// Every visible command is in a group, and every group has commands.
 func TestHelpIsGrouped(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)
@@ -134,7 +134,7 @@ func TestHelpIsGrouped(t *testing.T) {
 	}
 }
 
-// A wrong number of arguments gives an error in words, with the form of the command.
+// The error for a wrong number of arguments names the arguments that the command takes.
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)

@@ -15,12 +15,12 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// processes runs commands at the same moment, each in a process of its own.
+// processes runs commands concurrently, each in a process of its own, and requires that all of them succeed.
 func (x *terminal) processes(t *testing.T, environ []string, commands ...[]string) {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	named := filepath.Join(t.TempDir(), "yamlhost") // the name says what the test binary is to be
+	named := filepath.Join(t.TempDir(), "yamlhost") // TestMain chooses the program by this name
 	require.NoError(t, os.Symlink(self, named))
 	var group sync.WaitGroup
 	said, faults := make([]string, len(commands)), make([]error, len(commands))
@@ -39,7 +39,7 @@ func (x *terminal) processes(t *testing.T, environ []string, commands ...[]strin
 	}
 }
 
-// Edits of one settings file from many processes lose nothing, and neither does an operation with -c beside them.
+// Concurrent edits of one settings file from many processes lose nothing, including the -c of a preview.
 func TestConfigSetFromManyProcesses(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)
@@ -61,7 +61,8 @@ func TestConfigSetFromManyProcesses(t *testing.T) {
 	require.NotNil(t, settings.Entry(project.Key{Namespace: "one", Name: "flag"}))
 }
 
-// The first secrets of a stack, from several processes, are all sealed with one passphrase, and can all be opened.
+// The first secrets of a stack, set by concurrent processes, are encrypted with one passphrase and can all be
+// decrypted.
 func TestFirstSecretsFromManyProcesses(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)
@@ -79,7 +80,7 @@ func TestFirstSecretsFromManyProcesses(t *testing.T) {
 	}
 }
 
-// A salt that another process has made meanwhile is taken over, and what it wrote beside it stays.
+// A secrets manager adopts the salt that another process has written meanwhile, and does not overwrite the file.
 func TestSaltOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)

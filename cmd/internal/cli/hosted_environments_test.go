@@ -25,8 +25,8 @@ resources:
 outputs: {token: "${token}", region: {"fn::env": REGION}}
 `
 
-// TestHostedEnvironments keeps environments at the service, and lets stacks inherit from them. No secret is in what is
-// shown, or in a file of this machine.
+// TestHostedEnvironments keeps environments at the service, from which stacks inherit. No output and no local file has
+// a secret in plain text.
 func TestHostedEnvironments(t *testing.T) {
 	t.Parallel()
 	x := newHosted(t, inherits)
@@ -103,7 +103,7 @@ func TestHostedEnvironments(t *testing.T) {
 	}
 	x.world.Env = usual
 
-	// What is missing or out of reach stops the run before anything is changed; commands that look have a warning.
+	// A missing or unreachable environment stops an update before it changes anything; check only warns.
 	x.does("env", "rm", "base", "--yes")
 	require.Contains(t, x.fails("up", "--yes"), "Pulumi.dev.yaml:1:1: error[Y227]")
 	require.Contains(t, x.err.String(), "in the environment one/dev, line 1")
@@ -116,16 +116,16 @@ func TestHostedEnvironments(t *testing.T) {
 	x.Set(host.Behaviour{Forget: []string{"environments"}})
 	require.Contains(t, x.fails("up", "--yes"), "it keeps no environments, or none of this organization")
 	x.Set(host.Behaviour{Faults: []host.Fault{{Call: "/esc/", Status: 503}}})
-	x.run("check", "--stack", "dev") // the configuration is missing here
+	x.run("check", "--stack", "dev") // its exit code does not matter
 	require.Contains(t, x.out.String()+x.err.String(), "are not known here")
 	require.Contains(t, x.fails("up", "--yes"), "it answers with status 503")
 }
 
-// TestHostedOwner: names of environments without an organization are of the owner of the stack at work, else of the
-// default organization, for every command and in the editor.
+// TestHostedOwner resolves names of environments without an organization: they belong to the owner of the stack in use,
+// or else to the default organization, in every command and in the editor.
 func TestHostedOwner(t *testing.T) {
 	t.Parallel()
-	const program = "name: one\nruntime: yaml\noutputs: {a: \"${size}\"}\n" // which only the environment of the team gives
+	const program = "name: one\nruntime: yaml\noutputs: {a: \"${size}\"}\n" // only the team's environment has size
 	x := newHosted(t, program)
 	path, settings := filepath.Join(x.world.Dir, "Pulumi.yaml"), filepath.Join(x.world.Dir, "Pulumi.dev.yaml")
 	document := filepath.Join(x.world.Dir, "document.yaml")
@@ -142,7 +142,7 @@ func TestHostedOwner(t *testing.T) {
 	require.NoError(t, os.WriteFile(settings, []byte("environment: [base]\n"), 0o644))
 	usual := x.world.Env
 
-	// selected holds for commands without --stack.
+	// holds requires that environments belong to owner. If selected is set, it also runs commands that have no --stack.
 	holds := func(owner string, selected bool, flag ...string) {
 		t.Helper()
 		size := map[string]string{host.Team: "size", host.User: "other"}[owner]

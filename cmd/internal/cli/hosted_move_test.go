@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/test/service/host"
 )
 
-// TestHostedMoveBucket brings a stack from a bucket to a service, and back.
+// TestHostedMoveBucket moves a stack from a bucket to a service and back.
 func TestHostedMoveBucket(t *testing.T) {
 	t.Parallel()
 	store := s3mem.New()
@@ -27,13 +27,14 @@ func TestHostedMoveBucket(t *testing.T) {
 		server.Listener.Addr().String())
 }
 
-// TestHostedMovePostgreSQL brings a stack from a database to a service, and back.
+// TestHostedMovePostgreSQL moves a stack from a database to a service and back.
 func TestHostedMovePostgreSQL(t *testing.T) {
 	t.Parallel()
 	moves(t, postgrestest.Start(t, os.Getenv("YAMLHOST_POSTGRES")).URL("states"))
 }
 
-// moves runs testdata/move, with a place whose libraries leave connections behind and read the environment.
+// moves runs testdata/move with a backend at place. Scripts run commands in processes, because the libraries for place
+// leave connections open and read the environment.
 func moves(t *testing.T, place string) {
 	h, err := host.Open(t.TempDir())
 	require.NoError(t, err)

@@ -29,7 +29,7 @@ policies:
     violation: ${args.name} stays
 `
 
-// packDir makes the folder of a pack.
+// packDir writes a policy pack to a new folder and returns the folder.
 func packDir(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -64,7 +64,7 @@ func TestHostedPolicies(t *testing.T) {
 	require.NotContains(t, x.err.String(), "Downloading")
 	require.Contains(t, x.fails("destroy", "--yes"), "kept stays")
 
-	// The same pack in the run counts, and has the organization's configuration; another version does not.
+	// A --policy-pack of the required version replaces that pack and gets its configuration; others are refused.
 	own := packDir(t, map[string]string{"PulumiPolicy.yaml": prefixes})
 	yaml.Dir, yaml.Exceptions = "", nil
 	x.Set(host.Behaviour{Policies: []host.Policy{yaml}})
@@ -87,8 +87,8 @@ func TestHostedPolicies(t *testing.T) {
 	x.does("destroy", "--yes")
 }
 
-// TestHostedPolicyEnvironments opens the environments of packs: their policyConfig is below the configuration, and their
-// variables and files are there for the pack's process, and for nothing else. No secret of them is shown.
+// TestHostedPolicyEnvironments opens the environments of packs. The pack's configuration overrides their policyConfig.
+// Only the process of the pack gets their variables and files. No secret is shown.
 func TestHostedPolicyEnvironments(t *testing.T) {
 	t.Parallel()
 	x := newHosted(t, "name: one\nresources:\n  kept: {type: random:RandomPet, properties: {prefix: bad}}\n")
@@ -150,7 +150,7 @@ func TestHostedPolicyEnvironments(t *testing.T) {
 	require.Contains(t, said, "nothing was done")
 }
 
-// tgz makes an archive of one member.
+// tgz returns a gzipped tar archive with one member.
 func tgz(t *testing.T, head *tar.Header, text string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -165,7 +165,7 @@ func tgz(t *testing.T, head *tar.Header, text string) []byte {
 	return out.Bytes()
 }
 
-// TestHostedPoliciesMissing refuses runs whose required packs cannot be had, before anything is changed.
+// TestHostedPoliciesMissing requires that a command changes nothing if a required pack is not available.
 func TestHostedPoliciesMissing(t *testing.T) {
 	t.Parallel()
 	x := newHosted(t, onePet)

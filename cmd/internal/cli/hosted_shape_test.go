@@ -17,19 +17,20 @@ import (
 
 var identifier = regexp.MustCompile(`/[0-9a-f]{32}`)
 
-// callOf is what a call is, without names of operations and stacks.
+// callOf returns the method and the path of a call, without IDs of operations and the name of the stack.
 func callOf(e host.Exchange) string {
 	path, _, _ := strings.Cut(e.Path, "?")
 	return e.Method + " " + strings.Replace(identifier.ReplaceAllString(path, "/ID"), "/prod", "/dev", 1)
 }
 
-// keysOf adds the paths of the members of a body, but for values of the program and what is known of its surroundings.
+// keysOf adds the paths of the members of a body to dst. It skips values that depend on the program or on the
+// environment.
 func keysOf(path string, v any, dst map[string]bool) {
 	switch x := v.(type) {
 	case map[string]any:
 		for key, inner := range x {
 			if path == ".events" && strings.HasSuffix(key, "Event") && key != "preludeEvent" && key != "summaryEvent" {
-				continue // was left out
+				continue // not in the recording
 			}
 			switch key {
 			case "config", "environment", "deployment", "resourceChanges", "state", "resource", "newSnapshot":
@@ -45,8 +46,8 @@ func keysOf(path string, v any, dst map[string]bool) {
 	}
 }
 
-// TestHostedShape lives the life of a recorded session of the Pulumi CLI: what is asked is what the Pulumi CLI asks,
-// with the same members.
+// TestHostedShape repeats the commands of a recorded session of the Pulumi CLI and requires the same calls with the
+// same members.
 func TestHostedShape(t *testing.T) {
 	t.Parallel()
 	recorded, err := hosttest.Exchanges("../../../test/service/host/testdata/journal.jsonl.gz")
@@ -81,7 +82,7 @@ func TestHostedShape(t *testing.T) {
 		"destroy --yes --skip-preview", "stack rm --yes"} {
 		x.does(strings.Fields(line)...)
 	}
-	for _, key := range []string{".entries.newSnapshot", ".entries.removeNew"} { // entries of other lives
+	for _, key := range []string{".entries.newSnapshot", ".entries.removeNew"} { // not in this session
 		known["PATCH /api/stacks/tester/library/dev/update/ID/journalentries"][key] = true
 	}
 	for call, keys := range ours {
@@ -93,7 +94,7 @@ func TestHostedShape(t *testing.T) {
 	for call := range known {
 		switch {
 		case strings.HasSuffix(call, "log-decryption"), strings.HasSuffix(call, "log-batch-decryption"):
-		case call == "GET /api/capabilities": // of no use with a journal
+		case call == "GET /api/capabilities": // not needed with a journal
 		default:
 			assert.Contains(t, ours, call, "only the Pulumi CLI makes this call")
 		}

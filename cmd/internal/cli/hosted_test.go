@@ -19,7 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/test/service/host"
 )
 
-// hostedTerminal is a terminal whose stacks are kept by a service.
+// hostedTerminal is a terminal whose backend is a service.
 type hostedTerminal struct {
 	*terminal
 	*host.Host
@@ -39,7 +39,7 @@ func newHosted(t testing.TB, program string, answers ...string) *hostedTerminal 
 	return &hostedTerminal{x, h, t, server.URL}
 }
 
-// does runs a command that succeeds, and returns its output.
+// does runs a command that has to succeed, and returns its standard output.
 func (x *hostedTerminal) does(args ...string) string {
 	x.t.Helper()
 	require.Equal(x.t, 0, x.run(args...), "%v: %s%s", args, x.out.String(), x.err.String())
@@ -47,7 +47,7 @@ func (x *hostedTerminal) does(args ...string) string {
 	return x.out.String()
 }
 
-// fails runs a command that does not, and returns what it said.
+// fails runs a command that has to fail, and returns its standard error.
 func (x *hostedTerminal) fails(args ...string) string {
 	x.t.Helper()
 	require.NotEqual(x.t, 0, x.run(args...), "%v: %s%s", args, x.out.String(), x.err.String())
@@ -55,8 +55,8 @@ func (x *hostedTerminal) fails(args ...string) string {
 	return x.err.String()
 }
 
-// outline is what two states of the same program have in common: resources with their dependencies and the names of
-// their inputs. Values are random, and secrets are sealed anew.
+// outline returns the parts of a state that are equal for all stacks of a program: resources with their dependencies
+// and the names of their inputs. It omits values, which are random or encrypted.
 func outline(t *testing.T, exported string) []string {
 	t.Helper()
 	var d struct {
@@ -81,7 +81,7 @@ func outline(t *testing.T, exported string) []string {
 		require.NoError(t, err)
 		list = append(list, string(text))
 	}
-	slices.Sort(list) // what is independent of each other is made in any order
+	slices.Sort(list) // independent resources are created in any order
 	return list
 }
 
@@ -98,7 +98,7 @@ resources:
 outputs: {name: "${third.id}", secret: "${word}"}
 `
 
-// behaviours are services that differ in what they can do and in how well they do it.
+// behaviours are services with different capabilities and faults.
 var behaviours = map[string]host.Behaviour{
 	"journal":     {},
 	"deltas":      {Forget: []string{"journal"}},
@@ -117,7 +117,7 @@ var behaviours = map[string]host.Behaviour{
 		{Call: "entries", Times: 2, Status: 429}}},
 }
 
-// TestHostedLife lives a stack on a service and in a folder: the states are equal after each command.
+// TestHostedLife runs the same commands with a service and with a folder: the states are equal after each command.
 func TestHostedLife(t *testing.T) {
 	t.Parallel()
 	for name, behaviour := range behaviours {
@@ -165,8 +165,8 @@ func TestHostedLife(t *testing.T) {
 	}
 }
 
-// TestHostedOutage lets the service go away in the middle of a run: no further step begins, what was made is kept, and
-// the next command sends it first.
+// TestHostedOutage makes the service fail in the middle of a run: the state keeps the resources that were created, and
+// the next update goes on from them.
 func TestHostedOutage(t *testing.T) {
 	t.Parallel()
 	for name, behaviour := range map[string]host.Behaviour{
@@ -213,7 +213,7 @@ func idsOf(t *testing.T, exported string) (ids []string) {
 	return ids
 }
 
-// TestHostedBadDays has one message with the way out for each fault, and the state as it was.
+// TestHostedBadDays requires for each fault a message with the way out, and an unchanged state.
 func TestHostedBadDays(t *testing.T) {
 	t.Parallel()
 	x := newHosted(t, pets)
@@ -227,7 +227,7 @@ func TestHostedBadDays(t *testing.T) {
 		env       []string
 		args      []string
 		want      string
-		code      int // 0 for any
+		code      int // 0 for any failure
 	}{
 		"no token": {env: []string{"PULUMI_ACCESS_TOKEN="}, want: "log in with `yamlhost login http", code: console.CodeDenied},
 		"unknown token": {env: []string{"PULUMI_ACCESS_TOKEN=pul-0"}, want: "log in again with `yamlhost login",
@@ -335,7 +335,7 @@ outputs:
 	require.Equal(t, "tester\n", x.does("stack", "output", "org"))
 }
 
-// TestHostedVersions exports earlier states, and brings a stack from a folder to a service and back.
+// TestHostedVersions exports and imports an earlier version of a state, and changes the secrets provider of a stack.
 func TestHostedVersions(t *testing.T) {
 	t.Parallel()
 	x := newHosted(t, pets)
@@ -368,7 +368,7 @@ func TestHostedVersions(t *testing.T) {
 	require.Equal(t, idsOf(t, first), idsOf(t, x.does("stack", "export")))
 }
 
-// TestHostedMove brings a stack from a folder to a service, and back, with its secrets sealed at every moment.
+// TestHostedMove moves a stack from a folder to a service and back. Its secrets stay encrypted.
 func TestHostedMove(t *testing.T) {
 	t.Parallel()
 	x := newHosted(t, pets)
@@ -410,8 +410,8 @@ func TestHostedMove(t *testing.T) {
 	require.Equal(t, idsOf(t, before), idsOf(t, x.does("stack", "export")))
 }
 
-// TestHostedChain counts calls: a chain of dependent resources pays one call for each begin, another one if it has new
-// secrets, and none for each end.
+// TestHostedChain counts calls: each step of a chain of dependent resources costs one call when it begins, another one
+// if it has new secrets, and none when it ends.
 func TestHostedChain(t *testing.T) {
 	t.Parallel()
 	var program bytes.Buffer
@@ -429,15 +429,15 @@ func TestHostedChain(t *testing.T) {
 	x.world.ServiceDeferral = time.Hour
 	x.Set(host.Behaviour{})
 	x.does("up", "--yes", "--skip-preview")
-	// The beginnings of the stack, its provider and 21 pets, and the end of the last.
+	// One call as the stack, its provider and each of 21 pets begin, and one for the end of the last pet.
 	calls := x.Calls()
 	require.Equal(t, 2+21+1, calls["journalentries"])
 	require.Equal(t, 20, calls["batch-encrypt"])
 	require.Equal(t, 1, calls["encrypt"], "whether the service seals, before any step")
 }
 
-// TestHostedSecrets seals many values of the configuration in one call, each with a ciphertext of its own, also where
-// the service cannot do so, and opens them in one.
+// TestHostedSecrets encrypts many configuration values, each with a ciphertext of its own, in one call and decrypts
+// them in one call. If the service has no such calls, there is a call for each value.
 func TestHostedSecrets(t *testing.T) {
 	t.Parallel()
 	for name, forget := range map[string][]string{"at once": nil, "one by one": {"batch-encrypt", "batch-decrypt"}} {
@@ -476,7 +476,7 @@ func TestHostedSecrets(t *testing.T) {
 	}
 }
 
-// TestHostedNewSecrets seals the new secrets of a step's beginning in one call, with those of its end that are alike.
+// TestHostedNewSecrets requires one call that encrypts all new secrets of a step, although its outputs repeat them.
 func TestHostedNewSecrets(t *testing.T) {
 	t.Parallel()
 	var program strings.Builder
@@ -497,8 +497,8 @@ func TestHostedNewSecrets(t *testing.T) {
 	require.NotContains(t, x.does("stack", "export"), "hunter7")
 }
 
-// TestHostedBegins loses the answers to the calls that begin and end operations: they begin and end all the same, and
-// nothing holds the stack afterwards.
+// TestHostedBegins loses calls that begin or end operations, or the answers to them: the commands still succeed, and no
+// operation holds the stack afterwards.
 func TestHostedBegins(t *testing.T) {
 	t.Parallel()
 	x := newHosted(t, pets)
@@ -522,8 +522,8 @@ func TestHostedBegins(t *testing.T) {
 	require.Len(t, idsOf(t, x.does("stack", "export")), 4)
 }
 
-// TestHostedKept goes on from results that the service does not have, also if the answer to the next beginning is lost.
-// The file with the operation's token is only for its user to read.
+// TestHostedKept continues from results that the service did not receive, even if the answer to the start of the next
+// operation is lost. Only the user can read the file with the operation's token.
 func TestHostedKept(t *testing.T) {
 	t.Parallel()
 	x := newHosted(t, pets)
@@ -539,7 +539,7 @@ func TestHostedKept(t *testing.T) {
 	info, err := os.Stat(kept[0])
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	half := kept[0] + ".yamlhost-tmp-KILLED" // of a process that was killed while it wrote
+	half := kept[0] + ".yamlhost-tmp-KILLED" // left by a process that was killed while it wrote
 	require.NoError(t, os.WriteFile(half, []byte("{"), 0o600))
 	made := idsOf(t, x.does("stack", "export"))
 	require.NotEmpty(t, made)
@@ -554,7 +554,7 @@ func TestHostedKept(t *testing.T) {
 	require.NoFileExists(t, half)
 }
 
-// TestHostedWork follows plans, runs several stacks in order, and reports a move, with a service as with a folder.
+// TestHostedWork applies plans, runs several stacks in order and reports a migration with a service.
 func TestHostedWork(t *testing.T) {
 	t.Parallel()
 	x := newHosted(t, pets)
@@ -566,7 +566,7 @@ func TestHostedWork(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(text), "hunter2")
 	x.does("config", "set", "length", "5")
-	x.does("up", "--yes", "--plan", plan) // with the configuration that was planned
+	x.does("up", "--yes", "--plan", plan) // with the planned configuration
 	require.Len(t, idsOf(t, x.does("stack", "export")), 4)
 	x.does("config", "rm", "length")
 	x.does("preview", "--expect-no-changes")
@@ -590,7 +590,7 @@ func TestHostedWork(t *testing.T) {
 	x.does("destroy", "--all", "--yes", "--stack", "dev")
 }
 
-// BenchmarkHosted counts the calls and the bytes that an up of so many resources sends.
+// BenchmarkHosted reports the calls and bytes that `up` sends for n resources.
 func BenchmarkHosted(b *testing.B) {
 	for _, n := range []int{10, 1000} {
 		for _, name := range []string{"journal", "deltas", "checkpoints", "folder"} {
@@ -623,7 +623,7 @@ func BenchmarkHosted(b *testing.B) {
 	}
 }
 
-// What the service says of an operation that has not ended has no end, and is no time at which the stack was updated.
+// An update that has not ended has no end time in the history, and stack shows no zero time for it.
 func TestHostedUnfinished(t *testing.T) {
 	t.Parallel()
 	x := newHosted(t, onePet)
