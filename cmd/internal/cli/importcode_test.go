@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// The generated YAML has no findings, and describes the same resources as the state.
+// Program writes the imported resources as YAML, which parses without findings.
 func TestImportedProgram(t *testing.T) {
 	t.Parallel()
 	list := func(items ...value.Value) value.Value { return value.List(items...) }
@@ -116,8 +116,8 @@ func TestVersionsOfImportFiles(t *testing.T) {
 	}
 }
 
-// The package that is written into an import file is the one that is read from it. An extension of a default provider's
-// package has no form there; the project says it.
+// A package survives being written to an import file and read back. An extension for a default provider is left out,
+// since import files cannot express it.
 func TestPackagesOfImportFiles(t *testing.T) {
 	t.Parallel()
 	made := &schema.Parameterization{Name: "a", Version: "1.2.3", Value: []byte("x")}

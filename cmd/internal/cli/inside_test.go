@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// refusing is a store that refuses everything.
+// refusing is a store that refuses every request.
 type refusing struct{ backend.Objects }
 
 func (refusing) Get(context.Context, string) (backend.Object, error) {
@@ -23,7 +23,7 @@ func (refusing) List(context.Context, string) ([]backend.Listed, error) {
 	return nil, backend.ErrRefused
 }
 
-// Commands that a server runs for a client share the store of states.
+// Commands that a server runs for its clients open the state store once.
 func TestServersShareStores(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)

@@ -43,7 +43,7 @@ func validateText(t *testing.T, s *jsonschema.Schema, text string) error {
 	return s.Validate(document)
 }
 
-// TestJSONSchemaAcceptsExamples holds every program, included file and stack file of the examples against the schemas
+// TestJSONSchemaAcceptsExamples validates every program, included file and stack file of the examples with the schemas
 // of its project, with and without the inputs of all types.
 func TestJSONSchemaAcceptsExamples(t *testing.T) {
 	t.Parallel()
@@ -74,7 +74,7 @@ func TestJSONSchemaAcceptsExamples(t *testing.T) {
 				schemas = []string{"--schema-dir", filepath.Join(root, "policies", "schemas")}
 			}
 			if filepath.Base(path) == "portable.yaml" {
-				dir = path // a program by itself, beside that of the project
+				dir = path // a separate program beside the project's
 			} else if filepath.Base(dir) == "parts" {
 				dir = filepath.Dir(dir)
 			}
@@ -129,7 +129,7 @@ outputs:
   out: ${password.result}
 `
 
-// TestJSONSchemaRefuses seeds mistakes into a program that the schema accepts.
+// TestJSONSchemaRefuses changes a valid program: the schema rejects each mistake and accepts each valid variant.
 func TestJSONSchemaRefuses(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, schemaProgram)
@@ -196,7 +196,8 @@ func TestJSONSchemaRefuses(t *testing.T) {
 	}
 }
 
-// TestJSONSchemaOfAll knows the inputs of types that the program does not name, which the shorter one allows.
+// TestJSONSchemaOfAll checks the inputs of a type that the program does not use: the schema with --all rejects wrong
+// ones, the default schema accepts them.
 func TestJSONSchemaOfAll(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)
@@ -250,7 +251,7 @@ func TestJSONSchemaCommandLine(t *testing.T) {
 		require.NotEqual(t, 0, x.run(strings.Fields(args)...), args)
 		require.Contains(t, x.err.String(), says)
 	}
-	// A program with faults has a schema of its readable parts, and a missing package leaves its types open.
+	// A faulty program gets a schema of its readable parts. Types of a missing package accept any inputs.
 	x = newTerminal(t,
 		"name: p\nruntime: yaml\nresources:\n  a: {type: nosuch:Thing}\n  b: {type: random:RandomPet, properties: {size: "+
 			"3}}\n")
@@ -262,8 +263,7 @@ func TestJSONSchemaCommandLine(t *testing.T) {
 	require.Error(t, validateText(t, s, "resources:\n  b: {type: random:RandomPet, properties: {size: 3}}\n"))
 }
 
-// TestJSONSchemaStartsNothing has a project that brings a plugin, which `schema PACKAGE` starts and --json-schema does
-// not.
+// TestJSONSchemaStartsNothing has a project with a plugin: `schema PACKAGE` starts it, --json-schema does not.
 func TestJSONSchemaStartsNothing(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -21,7 +21,7 @@ import (
 )
 
 // TestEditorFindsWhatCheckFinds opens every program of the archives in an editor: its findings must equal those of
-// check, with the same places, texts and fixes.
+// check, with the same positions, texts and fixes.
 func TestEditorFindsWhatCheckFinds(t *testing.T) {
 	t.Parallel()
 	programs := 0
@@ -62,7 +62,7 @@ func TestEditorFindsWhatCheckFinds(t *testing.T) {
 	require.Greater(t, programs, 350)
 }
 
-// programName are the names of files with programs.
+// programName matches the names of program files.
 var programName = regexp.MustCompile(`^(Pulumi|Main|PulumiPlugin)\.(yaml|yml|json)$`)
 
 func sameInEditor(t *testing.T, name, path string) {
@@ -94,7 +94,7 @@ func sameInEditor(t *testing.T, name, path string) {
 	require.Equal(t, listed(t, shown), listed(t, same), "%s: %s", name, path)
 }
 
-// listed is findings as check writes them in JSON, an item each.
+// listed returns findings as the items of the JSON that check writes.
 func listed(t *testing.T, ds diag.Diagnostics) []any {
 	t.Helper()
 	var b strings.Builder
@@ -107,7 +107,7 @@ func listed(t *testing.T, ds diag.Diagnostics) []any {
 	return []any{list}
 }
 
-// TestBytesForOtherPrograms looks at what other programs read: carriage returns are a part of it.
+// TestBytesForOtherPrograms expects carriage returns in the output for other programs.
 func TestBytesForOtherPrograms(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)
@@ -122,8 +122,8 @@ func TestBytesForOtherPrograms(t *testing.T) {
 	require.Equal(t, "name: one\r\nruntime: yaml\r\n", x.out.String())
 }
 
-// TestEditorChecksFilesOfStacks looks at a stack's settings file in an editor: it has the findings that a check with
-// that stack has in it, as the file is in the editor, and secrets stay closed.
+// TestEditorChecksFilesOfStacks opens a stack's settings file in an editor: it has the finding that `check --stack`
+// reports, and no finding once an edit corrects the value.
 func TestEditorChecksFilesOfStacks(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, "name: one\nconfig:\n  size: {type: integer}\n  password: {type: string, secret: true}\n"+

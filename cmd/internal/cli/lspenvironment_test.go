@@ -15,8 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// TestEditorChecksEnvironments opens the file of an environment: its faults are found there, and those of imports at
-// its beginning. What the service of a project keeps is none of these files.
+// TestEditorChecksEnvironments opens the file of an environment: the editor reports its faults, those of imported files
+// and unknown imports. If the backend is a service, which keeps the environments, the file has no findings.
 func TestEditorChecksEnvironments(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)

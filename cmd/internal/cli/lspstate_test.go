@@ -30,8 +30,8 @@ outputs:
   c: ${plain.prefix}
 `
 
-// TestEditorKnowsTheStack looks at a stack with secrets in an editor that has no passphrase: it shows what is public,
-// no secret anywhere, and writes nothing.
+// TestEditorKnowsTheStack opens a stack with secrets in an editor that has no passphrase: the editor shows public
+// values and no secrets, and writes nothing.
 func TestEditorKnowsTheStack(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, statefulSecrets)
@@ -100,7 +100,7 @@ func TestEditorKnowsTheStack(t *testing.T) {
 	require.Equal(t, "dev: not deployed", lenses[0].Text, "the state is read anew when it has changed")
 }
 
-// filesBelow are the files of a folder with their texts.
+// filesBelow returns the files below dir with their texts.
 func filesBelow(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}

@@ -27,10 +27,10 @@ import (
 
 var updateMarks = flag.Bool("update", false, "write the answers to marks into the archives")
 
-// TestMarks opens projects in an editor and asks for what their marks name: comments such as `# @hover pe|t`, which is
-// about the place of | in the same line, or in the line above where the comment stands alone. A mark may be about a
-// stretch, as in `# @action «1 + 2»`, and have more to say behind ` @ `, as in `# @rename pe|t @ animal`. In JSON they
-// begin with //. The texts are opened without them.
+// TestMarks opens projects in an editor and makes the requests that their marks name. Marks are comments such as `#
+// @hover pe|t`: the request is for the position of | in the same line, or in the line above if the comment stands
+// alone. A mark can select a range, as in `# @action «1 + 2»`, and have an argument after ` @ `, as in `# @rename pe|t
+// @ animal`. In JSON, marks begin with //. Marks are removed before the texts are opened.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	corpus.Run(t, *updateMarks, func(t *testing.T, archive *txtar.Archive) []txtar.File {
@@ -60,11 +60,11 @@ func indented(text string) string {
 	return b.String()
 }
 
-// mark asks one thing at one place.
+// mark is one request at one position.
 type mark struct {
 	file, kind, text string
-	line             int // 1-based, of the text without marks
-	start, end       int // byte offsets there
+	line             int // 1-based, in the text without marks
+	start, end       int // byte offsets in the text without marks
 	rest             string
 }
 
@@ -75,7 +75,7 @@ type marked struct {
 	marks    []mark
 }
 
-// zooOpener opens projects as the command lsp does, and knows the package zoo besides.
+// zooOpener opens projects as the command lsp does, and adds the package zoo.
 type zooOpener struct{ *lspcmd.ProgramOpener }
 
 func (o zooOpener) Open(ctx context.Context, path string, open func(string) *parser.Document) (*editor.Project, error) {
@@ -103,8 +103,8 @@ func (l eitherLoader) Load(ctx context.Context, d schema.Descriptor) (*schema.Pa
 
 var markLine = regexp.MustCompile(`^(.*?)[ \t]*(?:#|//) @(\w+) ?(.*)$`)
 
-// openMarked writes the files of an archive to a folder, without their marks, runs the commands of the file
-// `commands`, and opens them all in an editor. A file below `open/` stands for the same one on disk.
+// openMarked writes the files of an archive without their marks to a folder, runs the commands in the file `commands`
+// and opens all files in an editor. A file below `open/` is not written; it is the editor's text of the file.
 func openMarked(t *testing.T, archive *txtar.Archive) marked {
 	t.Helper()
 	x := newTerminal(t, "")
@@ -140,11 +140,11 @@ func openMarked(t *testing.T, archive *txtar.Archive) marked {
 	return m
 }
 
-// read takes the marks out of a text.
+// read returns the text without its marks and adds them to m.
 func (m *marked) read(t *testing.T, file, text string) string {
 	t.Helper()
 	var plain strings.Builder
-	line, start := 0, 0 // of the line that marks are about
+	line, start := 0, 0 // of the line that marks refer to
 	for raw := range strings.Lines(text) {
 		found := markLine.FindStringSubmatch(strings.TrimSuffix(raw, "\n"))
 		if found == nil || strings.TrimSpace(found[1]) != "" {
@@ -342,7 +342,7 @@ func (m *marked) symbols(b *strings.Builder, path string, found []editor.Symbol,
 	}
 }
 
-// name is a path as it is from the folder of the project.
+// name returns a path relative to the folder of the project.
 func (m *marked) name(path string) string {
 	if rel, err := filepath.Rel(m.folder, path); err == nil {
 		return filepath.ToSlash(rel)
@@ -350,7 +350,7 @@ func (m *marked) name(path string) string {
 	return path
 }
 
-// place is a stretch with its text.
+// place formats the position and the text of a range.
 func (m *marked) place(path string, rng diag.Range) string {
 	start, text := rng.StartPosition(), rng.Text()
 	if first, _, more := strings.Cut(text, "\n"); more {
@@ -359,7 +359,7 @@ func (m *marked) place(path string, rng diag.Range) string {
 	return fmt.Sprintf("%s:%d:%d %s", m.name(path), start.Line, start.Column, text)
 }
 
-// changes are the lines that edits take away and add, in each file.
+// changes returns the lines that edits remove and add, by file.
 func (m *marked) changes(t *testing.T, edits map[string][]diag.Edit) string {
 	t.Helper()
 	var b strings.Builder

@@ -31,7 +31,7 @@ func conversation(t *testing.T, x *terminal, args []string, lines ...string) map
 		toClient.Close()
 		fromClient.Close()
 	}()
-	hangUp := len(args) > 0 && args[0] == "." // nobody knows how often it is answered
+	hangUp := len(args) > 0 && args[0] == "." // the number of answers to a malformed line is not known
 	waiting := map[string]bool{"hello": true}
 	for _, line := range lines {
 		var asked struct{ ID string }
@@ -100,7 +100,7 @@ outputs:
   shown: ${password}
 `
 
-// TestAssistant asks every tool, and looks for the secrets of configuration and state in everything that is answered.
+// TestAssistant calls every tool, and expects no secret of configuration or state in the answers.
 func TestAssistant(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, strings.Replace(secretProgram, ", lengthh: 2", "", 1))
@@ -155,7 +155,7 @@ func TestAssistant(t *testing.T) {
 	}
 }
 
-// TestAssistantMayNotPlan offers no previews unless it is allowed to.
+// TestAssistantMayNotPlan expects no tool for previews without --allow-plan.
 func TestAssistantMayNotPlan(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)
@@ -165,7 +165,7 @@ func TestAssistantMayNotPlan(t *testing.T) {
 	require.NotNil(t, answers["plan"].Error, answers["plan"].line)
 }
 
-// TestAssistantOfASubfolder does not look at the project around the folder.
+// TestAssistantOfASubfolder expects that a server for a subfolder does not read the project around it.
 func TestAssistantOfASubfolder(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)
@@ -176,7 +176,7 @@ func TestAssistantOfASubfolder(t *testing.T) {
 	require.Contains(t, answers["check"].text(), "belongs to a project outside")
 }
 
-// TestMalformedMessages ends or answers with an error, and does not crash.
+// TestMalformedMessages expects that the server does not crash.
 func TestMalformedMessages(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{`{`, `[]`, `null`, `{"jsonrpc":"1.0","id":"a","method":"tools/list"}`,

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A project that runs here is found ready, each of its stacks by itself, and nothing is written.
+// migrate --check reports a project that runs here as ready, with all its stacks or a selected one, and writes nothing.
 func TestMigrateReady(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)
@@ -47,7 +47,7 @@ func TestMigrateReady(t *testing.T) {
 	require.Equal(t, 0, x.run("preview", "--stack", "dev", "--expect-no-changes"), x.err.String())
 }
 
-// Each obstacle is reported with the way out.
+// Each obstacle is reported with a remedy.
 func TestMigrateNotReady(t *testing.T) {
 	t.Parallel()
 	withState := func(t *testing.T, resources string) *terminal {

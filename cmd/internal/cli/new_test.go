@@ -14,10 +14,10 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
 
-// withPlugin are the templates that need a plugin, and so its schema to be checked.
+// withPlugin lists the templates that need a plugin; checking them needs its schema.
 var withPlugin = map[string]bool{"aws-native": true, "azure-native": true, "docker": true, "kubernetes": true}
 
-// emptyTerminal is a terminal in a folder with nothing in it.
+// emptyTerminal returns a terminal in an empty folder.
 func emptyTerminal(t *testing.T, answers ...string) *terminal {
 	t.Helper()
 	x := newTerminal(t, onePet, answers...)
@@ -26,8 +26,8 @@ func emptyTerminal(t *testing.T, answers ...string) *terminal {
 	return x
 }
 
-// Every template makes a project that is checked without a finding. Those that need a plugin are checked where
-// YAMLHOST_SCHEMAS has its schema.
+// Every template makes a project without findings. Projects that need a plugin are checked only if YAMLHOST_SCHEMAS is
+// set.
 func TestNewFromEveryTemplate(t *testing.T) {
 	t.Parallel()
 	names := templates.Names()
@@ -71,12 +71,12 @@ func TestNewFromEveryTemplate(t *testing.T) {
 	}
 }
 
-// testProject runs the test that a new project has, as far as the machine can: it passes, leaves nothing behind, and
-// fails where the program's outputs are others.
+// testProject runs the test script of a new project if this machine can: it passes, leaves nothing behind, and fails if
+// the program has another output.
 func testProject(t *testing.T, x *terminal, name string) {
 	t.Helper()
 	if runtime.GOOS == "windows" || withPlugin[name] {
-		return // it is for a shell; and checking against a schema comes last
+		return // the script needs a shell, and no schemas of plugins
 	}
 	if _, err := exec.LookPath("node"); err != nil && name == "dynamic-provider" {
 		return
@@ -124,8 +124,8 @@ func TestNewHelloRuns(t *testing.T) {
 	require.Equal(t, 0, x.run("destroy", "--yes"), x.err.String())
 }
 
-// On a terminal it asks for the template, the name, the description, the stack and the configuration; an answer that
-// will not do is asked for again, and an empty one is the default.
+// On a terminal, new asks for the template, the name, the description, the stack and the configuration. It asks again
+// after an invalid answer; an empty answer selects the default.
 func TestNewAsks(t *testing.T) {
 	t.Parallel()
 	x := emptyTerminal(t, "helo", "hello", "no name", "greet", "", "", "3")
@@ -157,7 +157,7 @@ func TestNewOverwritesNothing(t *testing.T) {
 	require.Equal(t, 0, x.run("stack", "ls", "--all"), x.err.String())
 	require.NotContains(t, x.out.String(), "dev")
 
-	// A .gitignore that is there will do where the template has none of its own.
+	// An existing .gitignore is kept if the template has none of its own.
 	require.Equal(t, 0, x.run("new", "empty", "--yes"), x.err.String())
 	text, err := os.ReadFile(filepath.Join(x.world.Dir, ".gitignore"))
 	require.NoError(t, err)
@@ -170,7 +170,7 @@ func TestNewOverwritesNothing(t *testing.T) {
 	require.Contains(t, x.err.String(), "It uses the existing stack 'dev'.")
 }
 
-// An error of writing names the file: here a file is where a folder has to be.
+// A write error names the file. Here a file exists where a folder is needed.
 func TestNewNamesWhatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	x := emptyTerminal(t)
@@ -180,7 +180,7 @@ func TestNewNamesWhatCannotBeWritten(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(x.world.Dir, "Pulumi.yaml"))
 }
 
-// A stack of that name belongs to another project.
+// new refuses to use a stack that another project of the same name has.
 func TestNewLeavesStacksOfOthersAlone(t *testing.T) {
 	t.Parallel()
 	x := emptyTerminal(t)
@@ -193,7 +193,7 @@ func TestNewLeavesStacksOfOthersAlone(t *testing.T) {
 	require.Contains(t, x.err.String(), "another --dir or --name or --stack")
 }
 
-// The templates of CI join a project that is there, and leave its own files as they are.
+// The templates for CI add their files to an existing project and leave its own files unchanged.
 func TestNewJoins(t *testing.T) {
 	t.Parallel()
 	for name, made := range map[string]string{"github-actions": ".github/workflows/yamlhost.yml",
@@ -214,7 +214,7 @@ func TestNewJoins(t *testing.T) {
 	}
 }
 
-// A folder is a template as well: secrets are sealed, and a missing value is reported.
+// A template can be a folder. new encrypts secret values and reports missing ones.
 func TestNewFromFolder(t *testing.T) {
 	t.Parallel()
 	x := emptyTerminal(t, "")
@@ -248,8 +248,8 @@ func TestNewFromFolder(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(x.world.Dir, "other"))
 }
 
-// A template whose program has a fault makes a project all the same, and the fault is told with its place. What may
-// come later, a plugin and a value, is none.
+// new makes a project even if the program of the template has a fault, and reports the fault with its position. A
+// missing plugin or value is not a fault.
 func TestNewTellsOfFaults(t *testing.T) {
 	t.Parallel()
 	x := emptyTerminal(t)
@@ -272,7 +272,7 @@ func TestNewTellsOfFaults(t *testing.T) {
 	require.NotContains(t, x.err.String(), "fault")
 }
 
-// An address that will not do says why, before anything is fetched or written.
+// new reports why it cannot use an address, and writes nothing.
 func TestNewFromRepository(t *testing.T) {
 	t.Parallel()
 	x := emptyTerminal(t)
@@ -284,7 +284,7 @@ func TestNewFromRepository(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(x.world.Dir, "Pulumi.yaml"))
 }
 
-// Where there is no project, commands that need one say how to begin.
+// Outside a project, commands that need one suggest `yamlhost new`.
 func TestNewIsWhatToBeginWith(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"up", "--yes"}, {"up"}, {"up", "--non-interactive"}, {"preview"}, {"run"}} {

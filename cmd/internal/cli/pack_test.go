@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/transport"
 )
 
-// testPack is a policy pack about random pets. The file mode beside its PulumiPolicy.yaml has its faults.
+// testPack is a policy pack about random pets. The file mode beside its PulumiPolicy.yaml selects a fault.
 type testPack struct {
 	pulumirpc.UnimplementedAnalyzerServer
 	mode   string
@@ -25,7 +25,7 @@ type testPack struct {
 
 const petType = "random:index/randomPet:RandomPet"
 
-// playPack is the process of a testPack; its last argument is the folder of the pack.
+// playPack serves a testPack in a plugin process; the last argument is the folder of the pack.
 func playPack() {
 	text, err := os.ReadFile(filepath.Join(os.Args[len(os.Args)-1], "mode"))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
-// A package is added to the project file, which otherwise stays as it is, and removed again.
+// package add and package remove change only the packages in the project file.
 func TestPackageAddAndRemove(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ before, after string }{
@@ -49,7 +49,7 @@ func TestPackageAddAndRemove(t *testing.T) {
 	}
 }
 
-// Folders and files with schemas are added, and what cannot be added is refused with a way out; nothing is written then.
+// package add accepts a file with a schema. It refuses an unusable source with a hint and writes nothing.
 func TestPackageSources(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, "name: one\nruntime: yaml\n")
@@ -86,7 +86,7 @@ func TestPackageSources(t *testing.T) {
 	require.Equal(t, string(before), string(after))
 }
 
-// Install shows where each package comes from, and what is missing.
+// install shows the source of each package, and reports missing ones.
 func TestInstall(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)
@@ -97,7 +97,7 @@ func TestInstall(t *testing.T) {
 	require.Contains(t, x.err.String(), "zoo")
 }
 
-// A schema's faults have their places.
+// schema check reports each fault of a schema.
 func TestSchemaCheck(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
@@ -129,7 +129,8 @@ func TestSchemaCheck(t *testing.T) {
 	require.Zero(t, x.run("schema", "check", "random.json"), x.err.String())
 }
 
-// Configuration is copied with its secrets, which the other stack opens with its own passphrase.
+// config copy copies values with their secrets, which the other stack decrypts. config refresh restores the
+// configuration of the last update.
 func TestConfigCopyAndRefresh(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)
@@ -172,7 +173,7 @@ func TestConfigCopyAndRefresh(t *testing.T) {
 	require.Equal(t, "north\n", x.out.String())
 }
 
-// A plugin of any kind is run with its arguments, and its exit code is the command's.
+// plugin run passes arguments to a plugin of any kind and returns its exit code.
 func TestPluginRun(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -18,8 +18,8 @@ var (
 	codeSpan   = regexp.MustCompile("`((?:bin/)?yamlhost [^`]*)`")
 )
 
-// wordsOf splits a command line as a shell does, as far as pages need it: quotes, a comment, and what the line is
-// joined with end the command. ok is false for a line that is no call of this program.
+// wordsOf splits a command line as a shell does, as far as pages need it: it removes quotes, and a comment, pipe,
+// redirection or further command ends the line. ok is false if the line is not a call of this program.
 func wordsOf(line string) (args []string, ok bool) {
 	var word strings.Builder
 	var quote rune
@@ -59,8 +59,8 @@ scan:
 	return args[1:], true
 }
 
-// Every call of the program on a page names a command and flags that are there. One in a block of code also has the
-// arguments that it needs; one in a sentence may leave them out.
+// Every call of the program on a page uses existing commands and flags. A call in a block of code also has its required
+// arguments; a call in a sentence may omit them.
 func TestCommandsOnPages(t *testing.T) {
 	t.Parallel()
 	tried := 0
@@ -99,7 +99,8 @@ func TestCommandsOnPages(t *testing.T) {
 	require.Greater(t, tried, 150)
 }
 
-// wouldRun reports whether a command line is understood, without running it. whole says that it has all arguments.
+// wouldRun returns the error with which the program would refuse a command line, without running it. With whole it also
+// checks the number of arguments.
 func wouldRun(args []string, whole bool) error {
 	root := newRoot(&console.Console{World: console.World{Dir: "/"}}, &profile{})
 	cmd, rest, err := root.Find(args)

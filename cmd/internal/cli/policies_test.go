@@ -47,8 +47,8 @@ func TestPoliciesPage(t *testing.T) {
 	require.Contains(t, x.err.String(), "rex violates policy long-enough: 1 words are not enough")
 }
 
-// TestStarterPacks checks the packs of the examples against the schemas that come with them, and against the whole
-// schemas where the machine has them.
+// TestStarterPacks checks the packs of the examples with the schemas beside them, and with the complete schemas if this
+// machine has them.
 func TestStarterPacks(t *testing.T) {
 	t.Parallel()
 	x := inExamples(t)

@@ -21,12 +21,12 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
-// command is yamlhost in a process of its own, in the folders of a terminal.
+// command returns yamlhost as a separate process in the folders of x.
 func (x *terminal) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	named := filepath.Join(t.TempDir(), "yamlhost") // the name says what the test binary is to be
+	named := filepath.Join(t.TempDir(), "yamlhost") // TestMain runs the program under this name
 	require.NoError(t, os.Symlink(self, named))
 	cmd := exec.Command(named, args...)
 	cmd.Dir = x.world.Dir
@@ -34,7 +34,7 @@ func (x *terminal) command(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Commands inherit nothing that opens the secrets of stacks, unless somebody asks for it by name (D13).
+// Commands inherit no variable that opens the secrets of stacks, unless --pass-env names it (D13).
 func TestChildEnvironment(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t,
@@ -64,8 +64,8 @@ func TestChildEnvironment(t *testing.T) {
 	require.NotContains(t, x.out.String(), "PULUMI_ACCESS_TOKEN")
 }
 
-// A command that still runs when yamlhost is killed is killed too, with what it has started, so that the next run does
-// not have two of them.
+// If yamlhost is killed, its running command is killed too, with all child processes, so that the next run does not
+// start a second one beside it.
 func TestCommandEndsWithUs(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -95,15 +95,15 @@ func commandEndsWithUs(t *testing.T, program, script string) {
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	cmd := x.command(t, "up", "--yes", "--skip-preview")
 	require.NoError(t, cmd.Start())
-	held, err := os.Open(pipe) // once the command has opened it
+	held, err := os.Open(pipe) // blocks until the command opens it
 	require.NoError(t, err)
 	defer held.Close()
-	there := make([]byte, 6)
-	_, err = io.ReadFull(held, there)
+	line := make([]byte, 6)
+	_, err = io.ReadFull(held, line)
 	require.NoError(t, err)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	_, err = io.ReadAll(held) // ends when nobody holds the other end any more
+	_, err = io.ReadAll(held) // ends when all processes have closed the other end
 	require.NoError(t, err)
 }
 
@@ -130,7 +130,7 @@ func TestDownloadThroughProxy(t *testing.T) {
 	require.Equal(t, "mirror.test", asked.Load())
 }
 
-// feed waits until somebody reads a named pipe, and gives them a text.
+// feed waits until a process reads a named pipe, and writes text to it.
 func feed(t *testing.T, pipe, text string) {
 	t.Helper()
 	w, err := os.OpenFile(pipe, os.O_WRONLY, 0)
@@ -161,7 +161,7 @@ func TestInterruptEndsEvaluation(t *testing.T) {
 				require.NoError(t, cmd.Start())
 				if c.pipe != "" {
 					feed(t, pipe, c.pipe)
-				} else { // opened for reading, and then nothing comes
+				} else { // the pipe stays open without data
 					w, err := os.OpenFile(pipe, os.O_WRONLY, 0)
 					require.NoError(t, err)
 					defer w.Close()
@@ -176,8 +176,7 @@ func TestInterruptEndsEvaluation(t *testing.T) {
 	}
 }
 
-// The second signal ends the process even if the command does not come to its end, and a terminal that takes no output
-// does not keep it from being heard.
+// The second signal ends the process even if the command does not end and the terminal accepts no output.
 func TestSecondSignalEnds(t *testing.T) {
 	t.Parallel()
 	signals, ended := make(chan os.Signal, 2), make(chan struct{})
@@ -192,7 +191,7 @@ func TestSecondSignalEnds(t *testing.T) {
 	i.Stop()
 }
 
-// An operation whose output nobody reads any more comes to its end, writes its state, and exits with 1.
+// An operation whose output is closed finishes, writes its state, and exits with 1.
 func TestClosedOutput(t *testing.T) {
 	t.Parallel()
 	for name, closed := range map[string][2]bool{"standard output": {true, false}, "standard error": {false, true},
@@ -202,11 +201,11 @@ func TestClosedOutput(t *testing.T) {
 			x := newTerminal(t, "name: one\nresources:\n  pet: {type: random:RandomPet}\noutputs: {pet: '${pet.id}'}\n")
 			require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
 			cmd := x.command(t, "up", "--yes")
-			for i, is := range closed {
+			for i, isClosed := range closed {
 				r, w, err := os.Pipe()
 				require.NoError(t, err)
 				defer w.Close()
-				if is {
+				if isClosed {
 					require.NoError(t, r.Close())
 				} else {
 					go func() { _, _ = io.Copy(io.Discard, r) }()
@@ -228,7 +227,7 @@ func TestClosedOutput(t *testing.T) {
 	}
 }
 
-// fullDisk takes so many bytes and no more.
+// fullDisk accepts left bytes; further writes fail.
 type fullDisk struct{ left int }
 
 func (d *fullDisk) Write(p []byte) (int, error) {
@@ -238,7 +237,7 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A full output is reported, and does not stop an operation either.
+// A full output is reported and does not stop an operation.
 func TestFullOutput(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)

@@ -23,7 +23,7 @@ const (
 	network     = "would go to another machine"
 )
 
-// proofs say of the blocks of all pages how they are shown to be right. Of two for a block the first counts.
+// proofs returns how each block of code on the pages is verified. The first proof that matches a block counts.
 func proofs() []proof {
 	return []proof{
 		{page: "README.md", has: "$ yamlhost check", show: showFirstScreen},
@@ -112,18 +112,19 @@ func proofs() []proof {
 	}
 }
 
-// exampleLine is what an example of a command needs beside the stage.
+// exampleLine is what an example command needs in addition to the stage.
 type exampleLine struct {
 	before, after string
 	answer        string // at a terminal
 	why           string // why it cannot be executed
 }
 
-// makeEnvironment makes an environment, and a copy of its document.
+// makeEnvironment is a shell command that writes an environment and a copy of its file.
 const makeEnvironment = "mkdir -p environments; echo 'values: {pulumiConfig: {region: eu}, environmentVariables: " +
 	"{REGION: eu}}' | tee environments/base.yaml > copy.yaml\n"
 
-// exampleLines are the examples of commands that need something: by the text that they contain, the first counts.
+// exampleLines lists the example commands that need something or cannot run. The first entry whose text is part of the
+// command counts.
 var exampleLines = []struct {
 	has string
 	exampleLine
@@ -183,7 +184,7 @@ kill $!; wait $!`}},
 	{"dot -Tsvg", exampleLine{before: "dot() { cat; }"}},
 }
 
-// showExamples runs each example of a command's help on a stage of its own.
+// showExamples runs each example of a command's help in a copy of the stage.
 func showExamples(t *testing.T, s *stage, b block) {
 	inTheFolder := strings.NewReplacer("/etc/bash_completion.d", "bash_completion.d", "file:///srv/states",
 		"file://$PWD/states")
@@ -217,7 +218,7 @@ func showExamples(t *testing.T, s *stage, b block) {
 	}
 }
 
-// onEmpty has a shell run a block in an empty folder.
+// onEmpty returns a function that runs a block in an empty folder.
 func onEmpty(before string) func(*testing.T, *stage, block) {
 	return func(t *testing.T, s *stage, b block) {
 		output, code := s.empty(t).shell(before + "\n" + b.text)
@@ -232,10 +233,11 @@ func withExamples(t *testing.T, s *stage) *play {
 	return p
 }
 
-// petName is a name as random:RandomPet makes them of two words.
+// petName matches a name of two words as random:RandomPet generates them.
 var petName = regexp.MustCompile(`(Hello, |")[a-z]+-[a-z]+\b`)
 
-// showFirstScreen compares what the README begins with: the example hello with a mistake, and without.
+// showFirstScreen compares the first block of the README with the output for the example hello, with a mistake and
+// without.
 func showFirstScreen(t *testing.T, s *stage, b block) {
 	p := withExamples(t, s)
 	p.dir = filepath.Join(p.dir, "examples", "hello")
@@ -257,7 +259,8 @@ func showFirstScreen(t *testing.T, s *stage, b block) {
 	require.Equal(t, same(b.text), same("$ yamlhost check\n"+faults+"\n$ yamlhost run\n"+run))
 }
 
-// showLookAround runs what the README says to look at. The last line says what it needs, and does nothing.
+// showLookAround runs the commands that the README suggests. The last one needs a passphrase: it fails and creates
+// nothing.
 func showLookAround(t *testing.T, s *stage, b block) {
 	p := withExamples(t, s)
 	for i, env := range p.env {
@@ -280,7 +283,7 @@ func showLookAround(t *testing.T, s *stage, b block) {
 const labelCode = `export default { async create(inputs: any) { return { id: "1", outs: { ...inputs, url: "u" } }; } };
 `
 
-// showPackage uses the package of components and types that a page has.
+// showPackage runs a program that uses the page's package of components and types.
 func showPackage(t *testing.T, s *stage, b block) {
 	p := s.empty(t)
 	p.write(t, "labels/PulumiPlugin.yaml", b.text)
@@ -292,7 +295,7 @@ func showPackage(t *testing.T, s *stage, b block) {
 	require.True(t, strings.HasSuffix(output, "\nu\n"), output)
 }
 
-// showBundled makes an archive of the handler that a page has.
+// showBundled makes an archive of the page's handler.
 func showBundled(t *testing.T, s *stage, b block) {
 	p := s.empty(t)
 	p.write(t, "handler.ts", b.text)
@@ -302,7 +305,8 @@ func showBundled(t *testing.T, s *stage, b block) {
 	require.Zero(t, code, output)
 }
 
-// showEditorSettings reads settings that are JSON; of other editors' languages nothing here knows.
+// showEditorSettings parses settings in JSON. In settings of other languages it only looks for the command or the
+// schema.
 func showEditorSettings(t *testing.T, _ *stage, b block) {
 	if !strings.HasPrefix(strings.TrimSpace(b.text), "{") {
 		require.Regexp(t, `(?s)yamlhost.*lsp|program\.schema\.json`, b.text)
@@ -312,7 +316,7 @@ func showEditorSettings(t *testing.T, _ *stage, b block) {
 	require.NoError(t, json.Unmarshal([]byte(b.text), &settings), b.text)
 }
 
-// showBothForms runs the two ways in which a function is called.
+// showBothForms calls a function in both of its forms.
 func showBothForms(t *testing.T, s *stage, b block) {
 	p := s.empty(t)
 	p.write(t, "Pulumi.yaml", someProject+b.text+"outputs: {a: \"${a}\", same: \"${a == b}\"}\n")
@@ -321,7 +325,7 @@ func showBothForms(t *testing.T, s *stage, b block) {
 	require.Regexp(t, `a +eu-west-1\n *same +true\n`, output)
 }
 
-// showJSON validates what a command writes, as the page does.
+// showJSON validates the output of a command with the script of the page.
 func showJSON(t *testing.T, s *stage, b block) {
 	page, err := os.ReadFile("../../../docs/json.md")
 	require.NoError(t, err)
@@ -339,7 +343,7 @@ func showJSON(t *testing.T, s *stage, b block) {
 	require.Zero(t, code, output)
 }
 
-// showTemplate makes a project of the template that a page has.
+// showTemplate makes a project from the page's template.
 func showTemplate(t *testing.T, s *stage, b block) {
 	p := s.empty(t)
 	p.write(t, "folder/Pulumi.yaml", b.text)
@@ -354,7 +358,7 @@ func showTemplate(t *testing.T, s *stage, b block) {
 	}
 }
 
-// showNew answers the questions of the first steps.
+// showNew runs the first steps and answers the questions.
 func showNew(t *testing.T, s *stage, b block) {
 	p := s.empty(t)
 	for line := range strings.Lines(b.text) {
@@ -372,7 +376,7 @@ func showNew(t *testing.T, s *stage, b block) {
 	}
 }
 
-// showQuery reads a query as import does.
+// showQuery parses a query as import does.
 func showQuery(t *testing.T, _ *stage, b block) {
 	q, found := project.ParseQuery(diag.NewSource("query.yaml", []byte(b.text)))
 	require.Empty(t, found)
@@ -380,7 +384,7 @@ func showQuery(t *testing.T, _ *stage, b block) {
 	require.Equal(t, "web-a", q.Resources[0].NameOf("id", "a"))
 }
 
-// showAutonaming previews with the settings of a stack that a page has.
+// showAutonaming previews with the page's settings of a stack; a misspelt setting is an error.
 func showAutonaming(t *testing.T, s *stage, b block) {
 	p := s.copied(t)
 	p.write(t, "Pulumi.test.yaml", b.text+"  shop:prefix: our\n")
@@ -392,7 +396,7 @@ func showAutonaming(t *testing.T, s *stage, b block) {
 	require.NotZero(t, code, "what is wrong in it is found: %s", output)
 }
 
-// showTransformed compares how a preview names the transform behind a property.
+// showTransformed compares the output of a preview that names the transform of a property.
 func showTransformed(t *testing.T, s *stage, b block) {
 	p := s.empty(t)
 	program := func(team string) {
@@ -409,7 +413,7 @@ func showTransformed(t *testing.T, s *stage, b block) {
 	require.Contains(t, output, b.text)
 }
 
-// showProjects runs the commands about many projects on three.
+// showProjects runs the page's commands for many projects on three projects.
 func showProjects(t *testing.T, s *stage, b block) {
 	p := s.empty(t)
 	for dir, name := range map[string]string{"network": "network", "apps/web": "web", "infra": "infra"} {

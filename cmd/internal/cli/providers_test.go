@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// D8: an installed plugin, or an explicit version or download URL, wins over what is built in.
+// D8: an installed plugin, or an explicit version or download URL, wins over the embedded provider.
 func TestWhoServesAPackage(t *testing.T) {
 	t.Parallel()
 	builtInVersion, found := embedded.Version("random")

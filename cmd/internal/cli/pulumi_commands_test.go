@@ -19,8 +19,8 @@ type pulumiCommand struct {
 	flags []string
 }
 
-// pulumiCommands reads the record of what the Pulumi CLI says of itself; a test in test/plugins/life compares it with the
-// CLI.
+// pulumiCommands reads the recorded commands and flags of the Pulumi CLI; a test in test/plugins/life compares the
+// record with the CLI.
 func pulumiCommands(t *testing.T) []pulumiCommand {
 	t.Helper()
 	text, err := os.ReadFile("testdata/pulumi-commands.txt")
@@ -41,7 +41,7 @@ func pulumiCommands(t *testing.T) []pulumiCommand {
 // tableRow is a row of the table of commands in docs/migrate.md.
 type tableRow struct{ grade, note string }
 
-// commandTable reads the table.
+// commandTable returns the rows of the table by command.
 func commandTable(t *testing.T) map[string]tableRow {
 	t.Helper()
 	page, err := os.ReadFile("../../../docs/migrate.md")
@@ -56,8 +56,9 @@ func commandTable(t *testing.T) map[string]tableRow {
 	return rows
 }
 
-// The table in docs/migrate.md has every command of the Pulumi CLI. What works is here with every flag that the note does
-// not name; what is not here is no command, and the note says why.
+// The table in docs/migrate.md has every command of the Pulumi CLI. A command that the table grades "works" or
+// "differs" exists with every flag, except the flags that its note excludes. A command that is "not here" does not
+// exist, and its note gives the reason.
 func TestTableOfPulumiCommands(t *testing.T) {
 	t.Parallel()
 	rows := commandTable(t)
@@ -67,7 +68,7 @@ func TestTableOfPulumiCommands(t *testing.T) {
 	for _, c := range pulumiCommands(t) {
 		known[c.path] = true
 		row, has := rows[c.path]
-		if !has && c.path != "" { // a group that is not here stands for what is below it
+		if !has && c.path != "" { // the row of a missing group covers its commands
 			for above := c.path; !has && strings.Contains(above, " "); {
 				above = above[:strings.LastIndex(above, " ")]
 				row, has = rows[above]
@@ -99,7 +100,7 @@ func TestTableOfPulumiCommands(t *testing.T) {
 	}
 }
 
-// hasFlag reports whether a command takes a flag, its own or one of those above it.
+// hasFlag reports whether a command takes a flag, its own or an inherited one.
 func hasFlag(cmd *cobra.Command, name string) bool {
 	return cmd.Flags().Lookup(name) != nil || cmd.InheritedFlags().Lookup(name) != nil || name == "help" || name == "version"
 }

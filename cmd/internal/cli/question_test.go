@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// On a terminal a stack that is missing is offered to be created; no is no, and nobody else is asked.
+// On a terminal, preview and up offer to create a missing stack. The answer no creates nothing, and there is no
+// question with --non-interactive or for destroy.
 func TestMissingStackIsOffered(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)
@@ -35,8 +36,8 @@ func TestMissingStackIsOffered(t *testing.T) {
 	require.Contains(t, x.err.String(), "2 to create")
 }
 
-// Passphrases are asked for once, by the names of stack and project, before anything is drawn, including the
-// passphrase of another stack that the program reads.
+// The passphrase of a stack is asked for once, with the names of stack and project, before the preview begins. That
+// includes other stacks that the program reads.
 func TestPassphrasesAreAskedForFirst(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, "name: network\nresources: {pet: {type: random:RandomPet}}\n"+

@@ -12,8 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/postgres/postgrestest"
 )
 
-// TestQueueScripts runs testdata/queue: workers and those who give them work, with the queue and the states on a real
-// server.
+// TestQueueScripts runs testdata/queue: workers and their clients, with the queue and the states on a real server.
 func TestQueueScripts(t *testing.T) {
 	t.Parallel()
 	bin := os.Getenv("YAMLHOST_POSTGRES")
@@ -32,7 +31,7 @@ func TestQueueScripts(t *testing.T) {
 			e.Setenv("PULUMI_BACKEND_URL", server.URL("states"))
 			e.Setenv("QUEUE", "postgres:///postgres?host="+server.Dir+"&user=postgres")
 			e.Setenv("PULUMI_IGNORE_AMBIENT_PLUGINS", "true")
-			e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true") // tests know no network
+			e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true") // tests use no network
 			return os.MkdirAll(home, 0o755)
 		},
 	})

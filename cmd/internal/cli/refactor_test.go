@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
-// Refactorings: a plan recognizes what was renamed or moved, writes the aliases, and then neither replaces nor
-// deletes anything.
+// A plan recognizes renamed and moved resources. With --write-aliases, up writes their aliases and neither replaces nor
+// deletes a resource.
 func TestRefactorings(t *testing.T) {
 	t.Parallel()
 	const (
@@ -25,7 +25,7 @@ func TestRefactorings(t *testing.T) {
 	one := func(resources string) string { return "name: one\nruntime: yaml\nresources:\n" + resources }
 	for i, c := range []struct {
 		name, before, after string
-		aliases             int // that are written
+		aliases             int // number of aliases written
 	}{
 		{"a name", one(pet), one(strings.Replace(pet, "pet:", "animal:", 1)), 1},
 		{"a name in braces", one("  pet: {type: random:RandomPet, properties: {length: 3}}\n"),
@@ -96,7 +96,7 @@ func TestRefactorings(t *testing.T) {
 	}
 }
 
-// A resource that got another name in a file of its own has its alias there.
+// The alias of a renamed resource is written to the included file that declares it.
 func TestRenamedInAnotherFile(t *testing.T) {
 	t.Parallel()
 	const (
@@ -123,12 +123,12 @@ func TestRenamedInAnotherFile(t *testing.T) {
 	require.NotContains(t, string(fixed), "aliases")
 }
 
-// indentBy moves lines to the right.
-func indentBy(lines, by string) string {
-	return by + strings.TrimSuffix(strings.ReplaceAll(lines, "\n", "\n"+by), by)
+// indentBy puts prefix before each line.
+func indentBy(lines, prefix string) string {
+	return prefix + strings.TrimSuffix(strings.ReplaceAll(lines, "\n", "\n"+prefix), prefix)
 }
 
-// What merely resembles another resource is not called a rename.
+// A resource with other inputs or another type is not reported as a rename, nor is one added beside the old one.
 func TestNotRenamed(t *testing.T) {
 	t.Parallel()
 	for name, after := range map[string]string{
@@ -147,7 +147,7 @@ func TestNotRenamed(t *testing.T) {
 	}
 }
 
-// An alias that every stack has taken in is reported, and --fix removes it without a change of any stack.
+// check --aliases reports an alias that every stack has applied, and --fix removes it without a change to any stack.
 func TestAliasesThatNoStackNeeds(t *testing.T) {
 	t.Parallel()
 	const head, tail = "name: one\nruntime: yaml\nresources:\n", "outputs:\n  id: ${pet.id}\n"

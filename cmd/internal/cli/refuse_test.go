@@ -21,7 +21,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// shelved has the schemas of a folder, and providers that nothing may be asked of.
+// shelved serves the schemas in dir. It counts the providers that are loaded, and refuses each of them.
 type shelved struct {
 	dir    string
 	loaded *atomic.Int32
@@ -37,9 +37,9 @@ func (s shelved) Load(context.Context, provider.Package) (provider.Provider, err
 	return nil, errors.New("nothing may be asked of a provider")
 }
 
-// TestRunRefusesWhatCheckRefuses holds run against check: on the wrong examples of all codes, on the programs with
-// announced faults, and on programs of the documentation of public providers with a name misspelt. Where check reports
-// an error, run reports it at the same place, asks nothing of a provider and leaves no resource in the state.
+// TestRunRefusesWhatCheckRefuses compares run with check, on the wrong examples of all codes, on the programs with
+// annotated faults, and on misspelt programs from the documentation of public providers. If check reports an error, run
+// reports it at the same position, loads no provider and leaves no resource in the state.
 func TestRunRefusesWhatCheckRefuses(t *testing.T) {
 	t.Parallel()
 	t.Run("codes", func(t *testing.T) {
@@ -97,7 +97,8 @@ func program(text string) []diag.Example {
 
 var aKey = regexp.MustCompile(`(?m)^( {2,}(?:- )?)([a-zA-Z]{4,}):`)
 
-// misspelt are programs with one key each that has a letter too many, spread over the text.
+// misspelt returns up to most copies of a program, each with one letter added to one key. The keys are spread over
+// the text.
 func misspelt(text string, most int) []string {
 	keys := aKey.FindAllStringSubmatchIndex(text, -1)
 	var texts []string
@@ -108,12 +109,13 @@ func misspelt(text string, most int) []string {
 	return texts
 }
 
-// refuses runs check and run on a program and answers whether check finds an error; then run must be of the same mind.
+// refuses runs check and run on a program and reports whether check finds an error. If it does, run must fail with the
+// same errors.
 func refuses(t *testing.T, name string, files []diag.Example, schemas string) bool {
 	t.Helper()
-	room := shelved{schemas, &atomic.Int32{}}
+	embedded := shelved{schemas, &atomic.Int32{}}
 	x := newTerminal(t, "")
-	x.world.Embedded = []console.EmbeddedProviders{room}
+	x.world.Embedded = []console.EmbeddedProviders{embedded}
 	writeExample(t, x, files)
 	exit := x.run("check", "--format", "json")
 	var found struct{ Diagnostics []diag.Record }
@@ -148,8 +150,8 @@ func refuses(t *testing.T, name string, files []diag.Example, schemas string) bo
 	require.Contains(t, []int{console.CodeProgram, console.CodeConfig}, x.run("run", "--stack", "dev"), name)
 	sort.Strings(refused)
 	sort.Strings(said)
-	require.Subset(t, said, refused, "%s\n%s", name, x.err.String()) // run knows what the stack lacks, too
-	require.Zero(t, room.loaded.Load(), name)
+	require.Subset(t, said, refused, "%s\n%s", name, x.err.String()) // run also reports what the stack lacks
+	require.Zero(t, embedded.loaded.Load(), name)
 	state := filepath.Join(x.world.Dir, "..", "state", ".pulumi", "stacks")
 	require.NoError(t, filepath.WalkDir(filepath.Dir(filepath.Dir(state)),
 		func(path string, e fs.DirEntry, err error) error {
