@@ -27,10 +27,10 @@ import (
 
 var updateMarks = flag.Bool("update", false, "write the answers to marks into the archives")
 
-// TestMarks opens projects in an editor and makes the requests that their marks name. Marks are comments such as `#
-// @hover pe|t`: the request is for the position of | in the same line, or in the line above if the comment stands
-// alone. A mark can select a range, as in `# @action «1 + 2»`, and have an argument after ` @ `, as in `# @rename pe|t
-// @ animal`. In JSON, marks begin with //. Marks are removed before the texts are opened.
+// TestMarks opens projects in an editor and makes the requests that their marks name. Marks are comments such as
+// `# @hover pe|t`: the request is for the position of | in the same line, or in the line above if the comment stands
+// alone. A mark can select a range, as in `# @action «1 + 2»`, and have an argument after ` @ `, as in
+// `# @rename pe|t @ animal`. In JSON, marks begin with //. Marks are removed before the texts are opened.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	corpus.Run(t, *updateMarks, func(t *testing.T, archive *txtar.Archive) []txtar.File {

@@ -396,7 +396,7 @@ func showAutonaming(t *testing.T, s *stage, b block) {
 	require.NotZero(t, code, "what is wrong in it is found: %s", output)
 }
 
-// showTransformed compares the output of a preview that names the transform of a property.
+// showTransformed expects the text of the page in a preview, which names the transform of a property.
 func showTransformed(t *testing.T, s *stage, b block) {
 	p := s.empty(t)
 	program := func(team string) {

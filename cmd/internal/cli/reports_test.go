@@ -24,7 +24,7 @@ import (
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
-// lifeProgram has components' kind of thing in small: resources of which one needs another.
+// lifeProgram declares two resources, the second of which depends on the first.
 const lifeProgram = `name: shop
 runtime: yaml
 resources:
@@ -35,7 +35,7 @@ outputs:
   title: ${box.title}
 `
 
-// fixed are the parts of reports that differ from run to run.
+// fixed matches the parts of reports that differ from run to run.
 var fixed = []struct {
 	pattern *regexp.Regexp
 	with    string
@@ -53,7 +53,7 @@ var fixed = []struct {
 	{regexp.MustCompile(`(?s)(const all = [^\n]*\n).*?</script>`), `$1…</script>`},
 }
 
-// brittle cannot create what is called x-create.
+// brittle is a drawer provider that fails to create resources named x-create.
 type brittle struct {
 	*drawer.Provider
 	signals chan os.Signal
@@ -70,7 +70,7 @@ func (b brittle) Create(ctx context.Context, r provider.CreateRequest) (provider
 	return b.Provider.Create(ctx, r)
 }
 
-// Update of what is to be called green is interrupted twice, and ends when it is told to.
+// Update sends two signals if the new title is green, and returns when its context is cancelled.
 func (b brittle) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
 	if titleOf(r.News) == "green" && !r.Preview {
 		b.signals <- syscall.SIGINT
@@ -93,7 +93,7 @@ func (b brittles) Load(_ context.Context, p provider.Package) (provider.Provider
 	return brittle{b.Provider, b.signals}, nil
 }
 
-// reportWorld is a terminal with a provider of drawers, and a folder for reports.
+// reportWorld returns a terminal with a drawer provider that can fail, and with a stack.
 func reportWorld(t *testing.T) (*terminal, *drawer.Provider) {
 	t.Helper()
 	signals := make(chan os.Signal, 2)
@@ -113,7 +113,7 @@ func (x *terminal) program(t *testing.T, title, kind, more string) {
 		more), 0o644))
 }
 
-// allKinds are flags for a report of each kind in a folder.
+// allKinds returns flags that write a report of each kind into dir.
 func allKinds(dir string) (flags []string) {
 	for _, kind := range report.Kinds() {
 		flags = append(flags, "--out", kind+"="+filepath.Join(dir, kind))
@@ -121,7 +121,7 @@ func allKinds(dir string) (flags []string) {
 	return flags
 }
 
-// compareReports holds the reports in a folder against a golden archive.
+// compareReports compares the reports in dir with a golden archive.
 func compareReports(t *testing.T, name, dir string) {
 	t.Helper()
 	var archive txtar.Archive
@@ -150,7 +150,7 @@ func compareReports(t *testing.T, name, dir string) {
 	}
 }
 
-// One program through its life, in every kind of report: nothing is lost by failure or interrupt.
+// Reports of every kind on the operations of one program match the goldens, also after a failure or an interrupt.
 func TestReportsOfALife(t *testing.T) {
 	t.Parallel()
 	x, _ := reportWorld(t)
@@ -175,7 +175,7 @@ func TestReportsOfALife(t *testing.T) {
 	step("interrupt", 8, "green", "large", "", up...)
 }
 
-// --json and check --format are the kind of that name.
+// --json and check --format write the same report as --out.
 func TestJSONIsTheKindOfThatName(t *testing.T) {
 	t.Parallel()
 	x, _ := reportWorld(t)
@@ -204,8 +204,7 @@ func TestJSONIsTheKindOfThatName(t *testing.T) {
 	same("json", 12, "preview", "--json")
 }
 
-// A report that cannot be written stops the command before anything is done; so does one that is not known, or is asked
-// for twice.
+// A report that cannot be written, is unknown or is requested twice stops the command before it changes anything.
 func TestReportsAreOpenedFirst(t *testing.T) {
 	t.Parallel()
 	x, d := reportWorld(t)
@@ -231,7 +230,7 @@ func TestReportsAreOpenedFirst(t *testing.T) {
 	require.Contains(t, x.err.String(), "title:")
 }
 
-// CI systems get reports without a flag, and none with --ci none.
+// CI systems get reports without a flag, except with --ci none.
 func TestCISystemsAreTold(t *testing.T) {
 	t.Parallel()
 	x, _ := reportWorld(t)
@@ -273,7 +272,7 @@ func TestCISystemsAreTold(t *testing.T) {
 	require.JSONEq(t, `{"create":0,"update":0,"delete":0}`, read(filepath.Join(dir, report.GitLabPlan)))
 }
 
-// A plan that an operation follows is folded in the log of a CI system; nothing is on a terminal or elsewhere.
+// The preview of an operation is folded in the logs of CI systems, except with --ci none.
 func TestPlansAreFoldedInLogs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ env, begin, end string }{
@@ -303,7 +302,7 @@ func TestPlansAreFoldedInLogs(t *testing.T) {
 	}
 }
 
-// The question can be answered with details, which show every property, and then it comes again.
+// The answer `details` shows every property and repeats the question.
 func TestQuestionTellsDetails(t *testing.T) {
 	t.Parallel()
 	x, _ := reportWorld(t)
@@ -315,7 +314,7 @@ func TestQuestionTellsDetails(t *testing.T) {
 	require.Equal(t, 0, x.run("up"), x.err.String())
 }
 
-// A plan on standard output hides what is known to be secret wherever it appears, as everything on standard error does.
+// A plan on standard output masks known secrets wherever they appear, as standard error does.
 func TestPlanOnStandardOutputHidesSecrets(t *testing.T) {
 	t.Parallel()
 	x, _ := reportWorld(t)
@@ -326,7 +325,7 @@ func TestPlanOnStandardOutputHidesSecrets(t *testing.T) {
 	require.NotContains(t, x.out.String()+x.err.String(), "canary-word")
 }
 
-// A crash of the program itself leaves every report complete, and each says that it was one.
+// A panic of the program leaves every report complete. Reports that can hold messages mention the internal error.
 func TestReportsAreCompleteAfterACrash(t *testing.T) {
 	t.Parallel()
 	x, _ := reportWorld(t)
@@ -352,8 +351,8 @@ func TestReportsAreCompleteAfterACrash(t *testing.T) {
 	}
 }
 
-// A plan is bound to the plugins that it was made with: another executable under the same version is refused before
-// anything is done, with one reason.
+// A plan is bound to the plugins that it was made with: another executable with the same version is refused before the
+// stack changes.
 func TestPlanRefusesAnotherPlugin(t *testing.T) {
 	t.Parallel()
 	x, _ := reportWorld(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// A state that could not be read back is not written: a rescue file is named, and the journal that stays is mentioned.
+// A state that cannot be read back is not written. The messages name the rescue file and the journal that stays.
 func TestUnreadableStateIsRescued(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

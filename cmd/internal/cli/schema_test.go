@@ -107,7 +107,7 @@ func TestExamplesOfSchemas(t *testing.T) {
 			file, diags := parser.Parse(diag.NewSource(token, []byte(record.Example)), parser.Options{})
 			_, more := check.Check(t.Context(), file, check.Options{Project: "p", Schemas: loader})
 			for _, d := range append(diags, more...) {
-				if d.Severity == diag.Error && d.Code != diag.Undeclared { // examples name resources to be declared
+				if d.Severity == diag.Error && d.Code != diag.Undeclared { // examples refer to undeclared resources
 					t.Errorf("%s: %s %s\n%s", token, d.Code, d.Summary, record.Example)
 				}
 			}

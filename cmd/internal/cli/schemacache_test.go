@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sharedCache is a home folder that processes share, and what they all have to say about one program.
+// sharedCache is a home folder that processes share, and the output that each must have for one program.
 type sharedCache struct {
 	home, program, schema string
 	want                  string
@@ -55,7 +55,7 @@ func newSharedCache(t *testing.T) *sharedCache {
 	return c
 }
 
-// check runs yamlhost in a process of its own; kill, which may be nil, is given the process.
+// check runs `yamlhost check` in a separate process, which it passes to kill unless kill is nil.
 func (c *sharedCache) check(ctx context.Context, kill func(*os.Process)) (stdout, stderr string, err error) {
 	cmd := exec.CommandContext(ctx, "yamlhost", "check", c.program, "--schema", c.schema)
 	cmd.Env = append(os.Environ(), "PULUMI_HOME="+c.home, "PULUMI_BACKEND_URL=file://"+filepath.ToSlash(c.home))
@@ -71,7 +71,7 @@ func (c *sharedCache) check(ctx context.Context, kill func(*os.Process)) (stdout
 	return out.String(), errs.String(), err
 }
 
-// spoil damages one file of the cache in one way.
+// spoil damages a random file of the cache in a random way.
 func (c *sharedCache) spoil(random *rand.Rand) {
 	files, _ := filepath.Glob(filepath.Join(c.home, "yamlhost", "schemas", "*"))
 	if len(files) == 0 {
@@ -89,7 +89,7 @@ func (c *sharedCache) spoil(random *rand.Rand) {
 		_ = os.Remove(path)
 	case 2:
 		_ = os.WriteFile(path, []byte("yamlhost schema index 2\n{}"), 0o644)
-	case 3: // what would be believed
+	case 3: // plausible content with a wrong name
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return
@@ -102,8 +102,8 @@ func (c *sharedCache) spoil(random *rand.Rand) {
 	}
 }
 
-// Eight processes at a time use a cache of schemas while others are killed and its files are cut, removed, replaced and
-// written over: the survivor says what is right, and nobody waits for anybody.
+// Eight processes at a time use a cache of schemas while others are killed and its files are truncated, removed,
+// replaced and overwritten. Those that survive print the right findings, and none blocks.
 func TestProcessesShareSchemas(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -113,7 +113,7 @@ func TestProcessesShareSchemas(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	var wait sync.WaitGroup
-	var mu sync.Mutex // guards what follows
+	var mu sync.Mutex // guards killed and answered
 	killed, answered := 0, 0
 	for user := range 8 {
 		wait.Go(func() {

@@ -54,7 +54,7 @@ components:
 	require.Contains(t, x.err.String(), "no provider for package components")
 }
 
-// maker is a provider that becomes the package that its parameter names.
+// maker is a base provider; its parameter is the name of the package that it serves.
 type maker struct {
 	provider.Provider
 	name string
@@ -78,7 +78,7 @@ func (m *maker) Schema(context.Context, provider.SchemaRequest) ([]byte, error) 
 		`:index:Password":{"requiredInputs":["size"],"inputProperties":{"size":{"type":"integer"}}}}}`), nil
 }
 
-// A package that the project makes of a plugin and parameters (L7.32) comes before a provider of that name.
+// A parameterized package of the project (L7.32) takes precedence over a provider of the same name.
 func TestSchemaOfParameterizedPackage(t *testing.T) {
 	t.Parallel()
 	address, stop, err := plugin.Serve(&maker{})

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Names, values, messages and the output of commands are shown in every way, and none of them controls the terminal.
+// No command prints control characters from names, values, messages or the output of commands on a terminal.
 func TestNothingControlsTheTerminal(t *testing.T) {
 	t.Parallel()
 	const program = `name: "esc"
@@ -56,7 +56,7 @@ outputs:
 	}
 }
 
-// Output for other programs is not changed.
+// Output for other programs keeps control characters.
 func TestDataIsNotChanged(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, "name: raw\nconfig: {k: {type: string}}\noutputs:\n  o: \"a\\e[2Jb\\r\"\n  k: ${k}\n")

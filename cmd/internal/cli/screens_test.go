@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// situation is one of those on docs/screens.md: what is done to a shop, and what one does then.
+// situation is a section of docs/screens.md: a version of the program, and the commands to run on it.
 type situation struct {
 	name, title, kind, more string
 	commands                []string // the last one is shown
@@ -38,7 +38,7 @@ var situations = []situation{
 	{"taking all down", "red", "small", "", []string{"destroy --yes --skip-preview"}},
 }
 
-// volatile are parts of screens that differ from run to run.
+// volatile matches the parts of screens that differ from run to run.
 var volatile = []struct {
 	pattern *regexp.Regexp
 	with    string
@@ -46,7 +46,7 @@ var volatile = []struct {
 	{regexp.MustCompile(` in \d+(\.\d)?s`), ``}, {regexp.MustCompile(` \(\d+(\.\d)?s\)`), ``},
 }
 
-// onScreen shows what a command leaves on a terminal of a width.
+// onScreen runs a command on a terminal of the given width and returns the text on the screen.
 func (x *terminal) onScreen(t *testing.T, width int, args ...string) string {
 	t.Helper()
 	term := vt10x.New(vt10x.WithSize(width, 60))
@@ -70,7 +70,8 @@ func (x *terminal) onScreen(t *testing.T, width int, args ...string) string {
 	return text
 }
 
-// TestScreensPage holds the captures on docs/screens.md against what the program shows. UPDATE_GOLDENS=1 writes them.
+// TestScreensPage compares the captures on docs/screens.md with the output of the program. UPDATE_GOLDENS=1 writes
+// them.
 func TestScreensPage(t *testing.T) {
 	t.Parallel()
 	x, _ := reportWorld(t)

@@ -20,14 +20,14 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == supervise.Word { // by whatever name this executable is called
+	if len(os.Args) > 1 && os.Args[1] == supervise.Word { // under any name of this executable
 		os.Exit(supervise.Main(os.Args[2:], os.Environ()))
 	}
-	if filepath.Base(os.Args[0]) == "pulumi" { // a shim that a test made of this executable
+	if filepath.Base(os.Args[0]) == "pulumi" { // a shim made by a test
 		streams, world := System("0.1.0-test")
 		os.Exit(Run(context.Background(), os.Args[1:], streams, world))
 	}
-	// under nohup; what the tests start is to hear it
+	// Under nohup, SIGHUP is ignored. With a handler, child processes do not inherit that.
 	if filepath.Base(os.Args[0]) != "yamlhost" && signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// noLeaks runs tests, and fails where one of them leaves a goroutine behind.
+// noLeaks runs the tests and fails if a goroutine is left.
 type noLeaks struct{ m *testing.M }
 
 func (n noLeaks) Run() int {
@@ -58,9 +58,9 @@ func (n noLeaks) Run() int {
 		return code
 	}
 	err := goleak.Find(
-		// of an interrupt: who reads cannot be called off
+		// An interrupted prompt: its read cannot be cancelled.
 		goleak.IgnoreAnyFunction("github.com/yamlhost/yamlhost/cmd/internal/console.Prompt.await.func1"),
-		// of a library of Pulumi ESC, which starts it when it is loaded
+		// A library of Pulumi ESC starts it when it is loaded.
 		goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"),
 		goleak.IgnoreTopFunction("os/signal.loop"), goleak.IgnoreTopFunction("os/signal.signal_recv"),
 	)
@@ -72,8 +72,7 @@ func (n noLeaks) Run() int {
 }
 
 // TestScripts runs testdata/script: each command with its output and exit code, in a home and a backend of its own.
-// With
-// -update, files compared by cmp are rewritten.
+// YAMLHOST_UPDATE=1 rewrites the files compared by cmp.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	vault := httptest.NewServer(http.HandlerFunc(fakeVault))
@@ -95,13 +94,13 @@ func TestScripts(t *testing.T) {
 			e.Setenv("PULUMI_HOME", filepath.Join(home, ".pulumi"))
 			e.Setenv("PULUMI_BACKEND_URL", "file://"+filepath.ToSlash(backend))
 			e.Setenv("PULUMI_IGNORE_AMBIENT_PLUGINS", "true")
-			e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true") // tests know no network
+			e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true") // tests use no network
 			return nil
 		},
 	})
 }
 
-// fakeVault is a Vault with the key app, which wraps by calling what it is given wrapped.
+// fakeVault is a Vault with the transit key app. Its ciphertext is the plaintext after `vault:v1:`.
 func fakeVault(w http.ResponseWriter, r *http.Request) {
 	var q, data map[string]string
 	_ = json.NewDecoder(r.Body).Decode(&q)

@@ -14,8 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/test/service/host"
 )
 
-// TestStackOfAService imports what a stack of a service exports, with its secrets sealed, and goes on with a passphrase:
-// the secrets of state and configuration come along, and are in no file in plain text in between.
+// TestStackOfAService imports a stack that a service has exported, with encrypted secrets, and changes to a passphrase:
+// the secrets of state and configuration can then be read without the service.
 func TestStackOfAService(t *testing.T) {
 	t.Parallel()
 	h, err := host.Open(t.TempDir())
@@ -69,7 +69,7 @@ func TestStackOfAService(t *testing.T) {
 	require.NotContains(t, string(text), sealed.Ciphertexts[1])
 	require.Contains(t, string(text), "encryptionsalt")
 
-	server.Close() // and it is not needed any more
+	server.Close() // no longer needed
 	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=correct horse")
 	require.Equal(t, 0, x.run("config", "get", "word"), x.err.String())
 	require.Equal(t, "swordfish\n", x.out.String())

@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
-// drawers are providers of drawer in this process; a loader of plugins would say the same.
+// drawers provides the drawer in this process instead of a plugin.
 type drawers struct{ *drawer.Provider }
 
 func (d drawers) Load(_ context.Context, p provider.Package) (provider.Provider, error) {
@@ -44,7 +44,8 @@ const (
 	secondURN = "urn:pulumi:dev::two::drawer:index:Item::second"
 )
 
-// cutOff is a stack whose run was cut off in the middle of the operation kind on the second item.
+// cutOff returns a stack whose last run was interrupted during an operation of a kind on the second item. dir holds the
+// objects of the drawer.
 func cutOff(t *testing.T, kind string, answers ...string) (x *terminal, dir string) {
 	t.Helper()
 	x = newTerminal(t, twoItems, answers...)
@@ -56,7 +57,7 @@ func cutOff(t *testing.T, kind string, answers ...string) (x *terminal, dir stri
 	return x, dir
 }
 
-// bothCutOff is a stack whose run was cut off in the middle of creating both items.
+// bothCutOff returns a stack whose last run was interrupted while it created both items.
 func bothCutOff(t *testing.T) (x *terminal, dir string) {
 	t.Helper()
 	x, dir = cutOff(t, "creating")
@@ -75,7 +76,8 @@ func checkpointOf(t *testing.T, x *terminal) []byte {
 	return text
 }
 
-// cut makes an operation on a resource of the state pending.
+// cut adds a pending operation on a resource to the state. A resource that is being created leaves the list of
+// resources.
 func cut(t *testing.T, x *terminal, kind, urn string) {
 	t.Helper()
 	var file struct {
@@ -115,7 +117,7 @@ func ids(t *testing.T, dir, name string) (list []string) {
 	return list
 }
 
-// D9: a creation in flight is never tried again unasked.
+// D9: an interrupted creation is retried only on request.
 func TestPendingCreation(t *testing.T) {
 	t.Parallel()
 	t.Run("stops where nobody can be asked", func(t *testing.T) {
@@ -188,10 +190,10 @@ func TestPendingCreation(t *testing.T) {
 	t.Run("read where the ID follows from the inputs", func(t *testing.T) {
 		t.Parallel()
 		for name, c := range map[string]struct {
-			there bool
-			args  []string
-			file  string // what the project file has besides
-			said  string
+			exists bool
+			args   []string
+			file   string // appended to the project file
+			said   string
 		}{
 			"there":                 {true, []string{"up", "--yes", "--settle-pending", "read"}, "", "is now in the state with the ID"},
 			"not there":             {false, []string{"up", "--yes", "--settle-pending", "read"}, "", "does not exist under the ID"},
@@ -213,13 +215,13 @@ func TestPendingCreation(t *testing.T) {
 				} else {
 					require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte(twoItems+c.file), 0o600))
 				}
-				if !c.there {
+				if !c.exists {
 					require.NoError(t, os.Remove(filepath.Join(dir, second+".json")))
 				}
 				require.Equal(t, 0, x.run(c.args...), x.err.String())
 				require.Contains(t, x.err.String(), c.said)
 				require.Len(t, ids(t, dir, "second"), 1)
-				require.Equal(t, c.there, ids(t, dir, "second")[0] == second)
+				require.Equal(t, c.exists, ids(t, dir, "second")[0] == second)
 			})
 		}
 	})
@@ -278,7 +280,7 @@ func TestPendingCreation(t *testing.T) {
 	})
 }
 
-// A destruction deletes what is known, and leaves pending what nobody knows.
+// destroy deletes the known resources; a creation with an unknown outcome stays pending.
 func TestDestroyWithPendingCreation(t *testing.T) {
 	t.Parallel()
 	x, dir := cutOff(t, "creating")
@@ -298,7 +300,7 @@ func TestDestroyWithPendingCreation(t *testing.T) {
 	require.NotContains(t, string(checkpointOf(t, x)), secondURN)
 }
 
-// A refresh tells of creations that nobody knows of, and forgets them on demand (E6.42).
+// refresh warns about creations with an unknown outcome, and forgets them with --clear-pending-creates (E6.42).
 func TestRefreshWithPendingCreation(t *testing.T) {
 	t.Parallel()
 	x, dir := bothCutOff(t)
@@ -314,7 +316,7 @@ func TestRefreshWithPendingCreation(t *testing.T) {
 	require.NotContains(t, string(checkpointOf(t, x)), "pending_operations")
 }
 
-// Of several creations one is asked first whether none of them happened.
+// With several pending creations, the first question is whether none of them happened.
 func TestPendingCreationsTogether(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -335,7 +337,7 @@ func TestPendingCreationsTogether(t *testing.T) {
 	}
 }
 
-// Objects of some providers are in the state only: nobody is asked about them.
+// Pending creations are resolved without a question if the provider's objects exist only in the state.
 func TestPendingCreationInTheState(t *testing.T) {
 	t.Parallel()
 	for _, command := range [][]string{{"up", "--yes", "--non-interactive"}, {"run"},
@@ -350,7 +352,7 @@ func TestPendingCreationInTheState(t *testing.T) {
 	}
 }
 
-// A refresh says once, and in one word, that something is gone.
+// refresh and preview --refresh report a missing object once, as gone and not as a deletion.
 func TestRefreshTellsWhatIsGone(t *testing.T) {
 	t.Parallel()
 	x, dir := cutOff(t, "reading")
@@ -378,12 +380,12 @@ func TestRefreshTellsWhatIsGone(t *testing.T) {
 	require.Contains(t, x.err.String(), "Resources: 1 gone, 2 unchanged")
 }
 
-// Updates and deletions in flight are resolved by reading.
+// Interrupted updates and deletions are resolved by reading the resource.
 func TestPendingChange(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		kind   string
-		remove bool // it had happened, as far as it is a deletion
+		remove bool // the deletion had happened
 		says   string
 	}{
 		"an update": {"updating", false, "exists"}, "a deletion that did not happen": {"deleting", false, "exists"},

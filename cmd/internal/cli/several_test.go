@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pseudoTerminal opens a terminal: what is written to one end is typed at the other.
+// pseudoTerminal opens a pseudo-terminal: the test types on keyboard, and screen is the terminal of a process.
 func pseudoTerminal(t *testing.T) (keyboard, screen *os.File) {
 	t.Helper()
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -30,7 +30,7 @@ func pseudoTerminal(t *testing.T) (keyboard, screen *os.File) {
 	return keyboard, screen
 }
 
-// ^C on a terminal ends the stack under way and begins no other; --resume leaves out those that were done.
+// ^C on a terminal interrupts the stack that is running and starts no other. --resume skips the finished stacks.
 func TestInterruptOfSeveralStacks(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, "name: unused\n")
@@ -63,21 +63,21 @@ func TestInterruptOfSeveralStacks(t *testing.T) {
 		require.NoError(t, screen.Close())
 		var text bytes.Buffer
 		var reading sync.WaitGroup
-		reading.Go(func() { _, _ = io.Copy(&text, keyboard) }) // the end is an error: nobody has the other end
+		reading.Go(func() { _, _ = io.Copy(&text, keyboard) }) // ends with an error when the screen is closed
 		during(keyboard)
 		_ = cmd.Wait()
 		reading.Wait()
 		return text.String(), cmd.ProcessState.ExitCode()
 	}
-	there := func() {
-		held, err := os.Open(begun) // once the command has opened it
+	awaitCommand := func() {
+		held, err := os.Open(begun) // blocks until the command opens it
 		require.NoError(t, err)
-		_, err = io.Copy(io.Discard, held) // who writes to a pipe without a reader is killed
+		_, err = io.Copy(io.Discard, held) // without a reader, the command would be killed when it writes
 		require.NoError(t, err)
 		require.NoError(t, held.Close())
 	}
 	said, code := run(func(keyboard io.Writer) {
-		there()
+		awaitCommand()
 		_, err := keyboard.Write([]byte{3})
 		require.NoError(t, err)
 	})
@@ -88,7 +88,7 @@ func TestInterruptOfSeveralStacks(t *testing.T) {
 	require.Contains(t, said, "alone/dev: not begun because of the interrupt")
 
 	said, code = run(func(io.Writer) {
-		there()
+		awaitCommand()
 		feed(t, goOn, "x\n")
 	}, "--resume")
 	require.Equal(t, 0, code, said)

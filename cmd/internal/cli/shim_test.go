@@ -6,8 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// By the name of the Pulumi CLI the program says which version of that it stands in for, and has no exit codes of its
-// own.
+// As pulumi, the program prints the version of the Pulumi CLI that it stands in for, and has no exit codes of its own.
 func TestAsPulumi(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, "name: one\noutputs: {x: '${nothing}'}\n")

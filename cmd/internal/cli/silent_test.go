@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// waited is a standard error that tells of the message that a command waits.
+// waited is a standard error that calls its function say when a command reports that it is waiting.
 type waited struct {
 	x   *terminal
 	say func()
@@ -25,7 +25,7 @@ func (w waited) Write(p []byte) (int, error) {
 	return w.x.err.Write(p)
 }
 
-// silent is a network in which nobody ever answers. It notes why callers have given up.
+// silent is a network that never answers. It records why requests ended.
 type silent struct {
 	mu    sync.Mutex
 	ended []error // guarded by mu
@@ -39,8 +39,8 @@ func (s *silent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// TestSilentService: a service takes calls and never answers. A command says what it waits for, once, and an interrupt
-// ends the call, before the client's own patience does.
+// TestSilentService runs commands with a service that never answers. Each command reports once that it is waiting, and
+// an interrupt ends its requests before they time out.
 func TestSilentService(t *testing.T) {
 	t.Parallel()
 	const place = "http://127.0.0.1:1"

@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stage is the surroundings of commands on pages: the project of testdata/pages/stage.txtar with stacks that have
-// been run, a project in the folder shop, a Git repository, files that examples name, and a plugin that can list. It
-// is made once and copied for each command.
+// stage is the environment for commands on pages: the project of testdata/pages/stage.txtar with stacks that have been
+// run, a project in the folder shop, a Git repository, the files that examples name, and a plugin that can list. It is
+// made once and copied for each command.
 type stage struct{ root string }
 
 func newStage(t *testing.T) *stage {
@@ -40,7 +40,7 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
-// copied is a copy of the stage.
+// copied returns a copy of the stage.
 func (s *stage) copied(t *testing.T) *play {
 	t.Helper()
 	root := t.TempDir()
@@ -48,7 +48,7 @@ func (s *stage) copied(t *testing.T) *play {
 	return s.in(root)
 }
 
-// empty is a folder with nothing in it, and a home and a backend to begin with.
+// empty returns an empty folder with an empty home and backend.
 func (s *stage) empty(t *testing.T) *play {
 	t.Helper()
 	root := t.TempDir()
@@ -67,7 +67,7 @@ func (s *stage) in(root string) *play {
 		"GITHUB_STEP_SUMMARY=" + filepath.Join(root, "summary.md"), "GIT_CONFIG_GLOBAL=/dev/null"}}
 }
 
-// play is a copy of the stage in which commands are typed.
+// play is a copy of the stage in which commands run.
 type play struct {
 	dir string
 	env []string
@@ -80,7 +80,7 @@ func (p *play) write(t *testing.T, name, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
-// shell runs lines in a shell. None of them may fail. output has both streams.
+// shell runs lines in bash, which stops at the first failure. output holds both streams.
 func (p *play) shell(lines string) (output string, code int) {
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", lines)
 	cmd.Dir, cmd.Env = p.dir, p.env
@@ -91,7 +91,7 @@ func (p *play) shell(lines string) (output string, code int) {
 	return string(text), cmd.ProcessState.ExitCode()
 }
 
-// typed runs one call of the program at a terminal, where somebody answers its questions.
+// typed runs one call of the program at a terminal that gives answers to its questions.
 func (p *play) typed(t *testing.T, line string, answers ...string) (output string, code int) {
 	t.Helper()
 	args, ok := wordsOf(line)
@@ -102,7 +102,7 @@ func (p *play) typed(t *testing.T, line string, answers ...string) (output strin
 	return x.out.String() + x.err.String(), code
 }
 
-// plain reports whether a line is one call of the program and nothing else that a shell would do.
+// plain reports whether a line is a single call of the program that needs no shell.
 func plain(line string) bool {
 	return strings.HasPrefix(line, "yamlhost ") && !strings.ContainsAny(line, "|<>;&$~")
 }

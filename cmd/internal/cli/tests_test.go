@@ -20,8 +20,8 @@ func inExamples(t *testing.T) *terminal {
 	return x
 }
 
-// TestTestsOfExamples runs the tests of the examples with mocks, and those without code of their own with the real
-// built-in providers, which must agree.
+// TestTestsOfExamples runs the tests of the examples with mocks. Tests of programs without custom code must also pass
+// with the embedded providers.
 func TestTestsOfExamples(t *testing.T) {
 	t.Parallel()
 	x := inExamples(t)
@@ -97,7 +97,7 @@ func BenchmarkTest(b *testing.B) {
 	}
 }
 
-// TestTestsFail runs tests that must not pass: each says why, at its place, without secrets.
+// TestTestsFail runs tests that must fail. Each reports the reason and its position, and no secrets.
 func TestTestsFail(t *testing.T) {
 	t.Parallel()
 	const program = "name: one\nconfig:\n  words: {type: integer, default: 2}\n  pin: {type: string, default: none}\n" +

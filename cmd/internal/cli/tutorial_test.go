@@ -11,12 +11,12 @@ import (
 
 // block is a block of code of a page.
 type block struct {
-	line int // of its first line
+	line int // 1-based, of the first line in the block
 	kind string
 	text string
 }
 
-// blocksOf are the blocks of a page between fences.
+// blocksOf returns the fenced blocks of a page.
 func blocksOf(text string) (found []block) {
 	open := false
 	for i, line := range strings.Split(text, "\n") {
@@ -67,9 +67,8 @@ func everyBlock(text string) []block {
 	return found
 }
 
-// TestTutorial does what the page tells its reader to do. A block "yaml FILE" is written, the lines of a block "sh" are
-// typed, and each line of a block "text" is in what they print together. The commands of a block "sh fails" find
-// something.
+// TestTutorial follows the page. It writes a block "yaml FILE" to the file and runs the lines of a block "sh"; each
+// line of a block "text" must be part of their output. Commands in a block "sh fails" must fail.
 func TestTutorial(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/tutorial.md")

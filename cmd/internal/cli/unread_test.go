@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Settings are shown and changed without a look into the state, however large that is: here it is a file that exists
-// and that nobody can read.
+// config shows and changes settings without reading the state. Here the state is a file that cannot be read.
 func TestConfigReadsNoState(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -38,7 +37,7 @@ func TestConfigReadsNoState(t *testing.T) {
 	}
 	path := filepath.Join(home, ".pulumi/stacks/p/dev.json")
 	require.NoError(t, os.Remove(path))
-	require.NoError(t, os.Symlink("/proc/self/mem", path)) // nothing is at its beginning, where reading starts
+	require.NoError(t, os.Symlink("/proc/self/mem", path)) // reading at offset 0 fails
 	_, code := yamlhost("stack", "export", "--stack", "dev")
 	require.NotZero(t, code, "a command that reads the state must fail")
 	for _, stack := range [][]string{nil, {"--stack", "dev"}} {

@@ -15,8 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
 
-// markedDrawer puts the drawer into a folder, as a plugin that leaves a line in a file each time it is started, and
-// returns how often that was.
+// markedDrawer installs the drawer as a plugin in dir. starts returns how often it has been started.
 func markedDrawer(t *testing.T, dir string) (starts func() int) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -39,8 +38,8 @@ func markedDrawer(t *testing.T, dir string) (starts func() int) {
 	}
 }
 
-// With --untrusted, nothing that a project brings is started, read from elsewhere or connected to, by any command that
-// runs a program, and each refusal names the reason (D13).
+// With --untrusted, a command that runs a program starts nothing that the project brings, reads no file outside it and
+// connects to no other service; each refusal gives the reason (D13).
 func TestUntrusted(t *testing.T) {
 	t.Parallel()
 	const drawer = "name: one\nresources:\n  a: {type: drawer:Item, properties: {title: t, kind: k}, options: {version: " +
@@ -51,12 +50,12 @@ func TestUntrusted(t *testing.T) {
 		program string
 		files   map[string]string // further files of the project
 		links   map[string]string
-		plugin  string // the folder of the drawer: in the home folder, the project, or "path"
+		plugin  string // where the drawer is: "home", "path" or a folder in the project
 		env     []string
 		flags   []string
-		want    string // in what is said; empty where the run is as any other
+		want    string // part of the output; empty if the run succeeds
 		stack   string // another stack of the project
-		trusted bool   // a trusted run does it
+		trusted bool   // a trusted run succeeds
 		starts  bool   // the plugin is started
 	}{
 		"a sound program": {program: "name: one\nresources:\n  pet: {type: random:RandomPet}\nvariables: {t: " +
@@ -205,11 +204,11 @@ func makeStack(t *testing.T, x *terminal, name string) {
 	require.NoError(t, os.WriteFile(path, program, 0o600))
 }
 
-// check --untrusted finds the stacks that a run may not read, each with the place of its name, where the program writes
-// the name out.
+// check --untrusted reports each stack that a run may not read, at the position of its name, if the program spells out
+// the name.
 func TestUntrustedStacksAreFound(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ program, at string }{
+	for name, c := range map[string]struct{ program, place string }{
 		"a reference": {"name: one\nresources:\n  r:\n    type: pulumi:pulumi:StackReference\n    properties: {name: prod}\n",
 			"Pulumi.yaml:5:24:"},
 		"by a variable": {"name: one\nvariables: {v: prod}\nresources:\n  r:\n    type: pulumi:pulumi:StackReference\n" +
@@ -225,7 +224,7 @@ func TestUntrustedStacksAreFound(t *testing.T) {
 			x := newTerminal(t, c.program)
 			require.Equal(t, 0, x.run("check"), x.out.String())
 			require.Equal(t, 12, x.run("check", "--untrusted"), x.out.String())
-			require.Contains(t, x.out.String(), c.at)
+			require.Contains(t, x.out.String(), c.place)
 			require.Contains(t, x.out.String(), "may not read the outputs of the stack organization/one/prod")
 			require.Contains(t, x.out.String(), "--allow-stack organization/one/prod")
 			require.Contains(t, x.out.String(), "1 error,")
@@ -235,8 +234,8 @@ func TestUntrustedStacksAreFound(t *testing.T) {
 	}
 }
 
-// With --untrusted, no key service is asked that settings in the project name, and check asks none at all (D13): to ask
-// is to connect to where the settings say with the user's credentials. Settings from elsewhere are the user's.
+// With --untrusted, commands do not contact a key service that settings in the project choose, and check contacts none
+// at all (D13): a request uses the credentials of the user. Settings from elsewhere belong to the user.
 func TestUntrustedKeyService(t *testing.T) {
 	t.Parallel()
 	const program = "name: one\nconfig:\n  word: {type: string}\noutputs: {w: '${word}'}\n"
@@ -289,8 +288,8 @@ func TestUntrustedKeyService(t *testing.T) {
 	})
 }
 
-// Commands that only look at a program start no plugin of the project, also where PATH leads into it, and ask one of
-// the user's for its schema once.
+// Commands that only inspect a program start no plugin in the project, even if PATH leads there. They start a plugin of
+// the user once, for its schema.
 func TestCarefulPlugins(t *testing.T) {
 	t.Parallel()
 	const program = "name: one\nresources:\n  a: {type: drawer:Item, properties: {title: t, kind: k}}\n"
@@ -323,7 +322,7 @@ func TestCarefulPlugins(t *testing.T) {
 			}
 			require.Equal(t, 0, x.run("fmt", "--check"), x.err.String())
 			require.Equal(t, c.starts, starts())
-			if c.starts > 0 { // and anew when it is another one
+			if c.starts > 0 { // a changed plugin is started again
 				markedAgain := markedDrawer(t, path)
 				require.Equal(t, 0, x.run("check"), x.out.String())
 				require.Equal(t, 1, markedAgain())

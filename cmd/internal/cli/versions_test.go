@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
-// Where a program names no version of a package, a stack does not jump to another major version in silence.
+// preview warns if the program names no version of a package and the stack was made with another major version.
 func TestVersionJump(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, twoItems)

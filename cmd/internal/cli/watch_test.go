@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// screenText is a terminal that a test reads while a command writes to it.
+// screenText is a terminal that tests can read while a command writes to it.
 type screenText struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -31,8 +31,8 @@ func (s *screenText) String() string {
 	return s.text.String()
 }
 
-// TestWatch changes a program under watch: each change is planned, a mistake is shown below the last sound plan, and with
-// --apply sound plans are applied.
+// TestWatch changes a program during watch. Each change is planned, a mistake is shown below the last sound plan, and
+// with --apply sound plans are applied.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)
@@ -76,7 +76,7 @@ func TestWatch(t *testing.T) {
 	require.Zero(t, code)
 }
 
-// test --watch runs the cases after each change of the program, and goes on after a failure and after a broken file.
+// test --watch runs the cases after each change, and continues after a failure and after a malformed file.
 func TestTestsAreWatched(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, "name: one\nruntime: yaml\noutputs: {size: 1}\n")

@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 )
 
-// Flags are parsed without anything being run.
+// Flags and environment variables set the options of an operation.
 func TestOperationFlags(t *testing.T) {
 	t.Parallel()
 	a := &console.Console{World: console.World{Env: []string{"PULUMI_PARALLEL=3", "PULUMI_SKIP_CONFIRMATIONS=true"}}}

@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// searched returns the search result for the objects that providers have found, on a stack that has a resource named
-// kept and the object x of the default provider.
+// searched returns the search result for the objects found, on a stack whose resource kept is the object x of the
+// default provider. name is the template of the names.
 func searched(name string, found ...engine.Found) *search {
 	provider := urn.New("dev", "p", "", urn.ProviderType("a"), "default")
 	base := &state.Snapshot{Resources: []*state.Resource{
@@ -27,8 +27,7 @@ func searched(name string, found ...engine.Found) *search {
 	return s
 }
 
-// Whatever providers call what they have, each resource gets a name of its own, which a stack can have and a program can
-// refer to.
+// Each object found gets a unique name that is valid in a stack and that a program can refer to.
 func TestNamesOfWhatIsFound(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -65,8 +64,7 @@ func TestNamesOfWhatIsFound(t *testing.T) {
 	require.LessOrEqual(t, len(long), longestName)
 }
 
-// An object that the stack has already is found and not imported again, and an object that two queries find counts
-// once.
+// An object that the stack already has is shown but not imported. An object that two queries find counts once.
 func TestWhatTheStackHas(t *testing.T) {
 	t.Parallel()
 	s := searched("", engine.Found{ID: "x", Name: "mine"}, engine.Found{ID: "y", Name: "other"})
@@ -79,14 +77,14 @@ func TestWhatTheStackHas(t *testing.T) {
 	one := []engine.Found{{ID: "1", Name: "one"}}
 	twice.name(nil, []engine.Query{{Type: "a:b:C"}, {Type: "a:b:C"}}, [][]engine.Found{one, one})
 	require.Len(t, twice.missing(), 1)
-	// another provider may have another object of that ID
+	// another provider can have another object with the same ID
 	named := urn.Reference{URN: urn.New("dev", "p", "", urn.ProviderType("a"), "eu"), ID: "2"}.String()
 	both := &search{query: &project.Query{Resources: make([]project.QueriedType, 2)}}
 	both.name(nil, []engine.Query{{Type: "a:b:C"}, {Type: "a:b:C", Provider: named}}, [][]engine.Found{one, one})
 	require.Len(t, both.missing(), 2)
 }
 
-// A hundred thousand resources of one name are named in one pass, and the table stays readable.
+// A hundred thousand objects with one name get unique names, and the table is cut short.
 func TestManyAreFound(t *testing.T) {
 	t.Parallel()
 	found := make([]engine.Found, 100_000)

@@ -17,14 +17,14 @@ import (
 	"github.com/yamlhost/yamlhost/tools/bench/program"
 )
 
-// edited is a generated program that is open in a session, as a language server has it.
+// edited is a generated program that is open in an editor session.
 type edited struct {
 	tb      testing.TB
 	session *editor.Session
 	path    string
 }
 
-// generated opens a program with some resources.
+// generated opens a program with the given number of resources.
 func generated(tb testing.TB, resources int) *edited {
 	dir := tb.TempDir()
 	e := &edited{tb: tb, path: filepath.Join(dir, "Pulumi.yaml")}
@@ -38,7 +38,7 @@ func generated(tb testing.TB, resources int) *edited {
 	return e
 }
 
-// find is where some text of a resource begins, and the offset behind it.
+// find returns the start and the end offset of a text in a resource.
 func (e *edited) find(resource int, what string) (start, end int) {
 	document := e.session.Snapshot().Text(e.path)
 	text := document.Source().Text()
@@ -51,7 +51,7 @@ func (e *edited) replace(start, end int, replacement string) {
 	e.session.Edit(e.path, parser.Edit{Start: start, End: end, Text: replacement})
 }
 
-// diagnose is how many findings the program has.
+// diagnose returns the number of findings in the program.
 func (e *edited) diagnose() int {
 	found, err := editor.Diagnostics(e.tb.Context(), e.session.Snapshot(), e.path)
 	if err != nil {
@@ -60,9 +60,9 @@ func (e *edited) diagnose() int {
 	return len(found[e.path])
 }
 
-// BenchmarkEdit changes one digit in the middle of a program again and again, and asks for the findings each time: what
-// a language server does but for the protocol. The bytes of each edit decide how often memory is collected, which costs
-// most where much of it is live.
+// BenchmarkEdit changes one digit in the middle of a program repeatedly and requests the findings each time, as a
+// language server does apart from the protocol. The allocations decide how often garbage is collected, which is
+// expensive with a large live heap.
 func BenchmarkEdit(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {

@@ -10,18 +10,18 @@ import (
 	"github.com/yamlhost/yamlhost/editor"
 )
 
-// live is how many bytes can be reached.
+// live returns the number of bytes in use after garbage collection.
 func live() uint64 {
 	var m runtime.MemStats
-	runtime.GC() // what it finds in pools, the second one drops
+	runtime.GC() // the second collection frees the contents of pools
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-// TestMemoryStaysFlat makes a thousand edits all over a program, right and wrong ones, with an editor's requests
-// after each. Afterwards the server may hold at most 5% more memory than before. It runs beside no other test, which
-// would hold memory of its own.
+// TestMemoryStaysFlat makes a thousand edits all over a program, right and wrong ones, with an editor's requests after
+// each. Afterwards at most 5% more memory may be in use than before. It is not parallel, since other tests use memory
+// too.
 func TestMemoryStaysFlat(t *testing.T) {
 	const resources, edits = 200, 1000
 	e := generated(t, resources)
@@ -63,7 +63,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 		}
 	}
 	for i := range 10 {
-		edit(i) // all that is made once is there
+		edit(i) // fills caches
 	}
 	before := live()
 	for i := range edits {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPrograms finds project files at any depth, and none that belong to somebody else.
+// TestPrograms finds project files at any depth, but not in node_modules or .git.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

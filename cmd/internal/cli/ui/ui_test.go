@@ -10,7 +10,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain looks for goroutines that a test leaves behind.
+// TestMain fails if a test leaves a goroutine behind.
 func TestMain(m *testing.M) {
 	// A library of Pulumi ESC starts it when it is loaded.
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
