@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bundleServer serves an archive for every name that is asked for.
+// bundleServer serves the same archive for every requested name.
 func bundleServer(t *testing.T) *httptest.Server {
 	t.Helper()
 	var archive bytes.Buffer
@@ -37,8 +37,8 @@ func bundleServer(t *testing.T) *httptest.Server {
 	return s
 }
 
-// A bundle has the archives of plugins with their checksums, and gives back those of this machine. One that is damaged,
-// of another platform, or no bundle at all gives back nothing.
+// A bundle holds archives of plugins with their checksums. Unbundle returns those for this platform, and an error for a
+// bundle that is damaged, for another platform or in another format.
 func TestBundle(t *testing.T) {
 	t.Parallel()
 	server := bundleServer(t)

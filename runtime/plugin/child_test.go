@@ -22,7 +22,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// childMode is the variable that turns this test binary into a plugin.
+// childMode is the environment variable that turns this test binary into a plugin.
 const childMode = "YAMLHOST_TEST_PLUGIN"
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// block waits for the end of stdin, which is when the host lets go of us.
+// block waits until the host closes stdin.
 func block() { _, _ = bufio.NewReader(os.Stdin).ReadString(0) }
 
 func child(mode string) int {
@@ -73,7 +73,7 @@ func child(mode string) int {
 			fmt.Print(strings.Repeat("x", 100))
 		}
 		block()
-	case "deaf": // a port that takes connections and answers nothing
+	case "deaf": // accepts connections and never answers
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return 1
@@ -81,9 +81,9 @@ func child(mode string) int {
 		fmt.Println(listener.Addr().(*net.TCPAddr).Port)
 		block()
 	case "exit after port":
-		fmt.Println(1) // nobody listens there
+		fmt.Println(1) // an unused port
 		return 4
-	case "shaken": // refuses the handshake, and says what was in it
+	case "shaken": // refuses the handshake with its directories in the error
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return 1
@@ -97,7 +97,7 @@ func child(mode string) int {
 		signal.Ignore(os.Interrupt)
 		ctx = context.Background()
 		_ = plugin.ServeMain(ctx, &misfit{engine: engine}, os.Stdout, "")
-	case "parent": // runs a host of its own; its plugin must not outlive it
+	case "parent": // runs its own host, whose plugin must not outlive it
 		host := plugin.NewHost(plugin.Options{Env: []string{childMode + "=stubborn"},
 			Path: []string{os.Getenv("PLUGIN_DIR")}})
 		p, err := host.Load(ctx, provider.Package{Name: "misfit"})
@@ -131,7 +131,7 @@ func (shaken) Handshake(_ context.Context, r *pulumirpc.ProviderHandshakeRequest
 	return nil, status.Errorf(codes.InvalidArgument, "root %s program %s", r.GetRootDirectory(), r.GetProgramDirectory())
 }
 
-// misfit is a provider that does what its inputs say.
+// misfit is a provider whose behaviour depends on its inputs.
 type misfit struct {
 	recorder
 	engine string
@@ -141,7 +141,7 @@ func (m *misfit) Configure(context.Context, provider.ConfigureRequest) (provider
 	return m, nil
 }
 
-// Cancel leaves a note where it is told to.
+// Cancel creates the file that CANCELLED names.
 func (m *misfit) Cancel(context.Context) error {
 	if note := os.Getenv("CANCELLED"); note != "" {
 		return os.WriteFile(note, nil, 0o600)

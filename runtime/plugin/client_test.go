@@ -29,7 +29,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// attach loads the provider that listens at an address.
+// attach loads the provider that listens on address.
 func attach(t testing.TB, address string, change func(*plugin.Options)) provider.Provider {
 	t.Helper()
 	_, text, err := net.SplitHostPort(address)
@@ -56,7 +56,7 @@ func configure(t testing.TB, p provider.Provider) provider.Configured {
 	return c
 }
 
-// loopback is a provider behind our own server and client.
+// loopback returns r behind the package's own server and client.
 func loopback(t testing.TB, r provider.Provider) provider.Provider {
 	t.Helper()
 	address, stop, err := plugin.Serve(r)
@@ -65,7 +65,7 @@ func loopback(t testing.TB, r provider.Provider) provider.Provider {
 	return attach(t, address, nil)
 }
 
-// plainly is a map with what every request may carry; the marks are secrets.
+// plainly returns a map with every kind of value that any request may carry, secrets included.
 func plainly() value.Value {
 	return value.Map(map[string]value.Value{
 		"null": value.Null, "n": value.Number(1.5), "b": value.Bool(true), "s": value.String("s"),
@@ -82,7 +82,7 @@ func requireFull(t *testing.T, request any) {
 	v := reflect.ValueOf(request)
 	for i := range v.NumField() {
 		if v.Type().Field(i).Name == "Views" {
-			continue // they hold a function; see TestViews
+			continue // holds a function; see TestViews
 		}
 		require.False(t, v.Field(i).IsZero(), "field %s of %T is not populated: does it survive?", v.Type().Field(i).Name,
 			request)
@@ -121,7 +121,7 @@ func exchange(ctx context.Context, p provider.Provider, c provider.Configured, r
 	return nil, fmt.Errorf("no call for %T", request)
 }
 
-// E3.45, E3.46: every member of every request arrives.
+// Every field of every request and response survives the transport (E3.45, E3.46).
 func TestLoopback(t *testing.T) {
 	t.Parallel()
 	subject := provider.Subject{URN: resource, Name: "another", Type: "pkg:index:Other"}
@@ -253,7 +253,7 @@ func TestNotConfigured(t *testing.T) {
 	require.ErrorContains(t, err, "the provider is not configured yet")
 }
 
-// oldPlugin is a plugin that accepts what its Configure says, and keeps what it is sent.
+// oldPlugin is a plugin without a handshake. It keeps the fields of the last request.
 type oldPlugin struct {
 	pulumirpc.UnimplementedResourceProviderServer
 	accepts  *pulumirpc.ConfigureResponse
@@ -338,7 +338,7 @@ func TestEncodingTable(t *testing.T) { // F1.13, E3.45
 		"ref":  value.Resource(&value.ResourceRef{URN: resource, ID: value.String("i")}),
 		"deps": value.String("d").DependingOn(resource),
 	})
-	// What arrives, in short: u unknown kept, s secret kept, r reference kept, o output kept, a asset with content.
+	// arrived returns a letter for each kind that is kept: unknown, secret, reference, output, asset with content.
 	arrived := func(s *structpb.Struct) string {
 		got, err := wire.KeepAll().Decode(s)
 		require.NoError(t, err)
@@ -363,8 +363,8 @@ func TestEncodingTable(t *testing.T) { // F1.13, E3.45
 	for _, c := range []struct {
 		name    string
 		request any
-		none    map[string]string // a plugin that accepts nothing
-		all     map[string]string // one that accepts all
+		none    map[string]string // expected of a plugin that accepts nothing
+		all     map[string]string // expected of a plugin that accepts everything
 	}{
 		{"Check in preview", provider.CheckRequest{Olds: properties, News: properties, AllowUnknowns: true},
 			map[string]string{"olds": "ua", "news": "ua"}, map[string]string{"olds": "usra", "news": "usra"}},
@@ -401,7 +401,7 @@ func TestEncodingTable(t *testing.T) { // F1.13, E3.45
 					SupportsPreview: all}}
 				p := attach(t, serveOld(t, o), nil)
 				_, err := exchange(t.Context(), p, configure(t, p), c.request)
-				if want == nil { // not asked: E3.53 for previews, E2.40 for components
+				if want == nil { // the plugin is not called: E3.53 for previews, E2.40 for components
 					require.Nil(t, o.got)
 					return
 				}
@@ -453,7 +453,7 @@ func TestMissingConfiguration(t *testing.T) { // E3.26
 	require.ErrorContains(t, err, "yamlhost config set pkg:region VALUE")
 }
 
-// Many providers frame each of their errors as a list of one.
+// Many providers frame each error as a list with one item.
 func TestFramedError(t *testing.T) { // E3.50
 	t.Parallel()
 	const framed = "apply of x: 1 error occurred:\n\t* x is held by kubectl\n\n"
@@ -473,7 +473,7 @@ func TestFramedError(t *testing.T) { // E3.50
 	}
 }
 
-// partial is a failure that leaves an object behind, for reasons.
+// partial returns a partial failure with the given reasons.
 func partial(t *testing.T, reasons ...string) error {
 	t.Helper()
 	s, err := status.New(codes.Unknown, "x").WithDetails(&pulumirpc.ErrorResourceInitFailed{Reasons: reasons})
@@ -649,7 +649,7 @@ func TestParameterizedName(t *testing.T) { // E3.8
 	require.ErrorContains(t, err, `parameterize response name "x" does not match expected package "y"`)
 }
 
-func TestLostConnection(t *testing.T) { // attached: there is no process to blame
+func TestLostConnection(t *testing.T) { // an attached plugin has no process that could have crashed
 	t.Parallel()
 	address, stop, err := plugin.Serve(&recorder{})
 	require.NoError(t, err)
@@ -663,7 +663,7 @@ func TestLostConnection(t *testing.T) { // attached: there is no process to blam
 	require.Equal(t, provider.Unclear, got.Outcome)
 }
 
-func TestTrace(t *testing.T) { // F2.39, and no secret in it
+func TestTrace(t *testing.T) { // F2.39; the trace contains no secret
 	t.Parallel()
 	var trace bytes.Buffer
 	answers, err := structpb.NewStruct(map[string]any{"echo": "before hunter2secret after hunter", "pin": "42"})

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// install puts plugins, which are this test binary, into a plugin folder.
+// install links this test binary as a plugin into directories of the plugin folder.
 func install(t *testing.T, home string, dirs ...string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -31,7 +31,7 @@ func TestFind(t *testing.T) { // F2.25–F2.30
 		files     []string // empty files in the plugin folder
 		version   string
 		change    func(t *testing.T, o *plugin.Options)
-		want      string // the plugin's directory, in the plugin folder
+		want      string // the plugin's directory in the plugin folder, PATH or override
 		fails     string
 		missing   bool
 	}{

@@ -20,7 +20,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// shaker is a plugin that knows the handshake, and refuses it as often as it is told to.
+// shaker is a plugin with a handshake. It refuses once with each code in refuses.
 type shaker struct {
 	pulumirpc.UnimplementedResourceProviderServer
 	answer  *pulumirpc.ProviderHandshakeResponse
@@ -76,7 +76,7 @@ func (s *shaker) Cancel(context.Context, *emptypb.Empty) (*emptypb.Empty, error)
 	return &emptypb.Empty{}, nil
 }
 
-// load loads a plugin that runs already.
+// load loads the attached plugin.
 func (s *shaker) load(t *testing.T, host *plugin.Host) (provider.Provider, error) {
 	t.Helper()
 	return host.Load(t.Context(), provider.Package{Name: "pkg"})
@@ -93,7 +93,7 @@ func (s *shaker) host(t *testing.T) *plugin.Host {
 	return host
 }
 
-// E3.3, E3.4, E3.6, E3.7: a plugin that is attached is greeted, without directories, and never ended.
+// An attached plugin gets a handshake without directories and is never cancelled (E3.3, E3.4, E3.6, E3.7).
 func TestAttached(t *testing.T) {
 	t.Parallel()
 	s := &shaker{answer: &pulumirpc.ProviderHandshakeResponse{}, refuses: []codes.Code{codes.Unavailable,
@@ -121,7 +121,7 @@ func TestRefusedHandshake(t *testing.T) { // E3.3
 	require.Equal(t, []string{"Handshake"}, s.calls)
 }
 
-// E3.5: what the handshake says counts, and not what Configure says; and there are previews.
+// The capabilities in the handshake override those in Configure's response, and previews are supported (E3.5).
 func TestHandshakeTellsWhatIsAccepted(t *testing.T) {
 	t.Parallel()
 	inputs := value.Map(map[string]value.Value{
@@ -137,7 +137,7 @@ func TestHandshakeTellsWhatIsAccepted(t *testing.T) {
 	require.Equal(t, inputs.With("r", value.String("i")), got)
 }
 
-// E3.55: calls are cancelled on demand; a plugin that does not know how is none the worse.
+// Cancel calls the plugin's Cancel. It succeeds even if the plugin does not implement it (E3.55).
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	s := &shaker{answer: &pulumirpc.ProviderHandshakeResponse{}}
@@ -148,7 +148,7 @@ func TestCancel(t *testing.T) {
 	require.NoError(t, attach(t, serveOld(t, &oldPlugin{}), nil).Cancel(t.Context()))
 }
 
-// E3.4: a plugin that is started learns where it is.
+// The handshake of a started plugin contains its directory (E3.4).
 func TestHandshakeOfAProcess(t *testing.T) {
 	t.Parallel()
 	dir := pluginDir(t, "misfit")

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// packed is what a function writes, gzipped.
+// packed returns the output of write, gzipped.
 func packed(t *testing.T, write func(w io.Writer)) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -31,7 +31,7 @@ func packed(t *testing.T, write func(w io.Writer)) []byte {
 	return b.Bytes()
 }
 
-// zeros writes as many of them.
+// zeros writes n zero bytes.
 func zeros(t *testing.T, w io.Writer, n int64) {
 	t.Helper()
 	_, err := io.CopyN(w, zero{}, n)
@@ -42,8 +42,8 @@ type zero struct{}
 
 func (zero) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// Archives that lie about themselves are refused with one error, in bounded space, and nothing is written outside of
-// the plugin's folder.
+// Malformed and oversized archives are refused with a one-line error, and nothing is written outside of the plugin's
+// folder.
 func TestHostileArchives(t *testing.T) {
 	t.Parallel()
 	header := func(w *tar.Writer, h tar.Header) { require.NoError(t, w.WriteHeader(&h)) }
@@ -77,7 +77,7 @@ func TestHostileArchives(t *testing.T) {
 				PAXRecords: map[string]string{
 					"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": fmt.Sprint(int64(1) << 50),
 					"GNU.sparse.name": "pulumi-resource-toy"}})
-			if err != nil { // the writer knows better; what follows is no archive then
+			if err != nil { // the writer refuses such a header; continue with an invalid archive
 				_, _ = io.WriteString(w, strings.Repeat("x", 1024))
 				return
 			}
@@ -102,7 +102,7 @@ func TestHostileArchives(t *testing.T) {
 		"cut": {archiveOf(t, script)[:60], "damaged"},
 		"a bit flipped": {func() []byte {
 			data := archiveOf(t, script)
-			data[len(data)-6] ^= 1 // in the checksum
+			data[len(data)-6] ^= 1 // in the gzip checksum
 			return data
 		}(), "damaged"},
 	} {
@@ -127,7 +127,7 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// A receipt in an archive does not count.
+// A receipt in an archive is ignored.
 func TestReceipt(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -142,8 +142,8 @@ func TestReceipt(t *testing.T) {
 	require.Empty(t, Receipt(t.TempDir()))
 }
 
-// Servers that send something else, too much, too little, nothing, or elsewhere are given up with one error, and
-// nothing is installed.
+// Servers that send no archive, too much, too little or nothing, or redirect to an insecure URL, cause a one-line
+// error, and nothing is installed.
 func TestHostileServers(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -156,7 +156,7 @@ func TestHostileServers(t *testing.T) {
 		serve   func(w http.ResponseWriter, r *http.Request)
 		limits  Installation
 		want    string // in the error; empty for success
-		plain   bool   // http, which is not allowed
+		plain   bool   // over HTTP, which is not allowed
 		overTLS bool
 	}{
 		"a page": {serve: func(w http.ResponseWriter, _ *http.Request) {

@@ -73,9 +73,9 @@ func TestInstall(t *testing.T) { // F2.28, F2.31–F2.34
 	for name, c := range map[string]struct {
 		archive  []byte
 		checksum string
-		serve    func(n int64, w http.ResponseWriter, r *http.Request, data []byte) // nil: the whole
+		serve    func(n int64, w http.ResponseWriter, r *http.Request, data []byte) // nil: whole archive
 		wrong    string                                                             // in the error; empty for success
-		calls    int64                                                              // least
+		calls    int64                                                              // minimum
 	}{
 		"whole":            {archive: good, checksum: sumOf(good)},
 		"without checksum": {archive: good},
@@ -90,7 +90,7 @@ func TestInstall(t *testing.T) { // F2.28, F2.31–F2.34
 				if n < 3 && r.Header.Get("Range") == "" || n == 2 {
 					data = data[:len(data)-len(data)/4*int(3-n)]
 					w.Header().Set("Content-Length", "999999")
-					if r.Header.Get("Range") != "" { // no: from the beginning
+					if r.Header.Get("Range") != "" { // ignores the range
 						w.Header().Set("Content-Length", "999999")
 					}
 					_, _ = w.Write(data)
@@ -149,7 +149,7 @@ func TestInstall(t *testing.T) { // F2.28, F2.31–F2.34
 			t.Parallel()
 			var calls atomic.Int64
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if !strings.HasSuffix(r.URL.Path, ".tar.gz") { // checksums of the publisher
+				if !strings.HasSuffix(r.URL.Path, ".tar.gz") { // the publisher's checksums
 					http.NotFound(w, r)
 					return
 				}
@@ -169,7 +169,7 @@ func TestInstall(t *testing.T) { // F2.28, F2.31–F2.34
 				Checksum: c.checksum, Pause: time.Microsecond, AllowHTTP: true}
 			result, err := Install(t.Context(), i)
 			left, _ := filepath.Glob(filepath.Join(home, "plugins", "*"))
-			// it stays, empty (F2.28)
+			// The lock file stays (F2.28).
 			left = slices.DeleteFunc(left, func(path string) bool { return strings.HasSuffix(path, ".lock") })
 			require.GreaterOrEqual(t, calls.Load(), c.calls)
 			if c.wrong != "" {
@@ -192,7 +192,7 @@ func TestInstall(t *testing.T) { // F2.28, F2.31–F2.34
 	}
 }
 
-// An installation that died in the middle does not count, and is done again.
+// An interrupted installation is ignored and repeated.
 func TestInstallAfterCrash(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -240,7 +240,7 @@ func TestLockFile(t *testing.T) {
 	require.ErrorContains(t, err, "format is 9")
 }
 
-// Of installations at the same moment one does the work, and the others find it done (F2.28).
+// Of concurrent installations one downloads the plugin; the others wait and find it installed (F2.28).
 func TestInstallAtOnce(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -272,7 +272,7 @@ func TestInstallAtOnce(t *testing.T) {
 	require.Len(t, Installed(home), 1)
 }
 
-// F2.32, F2.35: where plugins come from, as the URL says that a package names.
+// Sources returns the download servers for a package's URL and the overrides (F2.32, F2.35).
 func TestSources(t *testing.T) {
 	t.Parallel()
 	const release = "https://github.com/%/releases/download/v${VERSION}"
@@ -306,7 +306,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// What several processes add to a lock file at the same moment is all there afterwards.
+// Concurrent additions to a lock file are all kept.
 func TestEditLockFileTogether(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// A plugin that does not know the call, one whose provider cannot list, and one that never stops.
+// List fails for a plugin without the call, for a provider without List and for a response with too many resources.
 func TestListIsRefused(t *testing.T) {
 	t.Parallel()
 	request := provider.ListRequest{Type: "pkg:index:R", Query: value.EmptyMap()}

@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
 
-// InstallDependencies writes a file beside the plugin, unless an option is for a fault.
+// InstallDependencies writes a file into the program's directory. It fails in the mode refuse.
 func (language) InstallDependencies(r *pulumirpc.InstallDependenciesRequest,
 	stream pulumirpc.LanguageRuntime_InstallDependenciesServer) error {
 	if r.GetInfo().GetOptions().GetFields()["mode"].GetStringValue() == "refuse" {
@@ -29,7 +29,7 @@ func (language) InstallDependencies(r *pulumirpc.InstallDependenciesRequest,
 	return os.WriteFile(filepath.Join(r.GetInfo().GetProgramDirectory(), "installed"), nil, 0o600)
 }
 
-// TestInstallPack installs a required pack once, with what it depends on. One that fails leaves nothing.
+// TestInstallPack installs a required pack and its dependencies once. A failed installation leaves nothing behind.
 func TestInstallPack(t *testing.T) {
 	t.Parallel()
 	var archive bytes.Buffer

@@ -25,7 +25,7 @@ import (
 
 const resource = urn.URN("urn:pulumi:dev::proj::misfit:index:Res::name")
 
-// pluginDir is a directory with this test binary under a plugin's name.
+// pluginDir returns a directory with links to this test binary under the names of plugins.
 func pluginDir(t testing.TB, names ...string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -103,7 +103,7 @@ func TestStart(t *testing.T) { // F2.5, F2.7, D10
 	}
 }
 
-// TestStartOfPulumisDynamicProviders gives scripts that load an SDK more time than executables.
+// The dynamic providers of Pulumi get more time to start than other plugins because they load an SDK.
 func TestStartOfPulumisDynamicProviders(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"pulumi-nodejs", "pulumi-python"} {
@@ -141,7 +141,7 @@ func TestCrash(t *testing.T) { // D10, E3.56
 			require.ErrorAs(t, err, &outcome)
 			require.Equal(t, provider.Unclear, outcome.Outcome)
 
-			_, err = create(t.Context(), configured, "") // and each call after it
+			_, err = create(t.Context(), configured, "") // later calls fail, too
 			require.ErrorAs(t, err, &crash)
 		})
 	}
@@ -155,7 +155,7 @@ func TestHang(t *testing.T) {
 	_, err := create(ctx, configured, "hang")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.ErrorContains(t, err, "create: stopped waiting for plugin misfit")
-	_, err = create(t.Context(), configured, "print") // chatter on stdout does no harm, and it is alive
+	_, err = create(t.Context(), configured, "print") // the plugin still works, and its output on stdout is ignored
 	require.NoError(t, err)
 }
 
@@ -240,7 +240,7 @@ func TestEnvironment(t *testing.T) { // E3.1, E3.2, F2.1–F2.3
 		"keys without a namespace are the project's")
 }
 
-// loadMisfit starts the plugin misfit, and returns its number as a process too.
+// loadMisfit starts the plugin misfit and also returns its PID.
 func loadMisfit(t *testing.T, loader provider.Loader) (p provider.Provider, pid int) {
 	t.Helper()
 	p, err := loader.Load(t.Context(), provider.Package{Name: "misfit"})
@@ -253,7 +253,7 @@ func loadMisfit(t *testing.T, loader provider.Loader) (p provider.Provider, pid 
 	return p, pid
 }
 
-func TestCloseEndsStubborn(t *testing.T) { // F2.13, E3.54: it is told to cancel, and killed
+func TestCloseEndsStubborn(t *testing.T) { // F2.13, E3.54: the plugin gets Cancel and is killed
 	t.Parallel()
 	note := filepath.Join(t.TempDir(), "cancelled")
 	host := childHost(t, "stubborn", func(o *plugin.Options) {
@@ -271,7 +271,7 @@ func TestCloseEndsStubborn(t *testing.T) { // F2.13, E3.54: it is told to cancel
 	require.ErrorContains(t, err, "the host is closed")
 }
 
-// running reports whether a process exists and is no zombie.
+// running reports whether a process exists and is not a zombie.
 func running(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -306,7 +306,7 @@ func TestPluginDiesWithUs(t *testing.T) {
 	require.Eventually(t, func() bool { return !running(pid) }, 5*time.Second, 10*time.Millisecond)
 }
 
-func TestNothingIsLeftBehind(t *testing.T) { // serial: it counts goroutines
+func TestNothingIsLeftBehind(t *testing.T) { // not parallel because it counts goroutines
 	before := runtime.NumGoroutine()
 	host := plugin.NewHost(plugin.Options{Env: []string{childMode + "=serve"}, Path: []string{pluginDir(t, "misfit")}})
 	var pids []int
@@ -323,5 +323,5 @@ func TestNothingIsLeftBehind(t *testing.T) { // serial: it counts goroutines
 		require.False(t, running(pid))
 	}
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 5*time.Second, 5*time.Millisecond,
-		"goroutines before: %d", before) // Eventually has one of its own
+		"goroutines before: %d", before) // Eventually uses one more goroutine
 }

@@ -11,7 +11,7 @@ var (
 	_ provider.Configured = (*recorder)(nil)
 )
 
-// recorder is a provider that keeps the last request and answers what it was given.
+// recorder is a provider that keeps the last request and returns a preset answer.
 type recorder struct {
 	info       provider.Info
 	got        any

@@ -16,8 +16,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// A plugin's schema is kept as its text and an index of it; anyone who keeps it at the same time keeps the same, and
-// what was kept before the plugin was installed is not believed.
+// The cache stores a plugin's schema. Concurrent calls of Keep all succeed, and an entry older than the installation of
+// the plugin is ignored.
 func TestPluginSchemaCache(t *testing.T) { // F2.38
 	t.Parallel()
 	home := t.TempDir()
@@ -42,15 +42,15 @@ func TestPluginSchemaCache(t *testing.T) { // F2.38
 	require.NoError(t, err)
 	require.Equal(t, []string{"p:index:Thing"}, pkg.ResourceTokens())
 
-	_, err = cache.Open(path, installed.Add(time.Hour)) // of another plugin with this version
+	_, err = cache.Open(path, installed.Add(time.Hour)) // the plugin was installed again with the same version
 	require.ErrorContains(t, err, "older than the plugin")
 
-	_, err = cache.Keep(path, installed, opener(text[:20])) // what is unsound is not kept
+	_, err = cache.Keep(path, installed, opener(text[:20])) // an invalid schema is not stored
 	require.ErrorContains(t, err, "read package schema")
 	_, err = cache.Open(path, installed)
 	require.NoError(t, err)
 
-	blocked := filepath.Join(path, "below", "p.json") // below a file: it cannot be written
+	blocked := filepath.Join(path, "below", "p.json") // the parent is a file, so the schema cannot be stored
 	pkg, err = cache.Keep(blocked, installed, opener(text))
 	require.NoError(t, err)
 	require.Equal(t, []string{"p:index:Thing"}, pkg.ResourceTokens())
@@ -63,28 +63,31 @@ func TestInstalledAt(t *testing.T) {
 	require.NoError(t, os.Mkdir(folder, 0o755))
 	require.NoError(t, os.WriteFile(file, nil, 0o755))
 	early, late := time.Unix(1_000_000_000, 0), time.Unix(1_500_000_000, 0)
-	// as packed long ago, or written over
+	// The later time counts: archives keep old file times, and files may be overwritten in place.
 	for _, c := range []struct{ file, folder time.Time }{{early, late}, {late, early}} {
 		require.NoError(t, os.Chtimes(file, c.file, c.file))
 		require.NoError(t, os.Chtimes(folder, c.folder, c.folder))
 		require.True(t, late.Equal(plugin.Location{Path: file}.Installed()))
-		require.True(t, c.folder.Equal(plugin.Location{Path: folder}.Installed())) // of a script
+		require.True(t, c.folder.Equal(plugin.Location{Path: folder}.Installed())) // a plugin in source form
 	}
 	require.Zero(t, plugin.Location{Path: filepath.Join(folder, "nosuch")}.Installed())
 }
 
-// F2.38: what may change under the same version is not cached.
+// A schema that may change under the same version has no cache path (F2.38).
 func TestSchemaCache(t *testing.T) {
 	t.Parallel()
-	in := func(d schema.Descriptor, version string) string {
+	path := func(d schema.Descriptor, version string) string {
 		return plugin.SchemaCache{Home: "/h"}.Path(d, plugin.Location{Version: version})
 	}
-	require.Equal(t, filepath.Join("/h", "schemas", "random-4.18.0.json"), in(schema.Descriptor{Name: "random"}, "4.18.0"))
-	require.Empty(t, in(schema.Descriptor{Name: "random"}, ""))
-	plain := in(schema.Descriptor{Name: "tf"}, "1.0.0")
-	require.NotEqual(t, plain, in(schema.Descriptor{Name: "tf", DownloadURL: "https://x"}, "1.0.0"))
-	one := in(schema.Descriptor{Name: "tf", Parameterization: &schema.Parameterization{Name: "a", Version: "1"}}, "1.0.0")
-	two := in(schema.Descriptor{Name: "tf", Parameterization: &schema.Parameterization{Name: "b", Version: "1"}}, "1.0.0")
+	require.Equal(t, filepath.Join("/h", "schemas", "random-4.18.0.json"),
+		path(schema.Descriptor{Name: "random"}, "4.18.0"))
+	require.Empty(t, path(schema.Descriptor{Name: "random"}, ""))
+	plain := path(schema.Descriptor{Name: "tf"}, "1.0.0")
+	require.NotEqual(t, plain, path(schema.Descriptor{Name: "tf", DownloadURL: "https://x"}, "1.0.0"))
+	one := path(schema.Descriptor{Name: "tf",
+		Parameterization: &schema.Parameterization{Name: "a", Version: "1"}}, "1.0.0")
+	two := path(schema.Descriptor{Name: "tf",
+		Parameterization: &schema.Parameterization{Name: "b", Version: "1"}}, "1.0.0")
 	require.NotEqual(t, one, two)
 	require.NotEqual(t, plain, one)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// split are buffers of a message that end at every multiple of size.
+// split returns message in buffers of size bytes.
 func split(message []byte, size int) mem.BufferSlice {
 	var buffers mem.BufferSlice
 	for len(message) > 0 {
@@ -75,7 +75,7 @@ func TestSchemaText(t *testing.T) { // F2.16
 	}
 }
 
-// bigSchema is a provider that only has a schema.
+// bigSchema is a provider with nothing but a schema.
 type bigSchema struct {
 	provider.Provider
 	text []byte
@@ -88,7 +88,7 @@ func (bigSchema) Close() error                                { return nil }
 func (bigSchema) Cancel(context.Context) error                { return nil }
 func (bigSchema) Info(context.Context) (provider.Info, error) { return provider.Info{}, nil }
 
-// A schema of many frames arrives whole, can be read twice, and is in the trace (F2.39).
+// A schema that spans many frames arrives complete, can be read twice and appears in the trace (F2.39).
 func TestReadSchema(t *testing.T) {
 	t.Parallel()
 	want := []byte(`{"name":"big","description":"` + strings.Repeat("x", 5<<20) + `"}`)

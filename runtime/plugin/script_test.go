@@ -21,8 +21,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// language is the host of a language whose programs are this test binary: it runs the plugin that an option names, as
-// the hosts of real languages do, in a process of its own.
+// language is a language host whose plugins are this test binary in the mode of an option. Like real language hosts it
+// runs them in separate processes.
 type language struct {
 	pulumirpc.UnimplementedLanguageRuntimeServer
 }
@@ -72,12 +72,12 @@ func (language) RunPlugin(r *pulumirpc.RunPluginRequest, stream pulumirpc.Langua
 		return err
 	}
 	defer stdin.Close()
-	_ = command.Run() // its exit code says it
+	_ = command.Run() // the exit code is sent below
 	return stream.Send(&pulumirpc.RunPluginResponse{Output: &pulumirpc.RunPluginResponse_Exitcode{Exitcode: int32(
 		command.ProcessState.ExitCode())}})
 }
 
-// scriptHost has a plugin in source form, whose language host is this test binary.
+// scriptHost returns a host with a plugin in source form. Its language host is this test binary.
 func scriptHost(t *testing.T, script plugin.Script, change func(*plugin.Options)) *plugin.Host {
 	t.Helper()
 	self, err := os.Executable()
@@ -102,7 +102,7 @@ func toy(mode string) plugin.Script {
 	return plugin.Script{Language: "toy", Options: map[string]any{"mode": mode}}
 }
 
-// F2.30, F9.10: a plugin in source form is run by the host of its language, and is a plugin like others.
+// The language host runs a plugin in source form, which then works like any other plugin (F2.30, F9.10).
 func TestScript(t *testing.T) {
 	t.Parallel()
 	p, err := scriptHost(t, toy("serve"), nil).Load(t.Context(), provider.Package{Name: "misfit", Version: "1.0.0"})
@@ -111,8 +111,8 @@ func TestScript(t *testing.T) {
 	require.NoError(t, err)
 	got, err := configured.Invoke(t.Context(), provider.InvokeRequest{Token: "env"})
 	require.NoError(t, err)
-	from, _ := got.Result.Get("RUN_FROM").AsString()
-	require.Equal(t, "resource-misfit-v1.0.0", filepath.Base(from))
+	dir, _ := got.Result.Get("RUN_FROM").AsString()
+	require.Equal(t, "resource-misfit-v1.0.0", filepath.Base(dir))
 
 	_, err = create(t.Context(), configured, "crash")
 	var crash *provider.CrashError
@@ -122,7 +122,7 @@ func TestScript(t *testing.T) {
 	require.NoError(t, p.Close())
 }
 
-// A plugin in source form leaves no process behind: neither itself nor the host of its language.
+// The process of a plugin in source form ends when the plugin is closed.
 func TestScriptEnds(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

@@ -20,7 +20,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// serveMain runs ServeMain and waits for its first line.
+// serveMain runs ServeMain in the background and returns the port that it prints.
 func serveMain(t *testing.T, ctx context.Context, r *recorder, engine string) (port string, done chan error) {
 	t.Helper()
 	reader, writer := io.Pipe()
@@ -127,7 +127,7 @@ func TestProviderConfiguration(t *testing.T) { // E3.18, E3.20, E3.21
 		News: sent, IgnoreChanges: []string{"x"}, AllowUnknowns: true}, r.got)
 }
 
-func FuzzServer(f *testing.F) { // whatever an engine sends, a provider of ours answers
+func FuzzServer(f *testing.F) { // a server survives arbitrary requests
 	properties, err := wire.KeepAll().Encode(plainly())
 	require.NoError(f, err)
 	seed, err := proto.Marshal(&pulumirpc.UpdateRequest{Id: "i", Urn: string(resource), Olds: properties, News: properties,

@@ -21,7 +21,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// signer is somebody with a key of minisign.
+// signer holds a minisign key pair.
 type signer struct {
 	public *Key
 	secret minisign.PrivateKey
@@ -34,7 +34,7 @@ func newSigner(t *testing.T) signer {
 	return signer{&Key{public}, secret}
 }
 
-// sign makes the signature of a file as minisign does, which names the file.
+// sign returns the signature of a file. Like minisign it adds the name of the file.
 func (s signer) sign(text []byte, name string) string {
 	reader := minisign.NewReader(bytes.NewReader(text))
 	_, _ = io.Copy(io.Discard, reader) // reads from memory
@@ -45,7 +45,7 @@ func assetOf(version string) string {
 	return "pulumi-resource-toy-v" + version + "-" + Platform() + ".tar.gz"
 }
 
-// fileServer gives files by their names, and says which were asked for.
+// fileServer serves files by name. The contents fault and endless stand for a server error and an endless response.
 func fileServer(t *testing.T, files map[string]string) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -65,8 +65,8 @@ func fileServer(t *testing.T, files map[string]string) *httptest.Server {
 	return server
 }
 
-// An archive counts only with a signature of the key that is trusted for its plugin: of the archive, or of a list of
-// checksums that has it. Each way of having none is one error, and nothing is installed.
+// An archive is installed only if the trusted key has signed it or a list with its checksum. Otherwise Install returns
+// a one-line error and installs nothing.
 func TestSignatures(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -79,8 +79,8 @@ func TestSignatures(t *testing.T) {
 	wrong := fmt.Sprintf("%s  %s\n", strings.Repeat("0", 64), asset)
 	const published = "pulumi-toy_1.2.3_checksums.txt"
 	for name, c := range map[string]struct {
-		files map[string]string // beside the archive
-		want  string            // in the error; empty for success
+		files map[string]string // files beside the archive
+		want  string            // part of the error; empty for success
 	}{
 		"the archive is signed": {files: map[string]string{asset + ".minisig": us.sign([]byte(good), asset)}},
 		"by a signature of the text and not of its digest, which names no file": {files: map[string]string{
@@ -145,7 +145,7 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
-// A file of this machine has its signature beside it.
+// The signature of a local file is a file beside it.
 func TestSignatureOfFile(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -166,8 +166,8 @@ func TestSignatureOfFile(t *testing.T) {
 	require.ErrorContains(t, err, "a folder has no signature")
 }
 
-// A key in the lock file counts for versions that the lock file does not have, too, also where somebody accepts what
-// comes.
+// A key in the lock file also applies to versions that the lock file does not list, even if Accept accepts every
+// download.
 func TestLockedKey(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -204,7 +204,7 @@ func TestLockedKey(t *testing.T) {
 		DownloadURL: server.URL}, missing), "cannot be used")
 }
 
-// Keys are one line, or a file of minisign.
+// ParseKey accepts a key on one line or the text of a minisign key file.
 func TestParseKey(t *testing.T) {
 	t.Parallel()
 	us := newSigner(t)

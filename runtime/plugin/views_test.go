@@ -11,12 +11,12 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// teller is a provider that tells of views.
+// teller is a provider that publishes steps of views in each call.
 type teller struct {
 	recorder
 	steps []provider.ViewStep
 	told  *provider.Views
-	err   error // of publishing
+	err   error // error of the last Publish
 }
 
 func (r *teller) tell(ctx context.Context, v *provider.Views) error {
@@ -43,7 +43,8 @@ func (r *teller) Delete(ctx context.Context, q provider.DeleteRequest) error {
 	return r.tell(ctx, q.Views)
 }
 
-// E4.114: what a plugin tells of views arrives as it was told, and it learns what views there were; not after the call.
+// A plugin receives the old views, and the steps that it publishes arrive unchanged. Publish fails after the call ends
+// (E4.114).
 func TestViews(t *testing.T) {
 	t.Parallel()
 	view := func(name string) *provider.View {
@@ -60,7 +61,8 @@ func TestViews(t *testing.T) {
 	for _, s := range r.steps {
 		for _, v := range []*provider.View{s.Old, s.New} {
 			if v != nil {
-				v.Inputs, v.Outputs = v.Inputs.Without("bytes"), v.Outputs.Without("bytes") // nobody has agreed on those
+				// Byte strings are not negotiated for views.
+				v.Inputs, v.Outputs = v.Inputs.Without("bytes"), v.Outputs.Without("bytes")
 			}
 		}
 	}
@@ -99,7 +101,7 @@ func TestViews(t *testing.T) {
 		require.NoError(t, call(), name)
 		require.NoError(t, r.err, name)
 		require.Equal(t, r.steps, got, name)
-		if name != "create" { // which has nothing that is old
+		if name != "create" { // create has no old views
 			require.Equal(t, views.Old, r.told.Old, name)
 		}
 		refuse = errors.New("there is no such view")

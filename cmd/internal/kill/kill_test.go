@@ -212,18 +212,18 @@ func (b *bench) change() {
 	for range 2 + b.random.IntN(4) {
 		b.serial++
 		i := b.random.IntN(7)
-		it, exists := b.items[i]
+		current, exists := b.items[i]
 		switch n := b.random.IntN(6); {
 		case !exists:
 			b.items[i] = item{fmt.Sprint("t", b.serial), "k0"}
 		case n == 0:
 			delete(b.items, i)
 		case n <= 2:
-			it.kind = fmt.Sprint("k", b.serial)
-			b.items[i] = it
+			current.kind = fmt.Sprint("k", b.serial)
+			b.items[i] = current
 		default:
-			it.title = fmt.Sprint("t", b.serial)
-			b.items[i] = it
+			current.title = fmt.Sprint("t", b.serial)
+			b.items[i] = current
 		}
 	}
 }
@@ -236,12 +236,12 @@ func (b *bench) write() {
 		y.WriteString("name: kill\nruntime: yaml\nresources:\n")
 	}
 	for _, i := range slices.Sorted(maps.Keys(b.items)) {
-		it := b.items[i]
-		fmt.Fprintf(&y, "  i%d:\n    type: drawer:index:Item\n    properties:\n      kind: %s\n", i, it.kind)
+		current := b.items[i]
+		fmt.Fprintf(&y, "  i%d:\n    type: drawer:index:Item\n    properties:\n      kind: %s\n", i, current.kind)
 		if _, before := b.items[i-1]; before && i%2 == 1 {
-			fmt.Fprintf(&y, "      title: %s-${i%d.tag}\n", it.title, i-1)
+			fmt.Fprintf(&y, "      title: %s-${i%d.tag}\n", current.title, i-1)
 		} else {
-			fmt.Fprintf(&y, "      title: %s\n", it.title)
+			fmt.Fprintf(&y, "      title: %s\n", current.title)
 		}
 		if i%3 == 0 {
 			y.WriteString("    options: {deleteBeforeReplace: true}\n")
