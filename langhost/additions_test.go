@@ -9,11 +9,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor/monitortest"
 )
 
-// additions are programs with yamlhost's additions to the language (L10), and their results under another engine.
+// additions holds programs that use yamlhost's language additions (L10) and their results under another engine.
 var additions = map[string]struct {
 	files   map[string]string // Main.yaml and other files
-	outputs string            // of the stack, as JSON prints them
-	refused string            // a part of the message if the engine cannot do what the program requires
+	outputs string            // outputs of the stack as JSON
+	refused string            // part of the message if the engine lacks a required feature
 	check   func(t *testing.T, r *monitortest.Recorder)
 }{
 	"L10.C1 expressions": {files: map[string]string{"Main.yaml": `config: {size: {type: integer}}
@@ -87,8 +87,7 @@ resources: {p: {type: components:Pair, properties: {size: 2}}}
 	}},
 }
 
-// TestAdditionsUnderAnotherEngine runs programs that only yamlhost understands for a caller with an engine of its own
-// (L10).
+// TestAdditionsUnderAnotherEngine runs programs with language additions for a caller that has its own engine (L10).
 func TestAdditionsUnderAnotherEngine(t *testing.T) {
 	t.Parallel()
 	for name, c := range additions {

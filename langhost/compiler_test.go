@@ -12,18 +12,18 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// compiled writes a project whose compiler is a script, and returns its folder.
+// compiled writes a project with script as its compiler and returns its program info.
 func compiled(t *testing.T, files map[string]string, script string) *pulumirpc.ProgramInfo {
 	t.Helper()
 	files["compile"] = script
 	if files["Pulumi.yaml"] == "" {
 		files["Pulumi.yaml"] = project
 	}
-	of := info(writeFiles(t, files))
+	program := info(writeFiles(t, files))
 	options, err := structpb.NewStruct(map[string]any{"compiler": "sh compile"})
 	require.NoError(t, err)
-	of.Options = options
-	return of
+	program.Options = options
+	return program
 }
 
 const stackURN = "urn:pulumi:dev::proj::pulumi:pulumi:Stack::proj-dev"
@@ -33,12 +33,12 @@ func TestCompilerRunsInTheProgramsFolder(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
 	host, _ := serveHost(t, e, "PATH="+os.Getenv("PATH"))
-	of := compiled(t, map[string]string{"sub/place": "here",
+	program := compiled(t, map[string]string{"sub/place": "here",
 		"sub/compile": `printf '{"outputs": {"place": "%s"}}' "$(cat place)"`}, "exit 1")
-	of.ProgramDirectory = filepath.Join(of.RootDirectory, "sub")
+	program.ProgramDirectory = filepath.Join(program.RootDirectory, "sub")
 	r := newRecorder()
-	request := runRequest(e, serveMonitor(t, r), of.RootDirectory)
-	request.Info = of
+	request := runRequest(e, serveMonitor(t, r), program.RootDirectory)
+	request.Info = program
 	got, err := host.Run(t.Context(), request)
 	require.NoError(t, err)
 	require.Empty(t, got.GetError())
@@ -52,7 +52,7 @@ func TestCompilerEnvironment(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
 	host, _ := serveHost(t, e, "PATH="+os.Getenv("PATH"), "PULUMI_STACK=mine", "OTHER=kept")
-	of := compiled(t, map[string]string{}, `cat <<END
+	program := compiled(t, map[string]string{}, `cat <<END
 outputs:
   stack: '$PULUMI_STACK'
   project: '$PULUMI_PROJECT'
@@ -63,31 +63,31 @@ outputs:
 END
 `)
 	r := newRecorder()
-	request := runRequest(e, serveMonitor(t, r), of.RootDirectory)
-	request.Info = of
+	request := runRequest(e, serveMonitor(t, r), program.RootDirectory)
+	request.Info = program
 	got, err := host.Run(t.Context(), request)
 	require.NoError(t, err)
 	require.False(t, got.GetBail(), e.said())
 	outputs := r.Outputs(stackURN)
 	for name, want := range map[string]string{
 		"stack": "mine", "project": "proj", "organization": "org", "config": `{"proj:size":"4","proj:token":"s3cr3t"}`,
-		"root": of.RootDirectory, "other": "kept",
+		"root": program.RootDirectory, "other": "kept",
 	} {
 		require.True(t, value.SameContent(value.String(want), outputs.Get(name)), "%s is %s", name, outputs.Get(name))
 	}
 	require.Contains(t, e.said(), "WARNING the environment sets PULUMI_STACK")
 }
 
-// L1.F3, L1.F2: the list of packages needs no stack: the compiler's variables are empty and the configuration is an
-// empty object.
+// L1.F3, L1.F2: GetRequiredPackages runs the compiler without a stack. Its variables are empty and its configuration is
+// an empty object.
 func TestCompilerTellsPackages(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
 	host, _ := serveHost(t, e, "PATH="+os.Getenv("PATH"))
-	of := compiled(t, map[string]string{"Main.yaml": "resources: {r: {type: 'unused:Thing'}}\n"},
+	program := compiled(t, map[string]string{"Main.yaml": "resources: {r: {type: 'unused:Thing'}}\n"},
 		"echo \"resources: {r: {type: 'stack-${PULUMI_STACK:-none}:Thing'}}\"\n[ \"$PULUMI_CONFIG\" = '{}' ] && [ -z "+
 			"\"$PULUMI_PROJECT$PULUMI_ORGANIZATION\" ]\n")
-	got, err := host.GetRequiredPackages(t.Context(), &pulumirpc.GetRequiredPackagesRequest{Info: of})
+	got, err := host.GetRequiredPackages(t.Context(), &pulumirpc.GetRequiredPackagesRequest{Info: program})
 	require.NoError(t, err)
 	require.Len(t, got.GetPackages(), 1)
 	require.Equal(t, "stack-none", got.GetPackages()[0].GetName())
@@ -99,11 +99,11 @@ func TestCompiledProgramHasTheProjectsName(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
 	host, _ := serveHost(t, e, "PATH="+os.Getenv("PATH"))
-	of := compiled(t, map[string]string{"Main.yaml": "outputs: {from: the file}\n"},
+	program := compiled(t, map[string]string{"Main.yaml": "outputs: {from: the file}\n"},
 		"echo 'outputs: {name: \"${pulumi.project}\", from: the compiler, size: \"${proj:size}\"}'\n")
 	r := newRecorder()
-	request := runRequest(e, serveMonitor(t, r), of.RootDirectory)
-	request.Info = of
+	request := runRequest(e, serveMonitor(t, r), program.RootDirectory)
+	request.Info = program
 	got, err := host.Run(t.Context(), request)
 	require.NoError(t, err)
 	require.False(t, got.GetBail(), e.said())
@@ -119,9 +119,10 @@ func TestCompilerMessages(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
 	host, _ := serveHost(t, e, "PATH="+os.Getenv("PATH"))
-	of := compiled(t, map[string]string{}, "echo 'one thing is deprecated' >&2\necho 'outputs: {o: \"${nothing}\"}'\n")
-	request := runRequest(e, serveMonitor(t, newRecorder()), of.RootDirectory)
-	request.Info = of
+	program := compiled(t, map[string]string{},
+		"echo 'one thing is deprecated' >&2\necho 'outputs: {o: \"${nothing}\"}'\n")
+	request := runRequest(e, serveMonitor(t, newRecorder()), program.RootDirectory)
+	request.Info = program
 	got, err := host.Run(t.Context(), request)
 	require.NoError(t, err)
 	require.True(t, got.GetBail())

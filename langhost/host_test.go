@@ -28,7 +28,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
 )
 
-// fakeEngine is the engine's own service and its schema loader.
+// fakeEngine implements the engine's service and its schema loader.
 type fakeEngine struct {
 	pulumirpc.UnimplementedEngineServer
 	codegen.UnimplementedLoaderServer
@@ -287,7 +287,8 @@ func TestCompiler(t *testing.T) {
 	}
 }
 
-// L7.30, L1.41: the packages that a program uses, with the versions and parameters of their declarations.
+// L7.30, L1.41: GetRequiredPackages returns the packages that a program uses, with versions and parameters of their
+// declarations.
 func TestRequiredPackages(t *testing.T) {
 	t.Parallel()
 	host, _ := serveHost(t, startEngine(t))
@@ -355,7 +356,7 @@ func TestRequiredPackagesOfPlugin(t *testing.T) {
 	}
 }
 
-// L1.40, L1.41: a package is one declaration file, which Pack copies.
+// L1.40, L1.41: GeneratePackage writes one declaration file, and Pack copies it.
 func TestPackages(t *testing.T) {
 	t.Parallel()
 	host, _ := serveHost(t, startEngine(t))
@@ -518,8 +519,8 @@ func TestFaultyPlugins(t *testing.T) {
 	}
 }
 
-// TestPacksAreOpenedLate starts policy packs while no schema is available, because the Pulumi CLI loads nothing else
-// meanwhile. Calls that describe a pack need the schemas and report its faults.
+// TestPacksAreOpenedLate starts faulty policy packs without an error, because the Pulumi CLI serves no schemas during
+// the start. Only calls that describe a pack report its faults.
 func TestPacksAreOpenedLate(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
@@ -589,7 +590,7 @@ func TestCancel(t *testing.T) {
 	require.True(t, (<-answer).GetBail())
 }
 
-// F9.1: the command lines that engines use.
+// F9.1: ParseArgs accepts the command lines that engines use.
 func TestParseArgs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

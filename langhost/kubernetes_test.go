@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-// kubernetesSchemas are the engine's schemas of a plugin and of its extension, by plugin and extension.
+// kubernetesSchemas maps plugin/extension to the schemas of a plugin and its extension.
 var kubernetesSchemas = map[string]string{
 	"kubernetes/": `{"name": "kubernetes", "version": "4.0.0", "resources": {"kubernetes:core/v1:ConfigMap": {
 "inputProperties": {"data": {"type": "object", "additionalProperties": {"type": "string"}}},

@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails when a goroutine outlives the tests: each has an owner who waits for it.
+// TestMain fails if a goroutine outlives the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

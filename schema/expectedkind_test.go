@@ -13,7 +13,7 @@ import (
 func TestExpectedKind(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		of   schema.Type
+		typ  schema.Type
 		want value.Kind
 	}{
 		"text":              {schema.String, value.KindString},
@@ -27,6 +27,6 @@ func TestExpectedKind(t *testing.T) {
 		"union":             {&schema.Union{Members: []schema.Type{schema.String, schema.Bool}}, value.KindAny},
 		"nothing":           {nil, value.KindAny},
 	} {
-		require.Equal(t, c.want, schema.ExpectedKind(c.of), name)
+		require.Equal(t, c.want, schema.ExpectedKind(c.typ), name)
 	}
 }

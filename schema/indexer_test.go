@@ -78,7 +78,7 @@ func TestIndexerTakesWhatParseTakes(t *testing.T) {
 	}
 }
 
-// Of repeated members the last counts; of resources that claim the same old name, the first (L7.4).
+// The last of repeated members applies, and the first of several resources with the same alias (L7.4).
 func TestIndexerOfRepetitions(t *testing.T) {
 	t.Parallel()
 	whole, indexed := bothWays(t, []byte(`{"name": "n",
@@ -165,7 +165,7 @@ func TestLeftoversGo(t *testing.T) {
 	require.Equal(t, []string{".index-2", "other.index", "zoo.index"}, names)
 }
 
-// A package whose file is damaged while it is open reports that; opening it again repairs it.
+// An open package reports that its file was damaged. Once the file is restored, it opens again.
 func TestDamagedPackageSaysSo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -207,8 +207,8 @@ func FuzzIndexer(f *testing.F) {
 	})
 }
 
-// The kept index belongs to the text that was read, even if another process writes to the file. A failure to keep it
-// is no fault of the schema. A text that is not a schema is not kept.
+// The stored index belongs to the text that was read, even if another process overwrites the file. A schema that cannot
+// be stored is still returned without an error. An invalid schema is not stored.
 func TestKeepIndexed(t *testing.T) {
 	t.Parallel()
 	const text = `{"name": "p", "resources": {"p:index:A": {"inputProperties": {"first": {"type": "string"}}}}}`

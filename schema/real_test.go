@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// realSchemas are the files of the directory that YAMLHOST_SCHEMAS names.
+// realSchemas returns the files of the directory in YAMLHOST_SCHEMAS.
 func realSchemas(tb testing.TB) []string {
 	tb.Helper()
 	dir := os.Getenv("YAMLHOST_SCHEMAS")

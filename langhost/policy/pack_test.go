@@ -62,7 +62,7 @@ func TestAnalyze(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy string
 		inputs value.Value
-		want   string // messages, one a line
+		want   string // messages, one per line
 	}{
 		"a condition and a text":   {"when: '${resource.size > 1}', violation: 'too ${args.name}'", props(size(2)), "too big"},
 		"a condition that is not":  {"when: '${resource.size > 1}', violation: 'too big'", props(size(1)), ""},

@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// fixture is a provider of testdata, with a cloud of files.
+// fixture is a provider from testdata. Its objects are files in the folder cloud.
 type fixture struct {
 	provider.Configured
 	cloud string

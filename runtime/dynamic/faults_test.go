@@ -121,15 +121,15 @@ func TestOldInterpreter(t *testing.T) {
 	}
 }
 
-// TestSlips distinguishes misspelled methods from other methods of the author's own.
+// TestSlips distinguishes misspelled methods from the author's other methods.
 func TestSlips(t *testing.T) {
 	t.Parallel()
-	there := []string{"create", "read", "configure"}
+	defined := []string{"create", "read", "configure"}
 	for _, name := range []string{"updat", "udpate", "Update", "up_date", "updates", "delte", "chek", "dif"} {
-		require.ErrorContains(t, slip("f.py", there, []string{"call", name}), "a method "+name+", which is never called: "+
-			"did you mean")
+		require.ErrorContains(t, slip("f.py", defined, []string{"call", name}),
+			"a method "+name+", which is never called: "+"did you mean")
 	}
 	for _, name := range []string{"creates", "configured", "call", "reed", "up", "fetch", "checkName", "undelete"} {
-		require.NoError(t, slip("f.py", there, []string{name}), name)
+		require.NoError(t, slip("f.py", defined, []string{name}), name)
 	}
 }

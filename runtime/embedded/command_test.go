@@ -37,7 +37,8 @@ func TestCommandLifecycle(t *testing.T) {
 		"delete", `echo "delete [$PULUMI_COMMAND_STDOUT]" >> log`)
 	id, outputs := r.create(commandType, inputs)
 	require.Regexp(t, `^res[0-9a-f]{8}$`, id)
-	want := inputs.With("stdout", value.String("given\n\n")).With("stderr", value.String("oops")) // one line break is cut
+	// One trailing line break is removed.
+	want := inputs.With("stdout", value.String("given\n\n")).With("stderr", value.String("oops"))
 	require.True(t, value.Equal(want, outputs))
 	require.Equal(t, "create hello you\n", log())
 

@@ -90,7 +90,7 @@ func obj(pairs ...any) value.Value {
 	return value.Map(m)
 }
 
-// leastInputs are the fewest inputs with which each resource can be created.
+// leastInputs holds the minimal inputs of each resource.
 var leastInputs = map[string]value.Value{
 	"random:index/randomBytes:RandomBytes":       obj("length", 4),
 	"random:index/randomId:RandomId":             obj("byteLength", 4),

@@ -19,9 +19,9 @@ func TestMapping(t *testing.T) {
 		loaded, err := NewLoader(Options{}).Load(t.Context(), provider.Package{Name: name})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, loaded.Close()) })
-		from, data, err := loaded.(provider.Mapper).Mapping(t.Context(), "terraform", tool)
+		got, data, err := loaded.(provider.Mapper).Mapping(t.Context(), "terraform", tool)
 		require.NoError(t, err)
-		require.Equal(t, name, from)
+		require.Equal(t, name, got)
 		require.NoError(t, json.Unmarshal(data, &p))
 		require.NotEmpty(t, p.Version)
 		return p

@@ -37,7 +37,7 @@ func TestRandomString(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		inputs  value.Value
-		allowed string // a regular expression for the whole
+		allowed string // regular expression for the whole result
 		least   map[string]int
 	}{
 		{"all classes", obj("length", 200), `^[A-Za-z0-9!@#$%&*()\-_=+\[\]{}<>:?]{200}$`,
@@ -103,7 +103,7 @@ func TestRandomPet(t *testing.T) {
 		require.Regexp(t, c.pattern, id)
 		require.Equal(t, id, text(outputs, "id"))
 	}
-	// The outputs in the captured state checkpoint-v3, without the plugin's own notes.
+	// The outputs equal those in the captured state checkpoint-v3 without the plugin's internal keys.
 	id, outputs := r.create(petType, obj("length", 2, "prefix", "hi"))
 	require.True(t, value.Equal(obj("id", id, "length", 2, "prefix", "hi", "separator", "-"), outputs))
 }
@@ -252,7 +252,7 @@ func TestRandomImport(t *testing.T) {
 	for _, c := range []struct {
 		name, typ, id, newID string
 		inputs               value.Value
-		outputs              map[string]value.Value // some of them
+		outputs              map[string]value.Value // some of the outputs
 	}{
 		{"string", stringType, "supersecret", "supersecret",
 			obj("length", 11, "lower", true, "upper", true, "number", true, "numeric", true, "special", true),

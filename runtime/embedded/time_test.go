@@ -109,7 +109,7 @@ func TestOffset(t *testing.T) {
 	require.Equal(t, "2020-02-28T00:00:00Z", text(updated.Outputs, "baseRfc3339"))
 }
 
-// Of several rotation inputs, the same one counts as in the public package, because a stack can switch between the two.
+// If several rotation inputs are set, the same one applies as in the public package, so stacks can switch between both.
 func TestOneRotationCounts(t *testing.T) {
 	t.Parallel()
 	r := configure(t, "time", atNoon())

@@ -142,8 +142,8 @@ func TestPublicKey(t *testing.T) {
 	}
 }
 
-// TestChecksumID expects the IDs of the public package: the checksum of the binary encoding without the line break in
-// which this request happens to end.
+// TestChecksumID expects the IDs of the public package. They omit the last byte of this request because it is a line
+// break.
 func TestChecksumID(t *testing.T) {
 	t.Parallel()
 	block, _ := pem.Decode([]byte(someKey.request))
@@ -456,18 +456,18 @@ func TestGetCertificateThroughProxy(t *testing.T) {
 
 // passOn forwards a connection after a CONNECT request.
 func passOn(w http.ResponseWriter, request *http.Request) {
-	there, err := net.Dial("tcp", request.Host)
+	server, err := net.Dial("tcp", request.Host)
 	if err != nil {
 		w.WriteHeader(http.StatusBadGateway)
 		return
 	}
-	here, _, err := w.(http.Hijacker).Hijack()
+	client, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
 		return
 	}
-	_, _ = io.WriteString(here, "HTTP/1.1 200 OK\r\n\r\n")
-	go func() { _, _ = io.Copy(there, here); there.Close() }()
-	go func() { _, _ = io.Copy(here, there); here.Close() }()
+	_, _ = io.WriteString(client, "HTTP/1.1 200 OK\r\n\r\n")
+	go func() { _, _ = io.Copy(server, client); server.Close() }()
+	go func() { _, _ = io.Copy(client, server); client.Close() }()
 }
 
 func FuzzTLSDecoders(f *testing.F) {

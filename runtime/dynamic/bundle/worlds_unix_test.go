@@ -29,10 +29,10 @@ func digests(t *testing.T, dir string) (all []string) {
 }
 
 // TestDigestsInOtherWorlds bundles the same sources in processes with other umasks, time zones, folders and users. All
-// get the same digests and texts. Another user takes part only if this process may change its user.
+// get the same digests and texts. Another user is included only if this process runs as root.
 func TestDigestsInOtherWorlds(t *testing.T) {
 	t.Parallel()
-	if dir := os.Getenv("BUNDLE_WRITE_AND_DIGEST"); dir != "" { // this is such a process
+	if dir := os.Getenv("BUNDLE_WRITE_AND_DIGEST"); dir != "" { // this is one of those processes
 		for name, text := range sources {
 			path := filepath.Join(dir, filepath.FromSlash(name))
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
