@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An archive comes back as it was, from a folder as from a store, and leaves nothing when it is removed.
+// An archive is read back unchanged from a folder and from a store. Removing it leaves nothing.
 func TestArchives(t *testing.T) {
 	t.Parallel()
 	folder, dir := newBackend(t)
@@ -20,7 +20,7 @@ func TestArchives(t *testing.T) {
 		for digit, size := range map[string]int{"a": 1, "b": archivePiece, "c": 2*archivePiece + 7} {
 			digest := strings.Repeat(digit, 64)
 			content := bytes.Repeat([]byte("yamlhost"), size/8+1)[:size]
-			for range 2 { // it may be there already
+			for range 2 { // a second write is no error
 				require.NoError(t, b.PutArchive(digest, bytes.NewReader(content)), name)
 			}
 			r, err := b.Archive(digest)

@@ -45,7 +45,7 @@ func vector(t *testing.T, name string) string {
 	return string(text)
 }
 
-// filesBelow are the paths below dir.
+// filesBelow returns the paths of all files below dir, relative to dir.
 func filesBelow(t *testing.T, dir string) []string {
 	t.Helper()
 	var paths []string
@@ -306,7 +306,7 @@ func TestRecovery(t *testing.T) {
 		require.NoError(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 1, Resource: resource(1)}}}))
 		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(2),
 			Kind: state.Creating}}))
-		next, err := Open(b.URL(), testOptions(2)) // in which process 1 is gone
+		next, err := Open(b.URL(), testOptions(2)) // considers process 1 dead
 		require.NoError(t, err)
 		return next, dir
 	}
@@ -316,7 +316,7 @@ func TestRecovery(t *testing.T) {
 		path := filepath.Join(dir, "stacks/p/dev.yamlhost-journal")
 		put(t, path, read(t, path)+"torn")
 		blind := BeginOptions{Command: "destroy"}
-		s, err := b.Begin(t.Context(), testRef, blind) // a passphrase is not needed to recover
+		s, err := b.Begin(t.Context(), testRef, blind) // recovery needs no passphrase
 		require.NoError(t, err)
 		r := s.Recovered()
 		require.Equal(t, 2, r.Entries)
@@ -487,7 +487,7 @@ func TestUnsoundResultIsWrittenAndMarked(t *testing.T) { // E6.51, F5.6
 	require.Nil(t, loaded.Snapshot.Metadata, "the next sound write clears it")
 }
 
-// open opens a folder on a disk.
+// open opens a backend in a folder on d.
 func open(rawURL string, o Options, d disk.Disk) (*Backend, error) {
 	o.Disk = d
 	return Open(rawURL, o)
@@ -500,8 +500,8 @@ func exportOf(t *testing.T, b *Backend, r Ref) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// An export and an overview are the same whether the state is read piece by piece or as a whole, and of a damaged state
-// there is no export.
+// Export and Overview, which read the state piece by piece, agree with a complete load. A damaged state is not
+// exported.
 func TestExportOfEveryKindOfFile(t *testing.T) { // F5.17
 	t.Parallel()
 	for _, packing := range extensions {
@@ -567,7 +567,7 @@ func TestExportImport(t *testing.T) { // F5.17
 	require.NoError(t, err)
 	withoutTime := func(s []byte) string {
 		lines := strings.Split(string(s), "\n")
-		return strings.Join(append(lines[:4:4], lines[7:]...), "\n") // but for the manifest
+		return strings.Join(append(lines[:4:4], lines[7:]...), "\n") // without the manifest
 	}
 	require.Equal(t, withoutTime(exported), withoutTime(again))
 
@@ -644,7 +644,7 @@ func TestLogin(t *testing.T) { // F6.16
 	require.False(t, known)
 }
 
-func TestPassphraseSession(t *testing.T) { // D3: a salt comes to be with the first secret
+func TestPassphraseSession(t *testing.T) { // D3: the first secret creates the salt
 	t.Parallel()
 	b, dir := newBackend(t)
 	require.NoError(t, b.Create(t.Context(), testRef, nil))

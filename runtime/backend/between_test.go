@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Steps go on while the state file is written in between, and the end waits for it. Steps meanwhile are in the
-// journal alone, until the end.
+// Steps continue while the state file is being written during a run. They are only in the journal until Commit, which
+// waits for the write.
 func TestStepsGoOnWhileStateIsWritten(t *testing.T) { // D9
 	t.Parallel()
 	d := prepared(t)
@@ -43,7 +43,7 @@ func TestStepsGoOnWhileStateIsWritten(t *testing.T) { // D9
 			Add: []journal.Amended{{ID: journal.ID(i), Resource: resource(i)}}}))
 	}
 	i := 1
-	for waiting := true; waiting; i++ { // until the journal is larger than the state file, and the state is being written
+	for waiting := true; waiting; i++ { // until the journal has outgrown the state file and a write has begun
 		step(i)
 		s.file.mu.Lock()
 		waiting = !s.file.writing

@@ -10,7 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// A piece that is missing in the middle of a journal is damage, and is named; what goes on behind it was acknowledged.
+// A missing object in the middle of a journal is damage, because the entries after it were acknowledged. The error has
+// its key.
 func TestChainWithAGap(t *testing.T) { // D9
 	t.Parallel()
 	file := &keptFile{}
@@ -30,8 +31,8 @@ func TestChainWithAGap(t *testing.T) { // D9
 	require.Equal(t, linkKey("f", 4), damaged.Path)
 }
 
-// A lock of ours from before a restart of the machine is of a process that is gone, where the machine is known: two
-// machines without an ID, or two containers with one of an image, may share a name and differ in their boots.
+// The owner of a lock from before a restart is gone if the machine is identified. It is unknown on a machine without an
+// ID and in a container, because another machine or container may have the same name and another boot ID.
 func TestOwnLockFromAnotherBoot(t *testing.T) {
 	t.Parallel()
 	alive := func(int, string) bool { return false }
@@ -50,15 +51,14 @@ func TestOwnLockFromAnotherBoot(t *testing.T) {
 	}
 }
 
-// keptFile is a journal's file in memory.
+// keptFile is a journal file in memory.
 type keptFile struct{ data []byte }
 
 func (f *keptFile) Write(p []byte) (int, error) { f.data = append(f.data, p...); return len(p), nil }
 func (f *keptFile) Sync() error                 { return nil }
 func (f *keptFile) Close() error                { return nil }
 
-// The lock of a dead process of the Pulumi CLI on this host is stale in a store too, where the host's name tells this
-// machine from others.
+// The lock of a dead Pulumi CLI process on this host is stale in a store too, if the name of the host is distinctive.
 func TestStaleLockOfTheStockHostInAStore(t *testing.T) { // F6.9
 	t.Parallel()
 	when := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

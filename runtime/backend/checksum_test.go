@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// thirtyResources is a backend with a state of thirty resources; it gives the state's path and content.
+// thirtyResources returns a backend whose state has thirty resources, with the path and the content of the state file.
 func thirtyResources(t *testing.T) (b *Backend, path string, text []byte) {
 	t.Helper()
 	b, dir := newBackend(t)
@@ -34,7 +34,7 @@ func thirtyResources(t *testing.T) (b *Backend, path string, text []byte) {
 	return b, path, text
 }
 
-// Whichever bit of a state flips, no other state is made of it: it is refused, and the bit is known.
+// A state with one flipped bit is rejected. The error has the offset of the bit and the original text.
 func TestEveryFlippedBitOfAState(t *testing.T) {
 	t.Parallel()
 	_, _, text := thirtyResources(t)
@@ -60,8 +60,8 @@ func TestEveryFlippedBitOfAState(t *testing.T) {
 	group.Wait()
 }
 
-// The error about a refused state names the way out, and that restores the content: after a flipped bit the state
-// itself, after a cut the newest sound copy.
+// The error about a damaged state suggests a repair. The repair restores the exact state after a flipped bit, and the
+// newest sound copy after a truncation.
 func TestWayOnFromADamagedState(t *testing.T) {
 	t.Parallel()
 	b, path, text := thirtyResources(t)
@@ -104,7 +104,7 @@ func TestWayOnFromADamagedState(t *testing.T) {
 	}
 }
 
-// A file that was edited by hand is used, with a warning; a file of another program has no checksum and needs none.
+// A state file edited by hand is used with a warning. A file of another program has no checksum and causes no warning.
 func TestEditedState(t *testing.T) {
 	t.Parallel()
 	b, path, text := thirtyResources(t)
@@ -141,7 +141,7 @@ func indented(t *testing.T, text []byte) string {
 	return out.String()
 }
 
-// A state file that is a link stays one, and what it links to gets the state.
+// A state file that is a symbolic link stays one, and the state is written to its target.
 func TestLinkedState(t *testing.T) {
 	t.Parallel()
 	b, path, text := thirtyResources(t)

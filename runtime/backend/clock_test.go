@@ -13,15 +13,15 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// A clock that jumps, forward or back, in the middle of a run or between two, costs nothing: not the lock, not an
-// entry, not the state in between, not the order of the history (F6.11).
+// A clock that jumps forward or back during a run does no harm: the lock, the entries, the intermediate states and the
+// order of the history stay correct (F6.11).
 func TestClockJumps(t *testing.T) {
 	t.Parallel()
 	for name, jump := range map[string]time.Duration{"an hour back": -time.Hour, "an hour forward": time.Hour,
 		"a year back": -365 * 24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var clock atomic.Int64 // in nanoseconds; a state file that is written in between reads it meanwhile
+			var clock atomic.Int64 // in nanoseconds; writes of the state file read it concurrently
 			clock.Store(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixNano())
 			o := testOptions(1)
 			o.Now = func() time.Time { return time.Unix(0, clock.Load()).UTC() }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A small file that unpacks to far more than any state has is refused before it is unpacked as a whole.
+// A small file that unpacks to more than the limit is rejected before it is unpacked completely.
 func TestUnpackingHasALimit(t *testing.T) {
 	t.Parallel()
 	zeros := make([]byte, unpackedAtMost+1<<20)

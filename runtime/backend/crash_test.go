@@ -26,16 +26,16 @@ import (
 
 var errCrashed = errors.New("the machine is off")
 
-// simDisk is a file system in memory that knows what would be left after the process or the machine stops: content
-// counts as durable once its file was synced, a name once its folder was.
+// simDisk is a file system in memory that can drop what would be lost when the process or the machine stops. Content is
+// durable once its file was synced, a name once its folder was.
 type simDisk struct {
 	mu      sync.Mutex
-	names   map[string]*simFile // folders too
+	names   map[string]*simFile // includes folders
 	durable map[string]*simFile
 	budget  int // changes until everything stops; negative for never
 	changes int
 	clock   int64
-	guarded map[string]bool // folders that somebody guards
+	guarded map[string]bool // folders with a guard
 }
 
 type simFile struct {
@@ -51,7 +51,7 @@ func newSimDisk() *simDisk {
 		durable: map[string]*simFile{"/": root, "/state": root}, budget: -1}
 }
 
-// change is called before every change; it fails once the machine is off.
+// change counts a change before it is made. It fails once the budget is used up.
 func (d *simDisk) change() error {
 	if d.budget == 0 {
 		return errCrashed
@@ -161,7 +161,7 @@ func (d *simDisk) Rename(from, to string) error {
 	if err := d.change(); err != nil {
 		return err
 	}
-	if d.names[to] == d.names[from] { // as the system has it
+	if d.names[to] == d.names[from] { // two names of one file: as in rename(2), both stay
 		return nil
 	}
 	d.names[to] = d.names[from]
@@ -261,15 +261,15 @@ func (h *simHandle) Sync() error {
 
 func (h *simHandle) Close() error { return nil }
 
-// after is the disk as the next process finds it. A killed process leaves everything it wrote; a machine without
-// power leaves only durable data, and a part of the later writes.
+// after returns the disk as the next process finds it. A killed process leaves everything it wrote. A machine without
+// power leaves only durable data and half of the later writes.
 func (d *simDisk) after(power bool) *simDisk {
 	next := &simDisk{names: map[string]*simFile{}, budget: -1, clock: d.clock + 1}
-	from := d.names
+	source := d.names
 	if power {
-		from = d.durable
+		source = d.durable
 	}
-	for name, f := range from {
+	for name, f := range source {
 		left := &simFile{folder: f.folder, data: slices.Clone(f.data), at: f.at}
 		if power && !f.folder {
 			left.data = slices.Clone(f.durable)
@@ -315,14 +315,15 @@ func openB64(state.SecretsProvider) (secrets.Manager, error) { return secrets.B6
 
 var b64Options = BeginOptions{Command: "update", Secrets: secrets.B64{}, Open: openB64}
 
-// inline lets what goes on by itself come to its end first, so that changes come in one order.
+// inline runs background work at once, so that all changes have a fixed order.
 func inline(f func()) { f() }
 
-// never is when what is not waited for is synced by itself, so that syncs come in one order too.
+// never is a deferral that does not end during a test. It keeps deferred entries from being synced in the background,
+// so that syncs have a fixed order too.
 const never = time.Hour
 
-// work is the run that the tests crash: it creates five resources. acknowledged takes the ones whose end Append has
-// confirmed.
+// work is the run that the tests crash. It creates five resources and adds each to acknowledged once Append has
+// confirmed its end.
 func work(b *Backend, acknowledged *[]urn.URN) error {
 	_, err := creating(b, func(s *Session, begin, end journal.Entry) error {
 		if err := s.Append(context.Background(), begin); err != nil {
@@ -337,9 +338,8 @@ func work(b *Backend, acknowledged *[]urn.URN) error {
 	return err
 }
 
-// deferring is work as the engine does it: nobody waits for the end of a step. A deferred entry counts as
-// acknowledged once a later beginning is acknowledged, and as written once it is deferred: a process that is killed
-// does not lose it.
+// deferring is work with deferred ends, as in the engine. An entry is in written once it is deferred: a killed process
+// does not lose it. It is in acknowledged once a later beginning is confirmed.
 func deferring(b *Backend, acknowledged, written *[]urn.URN) error {
 	s, err := creating(b, func(s *Session, begin, end journal.Entry) error {
 		if err := s.Append(context.Background(), begin); err != nil {
@@ -358,7 +358,7 @@ func deferring(b *Backend, acknowledged, written *[]urn.URN) error {
 	return err
 }
 
-// creating is an operation that creates five resources and journals each with record.
+// creating runs an operation that creates five resources and journals each with record.
 func creating(b *Backend, record func(s *Session, begin, end journal.Entry) error) (*Session, error) {
 	s, err := b.Begin(context.Background(), testRef, b64Options)
 	if err != nil {
@@ -376,8 +376,8 @@ func creating(b *Backend, record func(s *Session, begin, end journal.Entry) erro
 	return s, s.Commit(context.Background(), nil, &Record{Kind: "update", Result: "succeeded"})
 }
 
-// The end of a step is not waited for: a begin that follows it in the journal makes it durable, on a disk that forgets
-// what was not synced, and a process that is killed loses nothing that was deferred.
+// A deferred end of a step survives a killed process at once. It survives a power failure once a later beginning in the
+// journal is confirmed.
 func TestCrashAtEveryChangeDeferred(t *testing.T) { // D9
 	t.Parallel()
 	for _, leastJournal := range []int64{defaultLeastJournal, 1} {
@@ -411,13 +411,14 @@ func TestCrashAtEveryChangeDeferred(t *testing.T) { // D9
 		require.NotZero(t, syncs, "the machine stops between the end of a step and its sync")
 	}
 }
+
 func TestCrashAtEveryChange(t *testing.T) { // D9
 	t.Parallel()
 	plainTotal, betweenTotal := crashEverywhere(t, defaultLeastJournal), crashEverywhere(t, 1)
 	require.Greater(t, betweenTotal, plainTotal+5, "the state file is written in between")
 }
 
-// crashEverywhere cuts a run off after each of its changes, and returns how many there are.
+// crashEverywhere stops a run after each of its changes in turn, and returns their number.
 func crashEverywhere(t *testing.T, leastJournal int64) int {
 	prepare := func() (*simDisk, *Backend) {
 		d := newSimDisk()
@@ -445,8 +446,8 @@ func crashEverywhere(t *testing.T, leastJournal int64) int {
 	return total
 }
 
-// checkAfterCrash demands that everything acknowledged is there, to a reader without the lock and to the next session,
-// and also if the next session is cut off anywhere.
+// checkAfterCrash requires that a reader without the lock and the next session see everything acknowledged, even if a
+// session in between is stopped after some of its changes.
 func checkAfterCrash(t *testing.T, d *simDisk, acknowledged []urn.URN, path string) {
 	t.Helper()
 	b, err := open("file:///state", testOptions(2), d)
@@ -492,8 +493,8 @@ func checkSnapshot(t *testing.T, s *state.Snapshot, acknowledged []urn.URN, path
 	require.LessOrEqual(t, len(got), len(acknowledged)+1, path)
 }
 
-// The copy of a state that a service keeps survives a power failure: without it, the journal of an operation that the
-// service did not hear of would have nothing to be replayed onto.
+// The local copy of a hosted state survives a power failure. The journal of an operation that the service does not know
+// of is replayed onto it.
 func TestCopyOfHostedStateIsDurable(t *testing.T) {
 	t.Parallel()
 	d := newSimDisk()
@@ -503,7 +504,7 @@ func TestCopyOfHostedStateIsDurable(t *testing.T) {
 	require.NoError(t, copied.copyDown([]byte(`{"version":3,"deployment":{"manifest":{},"resources":[]}}`)))
 	b, err = open("file:///state", testOptions(1), d.after(true))
 	require.NoError(t, err)
-	there, err := b.stateOf(testRef).exists()
+	found, err := b.stateOf(testRef).exists()
 	require.NoError(t, err)
-	require.True(t, there)
+	require.True(t, found)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// cutOff is a backend in which a run of twelve creations was cut off: 24 records in the journal. It gives the journal's
-// path, its content and where each record ends.
+// cutOff returns a backend in which a run of twelve creations was stopped. path and data are its journal of 24 records,
+// and ends has the offset of the end of each.
 func cutOff(t *testing.T) (b *Backend, path string, data []byte, ends []int) {
 	t.Helper()
 	b, dir := newBackend(t)
@@ -32,12 +32,13 @@ func cutOff(t *testing.T) (b *Backend, path string, data []byte, ends []int) {
 		put(journal.Entry{Step: int64(i), Begin: &state.Operation{Resource: resource(i), Kind: state.Creating}})
 		put(journal.Entry{Step: int64(i), Add: []journal.Amended{{ID: journal.ID(i), Resource: resource(i)}}})
 	}
-	next, err := Open(b.URL(), testOptions(2)) // in which process 1 is gone
+	next, err := Open(b.URL(), testOptions(2)) // considers process 1 dead
 	require.NoError(t, err)
 	return next, path, data, ends
 }
 
-// A journal with a flipped bit gives all that it holds to the next run, which says so and keeps the damaged file.
+// The next run recovers everything from a journal with one flipped bit. It reports the repair and keeps the damaged
+// file.
 func TestFlippedBitInAJournal(t *testing.T) {
 	t.Parallel()
 	b, path, data, ends := cutOff(t)
@@ -56,17 +57,17 @@ func TestFlippedBitInAJournal(t *testing.T) {
 	require.NoFileExists(t, path)
 }
 
-// Unreadable records are never ignored: if sound records after them stand on their own, the run goes on with a
-// warning; otherwise it does nothing, and salvaging is the way out.
+// Unreadable records are never ignored. If the records after them suffice, the run continues with a warning. Otherwise
+// Begin fails unless Salvage is set.
 func TestDestroyedRecordsInAJournal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		from, to int // records that are destroyed, from 0
+		from, to int // destroyed records, 0-based, without the last
 		missing  string
 		known    int // resources in the state in the end
 	}{
-		{4, 5, "", 12}, // the beginning of a step, whose end is there
-		{5, 6, "", 11}, // the end of a step, which counts as under way
+		{4, 5, "", 12}, // the beginning of a step; its end is readable
+		{5, 6, "", 11}, // the end of a step, which becomes pending
 		{4, 6, "what step 3 of the run was", 11},
 		{22, 24, "what was done last", 11},
 		{22, 23, "whether anything was begun", 12},
@@ -121,7 +122,7 @@ func requireLoss(t *testing.T, b *Backend, r *Recovery) {
 	require.Nil(t, loss)
 }
 
-// Sound records in what an earlier version set aside as torn are found, as far as the state does not know of them.
+// Torn finds the sound records in a file that an earlier version set aside, except for resources that are in the state.
 func TestRecordsInATornEnd(t *testing.T) {
 	t.Parallel()
 	b, path, data, ends := cutOff(t)
@@ -148,7 +149,7 @@ func TestRecordsInATornEnd(t *testing.T) {
 	require.Empty(t, torn)
 }
 
-// When the newest copy of a state is cut as well, the one before it is offered.
+// If the newest copy of a state is truncated too, the copy before it is offered.
 func TestNewestSoundCopy(t *testing.T) {
 	t.Parallel()
 	b, dir := newBackend(t)
@@ -183,7 +184,7 @@ func TestNewestSoundCopy(t *testing.T) {
 	}
 }
 
-// In a store a loss is recorded as in a folder, and follows a stack that is renamed.
+// In a store a loss is recorded as in a folder, and moves with a renamed stack.
 func TestLossInAStore(t *testing.T) {
 	t.Parallel()
 	b := openMemory(t, newMemory(), 1)

@@ -18,7 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// failing returns a backend on a disk whose calls fail by their number.
+// failing returns a backend on a disk whose calls fail. fails decides by the number of the call, from 1.
 func failing(t *testing.T, d *simDisk, fails func(call int64, done bool) bool) *Backend {
 	t.Helper()
 	var calls atomic.Int64
@@ -36,8 +36,8 @@ func failing(t *testing.T, d *simDisk, fails func(call int64, done bool) bool) *
 	return b
 }
 
-// try works and goes on after every fault, as the engine does not: what was acknowledged counts, whatever failed
-// before.
+// try runs work, but commits even after a failed Append. It returns the acknowledged resources, and the rescued state
+// if Commit fails.
 func try(b *Backend) (acknowledged []urn.URN, rescued *state.Snapshot) {
 	s, err := b.Begin(context.Background(), testRef, b64Options)
 	if err != nil {
@@ -63,7 +63,7 @@ func try(b *Backend) (acknowledged []urn.URN, rescued *state.Snapshot) {
 	return acknowledged, rescued
 }
 
-// Whichever call of the disk fails, before it does anything or although it did it: what was acknowledged is there.
+// If one call of the disk fails, before or after it takes effect, nothing acknowledged is lost.
 func TestEveryCallFailing(t *testing.T) {
 	t.Parallel()
 	total := 0
@@ -89,9 +89,8 @@ func TestEveryCallFailing(t *testing.T) {
 	}
 }
 
-// Every N-th call fails, for every N: what was acknowledged is there. That a journal stays that the state has outgrown
-// may be, when neither could it take note of the state nor be removed; the next run puts it aside, and accuses nobody
-// of having written the state meanwhile.
+// If every n-th call of the disk fails, nothing acknowledged is lost. A journal that the state already contains may
+// stay if the disk refuses both to mark and to remove it. The next run sets it aside without blaming another writer.
 func TestEveryNthCallFailing(t *testing.T) {
 	t.Parallel()
 	for n := int64(1); n < 60; n++ {
@@ -112,13 +111,13 @@ func TestEveryNthCallFailing(t *testing.T) {
 	}
 }
 
-// A journal that fails in the middle and cannot even be removed at the end is not taken for the journal of another
-// state: there is no warning about another writer.
+// A journal that fails during a run and cannot be removed at its end is not mistaken for the journal of another state,
+// unless the new state could not be noted in any journal.
 func TestJournalLeftBehind(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		fails   func(do, path string) bool // once something is journaled
-		foreign bool                       // nothing proves that the state came after the journal
+		fails   func(do, path string) bool // after the first two entries
+		foreign bool                       // nothing proves that the journal led to the state
 	}{
 		"the file fails": {func(do, path string) bool {
 			return strings.HasSuffix(path, "-journal") && do == "remove"
@@ -133,7 +132,7 @@ func TestJournalLeftBehind(t *testing.T) {
 			first := ""
 			b, err := open("file:///state", testOptions(1), disktest.Faulty(d, func(do, path string, done bool) error {
 				if first == "" && do == "create" && strings.Contains(path, "-journal") {
-					first = path // the file that later has the journal's name; its handle keeps this one
+					first = path // later renamed to the journal; its handle keeps this name
 				}
 				if failing.Load() && !done && (path == first || c.fails(do, path)) {
 					return syscall.EIO
@@ -176,7 +175,7 @@ func prepared(t *testing.T) *simDisk {
 	return d
 }
 
-// Two runs at the same moment: exactly one gets the stack, and the other's error names the holder.
+// Of two runs that begin at the same time exactly one gets the stack. The other one gets a LockedError.
 func TestRaces(t *testing.T) {
 	t.Parallel()
 	const races = 1000

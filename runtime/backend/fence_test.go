@@ -25,7 +25,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// sky holds the objects that providers have really made.
+// sky is the cloud of a test. It holds the objects that providers have created.
 type sky struct{ objects []object }
 
 func (s *sky) create(r *state.Resource) {
@@ -33,11 +33,11 @@ func (s *sky) create(r *state.Resource) {
 	s.objects = append(s.objects, object{r.URN, r.ID})
 }
 
-// pause counts the moments at which a process may be stopped, and does something at one of them, as if the process were
-// stopped there meanwhile.
+// pause counts the points at which a process may be stopped. At point number at it calls meanwhile, as if the process
+// were stopped during that call.
 type pause struct {
 	at, count int
-	name      string // of the moment at which it was stopped
+	name      string // of the point at which it was stopped
 	meanwhile func()
 }
 
@@ -59,8 +59,8 @@ func (p *pause) fault(do, path string, done bool) error {
 
 const wanted = 4
 
-// converge makes the resources that are missing, as the engine does: an entry, the call of the provider, an entry.
-// Creations with an unknown outcome stop it, unless resolve is set.
+// converge creates the missing resources as the engine does: it journals the beginning, calls the provider, and
+// journals the end. Pending creations make it fail unless resolve is set.
 func converge(b *Backend, s *sky, p *pause, resolve bool) (err error) {
 	ctx := context.Background()
 	session, err := b.Begin(ctx, testRef, b64Options)
@@ -107,7 +107,7 @@ func converge(b *Backend, s *sky, p *pause, resolve bool) (err error) {
 	return err
 }
 
-// resolved is a state after somebody has looked what became of the creations that are pending.
+// resolved returns base without pending creations. Those whose object exists in s become resources.
 func resolved(base *state.Snapshot, s *sky) *state.Snapshot {
 	next := *base
 	next.Pending, next.Resources = nil, slices.Clone(base.Resources)
@@ -124,7 +124,7 @@ func resolved(base *state.Snapshot, s *sky) *state.Snapshot {
 	return &next
 }
 
-// audit demands that each object is in the state or pending there.
+// audit requires that the state known has each object as a resource or as a pending creation.
 func (s *sky) audit(t *testing.T, known *state.Snapshot, path string) {
 	t.Helper()
 	for _, o := range s.objects {
@@ -134,12 +134,12 @@ func (s *sky) audit(t *testing.T, known *state.Snapshot, path string) {
 	}
 }
 
-// fenceWorld is a place where state is kept, for one round of the tests below.
+// fenceWorld is a folder or a store that holds the state in one round of a test.
 type fenceWorld struct {
-	open   func(pid int, p *pause) *Backend // a process; p may be nil
-	frozen func() map[string]string         // everything that is written, but journals
+	open   func(pid int, p *pause) *Backend // opens a backend as process pid; p may be nil
+	frozen func() map[string]string         // returns all files except journals
 	store  bool
-	fences bool // and a write finds out by itself that the lease was lost
+	fences bool // each write to the store also checks the lease
 }
 
 func simWorld(t *testing.T) fenceWorld {
@@ -149,11 +149,11 @@ func simWorld(t *testing.T) fenceWorld {
 			o := testOptions(pid)
 			o.Process.Alive = func(int, string) bool { return true } // a stopped process is alive
 			o.Compression = Plain
-			var on disk.Disk = d
+			var shared disk.Disk = d
 			if p != nil {
-				on = disktest.Faulty(d, p.fault)
+				shared = disktest.Faulty(d, p.fault)
 			}
-			b, err := open("file:///state", o, on)
+			b, err := open("file:///state", o, shared)
 			require.NoError(t, err)
 			return b
 		},
@@ -171,8 +171,7 @@ func simWorld(t *testing.T) fenceWorld {
 	}
 }
 
-// pausing is a store as one process sees it: it may be stopped at each change, and at each look at a lease that it
-// holds.
+// pausing is the store of one process, which may be stopped at each change and at each read of a lease that it holds.
 type pausing struct {
 	*memory
 	p     *pause
@@ -206,19 +205,19 @@ func memoryWorld(t *testing.T) fenceWorld {
 	return storeWorld(t, func(s *pausing) Objects { return s })
 }
 
-func storeWorld(t *testing.T, of func(*pausing) Objects) fenceWorld {
+func storeWorld(t *testing.T, wrap func(*pausing) Objects) fenceWorld {
 	m := newMemory()
 	return fenceWorld{
 		store: true,
 		open: func(pid int, p *pause) *Backend {
 			options := func(o *Options) {
-				o.Version = fmt.Sprint("test-", pid) // nobody writes what somebody else has written
+				o.Version = fmt.Sprint("test-", pid) // no two processes write the same content
 				o.Process.Alive = func(int, string) bool { return true }
 			}
 			if p == nil {
 				p = &pause{}
 			}
-			return openMemory(t, of(&pausing{memory: m, p: p}), pid, options)
+			return openMemory(t, wrap(&pausing{memory: m, p: p}), pid, options)
 		},
 		frozen: func() map[string]string {
 			m.mu.Lock()
@@ -241,14 +240,14 @@ func (s fencing) Hold(_ context.Context, key string, number int64) (Held, error)
 	return &fenced{s.pausing, key, number}, nil
 }
 
-// fenced is a fencing store as the holder of a lease sees it.
+// fenced is a fencing store for the holder of a lease.
 type fenced struct {
 	*pausing
 	lease  string
 	number int64
 }
 
-// guarded does what is asked for if the lease still has its number.
+// guarded calls act if the lease is held with its number, else it returns ErrFenced.
 func (s *fenced) guarded(do, key string, act func() error) error {
 	return disktest.Fault(s.p.fault).Around(do, key, func() error {
 		o, err := s.memory.Get(context.Background(), s.lease)
@@ -286,9 +285,9 @@ func fencingWorld(t *testing.T) fenceWorld {
 	return w
 }
 
-// A run is stopped before and after each look at its lock, each write and each call of a provider. Meanwhile it is
-// cancelled, and in some rounds another run comes and ends. Then it goes on: it writes nothing into the state, says
-// that it lost its lock, and nothing is lost, made twice or forgotten.
+// A run is stopped before and after each check of its lock, each write and each call of a provider. Meanwhile it is
+// cancelled, and in some rounds another run completes. When the first run continues, it writes nothing into the state
+// and fails with a LockLostError. No object is lost or created twice.
 func TestFence(t *testing.T) { // D14
 	t.Parallel()
 	for name, world := range map[string]func(*testing.T) fenceWorld{"folder": simWorld, "store": memoryWorld,
@@ -312,7 +311,7 @@ func TestFence(t *testing.T) { // D14
 	}
 }
 
-// fenceAt stops a run at one moment. It reports false if the run has fewer moments.
+// fenceAt stops a run at point number i. It returns false if the run has fewer points.
 func fenceAt(t *testing.T, w fenceWorld, i int, between int64, next bool, lost map[string]int) bool {
 	require.NoError(t, w.open(9, nil).Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
 	s := &sky{}
@@ -326,7 +325,7 @@ func fenceAt(t *testing.T, w fenceWorld, i int, between int64, next bool, lost m
 		cancelled, err := b.Cancel(testRef)
 		require.NoError(t, err, p.name)
 		if held = len(cancelled.Locks) > 0; next {
-			// Creations that are pending stop it: somebody has to look, which they do below when the first run has ended.
+			// Pending creations make it fail. The third run below resolves them.
 			if err := converge(b, s, &pause{}, false); err != nil && !strings.Contains(err.Error(), "to resolve") {
 				require.ErrorAs(t, err, new(*HeldUpError), p.name)
 			}
@@ -347,11 +346,11 @@ func fenceAt(t *testing.T, w fenceWorld, i int, between int64, next bool, lost m
 				}
 			}
 		}
-		if next || err != nil { // else it was about to give the lock back
+		if next || err != nil { // otherwise it was about to release the lock
 			written := differences(frozen, w.frozen())
 			if w.store && !w.fences && len(written) == 1 && (strings.HasPrefix(p.name, "after look ") ||
 				strings.HasPrefix(p.name, "before ")) {
-				// That request was as good as sent. When another run had come, the state was kept out of it.
+				// This write was already past the last check of the lock. After another run it cannot change the state.
 				require.False(t, next && strings.HasSuffix(written[0], "/dev.json"), p.name)
 				written = nil
 			}
@@ -359,7 +358,7 @@ func fenceAt(t *testing.T, w fenceWorld, i int, between int64, next bool, lost m
 		}
 		made := 0
 		if p.name == "before the provider is called" || strings.HasPrefix(p.name, "after look ") {
-			made = 1 // the call was as good as made: nothing comes between the last look and that
+			made = 1 // the call comes right after the last check of the lock
 		}
 		require.LessOrEqual(t, len(s.objects)-calls, made, "%s: begun after it was cancelled", p.name)
 	}
@@ -384,16 +383,16 @@ func fenceAt(t *testing.T, w fenceWorld, i int, between int64, next bool, lost m
 	return true
 }
 
-// differences returns the names of the entries that differ.
+// differences returns the names of the files that differ.
 func differences(before, after map[string]string) []string {
 	var names []string
 	for name := range maps.Keys(before) {
-		if now, there := after[name]; !there || now != before[name] {
+		if now, found := after[name]; !found || now != before[name] {
 			names = append(names, name)
 		}
 	}
 	for name := range maps.Keys(after) {
-		if _, there := before[name]; !there {
+		if _, found := before[name]; !found {
 			names = append(names, name)
 		}
 	}
@@ -401,7 +400,7 @@ func differences(before, after map[string]string) []string {
 	return names
 }
 
-// A provider's result after the lock was lost is reported, because the next run may not learn of it.
+// A result of a provider that arrives after the lock was lost is reported, because the next run may not see it.
 func TestLostLockTellsResults(t *testing.T) { // D14
 	t.Parallel()
 	w := simWorld(t)
@@ -424,8 +423,8 @@ func TestLostLockTellsResults(t *testing.T) { // D14
 	require.Equal(t, []urn.URN{resource(1).URN}, urns(loaded.Snapshot), "nobody came, so that its journal still counts")
 }
 
-// Nobody takes the lock while a stopped process is in the middle of removing a file, and the error of a run that
-// tries names the way out.
+// Nobody takes the lock while a stopped process is removing a file. Begin fails with a HeldUpError, which suggests what
+// to do.
 func TestHeldUp(t *testing.T) { // D14
 	t.Parallel()
 	w := simWorld(t)
@@ -441,7 +440,7 @@ func TestHeldUp(t *testing.T) { // D14
 	require.Contains(t, (&HeldUpError{Ref: testRef, PID: 7}).Error(), "kill -CONT 7")
 }
 
-// The end of a half written file of one stack is not the business of another one whose name begins alike.
+// A run removes only the half-written files of its own stack, not those of a stack with a longer name.
 func TestSweepLeavesOtherStacks(t *testing.T) {
 	t.Parallel()
 	for name, mine := range map[string]bool{
@@ -464,8 +463,8 @@ func TestSweepLeavesOtherStacks(t *testing.T) {
 	require.Contains(t, d.names, half)
 }
 
-// A lock that the Pulumi CLI left behind in a folder is taken over when its process is gone from this machine, also
-// if the number was used again; otherwise it is reported.
+// A lock that the Pulumi CLI left in a folder is taken over if its process on this machine is gone, even if its PID was
+// reused. Otherwise it is reported.
 func TestStaleForeignLock(t *testing.T) { // D9
 	t.Parallel()
 	moment := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -518,8 +517,7 @@ func orText(text, fallback string) string {
 	return fallback
 }
 
-// The real process tells of itself that it runs, and ran since it was started, and of numbers that nobody has that
-// nobody runs.
+// aliveAt reports true for this process at any time since its start, and false for an unused PID.
 func TestAliveAt(t *testing.T) {
 	t.Parallel()
 	require.True(t, aliveAt(os.Getpid(), time.Now()))
@@ -531,8 +529,7 @@ func TestAliveAt(t *testing.T) {
 	require.False(t, aliveAt(nobody, time.Now()))
 }
 
-// The lock file is looked at by its stamp. Whatever happens to it shows: that it is removed, written over with a text
-// of the same length, and put there anew.
+// The stamp of the lock file shows when it was removed, overwritten with a text of the same length, or replaced.
 func TestLockFileStamp(t *testing.T) { // D14
 	t.Parallel()
 	text, one, err := disk.Real{}.ReadUnless("fence.go", disk.Stamp{})

@@ -10,7 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// A service whose settings are null is reported, and the file is left as it is.
+// SetDefaultOrganization reports a service whose settings are null, and leaves the file unchanged.
 func TestDefaultOrganizationOfANull(t *testing.T) {
 	t.Parallel()
 	const service = "https://api.example.com"

@@ -6,8 +6,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails if a goroutine outlives the tests.
-// if the machine had been lost, do not give their leases back, so that the renewals of those go on.
+// TestMain fails if a goroutine outlives the tests. It ignores renewals of leases: tests that simulate the loss of a
+// machine do not release theirs.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/yamlhost/yamlhost/runtime/backend.(*renewer).run"))
 }

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// memory is a store of objects in memory. Each request can be held up or made to fail; what is written stays when the
-// process that wrote it is gone.
+// memory is a store of objects in memory. Tests can delay each request or make it fail. Its content outlives the
+// backends that use it.
 type memory struct {
 	mu       sync.Mutex
 	objects  map[string]Object
 	versions int
 	now      func() time.Time
 
-	careless bool // conditions are ignored
-	// before is called before each request and after says that it was carried out; an error is the answer, and of one
-	// before nothing is done.
+	careless bool // Put ignores conditions
+	// before is called before each request, and after once the request has succeeded. The caller gets their errors.
+	// After an error of before the request is not made.
 	before, after func(do, key string) error
 }
 

@@ -18,12 +18,12 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// openMemory opens a backend over a store as a process of its own. Other processes are taken for dead.
+// openMemory opens a backend on a store as process pid, which considers all other processes dead.
 func openMemory(t *testing.T, m Objects, pid int, change ...func(*Options)) *Backend {
 	t.Helper()
 	o := testOptions(pid)
 	still := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	o.Now = func() time.Time { return still } // the worst clock that a paused process can have
+	o.Now = func() time.Time { return still } // as for a paused process, in the worst case
 	o.OpenObjects = func(string) (Objects, error) { return m, nil }
 	for _, c := range change {
 		c(&o)
@@ -76,7 +76,8 @@ func TestObjectsLayout(t *testing.T) { // F6.3, F6.4, F6.9
 	require.Empty(t, refs)
 }
 
-// cutOff makes the store fail for good after n changes: before the next is made, or after.
+// cutOff makes the store fail for good at the change after the first n, before or after it takes effect; a negative n
+// means never. It returns the count of changes.
 func (m *memory) cutOff(n int, after bool) (changes *int) {
 	changes = new(int)
 	var mu sync.Mutex
@@ -114,7 +115,7 @@ func (m *memory) copy() *memory {
 	return next
 }
 
-func TestObjectsCrashAtEveryChange(t *testing.T) { // D9: the machine is lost, and another goes on
+func TestObjectsCrashAtEveryChange(t *testing.T) { // D9: the machine is lost, and another one continues
 	t.Parallel()
 	for _, leastJournal := range []int64{defaultLeastJournal, 1} {
 		minutes := func(o *Options) { o.Now = testOptions(1).Now }
@@ -178,7 +179,7 @@ func checkObjectsAfterCrash(t *testing.T, m *memory, acknowledged []urn.URN, pat
 	}
 }
 
-// other is a run that creates one resource, and ends.
+// other runs an operation that creates one resource.
 func other(b *Backend, name int) error {
 	s, err := b.Begin(context.Background(), testRef, b64Options)
 	if err != nil {
@@ -192,8 +193,8 @@ func other(b *Backend, name int) error {
 	return s.Commit(context.Background(), nil, nil)
 }
 
-// A run is paused before or after each of its requests, another one takes over and ends, and the first one goes on
-// with clocks that have stood still: none of its writes counts, and it gets an error.
+// A run is paused before or after each of its requests, another one takes over and completes, and the first one
+// continues with a clock that stood still. None of its writes takes effect, and it gets an error.
 func TestObjectsPausedRunCannotWrite(t *testing.T) { // D9
 	t.Parallel()
 	overtaken := 0
@@ -250,11 +251,11 @@ func TestObjectsPausedRunCannotWrite(t *testing.T) { // D9
 					require.NoError(t, failed, path)
 					if held {
 						require.Equal(t, urns(before.Snapshot), urns(after.Snapshot), path)
-						if len(acknowledged) > sofar { // of what went in before the other came
+						if len(acknowledged) > sofar { // its entry was written before the other run began
 							require.Subset(t, urns(before.Snapshot), acknowledged, path)
 						}
 						require.Equal(t, text.Version, m.objects[".pulumi/stacks/p/dev.json"].Version, path)
-						if err == nil { // it had only to clear up
+						if err == nil { // only the cleanup was left
 							require.Len(t, acknowledged, 5, path)
 						} else {
 							require.ErrorAs(t, err, new(*LockLostError), path)
@@ -263,7 +264,7 @@ func TestObjectsPausedRunCannotWrite(t *testing.T) { // D9
 					} else {
 						require.NoError(t, err, path)
 					}
-					// Anyone who comes next finds everything that either was told is done.
+					// The next run finds everything that was acknowledged to either run.
 					s, failed := openMemory(t, m, 3).Begin(t.Context(), testRef, b64Options)
 					require.NoError(t, failed, path)
 					require.NoError(t, s.Base().Verify(), path)
@@ -309,7 +310,7 @@ func TestObjectsLocks(t *testing.T) { // F6.9
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 
-	pass(21 * time.Second) // nothing was heard of it
+	pass(21 * time.Second) // the lease was not renewed
 	taken, err := b.Begin(t.Context(), testRef, b64Options)
 	require.NoError(t, err)
 	err = s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 1, Resource: resource(1)}}})
@@ -321,7 +322,7 @@ func TestObjectsLocks(t *testing.T) { // F6.9
 	require.NoError(t, err)
 	require.Len(t, found, 1, "the lock of the one who lost is gone, that of the other is not")
 
-	// cancel takes it from anyone who has it.
+	// Cancel takes the lock from any holder.
 	removed, err := a.Cancel(testRef)
 	require.NoError(t, err)
 	require.Len(t, removed.Locks, 1)
@@ -331,7 +332,7 @@ func TestObjectsLocks(t *testing.T) { // F6.9
 	require.ErrorAs(t, taken.Commit(t.Context(), nil, nil), &lost)
 	require.NoError(t, other(a, 1))
 
-	// A lock of the stock host knows nothing of leases, and is honoured.
+	// A lock file of the Pulumi CLI has no lease and still counts.
 	_, err = m.Put(t.Context(), ".pulumi/locks/organization/p/dev/stock.json",
 		[]byte(`{"pid":5,"username":"x","hostname":"y","timestamp":"2026-11-20T12:00:00Z"}`), Condition{})
 	require.NoError(t, err)
@@ -342,7 +343,7 @@ func TestObjectsLocks(t *testing.T) { // F6.9
 	require.NoError(t, err)
 	require.NoError(t, other(b, 2))
 
-	// pulumi cancel removes lock files only: the run finds out with its next beat.
+	// `pulumi cancel` removes only lock files. The run notices that at its next renewal.
 	s, err = a.Begin(t.Context(), testRef, b64Options)
 	require.NoError(t, err)
 	for _, key := range m.keys() {
@@ -356,7 +357,7 @@ func TestObjectsLocks(t *testing.T) { // F6.9
 	_ = s.Close()
 }
 
-// A lock file of the stock host that comes while the lease is taken wins, and everything is given back.
+// A lock file that the Pulumi CLI writes while the lease is being taken wins: Begin fails and releases everything.
 func TestObjectsStockHostComesBetween(t *testing.T) { // F6.9
 	t.Parallel()
 	m := newMemory()
@@ -380,7 +381,7 @@ func TestObjectsStockHostComesBetween(t *testing.T) { // F6.9
 	require.NoError(t, other(a, 1))
 }
 
-// A store that ignores conditions cannot keep two runs apart, and is refused before anything is done.
+// A store that ignores conditions cannot keep two runs apart, and is rejected before a state is written.
 func TestObjectsCarelessStore(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
@@ -392,7 +393,7 @@ func TestObjectsCarelessStore(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// Of two that begin at the same moment exactly one may.
+// Of two runs that begin at the same time exactly one succeeds.
 func TestObjectsRaces(t *testing.T) {
 	t.Parallel()
 	const races = 200
@@ -418,7 +419,7 @@ func TestObjectsRaces(t *testing.T) {
 	}
 }
 
-// A reply that was lost is no harm, and neither is a store that is away for a moment.
+// A write whose reply is lost does no harm.
 func TestObjectsLostReplies(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
@@ -442,7 +443,7 @@ func TestObjectsLostReplies(t *testing.T) {
 	require.Nil(t, loaded.Recovered)
 }
 
-// Somebody who pays no heed to locks has written the state meanwhile: it stays, and the run says so.
+// If another writer ignores the lock and changes the state during a run, the change stays and Commit fails.
 func TestObjectsForeignWrite(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
@@ -469,7 +470,7 @@ func TestObjectsForeignWrite(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// However many runs have crashed before, to begin costs the same; and fences do not stay for ever.
+// Begin needs about as many requests after many crashed runs as after a few, and old fences are removed.
 func TestObjectsManyCrashes(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
@@ -486,7 +487,7 @@ func TestObjectsManyCrashes(t *testing.T) {
 		costs[crash] = requests
 		require.Len(t, s.Base().Resources, crash-1)
 		require.NoError(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 100, Resource: resource(crash)}}}))
-		s.held.lease.renewer.halt() // and nothing more was heard of it
+		s.held.lease.renewer.halt() // it crashes here
 	}
 	require.Less(t, costs[30], costs[5]+10, costs)
 	loaded, err := openMemory(t, m, 99).Load(t.Context(), testRef, openB64)
@@ -510,7 +511,7 @@ func TestObjectsManyCrashes(t *testing.T) {
 	require.Less(t, fences(), before/2)
 }
 
-// A holder that is overdue is waited for, for as long as one wants to.
+// Begin waits for the lease of an overdue holder to expire, until its context ends.
 func TestObjectsWaiting(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
@@ -533,7 +534,7 @@ func TestObjectsWaiting(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// Tags that are set at the same moment are all there afterwards, in a folder and in a store.
+// Concurrent edits of tags are all kept, in a folder and in a store.
 func TestEditTagsTogether(t *testing.T) { // F6.13
 	t.Parallel()
 	m := newMemory()
@@ -566,7 +567,7 @@ func TestEditTagsTogether(t *testing.T) { // F6.13
 	}
 }
 
-// silentObjects never answer.
+// silentObjects is a store that does not answer.
 type silentObjects struct{ Objects }
 
 func (silentObjects) Get(ctx context.Context, _ string) (Object, error) {
@@ -574,7 +575,7 @@ func (silentObjects) Get(ctx context.Context, _ string) (Object, error) {
 	return Object{}, ctx.Err()
 }
 
-// A store that does not answer is waited for until the context of Options.Opening ends; what is asked later has another
+// Open waits for a store that does not answer until the context of Options.Opening ends. Later requests do not use that
 // context.
 func TestOpeningEnds(t *testing.T) {
 	t.Parallel()

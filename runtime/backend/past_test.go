@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state/statetest"
 )
 
-// TestPast: the states at the ends of operations are found by their stamps, in every packing, and one resource without
-// the others; the revision changes with each operation and with each lock.
+// TestPast finds the states after operations by their stamps, in every compression, and single resources in them. The
+// revision changes with each operation and each lock.
 func TestPast(t *testing.T) {
 	t.Parallel()
 	for _, packing := range []Compression{Plain, Gzip, Zstd} {

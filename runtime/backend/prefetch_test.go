@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bulkMemory is a store in memory that answers in bulk, one object less than asked for, and counts what it is asked.
+// bulkMemory is a store in memory that implements Bulk and counts requests. GetAll leaves out the last of several keys.
 type bulkMemory struct {
 	*memory
 	mu       sync.Mutex // guards requests
@@ -60,7 +60,8 @@ func (m *bulkMemory) GetAll(ctx context.Context, keys []string) (map[string]Obje
 	return found, nil
 }
 
-// TestPrefetch: a look at all stacks at once shows of each what a look at it alone does, with few requests.
+// TestPrefetch checks that the stacks of Prefetch have the same overviews and locks as when read one by one, with few
+// requests.
 func TestPrefetch(t *testing.T) {
 	t.Parallel()
 	store := &bulkMemory{memory: newMemory()}
@@ -81,7 +82,7 @@ func TestPrefetch(t *testing.T) {
 		require.NoError(t, b.Create(t.Context(), Ref{Project: "p", Stack: name}, nil))
 	}
 	require.NoError(t, b.Create(t.Context(), Ref{Project: "q", Stack: "dev"}, nil))
-	s, err := b.Begin(t.Context(), Ref{Project: "p", Stack: "dev-eu"}, BeginOptions{Command: "update"}) // is under way
+	s, err := b.Begin(t.Context(), Ref{Project: "p", Stack: "dev-eu"}, BeginOptions{Command: "update"}) // stays open
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
 

@@ -14,14 +14,14 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
-// TestPrevious damages a state and puts it back, in a folder and in a store (F6.10, F6.11).
+// TestPrevious damages a state and restores it, in a folder and in a store (F6.10, F6.11).
 func TestPrevious(t *testing.T) {
 	t.Parallel()
 	type place struct {
 		open   func() *Backend
 		damage func(path, text string)
 		read   func(path string) string
-		remove func(part string) // all that have it in their name
+		remove func(part string) // removes all files with part in their path
 	}
 	folder := func(t *testing.T) place {
 		d := newSimDisk()
@@ -75,10 +75,10 @@ func TestPrevious(t *testing.T) {
 	}
 	for where, make := range map[string]func(*testing.T) place{"folder": folder, "store": store} {
 		for name, c := range map[string]struct {
-			gone []string // what is removed beforehand
-			text string   // of the damaged state
+			gone []string // parts of the paths of files removed beforehand
+			text string   // content of the damaged state
 			want string   // part of the name of the copy; empty for none
-			all  bool     // the copy is all that the state was
+			all  bool     // the copy equals the state before the damage
 		}{
 			"cut off":                  {nil, `{"version":3,"checkpoint":{"sta`, "backups/p/dev/dev.", true},
 			"empty":                    {nil, "", "backups/p/dev/dev.", true},
@@ -139,7 +139,7 @@ func TestPrevious(t *testing.T) {
 				require.NoError(t, s.ForgetLoss())
 				require.NoError(t, s.Close())
 
-				// A state that has disappeared: no stack of its name begins anew, and it is put back in the same way.
+				// A stack whose state file has disappeared cannot be created again. It is restored in the same way.
 				if len(c.gone) == 0 {
 					was = p.read(file)
 					p.remove("dev.json")
@@ -156,7 +156,7 @@ func TestPrevious(t *testing.T) {
 					require.NotNil(t, loss, "nor does this one have what came later")
 				}
 
-				// One that was removed is not lost.
+				// A removed stack is not lost.
 				require.NoError(t, b.Remove(t.Context(), testRef, RemoveOptions{Force: true}))
 				require.Nil(t, b.Lost(testRef))
 				require.NoError(t, b.Create(t.Context(), testRef, nil))
@@ -165,8 +165,8 @@ func TestPrevious(t *testing.T) {
 	}
 }
 
-// TestPreviousUnderJournal: what a run that was cut off has journaled counts again when the state that it began with is
-// back.
+// TestPreviousUnderJournal checks that the journal of a crashed run applies again once the state it began with is
+// restored.
 func TestPreviousUnderJournal(t *testing.T) {
 	t.Parallel()
 	d := newSimDisk()
@@ -183,7 +183,7 @@ func TestPreviousUnderJournal(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 2, Resource: resource(2)}}}))
 
-	// The process dies here, and then the disk.
+	// The process dies here, and then the state is damaged.
 	require.NoError(t, disk.WriteDurably(d, b.stateOf(testRef).file(Plain), []byte("{")))
 	o.Process.PID, o.Now = 2, func() time.Time { return time.Now() }
 	b, err = open("file:///state", o, d)

@@ -23,11 +23,11 @@ func TestProbe(t *testing.T) {
 	require.Empty(t, entries)
 
 	m := newMemory()
-	there := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	m.now = func() time.Time { return there }
+	moment := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	m.now = func() time.Time { return moment }
 	written, err = openMemory(t, m, 1).Probe()
 	require.NoError(t, err)
-	require.Equal(t, there, written) // the store's clock
+	require.Equal(t, moment, written) // the store's clock
 	require.Empty(t, m.objects)
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAlive(t *testing.T) { // D9: whose lock may be taken over
+func TestAlive(t *testing.T) { // D9: only the lock of a dead process is taken over
 	t.Parallel()
 	self := ThisProcess()
 	require.NotEmpty(t, self.Started)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// F6.14: a stack that exists is not overwritten, and one that does not cannot be renamed.
+// F6.14: Rename does not overwrite an existing stack, and fails for a missing one.
 func TestRenameRefuses(t *testing.T) {
 	t.Parallel()
 	b, err := Open("file://"+t.TempDir(), Options{})

@@ -17,8 +17,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// An operation that changes nothing writes its record, and nothing else: the state stays, and the checkpoint that goes
-// with the record is another name of the one before.
+// An operation without changes writes only its record. The state file stays, and the checkpoint of the record is a link
+// to the previous checkpoint.
 func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 	t.Parallel()
 	for _, packing := range extensions {
@@ -108,7 +108,7 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 	}
 }
 
-// without is a disk that may have no links.
+// without is a disk on which Link fails if links is set.
 type without struct {
 	disk.Disk
 	links bool
@@ -121,7 +121,7 @@ func (d without) Link(from, to string) error {
 	return d.Disk.Link(from, to)
 }
 
-// A state that somebody else has written in between is written to the history in full.
+// A state that another program has written since is written to the history in full.
 func TestUnchangedAfterAnImport(t *testing.T) {
 	t.Parallel()
 	b, dir := newBackend(t)
@@ -138,8 +138,7 @@ func TestUnchangedAfterAnImport(t *testing.T) {
 	require.Equal(t, read(t, path), read(t, last.path))
 }
 
-// A state with the smallest difference is written, and an equal one is not, although it is not encoded for the
-// comparison.
+// Any difference except the order of resources makes Commit write the state. The comparison does not encode the states.
 func TestWhatIsUnchanged(t *testing.T) {
 	t.Parallel()
 	type snapshot = state.Snapshot
@@ -190,7 +189,7 @@ func TestWhatIsUnchanged(t *testing.T) {
 	}
 }
 
-// otherB64 seals in the same way under another name.
+// otherB64 is B64 under another name.
 type otherB64 struct{ secrets.B64 }
 
 func (otherB64) Type() string { return "other" }

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// A state that could not be read back is never put in place: the file and the journal stay as they are, there is
-// something to rescue, and the next run has everything.
+// A state that cannot be read back never replaces the state file. The file and the journal stay unchanged, Rescue
+// works, and the next run has everything.
 func TestUnreadableStateIsNotWritten(t *testing.T) {
 	t.Parallel()
 	for _, packing := range []Compression{Plain, Gzip, Zstd} {

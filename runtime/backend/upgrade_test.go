@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
 
-// legacyFiles are a backend of the layout without projects, as the Pulumi CLI has left it: a stack with resources and
-// history, one that was locked, and one without resources.
+// legacyFiles returns the files of a backend in the layout of the Pulumi CLI without projects, by path: a stack with
+// resources and history, a locked stack, and one without resources.
 func legacyFiles(t *testing.T) map[string]string {
 	t.Helper()
 	full := strings.ReplaceAll(vector(t, "checkpoint-v3.json"), "organization/vec/dev", "dev")
@@ -22,7 +22,8 @@ func legacyFiles(t *testing.T) map[string]string {
 		"stacks/empty.json": strings.ReplaceAll(vector(t, "checkpoint-new-stack.json"), "organization/fmtcheck/dev", "empty")}
 }
 
-// F6.5: stacks go to their projects with their history; what cannot go stays with a reason.
+// F6.5: Upgrade moves stacks with their history to their projects. Stacks that it cannot move stay and are returned
+// with an error.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -68,14 +69,14 @@ func TestUpgrade(t *testing.T) {
 	require.Equal(t, []string{"empty", "locked"}, left)
 
 	put(t, folder+"/.pulumi/stacks/dev.json", strings.ReplaceAll(legacyFiles(t)["stacks/dev.json"], "3.", "4."))
-	done, err = b.Upgrade(t.Context()) // what an old CLI has written meanwhile
+	done, err = b.Upgrade(t.Context()) // an old CLI has written the stack again
 	require.NoError(t, err)
 	var exists *ExistsError
 	require.ErrorAs(t, done[0].Err, &exists)
 	require.ErrorContains(t, done[0].Err, "stacks/dev.json")
 }
 
-// An upgrade that is killed at any change, or loses its machine, is completed by the next one.
+// An upgrade that is stopped at any change, by a kill or a power failure, is completed by the next one.
 func TestUpgradeCutOff(t *testing.T) {
 	t.Parallel()
 	prepare := func() *simDisk {
@@ -136,7 +137,7 @@ func TestUpgradeCutOff(t *testing.T) {
 	}
 }
 
-// Stacks of a bucket go to their projects like those of a folder.
+// Upgrade moves the stacks of a bucket like those of a folder.
 func TestUpgradeBucket(t *testing.T) {
 	t.Parallel()
 	m := newMemory()

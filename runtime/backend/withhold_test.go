@@ -10,8 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// TestSecretsThatCannotBeSealed: without a passphrase the result of a provider call is not lost, and a step that
-// could not be recorded is not begun (D3, D9).
+// TestSecretsThatCannotBeSealed checks that without a passphrase the result of a provider call is kept without its
+// secrets, and that a step that cannot be recorded does not begin (D3, D9).
 func TestSecretsThatCannotBeSealed(t *testing.T) {
 	t.Parallel()
 	b, _ := newBackend(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// archiveOf is an archive with one file of a name that Pack would not give.
+// archiveOf returns an archive with one file whose name Pack would not write.
 func archiveOf(t *testing.T, name string) *bytes.Buffer {
 	t.Helper()
 	var b bytes.Buffer

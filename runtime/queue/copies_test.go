@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// newCopies makes copies of two files, a folder and a link. fetched counts how many were made.
+// newCopies returns a pool whose sources have two files, a folder and a link. fetched counts the calls of fetch.
 func newCopies(t *testing.T, most int) (c *copies, fetched *int) {
 	fetched = new(int)
 	var mu sync.Mutex
@@ -28,27 +28,27 @@ func newCopies(t *testing.T, most int) (c *copies, fetched *int) {
 	return c, fetched
 }
 
-// A job finds the files as they were, whatever the one before has done to them.
+// A job finds unchanged files, whatever the previous job has done to them.
 func TestCopiesAreAsTheyWere(t *testing.T) {
 	t.Parallel()
-	at := func(x *copied, name string) string { return filepath.Join(x.dir, filepath.FromSlash(name)) }
+	pathIn := func(x *copied, name string) string { return filepath.Join(x.dir, filepath.FromSlash(name)) }
 	for name, damage := range map[string]func(x *copied) error{
 		"nothing":   func(*copied) error { return nil },
-		"new file":  func(x *copied) error { return os.WriteFile(at(x, "web/c"), nil, 0o600) },
-		"new files": func(x *copied) error { return os.MkdirAll(at(x, "web/d/e"), 0o700) },
-		"same size": func(x *copied) error { return os.WriteFile(at(x, "web/b"), []byte("TEXT"), 0o600) },
-		"longer":    func(x *copied) error { return os.WriteFile(at(x, "web/b"), []byte("text too"), 0o600) },
-		"mode":      func(x *copied) error { return os.Chmod(at(x, "web/b"), 0o700) },
-		"removed":   func(x *copied) error { return os.Remove(at(x, "web/b")) },
-		"folder":    func(x *copied) error { return os.RemoveAll(at(x, "web")) },
+		"new file":  func(x *copied) error { return os.WriteFile(pathIn(x, "web/c"), nil, 0o600) },
+		"new files": func(x *copied) error { return os.MkdirAll(pathIn(x, "web/d/e"), 0o700) },
+		"same size": func(x *copied) error { return os.WriteFile(pathIn(x, "web/b"), []byte("TEXT"), 0o600) },
+		"longer":    func(x *copied) error { return os.WriteFile(pathIn(x, "web/b"), []byte("text too"), 0o600) },
+		"mode":      func(x *copied) error { return os.Chmod(pathIn(x, "web/b"), 0o700) },
+		"removed":   func(x *copied) error { return os.Remove(pathIn(x, "web/b")) },
+		"folder":    func(x *copied) error { return os.RemoveAll(pathIn(x, "web")) },
 		"all":       func(x *copied) error { return os.RemoveAll(x.dir) },
-		"moved":     func(x *copied) error { return os.Rename(at(x, "web/b"), at(x, "b")) },
+		"moved":     func(x *copied) error { return os.Rename(pathIn(x, "web/b"), pathIn(x, "b")) },
 		"link": func(x *copied) error {
-			return errors.Join(os.Remove(at(x, "link")), os.Symlink("web/b", at(x, "link")))
+			return errors.Join(os.Remove(pathIn(x, "link")), os.Symlink("web/b", pathIn(x, "link")))
 		},
-		"through the link": func(x *copied) error { return os.WriteFile(at(x, "link"), []byte("TWO"), 0o600) },
+		"through the link": func(x *copied) error { return os.WriteFile(pathIn(x, "link"), []byte("TWO"), 0o600) },
 		"link for file": func(x *copied) error {
-			return errors.Join(os.Rename(at(x, "web/b"), at(x, "c")), os.Symlink("../c", at(x, "web/b")))
+			return errors.Join(os.Rename(pathIn(x, "web/b"), pathIn(x, "c")), os.Symlink("../c", pathIn(x, "web/b")))
 		},
 	} {
 		c, fetched := newCopies(t, 1)
@@ -60,7 +60,7 @@ func TestCopiesAreAsTheyWere(t *testing.T) {
 		require.NoError(t, err)
 		var found []string
 		for _, pattern := range []string{"*", "*/*", "*/*/*"} {
-			names, err := filepath.Glob(at(second, pattern))
+			names, err := filepath.Glob(pathIn(second, pattern))
 			require.NoError(t, err)
 			for _, path := range names {
 				relative, err := filepath.Rel(second.dir, path)
@@ -70,7 +70,7 @@ func TestCopiesAreAsTheyWere(t *testing.T) {
 		}
 		require.Equal(t, []string{"a", "link", "web", "web/b"}, found, name)
 		for file, text := range map[string]string{"a": "one", "link": "one", "web/b": "text"} {
-			now, err := os.ReadFile(at(second, file))
+			now, err := os.ReadFile(pathIn(second, file))
 			require.NoError(t, err)
 			require.Equal(t, text, string(now), "%s: %s", name, file)
 		}
@@ -87,8 +87,8 @@ func TestCopiesAreAsTheyWere(t *testing.T) {
 	}
 }
 
-// Concurrent jobs have folders of their own. There are no more folders than such jobs, and folders of other sources
-// are removed first, the oldest before the others.
+// Concurrent jobs have separate folders. There are no more folders than concurrent jobs: idle folders of other sources
+// are removed first, beginning with the oldest.
 func TestCopiesAreBounded(t *testing.T) {
 	t.Parallel()
 	c, fetched := newCopies(t, 2)
@@ -117,7 +117,7 @@ func TestCopiesAreBounded(t *testing.T) {
 	require.Zero(t, c.inUse)
 }
 
-// A worker that begins removes the folders of those that died, and of nobody else.
+// A new worker removes the folders of dead workers, and no others.
 func TestFoldersOfTheDead(t *testing.T) {
 	t.Parallel()
 	input := t.TempDir()
@@ -126,7 +126,7 @@ func TestFoldersOfTheDead(t *testing.T) {
 	dead, begun, other := filepath.Join(input, workerPrefix+"1"), filepath.Join(input, workerPrefix+"2"), filepath.Join(input, "x")
 	require.NoError(t, os.MkdirAll(filepath.Join(dead, "job-1", "web"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dead, lockName), nil, 0o600))
-	require.NoError(t, os.Mkdir(begun, 0o700)) // has no lock yet
+	require.NoError(t, os.Mkdir(begun, 0o700)) // of a worker without a lock yet
 	require.NoError(t, os.Mkdir(other, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(other, lockName), nil, 0o600))
 	require.NoError(t, os.Symlink(other, filepath.Join(input, workerPrefix+"3")))

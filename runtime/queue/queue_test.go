@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-// Nothing that somebody writes into the database makes a worker do what a job may not do.
+// Check rejects jobs that a worker must not run, whatever somebody writes into the database.
 func TestJobsAreChecked(t *testing.T) {
 	t.Parallel()
 	good := Job{Run: "r", Command: "run", Project: "p", Stack: "dev", Path: "a/b", Source: Source{Archive: digest}}
@@ -51,12 +51,12 @@ func TestJobsAreChecked(t *testing.T) {
 
 func TestAllowList(t *testing.T) {
 	t.Parallel()
-	at := func(url string) Source { return Source{Git: url, Commit: digest[:40]} }
+	source := func(url string) Source { return Source{Git: url, Commit: digest[:40]} }
 	list := []string{"https://example.com/team/", "git@example.com:own/one"}
-	require.True(t, Allows(list, at("https://example.com/team/infra")))
-	require.True(t, Allows(list, at("https://example.com/team")))
-	require.True(t, Allows(list, at("git@example.com:own/one")))
-	require.False(t, Allows(list, at("https://example.com/teammate/infra")))
+	require.True(t, Allows(list, source("https://example.com/team/infra")))
+	require.True(t, Allows(list, source("https://example.com/team")))
+	require.True(t, Allows(list, source("git@example.com:own/one")))
+	require.False(t, Allows(list, source("https://example.com/teammate/infra")))
 	require.False(t, Allows(list, Source{Archive: digest}))
 	require.True(t, Allows([]string{"archive"}, Source{Archive: digest}))
 	require.False(t, Allows(nil, Source{Archive: digest}))
@@ -89,7 +89,7 @@ func TestArchives(t *testing.T) {
 	}(), errTooLarge)
 }
 
-// An archive writes nothing outside of its folder.
+// Unpack refuses names outside of its folder.
 func TestArchivesStayInside(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"../x", "/x", "a/../../x"} {
@@ -98,13 +98,13 @@ func TestArchivesStayInside(t *testing.T) {
 	}
 }
 
-// A job waits longer from one failure to the next; that its workers died before is no failure of its own.
+// The backoff of a job grows with its failures. Attempts whose worker died do not count.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	row := &rivertype.JobRow{Attempt: 1, MaxAttempts: maxAttempts}
 	first := failed(row, nil, "x").after
 	require.Less(t, first, 3*time.Second)
-	row.Errors = make([]rivertype.AttemptError, 7) // six workers died
+	row.Errors = make([]rivertype.AttemptError, 7) // seven workers died
 	require.Less(t, failed(row, nil, "x").after, 3*time.Second)
 	row.Attempt = 2
 	require.Greater(t, failed(row, nil, "x").after, 3*time.Second)

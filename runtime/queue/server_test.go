@@ -27,7 +27,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/postgres/postgrestest"
 )
 
-// cupboard is archives in memory.
+// cupboard keeps archives in memory.
 type cupboard struct {
 	mu    sync.Mutex
 	kept  map[string][]byte // guarded by mu
@@ -65,7 +65,7 @@ func (c *cupboard) empty() bool {
 	return len(c.kept) == 0
 }
 
-// place is a queue in a database of its own on a real server.
+// place is a queue in its own database on a real server.
 type place struct {
 	*Queue
 	t        *testing.T
@@ -73,7 +73,7 @@ type place struct {
 	archives *cupboard
 }
 
-// newPlaces starts a server; each call of what it returns makes a database there.
+// newPlaces starts a server. Each call of the function it returns creates a queue in a new database.
 func newPlaces(t *testing.T) func(t *testing.T) *place {
 	server := postgrestest.Start(t, os.Getenv("YAMLHOST_POSTGRES"))
 	var mu sync.Mutex
@@ -97,7 +97,7 @@ func newPlaces(t *testing.T) func(t *testing.T) *place {
 	}
 }
 
-// work starts a worker, which ends with the test, or before by what is returned.
+// work starts a worker that ends with the test or when end is called.
 func (p *place) work(o WorkerOptions) (end func()) {
 	q, err := Open(p.t.Context(), p.url)
 	require.NoError(p.t, err)
@@ -122,7 +122,7 @@ func (p *place) work(o WorkerOptions) (end func()) {
 	return end
 }
 
-// files are an archive with one file.
+// files returns an archive with one file.
 func (p *place) files(text string) *Files {
 	dir := p.t.TempDir()
 	require.NoError(p.t, os.WriteFile(filepath.Join(dir, "a"), []byte(text), 0o600))
@@ -132,7 +132,7 @@ func (p *place) files(text string) *Files {
 	return &Files{Digest: hex.EncodeToString(sum[:]), Content: &b, In: p.archives}
 }
 
-// submit puts jobs with these stacks into the queue as a run; change may be nil.
+// submit submits a run with a job for each stack; change may be nil.
 func (p *place) submit(run string, priority int, change func(i int, j *Job), stacks ...string) []int64 {
 	files := p.files(run)
 	s := Submission{Priority: priority, Needs: make([][]int, len(stacks))}
@@ -148,22 +148,22 @@ func (p *place) submit(run string, priority int, change func(i int, j *Job), sta
 	return ids
 }
 
-// follow waits for the end of a run.
+// follow waits for the end of a run and returns its entries by stack.
 func (p *place) follow(run string) map[string]*Entry {
 	entries := map[string]*Entry{}
 	require.NoError(p.t, p.Follow(p.t.Context(), run, func(e *Entry) { entries[e.Job.Stack] = e }))
 	return entries
 }
 
-// until waits for something to come true, for as long as the test may take.
-func (p *place) until(is func() bool) {
-	for !is() {
+// until waits until condition returns true, for as long as the test may take.
+func (p *place) until(condition func() bool) {
+	for !condition() {
 		require.NoError(p.t, p.t.Context().Err())
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// exec runs a statement.
+// exec runs an SQL statement.
 func (p *place) exec(statement string, args ...any) {
 	_, err := p.pool.Exec(p.t.Context(), statement, args...)
 	require.NoError(p.t, err)
@@ -194,8 +194,8 @@ func TestServer(t *testing.T) {
 	t.Run("schedule", func(t *testing.T) { t.Parallel(); testSchedule(t, newPlace(t)) })
 }
 
-// A worker carries out jobs in the folder of their files, those first that others need, and removes the archive when
-// the last one is over.
+// A worker runs each job in a folder with its files, after the jobs it needs. It removes the archive after the last
+// job.
 func testOrder(t *testing.T, p *place) {
 	var mu sync.Mutex
 	var order []string
@@ -231,7 +231,7 @@ func testOrder(t *testing.T, p *place) {
 	p.until(p.archives.empty)
 }
 
-// A preview gets what those that it needs have planned, as it is, and nobody else does.
+// A preview gets the planned outputs of the jobs it needs, unchanged. No other job gets them.
 func testPlanned(t *testing.T, p *place) {
 	var mu sync.Mutex
 	got := map[string]map[string][]byte{}
@@ -264,7 +264,7 @@ func testPlanned(t *testing.T, p *place) {
 	require.Empty(t, got["run c"])
 }
 
-// A job that needs a failed one is not begun; other jobs go on.
+// A job that needs a failed one does not begin; other jobs continue.
 func testFailure(t *testing.T, p *place) {
 	p.work(WorkerOptions{Jobs: 2, Run: func(_ context.Context, j Job, _ string, _ <-chan struct{}) Result {
 		if j.Stack == "bad" {
@@ -289,7 +289,7 @@ func testFailure(t *testing.T, p *place) {
 	require.Equal(t, Done, entries["other"].State)
 }
 
-// One of a better priority goes first, although it came later.
+// A more urgent job runs first, even if it was submitted later.
 func testPriorities(t *testing.T, p *place) {
 	p.submit("late", 4, nil, "d")
 	p.submit("usual", 2, nil, "b", "c")
@@ -308,7 +308,8 @@ func testPriorities(t *testing.T, p *place) {
 	}))
 }
 
-// Of an environment no more jobs go on than it has slots, on all workers together; others are not held up.
+// An environment runs at most as many jobs at a time as it has slots, over all workers. Other jobs do not wait for
+// them.
 func testSlots(t *testing.T, p *place) {
 	var mu sync.Mutex
 	busy, most := 0, 0
@@ -322,7 +323,7 @@ func testSlots(t *testing.T, p *place) {
 		busy++
 		most = max(most, busy)
 		mu.Unlock()
-		<-free // that one gets through beside those that wait
+		<-free // until the job without an environment has run
 		mu.Lock()
 		defer mu.Unlock()
 		busy--
@@ -341,7 +342,7 @@ func testSlots(t *testing.T, p *place) {
 	require.Equal(t, 2, most)
 }
 
-// Cancelling interrupts what runs and ends what waits.
+// Cancel interrupts running jobs and ends waiting ones.
 func testCancel(t *testing.T, p *place) {
 	begun := make(chan struct{})
 	p.work(WorkerOptions{Run: func(_ context.Context, j Job, _ string, interrupt <-chan struct{}) Result {
@@ -374,7 +375,7 @@ func testCancel(t *testing.T, p *place) {
 	require.ErrorContains(t, err, "there is no job")
 }
 
-// A job is tried again where nothing was left in flight, and only there.
+// A job is retried if nothing was left in flight, and not otherwise.
 func testRetried(t *testing.T, p *place) {
 	var mu sync.Mutex
 	tries := map[string]int{}
@@ -400,7 +401,7 @@ func testRetried(t *testing.T, p *place) {
 	require.Equal(t, map[string]int{"failed": 2, "pending": 1}, tries)
 }
 
-// A job that was carried out is not carried out again, however soon workers look for those that nobody works on.
+// A completed job does not run again, however soon workers look for abandoned jobs.
 func testOnce(t *testing.T, p *place) {
 	var mu sync.Mutex
 	runs := map[string]int{}
@@ -424,7 +425,7 @@ func testOnce(t *testing.T, p *place) {
 	}
 }
 
-// A worker whose session is lost ends its job, and another one takes it.
+// A worker that loses its session interrupts the job, which then runs again.
 func testLostWorker(t *testing.T, p *place) {
 	var mu sync.Mutex
 	runs := 0
@@ -450,14 +451,14 @@ func testLostWorker(t *testing.T, p *place) {
 	require.Equal(t, 2, runs)
 }
 
-// loseSessions cuts the sessions that hold locks of jobs.
+// loseSessions terminates the sessions that hold locks of jobs.
 func (p *place) loseSessions() {
 	p.exec(`SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid::bigint = $1`,
 		int64(jobLocks))
 }
 
-// A worker that lost its session, and ends its job when another worker has it, changes nothing: neither while the other
-// one is at work nor afterwards, however its own attempt ended.
+// A worker that lost its session and ends its attempt after another worker took the job changes nothing, whatever its
+// result, and whether or not the other worker is still running the job.
 func testLateWorker(t *testing.T, p *place) {
 	for name, late := range map[string]Result{
 		"good": {Name: "late"}, "again": {Code: 19, Name: "late"}, "failed": {Code: 14, Name: "late"},
@@ -508,7 +509,7 @@ func testLateWorker(t *testing.T, p *place) {
 	}
 }
 
-// A worker that has taken a job and is too slow to take its lock leaves it to the worker that has it by now.
+// A worker that takes a job but locks it too late leaves it to the worker that has it by then.
 func testSlowWorker(t *testing.T, p *place) {
 	ids := p.submit("r", 2, nil, "a")
 	p.exec(`UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '1 hour' WHERE id = $1`, ids[0])
@@ -540,7 +541,7 @@ func testSlowWorker(t *testing.T, p *place) {
 	require.Equal(t, Done, p.follow("r")["a"].State)
 }
 
-// A job that somebody has cancelled is not begun again when its worker is gone.
+// A cancelled job does not begin again when its worker is gone.
 func testCancelledAndLost(t *testing.T, p *place) {
 	ids := p.submit("r", 2, nil, "a", "b")
 	p.exec(`UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '1 hour' WHERE id = $1`, ids[0])
@@ -557,7 +558,7 @@ func testCancelledAndLost(t *testing.T, p *place) {
 	require.Equal(t, Done, entries["b"].State)
 }
 
-// A worker that is told to end interrupts its jobs, which another one takes.
+// A worker that ends interrupts its jobs, and another worker takes them.
 func testStoppedWorker(t *testing.T, p *place) {
 	begun := make(chan struct{})
 	end := p.work(WorkerOptions{Name: "one", Run: func(_ context.Context, _ Job, _ string, interrupt <-chan struct{}) Result {
@@ -574,7 +575,7 @@ func testStoppedWorker(t *testing.T, p *place) {
 	require.Equal(t, "two", e.Result.Worker)
 }
 
-// A worker reads an archive for as many jobs as it has at a time, not for each, and no job sees what another one wrote.
+// A worker reads an archive at most once for each of its parallel jobs, and no job sees files that another one wrote.
 func testFiles(t *testing.T, p *place) {
 	var stacks []string
 	for i := range 20 {
@@ -599,7 +600,7 @@ func testFiles(t *testing.T, p *place) {
 	require.LessOrEqual(t, p.archives.reads, 2)
 }
 
-// A worker refuses what it is not told to allow, and what is no job at all.
+// A worker refuses sources that it does not allow. Submit refuses invalid jobs.
 func testAllow(t *testing.T, p *place) {
 	begun := false
 	p.work(WorkerOptions{Allow: []string{"https://example.com/ours"}, Run: func(context.Context, Job, string,
@@ -616,10 +617,10 @@ func testAllow(t *testing.T, p *place) {
 		Project: "p", Stack: "a", Path: ".", Source: Source{Archive: files.Digest}}}}, files)
 	require.ErrorContains(t, err, `p/a: a job cannot do "rm"`)
 	require.False(t, begun)
-	p.until(p.archives.empty) // an archive of jobs that were refused goes
+	p.until(p.archives.empty) // the archive of refused jobs is removed
 }
 
-// The files of a job may come from a commit of a repository.
+// A job can take its files from a commit of a repository.
 func testGit(t *testing.T, p *place) {
 	dir := t.TempDir()
 	git := func(args ...string) string {
@@ -647,7 +648,7 @@ func testGit(t *testing.T, p *place) {
 	require.Equal(t, "one<nil>", e.Result.Log)
 }
 
-// A missing or damaged archive is reported, and nothing of it is run.
+// A missing or damaged archive is reported, and its job does not run.
 func testDamage(t *testing.T, p *place) {
 	ids := p.submit("r", 2, nil, "a")
 	p.archives.mu.Lock()
@@ -672,7 +673,7 @@ func testDamage(t *testing.T, p *place) {
 	}
 }
 
-// A schedule submits its jobs again and again, and keeps their archive until it ends.
+// A schedule submits its jobs periodically, and keeps their archive until it ends.
 func testSchedule(t *testing.T, p *place) {
 	p.work(WorkerOptions{Jobs: 2, Run: func(context.Context, Job, string, <-chan struct{}) Result {
 		return Result{Code: 17, Name: "drift"}
@@ -710,7 +711,7 @@ func testSchedule(t *testing.T, p *place) {
 	p.until(p.archives.empty)
 }
 
-// The error about an unreachable database has no password.
+// The error about an unreachable database does not contain the password.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"postgres://a:hunter2@127.0.0.1:1/x?connect_timeout=1", "postgres://a:hunter2@[/x"} {

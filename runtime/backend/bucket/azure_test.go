@@ -18,7 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeAzure speaks what the client of Azure Blob Storage asks: uploads with conditions on ETags, reads, lists, deletes.
+// fakeAzure is a server with the part of Azure Blob Storage that the client uses: uploads with conditions on ETags,
+// reads, lists and deletes.
 type fakeAzure struct {
 	mu      sync.Mutex
 	version int
@@ -58,7 +59,7 @@ type azureList struct {
 func (f *fakeAzure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	path := strings.TrimPrefix(r.URL.Path, "/account") // where an emulator has the account
+	path := strings.TrimPrefix(r.URL.Path, "/account") // emulators have the account in the path
 	name, inPail := strings.CutPrefix(path, "/pail/")
 	old, exists := f.blobs[name]
 	w.Header().Set("x-ms-version", "2025-01-05")
@@ -121,8 +122,7 @@ func (f *fakeAzure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestAzure holds the way through the client against a server that speaks as Azure's does; TestAzurite has the
-// emulator.
+// TestAzure tests the store and its client against a fake server. TestAzurite uses an emulator.
 func TestAzure(t *testing.T) { // F6.1
 	server := httptest.NewServer(&fakeAzure{blobs: map[string]azureBlob{}})
 	t.Cleanup(server.Close)

@@ -17,12 +17,12 @@ import (
 
 var azuritePath = flag.String("azurite", "", "the program azurite-blob, Azure's emulator of its blobs")
 
-// TestAzurite is TestAzure against the emulator that Azure gives, in a process of its own.
+// TestAzurite is TestAzure against an external process, the emulator of Azure.
 func TestAzurite(t *testing.T) { // F6.1
 	if *azuritePath == "" {
 		t.Skip("needs Azure's emulator: make store-test installs it and says where")
 	}
-	key := base64.StdEncoding.EncodeToString([]byte("key")) // that of TestAzure: the library reads it once
+	key := base64.StdEncoding.EncodeToString([]byte("key")) // as in TestAzure: the library reads it once
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	address := l.Addr().String()

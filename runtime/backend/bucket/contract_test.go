@@ -30,7 +30,7 @@ func whole(t *testing.T, url string) {
 	})
 }
 
-// TestAFaultIsNoMissingObject: what is missing on this machine does not make a state missing.
+// TestAFaultIsNoMissingObject checks that a missing file on this machine is not taken for a missing object.
 func TestAFaultIsNoMissingObject(t *testing.T) {
 	t.Parallel()
 	missing := &fs.PathError{Op: "open", Path: "/run/token", Err: fs.ErrNotExist}
@@ -49,8 +49,8 @@ func missingBucket(t *testing.T, o backend.Objects) {
 	require.ErrorIs(t, err, backend.ErrRefused)
 }
 
-// listed returns what a store answers that is asked for everything below a prefix, folder by folder: the names of the
-// objects in it and of the folders, in order.
+// listed returns the answer of a store to a list request for one folder: the names of the objects that begin with
+// prefix, and of the folders, both sorted.
 func listed[T any](objects map[string]T, prefix string) (names, folders []string) {
 	folders = []string{}
 	for _, name := range slices.Sorted(maps.Keys(objects)) {

@@ -27,8 +27,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// fakeGS speaks what the client of Google Cloud Storage asks: uploads with conditions on generations, reads, lists,
-// deletes.
+// fakeGS is a server with the part of Google Cloud Storage that the client uses: uploads with conditions on
+// generations, reads, lists and deletes.
 type fakeGS struct {
 	mu         sync.Mutex
 	generation int64
@@ -82,7 +82,7 @@ func (f *fakeGS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		data, _ := io.ReadAll(body)
 		old, exists := f.objects[meta.Name]
 		if want := q.Get("ifGenerationMatch"); want != "" && want != strconv.FormatInt(old.generation, 10) {
-			_ = exists // generation 0 stands for none
+			_ = exists // generation 0 means that there is no object
 			f.refuse(w, http.StatusPreconditionFailed, "At least one of the pre-conditions you specified did not hold.")
 			return
 		}
@@ -123,7 +123,7 @@ func (f *fakeGS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestGS holds the way through the client against a server that speaks as Google's does; a real one was not available.
+// TestGS tests the store and its client against a fake server; a real one was not available.
 func TestGS(t *testing.T) { // F6.1
 	server := httptest.NewServer(&fakeGS{objects: map[string]gsObject{}})
 	t.Cleanup(server.Close)
@@ -137,7 +137,8 @@ func TestGS(t *testing.T) { // F6.1
 	missingBucket(t, o)
 }
 
-// TestGSWithoutCredentials: what the service refuses to anybody says what is missing; to somebody, only what it said.
+// TestGSWithoutCredentials checks that the error about a denied request mentions missing credentials only if there are
+// none.
 func TestGSWithoutCredentials(t *testing.T) {
 	t.Parallel()
 	refusal := &googleapi.Error{Code: http.StatusUnauthorized, Message: "Anonymous caller does not have access"}

@@ -16,7 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// fakeS3 is the URL of an S3 in this process with a bucket in it.
+// fakeS3 starts an S3 server in this process, creates a bucket, and returns the URL of a folder in it.
 func fakeS3(t *testing.T) (url string) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "key")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
@@ -51,20 +51,20 @@ func TestS3WithoutBucket(t *testing.T) {
 	missingBucket(t, o)
 }
 
-// A conflict with another request is no answer to whether the condition of a write holds: S3 asks for the same once
-// more. A look tells what it is.
+// S3 answers with a conflict if another request interferes, whether or not the condition of the write holds. Put then
+// reads the object to find out.
 func TestS3Conflict(t *testing.T) {
 	t.Parallel()
-	there := ""
+	tag := ""
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodPut:
 			w.WriteHeader(http.StatusConflict)
 			_, _ = io.WriteString(w, `<Error><Code>ConditionalRequestConflict</Code><Message>again</Message></Error>`)
-		case there == "":
+		case tag == "":
 			w.WriteHeader(http.StatusNotFound)
 		default:
-			w.Header().Set("ETag", there)
+			w.Header().Set("ETag", tag)
 		}
 	}))
 	t.Cleanup(server.Close)
@@ -73,7 +73,7 @@ func TestS3Conflict(t *testing.T) {
 		"endpoint="+server.URL, lookup)
 	require.NoError(t, err)
 	for _, c := range []struct {
-		there     string
+		tag       string
 		condition backend.Condition
 		changed   bool
 	}{
@@ -83,7 +83,7 @@ func TestS3Conflict(t *testing.T) {
 		{`"b"`, backend.Condition{Version: `"a"`}, true},
 		{"", backend.Condition{Version: `"a"`}, true},
 	} {
-		there = c.there
+		tag = c.tag
 		_, err := store.Put(t.Context(), "key", []byte("x"), c.condition)
 		require.Error(t, err)
 		require.Equal(t, c.changed, errors.Is(err, backend.ErrChanged), "%+v: %v", c, err)

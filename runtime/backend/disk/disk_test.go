@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A file holds what it was written with, and nothing that differs in length or in one byte, wherever that is.
+// Holds reports true for the exact content, and false for content of another length or with one other byte.
 func TestHolds(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file")

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A file can be synced again and again, and says so when it cannot.
+// A file can be synced repeatedly. Sync returns an error if it fails.
 func TestSyncAgain(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal")
@@ -29,7 +29,7 @@ func TestSyncAgain(t *testing.T) {
 	_, err = Real{}.Create(filepath.Join(path, "below a file"))
 	require.Error(t, err)
 
-	read, write, err := os.Pipe() // which no disk is below of
+	read, write, err := os.Pipe() // a pipe has no disk
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = errors.Join(read.Close(), write.Close()) })
 	require.Error(t, (&file{File: write, synced: true}).Sync())

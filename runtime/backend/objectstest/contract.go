@@ -130,7 +130,7 @@ func Whole(t *testing.T, url string, opener func(rawURL string) (backend.Objects
 		Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
 	require.NoError(t, s.Append(ctx, journal.Entry{Add: []journal.Amended{{ID: 1, Resource: r}}}))
 
-	// The machine is lost; the next one finds what was acknowledged.
+	// The machine is lost. The next one finds everything acknowledged.
 	loaded, err := open(2).Load(ctx, ref, nil)
 	require.NoError(t, err)
 	require.Len(t, loaded.Snapshot.Resources, 1)

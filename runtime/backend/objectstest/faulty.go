@@ -29,7 +29,7 @@ func Faulty(o backend.Objects, f disktest.Fault) backend.Objects {
 type faulty struct {
 	backend.Objects
 	fault disktest.Fault
-	holds *atomic.Bool // a lease was taken
+	holds *atomic.Bool // set while a lease is held
 }
 
 func isLease(key string) bool { return path.Base(key) == "lease.json" }

@@ -28,7 +28,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/postgres/postgrestest"
 )
 
-// certificate makes a certificate for 127.0.0.1 that signs itself, and returns the files with it and its key.
+// certificate creates a self-signed certificate for 127.0.0.1, and returns the paths of the files with it and its key.
 func certificate(t *testing.T) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -47,11 +47,11 @@ func certificate(t *testing.T) (cert, key string) {
 	return cert, key
 }
 
-// TestNetwork signs in with passwords over TLS, in every way that libpq knows to say it.
+// TestNetwork signs in with passwords over TLS, configured in every way that libpq accepts.
 func TestNetwork(t *testing.T) { // F6.18
 	t.Parallel()
 	if programs == "" {
-		postgrestest.Start(t, programs) // says why it is skipped
+		postgrestest.Start(t, programs) // skips the test with a reason
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestNetwork(t *testing.T) { // F6.18
 	fails("postgres://ann:"+escaped+"@"+path+"/states?sslmode=verify-full", nil, "certificate")
 	fails("postgres://ann:"+escaped+"@localhost:"+port+"/states?sslmode=verify-full&sslrootcert="+cert, nil, "certificate")
 	alone()
-	// The server would take it in plain text; nobody asked for that.
+	// The server also accepts unencrypted connections, but only sslmode=disable makes one.
 	plain, err := Open(context.Background(), "postgres://ann:"+escaped+"@"+path+"/states?sslmode=disable", nil)
 	require.NoError(t, err)
 	defer plain.(*Store).Close()
@@ -119,7 +119,8 @@ func TestNetwork(t *testing.T) { // F6.18
 	require.Equal(t, []string{"plain"}, c(encrypted))
 }
 
-// TestPooler: a pooler that gives each transaction another session is found out, and one that does not is used.
+// TestPooler checks that a pooler that may give each transaction another session is detected, and that one in session
+// mode works.
 func TestPooler(t *testing.T) {
 	t.Parallel()
 	program, err := exec.LookPath("pgbouncer")
@@ -134,7 +135,7 @@ func TestPooler(t *testing.T) {
 		mode string
 		size int
 	}{{"session", 20}, {"session", 3}, {"transaction", 20}, {"transaction", 1}, {"statement", 20}} {
-		mode, port := c.mode, fmt.Sprint(6440+i) // of a socket in the server's own folder
+		mode, port := c.mode, fmt.Sprint(6440+i) // the port names a socket in the server's folder
 		config := filepath.Join(server.Dir, port+".ini")
 		require.NoError(t, os.WriteFile(config, fmt.Appendf(nil,
 			"[databases]\npostgres = host=%s user=postgres\n[pgbouncer]\nlisten_addr =\nlisten_port = %s\n"+
@@ -150,7 +151,7 @@ func TestPooler(t *testing.T) {
 			_ = pooler.Process.Kill()
 			_ = pooler.Wait()
 		})
-		require.Eventually(t, func() bool { // a socket is there before anybody listens at it
+		require.Eventually(t, func() bool { // the socket file exists before the pooler listens
 			c, err := net.Dial("unix", filepath.Join(server.Dir, ".s.PGSQL."+port))
 			return err == nil && c.Close() == nil
 		}, time.Minute, 10*time.Millisecond)

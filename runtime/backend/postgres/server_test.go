@@ -21,7 +21,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/postgres/postgrestest"
 )
 
-// programs is the folder of the server's programs; empty without one.
+// programs is the folder of the programs of PostgreSQL, empty if it is not known.
 var programs = os.Getenv("YAMLHOST_POSTGRES")
 
 func openAt(t *testing.T, url string) *Store {
@@ -57,7 +57,7 @@ func sqlAt(t *testing.T, server, statement string, args ...any) (values []string
 	return values
 }
 
-// TestServer holds the store against what it promises, on one server.
+// TestServer tests the guarantees of the store on one server.
 func TestServer(t *testing.T) { // F6.18, F6.9
 	t.Parallel()
 	server := postgrestest.Start(t, programs)
@@ -114,7 +114,7 @@ func TestServer(t *testing.T) { // F6.18, F6.9
 		require.Equal(t, []string{"CREATE INDEX theirs_key_prefix_idx ON public.theirs USING btree (key text_pattern_ops)",
 			"CREATE UNIQUE INDEX theirs_pkey ON public.theirs USING btree (key)"},
 			sql(t, server, `SELECT indexdef FROM pg_indexes WHERE tablename = 'theirs' ORDER BY 1`))
-		// What it writes itself is read, and makes another version.
+		// A row written by the Pulumi CLI is read, and has another version.
 		got, err := s.Get(t.Context(), ".pulumi/meta.yaml")
 		require.NoError(t, err)
 		sql(t, server, `INSERT INTO theirs (key, data) VALUES ('postgres/.pulumi/meta.yaml', '{"data": "eA=="}')
@@ -153,7 +153,7 @@ func TestServer(t *testing.T) { // F6.18, F6.9
 	})
 }
 
-// under is a store whose keys all are the Pulumi CLI's.
+// under is a store that puts all keys into the table of the Pulumi CLI.
 type under struct{ *Store }
 
 const folder = ".pulumi/stacks/"
@@ -197,7 +197,7 @@ func (u under) Put(ctx context.Context, key string, data []byte, c backend.Condi
 
 func (u under) Delete(ctx context.Context, key string) error { return u.Store.Delete(ctx, folder+key) }
 
-// fence: a write counts only while the lease has its number, in the instant of the write.
+// fence tests that a write succeeds only if the lease has its number at the instant of the write.
 func fence(t *testing.T, server *postgrestest.Server) {
 	const lease, state, link = ".pulumi/yamlhost/p/dev/lease.json", ".pulumi/stacks/p/dev.json",
 		".pulumi/yamlhost/p/dev/journal/1/0"
@@ -230,8 +230,7 @@ func fence(t *testing.T, server *postgrestest.Server) {
 	require.NoError(t, err)
 	require.Equal(t, "1", string(got.Data))
 
-	// A write that waits for anyone who takes over sees what that one wrote: however the two meet, it is not the late one
-	// that counts.
+	// Whichever of a write and a concurrent takeover comes first, a write after the takeover fails.
 	two, err := s.Hold(ctx, lease, 2)
 	require.NoError(t, err)
 	defer two.Release()
@@ -250,7 +249,7 @@ func fence(t *testing.T, server *postgrestest.Server) {
 		require.ErrorIs(t, err, backend.ErrFenced)
 	}
 
-	// The row of the lease is locked until a write under it is done.
+	// A write that waits for a takeover under way fails when the takeover commits.
 	c, err := pgx.Connect(ctx, "host="+server.Dir+" user=postgres dbname=postgres")
 	require.NoError(t, err)
 	defer func() { _ = c.Close(context.Background()) }()
@@ -276,8 +275,8 @@ func sessionOf(t *testing.T, server *postgrestest.Server) []string {
 	return sql(t, server, `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted`)
 }
 
-// sessions: anyone who holds a lease has an advisory lock as well, gets it back after a cut, and loses it to anyone who
-// takes over.
+// sessions tests that the holder of a lease has an advisory lock, gets it back after its connection was cut, and loses
+// it to the next holder.
 func sessions(t *testing.T, server *postgrestest.Server) {
 	const lease = ".pulumi/yamlhost/p/dev/lease.json"
 	ctx := t.Context()
@@ -310,8 +309,7 @@ func sessions(t *testing.T, server *postgrestest.Server) {
 	require.Eventually(t, func() bool { return len(sessionOf(t, server)) == 0 }, time.Minute, 10*time.Millisecond)
 }
 
-// cuts ends connections all the time, in the middle of whatever they do: everything that was acknowledged is there,
-// once.
+// cuts terminates connections all the time while stacks are in use. Everything acknowledged is there exactly once.
 func cuts(t *testing.T, server *postgrestest.Server) {
 	done := make(chan struct{})
 	var cutting sync.WaitGroup
@@ -337,7 +335,7 @@ func cuts(t *testing.T, server *postgrestest.Server) {
 	t.Logf("%d connections were cut", cutOff)
 }
 
-// TestRestart: a server that crashes, or is restarted, in the middle of everything loses nothing that was acknowledged.
+// TestRestart checks that a server that crashes or is restarted during writes loses nothing acknowledged.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	server := postgrestest.Start(t, programs)
@@ -377,7 +375,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestPassingAndFinal: what may be over soon is tried again, and the rest is not.
+// TestPassingAndFinal checks which errors are transient and therefore retried.
 func TestPassingAndFinal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []string{"57P01", "57P03", "53300", "40001", "08006", "25006", "55P03"} {
@@ -387,7 +385,7 @@ func TestPassingAndFinal(t *testing.T) {
 		require.False(t, passes(c), c)
 	}
 	require.NotErrorIs(t, explain(errors.New("cut")), backend.ErrRefused)
-	// A socket that is away for a moment is no missing object.
+	// A missing socket is not a missing object.
 	s := openAt(t, "postgres:///x?host="+t.TempDir())
 	_, err := s.Get(t.Context(), "a")
 	require.ErrorContains(t, err, "no such file")

@@ -43,7 +43,8 @@ func TestSettings(t *testing.T) { // F6.18
 	require.Empty(t, got.prefix)
 }
 
-// TestVariablesAndServices: what the URL says counts before what the service says, and that before libpq's variables.
+// TestVariablesAndServices checks that the URL takes precedence over the service, and the service over the variables of
+// libpq.
 func TestVariablesAndServices(t *testing.T) { // F6.18
 	t.Parallel()
 	home := t.TempDir()
@@ -71,7 +72,7 @@ func TestVariablesAndServices(t *testing.T) { // F6.18
 	require.ErrorContains(t, err, "is not known; name it in PGSERVICEFILE")
 }
 
-// TestBadURLs: every refusal says what to do, and none repeats the password.
+// TestBadURLs checks that each error suggests a remedy and that none has the password.
 func TestBadURLs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ url, says string }{
@@ -96,7 +97,7 @@ func TestBadURLs(t *testing.T) {
 	}
 }
 
-// TestWhichTable: the Pulumi CLI's table holds nothing but what it writes itself.
+// TestWhichTable checks that only keys that the Pulumi CLI writes are in its table.
 func TestWhichTable(t *testing.T) { // F6.4, F6.18
 	t.Parallel()
 	for _, key := range []string{"meta.yaml", "stacks/p/dev.json", "stacks/p/dev.json.gz.bak", "stacks/p/dev.pulumi-tags",

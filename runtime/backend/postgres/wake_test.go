@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/postgres/postgrestest"
 )
 
-// Who waits for the lock of a stack hears when it is given back.
+// A process that waits for the lock of a stack is notified when the lock is released.
 func TestWaitersAreWoken(t *testing.T) {
 	t.Parallel()
 	server := postgrestest.Start(t, programs)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAWS holds the way through the library against a service that speaks as AWS does (F4.11).
+// TestAWS tests the key and its library against a fake of the AWS service (F4.11).
 func TestAWS(t *testing.T) {
 	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
 		"AWS_EC2_METADATA_DISABLED": "true",

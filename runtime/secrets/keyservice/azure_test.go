@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAzure holds the way through the library against an authority and a vault that speak as Azure's do (F4.11).
+// TestAzure tests the key and its library against fakes of the Azure authority and vault (F4.11).
 func TestAzure(t *testing.T) {
 	t.Parallel()
 	if isChild(t) {
@@ -24,7 +24,7 @@ func TestAzure(t *testing.T) {
 	const tenant, password = "11111111-2222-3333-4444-555555555555", "password-of-the-app"
 	const mayUse, mayNot = "/keys/stack/v1/", "/keys/other/v1/"
 	var mu sync.Mutex
-	var dataKey []byte // as the vault has got it
+	var dataKey []byte // as received by the vault
 	say := func(w http.ResponseWriter, status int, answer any) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)

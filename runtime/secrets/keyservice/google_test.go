@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGoogle holds the way through the library against an authority and a key service that speak as Google's do
-// (F4.11): gRPC, of which only as much is here as the two calls need.
+// TestGoogle tests the key and its library against fakes of the Google authority and key service (F4.11). The fake key
+// service has only as much of gRPC as the two calls need.
 func TestGoogle(t *testing.T) {
 	t.Parallel()
 	if isChild(t) {
@@ -26,7 +26,7 @@ func TestGoogle(t *testing.T) {
 	const ring = "projects/p/locations/global/keyRings/r/cryptoKeys/"
 	const call = "/google.cloud.kms.v1.KeyManagementService/"
 	var mu sync.Mutex
-	var dataKey []byte // as the service has got it
+	var dataKey []byte // as received by the service
 	n := newInternet(t, func(w http.ResponseWriter, r *http.Request, body []byte) (sealed bool) {
 		if r.Host == login {
 			form, _ := url.ParseQuery(string(body))
@@ -80,7 +80,8 @@ func TestGoogle(t *testing.T) {
 	n.requireKept(t, dataKey, password, login+"/token")
 }
 
-// question takes the first two fields of the one message of a call: the name of a key, and what to wrap or unwrap.
+// question decodes the only message of a call. Its first two fields are the name of a key and the data to wrap or
+// unwrap.
 func question(body []byte) (name string, data []byte, ok bool) {
 	if len(body) < 5 || body[0] != 0 || int(binary.BigEndian.Uint32(body[1:])) != len(body)-5 {
 		return "", nil, false
@@ -88,7 +89,7 @@ func question(body []byte) (name string, data []byte, ok bool) {
 	var fields [2][]byte
 	rest := body[5:]
 	for i := range fields {
-		if len(rest) < 2 || rest[0] != byte(i+1)<<3|2 { // a field that says its length
+		if len(rest) < 2 || rest[0] != byte(i+1)<<3|2 { // a length-delimited field
 			return "", nil, false
 		}
 		size, n := binary.Uvarint(rest[1:])
@@ -101,7 +102,7 @@ func question(body []byte) (name string, data []byte, ok bool) {
 	return string(fields[0]), fields[1], true
 }
 
-// framed is a message of one field, ready for the wire.
+// framed encodes a message with one field, in a gRPC frame.
 func framed(field byte, data []byte) []byte {
 	message := append(binary.AppendUvarint([]byte{field<<3 | 2}, uint64(len(data))), data...)
 	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)

@@ -32,31 +32,31 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// internet is all that a process of its own sees of the world: hosts by their real names, over real TLS, through a
-// proxy. The libraries of some services take neither another address nor a client of ours, but they heed HTTPS_PROXY
-// and SSL_CERT_FILE, which are read once per process: so the test starts itself again.
+// internet is the whole network of a child process: hosts with their real names, over real TLS, through a proxy. The
+// libraries of some services accept neither another address nor an HTTP client, but they use HTTPS_PROXY and
+// SSL_CERT_FILE. These are read once per process, so the test starts itself again.
 type internet struct {
-	certificate []byte   // of the hosts and their own authority, as PEM
-	hosts       []string // that there are
+	certificate []byte   // self-signed, of all hosts, as PEM
+	hosts       []string // names of the known hosts
 	server      *httptest.Server
 	proxy       *httptest.Server
 
 	mu        sync.Mutex
-	reached   []string // hosts that somebody wanted to reach, in order
-	strayed   []string // requests that did not ask for a tunnel, or for a host that there is not
+	reached   []string // hosts of the tunnels, in order
+	strayed   []string // requests without a tunnel or for an unknown host
 	tunnelled bytes.Buffer
 	exchanges []*exchange
 }
 
-// exchange is a request and its answer, as they are inside of TLS.
+// exchange is a request and its response, decrypted.
 type exchange struct {
 	what   string // host and path
-	text   []byte // of both
-	sealed bool   // a question to the key service that has to carry the data key
+	text   []byte // request and response
+	sealed bool   // sent to the key service, with the data key
 }
 
-// newInternet makes an internet of some hosts. The handler gets the request's body, and tells whether it was a question
-// that has to carry the data key.
+// newInternet starts an internet with these hosts. handle gets the body of the request, and reports whether the request
+// was one to the key service with the data key.
 func newInternet(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, body []byte) (sealed bool),
 	hosts ...string) *internet {
 	t.Helper()
@@ -82,7 +82,7 @@ func newInternet(t *testing.T, handle func(w http.ResponseWriter, r *http.Reques
 	return n
 }
 
-// answer keeps what is answered.
+// answer appends the body of a response to text.
 type answer struct {
 	http.ResponseWriter
 	text *[]byte
@@ -93,7 +93,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.ResponseWriter.Write(p)
 }
 
-// identity is one certificate for all hosts.
+// identity returns the TLS configuration of all hosts, with one certificate.
 func (n *internet) identity(t *testing.T) *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -109,7 +109,8 @@ func (n *internet) identity(t *testing.T) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{signed}, PrivateKey: key}}}
 }
 
-// tunnel connects to the server, whatever the host, and keeps what an eavesdropper would see.
+// tunnel connects a client to the server, whichever known host it wants, and records the traffic as an eavesdropper
+// sees it.
 func (n *internet) tunnel(w http.ResponseWriter, r *http.Request) {
 	host, _, _ := net.SplitHostPort(r.Host)
 	known := r.Method == http.MethodConnect && slices.Contains(n.hosts, host)
@@ -135,32 +136,32 @@ func (n *internet) tunnel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = io.WriteString(near, "HTTP/1.1 200 OK\r\n\r\n")
-	pass := func(to, from net.Conn) {
-		_, _ = io.Copy(to, io.TeeReader(from, n)) // ends when either side has closed
-		_, _ = to.Close(), from.Close()
+	pass := func(dst, src net.Conn) {
+		_, _ = io.Copy(dst, io.TeeReader(src, n)) // ends when either side has closed
+		_, _ = dst.Close(), src.Close()
 	}
 	go pass(far, near)
 	go pass(near, far)
 }
 
-// Write keeps what went through a tunnel.
+// Write records traffic of a tunnel.
 func (n *internet) Write(p []byte) (int, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.tunnelled.Write(p)
 }
 
-// What a child is asked to do, and where it says what came of it.
+// Environment variables that give a child process its keys and the path of its report.
 const (
 	childKey     = "KEYSERVICE_TEST_KEY"
 	childRefused = "KEYSERVICE_TEST_REFUSED_KEY"
 	childReport  = "KEYSERVICE_TEST_REPORT"
 )
 
-// refusals are what a child was told about the key that it may not use.
+// refusals has the errors of a child process for the key that it may not use.
 type refusals struct{ Encrypt, Decrypt string }
 
-// isChild does what a child has to do, in one.
+// isChild reports whether this is the child process. If so, it does the work of the child.
 func isChild(t *testing.T) bool {
 	t.Helper()
 	report := os.Getenv(childReport)
@@ -183,10 +184,11 @@ func isChild(t *testing.T) bool {
 	return true
 }
 
-// refusedData is what a child wants wrapped with the key that it may not use.
+// refusedData is the data that the child tries to wrap and unwrap with the key that it may not use.
 const refusedData = "what nobody may wrap nor unwrap."
 
-// visit runs this test once more, in a process that sees nothing but this internet and these variables.
+// visit runs this test again in a child process that has only this internet and these variables, and returns its
+// report.
 func (n *internet) visit(t *testing.T, key, refused string, variables ...string) refusals {
 	t.Helper()
 	home := t.TempDir()
@@ -211,8 +213,8 @@ func (n *internet) visit(t *testing.T, key, refused string, variables ...string)
 	return r
 }
 
-// requireKept holds that the stack's secret went nowhere, the data key only where it has to, that credentials reached
-// the host that they are for and no other, and that who listens reads none of them.
+// requireKept requires that the secret of the stack was sent nowhere, the data key only to the key service and the
+// credential only to its authority, and that an eavesdropper cannot read any of them.
 func (n *internet) requireKept(t *testing.T, dataKey []byte, credential, authority string) {
 	t.Helper()
 	n.mu.Lock()
@@ -242,7 +244,7 @@ func (n *internet) requireKept(t *testing.T, dataKey []byte, credential, authori
 	}
 }
 
-// carries reports whether there is data in a text, in one of the usual spellings.
+// carries reports whether text contains data, as it is, in hex or in base64.
 func carries(text, data []byte) bool {
 	for _, spelling := range []string{string(data), hex.EncodeToString(data), base64.RawStdEncoding.EncodeToString(data),
 		base64.RawURLEncoding.EncodeToString(data)} {
@@ -253,7 +255,7 @@ func carries(text, data []byte) bool {
 	return false
 }
 
-// inverted is how the services of tests wrap and unwrap: every bit is inverted.
+// inverted returns b with all bits inverted: this is how the fake services wrap and unwrap.
 func inverted(b []byte) []byte {
 	out := bytes.Clone(b)
 	for i := range out {

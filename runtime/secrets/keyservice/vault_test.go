@@ -14,7 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
-// transit is a Vault with the one key app/main in the engine at "sealing", which reverses what it wraps.
+// transit starts a fake Vault with the key app/main in the engine "sealing", which wraps by reversing the bytes. asked
+// counts the requests.
 func transit(t *testing.T) (address string, asked *int) {
 	t.Helper()
 	asked = new(int)
@@ -92,10 +93,10 @@ func TestVault(t *testing.T) { // F4.11
 	require.ErrorContains(t, err, "encryption key not found")
 }
 
-// kept is what the stack of roundTrip keeps secret.
+// kept is the secret of the stack in roundTrip.
 const kept = "what the stack keeps to itself"
 
-// roundTrip makes a data key, seals with it, and opens with what the state would keep.
+// roundTrip creates a data key, encrypts with it, and decrypts with a manager opened from its state.
 func roundTrip(t *testing.T, url string, env Options) {
 	t.Helper()
 	var wrapped string

@@ -14,8 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/test/service/host"
 )
 
-// F4.12: what many want sealed while the service is asked is sealed in one call, with what is prepared; where it has no
-// such call, one by one. Each gets a ciphertext of its own.
+// F4.12: texts that arrive while the service is busy are encrypted in one batch, together with prepared texts, or one
+// by one if the service has no batches. Equal texts get different ciphertexts.
 func TestSealTogether(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -55,7 +55,7 @@ func TestSealTogether(t *testing.T) {
 				sealed[i] = text
 			}
 			m.Prepare([]string{texts[0], texts[2], texts[1]})
-			m.seals.calling.Lock() // the service is being asked
+			m.seals.calling.Lock() // as during a call of the service
 			var all sync.WaitGroup
 			for i := range texts[2:] {
 				all.Go(func() { encrypt(i + 2) })

@@ -48,8 +48,8 @@ func (k *keeper) manager(t *testing.T, token string) *service.Manager {
 	return m
 }
 
-// F4.12: what is expected is opened in one call; without such a call, and with something among it that is no secret,
-// one by one.
+// F4.12: expected ciphertexts are decrypted in one batch, or one by one if the service has no batches or one of them is
+// not a ciphertext.
 func TestSealAndOpen(t *testing.T) {
 	t.Parallel()
 	for name, behaviour := range map[string]host.Behaviour{
@@ -89,7 +89,7 @@ func TestSealAndOpen(t *testing.T) {
 	}
 }
 
-// Whatever is wrong, one message says so and what to do; none has the token.
+// An error names the problem and a remedy. It has neither the token nor the text.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	k := newKeeper(t)

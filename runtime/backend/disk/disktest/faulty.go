@@ -35,7 +35,7 @@ type faultyDisk struct {
 	fault Fault
 }
 
-// ReadUnless returns a look: the holder of a lock uses it to look at the lock file.
+// ReadUnless counts as a look: the holder of a lock checks the lock file with it.
 func (d faultyDisk) ReadUnless(path string, seen disk.Stamp) (text []byte, now disk.Stamp, err error) {
 	err = d.fault.Around("look", path, func() error { text, now, err = d.Disk.ReadUnless(path, seen); return err })
 	return text, now, err

@@ -17,8 +17,8 @@ type Server struct {
 	t   testing.TB
 }
 
-// Start starts a server, which ends with the test. bin is the folder of the server's programs; without one the test is
-// skipped. args are empty, or a port of this machine to listen on as well, and the files of its certificate and key.
+// Start starts a server that ends with the test. bin is the folder of the programs of PostgreSQL; without it the test
+// is skipped. args may be a port of this machine to listen on as well, the file of a certificate, and that of its key.
 func Start(t testing.TB, bin string, args ...string) *Server {
 	t.Helper()
 	if bin == "" {
