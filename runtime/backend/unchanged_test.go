@@ -29,7 +29,8 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 				o := testOptions(1)
 				o.Compression = packing
 				var written []string
-				b, err := open("file://"+dir, o, disktest.Faulty(without{disk.Real{}, !links}, func(do, path string, done bool) error {
+				b, err := open("file://"+dir, o, disktest.Faulty(without{disk.Real{}, !links}, func(do, path string,
+					done bool) error {
 					if do == "write" && !done {
 						name, _, _ := strings.Cut(filepath.Base(path), disk.TemporarySuffix)
 						written = append(written, strings.TrimLeft(name, "dev-.0123456789"))

@@ -123,7 +123,8 @@ func TestFoldersOfTheDead(t *testing.T) {
 	input := t.TempDir()
 	living, release, err := ownFolder(input)
 	require.NoError(t, err)
-	dead, begun, other := filepath.Join(input, workerPrefix+"1"), filepath.Join(input, workerPrefix+"2"), filepath.Join(input, "x")
+	dead, begun, other := filepath.Join(input, workerPrefix+"1"), filepath.Join(input, workerPrefix+"2"),
+		filepath.Join(input, "x")
 	require.NoError(t, os.MkdirAll(filepath.Join(dead, "job-1", "web"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dead, lockName), nil, 0o600))
 	require.NoError(t, os.Mkdir(begun, 0o700)) // of a worker without a lock yet

@@ -512,7 +512,8 @@ func testLateWorker(t *testing.T, p *place) {
 // A worker that takes a job but locks it too late leaves it to the worker that has it by then.
 func testSlowWorker(t *testing.T, p *place) {
 	ids := p.submit("r", 2, nil, "a")
-	p.exec(`UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '1 hour' WHERE id = $1`, ids[0])
+	p.exec(`UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '1 hour' WHERE id = $1`,
+		ids[0])
 	row := func() *rivertype.JobRow {
 		found, err := p.client.JobGet(t.Context(), ids[0])
 		require.NoError(t, err)
@@ -544,7 +545,8 @@ func testSlowWorker(t *testing.T, p *place) {
 // A cancelled job does not begin again when its worker is gone.
 func testCancelledAndLost(t *testing.T, p *place) {
 	ids := p.submit("r", 2, nil, "a", "b")
-	p.exec(`UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '1 hour' WHERE id = $1`, ids[0])
+	p.exec(`UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '1 hour' WHERE id = $1`,
+		ids[0])
 	ended, err := p.Cancel(t.Context(), fmt.Sprint(ids[0]))
 	require.NoError(t, err)
 	require.Equal(t, Ended{Jobs: 1}, ended)
@@ -561,7 +563,8 @@ func testCancelledAndLost(t *testing.T, p *place) {
 // A worker that ends interrupts its jobs, and another worker takes them.
 func testStoppedWorker(t *testing.T, p *place) {
 	begun := make(chan struct{})
-	end := p.work(WorkerOptions{Name: "one", Run: func(_ context.Context, _ Job, _ string, interrupt <-chan struct{}) Result {
+	end := p.work(WorkerOptions{Name: "one", Run: func(_ context.Context, _ Job, _ string,
+		interrupt <-chan struct{}) Result {
 		close(begun)
 		<-interrupt
 		return Result{Code: 19, Name: "interrupted"}

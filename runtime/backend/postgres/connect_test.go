@@ -96,7 +96,8 @@ func TestNetwork(t *testing.T) { // F6.18
 	}
 	escaped := url.QueryEscape(password)
 	works("postgres://ann:"+escaped+"@"+path+"/states", nil)
-	works("postgres://ann@"+path+"/states?sslmode=verify-full&sslrootcert="+cert, map[string]string{"PGPASSWORD": password})
+	works("postgres://ann@"+path+"/states?sslmode=verify-full&sslrootcert="+cert,
+		map[string]string{"PGPASSWORD": password})
 	works("postgres:///states", map[string]string{"PGHOST": "127.0.0.1", "PGPORT": port, "PGUSER": "ann",
 		"PGPASSWORD": password, "PGSSLMODE": "verify-full", "PGSSLROOTCERT": cert})
 	write(".pgpass", "127.0.0.1:*:states:ann:s3'cr\\\\et?\n")

@@ -90,7 +90,8 @@ func TestAzure(t *testing.T) {
 	}, login, vault)
 
 	path := "azurekeyvault://" + vault
-	said := n.visit(t, path+strings.TrimSuffix(mayUse, "/"), path+strings.TrimSuffix(mayNot, "/")+"?algorithm=RSA-OAEP-256",
+	said := n.visit(t, path+strings.TrimSuffix(mayUse, "/"),
+		path+strings.TrimSuffix(mayNot, "/")+"?algorithm=RSA-OAEP-256",
 		"AZURE_TENANT_ID="+tenant, "AZURE_CLIENT_ID=app", "AZURE_CLIENT_SECRET="+password)
 	want := path + "/keys/other/v1: the service answered 403 Forbidden: The user has no permission for keys/other."
 	require.Equal(t, refusals{Encrypt: want, Decrypt: want}, said)
