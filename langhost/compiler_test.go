@@ -114,7 +114,7 @@ func TestCompiledProgramHasTheProjectsName(t *testing.T) {
 }
 
 // L1.F4: findings in a compiled program name the compiler in place of a file; L1.F6: the standard error of a
-// successful compiler is passed on, and is no fault.
+// successful compiler is logged and is not an error.
 func TestCompilerMessages(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)

@@ -207,8 +207,8 @@ func FuzzIndexer(f *testing.F) {
 	})
 }
 
-// The stored index belongs to the text that was read, even if another process overwrites the file. A schema that cannot
-// be stored is still returned without an error. An invalid schema is not stored.
+// The stored index belongs to the text that was read, even if another process overwrites the file. A failure to store
+// it is not an error. An invalid schema is not stored.
 func TestKeepIndexed(t *testing.T) {
 	t.Parallel()
 	const text = `{"name": "p", "resources": {"p:index:A": {"inputProperties": {"first": {"type": "string"}}}}}`

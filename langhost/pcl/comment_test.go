@@ -81,7 +81,7 @@ outputs:
   o: ${first.text} # there
 `
 
-// Comments survive the way from YAML to PCL and back.
+// Comments survive the conversion from YAML to PCL and back.
 func TestComments(t *testing.T) {
 	t.Parallel()
 	module, diags := convert(t, commented, pcl.Options{})

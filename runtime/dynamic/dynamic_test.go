@@ -42,7 +42,7 @@ func (f *fixture) lines() string {
 	return b.String()
 }
 
-// start configures the types of one source from the inputs that a state would have.
+// start configures the types of one source with inputs as in a state.
 func start(t *testing.T, source string, types map[string]value.Value) *fixture {
 	t.Helper()
 	for _, name := range []string{"node", "python3"} {

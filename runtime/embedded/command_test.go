@@ -212,7 +212,7 @@ func TestCommandSecretsAndLog(t *testing.T) {
 	}
 }
 
-// A secret is hidden even if the reader's buffer splits it, or the limit for the length of a logged line.
+// A secret is masked even if a read buffer or the length limit of a logged line splits it.
 func TestCommandSecretsInPieces(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

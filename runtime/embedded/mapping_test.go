@@ -54,7 +54,7 @@ func TestMapping(t *testing.T) {
 		slices.Sorted(maps.Keys(mapped("time", "time").Resources)))
 }
 
-// There is no mapping for a package without a Terraform provider of its name, or for another tool.
+// Mapping returns nothing for a package without a Terraform provider of the same name, or for another tool.
 func TestNoMapping(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, key, tool string }{{"std", "terraform", ""}, {"command", "terraform", "command"},

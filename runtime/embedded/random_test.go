@@ -118,7 +118,7 @@ func TestPetWords(t *testing.T) {
 	}
 }
 
-// A seed gives the same sequence as in the public package, which may never change.
+// A seed gives the same sequence as in the public package. The sequence must never change.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	r := configure(t, "random", Options{})

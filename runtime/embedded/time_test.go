@@ -282,7 +282,7 @@ func TestSleepIsCutShort(t *testing.T) {
 	}
 }
 
-// TestTimeSchemaIsPacked compares the packed schema of time to its source, from which go generate makes it.
+// TestTimeSchemaIsPacked compares the packed schema of time with its source. go generate packs it.
 func TestTimeSchemaIsPacked(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("schemas/time.json")

@@ -139,7 +139,7 @@ func TestGarbage(t *testing.T) {
 	for _, c := range []struct {
 		garbage string
 		again   bool   // the run updates and deletes existing resources
-		code    int    // of the run
+		code    int    // exit code of the run
 		says    string // text in its output
 		pending bool   // the next run needs flags that settle creations
 	}{

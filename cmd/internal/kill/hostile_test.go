@@ -40,7 +40,7 @@ func sayPort(kind string, port int) {
 				return
 			}
 		}
-	case "foreign-port": // of an unrelated listener
+	case "foreign-port": // the port of an unrelated listener
 		fmt.Println(os.Getenv(foreignKey))
 	case "no-port":
 		fmt.Println("70000")

@@ -35,7 +35,7 @@ var (
 	scaleStore   = flag.String("scale-store", "postgres", "the store of the states: postgres, s3 or azure")
 )
 
-// traffic counts the bytes on a wire. It is safe for concurrent use.
+// traffic counts requests, bytes and connections. It is safe for concurrent use.
 type traffic struct {
 	requests, writes, sent, received, open, peak atomic.Int64
 }

@@ -194,7 +194,7 @@ func (s *soak) fullDisk() {
 		"create lock", "write history", "remove journal"}
 	_, done := s.start([]string{failKey + "=" + fails[s.random.IntN(len(fails))]}, s.up()...)
 	s.said = done()
-	for _, path := range s.files("project/*.rescue-*.json") { // the journal has the same content
+	for _, path := range s.files("project/*.rescue-*.json") { // redundant, the journal has all changes
 		_ = os.Remove(path)
 	}
 }
