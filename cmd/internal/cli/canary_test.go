@@ -155,8 +155,11 @@ outputs:
 	objects := t.TempDir() // the provider may keep plain text
 	x.world.Embedded = []console.EmbeddedProviders{gossips{drawers{&drawer.Provider{Dir: objects}}}}
 	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=canary-passphrase", "TMPDIR="+filepath.Join(root, "home"))
+	var mu sync.Mutex // guards seen
 	seen := map[string]int{}
 	look := func(where, text string) {
+		mu.Lock()
+		defer mu.Unlock()
 		seen[strings.SplitN(where, " ", 2)[0]]++
 		// As plain text, in hexadecimal, and in base64 at each of the three alignments.
 		for _, canary := range []string{"canary-", "63616e6172792d", "63616E6172792D", "Y2FuYXJ5", "NhbmFyeS", "jYW5hcnkt"} {
@@ -186,7 +189,7 @@ outputs:
 		"  x-create: {type: drawer:Item, properties: {title: {fn::secret: \"canary-\\\"quoted\\\"\\nlines\"}, kind: k}}",
 		"  x-partial: {type: drawer:Item, properties: {title: \"${word}\", kind: k}}",
 		"  x-check: {type: drawer:Item, properties: {title: \"${word}\", kind: k}}"} {
-		text := strings.ReplaceAll(fmt.Sprintf(program, extra), "outputs:", "outputs:")
+		text := fmt.Sprintf(program, extra)
 		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte(text), 0o600))
 		code := 0
 		if extra != "" {

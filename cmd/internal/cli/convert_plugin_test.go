@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -112,8 +113,11 @@ func ask(ctx context.Context, loader, mapper string) error {
 		defer conn.Close()
 		if address == loader {
 			got, err := codegen.NewLoaderClient(conn).GetSchema(ctx, &codegen.GetSchemaRequest{Package: "random"})
-			if err != nil || !strings.Contains(string(got.GetSchema()), "RandomPet") {
+			if err != nil {
 				return fmt.Errorf("the schema of random: %w", err)
+			}
+			if !strings.Contains(string(got.GetSchema()), "RandomPet") {
+				return errors.New("the schema of random has no RandomPet")
 			}
 		}
 		if _, err := codegen.NewMapperClient(conn).GetMapping(ctx, &codegen.GetMappingRequest{Provider: "nobody"}); err != nil {
