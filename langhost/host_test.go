@@ -526,17 +526,18 @@ func TestPacksAreOpenedLate(t *testing.T) {
 	e := startEngine(t)
 	host, _ := serveHost(t, e)
 	const head, rule = "name: p\nversion: 1.0.0\nruntime: yaml\npolicies: {r: {match: {type: 'pkg:Thing'}, ", "violation: no}}\n"
-	for name, c := range map[string]struct{ pack, loader, want string }{
-		"good":     {head + rule, e.address, ""},
-		"no name":  {"runtime: yaml\n", e.address, "the policy pack has no name"},
-		"destroys": {head + "destroy: true, " + rule, e.address, "asks no pack about"},
+	for name, c := range map[string]struct{ pack, want string }{
+		"good":     {head + rule, ""},
+		"no name":  {"runtime: yaml\n", "the policy pack has no name"},
+		"destroys": {head + "destroy: true, " + rule, "asks no pack about"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := writeFiles(t, map[string]string{"PulumiPolicy.yaml": c.pack})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			stream, err := host.RunPlugin(ctx, &pulumirpc.RunPluginRequest{Info: info(dir), Kind: "analyzer", LoaderTarget: c.loader})
+			stream, err := host.RunPlugin(ctx, &pulumirpc.RunPluginRequest{Info: info(dir), Kind: "analyzer",
+				LoaderTarget: e.address})
 			require.NoError(t, err)
 			first, err := stream.Recv()
 			require.NoError(t, err)

@@ -97,29 +97,33 @@ func TestInstall(t *testing.T) {
 	require.Contains(t, x.err.String(), "zoo")
 }
 
-// schema check reports each fault of a schema.
+// schema check reports each fault of a schema, with its place.
 func TestSchemaCheck(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ text, want string }{
-		"cut off":  {`{"name": "zoo",`, "schema.json:1:16"},
-		"nameless": {`{"version": "1.0.0"}`, "the schema has no name"},
-		"version":  {"{\"name\": \"zoo\",\n \"version\": \"new\"}", `"new" is not a version`},
-		"token":    {`{"name": "zoo", "resources": {"Ape": {}}}`, `"Ape" is not a token`},
-		"package":  {`{"name": "zoo", "resources": {"cage:index:Ape": {}}}`, "is of the package cage"},
-		"type":     {`{"name": "zoo", "resources": {"zoo:index:Ape": {"inputProperties": {"a": {"type": "text"}}}}}`, `no type "text"`},
+	for name, c := range map[string]struct{ text, place, want string }{
+		"cut off":  {`{"name": "zoo",`, "1:16", "the schema is not JSON"},
+		"nameless": {`{"version": "1.0.0"}`, "1:1", "the schema has no name"},
+		"version":  {"{\"name\": \"zoo\",\n \"version\": \"new\"}", "2:13", `"new" is not a version`},
+		"token":    {`{"name": "zoo", "resources": {"Ape": {}}}`, "1:38", `"Ape" is not a token`},
+		"package":  {`{"name": "zoo", "resources": {"cage:index:Ape": {}}}`, "1:49", "is of the package cage"},
+		"type": {`{"name": "zoo", "resources": {"zoo:index:Ape": {"inputProperties": {"a": {"type": "text"}}}}}`, "1:83",
+			`no type "text"`},
 		"reference": {`{"name": "zoo", "resources": {"zoo:index:Ape": {"properties": {"a": {"$ref": "#/types/zoo:index:B"}}}}}`,
-			"#/types/zoo:index:B does not exist"},
-		"required": {`{"name": "zoo", "resources": {"zoo:index:Ape": {"requiredInputs": ["a"]}}}`, `"a" is required, and is not declared`},
-		"items":    {`{"name": "zoo", "config": {"variables": {"a": {"type": "array"}}}}`, "does not say what its items are"},
-		"enum":     {`{"name": "zoo", "types": {"zoo:index:E": {"type": "string", "enum": []}}}`, "has no values"},
-		"taken":    {`{"name": "zoo", "resources": {"zoo:index:Ape": {"properties": {"urn": {"type": "string"}}}}}`, "name urn is taken"},
+			"1:78", "#/types/zoo:index:B does not exist"},
+		"required": {`{"name": "zoo", "resources": {"zoo:index:Ape": {"requiredInputs": ["a"]}}}`, "1:68",
+			`"a" is required, and is not declared`},
+		"items": {`{"name": "zoo", "config": {"variables": {"a": {"type": "array"}}}}`, "1:47",
+			"does not say what its items are"},
+		"enum": {`{"name": "zoo", "types": {"zoo:index:E": {"type": "string", "enum": []}}}`, "1:69", "has no values"},
+		"taken": {`{"name": "zoo", "resources": {"zoo:index:Ape": {"properties": {"urn": {"type": "string"}}}}}`, "1:71",
+			"name urn is taken"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := newTerminal(t, "name: one\n")
 			require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "schema.json"), []byte(c.text), 0o644))
 			require.Equal(t, console.CodeProgram, x.run("schema", "check", "schema.json"))
-			require.Contains(t, x.err.String(), "schema.json:")
+			require.Contains(t, x.err.String(), "schema.json:"+c.place+": error[")
 			require.Contains(t, x.err.String(), c.want)
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -68,6 +69,14 @@ func TestStackOfAService(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(text), sealed.Ciphertexts[1])
 	require.Contains(t, string(text), "encryptionsalt")
+	require.NoError(t, filepath.WalkDir(filepath.Dir(dir), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			text, err = os.ReadFile(path)
+			require.NotContains(t, string(text), "swordfish", path)
+			require.NotContains(t, string(text), "hunter2", path)
+		}
+		return err
+	}))
 
 	server.Close() // no longer needed
 	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=correct horse")
