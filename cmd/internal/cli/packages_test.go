@@ -163,7 +163,10 @@ func TestConfigCopyAndRefresh(t *testing.T) {
 	}
 
 	require.NotZero(t, x.run("config", "refresh"), "there is no history yet")
+	require.Zero(t, x.run("config", "set", "--path", "servers[0].serial", "9007199254740993"), x.err.String())
 	require.Zero(t, x.run("up", "--yes", "--stack", "dev"), x.err.String())
+	require.Zero(t, x.run("stack", "history", "--json"), x.err.String())
+	require.Contains(t, x.out.String(), `"serial": 9007199254740993`, "an integer that no float has")
 	file := filepath.Join(x.world.Dir, "Pulumi.dev.yaml")
 	require.NoError(t, os.Remove(file))
 	require.Zero(t, x.run("config", "refresh"), x.err.String())
