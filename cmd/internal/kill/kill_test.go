@@ -160,7 +160,7 @@ type pail struct {
 	//lint:ignore U1000 the runs on S3, behind a build tag, read it
 	prefix string // prefix of its keys
 	open   func(rawURL string) (backend.Objects, error)
-	left   func() []string // returns leftover locks and journals
+	left   func() []string // returns the locks and journals that remain
 	lose   func() bool     // sometimes loses the machine; reports whether it did
 	// service opens a service; it replaces open.
 	service func(rawURL string) (backend.Service, error)
