@@ -109,3 +109,26 @@ func BenchmarkFaults(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkKeystroke changes one character in the middle of a text, parses it anew and checks it with what the check
+// before has left: what an editor does for each key.
+func BenchmarkKeystroke(b *testing.B) {
+	schemas := loader()
+	for _, n := range []int{1000, 10_000} {
+		text := bigProgram(n)
+		pos := strings.Index(text, fmt.Sprintf("a: name-%d\n", n/2)) + len("a: name-")
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			document := parser.NewDocument(diag.NewSource("Main.yaml", []byte(text)))
+			options := check.Options{Project: "p", Schemas: schemas}
+			file, _ := document.File(parser.Options{})
+			options.Previous, _ = check.Check(b.Context(), file, options)
+			b.ReportAllocs()
+			defer reportCPU(b)()
+			for i := 0; b.Loop(); i++ {
+				document = document.Edit(parser.Edit{Start: pos, End: pos + 1, Text: fmt.Sprint(i % 10)})
+				file, _ := document.File(parser.Options{})
+				options.Previous, _ = check.Check(b.Context(), file, options)
+			}
+		})
+	}
+}

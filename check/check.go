@@ -84,14 +84,8 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 // check is Check without the findings about the program as a whole.
 func check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
 	r := newRun(ctx, file, opts)
-	if p := newPatch(r, file, opts); p != nil {
-		if program, found, ok := p.apply(); ok {
-			return program, found
-		}
-		r = newRun(ctx, file, opts)
-	}
 	opts.Previous = nil
-	r.records.all = make(map[*ast.Unit]*record,
+	r.records = make(records,
 		len(file.Config)+len(file.Variables)+len(file.Resources)+len(file.Outputs)+len(file.Hooks))
 	main := r.body(file, opts)
 	dynamic := dynamicTypes{findings: r.findings, bundle: opts.Bundle, byToken: r.dynamic}
@@ -131,12 +125,10 @@ func check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	main.program.inputsOf = main.knownInputs(bodies)
 	main.reportMissingPackages()
 	main.warnUnread()
-	remarks := r.remarks
-	remarks.loose = *main.sink
-	found := r.withoutFollowUps(file, bodies, remarks.all())
+	found := r.withoutFollowUps(file, bodies, r.remarks.all(*main.sink))
 	r.forget(bodies)
 	if !hasLoop && ctx.Err() == nil {
-		main.program.left = r.leave(file, opts, bodies, remarks)
+		main.program.left = r.leave(file, opts, bodies)
 	}
 	return main.program, found
 }
@@ -153,14 +145,12 @@ type run struct {
 	unnamed    bool // some entry of the text has no name (Y117)
 	records    records
 	remarks    remarks
-	// transforming reports whether some resource has transforms, which see all resources below it.
-	transforming bool
-	entered      pieces[record]
-	refs         pieces[Ref]
-	extents      map[*ast.Access]diag.Range // ranges of the expressions that continue an access
-	spare        sync.Pool                  // of *places
-	memory       *memory                    // of an earlier check; may be nil
-	previous     records                    // of that check
+	entered    pieces[record]
+	refs       pieces[Ref]
+	extents    map[*ast.Access]diag.Range // ranges of the expressions that continue an access
+	spare      sync.Pool                  // of *places
+	memory     *memory                    // of an earlier check; may be nil
+	previous   records                    // of that check
 }
 
 func newRun(ctx context.Context, file *ast.File, opts Options) *run {
@@ -186,7 +176,7 @@ func newRun(ctx context.Context, file *ast.File, opts Options) *run {
 func (r *run) enter(unit *ast.Unit) *record {
 	record := &r.entered.next(1)[0]
 	record.refs = r.refs.next(len(unit.Accesses))
-	r.records.all[unit] = record
+	r.records[unit] = record
 	return record
 }
 
@@ -324,7 +314,7 @@ func (c *body) keep(unit *ast.Unit, v *outcome) {
 
 // handOver hands over what was found out about the declaration of a unit.
 func (c *body) handOver(unit *ast.Unit, v *outcome) {
-	c.remarks.keep(unit, v)
+	c.remarks.outcomes.Add(v.found...)
 	c.written = append(c.written, v.jsonArguments...)
 	for _, l := range v.leads {
 		c.extents[l.from] = l.to

@@ -8,13 +8,10 @@ func (o Options) InBatches(size int) Options {
 	return o
 }
 
-// Patched reports whether a program was made from the previous one by replacing the changed declarations.
-func Patched(p *Program) bool { return p.current != nil }
-
 // CheckedAnew returns the sorted names of the declarations whose outcome was not taken over from an earlier check.
 func CheckedAnew(before, after *Program) []string {
 	known := map[*outcome]bool{}
-	for _, r := range before.records.each() {
+	for _, r := range before.records {
 		known[r.outcome] = true
 	}
 	var names []string

@@ -127,7 +127,7 @@ func comparePlaces(a, b diag.Range) int {
 
 // usages returns the uses of all declarations and their starts, both in the order of the text.
 func (f *cause) usages(bodies []*body) (uses []usage, starts []diag.Range) {
-	for unit, r := range f.records.each() {
+	for unit, r := range f.records {
 		for i, access := range unit.Accesses {
 			if r.refs[i].Kind != RefNode {
 				continue
@@ -225,4 +225,9 @@ func declaration(n *Node) (rng diag.Range, ok bool) {
 		return n.Config.Decl.Range, true
 	}
 	return diag.Range{}, false
+}
+
+// eachUndeclared reports whether a finding is about `each` without forEach.
+func eachUndeclared(d diag.Diagnostic) bool {
+	return d.Code == diag.Undeclared && d.Subject.Text() == eachName
 }

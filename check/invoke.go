@@ -320,7 +320,7 @@ func (c *typer) checkInvokeOptions(inv *Invoke, options ast.Expr, pkg string) {
 // Invokes returns one call of each provider function in the program and its components, sorted by token.
 func (p *Program) Invokes() []*Invoke {
 	byToken := make(map[string]*Invoke)
-	for _, r := range p.records.each() {
+	for _, r := range p.records {
 		if r.outcome == nil {
 			continue
 		}

@@ -110,9 +110,6 @@ func (c *linker) linkUnit(n *Node, needs *[]Edge, unit *ast.Unit, around ...surr
 			ref = c.resolveIn(n, e.Root, here)
 		}
 		record.refs[i] = ref
-		if ref.Kind == RefBad {
-			c.remarks.misses(unit)
-		}
 		if ref.Kind == RefArgs || ref.Kind == RefPolicy {
 			if c.argTypes == nil {
 				c.argTypes = make(map[*ast.Access]schema.Type)

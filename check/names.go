@@ -34,21 +34,15 @@ type undeclaredName struct {
 
 // nodes are the nodes of a body, by index and by name.
 type nodes struct {
-	declared map[string]*Node // configuration, resources and variables by name; possibly nodes of an earlier check
-	byKey    map[string]*Node // configuration by full key, declared or not; the same
+	declared map[string]*Node // configuration, resources and variables by name
+	byKey    map[string]*Node // configuration by full key, declared or not
 	all      []*Node          // in source order: configuration, resources, variables; then undeclared configuration
 	named    int              // how many of them are declared
 	uses     []int32          // by name, of each of all
 }
 
-// lookup returns the node with a name; nil if there is none. A node in declared may come from an earlier check, in
-// the same place.
-func (ns *nodes) lookup(name string) *Node {
-	if n := ns.declared[name]; n != nil {
-		return ns.all[n.place]
-	}
-	return nil
-}
+// lookup returns the node with a name; nil if there is none.
+func (ns *nodes) lookup(name string) *Node { return ns.declared[name] }
 
 // scope holds the names of a body (L3.1).
 type scope struct {

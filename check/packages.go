@@ -122,7 +122,7 @@ func (c *body) loadPackages(bodies []*body) {
 		body.renewChoices()
 		for _, n := range body.all {
 			if n.Kind == ResourceNode {
-				c.remarks.about(n, body.attempt(func() { body.resolveResource(n) }))
+				c.remarks.types.Add(body.attempt(func() { body.resolveResource(n) })...)
 			}
 		}
 	}

@@ -2,8 +2,6 @@ package check
 
 import (
 	"context"
-	"iter"
-	"maps"
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -33,8 +31,6 @@ type Program struct {
 
 	records records // of all declarations, including those in components
 	left    *memory // for a later check; may be nil
-	// current maps indexes to nodes if some edges and references still lead to nodes of an earlier check; else nil.
-	current []*Node
 
 	inputsOf  func(token string) *schema.Object
 	component bool // the program is the body of a component
@@ -89,7 +85,7 @@ func (n *Node) unit() *ast.Unit {
 
 // Edge is a dependency between two nodes, with the text that causes it.
 type Edge struct {
-	To    *Node // possibly the node before an edit; see Program.Needed
+	To    *Node
 	Range diag.Range
 	// Deferred reports whether the edge needs only single outputs of a component with a Deferral, so that To need not
 	// be complete.
@@ -199,11 +195,7 @@ func (p *Program) Ref(a *ast.Access) Ref {
 	if r == nil {
 		return Ref{}
 	}
-	ref := r.refs[i]
-	if p.current != nil && ref.Node != nil {
-		ref.Node = p.current[ref.Node.place]
-	}
-	return ref
+	return r.refs[i]
 }
 
 // RefTo returns the meaning of an expression that is a name without steps; a zero Ref for any other expression.
@@ -212,14 +204,6 @@ func (p *Program) RefTo(e ast.Expr) Ref {
 		return p.Ref(access)
 	}
 	return Ref{}
-}
-
-// Needed returns the node of this program that an edge leads to.
-func (p *Program) Needed(e Edge) *Node {
-	if p.current != nil {
-		return p.current[e.To.place]
-	}
-	return e.To
 }
 
 // Call returns the target of a call; nil for an invalid call, which has been reported.
@@ -256,63 +240,11 @@ type record struct {
 	outcome *outcome // nil until it is checked
 }
 
-// records holds the records of declarations by their units. Newer records overlay the ones of an earlier check, so
-// that a check after an edit need not copy them all. It is immutable once the check has ended.
-type records struct {
-	all   map[*ast.Unit]*record
-	later map[*ast.Unit]*record // nil for a removed one
-}
+// records holds the records of declarations by their units. It is immutable once the check has ended.
+type records map[*ast.Unit]*record
 
 // of returns the record of a unit; nil if there is none.
-func (r records) of(unit *ast.Unit) *record {
-	if record, replaced := r.later[unit]; replaced {
-		return record
-	}
-	return r.all[unit]
-}
-
-// each yields all records.
-func (r records) each() iter.Seq2[*ast.Unit, *record] {
-	return func(yield func(*ast.Unit, *record) bool) {
-		for unit, record := range r.all {
-			if _, replaced := r.later[unit]; !replaced && !yield(unit, record) {
-				return
-			}
-		}
-		for unit, record := range r.later {
-			if record != nil && !yield(unit, record) {
-				return
-			}
-		}
-	}
-}
-
-// maxLater bounds the overlay; a larger one is merged with the base.
-const maxLater = 64
-
-// replacing returns the records with others for some units; nil for a removed unit.
-func (r records) replacing(known map[*ast.Unit]*record) records {
-	if len(r.later)+len(known) <= maxLater {
-		later := maps.Clone(known)
-		for unit, record := range r.later {
-			if _, replaced := known[unit]; !replaced {
-				later[unit] = record
-			}
-		}
-		return records{all: r.all, later: later}
-	}
-	all := make(map[*ast.Unit]*record, len(r.all))
-	for unit, record := range r.each() {
-		all[unit] = record
-	}
-	for unit, record := range known {
-		delete(all, unit)
-		if record != nil {
-			all[unit] = record
-		}
-	}
-	return records{all: all}
-}
+func (r records) of(unit *ast.Unit) *record { return r[unit] }
 
 // pieces cuts slices from larger allocations, which costs less than an allocation for each.
 type pieces[T any] struct{ rest []T }

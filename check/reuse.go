@@ -89,21 +89,14 @@ type memory struct {
 	environment
 	stackKeys  []string
 	packages   map[string]*loadedPackage
-	order      []string // of first use of the packages
 	components map[*ast.Component]*Component
 	bodies     map[string]*remembered // by the token of the component; empty for the program's own
-	remarks    remarks
-	described  []schema.Descriptor // the packages that the project declares
-	// entangled reports whether packages are missing or resources have transforms, so that findings concern several
-	// declarations.
-	entangled bool
 }
 
 // remembered is the memory of a body.
 type remembered struct {
 	nodes
-	choices  map[choiceKey]*choice
-	defaults bool // it has default providers
+	choices map[choiceKey]*choice
 }
 
 // environmentOf returns the shared inputs of the check of a program.
@@ -151,10 +144,9 @@ func recall(file *ast.File, opts Options) *memory {
 }
 
 // leave returns the results that a later check may reuse.
-func (r *run) leave(file *ast.File, opts Options, bodies []*body, remarks remarks) *memory {
+func (r *run) leave(file *ast.File, opts Options, bodies []*body) *memory {
 	m := &memory{environment: environmentOf(file, opts), stackKeys: opts.StackKeys,
-		packages: r.packages.loaded, order: r.packages.order,
-		remarks: remarks, described: opts.Packages, entangled: len(r.packages.missing) > 0 || r.transforming,
+		packages:   r.packages.loaded,
 		components: make(map[*ast.Component]*Component),
 		bodies:     make(map[string]*remembered, len(bodies))}
 	for _, b := range bodies {
@@ -163,14 +155,14 @@ func (r *run) leave(file *ast.File, opts Options, bodies []*body, remarks remark
 			token = b.component.Token
 			m.components[b.component.Decl] = b.component
 		}
-		m.bodies[token] = &remembered{nodes: b.nodes, choices: b.choices, defaults: len(b.defaults) > 0}
+		m.bodies[token] = &remembered{nodes: b.nodes, choices: b.choices}
 	}
 	return m
 }
 
 // forget drops data that is needed only while the program is being checked, earlier checks above all.
 func (r *run) forget(bodies []*body) {
-	r.memory, r.previous = nil, records{}
+	r.memory, r.previous = nil, nil
 	for _, b := range bodies {
 		b.remembered, b.linker.earlier = nil, nil
 		if b.component != nil {

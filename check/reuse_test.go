@@ -117,8 +117,7 @@ func known(file *ast.File, p *check.Program) string {
 		for _, n := range body.Nodes {
 			fmt.Fprintln(&b, node(n), schema.TypeName(n.Type))
 			for _, edge := range n.Needs {
-				dst := body.Needed(edge)
-				fmt.Fprintln(&b, "  needs", node(dst), slices.Contains(body.Nodes, dst), file.Origins.Place(edge.Range).Start)
+				fmt.Fprintln(&b, "  needs", node(edge.To), slices.Contains(body.Nodes, edge.To), file.Origins.Place(edge.Range).Start)
 			}
 			switch {
 			case n.Variable != nil:
@@ -163,7 +162,6 @@ func TestCheckAfterEditEqualsFresh(t *testing.T) {
 	random := rand.New(rand.NewPCG(*seed, 1))
 	schemas := loader()
 	const chain = 12
-	patched := 0
 	for done := 0; done < *edits; done += chain {
 		name := names[random.IntN(len(names))]
 		text := programs[name]
@@ -189,18 +187,12 @@ func TestCheckAfterEditEqualsFresh(t *testing.T) {
 				n, document.Source().Text())
 			require.Equal(t, known(file, fresh), known(file, program), "%s, edit %d:\n%s", name, n, document.Source().Text())
 			previous = program
-			if check.Patched(program) {
-				patched++
-			}
 		}
 	}
-	t.Logf("%d checks checked only what the edit had changed", patched)
-	require.Greater(t, 20*patched, *edits)
 }
 
-// TestOneDeclarationIsCheckedAnew edits one declaration after the other: if other declarations cannot see the edit,
-// the program is the former one with that declaration in it. All answers must equal those of a fresh check.
-func TestOneDeclarationIsCheckedAnew(t *testing.T) {
+// TestOneDeclarationAfterTheOther edits one declaration after the other. All answers must equal those of a fresh check.
+func TestOneDeclarationAfterTheOther(t *testing.T) {
 	t.Parallel()
 	text := `config:
   region: {type: string}
@@ -232,21 +224,20 @@ outputs:
 	program, _ := check.Check(t.Context(), file, options)
 	for i, step := range []struct {
 		old, replacement string
-		patched          bool
 	}{
-		{"{s: x}", "{s: y}", true},
-		{"s: ${a.id}", "s: to ${a.id}", true},
-		{"s: to ${a.id}", "s: ${region}", true},
-		{"s: ${region}", "s: ${size}", false}, // changes the order of evaluation
-		{"s: ${size}", "s: ${siez}", false},
-		{"s: ${siez}", "s: ${siez} ", true},
-		{"s: ${siez} ", "wrong: 1", true},
-		{"wrong: 1", "s: ${c.id}", false}, // a cycle
-		{"s: ${c.id}", "s: ${a.id}", false},
-		{"{s: y}", "{s: z}", true},
-		{"of: ${c.id}", "of: ${c.none}", true},
-		{"of: ${c.none}", "of: [1]", true},
-		{"{s: z}", "{s: '${q:none}'}", false}, // its use declares configuration
+		{"{s: x}", "{s: y}"},
+		{"s: ${a.id}", "s: to ${a.id}"},
+		{"s: to ${a.id}", "s: ${region}"},
+		{"s: ${region}", "s: ${size}"}, // changes the order of evaluation
+		{"s: ${size}", "s: ${siez}"},
+		{"s: ${siez}", "s: ${siez} "},
+		{"s: ${siez} ", "wrong: 1"},
+		{"wrong: 1", "s: ${c.id}"}, // a cycle
+		{"s: ${c.id}", "s: ${a.id}"},
+		{"{s: y}", "{s: z}"},
+		{"of: ${c.id}", "of: ${c.none}"},
+		{"of: ${c.none}", "of: [1]"},
+		{"{s: z}", "{s: '${q:none}'}"}, // its use declares configuration
 	} {
 		pos := bytes.Index(document.Source().Text(), []byte(step.old))
 		document = document.Edit(parser.Edit{Start: pos, End: pos + len(step.old), Text: step.replacement})
@@ -258,7 +249,6 @@ outputs:
 		require.Equal(t, whole(file.Origins.Findings(want)), whole(file.Origins.Findings(found)), "%d: %s", i, step.replacement)
 		require.Equal(t, known(file, fresh), known(file, next), "%d: %s", i, step.replacement)
 		require.Equal(t, fresh.Graph(), next.Graph())
-		require.Equal(t, step.patched, check.Patched(next), "%d: %s", i, step.replacement)
 		program = next
 	}
 }

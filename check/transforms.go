@@ -272,7 +272,6 @@ func (c *body) checkTransforms(bodies []*body) {
 				continue
 			}
 			for _, decl := range n.Resource.Decl.Options.Transforms {
-				c.transforming = true
 				m := &matched{t: decl, what: "transform"}
 				for _, below := range body.below(n) {
 					body.eachRegistered(below, m.look)

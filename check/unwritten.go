@@ -108,7 +108,7 @@ func (o *order) waiting(makes maker) (found diag.Diagnostics) {
 	}
 	behind := map[*Node]bool{makes.node: true} // the resources that wait, in the order of evaluation
 	for _, n := range o.Nodes {
-		behind[n] = behind[n] || slices.ContainsFunc(n.Needs, func(e Edge) bool { return behind[o.Needed(e)] })
+		behind[n] = behind[n] || slices.ContainsFunc(n.Needs, func(e Edge) bool { return behind[e.To] })
 	}
 	for _, u := range users {
 		if !behind[u.node] {

@@ -35,7 +35,7 @@ func Needs(ctx context.Context, s *Snapshot, path string, offset int) ([]Depende
 	var found []Dependency
 	index := map[*check.Node]int{}
 	for _, edge := range v.needs() {
-		dst := p.Checked.Needed(edge)
+		dst := edge.To
 		if !declared(dst) {
 			continue
 		}
@@ -62,7 +62,7 @@ func NeededBy(ctx context.Context, s *Snapshot, path string, offset int) ([]Depe
 		d := Dependency{}
 		needed := false
 		for _, edge := range other.needs() {
-			if p.Checked.Needed(edge) == v.node {
+			if edge.To == v.node {
 				needed = true
 				d.use(p, edge)
 			}
