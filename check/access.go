@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -27,7 +28,7 @@ func (s step) wanted() string {
 	if s.isIndex {
 		return "elements"
 	}
-	return "member " + quote(s.name)
+	return "member " + findings.Quote(s.name)
 }
 
 // inferAccess follows an access from its root (L8.B, L5.E).
@@ -51,7 +52,7 @@ func (c *typer) inferAccess(e *ast.Access) schema.Type {
 	if len(e.Steps) > 0 && ref.Kind == RefNode && !optional {
 		c.looksLikeOutput(e, ref.Node)
 		if part, rest := c.intoLiteral(e, ref); part != nil {
-			owner = describeSteps(owner, steps[:len(steps)-len(rest)])
+			owner = findings.DescribeSteps(owner, steps[:len(steps)-len(rest)])
 			t, steps = c.infer(part), rest
 			if c.outOfRange(part, rest) {
 				return schema.Invalid
@@ -73,7 +74,7 @@ func (c *typer) inferAccess(e *ast.Access) schema.Type {
 		if i == len(steps)-1 {
 			break
 		}
-		owner = describeSteps(owner, steps[i:i+1])
+		owner = findings.DescribeSteps(owner, steps[i:i+1])
 	}
 	if optional {
 		return schema.OptionalOf(t)
@@ -87,22 +88,10 @@ func (c *accessor) optionalMember(optional bool, t schema.Type, s step) schema.T
 		return c.member(t, s)
 	}
 	found := schema.Type(schema.Any)
-	if len(c.attempt(func() { found = c.member(t, s) })) > 0 {
+	if len(c.report.Attempt(func() { found = c.member(t, s) })) > 0 {
 		return schema.Any
 	}
 	return found
-}
-
-// describeSteps names the target of some steps in a message.
-func describeSteps(owner string, steps []ast.Step) string {
-	for _, s := range steps {
-		if s.IsIndex {
-			owner = fmt.Sprintf("%s[%d]", owner, s.Index)
-		} else {
-			owner += "." + s.Name
-		}
-	}
-	return owner
 }
 
 // intoLiteral follows an access into the literal lists and maps of a variable, whose items have types of their own. It
@@ -153,7 +142,7 @@ func (c *accessor) checkIndex(list *ast.List, i int, rng diag.Range) bool {
 	if i >= 0 && i < len(list.Items) {
 		return false
 	}
-	c.errorf(diag.IndexOutOfRange, rng, "items are counted from 0", "index %d, list has %s", i,
+	c.report.Errorf(diag.IndexOutOfRange, rng, "items are counted from 0", "index %d, list has %s", i,
 		diag.Count(len(list.Items), "element"))
 	return true
 }
@@ -200,14 +189,14 @@ func (c *accessor) member(t schema.Type, s step) schema.Type {
 		if _, resources := schema.Required(t.Item).(*schema.ResourceType); resources {
 			hint = "write `${" + s.owner + "[0]." + s.name + "}` for one, or `${" + s.owner + "[*]." + s.name + "}` for all"
 		}
-		c.errorf(diag.NotIndexable, s.at, hint,
+		c.report.Errorf(diag.NotIndexable, s.at, hint,
 			"%s is a list, which has no member `%s`", s.owner, s.name)
 		return schema.Invalid
 	case *schema.Map:
 		if !s.isIndex {
 			return t.Item
 		}
-		c.errorf(diag.NotIndexable, s.at, fmt.Sprintf("write a key as a string: `[%q]`", fmt.Sprint(s.index)),
+		c.report.Errorf(diag.NotIndexable, s.at, fmt.Sprintf("write a key as a string: `[%q]`", fmt.Sprint(s.index)),
 			"%s is a map, which has no elements", s.owner)
 		return schema.Invalid
 	case *schema.Object:
@@ -224,13 +213,13 @@ func (c *accessor) member(t schema.Type, s step) schema.Type {
 	if s.isIndex {
 		what = "elements"
 	}
-	c.errorf(diag.NotIndexable, s.at, "", "%s is %s, which has no %s", s.owner, typeWithArticle(t), what)
+	c.report.Errorf(diag.NotIndexable, s.at, "", "%s is %s, which has no %s", s.owner, typeWithArticle(t), what)
 	return schema.Invalid
 }
 
 func (c *accessor) objectMember(o *schema.Object, s step) schema.Type {
 	if s.isIndex {
-		c.errorf(diag.NotIndexable, s.at, "", "%s is a map, which has no elements", s.owner)
+		c.report.Errorf(diag.NotIndexable, s.at, "", "%s is a map, which has no elements", s.owner)
 		return schema.Invalid
 	}
 	return c.property(o, s, "member")
@@ -252,7 +241,7 @@ func (c *accessor) property(o *schema.Object, s step, noun string, others ...str
 
 func (c *accessor) resourceMember(t *schema.ResourceType, s step) schema.Type {
 	if s.isIndex {
-		c.errorf(diag.NotIndexable, s.at, "", "%s is a resource, which has no elements", s.owner)
+		c.report.Errorf(diag.NotIndexable, s.at, "", "%s is a resource, which has no elements", s.owner)
 		return schema.Invalid
 	}
 	if s.name == "urn" || s.name == "id" && !t.Component {
@@ -276,7 +265,7 @@ func (c *accessor) unionMember(u *schema.Union, s step) schema.Type {
 	var results []schema.Type
 	for _, m := range u.Members {
 		var t schema.Type
-		faults := c.attempt(func() { t = c.member(m, s) })
+		faults := c.report.Attempt(func() { t = c.member(m, s) })
 		if faults.HasErrors() {
 			first := faults[0]
 			if others := slices.DeleteFunc(slices.Clone(u.Members), func(o schema.Type) bool { return o == m }); len(
@@ -284,7 +273,7 @@ func (c *accessor) unionMember(u *schema.Union, s step) schema.Type {
 				first.Summary = fmt.Sprintf("%s may be %s, which has no %s", s.owner, typeWithArticle(m), s.wanted())
 				first.Detail = "it may also be " + typeWithArticle(others[0])
 			}
-			c.report(first)
+			c.report.Add(first)
 			return schema.Invalid
 		}
 		results = append(results, t)
@@ -293,19 +282,19 @@ func (c *accessor) unionMember(u *schema.Union, s step) schema.Type {
 }
 
 func (c *accessor) noMember(s step, names []string) {
-	near := c.suggest(s.name, strings.Join(names, ","), func() []string { return names })
+	near := c.report.Suggest(s.name, strings.Join(names, ","), func() []string { return names })
 	name := s.at
 	if name.Text() == "."+s.name {
 		name.Start++
 	}
-	c.report(diag.Diagnostic{Code: diag.NoMember, Subject: s.at,
-		Detail:  nearOrAll(near, names, "it has ", "it has no members at all"),
-		Summary: fmt.Sprintf("%s has no member `%s`", s.owner, s.name), Fixes: rename(name, s.name, near)})
+	c.report.Add(diag.Diagnostic{Code: diag.NoMember, Subject: s.at,
+		Detail:  findings.NearOrAll(near, names, "it has ", "it has no members at all"),
+		Summary: fmt.Sprintf("%s has no member `%s`", s.owner, s.name), Fixes: findings.Rename(name, s.name, near)})
 }
 
 func (c *accessor) warnDeprecated(message string, rng diag.Range, what, name string) {
 	if message != "" {
-		c.warnf(diag.Deprecated, rng, schema.Plain(message), "%s `%s` is deprecated", what, name)
+		c.report.Warnf(diag.Deprecated, rng, schema.Plain(message), "%s `%s` is deprecated", what, name)
 	}
 }
 
@@ -324,7 +313,7 @@ const unnamed = "this"
 func describeExpr(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Access:
-		return describeSteps(e.Root.Value, e.Steps)
+		return findings.DescribeSteps(e.Root.Value, e.Steps)
 	case *ast.LocalRef:
 		if e.Local.Of == nil {
 			return e.Local.Name

@@ -3,6 +3,7 @@ package check
 import (
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -25,11 +26,11 @@ func (c *fitter) hintBraces(e *ast.String) {
 		}
 		reference := "${" + m[1] + m[2] + "}"
 		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.BadInterpolation, Subject: e.Range(),
-			Summary: quote(m[0]) + " stays as it is: it is no reference", Detail: "write `" + reference + "` for the resource"}
+			Summary: findings.Quote(m[0]) + " stays as it is: it is no reference", Detail: "write `" + reference + "` for the resource"}
 		if i := strings.Index(d.Subject.Text(), m[0]); i >= 0 {
 			start := int(d.Subject.Start) + i
 			d.Subject = diag.NewRange(d.Subject.Source, start, start+len(m[0]))
 		}
-		c.report(d)
+		c.report.Add(d)
 	}
 }

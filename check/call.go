@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -19,26 +20,26 @@ func (c *typer) inferCall(e *ast.Call) schema.Type {
 	f, ok := builtins.Lookup(e.Name.Value)
 	if !ok {
 		c.inferInside(e)
-		near := c.suggest(e.Name.Value, "functions", builtins.Names)
-		hint := didYouMean(near)
+		near := c.report.Suggest(e.Name.Value, "functions", builtins.Names)
+		hint := findings.DidYouMean(near)
 		summary := "there is no function fn::" + e.Name.Value
 		if n := c.lookup(e.Name.Value); n != nil && e.Argument == nil {
-			near, summary = nil, quote(e.Name.Value)+" is a "+n.Kind.String()+", not a function"
+			near, summary = nil, findings.Quote(e.Name.Value)+" is a "+n.Kind.String()+", not a function"
 			hint = "write `" + memberOf(e) + "` for what is in it"
 		}
 		if foreign, ok := foreignFunctions[strings.ToLower(e.Name.Value)]; ok {
 			near, hint = nil, foreign
 		}
-		c.report(diag.Diagnostic{Code: diag.UnknownFunction, Subject: e.Name.Range, Detail: hint,
-			Summary: summary, Fixes: rename(e.Name.Range, e.Name.Value, near)})
+		c.report.Add(diag.Diagnostic{Code: diag.UnknownFunction, Subject: e.Name.Range, Detail: hint,
+			Summary: summary, Fixes: findings.Rename(e.Name.Range, e.Name.Value, near)})
 		return schema.Invalid
 	}
 	c.warnSpelling(e, f.Spelling(e.Name.Value))
 	if f.Warning != "" {
-		c.warnf(diag.Deprecated, e.Name.Range, "", "%s", f.Warning)
+		c.report.Warnf(diag.Deprecated, e.Name.Range, "", "%s", f.Warning)
 	}
 	if !f.Portable {
-		c.extension(e.Name.Range, "fn::"+f.Name)
+		c.report.Extension(e.Name.Range, "fn::"+f.Name)
 	}
 	if f.Name == invokeName {
 		return c.inferInvoke(e)
@@ -60,7 +61,7 @@ func (c *typer) inferCall(e *ast.Call) schema.Type {
 	types := make([]schema.Type, len(args))
 	for i, arg := range args {
 		if arg != nil {
-			c.tolerating(harmless(f, i), func() { types[i] = c.infer(arg) })
+			c.report.Tolerating(harmless(f, i), func() { types[i] = c.infer(arg) })
 		}
 	}
 	sound := c.fitArguments(f, args, e)
@@ -119,7 +120,7 @@ func (c *binder) warnSpelling(e *ast.Call, name string) {
 		rng.Start = e.Prefix.Start
 		written, name = e.Prefix.Text()+written, "fn::"+name
 	}
-	c.warnOldSpelling(rng, written, name)
+	c.report.OldSpelling(rng, written, name)
 }
 
 // foreignFunctions maps functions of CloudFormation, in lower case, to a hint at the equivalent.
@@ -223,7 +224,7 @@ func (c *binder) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Ex
 	for _, entry := range m.Entries {
 		key, literal := entry.Key.(*ast.String)
 		if !literal {
-			c.errorf(diag.NotLiteral, entry.Key.Range(), "", "the keys of fn::%s must be literal", f.Name)
+			c.report.Errorf(diag.NotLiteral, entry.Key.Range(), "", "the keys of fn::%s must be literal", f.Name)
 			ok = false
 			continue
 		}
@@ -231,33 +232,33 @@ func (c *binder) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Ex
 		for i, name := range names {
 			if strings.EqualFold(name, key.Value) {
 				args[i], found = entry.Value, true
-				c.warnOldSpelling(key.Range(), key.Value, name)
+				c.report.OldSpelling(key.Range(), key.Value, name)
 			}
 		}
 		if !found {
 			ok = false
 			near := diag.Suggest(key.Value, names)
 			meant = append(meant, near...)
-			d := diag.Diagnostic{Code: diag.UnknownKey, Subject: key.Range(), Detail: didYouMean(near),
+			d := diag.Diagnostic{Code: diag.UnknownKey, Subject: key.Range(), Detail: findings.DidYouMean(near),
 				Summary: fmt.Sprintf("fn::%s takes no `%s`", f.Name, key.Value)}
 			sure := diag.Meant(key.Value, near)
 			if short := fieldAbbreviations[key.Value]; slices.Contains(names, short) {
-				sure, d.Detail = short, didYouMean([]string{short})
+				sure, d.Detail = short, findings.DidYouMean([]string{short})
 				meant = append(meant, short)
 			}
 			if field(m, sure) == nil {
-				d.Fixes = writing(key.Range(), key.Value, sure)
+				d.Fixes = findings.Replace(key.Range(), key.Value, sure)
 			} else {
-				d.Detail = quote(sure) + " is already given: remove one of the two"
+				d.Detail = findings.Quote(sure) + " is already given: remove one of the two"
 			}
-			c.report(d)
+			c.report.Add(d)
 		}
 	}
 	for i := range f.Params {
 		if args[i] == nil && !f.Params[i].Optional {
 			ok = false
 			if !slices.Contains(meant, names[i]) && !c.hasLost(names[i]) { // a lost name has a finding already
-				c.errorf(diag.BadArguments, e.Name.Range, f.Params[i].Doc, "fn::%s needs %s", f.Name, names[i])
+				c.report.Errorf(diag.BadArguments, e.Name.Range, f.Params[i].Doc, "fn::%s needs %s", f.Name, names[i])
 			}
 		}
 	}
@@ -274,7 +275,7 @@ func (c *binder) badShape(e *ast.Call, f *builtins.Func, rng diag.Range) bool {
 	if f.Example != "" && e.Argument != nil {
 		hint = "for example: " + f.Example
 	}
-	c.errorf(diag.BadArguments, rng, hint, "%s takes %s", name, shapeOf(f, e.Argument != nil))
+	c.report.Errorf(diag.BadArguments, rng, hint, "%s takes %s", name, shapeOf(f, e.Argument != nil))
 	return false
 }
 
@@ -311,9 +312,9 @@ func (c *binder) fitArguments(f *builtins.Func, args []ast.Expr, e *ast.Call) bo
 		return sound
 	}
 	var sound bool
-	faults := c.attempt(func() { sound = all() })
+	faults := c.report.Attempt(func() { sound = all() })
 	if sound || f.Shape != builtins.Positional || e.Expanded {
-		c.sink.Add(faults...)
+		c.report.Add(faults...)
 		return sound
 	}
 	for i := range args {
@@ -322,7 +323,7 @@ func (c *binder) fitArguments(f *builtins.Func, args []ast.Expr, e *ast.Call) bo
 				continue
 			}
 			args[i], args[j] = args[j], args[i]
-			fits := len(c.attempt(func() { all() })) == 0
+			fits := len(c.report.Attempt(func() { all() })) == 0
 			args[i], args[j] = args[j], args[i]
 			if fits {
 				c.reportSwapped(f, args[j], args[i], e)
@@ -330,7 +331,7 @@ func (c *binder) fitArguments(f *builtins.Func, args []ast.Expr, e *ast.Call) bo
 			}
 		}
 	}
-	c.sink.Add(faults...)
+	c.report.Add(faults...)
 	return false
 }
 
@@ -342,7 +343,7 @@ func (c *binder) reportSwapped(f *builtins.Func, first, second ast.Expr, e *ast.
 	if a.Source == b.Source && a.End <= b.Start && !strings.Contains(a.Text()+b.Text(), "\n") {
 		d.Fixes = []diag.Fix{{Label: "Swap them", Edits: []diag.Edit{{Range: a, Text: b.Text()}, {Range: b, Text: a.Text()}}}}
 	}
-	c.report(d)
+	c.report.Add(d)
 }
 
 func (c *binder) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call) bool {
@@ -355,10 +356,10 @@ func (c *binder) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call)
 	}
 	if p.Literal {
 		if _, ok := arg.(*ast.String); !ok {
-			c.errorf(diag.NotLiteral, arg.Range(), "", "%s of fn::%s must be a literal string", p.Name, f.Name)
+			c.report.Errorf(diag.NotLiteral, arg.Range(), "", "%s of fn::%s must be a literal string", p.Name, f.Name)
 			return false
 		}
 	}
-	what := fmt.Sprintf("argument %s of fn::%s", quote(p.Name), f.Name)
+	what := fmt.Sprintf("argument %s of fn::%s", findings.Quote(p.Name), f.Name)
 	return c.fit(arg, p.Type, &place{what: what, strict: true, nullable: p.Optional})
 }

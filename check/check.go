@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -88,7 +88,7 @@ func check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	r.records = make(records,
 		len(file.Config)+len(file.Variables)+len(file.Resources)+len(file.Outputs)+len(file.Hooks))
 	main := r.body(file, opts)
-	dynamic := dynamicTypes{findings: r.findings, bundle: opts.Bundle, byToken: r.dynamic}
+	dynamic := dynamicTypes{report: r.loose, bundle: opts.Bundle, byToken: r.dynamic}
 	dynamic.find(ctx, file, opts)
 	main.program.Dynamic = dynamic.all
 	bodies := append(main.findComponents(), main)
@@ -105,10 +105,10 @@ func check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	}
 	if ctx.Err() != nil { // only some of the names are linked
 		main.program.inputsOf = func(string) *schema.Object { return nil }
-		return main.program, *main.sink
+		return main.program, r.loose.All()
 	}
 	hasLoop := false
-	for _, b := range r.usersLast(bodies) {
+	for _, b := range usersLast(r.loose, bodies) {
 		b.order()
 		b.checkNodes()
 		b.checkOutputs()
@@ -125,7 +125,7 @@ func check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 	main.program.inputsOf = main.knownInputs(bodies)
 	main.reportMissingPackages()
 	main.warnUnread()
-	found := r.withoutFollowUps(file, bodies, r.remarks.all(*main.sink))
+	found := r.withoutFollowUps(file, bodies, r.remarks.all(r.loose.All()))
 	r.forget(bodies)
 	if !hasLoop && ctx.Err() == nil {
 		main.program.left = r.leave(file, opts, bodies)
@@ -136,7 +136,7 @@ func check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 // run is the state of one Check, shared by the bodies of a program and its components. Several goroutines check nodes;
 // fields without a mutex are written by one goroutine only.
 type run struct {
-	*findings
+	loose      *findings.Reporter // of findings about the program as a whole, or several declarations
 	ctx        context.Context
 	schemas    schema.Loader // nil without schemas
 	components *components
@@ -155,7 +155,7 @@ type run struct {
 
 func newRun(ctx context.Context, file *ast.File, opts Options) *run {
 	r := &run{
-		findings:   &findings{sink: new(diag.Diagnostics), asked: new(parallel.Memo[suggestKey, []string, error])},
+		loose:      findings.NewReporter(),
 		ctx:        ctx,
 		schemas:    opts.Schemas,
 		unnamed:    file.Nameless > 0,
@@ -354,7 +354,7 @@ func (c *body) checkOutput(o *Output) {
 
 // noteWritten looks at the arguments of fn::toJSON.
 func (c *body) noteWritten() {
-	notes := textNotes{findings: c.findings, program: c.program, config: c.opts.Config, noted: make(map[*Node]bool)}
+	notes := textNotes{report: c.loose, program: c.program, config: c.opts.Config, noted: make(map[*Node]bool)}
 	for _, argument := range c.written {
 		notes.noteTexts(argument)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -72,7 +73,7 @@ func (c *body) findComponents() []*body {
 			c.components.namespaces[name] = append(c.components.namespaces[name], component)
 		}
 		if other := c.components.byToken[component.Token]; other != component && other != nil {
-			c.report(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.Token.Range,
+			c.loose.Add(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.Token.Range,
 				Summary: "the component `" + other.Decl.Name.Value + "` has this type already",
 				Detail:  "give one of the two another `token`",
 				Related: []diag.Related{{Range: other.Decl.Name.Range, Message: "the other component is here"}}})
@@ -219,14 +220,14 @@ func (c *resolver) resolveComponent(n *Node) {
 				what, names = "type", append(names, schema.CollapseToken(d.Token))
 			}
 		}
-		hint := nearOrAll(diag.Suggest(token.Value, names), names, "there is ", "the package has none")
-		c.errorf(diag.TokenNotFound, token.Range, hint, "there is no %s `%s`", what, token.Value)
+		hint := findings.NearOrAll(diag.Suggest(token.Value, names), names, "there is ", "the package has none")
+		c.loose.Errorf(diag.TokenNotFound, token.Range, hint, "there is no %s `%s`", what, token.Value)
 		return
 	}
 	r.Component, r.Schema, r.Token = component, component.Schema, component.Token
 	n.Type = component.seen.typ
 	if r.Decl.Get != nil {
-		c.errorf(diag.WrongKind, r.Decl.Name.Range, "declare the resources of the component instead",
+		c.loose.Errorf(diag.WrongKind, r.Decl.Name.Range, "declare the resources of the component instead",
 			"a component cannot be read with `get`")
 	}
 }
@@ -275,7 +276,7 @@ func (c *linker) linkComponent(n *Node, before map[string]map[*Node]bool) {
 
 // usersLast orders bodies so that each comes behind the components that it uses, and reports components that contain
 // themselves: they would never end.
-func (c *findings) usersLast(bodies []*body) []*body {
+func usersLast(report *findings.Reporter, bodies []*body) []*body {
 	const (
 		fresh = iota
 		open
@@ -299,7 +300,7 @@ func (c *findings) usersLast(bodies []*body) []*body {
 			case open:
 				i := slices.Index(path, dst)
 				b.hasLoop = true
-				c.reportEndless(path[i:], append(slices.Clone(via[i:]), n))
+				reportEndless(report, path[i:], append(slices.Clone(via[i:]), n))
 			}
 		}
 		state[b], path = done, path[:len(path)-1]
@@ -314,7 +315,7 @@ func (c *findings) usersLast(bodies []*body) []*body {
 }
 
 // reportEndless reports components that contain each other; via are the resources that form the cycle.
-func (c *findings) reportEndless(bodies []*body, via []*Node) {
+func reportEndless(report *findings.Reporter, bodies []*body, via []*Node) {
 	var names []string
 	var related []diag.Related
 	for i, b := range bodies {
@@ -323,7 +324,7 @@ func (c *findings) reportEndless(bodies []*body, via []*Node) {
 		related = append(related, diag.Related{Range: via[i].Resource.Decl.Type.Range, Message: name + " contains " + next +
 			" here"})
 	}
-	c.report(diag.Diagnostic{Code: diag.Cycle, Subject: via[len(via)-1].Resource.Decl.Type.Range,
+	report.Add(diag.Diagnostic{Code: diag.Cycle, Subject: via[len(via)-1].Resource.Decl.Type.Range,
 		Summary: "cycle of components: " + strings.Join(append(names, names[0]), " → "),
 		Detail:  "a component cannot contain itself: remove one of these resources", Related: related})
 }

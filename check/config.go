@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -67,7 +68,7 @@ func (c *declChecker) checkConfig(n *Node) {
 		if secret {
 			kind = "--secret "
 		}
-		c.errorf(diag.ConfigMissing, decl.Name.Range, "set it with: yamlhost config set "+kind+config.Key+" VALUE",
+		c.report.Errorf(diag.ConfigMissing, decl.Name.Range, "set it with: yamlhost config set "+kind+config.Key+" VALUE",
 			"config %s is required", config.Key)
 	}
 }
@@ -91,11 +92,11 @@ func (c *scope) warnUnread() {
 		}
 		if meant := diag.Meant(key, diag.Suggest(key, declared)); meant != "" {
 			d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: text.Key,
-				Detail: didYouMean([]string{meant}), Summary: "nothing reads the configuration " + key}
+				Detail: findings.DidYouMean([]string{meant}), Summary: "nothing reads the configuration " + key}
 			if text.Key.Text() == key {
-				d.Fixes = writing(text.Key, key, meant)
+				d.Fixes = findings.Replace(text.Key, key, meant)
 			}
-			c.report(d)
+			c.loose.Add(d)
 		}
 	}
 }
@@ -127,14 +128,14 @@ func (c *declChecker) convertConfig(n *Node, text ConfigText, secret bool) {
 	if err != nil {
 		what := "the value"
 		if !secret {
-			what = shown(text.Text)
+			what = findings.Shown(text.Text)
 		}
 		where := "in the stack's configuration"
 		if text.Project {
 			where = "in the project file"
 		}
-		c.errorf(diag.ConfigConversion, n.Config.Decl.Name.Range, "it is given "+where+" and declared here",
-			"config %s: %s is not %s", n.Config.Key, what, withArticle(schema.TypeName(want)))
+		c.report.Errorf(diag.ConfigConversion, n.Config.Decl.Name.Range, "it is given "+where+" and declared here",
+			"config %s: %s is not %s", n.Config.Key, what, findings.WithArticle(schema.TypeName(want)))
 		return
 	}
 	if secret {
@@ -145,13 +146,13 @@ func (c *declChecker) convertConfig(n *Node, text ConfigText, secret bool) {
 
 // checkDefault compares a default with the declared type (L2.22).
 func (c *declChecker) checkDefault(decl *ast.Config, declared schema.Type) {
-	p := &place{what: "default of " + quote(decl.Name.Value), strict: true, nullable: true}
-	faults := c.attempt(func() { c.fit(decl.Default, declared, p) })
+	p := &place{what: "default of " + findings.Quote(decl.Name.Value), strict: true, nullable: true}
+	faults := c.report.Attempt(func() { c.fit(decl.Default, declared, p) })
 	for _, d := range faults {
 		if d.Severity == diag.Error {
 			d.Code = diag.ConfigDefault
 		}
-		c.report(d)
+		c.report.Add(d)
 	}
 }
 
@@ -337,11 +338,4 @@ func typeOfValue(v value.Value) schema.Type {
 		return &schema.Map{Item: schema.Any}
 	}
 	return schema.Any
-}
-
-func withArticle(noun string) string {
-	if noun != "" && slices.Contains([]byte("aeio"), noun[0]) {
-		return "an " + noun
-	}
-	return "a " + noun
 }

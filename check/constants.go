@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -20,11 +21,11 @@ import (
 // constants evaluates literal expressions. It has the types inferred so far.
 type constants struct {
 	*body
-	*findings           // of the declaration
-	unit      *ast.Unit // of the declaration; nil for one without expressions
-	record    *record   // of the unit
-	*outcome            // in the making
-	places    *places
+	report   *findings.Reporter // of the declaration
+	unit     *ast.Unit          // of the declaration; nil for one without expressions
+	record   *record            // of the unit
+	*outcome                    // in the making
+	places   *places
 }
 
 // hasLost reports whether the parser lost a part of a name.
@@ -73,7 +74,7 @@ func (c *constants) checkConstantCall(e *ast.Call, f *builtins.Func, args []ast.
 	if e.Argument != nil {
 		name = "fn::" + name
 	}
-	c.errorf(diag.FunctionFailed, rng, "", "%s: %s", name, failure.Error())
+	c.report.Errorf(diag.FunctionFailed, rng, "", "%s: %s", name, failure.Error())
 	return false
 }
 
@@ -115,7 +116,7 @@ func (c *constants) constantValue(e ast.Expr, depth int, left *int) (v value.Val
 // checkEnv finds a variable of the environment that the program does not list (L10.C9).
 func (c *constants) checkEnv(arg ast.Expr) {
 	if c.opts.Untrusted {
-		c.errorf(diag.FunctionFailed, arg.Range(), "the run is --untrusted",
+		c.report.Errorf(diag.FunctionFailed, arg.Range(), "the run is --untrusted",
 			"an untrusted program may read no environment variable")
 		return
 	}
@@ -126,17 +127,17 @@ func (c *constants) checkEnv(arg ast.Expr) {
 		return
 	}
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.FunctionFailed, Subject: arg.Range(),
-		Summary: "the program does not list the environment variable " + shown(name.Value),
+		Summary: "the program does not list the environment variable " + findings.Shown(name.Value),
 		Detail:  "list it, as in `pulumi: {allowEnv: [" + name.Value + "]}`, or run with --allow-env"}
 	var listed []string
 	for _, l := range slices.Concat(c.file.AllowEnv, c.file.PublicEnv) {
 		listed = append(listed, l.Value)
 	}
 	if near := diag.Suggest(name.Value, listed); len(near) > 0 {
-		d.Detail = didYouMean(near)
-		d.Fixes = rename(arg.Range(), name.Value, near)
+		d.Detail = findings.DidYouMean(near)
+		d.Fixes = findings.Rename(arg.Range(), name.Value, near)
 	}
-	c.report(d)
+	c.report.Add(d)
 }
 
 // checkStack finds the name of a stack whose outputs the run does not let the program read.
@@ -152,7 +153,7 @@ func (c *constants) checkStackName(code diag.Code, stack string, rng diag.Range)
 	}
 	if err := c.opts.MayReadStack(stack); err != nil {
 		summary, detail, _ := strings.Cut(err.Error(), "\n")
-		c.errorf(code, rng, detail, "%s", summary)
+		c.report.Errorf(code, rng, detail, "%s", summary)
 	}
 }
 
@@ -174,7 +175,7 @@ func (c *constants) checkConfined(arg ast.Expr, path string) bool {
 	if c.opts.Untrusted {
 		hint = "the run is --untrusted; copy the file into the project"
 	}
-	c.errorf(diag.FileAccess, arg.Range(), hint, "%s is outside of the project", quote(path))
+	c.report.Errorf(diag.FileAccess, arg.Range(), hint, "%s is outside of the project", findings.Quote(path))
 	return false
 }
 
@@ -193,22 +194,22 @@ func (c *constants) checkPath(f *builtins.Func, arg ast.Expr) {
 	info, err := c.opts.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		report := c.errorf
+		report := c.report.Errorf
 		if c.needsResource() {
-			report = c.warnf
+			report = c.report.Warnf
 		}
 		report(diag.FileAccess, arg.Range(), "paths are relative to the directory of the program",
-			"the file %s does not exist", shown(text.Value))
+			"the file %s does not exist", findings.Shown(text.Value))
 	case err != nil:
 	case f.Name == "fileArchive" && !info.IsDir() && !isArchive(path): // L6.52
-		c.warnf(diag.FileAccess, arg.Range(), "an archive is a directory, or a .tar, .tgz, .tar.gz, .zip or .jar file",
-			"%s is not an archive", shown(text.Value))
+		c.report.Warnf(diag.FileAccess, arg.Range(), "an archive is a directory, or a .tar, .tgz, .tar.gz, .zip or .jar file",
+			"%s is not an archive", findings.Shown(text.Value))
 	case f.Name != "fileArchive" && info.IsDir():
 		hint := ""
 		if f.Name == "fileAsset" {
 			hint = "use fn::fileArchive for a directory"
 		}
-		c.warnf(diag.FileAccess, arg.Range(), hint, "%s is a directory", shown(text.Value))
+		c.report.Warnf(diag.FileAccess, arg.Range(), hint, "%s is a directory", findings.Shown(text.Value))
 	}
 }
 

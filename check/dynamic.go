@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -70,10 +71,10 @@ func (c *constants) checkBundle(args []ast.Expr) {
 	c.volatile = true
 	faults, err := c.opts.Handler(c.ctx, c.opts.ProgramDir, source)
 	for _, f := range faults {
-		c.errorf(diag.BadSource, rng, f.Place, "%s cannot be bundled: %s", shown(entry.Value), f.Message)
+		c.report.Errorf(diag.BadSource, rng, f.Place, "%s cannot be bundled: %s", findings.Shown(entry.Value), f.Message)
 	}
 	if err != nil {
-		c.errorf(diag.FileAccess, rng, "", "cannot read %s: %s", shown(entry.Value), err)
+		c.report.Errorf(diag.FileAccess, rng, "", "cannot read %s: %s", findings.Shown(entry.Value), err)
 	}
 }
 
@@ -94,7 +95,7 @@ func (d *Dynamic) Replaces() bool { return d.Decl.OnCodeChange.Text() == "replac
 
 // dynamicTypes makes types from declarations.
 type dynamicTypes struct {
-	*findings
+	report  *findings.Reporter
 	bundle  Bundler             // nil if sources are not bundled
 	byToken map[string]*Dynamic // by all spellings of the token
 	all     []*Dynamic          // in source order
@@ -116,7 +117,7 @@ func (c *dynamicTypes) add(ctx context.Context, decls []*ast.Dynamic, dir, pkg s
 		d := &Dynamic{Decl: decl, Package: pkg, Token: names[0] + ":index:" + decl.Name.Value}
 		d.Schema = c.schemaOf(d)
 		if other := c.byToken[d.Token]; other != nil && other.Decl.Name.Range.Source != decl.Name.Range.Source {
-			c.report(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.Name.Range,
+			c.report.Add(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.Name.Range,
 				Summary: "the package has a type `" + decl.Name.Value + "` already", Detail: "rename one of the two",
 				Related: []diag.Related{{Range: other.Decl.Name.Range, Message: "the other one is here"}}})
 		}
@@ -129,7 +130,7 @@ func (c *dynamicTypes) add(ctx context.Context, decls []*ast.Dynamic, dir, pkg s
 		}
 		d.Path = decl.Path()
 		if rng := decl.Provider.Range; path.IsAbs(d.Path) || d.Path == ".." || strings.HasPrefix(d.Path, "../") {
-			c.errorf(diag.FileAccess, rng, "move the file into the project", "%s is outside of the project", shown(d.Path))
+			c.report.Errorf(diag.FileAccess, rng, "move the file into the project", "%s is outside of the project", findings.Shown(d.Path))
 			continue
 		}
 		if c.bundle == nil {
@@ -149,10 +150,10 @@ func (c *dynamicTypes) code(ctx context.Context, decl *ast.Dynamic, dir, source 
 	rng := decl.Provider.Range
 	b, faults, err := c.bundle(ctx, dir, source)
 	for _, f := range faults {
-		c.errorf(diag.BadSource, rng, f.Place, "%s cannot be used: %s", source, f.Message)
+		c.report.Errorf(diag.BadSource, rng, f.Place, "%s cannot be used: %s", source, f.Message)
 	}
 	if err != nil {
-		c.errorf(diag.FileAccess, rng, "", "cannot read `%s`: %s", source, err)
+		c.report.Errorf(diag.FileAccess, rng, "", "cannot read `%s`: %s", source, err)
 	}
 	if len(faults) > 0 || err != nil {
 		return nil
@@ -189,8 +190,8 @@ func (c *dynamicTypes) properties(from *ast.DynamicProperties, input bool) []*sc
 		case *ast.Bool:
 			p.Default = literal.Value
 		default:
-			c.errorf(diag.ConfigDefault, literal.Range(), "for other defaults, let the code fill them in in its method check",
-				"the default of %s must be a text, a number or a boolean", shown(decl.Name.Value))
+			c.report.Errorf(diag.ConfigDefault, literal.Range(), "for other defaults, let the code fill them in in its method check",
+				"the default of %s must be a text, a number or a boolean", findings.Shown(decl.Name.Value))
 		}
 		if !p.Required {
 			p.Type = schema.OptionalOf(p.Type)
@@ -224,8 +225,8 @@ func (c *resolver) resolveDynamic(n *Node) {
 			}
 		}
 		slices.Sort(names)
-		hint := nearOrAll(diag.Suggest(token.Value, names), names, "there is ", "")
-		c.errorf(diag.TokenNotFound, token.Range, hint, "there is no dynamic type `%s`", token.Value)
+		hint := findings.NearOrAll(diag.Suggest(token.Value, names), names, "there is ", "")
+		c.loose.Errorf(diag.TokenNotFound, token.Range, hint, "there is no dynamic type `%s`", token.Value)
 		return
 	}
 	r.Dynamic, r.Schema, r.Token = d, d.Schema, d.Token
@@ -233,8 +234,8 @@ func (c *resolver) resolveDynamic(n *Node) {
 	for _, option := range []*ast.Option{r.Decl.Options.Provider, r.Decl.Options.Version,
 		r.Decl.Options.PluginDownloadURL} {
 		if option != nil {
-			c.errorf(diag.WrongProvider, option.Key.Range, "leave the option out",
-				"%s is served by %s and takes no `%s`", shown(token.Value), d.Path, option.Key.Value)
+			c.loose.Errorf(diag.WrongProvider, option.Key.Range, "leave the option out",
+				"%s is served by %s and takes no `%s`", findings.Shown(token.Value), d.Path, option.Key.Value)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -117,10 +118,10 @@ func (c *fitter) reportMismatch(e ast.Expr, m *mismatch, want, got schema.Type, 
 		hint = assetHint(target)
 	}
 	if path == "" {
-		c.errorf(code, p.at(e.Range()), hint, "%s: %s", p, reason)
+		c.report.Errorf(code, p.at(e.Range()), hint, "%s: %s", p, reason)
 		return
 	}
-	c.errorf(code, p.at(e.Range()), sentences(hint, fmt.Sprintf("this is in the value of type %s, where %s is wanted",
+	c.report.Errorf(code, p.at(e.Range()), findings.Sentences(hint, fmt.Sprintf("this is in the value of type %s, where %s is wanted",
 		schema.TypeName(got), schema.TypeName(want))), "%s: its member `%s`: %s", p, strings.TrimPrefix(path, "."), reason)
 }
 
@@ -160,7 +161,7 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 	case schema.Primitive:
 		if fitsPrimitive(v, want, p.strict) {
 			if f, number := v.(float64); number && want == schema.Integer && f != math.Trunc(f) { // other hosts send it
-				c.warnf(diag.NotAssignable, p.at(e.Range()), "write a whole number", "%s: expected integer, got %s", p,
+				c.report.Warnf(diag.NotAssignable, p.at(e.Range()), "write a whole number", "%s: expected integer, got %s", p,
 					value.FormatNumber(f))
 			}
 			return true
@@ -172,7 +173,7 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 		case want == schema.AnyResource:
 			code, hint = diag.NeedsResource, c.resourceWanted(e)
 		case isText && (want == schema.Number || want == schema.Integer):
-			hint = shown(text) + " is not a number"
+			hint = findings.Shown(text) + " is not a number"
 			if _, err := strconv.ParseFloat(text, 64); err == nil {
 				hint = "write it without quotes"
 			}
@@ -194,7 +195,7 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 // misfit reports a literal that is not assignable to its place, and returns false.
 func (c *fitter) misfit(code diag.Code, e ast.Expr, hint string, want schema.Type, got string, p *place,
 	fixes ...diag.Fix) bool {
-	c.report(diag.Diagnostic{Code: code, Subject: p.at(e.Range()), Detail: hint, Fixes: fixes,
+	c.report.Add(diag.Diagnostic{Code: code, Subject: p.at(e.Range()), Detail: hint, Fixes: fixes,
 		Summary: fmt.Sprintf("%s: expected %s, got %s", p, schema.TypeName(want), got)})
 	return false
 }
@@ -236,14 +237,14 @@ func fitsPrimitive(v any, want schema.Primitive, strict bool) bool {
 
 func (c *fitter) fitEnum(e ast.Expr, v any, want *schema.Enum, p *place) bool {
 	if !fitsPrimitive(v, want.Base, p.strict) {
-		return c.misfit(diag.NotAssignable, e, "it must be "+orList(enumTexts(want)), want, literalType(v), p)
+		return c.misfit(diag.NotAssignable, e, "it must be "+findings.OrList(enumTexts(want)), want, literalType(v), p)
 	}
 	text := scalarText(v)
 	for i := range want.Values {
 		if allowed := &want.Values[i]; schema.ScalarText(allowed.Value) == text {
 			if allowed.Deprecation != "" {
-				c.warnf(diag.Deprecated, p.at(e.Range()), schema.Plain(allowed.Deprecation), "the value %s is deprecated",
-					shown(text))
+				c.report.Warnf(diag.Deprecated, p.at(e.Range()), schema.Plain(allowed.Deprecation), "the value %s is deprecated",
+					findings.Shown(text))
 			}
 			return true
 		}
@@ -251,19 +252,19 @@ func (c *fitter) fitEnum(e ast.Expr, v any, want *schema.Enum, p *place) bool {
 	hint := ""
 	for i := range want.Values {
 		if v := &want.Values[i]; v.Name == text && v.Name != "" {
-			hint = fmt.Sprintf("%s is the name of a value; write the value, `%s`", shown(text), schema.ScalarText(v.Value))
+			hint = fmt.Sprintf("%s is the name of a value; write the value, `%s`", findings.Shown(text), schema.ScalarText(v.Value))
 		}
 	}
 	near := diag.Suggest(text, enumTexts(want))
 	if hint == "" {
-		hint = didYouMean(near)
+		hint = findings.DidYouMean(near)
 	}
 	d := diag.Diagnostic{Code: diag.NotInEnum, Subject: p.at(e.Range()), Detail: hint,
-		Summary: fmt.Sprintf("%s must be one of %s", p, listed(enumTexts(want)))}
+		Summary: fmt.Sprintf("%s must be one of %s", p, findings.Listed(enumTexts(want)))}
 	if p.use.IsZero() {
-		d.Fixes = rename(e.Range(), text, near)
+		d.Fixes = findings.Rename(e.Range(), text, near)
 	}
-	c.report(d)
+	c.report.Add(d)
 	return false
 }
 

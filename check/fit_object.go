@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -28,7 +29,7 @@ func mapHint(want schema.Type) string {
 	if len(names) == 0 {
 		return "write `{}`: it has no members"
 	}
-	return "write a map with " + listed(names)
+	return "write a map with " + findings.Listed(names)
 }
 
 func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *place) bool {
@@ -58,7 +59,7 @@ func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *place) bool {
 		case key != nil:
 			hint = "a call is written with its prefix: `fn::" + key.Value + "`"
 			if p.use.IsZero() {
-				fixes = writing(key.Range(), key.Value, "fn::"+key.Value)
+				fixes = findings.Replace(key.Range(), key.Value, "fn::"+key.Value)
 			}
 		case want == schema.String:
 			hint = "use fn::toJSON to make a string of it"
@@ -198,7 +199,7 @@ func (c *fitter) inTime(v ast.Expr, t schema.Type, p *place) bool {
 	if p.optional || late == nil || !c.comesFromResource(late) {
 		return true
 	}
-	c.errorf(diag.NotKnownInTime, p.at(v.Range()), "use configuration, variables or constants here",
+	c.report.Errorf(diag.NotKnownInTime, p.at(v.Range()), "use configuration, variables or constants here",
 		"%s must be known before anything is created", p)
 	return false
 }
@@ -230,7 +231,7 @@ func (c *fitter) fitConst(v ast.Expr, p *schema.Property, pl *place) bool {
 		return true
 	}
 	if want := scalarText(p.Const); text != want {
-		c.errorf(diag.NotInEnum, pl.at(v.Range()), "leave it out: its value is fixed", "%s must be %s", pl, shown(want))
+		c.report.Errorf(diag.NotInEnum, pl.at(v.Range()), "leave it out: its value is fixed", "%s must be %s", pl, findings.Shown(want))
 		return false
 	}
 	return true
@@ -243,32 +244,32 @@ func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, want *schema.Object,
 		noun = "member"
 	}
 	near, meant := c.membersMeant(key.Value, v, want, p)
-	detail := didYouMean(near)
+	detail := findings.DidYouMean(near)
 	switch {
 	case p.noun == "input" && p.outer == nil && ast.OptionName(key.Value):
 		near, meant, detail = nil, "", "`"+key.Value+"` is an option: indent it under `options`, beside `properties`"
 	case p.noun == "input" && p.outer == nil && ast.FieldName(key.Value):
 		near, meant, detail = nil, "", "`"+key.Value+"` is a field of the resource: indent it as `properties` is"
 	case p.present[meant]:
-		detail = quote(meant) + " is set already: remove one of the two"
+		detail = findings.Quote(meant) + " is set already: remove one of the two"
 	case p.outputs != nil && p.outputs.Property(key.Value) != nil:
 		near, meant, detail = nil, "", "it is an output, which the provider sets: remove it"
 	case detail != "" && meant != "":
 	case c.innerOwner(key.Value, want) != "":
-		near, detail = nil, quote(key.Value)+" is a member of "+quote(c.innerOwner(key.Value, want))+": indent it there"
+		near, detail = nil, findings.Quote(key.Value)+" is a member of "+findings.Quote(c.innerOwner(key.Value, want))+": indent it there"
 	case detail != "":
 	case len(names) == 0:
 		detail = "it takes none"
 	default:
-		detail = "it has " + listed(names)
+		detail = "it has " + findings.Listed(names)
 	}
 	p.mean(near...)
 	d := diag.Diagnostic{Code: diag.UnknownProperty, Subject: p.at(key.Range), Detail: detail,
 		Summary: fmt.Sprintf("%s has no %s `%s`", p.name(), noun, key.Value)}
 	if p.use.IsZero() && !p.present[meant] {
-		d.Fixes = writing(key.Range, key.Value, meant)
+		d.Fixes = findings.Replace(key.Range, key.Value, meant)
 	}
-	c.report(d)
+	c.report.Add(d)
 }
 
 // membersMeant returns the members that an unknown name may mean, and the one that it certainly means. These are
@@ -289,7 +290,7 @@ func (c *fitter) membersMeant(name string, v ast.Expr, want *schema.Object, pl *
 			continue
 		}
 		inner := pl.inside(p.Name, diag.Range{})
-		if len(c.attempt(func() { c.fit(v, p.Type, &inner) })) == 0 {
+		if len(c.report.Attempt(func() { c.fit(v, p.Type, &inner) })) == 0 {
 			related = append(related, p.Name)
 		}
 	}
@@ -350,7 +351,7 @@ func (c *fitter) requireMembers(want *schema.Object, pl *place, where diag.Range
 			pl.meant[p.Name] || pl.present[p.Name] || c.hasLost(p.Name) {
 			continue
 		}
-		c.errorf(diag.RequiredMissing, where, "", "%s needs %s (%s)", pl.name(), p.Name, schema.TypeName(p.Type))
+		c.report.Errorf(diag.RequiredMissing, where, "", "%s needs %s (%s)", pl.name(), p.Name, schema.TypeName(p.Type))
 		ok = false
 	}
 	return ok

@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -22,9 +23,9 @@ func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *place) bool {
 	candidates := 0
 	for _, member := range u.Members {
 		fits := false
-		faults := c.attempt(func() { fits = c.fit(e, member, &inner) })
+		faults := c.report.Attempt(func() { fits = c.fit(e, member, &inner) })
 		if fits {
-			c.sink.Add(faults...)
+			c.report.Add(faults...)
 			c.warnNearMiss(e, u, p)
 			return true
 		}
@@ -41,11 +42,11 @@ func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *place) bool {
 		if !sameShape(e, member) {
 			continue
 		}
-		if faults := c.attempt(func() { c.fit(e, member, &inner) }); len(faults) > 0 && len(reasons) < 3 {
+		if faults := c.report.Attempt(func() { c.fit(e, member, &inner) }); len(faults) > 0 && len(reasons) < 3 {
 			reasons = append(reasons, "as "+schema.TypeName(member)+": "+faults[0].Summary)
 		}
 	}
-	return c.misfit(diag.NotAssignable, e, sentences(reasons...), u, schema.TypeName(c.typeOf(e)), p)
+	return c.misfit(diag.NotAssignable, e, findings.Sentences(reasons...), u, schema.TypeName(c.typeOf(e)), p)
 }
 
 // fitDiscriminated checks the alternative of a literal discriminator. decided is false if there is no such literal.
@@ -67,8 +68,9 @@ func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, p *place) (decide
 			return false, false
 		}
 		inner := p.inside(key.Value, key.Range())
-		c.errorf(diag.BadDiscriminator, inner.at(entry.Value.Range()), didYouMean(diag.Suggest(tag.Value, tags)),
-			"%s must be one of %s", &inner, listed(tags))
+		c.report.Errorf(diag.BadDiscriminator, inner.at(entry.Value.Range()),
+			findings.DidYouMean(diag.Suggest(tag.Value, tags)),
+			"%s must be one of %s", &inner, findings.Listed(tags))
 		return true, false
 	}
 	_, tags := u.Select("")
@@ -84,8 +86,8 @@ func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, p *place) (decide
 			return false, false
 		}
 	}
-	c.errorf(diag.BadDiscriminator, p.keyAt(e.Range()), "it says which kind of object this is", "%s needs %s, one of %s",
-		p, u.Discriminator, listed(tags))
+	c.report.Errorf(diag.BadDiscriminator, p.keyAt(e.Range()), "it says which kind of object this is", "%s needs %s, one of %s",
+		p, u.Discriminator, findings.Listed(tags))
 	return true, false
 }
 
@@ -123,8 +125,8 @@ func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, p *place) {
 		return
 	}
 	if near := diag.Suggest(text.Value, values); len(near) > 0 {
-		c.warnf(diag.NotInEnum, p.at(e.Range()), didYouMean(near), "%s: %s is not one of the known values", p,
-			shown(text.Value))
+		c.report.Warnf(diag.NotInEnum, p.at(e.Range()), findings.DidYouMean(near), "%s: %s is not one of the known values", p,
+			findings.Shown(text.Value))
 	}
 }
 

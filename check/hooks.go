@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -98,24 +99,24 @@ func (c *declChecker) checkHookOption(o *ast.Options) {
 	c.volatile = true // a hook's purpose depends on every option that names it
 	c.infer(o.Hooks.Value)
 	if c.component != nil {
-		c.errorf(diag.UnknownKey, o.Hooks.Key.Range, "name the hook on the resources of the program itself",
+		c.report.Errorf(diag.UnknownKey, o.Hooks.Key.Range, "name the hook on the resources of the program itself",
 			"a resource inside of a component cannot have hooks in this version")
 		return
 	}
 	const shape = `hooks is a map from kinds of hooks to names, such as {beforeCreate: [check]}`
 	m, ok := o.Hooks.Value.(*ast.Map)
 	if !ok {
-		c.errorf(diag.WrongKind, o.Hooks.Value.Range(), shape, "the option hooks must be a literal map")
+		c.report.Errorf(diag.WrongKind, o.Hooks.Value.Range(), shape, "the option hooks must be a literal map")
 		return
 	}
 	for _, entry := range m.Entries {
 		for _, item := range itemsOf(entry.Value) {
 			if _, isText := item.(*ast.String); !isText {
-				c.errorf(diag.NotLiteral, item.Range(), shape, "the name of a hook must be a literal string")
+				c.report.Errorf(diag.NotLiteral, item.Range(), shape, "the name of a hook must be a literal string")
 			}
 		}
 		if kind, isText := entry.Key.(*ast.String); !isText || !slices.Contains(hookKinds, kind.Value) {
-			c.errorf(diag.UnknownKey, entry.Key.Range(), "the kinds of hooks are "+listed(hookKinds),
+			c.report.Errorf(diag.UnknownKey, entry.Key.Range(), "the kinds of hooks are "+findings.Listed(hookKinds),
 				"there are no hooks of this kind")
 		}
 	}
@@ -126,9 +127,9 @@ func (c *declChecker) checkHookOption(o *ast.Options) {
 			for _, known := range c.program.Hooks {
 				names = append(names, known.Decl.Name.Value)
 			}
-			near := didYouMean(diag.Suggest(name.Value, names))
+			near := findings.DidYouMean(diag.Suggest(name.Value, names))
 			if !slices.Contains(c.file.Lost, name.Value) && !c.nameless(name.Value) {
-				c.errorf(diag.Undeclared, name.Range(), near, "there is no hook `%s`", name.Value)
+				c.report.Errorf(diag.Undeclared, name.Range(), near, "there is no hook `%s`", name.Value)
 			}
 			return
 		}
@@ -138,7 +139,7 @@ func (c *declChecker) checkHookOption(o *ast.Options) {
 			h.other = name.Range()
 		}
 		if h.OnError && !h.other.IsZero() {
-			c.errorf(diag.WrongKind, name.Range(), "declare two hooks with the same command",
+			c.report.Errorf(diag.WrongKind, name.Range(), "declare two hooks with the same command",
 				"the hook `%s` cannot be an error hook and a hook of another kind", name.Value)
 		}
 	})

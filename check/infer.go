@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -86,7 +87,7 @@ func (c *typer) inferNew(e ast.Expr) schema.Type {
 		return c.inferBinary(e)
 	case *ast.Conditional:
 		c.operand(e.Condition, schema.Bool, "the condition")
-		c.tolerating(inBranch, func() {
+		c.report.Tolerating(inBranch, func() {
 			c.infer(e.Then)
 			c.infer(e.Else)
 		})
@@ -129,7 +130,7 @@ func (c *typer) printable(e ast.Expr, t schema.Type) {
 	case schema.Primitive:
 		switch t {
 		case schema.Null:
-			c.warnf(diag.NotPrintable, e.Range(), "it becomes an empty string", "this is null")
+			c.report.Warnf(diag.NotPrintable, e.Range(), "it becomes an empty string", "this is null")
 			return
 		case schema.Asset, schema.Archive:
 			hint = "use its content or its path instead"
@@ -144,7 +145,7 @@ func (c *typer) printable(e ast.Expr, t schema.Type) {
 		hint = resourceHint(e)
 	case *schema.Union:
 		for _, member := range t.Members {
-			if len(c.attempt(func() { c.printable(e, member) })) == 0 {
+			if len(c.report.Attempt(func() { c.printable(e, member) })) == 0 {
 				return
 			}
 		}
@@ -154,7 +155,7 @@ func (c *typer) printable(e ast.Expr, t schema.Type) {
 		return
 	}
 	if hint != "" {
-		c.errorf(diag.NotPrintable, e.Range(), hint, "cannot put %s into a string", withArticle(schema.TypeName(t)))
+		c.report.Errorf(diag.NotPrintable, e.Range(), hint, "cannot put %s into a string", findings.WithArticle(schema.TypeName(t)))
 	}
 }
 
@@ -229,7 +230,7 @@ func (c *typer) inferBinary(e *ast.Binary) schema.Type {
 		return schema.Bool
 	case "&&", "||":
 		c.operand(e.Left, schema.Bool, "the left side of "+e.Op)
-		c.tolerating(inBranch, func() { c.operand(e.Right, schema.Bool, "the right side of "+e.Op) })
+		c.report.Tolerating(inBranch, func() { c.operand(e.Right, schema.Bool, "the right side of "+e.Op) })
 		return schema.Bool
 	case "<", "<=", ">", ">=":
 		sides(schema.Number)
@@ -309,7 +310,7 @@ func (c *typer) inferIndex(e *ast.Index) schema.Type {
 	case *schema.Union, *schema.Token, *schema.Enum:
 		return schema.Any
 	}
-	c.errorf(diag.NotIndexable, e.Key.Range(), "", "%s has neither members nor elements", typeWithArticle(collection))
+	c.report.Errorf(diag.NotIndexable, e.Key.Range(), "", "%s has neither members nor elements", typeWithArticle(collection))
 	return schema.Invalid
 }
 
@@ -358,7 +359,7 @@ func (c *typer) inferFor(e *ast.For) schema.Type {
 	t := schema.Required(collection)
 	_, resource := t.(*schema.ResourceType)
 	if scalar, ok := t.(schema.Primitive); resource || ok && !open(scalar) {
-		c.errorf(diag.NotAssignable, e.Collection.Range(), "", "a for expression goes over a list or a map, not %s",
+		c.report.Errorf(diag.NotAssignable, e.Collection.Range(), "", "a for expression goes over a list or a map, not %s",
 			typeWithArticle(collection))
 		key, item = schema.Invalid, schema.Invalid
 	}
@@ -370,7 +371,7 @@ func (c *typer) inferFor(e *ast.For) schema.Type {
 		c.operand(e.Condition, schema.Bool, "the condition")
 	}
 	var value schema.Type
-	c.tolerating(inBranch, func() { // there may be no item at all
+	c.report.Tolerating(inBranch, func() { // there may be no item at all
 		value = c.infer(e.Value)
 		c.infer(e.Key)
 	})
@@ -475,7 +476,7 @@ func nonEmpty(a, b schema.Type) schema.Type {
 	return nil
 }
 
-func typeWithArticle(t schema.Type) string { return withArticle(schema.TypeName(t)) }
+func typeWithArticle(t schema.Type) string { return findings.WithArticle(schema.TypeName(t)) }
 
 // Expressions that may never be evaluated, or that may fail without harm, are checked less strictly than the rest.
 
@@ -486,19 +487,6 @@ var (
 	inTry = []diag.Code{diag.IndexOutOfRange, diag.FunctionFailed, diag.FileAccess, diag.NoMember, diag.NotIndexable,
 		diag.NotAssignable, diag.NotPrintable}
 )
-
-// tolerating runs fn and drops the errors with some codes that it reports.
-func (c *findings) tolerating(codes []diag.Code, fn func()) {
-	if len(codes) == 0 {
-		fn()
-		return
-	}
-	for _, d := range c.attempt(fn) {
-		if d.Severity != diag.Error || !slices.Contains(codes, d.Code) {
-			c.report(d)
-		}
-	}
-}
 
 // MayFail reports whether a function handles the failure of an argument, as try and can do.
 func MayFail(f *builtins.Func, arg int) bool {

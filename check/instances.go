@@ -20,7 +20,7 @@ func (c *linker) linkResource(n *Node) {
 	if decl.ForEach != nil {
 		if other := c.lookup(eachName); other != nil && !c.eachTaken {
 			c.eachTaken = true
-			c.report(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: other.Range,
+			c.loose.Add(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: other.Range,
 				Summary: "`each` is a " + other.Kind.String() + " and the instance in resources with `forEach`",
 				Detail:  "rename the " + other.Kind.String(),
 				Related: []diag.Related{{Range: decl.ForEach.Range(), Message: "a `forEach` is here"}}})
@@ -70,16 +70,16 @@ func (c *declChecker) checkInstances(n *Node) {
 	if decl.ForEach != nil {
 		t := c.infer(decl.ForEach)
 		if !loopable(t) {
-			c.errorf(diag.NotAssignable, decl.ForEach.Range(), "an instance is made for each item, or for each number from 0",
+			c.report.Errorf(diag.NotAssignable, decl.ForEach.Range(), "an instance is made for each item, or for each number from 0",
 				"`forEach` must be a number, a list, a map or a boolean, not %s", typeWithArticle(t))
 		}
 	}
 	if decl.If != nil && c.operand(decl.If, schema.Bool, "`if`") != schema.Invalid && c.comesFromResource(decl.If) {
-		c.errorf(diag.NotKnownInTime, decl.If.Range(), "use configuration, variables or constants here",
+		c.report.Errorf(diag.NotKnownInTime, decl.If.Range(), "use configuration, variables or constants here",
 			"`if` must be known before anything is created")
 	}
 	if decl.DefaultProvider != nil && decl.DefaultProvider.Value && decl.ForEach != nil {
-		c.errorf(diag.WrongProvider, decl.DefaultProvider.Range,
+		c.report.Errorf(diag.WrongProvider, decl.DefaultProvider.Range,
 			"remove `forEach`, or name the instances in the option `provider`",
 			"a provider with several instances cannot be the default provider")
 	}
@@ -184,7 +184,7 @@ func (c *typer) looksLikeOutput(e *ast.Access, n *Node) {
 		known = t.Outputs().Property(name) != nil
 	}
 	if known {
-		c.warnf(diag.NotIndexable, e.Steps[0].Range,
+		c.report.Warnf(diag.NotIndexable, e.Steps[0].Range,
 			fmt.Sprintf("write `${%s[\"key\"].%s}` for one, `${%s[*].%s}` for all, or `[\"%s\"]` for that instance",
 				n.Name, name, n.Name, name, name), "`%s` has `forEach`: this is its instance with the key `%s`", n.Name, name)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -115,7 +116,7 @@ func (c *typer) inferShortInvoke(e *ast.Call) schema.Type {
 	default:
 		if e.Argument != nil {
 			c.infer(e.Argument)
-			c.errorf(diag.BadArguments, e.Argument.Range(), "write a map of arguments, or fn::invoke",
+			c.report.Errorf(diag.BadArguments, e.Argument.Range(), "write a map of arguments, or fn::invoke",
 				"fn::%s takes a map of arguments", e.Name.Value)
 			return schema.Invalid
 		}
@@ -147,7 +148,7 @@ func (c *typer) inferInvoke(e *ast.Call) schema.Type {
 		c.infer(selector)
 	default:
 		c.infer(selector)
-		c.errorf(diag.NotLiteral, selector.Range(), "write the name of one output", "return must be a literal string")
+		c.report.Errorf(diag.NotLiteral, selector.Range(), "write the name of one output", "return must be a literal string")
 	}
 	token := invokedToken(e)
 	pkg := ""
@@ -161,7 +162,7 @@ func (c *typer) inferInvoke(e *ast.Call) schema.Type {
 		if _, reported := function.(*ast.Bad); reported {
 			return schema.Invalid
 		}
-		c.errorf(diag.NotLiteral, function.Range(), "write the function's token, such as aws:index:getRegion",
+		c.report.Errorf(diag.NotLiteral, function.Range(), "write the function's token, such as aws:index:getRegion",
 			"function must be a literal string")
 		return schema.Invalid
 	}
@@ -173,7 +174,7 @@ func (c *typer) inferProviderCall(e *ast.Call, inv *Invoke, token, returned *ast
 	c.infer(inv.Arguments)
 	inv.DefaultProvider = c.packages.callProviders[e]
 	if !validToken(token.Value) {
-		c.reportBadToken(token, "Function")
+		reportBadToken(c.report, token, "Function")
 		return schema.Invalid
 	}
 	c.setCall(e, &Call{Invoke: inv})
@@ -187,7 +188,7 @@ func (c *typer) inferProviderCall(e *ast.Call, inv *Invoke, token, returned *ast
 	case returned != nil && f.Result != nil && !f.Scalar:
 		return c.returned(f.Result, returned, owner)
 	case returned != nil:
-		c.errorf(diag.NoMember, returned.Range, "leave return out: the result is the value itself",
+		c.report.Errorf(diag.NoMember, returned.Range, "leave return out: the result is the value itself",
 			"%s has no outputs by name", owner)
 		return schema.Invalid
 	case f.Result == nil:
@@ -228,25 +229,25 @@ func (c *constants) resolveFunction(inv *Invoke, u use) *schema.Function {
 	switch {
 	case err == nil:
 	case !errors.Is(err, schema.ErrNoSuchToken):
-		c.errorf(diag.PackageMissing, u.token.Range, "the package's schema has an error", "%s cannot be called: %s",
+		c.report.Errorf(diag.PackageMissing, u.token.Range, "the package's schema has an error", "%s cannot be called: %s",
 			u.token.Value, err)
 		return nil
 	case known.absent():
 		c.missingPackage(known, u.token.Range)
 		return nil
 	default:
-		c.tokenNotFound(u.token, known.pkg, "function")
+		tokenNotFound(c.report, u.token, known.pkg, "function")
 		return nil
 	}
 	inv.Token, inv.Schema = f.Token, f
-	c.warnOldSpelling(u.token.Range, u.token.Value, spelling(u.token.Value, f.Token))
+	c.report.OldSpelling(u.token.Range, u.token.Value, findings.Spelling(u.token.Value, f.Token))
 	if f.Overlay {
-		c.errorf(diag.TokenNotFound, u.token.Range, "the provider itself does not have it", "%s exists in other languages only",
+		c.report.Errorf(diag.TokenNotFound, u.token.Range, "the provider itself does not have it", "%s exists in other languages only",
 			schema.CollapseToken(f.Token))
 		return nil
 	}
 	if f.Deprecation != "" {
-		c.warnf(diag.Deprecated, u.token.Range, schema.Plain(f.Deprecation), "%s is deprecated",
+		c.report.Warnf(diag.Deprecated, u.token.Range, schema.Plain(f.Deprecation), "%s is deprecated",
 			schema.CollapseToken(f.Token))
 	}
 	return f
@@ -274,7 +275,7 @@ func (c *typer) checkInvokeOptions(inv *Invoke, options ast.Expr, pkg string) {
 	m, ok := options.(*ast.Map)
 	if !ok {
 		if t := c.infer(options); t != schema.Null && t != schema.Invalid {
-			c.errorf(diag.WrongKind, options.Range(), "", "options must be a map")
+			c.report.Errorf(diag.WrongKind, options.Range(), "", "options must be a map")
 		}
 		return
 	}
@@ -285,13 +286,13 @@ func (c *typer) checkInvokeOptions(inv *Invoke, options ast.Expr, pkg string) {
 		c.infer(entry.Key)
 		c.infer(entry.Value)
 		if !literal {
-			c.errorf(diag.NotLiteral, entry.Key.Range(), "", "the names of options must be literal")
+			c.report.Errorf(diag.NotLiteral, entry.Key.Range(), "", "the names of options must be literal")
 			continue
 		}
 		name := key.Value
 		for _, known := range names {
 			if strings.EqualFold(known, name) {
-				c.warnOldSpelling(key.Range(), key.Value, known)
+				c.report.OldSpelling(key.Range(), key.Value, known)
 				name = known
 			}
 		}
@@ -307,12 +308,12 @@ func (c *typer) checkInvokeOptions(inv *Invoke, options ast.Expr, pkg string) {
 			c.fitResources(name, entry.Value)
 		case "version", "pluginDownloadURL":
 			if _, ok := entry.Value.(*ast.String); !ok {
-				c.errorf(diag.NotLiteral, entry.Value.Range(), "", "%s must be a literal string", name)
+				c.report.Errorf(diag.NotLiteral, entry.Value.Range(), "", "%s must be a literal string", name)
 			} else if name == "version" {
 				c.checkVersion(name, entry.Value)
 			}
 		default:
-			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(name, names)), "unknown option `%s` of a call", name)
+			c.report.Errorf(diag.UnknownKey, key.Range(), findings.DidYouMean(diag.Suggest(name, names)), "unknown option `%s` of a call", name)
 		}
 	}
 }

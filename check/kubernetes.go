@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -68,14 +69,14 @@ func (c *resolver) useOpenKind(n *Node, p *loadedPackage) bool {
 	if !ok {
 		return false
 	}
-	near, m := c.nearIn(p.pkg, token.Value, "resource"), kindToken().FindStringSubmatch(token.Value)
+	near, m := nearIn(c.loose, p.pkg, token.Value, "resource"), kindToken().FindStringSubmatch(token.Value)
 	if misspeltGroup(m[1], m[5], near) {
 		return false
 	}
 	c.useResource(n, found)
 	if !c.opts.KindsUnknown {
-		detail := sentences(didYouMean(near), "name the file with its CustomResourceDefinition under `crds` in the project file")
-		c.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.TokenNotFound, Subject: token.Range, Detail: detail,
+		detail := findings.Sentences(findings.DidYouMean(near), "name the file with its CustomResourceDefinition under `crds` in the project file")
+		c.loose.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.TokenNotFound, Subject: token.Range, Detail: detail,
 			Summary: "the kind " + m[5] + " of " + m[1] + "/" + m[4] + " is not described: its properties are not checked"})
 	}
 	return true
@@ -109,7 +110,7 @@ func customResourceFinding(decl *ast.Resource) diag.Diagnostic {
 	if apiVersion != nil && kind != nil && apiVersion.Value != "" && kind.Value != "" {
 		meant := kubernetesName + ":" + apiVersion.Value + ":" + kind.Value
 		d.Detail = "write the type of the kind itself: " + meant
-		d.Fixes = writing(token.Range, token.Value, meant)
+		d.Fixes = findings.Replace(token.Range, token.Value, meant)
 	}
 	return d
 }

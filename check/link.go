@@ -52,7 +52,7 @@ func (c *linker) link() {
 	if c.file.Unit != nil {
 		c.linkUnit(nil, new([]Edge), c.file.Unit)
 	}
-	c.remarks.undeclared.Add(c.attempt(c.reportUndeclared)...)
+	c.remarks.undeclared.Add(c.loose.Attempt(c.reportUndeclared)...)
 	c.reportSlips()
 	c.linkDefaultProviders()
 	c.linkMatched()
@@ -172,13 +172,13 @@ func (c *linker) findDefaultProviders() {
 		switch {
 		case !isProvider:
 			if decl.Type != nil {
-				c.errorf(diag.UnknownKey, decl.DefaultProvider.Range, "remove it, or make the type pulumi:providers:<package>",
+				c.loose.Errorf(diag.UnknownKey, decl.DefaultProvider.Range, "remove it, or make the type pulumi:providers:<package>",
 					"defaultProvider is for provider resources only")
 			}
 		case !decl.DefaultProvider.Value:
 		case c.defaults[pkg] != nil:
 			first := c.defaults[pkg]
-			c.report(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.DefaultProvider.Range,
+			c.loose.Add(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.DefaultProvider.Range,
 				Summary: "package " + pkg + " has two default providers, " + first.Name + " and " + n.Name,
 				Detail:  "keep defaultProvider on one of them",
 				Related: []diag.Related{{Range: first.Range, Message: "the other one is here"}}})

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -53,7 +54,7 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	p, r := c.resourceOfType(t.Token)
 	if r == nil {
 		if c.components.byToken[t.Token] != nil {
-			c.errorf(diag.TokenNotFound, method.Range(), "read its outputs", "the component %s has no methods",
+			c.report.Errorf(diag.TokenNotFound, method.Range(), "read its outputs", "the component %s has no methods",
 				schema.CollapseToken(t.Token))
 			return schema.Invalid
 		}
@@ -65,11 +66,11 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	switch {
 	case errors.Is(err, schema.ErrNoSuchToken):
 		names := slices.Sorted(maps.Keys(r.Methods))
-		hint := nearOrAll(diag.Suggest(m.Name, names), names, "it has ", "it has none at all")
-		c.errorf(diag.NoMember, method.Range(), hint, "%s has no method `%s`", schema.CollapseToken(r.Token), m.Name)
+		hint := findings.NearOrAll(diag.Suggest(m.Name, names), names, "it has ", "it has none at all")
+		c.report.Errorf(diag.NoMember, method.Range(), hint, "%s has no method `%s`", schema.CollapseToken(r.Token), m.Name)
 		return schema.Invalid
 	case err != nil:
-		c.errorf(diag.PackageMissing, method.Range(), "the package's schema has an error", "%s cannot be called: %s", m.Name,
+		c.report.Errorf(diag.PackageMissing, method.Range(), "the package's schema has an error", "%s cannot be called: %s", m.Name,
 			err)
 		return schema.Invalid
 	}
@@ -77,7 +78,7 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	m.Inputs = withoutSelf(function.Inputs)
 	c.setCall(e, &Call{Func: f, Method: m})
 	if function.Deprecation != "" {
-		c.warnf(diag.Deprecated, method.Range(), schema.Plain(function.Deprecation), "%s is deprecated", m.Name)
+		c.report.Warnf(diag.Deprecated, method.Range(), schema.Plain(function.Deprecation), "%s is deprecated", m.Name)
 	}
 	owner := schema.CollapseToken(r.Token) + "." + m.Name
 	c.checkArguments(m.Arguments, m.Inputs, owner, method.Range())
@@ -87,7 +88,7 @@ func (c *typer) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	case returned == nil:
 		return function.Result
 	case function.Scalar:
-		c.errorf(diag.NoMember, returned.Range, "leave `return` out: the result is the value itself",
+		c.report.Errorf(diag.NoMember, returned.Range, "leave `return` out: the result is the value itself",
 			"the result of %s has no outputs by name", owner)
 		return schema.Invalid
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -146,7 +147,7 @@ func (c *scope) addNode(n *Node) {
 func (c *scope) add(n *Node) {
 	c.addNode(n)
 	if n.Name == pulumiName {
-		c.errorf(diag.DeclaredTwice, n.Range, "choose another name", "`%s` is the built-in variable and cannot be declared",
+		c.loose.Errorf(diag.DeclaredTwice, n.Range, "choose another name", "`%s` is the built-in variable and cannot be declared",
 			n.Name)
 		return
 	}
@@ -158,7 +159,7 @@ func (c *scope) add(n *Node) {
 	if first.Kind == n.Kind {
 		return // reported by the parser (Y102)
 	}
-	c.report(diag.Diagnostic{
+	c.loose.Add(diag.Diagnostic{
 		Code: diag.DeclaredTwice, Subject: n.Range,
 		Summary: n.Name + " is both a " + first.Kind.String() + " and a " + n.Kind.String(),
 		Detail:  "configuration, variables and resources share one set of names: rename one of the two",
@@ -177,7 +178,7 @@ func (c *scope) warnShadowed() {
 		if !ok || text.Project || c.declared[n.Name] != n || c.byKey[prefix+n.Name] != nil {
 			continue
 		}
-		c.warnf(diag.ConfigShadowed, n.Range, "read it as `${"+prefix+n.Name+"}`, or rename one of the two",
+		c.loose.Warnf(diag.ConfigShadowed, n.Range, "read it as `${"+prefix+n.Name+"}`, or rename one of the two",
 			"the stack's configuration %s is hidden by the %s %s", prefix+n.Name, n.Kind, n.Name)
 	}
 }
@@ -288,7 +289,7 @@ func (c *scope) reportUndeclared() {
 			return
 		}
 		near := c.nearNames(name, i)
-		hint := didYouMean(near)
+		hint := findings.DidYouMean(near)
 		if configName().MatchString(name) && c.nameless(name) {
 			continue
 		}
@@ -322,14 +323,14 @@ func (c *scope) reportUndeclared() {
 		}
 		if c.mayBeConfiguration(name, near) && !c.undeclared[name].forResource {
 			severity = diag.Warning
-			hint = sentences(hint,
+			hint = findings.Sentences(hint,
 				"or, if it is configuration that a stack sets, check with that stack: yamlhost check --stack NAME")
 		}
 		wrong := c.undeclared[name]
-		d := diag.Diagnostic{Severity: severity, Code: diag.Undeclared, Subject: wrong.first, Summary: shown(name) +
+		d := diag.Diagnostic{Severity: severity, Code: diag.Undeclared, Subject: wrong.first, Summary: findings.Shown(name) +
 			" is not declared", Detail: hint, Related: wrong.related}
 		c.mendName(&d, name, diag.Meant(name, near), wrong, i < maxSearches)
-		c.report(d)
+		c.loose.Add(d)
 	}
 }
 
@@ -372,21 +373,21 @@ func (c *scope) reportPrefixes() {
 			if !slices.Contains(sectionPrefixes, prefix) {
 				without = "type"
 			}
-			found.Add(diag.Diagnostic{Code: diag.Undeclared, Subject: rng, Summary: shown(prefix) + " is not declared",
-				Detail: "a name is written without its " + without + ": write `${" + describeSteps(name, e.Steps[1:]) + "}`"})
+			found.Add(diag.Diagnostic{Code: diag.Undeclared, Subject: rng, Summary: findings.Shown(prefix) + " is not declared",
+				Detail: "a name is written without its " + without + ": write `${" + findings.DescribeSteps(name, e.Steps[1:]) + "}`"})
 		} else {
 			found[i].Related = append(found[i].Related, diag.Related{Range: rng, Message: "it is used here too"})
 		}
 		if d := &found[i]; plainly && (!again || len(d.Fixes) > 0) {
 			if len(d.Fixes) == 0 {
-				d.Fixes = []diag.Fix{{Label: "Leave " + quote(prefix+".") + " out"}}
+				d.Fixes = []diag.Fix{{Label: "Leave " + findings.Quote(prefix+".") + " out"}}
 			}
 			d.Fixes[0].Edits = append(d.Fixes[0].Edits, edit)
 		} else {
 			d.Fixes = nil
 		}
 	}
-	c.sink.Add(found...)
+	c.loose.Add(found...)
 }
 
 // reportSlips reports sections with a misspelt key: an error that replaces those of all references into the section, or
@@ -394,13 +395,13 @@ func (c *scope) reportPrefixes() {
 func (c *scope) reportSlips() {
 	for i, slip := range c.file.Slips {
 		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: slip.Key.Range,
-			Detail:  didYouMean([]string{slip.Meant}),
-			Summary: "unknown key " + shown(slip.Key.Value) + " in the program; it is ignored",
-			Fixes:   writing(slip.Key.Range, slip.Key.Value, slip.Meant)}
+			Detail:  findings.DidYouMean([]string{slip.Meant}),
+			Summary: "unknown key " + findings.Shown(slip.Key.Value) + " in the program; it is ignored",
+			Fixes:   findings.Replace(slip.Key.Range, slip.Key.Value, slip.Meant)}
 		if c.slips[i] {
-			d.Severity, d.Summary = diag.Error, "unknown key "+shown(slip.Key.Value)+" in the program"
+			d.Severity, d.Summary = diag.Error, "unknown key "+findings.Shown(slip.Key.Value)+" in the program"
 		}
-		c.report(d)
+		c.loose.Add(d)
 	}
 }
 
@@ -444,21 +445,21 @@ func (c *scope) mendName(d *diag.Diagnostic, name, meant string, wrong *undeclar
 		case len(uses) > 1:
 			misspelt = true
 		default:
-			d.Detail = "did you mean " + quote(meant) + "? If not, its declaration is misspelt"
-			d.Related = append(d.Related, diag.Related{Range: n.Range, Message: quote(meant) + " is declared here"})
+			d.Detail = "did you mean " + findings.Quote(meant) + "? If not, its declaration is misspelt"
+			d.Related = append(d.Related, diag.Related{Range: n.Range, Message: findings.Quote(meant) + " is declared here"})
 			return
 		}
 	}
 	if misspelt {
-		d.Fixes = writing(n.Range, meant, name)
-		d.Detail = "the declaration of " + quote(meant) + " looks misspelt: nothing uses it by that name"
-		d.Related = append(d.Related, diag.Related{Range: n.Range, Message: quote(meant) + " is declared here"})
+		d.Fixes = findings.Replace(n.Range, meant, name)
+		d.Detail = "the declaration of " + findings.Quote(meant) + " looks misspelt: nothing uses it by that name"
+		d.Related = append(d.Related, diag.Related{Range: n.Range, Message: findings.Quote(meant) + " is declared here"})
 		return
 	}
-	if !plain(meant) {
+	if !findings.Plain(meant) {
 		return
 	}
-	fix := diag.Fix{Label: "Write " + quote(meant)}
+	fix := diag.Fix{Label: "Write " + findings.Quote(meant)}
 	for _, use := range uses { // all of them or none
 		rng, written := use.Word(name)
 		if !written {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -60,7 +61,7 @@ func (c *declChecker) checkOption(n *Node, spec *ast.OptionSpec, e ast.Expr) {
 		c.fitAliases(spec.Name, e)
 	case "envVarMappings":
 		if n.Resource.Token != "" && !isProviderToken(n.Resource.Token) {
-			c.errorf(diag.UnknownKey, n.Resource.Decl.Options.EnvVarMappings.Key.Range, "",
+			c.report.Errorf(diag.UnknownKey, n.Resource.Decl.Options.EnvVarMappings.Key.Range, "",
 				"option envVarMappings is for provider resources only")
 		}
 		fit(spec.Name, e, &schema.Map{Item: schema.String})
@@ -100,8 +101,8 @@ func optionPlace(name string) *place {
 func (c *fitter) fitOption(name string, e ast.Expr, t schema.Type) bool {
 	if a, ok := e.(*ast.Access); ok && schema.Required(t) == schema.AnyResource {
 		if ref := c.program.Ref(a); ref.Kind == RefNode && ref.Node.Kind == ConfigNode && ref.Node.Config.Decl == nil {
-			c.errorf(diag.NeedsResource, e.Range(), "declare the resource, or write the name of another one",
-				"option %s must be a resource, not the configuration value %s", name, shown(a.Root.Value))
+			c.report.Errorf(diag.NeedsResource, e.Range(), "declare the resource, or write the name of another one",
+				"option %s must be a resource, not the configuration value %s", name, findings.Shown(a.Root.Value))
 			return false
 		}
 	}
@@ -114,7 +115,7 @@ func (c *declChecker) fitEarly(name string, e ast.Expr, t schema.Type) bool {
 		return false
 	}
 	if c.comesFromResource(e) {
-		c.errorf(diag.NotKnownInTime, e.Range(), "use configuration, variables or constants here",
+		c.report.Errorf(diag.NotKnownInTime, e.Range(), "use configuration, variables or constants here",
 			"option %s must be known before anything is created", name)
 		return false
 	}
@@ -159,10 +160,10 @@ func (c *typer) fitProvider(name string, e ast.Expr, pkg string) {
 	pkgName, isProvider := strings.CutPrefix(t.Token, providerPrefix)
 	switch {
 	case !isProvider:
-		c.errorf(diag.WrongProvider, e.Range(), "declare a resource of type "+providerPrefix+cmp.Or(pkg, "<package>"),
+		c.report.Errorf(diag.WrongProvider, e.Range(), "declare a resource of type "+providerPrefix+cmp.Or(pkg, "<package>"),
 			"%s is not a provider but a %s", describeExpr(e), schema.CollapseToken(t.Token))
 	case pkg != "" && pkg != pkgName:
-		c.errorf(diag.WrongProvider, e.Range(), "use a resource of type "+providerPrefix+pkg,
+		c.report.Errorf(diag.WrongProvider, e.Range(), "use a resource of type "+providerPrefix+pkg,
 			"provider %s is for package %s, not for %s", describeExpr(e), pkgName, pkg)
 	}
 }
@@ -200,7 +201,7 @@ var versionText = lazyregexp.New(`^v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?(\+[
 
 func (c *constants) checkVersion(name string, e ast.Expr) {
 	if s, ok := c.constant(e).(*ast.String); ok && !versionText().MatchString(s.Value) {
-		c.errorf(diag.Malformed, e.Range(), "a version looks like 1.2.3", "%s: %s is not a version", name, shown(s.Value))
+		c.report.Errorf(diag.Malformed, e.Range(), "a version looks like 1.2.3", "%s: %s is not a version", name, findings.Shown(s.Value))
 	}
 }
 
@@ -208,7 +209,7 @@ func (c *constants) checkVersion(name string, e ast.Expr) {
 func (c *fitter) fitTimeout(name string, e ast.Expr) {
 	const hint = "write a number with a unit, such as 40s, 5m, 1h30m or 1d"
 	if _, isNumber := c.constant(e).(*ast.Number); isNumber {
-		c.errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: a number has no unit", name)
+		c.report.Errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: a number has no unit", name)
 		return
 	}
 	if !c.fit(e, schema.String, &place{what: "customTimeouts." + name, strict: true, nullable: true}) {
@@ -216,7 +217,7 @@ func (c *fitter) fitTimeout(name string, e ast.Expr) {
 	}
 	if s, ok := c.constant(e).(*ast.String); ok {
 		if d, err := value.ParseDuration(s.Value); err != nil || d < 0 {
-			c.errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: %s is not a duration", name, shown(s.Value))
+			c.report.Errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: %s is not a duration", name, findings.Shown(s.Value))
 		}
 	}
 }
@@ -254,27 +255,27 @@ func (c *declChecker) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 	eachText(e, func(s *ast.String) {
 		path, err := value.ParsePathStrict(s.Value)
 		if err != nil || len(path) == 0 {
-			c.errorf(diag.Malformed, s.Range(), `A path looks like a.b, a[0], a["x.y"] or a[*].`,
-				"%s: %s is not a property path", name, shown(s.Value))
+			c.report.Errorf(diag.Malformed, s.Range(), `A path looks like a.b, a[0], a["x.y"] or a[*].`,
+				"%s: %s is not a property path", name, findings.Shown(s.Value))
 			return
 		}
 		first := path[0]
 		if inputs == nil || first.IsIndex || first.IsWildcard() || inputs.Property(first.Key) != nil {
 			return
 		}
-		c.warnNoProperty(name, "input", s, first.Key, inputs)
+		warnNoProperty(c.report, name, "input", s, first.Key, inputs)
 	})
 }
 
 // warnNoProperty warns of a path in an option that begins with an unknown property.
-func (c *findings) warnNoProperty(option, what string, text *ast.String, name string, o *schema.Object) {
+func warnNoProperty(report *findings.Reporter, option, what string, text *ast.String, name string, o *schema.Object) {
 	near := diag.Suggest(name, propertyNames(o))
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownProperty, Subject: text.Range(),
-		Detail: didYouMean(near), Summary: fmt.Sprintf("%s: there is no %s `%s`", option, what, name)}
+		Detail: findings.DidYouMean(near), Summary: fmt.Sprintf("%s: there is no %s `%s`", option, what, name)}
 	if text.Value == name {
-		d.Fixes = rename(text.Range(), name, near)
+		d.Fixes = findings.Rename(text.Range(), name, near)
 	}
-	c.report(d)
+	report.Add(d)
 }
 
 func (c *declChecker) fitSecretOutputs(name string, e ast.Expr, n *Node) {
@@ -284,7 +285,7 @@ func (c *declChecker) fitSecretOutputs(name string, e ast.Expr, n *Node) {
 	}
 	eachText(e, func(text *ast.String) {
 		if s.Outputs.Property(text.Value) == nil && text.Value != "id" && text.Value != "urn" {
-			c.warnNoProperty(name, "output", text, text.Value, s.Outputs)
+			warnNoProperty(c.report, name, "output", text, text.Value, s.Outputs)
 		}
 	})
 }
@@ -298,7 +299,7 @@ func (c *declChecker) fitAliases(name string, e ast.Expr) {
 		switch {
 		case t == schema.Any || t == schema.Invalid:
 		case !isArray:
-			c.errorf(diag.NotAssignable, e.Range(), "write a list of old names, URNs or maps",
+			c.report.Errorf(diag.NotAssignable, e.Range(), "write a list of old names, URNs or maps",
 				"option %s: expected list, got %s", name, schema.TypeName(t))
 		default:
 			c.fitAliasType(name, e, array.Item)
@@ -334,7 +335,7 @@ func (c *declChecker) fitAliasType(name string, e ast.Expr, t schema.Type) {
 		}
 		return
 	}
-	c.errorf(diag.NotAssignable, e.Range(), "write an old name, a URN or a map", "option %s: an alias cannot be %s",
+	c.report.Errorf(diag.NotAssignable, e.Range(), "write an old name, a URN or a map", "option %s: an alias cannot be %s",
 		name, typeWithArticle(t))
 }
 
@@ -345,8 +346,8 @@ func (c *constants) checkURNText(name string, e ast.Expr) {
 		return
 	}
 	if _, err := urn.Parse(s.Value); err != nil {
-		c.errorf(diag.Malformed, e.Range(), "a URN looks like urn:pulumi:stack::project::package:module:Type::name",
-			"%s: %s is not a URN", name, shown(s.Value))
+		c.report.Errorf(diag.Malformed, e.Range(), "a URN looks like urn:pulumi:stack::project::package:module:Type::name",
+			"%s: %s is not a URN", name, findings.Shown(s.Value))
 	}
 }
 
@@ -361,7 +362,7 @@ func (c *declChecker) fitAlias(option string, m *ast.Map) {
 		if !literal {
 			continue
 		}
-		what := option + ", " + quote(key.Value)
+		what := option + ", " + findings.Quote(key.Value)
 		switch key.Value {
 		case "name", "type", "stack", "project":
 			c.fitOption(what, entry.Value, schema.String)
@@ -378,7 +379,7 @@ func (c *declChecker) fitAlias(option string, m *ast.Map) {
 			}
 			c.fitOption(what, entry.Value, schema.AnyResource)
 		default:
-			c.errorf(diag.UnknownKey, key.Range(), didYouMean(diag.Suggest(key.Value, aliasKeys)),
+			c.report.Errorf(diag.UnknownKey, key.Range(), findings.DidYouMean(diag.Suggest(key.Value, aliasKeys)),
 				"unknown key `%s` in an alias", key.Value)
 		}
 	}
@@ -395,7 +396,7 @@ func (c *declChecker) checkDefaultProviderVersion(n *Node) {
 		{mine.PluginDownloadURL, theirs.PluginDownloadURL}} {
 		own, given := both[0].Text(), both[1].Text()
 		if own != "" && schema.PlainVersion(own) != schema.PlainVersion(given) {
-			c.report(diag.Diagnostic{Code: diag.WrongProvider, Subject: both[0].Value.Range(),
+			c.report.Add(diag.Diagnostic{Code: diag.WrongProvider, Subject: both[0].Value.Range(),
 				Summary: "option " + both[0].Key.Value + " differs from that of the default provider " + provider.Name,
 				Detail:  "leave it out, or name another provider in the option provider",
 				Related: []diag.Related{{Range: provider.Range, Message: "the default provider is here"}}})

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/parallel"
 )
@@ -84,7 +85,7 @@ const maxCycles = 10
 
 // reportCycles reports cycles without a common closing edge for every strongly connected component (L9.5).
 func (c *body) reportCycles() {
-	t := tangles{findings: c.findings, cut: make(edgeSet)}
+	t := tangles{report: c.loose, cut: make(edgeSet)}
 	for _, loop := range loopsOf(c.all, t.cut) {
 		for _, n := range loop {
 			c.cyclic[n] = true
@@ -98,8 +99,8 @@ type edgeSet map[*Node]map[int]bool
 
 // tangles reports cycles, and removes one edge of each.
 type tangles struct {
-	*findings
-	cut edgeSet // the removed edges
+	report *findings.Reporter
+	cut    edgeSet // the removed edges
 }
 
 // untangle reports one cycle, removes its closing edge and continues with the rest.
@@ -147,7 +148,7 @@ func (t *tangles) reportCycle(nodes []*Node, edges []Edge) {
 		detail = "none of these can be evaluated first; make the `match` of the transform narrower, or remove " +
 			"one of the references"
 	}
-	t.report(diag.Diagnostic{Code: diag.Cycle, Subject: closing.Range, Summary: "cycle: " + path.String(),
+	t.report.Add(diag.Diagnostic{Code: diag.Cycle, Subject: closing.Range, Summary: "cycle: " + path.String(),
 		Detail: detail, Related: related})
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -122,7 +123,7 @@ func (c *body) loadPackages(bodies []*body) {
 		body.renewChoices()
 		for _, n := range body.all {
 			if n.Kind == ResourceNode {
-				c.remarks.types.Add(body.attempt(func() { body.resolveResource(n) })...)
+				c.remarks.types.Add(body.loose.Attempt(func() { body.resolveResource(n) })...)
 			}
 		}
 	}
@@ -291,10 +292,10 @@ func validToken(token string) bool {
 	return (colons == 1 || colons == 2) && token[0] != ':' && token[len(token)-1] != ':' && !strings.Contains(token, "::")
 }
 
-func (c *findings) reportBadToken(token *ast.Literal, what string) {
-	c.errorf(diag.BadTypeToken, token.Range,
+func reportBadToken(report *findings.Reporter, token *ast.Literal, what string) {
+	report.Errorf(diag.BadTypeToken, token.Range,
 		"it has two or three parts, separated by colons: package:module:"+what+" or package:"+what,
-		"%s is not the token of a %s", shown(token.Value), strings.ToLower(what))
+		"%s is not the token of a %s", findings.Shown(token.Value), strings.ToLower(what))
 }
 
 // resolveResource finds a resource's type (L7.A).
@@ -305,7 +306,7 @@ func (c *resolver) resolveResource(n *Node) {
 	}
 	token := r.Decl.Type
 	if !validToken(token.Value) {
-		c.reportBadToken(token, "Type")
+		reportBadToken(c.loose, token, "Type")
 		return
 	}
 	r.Token = token.Value
@@ -329,7 +330,7 @@ func (c *resolver) resolveResource(n *Node) {
 		c.useResource(n, found)
 		return
 	case !errors.Is(err, schema.ErrNoSuchToken):
-		c.errorf(diag.PackageMissing, token.Range, "the package's schema has an error", "%s cannot be used: %s",
+		c.loose.Errorf(diag.PackageMissing, token.Range, "the package's schema has an error", "%s cannot be used: %s",
 			token.Value, err)
 		return
 	case known.absent():
@@ -340,11 +341,11 @@ func (c *resolver) resolveResource(n *Node) {
 		return
 	}
 	if token.Value == customResource {
-		c.report(customResourceFinding(r.Decl))
+		c.loose.Add(customResourceFinding(r.Decl))
 		return
 	}
 	if !c.useOpenKind(n, known) {
-		c.tokenNotFound(token, known.pkg, "resource")
+		tokenNotFound(c.loose, token, known.pkg, "resource")
 	}
 }
 
@@ -369,23 +370,23 @@ func find[T any](where *choice, token string, ask func(*loadedPackage, string) (
 func (c *resolver) useResource(n *Node, found resolvedResource) {
 	r, token := n.Resource, n.Resource.Decl.Type
 	r.Schema, r.Token, n.Type = found.r, found.r.Token, found.t
-	c.warnOldSpelling(token.Range, token.Value, spelling(token.Value, r.Token))
+	c.loose.OldSpelling(token.Range, token.Value, findings.Spelling(token.Value, r.Token))
 	if found.old {
-		c.warnf(diag.Deprecated, token.Range, "write `"+schema.CollapseToken(r.Token)+"`", "%s has been renamed", token.Value)
+		c.loose.Warnf(diag.Deprecated, token.Range, "write `"+schema.CollapseToken(r.Token)+"`", "%s has been renamed", token.Value)
 	}
 	if found.r.Overlay && r.Token == customResource {
-		c.report(customResourceFinding(r.Decl))
+		c.loose.Add(customResourceFinding(r.Decl))
 		r.Schema, n.Type = nil, schema.Invalid
 		return
 	}
 	if found.r.Overlay {
-		c.errorf(diag.TokenNotFound, token.Range, overlayHint(r.Token), "%s exists in other languages only",
+		c.loose.Errorf(diag.TokenNotFound, token.Range, overlayHint(r.Token), "%s exists in other languages only",
 			schema.CollapseToken(r.Token))
 		r.Schema, n.Type = nil, schema.Invalid
 		return
 	}
 	if m := found.r.Deprecation; m != "" {
-		c.warnf(diag.Deprecated, token.Range, schema.Plain(m), "%s is deprecated", schema.CollapseToken(r.Token))
+		c.loose.Warnf(diag.Deprecated, token.Range, schema.Plain(m), "%s is deprecated", schema.CollapseToken(r.Token))
 	}
 }
 
@@ -463,13 +464,13 @@ func (c *resolver) reportMissingPackages() {
 		for _, rng := range uses[1:] {
 			d.Related = append(d.Related, diag.Related{Range: rng, Message: "it is needed here too"})
 		}
-		c.report(d)
+		c.loose.Add(d)
 	}
 }
 
-func (c *findings) tokenNotFound(token *ast.Literal, pkg *schema.Package, what string) {
-	near := c.nearIn(pkg, token.Value, what)
-	hint := didYouMean(near)
+func tokenNotFound(report *findings.Reporter, token *ast.Literal, pkg *schema.Package, what string) {
+	near := nearIn(report, pkg, token.Value, what)
+	hint := findings.DidYouMean(near)
 	if what == "function" {
 		if _, err := pkg.ResolveResource(token.Value); err == nil {
 			near, hint = nil, "it is the type of a resource: declare one under `resources`, and read its outputs"
@@ -480,14 +481,14 @@ func (c *findings) tokenNotFound(token *ast.Literal, pkg *schema.Package, what s
 	if hint == "" {
 		hint = "list what the package has with: yamlhost schema " + pkg.Name
 	}
-	c.report(diag.Diagnostic{Code: diag.TokenNotFound, Subject: token.Range, Detail: hint,
+	report.Add(diag.Diagnostic{Code: diag.TokenNotFound, Subject: token.Range, Detail: hint,
 		Summary: fmt.Sprintf("package %s has no %s %s", pkg.Name, what, token.Value),
-		Fixes:   rename(token.Range, token.Value, near)})
+		Fixes:   findings.Rename(token.Range, token.Value, near)})
 }
 
 // nearIn returns the tokens of functions or resources of a package that a misspelt one may mean.
-func (c *findings) nearIn(pkg *schema.Package, token, what string) []string {
-	return c.near(suggestKey{name: token, space: what, of: pkg}, func() []string {
+func nearIn(report *findings.Reporter, pkg *schema.Package, token, what string) []string {
+	return report.Near(findings.Question{Name: token, Space: what, Of: pkg}, func() []string {
 		if what == "function" {
 			return nearTokens(token, pkg.FunctionTokens())
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -86,13 +87,13 @@ func (p *place) String() string {
 	case p.what != "" && suffix == "":
 		return p.what
 	case p.what != "":
-		return p.what + ", " + quote(strings.TrimPrefix(suffix, "."))
+		return p.what + ", " + findings.Quote(strings.TrimPrefix(suffix, "."))
 	case noun == "input":
 		noun = "property"
 	case noun == "":
 		noun = "member"
 	}
-	return noun + " " + quote(suffix)
+	return noun + " " + findings.Quote(suffix)
 }
 
 // name returns the owner for messages on unknown names.

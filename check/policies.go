@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -104,7 +105,7 @@ func (c *linker) matchSchemas(p *Policy) {
 		if strings.Contains(pkg, "*") || !strings.Contains(glob.Value, ":") {
 			m.open = m.open || strings.Contains(glob.Value, "*")
 			if !strings.Contains(glob.Value, "*") {
-				c.reportBadToken(glob, "Type")
+				reportBadToken(c.loose, glob, "Type")
 			}
 			continue
 		}
@@ -129,7 +130,7 @@ func (c *linker) matchToken(m *matched, loaded *loadedPackage, glob *ast.Literal
 		found, err := loaded.resource(glob.Value)
 		switch {
 		case errors.Is(err, schema.ErrNoSuchToken):
-			c.tokenNotFound(glob, loaded.pkg, "resource")
+			tokenNotFound(c.loose, glob, loaded.pkg, "resource")
 		case err != nil:
 			m.open = true
 		default:
@@ -149,8 +150,8 @@ func (c *linker) matchToken(m *matched, loaded *loadedPackage, glob *ast.Literal
 		}
 	}
 	if before == len(m.types) {
-		c.errorf(diag.TokenNotFound, glob.Range, "`*` matches any text; a type is written package:module:Type",
-			"no resource type of the package %s matches %s", loaded.descriptor.PackageName(), shown(glob.Value))
+		c.loose.Errorf(diag.TokenNotFound, glob.Range, "`*` matches any text; a type is written package:module:Type",
+			"no resource type of the package %s matches %s", loaded.descriptor.PackageName(), findings.Shown(glob.Value))
 	}
 }
 
@@ -303,10 +304,10 @@ func (c *declChecker) checkViolation(e ast.Expr) {
 	switch got := schema.Required(c.infer(e)); {
 	case got == schema.Null:
 		if _, literal := e.(*ast.Null); !literal {
-			c.warnf(diag.Ignored, e.Range(), "give a text where something is wrong", "this policy never finds anything")
+			c.report.Warnf(diag.Ignored, e.Range(), "give a text where something is wrong", "this policy never finds anything")
 		}
 	case !messageLike(got):
-		c.errorf(diag.NotAssignable, e.Range(),
+		c.report.Errorf(diag.NotAssignable, e.Range(),
 			"give the message where something is wrong, and null elsewhere: '${… ? \"message\" : null}', or write the "+
 				"condition into `when`",
 			"a violation must be a text, a list of texts or null, not %s", typeWithArticle(got))
@@ -340,8 +341,8 @@ func (c *declChecker) noEffects(decl *ast.Policy) {
 	for _, call := range decl.Unit.Calls {
 		name := call.Name.Value
 		if strings.Contains(name, ":") || invokedToken(call) != nil || name == "stackReference" || name == "call" {
-			c.errorf(diag.FunctionFailed, call.Name.Range, "use what `resource`, `args`, `config` and `pulumi` have",
-				"a policy pack cannot call %s", shown(fmt.Sprintf("fn::%s", strings.TrimPrefix(name, "fn::"))))
+			c.report.Errorf(diag.FunctionFailed, call.Name.Range, "use what `resource`, `args`, `config` and `pulumi` have",
+				"a policy pack cannot call %s", findings.Shown(fmt.Sprintf("fn::%s", strings.TrimPrefix(name, "fn::"))))
 		}
 	}
 }

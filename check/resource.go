@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -17,7 +18,7 @@ type declChecker struct{ typer }
 func (b *body) checkerOf(unit *ast.Unit) *declChecker {
 	j := &declChecker{typer{binder: binder{fitter{accessor{constants{body: b, unit: unit, record: b.records.of(unit),
 		outcome: new(outcome), places: b.spare.Get().(*places),
-		findings: &findings{sink: new(diag.Diagnostics), asked: b.asked}}}}}}}
+		report: b.loose.Fork()}}}}}}
 	if unit != nil {
 		j.types, j.calls = make([]schema.Type, unit.Size), make([]*Call, len(unit.Calls))
 		j.record.outcome = j.outcome
@@ -42,7 +43,7 @@ func (c *declChecker) checkResource(n *Node) {
 	if decl.If != nil || decl.ForEach != nil {
 		harmless = inBranch // there may be no instance
 	}
-	c.tolerating(harmless, func() {
+	c.report.Tolerating(harmless, func() {
 		decl.Exprs(func(e ast.Expr) { c.infer(e) })
 	})
 	if decl.Get != nil {
@@ -159,8 +160,8 @@ func (c *body) checkURN(n *Node) {
 	if c.startOf(first.Range) > c.startOf(n.Range) {
 		first, n = n, first
 	}
-	c.report(diag.Diagnostic{Code: diag.DuplicateURN, Subject: n.Range,
-		Summary: "two resources of type " + schema.CollapseToken(r.Token) + " would be named " + shown(r.LogicalName),
+	c.loose.Add(diag.Diagnostic{Code: diag.DuplicateURN, Subject: n.Range,
+		Summary: "two resources of type " + schema.CollapseToken(r.Token) + " would be named " + findings.Shown(r.LogicalName),
 		Detail:  "give one of them another name",
 		Related: []diag.Related{{Range: first.Range, Message: "the other one is here"}}})
 }
@@ -191,7 +192,7 @@ func (c *constants) reservedOutput(decl *ast.Output) {
 
 func (c *constants) reserved(name string, rng diag.Range) {
 	if name == value.SignatureKey {
-		c.errorf(diag.ReservedKey, rng, "it marks secrets, assets and other special values; use another key",
+		c.report.Errorf(diag.ReservedKey, rng, "it marks secrets, assets and other special values; use another key",
 			"unrecognized signature: the key `%s` is reserved", name)
 	}
 }

@@ -254,7 +254,7 @@ func (c *declChecker) seal(n *Node, t schema.Type, g given) *outcome {
 	c.spare.Put(c.places)
 	c.places = new(places)
 	v := c.outcome
-	v.typ, v.given, v.found = t, g, *c.sink
+	v.typ, v.given, v.found = t, g, c.report.All()
 	if c.record == nil {
 		return v
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -11,7 +12,7 @@ import (
 
 // textNotes looks for configuration in the arguments of fn::toJSON.
 type textNotes struct {
-	*findings
+	report  *findings.Reporter
 	program *Program
 	config  map[string]ConfigText
 	noted   map[*Node]bool // values already reported
@@ -66,7 +67,7 @@ func (c *textNotes) noteText(n *Node, a *ast.Access) {
 	if text.Secret || decl.Secret != nil && decl.Secret.Value {
 		ours, theirs = "in quotes", "without"
 	}
-	c.report(diag.Diagnostic{Severity: diag.Info, Code: diag.BadNumber, Subject: a.Range(),
+	c.report.Add(diag.Diagnostic{Severity: diag.Info, Code: diag.BadNumber, Subject: a.Range(),
 		Summary: fmt.Sprintf("config %s is declared as a string: it becomes %s here and %s in Pulumi's own host",
 			decl.Name.Value, ours, theirs),
 		Detail:  fmt.Sprintf("declare it with `type: %s` to keep the value that Pulumi's host reads", kind),

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -392,7 +393,7 @@ func (c *declChecker) warnUnmatched(m *matched, what string) {
 	if rng.IsZero() {
 		rng = m.t.Key
 	}
-	c.warnf(diag.Ignored, rng, "`*` matches any text; a type is written package:module:Type, as `yamlhost graph` shows it",
+	c.report.Warnf(diag.Ignored, rng, "`*` matches any text; a type is written package:module:Type, as `yamlhost graph` shows it",
 		"this %s matches no %s", m.what, what)
 }
 
@@ -402,7 +403,7 @@ func (c *declChecker) checkMergedMap(merge ast.Expr, m *matched, what string) {
 		return
 	}
 	if got := schema.Required(c.infer(merge)); !mapLike(got) {
-		c.errorf(diag.NotAssignable, merge.Range(), "", "%s must be a map, not %s", what, typeWithArticle(got))
+		c.report.Errorf(diag.NotAssignable, merge.Range(), "", "%s must be a map, not %s", what, typeWithArticle(got))
 		return
 	}
 	literal, ok := c.constant(merge).(*ast.Map)
@@ -441,12 +442,12 @@ func (c *declChecker) checkMerged(key *ast.String, e ast.Expr, m *matched) {
 	if len(takes) == 0 {
 		slices.Sort(names)
 		near := diag.Suggest(key.Value, slices.Compact(names))
-		hint := didYouMean(near)
+		hint := findings.DidYouMean(near)
 		if hint == "" {
-			hint = "it matches " + listed(m.types[:min(len(m.types), 5)])
+			hint = "it matches " + findings.Listed(m.types[:min(len(m.types), 5)])
 		}
-		c.report(diag.Diagnostic{Code: diag.UnknownProperty, Subject: key.Range(), Detail: hint,
-			Fixes:   rename(key.Range(), key.Value, near),
+		c.report.Add(diag.Diagnostic{Code: diag.UnknownProperty, Subject: key.Range(), Detail: hint,
+			Fixes:   findings.Rename(key.Range(), key.Value, near),
 			Summary: fmt.Sprintf("nothing that this %s matches has the property `%s`", m.what, key.Value)})
 		return
 	}
@@ -460,7 +461,7 @@ func (c *declChecker) checkMerged(key *ast.String, e ast.Expr, m *matched) {
 		default:
 			return // a partial object may be merged
 		}
-		found := c.attempt(func() { c.fit(e, p.Type, &place{what: "property " + quote(key.Value)}) })
+		found := c.report.Attempt(func() { c.fit(e, p.Type, &place{what: "property " + findings.Quote(key.Value)}) })
 		if len(found) == 0 {
 			return
 		}
@@ -468,7 +469,7 @@ func (c *declChecker) checkMerged(key *ast.String, e ast.Expr, m *matched) {
 			first = found
 		}
 	}
-	c.sink.Add(first...)
+	c.report.Add(first...)
 }
 
 // InputsOf returns the inputs of a type that the program uses or one of its packages has; nil if they are unknown.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -137,7 +138,7 @@ func (o *order) finding(makes *Node, u user) diag.Diagnostic {
 			before, "{[") {
 			text = `"` + reference + `"` // braces: other characters would end the text
 		}
-		d.Fixes = []diag.Fix{{Label: "Write " + quote(reference), Edits: []diag.Edit{{Range: u.at, Text: text}}}}
+		d.Fixes = []diag.Fix{{Label: "Write " + findings.Quote(reference), Edits: []diag.Edit{{Range: u.at, Text: text}}}}
 	}
 	return d
 }
@@ -177,7 +178,7 @@ func (o *order) dependsOn(decl *ast.Resource, name string) []diag.Fix {
 			return nil
 		}
 	}
-	return []diag.Fix{{Label: "Depend on " + quote(name), Edits: []diag.Edit{edit}}}
+	return []diag.Fix{{Label: "Depend on " + findings.Quote(name), Edits: []diag.Edit{edit}}}
 }
 
 // firstOption returns the range of the first option's key; zero if there is none.
