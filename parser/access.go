@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -226,22 +227,22 @@ func (a *accessText) odd() bool {
 
 func oddKey(name string) bool { return name == "*" || strings.ContainsAny(name, " \t\r\n") }
 
-// access returns the node of a scanned access. start is the offset of "${".
-func (s *scalar) access(start int, a *accessText) ast.Expr {
-	rng := s.at(a.root.from, a.stepsEnd())
-	if start == 0 && a.end+1 == len(s.text) {
-		if rng = s.whole; rng.IsZero() {
-			rng = s.at(start, a.end+1)
+// accessOf returns the node of a scanned access. start is the offset of "${".
+func accessOf(s *yamlnode.ScalarText, start int, a *accessText) ast.Expr {
+	rng := s.At(a.root.from, a.stepsEnd())
+	if start == 0 && a.end+1 == len(s.Text) {
+		if rng = s.Whole; rng.IsZero() {
+			rng = s.At(start, a.end+1)
 		}
 	}
 	access := &ast.Access{Place: ast.Place{At: rng}, Root: ast.Literal{Value: a.root.name,
-		Range: s.at(a.root.from, a.root.to)}}
+		Range: s.At(a.root.from, a.root.to)}}
 	if len(a.steps) > 0 {
 		access.Steps = make([]ast.Step, 0, len(a.steps))
 	}
 	for _, step := range a.steps {
 		access.Steps = append(access.Steps, ast.Step{
-			Range: s.at(step.from, step.to), Name: step.name, Index: step.index, IsIndex: step.isIndex, Quoted: step.quoted,
+			Range: s.At(step.from, step.to), Name: step.name, Index: step.index, IsIndex: step.isIndex, Quoted: step.quoted,
 			Optional: step.optional,
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // sectionOrder is the order in which Arrange puts the keys at the top of a program. Keys in neither list follow these,
@@ -29,9 +30,9 @@ func Arrange(src *diag.Source) ([]byte, diag.Diagnostics) {
 	}
 	f := newFormatter(text)
 	var starts []int // first line of each section, including the comments above it
-	for i := 0; i < len(root.content); i += 2 {
-		line := f.lineOf(root.content[i].start)
-		if f.lines[line].indent != 0 || !f.begins(root.content[i].start) {
+	for i := 0; i < len(root.Content); i += 2 {
+		line := f.lineOf(root.Content[i].Start)
+		if f.lines[line].indent != 0 || !f.begins(root.Content[i].Start) {
 			return text, nil
 		}
 		starts = append(starts, f.aboveComments(line))
@@ -59,7 +60,7 @@ func Arrange(src *diag.Source) ([]byte, diag.Diagnostics) {
 		if len(body) > 0 && body[len(body)-1] != '\n' {
 			body = append(slices.Clip(body), '\n')
 		}
-		sections = append(sections, section{rankOf(root.content[2*i].value), body})
+		sections = append(sections, section{rankOf(root.Content[2*i].Value), body})
 	}
 	slices.SortStableFunc(sections, func(a, b section) int { return a.rank - b.rank })
 	out := bytes.Clone(text[:offsetOf(starts[0])])
@@ -99,20 +100,20 @@ func (f *formatter) aboveComments(line int) int {
 
 // sameEntries reports whether two texts have the same entries at the top level, in any order.
 func sameEntries(a, b []byte) bool {
-	first, _ := unmarshal(a, a)
-	second, _ := unmarshal(b, b)
-	if first == nil || second == nil || len(first.content) != len(second.content) {
+	first, _ := yamlnode.Parse(a)
+	second, _ := yamlnode.Parse(b)
+	if first == nil || second == nil || len(first.Content) != len(second.Content) {
 		return false
 	}
-	found := map[string]*node{}
-	for i := 0; i+1 < len(second.content); i += 2 {
-		found[second.content[i].value] = second.content[i+1]
+	found := map[string]*yamlnode.Node{}
+	for i := 0; i+1 < len(second.Content); i += 2 {
+		found[second.Content[i].Value] = second.Content[i+1]
 	}
-	for i := 0; i+1 < len(first.content); i += 2 {
-		value := found[first.content[i].value]
-		if value == nil || !sameNode(first.content[i+1], value, 0) {
+	for i := 0; i+1 < len(first.Content); i += 2 {
+		value := found[first.Content[i].Value]
+		if value == nil || !sameNode(first.Content[i+1], value, 0) {
 			return false
 		}
 	}
-	return len(found) == len(first.content)/2
+	return len(found) == len(first.Content)/2
 }

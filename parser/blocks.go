@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // block is a stretch of a text with the nodes parsed from it. Results that depend only on its own text are kept for as
@@ -19,46 +20,46 @@ type block struct {
 	failed bool      // the block could not be parsed
 	read   *readBlock
 
-	asWritten *lexed // tokens before any repairs
-	printable bool   // in a document: contains no forbidden characters
-	flush     bool   // in a document: a line that is not a top-level key is not indented
+	asWritten *yamlnode.Tokens // tokens before any repairs
+	printable bool             // in a document: contains no forbidden characters
+	flush     bool             // in a document: a line that is not a top-level key is not indented
 }
 
 // newBlock parses the YAML of a stretch. text is the stretch preceded by its lead. origin is the offset of the stretch
 // in src, and line the number of lines before src in the text that the user sees.
 func newBlock(src *diag.Source, s stretch, text []byte, origin, line int) *block {
-	y := &yamlText{passage: passage{src: src, text: text, lead: len(s.lead), origin: origin, linesAbove: line}}
+	y := &yamlText{tree: yamlnode.Tree{Text: yamlnode.Text{Source: src, Bytes: text, Lead: len(s.lead), Origin: origin,
+		LinesAbove: line, FieldAt: fieldAt}}}
 	b := &block{lead: s.lead, astray: s.astray, deeper: s.deeper, yaml: y}
-	y.lexed = lex(y.text)
-	b.asWritten = y.lexed
-	if y.lexed.tooDeep >= 0 {
+	y.tree.Scan()
+	b.asWritten = y.tree.Tokens
+	if b.asWritten.TooDeep >= 0 {
 		b.failed = true
 		return b
 	}
-	document, err := readTree(y.text, y.lexed)
-	if err != nil {
-		if document, err = y.reread(err); err != nil {
-			b.lose()
-			return b
-		}
+	if err := y.tree.Read(); err != nil && !y.reread(err) {
+		b.lose()
+		return b
 	}
-	if !y.repairs.any() && !b.beginsWithKey() {
+	document := y.tree.Root
+	y.tree.Root = nil
+	if !y.tree.Repairs.Any() && !b.beginsWithKey() {
 		b.missingColon()
 		b.lose()
 		return b
 	}
-	if document == nil || empty(document) {
+	if document == nil || yamlnode.IsNull(document) {
 		return b // repairs have left nothing
 	}
-	root := document.target()
-	y.root = root
-	if root.kind != mapNode {
+	root := document.Target()
+	y.tree.Root = root
+	if root.Kind != yamlnode.Map {
 		b.missingColon()
 		b.lose()
 		return b
 	}
 	y.noteEscapes()
-	b.top = newNodeReader(&y.passage, &y.findings, &y.repairs).entries(root)
+	b.top = newNodeReader(&y.tree.Text, &y.findings, &y.tree.Repairs).entries(root)
 	if s.lead != nil {
 		b.checkEntry()
 	}
@@ -79,40 +80,51 @@ func (b *block) checkEntry() {
 		}
 	}
 	b.top = b.top[:min(len(b.top), 1)]
-	if len(b.top) == 1 && b.top[0].value.target().kind != mapNode && !empty(b.top[0].value) {
-		if !y.repairs.mended(b.top[0].value.start) {
+	if len(b.top) == 1 && b.top[0].value.Target().Kind != yamlnode.Map && !yamlnode.IsNull(b.top[0].value) {
+		if !y.tree.Repairs.Mended(b.top[0].value.Start) {
 			b.missingColon()
 		}
 		b.top = nil
 		b.lose()
 	} else if key := b.strayField(); b.deeper && key != nil {
-		y.fail(diag.Nameless, y.span(key), "write the name of the entry in the line above, as deep as the other entries",
-			"`%s` belongs to an entry whose name is missing", shorten(key.value))
+		y.fail(diag.Nameless, y.tree.Text.Span(key), "write the name of the entry in the line above, as deep as the other entries",
+			"`%s` belongs to an entry whose name is missing", diag.Excerpt(key.Value))
 		b.top, b.failed = nil, true
-	} else if b.astray && !y.repairs.any() && len(b.top) == 1 {
-		start, _ := lineAt(y.text, lineOf(y.text, y.lead))
-		misaligned(y.at(start, start+1))
+	} else if b.astray && !y.tree.Repairs.Any() && len(b.top) == 1 {
+		start, _ := yamlnode.LineAt(y.tree.Text.Bytes, yamlnode.LineOf(y.tree.Text.Bytes, y.tree.Text.Lead))
+		misaligned(y.tree.Text.At(start, start+1))
 	}
 }
 
 // strayField returns the first key of a block if it is a field of an entry rather than the name of one, and nil
 // otherwise.
-func (b *block) strayField() *node {
+func (b *block) strayField() *yamlnode.Node {
 	if len(b.top) == 0 {
 		return nil
 	}
 	section, _ := canonical(b.top[0].name, cuttable)
-	body := b.top[0].value.target()
-	if body.kind != mapNode || len(body.content) == 0 || !isField(section, body.content[0].value) {
+	body := b.top[0].value.Target()
+	if body.Kind != yamlnode.Map || len(body.Content) == 0 || !isField(section, body.Content[0].Value) {
 		return nil
 	}
-	return body.content[0]
+	return body.Content[0]
 }
 
 // isField reports whether a key is a field of the entries of a section, rather than the name of an entry.
 func isField(section, key string) bool {
 	_, field := canonical(key, entryKeys[section])
 	return field || section == "variables" && strings.HasPrefix(strings.ToLower(key), "fn::")
+}
+
+// fieldAt returns the key at the start of a block if it is a field of the entries of the section that lead begins;
+// false otherwise.
+func fieldAt(lead, block []byte) (string, bool) {
+	lines := yamlnode.ContentLines(block)
+	if len(lines) == 0 || yamlnode.KeyEnd(block, lines[0]) == 0 {
+		return "", false
+	}
+	key := yamlnode.KeyText(block[:yamlnode.KeyEnd(block, lines[0])-1])
+	return key, isField(sectionName(lead, yamlnode.ContentLines(lead)[0]), key)
 }
 
 // entryKeys maps sections to the fields of their entries.
@@ -122,34 +134,34 @@ var entryKeys = map[string][]string{"config": configKeys, "configuration": confi
 // beginsWithKey reports whether the first line of the block can be a key, judging by that line alone. A line with a
 // colon that begins with an anchor, alias or tag can be one.
 func (b *block) beginsWithKey() bool {
-	body := b.yaml.text[b.yaml.lead:]
-	lines := contentLines(body)
-	if len(lines) == 0 || keyEnd(body, lines[0]) > 0 {
+	body := b.yaml.tree.Text.Bytes[b.yaml.tree.Text.Lead:]
+	lines := yamlnode.ContentLines(body)
+	if len(lines) == 0 || yamlnode.KeyEnd(body, lines[0]) > 0 {
 		return true
 	}
-	first := body[lines[0].start:lines[0].end]
+	first := body[lines[0].Start:lines[0].End]
 	return bytes.IndexByte([]byte("&*!"), first[0]) >= 0 && bytes.Contains(first, []byte(":"))
 }
 
 // missingColon reports that the first line of the block is not a key.
 func (b *block) missingColon() {
-	text := b.yaml.text
-	start, end := lineAt(text, lineOf(text, b.yaml.lead))
-	b.yaml.fail(diag.Syntax, b.yaml.at(start, trimmed(text, start, end)), "a line in a map is written `key: value`",
+	text := b.yaml.tree.Text.Bytes
+	start, end := yamlnode.LineAt(text, yamlnode.LineOf(text, b.yaml.tree.Text.Lead))
+	b.yaml.fail(diag.Syntax, b.yaml.tree.Text.At(start, yamlnode.TrimEnd(text, start, end)), "a line in a map is written `key: value`",
 		"`:` is missing after a key")
 }
 
 // lose marks the block as failed and records the name of its entry as lost.
 func (b *block) lose() {
 	b.failed = true
-	body := b.yaml.text[b.yaml.lead:]
-	if lines := contentLines(body); len(lines) > 0 {
+	body := b.yaml.tree.Text.Bytes[b.yaml.tree.Text.Lead:]
+	if lines := yamlnode.ContentLines(body); len(lines) > 0 {
 		l := lines[0]
-		name := body[l.start:l.end]
-		if end := keyEnd(body, l); end > 0 {
-			name = body[l.start : end-1]
+		name := body[l.Start:l.End]
+		if end := yamlnode.KeyEnd(body, l); end > 0 {
+			name = body[l.Start : end-1]
 		}
-		b.yaml.repairs.lost = append(b.yaml.repairs.lost, keyText(name))
+		b.yaml.tree.Repairs.Lost = append(b.yaml.tree.Repairs.Lost, yamlnode.KeyText(name))
 	}
 }
 
@@ -157,7 +169,7 @@ func (b *block) lose() {
 func crossing(blocks []*block) bool {
 	var anchors map[string]bool
 	for _, b := range blocks {
-		for name := range b.asWritten.anchors {
+		for name := range b.asWritten.Anchors {
 			if anchors == nil {
 				anchors = map[string]bool{}
 			}
@@ -168,6 +180,6 @@ func crossing(blocks []*block) bool {
 		return false
 	}
 	return slices.ContainsFunc(blocks, func(b *block) bool {
-		return slices.ContainsFunc(b.asWritten.unanchored, func(name string) bool { return anchors[name] })
+		return slices.ContainsFunc(b.asWritten.Unanchored, func(name string) bool { return anchors[name] })
 	})
 }

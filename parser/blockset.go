@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // blockSet is a text divided into blocks.
@@ -76,12 +77,12 @@ func (s *blockSet) start(src *diag.Source) (int, bool) {
 			}
 			s.index = make(map[*diag.Source]int, len(s.blocks))
 			for i, b := range s.blocks {
-				s.index[b.yaml.src] = i
+				s.index[b.yaml.tree.Text.Source] = i
 			}
 		})
 		i, ok = s.index[src]
 	}
-	if !ok || s.blocks[i].yaml.src != src {
+	if !ok || s.blocks[i].yaml.tree.Text.Source != src {
 		return 0, false
 	}
 	return s.places[i].start, true
@@ -110,7 +111,7 @@ func (s *blockSet) with(i int, b *block, bytes, lines int) *blockSet {
 			next.replace[src] = pos
 		}
 	}
-	next.replace[b.yaml.src] = i
+	next.replace[b.yaml.tree.Text.Source] = i
 	return next
 }
 
@@ -144,7 +145,7 @@ func (d *Document) cut(prior *blockSet) {
 func ownBlock(name string, s stretch, body []byte, line int) *block {
 	text := slices.Concat(s.lead, body)
 	b := newBlock(diag.NewSource(name, text[len(s.lead):]), s, text, 0, line)
-	b.printable = oddCharacter(body) == nil
+	b.printable = yamlnode.Printable(body)
 	rest := body
 	if s.lead == nil {
 		_, rest, _ = bytes.Cut(body, []byte("\n"))
@@ -211,7 +212,7 @@ func (d *Document) editInside(e Edit) *Document {
 	}
 	body := []byte(text[:rel.Start] + e.Text + text[rel.End:])
 	first := bytes.IndexByte(body, '\n') + 1
-	if first == 0 || rel.Start < first || !last && body[len(body)-1] != '\n' || oddBreaks(body) ||
+	if first == 0 || rel.Start < first || !last && body[len(body)-1] != '\n' || yamlnode.OddBreaks(body) ||
 		!set.inside([]byte(text), first) || !set.inside(body, first) {
 		return nil
 	}
@@ -247,17 +248,17 @@ func (e Edit) trimmed(text []byte) Edit {
 // inside reports whether an entry has the usual indentation and all lines after its first one are indented deeper.
 // first is the offset of its second line.
 func (s *blockSet) inside(body []byte, first int) bool {
-	lines := contentLines(body)
-	if len(lines) == 0 || lines[0].indent != s.usual || lines[0].tab || lines[0].next != first {
+	lines := yamlnode.ContentLines(body)
+	if len(lines) == 0 || lines[0].Indent != s.usual || lines[0].Tab || lines[0].Next != first {
 		return false
 	}
-	return !slices.ContainsFunc(lines[1:], func(l textLine) bool { return l.tab || l.indent <= s.usual })
+	return !slices.ContainsFunc(lines[1:], func(l yamlnode.Line) bool { return l.Tab || l.Indent <= s.usual })
 }
 
 // standsAlone reports whether a block can replace another one, and be replaced, without affecting the blocks around it.
 func (b *block) standsAlone() bool {
 	l := b.asWritten
-	return l.tooDeep < 0 && l.secondDocument < 0 && b.printable && !l.open && len(l.anchors) == 0 && len(l.unanchored) == 0
+	return l.TooDeep < 0 && l.SecondDocument < 0 && b.printable && !l.Open && len(l.Anchors) == 0 && len(l.Unanchored) == 0
 }
 
 // blockKey identifies the content of a block.
@@ -296,7 +297,7 @@ func newKnownBlocks(prior *blockSet, text []byte, sections []cutSection) *knownB
 	old, k.tail = old[:last], old[last:]
 	k.middle = make(map[blockKey][]*block, len(old))
 	for _, b := range old {
-		key := blockKey{lead: string(b.lead), text: string(b.yaml.src.Text()), astray: b.astray}
+		key := blockKey{lead: string(b.lead), text: string(b.yaml.tree.Text.Source.Text()), astray: b.astray}
 		k.middle[key] = append(k.middle[key], b)
 	}
 	return k
@@ -305,7 +306,7 @@ func newKnownBlocks(prior *blockSet, text []byte, sections []cutSection) *knownB
 // says reports whether a block has the text and the properties of a stretch.
 func (b *block) says(s stretch, text []byte) bool {
 	return b.astray == s.astray && bytes.Equal(b.lead, s.lead) && (b.lead == nil) == (s.lead == nil) &&
-		bytes.Equal(b.yaml.src.Text(), text[s.start:s.end])
+		bytes.Equal(b.yaml.tree.Text.Source.Text(), text[s.start:s.end])
 }
 
 // take returns the known block for the next stretch, or nil if there is none. lines is the number of lines above it.
@@ -335,11 +336,14 @@ func (k *knownBlocks) take(s stretch, body []byte, lines int) *block {
 }
 
 // namesLines reports whether a finding in the block mentions a line number.
-func (b *block) namesLines() bool { return b.yaml.namesLines || b.read != nil && b.read.lines }
+func (b *block) namesLines() bool {
+	return b.yaml.tree.Text.NamesLines || b.read != nil && b.read.lines
+}
 
 // canStand reports whether the findings of a block remain valid with the given number of lines above it.
 func (b *block) canStand(lines int) bool {
-	return !(b.yaml.namesLines && b.yaml.linesAbove != lines || b.read != nil && b.read.lines && b.read.above != lines)
+	text := &b.yaml.tree.Text
+	return !(text.NamesLines && text.LinesAbove != lines || b.read != nil && b.read.lines && b.read.above != lines)
 }
 
 // holds reports whether parsing the blocks separately gives the same result as parsing the whole text. It also sets
@@ -349,38 +353,27 @@ func (s *blockSet) holds(text []byte) bool {
 		return false
 	}
 	for _, b := range s.blocks {
-		if b.asWritten.tooDeep >= 0 || b.asWritten.secondDocument >= 0 || !b.printable {
+		if b.asWritten.TooDeep >= 0 || b.asWritten.SecondDocument >= 0 || !b.printable {
 			return false
 		}
-		if len(b.top) == 0 && !b.failed && b.lead == nil && !b.yaml.repairs.any() {
+		if len(b.top) == 0 && !b.failed && b.lead == nil && !b.yaml.tree.Repairs.Any() {
 			return false // the block is empty, as in an empty text
 		}
 	}
 	doubtful := false
 	for i, b := range s.blocks {
-		s.open = s.open || b.asWritten.open
+		s.open = s.open || b.asWritten.Open
 		doubtful = doubtful || b.astray && !b.deeper || // the entries below may belong to it
-			b.asWritten.open && closesLater(text, s.places[i].start, s.end(i, len(text)))
+			b.asWritten.Open && yamlnode.ClosesLater(text, s.places[i].start, s.end(i, len(text)))
 		if doubtful {
 			s.open = true
 			break
 		}
 	}
 	if doubtful {
-		_, err := readTree(text, lex(text))
-		return err != nil
+		whole := yamlnode.Tree{Text: yamlnode.Text{Bytes: text}}
+		whole.Scan()
+		return whole.Read() != nil
 	}
 	return true
-}
-
-// closesLater reports whether quotes or brackets that are open at the end of a stretch may be closed after it.
-func closesLater(text []byte, start, end int) bool {
-	l := newLexer(text, start)
-	for l.tooDeep < 0 && l.next() {
-		if l.i >= end && len(l.flow) == 0 {
-			break
-		}
-	}
-	return !l.open && len(l.flow) == 0 &&
-		l.first(suspectQuoteOpen, suspectQuoteTail, suspectFlowOpen, suspectCloser, suspectInterpolation) == nil
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -12,7 +13,7 @@ var configKeys = []string{"type", "items", "default", "value", "secret", "option
 // configSection reads declarations of configuration (L2.C). It omits those that the section hiding declares too
 // (L2.26).
 func (b *bodyReader) configSection(section, hiding *section) (declarations []*ast.Config) {
-	if section != nil && section.name == "config" && isText(section.value.target()) {
+	if section != nil && section.name == "config" && isText(section.value.Target()) {
 		return nil // in old projects, the directory of the stack configuration (L1.B)
 	}
 	for _, it := range b.items(section, (*bodyReader).configItem) {
@@ -43,11 +44,11 @@ type configReader struct {
 
 func (r *configReader) read(e entry) *ast.Config {
 	c := r.config
-	r.with(e.value, e.via, func(n *node, rng diag.Range) {
+	r.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
 		switch {
-		case n.kind == mapNode:
+		case n.Kind == yamlnode.Map:
 			r.fieldsOfMap(n)
-		case empty(n):
+		case yamlnode.IsNull(n):
 			r.needsType()
 		default: // a bare value is a default (L2.21)
 			c.Default = r.checkedDefault(r.readAt(n, rng, true))
@@ -63,7 +64,7 @@ func (r *configReader) needsType() {
 		return
 	}
 	r.fail(diag.ConfigDefault, r.config.Name.Range, "add `type: string`, or a `default` that tells the type",
-		"the configuration value `%s` needs a type or a default", shorten(r.config.Name.Value))
+		"the configuration value `%s` needs a type or a default", diag.Excerpt(r.config.Name.Value))
 }
 
 // keyOf returns the name of the value in the stack's configuration.
@@ -74,7 +75,7 @@ func keyOf(c *ast.Config) string {
 	return c.Name.Value
 }
 
-func (r *configReader) fieldsOfMap(n *node) {
+func (r *configReader) fieldsOfMap(n *yamlnode.Node) {
 	c := r.config
 	var typeEntry, items, value, defaultEntry *entry
 	sound := r.fields(r.described(n), "a configuration value", configKeys, fieldReaders{
@@ -98,7 +99,7 @@ func (r *configReader) fieldsOfMap(n *node) {
 		c.Default = r.checkedDefault(r.expression(*defaultEntry))
 		if value != nil {
 			d := r.fail(diag.ConfigDefault, value.at, "keep one of the two", "`%s` has both a default and a value",
-				shorten(c.Name.Value))
+				diag.Excerpt(c.Name.Value))
 			d.Related = []diag.Related{{Range: defaultEntry.at, Message: "the default"}}
 		}
 	case value != nil:
@@ -128,7 +129,7 @@ func (r *configReader) checkedDefault(value ast.Expr) ast.Expr {
 		if number, ok := wrong.(*ast.Number); ok && number.Value != math.Trunc(number.Value) {
 			kind = "a number with a fraction"
 		}
-		r.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` %s %s, its type is %s", shorten(r.config.Name.Value),
+		r.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` %s %s, its type is %s", diag.Excerpt(r.config.Name.Value),
 			verb, kind, r.config.Type)
 		return bad(value.Range())
 	}
@@ -148,7 +149,7 @@ func (r *configReader) homogeneous(list *ast.List) ast.Expr {
 		}
 		if kind != first {
 			r.fail(diag.ConfigDefault, item.Range(), "give it a type, such as `type: list<any>`",
-				"the items of the default of `%s` are of several kinds: %s and %s", shorten(r.config.Name.Value), first, kind)
+				"the items of the default of `%s` are of several kinds: %s and %s", diag.Excerpt(r.config.Name.Value), first, kind)
 			return bad(list.Range())
 		}
 	}

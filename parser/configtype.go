@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -27,7 +28,7 @@ func (r *nodeReader) configType(e entry, items *entry, depth int) *ast.ConfigTyp
 	if read == nil {
 		detail := didYouMean(strings.ToLower(literal.Value), slices.Collect(maps.Keys(configTypes)),
 			"known are `string`, `number`, `integer`, `boolean`, `object`, and `list<…>` of one of these")
-		r.fail(diag.ConfigDefault, literal.Range, detail, "there is no configuration type `%s`", shorten(literal.Value))
+		r.fail(diag.ConfigDefault, literal.Range, detail, "there is no configuration type `%s`", diag.Excerpt(literal.Value))
 		return nil
 	}
 	if items != nil && read.Name == "list" && read.Item == nil {
@@ -40,8 +41,8 @@ var typeKeys = []string{"type", "items"}
 
 // itemType reads the field items: a map with its own type.
 func (r *nodeReader) itemType(e entry, depth int) (item *ast.ConfigType) {
-	r.section(e, "`items`", func(n *node, _ diag.Range) {
-		if depth > maxDepth {
+	r.section(e, "`items`", func(n *yamlnode.Node, _ diag.Range) {
+		if depth > yamlnode.MaxDepth {
 			return
 		}
 		found := r.gather(r.entries(n), "`items`", typeKeys)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // CursorKind is the kind of syntax at a position of an unfinished text.
@@ -118,7 +120,7 @@ func nameContext(text []byte, begin, offset int) Context {
 
 // word sets the word that ends at offset and begins at or after from, without an opening quote.
 func (c *Context) word(text []byte, start, offset int) {
-	for start < offset && (blank(text[start]) || text[start] == '"' || text[start] == '\'') {
+	for start < offset && (yamlnode.IsBlank(text[start]) || text[start] == '"' || text[start] == '\'') {
 		start++
 	}
 	c.Start, c.End = start, offset
@@ -141,16 +143,16 @@ func shapeOf(text []byte, start int) lineShape {
 	if n := bytes.IndexByte(text[start:], '\n'); n >= 0 {
 		end = start + n
 	}
-	i := behindSpaces(text[:end], start)
+	i := yamlnode.SkipSpaces(text[:end], start)
 	var s lineShape
-	for i < end && text[i] == '-' && blankAt(text, i+1) {
+	for i < end && text[i] == '-' && yamlnode.BlankAt(text, i+1) {
 		s.dashes = append(s.dashes, i-start)
-		i = behindSpaces(text[:end], i+1)
+		i = yamlnode.SkipSpaces(text[:end], i+1)
 	}
 	s.column = i - start
 	if i < end && text[i] != '#' {
-		if colon := keyEnd(text, textLine{start: i, end: end}); colon > 0 {
-			s.key, s.colon = keyText(text[i:colon-1]), colon
+		if colon := yamlnode.KeyEnd(text, yamlnode.Line{Start: i, End: end}); colon > 0 {
+			s.key, s.colon = yamlnode.KeyText(text[i:colon-1]), colon
 		}
 	}
 	return s
@@ -209,7 +211,7 @@ func parentsOf(text []byte, start, column int, dashes []int) (path []string) {
 		if trimmed := bytes.TrimSpace(text[start:end]); len(trimmed) == 0 || trimmed[0] == '#' {
 			continue
 		}
-		if indent := behindSpaces(text, start) - start; indent > column || indent == column && !equal {
+		if indent := yamlnode.SkipSpaces(text, start) - start; indent > column || indent == column && !equal {
 			continue // a sibling of the position, or a child of one
 		}
 		s := shapeOf(text, start)
@@ -251,16 +253,16 @@ func flowContext(text []byte, start, offset int) (Context, bool) {
 		ch := text[i]
 		if len(stack) == 0 {
 			switch {
-			case ch == '\n' || (ch == ':' || ch == '-') && blankAt(text, i+1):
+			case ch == '\n' || (ch == ':' || ch == '-') && yamlnode.BlankAt(text, i+1):
 				fresh = true
-			case blank(ch):
-			case ch == '#' && i > 0 && blankAt(text, i-1):
+			case yamlnode.IsBlank(ch):
+			case ch == '#' && i > 0 && yamlnode.BlankAt(text, i-1):
 				for i < offset && text[i] != '\n' {
 					i++
 				}
 				i--
 			case fresh && (ch == '"' || ch == '\''):
-				i = quotedEnd(text[:offset], i) - 1
+				i = yamlnode.QuotedEnd(text[:offset], i) - 1
 				fresh = false
 			case fresh && (ch == '{' || ch == '['):
 				pos := bytes.LastIndexByte(text[:i], '\n') + 1
@@ -274,7 +276,7 @@ func flowContext(text []byte, start, offset int) (Context, bool) {
 		switch ch {
 		case '"', '\'':
 			if len(bytes.TrimSpace(text[top.word:i])) == 0 {
-				end := quotedEnd(text[:offset], i)
+				end := yamlnode.QuotedEnd(text[:offset], i)
 				if end >= offset && !(end > i+1 && text[end-1] == ch) {
 					i = offset
 					break
@@ -298,7 +300,7 @@ func flowContext(text []byte, start, offset int) (Context, bool) {
 		case ',':
 			top.key, top.value, top.word = "", false, i+1
 		case ':':
-			if text[top.open] == '{' && !top.value && blankAt(text, i+1) &&
+			if text[top.open] == '{' && !top.value && yamlnode.BlankAt(text, i+1) &&
 				!(i+1 == offset && bytes.HasSuffix(text[:i], []byte("fn:"))) {
 				top.key, top.value = strings.Trim(string(text[top.word:i]), " \t\n\"'"), true
 				top.word = i + 1

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -57,45 +58,45 @@ func (d *Document) Edit(edits ...Edit) *Document {
 
 // byBlocks parses a text with a syntax error in blocks. It returns nil if the blocks do not locate the error.
 func (t *yamlText) byBlocks() *blockSet {
-	sections, _ := cut(t.text)
+	sections, _ := cut(t.tree.Text.Bytes)
 	if sections == nil {
 		return nil
 	}
 	found := false
 	set := newBlockSet(sections, func(s stretch) (*block, int) {
-		b := newBlock(t.src, s, slices.Concat(s.lead, t.text[s.start:s.end]), s.start, 0)
+		b := newBlock(t.tree.Text.Source, s, slices.Concat(s.lead, t.tree.Text.Bytes[s.start:s.end]), s.start, 0)
 		found = found || b.yaml.diags.HasErrors()
 		return b, 0
 	})
 	if !found || crossing(set.blocks) || slices.ContainsFunc(set.blocks,
-		func(b *block) bool { return b.asWritten.tooDeep >= 0 }) {
+		func(b *block) bool { return b.asWritten.TooDeep >= 0 }) {
 		return nil
 	}
 	return set
 }
 
 // outline collects the sections from the blocks. whole is the text that contains the blocks; included reports whether
-// another text includes it.
-func (s *blockSet) outline(whole *yamlText, options Options, included bool) *outline {
-	r := newBodyReader(&whole.passage, &whole.findings, &whole.repairs, nil)
+// another text includes it. origins is nil unless the blocks have sources of their own.
+func (s *blockSet) outline(whole *yamlText, origins *ast.Origins, options Options, included bool) *outline {
+	r := newBodyReader(&whole.tree.Text, &whole.findings, &whole.tree.Repairs, nil)
 	var top []*section
 	var heads []*bodyReader
-	var roots []*node
+	var roots []*yamlnode.Node
 	var lost []string
 	seen := map[string]int{}           // indexes in top
 	written := map[string]diag.Range{} // range of the first occurrence of each key
 	for _, b := range s.blocks {
 		r.diags.Add(b.yaml.diags...)
-		roots = append(roots, b.yaml.root)
-		lost = append(lost, b.yaml.repairs.lost...)
+		roots = append(roots, b.yaml.tree.Root)
+		lost = append(lost, b.yaml.tree.Repairs.Lost...)
 	}
 	for _, cut := range s.sections {
-		head := s.headReader(cut.head, whole.origins)
+		head := s.headReader(cut.head, origins)
 		heads = append(heads, head)
 		for _, next := range s.topOf(cut, head) {
 			if first, again := seen[next.name]; again {
 				head.duplicate(next.name, next.at, written[next.name])
-				if len(top[first].parts) == 0 && empty(top[first].value.target()) { // as nodeReader.entries does
+				if len(top[first].parts) == 0 && yamlnode.IsNull(top[first].value.Target()) { // as nodeReader.entries does
 					top[first] = next
 				}
 				continue
@@ -113,9 +114,12 @@ func (s *blockSet) outline(whole *yamlText, options Options, included bool) *out
 // headReader returns the reader of a top-level block. origins belongs to the whole text.
 func (s *blockSet) headReader(i int, origins *ast.Origins) *bodyReader {
 	y := s.blocks[i].yaml
-	place := y.passage
-	place.linesAbove, place.origins = s.places[i].lines, origins
-	return newBodyReader(&place, &findings{found: y.found}, &y.repairs, nil)
+	place := y.tree.Text
+	place.LinesAbove = s.places[i].lines
+	if origins != nil {
+		place.Whole = origins
+	}
+	return newBodyReader(&place, &findings{found: y.found}, &y.tree.Repairs, nil)
 }
 
 // topOf returns the top-level keys in the first block of a section, which head reads. The entries in the other blocks
@@ -130,7 +134,7 @@ func (s *blockSet) topOf(cut blockSection, head *bodyReader) []*section {
 			if len(list) == 0 { // a repair has removed the line of the key
 				key := e
 				nothing := *e.value
-				nothing.kind, nothing.content, nothing.tag = scalarNode, nil, nullTag
+				nothing.Kind, nothing.Content, nothing.Tag = yamlnode.Scalar, nil, yamlnode.NullTag
 				key.value = &nothing
 				list = []*section{{entry: key, in: head}}
 			}
@@ -156,12 +160,12 @@ func (d *Document) File(options Options) (*ast.File, diag.Diagnostics) {
 		file.Origins = d.origins()
 		return file, diags
 	}
-	whole := newText(d.src)
-	whole.origins = d.origins()
-	o := d.set.outline(whole, options, false)
+	whole, origins := newText(d.src), d.origins()
+	whole.tree.Text.Whole = origins
+	o := d.set.outline(whole, origins, options, false)
 	file, diags := o.finish()
 	d.keep(o, file, diags)
-	file.Origins = whole.origins
+	file.Origins = origins
 	return file, diags
 }
 
@@ -202,12 +206,12 @@ func (d *Document) DeclaredSince(prior *Document) []Named {
 		key, named := canonical(head.top[0].name, []string{"config", "configuration", "variables", "resources"})
 		for _, b := range d.set.blocks[section.head+1 : section.end] {
 			if prior != nil && prior.set != nil {
-				if _, known := prior.set.start(b.yaml.src); known {
+				if _, known := prior.set.start(b.yaml.tree.Text.Source); known {
 					continue
 				}
 			}
 			for _, e := range b.top { // the section's key; the entry is its value
-				for _, name := range textKeys(e.value.target()) {
+				for _, name := range textKeys(e.value.Target()) {
 					if named {
 						names = append(names, Named{Section: key, Name: name})
 					}
@@ -240,7 +244,7 @@ func (d *Document) Near(offset int) (text []byte, shift int) {
 	if b.astray || b.failed || offset < d.set.places[i].start {
 		return d.src.Text(), 0 // it may belong to the text above
 	}
-	return slices.Concat(b.lead, b.yaml.src.Text()), d.set.places[i].start - len(b.lead)
+	return slices.Concat(b.lead, b.yaml.tree.Text.Source.Text()), d.set.places[i].start - len(b.lead)
 }
 
 // Inside returns the source of the block that contains an offset of the whole text, and the offset in that source.
@@ -250,5 +254,5 @@ func (d *Document) Inside(offset int) (*diag.Source, int) {
 		return d.src, offset
 	}
 	i := d.set.at(offset)
-	return d.set.blocks[i].yaml.src, offset - d.set.places[i].start
+	return d.set.blocks[i].yaml.tree.Text.Source, offset - d.set.places[i].start
 }

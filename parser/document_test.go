@@ -3,7 +3,6 @@ package parser
 import (
 	"bytes"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/corpus"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/parser/ast/asttest"
@@ -113,37 +113,10 @@ var (
 	seed  = flag.Uint64("seed", 1, "what the random edits begin with")
 )
 
-// edit returns a random edit of a text, of a kind that people make.
+// edit returns a random edit of a text.
 func edit(random *rand.Rand, text []byte) Edit {
-	i := random.IntN(len(text) + 1)
-	switch random.IntN(8) {
-	case 0:
-		return Edit{Start: i, End: i, Text: string(" :-#'\"{}[]$&*|>\n\tab"[random.IntN(19)])}
-	case 1:
-		return Edit{Start: i, End: i + 1}
-	case 2:
-		return Edit{Start: i, End: i + random.IntN(40)}
-	case 3: // duplicates or removes a line
-		start := bytes.LastIndexByte(text[:i], '\n') + 1
-		end := start + bytes.IndexByte(text[start:], '\n') + 1
-		if random.IntN(2) == 0 {
-			return Edit{Start: start, End: end}
-		}
-		return Edit{Start: start, End: start, Text: string(text[start:max(end, start)])}
-	case 4: // changes the indentation of a line
-		start := bytes.LastIndexByte(text[:i], '\n') + 1
-		if start < len(text) && text[start] == ' ' && random.IntN(2) == 0 {
-			return Edit{Start: start, End: start + 1}
-		}
-		return Edit{Start: start, End: start, Text: " "}
-	case 5: // inserts a copy of another part
-		from := random.IntN(len(text) + 1)
-		return Edit{Start: i, End: i, Text: string(text[from:min(from+random.IntN(80), len(text))])}
-	case 6:
-		return Edit{Start: i, End: i, Text: "${"}
-	default:
-		return Edit{Start: i, End: i, Text: fmt.Sprintf("  n%d: \n", random.IntN(10))}
-	}
+	start, end, replacement := corpus.Edit(random, text)
+	return Edit{Start: start, End: end, Text: replacement}
 }
 
 // TestBlocksOfOddTexts parses texts that lines alone do not divide into blocks, in blocks and as a whole. The results

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -26,9 +27,9 @@ func (r dynamicReader) read(e entry, name ast.Literal) *ast.Dynamic {
 	d := &ast.Dynamic{Name: name, Range: r.whole(e)}
 	if strings.ContainsAny(name.Value, ":/ ") || name.Value == "" {
 		r.fail(diag.BadTypeToken, name.Range, "use letters and digits, such as `Label`", "`%s` cannot be the name of a type",
-			shorten(name.Value))
+			diag.Excerpt(name.Value))
 	}
-	r.section(e, "the dynamic type `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
+	r.section(e, "the dynamic type `"+diag.Excerpt(e.name)+"`", func(n *yamlnode.Node, _ diag.Range) {
 		r.fields(r.described(n), "a dynamic type", dynamicKeys, fieldReaders{
 			"provider":    func(e entry) { d.Provider = r.literalText(e, "`provider`") },
 			"description": func(e entry) { d.Description = r.plainText(e, "`description`") },
@@ -44,7 +45,7 @@ func (r dynamicReader) read(e entry, name ast.Literal) *ast.Dynamic {
 	if d.Provider == nil {
 		r.fail(diag.RequiredMissing, name.Range,
 			"add `provider: ./file.ts`, or a file that ends in .js, .mjs, .cjs, .mts or .py",
-			"the dynamic type `%s` needs a provider", shorten(name.Value))
+			"the dynamic type `%s` needs a provider", diag.Excerpt(name.Value))
 	}
 	return d
 }
@@ -52,7 +53,7 @@ func (r dynamicReader) read(e entry, name ast.Literal) *ast.Dynamic {
 // properties reads a section of properties; keys holds the fields of each.
 func (r dynamicReader) properties(section entry, what string, keys []string) *ast.DynamicProperties {
 	p := &ast.DynamicProperties{Range: section.at}
-	r.section(section, "`"+section.name+"`", func(n *node, _ diag.Range) {
+	r.section(section, "`"+section.name+"`", func(n *yamlnode.Node, _ diag.Range) {
 		for _, e := range r.entries(n) {
 			p.List = append(p.List, r.property(e, what, keys))
 		}
@@ -63,12 +64,12 @@ func (r dynamicReader) properties(section entry, what string, keys []string) *as
 func (r dynamicReader) property(e entry, what string, keys []string) *ast.DynamicProperty {
 	name := ast.Literal{Value: e.name, Range: e.at}
 	d := &ast.DynamicProperty{Name: name}
-	r.with(e.value, e.via, func(n *node, rng diag.Range) {
+	r.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
 		if isText(n) { // a type without other fields
 			d.Type = r.configType(e, nil, 0)
 			return
 		}
-		r.section(e, what, func(n *node, _ diag.Range) {
+		r.section(e, what, func(n *yamlnode.Node, _ diag.Range) {
 			var typeEntry, items *entry
 			readers := fieldReaders{
 				"type":        func(e entry) { typeEntry = &e },
@@ -93,7 +94,7 @@ func (r dynamicReader) property(e entry, what string, keys []string) *ast.Dynami
 	})
 	if d.Type != nil && d.Default != nil {
 		if wrong, found := mismatch(d.Type, d.Default); found {
-			r.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` is %s, its type is %s", shorten(name.Value),
+			r.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` is %s, its type is %s", diag.Excerpt(name.Value),
 				exprKind(wrong), d.Type)
 			d.Default = bad(wrong.Range())
 		}

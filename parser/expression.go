@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
 // maxExpressionDepth is the maximum depth of expressions after expanding aliases. A list in a map counts twice, because
 // maxDepth counts columns and brackets.
-const maxExpressionDepth = 2*maxDepth + 100
+const maxExpressionDepth = 2*yamlnode.MaxDepth + 100
 
 // exprReader reads nodes as expressions.
 type exprReader struct {
@@ -31,45 +32,45 @@ func (x *exprReader) expression(e entry) ast.Expr { return x.read(e.value, e.via
 func (x *exprReader) data(e entry) ast.Expr { return x.read(e.value, e.via, false) }
 
 // read reads a node. live enables interpolation and calls.
-func (x *exprReader) read(n, via *node, live bool) ast.Expr {
-	if n.kind != aliasNode && via == nil {
+func (x *exprReader) read(n, via *yamlnode.Node, live bool) ast.Expr {
+	if n.Kind != yamlnode.Alias && via == nil {
 		if !x.tally() {
-			return bad(x.span(n))
+			return bad(x.Span(n))
 		}
-		return x.readAt(n, x.span(n), live)
+		return x.readAt(n, x.Span(n), live)
 	}
-	expr := bad(x.span(n))
-	x.with(n, via, func(n *node, tag diag.Range) { expr = x.readAt(n, tag, live) })
+	expr := bad(x.Span(n))
+	x.with(n, via, func(n *yamlnode.Node, tag diag.Range) { expr = x.readAt(n, tag, live) })
 	return expr
 }
 
-func (x *exprReader) readAt(n *node, tag diag.Range, live bool) ast.Expr {
+func (x *exprReader) readAt(n *yamlnode.Node, tag diag.Range, live bool) ast.Expr {
 	if x.depth++; x.depth > maxExpressionDepth {
 		x.depth--
-		x.fail(diag.RunawayInput, tag, "simplify the structure", "more than %d lists and maps inside each other", maxDepth)
+		x.fail(diag.RunawayInput, tag, "simplify the structure", "more than %d lists and maps inside each other", yamlnode.MaxDepth)
 		return bad(tag)
 	}
 	defer func() { x.depth-- }()
 	place := ast.Place{At: tag}
 	x.warnTag(n)
-	switch n.kind {
-	case listNode:
-		items := make([]ast.Expr, 0, len(n.content))
-		for _, item := range n.content {
+	switch n.Kind {
+	case yamlnode.List:
+		items := make([]ast.Expr, 0, len(n.Content))
+		for _, item := range n.Content {
 			items = append(items, x.read(item, nil, live))
 		}
 		return &ast.List{Place: place, Items: items}
-	case mapNode:
+	case yamlnode.Map:
 		return x.mapOrCall(n, tag, live)
 	}
-	if x.mended(tag) || empty(n) && x.lostBehind(tag) {
+	if x.mended(tag) || yamlnode.IsNull(n) && x.lostBehind(tag) {
 		return bad(tag)
 	}
 	if expr := x.scalarLiteral(n, place); expr != nil {
 		return expr
 	}
 	if !live {
-		return &ast.String{Place: place, Value: n.value}
+		return &ast.String{Place: place, Value: n.Value}
 	}
 	return x.interpolated(n, tag)
 }
@@ -83,17 +84,17 @@ var foreignTags = map[string]string{
 }
 
 // warnTag warns of a tag without a meaning, which is ignored.
-func (x *exprReader) warnTag(n *node) {
-	if !n.tagged() || !strings.HasPrefix(n.tag, "!") || strings.HasPrefix(n.tag, "!!") || n.tag == "!" ||
+func (x *exprReader) warnTag(n *yamlnode.Node) {
+	if !n.Tagged() || !strings.HasPrefix(n.Tag, "!") || strings.HasPrefix(n.Tag, "!!") || n.Tag == "!" ||
 		x.aliases.any() {
 		return
 	}
-	tag, _, _ := strings.Cut(string(x.text[n.start:min(n.start+len(n.tag), len(x.text))]), " ")
-	hint, known := foreignTags[n.tag]
+	tag, _, _ := strings.Cut(string(x.Bytes[n.Start:min(n.Start+len(n.Tag), len(x.Bytes))]), " ")
+	hint, known := foreignTags[n.Tag]
 	if !known {
 		hint = "remove it, or put a text that begins with `!` in quotes"
 	}
-	x.warn(diag.Ignored, x.at(n.start, n.start+len(tag)), hint, "the tag `%s` has no effect", shorten(n.tag))
+	x.warn(diag.Ignored, x.At(n.Start, n.Start+len(tag)), hint, "the tag `%s` has no effect", diag.Excerpt(n.Tag))
 }
 
 const callPrefix = "fn::"
@@ -109,15 +110,15 @@ func (x *exprReader) warnOneColon(e entry) {
 	if !ok || name == "" {
 		return
 	}
-	d := x.warn(diag.UnknownFunction, e.at, "a call is written with two colons: `"+callPrefix+shorten(name)+"`",
-		"`%s` is data, not a call", shorten(e.name))
+	d := x.warn(diag.UnknownFunction, e.at, "a call is written with two colons: `"+callPrefix+diag.Excerpt(name)+"`",
+		"`%s` is data, not a call", diag.Excerpt(e.name))
 	if e.at.Text() == e.name {
-		d.Fixes = []diag.Fix{{Label: "Write `" + callPrefix + shorten(name) + "`",
+		d.Fixes = []diag.Fix{{Label: "Write `" + callPrefix + diag.Excerpt(name) + "`",
 			Edits: []diag.Edit{{Range: e.at, Text: callPrefix + name}}}}
 	}
 }
 
-func (x *exprReader) mapOrCall(n *node, tag diag.Range, live bool) ast.Expr {
+func (x *exprReader) mapOrCall(n *yamlnode.Node, tag diag.Range, live bool) ast.Expr {
 	entries := x.entries(n)
 	place := ast.Place{At: tag}
 	if live {
@@ -129,13 +130,13 @@ func (x *exprReader) mapOrCall(n *node, tag diag.Range, live bool) ast.Expr {
 				return x.call(e, place)
 			}
 			x.fail(diag.CallHasSiblings, e.at, "a call is a map with this one key; move the other entries into another map",
-				"`%s` must be the only key of its map", shorten(e.name))
-			x.hideMeant(entries)
+				"`%s` must be the only key of its map", diag.Excerpt(e.name))
+			hideMeant(x.Text, entries)
 			return bad(tag)
 		}
 		if len(entries) == 1 {
 			x.warnOneColon(entries[0])
-			x.hideMeant(entries)
+			hideMeant(x.Text, entries)
 		}
 	}
 	m := &ast.Map{Place: place, Entries: make([]ast.MapEntry, 0, len(entries))}
@@ -157,12 +158,12 @@ func (x *exprReader) mapOrCall(n *node, tag diag.Range, live bool) ast.Expr {
 func (x *exprReader) call(e entry, place ast.Place) ast.Expr {
 	name := ast.Literal{Value: e.name[len(callPrefix):], Range: e.at}
 	var odd diag.Range
-	if e.at.Text() == e.name || e.key.quoted() {
-		s := &scalar{in: x.passage, node: e.key, text: e.name}
-		if e.at == x.span(e.key) {
-			name.Range = s.at(len(callPrefix), len(e.name))
+	if e.at.Text() == e.name || e.key.Quoted() {
+		s := &yamlnode.ScalarText{In: x.Text, Node: e.key, Text: e.name}
+		if e.at == x.Span(e.key) {
+			name.Range = s.At(len(callPrefix), len(e.name))
 			if e.name[:len(callPrefix)] != callPrefix {
-				odd = s.at(0, len(callPrefix))
+				odd = s.At(0, len(callPrefix))
 			}
 		}
 	}
@@ -172,28 +173,28 @@ func (x *exprReader) call(e entry, place ast.Place) ast.Expr {
 }
 
 // scalarLiteral reads a scalar that is not a string (L1.25). It returns nil for a string.
-func (x *exprReader) scalarLiteral(n *node, place ast.Place) ast.Expr {
-	switch n.tag {
-	case nullTag:
+func (x *exprReader) scalarLiteral(n *yamlnode.Node, place ast.Place) ast.Expr {
+	switch n.Tag {
+	case yamlnode.NullTag:
 		return &ast.Null{Place: place}
-	case boolTag:
-		switch strings.ToLower(n.value) {
+	case yamlnode.BoolTag:
+		switch strings.ToLower(n.Value) {
 		case "true", "false":
-			return &ast.Bool{Place: place, Value: isTrue(n.value)}
+			return &ast.Bool{Place: place, Value: isTrue(n.Value)}
 		}
-		x.fail(diag.WrongKind, place.At, "write `true` or `false`", "`%s` is not a boolean", shorten(n.value))
+		x.fail(diag.WrongKind, place.At, "write `true` or `false`", "`%s` is not a boolean", diag.Excerpt(n.Value))
 		return bad(place.At)
-	case intTag, floatTag:
-		number, integer, exact, ok := parseNumber(n.value)
+	case yamlnode.IntTag, yamlnode.FloatTag:
+		number, integer, exact, ok := parseNumber(n.Value)
 		if !ok {
-			x.fail(diag.WrongKind, place.At, "", "`%s` is not a number", shorten(n.value))
+			x.fail(diag.WrongKind, place.At, "", "`%s` is not a number", diag.Excerpt(n.Value))
 			return bad(place.At)
 		}
 		if integer && !exact {
 			x.warn(diag.BadNumber, place.At, "numbers have 53 bits; put it in quotes if it may be a string",
-				"the number %s loses digits: it becomes %s", shorten(n.value), shorten(strconv.FormatFloat(number, 'f', -1, 64)))
+				"the number %s loses digits: it becomes %s", diag.Excerpt(n.Value), diag.Excerpt(strconv.FormatFloat(number, 'f', -1, 64)))
 		}
-		return &ast.Number{Place: place, Value: number, Integer: integer && n.tag == intTag || integer && !exact}
+		return &ast.Number{Place: place, Value: number, Integer: integer && n.Tag == yamlnode.IntTag || integer && !exact}
 	}
 	return nil
 }
@@ -245,16 +246,4 @@ func parseFloat(text string, integer bool) (float64, bool, bool, bool) {
 	}
 	number, err := strconv.ParseFloat(text, 64)
 	return number, integer, false, err == nil
-}
-
-// shorten makes a text fit into one line of a message.
-func shorten(text string) string {
-	const most = 40
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' {
-			return ' '
-		}
-		return r
-	}, text[:min(len(text), 4*most+4)])
-	return diag.Shorten(text, most)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -121,7 +122,7 @@ func (r *nodeReader) unknownKey(severity diag.Severity, e entry, place string, k
 	default:
 		detail = didYouMean(e.name, keys, "")
 	}
-	d := r.report(severity, diag.UnknownKey, e.at, detail, "unknown key `%s` in %s", shorten(e.name), place)
+	d := r.report(severity, diag.UnknownKey, e.at, detail, "unknown key `%s` in %s", diag.Excerpt(e.name), place)
 	if hint == "" && slices.Contains(keys, e.meant) && !e.taken {
 		d.Fixes = e.renamed(e.meant)
 	}
@@ -152,14 +153,14 @@ func listing(names []string, last string) string {
 
 // section calls fn for the map that is the value of an entry. Null counts as an empty map (L1.16) and any other value
 // is reported; fn is not called for them.
-func (r *nodeReader) section(e entry, what string, fn func(n *node, rng diag.Range)) {
-	r.with(e.value, e.via, func(n *node, rng diag.Range) {
+func (r *nodeReader) section(e entry, what string, fn func(n *yamlnode.Node, rng diag.Range)) {
+	r.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
 		switch {
-		case n.kind == mapNode:
+		case n.Kind == yamlnode.Map:
 			fn(n, rng)
-		case !empty(n):
+		case !yamlnode.IsNull(n):
 			detail := ""
-			if n.kind == listNode {
+			if n.Kind == yamlnode.List {
 				detail = "write each as `name: …`, without a dash"
 			}
 			r.wrongKind(n, rng, what, "a map", detail)
@@ -167,29 +168,29 @@ func (r *nodeReader) section(e entry, what string, fn func(n *node, rng diag.Ran
 	})
 }
 
-func (r *nodeReader) wrongKind(n *node, rng diag.Range, what, kind, detail string) {
+func (r *nodeReader) wrongKind(n *yamlnode.Node, rng diag.Range, what, kind, detail string) {
 	if r.mended(rng) {
 		return
 	}
-	r.fail(diag.WrongKind, rng, detail, "%s must be %s, found %s", what, kind, kindName(n))
+	r.fail(diag.WrongKind, rng, detail, "%s must be %s, found %s", what, kind, yamlnode.KindName(n))
 }
 
 // literalText reads a field that must be a literal string. It returns nil for null and after reporting an error.
 func (r *nodeReader) literalText(e entry, what string) *ast.Literal {
 	var literal *ast.Literal
-	r.with(e.value, e.via, func(n *node, rng diag.Range) {
-		if empty(n) || r.mended(rng) {
+	r.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
+		if yamlnode.IsNull(n) || r.mended(rng) {
 			return
 		}
 		if !isText(n) {
 			detail := ""
-			if n.kind == scalarNode {
-				detail = "put it in quotes: \"" + shorten(n.value) + "\""
+			if n.Kind == yamlnode.Scalar {
+				detail = "put it in quotes: \"" + diag.Excerpt(n.Value) + "\""
 			}
 			r.wrongKind(n, rng, what, "a string", detail)
 			return
 		}
-		text, ok := unescapeDollars(n.value)
+		text, ok := unescapeDollars(n.Value)
 		if !ok {
 			r.fail(diag.NotLiteral, rng, "write the text itself, without `${…}`", "%s must be a literal string", what)
 			return
@@ -206,18 +207,18 @@ func (r *nodeReader) choice(e entry, what string, choices []string, instead, for
 	if literal == nil || slices.Contains(choices, literal.Value) {
 		return literal
 	}
-	r.fail(diag.NotInEnum, literal.Range, didYouMean(literal.Value, choices, instead), format, shorten(literal.Value))
+	r.fail(diag.NotInEnum, literal.Range, didYouMean(literal.Value, choices, instead), format, diag.Excerpt(literal.Value))
 	return nil
 }
 
 // plainText reads a field whose text is never interpolated (L1.14).
 func (r *nodeReader) plainText(e entry, what string) *ast.Literal {
 	var literal *ast.Literal
-	r.with(e.value, e.via, func(n *node, rng diag.Range) {
+	r.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
 		switch {
 		case isText(n):
-			literal = &ast.Literal{Value: n.value, Range: rng}
-		case !empty(n):
+			literal = &ast.Literal{Value: n.Value, Range: rng}
+		case !yamlnode.IsNull(n):
 			r.wrongKind(n, rng, what, "a string", "")
 		}
 	})
@@ -227,24 +228,24 @@ func (r *nodeReader) plainText(e entry, what string) *ast.Literal {
 // literals reads a field that is a list of literal strings or a single one. want describes one of them, for errors.
 func (r *nodeReader) literals(e entry, what, want string) []ast.Literal {
 	var list []ast.Literal
-	one := func(n *node, rng diag.Range) {
+	one := func(n *yamlnode.Node, rng diag.Range) {
 		switch {
-		case empty(n):
+		case yamlnode.IsNull(n):
 		case !isText(n):
 			r.wrongKind(n, rng, what, want, "")
-		case strings.Contains(n.value, "${"):
+		case strings.Contains(n.Value, "${"):
 			r.fail(diag.NotLiteral, rng, "write "+want, "%s must be literal", what)
 		default:
-			list = append(list, ast.Literal{Value: n.value, Range: rng})
+			list = append(list, ast.Literal{Value: n.Value, Range: rng})
 		}
 	}
-	r.with(e.value, e.via, func(n *node, rng diag.Range) {
-		switch n.kind {
-		case listNode:
-			for _, item := range n.content {
+	r.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
+		switch n.Kind {
+		case yamlnode.List:
+			for _, item := range n.Content {
 				r.with(item, nil, one)
 			}
-		case mapNode:
+		case yamlnode.Map:
 			r.wrongKind(n, rng, what, "a list", "write `[one, two]`")
 		default:
 			one(n, rng)
@@ -256,13 +257,13 @@ func (r *nodeReader) literals(e entry, what, want string) []ast.Literal {
 // literalBool reads a field that must be a boolean literal.
 func (r *nodeReader) literalBool(e entry, what string) *ast.BoolLiteral {
 	var literal *ast.BoolLiteral
-	r.with(e.value, e.via, func(n *node, rng diag.Range) {
+	r.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
 		switch {
 		case r.mended(rng):
-		case n.kind == scalarNode && n.tag == boolTag:
-			literal = &ast.BoolLiteral{Value: isTrue(n.value), Range: rng}
-		case empty(n):
-		case isText(n) && strings.Contains(n.value, "${"):
+		case n.Kind == yamlnode.Scalar && n.Tag == yamlnode.BoolTag:
+			literal = &ast.BoolLiteral{Value: isTrue(n.Value), Range: rng}
+		case yamlnode.IsNull(n):
+		case isText(n) && strings.Contains(n.Value, "${"):
 			r.fail(diag.NotLiteral, rng, "write `true` or `false`", "%s must be a literal boolean", what)
 		default:
 			r.wrongKind(n, rng, what, "a boolean", "write `true` or `false`, without quotes")
@@ -272,12 +273,12 @@ func (r *nodeReader) literalBool(e entry, what string) *ast.BoolLiteral {
 }
 
 // isText reports whether a node is a string according to its tag.
-func isText(n *node) bool {
-	if n.kind != scalarNode {
+func isText(n *yamlnode.Node) bool {
+	if n.Kind != yamlnode.Scalar {
 		return false
 	}
-	switch n.tag {
-	case nullTag, boolTag, intTag, floatTag:
+	switch n.Tag {
+	case yamlnode.NullTag, yamlnode.BoolTag, yamlnode.IntTag, yamlnode.FloatTag:
 		return false
 	}
 	return true

@@ -31,6 +31,18 @@ func (f *findings) report(severity diag.Severity, code diag.Code, rng diag.Range
 	return &f.diags[len(f.diags)-1]
 }
 
+// addAll adds diagnostics, up to the limit.
+func (f *findings) addAll(diags ...diag.Diagnostic) {
+	for _, d := range diags {
+		if d.Severity <= diag.Warning {
+			if f.found[d.Severity]++; f.found[d.Severity] > maxFindings {
+				continue
+			}
+		}
+		f.diags.Add(d)
+	}
+}
+
 func (f *findings) fail(code diag.Code, rng diag.Range, detail, format string, args ...any) *diag.Diagnostic {
 	return f.report(diag.Error, code, rng, detail, format, args...)
 }

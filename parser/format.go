@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // Format formats a text: two columns for each level, lists indented under their keys, one space after a colon and a
@@ -33,19 +34,20 @@ func Format(src *diag.Source) ([]byte, diag.Diagnostics) {
 
 // formattable returns the tree of a text that can be formatted. It returns nil for any other text, along with its
 // syntax errors.
-func formattable(src *diag.Source) (*node, diag.Diagnostics) {
+func formattable(src *diag.Source) (*yamlnode.Node, diag.Diagnostics) {
 	t := newText(src)
 	if !t.screen() {
 		return nil, t.diags
 	}
-	root, err := readTree(t.text, t.lexed)
-	if err != nil {
+	if err := t.tree.Read(); err != nil {
 		_, diags := Parse(src, Options{})
 		return nil, slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {
 			return d.Code != diag.Syntax && d.Code != diag.RunawayInput
 		})
 	}
-	if root == nil || oddBreaks(t.text) || t.lexed.secondDocument >= 0 || root.kind != mapNode || root.flow() {
+	root := t.tree.Root
+	if root == nil || yamlnode.OddBreaks(t.tree.Text.Bytes) || t.tree.Tokens.SecondDocument >= 0 ||
+		root.Kind != yamlnode.Map || root.Flow() {
 		return nil, nil
 	}
 	return root, nil
@@ -53,18 +55,18 @@ func formattable(src *diag.Source) (*node, diag.Diagnostics) {
 
 // sameData reports whether two texts contain the same data in the same styles.
 func sameData(a, b []byte) bool {
-	one, _ := unmarshal(a, a)
-	other, _ := unmarshal(b, b)
+	one, _ := yamlnode.Parse(a)
+	other, _ := yamlnode.Parse(b)
 	return one != nil && other != nil && sameNode(one, other, 0)
 }
 
-func sameNode(a, b *node, depth int) bool {
-	if a.kind != b.kind || a.style != b.style || a.tag != b.tag || a.value != b.value || a.anchor != b.anchor ||
-		len(a.content) != len(b.content) || depth > maxDepth {
+func sameNode(a, b *yamlnode.Node, depth int) bool {
+	if a.Kind != b.Kind || a.Style != b.Style || a.Tag != b.Tag || a.Value != b.Value || a.Anchor != b.Anchor ||
+		len(a.Content) != len(b.Content) || depth > yamlnode.MaxDepth {
 		return false
 	}
-	for i := range a.content {
-		if !sameNode(a.content[i], b.content[i], depth+1) {
+	for i := range a.Content {
+		if !sameNode(a.Content[i], b.Content[i], depth+1) {
 			return false
 		}
 	}
@@ -93,11 +95,11 @@ type formatter struct {
 
 func newFormatter(text []byte) *formatter {
 	f := &formatter{text: text}
-	for i := textStart(text); i < len(text); {
-		l := lineFrom(text, i)
-		f.lines = append(f.lines, formattedLine{start: i, end: l.end, broken: string(text[l.end:l.next]), indent: l.indent,
+	for i := yamlnode.TextStart(text); i < len(text); {
+		l := yamlnode.LineFrom(text, i)
+		f.lines = append(f.lines, formattedLine{start: i, end: l.End, broken: string(text[l.End:l.Next]), indent: l.Indent,
 			target: -1})
-		i = l.next
+		i = l.Next
 	}
 	return f
 }
@@ -126,35 +128,35 @@ func (f *formatter) put(offset, dst int) {
 }
 
 // node formats a node so that it begins in column dst.
-func (f *formatter) node(n *node, dst int) {
+func (f *formatter) node(n *yamlnode.Node, dst int) {
 	switch {
-	case n.kind == aliasNode:
-		f.put(n.start, dst)
-	case n.kind == scalarNode, n.flow():
-		f.put(n.start, dst)
+	case n.Kind == yamlnode.Alias:
+		f.put(n.Start, dst)
+	case n.Kind == yamlnode.Scalar, n.Flow():
+		f.put(n.Start, dst)
 		f.whole(n)
-	case n.kind == mapNode:
-		for i := 0; i+1 < len(n.content); i += 2 {
-			f.entry(n.content[i], n.content[i+1], dst)
+	case n.Kind == yamlnode.Map:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			f.entry(n.Content[i], n.Content[i+1], dst)
 		}
-	case n.kind == listNode:
+	case n.Kind == yamlnode.List:
 		f.sequence(n, dst)
 	}
 }
 
-func (f *formatter) entry(key, value *node, dst int) {
-	if key.kind != scalarNode || f.lineOf(key.start) != f.lineOf(max(key.end-1, key.start)) || key.anchor != "" {
+func (f *formatter) entry(key, value *yamlnode.Node, dst int) {
+	if key.Kind != yamlnode.Scalar || f.lineOf(key.Start) != f.lineOf(max(key.End-1, key.Start)) || key.Anchor != "" {
 		f.odd = true
 		return
 	}
-	f.put(key.start, dst)
-	colon := behindBlanks(f.text, key.end)
+	f.put(key.Start, dst)
+	colon := yamlnode.SkipBlanks(f.text, key.End)
 	if colon >= len(f.text) || f.text[colon] != ':' {
 		f.odd = true
 		return
 	}
 	f.tighten(colon + 1)
-	if (value.anchor != "" || value.tagged()) && value.kind != scalarNode && !value.flow() {
+	if (value.Anchor != "" || value.Tagged()) && value.Kind != yamlnode.Scalar && !value.Flow() {
 		f.odd = true // the map or list begins after its anchor or tag
 		return
 	}
@@ -163,18 +165,18 @@ func (f *formatter) entry(key, value *node, dst int) {
 
 // tighten reduces the spaces after a colon or dash to one, unless a comment or nothing follows.
 func (f *formatter) tighten(i int) {
-	end := behindSpaces(f.text, i)
+	end := yamlnode.SkipSpaces(f.text, i)
 	if end-i > 1 && end < len(f.text) && strings.IndexByte("#\n\r\t", f.text[end]) < 0 {
 		l := &f.lines[f.lineOf(i)]
 		l.cuts = append(l.cuts, shortening{i, end, 1})
 	}
 }
 
-func (f *formatter) sequence(n *node, dst int) {
+func (f *formatter) sequence(n *yamlnode.Node, dst int) {
 	column := -1
-	for i, item := range n.content {
+	for i, item := range n.Content {
 		dash := f.dash(n, item, i)
-		if dash < 0 || item.anchor != "" && item.kind != scalarNode {
+		if dash < 0 || item.Anchor != "" && item.Kind != yamlnode.Scalar {
 			f.odd = true
 			return
 		}
@@ -191,18 +193,18 @@ func (f *formatter) sequence(n *node, dst int) {
 }
 
 // dash returns the offset of the dash before an item of a list, or -1 if it is not found.
-func (f *formatter) dash(list, item *node, i int) int {
-	start := list.start
+func (f *formatter) dash(list, item *yamlnode.Node, i int) int {
+	start := list.Start
 	if i > 0 {
-		start = list.content[i-1].end
+		start = list.Content[i-1].End
 	}
-	for pos := start; pos < len(f.text) && pos <= item.start; pos++ {
+	for pos := start; pos < len(f.text) && pos <= item.Start; pos++ {
 		switch c := f.text[pos]; {
-		case c == '-' && blankAt(f.text, pos+1):
+		case c == '-' && yamlnode.BlankAt(f.text, pos+1):
 			return pos
-		case c == '#' && (pos == 0 || blankAt(f.text, pos-1)):
-			pos = contentEnd(f.text, pos)
-		case !blank(c) && breakAt(f.text, pos) == 0:
+		case c == '#' && (pos == 0 || yamlnode.BlankAt(f.text, pos-1)):
+			pos = yamlnode.LineEnd(f.text, pos)
+		case !yamlnode.IsBlank(c) && yamlnode.BreakAt(f.text, pos) == 0:
 			return -1
 		}
 	}
@@ -210,9 +212,9 @@ func (f *formatter) dash(list, item *node, i int) int {
 }
 
 // whole marks the continuation lines of a multi-line scalar or of brackets.
-func (f *formatter) whole(n *node) {
-	first, last := f.lineOf(n.start), f.lineOf(max(n.end-1, n.start))
-	literal := n.multiline()
+func (f *formatter) whole(n *yamlnode.Node) {
+	first, last := f.lineOf(n.Start), f.lineOf(max(n.End-1, n.Start))
+	literal := n.Multiline()
 	if literal { // include trailing empty lines, which may be significant
 		for last+1 < len(f.lines) && f.lines[last+1].start+f.lines[last+1].indent == f.lines[last+1].end {
 			last++
@@ -220,7 +222,7 @@ func (f *formatter) whole(n *node) {
 	}
 	for i := first + 1; i <= last; i++ {
 		f.lines[i].continued = true
-		f.lines[i].kept = literal || n.quoted()
+		f.lines[i].kept = literal || n.Quoted()
 		f.lines[i].target = -2 - first // moves with its first line
 	}
 }
@@ -250,7 +252,7 @@ func (f *formatter) write() []byte {
 		}
 	}
 	var b bytes.Buffer
-	b.Write(f.text[:textStart(f.text)])
+	b.Write(f.text[:yamlnode.TextStart(f.text)])
 	empty := true // the previous line was empty, or there is none
 	for i := range f.lines {
 		l := &f.lines[i]

@@ -9,7 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/corpus"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/parser/ast/asttest"
 )
@@ -23,24 +25,10 @@ func seeds(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(data)
 	}
-	for _, text := range awkward {
+	for _, text := range corpus.Awkward {
 		f.Add([]byte(text))
 	}
-	f.Add(generated(3))
-}
-
-var awkward = []string{
-	"", "\uFEFF", "\uFEFFa: 'b'\r\n", "a: b\rc: d\r", "a: \"x\\\n  y\"\n", "a: \"x\n\n  y ${z}\"\n",
-	"a: 'it''s\n  ${x}'\n",
-	"a: |2-\n    x\n   ${y}\n", "a: >+\n  x\n\n   y\n  z\n\n", "- |\n ${a}\n- >\n ${b}\n", "a: x\n  y\n\n  z ${b}\n",
-	"a: x\u0085  y\n", "a: x\u2028 y\u2029z\n", "{a: [b, {c: d}], e: 'f', ? g : h, i}", "[a: b, c]",
-	"a: &x !!str b\nc: *x\n",
-	"a: &x\n  b: c\nd:\n  <<: *x\n", "a: &x [*x]\n", "? a\n: b\n", "a:\n- b\n- - c\n  - d\n",
-	"a: \"\\u00e9\\x41\\t${b}\"\n",
-	"a: ${b[0][\"c d\"].e} $$ $${x}\n", "a: '${b ? \"x\" : [1, 2]}'\n", "a: !!binary aGk=\nb: ! 12\nc: !t {d: e}\n",
-	"--- a\n--- b\n",
-	"a: \"\ttab\t \"\n", "a: b # c\n# d\ne: |  # f\n  g\n", "a: \"x \\\n\n  \\ y\"\n",
-	"a:\n  - b: |\n      c\n    d: >-\n      e\n",
+	f.Add(corpus.Resources(3))
 }
 
 // FuzzParse checks that no text makes the parser panic, and that every range is inside of the text.
@@ -88,52 +76,6 @@ func eachExpr(file *ast.File, fn func(ast.Expr)) {
 	}
 }
 
-// FuzzLocate checks that every scalar of a YAML text can be decoded again from its range, and that the ranges of
-// collections contain those of their members and end with the closing bracket.
-func FuzzLocate(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, text []byte) {
-		p := newText(diag.NewSource("Main.yaml", text))
-		if !p.screen() {
-			return
-		}
-		root, err := unmarshal(text, text)
-		if err != nil || root == nil {
-			return
-		}
-		located(t, &p.passage, root)
-	})
-}
-
-func located(t *testing.T, p *passage, n *node) {
-	t.Helper()
-	inside(t, p.text, p.span(n))
-	source := string(p.text[n.start:n.end])
-	switch n.kind {
-	case scalarNode:
-		if m := mapScalar(p.text, n); m == nil {
-			t.Fatalf("the scalar %q cannot be read again from %q", n.value, source)
-		}
-		if n.doubleQuoted() {
-			require.True(t, strings.HasSuffix(source, `"`), source)
-		}
-	case mapNode, listNode:
-		for _, child := range n.content {
-			require.LessOrEqual(t, n.start, child.start)
-			require.LessOrEqual(t, child.end, n.end)
-			located(t, p, child)
-		}
-		if content := contentStart(p.text, n); n.flow() && content < len(p.text) {
-			switch p.text[content] {
-			case '[':
-				require.True(t, strings.HasSuffix(source, "]"), source)
-			case '{':
-				require.True(t, strings.HasSuffix(source, "}"), source)
-			}
-		}
-	}
-}
-
 // FuzzInterpolation parses a text as a quoted scalar. The ranges of accesses must cover their source text, and a text
 // without interpolations must be unchanged except for `$$`.
 func FuzzInterpolation(f *testing.F) {
@@ -143,7 +85,7 @@ func FuzzInterpolation(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || !printable(r) && r >= 0x7F || r == '\'' }) ||
+		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || !yamlnode.Printable([]byte(string(r))) && r >= 0x7F || r == '\'' }) ||
 			strings.ToValidUTF8(text, "") != text || breakIn(text) {
 			return
 		}
@@ -199,13 +141,13 @@ func FuzzExpression(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		n := &node{kind: scalarNode, value: "${" + text + "}", style: doubleQuotedStyle}
-		source := []byte("\"" + n.value + "\"")
-		n.end = len(source)
+		n := &yamlnode.Node{Kind: yamlnode.Scalar, Value: "${" + text + "}", Style: yamlnode.DoubleQuotedStyle}
+		source := []byte("\"" + n.Value + "\"")
+		n.End = len(source)
 		y := newText(diag.NewSource("Main.yaml", source))
-		x := newExprReader(newNodeReader(&y.passage, &y.findings, &y.repairs),
-			newScope(map[string]bool{"a": true}, nil, []*node{n}))
-		expr := x.interpolated(n, x.span(n))
+		x := newExprReader(newNodeReader(&y.tree.Text, &y.findings, &y.tree.Repairs),
+			newScope(map[string]bool{"a": true}, nil, []*yamlnode.Node{n}))
+		expr := x.interpolated(n, x.Span(n))
 		ast.Walk(expr, func(e ast.Expr) bool {
 			require.NotNil(t, e)
 			inside(t, source, e.Range())

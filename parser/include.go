@@ -18,7 +18,7 @@ const maxIncluded = 1000
 func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 	texts := []*outline{o}
 	unread := []*yamlText{} // included texts that could not be parsed
-	seen := map[string]bool{o.in.src.Name(): true}
+	seen := map[string]bool{o.in.Source.Name(): true}
 	for i := 0; i < len(texts); i++ {
 		includer := texts[i]
 		for _, pattern := range includer.patterns() {
@@ -96,16 +96,16 @@ func (o *outline) find(pattern ast.Literal) []*diag.Source {
 		return nil
 	case path.IsAbs(clean), clean == "..", strings.HasPrefix(clean, "../"), strings.Contains(pattern.Value, ":"):
 		o.in.fail(diag.NoProgram, pattern.Range, "name files in the program's folder", "`%s` is outside of the program",
-			shorten(pattern.Value))
+			diag.Excerpt(pattern.Value))
 		return nil
 	}
 	found, err := o.options.Include(pattern.Value)
 	switch {
 	case err != nil:
-		o.in.fail(diag.NoProgram, pattern.Range, "", "`%s` cannot be included: %s", shorten(pattern.Value), err)
+		o.in.fail(diag.NoProgram, pattern.Range, "", "`%s` cannot be included: %s", diag.Excerpt(pattern.Value), err)
 	case len(found) == 0:
 		o.in.fail(diag.NoProgram, pattern.Range, "names are relative to the program's folder",
-			"there is no file `%s` to include", shorten(pattern.Value))
+			"there is no file `%s` to include", diag.Excerpt(pattern.Value))
 	}
 	return found
 }
@@ -121,7 +121,7 @@ func (o *outline) once(taken map[string]diag.Range) {
 			taken[kind+" "+name.Value] = name.Range
 		case first.Source.Name() != name.Range.Source.Name():
 			d := o.in.fail(diag.Duplicate, name.Range, "rename one of the two", "the %s `%s` is declared in %s already", kind,
-				shorten(name.Value), first.Source.Name())
+				diag.Excerpt(name.Value), first.Source.Name())
 			d.Related = []diag.Related{{Range: first, Message: "declared here first"}}
 		}
 	}

@@ -4,26 +4,27 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
 // interpolated parses a string, in which `$$` is a dollar sign and `${…}` a value (L5.B). If the string consists of a
 // single `${…}`, the result is that value (L5.12). Without any it is a string, and otherwise a template.
-func (x *exprReader) interpolated(n *node, rng diag.Range) ast.Expr {
-	text := n.value
+func (x *exprReader) interpolated(n *yamlnode.Node, rng diag.Range) ast.Expr {
+	text := n.Value
 	if !strings.Contains(text, "$") {
 		return &ast.String{Place: ast.Place{At: rng}, Value: text}
 	}
-	s := &scalar{in: x.passage, node: n, text: text}
-	if rng != x.span(n) {
-		s.whole = rng
+	s := &yamlnode.ScalarText{In: x.Text, Node: n, Text: text}
+	if rng != x.Span(n) {
+		s.Whole = rng
 	}
 	var parts []ast.Expr
 	var literal strings.Builder
 	from := 0 // start of the current literal
 	flush := func(to int) {
 		if to > from {
-			parts = append(parts, &ast.String{Place: ast.Place{At: s.at(from, to)}, Value: literal.String()})
+			parts = append(parts, &ast.String{Place: ast.Place{At: s.At(from, to)}, Value: literal.String()})
 			literal.Reset()
 		}
 	}
@@ -61,8 +62,8 @@ func (x *exprReader) interpolated(n *node, rng diag.Range) ast.Expr {
 }
 
 // warnParentheses warns of `$(name)` if the program declares that name. Any other name is left to the shell.
-func (x *exprReader) warnParentheses(s *scalar, i int) {
-	body, ok := strings.CutPrefix(s.text[i:], "$(")
+func (x *exprReader) warnParentheses(s *yamlnode.ScalarText, i int) {
+	body, ok := strings.CutPrefix(s.Text[i:], "$(")
 	if !ok {
 		return
 	}
@@ -74,7 +75,7 @@ func (x *exprReader) warnParentheses(s *scalar, i int) {
 	if !ok || !x.scope.declares(root) {
 		return
 	}
-	rng := s.at(i, i+len("$()")+len(body))
+	rng := s.At(i, i+len("$()")+len(body))
 	right := "${" + body + "}"
 	x.warn(diag.BadInterpolation, rng, "write `"+right+"` for the value; `$$(` is the text in any case", "`$(%s)` is text",
 		body)
@@ -89,30 +90,30 @@ func (x *exprReader) warnParentheses(s *scalar, i int) {
 //     expression are declared, and the program itself does not contain such a key, the text is an expression.
 //   - A text with operators, calls or literals is an expression.
 //   - Any other text is an undeclared name, which the checker reports.
-func (x *exprReader) interpolation(s *scalar, i int) (ast.Expr, int) {
-	access, f := scanAccess(s.text, i+2, true)
+func (x *exprReader) interpolation(s *yamlnode.ScalarText, i int) (ast.Expr, int) {
+	access, f := scanAccess(s.Text, i+2, true)
 	if f == nil && access.chained() {
 		// A name may end with a question mark. It is preferred if the program declares such a name.
-		if whole, g := scanAccess(s.text, i+2, false); g == nil && whole.root.name != access.root.name &&
+		if whole, g := scanAccess(s.Text, i+2, false); g == nil && whole.root.name != access.root.name &&
 			x.scope.declares(whole.root.name) {
 			access = whole
 		} else {
-			x.extension(s.at(i, access.end+1), "`?.` and `?[`")
+			x.extension(s.At(i, access.end+1), "`?.` and `?[`")
 		}
 	}
 	declared := f == nil && x.scope.declares(access.root.name)
 	if f == nil && (declared && !access.odd() || !declared && access.plain()) {
-		return s.access(i, access), access.end + 1
+		return accessOf(s, i, access), access.end + 1
 	}
 	body, problem := x.parseOperators(s, i+2)
 	if declared {
 		if problem == nil && !body.traversal() && body.allDeclared() && !x.scope.writes(access) {
 			return body.lowered(i), body.end + 1
 		}
-		return s.access(i, access), access.end + 1
+		return accessOf(s, i, access), access.end + 1
 	}
-	end := len(s.text)
-	switch brace := strings.IndexByte(s.text[i:], '}'); {
+	end := len(s.Text)
+	switch brace := strings.IndexByte(s.Text[i:], '}'); {
 	case body != nil:
 		end = body.end + 1
 	case f == nil:
@@ -120,19 +121,19 @@ func (x *exprReader) interpolation(s *scalar, i int) (ast.Expr, int) {
 	case brace >= 0:
 		end = i + brace + 1
 	}
-	operators := looksLikeOperators(s.text[i+2 : end])
+	operators := looksLikeOperators(s.Text[i+2 : end])
 	switch {
 	case problem == nil && f == nil && (operators || body.allDeclared()), problem == nil && f != nil &&
 		(!f.final || operators):
 		return body.lowered(i), end
 	case f == nil && !operators:
-		return s.access(i, access), access.end + 1
+		return accessOf(s, i, access), access.end + 1
 	}
 	if f != nil && (f.final || problem == nil || !operators) {
 		problem = f
 	}
 	x.malformed(s, end, problem)
-	return bad(s.at(i, end)), end
+	return bad(s.At(i, end)), end
 }
 
 // fault is an error in a part of a scalar's text.
@@ -144,43 +145,17 @@ type fault struct {
 	open     bool // a quote or bracket is not closed
 }
 
-func (x *exprReader) malformed(s *scalar, end int, f *fault) {
+func (x *exprReader) malformed(s *yamlnode.ScalarText, end int, f *fault) {
 	detail := f.detail
-	if f.open || end >= len(s.text) {
-		if torn := torn(x.text, s.node); torn != "" {
+	if f.open || end >= len(s.Text) {
+		if torn := yamlnode.TornAdvice(x.Bytes, s.Node); torn != "" {
 			detail = torn
 		}
 	}
-	rng := s.whole
+	rng := s.Whole
 	if rng.IsZero() {
-		from := min(f.from, len(s.text)-1)
-		rng = s.at(from, max(f.to, from+1))
+		from := min(f.from, len(s.Text)-1)
+		rng = s.At(from, max(f.to, from+1))
 	}
 	x.fail(diag.BadInterpolation, rng, detail, "%s", f.summary)
-}
-
-// torn returns advice if YAML seems to have ended an unquoted scalar in the middle of an expression, and an empty
-// string otherwise.
-func torn(text []byte, n *node) string {
-	if n.quoted() || n.multiline() {
-		return ""
-	}
-	i := behindBlanks(text, n.end)
-	rest := string(text[i:contentEnd(text, i)])
-	if rest == "" || !strings.Contains(rest, "}") {
-		return ""
-	}
-	return tornBy(rest[0])
-}
-
-// tornBy returns the advice for an expression that was cut off at a character with a meaning in YAML.
-func tornBy(c byte) string {
-	const advice = "; put the whole text in quotes: '${…}'"
-	switch c {
-	case '#':
-		return "in a text without quotes, ` #` begins a comment" + advice
-	case ':':
-		return "in a text without quotes, `: ` ends a key" + advice
-	}
-	return "inside of brackets, a text without quotes ends at `" + string(c) + "`" + advice
 }

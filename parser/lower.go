@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -18,9 +19,9 @@ func (o *operators) lowered(dollar int) ast.Expr {
 	e := o.lower(o.root)
 	switch access := e.(type) {
 	case *ast.Access:
-		if dollar == 0 && o.end+1 == len(o.s.text) {
-			if access.At = o.s.whole; access.At.IsZero() {
-				access.At = o.s.at(dollar, o.end+1)
+		if dollar == 0 && o.end+1 == len(o.s.Text) {
+			if access.At = o.s.Whole; access.At.IsZero() {
+				access.At = o.s.At(dollar, o.end+1)
 			}
 		}
 	case *ast.Bad:
@@ -46,7 +47,7 @@ func (o *operators) lowerAll(list []hclsyntax.Expression) []ast.Expr {
 
 // lower converts an HCL expression.
 func (o *operators) lower(e hclsyntax.Expression) ast.Expr {
-	if o.depth++; o.depth > maxDepth {
+	if o.depth++; o.depth > yamlnode.MaxDepth {
 		o.depth--
 		return o.bad(e.Range(), "give parts of it names, as variables", "the expression nests too deep")
 	}
@@ -153,7 +154,7 @@ func (o *operators) binary(e *hclsyntax.BinaryOpExpr, place ast.Place) ast.Expr 
 	rng := o.at(gap)
 	if i := strings.Index(o.source(gap), sign); i >= 0 {
 		pos := o.start + gap.Start.Byte + i
-		rng = o.s.at(pos, pos+len(sign))
+		rng = o.s.At(pos, pos+len(sign))
 	}
 	return &ast.Binary{Place: place, Op: sign, OpRange: rng, Left: o.lower(e.LHS), Right: o.lower(e.RHS)}
 }
@@ -207,7 +208,7 @@ func unescapeTemplate(text string) string {
 		switch {
 		case text[i] == '\\':
 			if i+1 < len(text) && strings.IndexByte(`nrt"\uU`, text[i+1]) >= 0 {
-				if char, width := escape([]byte(text[i:min(i+10, len(text))])); width > 0 {
+				if char, width := yamlnode.Unescape([]byte(text[i:min(i+10, len(text))])); width > 0 {
 					b.WriteString(char)
 					i += width
 					continue
@@ -347,7 +348,7 @@ func (o *operators) loop(e *hclsyntax.ForExpr, place ast.Place) ast.Expr {
 			pos := next + i
 			next = pos + len(name)
 			pos += o.start + e.OpenRange.Start.Byte
-			local.Range = o.s.at(pos, pos+len(name))
+			local.Range = o.s.At(pos, pos+len(name))
 		}
 		return local
 	}

@@ -2,16 +2,17 @@ package parser
 
 import (
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // entry is a key of a map with its value. The key is a scalar; the value may be an alias.
 type entry struct {
 	name  string // the key's text
-	key   *node
-	value *node
-	at    diag.Range  // range of the key
-	via   *node       // the map from which a merge key took the entry; nil for an entry of the map itself
-	from  *nodeReader // the reader that has read the key
+	key   *yamlnode.Node
+	value *yamlnode.Node
+	at    diag.Range     // range of the key
+	via   *yamlnode.Node // the map from which a merge key took the entry; nil for an entry of the map itself
+	from  *nodeReader    // the reader that has read the key
 
 	meant string // the known key of which an unknown one is certainly a misspelling; may be empty
 	taken bool   // the map contains the key meant already
@@ -19,16 +20,16 @@ type entry struct {
 
 // nodeReader reads the nodes of one tree as maps with entries, lists and literals, resolving aliases and merge keys.
 type nodeReader struct {
-	*passage
+	*yamlnode.Text
 	*findings
-	repairs *repairs // repairs of the text
+	repairs *yamlnode.Repairs // repairs of the text
 	aliases aliases
 	spare   [][]entry // unused lists
 }
 
 // newNodeReader returns a reader of a text that adds its diagnostics to f.
-func newNodeReader(p *passage, f *findings, r *repairs) *nodeReader {
-	return &nodeReader{passage: p, findings: f, repairs: r}
+func newNodeReader(p *yamlnode.Text, f *findings, r *yamlnode.Repairs) *nodeReader {
+	return &nodeReader{Text: p, findings: f, repairs: r}
 }
 
 // extension reports the use of a feature that only yamlhost has. Inside an alias it reports nothing, because the note
@@ -41,44 +42,44 @@ func (r *nodeReader) extension(rng diag.Range, format string, args ...any) {
 
 // mended reports whether a repair has overwritten the value at a position.
 func (r *nodeReader) mended(rng diag.Range) bool {
-	return r.repairs.any() && r.repairs.mended(r.offset(rng.Start))
+	return r.repairs.Any() && r.repairs.Mended(r.Offset(rng.Start))
 }
 
 // lostBehind reports whether a repair has removed the line after an empty value. That line may have been the value.
 func (r *nodeReader) lostBehind(rng diag.Range) bool {
-	return r.repairs.any() && r.repairs.lostBehind(r.text, r.offset(rng.Start))
+	return r.repairs.Any() && r.repairs.LostBehind(r.Bytes, r.Offset(rng.Start))
 }
 
 // whole returns the range of an entry including its key, or only that of the key if the value is elsewhere.
 func (r *nodeReader) whole(e entry) diag.Range {
-	end := r.outside(e.value.end)
+	end := r.Outside(e.value.End)
 	if end < int(e.at.Start) {
 		return e.at
 	}
-	return diag.NewRange(r.src, int(e.at.Start), end)
+	return diag.NewRange(r.Source, int(e.at.Start), end)
 }
 
 // with calls fn with the node that n stands for, resolving an alias, and with the range of n itself. via is the map
 // that a merge key took n from, or nil. fn is not called if an alias is inside of its own value, or if aliases expand
 // to too many nodes (L1.28).
-func (r *nodeReader) with(n, via *node, fn func(n *node, rng diag.Range)) {
-	rng := r.span(n)
+func (r *nodeReader) with(n, via *yamlnode.Node, fn func(n *yamlnode.Node, rng diag.Range)) {
+	rng := r.Span(n)
 	entered := len(r.aliases.open)
 	defer func() { r.aliases.leave(entered) }()
-	if n.kind == aliasNode {
+	if n.Kind == yamlnode.Alias {
 		r.extension(rng, "an alias")
 	}
 	if via != nil && !r.aliases.inside[via] {
 		r.aliases.enter(via)
 	}
-	if n.kind == aliasNode {
-		if r.aliases.inside[n.alias] || n.alias.start <= n.start && n.end <= n.alias.end {
+	if n.Kind == yamlnode.Alias {
+		if r.aliases.inside[n.Alias] || n.Alias.Start <= n.Start && n.End <= n.Alias.End {
 			r.fail(diag.AliasLimit, rng, "an alias cannot be inside of the value of its own anchor",
-				"`*%s` refers to itself", shorten(n.value))
+				"`*%s` refers to itself", diag.Excerpt(n.Value))
 			return
 		}
-		r.aliases.enter(n.alias)
-		n = n.alias
+		r.aliases.enter(n.Alias)
+		n = n.Alias
 	}
 	if r.tally() {
 		fn(n, rng)
@@ -90,7 +91,7 @@ func (r *nodeReader) with(n, via *node, fn func(n *node, rng diag.Range)) {
 func (r *nodeReader) tally() bool {
 	ok, first := r.aliases.tally()
 	if first {
-		r.fail(diag.AliasLimit, r.span(r.aliases.open[0]), "use fewer aliases and merge keys",
+		r.fail(diag.AliasLimit, r.Span(r.aliases.open[0]), "use fewer aliases and merge keys",
 			"more than %d nodes after expanding aliases", maxExpansion)
 	}
 	return ok
@@ -116,46 +117,46 @@ func (r *nodeReader) release(list []entry) {
 
 // entries returns the entries of a map, with merge keys expanded and each name once. It reports keys that are not
 // strings (L1.27) and duplicate keys (L1.E).
-func (r *nodeReader) entries(n *node) []entry {
-	list := r.list(len(n.content) / 2)
-	index := newNames(len(n.content) / 2)
+func (r *nodeReader) entries(n *yamlnode.Node) []entry {
+	list := r.list(len(n.Content) / 2)
+	index := newNames(len(n.Content) / 2)
 	merges := false
 	var firsts map[int]diag.Range // first occurrence of entries that were replaced by later ones
-	for i := 0; i+1 < len(n.content); i += 2 {
-		key, value := n.content[i], n.content[i+1]
-		rng := r.span(key)
-		if key.kind == aliasNode {
-			key = key.target()
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		rng := r.Span(key)
+		if key.Kind == yamlnode.Alias {
+			key = key.Target()
 		}
-		if key.tag == mergeTag && key.kind == scalarNode {
+		if key.Tag == yamlnode.MergeTag && key.Kind == yamlnode.Scalar {
 			merges = true
-			list = append(list, entry{key: key, value: value, at: rng, name: key.value, from: r})
+			list = append(list, entry{key: key, value: value, at: rng, name: key.Value, from: r})
 			continue
 		}
-		if key.kind != scalarNode {
+		if key.Kind != yamlnode.Scalar {
 			detail := "write a string as the key"
-			if key.kind == mapNode && key.flow() { // {{name}}, the syntax of other tools
+			if key.Kind == yamlnode.Map && key.Flow() { // {{name}}, the syntax of other tools
 				detail = "a reference is written `${name.property}`; put a text that begins with `{` in quotes"
 			}
-			r.fail(diag.KeyNotString, rng, detail, "mapping keys must be strings, found %s", kindName(key))
+			r.fail(diag.KeyNotString, rng, detail, "mapping keys must be strings, found %s", yamlnode.KindName(key))
 			continue
 		}
-		if fix, mended := r.repairs.mendedKey(r.offset(rng.Start)); mended {
+		if fix, mended := r.repairs.MendedKey(r.Offset(rng.Start)); mended {
 			renamed := *key
-			renamed.value, key, rng = fix.key, &renamed, r.at(fix.start, fix.end)
+			renamed.Value, key, rng = fix.Key, &renamed, r.At(fix.Start, fix.End)
 		}
-		switch key.tag {
-		case intTag, floatTag, boolTag, nullTag:
+		switch key.Tag {
+		case yamlnode.IntTag, yamlnode.FloatTag, yamlnode.BoolTag, yamlnode.NullTag:
 			r.warn(diag.KeyNotString, rng, "Pulumi's own YAML host rejects such keys; put it in quotes",
-				"the key `%s` is read as text", shorten(key.value))
+				"the key `%s` is read as text", diag.Excerpt(key.Value))
 		}
-		if prior, found := index.add(list, key.value); found {
+		if prior, found := index.add(list, key.Value); found {
 			first, moved := firsts[prior]
 			if !moved {
 				first = list[prior].at
 			}
-			r.duplicate(key.value, rng, first)
-			if empty(list[prior].value.target()) { // the later entry has the value
+			r.duplicate(key.Value, rng, first)
+			if yamlnode.IsNull(list[prior].value.Target()) { // the later entry has the value
 				if firsts == nil {
 					firsts = map[int]diag.Range{}
 				}
@@ -164,7 +165,7 @@ func (r *nodeReader) entries(n *node) []entry {
 			}
 			continue
 		}
-		list = append(list, entry{key: key, value: value, at: rng, name: key.value, from: r})
+		list = append(list, entry{key: key, value: value, at: rng, name: key.Value, from: r})
 	}
 	if !merges {
 		return list
@@ -174,42 +175,42 @@ func (r *nodeReader) entries(n *node) []entry {
 
 // described returns the entries of a map with the fields of a resource or another declaration. If fields occur again,
 // the name of another entry is missing before them (Y117); the rest belongs to that entry and is left out.
-func (r *nodeReader) described(n *node) []entry {
+func (r *nodeReader) described(n *yamlnode.Node) []entry {
 	i, first := secondEntry(n)
 	if i == 0 {
 		return r.entries(n)
 	}
-	key := n.content[i]
-	d := r.fail(diag.Nameless, r.span(key), "write the name of the other entry in the line above, or remove this one",
-		"`%s` is there already (line %d): the name of another entry is missing", shorten(key.value),
-		r.shownLine(r.span(first)))
-	d.Related = []diag.Related{{Range: r.span(first), Message: "declared here first"}}
+	key := n.Content[i]
+	d := r.fail(diag.Nameless, r.Span(key), "write the name of the other entry in the line above, or remove this one",
+		"`%s` is there already (line %d): the name of another entry is missing", diag.Excerpt(key.Value),
+		r.ShownLine(r.Span(first)))
+	d.Related = []diag.Related{{Range: r.Span(first), Message: "declared here first"}}
 	rest := *n
-	rest.content = n.content[:i:i]
+	rest.Content = n.Content[:i:i]
 	return r.entries(&rest)
 }
 
 // secondEntry returns the index at which another entry seems to begin in a map, and the earlier key that is repeated
 // there. Another entry begins if the first key is repeated, or two others are. Repeated lines with equal values do not
 // count. pos is 0 if there is no other entry.
-func secondEntry(n *node) (pos int, first *node) {
-	if n.flow() {
+func secondEntry(n *yamlnode.Node) (pos int, first *yamlnode.Node) {
+	if n.Flow() {
 		return 0, nil
 	}
-	known := make(map[string]int, len(n.content)/2)
-	for i := 0; i+1 < len(n.content); i += 2 {
-		key := n.content[i]
-		prior, again := known[key.value]
-		known[key.value] = i
+	known := make(map[string]int, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		prior, again := known[key.Value]
+		known[key.Value] = i
 		switch {
-		case key.kind != scalarNode || key.tag == mergeTag || !again:
+		case key.Kind != yamlnode.Scalar || key.Tag == yamlnode.MergeTag || !again:
 			continue
-		case prior == i-2 && n.content[i+1].kind == n.content[i-1].kind && n.content[i+1].value == n.content[i-1].value:
+		case prior == i-2 && n.Content[i+1].Kind == n.Content[i-1].Kind && n.Content[i+1].Value == n.Content[i-1].Value:
 			continue
-		case pos > 0 && n.content[pos].value != key.value:
+		case pos > 0 && n.Content[pos].Value != key.Value:
 			return pos, first
 		case pos == 0:
-			pos, first = i, n.content[prior]
+			pos, first = i, n.Content[prior]
 		}
 		if prior == 0 {
 			return pos, first
@@ -219,8 +220,8 @@ func secondEntry(n *node) (pos int, first *node) {
 }
 
 func (r *nodeReader) duplicate(name string, rng, first diag.Range) {
-	d := r.fail(diag.Duplicate, rng, "remove one of the two", "`%s` is declared twice (first at line %d)", shorten(name),
-		r.shownLine(first))
+	d := r.fail(diag.Duplicate, rng, "remove one of the two", "`%s` is declared twice (first at line %d)", diag.Excerpt(name),
+		r.ShownLine(first))
 	d.Related = []diag.Related{{Range: first, Message: "declared here first"}}
 }
 
@@ -228,13 +229,13 @@ func (r *nodeReader) duplicate(name string, rng, first diag.Range) {
 func (r *nodeReader) merge(list []entry, index *names) []entry {
 	written := map[string]bool{}
 	for _, e := range list {
-		if e.key.tag != mergeTag {
+		if e.key.Tag != yamlnode.MergeTag {
 			written[e.name] = true
 		}
 	}
 	merged := make([]entry, 0, len(list))
 	for _, e := range list {
-		if e.key.tag != mergeTag {
+		if e.key.Tag != yamlnode.MergeTag {
 			merged = append(merged, e)
 			continue
 		}
@@ -252,14 +253,14 @@ func (r *nodeReader) merge(list []entry, index *names) []entry {
 // mergedEntries returns the entries of one merge key.
 func (r *nodeReader) mergedEntries(e entry) []entry {
 	var brought []entry
-	one := func(source *node) {
-		target := source.target()
-		if target.kind != mapNode {
-			r.fail(diag.WrongKind, r.span(source), "a merge key takes a map, or a list of maps",
-				"`<<` must be a map, found %s", kindName(target))
+	one := func(source *yamlnode.Node) {
+		target := source.Target()
+		if target.Kind != yamlnode.Map {
+			r.fail(diag.WrongKind, r.Span(source), "a merge key takes a map, or a list of maps",
+				"`<<` must be a map, found %s", yamlnode.KindName(target))
 			return
 		}
-		r.with(source, nil, func(target *node, _ diag.Range) {
+		r.with(source, nil, func(target *yamlnode.Node, _ diag.Range) {
 			if target == source {
 				brought = append(brought, r.entries(target)...)
 				return
@@ -273,13 +274,13 @@ func (r *nodeReader) mergedEntries(e entry) []entry {
 			}
 		})
 	}
-	value := e.value.target()
-	if value.kind != listNode {
+	value := e.value.Target()
+	if value.Kind != yamlnode.List {
 		one(e.value)
 		return brought
 	}
-	r.with(e.value, nil, func(value *node, _ diag.Range) {
-		for _, item := range value.content {
+	r.with(e.value, nil, func(value *yamlnode.Node, _ diag.Range) {
+		for _, item := range value.Content {
 			one(item)
 		}
 	})
@@ -310,7 +311,7 @@ func (ns *names) add(list []entry, name string) (int, bool) {
 		return 0, false
 	}
 	for i := range list {
-		if list[i].name == name && list[i].key.tag != mergeTag {
+		if list[i].name == name && list[i].key.Tag != yamlnode.MergeTag {
 			return i, true
 		}
 	}
@@ -322,8 +323,8 @@ const maxExpansion = 1_000_000
 
 // aliases holds the aliases and merge keys that are currently being expanded.
 type aliases struct {
-	open       []*node // the nodes they refer to, outermost first
-	inside     map[*node]bool
+	open       []*yamlnode.Node // the nodes they refer to, outermost first
+	inside     map[*yamlnode.Node]bool
 	expanded   int  // number of nodes read through aliases
 	overflowed bool // maxExpansion has been reached
 }
@@ -331,9 +332,9 @@ type aliases struct {
 func (a *aliases) any() bool { return len(a.open) > 0 }
 
 // enter starts to expand an alias or a merge key that refers to n.
-func (a *aliases) enter(n *node) {
+func (a *aliases) enter(n *yamlnode.Node) {
 	if a.inside == nil {
-		a.inside = map[*node]bool{}
+		a.inside = map[*yamlnode.Node]bool{}
 	}
 	a.inside[n] = true
 	a.open = append(a.open, n)

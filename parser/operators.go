@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -23,7 +24,7 @@ const (
 // operators is an expression in HCL's grammar inside a scalar's text.
 type operators struct {
 	in     *exprReader
-	s      *scalar
+	s      *yamlnode.ScalarText
 	start  int // offset in the scalar's text
 	end    int // offset of the closing brace
 	root   hclsyntax.Expression
@@ -35,13 +36,13 @@ type operators struct {
 
 // parseOperators parses an expression that begins at offset start of a scalar's text, after "${". The result is nil if
 // its closing brace is not found.
-func (x *exprReader) parseOperators(s *scalar, start int) (*operators, *fault) {
-	end, f := expressionEnd(s.text, start)
+func (x *exprReader) parseOperators(s *yamlnode.ScalarText, start int) (*operators, *fault) {
+	end, f := expressionEnd(s.Text, start)
 	if f != nil {
 		return nil, f
 	}
 	o := &operators{in: x, s: s, start: start, end: end}
-	text := s.text[start:end]
+	text := s.Text[start:end]
 	if len(text) > maxOperatorsText {
 		return o, &fault{from: start, to: end, summary: "the expression is too long",
 			detail: "give parts of it names, as variables"}
@@ -121,7 +122,7 @@ func expressionEnd(text string, start int) (int, *fault) {
 				return 0, &fault{from: i, to: i + 1, summary: "`" + string(c) + "` closes nothing"}
 			}
 			last := open[len(open)-1]
-			if closer(text[last]) != c {
+			if yamlnode.Closer(text[last]) != c {
 				return 0, unclosed(text, last)
 			}
 			open = open[:len(open)-1]
@@ -140,19 +141,7 @@ func expressionEnd(text string, start int) (int, *fault) {
 
 func unclosed(text string, i int) *fault {
 	return &fault{from: i, to: i + 1, open: true, summary: "`" + text[i:i+1] + "` is never closed",
-		detail: "add the missing `" + string(closer(text[i])) + "`"}
-}
-
-func closer(open byte) byte {
-	switch open {
-	case '(':
-		return ')'
-	case '[':
-		return ']'
-	case '{':
-		return '}'
-	}
-	return open
+		detail: "add the missing `" + string(yamlnode.Closer(text[i])) + "`"}
 }
 
 // looksLikeOperators reports whether a text is more likely an expression than a name, because it contains characters
@@ -172,12 +161,12 @@ func looksLikeOperators(text string) bool {
 
 // at returns the source range of an HCL range.
 func (o *operators) at(r hcl.Range) diag.Range {
-	return o.s.at(o.start+r.Start.Byte, o.start+max(r.End.Byte, r.Start.Byte))
+	return o.s.At(o.start+r.Start.Byte, o.start+max(r.End.Byte, r.Start.Byte))
 }
 
 // source returns the text of an HCL range.
 func (o *operators) source(r hcl.Range) string {
-	text := o.s.text[o.start:o.end]
+	text := o.s.Text[o.start:o.end]
 	return text[min(r.Start.Byte, len(text)):min(max(r.End.Byte, r.Start.Byte), len(text))]
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -30,11 +31,11 @@ type optionReader struct {
 
 func (r *optionReader) read(e entry) {
 	o := r.options
-	r.with(e.value, e.via, func(n *node, rng diag.Range) {
-		if empty(n) {
+	r.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
+		if yamlnode.IsNull(n) {
 			return // L1.16
 		}
-		if n.kind != mapNode {
+		if n.Kind != yamlnode.Map {
 			r.wrongKind(n, rng, "`options`", "a map", "write each option out; the values may be expressions")
 			return
 		}
@@ -95,8 +96,8 @@ func (r *optionReader) shaped(e entry, name string, value ast.Expr, shape ast.Op
 	case ast.TextOption:
 		if kind != "a string" {
 			detail := ""
-			if e.value.target().kind == scalarNode {
-				detail = "put it in quotes: \"" + shorten(e.value.target().value) + "\""
+			if e.value.Target().Kind == yamlnode.Scalar {
+				detail = "put it in quotes: \"" + diag.Excerpt(e.value.Target().Value) + "\""
 			}
 			return wrong(value, what, "a string", detail)
 		}
@@ -129,10 +130,10 @@ func (r *optionReader) shaped(e entry, name string, value ast.Expr, shape ast.Op
 // portableList warns of a single string where other hosts require a list (L4.2).
 func (r *optionReader) portableList(e entry, name string, value ast.Expr) {
 	rng := value.Range()
-	d := r.warn(diag.WrongKind, rng, "write `["+shorten(rng.Text())+
+	d := r.warn(diag.WrongKind, rng, "write `["+diag.Excerpt(rng.Text())+
 		"]`; here one text counts as a list, other hosts refuse it",
 		"`%s` is a list of strings", name)
-	if n := e.value.target(); n == e.value && n.kind == scalarNode && !strings.Contains(rng.Text(), "\n") &&
+	if n := e.value.Target(); n == e.value && n.Kind == yamlnode.Scalar && !strings.Contains(rng.Text(), "\n") &&
 		!strings.ContainsAny(rng.Text(), "[]{},#") {
 		d.Fixes = []diag.Fix{{Label: "Write a list", Edits: []diag.Edit{{Range: rng, Text: "[" + rng.Text() + "]"}}}}
 	}
@@ -141,7 +142,7 @@ func (r *optionReader) portableList(e entry, name string, value ast.Expr) {
 // timeouts reads the option customTimeouts (L4.13).
 func (r *optionReader) timeouts(key ast.Literal, e entry) *ast.Timeouts {
 	var t *ast.Timeouts
-	r.section(e, "`customTimeouts`", func(n *node, _ diag.Range) {
+	r.section(e, "`customTimeouts`", func(n *yamlnode.Node, _ diag.Range) {
 		t = &ast.Timeouts{Key: key}
 		r.fieldsOf(r.entries(n), timeoutKeys, nil, func(name string, e entry) {
 			value := present(r.expression(e))

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -28,7 +29,7 @@ func Parse(src *diag.Source, options Options) (*ast.File, diag.Diagnostics) {
 	t := newText(src)
 	main := t.outline(options, false)
 	if main == nil {
-		return &ast.File{Source: src, Lost: t.repairs.lost}, t.diags
+		return &ast.File{Source: src, Lost: t.tree.Repairs.Lost}, t.diags
 	}
 	return main.finish()
 }
@@ -41,20 +42,20 @@ func (t *yamlText) outline(options Options, included bool) *outline {
 	}
 	root, blocks := t.load()
 	if blocks != nil {
-		return blocks.outline(t, options, included)
+		return blocks.outline(t, nil, options, included)
 	}
 	if root == nil {
 		return nil
 	}
-	r := newBodyReader(&t.passage, &t.findings, &t.repairs, nil)
-	r.independent = len(t.lexed.anchors) == 0
+	r := newBodyReader(&t.tree.Text, &t.findings, &t.tree.Repairs, nil)
+	r.independent = len(t.tree.Tokens.Anchors) == 0
 	var top []*section
 	for _, e := range r.entries(root) {
 		top = append(top, &section{entry: e, in: r})
 	}
 	o := newOutline(r, top, options, included)
-	o.roots = []*node{root}
-	o.file.Lost = t.repairs.lost
+	o.roots = []*yamlnode.Node{root}
+	o.file.Lost = t.tree.Repairs.Lost
 	return o
 }
 
@@ -95,23 +96,24 @@ var shaping = []diag.Code{diag.Syntax, diag.Duplicate, diag.Nameless, diag.Unkno
 // use.
 func Data(src *diag.Source) (ast.Expr, diag.Diagnostics) {
 	t := newText(src)
-	nothing := &ast.Null{Place: ast.Place{At: t.at(0, len(t.text))}}
+	nothing := &ast.Null{Place: ast.Place{At: t.tree.Text.At(0, len(t.tree.Text.Bytes))}}
 	if !t.screen() {
 		return nothing, t.diags
 	}
-	root, err := readTree(t.text, t.lexed)
-	if err != nil {
-		t.syntax(err)
+	if err := t.tree.Read(); err != nil {
+		hideBroken(&t.tree.Text)
+		t.addAll(t.tree.Explain(err))
 		return nothing, t.diags
 	}
+	root := t.tree.Root
 	if root == nil {
 		return nothing, t.diags
 	}
-	if second := t.lexed.secondDocument; second >= 0 {
-		t.fail(diag.WrongKind, t.at(second, second+3), "", "a second document begins here")
+	if second := t.tree.Tokens.SecondDocument; second >= 0 {
+		t.fail(diag.WrongKind, t.tree.Text.At(second, second+3), "", "a second document begins here")
 		return nothing, t.diags
 	}
-	x := newExprReader(newNodeReader(&t.passage, &t.findings, &t.repairs), nil)
+	x := newExprReader(newNodeReader(&t.tree.Text, &t.findings, &t.tree.Repairs), nil)
 	return x.read(root, nil, false), t.diags
 }
 
@@ -148,7 +150,7 @@ func ParsePackage(files []*diag.Source) (*ast.File, diag.Diagnostics) {
 			first, taken := components[c.Name.Value]
 			if taken && first.Source.Name() != c.Name.Range.Source.Name() { // reported within one file
 				diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: c.Name.Range,
-					Summary: "the package has a component `" + shorten(c.Name.Value) + "` already", Detail: "rename one of the two",
+					Summary: "the package has a component `" + diag.Excerpt(c.Name.Value) + "` already", Detail: "rename one of the two",
 					Related: []diag.Related{{Range: first, Message: "the other one is here"}}})
 			}
 			if !taken {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -39,7 +40,7 @@ type policyReader struct {
 func (r policyReader) read(e entry) {
 	p := r.policy
 	var found map[string]*entry
-	r.section(e, "the policy `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
+	r.section(e, "the policy `"+diag.Excerpt(e.name)+"`", func(n *yamlnode.Node, _ diag.Range) {
 		found = r.gather(r.described(n), "a policy", policyKeys)
 	})
 	readers := fieldReaders{
@@ -97,11 +98,11 @@ func (r policyReader) complete(found map[string]*entry) {
 	if p.Violation == nil && p.Remedy == nil {
 		r.fail(diag.RequiredMissing, p.Name.Range,
 			"add `violation`: an expression that gives the message, or null where the resource is in order",
-			"the policy `%s` has no message", shorten(p.Name.Value))
+			"the policy `%s` has no message", diag.Excerpt(p.Name.Value))
 	}
 	if text, ok := p.Violation.(*ast.String); ok && text.Value == "" {
 		r.fail(diag.RequiredMissing, found["violation"].at, "write what is wrong with the resource and what to do",
-			"the message of the policy `%s` is empty", shorten(p.Name.Value))
+			"the message of the policy `%s` is empty", diag.Excerpt(p.Name.Value))
 	}
 	if kind := exprKind(p.Violation); kind != "" && !slices.Contains([]string{"a string", "a list", "a map"}, kind) {
 		r.fail(diag.WrongKind, p.Violation.Range(), "write the message, and the condition into `when`",
@@ -137,7 +138,7 @@ func (r policyReader) complete(found map[string]*entry) {
 	switch level := p.Enforcement.Text(); {
 	case level == "remediate" && p.Remedy == nil:
 		r.fail(diag.RequiredMissing, p.Enforcement.Range, "add `remedy: {…}` with the properties to set",
-			"the policy `%s` has no remedy", shorten(p.Name.Value))
+			"the policy `%s` has no remedy", diag.Excerpt(p.Name.Value))
 	case !r.pack && (level == "remediate" || p.Remedy != nil):
 		rng := p.Name.Range
 		if e, ok := found["remedy"]; ok {

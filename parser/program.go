@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -29,14 +30,14 @@ type outline struct {
 	sections   body
 	transforms []*section
 
-	roots []*node       // roots of the text's YAML trees
-	heads []*bodyReader // readers of top-level blocks; empty if the text is read as a whole
+	roots []*yamlnode.Node // roots of the text's YAML trees
+	heads []*bodyReader    // readers of top-level blocks; empty if the text is read as a whole
 }
 
 // newOutline finds the sections of a text among its top-level keys. included reports whether another text includes it.
 func newOutline(r *bodyReader, top []*section, options Options, included bool) *outline {
-	o := &outline{in: r, options: options, file: &ast.File{Source: r.src}, sections: body{}}
-	byKey := make(map[*node]*section, len(top))
+	o := &outline{in: r, options: options, file: &ast.File{Source: r.Source}, sections: body{}}
+	byKey := make(map[*yamlnode.Node]*section, len(top))
 	entries := make([]entry, 0, len(top))
 	for _, s := range top {
 		byKey[s.key] = s
@@ -128,11 +129,11 @@ func (o *outline) packOnly() {
 	}
 	o.transforms = nil
 	if o.file.Name == nil {
-		o.in.fail(diag.RequiredMissing, diag.NewRange(o.in.src, 0, 0), "add `name: …`, which violations show",
+		o.in.fail(diag.RequiredMissing, diag.NewRange(o.in.Source, 0, 0), "add `name: …`, which violations show",
 			"the policy pack has no name")
 	}
 	if o.sections["policies"] == nil {
-		o.in.fail(diag.RequiredMissing, diag.NewRange(o.in.src, 0, 0), "add `policies`", "the policy pack has no policies")
+		o.in.fail(diag.RequiredMissing, diag.NewRange(o.in.Source, 0, 0), "add `policies`", "the policy pack has no policies")
 	}
 }
 
@@ -179,7 +180,7 @@ func (o *outline) read(names map[string]bool) {
 	for _, d := range file.Dynamic {
 		if o.options.Plugin && d.Provider != nil && d.Inputs == nil {
 			r.fail(diag.RequiredMissing, d.Name.Range, "list them: users of the package see nothing else of the type",
-				"the type `%s` of a package needs `inputs`", shorten(d.Name.Value))
+				"the type `%s` of a package needs `inputs`", diag.Excerpt(d.Name.Value))
 		}
 	}
 	for _, s := range o.transforms {
@@ -219,7 +220,7 @@ func (b *bodyReader) unknownSection(file *ast.File, e entry, names []string) {
 		return
 	}
 	hint := ""
-	if body := e.value.target(); body.kind == mapNode && hasKey(body, "type") &&
+	if body := e.value.Target(); body.Kind == yamlnode.Map && hasKey(body, "type") &&
 		hasKey(body, "properties", "options", "get") {
 		hint = "this looks like a resource: indent it under `resources`"
 	}
@@ -227,9 +228,9 @@ func (b *bodyReader) unknownSection(file *ast.File, e entry, names []string) {
 }
 
 // hasKey reports whether a map has one of the given keys, in any spelling that canonical accepts.
-func hasKey(n *node, keys ...string) bool {
-	for i := 0; i+1 < len(n.content); i += 2 {
-		if _, found := canonical(n.content[i].value, keys); found {
+func hasKey(n *yamlnode.Node, keys ...string) bool {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if _, found := canonical(n.Content[i].Value, keys); found {
 			return true
 		}
 	}
@@ -245,7 +246,7 @@ func (b *bodyReader) pulumiBlock(e entry, file *ast.File) (required ast.Expr) {
 	if file == nil {
 		keys = keys[:1]
 	}
-	b.section(e, "`pulumi`", func(n *node, _ diag.Range) {
+	b.section(e, "`pulumi`", func(n *yamlnode.Node, _ diag.Range) {
 		b.fields(b.entries(n), "`pulumi`", keys, fieldReaders{
 			"allowEnv":  func(e entry) { file.AllowEnv = b.variables(e, "`allowEnv`") },
 			"publicEnv": func(e entry) { file.PublicEnv = b.variables(e, "`publicEnv`") },
@@ -268,7 +269,7 @@ func (x *exprReader) textExpression(e entry, what, detail string) ast.Expr {
 	value := present(x.expression(e))
 	switch value.(type) {
 	case *ast.Number, *ast.Bool, *ast.List, *ast.Map:
-		x.wrongKind(e.value.target(), value.Range(), what, "a string", detail)
+		x.wrongKind(e.value.Target(), value.Range(), what, "a string", detail)
 		return bad(value.Range())
 	}
 	return value
@@ -299,7 +300,7 @@ func (b *bodyReader) componentItem(e entry, name ast.Literal) item {
 	component := &ast.Component{Name: name, Range: b.whole(e)}
 	sections := body{}
 	var pulumi *entry
-	b.section(e, "the component `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
+	b.section(e, "the component `"+diag.Excerpt(e.name)+"`", func(n *yamlnode.Node, _ diag.Range) {
 		reader := func(name string) func(e entry) {
 			return func(e entry) { sections[name] = &section{entry: e, in: b} }
 		}
@@ -336,7 +337,7 @@ var hookKeys = []string{"command", "onDryRun", "ignoreErrors"}
 // hook reads a hook, an extension of yamlhost. In a command, `args` is the engine's description of the operation.
 func (b *bodyReader) hook(e entry, name ast.Literal) item {
 	hook := &ast.Hook{Name: name, Range: b.whole(e)}
-	b.section(e, "the hook `"+shorten(e.name)+"`", func(n *node, _ diag.Range) {
+	b.section(e, "the hook `"+diag.Excerpt(e.name)+"`", func(n *yamlnode.Node, _ diag.Range) {
 		b.fields(b.described(n), "a hook", hookKeys, fieldReaders{
 			"command":      func(e entry) { b.scope.also(func() { hook.Command = present(b.expression(e)) }, "args") },
 			"onDryRun":     func(e entry) { hook.OnDryRun = b.literalBool(e, "`onDryRun`") },
@@ -345,7 +346,7 @@ func (b *bodyReader) hook(e entry, name ast.Literal) item {
 	})
 	if hook.Command == nil {
 		b.fail(diag.RequiredMissing, name.Range, "add `command: [program, argument]`", "the hook `%s` needs a command",
-			shorten(e.name))
+			diag.Excerpt(e.name))
 	}
 	hook.Unit = ast.NewUnit(hook.Command)
 	return item{declaration: hook}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -50,19 +51,19 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 	}
 	old, now := last.set.blocks[i], d.set.blocks[i]
 	if old.read == nil || !old.patchable() || !now.patchable() || old.name() != now.name() ||
-		!maps.Equal(oddKeysOf(old.yaml.root), oddKeysOf(now.yaml.root)) {
+		!maps.Equal(oddKeysOf(old.yaml.tree.Root), oddKeysOf(now.yaml.tree.Root)) {
 		return nil, nil, false
 	}
 	lines := d.set.places[len(d.set.places)-1].lines != last.set.places[len(last.set.places)-1].lines
 	own := 0
 	for _, found := range last.diags {
 		switch {
-		case found.Subject.Source == old.yaml.src:
+		case found.Subject.Source == old.yaml.tree.Text.Source:
 			own++
 		case len(found.Related) > 0 && (lines || slices.ContainsFunc(found.Related, func(r diag.Related) bool {
-			return r.Range.Source == old.yaml.src
+			return r.Range.Source == old.yaml.tree.Text.Source
 		})), slices.ContainsFunc(found.Fixes, func(f diag.Fix) bool {
-			return slices.ContainsFunc(f.Edits, func(e diag.Edit) bool { return e.Range.Source == old.yaml.src })
+			return slices.ContainsFunc(f.Edits, func(e diag.Edit) bool { return e.Range.Source == old.yaml.tree.Text.Source })
 		}):
 			return nil, nil, false // the finding refers to the block, or to line numbers
 		default:
@@ -89,7 +90,7 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 		return nil, nil, false
 	}
 	noteFaults(&patch, diags)
-	last.scope.keys.roots[i] = now.yaml.root
+	last.scope.keys.roots[i] = now.yaml.tree.Root
 	d.shared.last = &reading{set: d.set, options: options, scope: last.scope, file: patch, diags: slices.Clone(diags)}
 	whole := patch
 	return &whole, diags, true
@@ -117,22 +118,22 @@ func (s *blockSet) changed(prior *blockSet) (pos int, one bool) {
 // patchable reports whether a block is one entry of a section without YAML errors.
 func (b *block) patchable() bool {
 	y := b.yaml
-	return len(b.top) == 1 && !b.failed && len(y.diags) == 0 && len(y.repairs.lost) == 0 && !y.repairs.any() &&
+	return len(b.top) == 1 && !b.failed && len(y.diags) == 0 && len(y.tree.Repairs.Lost) == 0 && !y.tree.Repairs.Any() &&
 		b.name() != ""
 }
 
 // name returns the name of the entry that a block declares, or an empty string if it does not declare exactly one.
 func (b *block) name() string {
 	body := b.top[0].value
-	if body.kind != mapNode || len(body.content) != 2 || body.content[0].kind != scalarNode ||
-		body.content[0].tag == mergeTag {
+	if body.Kind != yamlnode.Map || len(body.Content) != 2 || body.Content[0].Kind != yamlnode.Scalar ||
+		body.Content[0].Tag == yamlnode.MergeTag {
 		return ""
 	}
-	return body.content[0].value
+	return body.Content[0].Value
 }
 
 // oddKeysOf returns the keys in a tree that contain white space or are "*".
-func oddKeysOf(root *node) map[string]bool {
+func oddKeysOf(root *yamlnode.Node) map[string]bool {
 	found := &oddKeys{names: map[string]bool{}}
 	found.gather(root)
 	return found.names

@@ -6,6 +6,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -25,7 +26,7 @@ func (b *bodyReader) resourceSection(section *section) (resources []*ast.Resourc
 	for _, it := range b.items(section, (*bodyReader).resourceItem) {
 		if parent := it.stray; parent != "" {
 			if bare != nil { // these are its fields
-				parent = "`" + shorten(bare.Name.Value) + "`, with its fields"
+				parent = "`" + diag.Excerpt(bare.Name.Value) + "`, with its fields"
 			}
 			if !strays {
 				code := diag.WrongKind
@@ -60,16 +61,16 @@ func (b *bodyReader) resourceItem(e entry, name ast.Literal) item {
 	}
 	r := &ast.Resource{Name: name, Range: b.whole(e)}
 	bare := false
-	b.with(e.value, e.via, func(n *node, rng diag.Range) {
+	b.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
 		switch {
-		case n.kind == mapNode:
+		case n.Kind == yamlnode.Map:
 			(&resourceReader{b.exprReader, r}).fieldsOfMap(n)
-		case empty(n):
+		case yamlnode.IsNull(n):
 			if !b.lostBehind(rng) {
 				bare = true
 			}
 		default:
-			b.wrongKind(n, rng, "the resource `"+shorten(name.Value)+"`", "a map", bodyHint(n))
+			b.wrongKind(n, rng, "the resource `"+diag.Excerpt(name.Value)+"`", "a map", bodyHint(n))
 		}
 	})
 	r.Number()
@@ -79,24 +80,24 @@ func (b *bodyReader) resourceItem(e entry, name ast.Literal) item {
 // needsToken reports a resource without a type.
 func needsToken(f *findings, r *ast.Resource) {
 	f.fail(diag.BadTypeToken, r.Name.Range, "add `type: package:module:Type`", "the resource `%s` needs a type",
-		shorten(r.Name.Value))
+		diag.Excerpt(r.Name.Value))
 }
 
 // bodyHint returns advice on how to write the value n, which is in the place of a resource's fields.
-func bodyHint(n *node) string {
-	if n.kind == scalarNode {
+func bodyHint(n *yamlnode.Node) string {
+	if n.Kind == yamlnode.Scalar {
 		for _, field := range resourceKeys {
-			rest, ok := strings.CutPrefix(n.value, field)
+			rest, ok := strings.CutPrefix(n.Value, field)
 			switch value := strings.TrimSpace(rest); {
 			case !ok || value == "":
 			case strings.HasPrefix(rest, ":"):
-				return "a space is missing after the colon: write `" + field + ": " + shorten(value[1:]) + "`"
+				return "a space is missing after the colon: write `" + field + ": " + diag.Excerpt(value[1:]) + "`"
 			case rest[0] == ' ':
-				return "a colon is missing: write `" + field + ": " + shorten(value) + "`"
+				return "a colon is missing: write `" + field + ": " + diag.Excerpt(value) + "`"
 			}
 		}
-		if strings.Contains(n.value, ":") && !strings.ContainsAny(n.value, " \t\n") {
-			return "write it as the type: `{type: " + shorten(n.value) + "}`"
+		if strings.Contains(n.Value, ":") && !strings.ContainsAny(n.Value, " \t\n") {
+			return "write it as the type: `{type: " + diag.Excerpt(n.Value) + "}`"
 		}
 	}
 	return "it has at least a `type`"
@@ -111,16 +112,16 @@ const aSection = "the program, as `resources` is"
 // misplaced reports whether an entry is a field of the resource above that is indented one level too little (L4.7), and
 // describes its proper parent.
 func misplaced(e entry) (parent string, stray bool) {
-	body := e.value.target()
+	body := e.value.Target()
 	switch {
 	case e.name == "type" && isText(body):
 		parent = aName
-	case body.kind != mapNode || hasKey(body, "type"):
+	case body.Kind != yamlnode.Map || hasKey(body, "type"):
 		return "", false
-	case (e.name == "outputs" || e.name == "variables") && len(body.content) > 0 && !hasKey(body, resourceKeys...):
+	case (e.name == "outputs" || e.name == "variables") && len(body.Content) > 0 && !hasKey(body, resourceKeys...):
 		return aSection, true
 	case e.name == "options" && allKeys(body, optionKeys), e.name == "get" && allKeys(body, getKeys),
-		e.name == "properties" && len(body.content) > 0 && !hasKey(body, resourceKeys...):
+		e.name == "properties" && len(body.Content) > 0 && !hasKey(body, resourceKeys...):
 		parent = "the resource that it belongs to"
 	default:
 		return "", false
@@ -129,13 +130,13 @@ func misplaced(e entry) (parent string, stray bool) {
 }
 
 // allKeys reports whether a map is not empty and all of its keys are known.
-func allKeys(n *node, known []string) bool {
-	for i := 0; i+1 < len(n.content); i += 2 {
-		if _, ok := canonical(n.content[i].value, known); !ok {
+func allKeys(n *yamlnode.Node, known []string) bool {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if _, ok := canonical(n.Content[i].Value, known); !ok {
 			return false
 		}
 	}
-	return len(n.content) > 0
+	return len(n.Content) > 0
 }
 
 // resourceReader reads the fields of one resource.
@@ -147,14 +148,14 @@ type resourceReader struct {
 // resourceParts holds the fields of a resource that are not read in the order of the text.
 type resourceParts struct{ properties, get, options, each, condition *entry }
 
-func (r *resourceReader) fieldsOfMap(n *node) {
+func (r *resourceReader) fieldsOfMap(n *yamlnode.Node) {
 	var typed bool
 	var parts resourceParts
 	var unknown []entry
 	r.fieldsOf(r.described(n), allFields, elsewhere, func(key string, e entry) {
 		switch key {
 		case "type":
-			if typed = !empty(e.value.target()); typed {
+			if typed = !yamlnode.IsNull(e.value.Target()); typed {
 				r.resource.Type = r.typeToken(e, "`type`")
 			}
 		case "name":
@@ -231,7 +232,7 @@ func levelHint(e entry, properties *entry) string {
 		return "indent `" + name + "` under `get`, or under `properties` if it is an input"
 	}
 	if properties != nil && len(diag.Suggest(e.name, resourceKeys)) == 0 {
-		if body := properties.value.target(); body.kind == mapNode && hasExactKey(body, e.name) {
+		if body := properties.value.Target(); body.Kind == yamlnode.Map && hasExactKey(body, e.name) {
 			return "it is under `properties` already"
 		}
 	}
@@ -255,7 +256,7 @@ func (r *nodeReader) typeToken(e entry, what string) *ast.Literal {
 	}
 	if !ok {
 		d := r.fail(diag.BadTypeToken, literal.Range, "write `package:module:Type`, or `package:Type`",
-			"`%s` is not a type", shorten(literal.Value))
+			"`%s` is not a type", diag.Excerpt(literal.Value))
 		foreignType(d, literal)
 		return nil
 	}
@@ -305,11 +306,11 @@ func foreignType(d *diag.Diagnostic, literal *ast.Literal) {
 
 // properties reads a resource's properties: a map with plain keys, or one expression (L3.11).
 func (r *resourceReader) properties(e entry) {
-	r.with(e.value, e.via, func(n *node, rng diag.Range) {
-		if empty(n) {
+	r.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
+		if yamlnode.IsNull(n) {
 			return // L1.16
 		}
-		if n.kind != mapNode {
+		if n.Kind != yamlnode.Map {
 			r.resource.PropertiesRange = rng
 			r.resource.PropertiesExpr = r.readAt(n, rng, true)
 			switch r.resource.PropertiesExpr.(type) {
@@ -320,8 +321,8 @@ func (r *resourceReader) properties(e entry) {
 			return
 		}
 		r.resource.PropertiesRange = rng
-		for i := 0; i+1 < len(n.content); i += 2 {
-			if isCall(n.content[i].value) {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if isCall(n.Content[i].Value) {
 				r.resource.PropertiesExpr = r.readAt(n, rng, true)
 				return
 			}
@@ -331,7 +332,7 @@ func (r *resourceReader) properties(e entry) {
 }
 
 // propertyList reads a map whose keys are literal strings and whose values are expressions.
-func (x *exprReader) propertyList(n *node) []ast.Property {
+func (x *exprReader) propertyList(n *yamlnode.Node) []ast.Property {
 	entries := x.entries(n)
 	list := make([]ast.Property, 0, len(entries))
 	for _, e := range entries {
@@ -344,18 +345,18 @@ func (x *exprReader) propertyList(n *node) []ast.Property {
 // get reads the field get (L3.C).
 func (r *resourceReader) get(e entry) *ast.Get {
 	var get *ast.Get
-	r.with(e.value, e.via, func(n *node, rng diag.Range) {
+	r.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
 		get = &ast.Get{Range: rng}
 		switch {
-		case n.kind == mapNode:
+		case n.Kind == yamlnode.Map:
 			r.fieldsOf(r.entries(n), getKeys, nil, func(key string, e entry) {
 				if key == "id" {
 					get.ID = r.textExpression(e, "`id`", "put it in quotes")
 					return
 				}
-				r.section(e, "`state`", func(n *node, _ diag.Range) { get.State = r.propertyList(n) })
+				r.section(e, "`state`", func(n *yamlnode.Node, _ diag.Range) { get.State = r.propertyList(n) })
 			}, func(e entry) bool { r.unknownKey(diag.Error, e, "`get`", getKeys, ""); return true })
-		case !empty(n):
+		case !yamlnode.IsNull(n):
 			r.wrongKind(n, rng, "`get`", "a map", "write `get: {id: …}`")
 			return
 		}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // scope determines which names an expression may use, and which unusual keys the text contains. A remembering scope
@@ -88,7 +90,7 @@ func (s *scope) stackHas(name string) bool {
 
 // newScope returns the scope of a program with the declared names. stack holds the keys of the stack's configuration;
 // roots are the trees of the program's texts.
-func newScope(declared map[string]bool, stack []string, roots []*node) *scope {
+func newScope(declared map[string]bool, stack []string, roots []*yamlnode.Node) *scope {
 	s := &scope{declared: declared, keys: &oddKeys{roots: roots}, stack: make(map[string]bool, len(stack))}
 	for _, name := range stack {
 		s.stack[name] = true
@@ -114,7 +116,7 @@ func (s *scope) remembering() *scope {
 
 // oddKeys is the set of keys in a text that contain white space or are "*". It is built on first use.
 type oddKeys struct {
-	roots    []*node
+	roots    []*yamlnode.Node
 	gathered sync.Once
 	names    map[string]bool
 }
@@ -129,13 +131,13 @@ func (k *oddKeys) has(name string) bool {
 	return k.names[name]
 }
 
-func (k *oddKeys) gather(n *node) {
+func (k *oddKeys) gather(n *yamlnode.Node) {
 	if n == nil {
 		return
 	}
-	for i, child := range n.content {
-		if i%2 == 0 && len(n.content) > 1 && oddKey(child.value) {
-			k.names[child.value] = true
+	for i, child := range n.Content {
+		if i%2 == 0 && len(n.Content) > 1 && oddKey(child.Value) {
+			k.names[child.Value] = true
 		}
 		k.gather(child)
 	}
@@ -166,33 +168,33 @@ func (b body) names(others ...string) map[string]bool {
 		if s == nil {
 			continue
 		}
-		gatherNames(s.value.target(), names, 0)
+		gatherNames(s.value.Target(), names, 0)
 		for _, part := range s.parts {
-			gatherNames(part.value.target(), names, 0)
+			gatherNames(part.value.Target(), names, 0)
 		}
 	}
 	return names
 }
 
 // gatherNames adds the keys of a section to names. It reports nothing; that is done when the section is read.
-func gatherNames(section *node, names map[string]bool, depth int) {
-	if section.kind != mapNode || depth > 10 {
+func gatherNames(section *yamlnode.Node, names map[string]bool, depth int) {
+	if section.Kind != yamlnode.Map || depth > 10 {
 		return
 	}
-	for i := 0; i+1 < len(section.content); i += 2 {
-		key := section.content[i].target()
-		if key.kind != scalarNode {
+	for i := 0; i+1 < len(section.Content); i += 2 {
+		key := section.Content[i].Target()
+		if key.Kind != yamlnode.Scalar {
 			continue
 		}
-		if key.tag != mergeTag {
-			names[key.value] = true
+		if key.Tag != yamlnode.MergeTag {
+			names[key.Value] = true
 			continue
 		}
-		merged := section.content[i+1].target()
+		merged := section.Content[i+1].Target()
 		gatherNames(merged, names, depth+1)
-		for _, item := range merged.content {
-			if merged.kind == listNode {
-				gatherNames(item.target(), names, depth+1)
+		for _, item := range merged.Content {
+			if merged.Kind == yamlnode.List {
+				gatherNames(item.Target(), names, depth+1)
 			}
 		}
 	}

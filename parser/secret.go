@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -40,25 +41,25 @@ func hideTexts(e ast.Expr) {
 }
 
 // hideMeant hides the value of a key `fn::secret`, or a similar one, in a map that is not a call.
-func (p *passage) hideMeant(entries []entry) {
+func hideMeant(p *yamlnode.Text, entries []entry) {
 	for _, e := range entries {
 		if name, ok := strings.CutPrefix(strings.ToLower(e.name), "fn:"); ok && strings.TrimPrefix(name, ":") == "secret" {
-			p.src.Hide(p.span(e.value))
+			p.Source.Hide(p.Span(e.value))
 		}
 	}
 }
 
 // hideBroken hides the rest of each line after `fn::secret` in a text with a syntax error.
-func (p *passage) hideBroken() {
+func hideBroken(p *yamlnode.Text) {
 	const call = "fn::secret"
 	start := 0
-	for line := range bytes.Lines(p.text) {
+	for line := range bytes.Lines(p.Bytes) {
 		if i := bytes.Index(bytes.ToLower(line), []byte(call)); i >= 0 {
 			pos := start + i + len(call)
 			if pos < start+len(line) && line[i+len(call)] == ':' {
 				pos++
 			}
-			p.src.Hide(p.at(pos, start+len(line)))
+			p.Source.Hide(p.At(pos, start+len(line)))
 		}
 		start += len(line)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/parallel"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -48,16 +49,16 @@ type part struct {
 // declares reports whether a section has an entry with that name.
 func (s *section) declares(name string) bool {
 	has := func(e entry) bool {
-		body := e.value.target()
-		return body.kind == mapNode && hasExactKey(body, name)
+		body := e.value.Target()
+		return body.Kind == yamlnode.Map && hasExactKey(body, name)
 	}
 	return has(s.entry) || slices.ContainsFunc(s.parts, func(p part) bool { return has(p.entry) })
 }
 
 // hasExactKey reports whether a map has a key in exactly that spelling.
-func hasExactKey(n *node, key string) bool {
-	for i := 0; i+1 < len(n.content); i += 2 {
-		if n.content[i].value == key && n.content[i].kind == scalarNode {
+func hasExactKey(n *yamlnode.Node, key string) bool {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key && n.Content[i].Kind == yamlnode.Scalar {
 			return true
 		}
 	}
@@ -70,17 +71,17 @@ func (s *section) entryNames() []string {
 	for _, part := range s.parts {
 		names = append(names, part.name)
 	}
-	return append(names, textKeys(s.value.target())...)
+	return append(names, textKeys(s.value.Target())...)
 }
 
 // textKeys returns the keys of a map, or nil for any other node.
-func textKeys(n *node) []string {
-	if n.kind != mapNode {
+func textKeys(n *yamlnode.Node) []string {
+	if n.Kind != yamlnode.Map {
 		return nil
 	}
-	names := make([]string, 0, len(n.content)/2)
-	for i := 0; i+1 < len(n.content); i += 2 {
-		names = append(names, n.content[i].value)
+	names := make([]string, 0, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		names = append(names, n.Content[i].Value)
 	}
 	return names
 }
@@ -94,7 +95,7 @@ type bodyReader struct {
 }
 
 // newBodyReader returns a reader of a text that adds its diagnostics to f.
-func newBodyReader(p *passage, f *findings, r *repairs, s *scope) *bodyReader {
+func newBodyReader(p *yamlnode.Text, f *findings, r *yamlnode.Repairs, s *scope) *bodyReader {
 	return &bodyReader{exprReader: newExprReader(newNodeReader(p, f, r), s)}
 }
 
@@ -142,7 +143,7 @@ func (b *bodyReader) items(s *section, read itemReader) []item {
 
 // itemsOf reads the entries of a section in one text.
 func (b *bodyReader) itemsOf(section entry, read itemReader) (list []item) {
-	b.section(section, "`"+section.name+"`", func(n *node, _ diag.Range) {
+	b.section(section, "`"+section.name+"`", func(n *yamlnode.Node, _ diag.Range) {
 		entries := b.entries(n)
 		if len(entries) > 0 && b.nameless(section.name, entries[0]) {
 			return
@@ -162,7 +163,7 @@ func (b *bodyReader) itemsOf(section entry, read itemReader) (list []item) {
 func (b *bodyReader) item(e entry, read itemReader) item {
 	count := len(b.diags)
 	it := read(b, e, ast.Literal{Value: e.name, Range: e.at})
-	it.name, it.hollow = ast.Literal{Value: e.name, Range: e.at}, empty(e.value.target())
+	it.name, it.hollow = ast.Literal{Value: e.name, Range: e.at}, yamlnode.IsNull(e.value.Target())
 	it.diags = b.takeFrom(count)
 	return it
 }
@@ -178,7 +179,7 @@ func (b *bodyReader) itemsApart(entries []entry, list []item, read itemReader) b
 	}
 	readers := make([]*bodyReader, (len(entries)+batch-1)/batch)
 	parallel.Each(len(readers), 1, func(n int) {
-		place := *b.passage
+		place := *b.Text
 		r := newBodyReader(&place, new(findings), b.repairs, b.scope.apart())
 		readers[n] = r
 		for i := n * batch; i < min((n+1)*batch, len(entries)); i++ {
@@ -194,7 +195,7 @@ func (b *bodyReader) itemsApart(entries []entry, list []item, read itemReader) b
 				return false
 			}
 		}
-		b.namesLines = b.namesLines || r.namesLines
+		b.NamesLines = b.NamesLines || r.NamesLines
 	}
 	b.found = found
 	return true
@@ -207,11 +208,11 @@ func (b *bodyReader) nameless(section string, e entry) bool {
 	if !slices.Contains([]string{"components", "hooks", "dynamic"}, known) || !isField(known, e.name) {
 		return false
 	}
-	if body := e.value.target(); body.kind == mapNode || empty(body) {
+	if body := e.value.Target(); body.Kind == yamlnode.Map || yamlnode.IsNull(body) {
 		return false
 	}
 	b.fail(diag.Nameless, e.at, "write the name of the entry in the line above",
-		"`%s` belongs to an entry whose name is missing", shorten(e.name))
+		"`%s` belongs to an entry whose name is missing", diag.Excerpt(e.name))
 	return true
 }
 
@@ -220,12 +221,12 @@ func (b *block) items(part part, outer *scope, read itemReader) *readBlock {
 	if b.read != nil && b.read.hold(outer) {
 		return b.read
 	}
-	place := b.yaml.passage
-	place.linesAbove = part.lines
-	r := newBodyReader(&place, &findings{found: b.yaml.found}, &b.yaml.repairs, outer.remembering())
+	place := b.yaml.tree.Text
+	place.LinesAbove = part.lines
+	r := newBodyReader(&place, &findings{found: b.yaml.found}, &b.yaml.tree.Repairs, outer.remembering())
 	rb := &readBlock{items: r.itemsOf(part.entry, read), above: part.lines}
 	rb.answers = r.scope.answers()
-	rb.diags, rb.lines = r.diags, place.namesLines
+	rb.diags, rb.lines = r.diags, place.NamesLines
 	b.read = rb
 	return rb
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/corpus"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast/asttest"
 )
@@ -18,14 +19,14 @@ import (
 func TestEntriesApart(t *testing.T) {
 	t.Parallel()
 	faulty := func(n int) string {
-		return strings.ReplaceAll(string(generated(n)), "    properties:\n",
+		return strings.ReplaceAll(string(corpus.Resources(n)), "    properties:\n",
 			"    bogus: 1\n    properties:\n      a b: ${a b}\n      \"c\": ${d\n      \"c\": 1\n")
 	}
-	texts := []string{string(generated(200)), faulty(150), faulty(1100),
+	texts := []string{string(corpus.Resources(200)), faulty(150), faulty(1100),
 		"variables:\n  a: &x {b: 1}\n" + strings.Repeat("  y: *x\n", 300)}
 	random := rand.New(rand.NewPCG(*seed, 3))
 	for range 10 {
-		text := generated(150)
+		text := corpus.Resources(150)
 		for range 20 {
 			e := edit(random, text)
 			text = bytes.Join([][]byte{text[:e.Start], []byte(e.Text), text[min(e.End, len(text)):]}, nil)

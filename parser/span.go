@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // SpanKind is the kind of value of a Span.
@@ -44,11 +45,10 @@ func (d *Document) Spans() []Span {
 		if !t.screen() {
 			return nil
 		}
-		root, err := readTree(t.text, t.lexed)
-		if err != nil || root == nil {
+		if err := t.tree.Read(); err != nil || t.tree.Root == nil {
 			return nil
 		}
-		return t.spans(root)
+		return spansOf(&t.tree.Text, t.tree.Root)
 	}
 	var all []Span
 	for _, section := range d.set.sections {
@@ -83,16 +83,16 @@ func (d *Document) blockSpans(i int) []Span {
 
 // spans returns the spans of a block, with ranges in its own source.
 func (b *block) spans() []Span {
-	if b.failed || b.yaml.root == nil {
-		body := b.yaml.src.Text()
+	if b.failed || b.yaml.tree.Root == nil {
+		body := b.yaml.tree.Text.Source.Text()
 		start := len(body) - len(bytes.TrimLeft(body, " \t\r\n"))
 		end := len(bytes.TrimRight(body, " \t\r\n"))
 		if start >= end {
 			return nil
 		}
-		return []Span{{Value: diag.NewRange(b.yaml.src, start, end), Kind: BrokenSpan}}
+		return []Span{{Value: diag.NewRange(b.yaml.tree.Text.Source, start, end), Kind: BrokenSpan}}
 	}
-	return b.yaml.spans(b.yaml.root)
+	return spansOf(&b.yaml.tree.Text, b.yaml.tree.Root)
 }
 
 // Part is a part of a document that is parsed separately.
@@ -108,7 +108,7 @@ func (d *Document) Parts() []Part {
 	}
 	parts := make([]Part, len(d.set.blocks))
 	for i, b := range d.set.blocks {
-		parts[i] = Part{Source: b.yaml.src, Start: d.set.places[i].start, Line: d.set.places[i].lines}
+		parts[i] = Part{Source: b.yaml.tree.Text.Source, Start: d.set.places[i].start, Line: d.set.places[i].lines}
 	}
 	return parts
 }
@@ -129,29 +129,29 @@ func (d *Document) placeSpans(spans []Span) {
 }
 
 // spans returns the entries or items of a node. It does not follow aliases.
-func (p *passage) spans(n *node) []Span {
+func spansOf(p *yamlnode.Text, n *yamlnode.Node) []Span {
 	var spans []Span
-	switch n.kind {
-	case mapNode:
-		for i := 0; i+1 < len(n.content); i += 2 {
-			s := p.valueSpan(n.content[i+1])
-			s.Name, s.Key = n.content[i].value, p.span(n.content[i])
+	switch n.Kind {
+	case yamlnode.Map:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			s := valueSpan(p, n.Content[i+1])
+			s.Name, s.Key = n.Content[i].Value, p.Span(n.Content[i])
 			spans = append(spans, s)
 		}
-	case listNode:
-		for _, item := range n.content {
-			spans = append(spans, p.valueSpan(item))
+	case yamlnode.List:
+		for _, item := range n.Content {
+			spans = append(spans, valueSpan(p, item))
 		}
 	}
 	return spans
 }
 
-func (p *passage) valueSpan(n *node) Span {
-	s := Span{Value: p.span(n), Flow: n.flow(), Children: p.spans(n)}
-	switch n.kind {
-	case mapNode:
+func valueSpan(p *yamlnode.Text, n *yamlnode.Node) Span {
+	s := Span{Value: p.Span(n), Flow: n.Flow(), Children: spansOf(p, n)}
+	switch n.Kind {
+	case yamlnode.Map:
 		s.Kind = MapSpan
-	case listNode:
+	case yamlnode.List:
 		s.Kind = ListSpan
 	}
 	return s

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -27,18 +28,18 @@ func transformList(x *exprReader, e entry, stack bool) (list []*ast.Transform) {
 		d.Fixes = e.renamed(transformsName)
 	}
 	x.extension(e.at, "`transforms`")
-	x.with(e.value, e.via, func(n *node, rng diag.Range) {
+	x.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
 		switch {
-		case n.kind == listNode:
-			for _, item := range n.content {
-				rng := x.span(item)
+		case n.Kind == yamlnode.List:
+			for _, item := range n.Content {
+				rng := x.Span(item)
 				r := &transformReader{exprReader: x, transform: &ast.Transform{Range: rng, Key: rng}, ofProgram: stack}
 				r.read(entry{key: item, value: item, at: rng, name: "a transform", from: x.nodeReader})
 				list = append(list, r.transform)
 			}
-		case n.kind == mapNode:
+		case n.Kind == yamlnode.Map:
 			x.wrongKind(n, rng, "`transforms`", "a list", "write a dash before each transform: `- match: …`")
-		case !empty(n):
+		case !yamlnode.IsNull(n):
 			x.wrongKind(n, rng, "`transforms`", "a list", "")
 		}
 	})
@@ -55,7 +56,7 @@ type transformReader struct {
 
 func (r *transformReader) read(e entry) {
 	t := r.transform
-	r.section(e, "a transform", func(n *node, rng diag.Range) {
+	r.section(e, "a transform", func(n *yamlnode.Node, rng diag.Range) {
 		t.Range = rng
 		fields := r.entries(n)
 		if len(fields) > 0 {
@@ -155,7 +156,7 @@ func (r *transformReader) wrongSide() {
 // matchBlock reads a block `match` whose fields are keys, a subset of matchKeys.
 func (r *nodeReader) matchBlock(e entry, keys []string) (m ast.TransformMatch) {
 	m.Range = e.at
-	r.section(e, "`match`", func(n *node, rng diag.Range) {
+	r.section(e, "`match`", func(n *yamlnode.Node, rng diag.Range) {
 		m.Range = rng
 		patterns := func(e entry, field string) []ast.Literal {
 			return r.literals(e, "`"+field+"`", "a "+field+" pattern, where `*` matches any text")
@@ -177,15 +178,15 @@ var (
 
 // messageList reads the section `messages` (L10.C20), an extension of yamlhost. An item may be just the text.
 func (b *bodyReader) messageList(e entry) (list []*ast.Message) {
-	b.with(e.value, e.via, func(n *node, rng diag.Range) {
-		if n.kind != listNode {
-			if !empty(n) {
+	b.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
+		if n.Kind != yamlnode.List {
+			if !yamlnode.IsNull(n) {
 				b.wrongKind(n, rng, "`messages`", "a list", "write a dash before each message: `- message: …`")
 			}
 			return
 		}
-		for _, item := range n.content {
-			m := b.message(entry{key: item, value: item, at: b.span(item), name: "a message", from: b.nodeReader})
+		for _, item := range n.Content {
+			m := b.message(entry{key: item, value: item, at: b.Span(item), name: "a message", from: b.nodeReader})
 			m.Number()
 			list = append(list, m)
 		}
@@ -195,11 +196,11 @@ func (b *bodyReader) messageList(e entry) (list []*ast.Message) {
 
 func (b *bodyReader) message(e entry) *ast.Message {
 	m := &ast.Message{Range: e.at}
-	if isText(e.value.target()) {
+	if isText(e.value.Target()) {
 		m.Text = b.expression(e)
 		return m
 	}
-	b.section(e, "a message", func(n *node, rng diag.Range) {
+	b.section(e, "a message", func(n *yamlnode.Node, rng diag.Range) {
 		m.Range = rng
 		b.fields(b.entries(n), "a message", messageKeys, fieldReaders{
 			"level": func(e entry) {

@@ -53,3 +53,15 @@ func Shorten(text string, most int) string {
 	}
 	return text
 }
+
+// Excerpt makes a text of a program fit into one line of a message.
+func Excerpt(text string) string {
+	const most = 40
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, text[:min(len(text), 4*most+4)])
+	return Shorten(text, most)
+}

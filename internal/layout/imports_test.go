@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"internal/value/wire":          {"internal/value", "internal/value/urn"},
 	"schema":                       {"internal/jsontext", "internal/diag", "internal/value/urn", "internal/value"},
 	"parser/ast":                   {"internal/diag"},
-	"parser":                       {"internal/parallel", "parser/ast", "internal/diag"},
+	"parser":                       {"internal/yamlnode", "internal/parallel", "parser/ast", "internal/diag"},
 	"builtins":                     {"internal/cidr", "internal/functions", "schema", "internal/value", "internal/diag", "internal/value/urn"},
 	"editor":                       {"internal/jsontext", "parser", "parser/ast", "check", "schema", "builtins", "internal/value", "internal/diag"},
 	"editor/mcp":                   {"editor", "check", "builtins", "internal/diag"},
@@ -165,6 +165,8 @@ var mayImport = map[string][]string{
 	"internal/jsontext": {},
 	// Trees of the YAML library.
 	"internal/yamltree": {},
+	// The YAML library, and trees with exact places.
+	"internal/yamlnode": {"internal/diag"},
 	// Runs git.
 	"internal/git": {},
 }
@@ -182,7 +184,7 @@ var guests = []struct {
 	rooms   []string
 }{
 	// cmd/internal/convert reads and writes YAML of other tools, with its tags and comments.
-	{"gopkg.in/yaml.v3", []string{"parser", "internal/yamltree", "workspace/crd", "workspace/project", "cmd/internal/convert",
+	{"gopkg.in/yaml.v3", []string{"internal/yamlnode", "internal/yamltree", "workspace/crd", "workspace/project", "cmd/internal/convert",
 		"tools/bench/floor"}},
 	{"github.com/zclconf/go-cty/", []string{"builtins"}},
 	// PCL, which langhost/pcl translates, is written in HCL's syntax.

@@ -1,4 +1,4 @@
-package parser
+package yamlnode
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 // FuzzPlainTree verifies that both return the same trees.
 
 // plainTree parses a text in the common part of YAML. It returns nil for any other text.
-func plainTree(text []byte) *node {
+func plainTree(text []byte) *Node {
 	if !plainCharacters(text) {
 		return nil
 	}
@@ -26,7 +26,7 @@ func plainTree(text []byte) *node {
 	r.whole = string(text)
 	keys := bytes.Count(text, []byte(":\n")) + bytes.Count(text, []byte(": "))
 	r.room = 2*keys + bytes.Count(text, []byte("- ")) + bytes.Count(text, []byte(",")) + 1
-	var root *node
+	var root *Node
 	if text[r.i] == '{' {
 		root = r.flow(-1, 0)
 		if root != nil && !r.lineEnds() {
@@ -35,7 +35,7 @@ func plainTree(text []byte) *node {
 		if _, more = r.nextLine(); more {
 			return nil
 		}
-	} else if root = r.block(0, -1, 0); root == nil || root.kind != mapNode || r.i < len(text) {
+	} else if root = r.block(0, -1, 0); root == nil || root.Kind != Map || r.i < len(text) {
 		return nil
 	}
 	return root
@@ -69,9 +69,9 @@ type plainReader struct {
 	lineStart int    // start of the cursor's line
 
 	room  int     // number of nodes to allocate at once
-	nodes []node  // allocated but unused nodes
-	links []*node // allocated but unused elements of node contents
-	open  []*node // members of the unfinished collections
+	nodes []Node  // allocated but unused nodes
+	links []*Node // allocated but unused elements of node contents
+	open  []*Node // members of the unfinished collections
 }
 
 // nextLine moves from the end of a line, or the start of the text, to the first character of the next line with
@@ -83,7 +83,7 @@ func (r *plainReader) nextLine() (column int, more bool) {
 			r.lineStart = r.i
 			continue
 		}
-		r.i = behindSpaces(r.text, r.i)
+		r.i = SkipSpaces(r.text, r.i)
 		if r.i < len(r.text) && r.text[r.i] == '#' {
 			r.skipComment()
 			continue
@@ -124,16 +124,16 @@ func (r *plainReader) blankNext(i int) bool {
 // lineEnds skips spaces and a comment, and reports whether the line ends there.
 func (r *plainReader) lineEnds() bool {
 	start := r.i
-	r.i = behindSpaces(r.text, r.i)
+	r.i = SkipSpaces(r.text, r.i)
 	if r.i < len(r.text) && r.text[r.i] == '#' && r.i > start {
 		r.skipComment()
 	}
 	return r.i >= len(r.text) || r.text[r.i] == '\n'
 }
 
-func (r *plainReader) make(n node) *node {
+func (r *plainReader) make(n Node) *Node {
 	if len(r.nodes) == 0 {
-		r.nodes = make([]node, r.room)
+		r.nodes = make([]Node, r.room)
 		r.room = r.room/4 + 1
 	}
 	made := &r.nodes[0]
@@ -143,20 +143,20 @@ func (r *plainReader) make(n node) *node {
 }
 
 // collect allocates collection n. Its members are those in r.open from an index on, which it removes.
-func (r *plainReader) collect(n node, base int) *node {
+func (r *plainReader) collect(n Node, base int) *Node {
 	members := r.open[base:]
 	if len(r.links) < len(members) {
-		r.links = make([]*node, max(r.room, len(members), len(r.nodes)+len(r.open)))
+		r.links = make([]*Node, max(r.room, len(members), len(r.nodes)+len(r.open)))
 	}
-	n.content, r.links = r.links[:len(members):len(members)], r.links[len(members):]
-	copy(n.content, members)
+	n.Content, r.links = r.links[:len(members):len(members)], r.links[len(members):]
+	copy(n.Content, members)
 	r.open = r.open[:base]
 	return r.make(n)
 }
 
 // block parses the node at the cursor, which is in the given column. indent is the column of the collection around it.
-func (r *plainReader) block(column, indent, depth int) *node {
-	if depth > maxDepth {
+func (r *plainReader) block(column, indent, depth int) *Node {
+	if depth > MaxDepth {
 		return nil
 	}
 	if r.dash() {
@@ -189,7 +189,7 @@ const maxPlainKey = 1000
 // colon moves past the colon that makes the text from start to the cursor a key. It returns false if there is none.
 // quoted reports whether the text is a quoted scalar in brackets, whose colon needs no space after it.
 func (r *plainReader) colon(start int, quoted bool) bool {
-	i := behindSpaces(r.text, r.i)
+	i := SkipSpaces(r.text, r.i)
 	if i >= len(r.text) || r.text[i] != ':' || !quoted && !r.blankNext(i+1) || i-start > maxPlainKey {
 		return false
 	}
@@ -198,8 +198,8 @@ func (r *plainReader) colon(start int, quoted bool) bool {
 }
 
 // mapping parses a map. The cursor must be after the colon of its first key.
-func (r *plainReader) mapping(key *node, column, indent, depth int) *node {
-	n := node{kind: mapNode, tag: mapTag, start: key.start, indent: indent}
+func (r *plainReader) mapping(key *Node, column, indent, depth int) *Node {
+	n := Node{Kind: Map, Tag: MapTag, Start: key.Start, indent: indent}
 	base := len(r.open)
 	for {
 		value := r.below(column, true, depth)
@@ -207,7 +207,7 @@ func (r *plainReader) mapping(key *node, column, indent, depth int) *node {
 			return nil
 		}
 		r.open = append(r.open, key, value)
-		n.end = value.end
+		n.End = value.End
 		switch next := r.column(); {
 		case next < column:
 			return r.collect(n, base)
@@ -225,8 +225,8 @@ func (r *plainReader) mapping(key *node, column, indent, depth int) *node {
 }
 
 // list parses a block list.
-func (r *plainReader) list(column, indent, depth int) *node {
-	n := node{kind: listNode, tag: listTag, start: r.i, indent: indent}
+func (r *plainReader) list(column, indent, depth int) *Node {
+	n := Node{Kind: List, Tag: ListTag, Start: r.i, indent: indent}
 	base := len(r.open)
 	for {
 		r.i++
@@ -235,7 +235,7 @@ func (r *plainReader) list(column, indent, depth int) *node {
 			return nil
 		}
 		r.open = append(r.open, item)
-		n.end = item.end
+		n.End = item.End
 		next := r.column()
 		if next > column {
 			return nil
@@ -258,9 +258,9 @@ func (r *plainReader) marker() bool {
 
 // below parses the value of a key or the item after a dash, in a collection in the given column. The value is on the
 // same line or indented below it, and null if there is none.
-func (r *plainReader) below(column int, ofKey bool, depth int) *node {
+func (r *plainReader) below(column int, ofKey bool, depth int) *Node {
 	start := r.i
-	r.i = behindSpaces(r.text, r.i)
+	r.i = SkipSpaces(r.text, r.i)
 	switch {
 	case r.i >= len(r.text) || r.text[r.i] == '\n':
 	case r.text[r.i] == '#':
@@ -279,12 +279,12 @@ func (r *plainReader) below(column int, ofKey bool, depth int) *node {
 	case next == column && ofKey && r.dash():
 		return r.list(column, column, depth+1)
 	}
-	return r.make(node{kind: scalarNode, tag: nullTag, start: start, end: start, indent: column})
+	return r.make(Node{Kind: Scalar, Tag: NullTag, Start: start, End: start, indent: column})
 }
 
 // value parses the value after a key, up to the end of a line. indent is the column of the collection.
-func (r *plainReader) value(indent, depth int) *node {
-	var n *node
+func (r *plainReader) value(indent, depth int) *Node {
+	var n *Node
 	switch r.text[r.i] {
 	case '[', '{':
 		n = r.flow(indent, depth+1)
@@ -301,10 +301,10 @@ func (r *plainReader) value(indent, depth int) *node {
 
 // multiline parses a literal or folded scalar whose header has no indentation indicator or comment and whose first line
 // is not blank.
-func (r *plainReader) multiline(indent int) *node {
-	n := node{kind: scalarNode, tag: stringTag, start: r.i, indent: indent, style: literalStyle}
+func (r *plainReader) multiline(indent int) *Node {
+	n := Node{Kind: Scalar, Tag: StringTag, Start: r.i, indent: indent, Style: LiteralStyle}
 	if r.text[r.i] == '>' {
-		n.style = foldedStyle
+		n.Style = FoldedStyle
 	}
 	if r.i++; r.i < len(r.text) && (r.text[r.i] == '-' || r.text[r.i] == '+') {
 		r.i++
@@ -312,25 +312,25 @@ func (r *plainReader) multiline(indent int) *node {
 	if r.i >= len(r.text) || r.text[r.i] != '\n' {
 		return nil
 	}
-	first := behindSpaces(r.text, r.i+1)
+	first := SkipSpaces(r.text, r.i+1)
 	if first >= len(r.text) || r.text[first] == '\n' || first-(r.i+1) <= indent {
 		return nil
 	}
-	value, m := blockMap(r.text, n.start, indent)
-	n.value, n.end, r.i = value, m.end, m.end
+	value, m := blockMap(r.text, n.Start, indent)
+	n.Value, n.End, r.i = value, m.end, m.end
 	r.lineStart = bytes.LastIndexByte(r.text[:r.i], '\n') + 1
 	return r.make(n)
 }
 
 // flow parses a list or a map in brackets.
-func (r *plainReader) flow(indent, depth int) *node {
-	if depth > maxDepth {
+func (r *plainReader) flow(indent, depth int) *Node {
+	if depth > MaxDepth {
 		return nil
 	}
-	n := node{kind: listNode, tag: listTag, start: r.i, indent: indent, style: flowStyle}
+	n := Node{Kind: List, Tag: ListTag, Start: r.i, indent: indent, Style: FlowStyle}
 	closer := byte(']')
 	if r.text[r.i] == '{' {
-		n.kind, n.tag, closer = mapNode, mapTag, '}'
+		n.Kind, n.Tag, closer = Map, MapTag, '}'
 	}
 	base := len(r.open)
 	r.i++
@@ -341,10 +341,10 @@ func (r *plainReader) flow(indent, depth int) *node {
 		if first && r.text[r.i] == closer {
 			break
 		}
-		if n.kind == mapNode {
+		if n.Kind == Map {
 			start, line := r.i, r.lineStart
 			key := r.scalar(indent, true)
-			if key == nil || !r.colon(start, key.quoted()) || r.lineStart != line || !r.flowSpace() {
+			if key == nil || !r.colon(start, key.Quoted()) || r.lineStart != line || !r.flowSpace() {
 				return nil
 			}
 			r.open = append(r.open, key)
@@ -363,12 +363,12 @@ func (r *plainReader) flow(indent, depth int) *node {
 		r.i++
 	}
 	r.i++
-	n.end = r.i
+	n.End = r.i
 	return r.collect(n, base)
 }
 
 // member parses an item of a list in brackets, or the value of a key in braces.
-func (r *plainReader) member(indent, depth int) *node {
+func (r *plainReader) member(indent, depth int) *Node {
 	switch r.text[r.i] {
 	case '[', '{':
 		return r.flow(indent, depth+1)
@@ -398,8 +398,8 @@ func (r *plainReader) flowSpace() bool {
 }
 
 // scalar parses a scalar on one line. flow reports whether it is in brackets.
-func (r *plainReader) scalar(indent int, flow bool) *node {
-	n := node{kind: scalarNode, tag: stringTag, start: r.i, indent: indent}
+func (r *plainReader) scalar(indent int, flow bool) *Node {
+	n := Node{Kind: Scalar, Tag: StringTag, Start: r.i, indent: indent}
 	switch c := r.text[r.i]; c {
 	case '"', '\'':
 		if !r.quoted(&n, c) {
@@ -410,34 +410,34 @@ func (r *plainReader) scalar(indent int, flow bool) *node {
 		if end <= r.i {
 			return nil
 		}
-		if n.value = r.whole[r.i:end]; n.value == "<<" {
+		if n.Value = r.whole[r.i:end]; n.Value == "<<" {
 			return nil
 		}
-		n.tag = plainTag(n.value)
+		n.Tag = plainTag(n.Value)
 		r.i = end
 	}
-	n.end = r.i
+	n.End = r.i
 	return r.make(n)
 }
 
 // quoted parses a quoted scalar into n.
-func (r *plainReader) quoted(n *node, quote byte) bool {
+func (r *plainReader) quoted(n *Node, quote byte) bool {
 	rest := r.text[r.i+1:]
 	end := bytes.IndexByte(rest, quote)
 	if end < 0 {
 		return false
 	}
-	n.style = singleQuotedStyle
+	n.Style = SingleQuotedStyle
 	if quote == '"' {
-		n.style = doubleQuotedStyle
+		n.Style = DoubleQuotedStyle
 	}
 	doubled := quote == '\'' && end+1 < len(rest) && rest[end+1] == quote
 	if !doubled && bytes.IndexByte(rest[:end], '\n') < 0 && (quote == '\'' || bytes.IndexByte(rest[:end], '\\') < 0) {
-		n.value = r.whole[r.i+1 : r.i+1+end]
+		n.Value = r.whole[r.i+1 : r.i+1+end]
 		r.i += end + 2
 		return true
 	}
-	close := quotedEnd(r.text, r.i)
+	close := QuotedEnd(r.text, r.i)
 	content := r.text[r.i+1 : max(close-1, r.i+1)]
 	if close-2 < r.i || r.text[close-1] != quote || bytes.IndexByte(content, '\n') >= 0 || !commonEscapes(content, quote) {
 		return false
@@ -446,7 +446,7 @@ func (r *plainReader) quoted(n *node, quote byte) bool {
 	if m == nil {
 		return false
 	}
-	n.value, r.i = value, close
+	n.Value, r.i = value, close
 	return true
 }
 
@@ -531,10 +531,10 @@ func (r *plainReader) closesBelow(i int) bool {
 func plainTag(text string) string {
 	switch c := text[0]; {
 	case c >= '1' && c <= '9' && len(text) <= 18 && strings.Trim(text, "0123456789") == "":
-		return intTag
+		return IntTag
 	case c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.':
 	case len(text) > len("false") || strings.IndexByte("yYnNtTfFoO~", c) < 0:
-		return stringTag
+		return StringTag
 	}
 	return (&yaml.Node{Kind: yaml.ScalarNode, Value: text}).ShortTag()
 }

@@ -1,4 +1,4 @@
-package parser
+package yamlnode
 
 import (
 	"bytes"
@@ -42,19 +42,19 @@ type suspicion struct {
 	from int
 }
 
-// lexed is the result of the lexer.
-type lexed struct {
-	tooDeep        int // offset at which the text is nested too deeply; -1 if it is not
-	secondDocument int // offset of the second document; -1 without one
+// Tokens is the result of the lexer.
+type Tokens struct {
+	TooDeep        int // offset at which the text is nested too deeply; -1 if it is not
+	SecondDocument int // offset of the second document; -1 without one
 	suspicions     []suspicion
 	refused        []refused // escapes that the YAML parser rejects, in the order of the text
-	anchors        map[string]bool
-	unanchored     []string // names of aliases without an anchor above them
-	open           bool     // the text ends inside of quotes or brackets
+	Anchors        map[string]bool
+	Unanchored     []string // names of aliases without an anchor above them
+	Open           bool     // the text ends inside of quotes or brackets
 }
 
 // first returns the first suspicion of one of the kinds, in the order of the text, or nil if there is none.
-func (l *lexed) first(kinds ...suspect) *suspicion {
+func (l *Tokens) first(kinds ...suspect) *suspicion {
 	for i := range l.suspicions {
 		if slices.Contains(kinds, l.suspicions[i].kind) {
 			return &l.suspicions[i]
@@ -64,7 +64,7 @@ func (l *lexed) first(kinds ...suspect) *suspicion {
 }
 
 type lexer struct {
-	lexed
+	Tokens
 	text      []byte
 	i         int
 	lineStart int
@@ -82,34 +82,34 @@ type lexer struct {
 // newLexer returns a lexer whose first token begins at or after start, which is the start of a line.
 func newLexer(text []byte, start int) *lexer {
 	return &lexer{text: text, fresh: true, keyLine: -1, value: -1, i: start, lineStart: start,
-		lexed: lexed{tooDeep: -1, secondDocument: -1}}
+		Tokens: Tokens{TooDeep: -1, SecondDocument: -1}}
 }
 
-func lex(text []byte) *lexed {
-	l := newLexer(text, textStart(text))
-	for l.tooDeep < 0 && l.next() {
+func lex(text []byte) *Tokens {
+	l := newLexer(text, TextStart(text))
+	for l.TooDeep < 0 && l.next() {
 	}
-	l.open = l.open || len(l.flow) > 0
-	if len(l.flow) > 0 && l.tooDeep < 0 && outgrown(text, l.flow[0], len(text)) {
+	l.Open = l.Open || len(l.flow) > 0
+	if len(l.flow) > 0 && l.TooDeep < 0 && outgrown(text, l.flow[0], len(text)) {
 		l.suspect(suspectFlowOpen, l.flow[0], l.flow[0]+1, 0) // reported before brackets that are open inside of it
 	}
-	for i := len(l.flow) - 1; i >= 0 && l.tooDeep < 0; i-- {
+	for i := len(l.flow) - 1; i >= 0 && l.TooDeep < 0; i-- {
 		l.suspect(suspectFlowOpen, l.flow[i], l.flow[i]+1, 0)
 	}
-	return &l.lexed
+	return &l.Tokens
 }
 
 // outgrown reports whether a line in the range is indented no deeper than the line that contains from. Inside of quotes
 // or brackets that is invalid.
 func outgrown(text []byte, from, to int) bool {
-	indent := func(i int) int { return behindSpaces(text, i) - i }
+	indent := func(i int) int { return SkipSpaces(text, i) - i }
 	limit := indent(contentBegin(text, from))
 	for i := from; i < to; i++ {
-		n := breakAt(text, i)
+		n := BreakAt(text, i)
 		if n == 0 {
 			continue
 		}
-		if i += n - 1; i+1 <= to && breakAt(text, i+1+indent(i+1)) == 0 && indent(i+1) <= limit {
+		if i += n - 1; i+1 <= to && BreakAt(text, i+1+indent(i+1)) == 0 && indent(i+1) <= limit {
 			return true
 		}
 	}
@@ -123,38 +123,6 @@ func (l *lexer) suspect(kind suspect, i, end, from int) {
 	}
 }
 
-// breakAt returns the length of the line break at i, or 0 if there is none. It recognizes all line breaks of YAML 1.1.
-func breakAt(text []byte, i int) int {
-	if i >= len(text) {
-		return 0
-	}
-	switch text[i] {
-	case '\n':
-		return 1
-	case '\r':
-		if i+1 < len(text) && text[i+1] == '\n' {
-			return 2
-		}
-		return 1
-	case 0xC2:
-		if i+1 < len(text) && text[i+1] == 0x85 {
-			return 2
-		}
-	case 0xE2:
-		if i+2 < len(text) && text[i+1] == 0x80 && (text[i+2] == 0xA8 || text[i+2] == 0xA9) {
-			return 3
-		}
-	}
-	return 0
-}
-
-func blank(c byte) bool { return c == ' ' || c == '\t' }
-
-// blankAt reports whether a blank, a line break or the end of the text is at i.
-func blankAt(text []byte, i int) bool {
-	return i >= len(text) || blank(text[i]) || breakAt(text, i) > 0
-}
-
 func (l *lexer) newLine(size int) {
 	l.i += size
 	l.lineStart, l.fresh = l.i, true
@@ -163,20 +131,20 @@ func (l *lexer) newLine(size int) {
 // skip moves to the next token.
 func (l *lexer) skip() {
 	for l.i < len(l.text) {
-		if n := breakAt(l.text, l.i); n > 0 {
+		if n := BreakAt(l.text, l.i); n > 0 {
 			l.newLine(n)
 			continue
 		}
 		switch c := l.text[l.i]; {
 		case c == '\t' && l.fresh && len(l.flow) == 0:
-			if end := contentEnd(l.text, l.i); !l.onlyBlank(l.i, end) {
+			if end := LineEnd(l.text, l.i); !l.onlyBlank(l.i, end) {
 				l.suspect(suspectTab, l.i, l.i+1, 0)
 			}
-			l.i = behindBlanks(l.text, l.i)
-		case blank(c):
+			l.i = SkipBlanks(l.text, l.i)
+		case IsBlank(c):
 			l.i++
-		case c == '#' && (l.i == l.lineStart || blank(l.text[l.i-1])):
-			l.i = contentEnd(l.text, l.i)
+		case c == '#' && (l.i == l.lineStart || IsBlank(l.text[l.i-1])):
+			l.i = LineEnd(l.text, l.i)
 		default:
 			return
 		}
@@ -184,7 +152,7 @@ func (l *lexer) skip() {
 }
 
 func (l *lexer) onlyBlank(from, to int) bool {
-	from = behindBlanks(l.text[:to], from)
+	from = SkipBlanks(l.text[:to], from)
 	return from == to || l.text[from] == '#'
 }
 
@@ -203,8 +171,8 @@ func (l *lexer) push(column int) {
 }
 
 func (l *lexer) checkDepth() {
-	if len(l.indents)+len(l.flow) > maxDepth && l.tooDeep < 0 {
-		l.tooDeep = min(l.i, len(l.text)-1)
+	if len(l.indents)+len(l.flow) > MaxDepth && l.TooDeep < 0 {
+		l.TooDeep = min(l.i, len(l.text)-1)
 	}
 }
 
@@ -235,8 +203,8 @@ func (l *lexer) next() bool {
 		}
 	}
 	l.fresh = false
-	if l.ended && l.secondDocument < 0 {
-		l.secondDocument = l.i
+	if l.ended && l.SecondDocument < 0 {
+		l.SecondDocument = l.i
 	}
 	l.began = true
 	c := l.text[l.i]
@@ -245,14 +213,14 @@ func (l *lexer) next() bool {
 		l.suspect(suspectComma, l.value, l.i, 0)
 	}
 	switch {
-	case (c == '-' || c == '?') && !inFlow && blankAt(l.text, l.i+1):
+	case (c == '-' || c == '?') && !inFlow && BlankAt(l.text, l.i+1):
 		if l.keyLine == l.lineStart {
 			l.suspect(suspectDash, l.i, l.i+1, 0)
 		}
 		l.push(column)
 		l.keyLine = -1
 		l.i++
-	case c == '?' && inFlow && blankAt(l.text, l.i+1), c == ',' && inFlow, c == ':' && (inFlow || blankAt(l.text, l.i+1)):
+	case c == '?' && inFlow && BlankAt(l.text, l.i+1), c == ',' && inFlow, c == ':' && (inFlow || BlankAt(l.text, l.i+1)):
 		l.value = -1
 		l.i++
 	case c == '[' || c == '{':
@@ -285,8 +253,8 @@ func (l *lexer) document() bool {
 		if first == '.' {
 			l.ended = l.began
 		} else {
-			if l.began && l.secondDocument < 0 {
-				l.secondDocument = l.i
+			if l.began && l.SecondDocument < 0 {
+				l.SecondDocument = l.i
 			}
 			l.began = true
 		}
@@ -296,7 +264,7 @@ func (l *lexer) document() bool {
 		return true
 	}
 	if first == '%' && (!l.began || l.ended) {
-		l.i = contentEnd(l.text, l.i)
+		l.i = LineEnd(l.text, l.i)
 		return true
 	}
 	return false
@@ -320,16 +288,16 @@ func (l *lexer) closeFlow(c byte) {
 		l.afterKey(open-l.lineStart, open)
 	}
 	// The brackets were a key, or another token follows.
-	if !l.complete && len(l.flow) == 0 || blankAt(l.text, l.i) && len(l.flow) > 0 {
+	if !l.complete && len(l.flow) == 0 || BlankAt(l.text, l.i) && len(l.flow) > 0 {
 		return
 	}
-	i := behindBlanks(l.text, l.i)
-	if i < len(l.text) && breakAt(l.text, i) == 0 && strings.IndexByte(",:]}#", l.text[i]) < 0 {
-		end := contentEnd(l.text, l.i)
+	i := SkipBlanks(l.text, l.i)
+	if i < len(l.text) && BreakAt(l.text, i) == 0 && strings.IndexByte(",:]}#", l.text[i]) < 0 {
+		end := LineEnd(l.text, l.i)
 		if len(l.flow) > 0 {
 			end = l.i + max(bytes.IndexAny(l.text[l.i:end], ",]}"), 0)
 		}
-		l.suspect(suspectTail, l.i-1, trimmed(l.text, l.i, end), open)
+		l.suspect(suspectTail, l.i-1, TrimEnd(l.text, l.i, end), open)
 	}
 }
 
@@ -338,8 +306,8 @@ func (l *lexer) afterKey(column, start int) {
 	if len(l.flow) > 0 {
 		return
 	}
-	i := behindBlanks(l.text, l.i)
-	if i >= len(l.text) || l.text[i] != ':' || !blankAt(l.text, i+1) {
+	i := SkipBlanks(l.text, l.i)
+	if i >= len(l.text) || l.text[i] != ':' || !BlankAt(l.text, i+1) {
 		l.complete = true
 		return
 	}
@@ -357,8 +325,8 @@ func (l *lexer) quoted(column int) {
 	for l.i++; l.i < len(l.text); {
 		c := l.text[l.i]
 		switch {
-		case c == '\\' && quote == '"' && l.i+1 < len(l.text) && breakAt(l.text, l.i+1) == 0:
-			if _, width := escape(l.text[l.i:]); width == 0 {
+		case c == '\\' && quote == '"' && l.i+1 < len(l.text) && BreakAt(l.text, l.i+1) == 0:
+			if _, width := Unescape(l.text[l.i:]); width == 0 {
 				l.suspect(suspectEscape, l.i, l.i+2, start)
 			} else if isRefused(l.text[l.i:], width) {
 				l.refused = append(l.refused, refused{l.i, width})
@@ -372,7 +340,7 @@ func (l *lexer) quoted(column int) {
 			l.afterQuote(column, start, lines)
 			return
 		default:
-			if n := breakAt(l.text, l.i); n > 0 {
+			if n := BreakAt(l.text, l.i); n > 0 {
 				l.newLine(n)
 				l.fresh, lines = false, true
 			} else {
@@ -380,7 +348,7 @@ func (l *lexer) quoted(column int) {
 			}
 		}
 	}
-	l.open = true
+	l.Open = true
 	l.suspect(suspectQuoteOpen, start, min(start+1, len(l.text)), 0)
 }
 
@@ -388,8 +356,8 @@ func (l *lexer) afterQuote(column, start int, lines bool) {
 	if lines && outgrown(l.text, start, l.i) {
 		l.suspect(suspectQuoteFar, start, start+1, 0)
 	}
-	i := behindBlanks(l.text, l.i)
-	tail := i < len(l.text) && breakAt(l.text, i) == 0
+	i := SkipBlanks(l.text, l.i)
+	tail := i < len(l.text) && BreakAt(l.text, i) == 0
 	if tail && len(l.flow) > 0 {
 		tail = strings.IndexByte(",:]}#\"'[{", l.text[i]) < 0
 	} else if tail {
@@ -412,19 +380,19 @@ func (l *lexer) afterQuote(column, start int, lines bool) {
 func (l *lexer) block() {
 	parent := l.top()
 	h := blockHeader(l.text, l.i)
-	if end := contentEnd(l.text, l.i); !l.onlyBlank(h.end, end) {
+	if end := LineEnd(l.text, l.i); !l.onlyBlank(h.end, end) {
 		l.suspect(suspectHeader, h.end, end, 0)
 	}
-	l.i = contentEnd(l.text, l.i)
+	l.i = LineEnd(l.text, l.i)
 	for l.i < len(l.text) {
-		n := breakAt(l.text, l.i)
+		n := BreakAt(l.text, l.i)
 		line := l.i + n
-		i := behindSpaces(l.text, line)
-		if i < len(l.text) && breakAt(l.text, i) == 0 && (i-line <= parent || i == line) {
+		i := SkipSpaces(l.text, line)
+		if i < len(l.text) && BreakAt(l.text, i) == 0 && (i-line <= parent || i == line) {
 			return // the final line break is left to skip
 		}
 		l.lineStart = line
-		l.i = contentEnd(l.text, i)
+		l.i = LineEnd(l.text, i)
 		if n == 0 {
 			return
 		}
@@ -434,19 +402,19 @@ func (l *lexer) block() {
 func (l *lexer) word(column int) {
 	start := l.i
 	c := l.text[l.i]
-	for l.i++; l.i < len(l.text) && (c != '!' && wordByte(l.text[l.i]) || c == '!' && !blankAt(l.text, l.i)); l.i++ {
+	for l.i++; l.i < len(l.text) && (c != '!' && wordByte(l.text[l.i]) || c == '!' && !BlankAt(l.text, l.i)); l.i++ {
 	}
 	name := string(l.text[start+1 : l.i])
 	switch c {
 	case '&':
-		if l.anchors == nil {
-			l.anchors = map[string]bool{}
+		if l.Anchors == nil {
+			l.Anchors = map[string]bool{}
 		}
-		l.anchors[name] = true
+		l.Anchors[name] = true
 	case '*':
-		if !l.anchors[name] {
+		if !l.Anchors[name] {
 			l.suspect(suspectAlias, start, l.i, 0)
-			l.unanchored = append(l.unanchored, name)
+			l.Unanchored = append(l.Unanchored, name)
 		}
 		l.afterKey(column, start)
 	}
@@ -465,16 +433,16 @@ func (l *lexer) plain(column int) {
 		return
 	}
 	if first && column == parent {
-		l.suspect(suspectKey, start, trimmed(l.text, start, l.i), 0)
+		l.suspect(suspectKey, start, TrimEnd(l.text, start, l.i), 0)
 	}
 	// Lines with deeper indentation continue the scalar, up to a comment.
 	for {
 		i, lineStart := l.i, l.lineStart
 		for i < len(l.text) {
-			if n := breakAt(l.text, i); n > 0 {
+			if n := BreakAt(l.text, i); n > 0 {
 				i += n
 				lineStart = i
-			} else if blank(l.text[i]) {
+			} else if IsBlank(l.text[i]) {
 				i++
 			} else {
 				break
@@ -488,7 +456,7 @@ func (l *lexer) plain(column int) {
 		l.i, l.lineStart = i, lineStart
 		if l.plainLine() {
 			if first && i-lineStart == column {
-				l.suspect(suspectKey, start, trimmed(l.text, start, contentEnd(l.text, start)), 0)
+				l.suspect(suspectKey, start, TrimEnd(l.text, start, LineEnd(l.text, start)), 0)
 			}
 			l.suspect(suspectColon, l.i, l.i+1, start)
 			l.i++
@@ -500,7 +468,7 @@ func (l *lexer) plain(column int) {
 
 func (l *lexer) marker(i int) bool {
 	rest := l.text[i:]
-	return len(rest) >= 3 && blankAt(rest, 3) && (string(rest[:3]) == "---" || string(rest[:3]) == "...")
+	return len(rest) >= 3 && BlankAt(rest, 3) && (string(rest[:3]) == "---" || string(rest[:3]) == "...")
 }
 
 // plainLine scans a plain scalar up to the end of the line, a comment or a colon. It reports whether it stopped at a
@@ -512,23 +480,15 @@ func (l *lexer) plainLine() bool {
 			continue
 		}
 		switch {
-		case c == ':' && blankAt(l.text, l.i+1):
+		case c == ':' && BlankAt(l.text, l.i+1):
 			return true
-		case c == '#' && blank(l.text[l.i-1]):
+		case c == '#' && IsBlank(l.text[l.i-1]):
 			return false
-		case breakAt(l.text, l.i) > 0:
+		case BreakAt(l.text, l.i) > 0:
 			return false
 		}
 	}
 	return false
-}
-
-// trimmed returns the end of text[from:to] without trailing blanks.
-func trimmed(text []byte, from, to int) int {
-	for to > from && blank(text[to-1]) {
-		to--
-	}
-	return to
 }
 
 func (l *lexer) flowPlain() {
@@ -541,14 +501,14 @@ func (l *lexer) flowPlain() {
 			l.suspect(suspectInterpolation, l.i-1, l.i+1, l.flow[len(l.flow)-1])
 			return
 		case c == ',' || c == '[' || c == ']' || c == '{' || c == '}':
-		case c == ':' && blankAt(l.text, l.i+1):
+		case c == ':' && BlankAt(l.text, l.i+1):
 			quoted = true // it is a key rather than a continuation of the previous value
 			if i := max(bytes.LastIndex(l.text[start:l.i], []byte(` "`)),
 				bytes.LastIndex(l.text[start:l.i], []byte(" '"))); i > 0 {
-				l.suspect(suspectComma, trimmed(l.text, start, start+i), start+i+1, 0)
+				l.suspect(suspectComma, TrimEnd(l.text, start, start+i), start+i+1, 0)
 			}
-		case c == '#' && l.i > start && blank(l.text[l.i-1]):
-		case breakAt(l.text, l.i) > 0:
+		case c == '#' && l.i > start && IsBlank(l.text[l.i-1]):
+		case BreakAt(l.text, l.i) > 0:
 		default:
 			continue
 		}
@@ -557,5 +517,17 @@ func (l *lexer) flowPlain() {
 	if prev >= 0 && broken && quoted {
 		l.suspect(suspectComma, prev, start, 0)
 	}
-	l.value, l.line = trimmed(l.text, start, l.i), l.lineStart
+	l.value, l.line = TrimEnd(l.text, start, l.i), l.lineStart
+}
+
+// ClosesLater reports whether quotes or brackets that are open at the end of a stretch may be closed after it.
+func ClosesLater(text []byte, start, end int) bool {
+	l := newLexer(text, start)
+	for l.TooDeep < 0 && l.next() {
+		if l.i >= end && len(l.flow) == 0 {
+			break
+		}
+	}
+	return !l.Open && len(l.flow) == 0 &&
+		l.first(suspectQuoteOpen, suspectQuoteTail, suspectFlowOpen, suspectCloser, suspectInterpolation) == nil
 }

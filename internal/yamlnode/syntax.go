@@ -1,7 +1,8 @@
-package parser
+package yamlnode
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -55,31 +56,46 @@ type syntaxFault struct {
 	comma int  // offset at which a missing comma can be inserted; 0 if unknown
 }
 
-// syntax reports an error of the YAML parser, and hides secrets in the broken text.
-func (t *yamlText) syntax(err error) syntaxFault {
-	t.hideBroken()
-	a := accuser{passage: &t.passage, findings: &t.findings, lexed: t.lexed}
-	a.explain(err)
-	return a.fault
+// Explain returns the finding about an error of the YAML parser.
+func (t *Tree) Explain(err error) diag.Diagnostic {
+	found, _ := explain(&t.Text, t.Tokens, err)
+	return found
 }
 
-// accuser finds the cause of one syntax error among the suspicious tokens.
-type accuser struct {
-	*passage
-	*findings
-	lexed *lexed
-	fault syntaxFault // result so far
+// explanation looks for the cause of one syntax error among the suspicious tokens.
+type explanation struct {
+	of     *Text
+	text   []byte
+	tokens *Tokens
+	found  diag.Diagnostic // result
+	fault  syntaxFault
+}
+
+// at returns a range of the text.
+func (e *explanation) at(start, end int) diag.Range { return e.of.At(start, end) }
+
+// explain returns the finding about an error of the YAML parser.
+func explain(text *Text, tokens *Tokens, err error) (diag.Diagnostic, syntaxFault) {
+	e := explanation{of: text, text: text.Bytes, tokens: tokens}
+	e.explain(err)
+	return e.found, e.fault
+}
+
+// say sets the finding. The caller may add to the result.
+func (e *explanation) say(rng diag.Range, detail, format string, args ...any) *diag.Diagnostic {
+	e.found = diag.Diagnostic{Code: diag.Syntax, Subject: rng, Detail: detail, Summary: fmt.Sprintf(format, args...)}
+	return &e.found
 }
 
 // explain reports an error of the YAML parser.
-func (a *accuser) explain(err error) {
+func (e *explanation) explain(err error) {
 	line, message := 0, err.Error()
 	if m := yamlError().FindStringSubmatch(message); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		message = m[2]
 	}
-	if s := a.lexed.first(suspectQuoteFar); s != nil && lineOf(a.text, s.at) <= line {
-		a.accuse(s)
+	if s := e.tokens.first(suspectQuoteFar); s != nil && LineOf(e.text, s.at) <= line {
+		e.suspect(s)
 		return
 	}
 	for _, group := range syntaxCauses {
@@ -87,8 +103,8 @@ func (a *accuser) explain(err error) {
 			continue
 		}
 		for _, cause := range group.causes {
-			if s := a.lexed.first(cause); s != nil {
-				a.accuse(s)
+			if s := e.tokens.first(cause); s != nil {
+				e.suspect(s)
 				return
 			}
 		}
@@ -96,8 +112,8 @@ func (a *accuser) explain(err error) {
 			break
 		}
 	}
-	start, end := lineAt(a.text, max(line, 1))
-	a.fail(diag.Syntax, a.at(start, end), "the cause may be on the line before", "the YAML syntax is broken here: %s",
+	start, end := LineAt(e.text, max(line, 1))
+	e.say(e.at(start, end), "the cause may be on the line before", "the YAML syntax is broken here: %s",
 		ownWords(message))
 }
 
@@ -114,14 +130,14 @@ var plainSuspects = map[suspect]struct{ detail, summary string }{
 }
 
 // accuse reports a suspicion as the cause of the error.
-func (a *accuser) accuse(s *suspicion) {
+func (e *explanation) suspect(s *suspicion) {
 	switch s.kind {
 	case suspectInterpolation, suspectColon, suspectReserved, suspectComma, suspectTail, suspectDash, suspectHeader,
 		suspectEscape:
-		a.fault.sure = true
+		e.fault.sure = true
 	}
-	rng := a.at(s.at, min(s.end, len(a.text)))
-	if (s.kind == suspectInterpolation || s.kind == suspectQuoteTail) && outgrown(a.text, s.from, s.at) {
+	rng := e.at(s.at, min(s.end, len(e.text)))
+	if (s.kind == suspectInterpolation || s.kind == suspectQuoteTail) && outgrown(e.text, s.from, s.at) {
 		// The scalar contains lines that look like entries of the surrounding map and were intended as such: the
 		// closing quote or bracket is missing before them.
 		kind := suspectQuoteOpen
@@ -129,112 +145,105 @@ func (a *accuser) accuse(s *suspicion) {
 			kind = suspectFlowOpen
 		}
 		s = &suspicion{kind: kind, at: s.from, end: s.from + 1}
-		rng = a.at(s.at, s.end)
+		rng = e.at(s.at, s.end)
 	}
 	if words, known := plainSuspects[s.kind]; known {
-		a.fail(diag.Syntax, rng, words.detail, "%s", words.summary)
+		e.say(rng, words.detail, "%s", words.summary)
 		return
 	}
 	switch s.kind {
 	case suspectQuoteTail:
-		start, end := a.shownLine(a.at(s.from, s.from)), a.shownLine(rng)
+		start, end := e.of.ShownLine(e.at(s.from, s.from)), e.of.ShownLine(rng)
 		detail := "a quoted text is a whole value: quote all of it, and write a quote inside of it twice ('') or escaped " +
 			"(\\\")"
 		if end != start {
 			detail = "the quote on line " + strconv.Itoa(start) + " seems to have no end; the next quote has closed it"
 		}
-		d := a.fail(diag.Syntax, rng, detail, "nothing may follow a quoted text")
-		d.Related = []diag.Related{{Range: a.at(s.from, s.from+1), Message: "the quoted text begins here"}}
+		d := e.say(rng, detail, "nothing may follow a quoted text")
+		d.Related = []diag.Related{{Range: e.at(s.from, s.from+1), Message: "the quoted text begins here"}}
 	case suspectFlowOpen:
-		open := string(a.text[s.at])
-		a.fail(diag.Syntax, rng, "add the missing `"+string(closer(a.text[s.at]))+"`", "`%s` is never closed", open)
+		open := string(e.text[s.at])
+		e.say(rng, "add the missing `"+string(Closer(e.text[s.at]))+"`", "`%s` is never closed", open)
 	case suspectComma:
 		start := s.at - 1
-		d := a.fail(diag.Syntax, a.at(start, s.at), "", "a comma is missing after this")
-		d.Fixes = []diag.Fix{{Label: "Add a comma", Edits: []diag.Edit{{Range: a.at(s.at, s.at), Text: ","}}}}
-		a.fault.comma = s.end - 1
+		d := e.say(e.at(start, s.at), "", "a comma is missing after this")
+		d.Fixes = []diag.Fix{{Label: "Add a comma", Edits: []diag.Edit{{Range: e.at(s.at, s.at), Text: ","}}}}
+		e.fault.comma = s.end - 1
 	case suspectTail:
-		open := a.text[s.from]
-		a.fail(diag.Syntax, a.at(s.from, s.end), "put a text that begins with `"+string(open)+
+		open := e.text[s.from]
+		e.say(e.at(s.from, s.end), "put a text that begins with `"+string(open)+
 			"` in quotes; a reference is written `${name}`",
-			"nothing may follow `%c`", closer(open))
+			"nothing may follow `%c`", Closer(open))
 	case suspectCloser:
 		if s.from < 0 {
-			a.fail(diag.Syntax, rng, "remove it, or put the text in quotes", "`%s` closes nothing", a.text[s.at:s.end])
+			e.say(rng, "remove it, or put the text in quotes", "`%s` closes nothing", e.text[s.at:s.end])
 			return
 		}
-		d := a.fail(diag.Syntax, rng, "", "`%s` cannot close `%c`", a.text[s.at:s.end], a.text[s.from])
-		d.Related = []diag.Related{{Range: a.at(s.from, s.from+1), Message: "opened here"}}
+		d := e.say(rng, "", "`%s` cannot close `%c`", e.text[s.at:s.end], e.text[s.from])
+		d.Related = []diag.Related{{Range: e.at(s.from, s.from+1), Message: "opened here"}}
 	case suspectColon:
-		a.accuseColon(s, rng)
+		e.colon(s, rng)
 	case suspectAlias:
-		if s.end < len(a.text) && !blankAt(a.text, s.end) {
-			a.fail(diag.Syntax, a.at(s.at, s.at+1), "put the text in quotes",
+		if s.end < len(e.text) && !BlankAt(e.text, s.end) {
+			e.say(e.at(s.at, s.at+1), "put the text in quotes",
 				"text without quotes cannot begin with `*`, which begins an alias")
 			return
 		}
-		name := shorten(string(a.text[s.at+1 : s.end]))
-		a.fail(diag.Syntax, rng, "an anchor is written `&"+name+"`, before the alias; quote a text that begins with `*`",
+		name := diag.Excerpt(string(e.text[s.at+1 : s.end]))
+		e.say(rng, "an anchor is written `&"+name+"`, before the alias; quote a text that begins with `*`",
 			"there is no anchor called `%s`", name)
 	case suspectReserved:
-		a.fail(diag.Syntax, rng, "put the text in quotes", "a text without quotes cannot begin with `%s`", a.text[s.at:s.end])
+		e.say(rng, "put the text in quotes", "a text without quotes cannot begin with `%s`", e.text[s.at:s.end])
 	case suspectIndent:
-		if key, ok := a.fieldAt(s.at); ok && s.from == 1 {
-			a.fail(diag.Nameless, rng, "write the name of the entry in the line above, as deep as the other entries",
-				"`%s` belongs to an entry whose name is missing", shorten(key))
+		if key, ok := e.fieldAt(s.at); ok && s.from == 1 {
+			e.say(rng, "write the name of the entry in the line above, as deep as the other entries",
+				"`%s` belongs to an entry whose name is missing", diag.Excerpt(key)).Code = diag.Nameless
 			return
 		}
-		a.fail(diag.Syntax, rng, "align it with the entries that it belongs to",
+		e.say(rng, "align it with the entries that it belongs to",
 			"this line is indented like none of those above it")
 	case suspectEscape:
-		a.accuseEscape(s)
+		e.escape(s)
 	}
 }
 
 // fieldAt returns the key at an offset of a block if it is a field of an entry; false otherwise.
-func (a *accuser) fieldAt(offset int) (string, bool) {
-	if a.lead == 0 {
+func (e *explanation) fieldAt(offset int) (string, bool) {
+	if e.of.FieldAt == nil || e.of.Lead == 0 {
 		return "", false
 	}
-	rest := a.text[offset:]
-	lines := contentLines(rest)
-	if len(lines) == 0 || keyEnd(rest, lines[0]) == 0 {
-		return "", false
-	}
-	lead := a.text[:a.lead]
-	key := keyText(rest[:keyEnd(rest, lines[0])-1])
-	return key, isField(sectionName(lead, contentLines(lead)[0]), key)
+	return e.of.FieldAt(e.text[:e.of.Lead], e.text[offset:])
 }
 
-// accuseEscape reports an invalid escape.
-func (a *accuser) accuseEscape(s *suspicion) {
-	_, size := utf8.DecodeRune(a.text[s.at+1:])
+// escape reports an invalid escape.
+func (e *explanation) escape(s *suspicion) {
+	_, size := utf8.DecodeRune(e.text[s.at+1:])
 	end := s.at + 1 + size
 	detail := "write `\\\\` for a backslash, or use single quotes"
-	digits := hexEscapes[a.text[s.at+1]]
-	for ; digits > 0 && end < len(a.text) && strings.IndexByte("0123456789abcdefABCDEF", a.text[end]) >= 0; digits-- {
+	digits := hexEscapes[e.text[s.at+1]]
+	for ; digits > 0 && end < len(e.text) && strings.IndexByte("0123456789abcdefABCDEF", e.text[end]) >= 0; digits-- {
 		end++
 	}
-	rng := a.at(s.at, end)
+	rng := e.at(s.at, end)
 	if strings.HasPrefix(strings.ToLower(rng.Text()), `\ud`) {
 		detail = "write the character itself, or use `\\U` with its eight digits"
 	}
-	a.fail(diag.Syntax, rng, detail, "there is no escape `%s`", rng.Text())
+	e.say(rng, detail, "there is no escape `%s`", rng.Text())
 }
 
-func (a *accuser) accuseColon(s *suspicion, rng diag.Range) {
-	line := contentBegin(a.text, s.at)
-	if start, end, ok := wordAbove(a.text, line); ok {
-		a.fail(diag.Syntax, a.at(start, end), "a line in a map is written `key: value`", "`:` is missing after a key")
+func (e *explanation) colon(s *suspicion, rng diag.Range) {
+	line := contentBegin(e.text, s.at)
+	if start, end, ok := wordAbove(e.text, line); ok {
+		e.say(e.at(start, end), "a line in a map is written `key: value`", "`:` is missing after a key")
 		return
 	}
-	prefix := a.text[line:s.at]
+	prefix := e.text[line:s.at]
 	if dollar := bytes.LastIndex(prefix, []byte("${")); dollar >= 0 && !bytes.Contains(prefix[dollar:], []byte("}")) {
-		a.fail(diag.Syntax, a.at(line+dollar, contentEnd(a.text, s.at)), tornBy(':'),
+		e.say(e.at(line+dollar, LineEnd(e.text, s.at)), tornBy(':'),
 			"an expression with `: ` in it needs quotes around the whole text")
 		return
 	}
-	a.fail(diag.Syntax, rng, "put a text that holds `: ` in quotes; a map begins on the next line, indented",
+	e.say(rng, "put a text that holds `: ` in quotes; a map begins on the next line, indented",
 		"a second `: ` in one entry")
 }
 
@@ -243,10 +252,10 @@ func (a *accuser) accuseColon(s *suspicion, rng diag.Range) {
 func wordAbove(text []byte, line int) (start, end int, ok bool) {
 	end = line - breakBefore(text, line)
 	start = contentBegin(text, end)
-	indent := behindSpaces(text, line) - line
+	indent := SkipSpaces(text, line) - line
 	begin := start
-	start = behindSpaces(text[:end], start)
-	end = trimmed(text, start, end)
+	start = SkipSpaces(text[:end], start)
+	end = TrimEnd(text, start, end)
 	return start, end, end > start && start-begin < indent && isWord(text[start:end]) && text[end-1] != ':'
 }
 
@@ -272,4 +281,30 @@ func ownWords(message string) string {
 		}
 	}
 	return "it cannot be read as YAML"
+}
+
+// TornAdvice returns advice if YAML seems to have ended an unquoted scalar in the middle of an expression, and an empty
+// string otherwise.
+func TornAdvice(text []byte, n *Node) string {
+	if n.Quoted() || n.Multiline() {
+		return ""
+	}
+	i := SkipBlanks(text, n.End)
+	rest := string(text[i:LineEnd(text, i)])
+	if rest == "" || !strings.Contains(rest, "}") {
+		return ""
+	}
+	return tornBy(rest[0])
+}
+
+// tornBy returns the advice for an expression that was cut off at a character with a meaning in YAML.
+func tornBy(c byte) string {
+	const advice = "; put the whole text in quotes: '${…}'"
+	switch c {
+	case '#':
+		return "in a text without quotes, ` #` begins a comment" + advice
+	case ':':
+		return "in a text without quotes, `: ` ends a key" + advice
+	}
+	return "inside of brackets, a text without quotes ends at `" + string(c) + "`" + advice
 }

@@ -1,4 +1,4 @@
-package parser
+package yamlnode
 
 import (
 	"sort"
@@ -86,36 +86,36 @@ func (m *textMap) stop(offset int) int {
 	return int(s.source) + offset - int(s.decoded)
 }
 
-// scalar is the text of a scalar node, with a lazily built map to its source.
-type scalar struct {
-	in   *passage
-	node *node
-	text string
+// ScalarText is the text of a scalar node, with a lazily built map to its source.
+type ScalarText struct {
+	In   *Text
+	Node *Node
+	Text string
 	from *textMap // built on first use
 	lost bool     // the map cannot be built: every position is the whole scalar
 	// whole is the range of the alias through which the scalar is read; zero if there is none.
-	whole diag.Range
+	Whole diag.Range
 }
 
-// at returns the source range of a part of the scalar's text.
-func (s *scalar) at(from, to int) diag.Range {
+// At returns the source range of a part of the scalar's text.
+func (s *ScalarText) At(from, to int) diag.Range {
 	if s.from == nil && !s.lost {
-		s.from = mapScalar(s.in.text, s.node)
+		s.from = mapScalar(s.In.Bytes, s.Node)
 		s.lost = s.from == nil
 	}
 	if s.lost {
-		return s.in.span(s.node)
+		return s.In.Span(s.Node)
 	}
 	start := s.from.start(from)
 	if to <= from {
-		return s.in.at(start, start)
+		return s.In.At(start, start)
 	}
-	return s.in.at(start, s.from.stop(to))
+	return s.In.At(start, s.from.stop(to))
 }
 
 // mapScalar builds the map of a scalar. It returns nil if the decoded text differs from that of the YAML parser; a fuzz
 // test verifies that this does not happen.
-func mapScalar(source []byte, n *node) *textMap {
+func mapScalar(source []byte, n *Node) *textMap {
 	start := contentStart(source, n)
 	var text string
 	var m *textMap
@@ -124,12 +124,12 @@ func mapScalar(source []byte, n *node) *textMap {
 		text, m = quotedMap(source, start, '\'')
 	case n.doubleQuoted():
 		text, m = quotedMap(source, start, '"')
-	case n.multiline():
+	case n.Multiline():
 		text, m = blockMap(source, start, n.indent)
 	default:
-		return plainMap(source, start, n.value)
+		return plainMap(source, start, n.Value)
 	}
-	if m == nil || text != n.value {
+	if m == nil || text != n.Value {
 		return nil
 	}
 	return m
@@ -149,11 +149,11 @@ func fold(source []byte, i int, escaped bool) (text string, next int, ok bool) {
 	var first string
 	var rest strings.Builder
 	for i < len(source) {
-		if blank(source[i]) {
+		if IsBlank(source[i]) {
 			i++
 			continue
 		}
-		n := breakAt(source, i)
+		n := BreakAt(source, i)
 		if n == 0 {
 			break
 		}
@@ -184,9 +184,9 @@ func plainMap(source []byte, start int, text string) *textMap {
 		if i >= len(source) {
 			return nil
 		}
-		if !blank(source[i]) && breakAt(source, i) == 0 {
+		if !IsBlank(source[i]) && BreakAt(source, i) == 0 {
 			from := i
-			for i < len(source) && d < len(text) && source[i] == text[d] && !blank(source[i]) && breakAt(source, i) == 0 {
+			for i < len(source) && d < len(text) && source[i] == text[d] && !IsBlank(source[i]) && BreakAt(source, i) == 0 {
 				i++
 				d++
 			}
@@ -205,7 +205,7 @@ func plainMap(source []byte, start int, text string) *textMap {
 			continue
 		}
 		from := i
-		for i < len(source) && d < len(text) && blank(source[i]) && source[i] == text[d] {
+		for i < len(source) && d < len(text) && IsBlank(source[i]) && source[i] == text[d] {
 			i++
 			d++
 		}
@@ -236,20 +236,20 @@ func quotedMap(source []byte, start int, quote byte) (string, *textMap) {
 		case c == quote:
 			m.end = i
 			return text.String(), m
-		case c == '\\' && quote == '"' && i+1 < len(source) && breakAt(source, i+1) > 0:
-			folded, next, _ := fold(source, i+1+breakAt(source, i+1), true)
+		case c == '\\' && quote == '"' && i+1 < len(source) && BreakAt(source, i+1) > 0:
+			folded, next, _ := fold(source, i+1+BreakAt(source, i+1), true)
 			text.WriteString(folded)
 			m.unit(i, next-i, len(folded))
 			i = next
 		case c == '\\' && quote == '"':
-			char, width := escape(source[i:])
+			char, width := Unescape(source[i:])
 			if width == 0 {
 				return "", nil
 			}
 			text.WriteString(char)
 			m.unit(i, width, len(char))
 			i += width
-		case blank(c) || breakAt(source, i) > 0:
+		case IsBlank(c) || BreakAt(source, i) > 0:
 			folded, next, ok := fold(source, i, false)
 			if !ok {
 				folded = string(source[i:next])
@@ -261,7 +261,7 @@ func quotedMap(source []byte, start int, quote byte) (string, *textMap) {
 			i = next
 		default:
 			from := i
-			for i < len(source) && source[i] != quote && source[i] != '\\' && !blank(source[i]) && breakAt(source, i) == 0 {
+			for i < len(source) && source[i] != quote && source[i] != '\\' && !IsBlank(source[i]) && BreakAt(source, i) == 0 {
 				i++
 			}
 			if i == from {
@@ -282,9 +282,9 @@ var escapes = map[byte]string{'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t'
 // hexEscapes maps the letters of escapes with a code point to the number of hexadecimal digits.
 var hexEscapes = map[byte]int{'x': 2, 'u': 4, 'U': 8}
 
-// escape decodes an escape sequence of a double-quoted scalar. It returns the text and the length of the escape, which
-// is 0 if it is invalid.
-func escape(source []byte) (string, int) {
+// Unescape decodes an escape sequence of a double-quoted scalar. It returns the text and the length of the escape,
+// which is 0 if it is invalid.
+func Unescape(source []byte) (string, int) {
 	if len(source) < 2 {
 		return "", 0
 	}
@@ -344,8 +344,8 @@ func blockHeader(source []byte, start int) header {
 		}
 	}
 	h.end = i
-	i = contentEnd(source, i)
-	h.body = i + breakAt(source, i)
+	i = LineEnd(source, i)
+	h.body = i + BreakAt(source, i)
 	return h
 }
 
@@ -358,9 +358,9 @@ func (h header) width(source []byte, parent int) int {
 	deepest := 0
 	for i := h.body; i < len(source); {
 		line := i
-		i = behindSpaces(source, i)
+		i = SkipSpaces(source, i)
 		deepest = max(deepest, i-line)
-		n := breakAt(source, i)
+		n := BreakAt(source, i)
 		if n == 0 {
 			break
 		}
@@ -383,7 +383,7 @@ func blockMap(source []byte, start, parent int) (string, *textMap) {
 			for i < len(source) && i-line < width && source[i] == ' ' {
 				i++
 			}
-			n := breakAt(source, i)
+			n := BreakAt(source, i)
 			if n == 0 {
 				return i, i-line == width && i < len(source)
 			}
@@ -395,7 +395,7 @@ func blockMap(source []byte, start, parent int) (string, *textMap) {
 	leadingBlank := false
 	i, more := breaks(h.body)
 	for more {
-		blankLine := blank(source[i])
+		blankLine := IsBlank(source[i])
 		joint := leading + trailing.String()
 		if !h.literal && !leadingBlank && !blankLine && leading == "\n" {
 			if joint = trailing.String(); joint == "" {
@@ -407,11 +407,11 @@ func blockMap(source []byte, start, parent int) (string, *textMap) {
 		m.unit(lastEnd, i-lastEnd, len(joint))
 		leadingBlank = blankLine
 		from := i
-		i = contentEnd(source, i)
+		i = LineEnd(source, i)
 		text.Write(source[from:i])
 		m.copied(from, i-from)
 		lastEnd, m.end = i, i
-		n := breakAt(source, i)
+		n := BreakAt(source, i)
 		leading = ""
 		if n > 0 {
 			leading = lineBreak(source, i, n)
@@ -429,3 +429,55 @@ func blockMap(source []byte, start, parent int) (string, *textMap) {
 	m.unit(m.end, 0, len(tail)) // kept line breaks follow the last line, which ends the node
 	return text.String(), m
 }
+
+// contentStart returns the offset of a node's content, after its anchor and tag. It uses only the start, kind, value
+// and style of the node.
+func contentStart(text []byte, n *Node) int {
+	i := n.Start
+	if n.Kind == Alias {
+		return i
+	}
+	for i < len(text) && (text[i] == '&' || text[i] == '!') {
+		anchor := text[i] == '&'
+		for i++; i < len(text) && (anchor && wordByte(text[i]) || !anchor && !BlankAt(text, i)); i++ {
+		}
+		if n.Kind == Scalar && n.Value == "" && n.Style&^TaggedStyle == 0 {
+			// The empty node has no content after its anchor and tag.
+			next := SkipBlanks(text, i)
+			if next >= len(text) || text[next] != '&' && text[next] != '!' {
+				return i
+			}
+			i = next
+			continue
+		}
+		i = behindLines(text, i)
+	}
+	return i
+}
+
+// wordByte reports whether a byte may be part of an anchor's name.
+func wordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}
+
+// QuotedEnd returns the offset after the closing quote of the scalar that begins at start, or the end of the text.
+func QuotedEnd(text []byte, start int) int {
+	if start >= len(text) {
+		return start
+	}
+	quote := text[start]
+	for i := start + 1; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && quote == '"':
+			i++
+		case c == quote && quote == '\'' && i+1 < len(text) && text[i+1] == quote:
+			i++
+		case c == quote:
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// isRefused reports whether an escape of width bytes is valid only in JSON.
+func isRefused(escape []byte, width int) bool { return escape[1] == '/' || width == pairWidth }

@@ -1,4 +1,4 @@
-package parser
+package yamlnode
 
 import (
 	"fmt"
@@ -11,30 +11,33 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/corpus"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // sameTree describes the first difference between two trees; empty if there is none.
-func sameTree(a, b *node) string {
+func sameTree(a, b *Node) string {
 	x, y := *a, *b
-	x.content, y.content = nil, nil
-	if x.kind != y.kind || x.style != y.style || x.tag != y.tag || x.value != y.value || x.anchor != y.anchor ||
-		x.alias != nil || y.alias != nil || x.start != y.start || x.end != y.end || x.indent != y.indent {
+	x.Content, y.Content = nil, nil
+	if x.Kind != y.Kind || x.Style != y.Style || x.Tag != y.Tag || x.Value != y.Value || x.Anchor != y.Anchor ||
+		x.Alias != nil || y.Alias != nil || x.Start != y.Start || x.End != y.End || x.indent != y.indent {
 		return describeNode(a) + " and " + describeNode(b)
 	}
-	if len(a.content) != len(b.content) {
+	if len(a.Content) != len(b.Content) {
 		return describeNode(a) + " has another number of members"
 	}
-	for i := range a.content {
-		if found := sameTree(a.content[i], b.content[i]); found != "" {
+	for i := range a.Content {
+		if found := sameTree(a.Content[i], b.Content[i]); found != "" {
 			return found
 		}
 	}
 	return ""
 }
 
-func describeNode(n *node) string {
-	return fmt.Sprintf("%s %s %q from %d to %d, in column %d, style %d", kindName(n), n.tag, shorten(n.value), n.start,
-		n.end, n.indent, n.style)
+func describeNode(n *Node) string {
+	return fmt.Sprintf("%s %s %q from %d to %d, in column %d, style %d", KindName(n), n.Tag, diag.Excerpt(n.Value), n.Start,
+		n.End, n.indent, n.Style)
 }
 
 // agrees compares the trees of plainTree and the YAML parser for one text. It returns false if plainTree does not
@@ -45,7 +48,7 @@ func agrees(t testing.TB, text []byte) bool {
 	if plain == nil {
 		return false
 	}
-	if lexed := lex(text); lexed.tooDeep >= 0 {
+	if lexed := lex(text); lexed.TooDeep >= 0 {
 		return false // it is rejected before it is parsed
 	}
 	root, err := unmarshalAny(text, text)
@@ -56,8 +59,7 @@ func agrees(t testing.TB, text []byte) bool {
 }
 
 func FuzzPlainTree(f *testing.F) {
-	seeds(f)
-	for _, text := range plainTexts {
+	for _, text := range slices.Concat(corpus.Awkward, plainTexts) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) { agrees(t, text) })
@@ -75,8 +77,8 @@ var plainTexts = []string{
 func TestPlainTree(t *testing.T) {
 	t.Parallel()
 	var texts [][]byte
-	for _, pattern := range []string{"testdata/*.txtar", "../check/testdata/*.txtar", "../eval/testdata/*/*.txtar",
-		"../examples/*/Pulumi.yaml", "../examples/*/Main.yaml"} {
+	for _, pattern := range []string{"../../parser/testdata/*.txtar", "../../check/testdata/*.txtar", "../../eval/testdata/*/*.txtar",
+		"../../examples/*/Pulumi.yaml", "../../examples/*/Main.yaml"} {
 		paths, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, path := range paths {
@@ -97,22 +99,22 @@ func TestPlainTree(t *testing.T) {
 		require.True(t, agrees(t, []byte(text)), text)
 		texts = append(texts, []byte(text))
 	}
-	texts = append(texts, generated(3))
-	require.True(t, agrees(t, generated(20)))
-	for _, text := range awkward {
+	texts = append(texts, corpus.Resources(3))
+	require.True(t, agrees(t, corpus.Resources(20)))
+	for _, text := range corpus.Awkward {
 		texts = append(texts, []byte(text))
 	}
 	plain, edited := 0, 0
-	random := rand.New(rand.NewPCG(*seed, 1))
+	random := rand.New(rand.NewPCG(1, 1))
 	for _, text := range texts {
 		if agrees(t, text) {
 			plain++
 		}
-		for range *edits {
+		for range 8 {
 			changed := text
 			for range 1 + random.IntN(3) {
-				e := edit(random, changed)
-				changed = slices.Concat(changed[:e.Start], []byte(e.Text), changed[min(e.End, len(changed)):])
+				start, end, text := corpus.Edit(random, changed)
+				changed = slices.Concat(changed[:start], []byte(text), changed[min(end, len(changed)):])
 			}
 			if agrees(t, changed) {
 				edited++

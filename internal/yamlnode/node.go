@@ -1,0 +1,100 @@
+package yamlnode
+
+import "gopkg.in/yaml.v3"
+
+// Node is a YAML node with its position in the parsed text. It belongs to the tree of that text and is immutable once
+// the text has been parsed; a reader that needs a different node copies it.
+type Node struct {
+	Kind   Kind
+	Style  Style
+	Tag    string // in short form, such as !!str; empty for an alias
+	Value  string // value of a scalar; for an alias, the name of its anchor
+	Anchor string
+	Alias  *Node // the node that an alias refers to
+
+	// content holds the members of a collection. For a map, keys and values alternate.
+	Content []*Node
+
+	Start, End int // byte offsets in the text
+	indent     int // for a literal or folded scalar: the column of the collection around it, -1 for none
+}
+
+// Kind is the kind of a node.
+type Kind uint8
+
+const (
+	Scalar Kind = iota + 1
+	Map
+	List
+	Alias
+)
+
+// Style is a set of flags that describe the notation of a node.
+type Style uint8
+
+// The values are those of the YAML parser.
+const (
+	TaggedStyle       = Style(yaml.TaggedStyle)
+	DoubleQuotedStyle = Style(yaml.DoubleQuotedStyle)
+	SingleQuotedStyle = Style(yaml.SingleQuotedStyle)
+	LiteralStyle      = Style(yaml.LiteralStyle)
+	FoldedStyle       = Style(yaml.FoldedStyle)
+	FlowStyle         = Style(yaml.FlowStyle)
+)
+
+func (n *Node) Tagged() bool       { return n.Style&TaggedStyle != 0 }
+func (n *Node) doubleQuoted() bool { return n.Style&DoubleQuotedStyle != 0 }
+func (n *Node) singleQuoted() bool { return n.Style&SingleQuotedStyle != 0 }
+func (n *Node) Quoted() bool       { return n.Style&(DoubleQuotedStyle|SingleQuotedStyle) != 0 }
+
+// Multiline reports whether a scalar is a literal or folded one: `|` or `>`.
+func (n *Node) Multiline() bool { return n.Style&(LiteralStyle|FoldedStyle) != 0 }
+
+// Flow reports whether a collection is written in brackets.
+func (n *Node) Flow() bool { return n.Style&FlowStyle != 0 }
+
+// Target returns the node that an alias refers to, and any other node itself.
+func (n *Node) Target() *Node {
+	if n.Kind == Alias && n.Alias != nil {
+		return n.Alias
+	}
+	return n
+}
+
+// IsNull reports whether a node is null, explicitly or by omission.
+func IsNull(n *Node) bool { return n.Kind == Scalar && n.Tag == NullTag }
+
+// The YAML tags that this package distinguishes.
+const (
+	NullTag      = "!!null"
+	BoolTag      = "!!bool"
+	IntTag       = "!!int"
+	FloatTag     = "!!float"
+	StringTag    = "!!str"
+	BinaryTag    = "!!binary"
+	TimestampTag = "!!timestamp"
+	MergeTag     = "!!merge"
+	MapTag       = "!!map"
+	ListTag      = "!!seq"
+)
+
+// KindName returns the kind of a node in the user's terms, with its article.
+func KindName(n *Node) string {
+	switch n.Kind {
+	case Map:
+		return "a map"
+	case List:
+		return "a list"
+	case Alias:
+		return "an alias"
+	}
+	switch n.Tag {
+	case NullTag:
+		return "nothing"
+	case BoolTag:
+		return "a boolean"
+	case IntTag, FloatTag:
+		return "a number"
+	}
+	return "a string"
+}

@@ -1,0 +1,188 @@
+package yamlnode
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+)
+
+// The YAML parser returns no tree after a syntax error. So that one error does not hide all others, the line with the
+// error is made harmless and the text is parsed again. Repairs preserve the length of the text, so that all positions
+// remain valid: a value is overwritten with letters and then represented by an ast.Bad; a missing colon replaces the
+// last letter of the key; if neither helps, the line is blanked.
+
+// maxRepairs is the maximum number of repairs. If a text has more errors, or one that cannot be repaired, only its
+// first error is reported.
+const maxRepairs = 20
+
+// repair is an overwritten range of the text.
+type repair struct {
+	Start, End int
+	line       int
+	Key        string // the key that got a colon; empty for other repairs
+	blanked    bool   // the whole line was blanked
+}
+
+// Repairs holds the overwritten ranges of a text.
+type Repairs struct {
+	list []repair
+	Lost []string // keys of blanked lines
+}
+
+func (r *Repairs) Any() bool { return len(r.list) > 0 }
+
+// Mend explains a syntax error, repairs the text and parses it again, until it succeeds or no repair is left. If it
+// fails, only the first error is explained and the text is as it was.
+func (t *Tree) Mend(err error) (diag.Diagnostics, error) {
+	text, tokens := t.Text.Bytes, t.Tokens
+	first, fault := explain(&t.Text, t.Tokens, err)
+	found := diag.Diagnostics{first}
+	line := LineOf(text, t.Text.Offset(first.Subject.Start))
+	t.Text.Bytes = bytes.Clone(text)
+	for range maxRepairs {
+		if !t.Repairs.mend(t.Text.Bytes, line, fault.comma) {
+			break
+		}
+		if t.Scan(); t.Tokens.TooDeep >= 0 {
+			break
+		}
+		if err = t.Read(); err == nil {
+			return found, nil
+		}
+		var next diag.Diagnostic
+		next, fault = explain(&t.Text, t.Tokens, err)
+		line = LineOf(t.Text.Bytes, t.Text.Offset(next.Subject.Start))
+		near := func(r repair) bool { return r.line == line || !fault.sure && line-1 <= r.line && r.line <= line+1 }
+		if !slices.ContainsFunc(t.Repairs.list, near) { // otherwise it is the same error again
+			found.Add(next)
+		}
+	}
+	t.Text.Bytes, t.Tokens, t.Repairs = text, tokens, Repairs{}
+	return found[:1], err
+}
+
+// mend makes a line of a text harmless; repeated calls for the same line use stronger means. comma is the offset of a
+// missing comma, or 0 if none is known. It returns false if no means are left.
+func (r *Repairs) mend(text []byte, line, comma int) bool {
+	start, end := LineAt(text, line)
+	body := text[start:end]
+	tries := 0
+	for _, r := range r.list {
+		if r.line == line {
+			tries++
+			if r.blanked {
+				return false
+			}
+		}
+	}
+	if len(body) == 0 {
+		return false
+	}
+	if comma > 0 && BlankAt(text, comma) && BreakAt(text, comma) == 0 {
+		text[comma] = ','
+		r.list = append(r.list, repair{Start: comma, End: comma, line: line})
+		return true
+	}
+	if tries == 0 {
+		if pos := valueIn(body); pos > 0 {
+			for i := start + pos; i < end; i++ {
+				text[i] = 'x'
+			}
+			r.list = append(r.list, repair{Start: start + pos, End: end, line: line})
+			return true
+		}
+		if key := string(bytes.TrimRight(body, " \t")); len(key) > 1 && isWord([]byte(key)) {
+			text[start+len(key)-1] = ':'
+			r.list = append(r.list, repair{Start: start, End: start + len(key), line: line, Key: key})
+			return true
+		}
+	}
+	r.blankOut(text, line, start, end)
+	return true
+}
+
+// blankOut overwrites a line with blanks, and also the lines below it if it is a key without a value. start and end
+// delimit its content.
+func (r *Repairs) blankOut(text []byte, line, start, end int) {
+	body := text[start:end]
+	lost, _, _ := bytes.Cut(bytes.TrimLeft(body, "- \t"), []byte(":"))
+	r.Lost = append(r.Lost, string(lost))
+	r.list = slices.DeleteFunc(r.list, func(r repair) bool { return r.line == line })
+	begin := contentBegin(text, start)
+	if last := bytes.TrimRight(body, " \t"); len(last) > 0 && last[len(last)-1] == ':' {
+		var below []string
+		below, end = linesBelow(text, start-begin, end)
+		r.Lost = append(r.Lost, below...)
+	}
+	for i := begin; i < end; {
+		if n := BreakAt(text, i); n > 0 {
+			i += n
+			continue
+		}
+		text[i] = ' '
+		i++
+	}
+	r.list = append(r.list, repair{Start: begin, End: end, line: line, blanked: true})
+}
+
+// linesBelow returns the keys of the lines after offset end that are indented deeper than a column, and the end of the
+// last of these lines.
+func linesBelow(text []byte, column, end int) (keys []string, last int) {
+	rest := text[end:]
+	last = end
+	for _, l := range ContentLines(rest) {
+		if l.Indent <= column || l.Tab {
+			break
+		}
+		if i := KeyEnd(rest, l); i > 0 {
+			keys = append(keys, KeyText(rest[l.Start:i-1]))
+		}
+		last = end + l.End
+	}
+	return keys, last
+}
+
+// valueIn returns the offset of the value in a line `key: value` or `- value`, or 0 if there is none.
+func valueIn(body []byte) int {
+	pos := 0
+	for bytes.HasPrefix(body[pos:], []byte("- ")) {
+		pos = SkipBlanks(body, pos+2)
+	}
+	for i := pos; i < len(body); i++ {
+		switch c := body[i]; {
+		case c == ':' && BlankAt(body, i+1) && i > pos:
+			if i = SkipBlanks(body, i+1); i == len(body) {
+				return 0
+			}
+			return i
+		case !keyByte(c):
+			if pos > 0 && pos < len(body) {
+				return pos
+			}
+			return 0
+		}
+	}
+	return pos
+}
+
+// Mended reports whether the value at an offset was overwritten.
+func (r *Repairs) Mended(offset int) bool {
+	return slices.ContainsFunc(r.list, func(r repair) bool { return r.Key == "" && r.Start <= offset && offset < r.End })
+}
+
+// LostBehind reports whether the line after an empty value at an offset was blanked. That line may have been the value.
+func (r *Repairs) LostBehind(text []byte, offset int) bool {
+	return slices.ContainsFunc(r.list, func(r repair) bool {
+		return r.blanked && offset <= r.Start && len(bytes.TrimSpace(text[offset:r.Start])) == 0
+	})
+}
+
+// MendedKey returns the repair that added a colon to the key at an offset; false if there is none.
+func (r *Repairs) MendedKey(offset int) (repair, bool) {
+	i := slices.IndexFunc(r.list, func(r repair) bool { return r.Key != "" && r.Start == offset })
+	if i < 0 {
+		return repair{}, false
+	}
+	return r.list[i], true
+}

@@ -1,0 +1,82 @@
+package yamlnode
+
+import (
+	"fmt"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/internal/diag"
+)
+
+// Tree is a text that is parsed as YAML: its tokens, its nodes and the repairs to it. Scan or Screen comes first.
+type Tree struct {
+	Text    Text
+	Tokens  *Tokens
+	Repairs Repairs
+	Root    *Node // of the first document; nil if that is empty or cannot be parsed
+}
+
+// Scan scans the tokens of the text.
+func (t *Tree) Scan() { t.Tokens = lex(t.Text.Bytes) }
+
+// Read parses the first document. Explain makes a finding of its error.
+func (t *Tree) Read() (err error) {
+	t.Root, err = readTree(t.Text.Bytes, t.Tokens)
+	return err
+}
+
+// Escapes returns the ranges of escapes that other YAML parsers refuse.
+func (t *Tree) Escapes() []diag.Range {
+	var found []diag.Range
+	for _, r := range t.Tokens.refused {
+		found = append(found, t.Text.At(r.pos, r.pos+r.width))
+	}
+	return found
+}
+
+// readTree parses the first document of a text. It returns nil if the document is empty. It clears tokens.refused if
+// these turn out not to be escapes.
+func readTree(text []byte, tokens *Tokens) (*Node, error) {
+	for {
+		root, err := unmarshal(text, tokens.readable(text))
+		if err != nil || root == nil || restoreEscapes(text, tokens, root) {
+			return root, err
+		}
+		tokens.refused = nil // they were ordinary text
+	}
+}
+
+// Parse parses the first document of a text whose double-quoted strings have no escapes that only JSON has. It returns
+// nil if the document is empty.
+func Parse(text []byte) (*Node, error) { return unmarshal(text, text) }
+
+// unmarshal parses the first document of a text. It returns nil if the document is empty. readable is the text of the
+// same length that is passed to the YAML parser.
+func unmarshal(text, readable []byte) (*Node, error) {
+	if len(text) > 0 && &text[0] == &readable[0] {
+		if root := plainTree(text); root != nil {
+			return root, nil
+		}
+	}
+	return unmarshalAny(text, readable)
+}
+
+// unmarshalAny is like unmarshal but always uses the YAML parser.
+func unmarshalAny(text, readable []byte) (*Node, error) {
+	document, err := decode(readable[TextStart(text):])
+	if err != nil || len(document.Content) == 0 {
+		return nil, err
+	}
+	return locate(text, document.Content[0]), nil
+}
+
+// decode calls the YAML parser and converts its panics to errors.
+func decode(text []byte) (document yaml.Node, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("yaml: the text cannot be read")
+		}
+	}()
+	err = yaml.Unmarshal(text, &document)
+	return document, err
+}
