@@ -145,6 +145,9 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 			if err := console.FlagsFromEnvironment(cmd.Flags(), &a.World); err != nil {
 				return err
 			}
+			if a.World.AsPulumi {
+				console.UseStreams(a, streamUse(cmd))
+			}
 			if err := a.Enter(); err != nil || profileDir == "" {
 				return err
 			}

@@ -29,7 +29,12 @@ type terminal struct {
 
 func newTerminal(t testing.TB, program string, answers ...string) *terminal {
 	t.Helper()
-	dir := t.TempDir()
+	return newTerminalIn(t, t.TempDir(), program, answers...)
+}
+
+// newTerminalIn is newTerminal with the folders in dir.
+func newTerminalIn(t testing.TB, dir, program string, answers ...string) *terminal {
+	t.Helper()
 	for _, sub := range []string{"home", "state", "project"} {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
 	}

@@ -38,11 +38,12 @@ func System(version string) (console.Streams, console.World) {
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTerminal: isTerminal(os.Stdin), OutTerminal: isTerminal(os.Stdout), ErrTerminal: isTerminal(os.Stderr),
 		Size: func() (columns, lines int) {
-			columns, lines, err := term.GetSize(int(os.Stderr.Fd()))
-			if err != nil {
-				return 0, 0
+			for _, f := range []*os.File{os.Stderr, os.Stdout} {
+				if columns, lines, err := term.GetSize(int(f.Fd())); err == nil {
+					return columns, lines
+				}
 			}
-			return columns, lines
+			return 0, 0
 		},
 		ReadPassword: func() (string, error) {
 			text, err := term.ReadPassword(int(os.Stdin.Fd()))

@@ -22,6 +22,7 @@ type Console struct {
 	Streams Streams   // control characters in written text are made harmless
 	Screen  io.Writer // the unfiltered Err, for views that move the cursor
 	result  io.Writer // the unfiltered Out; see Data
+	StandIn standIn
 	World   World
 	Global  globalOptions
 	Signals *interrupts
@@ -110,11 +111,12 @@ func (a *Console) Size() (columns, lines int) {
 
 // SayError prints an error that has no position in a source text.
 func (a *Console) SayError(text string) {
-	if a.Color(a.Streams.ErrTerminal) {
-		fmt.Fprintf(a.Streams.Err, "\x1b[1;31merror:\x1b[0m %s\n", text)
+	out, terminal := a.StandIn.forFaults(a.Streams)
+	if a.Color(terminal) {
+		fmt.Fprintf(out, "\x1b[1;31merror:\x1b[0m %s\n", text)
 		return
 	}
-	fmt.Fprintf(a.Streams.Err, "error: %s\n", text)
+	fmt.Fprintf(out, "error: %s\n", text)
 }
 
 // Report prints diagnostics except notes on portability. It returns ErrReported, or an error with a more specific exit
@@ -130,11 +132,12 @@ func (a *Console) Report(ds diag.Diagnostics) error {
 		}
 	}
 	a.Reports.Find(shown)
-	if err := WriteFindings(a, a.Streams.Err, a.Streams.ErrTerminal, shown); err != nil || !ds.HasErrors() {
+	out, terminal := a.StandIn.forFindings(a.Streams)
+	if err := WriteFindings(a, out, terminal, shown); err != nil || !ds.HasErrors() {
 		return err
 	}
 	if text := diag.Advice(shown); text != "" {
-		fmt.Fprintf(a.Streams.Err, "%s\n\n", text)
+		fmt.Fprintf(out, "%s\n\n", text)
 	}
 	return Reported(ds)
 }

@@ -165,7 +165,8 @@ func (c *Crashes) Crash(fault any) {
 	c.once.Do(func() {
 		c.Report(fault)
 		if c.Console.World.Enabled("PULUMI_DEBUG_COMMANDS") {
-			_, _ = c.Console.Streams.Err.Write(debug.Stack())
+			out, _ := c.Console.StandIn.forFaults(c.Console.Streams)
+			_, _ = out.Write(debug.Stack())
 		}
 		c.Console.Reports.FinishSoon(CodeInternal, "internal error")
 		c.Console.World.Quit(CodeInternal)
@@ -181,7 +182,7 @@ func (c *Crashes) Report(fault any) {
 		text = c.hide(text)
 	}
 	c.mu.Unlock()
-	out := c.Console.Streams.Err
+	out, _ := c.Console.StandIn.forFaults(c.Console.Streams)
 	fmt.Fprintf(out,
 		"\ninternal error: %s\nThis is a fault of yamlhost, not of your program. State and journal are as after the last "+
 			"finished step:\nrun the same command again; it reports interrupted operations.\n", text)

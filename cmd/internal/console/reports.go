@@ -44,7 +44,7 @@ type Reports struct {
 // OpenReports opens the reports of a command before the command does anything. further are reports requested by other
 // flags.
 func (a *Console) OpenReports(f *ReportFlags, command string, further ...report.Spec) error {
-	system, err := f.system(a.World.Getenv)
+	system, err := f.system(&a.World)
 	if err != nil {
 		return err
 	}
@@ -74,11 +74,17 @@ func (a *Console) OpenReports(f *ReportFlags, command string, further ...report.
 	return nil
 }
 
-// system returns the CI system that --ci selects.
-func (f *ReportFlags) system(getenv func(string) string) (report.System, error) {
+// system returns the CI system that --ci selects. Under the name of the Pulumi CLI it is none by default: actions that
+// call that program write their own annotations and summaries.
+func (f *ReportFlags) system(w *World) (report.System, error) {
 	switch f.ci {
-	case "", "auto":
-		return report.SystemOf(getenv), nil
+	case "":
+		if w.AsPulumi {
+			return "", nil
+		}
+		return report.SystemOf(w.Getenv), nil
+	case "auto":
+		return report.SystemOf(w.Getenv), nil
 	case "none":
 		return "", nil
 	}

@@ -24,6 +24,59 @@ func (a *Console) GuardStreams(s Streams) Streams {
 	return s
 }
 
+// A StreamUse says what a command of the Pulumi CLI writes to standard output.
+type StreamUse int
+
+const (
+	// StreamData is the result for another program. All other text goes to standard error.
+	StreamData StreamUse = iota
+	// StreamEvents is StreamData for the events of an operation, which include its warnings.
+	StreamEvents
+	// StreamText tells a person what the command has done. Diagnostics go to standard error.
+	StreamText
+	// StreamOperation shows a person an operation with its diagnostics.
+	StreamOperation
+)
+
+// A standIn says where the text of a command goes under the name of the Pulumi CLI. The zero value changes nothing.
+type standIn struct {
+	use StreamUse
+	// faults is the stream for errors that end a command, if Streams.Err is another one; else nil.
+	faults         io.Writer
+	faultsTerminal bool
+}
+
+// UseStreams sends to standard output what a command of the Pulumi CLI writes there. Errors that end a command stay on
+// standard error. It must be called before the command writes anything.
+func UseStreams(a *Console, use StreamUse) {
+	a.StandIn.use = use
+	if use < StreamText {
+		return
+	}
+	a.StandIn.faults, a.StandIn.faultsTerminal = a.Streams.Err, a.Streams.ErrTerminal
+	a.Screen, a.Streams.Err, a.Streams.ErrTerminal = a.result, a.Streams.Out, a.Streams.OutTerminal
+}
+
+// OperationWarns reports whether an operation shows the warnings about its program itself, between its header and its
+// result, so that they are not shown before it begins.
+func (s standIn) OperationWarns() bool { return s.use == StreamEvents || s.use == StreamOperation }
+
+// forFaults returns the stream for errors that end a command, and reports whether it is a terminal.
+func (s standIn) forFaults(streams Streams) (out io.Writer, terminal bool) {
+	if s.faults == nil {
+		return streams.Err, streams.ErrTerminal
+	}
+	return s.faults, s.faultsTerminal
+}
+
+// forFindings is forFaults for diagnostics.
+func (s standIn) forFindings(streams Streams) (out io.Writer, terminal bool) {
+	if s.use == StreamOperation {
+		return streams.Err, streams.ErrTerminal
+	}
+	return s.forFaults(streams)
+}
+
 // Data returns the writer for results that another program reads. They are written unfiltered unless they go to a
 // terminal.
 func (a *Console) Data() io.Writer {

@@ -325,6 +325,10 @@ func (p *Pipeline) check(ctx context.Context) error {
 		return p.display.fail(diags)
 	}
 	p.Program, p.display.program, p.display.warned = program, program, diags
+	if p.Console.StandIn.OperationWarns() {
+		p.Console.Reports.Find(p.display.shownWarnings())
+		return nil
+	}
 	return p.Console.Report(diags)
 }
 

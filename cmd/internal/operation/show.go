@@ -49,11 +49,9 @@ type display struct {
 func (s *display) show(name string, plan, final bool) *shownView {
 	o, document := s.viewOptions(name), plan && s.document
 	o.Plan, o.Followed = plan && (final || !o.SuppressProgress), !final
-	known := make([]*engine.Message, 0, len(s.warned))
-	for _, d := range s.warned.Sorted() {
-		if d.Severity <= diag.Info {
-			known = append(known, s.messageOf(d))
-		}
+	var known []*engine.Message
+	for _, d := range s.shownWarnings().Sorted() {
+		known = append(known, s.messageOf(d))
 	}
 	blast := &view.BlastRadius{}
 	s.blast = blast
@@ -80,6 +78,17 @@ func (s *display) show(name string, plan, final bool) *shownView {
 			return err
 		},
 	}
+}
+
+// shownWarnings returns what the checker found, without notes on portability.
+func (s *display) shownWarnings() diag.Diagnostics {
+	var shown diag.Diagnostics
+	for _, d := range s.warned {
+		if d.Severity <= diag.Info {
+			shown.Add(d)
+		}
+	}
+	return shown
 }
 
 // record begins the record of an operation for the console, if one is kept.
@@ -139,7 +148,7 @@ func (s *display) terminalView(o view.Options, document, final bool, known []*en
 		lines := report.NewLines(a.Streams.Out, o, s.sink.masker)
 		return report.AfterPrelude(lines.Event, known), func() error { return nil }
 	}
-	o.Out, o.Err = a.Streams.Out, a.Screen
+	o.Out, o.Err, o.OneLog = a.Streams.Out, a.Screen, a.StandIn.OperationWarns()
 	if !s.options.ShowSecrets {
 		o.Mask = s.sink.masker
 	}
@@ -147,7 +156,11 @@ func (s *display) terminalView(o view.Options, document, final bool, known []*en
 		o.Out, o.OutTerminal, o.OutColor = io.Writer(a.Streams.Err), a.Streams.ErrTerminal, o.Color
 	}
 	v := view.New(o)
-	return v.Event, func() error { v.Close(); return nil }
+	event := v.Event
+	if a.StandIn.OperationWarns() {
+		event = report.AfterPrelude(event, known)
+	}
+	return event, func() error { v.Close(); return nil }
 }
 
 // source finds the texts of the workspace by their absolute paths.

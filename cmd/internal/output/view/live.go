@@ -72,7 +72,7 @@ func (v *live) end() {
 	v.notes(v.o.Err)
 	v.problems(v.o.Err)
 	if v.o.Plan && !v.o.OutTerminal { // a file or a program gets the whole plan
-		v.plan(v.o.Out)
+		v.plan(v.o.Out, func() {})
 	} else {
 		v.outputs(v.o.Out)
 	}

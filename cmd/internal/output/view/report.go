@@ -50,8 +50,9 @@ func (r *report) note(m *engine.Message) string {
 		"\n       "))
 }
 
-// plan shows a plan as the result of a command: the tree, what changes, outputs and counts, at their full width.
-func (r *report) plan(w io.Writer) {
+// plan shows a plan as the result of a command: the tree, what changes, findings if they belong there, outputs and
+// counts, at their full width.
+func (r *report) plan(w io.Writer, findings func()) {
 	full := *r
 	full.o.Width, full.p = 0, palette{r.o.OutColor}
 	for _, line := range full.final(0) {
@@ -59,6 +60,7 @@ func (r *report) plan(w io.Writer) {
 	}
 	full.changes(w)
 	fmt.Fprintln(w)
+	findings()
 	full.outputs(w)
 	full.summary(w)
 }
@@ -68,8 +70,12 @@ func (r *report) planned(problems io.Writer) {
 	if len(r.board.order) > 0 {
 		fmt.Fprintln(problems)
 	}
+	if r.o.OneLog {
+		r.plan(r.o.Out, func() { r.problems(r.o.Out) })
+		return
+	}
 	r.problems(problems)
-	r.plan(r.o.Out)
+	r.plan(r.o.Out, func() {})
 }
 
 // changes shows the changed properties, resource by resource, in the order of the tree.

@@ -32,6 +32,9 @@ type Detail struct {
 type Options struct {
 	Out io.Writer // results: outputs
 	Err io.Writer // progress and diagnostics
+	// OneLog reports whether Out and Err are the same log, in the Pulumi CLI's order: the findings of a plan follow its
+	// rows.
+	OneLog bool
 
 	Interactive bool // Err is a terminal that can be redrawn
 	Color       bool // of Err
