@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 
 	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/patient"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -60,8 +60,7 @@ func (s *spending) overspent(err error, rng diag.Range) *fault {
 	return f
 }
 
-// readFile reads a file up to the maximum size of a value. The limit also holds for files that report no size or never
-// end, such as devices.
+// readFile reads a file up to the maximum size of a value.
 func (e *evaluator) readFile(ctx context.Context, path string) ([]byte, error) {
 	limit := e.budget.ValueLimit()
 	if e.options.ReadFile != nil {
@@ -71,8 +70,10 @@ func (e *evaluator) readFile(ctx context.Context, path string) ([]byte, error) {
 		}
 		return data, err
 	}
-	data, err := patient.ReadFileUpTo(ctx, path, limit)
-	if errors.Is(err, patient.ErrTooLarge) {
+	door := e.options.door()
+	door.Limit = limit
+	data, err := door.ReadFile(ctx, path)
+	if _, tooLarge := errors.AsType[*confine.SizeError](err); tooLarge {
 		return nil, &builtins.BudgetError{Limit: limit}
 	}
 	return data, err

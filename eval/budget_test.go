@@ -46,8 +46,6 @@ func TestBudget(t *testing.T) {
 		"lists of lists": {text: repeated("[text]", "[X]"), at: "['${v6}', '${v6}'", want: "larger than 256 MiB"},
 		"texts of texts": {text: repeated("abcdefghij", `"X"`), at: `${v7}, ${v7}`, want: "larger than 256 MiB"},
 		"maps of maps":   {text: repeated("{a: 1}", "{k: [X]}"), at: "['${v6}', '${v6}'", want: "larger than 256 MiB"},
-		"a file that ends never": {text: "outputs: {x: {fn::readFile: /dev/zero}}", limits: small,
-			at: "fn::readFile: /dev/zero", want: "larger than 1 MiB"},
 		"a large file": {text: "outputs: {x: {fn::readFile: large}}", limits: small, at: "fn::readFile: large",
 			want: "larger than 1 MiB"},
 		"two large outputs": {text: `
@@ -78,11 +76,6 @@ outputs:
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if strings.Contains(c.text, "/dev/zero") {
-				if _, err := os.Stat("/dev/zero"); err != nil {
-					t.Skip("no file without an end here:", err)
-				}
-			}
 			program := mustLoad(t, c.text, nil)
 			o := options()
 			o.Limits = c.limits

@@ -50,7 +50,7 @@ func (c *builtinCall) value(ctx context.Context) (value.Value, *fault) {
 	for i, arg := range c.args {
 		c.thunks = append(c.thunks, c.argument(i, arg))
 	}
-	if c.e.options.RestrictPaths || c.e.options.Untrusted {
+	if o := &c.e.options; o.RestrictPaths || o.Confined || o.Untrusted {
 		c.confine()
 	}
 	if c.call.Failure != nil && len(c.thunks) == 2 {

@@ -43,8 +43,13 @@ func (c *builtinCall) confine() {
 				}
 				return v, nil
 			}
-			if _, literal := arg.(*ast.String); o.mayRead(path, literal) {
+			_, literal := arg.(*ast.String)
+			if o.mayRead(path, literal && !o.Confined) {
 				return v, nil
+			}
+			if o.Confined {
+				return value.Null, blame(diag.FileAccess, arg.Range(), "copy the file into the folder of the pack",
+					"%s is outside of the policy pack, which reads no other files", shown)
 			}
 			return value.Null, blame(diag.FileAccess, arg.Range(),
 				"the run restricts paths; copy the file into the project, or write an absolute path",
@@ -69,6 +74,15 @@ func (o *Options) public(path string) error {
 		path = filepath.Join(o.Cwd, path)
 	}
 	return confine.Tree(o.folder(), path) // of a file, the file
+}
+
+// door returns the door for the files of the program. With RestrictPaths it is open: a path that is written out may
+// lead anywhere, and confine has refused others.
+func (o *Options) door() confine.Door {
+	if o.Confined || o.Untrusted {
+		return confine.Door{Folder: o.folder()}
+	}
+	return confine.Door{}
 }
 
 // folder returns the folder that contains the program's files.

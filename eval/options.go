@@ -48,6 +48,8 @@ type Options struct {
 	Getenv func(name string) (string, bool)
 	// RestrictPaths limits functions that name files to the files of the project (L6.23).
 	RestrictPaths bool
+	// Confined limits them further, also where a path is written out: a policy pack reads no file outside of its folder.
+	Confined bool
 	// Untrusted restricts a program that is not trusted (D13): it may read only files of the project and public
 	// addresses, no environment, and runs no command. Getenv and Command are not called then.
 	Untrusted bool

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,9 +94,13 @@ func FindProject(dir string, o Options) (*project.Project, diag.Diagnostics, err
 func (o Options) load(path string) (*project.Project, diag.Diagnostics, error) {
 	src := o.opened(path)
 	if src == nil {
-		p, diags, err := project.Load(path, o.shown(path))
+		door := o.door(filepath.Dir(path))
+		p, diags, err := project.Load(door, path, o.shown(path))
 		if p != nil {
 			p.Installed = o.Installed
+		}
+		if errors.Is(err, confine.ErrOutside) {
+			err = o.within(door.Folder, path)
 		}
 		return p, diags, err
 	}
@@ -105,6 +110,7 @@ func (o Options) load(path string) (*project.Project, diag.Diagnostics, error) {
 	}
 	p, diags := project.ParseOutlined(src, outline)
 	p.Path, p.Dir, p.Installed = path, filepath.Dir(path), o.Installed
+	p.Door = o.door(p.Dir)
 	return p, diags, nil
 }
 
@@ -182,13 +188,14 @@ func OpenFile(path string, o Options) (*Workspace, error) {
 // openLoose reads a program without a project.
 func openLoose(path string, o Options) (*Workspace, error) {
 	dir := filepath.Dir(path)
-	src, err := o.source(&project.Project{}, path)
+	door := o.door(dir)
+	src, err := o.source(&project.Project{Door: door}, path)
 	if err != nil {
 		return nil, err
 	}
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	w := &Workspace{
-		Project: &project.Project{Source: src, Path: path, Dir: dir, Name: project.Literal{Text: name}},
+		Project: &project.Project{Source: src, Path: path, Dir: dir, Name: project.Literal{Text: name}, Door: door},
 		Program: project.Program{Dir: dir, Path: path}, Source: src, options: o,
 	}
 	w.find = w.includer(dir)
@@ -198,8 +205,9 @@ func openLoose(path string, o Options) (*Workspace, error) {
 // PackFile marks a folder as a policy pack.
 const PackFile = "PulumiPolicy.yaml"
 
-// OpenPack reads the policy pack in a folder.
+// OpenPack reads the policy pack in a folder. It reads nothing outside of the folder, whoever runs the pack.
 func OpenPack(dir string, o Options) (*Workspace, error) {
+	o.Confined = true
 	return openLoose(filepath.Join(dir, PackFile), o)
 }
 
@@ -248,27 +256,33 @@ func (o Options) source(p *project.Project, path string) (*diag.Source, error) {
 	if src := o.opened(path); src != nil {
 		return src, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := p.Door.ReadFile(context.Background(), path)
 	if err != nil {
 		return nil, fmt.Errorf("read program: %w", err)
 	}
 	return diag.NewSource(o.shown(path), project.StripBOM(text)), nil
 }
 
+// door returns the door for the files of a folder.
+func (o Options) door(folder string) confine.Door {
+	if o.Confined {
+		return confine.Door{Folder: folder}
+	}
+	return confine.Door{}
+}
+
 // within returns an error if path leaves root and the options confine reading.
 func (o Options) within(root, path string) error {
-	if !o.Confined {
-		return nil
+	err := o.door(root).Check(path)
+	if refused, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s may not be read: %w", o.shown(path), refused.Err)
 	}
-	if err := confine.Path(root, path); err != nil {
-		return fmt.Errorf("%s may not be read: %w", o.shown(path), err)
-	}
-	return nil
+	return err
 }
 
 // includer returns a function that reads the texts included by a program in dir.
 func (w *Workspace) includer(dir string) func(pattern string) ([]*diag.Source, error) {
-	return project.Includer(dir, w.options.shown, func(path string) error { return w.options.within(w.Project.Dir, path) })
+	return project.Includer(w.Project.Door, dir, w.options.shown)
 }
 
 // include returns the texts that match a pattern of the section include.

@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"internal/diag":                {},
 	"internal/value/urn":           {},
 	"runtime/secrets":              {},
-	"internal/value":               {"internal/jsontext", "internal/value/urn"},
+	"internal/value":               {"internal/confine", "internal/jsontext", "internal/value/urn"},
 	"internal/value/mask":          {"internal/value"},
 	"internal/value/wire":          {"internal/value", "internal/value/urn"},
 	"schema":                       {"internal/jsontext", "internal/diag", "internal/value/urn", "internal/value"},
@@ -54,13 +54,13 @@ var mayImport = map[string][]string{
 	"check":                        {"check/findings", "internal/parallel", "parser/ast", "schema", "builtins", "internal/value", "internal/diag", "internal/value/urn"},
 	"runtime/monitor":              {"internal/value", "internal/value/urn"},
 	"runtime/monitor/rpc":          {"internal/transport", "runtime/monitor", "internal/value/wire", "internal/value", "internal/value/urn"},
-	"eval": {"internal/parallel", "internal/confine", "internal/supervise", "internal/patient", "check", "parser/ast",
+	"eval": {"internal/parallel", "internal/confine", "internal/supervise", "check", "parser/ast",
 		"builtins", "schema", "runtime/monitor", "internal/value", "internal/value/mask", "internal/diag", "internal/value/urn"},
 	"runtime/provider": {"runtime/monitor", "internal/value", "internal/value/urn"},
 	"runtime/analyzer": {"internal/value", "internal/value/urn"},
 	"runtime/plugin": {"internal/git", "internal/parallel", "internal/transport", "internal/httpget", "internal/environ", "internal/filelock", "runtime/monitor", "runtime/provider", "runtime/analyzer", "internal/value/wire",
 		"internal/value/mask", "schema", "internal/value", "internal/value/urn"},
-	"runtime/embedded": {"internal/environ", "internal/cidr", "internal/functions", "internal/confine", "internal/supervise", "internal/patient",
+	"runtime/embedded": {"internal/environ", "internal/cidr", "internal/functions", "internal/confine", "internal/supervise",
 		"runtime/provider", "schema", "internal/value", "internal/value/mask", "internal/value/urn"},
 	// Bundles for the checker, which knows no bundler.
 	"workspace/sources": {"check", "runtime/dynamic/bundle"},
@@ -83,7 +83,7 @@ var mayImport = map[string][]string{
 	"runtime/secrets/keyservice": {"runtime/secrets"},
 	// Services that keep secrets themselves implement that contract too.
 	"runtime/secrets/service": {"runtime/secrets", "internal/serviceapi"},
-	"workspace/project": {"internal/git", "internal/jsontext", "internal/yamltree", "runtime/secrets", "schema",
+	"workspace/project": {"internal/confine", "internal/git", "internal/jsontext", "internal/yamltree", "runtime/secrets", "schema",
 		"internal/value", "internal/diag"},
 	// langhost implements providers too: components written in YAML are served as one.
 	"langhost": {
@@ -108,7 +108,7 @@ var mayImport = map[string][]string{
 	"workspace/projects": {"internal/confine", "internal/parallel", "workspace", "workspace/project", "parser/ast", "check",
 		"internal/value", "internal/diag"},
 	// Environments: the evaluator of Pulumi ESC, and nothing else of a machine than files of a project.
-	"workspace/environments": {"parser", "internal/value", "internal/diag", "internal/printable", "internal/serviceapi"},
+	"workspace/environments": {"internal/confine", "parser", "internal/value", "internal/diag", "internal/printable", "internal/serviceapi"},
 	"workspace/compiler":     {"internal/supervise", "workspace", "internal/environ", "internal/diag"},
 	// The licences of what is linked, as a test.
 	"internal/notices": {},
@@ -116,8 +116,6 @@ var mayImport = map[string][]string{
 	"internal/release": {},
 	// Commands that end with the process that started them.
 	"internal/supervise": {},
-	// Files that may block their reader for ever.
-	"internal/patient": {},
 	// gRPC between processes of one machine.
 	"internal/transport": {},
 	// Dividing network addresses.
@@ -125,7 +123,7 @@ var mayImport = map[string][]string{
 	// Regular expressions that are compiled at their first use.
 	"internal/lazyregexp": {},
 	"internal/functions":  {"internal/value"},
-	// Paths inside of a folder and addresses of the public network.
+	// The door to files that programs name, and addresses of the public network.
 	"internal/confine": {},
 	// How much memory a process takes.
 	"internal/memory": {},
@@ -139,7 +137,7 @@ var mayImport = map[string][]string{
 	"runtime/engine": {
 		"runtime/engine/internal/plan", "runtime/engine/internal/resources", "runtime/engine/internal/providers",
 		"runtime/engine/internal/apply",
-		"runtime/engine/internal/slots",
+		"runtime/engine/internal/slots", "internal/confine",
 		"runtime/analyzer", "runtime/monitor", "runtime/provider", "runtime/state", "runtime/journal", "internal/value",
 		"internal/value/urn", "internal/diag",
 	},

@@ -6,15 +6,16 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
+
+	"github.com/yamlhost/yamlhost/internal/confine"
 )
 
 // DirOpener opens files, with relative paths resolved against Dir, and remote objects.
 type DirOpener struct {
 	Dir string
-	// Allow returns an error if the file at an absolute path must not be opened; nil allows all.
-	Allow func(path string) error
+	// Door opens the files.
+	Door confine.Door
 	// Fetch gets an http or https object, and may retry; nil means that remote objects are not available.
 	Fetch func(uri string) (io.ReadCloser, error)
 }
@@ -26,22 +27,7 @@ func (d DirOpener) Open(path string) (fs.File, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(d.Dir, path)
 	}
-	return d.open(path)
-}
-
-// open opens a file or directory. It refuses named pipes and sockets: they have no fixed content, and opening one may
-// block forever.
-func (d DirOpener) open(path string) (*os.File, error) {
-	if d.Allow != nil {
-		if err := d.Allow(path); err != nil {
-			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
-		}
-	}
-	info, err := os.Stat(path)
-	if err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is a pipe or a socket, not a file")}
-	}
-	return os.Open(path)
+	return d.Door.Open(path)
 }
 
 // OpenURI opens a file, http or https URI (F1.21).
@@ -66,7 +52,7 @@ func (d DirOpener) OpenURI(uri string) (io.ReadCloser, error) {
 		if !filepath.IsAbs(u.Path) {
 			return nil, errors.New("a file URI needs an absolute path")
 		}
-		return d.open(u.Path)
+		return d.Door.Open(u.Path)
 	}
 	return nil, fmt.Errorf("%q is not a scheme of a remote asset; use http, https or file", u.Scheme)
 }

@@ -150,7 +150,7 @@ func (p *Pack) Configure(_ context.Context, config map[string]analyzer.Config) e
 func (p *Pack) ConfigureStack(ctx context.Context, s analyzer.Stack) error {
 	run, found := eval.NewPolicies(ctx, p.program, monitor.Info{Project: s.Project, Stack: s.Stack,
 		Organization: s.Organization, Config: s.Config, ConfigSecretKeys: s.SecretKeys, DryRun: s.DryRun}, s.Tags,
-		eval.Options{Cwd: p.dir, ParseData: parser.Data, Limits: p.options.Limits, RestrictPaths: true})
+		eval.Options{Cwd: p.dir, ParseData: parser.Data, Limits: p.options.Limits, Confined: true})
 	if found.HasErrors() {
 		return p.fault(found)
 	}

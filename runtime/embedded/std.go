@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/yamlhost/yamlhost/internal/patient"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
@@ -47,7 +47,7 @@ func stdKinds(o Options) kinds {
 			if err != nil {
 				return value.Null, failed(err)
 			}
-			data, err := patient.ReadFileUpTo(ctx, path, s.o.LargestFile)
+			data, err := confine.Door{Folder: s.o.Confined, Limit: s.o.LargestFile}.ReadFile(ctx, path)
 			if err != nil {
 				return value.Null, failed(fmt.Errorf("the file cannot be read: %w", err))
 			}

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -60,7 +59,7 @@ func (s standard) world() map[string]formula {
 			if err != nil {
 				return value.Null, err
 			}
-			info, err := os.Stat(path)
+			info, err := confine.Door{Folder: s.o.Confined}.Stat(path)
 			return value.Bool(err == nil && !info.IsDir()), nil
 		},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -67,8 +68,8 @@ type Options struct {
 	StackResources func(ctx context.Context, name string) (value.Value, error)
 	// Open reads the content of an asset's or archive's URI; nil if remote content is not supported.
 	Open func(ctx context.Context, uri string) (io.ReadCloser, error)
-	// AllowFile returns an error if the asset or archive at an absolute path must not be opened; nil allows all paths.
-	AllowFile func(path string) error
+	// Door opens the files of assets and archives.
+	Door confine.Door
 	// Seed returns 32 random bytes for a resource's automatic names; nil means crypto/rand.
 	Seed func() []byte
 	// NewID returns the ID of a new provider resource; nil means random UUIDs (E1.17).
@@ -142,7 +143,7 @@ func (r *Result) HasChanges() bool {
 // withHashes computes the missing hashes of the assets and archives in v (E2.15). Relative paths are resolved against
 // the program directory.
 func (o *Options) withHashes(ctx context.Context, v value.Value) (value.Value, error) {
-	opener := value.DirOpener{Dir: o.ProgramDir, Allow: o.AllowFile}
+	opener := value.DirOpener{Dir: o.ProgramDir, Door: o.Door}
 	if o.Open != nil {
 		opener.Fetch = func(uri string) (io.ReadCloser, error) { return o.Open(ctx, uri) }
 	}

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 )
@@ -22,6 +22,7 @@ const Folder = "environments"
 // Options are the surroundings of an environment.
 type Options struct {
 	Dir   string                   // the folder of the project
+	Door  confine.Door             // opens the files of environments, and those that they name
 	Shown func(path string) string // how a path is called in messages
 
 	// Check leaves out everything outside of the documents: a call of fn::open is an unknown value then, and so is a
@@ -119,7 +120,7 @@ func (o Options) NameOf(path string) (string, bool) {
 func (o Options) Names() ([]string, error) {
 	root := filepath.Join(o.Dir, Folder)
 	var names []string
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err := o.Door.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -141,11 +142,14 @@ func (o Options) Read(name string) (*diag.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(path)
+	text, err := o.Door.ReadFile(context.Background(), path)
 	if errors.Is(err, fs.ErrNotExist) {
 		names, _ := o.Names()
 		return nil, fmt.Errorf("there is no environment %s%s\nIts file would be %s; make it with `yamlhost env init %[1]s`.",
 			name, diag.DidYouMean(name, names), o.Shown(path))
+	}
+	if refused, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, fmt.Errorf("the environment %s cannot be read: %s: %w", name, o.Shown(path), refused.Err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read environment %s: %w", name, err)

@@ -98,12 +98,12 @@ func openVariable(_ context.Context, o *Options, inputs map[string]esc.Value) (e
 	return esc.NewSecret(text), nil
 }
 
-func openFile(_ context.Context, o *Options, inputs map[string]esc.Value) (esc.Value, error) {
+func openFile(ctx context.Context, o *Options, inputs map[string]esc.Value) (esc.Value, error) {
 	path, _ := textOf(inputs, "path")
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(o.Dir, filepath.FromSlash(path))
 	}
-	text, err := os.ReadFile(path)
+	text, err := o.Door.ReadFile(ctx, path)
 	if fault, ok := errors.AsType[*os.PathError](err); ok {
 		return esc.Value{}, fmt.Errorf("%s: %w", o.Shown(path), fault.Err)
 	}

@@ -1,14 +1,15 @@
 package project
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
@@ -27,7 +28,7 @@ func (p *Project) FindProgram() (Program, diag.Diagnostics) {
 	dir := p.Dir
 	if p.Main != nil && p.Main.Text != "" {
 		target := p.Resolve(p.Main.Text)
-		info, err := os.Stat(target)
+		info, err := p.Door.Stat(target)
 		switch {
 		case err != nil:
 			reason := "nothing is there"
@@ -57,7 +58,7 @@ func (p *Project) ProgramDir() string {
 		return p.Dir
 	}
 	target := p.Resolve(p.Main.Text)
-	switch info, err := os.Stat(target); {
+	switch info, err := p.Door.Stat(target); {
 	case err != nil:
 		return p.Dir
 	case info.IsDir():
@@ -70,13 +71,13 @@ func (p *Project) programIn(dir string) (Program, diag.Diagnostics) {
 	program := Program{Dir: dir}
 	for _, name := range programNames {
 		path := filepath.Join(dir, name)
-		info, err := os.Stat(path)
+		info, err := p.Door.Stat(path)
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
 		if program.Path == "" {
 			program.Path = path
-		} else if program.Shadowed == "" && hasProgram(path) {
+		} else if program.Shadowed == "" && p.hasProgram(path) {
 			program.Shadowed = path
 		}
 	}
@@ -95,8 +96,8 @@ func (p *Project) programIn(dir string) (Program, diag.Diagnostics) {
 }
 
 // hasProgram reports whether a file has program sections.
-func hasProgram(path string) bool {
-	text, err := os.ReadFile(path)
+func (p *Project) hasProgram(path string) bool {
+	text, err := p.Door.ReadFile(context.Background(), path)
 	if err != nil {
 		return false
 	}
@@ -108,13 +109,16 @@ func hasProgram(path string) bool {
 }
 
 // Includer returns a function that reads the texts named by the section `include` of a program (L10.C11): patterns are
-// relative to the program's directory dir, name converts a path for messages, and allow returns an error for a
-// forbidden path. Each call returns the same source for the same text. It is not safe for concurrent use.
-func Includer(dir string, name func(path string) string, allow func(path string) error) func(pattern string) (
+// relative to the program's directory dir, name converts a path for messages. Each call returns the same source for the
+// same text. It is not safe for concurrent use.
+func Includer(door confine.Door, dir string, name func(path string) string) func(pattern string) (
 	[]*diag.Source, error) {
 	known := make(map[string]*diag.Source)
 	return func(pattern string) ([]*diag.Source, error) {
-		paths, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
+		paths, err := door.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
+		if refused, ok := errors.AsType[*fs.PathError](err); ok {
+			return nil, fmt.Errorf("%s may not be read: %w", name(refused.Path), refused.Err)
+		}
 		if err != nil {
 			return nil, errors.New("the pattern is malformed")
 		}
@@ -122,14 +126,11 @@ func Includer(dir string, name func(path string) string, allow func(path string)
 		var found []*diag.Source
 		for _, path := range paths {
 			if known[path] == nil {
-				if err := allow(path); err != nil {
-					return nil, err
-				}
-				info, err := os.Stat(path)
+				info, err := door.Stat(path)
 				if err == nil && info.IsDir() {
 					continue
 				}
-				text, err := os.ReadFile(path)
+				text, err := door.ReadFile(context.Background(), path)
 				if err != nil {
 					if reason, ok := errors.AsType[*fs.PathError](err); ok {
 						err = reason.Err

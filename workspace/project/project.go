@@ -3,6 +3,7 @@ package project
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"gopkg.in/yaml.v3"
@@ -25,6 +27,8 @@ type Project struct {
 	Path      string // absolute path of the file
 	Dir       string // absolute path of its directory, the root directory
 	Installed Installed
+	// Door opens the files of the project: its program, settings, environments and definitions.
+	Door confine.Door
 
 	Name        Literal
 	Description string
@@ -131,10 +135,10 @@ func Find(dir string) (path string, err error) {
 	}
 }
 
-// Load reads a project file. name is its name in diagnostics. The error is one of reading the file; faults in the text
-// are diagnostics.
-func Load(path, name string) (*Project, diag.Diagnostics, error) {
-	text, err := os.ReadFile(path)
+// Load reads a project file through a door, which becomes the project's. name is its name in diagnostics. The error is
+// one of reading the file; faults in the text are diagnostics.
+func Load(door confine.Door, path, name string) (*Project, diag.Diagnostics, error) {
+	text, err := door.ReadFile(context.Background(), path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read project file: %w", err)
 	}
@@ -143,7 +147,7 @@ func Load(path, name string) (*Project, diag.Diagnostics, error) {
 		return nil, nil, fmt.Errorf("read project file: %w", err)
 	}
 	p, diags := Parse(diag.NewSource(name, StripBOM(text)))
-	p.Path, p.Dir = abs, filepath.Dir(abs)
+	p.Path, p.Dir, p.Door = abs, filepath.Dir(abs), door
 	return p, diags, nil
 }
 

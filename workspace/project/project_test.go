@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
@@ -67,7 +68,7 @@ func TestFindProgram(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			write(t, dir, c.files)
-			p, diags, err := Load(filepath.Join(dir, "Pulumi.yaml"), "Pulumi.yaml")
+			p, diags, err := Load(confine.Door{}, filepath.Join(dir, "Pulumi.yaml"), "Pulumi.yaml")
 			require.NoError(t, err)
 			require.Empty(t, diags)
 			program, diags := p.FindProgram()

@@ -1,10 +1,12 @@
 package project
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"gopkg.in/yaml.v3"
 )
 
@@ -15,9 +17,9 @@ type PluginProgram struct {
 	Requires string         // the versions of Pulumi that it runs under, as a range; empty for all
 }
 
-// ReadPluginProgram reads a PulumiPlugin.yaml.
-func ReadPluginProgram(path string) (PluginProgram, error) {
-	text, err := os.ReadFile(path)
+// ReadPluginProgram reads a PulumiPlugin.yaml, or the file of a policy pack, through a door.
+func ReadPluginProgram(door confine.Door, path string) (PluginProgram, error) {
+	text, err := door.ReadFile(context.Background(), path)
 	if err != nil {
 		return PluginProgram{}, fmt.Errorf("read plugin: %w", err)
 	}
@@ -46,7 +48,7 @@ func ReadPluginProgram(path string) (PluginProgram, error) {
 
 // SetRuntimeOption gives a plugin or a policy pack in source form an option of its runtime, in the file at a path.
 func SetRuntimeOption(path, name, text string) error {
-	p, err := ReadPluginProgram(path)
+	p, err := ReadPluginProgram(confine.Door{}, path)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/internal/confine"
 )
 
 func TestReadPluginProgram(t *testing.T) { // F3.17
@@ -27,7 +28,7 @@ func TestReadPluginProgram(t *testing.T) { // F3.17
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "PulumiPlugin.yaml")
 			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
-			got, err := ReadPluginProgram(path)
+			got, err := ReadPluginProgram(confine.Door{}, path)
 			if c.wrong != "" {
 				require.ErrorContains(t, err, c.wrong)
 				return
@@ -36,7 +37,7 @@ func TestReadPluginProgram(t *testing.T) { // F3.17
 			require.Equal(t, c.want, got)
 		})
 	}
-	_, err := ReadPluginProgram(filepath.Join(t.TempDir(), "none"))
+	_, err := ReadPluginProgram(confine.Door{}, filepath.Join(t.TempDir(), "none"))
 	require.ErrorContains(t, err, "read plugin")
 }
 
@@ -50,7 +51,7 @@ func TestSetRuntimeOption(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "PulumiPolicy.yaml")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		require.NoError(t, SetRuntimeOption(path, "virtualenv", "venv"))
-		got, err := ReadPluginProgram(path)
+		got, err := ReadPluginProgram(confine.Door{}, path)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}

@@ -1,14 +1,15 @@
 package project
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -34,6 +35,7 @@ type Settings struct {
 	doc     *yaml.Node
 	entries []*Entry
 
+	door        confine.Door
 	environment *yaml.Node // the value of the key `environment`; nil when absent
 	inherited   inherited
 }
@@ -55,17 +57,19 @@ func NewSettings(path, project string) *Settings {
 	return &Settings{Source: diag.NewSource(path, nil), Path: path, project: project}
 }
 
-// LoadSettings reads a stack's settings file; a missing file is empty. name is its name in diagnostics.
-func LoadSettings(path, name, project string) (*Settings, diag.Diagnostics, error) {
-	text, err := os.ReadFile(path)
+// LoadSettings reads a stack's settings file through a door; a missing file is empty. name is its name in diagnostics.
+func LoadSettings(door confine.Door, path, name, project string) (*Settings, diag.Diagnostics, error) {
+	text, err := door.ReadFile(context.Background(), path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return NewSettings(path, project), nil, nil
+		s := NewSettings(path, project)
+		s.door = door
+		return s, nil, nil
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read stack settings: %w", err)
 	}
 	s, diags := ParseSettings(diag.NewSource(name, StripBOM(text)), project)
-	s.Path, s.Exists = path, true
+	s.Path, s.Exists, s.door = path, true, door
 	return s, diags, nil
 }
 
@@ -73,14 +77,14 @@ func LoadSettings(path, name, project string) (*Settings, diag.Diagnostics, erro
 // the values of a stack's environments; it may be nil.
 func StackKeys(p *Project, inherit func(*Project, *Settings)) []Key {
 	dir, pattern := filepath.Split(p.StackFile("*"))
-	files, _ := os.ReadDir(dir)
+	files, _ := p.Door.ReadDir(filepath.Clean(dir))
 	var keys []Key
 	for _, file := range files {
 		if ok, _ := filepath.Match(pattern, file.Name()); !ok {
 			continue
 		}
 		path := filepath.Join(dir, file.Name())
-		settings, _, err := LoadSettings(path, path, p.Name.Text)
+		settings, _, err := LoadSettings(p.Door, path, path, p.Name.Text)
 		if err != nil {
 			continue // reported where that stack is used
 		}
@@ -102,7 +106,7 @@ func StackKeys(p *Project, inherit func(*Project, *Settings)) []Key {
 
 // Reload reads the file again, without changing s.
 func (s *Settings) Reload() (*Settings, diag.Diagnostics, error) {
-	return LoadSettings(s.Path, s.Source.Name(), s.project)
+	return LoadSettings(s.door, s.Path, s.Source.Name(), s.project)
 }
 
 // ParseSettings reads the text of a stack's settings file. It always returns settings, with everything that could be

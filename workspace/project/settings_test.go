@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
@@ -215,14 +216,14 @@ config:
 func TestSave(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "Pulumi.dev.yaml")
-	s, diags, err := LoadSettings(path, "Pulumi.dev.yaml", "p")
+	s, diags, err := LoadSettings(confine.Door{}, path, "Pulumi.dev.yaml", "p")
 	require.NoError(t, err)
 	require.Empty(t, diags)
 	require.NoError(t, s.Save())
 	require.NoFileExists(t, path, "an empty file is not made")
 	s.Set(Key{"p", "a"}, "1")
 	require.NoError(t, s.Save())
-	again, _, err := LoadSettings(path, "Pulumi.dev.yaml", "p")
+	again, _, err := LoadSettings(confine.Door{}, path, "Pulumi.dev.yaml", "p")
 	require.NoError(t, err)
 	require.Equal(t, "1", again.Entry(Key{"p", "a"}).Data())
 	info, err := os.Stat(path)

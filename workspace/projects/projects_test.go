@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -29,7 +30,7 @@ func tree(t *testing.T, archive string) (root string, members []*Member) {
 		Stack: func(*project.Project) (string, error) { return "dev", nil },
 		Settings: func(p *project.Project, stack string) (*project.Settings, diag.Diagnostics, error) {
 			path := p.StackFile(stack)
-			return project.LoadSettings(path, path, p.Name.Text)
+			return project.LoadSettings(confine.Door{}, path, path, p.Name.Text)
 		}})
 	require.NoError(t, err)
 	return root, members

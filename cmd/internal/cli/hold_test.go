@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -51,7 +52,7 @@ func TestConfigSetFromManyProcesses(t *testing.T) {
 	}
 	commands = append(commands, []string{"config", "set", "alone", "yes"}, []string{"preview", "-c", "flag=given"})
 	x.processes(t, nil, commands...)
-	settings, diags, err := project.LoadSettings(filepath.Join(x.world.Dir, "Pulumi.dev.yaml"), "", "one")
+	settings, diags, err := project.LoadSettings(confine.Door{}, filepath.Join(x.world.Dir, "Pulumi.dev.yaml"), "", "one")
 	require.NoError(t, err)
 	require.Empty(t, diags)
 	servers := settings.Entry(project.Key{Namespace: "one", Name: "servers"})
@@ -90,7 +91,7 @@ func TestSaltOfAnotherProcess(t *testing.T) {
 	a := &console.Console{Streams: x.streams, World: x.world}
 	a.Signals = console.Watch(nil, &x.err, nil)
 	defer a.Signals.Stop()
-	settings, _, err := project.LoadSettings(path, "", "one")
+	settings, _, err := project.LoadSettings(confine.Door{}, path, "", "one")
 	require.NoError(t, err)
 	late, err := a.Secrets().Manager(settings, "dev")
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ import (
 // Opening environments with them may read variables and start commands.
 func (a *Console) Environments(p *project.Project, stack string) (environments.Options, error) {
 	hosted, err := a.Backends().environments(p, stack, false)
-	return environments.Options{Dir: p.Dir, Shown: a.Short, Lookup: a.World.Lookup,
+	return environments.Options{Dir: p.Dir, Door: p.Door, Shown: a.Short, Lookup: a.World.Lookup,
 		Command: eval.RunCommand(a.ChildEnv(), a.World.Supervisor()), Hosted: hosted}, err
 }
 
@@ -40,7 +40,7 @@ func (a *Console) Inherit(p *project.Project, s *project.Settings, stack string)
 	if err != nil {
 		return unasked(s, err)
 	}
-	o := environments.Options{Dir: p.Dir, Shown: a.Short, Check: true, Hosted: hosted}
+	o := environments.Options{Dir: p.Dir, Door: p.Door, Shown: a.Short, Check: true, Hosted: hosted}
 	if hosted == nil {
 		_, diags := InheritBy(context.Background(), o, s)
 		return diags

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -182,7 +183,14 @@ func (a Stacks) Select(s *Stack) error {
 // LoadSettings reads a stack's settings file, or the one that --config-file names.
 func (a *Console) LoadSettings(p *project.Project, stack, file string) (*project.Settings, diag.Diagnostics, error) {
 	path := a.Stacks().SettingsPath(p, stack, file)
-	settings, diags, err := project.LoadSettings(path, a.Short(path), p.Name.Text)
+	door := p.Door
+	if file != "" { // the user named it
+		door = confine.Door{}
+	}
+	settings, diags, err := project.LoadSettings(door, path, a.Short(path), p.Name.Text)
+	if errors.Is(err, confine.ErrOutside) {
+		err = fmt.Errorf("%s may not be read: %w", a.Short(path), confine.ErrOutside)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

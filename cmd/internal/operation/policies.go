@@ -13,6 +13,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/langhost/policy"
@@ -27,9 +28,10 @@ import (
 
 // policyPack is a pack of the command line or the project.
 type policyPack struct {
-	path   string     // absolute
-	config string     // absolute path of its configuration; empty for none
-	at     diag.Range // its place in the project file; zero for others
+	path   string       // absolute
+	config string       // absolute path of its configuration; empty for none
+	at     diag.Range   // its place in the project file; zero for others
+	door   confine.Door // for the folder of the pack and its configuration
 	// required is the organization's requirement that the pack meets; nil for none.
 	required *backend.Policy
 	given    ast.Expr    // its configuration; nil for none
@@ -52,8 +54,12 @@ func (p *Pipeline) policyPacks() ([]policyPack, error) {
 		packs = append(packs, pack)
 	}
 	for _, declared := range p.Workspace.Project.PolicyPacks {
-		packs = append(packs, policyPack{path: p.Workspace.Project.Resolve(declared.Path.Text),
-			config: p.Workspace.Project.Resolve(declared.Config), at: declared.Path.Range})
+		pack := policyPack{path: p.Workspace.Project.Resolve(declared.Path.Text),
+			config: p.Workspace.Project.Resolve(declared.Config), at: declared.Path.Range, door: p.Workspace.Project.Door}
+		if o.RestrictPaths && !filepath.IsAbs(declared.Config) {
+			pack.door.Folder = p.Workspace.Project.Dir
+		}
+		packs = append(packs, pack)
 	}
 	return packs, nil
 }
@@ -72,7 +78,7 @@ type packStarter struct {
 // been shown. The result is nil for a pack that cannot check what the operation destroys, if it has to.
 func (s *packStarter) load(ctx context.Context, path string) (analyzer.Analyzer, error) {
 	p := s.run
-	script, err := project.ReadPluginProgram(filepath.Join(path, workspace.PackFile))
+	script, err := project.ReadPluginProgram(confine.Door{Folder: path}, filepath.Join(path, workspace.PackFile))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && script.Language != "yaml" {
 		if s.destroys {
 			return nil, nil
@@ -202,7 +208,12 @@ func (pack *policyPack) missing(project string) diag.Diagnostics {
 	d := diag.Diagnostic{Code: diag.FileAccess, Subject: pack.at,
 		Detail: "name a folder with a " + workspace.PackFile + ", or an executable"}
 	shown := workspace.Relative(project)(pack.path)
-	info, err := os.Stat(pack.path)
+	info, err := pack.door.Stat(pack.path)
+	if errors.Is(err, confine.ErrOutside) {
+		d.Summary = fmt.Sprintf("the policy pack `%s` may not be used: %s", shown, confine.ErrOutside)
+		d.Detail = "copy the pack into the project, or give its folder with --policy-pack"
+		return diag.Diagnostics{d}
+	}
 	if err == nil && info.IsDir() {
 		if _, err = os.Stat(filepath.Join(pack.path, workspace.PackFile)); err != nil {
 			d.Summary = fmt.Sprintf("the folder `%s` is no policy pack: it has no %s", shown, workspace.PackFile)
@@ -221,7 +232,7 @@ func (pack *policyPack) read(a *console.Console) error {
 	if pack.config == "" {
 		return nil
 	}
-	text, err := os.ReadFile(pack.config)
+	text, err := pack.door.ReadFile(context.Background(), pack.config)
 	if err != nil {
 		return fmt.Errorf("read the configuration of policy pack %s: %w", pack.path, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser"
@@ -101,14 +102,14 @@ func (s *packStarter) install(ctx context.Context, r *backend.Policy) (dir strin
 		Tell: func(text string) { fmt.Fprintln(a.Streams.Err, text) },
 		Inspect: func(dir string) (plugin.Script, error) {
 			path := filepath.Join(dir, workspace.PackFile)
-			script, err := project.ReadPluginProgram(path)
+			script, err := project.ReadPluginProgram(confine.Door{Folder: dir}, path)
 			switch {
 			case err == nil && s.run.options.Untrusted && script.Language != "yaml":
 				err = errors.New("it is a program, and the run is --untrusted")
 			case err == nil && script.Language == "python" && script.Options["virtualenv"] == nil:
 				// Its dependencies must not go to the system's folders; the Pulumi CLI does the same.
 				if err = project.SetRuntimeOption(path, "virtualenv", "venv"); err == nil {
-					script, err = project.ReadPluginProgram(path)
+					script, err = project.ReadPluginProgram(confine.Door{Folder: dir}, path)
 				}
 			}
 			return plugin.Script(script), err

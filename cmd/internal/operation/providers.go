@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
@@ -78,7 +79,7 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 		LegacySearch:   a.World.Getenv("PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH") != "",
 		DisablePreview: a.World.Enabled("PULUMI_DISABLE_PROVIDER_PREVIEW"), PulumiVersion: PulumiVersion, Log: log,
 		ReadScript: func(path string) (plugin.Script, error) {
-			p, err := project.ReadPluginProgram(path)
+			p, err := project.ReadPluginProgram(confine.Door{}, path)
 			return plugin.Script(p), err
 		},
 	}

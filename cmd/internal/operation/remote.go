@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/check"
@@ -36,12 +35,11 @@ func (c contents) open(ctx context.Context, uri string) (io.ReadCloser, error) {
 	}
 	switch u.Scheme {
 	case "file":
+		door := confine.Door{}
 		if c.untrusted {
-			if err := confine.Path(c.root, u.Path); err != nil {
-				return nil, err
-			}
+			door.Folder = c.root
 		}
-		return os.Open(u.Path)
+		return door.Open(u.Path)
 	case "http", "https":
 		client := c.client
 		if c.untrusted {

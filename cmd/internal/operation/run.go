@@ -11,7 +11,6 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 	"github.com/yamlhost/yamlhost/eval"
-	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser"
@@ -300,9 +299,7 @@ func (p *Pipeline) describe(o *engine.Options) {
 	o.SkipRefreshBefore = p.Console.World.Enabled("PULUMI_DISABLE_REFRESH_BEFORE_UPDATE")
 	content := contents{client: p.Console.World.HTTP, root: o.RootDir, untrusted: p.options.Untrusted}
 	o.Open, o.Now = content.open, p.Console.World.Now
-	if p.options.Untrusted {
-		o.AllowFile = func(path string) error { return confine.Path(p.Workspace.Project.Dir, path) }
-	}
+	o.Door = p.Workspace.Project.Door
 	o.Crash = p.Console.Crashes.Crash
 	p.Console.Crashes.HideWith(p.sink.masker.Hide)
 }

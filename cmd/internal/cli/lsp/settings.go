@@ -121,7 +121,7 @@ func settingsFiles(p *project.Project, shown func(string) string, document func(
 		for _, path := range paths {
 			d := document(path)
 			if d == nil {
-				text, err := os.ReadFile(path)
+				text, err := p.Door.ReadFile(context.Background(), path)
 				if err != nil {
 					continue
 				}

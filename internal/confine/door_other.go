@@ -1,0 +1,5 @@
+//go:build !unix
+
+package confine
+
+const withoutWaiting = 0

@@ -1,0 +1,161 @@
+//go:build unix
+
+package confine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// A confined door gives the content of exactly those files that lie in its folder once all links are followed, whatever
+// the links look like and however the path is written. The operating system's own resolution is the oracle.
+func TestDoorOpensWhatLiesInside(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp(t.TempDir(), "")
+		require.NoError(rt, err)
+		root := filepath.Join(dir, "root")
+		names := []string{"a", "b", "s/a", "s/b", "s/t/a"}
+		require.NoError(rt, os.MkdirAll(filepath.Join(root, "s", "t"), 0o700))
+		require.NoError(rt, os.MkdirAll(filepath.Join(dir, "rooted"), 0o700)) // its name begins like the folder's
+		for _, path := range []string{"canary", "rooted/canary", "root/inside", "root/s/inside"} {
+			require.NoError(rt, os.WriteFile(filepath.Join(dir, path), []byte(path), 0o600))
+		}
+		targets := rapid.SampledFrom([]string{"inside", "../inside", "s/inside", "canary", "../canary", "../../canary",
+			"../rooted/canary", "a", "b", "s", "s/a", "s/b", "t/a", "..", "../..", ".", "none", "/", "/proc/self/environ",
+			dir, root, filepath.Join(dir, "canary"), filepath.Join(root, "inside"), filepath.Join(root, "s")})
+		for _, name := range names {
+			if rapid.Bool().Draw(rt, "is a link") {
+				require.NoError(rt, os.Symlink(targets.Draw(rt, "target of "+name), filepath.Join(root, name)))
+			}
+		}
+		path := rapid.SampledFrom(append(names, "..", ".", "../canary", "../rooted/canary", "s/../inside", "a/inside",
+			"a/s/inside", "s/a/inside", "a/canary", "s/b/canary", "b/../canary", "a/b/a")).Draw(rt, "path")
+		path = root + "/" + path // with its dots
+
+		real, err := filepath.EvalSymlinks(path)
+		lexical := Within(root, path)
+		realRoot, rootErr := filepath.EvalSymlinks(root)
+		require.NoError(rt, rootErr)
+		info, statErr := os.Stat(path)
+		inside := err == nil && statErr == nil && lexical && Within(realRoot, real) && info.Mode().IsRegular()
+
+		got, err := Door{Folder: root}.ReadFile(rt.Context(), path)
+		require.Equal(rt, inside, err == nil, "%s: %v", path, err)
+		require.NotContains(rt, string(got), "canary")
+		if inside {
+			want, err := os.ReadFile(path)
+			require.NoError(rt, err)
+			require.Equal(rt, string(want), string(got))
+		}
+		_, err = Door{Folder: root}.Stat(path)
+		require.Equal(rt, lexical && statErr == nil && Within(realRoot, real), err == nil, "stat %s: %v", path, err)
+	})
+}
+
+// Whoever exchanges a link between the check and the opening gets nothing: os.Root opens.
+func TestDoorWithAChangingLink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root := filepath.Join(dir, "root")
+	require.NoError(t, os.Mkdir(root, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "canary"), []byte("canary"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "own"), []byte("own"), 0o600))
+	link := filepath.Join(root, "link")
+	require.NoError(t, os.Symlink("own", link))
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			next := filepath.Join(root, "next")
+			if err := os.Symlink([]string{"../canary", "own"}[i%2], next); err != nil {
+				ended <- err
+				return
+			}
+			if err := os.Rename(next, link); err != nil {
+				ended <- err
+				return
+			}
+		}
+		ended <- nil
+	}()
+	for range 2000 {
+		text, err := Door{Folder: root}.ReadFile(t.Context(), link)
+		if err == nil {
+			require.Equal(t, "own", string(text))
+		}
+	}
+	stop()
+	require.NoError(t, <-ended)
+}
+
+// No door opens a device, a pipe, a socket or what tells about a process, or reads more than its limit.
+func TestDoorRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	pipe, file, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	require.NoError(t, os.WriteFile(file, []byte("12345"), 0o600))
+	require.NoError(t, os.Symlink("/dev/zero", link))
+	for _, folder := range []string{"", dir} {
+		door := Door{Folder: folder, Limit: 4}
+		_, err := door.ReadFile(t.Context(), pipe)
+		require.ErrorIs(t, err, ErrNoFile)
+		_, err = door.Open(pipe)
+		require.ErrorIs(t, err, ErrNoFile)
+		_, err = door.ReadFile(t.Context(), file)
+		var size *SizeError
+		require.ErrorAs(t, err, &size)
+		_, err = door.ReadFile(t.Context(), link)
+		if folder == "" {
+			require.ErrorIs(t, err, ErrNoFile)
+		} else {
+			require.ErrorIs(t, err, ErrOutside)
+		}
+		_, err = door.ReadFile(t.Context(), filepath.Join(dir, "none"))
+		require.ErrorIs(t, err, fs.ErrNotExist)
+		door.Limit = 5
+		text, err := door.ReadFile(t.Context(), file)
+		require.NoError(t, err)
+		require.Equal(t, "12345", string(text))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err = door.ReadFile(ctx, file)
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	// A file that tells a size of 0 is read to its end, and no further than the limit.
+	_, err := read(t.Context(), strings.NewReader(strings.Repeat("x", 5000)), "", 0, 4096)
+	var size *SizeError
+	require.ErrorAs(t, err, &size)
+	text, err := read(t.Context(), strings.NewReader(strings.Repeat("x", 4096)), "", 0, 4096)
+	require.NoError(t, err)
+	require.Len(t, text, 4096)
+}
+
+func TestDoorHidesProcesses(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		t.Skip("there is no /proc here")
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink("/proc/self/environ", filepath.Join(dir, "link")))
+	for _, path := range []string{"/proc/self/environ", "/proc/thread-self/environ", "/proc/self/cmdline",
+		fmt.Sprintf("/proc/%d/environ", os.Getpid()), "/proc/self/root/proc/self/environ",
+		fmt.Sprintf("/proc/self/task/%d/environ", os.Getpid()), filepath.Join(dir, "link")} {
+		_, err := Door{}.ReadFile(t.Context(), path)
+		require.ErrorIs(t, err, ErrProcess, path)
+	}
+	if _, err := (Door{}).ReadFile(t.Context(), "/proc/sys/kernel/ostype"); err != nil {
+		require.True(t, errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission), err)
+	}
+}
