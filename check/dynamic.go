@@ -287,11 +287,11 @@ func dynamicType(d *ast.Dynamic) value.Value {
 	if d.OnCodeChange != nil {
 		t = t.With("onCodeChange", value.String(d.OnCodeChange.Value))
 	}
-	// with adds the names of the properties that have a flag.
-	with := func(key string, list []*ast.DynamicProperty, flag func(*ast.DynamicProperty) *ast.BoolLiteral) {
+	// with adds the names of the properties whose flag has a value.
+	with := func(key string, list []*ast.DynamicProperty, flag func(*ast.DynamicProperty) *ast.BoolLiteral, want bool) {
 		var names []string
 		for _, p := range list {
-			if set := flag(p); set != nil && set.Value {
+			if set := flag(p); set != nil && set.Value == want {
 				names = append(names, p.Name.Value)
 			}
 		}
@@ -305,11 +305,12 @@ func dynamicType(d *ast.Dynamic) value.Value {
 			all = append(all, p.Name.Value)
 		}
 		t = t.With("inputs", value.Strings(all))
-		with("replace", d.Inputs.List, func(p *ast.DynamicProperty) *ast.BoolLiteral { return p.Replace })
+		with("replace", d.Inputs.List, func(p *ast.DynamicProperty) *ast.BoolLiteral { return p.Replace }, true)
 	}
 	if d.Outputs != nil {
-		with("stable", d.Outputs.List, func(p *ast.DynamicProperty) *ast.BoolLiteral { return p.Stable })
-		with("secret", d.Outputs.List, func(p *ast.DynamicProperty) *ast.BoolLiteral { return p.Secret })
+		with("stable", d.Outputs.List, func(p *ast.DynamicProperty) *ast.BoolLiteral { return p.Stable }, true)
+		with("secret", d.Outputs.List, func(p *ast.DynamicProperty) *ast.BoolLiteral { return p.Secret }, true)
+		with("public", d.Outputs.List, func(p *ast.DynamicProperty) *ast.BoolLiteral { return p.Secret }, false)
 	}
 	return t
 }

@@ -236,13 +236,13 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 		Outs json.RawMessage
 	}
 	if err := t.call(ctx, r.Subject, "create", r.Timeout, args, &result); err != nil {
-		return provider.CreateResponse{}, t.withOutputs(err, inputs)
+		return provider.CreateResponse{}, t.withOutputs(err, inputs, value.Null)
 	}
 	id := idText(result.ID)
 	if id == "" && !r.Preview {
 		return provider.CreateResponse{}, t.host.nonsense("create", fmt.Errorf("it returned no id"))
 	}
-	outputs, err := t.outputs("create", result.Outs, r.Preview, inputs)
+	outputs, err := t.outputs("create", result.Outs, r.Preview, inputs, value.Null)
 	return provider.CreateResponse{ID: id, Outputs: outputs}, err
 }
 
@@ -285,9 +285,9 @@ func (c *configured) Update(ctx context.Context, r provider.UpdateRequest) (prov
 	}
 	var result struct{ Outs json.RawMessage }
 	if err := t.call(ctx, r.Subject, "update", r.Timeout, args, &result); err != nil {
-		return provider.UpdateResponse{}, t.withOutputs(err, inputs)
+		return provider.UpdateResponse{}, t.withOutputs(err, inputs, prior)
 	}
-	outputs, err := t.outputs("update", result.Outs, r.Preview, inputs)
+	outputs, err := t.outputs("update", result.Outs, r.Preview, inputs, prior)
 	return provider.UpdateResponse{Outputs: outputs}, err
 }
 
@@ -322,7 +322,7 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 		}
 		return provider.ReadResponse{ID: r.ID, Inputs: r.Inputs, Outputs: r.Outputs}, nil
 	}
-	prior := r.Outputs.MapOrEmpty().Without(codeInput)
+	prior, recorded := r.Outputs.MapOrEmpty().Without(codeInput), r.Inputs.MapOrEmpty().Without(codeInput)
 	var result struct {
 		ID     any `json:"id"`
 		Props  json.RawMessage
@@ -331,7 +331,7 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 	}
 	args := map[string]any{"id": r.ID, "props": prior}
 	if err := t.call(ctx, r.Subject, "read", r.Timeout, args, &result); err != nil {
-		return provider.ReadResponse{}, t.withOutputs(err, prior)
+		return provider.ReadResponse{}, t.withOutputs(err, recorded, prior)
 	}
 	id := idText(result.ID)
 	if id == "" { // the resource no longer exists; the rest of the answer is ignored
@@ -340,7 +340,7 @@ func (c *configured) Read(ctx context.Context, r provider.ReadRequest) (provider
 	if !present(result.Props) {
 		result.Props = result.Outs
 	}
-	outputs, err := t.outputs("read", result.Props, false, prior)
+	outputs, err := t.outputs("read", result.Props, false, recorded, prior)
 	if err != nil {
 		return provider.ReadResponse{}, err
 	}
@@ -391,22 +391,28 @@ func decode(text json.RawMessage, unknowns bool) (value.Value, error) {
 }
 
 // outputs decodes the outputs that a method returned and marks the secret ones, as seal does.
-func (s served) outputs(method string, text json.RawMessage, preview bool, inputs value.Value) (value.Value, error) {
+func (s served) outputs(method string, text json.RawMessage, preview bool, inputs, prior value.Value) (value.Value,
+	error) {
 	if !present(text) {
-		return s.seal(value.EmptyMap(), inputs), nil
+		return value.EmptyMap(), nil
 	}
 	v, err := decode(text, preview)
 	if err != nil {
 		return value.Null, s.host.nonsense(method, err)
 	}
-	return s.seal(v.Without(codeInput), inputs), nil
+	return s.seal(v.Without(codeInput), inputs, prior), nil
 }
 
 func present(text json.RawMessage) bool { return len(text) > 0 && string(text) != "null" }
 
-// seal marks outputs as secret if t.Secret lists them or the input of the same name is secret.
-func (t Type) seal(outputs, inputs value.Value) value.Value {
-	outputs = outputs.SecretLike(inputs)
+// seal marks outputs as secret if t.Secret lists them, or if they may be made of a secret: of inputs, or of prior, the
+// outputs that the code got. t.Public lists those that are not made of secrets, as the author declares.
+func (t Type) seal(outputs, inputs, prior value.Value) value.Value {
+	known := prior.MapOrEmpty()
+	for _, name := range t.Secret { // secret by themselves, and not because of an input
+		known = known.Without(name)
+	}
+	outputs = provider.Derived(outputs, inputs, value.List(inputs, known), t.Public...)
 	for _, name := range t.Secret {
 		if v, ok := outputs.Lookup(name); ok {
 			outputs = outputs.With(name, v.Secret())
@@ -416,9 +422,9 @@ func (t Type) seal(outputs, inputs value.Value) value.Value {
 }
 
 // withOutputs marks the secret outputs of a partial failure, as seal does.
-func (t Type) withOutputs(err error, inputs value.Value) error {
+func (t Type) withOutputs(err error, inputs, prior value.Value) error {
 	if failed, ok := err.(*provider.Error); ok && failed.Outcome == provider.Partial {
-		failed.Outputs = t.seal(failed.Outputs.MapOrEmpty(), inputs)
+		failed.Outputs = t.seal(failed.Outputs.MapOrEmpty(), inputs, prior)
 	}
 	return err
 }

@@ -42,6 +42,7 @@ type Type struct {
 	Replace      []string // inputs whose change replaces the resource if the code has no diff
 	Stable       []string // outputs that updates do not change
 	Secret       []string // outputs that are secret
+	Public       []string // outputs that are not made of secret inputs
 }
 
 // Definition maps the name of a type, without package and module, to the type.
@@ -88,7 +89,8 @@ func definitionOf(inputs value.Value, maps func(digest string) *bundle.Map) (Def
 		export, _ := t.Get("export").AsString()
 		policy, _ := t.Get("onCodeChange").AsString()
 		d[name] = Type{Source: source, Export: export, OnCodeChange: CodeChange(policy), Inputs: texts(t.Get("inputs")),
-			Replace: texts(t.Get("replace")), Stable: texts(t.Get("stable")), Secret: texts(t.Get("secret"))}
+			Replace: texts(t.Get("replace")), Stable: texts(t.Get("stable")), Secret: texts(t.Get("secret")),
+			Public: texts(t.Get("public"))}
 	}
 	return d, nil
 }

@@ -26,7 +26,7 @@ func commandKinds(o Options) kinds {
 		resources: map[string]kind{
 			"command:local:Command": {
 				create: c.create, update: c.update, delete: c.delete, pending: pendingOfCommand,
-				cannotAdopt: "the ID does not tell what was run",
+				cannotAdopt: "the ID does not tell what was run", forgets: c.forgets,
 			},
 		},
 		functions: map[string]function{"command:local:run": c.run},
@@ -67,7 +67,7 @@ func (c commander) create(ctx context.Context, s provider.Subject, inputs value.
 	if !inputs.Has("create") {
 		return id, printed(processResult{}), nil
 	}
-	outputs, err := c.execute(ctx, job{subject: s, command: lookupString(inputs, "create"), inputs: inputs})
+	outputs, err := c.execute(ctx, job{subject: s, command: inputs.Get("create"), inputs: inputs})
 	return id, outputs, err
 }
 
@@ -81,21 +81,27 @@ func (c commander) update(ctx context.Context, s provider.Subject, inputs, befor
 	if !inputs.Has(property) {
 		return value.EmptyMap(), nil
 	}
-	return c.execute(ctx, job{subject: s, command: lookupString(inputs, property), inputs: inputs, before: before})
+	return c.execute(ctx, job{subject: s, command: inputs.Get(property), inputs: inputs, before: before})
+}
+
+// forgets reports whether a command does not get the output of the previous one.
+func (c commander) forgets(inputs value.Value) bool {
+	add, ok := lookupBool(inputs, "addPreviousOutputInEnv")
+	return ok && !add
 }
 
 func (c commander) delete(ctx context.Context, s provider.Subject, outputs value.Value) error {
 	if v, ok := outputs.Lookup("delete"); !ok || v.IsNull() {
 		return nil
 	}
-	_, err := c.execute(ctx, job{subject: s, command: lookupString(outputs, "delete"), inputs: outputs, before: outputs,
+	_, err := c.execute(ctx, job{subject: s, command: outputs.Get("delete"), inputs: outputs, before: outputs,
 		last: true})
 	return err
 }
 
 // run implements the function command:local:run, which runs in previews too.
 func (c commander) run(ctx context.Context, args value.Value) (value.Value, error) {
-	outputs, err := c.execute(ctx, job{command: lookupString(args, "command"), inputs: args})
+	outputs, err := c.execute(ctx, job{command: args.Get("command"), inputs: args})
 	if err != nil {
 		return value.Null, err
 	}
@@ -105,19 +111,31 @@ func (c commander) run(ctx context.Context, args value.Value) (value.Value, erro
 // job is one run of a command.
 type job struct {
 	subject provider.Subject // zero for a function call
-	command string
+	command value.Value
 	inputs  value.Value // dir, environment, interpreter, …
 	before  value.Value // outputs of the previous run; null if there was none
 	last    bool        // delete: the outputs are not needed
 }
 
-// execute runs a job and returns its outputs. As in the public package, stdout and stderr are not secret even if the
-// command prints a secret; programs use additionalSecretOutputs or fn::secret for that.
+// isSecret reports whether what the job runs is secret. The masker does not find the parts of a command that the
+// command prints, so nothing of the output is shown.
+func (j job) isSecret() bool {
+	interpreter, _ := j.inputs.Lookup("interpreter")
+	return j.command.IsSecret() || interpreter.ContainsSecret()
+}
+
+// text returns the command in plain text.
+func (j job) text() string {
+	text, _ := j.command.AsString()
+	return text
+}
+
+// execute runs a job and returns its outputs, without marks: conceal and the engine mark those made of secrets.
 func (c commander) execute(ctx context.Context, j job) (value.Value, error) {
 	secrets := mask.New(j.inputs, j.before)
 	p := process{
 		supervisor: c.Supervisor,
-		args:       append(c.interpreter(j.inputs), j.command),
+		args:       append(c.interpreter(j.inputs), j.text()),
 		dir:        c.dir(j.inputs),
 		env:        c.environ(j),
 		stdin:      lookupString(j.inputs, "stdin"),
@@ -125,7 +143,7 @@ func (c commander) execute(ctx context.Context, j job) (value.Value, error) {
 	}
 	result, err := p.run(ctx)
 	if err != nil {
-		if c.suppresses(j) {
+		if c.suppresses(j) || j.isSecret() {
 			result.both = "its output is not shown because some of its inputs are secret"
 		}
 		return value.Null, commandError(j, result, secrets, err)
@@ -174,7 +192,7 @@ func (c commander) environ(j job) []string {
 	for _, name := range given.Keys() {
 		env = append(env, name+"="+lookupString(given, name))
 	}
-	if add, ok := lookupBool(j.inputs, "addPreviousOutputInEnv"); ok && !add {
+	if c.forgets(j.inputs) {
 		return env
 	}
 	if text := lookupString(j.before, "stdout"); text != "" {
@@ -191,13 +209,16 @@ func (c commander) logger(j job, secrets *mask.Masker) func(line string, stderr 
 	if c.Log == nil || c.suppresses(j) {
 		return nil
 	}
-	wanted, secret := lookupString(j.inputs, "logging"), j.inputs.ContainsSecret()
+	wanted, secret, hidden := lookupString(j.inputs, "logging"), j.inputs.ContainsSecret(), j.isSecret()
 	return func(line string, stderr bool) {
 		if wanted == "none" || wanted == "stdout" && stderr || wanted == "stderr" && !stderr {
 			return
 		}
-		// Mask again: the stream masker does not find secrets that are masked only as a whole line.
-		c.Log(LogLine{URN: j.subject.URN, Stderr: stderr, Secret: secret, Text: secrets.Hide(line)})
+		text := value.SecretText
+		if !hidden {
+			text = secrets.Hide(line) // again: the stream masker does not find secrets that are masked only as a whole line
+		}
+		c.Log(LogLine{URN: j.subject.URN, Stderr: stderr, Secret: secret, Text: text})
 	}
 }
 

@@ -20,7 +20,7 @@ const (
 // commandError describes the failure of a command: its exit status and the end of its output, with secrets masked. The
 // outcome is unclear if the command has started.
 func commandError(j job, result processResult, secrets *mask.Masker, err error) error {
-	command, _, more := strings.Cut(strings.TrimSpace(secrets.Hide(j.command)), "\n")
+	command, _, more := strings.Cut(strings.TrimSpace(secrets.Hide(j.text())), "\n")
 	if runes := []rune(command); len(runes) > errorCommandLength {
 		command, more = string(runes[:errorCommandLength]), true
 	}

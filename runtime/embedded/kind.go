@@ -36,6 +36,8 @@ type kind struct {
 	pending func(inputs, before value.Value) []string
 	// foreseeable reports whether update only computes, so that a preview can run it.
 	foreseeable bool
+	// forgets reports whether an update makes its outputs of the inputs alone; nil if it always uses the old ones.
+	forgets func(inputs value.Value) bool
 	// stale returns the output that requires a replacement although no input has changed, such as an expired time; ""
 	// for none. inputs are the new inputs with defaults.
 	stale func(inputs, outputs value.Value) string

@@ -188,7 +188,7 @@ func (c configured) Create(ctx context.Context, r provider.CreateRequest) (provi
 	inputs := k.complete(r.Inputs)
 	outputs := inputs
 	if r.Preview {
-		outputs = markPending(outputs, def, k.pendingOutputs(def, inputs, value.Null))
+		outputs = k.conceal(def, markPending(outputs, def, k.pendingOutputs(def, inputs, value.Null)), inputs, value.Null)
 		if k.idOutput {
 			outputs = outputs.With("id", value.Unknown(value.KindString))
 		}
@@ -203,7 +203,7 @@ func (c configured) Create(ctx context.Context, r provider.CreateRequest) (provi
 	if err != nil {
 		return provider.CreateResponse{}, err
 	}
-	outputs = seal(overlay(outputs, made), def)
+	outputs = k.conceal(def, seal(overlay(outputs, made), def), inputs, value.Null)
 	if k.idOutput {
 		outputs = outputs.With("id", value.String(id))
 	}
@@ -222,9 +222,12 @@ func (c configured) Update(ctx context.Context, r provider.UpdateRequest) (provi
 			outputs = outputs.Without(property.Name)
 		}
 	}
-	outputs = overlay(outputs, inputs)
+	// A state of an older release has plain outputs that were made of secrets.
+	prior := k.conceal(def, outputs, k.complete(r.OldInputs), value.Null)
+	outputs = overlay(prior, inputs)
 	if r.Preview && (!k.foreseeable || inputs.ContainsUnknown()) {
-		return provider.UpdateResponse{Outputs: markPending(outputs, def, k.pendingOutputs(def, inputs, r.OldOutputs))}, nil
+		outputs = markPending(outputs, def, k.pendingOutputs(def, inputs, r.OldOutputs))
+		return provider.UpdateResponse{Outputs: k.conceal(def, outputs, inputs, prior)}, nil
 	}
 	if inputs.ContainsUnknown() {
 		return provider.UpdateResponse{}, &provider.Error{Message: "an input is not known yet"}
@@ -232,13 +235,13 @@ func (c configured) Update(ctx context.Context, r provider.UpdateRequest) (provi
 	if k.update != nil {
 		ctx, release := c.bound(ctx, r.Timeout)
 		defer release()
-		made, err := k.update(ctx, r.Subject, inputs, r.OldOutputs)
+		made, err := k.update(ctx, r.Subject, inputs, overlay(r.OldOutputs.MapOrEmpty(), prior))
 		if err != nil {
 			return provider.UpdateResponse{}, err
 		}
 		outputs = overlay(outputs, made)
 	}
-	return provider.UpdateResponse{Outputs: seal(outputs, def)}, nil
+	return provider.UpdateResponse{Outputs: k.conceal(def, seal(outputs, def), inputs, prior)}, nil
 }
 
 func (c configured) Delete(ctx context.Context, r provider.DeleteRequest) error {
@@ -270,6 +273,7 @@ func (c configured) Read(_ context.Context, r provider.ReadRequest) (provider.Re
 				return provider.ReadResponse{}, nil
 			}
 		}
+		outputs = k.conceal(def, outputs, k.complete(inputs), value.Null)
 		return provider.ReadResponse{ID: r.ID, Inputs: inputs, Outputs: outputs}, nil
 	}
 	if k.adopt == nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -64,6 +65,30 @@ func seal(outputs value.Value, def *schema.Resource) value.Value {
 		}
 	}
 	return outputs
+}
+
+// opaque are the inputs of all kinds that no other output reveals: those that only trigger replacements, the command of
+// a deletion, and keys that sign. Signatures and certificates are public although a secret key made them.
+var opaque = [...]string{"keepers", "triggers", "delete", "privateKeyPem", "caPrivateKeyPem"}
+
+// conceal marks the outputs secret that were made of secrets: of the complete inputs, and of prior, the outputs before
+// an update that the inputs do not replace. The ID and notes for the package itself stay public.
+func (k kind) conceal(def *schema.Resource, outputs, inputs, prior value.Value) value.Value {
+	sources := inputs
+	for _, name := range opaque {
+		sources = sources.Without(name)
+	}
+	for _, name := range def.SecretOutputs() { // secret by themselves, and not because of an input
+		prior = prior.Without(name)
+	}
+	if prior.ContainsSecret() && (k.forgets == nil || !k.forgets(inputs)) {
+		sources = value.List(sources, prior)
+	}
+	public := []string{schemaNote}
+	if k.idOutput {
+		public = append(public, "id")
+	}
+	return provider.Derived(outputs, inputs, sources, public...)
 }
 
 // inputsOf derives inputs from outputs for an import. It leaves out zero values of optional properties, which would

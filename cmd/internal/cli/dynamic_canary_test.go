@@ -37,7 +37,7 @@ resources:
 messages:
   - the word is ${word}
   - {level: warning, resource: "${note}", message: "with ${note.text}"}
-outputs: {text: "${note.text}", code: "${note.code}"}
+outputs: {text: "${note.text}", code: "${note.code}", heard: "${note.heard}", parts: "${note.parts.list[0]}"}
 `
 	const source = `let word = "";
 const all = (inputs: any) => [word, inputs.text, inputs.more, JSON.stringify(inputs.code)].join(" ");
@@ -47,9 +47,12 @@ export default {
     console.log(all(inputs));
     console.error(all(inputs));
     if (inputs.fail) throw Object.assign(new Error("cannot make " + all(inputs)), { reasons: [all(inputs)], id: "1", properties: inputs });
-    return { id: "1", outs: inputs };
+    return { id: "1", outs: { ...inputs, heard: all(inputs), parts: { list: [inputs.more] } } };
   },
-  update(_id: string, _olds: any, inputs: any) { console.log(all(inputs)); return { outs: inputs }; },
+  update(_id: string, olds: any, inputs: any) {
+    console.log(all(inputs));
+    return { outs: { ...inputs, heard: olds.heard, parts: { list: [all(inputs)] } } };
+  },
   delete(_id: string, props: any) { console.log(all(props)); },
 };
 `
@@ -87,6 +90,7 @@ export default {
 	run(0, "config", "set", "--secret", "word", "canary-other")
 	run(0, "up", "--yes", "--diff", "--debug")
 	run(0, "stack", "output")
+	run(0, "stack", "output", "--json")
 	run(0, "stack", "export")
 	run(0, "destroy", "--yes")
 	files := 0

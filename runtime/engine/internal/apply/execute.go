@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -437,6 +438,29 @@ func (x *Executor) markSecrets(s *plan.Step, r *state.Resource) {
 		x.Report.Tell(Note{URN: s.URN, Severity: diag.Warning, Position: r.SourcePosition,
 			Text: "The 'id' property cannot be made secret. See pulumi/pulumi#2717 for more details."})
 	}
+	if x.DryRun || s.Old != nil && s.Old.ID == r.ID {
+		return
+	}
+	if name, found := inputInID(r.ID, r.Inputs); found {
+		x.Report.Tell(Note{URN: s.URN, Severity: diag.Warning, Position: r.SourcePosition,
+			Text: fmt.Sprintf("the ID of the resource has the text of the secret input `%s`. IDs cannot be secret: the state "+
+				"has them in plain text", name)})
+	}
+}
+
+// inputInID returns the input with a secret text that id contains. Texts of fewer than four bytes do not count: any ID
+// may have them.
+func inputInID(id string, inputs value.Value) (name string, found bool) {
+	inID := func(part value.Value) bool {
+		text, _ := part.AsString()
+		return len(text) >= 4 && strings.Contains(id, text)
+	}
+	for i, name := range inputs.Keys() {
+		if inputs.At(i).Any(func(part value.Value) bool { return part.IsSecret() && part.Any(inID) }) {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // secretOutputs returns outputs with the named entries, and those whose input of the same name is secret, marked
