@@ -8,6 +8,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -270,7 +271,7 @@ func (m *relocation) declaration(first parser.Span) (string, bool) {
 
 func quotedType(kind string) string {
 	if strings.ContainsAny(kind, "<>") {
-		return jsonText(kind)
+		return literal.JSON(kind)
 	}
 	return kind
 }

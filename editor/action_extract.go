@@ -5,6 +5,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -91,7 +92,7 @@ func (x *extraction) flowOf(s parser.Span) (string, bool) {
 	}
 	if s.Kind == parser.ScalarSpan && !strings.Contains(text, "\n") {
 		if strings.ContainsAny(text, "{}[],:#'\"\\&*!|>%@`") {
-			return jsonText(text), !strings.HasPrefix(text, "&") && !strings.HasPrefix(text, "*") &&
+			return literal.JSON(text), !strings.HasPrefix(text, "&") && !strings.HasPrefix(text, "*") &&
 				!strings.HasPrefix(text, "!")
 		}
 		return text, true
@@ -146,7 +147,7 @@ func (x *extraction) named(s parser.Span, name, section, text, flow string, flow
 	}
 	reference := "${" + name + "}"
 	if x.text.inFlow(x.trail) {
-		reference = jsonText(reference)
+		reference = literal.JSON(reference)
 	}
 	used, ok := x.replaceValue(s, reference)
 	if !ok {
@@ -158,7 +159,7 @@ func (x *extraction) named(s parser.Span, name, section, text, flow string, flow
 // flowKey formats a key for the file's flow style or JSON.
 func (a *actor) flowKey(name string) string {
 	if a.text.json() {
-		return jsonText(name)
+		return literal.JSON(name)
 	}
 	return name
 }
@@ -166,9 +167,9 @@ func (a *actor) flowKey(name string) string {
 // flowValue formats a text for the file's flow style or JSON.
 func (a *actor) flowValue(text string) string {
 	if a.text.json() {
-		return jsonText(text)
+		return literal.JSON(text)
 	}
-	return flowText(text)
+	return literal.Flow(text)
 }
 
 // config offers a configuration value, or an input of the component, with the literal as its default.
@@ -235,7 +236,7 @@ func (x *extraction) part(s parser.Span) []Action {
 	}
 	flow := quote + value + quote
 	if quote == "" {
-		flow = jsonText(value)
+		flow = literal.JSON(value)
 	}
 	declared, ok := x.declare(x.component, "variables", name+": "+quote+value+quote, x.flowKey(name)+": "+flow,
 		int(s.Range().Start))

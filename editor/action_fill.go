@@ -7,6 +7,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -111,7 +112,7 @@ func (a *actor) members(list []*schema.Property) (plain, snippet, flow string) {
 			flow += ", "
 		}
 		if a.text.json() {
-			flow += jsonText(p.Name) + ": " + jsonOf(schema.Example(p))
+			flow += literal.JSON(p.Name) + ": " + jsonOf(schema.Example(p))
 			continue
 		}
 		flow += p.Name + ": " + inFlowText(schema.Example(p))
@@ -127,7 +128,7 @@ func jsonOf(yaml string) string {
 
 func inFlowText(value string) string {
 	if strings.HasPrefix(value, "${") {
-		return jsonText(value)
+		return literal.JSON(value)
 	}
 	return value
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -105,7 +106,7 @@ func (inl *inlining) edit(use *ast.Access) (diag.Edit, bool) {
 	}
 	switch raw := scalar.Value.Text(); {
 	case raw[0] == '"':
-		quoted := jsonText(text)
+		quoted := literal.JSON(text)
 		text = quoted[1 : len(quoted)-1]
 	case raw[0] == '\'':
 		text = strings.ReplaceAll(text, "'", "''")
@@ -187,7 +188,7 @@ func (a *actor) toExpression(trail []parser.Span, call *ast.Call) []Action {
 	text = "${" + text + "}"
 	switch {
 	case a.text.json():
-		text = jsonText(text)
+		text = literal.JSON(text)
 	case a.text.inFlow(trail) || dataIsNot(text, text):
 		text = "'" + strings.ReplaceAll(text, "'", "''") + "'"
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -40,7 +41,7 @@ func repeat(a *actor) []Action {
 	if decl.LogicalName == nil {
 		old = n.Name
 	}
-	alias := `aliases: '${each.key == "` + firstKey + `" ? [{name = "` + quotedText(old) + `"}] : []}'`
+	alias := "aliases: " + literal.Scalar(`${each.key == "`+firstKey+`" ? [{name = `+literal.Quoted(old)+"}] : []}")
 	if options := keyed(span.Children, "options"); options >= 0 {
 		edit, ok := a.add(span.Children[options], false, alias, "")
 		if !ok || span.Children[options].Flow {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -96,7 +97,7 @@ func writeJSON(e ast.Expr, indent int) string {
 			return "{}"
 		}
 		return "{" + open + joined(e.Entries, separator, func(entry ast.MapEntry) string {
-			return jsonText(keyText(entry.Key)) + ": " + writeJSON(entry.Value, inner)
+			return literal.JSON(keyText(entry.Key)) + ": " + writeJSON(entry.Value, inner)
 		}) + closing + "}"
 	case *ast.List:
 		if len(e.Items) == 0 {
@@ -111,7 +112,7 @@ func writeJSON(e ast.Expr, indent int) string {
 func scalarJSON(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.String:
-		return jsonText(e.Value)
+		return literal.JSON(e.Value)
 	case *ast.Bool:
 		return strconv.FormatBool(e.Value)
 	case *ast.Number:
@@ -197,7 +198,7 @@ func literalBlock(text string, indent int) (string, bool) {
 // yamlText formats a text on one line, plain if YAML reads it back unchanged, else in quotes.
 func yamlText(text string) string {
 	if strings.ContainsAny(text, "\n\r\t") || text == "" || dataIsNot(text, text) {
-		return jsonText(text)
+		return literal.JSON(text)
 	}
 	return text
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -44,9 +44,9 @@ func (w *printer) expr(e ast.Expr) string {
 	case *ast.Number:
 		return strconv.FormatFloat(e.Value, 'f', -1, 64)
 	case *ast.String:
-		return `"` + quotedText(e.Value) + `"`
+		return literal.Quoted(e.Value)
 	case *ast.Template:
-		return `"` + w.template(e, quotedText) + `"`
+		return literal.QuotedTemplate(w.parts(e))
 	case *ast.Access:
 		return w.access(e)
 	case *ast.LocalRef:
@@ -58,7 +58,7 @@ func (w *printer) expr(e ast.Expr) string {
 		return w.operand(e.Collection) + mark(e.Optional) + "[" + w.expr(e.Key) + "]"
 	case *ast.Member:
 		if !plainName().MatchString(e.Name.Value) {
-			return w.operand(e.Object) + mark(e.Optional) + `["` + quotedText(e.Name.Value) + `"]`
+			return w.operand(e.Object) + mark(e.Optional) + "[" + literal.Quoted(e.Name.Value) + "]"
 		}
 		return w.operand(e.Object) + mark(e.Optional) + "." + e.Name.Value
 	case *ast.Unary:
@@ -89,18 +89,18 @@ func (w *printer) expr(e ast.Expr) string {
 	return ""
 }
 
-// template formats a template without quotes. escape is applied to its literal parts.
-func (w *printer) template(e *ast.Template, escape func(string) string) string {
-	return joined(e.Parts, "", func(part ast.Expr) string {
+// parts returns the texts and expressions of a template.
+func (w *printer) parts(e *ast.Template) []literal.Part {
+	parts := make([]literal.Part, len(e.Parts))
+	for i, part := range e.Parts {
 		if s, ok := part.(*ast.String); ok {
-			return escape(s.Value)
+			parts[i].Text = s.Value
+		} else {
+			parts[i].Expression = w.expr(part)
 		}
-		return "${" + w.expr(part) + "}"
-	})
+	}
+	return parts
 }
-
-// escapedDollars escapes a text for a string outside of an expression.
-func escapedDollars(text string) string { return strings.ReplaceAll(text, "${", "$${") }
 
 // joined applies fn to each item and joins the results.
 func joined[T any](items []T, sep string, fn func(T) string) string {
@@ -132,7 +132,9 @@ func (w *printer) access(e *ast.Access) string {
 		case step.IsIndex:
 			b.WriteString("[" + strconv.Itoa(step.Index) + "]")
 		case step.Quoted || !plainName().MatchString(step.Name):
-			b.WriteString(`["` + quotedText(step.Name) + `"]`)
+			name, ok := literal.Name(step.Name)
+			w.fail = w.fail || !ok
+			b.WriteString("[" + name + "]")
 		default:
 			b.WriteString("." + step.Name)
 		}
@@ -191,12 +193,6 @@ func (w *printer) call(e *ast.Call) string {
 	return text + ")"
 }
 
-var expressionEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "${", "$${", "%{",
-	"%%{")
-
-// quotedText escapes a text for a quoted string in an expression.
-func quotedText(text string) string { return expressionEscapes.Replace(text) }
-
 // flow formats e as YAML flow style on one line. ok is false if e cannot be written so.
 func (p *Program) flow(e ast.Expr) (text string, ok bool) {
 	w := &printer{checked: p.Checked, locals: map[*ast.Local]string{}}
@@ -209,29 +205,29 @@ func (w *printer) flow(e ast.Expr) string {
 	case *ast.Null, *ast.Bool, *ast.Number:
 		return w.expr(e)
 	case *ast.String:
-		return flowText(escapedDollars(e.Value))
+		return literal.Flow(literal.Text(e.Value))
 	case *ast.Template:
-		return jsonText(w.template(e, escapedDollars))
+		return literal.JSON(literal.Template(w.parts(e)))
 	case *ast.List:
 		return "[" + joined(e.Items, ", ", w.flow) + "]"
 	case *ast.Map:
 		return "{" + joined(e.Entries, ", ", func(entry ast.MapEntry) string {
-			return w.flow(entry.Key) + ": " + w.flow(entry.Value)
+			return w.key(entry.Key) + ": " + w.flow(entry.Value)
 		}) + "}"
 	case *ast.Call:
 		if argument, ok := w.argument(e); ok {
 			return "{fn::" + e.Name.Value + ": " + argument + "}"
 		}
 	}
-	return jsonText("${" + w.expr(e) + "}")
+	return literal.JSON("${" + w.expr(e) + "}")
 }
 
-// flowText formats a text for YAML flow style, in quotes if necessary.
-func flowText(text string) string {
-	if plainName().MatchString(text) && !dataIsNot(text, text) {
-		return text
+// key formats the key of a map for YAML flow style.
+func (w *printer) key(e ast.Expr) string {
+	if s, ok := e.(*ast.String); ok {
+		return literal.Flow(literal.Key(s.Value))
 	}
-	return jsonText(text)
+	return w.flow(e)
 }
 
 // dataIsNot reports whether the YAML value is anything but the string text.
@@ -244,9 +240,6 @@ func dataIsNot(yaml, text string) bool {
 	s, ok := m.Entries[0].Value.(*ast.String)
 	return !ok || s.Value != text
 }
-
-// jsonText quotes a text for JSON, which YAML reads too.
-func jsonText(text string) string { return string(jsontext.AppendString(nil, text, false)) }
 
 // braces returns the ranges of `${` and `}` around an expression that fills them. r is the range of the expression,
 // with or without them, or of a quoted text that they fill. ok is false for any other range.

@@ -10,6 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -138,10 +139,10 @@ func (p *Program) bodyOf(n *check.Node) *check.Program {
 // alias returns the edit that adds an alias to a resource, and the path of the file to edit. key and oldName are an
 // entry of the alias, such as the old name; noParent adds noParent: true. ok is false if the aliases are computed.
 func (p *Program) alias(n *check.Node, key, oldName string, noParent bool) (path string, edit diag.Edit, ok bool) {
-	aliasKey, entry := "aliases", "{"+key+": "+flowText(oldName)
+	aliasKey, entry := "aliases", "{"+key+": "+literal.Flow(literal.Text(oldName))
 	parentless := ", noParent: true"
 	if strings.HasPrefix(n.Range.Text(), `"`) { // JSON
-		aliasKey, entry = `"aliases"`, "{"+jsonText(key)+": "+jsonText(oldName)
+		aliasKey, entry = `"aliases"`, "{"+literal.JSON(key)+": "+literal.JSON(literal.Text(oldName))
 		parentless = `, "noParent": true`
 	}
 	if noParent {

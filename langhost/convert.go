@@ -11,6 +11,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -69,12 +70,12 @@ func (h *Host) WritePCL(ctx context.Context, from, to, loader string) (diag.Diag
 	if !filepath.IsLocal(filepath.Join(".", main)) {
 		return nil, fmt.Errorf("the project's field main is %s, which is outside of the project", main)
 	}
-	files := map[string]string{"Pulumi.yaml": "name: " + pcl.Scalar(w.Project.Name.Text) + "\nruntime: pcl\n"}
+	files := map[string]string{"Pulumi.yaml": "name: " + literal.Scalar(w.Project.Name.Text) + "\nruntime: pcl\n"}
 	if main != "" {
-		files["Pulumi.yaml"] += "main: " + pcl.Scalar(main) + "\n"
+		files["Pulumi.yaml"] += "main: " + literal.Scalar(main) + "\n"
 	}
 	if w.Project.Description != "" {
-		files["Pulumi.yaml"] += "description: " + pcl.Scalar(w.Project.Description) + "\n"
+		files["Pulumi.yaml"] += "description: " + literal.Scalar(w.Project.Description) + "\n"
 	}
 	for name, text := range module.Files {
 		files[filepath.Join(main, filepath.FromSlash(name))] = text

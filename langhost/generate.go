@@ -15,6 +15,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -213,7 +214,7 @@ func projectText(fields map[string]json.RawMessage) string {
 		text := string(raw) // JSON is YAML
 		var plain string
 		if json.Unmarshal(raw, &plain) == nil {
-			text = pcl.Scalar(plain)
+			text = literal.Scalar(plain)
 		}
 		b.WriteString(name + ": " + text + "\n")
 	}

@@ -13,7 +13,7 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
-	"github.com/yamlhost/yamlhost/langhost/pcl"
+	"github.com/yamlhost/yamlhost/internal/literal"
 )
 
 // packageHead holds the parts of a package's schema that a declaration needs.
@@ -75,7 +75,7 @@ func (p *packageHead) declaration() string {
 	b.WriteString("packageDeclarationVersion: 1\n")
 	field := func(indent, key, text string) {
 		if text != "" {
-			b.WriteString(indent + key + ": " + pcl.Scalar(text) + "\n")
+			b.WriteString(indent + key + ": " + literal.Scalar(text) + "\n")
 		}
 	}
 	kind, parameters := "parameterization", p.Parameterization
@@ -96,7 +96,7 @@ func (p *packageHead) declaration() string {
 	field("  ", "name", p.Name)
 	field("  ", "version", p.Version)
 	value := cmp.Or(parameters.encoded, base64.StdEncoding.EncodeToString(parameters.Parameter))
-	b.WriteString("  value: " + pcl.Scalar(value) + "\n")
+	b.WriteString("  value: " + literal.Scalar(value) + "\n")
 	return b.String()
 }
 

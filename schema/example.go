@@ -3,6 +3,8 @@ package schema
 import (
 	"strings"
 	"unicode"
+
+	"github.com/yamlhost/yamlhost/internal/literal"
 )
 
 // Example returns a valid value of a property, as YAML on one line: its constant or default if the schema has one, and
@@ -85,14 +87,5 @@ func quoteExample(v any) string {
 	if !isText {
 		return ScalarText(v)
 	}
-	for i, r := range text {
-		if !unicode.IsLetter(r) && (i == 0 || r != '-' && r != '_' && r != '.' && !unicode.IsDigit(r)) {
-			return "'" + strings.ReplaceAll(strings.ReplaceAll(text, "'", "''"), "${", "$${") + "'"
-		}
-	}
-	switch strings.ToLower(text) {
-	case "", "true", "false", "null", "yes", "no", "on", "off", "y", "n":
-		return "'" + text + "'"
-	}
-	return text
+	return literal.Flow(literal.Text(text))
 }

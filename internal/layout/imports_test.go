@@ -42,11 +42,11 @@ var mayImport = map[string][]string{
 	"internal/value":               {"internal/confine", "internal/jsontext", "internal/value/urn"},
 	"internal/value/mask":          {"internal/value"},
 	"internal/value/wire":          {"internal/value", "internal/value/urn"},
-	"schema":                       {"internal/jsontext", "internal/diag", "internal/value/urn", "internal/value"},
+	"schema":                       {"internal/literal", "internal/jsontext", "internal/diag", "internal/value/urn", "internal/value"},
 	"parser/ast":                   {"internal/diag"},
 	"parser":                       {"internal/yamlnode", "internal/parallel", "parser/ast", "internal/diag"},
 	"builtins":                     {"internal/cidr", "internal/functions", "schema", "internal/value", "internal/diag", "internal/value/urn"},
-	"editor":                       {"internal/jsontext", "parser", "parser/ast", "check", "schema", "builtins", "internal/value", "internal/diag"},
+	"editor":                       {"internal/literal", "internal/jsontext", "parser", "parser/ast", "check", "schema", "builtins", "internal/value", "internal/diag"},
 	"editor/mcp":                   {"editor", "check", "builtins", "internal/diag"},
 	"editor/lsp":                   {"editor", "editor/lsp/internal/protocol", "parser", "schema", "internal/diag"},
 	"editor/lsp/internal/protocol": {"internal/jsontext"},
@@ -87,7 +87,7 @@ var mayImport = map[string][]string{
 		"internal/value", "internal/diag"},
 	// langhost implements providers too: components written in YAML are served as one.
 	"langhost": {
-		"langhost/policy", "langhost/pcl", "workspace", "workspace/crd", "workspace/sources", "workspace/compiler", "internal/environ",
+		"internal/literal", "langhost/policy", "langhost/pcl", "workspace", "workspace/crd", "workspace/sources", "workspace/compiler", "internal/environ",
 		"parser", "parser/ast", "check", "eval", "builtins", "schema", "internal/value", "internal/value/urn", "internal/diag",
 		"runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "runtime/dynamic",
 		"workspace/project", "internal/value/wire", "internal/transport",
@@ -133,7 +133,7 @@ var mayImport = map[string][]string{
 	"internal/filelock": {},
 	// Changes of files, noticed by looking.
 	"internal/watch": {},
-	"langhost/pcl":   {"parser", "parser/ast", "builtins", "schema", "internal/diag"},
+	"langhost/pcl":   {"internal/literal", "parser", "parser/ast", "builtins", "schema", "internal/diag"},
 	"runtime/engine": {
 		"runtime/engine/internal/plan", "runtime/engine/internal/resources", "runtime/engine/internal/providers",
 		"runtime/engine/internal/apply",
@@ -165,6 +165,8 @@ var mayImport = map[string][]string{
 	"internal/yamltree": {},
 	// The YAML library, and trees with exact places.
 	"internal/yamlnode": {"internal/diag"},
+	// Texts as literals of a program, for all that write programs.
+	"internal/literal": {},
 	// Runs git.
 	"internal/git": {},
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -87,7 +88,7 @@ func (t *translator) config(b *hclsyntax.Block) {
 	typed := false
 	if len(b.Labels) > 1 {
 		if name := configType(b.Labels[1]); name != "" {
-			out.entries = append(out.entries, entry{key: "type", value: scalar(Scalar(name))})
+			out.entries = append(out.entries, entry{key: "type", value: scalar(literal.Scalar(name))})
 			typed = true
 			t.further = t.further || t.isProgram() && !inProjects(name)
 		} else {
@@ -173,7 +174,7 @@ func (m *module) used(token string) string {
 func (t *translator) resource(b *hclsyntax.Block) node {
 	reads := b.Type == "read"
 	out, get, properties, options := &mapping{}, &mapping{}, &mapping{}, &mapping{}
-	out.add("type", scalar(Scalar(t.used(b.Labels[1]))))
+	out.add("type", scalar(literal.Scalar(t.used(b.Labels[1]))))
 	t.settings(b, out, options, func(a *hclsyntax.Attribute) {
 		switch {
 		case a.Name == "__logicalName":
@@ -254,7 +255,7 @@ func (t *translator) componentUse(b *hclsyntax.Block) node {
 	default:
 		t.emptyComponent(b.Labels[0], token, inputs)
 	}
-	out.entries = append([]entry{{key: "type", value: scalar(Scalar(schema.CollapseToken(token)))}}, out.entries...)
+	out.entries = append([]entry{{key: "type", value: scalar(literal.Scalar(schema.CollapseToken(token)))}}, out.entries...)
 	out.addFilled("properties", properties)
 	out.addFilled("options", options)
 	return out
@@ -271,7 +272,7 @@ func (t *translator) emptyComponent(name, token string, inputs []string) {
 		declared.add(input, &mapping{[]entry{{key: "type", value: scalar("any")}}})
 	}
 	out := &mapping{}
-	out.add("token", scalar(Scalar(token)))
+	out.add("token", scalar(literal.Scalar(token)))
 	out.add("inputs", declared)
 	t.components.add(t.componentName(name), out)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -186,16 +187,16 @@ func (p *printer) packages(o Options) {
 		if q == nil || o.Used != nil && !o.Used[q.Name] {
 			continue
 		}
-		p.open("package " + hclText(q.Name))
-		p.attribute("baseProviderName", hclText(d.Name))
-		p.attribute("baseProviderVersion", hclText(d.Version))
+		p.open("package " + literal.Quoted(q.Name))
+		p.attribute("baseProviderName", literal.Quoted(d.Name))
+		p.attribute("baseProviderVersion", literal.Quoted(d.Version))
 		if d.DownloadURL != "" {
-			p.attribute("baseProviderDownloadUrl", hclText(d.DownloadURL))
+			p.attribute("baseProviderDownloadUrl", literal.Quoted(d.DownloadURL))
 		}
 		p.open("parameterization")
-		p.attribute("name", hclText(q.Name))
-		p.attribute("version", hclText(q.Version))
-		p.attribute("value", hclText(base64.StdEncoding.EncodeToString(q.Value)))
+		p.attribute("name", literal.Quoted(q.Name))
+		p.attribute("version", literal.Quoted(q.Version))
+		p.attribute("value", literal.Quoted(base64.StdEncoding.EncodeToString(q.Value)))
 		p.close()
 		p.close()
 	}
@@ -208,10 +209,10 @@ func (p *printer) config(declarations []*ast.Config) {
 			number = c.Type.Name == "number" || c.Type.Name == "integer"
 		}
 		p.note(c.Name.Value, number)
-		head := "config " + hclText(p.name(c.Name, "configuration value"))
+		head := "config " + literal.Quoted(p.name(c.Name, "configuration value"))
 		if c.Type != nil {
 			if text := typeOf(c.Type); text != "" {
-				head += " " + hclText(text)
+				head += " " + literal.Quoted(text)
 			}
 		}
 		comment := p.notes(c.Name.Range)
@@ -220,10 +221,10 @@ func (p *printer) config(declarations []*ast.Config) {
 		}
 		p.open(head, append(comment, p.notes(diag.Range{}, c.Default)...)...)
 		if c.Description != nil {
-			p.attribute("description", hclText(c.Description.Value))
+			p.attribute("description", literal.Quoted(c.Description.Value))
 		}
 		if c.Key != nil {
-			p.attribute("__logicalName", hclText(c.Key.Value))
+			p.attribute("__logicalName", literal.Quoted(c.Key.Value))
 		}
 		switch {
 		case c.Default != nil:
@@ -266,7 +267,7 @@ func (p *printer) hook(h *ast.Hook) {
 	if p.errorHooks[h.Name.Value] {
 		kind = "error"
 	}
-	p.open("hook "+kind+" "+hclText(p.name(h.Name, "hook")), p.notes(h.Name.Range, h.Command)...)
+	p.open("hook "+kind+" "+literal.Quoted(p.name(h.Name, "hook")), p.notes(h.Name.Range, h.Command)...)
 	if h.Command != nil {
 		p.attribute("command", p.expr(h.Command))
 	}
@@ -294,7 +295,7 @@ func (p *printer) body(variables []*ast.Variable, resources []*ast.Resource, out
 		p.resource(r, up)
 	}
 	for _, o := range outputs {
-		p.open("output "+hclText(o.Name.Value), p.notes(o.Name.Range, o.Value)...)
+		p.open("output "+literal.Quoted(o.Name.Value), p.notes(o.Name.Range, o.Value)...)
 		p.attribute("value", p.expr(o.Value))
 		p.close()
 	}
@@ -328,22 +329,22 @@ func (p *printer) resource(r *ast.Resource, up string) {
 		p.fail(r.Range, "the resource has no type")
 		return
 	}
-	name := hclText(p.name(r.Name, "resource"))
+	name := literal.Quoted(p.name(r.Name, "resource"))
 	component := p.own[r.Type.Value]
 	comment := p.resourceNotes(r)
 	switch {
 	case component != nil && isEmpty(component):
 		p.open("component "+name, comment...)
-		p.attribute("token", hclText(component.Token.Value))
+		p.attribute("token", literal.Quoted(component.Token.Value))
 	case component != nil:
-		p.open("component "+name+" "+hclText(up+component.Name.Value), comment...)
+		p.open("component "+name+" "+literal.Quoted(up+component.Name.Value), comment...)
 	case r.Get != nil:
-		p.open("read "+name+" "+hclText(r.Type.Value), comment...)
+		p.open("read "+name+" "+literal.Quoted(r.Type.Value), comment...)
 	default:
-		p.open("resource "+name+" "+hclText(r.Type.Value), comment...)
+		p.open("resource "+name+" "+literal.Quoted(r.Type.Value), comment...)
 	}
 	if r.LogicalName != nil {
-		p.attribute("__logicalName", hclText(r.LogicalName.Value))
+		p.attribute("__logicalName", literal.Quoted(r.LogicalName.Value))
 	}
 	if r.DefaultProvider != nil && r.DefaultProvider.Value {
 		p.fail(r.DefaultProvider.Range, "PCL has no default providers")
@@ -437,7 +438,7 @@ func (p *printer) pathList(o *ast.Option) string {
 		}
 		text := s.Value
 		if _, diags := hclsyntax.ParseTraversalAbs([]byte(text), "", hclStart); diags.HasErrors() {
-			text = hclText(text)
+			text = literal.Quoted(text)
 		}
 		items = append(items, text)
 	}

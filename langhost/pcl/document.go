@@ -1,6 +1,10 @@
 package pcl
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/literal"
+)
 
 // The tree of a YAML document. A scalar is already quoted for the file.
 type (
@@ -24,7 +28,7 @@ func (*mapping) isNode()  {}
 func (*sequence) isNode() {}
 
 func (m *mapping) add(key string, value node, comment ...string) {
-	m.entries = append(m.entries, entry{comment, Scalar(key), value})
+	m.entries = append(m.entries, entry{comment, literal.Scalar(key), value})
 }
 
 // addFilled adds a mapping unless it is empty.

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -24,22 +25,17 @@ func (p *printer) expr(e ast.Expr) string {
 	case *ast.Number:
 		return numberText(big.NewFloat(e.Value))
 	case *ast.String:
-		return hclText(e.Value)
+		return literal.Quoted(e.Value)
 	case *ast.Template:
-		var b strings.Builder
-		for _, part := range e.Parts {
+		parts := make([]literal.Part, len(e.Parts))
+		for i, part := range e.Parts {
 			if s, ok := part.(*ast.String); ok {
-				quoted := hclText(s.Value)
-				text := quoted[1 : len(quoted)-1]
-				if strings.HasSuffix(text, "$") { // an interpolation follows
-					text += "$"
-				}
-				b.WriteString(text)
+				parts[i].Text = s.Value
 			} else {
-				b.WriteString("${" + p.expr(part) + "}")
+				parts[i].Expression = p.expr(part)
 			}
 		}
-		return `"` + strings.ReplaceAll(b.String(), "$$$${", "$${\"$\"}${") + `"`
+		return literal.QuotedTemplate(parts)
 	case *ast.Access:
 		return p.access(e)
 	case *ast.LocalRef:
@@ -101,7 +97,7 @@ func member(name string) string {
 	if hclsyntax.ValidIdentifier(name) {
 		return "." + name
 	}
-	return "[" + hclText(name) + "]"
+	return "[" + literal.Quoted(name) + "]"
 }
 
 func (p *printer) access(e *ast.Access) string {
@@ -126,7 +122,7 @@ func (p *printer) access(e *ast.Access) string {
 		case s.IsIndex:
 			b.WriteString("[" + strconv.Itoa(s.Index) + "]")
 		case s.Quoted:
-			b.WriteString("[" + hclText(s.Name) + "]")
+			b.WriteString("[" + literal.Quoted(s.Name) + "]")
 		default:
 			b.WriteString(member(s.Name))
 		}
@@ -214,7 +210,7 @@ func (p *printer) methodOf(e *ast.Call, args []ast.Expr) string {
 	if args[2] != nil {
 		arguments = p.expr(args[2])
 	}
-	text := "call(" + p.expr(args[0]) + ", " + hclText(literalOf(args[1])) + ", " + arguments + ")"
+	text := "call(" + p.expr(args[0]) + ", " + literal.Quoted(literalOf(args[1])) + ", " + arguments + ")"
 	if out := literalOf(args[3]); out != "" {
 		text += member(out)
 	}
@@ -223,7 +219,7 @@ func (p *printer) methodOf(e *ast.Call, args []ast.Expr) string {
 
 // invokeOf returns a call of a provider function. out is the literal path of the wanted part of the result, or nil.
 func (p *printer) invokeOf(token string, arguments, out, options ast.Expr) string {
-	texts := []string{hclText(token)}
+	texts := []string{literal.Quoted(token)}
 	positions := p.options.positional(p.ctx, token)
 	switch m, isMap := arguments.(*ast.Map); {
 	case len(positions) > 0 && (arguments == nil || isMap):
@@ -264,7 +260,7 @@ func (p *printer) invokeOf(token string, arguments, out, options ast.Expr) strin
 	text := "invoke(" + strings.Join(texts, ", ") + ")"
 	if path := literalOf(out); path != "" {
 		if _, diags := hclsyntax.ParseTraversalAbs([]byte(path), "", hclStart); diags.HasErrors() {
-			return text + "[" + hclText(path) + "]"
+			return text + "[" + literal.Quoted(path) + "]"
 		}
 		text += "." + path
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
-	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/corpus"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -56,29 +55,4 @@ func TestCorpus(t *testing.T) {
 			{Name: "out/packages", Data: []byte(strings.Join(program.Packages, "\n") + "\n")},
 		}
 	}, "testdata/*.txtar")
-}
-
-// FuzzScalar checks that a scalar is read back as the same text, as a key and as a value.
-func FuzzScalar(f *testing.F) {
-	for _, text := range []string{
-		"", "plain", "two words", "a: b", "a:b", "a #b", "#a", "- a", "-", "yes", "NULL", "~", "1.5", "0x1f", "1_000",
-		"2001-01-01", "${a.b}",
-		"${a ? b : c}", "it's", `"quoted"`, "line\nbreak", " lead", "trail ", "tab\t", "\u0085", "\ufeff", "😃⁉️", "a,b",
-		"[x]", "{x}", "&a", "*a", "!t",
-		"%d", "@x", "`x`", "? x", "=", "<<", "null:", "::", "\x00\x1b", "${VERSION}", "x:", ".5", "+1", "1e3", "|", ">",
-	} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if strings.ToValidUTF8(text, "") != text {
-			t.Skip("YAML holds Unicode")
-		}
-		document := pcl.Scalar(text) + ": " + pcl.Scalar(text) + "\n"
-		if len(text) > 100 {
-			document = "? " + pcl.Scalar(text) + "\n: " + pcl.Scalar(text) + "\n"
-		}
-		var got map[string]any
-		require.NoError(t, yaml.Unmarshal([]byte(document), &got), document)
-		require.Equal(t, map[string]any{text: text}, got, document)
-	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -24,7 +25,7 @@ func (m *module) invoke(e *hclsyntax.FunctionCallExpr, path string) node {
 		return scalar("null")
 	}
 	body := &mapping{}
-	body.add("function", scalar(Scalar(call.token)))
+	body.add("function", scalar(literal.Scalar(call.token)))
 	if object, ok := call.arguments.(*hclsyntax.ObjectConsExpr); call.arguments != nil && (!ok || len(object.Items) > 0) {
 		body.add("arguments", m.value(call.arguments))
 	}
@@ -38,7 +39,7 @@ func (m *module) invoke(e *hclsyntax.FunctionCallExpr, path string) node {
 		body.add("options", options)
 	}
 	if path != "" {
-		body.add("return", scalar(Scalar(strings.TrimPrefix(path, "."))))
+		body.add("return", scalar(literal.Scalar(strings.TrimPrefix(path, "."))))
 	}
 	return &mapping{[]entry{{key: "fn::invoke", value: body}}}
 }

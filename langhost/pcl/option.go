@@ -5,6 +5,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/yamlhost/yamlhost/internal/literal"
 )
 
 // pathOptions are the options whose values are property paths of the resource itself.
@@ -52,13 +54,13 @@ func (m *module) paths(e hclsyntax.Expression) node {
 	for _, item := range list.Exprs {
 		switch item := item.(type) {
 		case *hclsyntax.ScopeTraversalExpr:
-			out.items = append(out.items, scalar(Scalar(pathText(item.Traversal))))
+			out.items = append(out.items, scalar(literal.Scalar(pathText(item.Traversal))))
 		default:
 			text, ok := literalText(item)
 			if !ok {
 				m.fail(item.Range(), "", "the path of a property is needed here")
 			}
-			out.items = append(out.items, scalar(Scalar(text)))
+			out.items = append(out.items, scalar(literal.Scalar(text)))
 		}
 	}
 	return out
@@ -108,7 +110,7 @@ func (m *module) hookNames(e hclsyntax.Expression) node {
 				m.fail(hook.Range(), "", "the name of a hook is needed here")
 				continue
 			}
-			names.items = append(names.items, scalar(Scalar(use.Traversal.RootName())))
+			names.items = append(names.items, scalar(literal.Scalar(use.Traversal.RootName())))
 		}
 		out.add(key, names)
 	}

@@ -1,11 +1,12 @@
 package pcl
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/yamlhost/yamlhost/internal/literal"
 )
 
 var operators = map[*hclsyntax.Operation]string{
@@ -21,20 +22,11 @@ func (m *module) text(e hclsyntax.Expression) string {
 	switch e := e.(type) {
 	case *hclsyntax.LiteralValueExpr:
 		if text, ok := literalText(e); ok {
-			return hclText(text)
+			return literal.Quoted(text)
 		}
 		return m.literal(e)
 	case *hclsyntax.TemplateExpr:
-		var b strings.Builder
-		for _, p := range m.template(e) {
-			if p.expression {
-				b.WriteString("${" + p.text + "}")
-			} else {
-				quoted := hclText(p.text)
-				b.WriteString(quoted[1 : len(quoted)-1])
-			}
-		}
-		return `"` + b.String() + `"`
+		return literal.QuotedTemplate(m.template(e))
 	case *hclsyntax.TemplateWrapExpr:
 		return m.operand(e.Wrapped)
 	case *hclsyntax.ParenthesesExpr:
@@ -85,7 +77,7 @@ func joined[T any](items []T, text func(T) string) string {
 // key translates an object key.
 func (m *module) key(e hclsyntax.Expression) string {
 	if key, ok := literalKey(e); ok {
-		return hclText(key)
+		return literal.Quoted(key)
 	}
 	if key, ok := e.(*hclsyntax.ObjectConsKeyExpr); ok {
 		e = key.Wrapped
@@ -190,7 +182,7 @@ func (m *module) invokeText(e *hclsyntax.FunctionCallExpr) string {
 	if !ok {
 		return "null"
 	}
-	args := []string{hclText(call.token)}
+	args := []string{literal.Quoted(call.token)}
 	if call.arguments != nil {
 		args = append(args, m.text(call.arguments))
 	}
@@ -204,25 +196,4 @@ func (m *module) invokeText(e *hclsyntax.FunctionCallExpr) string {
 		args = append(args, "null", "{"+strings.Join(items, ", ")+"}")
 	}
 	return "invoke(" + strings.Join(args, ", ") + ")"
-}
-
-// hclText returns a text as a quoted HCL string.
-func hclText(text string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	runes := []rune(text)
-	for i, r := range runes {
-		switch {
-		case escaped(&b, r):
-		case (r == '$' || r == '%') && i+1 < len(runes) && runes[i+1] == '{':
-			b.WriteRune(r)
-			b.WriteRune(r)
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/internal/literal"
 )
 
 // value translates an expression to YAML: literals, lists and maps to their YAML forms, portable functions to `fn::…`,
@@ -18,7 +19,7 @@ func (m *module) value(e hclsyntax.Expression) node {
 	case *hclsyntax.LiteralValueExpr:
 		return scalar(m.literal(e))
 	case *hclsyntax.TemplateExpr:
-		return scalar(Scalar(templateText(m.template(e))))
+		return scalar(literal.Scalar(literal.Template(m.template(e))))
 	case *hclsyntax.TemplateWrapExpr:
 		return m.value(e.Wrapped)
 	case *hclsyntax.ParenthesesExpr:
@@ -46,7 +47,7 @@ func (m *module) value(e hclsyntax.Expression) node {
 			return m.invoke(call, pathText(e.Traversal))
 		}
 	}
-	return scalar(Scalar("${" + m.text(e) + "}"))
+	return scalar(literal.Scalar("${" + m.text(e) + "}"))
 }
 
 // object translates a map. It returns nil if a key is neither literal nor interpolated, or begins with fn::.
@@ -57,7 +58,7 @@ func (m *module) object(e *hclsyntax.ObjectConsExpr) node {
 		if !ok || strings.HasPrefix(strings.ToLower(key), "fn::") {
 			return nil
 		}
-		out.entries = append(out.entries, entry{key: Scalar(key), value: m.value(item.ValueExpr)})
+		out.entries = append(out.entries, entry{key: literal.Scalar(key), value: m.value(item.ValueExpr)})
 	}
 	return out
 }
@@ -65,7 +66,7 @@ func (m *module) object(e *hclsyntax.ObjectConsExpr) node {
 // keyText returns the key of an object in YAML, escaped and interpolated. It reports false for other expressions.
 func (m *module) keyText(e hclsyntax.Expression) (string, bool) {
 	if key, ok := literalKey(e); ok {
-		return escape(key, false), true
+		return literal.Key(key), true
 	}
 	if key, ok := e.(*hclsyntax.ObjectConsKeyExpr); ok {
 		switch wrapped := key.Wrapped.(type) {
@@ -74,7 +75,7 @@ func (m *module) keyText(e hclsyntax.Expression) (string, bool) {
 		case *hclsyntax.TemplateWrapExpr:
 			return "${" + m.text(wrapped.Wrapped) + "}", true
 		case *hclsyntax.TemplateExpr:
-			return templateText(m.template(wrapped)), true
+			return literal.Template(m.template(wrapped)), true
 		}
 	}
 	return "", false
@@ -90,7 +91,7 @@ func (m *module) literal(e *hclsyntax.LiteralValueExpr) string {
 	case v.Type().FriendlyName() == "number":
 		return numberText(v.AsBigFloat())
 	case v.Type().FriendlyName() == "string":
-		return Scalar(escape(v.AsString(), false))
+		return literal.Scalar(literal.Text(v.AsString()))
 	}
 	m.fail(e.SrcRange, "", "this literal is not understood")
 	return "null"
@@ -108,21 +109,11 @@ func numberText(f *big.Float) string {
 	return big.NewFloat(d).Text('g', -1)
 }
 
-// part is a part of a template: literal text, or an expression in HCL.
-type part struct {
-	text       string
-	expression bool
-}
-
-func (m *module) template(e *hclsyntax.TemplateExpr) []part {
-	var parts []part
+func (m *module) template(e *hclsyntax.TemplateExpr) []literal.Part {
+	var parts []literal.Part
 	for _, p := range e.Parts {
 		if text, ok := literalText(p); ok {
-			if n := len(parts); n > 0 && !parts[n-1].expression {
-				parts[n-1].text += text
-				continue
-			}
-			parts = append(parts, part{text: text})
+			parts = append(parts, literal.Part{Text: text})
 			continue
 		}
 		switch p.(type) {
@@ -132,38 +123,9 @@ func (m *module) template(e *hclsyntax.TemplateExpr) []part {
 				m.fail(p.Range(), "write a conditional or a for expression in ${…}", "template directives are not understood")
 			}
 		}
-		parts = append(parts, part{m.text(p), true})
+		parts = append(parts, literal.Part{Expression: m.text(p)})
 	}
 	return parts
-}
-
-// templateText returns a template in YAML.
-func templateText(parts []part) string {
-	var b strings.Builder
-	for i, p := range parts {
-		if p.expression {
-			b.WriteString("${" + p.text + "}")
-			continue
-		}
-		b.WriteString(escape(p.text, i+1 < len(parts)))
-	}
-	return b.String()
-}
-
-// escape escapes dollars in a text for a scalar of a program (L5.8). before reports whether an interpolation follows.
-func escape(text string, before bool) string {
-	if !strings.Contains(text, "$") {
-		return text
-	}
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		b.WriteByte(text[i])
-		last := i+1 == len(text)
-		if text[i] == '$' && (last && before || !last && (text[i+1] == '{' || text[i+1] == '$')) {
-			b.WriteByte('$')
-		}
-	}
-	return b.String()
 }
 
 // literalText returns the value of a string without interpolation.

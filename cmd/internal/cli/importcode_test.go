@@ -49,19 +49,19 @@ func TestImportedProgram(t *testing.T) {
 	require.Equal(t, `resources:
   web-server:
     type: t:i:R
-    name: "web server"
+    name: web server
     properties:
       bool: true
-      colon: "a: b"
+      colon: 'a: b'
       deep:
         - s:
             fn::secret:
-              x: "y"
+              x: 'y'
         - fn::secret: z
-      digits: "0123"
-      dollar: "a $${b} c"
+      digits: '0123'
+      dollar: a $${b} c
       empty: ""
-      hash: "a #b"
+      hash: 'a #b'
       list:
         - a
         -
@@ -71,7 +71,7 @@ func TestImportedProgram(t *testing.T) {
           l:
             - x
           m:
-            "n": o
+            'n': o
       map:
         a.b: c
         empty: {}
@@ -82,11 +82,11 @@ func TestImportedProgram(t *testing.T) {
       plain: abc
       secret:
         fn::secret: hush
-      "yes": "yes"
+      'yes': 'yes'
     options:
       parent: ${box}
       protect: true
-      version: "1.2.3"
+      version: '1.2.3'
 `, got)
 	_, diags := parser.Parse(diag.NewSource("Pulumi.yaml", []byte("name: p\nruntime: yaml\n"+got)), parser.Options{})
 	require.Empty(t, diags)

@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/internal/yamltree"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -421,7 +422,7 @@ func parameterDefault(typed string, given *yaml.Node) *yaml.Node {
 			return items
 		}
 		for part := range strings.SplitSeq(given.Value, ",") {
-			n := text(escaped(strings.TrimSpace(part)))
+			n := text(literal.Text(strings.TrimSpace(part)))
 			if inner == "number>" {
 				n = &yaml.Node{Kind: yaml.ScalarNode, Value: strings.TrimSpace(part)}
 			}
@@ -432,7 +433,7 @@ func parameterDefault(typed string, given *yaml.Node) *yaml.Node {
 	if typed == "number" {
 		return &yaml.Node{Kind: yaml.ScalarNode, Value: strings.TrimSpace(given.Value)}
 	}
-	return text(escaped(given.Value))
+	return text(literal.Text(given.Value))
 }
 
 func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, item *Item) {
@@ -446,7 +447,7 @@ func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, 
 		}
 		message := mappingOf("level", text("error"))
 		put(message, "if", text("${"+condition+"}"))
-		put(message, "message", text(escaped(key.Value+" must "+problem)))
+		put(message, "message", text(literal.Text(key.Value+" must "+problem)))
 		messages := c.sections["messages"]
 		messages.Content = append(messages.Content, message)
 	}
@@ -454,7 +455,7 @@ func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, 
 		var items, shown []string
 		for _, v := range allowed.Content {
 			shown = append(shown, v.Value)
-			items = append(items, quoted(v.Value))
+			items = append(items, literal.Quoted(v.Value))
 			if typed == "number" {
 				items[len(items)-1] = v.Value
 			}
@@ -470,7 +471,7 @@ func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, 
 		if _, err := regexp.Compile(whole); err != nil {
 			item.remark("AllowedPattern %s is not checked: it is not in the syntax of RE2", pattern)
 		} else {
-			ask("!can(regex("+quoted(whole)+", "+name+"))", "match "+pattern)
+			ask("!can(regex("+literal.Quoted(whole)+", "+name+"))", "match "+pattern)
 		}
 	}
 	for _, limit := range limits {

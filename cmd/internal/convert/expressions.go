@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/internal/yamltree"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -125,18 +126,24 @@ var dynamic = lazyregexp.New(`\{\{resolve:([a-z-]+):((?:\$\{[^{}]*\}|[^{}])*)\}\
 
 // resolved replaces the dynamic references in a text of a program, which the provider would send unchanged. Secrets
 // become configuration.
-func (c *cloudFormation) resolved(value string) string {
-	return dynamic().ReplaceAllStringFunc(value, func(found string) string {
-		parts := dynamic().FindStringSubmatch(found)
-		if parts[1] == "ssm" {
-			return `${invoke("aws-native:index:getSsmParameterString", {name = ` + literalText(parts[2]) + "}).value}"
+func (c *cloudFormation) resolved(content string) string {
+	var parts []literal.Part
+	for {
+		at := dynamic().FindStringSubmatchIndex(content)
+		if at == nil {
+			return literal.Template(append(parts, split(content)...))
 		}
-		name := c.need(parts[2], "string", "what the dynamic reference "+parts[1]+" gives for "+parts[2])
-		c.seal(name)
-		c.say("only CloudFormation resolves {{resolve:%s:…}}: the program takes the secret %s from its configuration",
-			parts[1], name)
-		return "${" + name + "}"
-	})
+		service, of := content[at[2]:at[3]], content[at[4]:at[5]]
+		name := `invoke("aws-native:index:getSsmParameterString", {name = ` + literal.QuotedTemplate(split(of)) + "}).value"
+		if service != "ssm" {
+			name = c.need(of, "string", "what the dynamic reference "+service+" gives for "+of)
+			c.seal(name)
+			c.say("only CloudFormation resolves {{resolve:%s:…}}: the program takes the secret %s from its configuration",
+				service, name)
+		}
+		parts = append(append(parts, split(content[:at[0]])...), literal.Part{Expression: name})
+		content = content[at[1]:]
+	}
 }
 
 // attribute returns the expression for Fn::GetAtt.
@@ -153,7 +160,7 @@ func (c *cloudFormation) attribute(name, attribute string, line int) string {
 	}
 	access := c.accessOf(r, line)
 	if output, is := strings.CutPrefix(attribute, "Outputs."); is && r.kind == "AWS::CloudFormation::Stack" {
-		return "select(0, [for o in " + access + ".outputs : o.outputValue if o.outputKey == " + quoted(output) + "])"
+		return "select(0, [for o in " + access + ".outputs : o.outputValue if o.outputKey == " + literal.Quoted(output) + "])"
 	}
 	if r.decl == nil {
 		for part := range strings.SplitSeq(attribute, ".") {
@@ -175,7 +182,7 @@ func (c *cloudFormation) attribute(name, attribute string, line int) string {
 				}
 			}
 			if outputs == nil { // the type has no known members
-				access += "[" + quoted(part) + "]"
+				access += "[" + literal.Quoted(part) + "]"
 				continue
 			}
 			return c.absent(name, attribute)
@@ -249,12 +256,12 @@ func (c *cloudFormation) expr(node *yaml.Node) string {
 			case "!!int", "!!float", "!!bool", "!!null":
 				return scalar(data(node, false), false).Value
 			}
-			return operandText(c.resolved(escaped(node.Value)))
+			return operandText(c.resolved(literal.Text(node.Value)))
 		case yaml.SequenceNode:
 			return "[" + strings.Join(c.exprs(node), ", ") + "]"
 		}
 		var items []string
-		each(node, func(key, value *yaml.Node) { items = append(items, quoted(key.Value)+" = "+c.expr(value)) })
+		each(node, func(key, value *yaml.Node) { items = append(items, literal.Quoted(key.Value)+" = "+c.expr(value)) })
 		return "{" + strings.Join(items, ", ") + "}"
 	}
 	args := arg.Content
@@ -275,7 +282,7 @@ func (c *cloudFormation) expr(node *yaml.Node) string {
 		}
 	case "Fn::Sub":
 		if parts, ok := c.pieces(arg); ok {
-			return literalText(c.resolved(written(parts).Value))
+			return literal.QuotedTemplate(split(c.resolved(literal.Template(parts))))
 		}
 	case "Fn::Join", "Fn::Split":
 		if count(2) {
@@ -334,7 +341,7 @@ func (c *cloudFormation) expr(node *yaml.Node) string {
 // operand returns one side of a comparison. CloudFormation compares strings, so numbers become strings.
 func (c *cloudFormation) operand(node *yaml.Node) string {
 	if node.Kind == yaml.ScalarNode {
-		return quoted(node.Value)
+		return literal.Quoted(node.Value)
 	}
 	text := c.expr(node)
 	name, arg := intrinsic(node)

@@ -241,12 +241,15 @@ func (o Options) schemaOf(name string) *schema.Package {
 	return o.Schema(name)
 }
 
+// configGroup is the type of resources that pass objects on as they are.
+const configGroup = "kubernetes:yaml/v2:ConfigGroup"
+
 // asObject passes an object to the API server unchanged, without a type.
 func (p *Program) asObject(name string, properties *yaml.Node, reason string) {
 	resource := yamltree.Member(p.sections["resources"], name)
 	options := yamltree.Member(resource, "options")
 	resource.Content = nil
-	put(resource, "type", text("kubernetes:yaml/v2:ConfigGroup"))
+	put(resource, "type", text(configGroup))
 	put(resource, "properties", mappingOf("objs", list(properties)))
 	if options != nil {
 		put(resource, "options", options)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
+	"pgregory.net/rapid"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/convert"
@@ -92,7 +93,7 @@ func anySchema(objects []map[string]any) []byte {
 var setting = regexp.MustCompile("--secret (.+)`: it is ([A-Za-z]+)\\.(.+) of the manifest")
 
 // run converts manifests, runs the program, and returns the objects that a provider gets.
-func run(t *testing.T, text, pkg []byte, objects []map[string]any) []map[string]any {
+func run(t rapid.TB, text, pkg []byte, objects []map[string]any) []map[string]any {
 	t.Helper()
 	loader := schema.NewLoader(func(context.Context, schema.Descriptor) ([]byte, error) { return pkg, nil })
 	loaded, err := loader.Load(context.Background(), schema.Descriptor{Name: "kubernetes"})
@@ -154,7 +155,7 @@ var (
 )
 
 // requireSame compares the objects of manifests with those that a provider gets. Quantities may be numbers or texts.
-func requireSame(t *testing.T, text, pkg []byte, objects []map[string]any) {
+func requireSame(t rapid.TB, text, pkg []byte, objects []map[string]any) {
 	t.Helper()
 	texts := func(objects []map[string]any) []string {
 		var all []string

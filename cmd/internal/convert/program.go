@@ -253,9 +253,21 @@ func (p *Program) Repair(found diag.Diagnostic) bool {
 	if last == nil || steps < 4 {
 		return false
 	}
+	if path[3] == "objs" && yamltree.Text(p.sections["resources"], name, "type") == configGroup {
+		p.dropObject(name, last, found.Summary)
+		return true
+	}
 	remove(parent, path[steps-1])
 	p.leaveOut(name, strings.Join(path[3:steps], "."), found.Summary, mappingOf(path[steps-1], last))
 	return true
+}
+
+// dropObject leaves out an object that the program cannot pass on, so that it does not remain as a group of nothing.
+func (p *Program) dropObject(name string, objects *yaml.Node, reason string) {
+	item := p.items[name]
+	remove(p.sections["resources"], name)
+	item.As = ""
+	p.drop(item, objects, reason)
 }
 
 // pathTo returns the keys that lead to the map entry on a line. The path ends at a list.
@@ -291,12 +303,32 @@ func list(items ...*yaml.Node) *yaml.Node {
 
 // text returns a scalar that YAML reads back as this string.
 func text(value string) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
-	if strings.Contains(strings.TrimRight(value, "\n"), "\n") && !strings.ContainsAny(value, "\t\r") &&
-		!strings.Contains(value, " \n") && !strings.HasPrefix(value, " ") {
-		n.Style = yaml.LiteralStyle
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value, Style: styleOf(value)}
+}
+
+// styleOf returns the style for a string: literal for lines that remain readable, and in quotes what the YAML library
+// would write as lines that mean something else.
+func styleOf(value string) yaml.Style {
+	lines := strings.TrimRight(value, "\n")
+	switch {
+	case value == "<<": // plain, it is a merge
+		return yaml.DoubleQuotedStyle
+	case !strings.Contains(value, "\n"):
+		return 0
+	case lines == "" || strings.ContainsFunc(value, func(r rune) bool {
+		return r != '\n' && !unicode.IsPrint(r)
+	}) || strings.Contains(value, " \n") || strings.HasPrefix(lines, " ") || strings.HasPrefix(lines, "\n") ||
+		strings.HasSuffix(lines, " "):
+		return yaml.DoubleQuotedStyle
 	}
-	return n
+	return yaml.LiteralStyle
+}
+
+// restyle gives a string of the input another style if its own is not safe.
+func restyle(n *yaml.Node) {
+	if style := styleOf(n.Value); style != 0 || n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		n.Style = style
+	}
 }
 
 func boolean(value bool) *yaml.Node {
@@ -325,9 +357,6 @@ func each(m *yaml.Node, fn func(key, value *yaml.Node)) {
 		fn(key, value)
 	}
 }
-
-// escaped returns a text with interpolations escaped, so that a program reads it literally.
-func escaped(value string) string { return strings.ReplaceAll(value, "${", "$${") }
 
 // camel joins the words of names in camelCase: frontend-config and Service become frontendConfigService.
 func camel(words ...string) string {

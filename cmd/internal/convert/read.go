@@ -2,15 +2,20 @@ package convert
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/internal/yamltree"
 )
 
@@ -20,8 +25,8 @@ const maxNodes = 2_000_000
 // documents reads all documents of a YAML or JSON text, with aliases and merge keys expanded.
 func documents(src *diag.Source) ([]*yaml.Node, diag.Diagnostics) {
 	content := bytes.TrimPrefix(src.Text(), []byte("\xef\xbb\xbf"))
-	if trimmed := bytes.TrimLeft(content, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
-		content = bytes.ReplaceAll(content, []byte("\t"), []byte(" ")) // JSON allows tabs between tokens only
+	if trimmed := bytes.TrimLeft(content, " \t\r\n"); len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
+		content = readable(content)
 	}
 	var docs []*yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(content))
@@ -45,6 +50,52 @@ func documents(src *diag.Source) ([]*yaml.Node, diag.Diagnostics) {
 				"the text is not YAML or JSON: %s", message)
 		}
 	}
+}
+
+// readable returns a JSON text with the same lines that YAML reads alike. What YAML takes for a line break in a string,
+// or refuses there, becomes an escape, and a surrogate pair its character; JSON allows tabs between tokens only.
+// A text that is not JSON remains as it is but for its tabs.
+func readable(text []byte) []byte {
+	if !json.Valid(text) {
+		return bytes.ReplaceAll(text, []byte("\t"), []byte(" "))
+	}
+	var b bytes.Buffer
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		switch high, low := surrogate(text[i:]), rune(0); {
+		case high != 0:
+			if low = surrogate(text[i+6:]); utf16.DecodeRune(high, low) == unicode.ReplacementChar {
+				b.Write(text[i : i+6])
+				size = 6
+				break
+			}
+			b.WriteRune(utf16.DecodeRune(high, low))
+			size = 12
+		case r == '\\':
+			size = 2
+			b.Write(text[i : i+size])
+		case r == '\t':
+			b.WriteByte(' ')
+		case r == 0x7f, r >= 0x80 && r <= 0x9f, r == 0x2028, r == 0x2029, r == 0xfeff, r == 0xfffe, r == 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.Write(text[i : i+size])
+		}
+		i += size
+	}
+	return b.Bytes()
+}
+
+// surrogate returns half of a surrogate pair that is escaped at the beginning of a JSON text; 0 if there is none.
+func surrogate(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0
+	}
+	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil || !utf16.IsSurrogate(rune(n)) {
+		return 0
+	}
+	return rune(n)
 }
 
 // fault returns a finding about a line of the input.
@@ -114,7 +165,8 @@ func data(node *yaml.Node, words bool) *yaml.Node {
 	for i, child := range node.Content {
 		copied := data(child, words)
 		if node.Kind == yaml.MappingNode && i%2 == 0 {
-			copied.Tag, copied.Value = "!!str", escaped(child.Value)
+			copied.Tag, copied.Value = "!!str", literal.Key(child.Value)
+			restyle(copied)
 		}
 		out.Content = append(out.Content, copied)
 	}
@@ -141,7 +193,8 @@ func scalar(n *yaml.Node, words bool) *yaml.Node {
 	case words && n.Style == 0 && truth != "":
 		n.Tag, n.Value = "!!bool", truth
 	default:
-		n.Tag, n.Value = "!!str", escaped(n.Value)
+		n.Tag, n.Value = "!!str", literal.Text(n.Value)
+		restyle(n)
 	}
 	return n
 }

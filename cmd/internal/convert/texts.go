@@ -1,35 +1,19 @@
 package convert
 
 import (
-	"fmt"
 	"strings"
-	"sync"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/internal/yamltree"
 )
-
-// escapes replaces the characters that need escapes between quotes.
-var escapes = sync.OnceValue(func() *strings.Replacer {
-	pairs := []string{"${", "$${", "%{", "%%{", `"`, `\"`, `\`, `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`}
-	for r := range ' ' {
-		pairs = append(pairs, string(r), fmt.Sprintf(`\u%04x`, r))
-	}
-	return strings.NewReplacer(pairs...)
-})
-
-// quoted returns a text as a string literal of an expression.
-func quoted(value string) string { return `"` + escapes().Replace(value) + `"` }
-
-// piece is a part of a text with references: either a text or an expression.
-type piece struct{ text, expr string }
 
 var substitution = lazyregexp.New(`\$\{([^}]*)\}`)
 
 // pieces splits the argument of Fn::Sub. It reports false if the argument is malformed.
-func (c *cloudFormation) pieces(arg *yaml.Node) ([]piece, bool) {
+func (c *cloudFormation) pieces(arg *yaml.Node) ([]literal.Part, bool) {
 	var own *yaml.Node
 	if arg.Kind == yaml.SequenceNode {
 		if len(arg.Content) == 0 || len(arg.Content) > 2 {
@@ -43,7 +27,7 @@ func (c *cloudFormation) pieces(arg *yaml.Node) ([]piece, bool) {
 	if arg.Kind != yaml.ScalarNode {
 		return nil, false
 	}
-	var pieces []piece
+	var pieces []literal.Part
 	rest := arg.Value
 	for {
 		loc := substitution().FindStringSubmatchIndex(rest)
@@ -53,43 +37,43 @@ func (c *cloudFormation) pieces(arg *yaml.Node) ([]piece, bool) {
 		before, name := rest[:loc[0]], rest[loc[2]:loc[3]]
 		rest = rest[loc[1]:]
 		if before != "" {
-			pieces = append(pieces, piece{text: before})
+			pieces = append(pieces, literal.Part{Text: before})
 		}
 		name = strings.TrimSpace(name)
 		switch resource, attribute, dotted := strings.Cut(name, "."); {
 		case strings.HasPrefix(name, "!"):
-			pieces = append(pieces, piece{text: "${" + name[1:] + "}"})
+			pieces = append(pieces, literal.Part{Text: "${" + name[1:] + "}"})
 		case name == "":
-			pieces = append(pieces, piece{text: "${}"})
+			pieces = append(pieces, literal.Part{Text: "${}"})
 		case yamltree.Member(own, name) != nil:
-			pieces = append(pieces, piece{expr: c.expr(yamltree.Member(own, name))})
+			pieces = append(pieces, literal.Part{Expression: c.expr(yamltree.Member(own, name))})
 		case dotted:
-			pieces = append(pieces, piece{expr: c.attribute(resource, attribute, arg.Line)})
+			pieces = append(pieces, literal.Part{Expression: c.attribute(resource, attribute, arg.Line)})
 		default:
-			pieces = append(pieces, piece{expr: c.ref(name, arg.Line)})
+			pieces = append(pieces, literal.Part{Expression: c.ref(name, arg.Line)})
 		}
 	}
 	if rest != "" {
-		pieces = append(pieces, piece{text: rest})
+		pieces = append(pieces, literal.Part{Text: rest})
 	}
 	return pieces, true
 }
 
 // joined splits {Fn::Join: [delimiter, list]}. It reports false unless every item is a text or a simple reference.
-func (c *cloudFormation) joined(arg *yaml.Node) ([]piece, bool) {
+func (c *cloudFormation) joined(arg *yaml.Node) ([]literal.Part, bool) {
 	if arg.Kind != yaml.SequenceNode || len(arg.Content) != 2 || arg.Content[0].Kind != yaml.ScalarNode ||
 		arg.Content[1].Kind != yaml.SequenceNode {
 		return nil, false
 	}
-	var pieces []piece
+	var pieces []literal.Part
 	for i, item := range arg.Content[1].Content {
 		if i > 0 && arg.Content[0].Value != "" {
-			pieces = append(pieces, piece{text: arg.Content[0].Value})
+			pieces = append(pieces, literal.Part{Text: arg.Content[0].Value})
 		}
 		name, _ := intrinsic(item)
 		switch {
 		case item.Kind == yaml.ScalarNode:
-			pieces = append(pieces, piece{text: item.Value})
+			pieces = append(pieces, literal.Part{Text: item.Value})
 		case name == "Fn::Sub":
 			inner, ok := c.pieces(item.Content[1])
 			if !ok {
@@ -97,28 +81,12 @@ func (c *cloudFormation) joined(arg *yaml.Node) ([]piece, bool) {
 			}
 			pieces = append(pieces, inner...)
 		case name == "Ref" || name == "Fn::GetAtt" || name == "Fn::FindInMap" || name == "Fn::ImportValue":
-			pieces = append(pieces, piece{expr: c.expr(item)})
+			pieces = append(pieces, literal.Part{Expression: c.expr(item)})
 		default:
 			return nil, false
 		}
 	}
 	return pieces, true
-}
-
-// written returns pieces as a text of a program.
-func written(pieces []piece) *yaml.Node {
-	var b strings.Builder
-	for _, p := range pieces {
-		if p.expr == "" {
-			b.WriteString(escaped(p.text))
-			continue
-		}
-		if strings.HasSuffix(b.String(), "$") { // a dollar sign before a reference would escape it
-			b.WriteString("$")
-		}
-		b.WriteString("${" + p.expr + "}")
-	}
-	return text(b.String())
 }
 
 // rendered returns a value of a program as an expression; pad indents its further lines.
@@ -136,7 +104,7 @@ func rendered(node *yaml.Node, pad string) string {
 		}
 		var items []string
 		each(node, func(key, value *yaml.Node) {
-			items = append(items, literalText(key.Value)+" = "+rendered(value, pad+"  "))
+			items = append(items, operandText(key.Value)+" = "+rendered(value, pad+"  "))
 		})
 		return enclosed("{", items, "}", pad)
 	}
@@ -147,25 +115,60 @@ func rendered(node *yaml.Node, pad string) string {
 }
 
 // operandText returns a text of a program as an expression: the expression that fills it, or a string literal.
-func operandText(value string) string {
-	inner, found := strings.CutPrefix(value, "${")
-	depth, quote := 1, false
-	for i := 0; found && i < len(inner); i++ {
-		switch c := inner[i]; {
-		case c == '\\' && quote:
-			i++
-		case c == '"':
-			quote = !quote
-		case c == '{' && !quote:
-			depth++
-		case c == '}' && !quote:
-			if depth--; depth == 0 && i == len(inner)-1 {
-				return inner[:i]
-			}
-			found = depth > 0
+func operandText(content string) string {
+	parts := split(content)
+	if len(parts) == 1 && parts[0].Expression != "" {
+		return parts[0].Expression
+	}
+	return literal.QuotedTemplate(parts)
+}
+
+// split returns the parts of a text that a conversion has written.
+func split(content string) []literal.Part {
+	var parts []literal.Part
+	for content != "" {
+		dollar := strings.IndexByte(content, '$')
+		switch {
+		case dollar < 0:
+			return append(parts, literal.Part{Text: content})
+		case dollar > 0:
+			parts = append(parts, literal.Part{Text: content[:dollar]})
+		}
+		content = content[max(dollar, 0):]
+		switch {
+		case strings.HasPrefix(content, "$$"):
+			parts, content = append(parts, literal.Part{Text: "$"}), content[2:]
+		case strings.HasPrefix(content, "${"):
+			end := expressionEnd(content, 2)
+			parts, content = append(parts, literal.Part{Expression: content[2:end]}), content[min(end+1, len(content)):]
+		default:
+			parts, content = append(parts, literal.Part{Text: "$"}), content[1:]
 		}
 	}
-	return literalText(value)
+	return parts
+}
+
+// expressionEnd returns the offset of the brace that closes the expression at i. Strings in it may have expressions of
+// their own.
+func expressionEnd(content string, i int) int {
+	var open []byte // braces and quotes
+	for ; i < len(content); i++ {
+		inText := len(open) > 0 && open[len(open)-1] == '"'
+		switch c := content[i]; {
+		case inText && (c == '\\' || strings.HasPrefix(content[i:], "$${")):
+			i++
+		case inText && c == '"', !inText && c == '}' && len(open) > 0:
+			open = open[:len(open)-1]
+		case inText && strings.HasPrefix(content[i:], "${"):
+			open = append(open, '{')
+			i++
+		case !inText && c == '}':
+			return i
+		case !inText && (c == '"' || c == '{'):
+			open = append(open, c)
+		}
+	}
+	return len(content)
 }
 
 func allRendered(node *yaml.Node, pad string) []string {
@@ -183,34 +186,4 @@ func enclosed(left string, items []string, right, pad string) string {
 		return one
 	}
 	return left + "\n" + pad + "  " + strings.Join(items, ",\n"+pad+"  ") + "\n" + pad + right
-}
-
-// literalText returns a text of a program, with its interpolations, as a string literal.
-func literalText(value string) string {
-	var b strings.Builder
-	depth := 0
-	for i := 0; i < len(value); i++ {
-		rest := value[i:]
-		switch {
-		case depth == 0 && strings.HasPrefix(rest, "$$${"): // a dollar sign before a reference
-			b.WriteString(`${"$"}`)
-			i++
-		case strings.HasPrefix(rest, "$${"):
-			b.WriteString("$${")
-			i += 2
-		case depth == 0 && strings.HasPrefix(rest, "%{"):
-			b.WriteString("%%{")
-			i++
-		case strings.HasPrefix(rest, "${"):
-			depth++
-			b.WriteString("${")
-			i++
-		case depth > 0:
-			depth += map[byte]int{'{': 1, '}': -1}[value[i]]
-			b.WriteByte(value[i])
-		default:
-			b.WriteString(escapes().Replace(value[i : i+1]))
-		}
-	}
-	return `"` + b.String() + `"`
 }

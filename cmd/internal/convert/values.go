@@ -8,6 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/internal/yamltree"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -56,11 +57,11 @@ func (c *cloudFormation) called(node *yaml.Node, name string, arg *yaml.Node, t 
 		}
 	case "Fn::Sub":
 		if pieces, ok := c.pieces(arg); ok {
-			return written(pieces)
+			return text(literal.Template(pieces))
 		}
 	case "Fn::Join":
 		if pieces, ok := c.joined(arg); ok {
-			return written(pieces)
+			return text(literal.Template(pieces))
 		}
 		fallthrough
 	case "Fn::Split":
@@ -101,12 +102,18 @@ func (c *cloudFormation) literal(node *yaml.Node, t schema.Type, path string) *y
 		if array, ok := t.(*schema.Array); ok {
 			item = array.Item
 		}
-		out, maybe := list(), false
+		initial := func(parameter string) *yaml.Node {
+			return yamltree.Member(c.sections["config"], c.params[parameter], "default")
+		}
+		out, maybe, empty := list(), false, false
 		for i, n := range node.Content {
-			maybe = maybe || optional(n)
+			maybe, empty = maybe || optional(n), empty || blank(n, initial)
 			out.Content = append(out.Content, c.value(n, item, fmt.Sprintf("%s[%d]", path, i)))
 		}
-		if maybe {
+		switch {
+		case maybe && empty: // compact leaves out empty texts too
+			return text("${[for item in " + rendered(out, "") + " : item if item != null]}")
+		case maybe:
 			return mappingOf("fn::compact", out)
 		}
 		return out
@@ -127,7 +134,7 @@ func (c *cloudFormation) literal(node *yaml.Node, t schema.Type, path string) *y
 	switch t {
 	case schema.String:
 		if node.ShortTag() != "!!null" {
-			return text(escaped(node.Value))
+			return text(literal.Text(node.Value))
 		}
 	case schema.Bool:
 		if v := strings.ToLower(node.Value); v == "true" || v == "false" || yaml11[v] != "" {
@@ -151,6 +158,26 @@ func optional(node *yaml.Node) bool {
 		return false
 	}
 	return optional(arg.Content[1]) || optional(arg.Content[2])
+}
+
+// blank reports whether a list item may be an empty text as far as the template says. initial returns the default of a
+// parameter, or nil.
+func blank(node *yaml.Node, initial func(parameter string) *yaml.Node) bool {
+	name, arg := intrinsic(node)
+	switch name {
+	case "":
+		return node.Kind == yaml.ScalarNode && node.Value == ""
+	case "Ref":
+		given := initial(arg.Value)
+		return given != nil && given.Value == ""
+	case "Fn::Sub":
+		return arg.Kind == yaml.ScalarNode && strings.Trim(substitution().ReplaceAllString(arg.Value, ""), " ") == ""
+	case "Fn::If":
+		return slices.ContainsFunc(arg.Content[min(1, len(arg.Content)):], func(n *yaml.Node) bool {
+			return blank(n, initial)
+		})
+	}
+	return false
 }
 
 // choose returns the member of a union that fits a value best.
@@ -222,7 +249,7 @@ func (c *cloudFormation) object(node *yaml.Node, o *schema.Object, path string) 
 func (c *cloudFormation) entries(node *yaml.Node, item schema.Type, path string) *yaml.Node {
 	out := mapping()
 	each(node, func(key, value *yaml.Node) {
-		name := escaped(key.Value)
+		name := literal.Text(key.Value)
 		if strings.HasPrefix(strings.ToLower(name), "fn::") {
 			out.Content = nil
 			c.leaveOut(c.owner(), path, "CloudFormation computes it with "+key.Value, value)

@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
@@ -272,7 +273,7 @@ func (d declaration) makes(r *state.Resource) bool {
 func (d declaration) formerName(instances []renamed) (string, bool) {
 	first := instances[0].old.URN.Name()
 	if d.node.Resource.Decl.ForEach == nil {
-		return flowText(first), true
+		return literal.Flow(literal.Text(first)), true
 	}
 	key := instances[0].new.URN.Name()[len(d.name)+1:]
 	for i := range first {
@@ -280,7 +281,7 @@ func (d declaration) formerName(instances []renamed) (string, bool) {
 		if has && !slices.ContainsFunc(instances, func(r renamed) bool {
 			return r.old.URN.Name() != first[:i]+r.new.URN.Name()[len(d.name)+1:]+rest
 		}) {
-			return fmt.Sprintf("%q", first[:i]+"${each.key}"+rest), true
+			return literal.JSON(literal.Template([]literal.Part{{Text: first[:i]}, {Expression: "each.key"}, {Text: rest}})), true
 		}
 	}
 	return "", false
@@ -340,19 +341,11 @@ func aliasOf(program *check.Program, d declaration, r renamed, was string, moved
 		if name == "" {
 			_, rest, _ := strings.Cut(string(r.old.URN)[len("urn:pulumi:"):], "::") // of any stack
 			_, rest, _ = strings.Cut(rest, "::")
-			return `"urn:pulumi:${pulumi.stack}::${pulumi.project}::` + rest + `"`
+			return literal.JSON("urn:pulumi:${pulumi.stack}::${pulumi.project}::" + literal.Text(rest))
 		}
 		fields = append(fields, `parent: "${`+name+`}"`)
 	}
 	return "{" + strings.Join(fields, ", ") + "}"
-}
-
-// flowText returns a text in the form for flow collections.
-func flowText(text string) string {
-	if strings.ContainsAny(text, ":#{}[],&*!|>'\"%@`$ ") || text == "" || strings.HasPrefix(text, "-") {
-		return fmt.Sprintf("%q", strings.ReplaceAll(text, "${", "$${"))
-	}
-	return text
 }
 
 // aliasEdit adds an alias to the declaration of a resource; false if that is not simple.

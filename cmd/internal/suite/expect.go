@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -102,11 +103,49 @@ func (t *trial) value(ctx context.Context, e ast.Expr) (value.Value, error) {
 	if !data.Any(func(v value.Value) bool { text, ok := v.AsString(); return ok && strings.Contains(text, "${") }) {
 		return data, nil
 	}
-	text, err := value.AppendJSON(nil, data)
+	text, err := written(data)
 	if err != nil {
 		return value.Null, err
 	}
-	return t.eval(ctx, string(text))
+	return t.eval(ctx, text)
+}
+
+// written returns expected data as an expression of a program. Only texts with `${` in them are templates; any other
+// means itself, as it does in data without expressions.
+func written(v value.Value) (string, error) {
+	content := func(text string) string {
+		if strings.Contains(text, "${") {
+			return literal.JSON(text)
+		}
+		return literal.JSON(literal.Text(text))
+	}
+	items, isList := v.AsList()
+	parts := make([]string, 0, v.Len())
+	for i, key := range v.Keys() {
+		item, err := written(v.At(i))
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, content(key)+": "+item)
+	}
+	for _, item := range items {
+		text, err := written(item)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, text)
+	}
+	if text, isText := v.AsString(); isText {
+		return content(text), nil
+	}
+	switch {
+	case isList:
+		return "[" + strings.Join(parts, ", ") + "]", nil
+	case v.Is(value.KindMap):
+		return "{" + strings.Join(parts, ", ") + "}", nil
+	}
+	text, err := value.AppendJSON(nil, v)
+	return string(text), err
 }
 
 // findings compares the findings of the run. It reports whether the other expectations can be compared: an unexpected

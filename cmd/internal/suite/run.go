@@ -2,7 +2,6 @@ package suite
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -464,11 +464,7 @@ func (t *trial) eval(ctx context.Context, expression string) (value.Value, error
 		if err != nil {
 			return value.Null, err
 		}
-		text, err := json.Marshal(strings.ReplaceAll(string(data), "${", "$${"))
-		if err != nil {
-			return value.Null, err
-		}
-		b.WriteString("  " + part.Key + ": {\"fn::fromJSON\": " + string(text) + "}\n")
+		b.WriteString("  " + part.Key + ": {\"fn::fromJSON\": " + literal.JSON(literal.Text(string(data))) + "}\n")
 	}
 	b.WriteString("outputs:\n  e0: [" + expression + "]\n")
 	file, diags := parser.Parse(diag.NewSource("expectation", []byte(b.String())), parser.Options{})

@@ -21,6 +21,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/langhost"
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 	"github.com/yamlhost/yamlhost/schema"
@@ -443,7 +444,7 @@ func convertPCL(ctx context.Context, a *console.Console, o *options, name, out s
 	if err := a.Report(diags); err != nil {
 		return err
 	}
-	text := "name: " + pcl.Scalar(name) + "\nruntime: yaml\n"
+	text := "name: " + literal.Scalar(name) + "\nruntime: yaml\n"
 	if program.Text != "{}\n" {
 		text += program.Text
 	}

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -45,10 +45,10 @@ func (i *Importing) Program() string {
 		if r == nil {
 			continue
 		}
-		y.line(1, names[p.Urn]+":")
-		y.line(2, "type: "+yamlScalar(p.Entry.Type))
+		y.line(1, literal.Scalar(names[p.Urn])+":")
+		y.line(2, "type: "+literal.Scalar(p.Entry.Type))
 		if names[p.Urn] != p.Entry.Name {
-			y.line(2, "name: "+yamlScalar(p.Entry.Name))
+			y.line(2, "name: "+literal.Scalar(literal.Text(p.Entry.Name)))
 		}
 		inputs := r.Inputs
 		if r.IsProvider() {
@@ -94,7 +94,7 @@ func (y *yamlText) properties(inputs value.Value, only []string) {
 	y.line(2, "properties:")
 	for _, key := range keys {
 		v, _ := inputs.Lookup(key)
-		y.entry(6, "", yamlScalar(key)+":", v)
+		y.entry(6, "", literal.Scalar(literal.Key(key))+":", v)
 	}
 }
 
@@ -110,10 +110,10 @@ func (y *yamlText) options(p *PlannedImport, r *state.Resource, names map[urn.UR
 		lines = append(lines, "provider: ${"+names[p.provider]+"}")
 	}
 	if p.Entry.Version != "" {
-		lines = append(lines, "version: "+yamlScalar(p.Entry.Version))
+		lines = append(lines, "version: "+literal.Scalar(p.Entry.Version))
 	}
 	if p.Entry.PluginDownloadURL != "" {
-		lines = append(lines, "pluginDownloadURL: "+yamlScalar(p.Entry.PluginDownloadURL))
+		lines = append(lines, "pluginDownloadURL: "+literal.Scalar(p.Entry.PluginDownloadURL))
 	}
 	if len(lines) == 0 {
 		return
@@ -147,11 +147,11 @@ func (y *yamlText) entry(indent int, lead, key string, v value.Value) {
 		for n, name := range v.Keys() {
 			switch {
 			case key != "":
-				y.entry(below, "", yamlScalar(name)+":", v.At(n))
+				y.entry(below, "", literal.Scalar(literal.Key(name))+":", v.At(n))
 			case n == 0:
-				y.entry(indent, lead, yamlScalar(name)+":", v.At(n))
+				y.entry(indent, lead, literal.Scalar(literal.Key(name))+":", v.At(n))
 			default:
-				y.entry(indent+len(lead), "", yamlScalar(name)+":", v.At(n))
+				y.entry(indent+len(lead), "", literal.Scalar(literal.Key(name))+":", v.At(n))
 			}
 		}
 	case len(items) > 0:
@@ -199,7 +199,7 @@ func assetCall(v value.Value) (name string, arg value.Value, ok bool) {
 
 func yamlLeaf(v value.Value) string {
 	if text, ok := v.AsString(); ok {
-		return yamlScalar(strings.ReplaceAll(text, "${", "$${"))
+		return literal.Scalar(literal.Text(text))
 	}
 	if b, ok := v.AsBool(); ok {
 		return strconv.FormatBool(b)
@@ -216,20 +216,5 @@ func yamlLeaf(v value.Value) string {
 	if _, ok := v.AsList(); ok {
 		return "[]"
 	}
-	return fmt.Sprintf("null # %s cannot be written in YAML", yamlScalar(v.String()))
-}
-
-var plainScalar = lazyregexp.New(`\A[A-Za-z_][A-Za-z0-9_./:@-]*[A-Za-z0-9_/-]\z|\A[A-Za-z]\z`)
-
-// yamlScalar returns text as a YAML scalar: unquoted if that is unambiguous, otherwise in double quotes with the
-// escapes of JSON.
-func yamlScalar(text string) string {
-	switch strings.ToLower(text) {
-	case "true", "false", "yes", "no", "on", "off", "null", "y", "n":
-		return strconv.Quote(text)
-	}
-	if plainScalar().MatchString(text) && !strings.Contains(text, ": ") {
-		return text
-	}
-	return string(jsontext.AppendString(nil, text, false))
+	return fmt.Sprintf("null # %s cannot be written in YAML", literal.JSON(v.String()))
 }

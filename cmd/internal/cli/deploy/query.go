@@ -14,6 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/internal/printable"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -225,13 +226,13 @@ func declares(ws *workspace.Workspace, d schema.Descriptor) bool {
 // undeclared returns a warning that programs cannot use the results of a query until the project declares their
 // package.
 func undeclared(q *project.QueriedType, pkg string) diag.Diagnostic {
-	entry := yamlScalar(pkg) + ": {source: " + yamlScalar(q.Source.Text)
+	entry := literal.Flow(pkg) + ": {source: " + literal.Flow(q.Source.Text)
 	if q.Version != "" {
-		entry += ", version: " + yamlScalar(q.Version)
+		entry += ", version: " + literal.Flow(q.Version)
 	}
 	parameters := make([]string, len(q.Parameters))
 	for n, text := range q.Parameters {
-		parameters[n] = yamlScalar(text)
+		parameters[n] = literal.Flow(text)
 	}
 	return diag.Diagnostic{Severity: diag.Warning, Subject: q.Source.Range,
 		Summary: "the project does not declare the package " + pkg,
