@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
+	"github.com/yamlhost/yamlhost/runtime/backend/disk/disktest"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -487,9 +488,9 @@ func TestUnsoundResultIsWrittenAndMarked(t *testing.T) { // E6.51, F5.6
 	require.Nil(t, loaded.Snapshot.Metadata, "the next sound write clears it")
 }
 
-// open opens a backend in a folder on d.
+// open opens a backend on d, where, as on Windows, no file may be renamed, replaced or removed while it is open.
 func open(rawURL string, o Options, d disk.Disk) (*Backend, error) {
-	o.Disk = d
+	o.Disk = disktest.Exclusive(d)
 	return Open(rawURL, o)
 }
 

@@ -152,6 +152,15 @@ func (d *simDisk) Create(path string) (journal.File, error) {
 	return &simHandle{d, f}, nil
 }
 
+func (d *simDisk) Append(path string) (journal.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if f := d.names[path]; f != nil && !f.folder {
+		return &simHandle{d, f}, nil
+	}
+	return nil, pathError("open", path, fs.ErrNotExist)
+}
+
 func (d *simDisk) Rename(from, to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

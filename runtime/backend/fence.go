@@ -158,6 +158,19 @@ func (d fencedDisk) Create(path string) (journal.File, error) {
 	return d.Disk.Create(path)
 }
 
+// Append opens a file unless the lock is lost. It looks at the lock after it has opened the file: whoever takes the lock
+// afterwards replaces the file, and does not write into this one.
+func (d fencedDisk) Append(path string) (journal.File, error) {
+	f, err := d.Disk.Append(path)
+	if lost := d.held.look(); lost != nil {
+		if err == nil {
+			_ = f.Close() // nothing was written
+		}
+		return nil, lost
+	}
+	return f, err
+}
+
 // Link gives a file a temporary name unless the lock is lost.
 func (d fencedDisk) Link(from, to string) error {
 	if err := d.held.look(); err != nil {

@@ -270,6 +270,9 @@ func (d *objectDisk) Guard(string) (release func(), free bool) { return func() {
 // Guarding returns 0: there are no guards.
 func (d *objectDisk) Guarding(string) int { return 0 }
 
+// Append is unsupported: nothing can be added to an object. A journal is a chain of objects.
+func (d *objectDisk) Append(string) (journal.File, error) { return nil, errors.ErrUnsupported }
+
 // Create makes a file in memory. It becomes an object when Rename gives it its name, in one request.
 func (d *objectDisk) Create(path string) (journal.File, error) {
 	d.mu.Lock()

@@ -350,19 +350,34 @@ func (t sessionTools) newLog(base journal.Identity, provider *state.SecretsProvi
 	if err != nil {
 		return nil, fileError("begin the journal", path, err)
 	}
-	if t.held.remote != nil {
-		f = local{f, t.held.remote}
+	mirrored := func(f journal.File) journal.File {
+		if t.held.remote != nil {
+			return local{f, t.held.remote}
+		}
+		return f
 	}
-	log, err := journal.Create(f, header, o)
-	if err == nil {
-		err = t.state.disk.Rename(tmp, path)
+	name := tmp
+	o.Place = func(f journal.File) (journal.File, error) {
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+		if err := t.state.disk.Rename(tmp, path); err != nil {
+			return nil, err
+		}
+		name = path
+		if err := t.state.disk.SyncDir(filepath.Dir(path)); err != nil {
+			return nil, err
+		}
+		f, err := t.state.disk.Append(path)
+		if err != nil {
+			return nil, err
+		}
+		return mirrored(f), nil
 	}
-	if err == nil {
-		err = t.state.disk.SyncDir(filepath.Dir(path))
-	}
+	log, err := journal.Create(mirrored(f), header, o)
 	if err != nil {
-		err = errors.Join(err, f.Close())
-		_ = t.state.disk.Remove(tmp) // best effort: the fault that matters is err
+		// Best effort: the fault that matters is err. A journal without entries would not fit the next state.
+		_ = t.state.disk.Remove(name)
 		return nil, fileError("begin the journal", path, err)
 	}
 	return log, nil

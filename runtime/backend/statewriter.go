@@ -148,7 +148,8 @@ func (w *stateWriter) write(what stateWrite, previous stored) (stored, error) {
 				return stored{}, w.held.explain(err)
 			}
 			// At the end the state file matters more than a journal that cannot be written. A new journal file takes
-			// the note: without it, a journal that remains would count as foreign.
+			// the note: without it, a journal that remains would count as foreign. An open file cannot be replaced.
+			_ = what.log.Close()
 			_ = w.state.journalOf(w.ref).coverJournal(next.identity)
 		}
 	}

@@ -27,6 +27,9 @@ type LogOptions struct {
 	// Check is called once for each sync with records that request it, after they are durable and before their callers
 	// return. Its error becomes the error of these records; the log remains usable. It may be nil.
 	Check func() error
+	// Place is called once the header is durable. It closes the file, moves it to its final name and returns it, opened
+	// anew to write at its end. nil leaves the file where it is.
+	Place func(File) (File, error)
 	// Deferral is the maximum delay of the sync for a record that no caller awaits; 0 means 10 milliseconds.
 	Deferral time.Duration
 }
@@ -49,6 +52,7 @@ type Log struct {
 	size    int64     // number of bytes accepted, in the file or in queue
 	sealing []byte    // the secrets settings last written, as JSON
 	failed  error     // permanent
+	closed  bool      // Close was called
 	idle    sync.Cond // signalled when busy ends
 }
 
@@ -62,7 +66,8 @@ type batch struct {
 	err     error // valid after done is closed
 }
 
-// Create writes the header of a new journal to an empty file, which it takes over. It returns when that is durable.
+// Create writes the header of a new journal to an empty file, which it takes over. It returns when that is durable. After
+// an error it has closed the file.
 func Create(file File, h Header, o LogOptions) (*Log, error) {
 	l := &Log{file: file, o: o}
 	l.idle.L = &l.mu
@@ -77,9 +82,18 @@ func Create(file File, h Header, o LogOptions) (*Log, error) {
 	}
 	text, err := json.Marshal(h)
 	if err != nil {
-		return nil, fmt.Errorf("begin the journal: %w", err)
+		return nil, errors.Join(fmt.Errorf("begin the journal: %w", err), file.Close())
 	}
-	return l, l.await(l.enqueue(appendRecord([]byte(signature), kindHeader, text))) // no other goroutine uses it yet
+	err = l.await(l.enqueue(appendRecord([]byte(signature), kindHeader, text))) // no other goroutine uses it yet
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	if o.Place != nil {
+		if l.file, err = o.Place(file); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
 }
 
 // Append makes an entry durable. It ignores a cancelled ctx, because the entry describes what has happened already. An
@@ -315,7 +329,7 @@ func (l *Log) Size() int64 {
 }
 
 // Close waits for the current write, syncs the records that no caller has awaited, and closes the file. Later entries
-// are refused.
+// are refused. A second call does nothing.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	for l.batch != nil && l.failed == nil {
@@ -330,7 +344,12 @@ func (l *Log) Close() error {
 	if l.failed == nil {
 		l.failed = errors.New("the journal is closed")
 	}
+	again := l.closed
+	l.closed = true
 	l.mu.Unlock()
+	if again {
+		return nil
+	}
 	return l.file.Close()
 }
 

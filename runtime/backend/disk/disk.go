@@ -25,6 +25,9 @@ type Disk interface {
 	ReadUnless(path string, seen Stamp) (text []byte, now Stamp, err error)
 	Mkdir(path string) error
 	Create(path string) (journal.File, error) // empties a file that is there
+	// Append opens a file that was synced when it was closed, to write at its end.
+	Append(path string) (journal.File, error)
+	// Rename and Remove must not be called while this process has one of the files open: Windows refuses that.
 	Rename(from, to string) error
 	// Link gives a regular file a second name, which must be free. If Link returns an error, there is no second name.
 	Link(from, to string) error
@@ -85,6 +88,15 @@ func (Real) Create(path string) (journal.File, error) {
 		return nil, err
 	}
 	return &file{File: f}, nil
+}
+
+// Append opens a file for writing at its end.
+func (Real) Append(path string) (journal.File, error) {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &file{File: f, synced: true}, nil
 }
 
 // file is a file that is being written. Its first Sync makes data and metadata durable. Later ones leave out the file

@@ -9,8 +9,8 @@ import (
 )
 
 // Fault is called before every change on a disk, and again after it with done set. Its error replaces the change, or
-// the report of its success. do is mkdir, create, write, sync, rename, link, remove, syncdir, or look, which changes
-// nothing. For a rename and a link, path is the target. It is called concurrently.
+// the report of its success. do is mkdir, create, append, write, sync, rename, link, remove, syncdir, or look, which
+// changes nothing. For a rename and a link, path is the target. It is called concurrently.
 type Fault func(do, path string, done bool) error
 
 // Around calls act between the two calls of the fault.
@@ -47,6 +47,14 @@ func (d faultyDisk) Mkdir(path string) error {
 
 func (d faultyDisk) Create(path string) (f journal.File, err error) {
 	err = d.fault.Around("create", path, func() error { f, err = d.Disk.Create(path); return err })
+	if err != nil && f != nil {
+		_ = f.Close()
+	}
+	return faultyFile{d.fault, f, path}, err
+}
+
+func (d faultyDisk) Append(path string) (f journal.File, err error) {
+	err = d.fault.Around("append", path, func() error { f, err = d.Disk.Append(path); return err })
 	if err != nil && f != nil {
 		_ = f.Close()
 	}
