@@ -72,7 +72,7 @@ var mayImport = map[string][]string{
 	"runtime/dynamic/bundle": {},
 	"runtime/state":          {"internal/jsontext", "runtime/secrets", "internal/value", "internal/value/urn"},
 	"runtime/journal":        {"internal/jsontext", "runtime/state", "internal/value", "internal/value/urn"},
-	"runtime/backend/disk":   {"runtime/journal"},
+	"runtime/backend/disk":   {"internal/osfile", "runtime/journal"},
 	"runtime/backend":        {"internal/filelock", "internal/jsontext", "runtime/backend/disk", "runtime/journal", "runtime/state", "runtime/secrets", "internal/value/urn"},
 	// Stores of objects implement a contract of backend, which knows none of them.
 	"runtime/backend/bucket":   {"runtime/backend"},
@@ -129,6 +129,8 @@ var mayImport = map[string][]string{
 	"internal/memory": {},
 	// Independent work on all processors.
 	"internal/parallel": {},
+	// Calls on files that mean something else on Windows.
+	"internal/osfile": {},
 	// A lock between processes that edit one file.
 	"internal/filelock": {},
 	// Changes of files, noticed by looking.

@@ -66,8 +66,8 @@ type batch struct {
 	err     error // valid after done is closed
 }
 
-// Create writes the header of a new journal to an empty file, which it takes over. It returns when that is durable. After
-// an error it has closed the file.
+// Create writes the header of a new journal to an empty file, which it takes over. It returns when that is durable.
+// After an error it has closed the file.
 func Create(file File, h Header, o LogOptions) (*Log, error) {
 	l := &Log{file: file, o: o}
 	l.idle.L = &l.mu

@@ -15,9 +15,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -212,14 +212,30 @@ func (t *Template) Fill(name, description string) ([]File, error) {
 func Conflicts(dir string, files []File) ([]string, error) {
 	var taken []string
 	for _, f := range files {
-		switch _, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f.Path))); {
-		case err == nil, errors.Is(err, syscall.ENOTDIR): // the file exists, or a parent is not a folder
-			taken = append(taken, f.Path)
-		case !errors.Is(err, fs.ErrNotExist):
+		switch is, err := isTaken(filepath.Join(dir, filepath.FromSlash(f.Path))); {
+		case err != nil:
 			return nil, err
+		case is:
+			taken = append(taken, f.Path)
 		}
 	}
 	return taken, nil
+}
+
+// isTaken reports whether a new file cannot get this path, because it exists or a file is in the place of one of its
+// folders.
+func isTaken(path string) (bool, error) {
+	for at := path; ; at = filepath.Dir(at) {
+		switch _, err := os.Lstat(at); {
+		case err == nil && at == path:
+			return true, nil
+		case err == nil:
+			info, err := os.Stat(at)
+			return err != nil || !info.IsDir(), nil // a link to nothing cannot become a folder
+		case !osfile.IsAbsent(err) || filepath.Dir(at) == at:
+			return false, err
+		}
+	}
 }
 
 // Write writes files into a folder, which it creates if necessary, and never through links that lead out of it. An

@@ -4,9 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 func folder(t *testing.T, files map[string]string) string {
@@ -120,9 +122,6 @@ func TestWriteReplacesOnlyWhenTold(t *testing.T) {
 // All conflicts are reported: existing files, and files in the place of folders.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows says of a path below a file that it does not exist; writing tells it then")
-	}
 	dir := folder(t, map[string]string{"a": "", "b": ""})
 	taken, err := Conflicts(dir, []File{{Path: "a"}, {Path: "b/c"}, {Path: "d/e"}})
 	require.NoError(t, err)
@@ -130,6 +129,35 @@ func TestConflicts(t *testing.T) {
 	taken, err = Conflicts(filepath.Join(dir, "none"), []File{{Path: "a"}})
 	require.NoError(t, err)
 	require.Empty(t, taken)
+}
+
+// A path is a conflict if and only if no file can be made there, also where the system does not tell a missing folder
+// from a file in its place.
+func TestConflictsAreWhatWritingRefuses(t *testing.T) {
+	t.Parallel()
+	parts := rapid.SampledFrom([]string{"a", "b", "c"})
+	paths := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(parts, 1, 4).Draw(t, "parts"), "/")
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		dir := t.TempDir()
+		for _, path := range rapid.SliceOfN(paths, 0, 6).Draw(rt, "present") {
+			at := filepath.Join(dir, filepath.FromSlash(path))
+			if os.MkdirAll(filepath.Dir(at), 0o700) != nil {
+				continue // below a file
+			}
+			if rapid.Bool().Draw(rt, "a folder") {
+				_ = os.Mkdir(at, 0o700)
+			} else if f, err := os.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
+				require.NoError(rt, f.Close())
+			}
+		}
+		into := filepath.Join(dir, filepath.FromSlash(paths.Draw(rt, "project")))
+		file := File{Path: paths.Draw(rt, "file"), Mode: 0o600}
+		taken, err := Conflicts(into, []File{file})
+		require.NoError(rt, err)
+		require.Equal(rt, Write(into, []File{file}, false) != nil, len(taken) > 0)
+	})
 }
 
 func TestNameFor(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
 
@@ -57,9 +57,9 @@ type Real struct{}
 
 var _ Disk = Real{}
 
-func (Real) ReadFile(path string) ([]byte, error) { return os.ReadFile(path) }
+func (Real) ReadFile(path string) ([]byte, error) { return osfile.ReadFile(path) }
 
-func (Real) Open(path string) (io.ReadSeekCloser, error) { return os.Open(path) }
+func (Real) Open(path string) (io.ReadSeekCloser, error) { return osfile.Open(path) }
 
 func (Real) ReadDir(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)
@@ -83,7 +83,7 @@ func (Real) ModTime(path string) (time.Time, error) {
 func (Real) Mkdir(path string) error { return os.Mkdir(path, 0o700) }
 
 func (Real) Create(path string) (journal.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	f, err := osfile.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (Real) Create(path string) (journal.File, error) {
 
 // Append opens a file for writing at its end.
 func (Real) Append(path string) (journal.File, error) {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	f, err := osfile.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -121,13 +121,13 @@ func (f *file) Sync() (err error) {
 func (Real) Rename(from, to string) error {
 	info, err := os.Lstat(to)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-		return os.Rename(from, to)
+		return osfile.Rename(from, to)
 	}
 	target, err := filepath.EvalSymlinks(to)
 	if err != nil {
 		return err
 	}
-	data, err := os.ReadFile(from)
+	data, err := osfile.ReadFile(from)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (Real) Rename(from, to string) error {
 	if err := WriteThrough(Real{}, Temporary(target), target, data, true); err != nil {
 		return err
 	}
-	return errors.Join(Real{}.SyncDir(filepath.Dir(target)), os.Remove(from))
+	return errors.Join(Real{}.SyncDir(filepath.Dir(target)), osfile.Remove(from))
 }
 
 // Link refuses symbolic links, because their targets may change.
@@ -146,18 +146,9 @@ func (Real) Link(from, to string) error {
 	return os.Link(from, to)
 }
 
-func (Real) Remove(path string) error { return os.Remove(path) }
+func (Real) Remove(path string) error { return osfile.Remove(path) }
 
-func (Real) SyncDir(path string) error {
-	if runtime.GOOS == "windows" { // folders cannot be synced there, and renaming is durable by itself
-		return nil
-	}
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
-}
+func (Real) SyncDir(path string) error { return osfile.SyncDir(path) }
 
 // MkdirAll makes a folder and its missing parents. With sync, the folders that it makes survive a crash of the machine.
 // It never syncs a folder that exists already.
