@@ -38,6 +38,8 @@ type (
 		Planning bool
 		Status   int // 0 nothing happened, 1 partial, 2 unknown (E8.8)
 		Duration time.Duration
+		// Interrupted reports whether the provider ended the call because the operation was interrupted.
+		Interrupted bool
 	}
 
 	// Message is a diagnostic of the engine or from a provider's log.
@@ -52,18 +54,22 @@ type (
 		Code      diag.Code
 		Ephemeral bool
 		Policy    *PolicyNote // set if a policy pack reported it
+		// Interrupted reports whether this is the error of a step that the interrupt of the operation ended.
+		Interrupted bool
 	}
 
 	// Summary is the second last event.
 	Summary struct {
 		Planning     bool
 		MaybeCorrupt bool
-		Duration     time.Duration
-		Changes      map[Op]int
-		Result       string          // succeeded, failed or canceled
-		Skipped      []urn.URN       // not attempted because of earlier errors
-		Outputs      *state.Resource // the stack's resource after the operation; nil if there is none
-		OldOutputs   *state.Resource // the stack's resource before the operation
+		// Interrupted reports whether the operation was interrupted and nothing else failed.
+		Interrupted bool
+		Duration    time.Duration
+		Changes     map[Op]int
+		Result      string          // succeeded, failed or canceled
+		Skipped     []urn.URN       // not attempted because of earlier errors
+		Outputs     *state.Resource // the stack's resource after the operation; nil if there is none
+		OldOutputs  *state.Resource // the stack's resource before the operation
 	}
 
 	// Finished is the last event.

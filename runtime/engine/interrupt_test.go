@@ -21,6 +21,7 @@ type slow struct {
 	creating chan string
 	proceed  chan struct{}
 	cancels  chan struct{} // one for each provider that was told to cancel
+	fail     chan error    // fails a create
 }
 
 type slowProcess struct {
@@ -38,6 +39,8 @@ func (s slowProcess) Create(ctx context.Context, r provider.CreateRequest) (prov
 	select {
 	case <-s.proceed:
 		return s.Configured.Create(ctx, r)
+	case err := <-s.fail:
+		return provider.CreateResponse{}, err
 	case <-ctx.Done():
 		return provider.CreateResponse{}, ctx.Err()
 	}
@@ -45,7 +48,15 @@ func (s slowProcess) Create(ctx context.Context, r provider.CreateRequest) (prov
 
 // interrupted runs a program of two resources and calls interrupt during the creation of the first one.
 func interrupted(t *testing.T, o Options, w *world, interrupt func(s *slow)) (*Result, error) {
-	s := &slow{creating: make(chan string, 2), proceed: make(chan struct{}), cancels: make(chan struct{}, 9)}
+	result, last, err := interruptedProgram(t, o, w, interrupt)
+	require.ErrorIs(t, last, monitor.ErrShutdown)
+	return result, err
+}
+
+// interruptedProgram is interrupted, and also returns the error of the last registration.
+func interruptedProgram(t *testing.T, o Options, w *world, interrupt func(s *slow)) (*Result, error, error) {
+	s := &slow{creating: make(chan string, 2), proceed: make(chan struct{}), cancels: make(chan struct{}, 9),
+		fail: make(chan error, 1)}
 	o.Providers = intercepting{w.cloud, func(i *intercepted) answering { return slowProcess{i, s} }}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -74,9 +85,8 @@ func interrupted(t *testing.T, o Options, w *world, interrupt func(s *slow)) (*R
 		return nil
 	})
 	<-interrupting
-	require.ErrorIs(t, second, monitor.ErrShutdown)
 	require.Zero(t, w.cloud.open)
-	return result, err
+	return result, second, err
 }
 
 // E3.55, E5.50, E5.53, E9.97: providers are asked to cancel; calls in flight are completed and recorded; nothing else
@@ -110,6 +120,48 @@ func TestFirstInterruptFinishesWhatIsInFlight(t *testing.T) {
 	require.Equal(t, map[string]bool{"a-1": true}, managedBy(result.Snapshot))
 	require.Empty(t, result.Snapshot.Pending)
 	m.requireSound(t, nil)
+}
+
+// A step that its provider ends because of the interrupt is no failure of its own: its events, and the summary, say
+// that it was interrupted. Any other failure counts as one, whenever it happens.
+func TestStepsEndedByAnInterrupt(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		err         error
+		interrupted bool
+	}{
+		{"ended", &provider.Error{Message: "the command was cancelled", Outcome: provider.Unclear,
+			Cause: context.Canceled}, true},
+		{"failed", &provider.Error{Message: "no such image", Outcome: provider.Unclear}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld()
+			o, m := w.options(4, false)
+			var failed []*StepFailed
+			var faults []*Message
+			var summary *Summary
+			o.Events = func(e Event) {
+				switch e := e.(type) {
+				case *StepFailed:
+					failed = append(failed, e)
+				case *Message:
+					faults = append(faults, e)
+				case *Summary:
+					summary = e
+				}
+			}
+			_, last, err := interruptedProgram(t, o, w, func(s *slow) { s.fail <- c.err })
+			require.NoError(t, err)
+			require.ErrorIs(t, last, monitor.ErrReported)
+			require.Len(t, failed, 1)
+			require.Equal(t, c.interrupted, failed[0].Interrupted)
+			require.NotEmpty(t, faults)
+			require.Equal(t, c.interrupted, faults[0].Interrupted)
+			require.Equal(t, c.interrupted, summary.Interrupted)
+			require.Equal(t, "failed", summary.Result, "as the Pulumi CLI reports an interrupted operation")
+			m.requireSound(t, nil)
+		})
+	}
 }
 
 // E5.16, E5.51: calls are abandoned, and become pending operations.

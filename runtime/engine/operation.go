@@ -142,7 +142,7 @@ func operate(ctx context.Context, o Options, mode mode, phases func(*operation))
 
 	result, err := op.result(ctx.Err() != nil)
 	op.reportEnd(result)
-	op.report.summary(op.opts.Now().Sub(began), result.word(), before, after)
+	op.report.summary(op.opts.Now().Sub(began), result, before, after)
 	op.report.emit(&Finished{})
 	if err != nil {
 		return nil, fmt.Errorf("put the state together: %w", err)
@@ -297,5 +297,5 @@ func (op *operation) reportEnd(r *Result) {
 	default:
 		return
 	}
-	op.report.message(Message{Severity: diag.Error, Text: text})
+	op.report.message(Message{Severity: diag.Error, Text: text, Interrupted: r.Canceled})
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -25,6 +26,8 @@ type reporter struct {
 	// refreshing is set in a refresh, whose refresh steps count under their result (E7.23).
 	refreshing bool
 	failed     atomic.Bool // an error was reported
+	// faulty is set by errors that do not come from an interrupt
+	faulty atomic.Bool
 
 	mu           sync.Mutex // guards the rest, and the sink
 	changes      map[Op]int
@@ -64,6 +67,7 @@ func (r *reporter) message(m Message) {
 	defer r.mu.Unlock()
 	if m.Severity == diag.Error {
 		r.failed.Store(true)
+		r.faulty.Store(r.faulty.Load() || !m.Interrupted)
 	}
 	r.sink(&m)
 }
@@ -129,17 +133,18 @@ func (r *reporter) StepFailed(s Step, err error, took time.Duration) {
 		text = "Preview failed: " + text
 	}
 	m := Message{URN: s.URN, Severity: diag.Error, Text: text, Code: diag.OperationFailed,
-		Position: plan.PositionOf(s.New, s.Old)}
+		Position: plan.PositionOf(s.New, s.Old), Interrupted: errors.Is(err, context.Canceled)}
 	if failure != nil && len(failure.Properties) > 0 {
 		m.Property = failure.Properties[0].Property
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.failed.Store(true)
+	r.faulty.Store(r.faulty.Load() || !m.Interrupted)
 	r.maybeCorrupt = r.maybeCorrupt || status == 2
 	r.sink(&m)
 	if !r.planning {
-		r.sink(&StepFailed{Step: &s, Status: status, Duration: took})
+		r.sink(&StepFailed{Step: &s, Status: status, Duration: took, Interrupted: m.Interrupted})
 	}
 }
 
@@ -165,11 +170,12 @@ func (r *reporter) skip(u urn.URN) {
 }
 
 // summary sends the Summary event; before and after are the states of the stack's own resource.
-func (r *reporter) summary(took time.Duration, result string, before, after *state.Resource) {
+func (r *reporter) summary(took time.Duration, result *Result, before, after *state.Resource) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sink(&Summary{Planning: r.planning, MaybeCorrupt: r.maybeCorrupt, Duration: took,
-		Changes: maps.Clone(r.changes), Result: result, Skipped: r.skipped, Outputs: after, OldOutputs: before})
+		Interrupted: result.Canceled && !r.faulty.Load(), Changes: maps.Clone(r.changes), Result: result.word(),
+		Skipped: r.skipped, Outputs: after, OldOutputs: before})
 }
 
 // errorText returns the text of err. The full text of a crash is returned only once (D10).

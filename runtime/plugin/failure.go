@@ -19,6 +19,9 @@ import (
 func errorOf(err error) *provider.Error {
 	s := status.Convert(err)
 	e := &provider.Error{Message: unframed(s.Message()), Cause: err}
+	if s.Code() == codes.Canceled {
+		e.Cause = errors.Join(context.Canceled, err)
+	}
 	switch s.Code() {
 	case codes.Internal, codes.DataLoss, codes.Unknown,
 		codes.Canceled, codes.DeadlineExceeded: // whichever side gave up, the plugin may have begun the operation

@@ -88,8 +88,12 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	code, text := console.CodeOf(root.ExecuteContext(ctx))
-	if text != "" {
+	err := root.ExecuteContext(ctx)
+	code, text := console.CodeOf(err)
+	switch {
+	case err == console.ErrDeclined: // an answer, and no error
+		fmt.Fprintln(s.Err, text)
+	case text != "":
 		a.SayError(text)
 	}
 	code = outputCode(a, code, out, errors)

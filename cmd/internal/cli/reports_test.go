@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"encoding/xml"
@@ -313,8 +314,39 @@ func TestQuestionTellsDetails(t *testing.T) {
 	require.Equal(t, 1, x.run("up"), x.err.String())
 	require.Equal(t, 2, strings.Count(x.err.String(), "(yes/no/details)"))
 	require.Contains(t, x.err.String(), "+  box drawer:Item: create\n     + kind: \"small\"\n     + title: \"red\"\n")
+	require.Contains(t, x.err.String(), "(yes/no/details): declined, nothing was changed\n",
+		"an answer is no error")
 	x.streams.In = strings.NewReader("d\nyes\n")
 	require.Equal(t, 0, x.run("up"), x.err.String())
+}
+
+// An operation that changes no resource and no output asks nothing. It still records options that no provider sees.
+func TestNothingToAsk(t *testing.T) {
+	t.Parallel()
+	x, _ := reportWorld(t)
+	require.Equal(t, 0, x.run("up", "--yes"), x.err.String())
+	x.streams.In = strings.NewReader("")
+	for _, command := range []string{"up", "refresh"} {
+		require.Equal(t, 0, x.run(command), x.err.String())
+		require.NotContains(t, x.err.String(), "(yes/no")
+	}
+	require.Equal(t, 1, x.run("destroy"), x.err.String())
+	require.Contains(t, x.err.String(), "(yes/no")
+	x.program(t, "red", "small", "  more: {type: drawer:Item, properties: {title: t, kind: k}}")
+	require.Equal(t, 1, x.run("up"), x.err.String())
+	require.Contains(t, x.err.String(), "(yes/no")
+
+	x.program(t, "red", "small", "")
+	file := filepath.Join(x.world.Dir, "Pulumi.yaml")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	protected := bytes.Replace(text, []byte("kind: small}}"), []byte("kind: small}, options: {protect: true}}"), 1)
+	require.NotEqual(t, string(text), string(protected))
+	require.NoError(t, os.WriteFile(file, protected, 0o644))
+	require.Equal(t, 0, x.run("up"), x.err.String())
+	require.NotContains(t, x.err.String(), "(yes/no")
+	require.Equal(t, 0, x.run("stack", "export"), x.err.String())
+	require.Contains(t, x.out.String(), `"protect": true`)
 }
 
 // A plan on standard output masks known secrets wherever they appear, as standard error does.

@@ -21,7 +21,7 @@ type interrupts struct {
 	First    chan struct{}
 	Second   chan struct{}
 	done     chan struct{}
-	lines    chan string // messages to show
+	notices  chan notice // to show
 	finished sync.WaitGroup
 	printing sync.WaitGroup
 
@@ -31,21 +31,39 @@ type interrupts struct {
 
 	mu        sync.Mutex
 	announced string // additional message at the first signal; guarded by mu
+	// shown shows an interrupt in the view of the running operation; it returns false if there is none. Guarded by mu.
+	shown func(why string, now bool) bool
+}
+
+// notice is a message about an interrupt: as text, and as the facts that a view shows.
+type notice struct {
+	text string
+	why  string // the reason for the interrupt; empty for an additional message
+	now  bool   // the second interrupt
 }
 
 // Watch starts to listen for signals; the method Stop ends that. Messages are written to err. If a command does not
 // finish within hardLimit after the second signal, Watch calls end, which must not return. A nil end means no limit.
 func Watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
 	i := &interrupts{First: make(chan struct{}), Second: make(chan struct{}), done: make(chan struct{}),
-		lines: make(chan string, 3), deadline: make(chan time.Duration, 1)}
+		notices: make(chan notice, 3), deadline: make(chan time.Duration, 1)}
 	// A goroutine of its own writes messages, so that a blocked terminal does not delay signals.
 	i.printing.Go(func() {
-		for line := range i.lines {
-			fmt.Fprintln(err, line)
+		inView := false // the view of an operation shows this interrupt
+		for n := range i.notices {
+			if n.why != "" {
+				i.mu.Lock()
+				show := i.shown
+				i.mu.Unlock()
+				inView = show != nil && show(n.why, n.now)
+			}
+			if !inView {
+				fmt.Fprintln(err, n.text)
+			}
 		}
 	})
 	i.finished.Go(func() {
-		defer close(i.lines)
+		defer close(i.notices)
 		var after time.Duration
 		select {
 		case <-signals: // a nil channel never sends
@@ -56,15 +74,17 @@ func Watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
 		}
 		close(i.First)
 		if after > 0 {
-			i.lines <- fmt.Sprintf("The time limit of %s is over; cancelling. Operations in flight finish first.", after)
+			i.notices <- notice{text: fmt.Sprintf("The time limit of %s is over; cancelling. Operations in flight finish first.",
+				after), why: fmt.Sprintf("the time limit of %s is over", after)}
 		} else {
-			i.lines <- "^C received; cancelling. If you would like to terminate immediately, press ^C again."
+			i.notices <- notice{text: "^C received; cancelling. If you would like to terminate immediately, press ^C again.",
+				why: "interrupting"}
 		}
 		i.mu.Lock()
 		announced := i.announced
 		i.mu.Unlock()
 		if announced != "" {
-			i.lines <- announced
+			i.notices <- notice{text: announced}
 		}
 		select {
 		case <-signals:
@@ -72,7 +92,7 @@ func Watch(signals <-chan os.Signal, err io.Writer, end func()) *interrupts {
 			return
 		}
 		close(i.Second)
-		i.lines <- "^C received; terminating"
+		i.notices <- notice{text: "^C received; terminating", why: "stopping at once", now: true}
 		if end == nil {
 			return
 		}
@@ -117,6 +137,18 @@ func (i *interrupts) Announce(text string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.announced = text
+}
+
+// ShowWith makes show, instead of a line on the terminal, report interrupts until release is called. show returns false
+// if it cannot; then the line is written.
+func (i *interrupts) ShowWith(show func(why string, now bool) bool) (release func()) {
+	set := func(f func(string, bool) bool) {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.shown = f
+	}
+	set(show)
+	return func() { set(nil) }
 }
 
 // Gentle returns a context that the first signal cancels. The caller must call done to release its resources.

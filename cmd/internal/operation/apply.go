@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
@@ -164,7 +165,7 @@ func (p *Pipeline) planAndApply(ctx context.Context, op Operation) error {
 		if o.Strict { // E7.63
 			p.bound = result.Plan
 		}
-		if !o.Yes {
+		if !o.Yes && (a.World.AsPulumi || !nothingToDo(result, outline)) {
 			question := p.display.blast.Question() + op.Question
 			if err := a.Prompt().ConfirmDetails(question, func() { p.display.tellDetails(outline) }); err != nil {
 				return err
@@ -182,6 +183,13 @@ func (p *Pipeline) planAndApply(ctx context.Context, op Operation) error {
 		return afterDestroy(ctx, a, o, p, len(result.Snapshot.Resources))
 	}
 	return nil
+}
+
+// nothingToDo reports whether a plan changes no resource and no output. Such an operation asks nothing: it only records
+// itself, and options that no provider sees, such as protect.
+func nothingToDo(result *engine.Result, plan *view.Outline) bool {
+	changed := func(o view.Output) bool { return o.Sign != " " }
+	return !result.HasChanges() && result.Changes[engine.OpDiscard] == 0 && !slices.ContainsFunc(plan.Outputs(), changed)
 }
 
 // MayAsk returns an error if the operation would have to ask but there is no terminal.

@@ -72,6 +72,14 @@ func (s *eventSink) tell(out io.Writer, text string) {
 	s.event(&engine.Message{Severity: diag.Info, Text: text})
 }
 
+// interrupt shows an interrupt in the view of the running operation. It returns false if there is none, or if it shows
+// no interrupts.
+func (s *eventSink) interrupt(why string, now bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shown != nil && s.shown.interrupt(why, now)
+}
+
 // waiting reports whether no operation is being shown.
 func (s *eventSink) waiting() bool {
 	s.mu.Lock()

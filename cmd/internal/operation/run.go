@@ -162,6 +162,7 @@ func (p *Pipeline) operate(ctx context.Context, op Operation, o engine.Options) 
 	p.showHosted(shown, name)
 	p.sink.enter(shown)
 	defer p.sink.enter(nil)
+	defer p.Console.Signals.ShowWith(p.sink.interrupt)()
 
 	p.describe(&o)
 	o.Events = p.sink.event

@@ -23,6 +23,8 @@ import (
 type shownView struct {
 	event func(engine.Event)
 	close func() error
+	// interrupt shows an interrupt; it returns false if that is left to the caller. See view.View.Interrupt.
+	interrupt func(why string, now bool) bool
 }
 
 // display shows the progress of an operation on the terminal or as JSON, and in the reports of --out. workspace,
@@ -56,11 +58,11 @@ func (s *display) show(name string, plan, final bool) *shownView {
 	blast := &view.BlastRadius{}
 	s.blast = blast
 	told, ended := s.console.Reports.Phase(o, s.sink.masker, known)
-	event, closing := s.terminalView(o, document, final, known)
+	inner := s.terminalView(o, document, final, known)
 	recorder := s.record(plan)
 	return &shownView{
 		event: func(e engine.Event) {
-			event(e)
+			inner.event(e)
 			told(e)
 			recorder.Event(e)
 			if step, ok := e.(*engine.StepFinished); ok && !step.Internal && !step.Outputs {
@@ -73,10 +75,11 @@ func (s *display) show(name string, plan, final bool) *shownView {
 		},
 		close: func() error {
 			recorder.Close()
-			err := closing()
+			err := inner.close()
 			ended()
 			return err
 		},
+		interrupt: inner.interrupt,
 	}
 }
 
@@ -137,16 +140,17 @@ func (s *display) nextCommand() string {
 }
 
 // terminalView shows an operation on the terminal, or on standard output as JSON.
-func (s *display) terminalView(o view.Options, document, final bool, known []*engine.Message) (func(engine.Event),
-	func() error) {
+func (s *display) terminalView(o view.Options, document, final bool, known []*engine.Message) *shownView {
 	a := s.console
+	silent := func(string, bool) bool { return false }
 	if s.options.Json {
 		if document && !a.World.Enabled("PULUMI_ENABLE_STREAMING_JSON_PREVIEW") {
 			digest := report.NewDigest(o, s.sink.masker)
-			return report.AfterPrelude(digest.Event, known), func() error { return digest.Write(a.Streams.Out) }
+			event := report.AfterPrelude(digest.Event, known)
+			return &shownView{event, func() error { return digest.Write(a.Streams.Out) }, silent}
 		}
 		lines := report.NewLines(a.Streams.Out, o, s.sink.masker)
-		return report.AfterPrelude(lines.Event, known), func() error { return nil }
+		return &shownView{report.AfterPrelude(lines.Event, known), func() error { return nil }, silent}
 	}
 	o.Out, o.Err, o.OneLog = a.Streams.Out, a.Screen, a.StandIn.OperationWarns()
 	if !s.options.ShowSecrets {
@@ -160,7 +164,7 @@ func (s *display) terminalView(o view.Options, document, final bool, known []*en
 	if a.StandIn.OperationWarns() {
 		event = report.AfterPrelude(event, known)
 	}
-	return event, func() error { v.Close(); return nil }
+	return &shownView{event, func() error { v.Close(); return nil }, v.Interrupt}
 }
 
 // source finds the texts of the workspace by their absolute paths.

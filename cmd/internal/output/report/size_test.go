@@ -47,7 +47,7 @@ func many(n int) []engine.Event {
 		list = append(list, &engine.StepStarted{Step: s})
 		if i == n-1 {
 			list = append(list, &engine.Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed,
-				Text: "creating failed: quota\nask for more"},
+				Text: "create failed: quota\nask for more"},
 				&engine.StepFailed{Step: s})
 			break
 		}
@@ -66,7 +66,7 @@ func TestReportsOfManyResources(t *testing.T) {
 			t.Parallel()
 			text := written(t, "markdown", sampleOptions(), mask.New(), many(n), failedExit)
 			require.Less(t, utf8.RuneCountInString(text), MarkdownLimit)
-			require.Contains(t, text, "creating failed: quota")
+			require.Contains(t, text, "create failed: quota")
 			require.Contains(t, text, "1 failed")
 			if n == 40 {
 				require.Contains(t, text, "port: 80 => 8080", "small plans are shown in full")

@@ -25,6 +25,9 @@ type live struct {
 	*View
 	region region
 	dirty  bool
+	// interrupted is the reason for an interrupt, and now is whether running steps are abandoned. Empty without interrupt.
+	interrupted string
+	now         bool
 }
 
 func newLive(o Options, m *mask.Masker, screen io.Writer) *live {
@@ -52,6 +55,12 @@ func (v *live) size() (width, height int) {
 func (v *live) event(e engine.Event) {
 	v.board.event(e)
 	v.dirty = true
+}
+
+func (v *live) interrupt(why string, now bool) bool {
+	v.interrupted, v.now = why, now
+	v.draw()
+	return true
 }
 
 func (v *live) tick() {
@@ -89,13 +98,27 @@ func (v *live) draw() {
 
 // lines returns one frame: as many rows as fit, running and failed ones before finished ones, and a line of progress.
 func (v *live) lines(width, height int) []string {
-	room := max(1, height-5) // the title, a line between, progress, and the line of the cursor
+	room := max(1, height-6) // the title, a line between, progress, an interrupt, and the line of the cursor
 	rows, left := v.pick(room)
 	lines := v.render(rows, width)
 	if left > 0 {
 		lines = append(lines, v.fit(dim, fmt.Sprintf("     … and %s more", diag.Count(left, "resource")), width))
 	}
-	return append(lines, v.fit(dim, v.progress(), width))
+	lines = append(lines, v.fit(dim, v.progress(), width))
+	if v.interrupted != "" {
+		lines = append(lines, v.fit(red, "     "+v.interruption(), width))
+	}
+	return lines
+}
+
+// interruption returns the line about an interrupt: what it waits for and what a second one does.
+func (v *live) interruption() string {
+	if v.now {
+		return v.interrupted
+	}
+	running, _ := v.board.counts()
+	return fmt.Sprintf("%s: %d running; Ctrl-C again stops at once, and may lose what is being created", v.interrupted,
+		running)
 }
 
 // pick chooses at most n rows, in the order of the tree: running and failed ones with the components around them, then

@@ -99,7 +99,7 @@ func (r *report) problems(w io.Writer) {
 		names[i] = u.Name()
 	}
 	cause := "earlier errors"
-	if s.Result == "canceled" {
+	if resultOf(s) == "canceled" {
 		cause = "the interrupt"
 	}
 	fmt.Fprintf(w, "%s skipped because of %s: %s\n\n", diag.Count(len(names), "resource"), cause, firstOf(names, 10))
@@ -179,7 +179,7 @@ func (r *report) grouped(errors bool) []*engine.Message {
 	order := make(map[*engine.Message]int)
 	var list []*engine.Message
 	for i, m := range r.board.messages {
-		if m.Severity == diag.Info || (m.Severity == diag.Error) != errors || isVerdict(m) {
+		if m.Severity == diag.Info || m.Interrupted || (m.Severity == diag.Error) != errors || isVerdict(m) {
 			continue
 		}
 		key := said{m.URN, string(m.Code), strings.TrimSpace(m.Text), m.Position, m.Property}

@@ -50,18 +50,18 @@ const (
 )
 
 // outcome returns the progress of the row's resource at the end, as a value and in words. A component without
-// registered outputs counts as done if its children are.
+// registered outputs counts as done if its children are, and is incomplete if one of them is not.
 func (r *row) outcome() (Outcome, string) {
 	style := opStyles[r.op]
 	switch {
-	case r.failed && r.planning:
-		return Failed, style.planned + " failed"
 	case r.failed:
-		return Failed, style.running + " failed"
-	case r.running > 0 && !r.component:
+		return Failed, style.planned + " failed"
+	case r.stopped || r.running > 0 && !r.component:
 		return Interrupted, "interrupted while " + style.running
 	case r.planning:
 		return Planned, style.planned
+	case r.broken():
+		return Done, "incomplete"
 	}
 	return Done, style.done
 }
@@ -153,7 +153,7 @@ type Finding struct {
 func (l *Outline) Findings() []Finding {
 	var list []Finding
 	for _, m := range l.board.messages {
-		if m.Severity != diag.Info && !isVerdict(m) {
+		if m.Severity != diag.Info && !m.Interrupted && !isVerdict(m) {
 			list = append(list, Finding{m.URN, l.finding(m)})
 		}
 	}

@@ -117,15 +117,22 @@ func (v *plain) shows(r *row) bool {
 	return true
 }
 
+// interrupt leaves it to the caller to write a line.
+func (v *plain) interrupt(string, bool) bool { return false }
+
 func (v *plain) line(r *row, failed bool) {
 	v.told[r] = true
 	style := opStyles[r.op]
 	word, color := style.done, style.color
 	switch {
 	case failed:
-		word, color = style.running+" failed", red
+		_, word = r.outcome()
+		color = red
 	case r.planning:
 		word = style.planned
+	case r.broken():
+		_, word = r.outcome()
+		color = red
 	}
 	// A long name or type also widens the columns of the following lines, within limits.
 	typ := cutMiddle(ShortType(r.urn.Type()), mostTypeInLog)

@@ -108,6 +108,8 @@ func (r *report) cells(item *row) cells {
 		c.note = firstLine(printable.Text(r.mask.Hide(item.note)))
 	case outcome == Interrupted:
 		c.color, c.short, c.sign = red, "interrupted", "✗"
+	case item.broken():
+		c.color = red
 	case outcome == Done && item.op != engine.OpSame:
 		if t := Seconds(item.took); t != "" {
 			c.status += " in " + t

@@ -225,6 +225,9 @@ func (r *report) summary(w io.Writer) {
 	if _, n := r.board.counts(); n > 0 {
 		parts = append(parts, r.p.paint(red, fmt.Sprintf("%d failed", n)))
 	}
+	if n := r.board.stopped(); n > 0 {
+		parts = append(parts, r.p.paint(red, fmt.Sprintf("%d stopped", n)))
+	}
 	if n := len(s.Skipped); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d skipped", n))
 	}
@@ -232,11 +235,11 @@ func (r *report) summary(w io.Writer) {
 		parts = []string{"nothing to do"}
 	}
 	head := r.p.paint(bold, "Resources:")
-	switch s.Result {
+	switch resultOf(s) {
 	case "failed":
 		head = r.p.paint(red, "Failed.") + " " + head
 	case "canceled":
-		head = r.p.paint(red, "Cancelled.") + " " + head
+		head = r.p.paint(red, "Interrupted.") + " " + head
 	}
 	fmt.Fprintf(w, "%s %s", head, strings.Join(parts, ", "))
 	if t := Seconds(s.Duration); t != "" {
@@ -355,9 +358,18 @@ func (r *report) next(w io.Writer) {
 		return
 	}
 	changes := slices.ContainsFunc(r.board.order, (*row).changes)
-	if text := nextStep(r.o.Command, s.Planning, changes, s.Result); text != "" {
+	if text := nextStep(r.o.Command, s.Planning, changes, resultOf(s)); text != "" {
 		fmt.Fprintln(w, r.p.paint(dim, "Next: "+text))
 	}
+}
+
+// resultOf returns the result of an operation in the words of its summary. An operation whose only failures are steps
+// that an interrupt ended was canceled.
+func resultOf(s *engine.Summary) string {
+	if s.Interrupted {
+		return "canceled"
+	}
+	return s.Result
 }
 
 // nextStep returns the advice after a command with a result; empty if there is nothing to do.

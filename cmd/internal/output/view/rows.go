@@ -20,6 +20,7 @@ type row struct {
 	started  time.Time
 	took     time.Duration
 	failed   bool
+	stopped  bool   // an interrupt ended its step
 	gone     bool   // a refresh did not find it
 	note     string // the latest status message
 
@@ -67,6 +68,16 @@ func (b *board) counts() (running, failed int) {
 	return running, failed
 }
 
+// stopped returns the number of rows whose step an interrupt ended.
+func (b *board) stopped() (n int) {
+	for _, r := range b.order {
+		if r.stopped {
+			n++
+		}
+	}
+	return n
+}
+
 // event adds an event and returns the row that it changed, if any.
 func (b *board) event(e engine.Event) *row {
 	switch e := e.(type) {
@@ -103,7 +114,7 @@ func (b *board) event(e engine.Event) *row {
 	case *engine.StepFailed:
 		r := b.row(e.Step)
 		r.running = max(0, r.running-1)
-		r.failed = true
+		r.failed, r.stopped = !e.Interrupted, e.Interrupted
 		r.took += e.Duration
 		return r
 	case *engine.Message:
@@ -127,7 +138,7 @@ func (b *board) event(e engine.Event) *row {
 		case e.Severity == diag.Error && r.planning && r.running > 0:
 			// A plan reports a failed step only by its error (E5.41).
 			r.running--
-			r.failed = true
+			r.failed, r.stopped = !e.Interrupted, e.Interrupted
 		}
 		return r
 	case *engine.Summary:
@@ -193,7 +204,16 @@ func (r *row) holdsShown(o Options) bool {
 }
 
 // changes reports whether the row shows a change or a failure.
-func (r *row) changes() bool { return r.failed || r.op != engine.OpSame && r.op != engine.OpRead }
+func (r *row) changes() bool {
+	return r.failed || r.stopped || r.op != engine.OpSame && r.op != engine.OpRead
+}
+
+// broken reports whether the row is a component, or the stack, with a resource that failed or was stopped.
+func (r *row) broken() bool {
+	return r.component && slices.ContainsFunc(r.children, func(child *row) bool {
+		return child.failed || child.stopped || child.broken()
+	})
+}
 
 // isStack reports whether the row is the stack itself.
 func (r *row) isStack() bool { return r.urn.Type() == urn.RootStackType }

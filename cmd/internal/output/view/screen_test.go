@@ -14,6 +14,7 @@ import (
 	"github.com/hinshun/vt10x"
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
@@ -104,6 +105,60 @@ func TestScreens(t *testing.T) {
 			fmt.Fprintln(newline{term}, strings.Join(v.final(width), "\n"))
 			fmt.Fprintf(&got, "-- final --\n%s\n", screenText(term))
 			golden(t, fmt.Sprintf("screen-%d.txt", width), got.String())
+		})
+	}
+}
+
+// An interrupt is a row of the live view: every later frame has it once, no row of an earlier frame stays on the screen,
+// and the end has the steps that it stopped, without findings about them.
+func TestInterruptOnScreen(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{80, 24}, {40, 10}, {120, 40}} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			t.Parallel()
+			term := vt10x.New(vt10x.WithSize(size[0], size[1]))
+			now := time.Unix(0, 0)
+			screen := newline{term}
+			v := still(Options{Operation: "Updating", Stack: "dev", Width: size[0], Height: size[1], Command: "up",
+				Err: screen, Out: screen}, screen, func() time.Time { return now })
+			v.display = v
+			fmt.Fprintln(screen, "Updating stack dev")
+			stack := made(engine.OpCreate, "", urn.RootStackType, "p-dev", 1)
+			stack.New.Custom = false
+			ready := made(engine.OpCreate, stack.URN, "a:b:C", "ready", 2)
+			slow := made(engine.OpCreate, stack.URN, "a:b:C", "slow", 3)
+			for _, s := range []*engine.Step{stack, ready, slow} {
+				v.Event(&engine.StepStarted{Step: s})
+			}
+			v.Event(&engine.StepFinished{Step: ready, Op: ready.Op, Duration: time.Second})
+			v.draw()
+			require.True(t, v.Interrupt("interrupting", false))
+			for range 3 {
+				now = now.Add(frame)
+				v.tick()
+				text := screenText(term)
+				require.Equal(t, 1, strings.Count(text, "interrupting: 2 running"), text)
+				for _, name := range []string{"Updating", "p-dev", " ready ", " slow "} {
+					require.Equal(t, 1, strings.Count(strings.Split(text, "done,")[0], name), text)
+				}
+			}
+			require.True(t, v.Interrupt("stopping at once", true))
+			require.Contains(t, screenText(term), "stopping at once")
+			require.NotContains(t, screenText(term), "interrupting")
+
+			v.board.event(&engine.Message{URN: slow.URN, Severity: diag.Error, Text: "the command was cancelled",
+				Interrupted: true})
+			v.board.event(&engine.StepFailed{Step: slow, Interrupted: true})
+			v.board.event(&engine.StepFinished{Step: stack, Op: stack.Op, Outputs: true})
+			v.board.event(&engine.Summary{Result: "failed", Interrupted: true, Changes: map[engine.Op]int{engine.OpCreate: 2}})
+			v.end()
+			text := screenText(term)
+			require.NotContains(t, text, "the command was cancelled")
+			require.NotContains(t, text, "stopping at once")
+			require.Contains(t, text, "incomplete")
+			text = strings.ReplaceAll(text, "\n", "")
+			require.Contains(t, text, "Interrupted. Resources: 2 created, 1 stopped")
+			require.Contains(t, text, "Next: `yamlhost up` goes on where this has stopped.")
 		})
 	}
 }

@@ -91,9 +91,12 @@ type View struct {
 	stop, stopped chan struct{}
 }
 
-// display is one way of showing events. event and tick are called with the view's mutex held. end is the last call.
+// display is one way of showing events. event, interrupt and tick are called with the view's mutex held. end is the
+// last call.
 type display interface {
 	event(engine.Event)
+	// interrupt shows an interrupt. It returns false if the display shows none.
+	interrupt(why string, now bool) bool
 	tick()
 	end()
 }
@@ -153,6 +156,14 @@ func (v *View) Event(e engine.Event) {
 	if _, ok := e.(*engine.Finished); ok {
 		v.Close()
 	}
+}
+
+// Interrupt shows that the operation was interrupted, and why; now reports whether it stops without waiting for running
+// steps. It returns false if the view has no place of its own for that, or is closed.
+func (v *View) Interrupt(why string, now bool) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return !v.closed && v.interrupt(why, now)
 }
 
 // Close ends the display; nothing is shown afterwards. It is safe to call twice.
