@@ -83,7 +83,7 @@ var mayImport = map[string][]string{
 	"runtime/secrets/keyservice": {"runtime/secrets"},
 	// Services that keep secrets themselves implement that contract too.
 	"runtime/secrets/service": {"runtime/secrets", "internal/serviceapi"},
-	"workspace/project": {"internal/confine", "internal/git", "internal/jsontext", "internal/yamltree", "runtime/secrets", "schema",
+	"workspace/project": {"internal/confine", "internal/git", "internal/jsontext", "internal/yamlnode", "runtime/secrets", "schema",
 		"internal/value", "internal/diag"},
 	// langhost implements providers too: components written in YAML are served as one.
 	"langhost": {
@@ -101,7 +101,7 @@ var mayImport = map[string][]string{
 	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
 	"workspace": {"internal/git", "parser", "parser/ast", "check", "schema", "workspace/crd", "workspace/project", "internal/confine", "internal/diag"},
 	// From definitions of Kubernetes' kinds to schemas. It knows neither programs nor clusters.
-	"workspace/crd": {"internal/parallel", "internal/yamltree", "schema", "internal/diag"},
+	"workspace/crd": {"internal/parallel", "internal/yamlnode", "schema", "internal/diag"},
 	// Jobs on many machines. It knows neither projects nor engines.
 	"runtime/queue": {"internal/git"},
 	// The projects below a folder: which there are, and in which order. It starts nothing.
@@ -163,8 +163,6 @@ var mayImport = map[string][]string{
 	"internal/printable": {},
 	// The one reader of JSON.
 	"internal/jsontext": {},
-	// Trees of the YAML library.
-	"internal/yamltree": {},
 	// The YAML library, and trees with exact places.
 	"internal/yamlnode": {"internal/diag"},
 	// Texts as literals of a program, for all that write programs.
@@ -185,9 +183,7 @@ var guests = []struct {
 	library string
 	rooms   []string
 }{
-	// cmd/internal/convert reads and writes YAML of other tools, with its tags and comments.
-	{"gopkg.in/yaml.v3", []string{"internal/yamlnode", "internal/yamltree", "workspace/crd", "workspace/project", "cmd/internal/convert",
-		"tools/bench/floor"}},
+	{"gopkg.in/yaml.v3", []string{"internal/yamlnode", "tools/bench/floor"}},
 	{"github.com/zclconf/go-cty/", []string{"builtins"}},
 	// PCL, which langhost/pcl translates, is written in HCL's syntax.
 	{"github.com/hashicorp/hcl/", []string{"internal/diag", "parser", "langhost/pcl", "workspace/environments"}},

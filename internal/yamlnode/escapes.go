@@ -32,9 +32,15 @@ func restoreEscapes(text []byte, tokens *Tokens, root *Node) bool {
 	if second := tokens.SecondDocument; second >= 0 { // later documents are not parsed
 		tokens.refused = slices.DeleteFunc(tokens.refused, func(r refused) bool { return r.pos >= second })
 	}
-	left := tokens.refused
+	left, ok := restoreIn(text, tokens.refused, root)
+	return ok && len(left) == 0
+}
+
+// restoreIn decodes the strings of one document with escapes in left, and returns those after it. ok is false if one of
+// them is no escape.
+func restoreIn(text []byte, left []refused, root *Node) (rest []refused, ok bool) {
 	if len(left) == 0 {
-		return true
+		return nil, true
 	}
 	var walk func(n *Node) bool
 	walk = func(n *Node) bool {
@@ -59,5 +65,6 @@ func restoreEscapes(text []byte, tokens *Tokens, root *Node) bool {
 		}
 		return true
 	}
-	return walk(root) && len(left) == 0
+	ok = walk(root)
+	return left, ok
 }

@@ -1,17 +1,29 @@
 package yamlnode
 
-import "gopkg.in/yaml.v3"
+import (
+	"math"
+
+	"gopkg.in/yaml.v3"
+)
 
 // The YAML parser only reports the line and column at which a node begins, in code points. locate determines the start
 // and end of each node as byte offsets. It walks through the text once, so that the cost is linear even if the whole
 // text is one line. On the way it converts the nodes to the type of this package; no yaml.Node is used afterwards.
 
 // locate converts the tree of the YAML parser to nodes with positions in text.
-func locate(text []byte, root *yaml.Node) *Node {
-	l := newLocator(text)
+func locate(text []byte, root *yaml.Node) *Node { return newLocator(text).tree(root) }
+
+// tree converts a tree of the YAML parser, which comes after those that have been converted already.
+func (l *locator) tree(root *yaml.Node) *Node {
 	count := countNodes(root)
 	l.nodes, l.links = make([]Node, count), make([]*Node, count)
 	return l.node(root, -1)
+}
+
+// document converts a document that is not empty.
+func (l *locator) document(read *yaml.Node) *Document {
+	return &Document{Root: l.tree(read.Content[0]), Comments: Comments{Head: read.HeadComment, Line: read.LineComment,
+		Foot: read.FootComment}}
 }
 
 func countNodes(n *yaml.Node) int {
@@ -33,6 +45,7 @@ type locator struct {
 	nodes    []Node               // allocated but unused nodes
 	links    []*Node              // allocated but unused elements of node contents
 	anchored map[*yaml.Node]*Node // nodes with anchors
+	comments bool                 // keep the comments of nodes
 }
 
 func newLocator(text []byte) *locator {
@@ -89,7 +102,10 @@ func (l *locator) node(read *yaml.Node, indent int) *Node {
 	n := &l.nodes[0]
 	l.nodes = l.nodes[1:]
 	*n = Node{Style: Style(read.Style), Value: read.Value, Anchor: read.Anchor, Start: start, End: start,
-		indent: indent}
+		indent: int32(min(indent, math.MaxInt32))}
+	if l.comments {
+		n.SetNotes(Comments{Head: read.HeadComment, Line: read.LineComment, Foot: read.FootComment})
+	}
 	if read.Anchor != "" {
 		if l.anchored == nil {
 			l.anchored = map[*yaml.Node]*Node{}
@@ -164,7 +180,7 @@ func (l *locator) scalarEnd(start int, n *Node) int {
 	case n.Quoted():
 		return QuotedEnd(l.text, start)
 	case n.Multiline():
-		_, m := blockMap(l.text, start, n.indent)
+		_, m := blockMap(l.text, start, int(n.indent))
 		return m.end
 	}
 	if end := start + len(n.Value); end <= len(l.text) && string(l.text[start:end]) == n.Value {

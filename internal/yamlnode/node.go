@@ -2,26 +2,28 @@ package yamlnode
 
 import "gopkg.in/yaml.v3"
 
-// Node is a YAML node with its position in the parsed text. It belongs to the tree of that text and is immutable once
-// the text has been parsed; a reader that needs a different node copies it.
+// Node is a YAML node with its position in the parsed text. A node belongs to the tree of its text; only who has read a
+// tree to edit it may change one. Nodes that are made by hand have no position.
 type Node struct {
 	Kind   Kind
 	Style  Style
-	Tag    string // in short form, such as !!str; empty for an alias
+	indent int32  // for a literal or folded scalar: the column of the collection around it, -1 for none
+	Tag    string // in short form, such as !!str; empty for an alias, and for a node made by hand that has no explicit one
 	Value  string // value of a scalar; for an alias, the name of its anchor
 	Anchor string
 	Alias  *Node // the node that an alias refers to
 
-	// content holds the members of a collection. For a map, keys and values alternate.
+	// Content holds the members of a collection. For a map, keys and values alternate.
 	Content []*Node
 
-	Start, End int // byte offsets in the text
-	indent     int // for a literal or folded scalar: the column of the collection around it, -1 for none
+	Start, End int       // byte offsets in the text
+	comments   *Comments // nil without any
 }
 
 // Kind is the kind of a node.
 type Kind uint8
 
+// The kinds of nodes.
 const (
 	Scalar Kind = iota + 1
 	Map
@@ -42,10 +44,14 @@ const (
 	FlowStyle         = Style(yaml.FlowStyle)
 )
 
-func (n *Node) Tagged() bool       { return n.Style&TaggedStyle != 0 }
+// Tagged reports whether a node has an explicit tag.
+func (n *Node) Tagged() bool { return n.Style&TaggedStyle != 0 }
+
 func (n *Node) doubleQuoted() bool { return n.Style&DoubleQuotedStyle != 0 }
 func (n *Node) singleQuoted() bool { return n.Style&SingleQuotedStyle != 0 }
-func (n *Node) Quoted() bool       { return n.Style&(DoubleQuotedStyle|SingleQuotedStyle) != 0 }
+
+// Quoted reports whether a scalar is in quotes.
+func (n *Node) Quoted() bool { return n.Style&(DoubleQuotedStyle|SingleQuotedStyle) != 0 }
 
 // Multiline reports whether a scalar is a literal or folded one: `|` or `>`.
 func (n *Node) Multiline() bool { return n.Style&(LiteralStyle|FoldedStyle) != 0 }
@@ -53,9 +59,28 @@ func (n *Node) Multiline() bool { return n.Style&(LiteralStyle|FoldedStyle) != 0
 // Flow reports whether a collection is written in brackets.
 func (n *Node) Flow() bool { return n.Style&FlowStyle != 0 }
 
+// ShortTag returns the tag of a node in short form, such as !!str.
+func (n *Node) ShortTag() string {
+	switch {
+	case n.Tag != "":
+		return n.Tag
+	case n.Kind == Map:
+		return MapTag
+	case n.Kind == List:
+		return ListTag
+	case n.Kind == Scalar && n.Style&^TaggedStyle != 0:
+		return StringTag
+	case n.Kind == Scalar && n.Value == "":
+		return NullTag
+	case n.Kind == Scalar:
+		return plainTag(n.Value)
+	}
+	return ""
+}
+
 // Target returns the node that an alias refers to, and any other node itself.
 func (n *Node) Target() *Node {
-	if n.Kind == Alias && n.Alias != nil {
+	if n != nil && n.Kind == Alias && n.Alias != nil {
 		return n.Alias
 	}
 	return n

@@ -174,7 +174,7 @@ func (r *plainReader) block(column, indent, depth int) *Node {
 	if r.colon(start, false) {
 		return r.mapping(key, column, indent, depth)
 	}
-	if key.indent = indent; !r.lineEnds() {
+	if key.indent = int32(indent); !r.lineEnds() {
 		return nil
 	}
 	return key
@@ -199,7 +199,7 @@ func (r *plainReader) colon(start int, quoted bool) bool {
 
 // mapping parses a map. The cursor must be after the colon of its first key.
 func (r *plainReader) mapping(key *Node, column, indent, depth int) *Node {
-	n := Node{Kind: Map, Tag: MapTag, Start: key.Start, indent: indent}
+	n := Node{Kind: Map, Tag: MapTag, Start: key.Start, indent: int32(indent)}
 	base := len(r.open)
 	for {
 		value := r.below(column, true, depth)
@@ -226,7 +226,7 @@ func (r *plainReader) mapping(key *Node, column, indent, depth int) *Node {
 
 // list parses a block list.
 func (r *plainReader) list(column, indent, depth int) *Node {
-	n := Node{Kind: List, Tag: ListTag, Start: r.i, indent: indent}
+	n := Node{Kind: List, Tag: ListTag, Start: r.i, indent: int32(indent)}
 	base := len(r.open)
 	for {
 		r.i++
@@ -279,7 +279,7 @@ func (r *plainReader) below(column int, ofKey bool, depth int) *Node {
 	case next == column && ofKey && r.dash():
 		return r.list(column, column, depth+1)
 	}
-	return r.make(Node{Kind: Scalar, Tag: NullTag, Start: start, End: start, indent: column})
+	return r.make(Node{Kind: Scalar, Tag: NullTag, Start: start, End: start, indent: int32(column)})
 }
 
 // value parses the value after a key, up to the end of a line. indent is the column of the collection.
@@ -302,7 +302,7 @@ func (r *plainReader) value(indent, depth int) *Node {
 // multiline parses a literal or folded scalar whose header has no indentation indicator or comment and whose first line
 // is not blank.
 func (r *plainReader) multiline(indent int) *Node {
-	n := Node{Kind: Scalar, Tag: StringTag, Start: r.i, indent: indent, Style: LiteralStyle}
+	n := Node{Kind: Scalar, Tag: StringTag, Start: r.i, indent: int32(indent), Style: LiteralStyle}
 	if r.text[r.i] == '>' {
 		n.Style = FoldedStyle
 	}
@@ -327,7 +327,7 @@ func (r *plainReader) flow(indent, depth int) *Node {
 	if depth > MaxDepth {
 		return nil
 	}
-	n := Node{Kind: List, Tag: ListTag, Start: r.i, indent: indent, Style: FlowStyle}
+	n := Node{Kind: List, Tag: ListTag, Start: r.i, indent: int32(indent), Style: FlowStyle}
 	closer := byte(']')
 	if r.text[r.i] == '{' {
 		n.Kind, n.Tag, closer = Map, MapTag, '}'
@@ -399,7 +399,7 @@ func (r *plainReader) flowSpace() bool {
 
 // scalar parses a scalar on one line. flow reports whether it is in brackets.
 func (r *plainReader) scalar(indent int, flow bool) *Node {
-	n := Node{Kind: Scalar, Tag: StringTag, Start: r.i, indent: indent}
+	n := Node{Kind: Scalar, Tag: StringTag, Start: r.i, indent: int32(indent)}
 	switch c := r.text[r.i]; c {
 	case '"', '\'':
 		if !r.quoted(&n, c) {

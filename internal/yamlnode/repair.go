@@ -186,3 +186,21 @@ func (r *Repairs) MendedKey(offset int) (repair, bool) {
 	}
 	return r.list[i], true
 }
+
+// Forget makes the values null that a repair has overwritten, for readers that take null as absent, and restores keys.
+func (t *Tree) Forget() { t.forget(t.Root) }
+
+func (t *Tree) forget(n *Node) {
+	if n == nil {
+		return
+	}
+	if n.Kind == Scalar && t.Repairs.Mended(n.Start) {
+		*n = Node{Kind: Scalar, Tag: NullTag, Start: n.Start, End: n.End}
+	}
+	if fix, ok := t.Repairs.MendedKey(n.Start); ok && n.Kind == Scalar {
+		n.Value = fix.Key
+	}
+	for _, child := range n.Content {
+		t.forget(child)
+	}
+}

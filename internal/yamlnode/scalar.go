@@ -125,7 +125,7 @@ func mapScalar(source []byte, n *Node) *textMap {
 	case n.doubleQuoted():
 		text, m = quotedMap(source, start, '"')
 	case n.Multiline():
-		text, m = blockMap(source, start, n.indent)
+		text, m = blockMap(source, start, int(n.indent))
 	default:
 		return plainMap(source, start, n.Value)
 	}

@@ -29,7 +29,7 @@ func TestTree(t *testing.T) {
 	require.Equal(t, "*a", source(root.Content[3]))
 	literal := root.Content[5].Content[1]
 	require.Equal(t, "|\n    x", source(literal))
-	require.Equal(t, 2, literal.indent)
+	require.EqualValues(t, 2, literal.indent)
 }
 
 // TestText converts offsets in a block, which is parsed behind the key of its section, to the whole text and back.

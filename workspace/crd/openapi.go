@@ -5,9 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
-	"github.com/yamlhost/yamlhost/internal/yamltree"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // Package is the package of all kinds.
@@ -28,7 +26,7 @@ type converter struct {
 }
 
 // kind adds a version of a kind, whose schema is nil if the definition leaves it open.
-func (c *converter) kind(group, version, kind, deprecation string, schema *yaml.Node) error {
+func (c *converter) kind(group, version, kind, deprecation string, schema *yamlnode.Node) error {
 	apiVersion := group + "/" + version
 	token := Package + ":" + apiVersion + ":" + kind
 	apiVersionOf := spec{"type": "string", "const": apiVersion, "description": "The API group and version of the object."}
@@ -37,8 +35,8 @@ func (c *converter) kind(group, version, kind, deprecation string, schema *yaml.
 	inputs := spec{"apiVersion": apiVersionOf, "kind": kindOf, "metadata": meta}
 	outputs := spec{"apiVersion": apiVersionOf, "kind": kindOf, "metadata": meta}
 	needed := []string{"apiVersion", "kind"}
-	properties := yamltree.Member(schema, "properties")
-	for key, node := range yamltree.Entries(properties) {
+	properties := yamlnode.Member(schema, "properties")
+	for key, node := range yamlnode.Entries(properties) {
 		if inputs[key.Value] != nil {
 			continue
 		}
@@ -67,7 +65,7 @@ func (c *converter) kind(group, version, kind, deprecation string, schema *yaml.
 		}
 	}
 	resource := spec{"inputProperties": inputs, "requiredInputs": needed, "properties": outputs,
-		"required": append(slices.Clone(needed), "metadata"), "description": yamltree.Text(schema, "description")}
+		"required": append(slices.Clone(needed), "metadata"), "description": yamlnode.TextAt(schema, "description")}
 	if deprecation != "" {
 		resource["deprecationMessage"] = deprecation
 	}
@@ -77,13 +75,13 @@ func (c *converter) kind(group, version, kind, deprecation string, schema *yaml.
 
 // property returns a type with its description. The default is a part of that: the cluster fills it in, not the
 // program.
-func (c *converter) property(n *yaml.Node, token string, depth int) (spec, error) {
+func (c *converter) property(n *yamlnode.Node, token string, depth int) (spec, error) {
 	t, err := c.typeOf(n, token, depth)
 	if err != nil {
 		return nil, err
 	}
-	description := yamltree.Text(n, "description")
-	if fallback := yamltree.Member(n, "default"); fallback != nil && fallback.Kind == yaml.ScalarNode {
+	description := yamlnode.TextAt(n, "description")
+	if fallback := yamlnode.Member(n, "default"); fallback != nil && fallback.Kind == yamlnode.Scalar {
 		description = strings.TrimSpace(description + "\n\nDefault: `" + fallback.Value + "`")
 	}
 	if description != "" {
@@ -94,11 +92,11 @@ func (c *converter) property(n *yaml.Node, token string, depth int) (spec, error
 
 // typeOf returns the type that an OpenAPI schema describes. Objects and enums in it get names, which are the path that
 // leads to them.
-func (c *converter) typeOf(n *yaml.Node, token string, depth int) (spec, error) {
+func (c *converter) typeOf(n *yamlnode.Node, token string, depth int) (spec, error) {
 	if c.nodes++; c.nodes > maxNodes || depth > 64 {
 		return nil, fmt.Errorf("the schema of %s is too large or too deep", strings.TrimPrefix(token, Package+":"))
 	}
-	kind := yamltree.Text(n, "type")
+	kind := yamlnode.TextAt(n, "type")
 	switch {
 	case truth(n, "x-kubernetes-int-or-string"), kind == "" && integerOrString(n):
 		return spec{"oneOf": []spec{{"type": "integer"}, {"type": "string"}}}, nil
@@ -111,7 +109,7 @@ func (c *converter) typeOf(n *yaml.Node, token string, depth int) (spec, error) 
 	case kind == "boolean":
 		return spec{"type": kind}, nil
 	case kind == "array":
-		items, err := c.typeOf(yamltree.Member(n, "items"), token, depth+1)
+		items, err := c.typeOf(yamlnode.Member(n, "items"), token, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -120,11 +118,11 @@ func (c *converter) typeOf(n *yaml.Node, token string, depth int) (spec, error) 
 		return anyType(), nil
 	}
 	open := truth(n, "x-kubernetes-preserve-unknown-fields")
-	if properties := yamltree.Member(n, "properties"); properties != nil && properties.Kind == yaml.MappingNode &&
+	if properties := yamlnode.Member(n, "properties"); properties != nil && properties.Kind == yamlnode.Map &&
 		len(properties.Content) > 0 {
 		return c.object(n, open, token, depth)
 	}
-	if additional := yamltree.Member(n, "additionalProperties"); additional != nil && additional.Kind == yaml.MappingNode {
+	if additional := yamlnode.Member(n, "additionalProperties"); additional != nil && additional.Kind == yamlnode.Map {
 		items, err := c.typeOf(additional, token, depth+1)
 		if err != nil {
 			return nil, err
@@ -138,9 +136,9 @@ func (c *converter) typeOf(n *yaml.Node, token string, depth int) (spec, error) 
 }
 
 // object adds a type with named members.
-func (c *converter) object(n *yaml.Node, open bool, token string, depth int) (spec, error) {
+func (c *converter) object(n *yamlnode.Node, open bool, token string, depth int) (spec, error) {
 	members := spec{}
-	for key, node := range yamltree.Entries(yamltree.Member(n, "properties")) {
+	for key, node := range yamlnode.Entries(yamlnode.Member(n, "properties")) {
 		property, err := c.property(node, token+"."+key.Value, depth+1)
 		if err != nil {
 			return nil, err
@@ -159,10 +157,10 @@ func (c *converter) object(n *yaml.Node, open bool, token string, depth int) (sp
 }
 
 // required returns the members that a program has to write: the cluster fills in those that have a default.
-func required(n *yaml.Node) (names []string) {
+func required(n *yamlnode.Node) (names []string) {
 	for _, item := range items(n, "required") {
-		property := yamltree.Member(n, "properties", item.Value)
-		if property != nil && yamltree.Member(property, "default") == nil {
+		property := yamlnode.Member(n, "properties", item.Value)
+		if property != nil && yamlnode.Member(property, "default") == nil {
 			names = append(names, item.Value)
 		}
 	}
@@ -170,10 +168,9 @@ func required(n *yaml.Node) (names []string) {
 }
 
 // enum returns the values of an enum.
-func enum(n *yaml.Node) (values []spec) {
+func enum(n *yamlnode.Node) (values []spec) {
 	for _, item := range items(n, "enum") {
-		var v any
-		if item.Decode(&v) == nil && v != nil {
+		if v, err := item.Target().Data(); err == nil && v != nil {
 			values = append(values, spec{"value": v})
 		}
 	}
@@ -181,10 +178,10 @@ func enum(n *yaml.Node) (values []spec) {
 }
 
 // integerOrString reports whether the alternatives of a schema without a type are an integer and a text.
-func integerOrString(n *yaml.Node) bool {
+func integerOrString(n *yamlnode.Node) bool {
 	var kinds []string
 	for _, item := range items(n, "anyOf") {
-		kinds = append(kinds, yamltree.Text(item, "type"))
+		kinds = append(kinds, yamlnode.TextAt(item, "type"))
 	}
 	slices.Sort(kinds)
 	return slices.Equal(kinds, []string{"integer", "string"})
@@ -208,11 +205,11 @@ func metadata() spec {
 }
 
 // items returns the items of the list at a key.
-func items(n *yaml.Node, key string) []*yaml.Node {
-	if list := yamltree.Member(n, key); list != nil {
+func items(n *yamlnode.Node, key string) []*yamlnode.Node {
+	if list := yamlnode.Member(n, key); list != nil {
 		return list.Content
 	}
 	return nil
 }
 
-func truth(n *yaml.Node, key string) bool { return yamltree.Text(n, key) == "true" }
+func truth(n *yamlnode.Node, key string) bool { return yamlnode.TextAt(n, key) == "true" }

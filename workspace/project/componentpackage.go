@@ -99,13 +99,13 @@ func PackagesOf(src *diag.Source, dir string, installed Installed) (packages []P
 	local func(Package) (string, bool)) {
 	p := &Project{Dir: dir, Source: src, Installed: installed}
 	d := &document{src: src}
-	p.readPackages(d, valueOf(d.parse(src.Text()), "packages"))
+	p.readPackages(d, valueOf(d.parse(), "packages"))
 	return p.Packages, p.LocalDir
 }
 
 // runtimeOf returns the language that a package or project file names; empty when it names none, or cannot be read.
 func runtimeOf(src *diag.Source) string {
-	language := valueOf((&document{src: src}).parse(src.Text()), "runtime")
+	language := valueOf((&document{src: src}).parse(), "runtime")
 	if name := valueOf(language, "name"); name != nil {
 		language = name
 	}

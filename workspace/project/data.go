@@ -11,10 +11,8 @@ import (
 	"strconv"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/internal/jsontext"
-	"github.com/yamlhost/yamlhost/internal/yamltree"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // Secure is a ciphertext inside of a configuration value.
@@ -44,18 +42,18 @@ type decoder struct {
 	nodes  int
 }
 
-func (d *decoder) decode(n *yaml.Node, depth int) (any, error) {
+func (d *decoder) decode(n *yamlnode.Node, depth int) (any, error) {
 	if d.nodes++; d.nodes > maxNodes {
 		return nil, errTooLarge
 	}
 	if depth > maxDepth {
 		return nil, errTooDeep
 	}
-	n = yamltree.Resolve(n)
+	n = n.Target()
 	switch n.Kind {
-	case yaml.MappingNode:
+	case yamlnode.Map:
 		return d.decodeMap(n, depth)
-	case yaml.SequenceNode:
+	case yamlnode.List:
 		list := make([]any, len(n.Content))
 		for i, item := range n.Content {
 			var err error
@@ -68,7 +66,7 @@ func (d *decoder) decode(n *yaml.Node, depth int) (any, error) {
 	return decodeScalar(n)
 }
 
-func (d *decoder) decodeMap(n *yaml.Node, depth int) (any, error) {
+func (d *decoder) decodeMap(n *yamlnode.Node, depth int) (any, error) {
 	m := make(map[string]any, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, err := keyText(n.Content[i])
@@ -91,9 +89,9 @@ func (d *decoder) decodeMap(n *yaml.Node, depth int) (any, error) {
 }
 
 // keyText returns a map key as text; numbers, booleans and null become their text.
-func keyText(n *yaml.Node) (string, error) {
-	n = yamltree.Resolve(n)
-	if n.Kind != yaml.ScalarNode {
+func keyText(n *yamlnode.Node) (string, error) {
+	n = n.Target()
+	if n.Kind != yamlnode.Scalar {
 		return "", errBadMapKeys
 	}
 	v, err := decodeScalar(n)
@@ -106,13 +104,13 @@ func keyText(n *yaml.Node) (string, error) {
 	return scalarText(v)
 }
 
-func decodeScalar(n *yaml.Node) (any, error) {
-	if tag := n.ShortTag(); tag != "!!str" && tag[:min(2, len(tag))] != "!!" {
+func decodeScalar(n *yamlnode.Node) (any, error) {
+	if tag := n.Tag; tag != yamlnode.StringTag && tag[:min(2, len(tag))] != "!!" {
 		return n.Value, nil // a custom tag is ignored (L1.25)
 	}
-	var v any
-	if err := n.Decode(&v); err != nil {
-		return nil, fmt.Errorf("%q does not fit its tag %s", n.Value, n.ShortTag())
+	v, err := n.Data()
+	if err != nil {
+		return nil, fmt.Errorf("%q does not fit its tag %s", n.Value, n.Tag)
 	}
 	switch x := v.(type) {
 	case int:
@@ -167,12 +165,14 @@ func FromJSON(text []byte) (any, error) {
 	if err == nil {
 		text, err = json.Marshal(v) // without \/ and surrogate pairs, which YAML does not read
 	}
-	var doc yaml.Node
-	if err != nil || yaml.Unmarshal(text, &doc) != nil {
+	if err != nil {
 		return nil, errors.New("the value is not JSON")
 	}
-	d := decoder{secure: true}
-	return d.decode(doc.Content[0], 0)
+	root, err := yamlnode.Parse(text)
+	if err != nil {
+		return nil, errors.New("the value is not JSON")
+	}
+	return (&decoder{secure: true}).decode(root, 0)
 }
 
 // HasSecure reports whether there is a ciphertext anywhere in v.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"gopkg.in/yaml.v3"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // Declaration is one entry of the project file's `config` (F3.4): a declaration of a key of the project's own, or a
@@ -50,7 +50,7 @@ func (t *Type) String() string {
 func (p *Project) readConfig(d *document, config, stackConfigDir entry) {
 	if isText(config.value) {
 		if !isNull(stackConfigDir.value) {
-			d.diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: config.key.Range,
+			d.report(diag.Diagnostic{Code: diag.Duplicate, Subject: config.key.Range,
 				Summary: "config and stackConfigDir both name the directory of the stack files", Detail: "remove config",
 				Related: []diag.Related{{Range: stackConfigDir.key.Range, Message: "the other one"}}})
 			return
@@ -73,7 +73,7 @@ func (p *Project) readDeclaration(d *document, e entry) *Declaration {
 	}
 	decl := &Declaration{Key: key, Place: e.key.Range, Own: key.Namespace == p.Name.Text}
 	place := "config." + e.key.Text
-	if e.value.Kind != yaml.MappingNode {
+	if e.value.Kind != yamlnode.Map {
 		p.readShorthand(d, place, decl, e.value)
 		return decl
 	}
@@ -96,7 +96,7 @@ func (p *Project) readDeclaration(d *document, e entry) *Declaration {
 }
 
 // readShorthand reads a bare scalar or list: a default for a key of the project, a value for any other key.
-func (p *Project) readShorthand(d *document, place string, decl *Declaration, n *yaml.Node) {
+func (p *Project) readShorthand(d *document, place string, decl *Declaration, n *yamlnode.Node) {
 	if isNull(n) {
 		d.add(diag.WrongKind, decl.Place, place+" has no value",
 			"write a value, or `{type: string}` to require one from the stack")
@@ -112,12 +112,12 @@ func (p *Project) readShorthand(d *document, place string, decl *Declaration, n 
 }
 
 // isExpression reports whether a default is a call of a built-in function, which only the program can evaluate.
-func isExpression(n *yaml.Node) bool {
-	return n.Kind == yaml.MappingNode && len(n.Content) == 2 && strings.HasPrefix(strings.ToLower(n.Content[0].Value),
+func isExpression(n *yamlnode.Node) bool {
+	return n.Kind == yamlnode.Map && len(n.Content) == 2 && strings.HasPrefix(strings.ToLower(n.Content[0].Value),
 		"fn::")
 }
 
-func (d *document) data(field string, n *yaml.Node) *Data {
+func (d *document) data(field string, n *yamlnode.Node) *Data {
 	dec := decoder{}
 	v, err := dec.decode(n, 0)
 	var text string
@@ -190,7 +190,7 @@ func (d *Declaration) ValueType() *Type {
 var typeNames = []string{"string", "integer", "boolean", "array", "object"}
 
 // readType reads a type in the spelling of project files or of programs (L2.11, L2.20).
-func (d *document) readType(field string, n, items *yaml.Node) *Type {
+func (d *document) readType(field string, n, items *yamlnode.Node) *Type {
 	l := d.text(field, n)
 	if l == nil {
 		return nil
@@ -204,11 +204,11 @@ func (d *document) readType(field string, n, items *yaml.Node) *Type {
 			finding.Summary += "; did you mean " + near + "?"
 			finding.Fixes = []diag.Fix{{Label: "Change to " + near, Edits: []diag.Edit{{Range: l.Range, Text: near}}}}
 		}
-		d.diags.Add(finding)
+		d.report(finding)
 		return nil
 	}
 	if !slices.Contains(typeNames, l.Text) {
-		d.diags.Add(diag.Diagnostic{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: l.Range,
+		d.report(diag.Diagnostic{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: l.Range,
 			Summary: fmt.Sprintf("the type %s in a project file is understood by yamlhost only", l.Text),
 			Detail:  "portable types are: " + strings.Join(typeNames, ", ")})
 	}
@@ -223,7 +223,7 @@ func (d *document) readType(field string, n, items *yaml.Node) *Type {
 	fields := d.fields(strings.TrimSuffix(field, "type")+"items", items, "type", "items")
 	if !fields.isNull("type") {
 		t.Item = d.readType(strings.TrimSuffix(field, "type")+"items.type", fields.node("type"), fields.node("items"))
-	} else if items.Kind == yaml.MappingNode {
+	} else if items.Kind == yamlnode.Map {
 		d.add(diag.WrongKind, d.at(items), strings.TrimSuffix(field, "type")+"items has no type", "")
 	}
 	return t

@@ -12,12 +12,12 @@ import (
 	"strconv"
 
 	"github.com/google/renameio/v2/maybe"
+
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/value"
-	"github.com/yamlhost/yamlhost/internal/yamltree"
-	"gopkg.in/yaml.v3"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // Set sets a key's value: a string, or Secure.
@@ -186,14 +186,15 @@ func (s *Settings) Text() ([]byte, error) {
 	if len(s.root.Content) == 0 {
 		return nil, nil
 	}
-	s.root.Style &^= yaml.FlowStyle
-	text, err := yamltree.Encode(s.doc)
+	s.root.Style &^= yamlnode.FlowStyle
+	text, err := s.doc.Encode()
 	if err == nil && s.readsSame(text) {
 		return text, nil
 	}
 	// The YAML library misplaces some comments, which changes the meaning of the text; then comments are dropped.
-	dropComments(s.doc, map[*yaml.Node]bool{})
-	if text, err = yamltree.Encode(s.doc); err != nil {
+	s.doc.Comments = yamlnode.Comments{}
+	dropComments(s.doc.Root, map[*yamlnode.Node]bool{})
+	if text, err = s.doc.Encode(); err != nil {
 		return nil, fmt.Errorf("write stack settings: %w", err)
 	}
 	if !s.readsSame(text) {
@@ -212,12 +213,12 @@ func (s *Settings) readsSame(text []byte) bool {
 }
 
 // dropComments removes the comments from the YAML tree of a settings file. seen are the visited nodes.
-func dropComments(n *yaml.Node, seen map[*yaml.Node]bool) {
+func dropComments(n *yamlnode.Node, seen map[*yamlnode.Node]bool) {
 	if n == nil || seen[n] {
 		return
 	}
 	seen[n] = true
-	n.HeadComment, n.LineComment, n.FootComment = "", "", ""
+	n.SetNotes(yamlnode.Comments{})
 	for _, child := range n.Content {
 		dropComments(child, seen)
 	}
@@ -235,18 +236,18 @@ func (s *Settings) setText(name, text string) {
 }
 
 // setEntry sets a top-level entry; nil removes it. A new entry goes before the configuration, as usual.
-func (s *Settings) setEntry(name string, v *yaml.Node) {
+func (s *Settings) setEntry(name string, v *yamlnode.Node) {
 	if s.root == nil {
-		s.root = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-		s.doc = &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{s.root}}
+		s.root = &yamlnode.Node{Kind: yamlnode.Map, Tag: yamlnode.MapTag}
+		s.doc = &yamlnode.Document{Root: s.root}
 	}
-	switch i := keyAt(s.root, name); {
+	switch i := s.root.Index(name); {
 	case i >= 0 && v == nil:
 		s.root.Content = slices.Delete(s.root.Content, i, i+2)
 	case i >= 0:
 		s.root.Content[i+1] = v
 	case v != nil:
-		if i = keyAt(s.root, "config"); i < 0 {
+		if i = s.root.Index("config"); i < 0 {
 			i = len(s.root.Content)
 		}
 		s.root.Content = slices.Insert(s.root.Content, i, scalarNode(name), v)
@@ -258,12 +259,12 @@ func (s *Settings) rewriteConfig() {
 		s.setEntry("config", nil)
 		return
 	}
-	config := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-	if i := keyAt(s.root, "config"); i >= 0 && s.root.Content[i+1].Kind == yaml.MappingNode {
+	config := &yamlnode.Node{Kind: yamlnode.Map, Tag: yamlnode.MapTag}
+	if i := s.root.Index("config"); i >= 0 && s.root.Content[i+1].Kind == yamlnode.Map {
 		config = s.root.Content[i+1]
 	}
 	s.setEntry("config", config)
-	config.Style &^= yaml.FlowStyle
+	config.Style &^= yamlnode.FlowStyle
 	config.Content = config.Content[:0:0]
 	for _, e := range s.entries {
 		name := scalarNode(e.Key.String())
@@ -275,27 +276,27 @@ func (s *Settings) rewriteConfig() {
 }
 
 // rewrite returns the tree of v, with unchanged parts taken from old.
-func rewrite(old *yaml.Node, v any) *yaml.Node {
+func rewrite(old *yamlnode.Node, v any) *yamlnode.Node {
 	prior := old
-	old = yamltree.Resolve(old)
+	old = old.Target()
 	switch x := v.(type) {
 	case Secure:
-		if old != nil && old.Kind == yaml.MappingNode {
+		if old != nil && old.Kind == yamlnode.Map {
 			if same, err := (&decoder{secure: true}).decode(old, 0); err == nil && same == any(x) {
-				old.Style &^= yaml.FlowStyle
+				old.Style &^= yamlnode.FlowStyle
 				return old
 			}
 		}
-		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{scalarNode("secure"),
+		n := &yamlnode.Node{Kind: yamlnode.Map, Tag: yamlnode.MapTag, Content: []*yamlnode.Node{scalarNode("secure"),
 			scalarNode(string(x))}}
 		return keepComments(n, prior)
 	case map[string]any:
 		return keepComments(rewriteMap(old, x), prior)
 	case []any:
-		n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		n := &yamlnode.Node{Kind: yamlnode.List, Tag: yamlnode.ListTag}
 		for i, item := range x {
-			var pred *yaml.Node
-			if old != nil && old.Kind == yaml.SequenceNode && i < len(old.Content) {
+			var pred *yamlnode.Node
+			if old != nil && old.Kind == yamlnode.List && i < len(old.Content) {
 				pred = old.Content[i]
 			}
 			n.Content = append(n.Content, rewriteItem(pred, item))
@@ -306,12 +307,12 @@ func rewrite(old *yaml.Node, v any) *yaml.Node {
 }
 
 // rewriteItem is rewrite for the inside of an object, where scalars keep their kinds and spellings.
-func rewriteItem(old *yaml.Node, v any) *yaml.Node {
+func rewriteItem(old *yamlnode.Node, v any) *yamlnode.Node {
 	switch v.(type) {
 	case Secure, map[string]any, []any:
 		return rewrite(old, v)
 	}
-	if old != nil && old.Kind == yaml.ScalarNode {
+	if old != nil && old.Kind == yamlnode.Scalar {
 		if same, err := decodeScalar(old); err == nil && same == v {
 			return old
 		}
@@ -320,10 +321,10 @@ func rewriteItem(old *yaml.Node, v any) *yaml.Node {
 }
 
 // rewriteMap keeps the order of old keys; new ones follow in ascending order.
-func rewriteMap(old *yaml.Node, m map[string]any) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+func rewriteMap(old *yamlnode.Node, m map[string]any) *yamlnode.Node {
+	n := &yamlnode.Node{Kind: yamlnode.Map, Tag: yamlnode.MapTag}
 	done := map[string]bool{}
-	if old != nil && old.Kind == yaml.MappingNode {
+	if old != nil && old.Kind == yamlnode.Map {
 		for i := 0; i+1 < len(old.Content); i += 2 {
 			key, err := keyText(old.Content[i])
 			item, found := m[key]
@@ -343,21 +344,17 @@ func rewriteMap(old *yaml.Node, m map[string]any) *yaml.Node {
 }
 
 // scalarNode returns the YAML node of a scalar; a text is quoted if necessary.
-func scalarNode(v any) *yaml.Node {
+func scalarNode(v any) *yamlnode.Node {
 	if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		v = int64(f)
 	}
-	n := &yaml.Node{}
-	if err := n.Encode(v); err != nil {
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle}
-	}
-	return n
+	return yamlnode.Of(v)
 }
 
 // keepComments returns n with the comments of old.
-func keepComments(n, old *yaml.Node) *yaml.Node {
+func keepComments(n, old *yamlnode.Node) *yamlnode.Node {
 	if old != nil {
-		n.HeadComment, n.LineComment, n.FootComment = old.HeadComment, old.LineComment, old.FootComment
+		n.SetNotes(old.Notes())
 	}
 	return n
 }
@@ -437,21 +434,21 @@ func (s *Settings) Imports() (names []string) {
 }
 
 // imports returns the list of the stack's environments; an empty one if there is none.
-func (s *Settings) imports() *yaml.Node {
+func (s *Settings) imports() *yamlnode.Node {
 	list := s.environment
-	if list != nil && list.Kind == yaml.MappingNode {
+	if list != nil && list.Kind == yamlnode.Map {
 		list = valueOf(list, "imports")
 	}
-	if list == nil || list.Kind != yaml.SequenceNode {
-		return &yaml.Node{}
+	if list == nil || list.Kind != yamlnode.List {
+		return &yamlnode.Node{}
 	}
 	return list
 }
 
 // importName returns the name in an entry: the entry itself, or the one key of a map with options.
-func importName(item *yaml.Node) string {
-	item = yamltree.Resolve(item)
-	if item.Kind == yaml.MappingNode && len(item.Content) > 0 {
+func importName(item *yamlnode.Node) string {
+	item = item.Target()
+	if item.Kind == yamlnode.Map && len(item.Content) > 0 {
 		return item.Content[0].Value
 	}
 	return item.Value
@@ -464,9 +461,9 @@ func (s *Settings) AddImport(name string) bool {
 	}
 	list := s.imports()
 	if list.Kind == 0 {
-		list = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-		if s.environment != nil && s.environment.Kind == yaml.MappingNode {
-			s.environment.Content = append([]*yaml.Node{scalarNode("imports"), list}, s.environment.Content...)
+		list = &yamlnode.Node{Kind: yamlnode.List, Tag: yamlnode.ListTag}
+		if s.environment != nil && s.environment.Kind == yamlnode.Map {
+			s.environment.Content = append([]*yamlnode.Node{scalarNode("imports"), list}, s.environment.Content...)
 		} else {
 			s.setEnvironment(list)
 		}
@@ -490,7 +487,7 @@ func (s *Settings) RemoveImport(name string) bool {
 }
 
 // setEnvironment sets the key `environment`, before the configuration; nil removes it.
-func (s *Settings) setEnvironment(v *yaml.Node) {
+func (s *Settings) setEnvironment(v *yamlnode.Node) {
 	s.environment = v
 	s.setEntry("environment", v)
 }

@@ -7,10 +7,9 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2/maybe"
-	"gopkg.in/yaml.v3"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/yamltree"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // SetPackage returns the text of a project file with an entry in `packages` set, otherwise unchanged. A nil pkg removes
@@ -20,25 +19,28 @@ func (p *Project) SetPackage(name string, pkg *Package) (text []byte, found bool
 		return nil, false, errors.New("Pulumi.json is not edited by programs; change its member `packages` by hand")
 	}
 	src := p.Source.Text()
-	var doc yaml.Node
-	if err := yaml.Unmarshal(src, &doc); err != nil || len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
+	tree := yamlnode.NewTree(p.Source)
+	if tree.Screen() == nil {
+		_, err = tree.Commented()
+	}
+	root := tree.Root
+	if err != nil || root == nil || root.Kind != yamlnode.Map {
 		return nil, false, fmt.Errorf("%s is not a map", p.Source.Name())
 	}
-	root := doc.Content[0]
-	pos, list := keyAt(root, "packages"), valueOf(root, "packages")
+	pos, list := root.Index("packages"), valueOf(root, "packages")
 	replaced := pos >= 0
 	if !replaced { // a new section follows these
-		pos = max(keyAt(root, "runtime"), keyAt(root, "name"))
+		pos = max(root.Index("runtime"), root.Index("name"))
 	}
-	if list == nil || list.Kind != yaml.MappingNode {
-		list = &yaml.Node{Kind: yaml.MappingNode}
+	if list == nil || list.Kind != yamlnode.Map {
+		list = &yamlnode.Node{Kind: yamlnode.Map}
 	}
 	list.Style, list.Anchor = 0, ""
-	switch i := keyAt(list, name); {
+	switch i := list.Index(name); {
 	case i < 0 && pkg == nil:
 		return src, false, nil
 	case i < 0:
-		list.Content = append(list.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, pkg.node())
+		list.Content = append(list.Content, &yamlnode.Node{Kind: yamlnode.Scalar, Value: name}, pkg.node())
 	case pkg == nil:
 		list.Content, found = append(list.Content[:i:i], list.Content[i+2:]...), true
 	default:
@@ -46,14 +48,14 @@ func (p *Project) SetPackage(name string, pkg *Package) (text []byte, found bool
 	}
 	var section []byte
 	if len(list.Content) > 0 {
-		section, err = yamltree.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
-			{Kind: yaml.ScalarNode, Value: "packages"}, list}})
+		section, err = yamlnode.Encode(&yamlnode.Node{Kind: yamlnode.Map, Content: []*yamlnode.Node{
+			{Kind: yamlnode.Scalar, Value: "packages"}, list}})
 		if err != nil {
 			return nil, false, fmt.Errorf("write the packages: %w", err)
 		}
 	}
 	lines := strings.SplitAfter(string(src), "\n")
-	start, end := entryLines(lines, root, pos)
+	start, end := entryLines(src, lines, root, pos)
 	if !replaced {
 		start = end
 		if end > 0 && !strings.HasSuffix(lines[end-1], "\n") {
@@ -77,13 +79,13 @@ func (p *Project) Save(text []byte) error {
 
 // entryLines returns the range of lines of a top-level entry, from its key to the line after its value; comments above
 // the next key belong to that key.
-func entryLines(lines []string, root *yaml.Node, i int) (start, end int) {
+func entryLines(text []byte, lines []string, root *yamlnode.Node, i int) (start, end int) {
 	if i < 0 {
 		return 0, 0
 	}
-	start, end = root.Content[i].Line-1, len(lines)
+	start, end = yamlnode.LineOf(text, root.Content[i].Start)-1, len(lines)
 	if i+2 < len(root.Content) {
-		end = root.Content[i+2].Line - 1
+		end = yamlnode.LineOf(text, root.Content[i+2].Start) - 1
 	}
 	for end > start+1 && isNote(lines[end-1]) {
 		end--
@@ -92,20 +94,16 @@ func entryLines(lines []string, root *yaml.Node, i int) (start, end int) {
 }
 
 // node returns the entry in the form of the Pulumi CLI: a text if that is sufficient.
-func (p *Package) node() *yaml.Node {
-	scalar := func(text string) *yaml.Node {
-		n := &yaml.Node{}
-		n.SetString(text)
-		return n
-	}
+func (p *Package) node() *yamlnode.Node {
+	scalar := yamlnode.OfText
 	if len(p.Parameters) == 0 && p.PluginDownloadURL == "" {
 		if p.Version != "" {
 			return scalar(p.Source + "@" + p.Version)
 		}
 		return scalar(p.Source)
 	}
-	m := &yaml.Node{Kind: yaml.MappingNode}
-	put := func(key string, value *yaml.Node) {
+	m := &yamlnode.Node{Kind: yamlnode.Map}
+	put := func(key string, value *yamlnode.Node) {
 		m.Content = append(m.Content, scalar(key), value)
 	}
 	put("source", scalar(p.Source))
@@ -113,7 +111,7 @@ func (p *Package) node() *yaml.Node {
 		put("version", scalar(p.Version))
 	}
 	if len(p.Parameters) > 0 {
-		items := &yaml.Node{Kind: yaml.SequenceNode}
+		items := &yamlnode.Node{Kind: yamlnode.List}
 		for _, text := range p.Parameters {
 			items.Content = append(items.Content, scalar(text))
 		}

@@ -13,9 +13,10 @@ import (
 	"sync"
 
 	"github.com/Masterminds/semver/v3"
+
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/schema"
-	"gopkg.in/yaml.v3"
 )
 
 // PackageFile is a package declaration file (L1.H, F3.18).
@@ -150,8 +151,8 @@ func declaredBelow(dir string, name func(path string) string) (*declared, error)
 // ParsePackageFile reads a package declaration; found is false for a text that is none (L1.40).
 func ParsePackageFile(src *diag.Source) (file PackageFile, found bool, diags diag.Diagnostics) {
 	d := &document{src: src}
-	root := d.parse(src.Text())
-	if root == nil || root.Kind != yaml.MappingNode {
+	root := d.parse()
+	if root == nil || root.Kind != yamlnode.Map {
 		return file, false, nil
 	}
 	r := d.record("", d.entries("a package declaration", root))
@@ -175,7 +176,7 @@ func ParsePackageFile(src *diag.Source) (file PackageFile, found bool, diags dia
 	return file, true, d.diags
 }
 
-func (d *document) version(field string, n *yaml.Node, text string) {
+func (d *document) version(field string, n *yamlnode.Node, text string) {
 	if text == "" {
 		return
 	}
@@ -188,14 +189,14 @@ func (d *document) version(field string, n *yaml.Node, text string) {
 func plainVersion(text string) string { return strings.TrimPrefix(text, "v") }
 
 // parameters reads what makes a package out of a plugin that can be several; nil if it is absent.
-func (d *document) parameters(field string, n *yaml.Node) *schema.Parameterization {
+func (d *document) parameters(field string, n *yamlnode.Node) *schema.Parameterization {
 	if isNull(n) {
 		return nil
 	}
 	fields := d.fields(field, n, "name", "version", "value")
 	name, version := fields.text("name"), fields.text("version")
 	for _, name := range []string{"name", "version"} {
-		if n.Kind == yaml.MappingNode && fields.isNull(name) {
+		if n.Kind == yamlnode.Map && fields.isNull(name) {
 			d.add(diag.WrongKind, d.at(n), fmt.Sprintf("%s has no %s", field, name), "")
 		}
 	}

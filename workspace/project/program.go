@@ -102,9 +102,9 @@ func (p *Project) hasProgram(path string) bool {
 		return false
 	}
 	d := &document{src: diag.NewSource(path, StripBOM(text))}
-	root := d.parse(d.src.Text())
+	root := d.parse()
 	return slices.ContainsFunc([]string{"resources", "variables", "outputs"}, func(section string) bool {
-		return keyAt(root, section) >= 0
+		return root.Index(section) >= 0
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
-	"gopkg.in/yaml.v3"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // Installed returns the folder of an installed plugin in source form for the project in dir. found is false if it is
@@ -68,10 +68,10 @@ func (p *Project) Resolve(path string) string {
 }
 
 // readPolicyPacks reads policyPacks, a list of paths, or of mappings with path and config.
-func (p *Project) readPolicyPacks(d *document, n *yaml.Node) {
+func (p *Project) readPolicyPacks(d *document, n *yamlnode.Node) {
 	for field, item := range d.items("policyPacks", n) {
-		path, config := item, (*yaml.Node)(nil)
-		if item.Kind == yaml.MappingNode {
+		path, config := item, (*yamlnode.Node)(nil)
+		if item.Kind == yamlnode.Map {
 			fields := d.fields(field, item, "path", "config")
 			path, config = fields.node("path"), fields.node("config")
 		}
@@ -167,14 +167,13 @@ func ParseOutlined(src *diag.Source, outline []byte) (*Project, diag.Diagnostics
 	d := &document{src: src}
 	root := d.parseProject(outline)
 	if root == nil {
-		p.readDefinitions(outline)
 		if len(d.diags) == 0 {
 			d.add(diag.WrongKind, diag.NewRange(src, 0, 0), "the project file is empty",
 				"it needs at least a name: write `name: my-project`")
 		}
 		return p, d.diags
 	}
-	if root.Kind != yaml.MappingNode {
+	if root.Kind != yamlnode.Map {
 		d.wrongKind("a project file", "a map", root)
 		return p, d.diags
 	}
@@ -182,20 +181,30 @@ func ParseOutlined(src *diag.Source, outline []byte) (*Project, diag.Diagnostics
 	return p, d.diags
 }
 
-// parseProject parses the text; of a large text only the part without program sections, since the whole takes half of a
-// program's reading time. outline is that part, or nil.
-func (d *document) parseProject(outline []byte) *yaml.Node {
-	if d.src.Len() > 4<<10 {
+// parseProject parses the text; of a large text only the part without program sections, since the whole takes a good
+// part of a program's reading time. outline is that part, or nil. If the whole has syntax errors, they are reported and
+// that part is read nevertheless, for instance while its program is being edited.
+func (d *document) parseProject(outline []byte) *yamlnode.Node {
+	const large = 4 << 10
+	if d.src.Len() > large {
 		if outline == nil {
 			outline = blankProgram(d.src.Text())
 		}
 		// This fails if an anchor was cut away; then the whole text is parsed.
-		quick := &document{src: d.src}
-		if root := quick.parse(outline); root != nil {
+		if root := d.parseOutline(outline); root != nil {
 			return root
 		}
 	}
-	return d.parse(d.src.Text())
+	root := d.parse()
+	if d.broken {
+		if outline == nil {
+			outline = blankProgram(d.src.Text())
+		}
+		if rest := d.parseOutline(outline); rest != nil {
+			return rest
+		}
+	}
+	return root
 }
 
 // blankProgram returns text with the lines of top-level program sections empty, so that positions are unchanged.
@@ -224,7 +233,7 @@ func blankProgram(text []byte) []byte {
 	return append(bytes.TrimRight(kept, "\n"), '\n')
 }
 
-func (p *Project) read(d *document, root *yaml.Node) {
+func (p *Project) read(d *document, root *yamlnode.Node) {
 	entries := d.entries("a project file", root)
 	r := d.record("", entries)
 	p.readName(d, entries, r)
@@ -246,19 +255,9 @@ func (p *Project) read(d *document, root *yaml.Node) {
 	p.readCRDs(d, r.node("crds"))
 }
 
-// readDefinitions reads crds of a text that is not valid YAML as a whole, for instance while its program is being
-// edited.
-func (p *Project) readDefinitions(outline []byte) {
-	if outline == nil {
-		outline = blankProgram(p.Source.Text())
-	}
-	d := &document{src: p.Source}
-	p.readCRDs(d, valueOf(d.parse(outline), "crds"))
-}
-
 // readCRDs reads crds, a pattern or a list of them.
-func (p *Project) readCRDs(d *document, n *yaml.Node) {
-	if n == nil || n.Kind != yaml.SequenceNode {
+func (p *Project) readCRDs(d *document, n *yamlnode.Node) {
+	if n == nil || n.Kind != yamlnode.List {
 		if l := d.text("crds", n); l != nil {
 			p.CRDs = []Literal{*l}
 		}
@@ -285,7 +284,7 @@ func (p *Project) readName(d *document, entries []entry, r record) {
 				break
 			}
 		}
-		d.diags.Add(finding)
+		d.report(finding)
 		return
 	}
 	if isNull(e.value) {
@@ -303,11 +302,11 @@ func (p *Project) readName(d *document, entries []entry, r record) {
 	}
 }
 
-func (p *Project) readRuntime(d *document, n *yaml.Node) {
+func (p *Project) readRuntime(d *document, n *yamlnode.Node) {
 	if isNull(n) {
 		return
 	}
-	if n.Kind != yaml.MappingNode {
+	if n.Kind != yamlnode.Map {
 		if l := d.text("runtime", n); l != nil {
 			p.Runtime, p.RuntimePlace = l.Text, l.Range
 		}
@@ -325,7 +324,7 @@ func (p *Project) readRuntime(d *document, n *yaml.Node) {
 	p.Compiler = d.fields("runtime.options", options, "compiler").literal("compiler")
 }
 
-func (p *Project) readOptions(d *document, n *yaml.Node) {
+func (p *Project) readOptions(d *document, n *yamlnode.Node) {
 	fields := d.fields("options", n, "refresh", "drift", "stateful", "settlePending")
 	p.readDrift(d, fields.node("drift"))
 	p.Stateful = fields.texts("stateful")
@@ -341,7 +340,7 @@ func (p *Project) readOptions(d *document, n *yaml.Node) {
 	p.RefreshAlways = chosen("refresh", "always", "leave the option out to refresh only when asked to")
 }
 
-func readTemplate(d *document, n *yaml.Node) {
+func readTemplate(d *document, n *yamlnode.Node) {
 	fields := d.openFields("template", n, "displayName", "description", "quickstart", "important", "metadata", "config")
 	for _, name := range []string{"displayName", "description", "quickstart"} {
 		fields.text(name)
@@ -355,7 +354,7 @@ func readTemplate(d *document, n *yaml.Node) {
 	}
 }
 
-func (p *Project) readPackages(d *document, n *yaml.Node) {
+func (p *Project) readPackages(d *document, n *yamlnode.Node) {
 	for _, e := range d.entries("packages", n) {
 		place := "packages." + e.key.Text
 		pkg := Package{Name: e.key}
@@ -365,11 +364,11 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 			p.Packages = append(p.Packages, pkg)
 			continue
 		}
-		if e.value.Kind != yaml.MappingNode {
+		if e.value.Kind != yamlnode.Map {
 			d.wrongKind(place, "a string or a map", e.value)
 			continue
 		}
-		if i := keyAt(e.value, "crds"); i >= 0 {
+		if i := e.value.Index("crds"); i >= 0 {
 			d.add(diag.UnknownKey, d.at(e.value.Content[i]), place+" cannot have crds",
 				"write `crds: [PATH]` at the top of the project file: the Pulumi CLI passes over it there, and refuses it here")
 			continue
@@ -384,7 +383,7 @@ func (p *Project) readPackages(d *document, n *yaml.Node) {
 		}
 		pkg.Parameters = fields.texts("parameters")
 		if len(fields.texts("extensions")) > 0 {
-			d.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: fields.key("extensions"),
+			d.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: fields.key("extensions"),
 				Summary: place + ".extensions has no effect", Detail: "declare the extension as a package of its own: `NAME: {source: PLUGIN, parameters: […]}`"})
 		}
 		for _, sum := range d.entries(place+".checksums", fields.node("checksums")) {
@@ -408,7 +407,7 @@ func SplitVersion(text string) (source, version string) {
 	return text[:i], text[i+1:]
 }
 
-func (p *Project) readPlugins(d *document, n *yaml.Node) {
+func (p *Project) readPlugins(d *document, n *yamlnode.Node) {
 	kinds := []string{"providers", "analyzers", "languages"}
 	fields := d.fields("plugins", n, kinds...)
 	for _, kind := range kinds {
@@ -417,7 +416,7 @@ func (p *Project) readPlugins(d *document, n *yaml.Node) {
 			p.Plugins = append(p.Plugins, Plugin{Kind: kind, Range: d.at(item), Name: values.text("name"),
 				Path: values.text("path"), Version: plainVersion(values.text("version"))})
 			for _, name := range []string{"name", "path"} {
-				if item.Kind == yaml.MappingNode && values.isNull(name) {
+				if item.Kind == yamlnode.Map && values.isNull(name) {
 					d.add(diag.WrongKind, d.at(item), fmt.Sprintf("%s has no %s", place, name), "")
 				}
 			}
@@ -439,7 +438,7 @@ type DriftRule struct {
 }
 
 // readDrift reads options.drift.ignore.
-func (p *Project) readDrift(d *document, n *yaml.Node) {
+func (p *Project) readDrift(d *document, n *yamlnode.Node) {
 	list := d.fields("options.drift", n, "ignore").node("ignore")
 	for place, item := range d.items("options.drift.ignore", list) {
 		r := d.fields(place, item, "type", "urn", "property", "reason")

@@ -108,7 +108,7 @@ func TestProjectFaults(t *testing.T) {
 		"backend key":    {"name: p\nbackend: {ur: x}\n", "ur", "unknown key ur in backend; did you mean url?"},
 		"refresh":        {"name: p\noptions: {refresh: yes}\n", "yes", `options.refresh must be always, found "yes"`},
 		"package source": {"name: p\npackages: {a: {version: '1'}}\n", "a", "packages.a has no source"},
-		"plugin path": {"name: p\nplugins: {providers: [{name: a}]}\n", "{name: a}]}",
+		"plugin path": {"name: p\nplugins: {providers: [{name: a}]}\n", "{name: a}",
 			"plugins.providers[0] has no path"},
 		"config float key": {"name: p\nconfig: {a: {tpe: string, default: x}}\n", "tpe",
 			"unknown key tpe in config.a; did you mean type?"},

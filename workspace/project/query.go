@@ -10,8 +10,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
-	"github.com/yamlhost/yamlhost/internal/yamltree"
-	"gopkg.in/yaml.v3"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // Query is the file of `import --query`: the resources to look for.
@@ -40,26 +39,26 @@ type QueriedType struct {
 // ParseQuery reads a query file, in YAML or JSON. The query is valid only if no diagnostic is an error.
 func ParseQuery(src *diag.Source) (*Query, diag.Diagnostics) {
 	q, d := &Query{}, &document{src: src}
-	root := d.parse(StripBOM(src.Text()))
+	root := d.parse()
 	if d.diags.HasErrors() {
 		return q, d.diags
 	}
 	list := d.fields("a query", root, "resources").node("resources")
 	switch {
-	case isNull(list) || list.Kind == yaml.SequenceNode && len(list.Content) == 0:
+	case isNull(list) || list.Kind == yamlnode.List && len(list.Content) == 0:
 		d.add(diag.RequiredMissing, d.at(root), "the query names no resources",
 			"write a list of types: `resources: [{type: …}]`")
-	case list.Kind != yaml.SequenceNode:
+	case list.Kind != yamlnode.List:
 		d.wrongKind("resources", "a list", list)
 	default:
 		for n, item := range list.Content {
-			q.Resources = append(q.Resources, d.queriedType(fmt.Sprintf("resources[%d]", n), yamltree.Resolve(item)))
+			q.Resources = append(q.Resources, d.queriedType(fmt.Sprintf("resources[%d]", n), item.Target()))
 		}
 	}
 	return q, d.diags
 }
 
-func (d *document) queriedType(field string, n *yaml.Node) QueriedType {
+func (d *document) queriedType(field string, n *yamlnode.Node) QueriedType {
 	r := d.fields(field, n, "type", "provider", "source", "version", "parameters", "pluginDownloadURL", "query",
 		"limit", "name")
 	literal := func(key string) Literal {
@@ -88,7 +87,10 @@ func (d *document) queriedType(field string, n *yaml.Node) QueriedType {
 		q.Keys, q.Filter = d.filter(field+".query", filter)
 	}
 	if limit := r.node("limit"); !isNull(limit) {
-		if limit.Decode(&q.Limit) != nil || limit.ShortTag() != "!!int" || q.Limit < 1 || q.Limit > math.MaxInt32 {
+		number, _ := limit.Data()
+		if n, whole := number.(int); limit.Kind == yamlnode.Scalar && whole && n >= 1 && n <= math.MaxInt32 {
+			q.Limit = n
+		} else {
 			d.wrongKind(field+".limit", "a whole number from 1", limit)
 		}
 	}
@@ -104,7 +106,7 @@ func (d *document) queriedType(field string, n *yaml.Node) QueriedType {
 }
 
 // filter returns a map as JSON, and its keys.
-func (d *document) filter(field string, n *yaml.Node) (keys []Literal, text json.RawMessage) {
+func (d *document) filter(field string, n *yamlnode.Node) (keys []Literal, text json.RawMessage) {
 	for _, e := range d.entries(field, n) {
 		keys = append(keys, e.key)
 	}

@@ -3,11 +3,11 @@ package project
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 
 	"github.com/yamlhost/yamlhost/internal/confine"
-	"gopkg.in/yaml.v3"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // PluginProgram describes the program of a PulumiPlugin.yaml (F3.17).
@@ -19,31 +19,47 @@ type PluginProgram struct {
 
 // ReadPluginProgram reads a PulumiPlugin.yaml, or the file of a policy pack, through a door.
 func ReadPluginProgram(door confine.Door, path string) (PluginProgram, error) {
-	text, err := door.ReadFile(context.Background(), path)
+	_, root, err := pluginFile(door, path)
 	if err != nil {
-		return PluginProgram{}, fmt.Errorf("read plugin: %w", err)
+		return PluginProgram{}, err
 	}
-	var file struct {
-		Runtime               yaml.Node `yaml:"runtime"`
-		RequiredPulumiVersion string    `yaml:"requiredPulumiVersion"`
-	}
-	if err := yaml.Unmarshal(StripBOM(text), &file); err != nil {
-		return PluginProgram{}, fmt.Errorf("%s cannot be read: %w", path, err)
-	}
-	p := PluginProgram{Requires: file.RequiredPulumiVersion}
-	if file.Runtime.Kind == yaml.ScalarNode {
-		p.Language = file.Runtime.Value
+	p := PluginProgram{Requires: yamlnode.TextAt(root, "requiredPulumiVersion")}
+	runtime := valueOf(root, "runtime")
+	switch {
+	case runtime == nil:
+		return p, nil
+	case runtime.Kind == yamlnode.Scalar:
+		p.Language = runtime.Value
 		return p, nil
 	}
-	var runtime struct {
-		Name    string         `yaml:"name"`
-		Options map[string]any `yaml:"options"`
+	options := valueOf(runtime, "options")
+	if runtime.Kind != yamlnode.Map || !isNull(options) && options.Kind != yamlnode.Map {
+		return PluginProgram{}, fmt.Errorf("%s: runtime is a name, or has `name` and `options`", path)
 	}
-	if err := file.Runtime.Decode(&runtime); err != nil {
-		return PluginProgram{}, fmt.Errorf("%s: runtime is a name, or has `name` and `options`: %w", path, err)
+	p.Language = yamlnode.TextAt(runtime, "name")
+	if !isNull(options) {
+		data, err := (&decoder{}).decode(options, 0)
+		if err != nil {
+			return PluginProgram{}, fmt.Errorf("%s: the options of the runtime cannot be read: %w", path, err)
+		}
+		p.Options, _ = data.(map[string]any)
 	}
-	p.Language, p.Options = runtime.Name, runtime.Options
 	return p, nil
+}
+
+// pluginFile reads a file of a plugin or a policy pack in source form; the root is nil for an empty one.
+func pluginFile(door confine.Door, path string) (*yamlnode.Document, *yamlnode.Node, error) {
+	text, err := door.ReadFile(context.Background(), path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read plugin: %w", err)
+	}
+	d := &document{src: diag.NewSource(path, StripBOM(text))}
+	file, root := d.parseCommented()
+	if len(d.diags) > 0 {
+		found := d.diags[0]
+		return nil, nil, fmt.Errorf("%s cannot be read: line %d: %s", path, found.Subject.StartPosition().Line, found.Summary)
+	}
+	return file, root, nil
 }
 
 // SetRuntimeOption gives a plugin or a policy pack in source form an option of its runtime, in the file at a path.
@@ -52,21 +68,33 @@ func SetRuntimeOption(path, name, text string) error {
 	if err != nil {
 		return err
 	}
-	old, err := os.ReadFile(path)
+	file, root, err := pluginFile(confine.Door{}, path)
 	if err != nil {
 		return err
 	}
-	var file map[string]any
-	if err := yaml.Unmarshal(StripBOM(old), &file); err != nil {
-		return fmt.Errorf("%s cannot be read: %w", path, err)
+	if root == nil {
+		root = &yamlnode.Node{Kind: yamlnode.Map}
+		file = &yamlnode.Document{Root: root}
 	}
-	options := map[string]any{}
-	maps.Copy(options, p.Options)
-	options[name] = text
-	file["runtime"] = map[string]any{"name": p.Language, "options": options}
-	out, err := yaml.Marshal(file)
+	options := valueOf(valueOf(root, "runtime"), "options")
+	if isNull(options) {
+		options = &yamlnode.Node{Kind: yamlnode.Map}
+		set(root, "runtime", &yamlnode.Node{Kind: yamlnode.Map, Content: []*yamlnode.Node{yamlnode.Of("name"),
+			yamlnode.Of(p.Language), yamlnode.Of("options"), options}})
+	}
+	set(options, name, yamlnode.Of(text))
+	out, err := file.Encode()
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(path, out, 0o600)
+}
+
+// set sets a key of a map.
+func set(n *yamlnode.Node, key string, value *yamlnode.Node) {
+	if i := n.Index(key); i >= 0 {
+		n.Content[i+1] = value
+		return
+	}
+	n.Content = append(n.Content, yamlnode.Of(key), value)
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/value"
-	"github.com/yamlhost/yamlhost/internal/yamltree"
-	"gopkg.in/yaml.v3"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // Settings is a stack's settings file (F3.7). It is read once, edited in place by Set and similar methods, and written
@@ -31,12 +30,12 @@ type Settings struct {
 	Environment     *diag.Range // place of the key `environment`; nil when absent (F3.11)
 
 	project string
-	root    *yaml.Node // the mapping; nil for an empty file
-	doc     *yaml.Node
+	root    *yamlnode.Node     // the mapping; nil for an empty file
+	doc     *yamlnode.Document // nil for an empty file, and for one with syntax errors
 	entries []*Entry
 
 	door        confine.Door
-	environment *yaml.Node // the value of the key `environment`; nil when absent
+	environment *yamlnode.Node // the value of the key `environment`; nil when absent
 	inherited   inherited
 }
 
@@ -48,8 +47,8 @@ type Entry struct {
 
 	data any // as decoded, ciphertexts as Secure
 	text string
-	node *yaml.Node // of the value
-	name *yaml.Node // of the key
+	node *yamlnode.Node // of the value
+	name *yamlnode.Node // of the key
 }
 
 // NewSettings returns the settings of a stack that has no file yet.
@@ -114,14 +113,12 @@ func (s *Settings) Reload() (*Settings, diag.Diagnostics, error) {
 func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostics) {
 	s := &Settings{Source: src, project: project, Exists: true}
 	d := &document{src: src}
-	if s.doc = d.parseDocument(src.Text()); s.doc != nil {
-		s.root = yamltree.Resolve(s.doc.Content[0])
-	}
+	s.doc, s.root = d.parseCommented()
 	if isNull(s.root) {
 		s.root, s.doc = nil, nil
 		return s, d.diags
 	}
-	if s.root.Kind != yaml.MappingNode {
+	if s.root.Kind != yamlnode.Map {
 		d.wrongKind("a stack settings file", "a map", s.root)
 		s.root = nil
 		return s, d.diags
@@ -141,14 +138,14 @@ func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostic
 	known := []string{"secretsprovider", "encryptedkey", "encryptionsalt", "config", "environment"}
 	for _, e := range entries {
 		if near := nearest(e.key.Text, known); near != "" && !slices.Contains(known, e.key.Text) {
-			d.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: e.key.Range,
+			d.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: e.key.Range,
 				Summary: fmt.Sprintf("unknown key %s in a stack settings file; did you mean %s?", e.key.Text, near)})
 		}
 	}
 	return s, d.diags
 }
 
-func (s *Settings) readConfig(d *document, config *yaml.Node) {
+func (s *Settings) readConfig(d *document, config *yamlnode.Node) {
 	seen := map[Key]diag.Range{}
 	for _, e := range d.entries("config", config) {
 		key, err := ParseKey(e.key.Text, s.project)
@@ -157,7 +154,7 @@ func (s *Settings) readConfig(d *document, config *yaml.Node) {
 			continue
 		}
 		if first, twice := seen[key]; twice {
-			d.diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: e.key.Range,
+			d.report(diag.Diagnostic{Code: diag.Duplicate, Subject: e.key.Range,
 				Summary: fmt.Sprintf("%s is set twice (first at line %d)", key, first.StartPosition().Line),
 				Related: []diag.Related{{Range: first, Message: "first set here"}}})
 			continue
@@ -174,7 +171,7 @@ func (s *Settings) readConfig(d *document, config *yaml.Node) {
 			continue
 		}
 		if v == nil {
-			d.diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: e.key.Range,
+			d.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: e.key.Range,
 				Summary: fmt.Sprintf("the value of %s is null and reaches the program as an empty string", e.key.Text)})
 		}
 		s.entries = append(s.entries, item)
@@ -281,8 +278,8 @@ func (s *Settings) EnvironmentText() ([]byte, error) {
 	switch {
 	case s.environment == nil:
 		return nil, nil
-	case s.environment.Kind == yaml.SequenceNode:
-		return yaml.Marshal(map[string]*yaml.Node{"imports": s.environment})
+	case s.environment.Kind == yamlnode.List:
+		return yamlnode.Encode(&yamlnode.Node{Kind: yamlnode.Map, Content: []*yamlnode.Node{yamlnode.Of("imports"), s.environment}})
 	}
-	return yaml.Marshal(s.environment)
+	return yamlnode.Encode(s.environment)
 }

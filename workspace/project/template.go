@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/yamltree"
-	"gopkg.in/yaml.v3"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // Template is the section `template` of a project file, in Pulumi's own form. It describes the creation of projects
@@ -37,8 +36,8 @@ const (
 // ReadTemplate reads a project file as a template. Its name need not be valid, as in `name: ${PROJECT}`.
 func ReadTemplate(src *diag.Source) (*Template, diag.Diagnostics) {
 	t, d := &Template{}, &document{src: src}
-	root := d.parse(src.Text())
-	if root == nil || root.Kind != yaml.MappingNode {
+	root := d.parse()
+	if root == nil || root.Kind != yamlnode.Map {
 		if root != nil {
 			d.wrongKind("a project file", "a map", root)
 		}
@@ -61,11 +60,11 @@ func ReadTemplate(src *diag.Source) (*Template, diag.Diagnostics) {
 }
 
 // scalar returns the text of a value of any kind but lists and maps; empty for null.
-func (d *document) scalar(field string, n *yaml.Node) string {
+func (d *document) scalar(field string, n *yamlnode.Node) string {
 	if isNull(n) {
 		return ""
 	}
-	if n.Kind != yaml.ScalarNode {
+	if n.Kind != yamlnode.Scalar {
 		d.wrongKind(field, "a text, a number, or true or false", n)
 		return ""
 	}
@@ -90,21 +89,21 @@ func Fill(text []byte, name, description string) []byte {
 // FromTemplate returns the project file of a new project: the template's file with another name and description, its
 // placeholders filled, and without the section `template`. All other lines are unchanged. The template must be valid.
 func FromTemplate(text []byte, name, description string) ([]byte, error) {
-	doc := &yaml.Node{}
-	if err := yaml.Unmarshal(text, doc); err != nil {
+	text = StripBOM(text)
+	root, err := yamlnode.Parse(text)
+	if err != nil {
 		return nil, err
 	}
-	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode || doc.Content[0].Style&yaml.FlowStyle != 0 {
+	if root == nil || root.Kind != yamlnode.Map || root.Flow() {
 		return nil, errors.New("the project file of a template has one key on each line, without braces around them")
 	}
 	head, err := header(name, description)
 	if err != nil {
 		return nil, err
 	}
-	lines := strings.SplitAfter(string(StripBOM(text)), "\n")
-	root := doc.Content[0]
+	lines := strings.SplitAfter(string(text), "\n")
 	for i := len(root.Content) - 2; i >= 0; i -= 2 { // from the end, so that line numbers stay valid
-		from, to := entryLines(lines, root, i)
+		from, to := entryLines(text, lines, root, i)
 		switch root.Content[i].Value {
 		case "template":
 			for from > 0 && strings.HasPrefix(lines[from-1], "#") {
@@ -132,10 +131,10 @@ func isNote(line string) bool {
 
 // header returns the lines with a project's name and description.
 func header(name, description string) (string, error) {
-	root := &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalarNode("name"), scalarNode(name)}}
+	root := &yamlnode.Node{Kind: yamlnode.Map, Content: []*yamlnode.Node{scalarNode("name"), scalarNode(name)}}
 	if description != "" {
 		root.Content = append(root.Content, scalarNode("description"), scalarNode(description))
 	}
-	text, err := yamltree.Encode(&yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{root}})
+	text, err := yamlnode.Encode(root)
 	return string(text), err
 }

@@ -8,11 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/literal"
-	"github.com/yamlhost/yamlhost/internal/yamltree"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -42,7 +40,7 @@ type cloudFormation struct {
 
 type templateResource struct {
 	logical     string
-	node        *yaml.Node
+	node        *yamlnode.Node
 	kind        string
 	name        string // name in the program; empty if it was left out
 	decl        *schema.Resource
@@ -83,13 +81,13 @@ func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 		return nil, fault(src, 1, advice, "the file is empty")
 	}
 	root := docs[0]
-	if version := yamltree.Text(root, "AWSTemplateFormatVersion"); version != "" && version != "2010-09-09" {
-		line := yamltree.Member(root, "AWSTemplateFormatVersion").Line
+	if version := yamlnode.TextAt(root, "AWSTemplateFormatVersion"); version != "" && version != "2010-09-09" {
+		line := lineOf(src, yamlnode.Member(root, "AWSTemplateFormatVersion"))
 		return nil, fault(src, line, "the one version that there is, is 2010-09-09",
 			"the template has the version %s, which is not known here", version)
 	}
-	if resources := yamltree.Member(root, "Resources"); resources == nil || len(resources.Content) == 0 {
-		return nil, fault(src, root.Line, advice, "this is not a template of CloudFormation: it has no Resources")
+	if resources := yamlnode.Member(root, "Resources"); resources == nil || len(resources.Content) == 0 {
+		return nil, fault(src, lineOf(src, root), advice, "this is not a template of CloudFormation: it has no Resources")
 	}
 	c := &cloudFormation{Program: newProgram(n.options.Name), nesting: n, src: src,
 		schema: n.options.schemaOf(awsPackage), types: map[string]string{},
@@ -107,7 +105,7 @@ func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 }
 
 // longForms replaces tags such as !Ref by maps such as {Ref: …}, in place.
-func longForms(node *yaml.Node) *yaml.Node {
+func longForms(node *yamlnode.Node) *yamlnode.Node {
 	for i := range node.Content {
 		node.Content[i] = longForms(node.Content[i])
 	}
@@ -116,9 +114,10 @@ func longForms(node *yaml.Node) *yaml.Node {
 		return node
 	}
 	inner := *node
-	inner.Style &^= yaml.TaggedStyle
-	inner.Tag, inner.HeadComment, inner.LineComment, inner.FootComment = "", "", "", ""
-	if inner.Kind == yaml.ScalarNode {
+	inner.Style &^= yamlnode.TaggedStyle
+	inner.Tag = ""
+	inner.SetNotes(yamlnode.Comments{})
+	if inner.Kind == yamlnode.Scalar {
 		inner.Tag = "!!str"
 		if inner.Value == "" && inner.Style == 0 {
 			inner.Tag = "!!null"
@@ -129,26 +128,27 @@ func longForms(node *yaml.Node) *yaml.Node {
 		key = tag
 	}
 	m := mappingOf(key, &inner)
-	m.Line, m.Content[0].Line = node.Line, node.Line
-	m.HeadComment, m.LineComment = node.HeadComment, node.LineComment
+	m.Start, m.Content[0].Start = node.Start, node.Start
+	notes := node.Notes()
+	m.SetNotes(yamlnode.Comments{Head: notes.Head, Line: notes.Line})
 	return m
 }
 
-func (c *cloudFormation) template(root *yaml.Node) {
-	c.about = yamltree.Text(root, "Description")
-	if root.HeadComment != "" {
-		c.notes = append(c.notes, strings.Split(strings.ReplaceAll(root.HeadComment, "# ", ""), "\n")...)
-	} else if len(root.Content) > 0 && root.Content[0].HeadComment != "" {
-		for line := range strings.SplitSeq(root.Content[0].HeadComment, "\n") {
+func (c *cloudFormation) template(root *yamlnode.Node) {
+	c.about = yamlnode.TextAt(root, "Description")
+	if root.Head() != "" {
+		c.notes = append(c.notes, strings.Split(strings.ReplaceAll(root.Head(), "# ", ""), "\n")...)
+	} else if len(root.Content) > 0 && root.Content[0].Head() != "" {
+		for line := range strings.SplitSeq(root.Content[0].Head(), "\n") {
 			c.notes = append(c.notes, strings.TrimSpace(strings.TrimLeft(line, "#")))
 		}
 	}
-	each(root, func(key, value *yaml.Node) {
+	each(root, func(key, value *yamlnode.Node) {
 		switch key.Value {
 		case "AWSTemplateFormatVersion", "Description":
 		case "Parameters", "Mappings", "Conditions", "Resources", "Outputs":
-			if value.Kind != yaml.MappingNode && value.ShortTag() != "!!null" {
-				c.diags.Add(fault(c.src, key.Line, "write a map of names", "%s is not a map", key.Value)...)
+			if value.Kind != yamlnode.Map && value.ShortTag() != "!!null" {
+				c.diags.Add(fault(c.src, lineOf(c.src, key), "write a map of names", "%s is not a map", key.Value)...)
 			}
 		case "Transform":
 			c.section(key, value, "CloudFormation runs the macros that it names; what they change is not in this program")
@@ -163,35 +163,35 @@ func (c *cloudFormation) template(root *yaml.Node) {
 	for _, p := range pseudo {
 		c.names[p.variable] = true
 	}
-	resources := yamltree.Member(root, "Resources")
-	each(yamltree.Member(root, "Parameters"), func(key, _ *yaml.Node) { c.params[key.Value] = c.unique(camel(key.Value)) })
+	resources := yamlnode.Member(root, "Resources")
+	each(yamlnode.Member(root, "Parameters"), func(key, _ *yamlnode.Node) { c.params[key.Value] = c.unique(camel(key.Value)) })
 	each(resources, c.declare)
-	each(yamltree.Member(root, "Mappings"), func(key, value *yaml.Node) {
+	each(yamlnode.Member(root, "Mappings"), func(key, value *yamlnode.Node) {
 		c.maps[key.Value] = c.unique(camel(key.Value))
-		put(c.sections["variables"], c.maps[key.Value], data(value, false)).HeadComment = key.HeadComment
+		put(c.sections["variables"], c.maps[key.Value], data(value, false)).SetHead(key.Head())
 	})
-	each(yamltree.Member(root, "Conditions"), func(key, _ *yaml.Node) { c.conds[key.Value] = c.unique(camel(key.Value)) })
-	each(yamltree.Member(root, "Parameters"), c.parameter)
-	each(yamltree.Member(root, "Conditions"), func(key, value *yaml.Node) {
-		put(c.sections["variables"], c.conds[key.Value], text("${"+c.expr(value)+"}")).HeadComment = key.HeadComment
+	each(yamlnode.Member(root, "Conditions"), func(key, _ *yamlnode.Node) { c.conds[key.Value] = c.unique(camel(key.Value)) })
+	each(yamlnode.Member(root, "Parameters"), c.parameter)
+	each(yamlnode.Member(root, "Conditions"), func(key, value *yamlnode.Node) {
+		put(c.sections["variables"], c.conds[key.Value], text("${"+c.expr(value)+"}")).SetHead(key.Head())
 	})
-	each(resources, func(key, _ *yaml.Node) { c.resource(key, c.res[key.Value]) })
-	each(yamltree.Member(root, "Outputs"), c.output)
+	each(resources, func(key, _ *yamlnode.Node) { c.resource(key, c.res[key.Value]) })
+	each(yamlnode.Member(root, "Outputs"), c.output)
 	c.cycles()
 }
 
 // section records a section of the template that cannot be converted.
-func (c *cloudFormation) section(key, value *yaml.Node, reason string) {
-	item := &Item{Name: key.Value, Kind: "section", File: c.src.Name(), Line: key.Line}
+func (c *cloudFormation) section(key, value *yamlnode.Node, reason string) {
+	item := &Item{Name: key.Value, Kind: "section", File: c.src.Name(), Line: lineOf(c.src, key)}
 	c.Items = append(c.Items, item)
 	c.drop(item, mappingOf(key.Value, value), reason)
 }
 
 // declare names a resource and finds its type.
-func (c *cloudFormation) declare(key, value *yaml.Node) {
-	r := &templateResource{logical: key.Value, node: value, kind: yamltree.Text(value, "Type"), line: key.Line,
-		uses: map[string]int{}, conditional: yamltree.Member(value, "Condition") != nil}
-	r.item = &Item{Name: key.Value, Kind: r.kind, File: c.src.Name(), Line: key.Line}
+func (c *cloudFormation) declare(key, value *yamlnode.Node) {
+	r := &templateResource{logical: key.Value, node: value, kind: yamlnode.TextAt(value, "Type"), line: lineOf(c.src, key),
+		uses: map[string]int{}, conditional: yamlnode.Member(value, "Condition") != nil}
+	r.item = &Item{Name: key.Value, Kind: r.kind, File: c.src.Name(), Line: lineOf(c.src, key)}
 	c.res[key.Value] = r
 	c.Items = append(c.Items, r.item)
 	reason := ""
@@ -244,20 +244,20 @@ func (c *cloudFormation) token(kind string) string {
 	return awsPackage + ":" + service + ":" + upperFirst(words(parts[2]))
 }
 
-func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
+func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 	if r.name == "" {
 		return
 	}
 	c.current = r
 	defer func() { c.current = nil }()
 	out, options := mapping(), mapping()
-	put(c.sections["resources"], r.name, out).HeadComment = key.HeadComment
+	put(c.sections["resources"], r.name, out).SetHead(key.Head())
 	if r.nested != nil {
 		put(out, "type", text("components:"+r.nested.name))
 	} else {
 		put(out, "type", text(schema.CollapseToken(c.token(r.kind))))
 	}
-	each(r.node, func(field, value *yaml.Node) {
+	each(r.node, func(field, value *yamlnode.Node) {
 		switch field.Value {
 		case "Type", "Properties":
 		case "Condition":
@@ -267,14 +267,14 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 				c.leaveOut(r.name, "Condition", "the template has no condition of that name", value)
 			}
 		case "DependsOn":
-			names := []*yaml.Node{value}
-			if value.Kind == yaml.SequenceNode {
+			names := []*yamlnode.Node{value}
+			if value.Kind == yamlnode.List {
 				names = value.Content
 			}
 			deps := list()
 			for _, name := range names {
 				if target := c.res[name.Value]; target != nil && target.name != "" {
-					r.uses[name.Value] = name.Line
+					r.uses[name.Value] = lineOf(c.src, name)
 					deps.Content = append(deps.Content, text("${"+target.name+"}"))
 				} else {
 					c.leaveOut(r.name, "DependsOn "+name.Value, "the program does not have that resource", nil)
@@ -295,13 +295,13 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 				c.leaveOut(r.name, "DeletionPolicy", "the policy is not known", value)
 			}
 		case "UpdateReplacePolicy":
-			if value.Value != "Delete" && value.Value != yamltree.Text(r.node, "DeletionPolicy") {
+			if value.Value != "Delete" && value.Value != yamlnode.TextAt(r.node, "DeletionPolicy") {
 				c.leaveOut(r.name, "UpdateReplacePolicy", "there is no option for replacements alone", value)
 			}
 		case "CreationPolicy", "UpdatePolicy":
 			c.leaveOut(r.name, field.Value, "CloudFormation itself waits for signals and rolls updates out", value)
 		case "Metadata":
-			if yamltree.Member(value, "AWS::CloudFormation::Init") != nil {
+			if yamlnode.Member(value, "AWS::CloudFormation::Init") != nil {
 				c.leaveOut(r.name, field.Value, "cfn-init on the machine reads it from CloudFormation: do in UserData what it "+
 					"asks for", value)
 			} else {
@@ -312,7 +312,7 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 		}
 	})
 	properties := mapping()
-	given := yamltree.Member(r.node, "Properties")
+	given := yamlnode.Member(r.node, "Properties")
 	var inputs *schema.Object
 	if r.decl != nil {
 		inputs = r.decl.Inputs
@@ -321,7 +321,7 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 	case r.nested != nil:
 		properties = c.arguments(r)
 	case given == nil || given.ShortTag() == "!!null":
-	case given.Kind != yaml.MappingNode:
+	case given.Kind != yamlnode.Map:
 		c.leaveOut(r.name, "Properties", "it is not a map", given)
 	default:
 		if name, arg := intrinsic(given); name != "" {
@@ -331,7 +331,7 @@ func (c *cloudFormation) resource(key *yaml.Node, r *templateResource) {
 		}
 	}
 	for _, p := range inputs.Properties() {
-		if p.Required && p.Const == nil && p.Default == nil && yamltree.Member(properties, p.Name) == nil {
+		if p.Required && p.Const == nil && p.Default == nil && yamlnode.Member(properties, p.Name) == nil {
 			put(properties, p.Name, text("${"+c.need(r.logical+"."+p.Name, "any", p.Name+" of "+r.logical)+"}"))
 			r.item.remark("it needs %s, which the template does not give: the program takes it from its configuration", p.Name)
 		}
@@ -366,13 +366,13 @@ var limits = []struct{ field, typed, violated, rule string }{
 }
 
 // parameter declares a configuration value, and messages that check the constraints of the parameter.
-func (c *cloudFormation) parameter(key, value *yaml.Node) {
-	name, kind := c.params[key.Value], yamltree.Text(value, "Type")
-	item := &Item{Name: key.Value, Kind: "parameter " + kind, As: name, File: c.src.Name(), Line: key.Line}
+func (c *cloudFormation) parameter(key, value *yamlnode.Node) {
+	name, kind := c.params[key.Value], yamlnode.TextAt(value, "Type")
+	item := &Item{Name: key.Value, Kind: "parameter " + kind, As: name, File: c.src.Name(), Line: lineOf(c.src, key)}
 	c.Items = append(c.Items, item)
 	out := mapping()
-	put(c.sections["config"], name, out).HeadComment = key.HeadComment
-	given := yamltree.Member(value, "Default")
+	put(c.sections["config"], name, out).SetHead(key.Head())
+	given := yamlnode.Member(value, "Default")
 	typed := "string"
 	reference := name
 	switch {
@@ -394,7 +394,7 @@ func (c *cloudFormation) parameter(key, value *yaml.Node) {
 	if given != nil {
 		put(out, "default", parameterDefault(typed, given))
 	}
-	secret := strings.EqualFold(yamltree.Text(value, "NoEcho"), "true")
+	secret := strings.EqualFold(yamlnode.TextAt(value, "NoEcho"), "true")
 	if secret {
 		put(out, "secret", boolean(true))
 	}
@@ -408,14 +408,14 @@ func (c *cloudFormation) parameter(key, value *yaml.Node) {
 		remove(out, "default")
 		item.remark("its default %s is for CloudFormation: set its value with `yamlhost config set %s`", given.Value, name)
 	}
-	if about := yamltree.Text(value, "Description"); about != "" {
+	if about := yamlnode.TextAt(value, "Description"); about != "" {
 		put(out, "description", text(about))
 	}
 	c.refs[key.Value] = reference
 	c.constraints(key, value, name, typed, item)
 }
 
-func parameterDefault(typed string, given *yaml.Node) *yaml.Node {
+func parameterDefault(typed string, given *yamlnode.Node) *yamlnode.Node {
 	if inner, isList := strings.CutPrefix(typed, "list<"); isList {
 		items := list()
 		if given.Value == "" {
@@ -424,25 +424,25 @@ func parameterDefault(typed string, given *yaml.Node) *yaml.Node {
 		for part := range strings.SplitSeq(given.Value, ",") {
 			n := text(literal.Text(strings.TrimSpace(part)))
 			if inner == "number>" {
-				n = &yaml.Node{Kind: yaml.ScalarNode, Value: strings.TrimSpace(part)}
+				n = &yamlnode.Node{Kind: yamlnode.Scalar, Value: strings.TrimSpace(part)}
 			}
 			items.Content = append(items.Content, n)
 		}
 		return items
 	}
 	if typed == "number" {
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: strings.TrimSpace(given.Value)}
+		return &yamlnode.Node{Kind: yamlnode.Scalar, Value: strings.TrimSpace(given.Value)}
 	}
 	return text(literal.Text(given.Value))
 }
 
-func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, item *Item) {
+func (c *cloudFormation) constraints(key, value *yamlnode.Node, name, typed string, item *Item) {
 	ask := func(condition, problem string) {
 		if len(c.nesting.open) > 1 {
 			item.remark("a component does not check that it must %s", problem)
 			return
 		}
-		if own := yamltree.Text(value, "ConstraintDescription"); own != "" {
+		if own := yamlnode.TextAt(value, "ConstraintDescription"); own != "" {
 			problem += " (" + own + ")"
 		}
 		message := mappingOf("level", text("error"))
@@ -451,7 +451,7 @@ func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, 
 		messages := c.sections["messages"]
 		messages.Content = append(messages.Content, message)
 	}
-	if allowed := yamltree.Member(value, "AllowedValues"); allowed != nil && allowed.Kind == yaml.SequenceNode {
+	if allowed := yamlnode.Member(value, "AllowedValues"); allowed != nil && allowed.Kind == yamlnode.List {
 		var items, shown []string
 		for _, v := range allowed.Content {
 			shown = append(shown, v.Value)
@@ -466,7 +466,7 @@ func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, 
 		}
 		ask(condition, "be one of "+strings.Join(shown, ", "))
 	}
-	if pattern := yamltree.Text(value, "AllowedPattern"); pattern != "" && typed == "string" {
+	if pattern := yamlnode.TextAt(value, "AllowedPattern"); pattern != "" && typed == "string" {
 		whole := "^(?:" + pattern + ")$"
 		if _, err := regexp.Compile(whole); err != nil {
 			item.remark("AllowedPattern %s is not checked: it is not in the syntax of RE2", pattern)
@@ -475,17 +475,17 @@ func (c *cloudFormation) constraints(key, value *yaml.Node, name, typed string, 
 		}
 	}
 	for _, limit := range limits {
-		n := yamltree.Text(value, limit.field)
+		n := yamlnode.TextAt(value, limit.field)
 		if typed == limit.typed && n != "" && !(limit.field == "MinLength" && n == "0") {
 			ask(fmt.Sprintf(limit.violated, name, n), fmt.Sprintf(limit.rule, n))
 		}
 	}
 }
 
-func (c *cloudFormation) output(key, value *yaml.Node) {
-	item := &Item{Name: key.Value, Kind: "output", As: key.Value, File: c.src.Name(), Line: key.Line}
+func (c *cloudFormation) output(key, value *yamlnode.Node) {
+	item := &Item{Name: key.Value, Kind: "output", As: key.Value, File: c.src.Name(), Line: lineOf(c.src, key)}
 	c.Items = append(c.Items, item)
-	given, reason := yamltree.Member(value, "Value"), "it has no Value"
+	given, reason := yamlnode.Member(value, "Value"), "it has no Value"
 	if given == nil {
 		item.As = ""
 		if strings.HasPrefix(key.Value, "Fn::") {
@@ -496,20 +496,20 @@ func (c *cloudFormation) output(key, value *yaml.Node) {
 	}
 	out := c.value(given, nil, "outputs")
 	var notes []string
-	if about := yamltree.Text(value, "Description"); about != "" {
+	if about := yamlnode.TextAt(value, "Description"); about != "" {
 		notes = append(notes, about)
 	}
-	if export := yamltree.Member(value, "Export", "Name"); export != nil {
+	if export := yamlnode.Member(value, "Export", "Name"); export != nil {
 		notes = append(notes, "exported by CloudFormation as "+c.expr(export))
 		if !c.exports {
 			item.remark("CloudFormation exports it: once this is a program, others read its outputs by stack references")
 		}
 		c.exports = true
 	}
-	if name := c.conds[yamltree.Text(value, "Condition")]; name != "" {
+	if name := c.conds[yamlnode.TextAt(value, "Condition")]; name != "" {
 		out = mappingOf("fn::if", list(text("${"+name+"}"), out, null()))
 	}
-	put(c.sections["outputs"], key.Value, out).HeadComment = strings.TrimLeft(key.HeadComment+"\n"+comment(notes), "\n")
+	put(c.sections["outputs"], key.Value, out).SetHead(strings.TrimLeft(key.Head()+"\n"+comment(notes), "\n"))
 }
 
 // cycles reports resources that depend on each other.

@@ -6,11 +6,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/literal"
-	"github.com/yamlhost/yamlhost/internal/yamltree"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -25,7 +23,7 @@ var pseudo = map[string]struct{ variable, function, result string }{
 // ref returns the expression for Ref.
 func (c *cloudFormation) ref(name string, line int) string {
 	if p, found := pseudo[name]; found {
-		if yamltree.Member(c.sections["variables"], p.variable) == nil {
+		if yamlnode.Member(c.sections["variables"], p.variable) == nil {
 			call := mapping()
 			put(call, "function", text("aws-native:index:"+p.function))
 			put(call, "return", text(p.result))
@@ -153,7 +151,7 @@ func (c *cloudFormation) attribute(name, attribute string, line int) string {
 		return c.absent(name, attribute)
 	}
 	if output, is := strings.CutPrefix(attribute, "Outputs."); r.nested != nil {
-		if !is || yamltree.Member(r.nested.sections["outputs"], output) == nil {
+		if !is || yamlnode.Member(r.nested.sections["outputs"], output) == nil {
 			return c.absent(name, attribute)
 		}
 		return c.accessOf(r, line) + "." + output
@@ -234,51 +232,51 @@ func upperFirst(name string) string {
 }
 
 // intrinsic returns the name and the argument of a call such as {Ref: x}; the name is empty for anything else.
-func intrinsic(node *yaml.Node) (string, *yaml.Node) {
-	if node.Kind != yaml.MappingNode || len(node.Content) != 2 {
+func intrinsic(node *yamlnode.Node) (string, *yamlnode.Node) {
+	if node.Kind != yamlnode.Map || len(node.Content) != 2 {
 		return "", nil
 	}
 	name := node.Content[0].Value
 	if name == "Ref" || strings.HasPrefix(name, "Fn::") || name == "Condition" &&
-		node.Content[1].Kind == yaml.ScalarNode {
+		node.Content[1].Kind == yamlnode.Scalar {
 		return name, node.Content[1]
 	}
 	return "", nil
 }
 
 // expr returns a value as an expression.
-func (c *cloudFormation) expr(node *yaml.Node) string {
+func (c *cloudFormation) expr(node *yamlnode.Node) string {
 	name, arg := intrinsic(node)
 	if name == "" {
 		switch node.Kind {
-		case yaml.ScalarNode:
+		case yamlnode.Scalar:
 			switch node.ShortTag() {
 			case "!!int", "!!float", "!!bool", "!!null":
 				return scalar(data(node, false), false).Value
 			}
 			return operandText(c.resolved(literal.Text(node.Value)))
-		case yaml.SequenceNode:
+		case yamlnode.List:
 			return "[" + strings.Join(c.exprs(node), ", ") + "]"
 		}
 		var items []string
-		each(node, func(key, value *yaml.Node) { items = append(items, literal.Quoted(key.Value)+" = "+c.expr(value)) })
+		each(node, func(key, value *yamlnode.Node) { items = append(items, literal.Quoted(key.Value)+" = "+c.expr(value)) })
 		return "{" + strings.Join(items, ", ") + "}"
 	}
 	args := arg.Content
-	if arg.Kind != yaml.SequenceNode {
-		args = []*yaml.Node{arg}
+	if arg.Kind != yamlnode.List {
+		args = []*yamlnode.Node{arg}
 	}
-	count := func(n int) bool { return arg.Kind == yaml.SequenceNode && len(args) >= n }
+	count := func(n int) bool { return arg.Kind == yamlnode.List && len(args) >= n }
 	switch name {
 	case "Ref":
-		return c.ref(arg.Value, arg.Line)
+		return c.ref(arg.Value, lineOf(c.src, arg))
 	case "Condition":
 		if cond := c.conds[arg.Value]; cond != "" {
 			return cond
 		}
 	case "Fn::GetAtt":
 		if resource, attribute, ok := attributeOf(arg); ok {
-			return c.attribute(resource, attribute, arg.Line)
+			return c.attribute(resource, attribute, lineOf(c.src, arg))
 		}
 	case "Fn::Sub":
 		if parts, ok := c.pieces(arg); ok {
@@ -293,11 +291,11 @@ func (c *cloudFormation) expr(node *yaml.Node) string {
 			return "select(" + index(c.expr(args[0])) + ", " + c.expr(args[1]) + ")"
 		}
 	case "Fn::FindInMap":
-		if count(3) && args[0].Kind == yaml.ScalarNode && c.maps[args[0].Value] != "" {
+		if count(3) && args[0].Kind == yamlnode.Scalar && c.maps[args[0].Value] != "" {
 			return c.maps[args[0].Value] + "[" + c.expr(args[1]) + "][" + c.expr(args[2]) + "]"
 		}
 	case "Fn::GetAZs":
-		if len(args) == 0 || args[0].Kind == yaml.ScalarNode && args[0].Value == "" {
+		if len(args) == 0 || args[0].Kind == yamlnode.Scalar && args[0].Value == "" {
 			return `invoke("aws-native:index:getAzs", {}).azs`
 		}
 		return `invoke("aws-native:index:getAzs", {region = ` + c.expr(args[0]) + "}).azs"
@@ -329,23 +327,23 @@ func (c *cloudFormation) expr(node *yaml.Node) string {
 	case "Fn::ToJsonString":
 		return "toJSON(" + c.expr(arg) + ")"
 	}
-	c.say("%s in line %d has no counterpart: the program takes its value from its configuration", name, node.Line)
+	c.say("%s in line %d has no counterpart: the program takes its value from its configuration", name, lineOf(c.src, node))
 	owner := "template"
 	if c.current != nil {
 		owner = c.current.logical
 	}
-	return c.need(fmt.Sprintf("%s.%s.Line%d", owner, strings.TrimPrefix(name, "Fn::"), node.Line), "any",
-		fmt.Sprintf("what %s gives in line %d of the template", name, node.Line))
+	return c.need(fmt.Sprintf("%s.%s.Line%d", owner, strings.TrimPrefix(name, "Fn::"), lineOf(c.src, node)), "any",
+		fmt.Sprintf("what %s gives in line %d of the template", name, lineOf(c.src, node)))
 }
 
 // operand returns one side of a comparison. CloudFormation compares strings, so numbers become strings.
-func (c *cloudFormation) operand(node *yaml.Node) string {
-	if node.Kind == yaml.ScalarNode {
+func (c *cloudFormation) operand(node *yamlnode.Node) string {
+	if node.Kind == yamlnode.Scalar {
 		return literal.Quoted(node.Value)
 	}
 	text := c.expr(node)
 	name, arg := intrinsic(node)
-	if name == "Ref" && yamltree.Text(c.sections["config"], c.params[arg.Value], "type") == "number" {
+	if name == "Ref" && yamlnode.TextAt(c.sections["config"], c.params[arg.Value], "type") == "number" {
 		return "toString(" + text + ")"
 	}
 	return text
@@ -361,8 +359,8 @@ func index(expr string) string {
 
 var digits = lazyregexp.New(`^[0-9]+$`)
 
-func (c *cloudFormation) exprs(node *yaml.Node) []string {
-	if node.Kind != yaml.SequenceNode {
+func (c *cloudFormation) exprs(node *yamlnode.Node) []string {
+	if node.Kind != yamlnode.List {
 		return []string{c.expr(node)}
 	}
 	texts := make([]string, len(node.Content))
@@ -373,16 +371,16 @@ func (c *cloudFormation) exprs(node *yaml.Node) []string {
 }
 
 // attributeOf splits the argument of Fn::GetAtt.
-func attributeOf(arg *yaml.Node) (resource, attribute string, ok bool) {
-	if arg.Kind == yaml.ScalarNode {
+func attributeOf(arg *yamlnode.Node) (resource, attribute string, ok bool) {
+	if arg.Kind == yamlnode.Scalar {
 		return strings.Cut(arg.Value, ".")
 	}
-	if arg.Kind != yaml.SequenceNode || len(arg.Content) < 2 {
+	if arg.Kind != yamlnode.List || len(arg.Content) < 2 {
 		return "", "", false
 	}
 	var parts []string
 	for _, part := range arg.Content {
-		if part.Kind != yaml.ScalarNode {
+		if part.Kind != yamlnode.Scalar {
 			return "", "", false
 		}
 		parts = append(parts, part.Value)

@@ -7,25 +7,23 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
-	"github.com/yamlhost/yamlhost/internal/yamltree"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
 // object is a Kubernetes object.
 type object struct {
-	node      *yaml.Node // the input
+	node      *yamlnode.Node // the input
 	item      *Item
 	kind      string
 	name      string
 	namespace string
-	resource  string     // name in the program
-	token     string     // type token
-	out       *yaml.Node // properties in the program
-	typed     bool       // reports whether the resource has a type with fields to refer to
+	resource  string         // name in the program
+	token     string         // type token
+	out       *yamlnode.Node // properties in the program
+	typed     bool           // reports whether the resource has a type with fields to refer to
 	uses      map[*object]bool
 }
 
@@ -33,7 +31,7 @@ type object struct {
 func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) {
 	k := &kubernetes{Program: newProgram(o.Name), options: o, byName: map[string]*object{}, defined: map[string]string{}}
 	var diags diag.Diagnostics
-	read := make([][]*yaml.Node, len(sources))
+	read := make([][]*yamlnode.Node, len(sources))
 	for i, src := range sources {
 		docs, found := documents(src)
 		diags.Add(found...)
@@ -73,23 +71,23 @@ var definitionName = lazyregexp.New(`^[a-z0-9][a-z0-9.-]*$`)
 
 // define records the kinds that a definition of custom resources declares, and keeps it as a file of the project if
 // Options.Definitions is set.
-func (k *kubernetes) define(doc *yaml.Node) {
-	name := yamltree.Text(doc, "metadata", "name")
-	if yamltree.Text(doc, "kind") != "CustomResourceDefinition" ||
-		yamltree.Text(doc, "apiVersion") != "apiextensions.k8s.io/v1" || !definitionName().MatchString(name) {
+func (k *kubernetes) define(doc *yamlnode.Node) {
+	name := yamlnode.TextAt(doc, "metadata", "name")
+	if yamlnode.TextAt(doc, "kind") != "CustomResourceDefinition" ||
+		yamlnode.TextAt(doc, "apiVersion") != "apiextensions.k8s.io/v1" || !definitionName().MatchString(name) {
 		return
 	}
-	versions := yamltree.Member(doc, "spec", "versions")
+	versions := yamlnode.Member(doc, "spec", "versions")
 	if versions == nil {
 		return
 	}
 	for _, version := range versions.Content {
-		if yamltree.Member(version, "schema", "openAPIV3Schema") == nil {
+		if yamlnode.Member(version, "schema", "openAPIV3Schema") == nil {
 			continue
 		}
-		k.defined["kubernetes:"+yamltree.Text(doc, "spec", "group")+"/"+yamltree.Text(version, "name")+":"+
-			yamltree.Text(doc, "spec", "names", "kind")] = name
-		if content, err := yamltree.Encode(doc); err == nil && k.options.Definitions {
+		k.defined["kubernetes:"+yamlnode.TextAt(doc, "spec", "group")+"/"+yamlnode.TextAt(version, "name")+":"+
+			yamlnode.TextAt(doc, "spec", "names", "kind")] = name
+		if content, err := yamlnode.Encode(doc); err == nil && k.options.Definitions {
 			k.Files["crds/"+name+".yaml"] = content
 		}
 	}
@@ -101,23 +99,23 @@ func (k *kubernetes) awaitDefinition(obj *object) {
 	if definition == nil || !k.use(obj, definition) {
 		return
 	}
-	put(yamltree.Member(k.sections["resources"], obj.resource), "options",
+	put(yamlnode.Member(k.sections["resources"], obj.resource), "options",
 		mappingOf("dependsOn", list(text("${"+definition.resource+"}"))))
 }
 
 // objects returns the objects of a document, which may be a list of them.
-func objects(doc *yaml.Node) []*yaml.Node {
-	kind, items := yamltree.Text(doc, "kind"), yamltree.Member(doc, "items")
+func objects(doc *yamlnode.Node) []*yamlnode.Node {
+	kind, items := yamlnode.TextAt(doc, "kind"), yamlnode.Member(doc, "items")
 	switch {
-	case doc.Kind == yaml.SequenceNode:
+	case doc.Kind == yamlnode.List:
 		items = doc
-	case items == nil || items.Kind != yaml.SequenceNode || !strings.HasSuffix(kind, "List"):
-		return []*yaml.Node{doc}
+	case items == nil || items.Kind != yamlnode.List || !strings.HasSuffix(kind, "List"):
+		return []*yamlnode.Node{doc}
 	}
-	var all []*yaml.Node
+	var all []*yamlnode.Node
 	for _, item := range items.Content {
-		if yamltree.Member(item, "kind") == nil && kind != "List" && kind != "" { // items of a DeploymentList may omit it
-			item.Content = slices.Concat([]*yaml.Node{text("apiVersion"), text(yamltree.Text(doc, "apiVersion")), text("kind"),
+		if yamlnode.Member(item, "kind") == nil && kind != "List" && kind != "" { // items of a DeploymentList may omit it
+			item.Content = slices.Concat([]*yamlnode.Node{text("apiVersion"), text(yamlnode.TextAt(doc, "apiVersion")), text("kind"),
 				text(strings.TrimSuffix(kind, "List"))}, item.Content)
 		}
 		all = append(all, objects(item)...)
@@ -126,20 +124,20 @@ func objects(doc *yaml.Node) []*yaml.Node {
 }
 
 // document converts one object; empty documents are ignored.
-func (k *kubernetes) document(src *diag.Source, doc *yaml.Node) diag.Diagnostics {
-	if doc.Kind == yaml.ScalarNode && doc.ShortTag() == "!!null" {
+func (k *kubernetes) document(src *diag.Source, doc *yamlnode.Node) diag.Diagnostics {
+	if doc.Kind == yamlnode.Scalar && doc.ShortTag() == "!!null" {
 		return nil
 	}
-	kind, version := yamltree.Text(doc, "kind"), yamltree.Text(doc, "apiVersion")
-	item := &Item{Name: yamltree.Text(doc, "metadata", "name"), Kind: strings.TrimPrefix(version+"/"+kind, "/"),
-		File: src.Name(), Line: doc.Line}
+	kind, version := yamlnode.TextAt(doc, "kind"), yamlnode.TextAt(doc, "apiVersion")
+	item := &Item{Name: yamlnode.TextAt(doc, "metadata", "name"), Kind: strings.TrimPrefix(version+"/"+kind, "/"),
+		File: src.Name(), Line: lineOf(src, doc)}
 	k.Items = append(k.Items, item)
 	if kind == "" && bytes.Contains(src.Text(), []byte("{{")) {
-		return fault(src, doc.Line, "render it first, as with `helm template`, and convert the result",
+		return fault(src, lineOf(src, doc), "render it first, as with `helm template`, and convert the result",
 			"this is a template of Helm, not a manifest")
 	}
 	switch {
-	case doc.Kind != yaml.MappingNode || kind == "" || version == "":
+	case doc.Kind != yamlnode.Map || kind == "" || version == "":
 		k.drop(item, doc, "it has no apiVersion and no kind, so it is not an object of Kubernetes")
 		return nil
 	case strings.HasPrefix(version, "kustomize.config.k8s.io/"):
@@ -154,16 +152,16 @@ func (k *kubernetes) document(src *diag.Source, doc *yaml.Node) diag.Diagnostics
 }
 
 // drop leaves a document out of the program, with a remark and a comment.
-func (p *Program) drop(item *Item, doc *yaml.Node, reason string) {
+func (p *Program) drop(item *Item, doc *yamlnode.Node, reason string) {
 	item.remark("%s", reason)
 	p.notes = append(p.notes, fmt.Sprintf("%s:%d is left out: %s", item.File, item.Line, reason)+shown(doc))
 }
 
-func (k *kubernetes) object(doc *yaml.Node, item *Item, version, kind string) {
+func (k *kubernetes) object(doc *yamlnode.Node, item *Item, version, kind string) {
 	obj := &object{node: doc, item: item, kind: kind, name: item.Name,
-		namespace: yamltree.Text(doc, "metadata", "namespace"), uses: map[*object]bool{}}
+		namespace: yamlnode.TextAt(doc, "metadata", "namespace"), uses: map[*object]bool{}}
 	if obj.name == "" {
-		item.Name = yamltree.Text(doc, "metadata", "generateName")
+		item.Name = yamlnode.TextAt(doc, "metadata", "generateName")
 	}
 	base := camel(item.Name, kind)
 	if k.names[base] && obj.namespace != "" {
@@ -186,13 +184,16 @@ func (k *kubernetes) object(doc *yaml.Node, item *Item, version, kind string) {
 	obj.token = token
 	k.secrets[obj.resource] = kind == "Secret"
 	properties := data(doc, true)
-	head := []string{properties.HeadComment}
-	properties.HeadComment = ""
+	head := []string{properties.Head()}
+	properties.SetHead("")
 	for i := 0; i < len(properties.Content); i += 2 { // YAML attaches the comment of a document to its first key
 		name, value := properties.Content[i], properties.Content[i+1]
 		if i == 0 || name.Value == "apiVersion" || name.Value == "kind" {
-			head = append(head, name.HeadComment, name.LineComment, value.LineComment)
-			name.HeadComment, name.LineComment, value.LineComment = "", "", ""
+			of, behind := name.Notes(), value.Notes()
+			head = append(head, of.Head, of.Line, behind.Line)
+			of.Head, of.Line, behind.Line = "", "", ""
+			name.SetNotes(of)
+			value.SetNotes(behind)
 		}
 	}
 	notes := strings.Join(slices.DeleteFunc(head, func(c string) bool { return c == "" }), "\n")
@@ -208,7 +209,7 @@ func (k *kubernetes) object(doc *yaml.Node, item *Item, version, kind string) {
 	}
 	known = known || k.options.Definitions && k.defined[token] != ""
 	resource := mapping()
-	put(k.sections["resources"], obj.resource, resource).HeadComment = notes
+	put(k.sections["resources"], obj.resource, resource).SetHead(notes)
 	obj.out, obj.typed = properties, known
 	if !known {
 		k.asObject(obj.resource, properties, "the provider has no type for "+strings.TrimPrefix(version, "core/")+" "+kind)
@@ -217,7 +218,7 @@ func (k *kubernetes) object(doc *yaml.Node, item *Item, version, kind string) {
 	k.Program.objects[obj.resource] = properties
 	put(resource, "type", text(token))
 	remaining := mapping()
-	each(properties, func(key, value *yaml.Node) {
+	each(properties, func(key, value *yamlnode.Node) {
 		switch key.Value {
 		case "apiVersion", "kind":
 		case "status":
@@ -245,9 +246,9 @@ func (o Options) schemaOf(name string) *schema.Package {
 const configGroup = "kubernetes:yaml/v2:ConfigGroup"
 
 // asObject passes an object to the API server unchanged, without a type.
-func (p *Program) asObject(name string, properties *yaml.Node, reason string) {
-	resource := yamltree.Member(p.sections["resources"], name)
-	options := yamltree.Member(resource, "options")
+func (p *Program) asObject(name string, properties *yamlnode.Node, reason string) {
+	resource := yamlnode.Member(p.sections["resources"], name)
+	options := yamlnode.Member(resource, "options")
 	resource.Content = nil
 	put(resource, "type", text(configGroup))
 	put(resource, "properties", mappingOf("objs", list(properties)))
@@ -275,9 +276,9 @@ func builtinGroup(version string) bool {
 }
 
 // secret moves the values of a Secret to secret configuration.
-func (k *kubernetes) secret(obj *object, properties *yaml.Node) {
+func (k *kubernetes) secret(obj *object, properties *yamlnode.Node) {
 	for _, field := range []string{"data", "stringData"} {
-		each(yamltree.Member(properties, field), func(key, value *yaml.Node) {
+		each(yamlnode.Member(properties, field), func(key, value *yamlnode.Node) {
 			name := k.unique(camel(obj.name, key.Value))
 			k.addConfig(name, "string", "")
 			k.seal(name)
@@ -308,20 +309,20 @@ var clusterKinds = map[string]bool{"Namespace": true, "PersistentVolume": true, 
 
 // link replaces the names of other objects by references to them.
 func (k *kubernetes) link(obj *object) {
-	var walk func(node *yaml.Node, above string)
-	walk = func(node *yaml.Node, above string) {
-		if node.Kind == yaml.SequenceNode {
+	var walk func(node *yamlnode.Node, above string)
+	walk = func(node *yamlnode.Node, above string) {
+		if node.Kind == yamlnode.List {
 			for _, item := range node.Content {
 				walk(item, above)
 			}
 		}
-		namespace := cmp.Or(yamltree.Text(node, "namespace"), obj.namespace) // of the objects that node names
-		each(node, func(key, value *yaml.Node) {
+		namespace := cmp.Or(yamlnode.TextAt(node, "namespace"), obj.namespace) // of the objects that node names
+		each(node, func(key, value *yamlnode.Node) {
 			kind := cmp.Or(nameFields[above+"."+key.Value], nameFields[key.Value])
 			if key.Value == "name" && slices.Contains([]string{"scaleTargetRef", "roleRef", "subjects"}, above) {
-				kind = yamltree.Text(node, "kind")
+				kind = yamlnode.TextAt(node, "kind")
 			}
-			if kind != "" && value.Kind == yaml.ScalarNode && value.Value != "" {
+			if kind != "" && value.Kind == yamlnode.Scalar && value.Value != "" {
 				k.refer(obj, value, kind, namespace)
 				return
 			}
@@ -331,7 +332,7 @@ func (k *kubernetes) link(obj *object) {
 	walk(obj.out, "")
 }
 
-func (k *kubernetes) refer(obj *object, value *yaml.Node, kind, namespace string) {
+func (k *kubernetes) refer(obj *object, value *yamlnode.Node, kind, namespace string) {
 	if clusterKinds[kind] {
 		namespace = ""
 	}
@@ -343,7 +344,7 @@ func (k *kubernetes) refer(obj *object, value *yaml.Node, kind, namespace string
 }
 
 // replace puts a reference to target in place of a value. asObject undoes it if target loses its type.
-func (p *Program) replace(value *yaml.Node, target *object, reference *yaml.Node) {
+func (p *Program) replace(value *yamlnode.Node, target *object, reference *yamlnode.Node) {
 	before := *value
 	*value = *reference
 	p.references[target.resource] = append(p.references[target.resource], func() { *value = before })
@@ -376,16 +377,16 @@ var hostName = lazyregexp.New(`[a-z][a-z0-9-]*`)
 
 // mentions records that a workload needs the services its containers call, so that these do not wait for the workload.
 func (k *kubernetes) mentions(obj *object) {
-	var walk func(node *yaml.Node, inside bool)
-	walk = func(node *yaml.Node, inside bool) {
+	var walk func(node *yamlnode.Node, inside bool)
+	walk = func(node *yamlnode.Node, inside bool) {
 		for i, child := range node.Content {
 			key := ""
-			if node.Kind == yaml.MappingNode && i%2 == 1 {
+			if node.Kind == yamlnode.Map && i%2 == 1 {
 				key = node.Content[i-1].Value
 			}
 			walk(child, inside || key == "command" || key == "args" || key == "env")
 		}
-		if inside && node.Kind == yaml.ScalarNode {
+		if inside && node.Kind == yamlnode.Scalar {
 			for _, name := range hostName().FindAllString(node.Value, -1) {
 				if service := k.byName[id("Service", obj.namespace, name)]; service != nil {
 					k.use(obj, service)
@@ -403,22 +404,22 @@ func (k *kubernetes) selectors() {
 	byLabel := map[string][]*object{}
 	for _, obj := range k.objects {
 		if labels := obj.labels(); labels != nil && obj.typed {
-			each(labels, func(key, value *yaml.Node) {
+			each(labels, func(key, value *yamlnode.Node) {
 				id := obj.namespace + "\n" + key.Value + "\n" + value.Value
 				byLabel[id] = append(byLabel[id], obj)
 			})
 		}
 	}
 	for _, obj := range k.objects {
-		selector := yamltree.Member(obj.out, "spec", "selector")
+		selector := yamlnode.Member(obj.out, "spec", "selector")
 		if obj.kind != "Service" || selector == nil || len(selector.Content) < 2 {
 			continue
 		}
 		candidates := byLabel[obj.namespace+"\n"+selector.Content[0].Value+"\n"+selector.Content[1].Value]
 		for _, target := range candidates {
 			fits := true
-			each(selector, func(key, value *yaml.Node) {
-				fits = fits && yamltree.Text(target.labels(), key.Value) == value.Value
+			each(selector, func(key, value *yamlnode.Node) {
+				fits = fits && yamlnode.TextAt(target.labels(), key.Value) == value.Value
 			})
 			if !fits || !k.use(obj, target) {
 				continue
@@ -428,7 +429,7 @@ func (k *kubernetes) selectors() {
 				k.replace(selector, target, text("${"+path+"}"))
 				break
 			}
-			each(selector, func(key, value *yaml.Node) { k.replace(value, target, text("${"+path+`["`+key.Value+`"]}`)) })
+			each(selector, func(key, value *yamlnode.Node) { k.replace(value, target, text("${"+path+`["`+key.Value+`"]}`)) })
 			break
 		}
 	}
@@ -445,10 +446,10 @@ func (o *object) labelPath() []string {
 	return nil
 }
 
-func (o *object) labels() *yaml.Node {
+func (o *object) labels() *yamlnode.Node {
 	path := o.labelPath()
 	if path == nil {
 		return nil
 	}
-	return yamltree.Member(o.node, path...)
+	return yamlnode.Member(o.node, path...)
 }

@@ -3,10 +3,8 @@ package convert
 import (
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
-	"github.com/yamlhost/yamlhost/internal/yamltree"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // hidden replaces texts of the source that may be secret.
@@ -25,27 +23,28 @@ var secretText = lazyregexp.New(
 
 // mask returns a copy of a part of the source with possible secrets hidden. below reports that a name above marks it
 // as secret, object that it is a Kubernetes Secret.
-func mask(node *yaml.Node, below, object bool) *yaml.Node {
+func mask(node *yamlnode.Node, below, object bool) *yamlnode.Node {
 	out := *node
 	out.Content = nil
-	out.HeadComment, out.LineComment, out.FootComment = maskedComment(node.HeadComment), maskedComment(node.LineComment),
-		maskedComment(node.FootComment)
+	notes := node.Notes()
+	out.SetNotes(yamlnode.Comments{Head: maskedComment(notes.Head), Line: maskedComment(notes.Line),
+		Foot: maskedComment(notes.Foot)})
 	switch node.Kind {
-	case yaml.ScalarNode:
+	case yamlnode.Scalar:
 		if node.Value != "" && node.ShortTag() != "!!null" && (below || secretText().MatchString(node.Value)) {
 			return text(hidden)
 		}
-	case yaml.SequenceNode:
+	case yamlnode.List:
 		for _, item := range node.Content {
 			out.Content = append(out.Content, mask(item, below, false))
 		}
-	case yaml.MappingNode:
-		named := strings.EqualFold(yamltree.Text(node, "NoEcho"), "true")
+	case yamlnode.Map:
+		named := strings.EqualFold(yamlnode.TextAt(node, "NoEcho"), "true")
 		for _, field := range []string{"name", "Name", "Key"} {
-			named = named || secretName().MatchString(yamltree.Text(node, field))
+			named = named || secretName().MatchString(yamlnode.TextAt(node, field))
 		}
 		function, _ := intrinsic(node)
-		each(node, func(key, value *yaml.Node) {
+		each(node, func(key, value *yamlnode.Node) {
 			inner := below && (function == "" || function == "Fn::Sub" || function == "Fn::Join" ||
 				function == "Fn::Base64" || function == "Fn::If") || secretName().MatchString(key.Value) &&
 				key.Value != "ServiceToken" || // the ARN of a custom resource's function
@@ -65,8 +64,8 @@ func maskedComment(comment string) string {
 }
 
 // shown formats a part of the source for a comment, without secrets; "" if it cannot be encoded.
-func shown(node *yaml.Node) string {
-	content, err := yamltree.Encode(mask(node, false, yamltree.Text(node, "kind") == "Secret"))
+func shown(node *yamlnode.Node) string {
+	content, err := yamlnode.Encode(mask(node, false, yamlnode.TextAt(node, "kind") == "Secret"))
 	if err != nil {
 		return ""
 	}

@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
-	"github.com/yamlhost/yamlhost/internal/yamltree"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // nesting holds the state that a template shares with its nested templates. Each nested template becomes one
@@ -23,18 +21,18 @@ type nesting struct {
 // nest converts the template of a nested stack. It returns nil if the template is not a local file or has errors.
 func (c *cloudFormation) nest(r *templateResource) *cloudFormation {
 	n := c.nesting
-	url := yamltree.Member(r.node, "Properties", "TemplateURL")
-	if url == nil || url.Kind != yaml.ScalarNode || strings.Contains(url.Value, "://") || n.options.Template == nil {
+	url := yamlnode.Member(r.node, "Properties", "TemplateURL")
+	if url == nil || url.Kind != yamlnode.Scalar || strings.Contains(url.Value, "://") || n.options.Template == nil {
 		return nil
 	}
 	src, err := n.options.Template(c.src.Name(), url.Value)
 	if err != nil {
-		c.diags.Add(fault(c.src, url.Line, "write its path from the folder of this template, or its address",
+		c.diags.Add(fault(c.src, lineOf(c.src, url), "write its path from the folder of this template, or its address",
 			"the nested template %s cannot be read: %s", url.Value, err)...)
 		return nil
 	}
 	if i := slices.Index(n.open, src.Name()); i >= 0 {
-		c.diags.Add(fault(c.src, url.Line, "remove one of these stacks", "templates nest each other: %s",
+		c.diags.Add(fault(c.src, lineOf(c.src, url), "remove one of these stacks", "templates nest each other: %s",
 			strings.Join(append(slices.Clone(n.open[i:]), src.Name()), " -> "))...)
 		return nil
 	}
@@ -58,20 +56,20 @@ func (c *cloudFormation) nest(r *templateResource) *cloudFormation {
 }
 
 // arguments returns the inputs for the component of a nested stack.
-func (c *cloudFormation) arguments(r *templateResource) *yaml.Node {
+func (c *cloudFormation) arguments(r *templateResource) *yamlnode.Node {
 	properties := mapping()
 	inputs := r.nested.sections["config"]
-	each(yamltree.Member(r.node, "Properties"), func(key, value *yaml.Node) {
+	each(yamlnode.Member(r.node, "Properties"), func(key, value *yamlnode.Node) {
 		switch key.Value {
 		case "TemplateURL":
 		case "Parameters":
-			each(value, func(key, value *yaml.Node) {
+			each(value, func(key, value *yamlnode.Node) {
 				input := r.nested.params[key.Value]
 				if input == "" {
 					c.leaveOut(r.name, "parameter "+key.Value, "the nested template does not declare it", value)
 					return
 				}
-				put(properties, input, c.argument(value, yamltree.Text(inputs, input, "type"))).HeadComment = key.HeadComment
+				put(properties, input, c.argument(value, yamlnode.TextAt(inputs, input, "type"))).SetHead(key.Head())
 			})
 		default:
 			c.leaveOut(r.name, key.Value, "a component has nothing like it", value)
@@ -80,12 +78,12 @@ func (c *cloudFormation) arguments(r *templateResource) *yaml.Node {
 	if name := r.nested.stack; name != "" {
 		put(properties, name, text("${"+c.ref("AWS::StackName", 0)+"}-"+r.logical))
 	}
-	each(inputs, func(key, declaration *yaml.Node) {
-		if yamltree.Member(declaration, "default") != nil || yamltree.Member(properties, key.Value) != nil {
+	each(inputs, func(key, declaration *yamlnode.Node) {
+		if yamlnode.Member(declaration, "default") != nil || yamlnode.Member(properties, key.Value) != nil {
 			return
 		}
-		need := c.need(r.logical+"."+key.Value, yamltree.Text(declaration, "type"), yamltree.Text(declaration, "description"))
-		if yamltree.Member(declaration, "secret") != nil {
+		need := c.need(r.logical+"."+key.Value, yamlnode.TextAt(declaration, "type"), yamlnode.TextAt(declaration, "description"))
+		if yamlnode.Member(declaration, "secret") != nil {
 			c.seal(need)
 		}
 		put(properties, key.Value, text("${"+need+"}"))
@@ -94,10 +92,10 @@ func (c *cloudFormation) arguments(r *templateResource) *yaml.Node {
 }
 
 // argument returns the value of a parameter of the given type. Templates may write values of any type as strings.
-func (c *cloudFormation) argument(value *yaml.Node, typed string) *yaml.Node {
+func (c *cloudFormation) argument(value *yamlnode.Node, typed string) *yamlnode.Node {
 	name, arg := intrinsic(value)
 	switch {
-	case value.Kind == yaml.ScalarNode && typed != "string":
+	case value.Kind == yamlnode.Scalar && typed != "string":
 		return parameterDefault(typed, value)
 	case strings.HasPrefix(typed, "list<") && name == "Fn::Join" && len(arg.Content) == 2 && arg.Content[0].Value == ",":
 		return c.value(arg.Content[1], nil, "")
@@ -117,7 +115,7 @@ func (p *Program) nestedName() string {
 }
 
 // component returns the program as the declaration of a component.
-func (p *Program) component() *yaml.Node {
+func (p *Program) component() *yamlnode.Node {
 	out := mapping()
 	if p.about != "" {
 		put(out, "description", text(p.about))

@@ -6,10 +6,8 @@ import (
 	"strings"
 	"unicode"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/yamltree"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -51,12 +49,12 @@ type Program struct {
 	name     string
 	about    string
 	notes    []string // comments at the top of the program
-	sections map[string]*yaml.Node
-	names    map[string]bool       // used names of configuration values, variables and resources
-	items    map[string]*Item      // by resource name
-	objects  map[string]*yaml.Node // Kubernetes objects without changes, by resource name
-	remarks  map[string][]string   // comments by resource name
-	secrets  map[string]bool       // names of resources that comments must not quote
+	sections map[string]*yamlnode.Node
+	names    map[string]bool           // used names of configuration values, variables and resources
+	items    map[string]*Item          // by resource name
+	objects  map[string]*yamlnode.Node // Kubernetes objects without changes, by resource name
+	remarks  map[string][]string       // comments by resource name
+	secrets  map[string]bool           // names of resources that comments must not quote
 	// references holds functions that restore plain texts from references, by the name of the referenced resource.
 	references map[string][]func()
 	untyped    bool       // reports whether a configuration value has the type any
@@ -68,8 +66,8 @@ type Program struct {
 var sectionNames = []string{"config", "variables", "resources", "messages", "outputs"}
 
 func newProgram(name string) *Program {
-	p := &Program{name: name, sections: map[string]*yaml.Node{}, names: map[string]bool{"pulumi": true},
-		items: map[string]*Item{}, objects: map[string]*yaml.Node{}, remarks: map[string][]string{},
+	p := &Program{name: name, sections: map[string]*yamlnode.Node{}, names: map[string]bool{"pulumi": true},
+		items: map[string]*Item{}, objects: map[string]*yamlnode.Node{}, remarks: map[string][]string{},
 		secrets: map[string]bool{}, references: map[string][]func(){}, Files: map[string][]byte{}}
 	for _, section := range sectionNames {
 		p.sections[section] = mapping()
@@ -90,7 +88,7 @@ func (p *Program) unique(name string) string {
 
 // leaveOut records a part of a resource that cannot be converted. resource is empty for the whole program; node may be
 // nil.
-func (p *Program) leaveOut(resource, what, reason string, node *yaml.Node) {
+func (p *Program) leaveOut(resource, what, reason string, node *yamlnode.Node) {
 	text := "left out: " + what + ": " + reason
 	if node != nil && !p.secrets[resource] {
 		text += shown(node)
@@ -116,7 +114,7 @@ func (p *Program) addConfig(name, kind, about string) {
 
 // seal marks a configuration value as secret.
 func (p *Program) seal(name string) {
-	if declared := yamltree.Member(p.sections["config"], name); yamltree.Member(declared, "secret") == nil {
+	if declared := yamlnode.Member(p.sections["config"], name); yamlnode.Member(declared, "secret") == nil {
 		put(declared, "secret", boolean(true))
 	}
 }
@@ -137,8 +135,8 @@ func (p *Program) Text() ([]byte, error) {
 		config = "configuration"
 	}
 	p.putSections(top, config)
-	top.Content[0].HeadComment = comment(p.notes)
-	out, err := yamltree.Encode(top)
+	top.Content[0].SetHead(comment(p.notes))
+	out, err := yamlnode.Encode(top)
 	if err != nil {
 		return nil, fmt.Errorf("write the program: %w", err)
 	}
@@ -150,13 +148,13 @@ func (p *Program) Text() ([]byte, error) {
 }
 
 // putSections adds the non-empty sections. config is the key of the configuration section.
-func (p *Program) putSections(top *yaml.Node, config string) {
+func (p *Program) putSections(top *yamlnode.Node, config string) {
 	for _, name := range sectionNames {
 		section := p.sections[name]
 		if name == "resources" && len(p.parts) > 0 {
 			components := mapping()
 			for _, part := range p.parts {
-				put(components, part.name, part.component()).HeadComment = comment(part.notes)
+				put(components, part.name, part.component()).SetHead(comment(part.notes))
 			}
 			put(top, "components", components)
 		}
@@ -173,13 +171,13 @@ func (p *Program) putSections(top *yaml.Node, config string) {
 }
 
 // commented returns the resources with comments for their remarks.
-func (p *Program) commented(section *yaml.Node) *yaml.Node {
+func (p *Program) commented(section *yamlnode.Node) *yamlnode.Node {
 	out := *section
 	out.Content = slices.Clone(section.Content)
 	for i := 0; i < len(out.Content); i += 2 {
 		if remarks := p.remarks[out.Content[i].Value]; len(remarks) > 0 {
 			key := *out.Content[i]
-			key.HeadComment = strings.TrimLeft(key.HeadComment+"\n"+comment(remarks), "\n")
+			key.SetHead(strings.TrimLeft(key.Head()+"\n"+comment(remarks), "\n"))
 			out.Content[i] = &key
 		}
 	}
@@ -199,8 +197,8 @@ func comment(texts []string) string {
 // Secrets returns the names of the secret configuration values without a default.
 func (p *Program) Secrets() []string {
 	var names []string
-	each(p.sections["config"], func(key, value *yaml.Node) {
-		if secret := yamltree.Member(value, "secret"); secret != nil && yamltree.Member(value, "default") == nil {
+	each(p.sections["config"], func(key, value *yamlnode.Node) {
+		if secret := yamlnode.Member(value, "secret"); secret != nil && yamlnode.Member(value, "default") == nil {
 			names = append(names, key.Value)
 		}
 	})
@@ -214,12 +212,12 @@ func (p *Program) Repair(found diag.Diagnostic) bool {
 	if found.Subject.IsZero() {
 		return false
 	}
-	var root yaml.Node
-	if err := yaml.Unmarshal(found.Subject.Source.Text(), &root); err != nil || len(root.Content) == 0 {
+	src := found.Subject.Source
+	root, err := yamlnode.Parse(src.Text())
+	if err != nil || root == nil {
 		return false
 	}
-	pos := found.Subject.StartPosition()
-	path := pathTo(root.Content[0], pos.Line)
+	path := pathTo(src, root, found.Subject.StartPosition().Line)
 	if len(path) > 2 && path[0] == "components" {
 		i := slices.IndexFunc(p.parts, named(path[1]))
 		if i < 0 {
@@ -238,12 +236,12 @@ func (p *Program) Repair(found diag.Diagnostic) bool {
 	if len(path) < 4 || path[2] != "properties" {
 		return false
 	}
-	node := yamltree.Member(p.sections["resources"], name)
+	node := yamlnode.Member(p.sections["resources"], name)
 	parent := node
-	var last *yaml.Node
+	var last *yamlnode.Node
 	steps := 2
 	for _, step := range path[2:] {
-		next := yamltree.Member(node, step)
+		next := yamlnode.Member(node, step)
 		if next == nil || strings.HasPrefix(step, "fn::") {
 			break
 		}
@@ -253,7 +251,7 @@ func (p *Program) Repair(found diag.Diagnostic) bool {
 	if last == nil || steps < 4 {
 		return false
 	}
-	if path[3] == "objs" && yamltree.Text(p.sections["resources"], name, "type") == configGroup {
+	if path[3] == "objs" && yamlnode.TextAt(p.sections["resources"], name, "type") == configGroup {
 		p.dropObject(name, last, found.Summary)
 		return true
 	}
@@ -263,7 +261,7 @@ func (p *Program) Repair(found diag.Diagnostic) bool {
 }
 
 // dropObject leaves out an object that the program cannot pass on, so that it does not remain as a group of nothing.
-func (p *Program) dropObject(name string, objects *yaml.Node, reason string) {
+func (p *Program) dropObject(name string, objects *yamlnode.Node, reason string) {
 	item := p.items[name]
 	remove(p.sections["resources"], name)
 	item.As = ""
@@ -271,12 +269,12 @@ func (p *Program) dropObject(name string, objects *yaml.Node, reason string) {
 }
 
 // pathTo returns the keys that lead to the map entry on a line. The path ends at a list.
-func pathTo(node *yaml.Node, line int) []string {
+func pathTo(src *diag.Source, node *yamlnode.Node, line int) []string {
 	var path []string
-	for node.Kind == yaml.MappingNode {
+	for node.Kind == yamlnode.Map {
 		best := -1
 		for i := 0; i < len(node.Content); i += 2 {
-			if node.Content[i].Line <= line {
+			if lineOf(src, node.Content[i]) <= line {
 				best = i
 			}
 		}
@@ -289,61 +287,66 @@ func pathTo(node *yaml.Node, line int) []string {
 	return path
 }
 
+// lineOf returns the line of a node in its text.
+func lineOf(src *diag.Source, n *yamlnode.Node) int { return src.Position(n.Start).Line }
+
 // Helpers that build and read YAML trees.
 
-func mapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }
+func mapping() *yamlnode.Node { return &yamlnode.Node{Kind: yamlnode.Map, Tag: yamlnode.MapTag} }
 
-func mappingOf(key string, value *yaml.Node) *yaml.Node {
-	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{text(key), value}}
+func mappingOf(key string, value *yamlnode.Node) *yamlnode.Node {
+	return &yamlnode.Node{Kind: yamlnode.Map, Tag: yamlnode.MapTag, Content: []*yamlnode.Node{text(key), value}}
 }
 
-func list(items ...*yaml.Node) *yaml.Node {
-	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: items}
+func list(items ...*yamlnode.Node) *yamlnode.Node {
+	return &yamlnode.Node{Kind: yamlnode.List, Tag: yamlnode.ListTag, Content: items}
 }
 
 // text returns a scalar that YAML reads back as this string.
-func text(value string) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value, Style: styleOf(value)}
+func text(value string) *yamlnode.Node {
+	return &yamlnode.Node{Kind: yamlnode.Scalar, Tag: "!!str", Value: value, Style: styleOf(value)}
 }
 
 // styleOf returns the style for a string: literal for lines that remain readable, and in quotes what the YAML library
 // would write as lines that mean something else.
-func styleOf(value string) yaml.Style {
+func styleOf(value string) yamlnode.Style {
 	lines := strings.TrimRight(value, "\n")
 	switch {
 	case value == "<<": // plain, it is a merge
-		return yaml.DoubleQuotedStyle
+		return yamlnode.DoubleQuotedStyle
 	case !strings.Contains(value, "\n"):
 		return 0
 	case lines == "" || strings.ContainsFunc(value, func(r rune) bool {
 		return r != '\n' && !unicode.IsPrint(r)
 	}) || strings.Contains(value, " \n") || strings.HasPrefix(lines, " ") || strings.HasPrefix(lines, "\n") ||
 		strings.HasSuffix(lines, " "):
-		return yaml.DoubleQuotedStyle
+		return yamlnode.DoubleQuotedStyle
 	}
-	return yaml.LiteralStyle
+	return yamlnode.LiteralStyle
 }
 
 // restyle gives a string of the input another style if its own is not safe.
-func restyle(n *yaml.Node) {
-	if style := styleOf(n.Value); style != 0 || n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+func restyle(n *yamlnode.Node) {
+	if style := styleOf(n.Value); style != 0 || n.Style&(yamlnode.LiteralStyle|yamlnode.FoldedStyle) != 0 {
 		n.Style = style
 	}
 }
 
-func boolean(value bool) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: fmt.Sprint(value)}
+func boolean(value bool) *yamlnode.Node {
+	return &yamlnode.Node{Kind: yamlnode.Scalar, Tag: "!!bool", Value: fmt.Sprint(value)}
 }
 
-func null() *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"} }
+func null() *yamlnode.Node {
+	return &yamlnode.Node{Kind: yamlnode.Scalar, Tag: "!!null", Value: "null"}
+}
 
-func put(m *yaml.Node, key string, value *yaml.Node) *yaml.Node {
+func put(m *yamlnode.Node, key string, value *yamlnode.Node) *yamlnode.Node {
 	k := text(key)
 	m.Content = append(m.Content, k, value)
 	return k
 }
 
-func remove(m *yaml.Node, key string) {
+func remove(m *yamlnode.Node, key string) {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		if m.Content[i].Value == key {
 			m.Content = slices.Delete(m.Content, i, i+2)
@@ -352,8 +355,8 @@ func remove(m *yaml.Node, key string) {
 	}
 }
 
-func each(m *yaml.Node, fn func(key, value *yaml.Node)) {
-	for key, value := range yamltree.Entries(m) {
+func each(m *yamlnode.Node, fn func(key, value *yamlnode.Node)) {
+	for key, value := range yamlnode.Entries(m) {
 		fn(key, value)
 	}
 }

@@ -2,53 +2,59 @@ package convert
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/literal"
-	"github.com/yamlhost/yamlhost/internal/yamltree"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // maxNodes limits the nodes of a document after its aliases are expanded.
 const maxNodes = 2_000_000
 
 // documents reads all documents of a YAML or JSON text, with aliases and merge keys expanded.
-func documents(src *diag.Source) ([]*yaml.Node, diag.Diagnostics) {
-	content := bytes.TrimPrefix(src.Text(), []byte("\xef\xbb\xbf"))
-	if trimmed := bytes.TrimLeft(content, " \t\r\n"); len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
+func documents(src *diag.Source) ([]*yamlnode.Node, diag.Diagnostics) {
+	content := src.Text()
+	if trimmed := bytes.TrimLeft(content, "\xef\xbb\xbf \t\r\n"); len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
 		content = readable(content)
 	}
-	var docs []*yaml.Node
-	d := yaml.NewDecoder(bytes.NewReader(content))
-	for {
-		var root yaml.Node
-		err := d.Decode(&root)
-		if errors.Is(err, io.EOF) {
-			return docs, nil
+	const advice = "is the file whole, and is it not a template of another tool?"
+	read := diag.NewSource(src.Name(), content) // it has the lines of src
+	documents, d := yamlnode.CommentedDocuments(read)
+	if d != nil {
+		return nil, fault(src, d.Subject.StartPosition().Line, cmp.Or(d.Detail, advice), "the text is not YAML or JSON: %s",
+			d.Summary)
+	}
+	var docs []*yamlnode.Node
+	for _, document := range documents {
+		if read.Len() != src.Len() {
+			place(document.Root, read, src)
 		}
-		if err == nil && len(root.Content) > 0 {
-			left := maxNodes
-			var node *yaml.Node
-			if node, err = plain(root.Content[0], &left, 0); err == nil {
-				node.HeadComment = strings.TrimLeft(root.HeadComment+"\n\n"+node.HeadComment, "\n")
-				docs = append(docs, node)
-			}
-		}
+		left := maxNodes
+		node, err := plain(document.Root, &left, 0)
 		if err != nil {
-			line, message := yamltree.SyntaxError(err)
-			return nil, fault(src, line, "is the file whole, and is it not a template of another tool?",
-				"the text is not YAML or JSON: %s", message)
+			return nil, fault(src, lineOf(src, document.Root), advice, "the text is not YAML or JSON: %s", err)
 		}
+		node.SetHead(strings.TrimLeft(document.Comments.Head+"\n\n"+node.Head(), "\n"))
+		docs = append(docs, node)
+	}
+	return docs, nil
+}
+
+// place moves the nodes of a tree from one text to another with the same lines.
+func place(n *yamlnode.Node, from, to *diag.Source) {
+	n.Start = to.Offset(from.Position(n.Start))
+	for _, child := range n.Content {
+		place(child, from, to)
 	}
 }
 
@@ -108,11 +114,11 @@ func fault(src *diag.Source, line int, detail, format string, args ...any) diag.
 }
 
 // plain copies a tree with aliases and merge keys expanded, and without anchors.
-func plain(node *yaml.Node, left *int, depth int) (*yaml.Node, error) {
+func plain(node *yamlnode.Node, left *int, depth int) (*yamlnode.Node, error) {
 	if *left--; *left < 0 || depth > 500 {
 		return nil, errors.New("the document is too large or too deep")
 	}
-	if node.Kind == yaml.AliasNode {
+	if node.Kind == yamlnode.Alias {
 		return plain(node.Alias, left, depth+1)
 	}
 	out := *node
@@ -123,7 +129,7 @@ func plain(node *yaml.Node, left *int, depth int) (*yaml.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if node.Kind != yaml.MappingNode {
+		if node.Kind != yamlnode.Map {
 			out.Content = append(out.Content, child)
 			continue
 		}
@@ -133,13 +139,13 @@ func plain(node *yaml.Node, left *int, depth int) (*yaml.Node, error) {
 		}
 		i++
 		if child.Tag == "!!merge" {
-			sources := []*yaml.Node{value}
-			if value.Kind == yaml.SequenceNode {
+			sources := []*yamlnode.Node{value}
+			if value.Kind == yamlnode.List {
 				sources = value.Content
 			}
 			for _, source := range sources {
-				each(source, func(k, v *yaml.Node) {
-					if _, has := seen[k.Value]; !has && yamltree.Member(node, k.Value) == nil {
+				each(source, func(k, v *yamlnode.Node) {
+					if _, has := seen[k.Value]; !has && yamlnode.Member(node, k.Value) == nil {
 						seen[k.Value] = len(out.Content)
 						out.Content = append(out.Content, k, v)
 					}
@@ -159,31 +165,36 @@ func plain(node *yaml.Node, left *int, depth int) (*yaml.Node, error) {
 
 // data copies a tree as literal data of a program: interpolations are escaped and scalars keep their meaning. With
 // words, the boolean words of YAML 1.1 become booleans.
-func data(node *yaml.Node, words bool) *yaml.Node {
+func data(node *yamlnode.Node, words bool) *yamlnode.Node {
 	out := *node
 	out.Content = nil
 	for i, child := range node.Content {
 		copied := data(child, words)
-		if node.Kind == yaml.MappingNode && i%2 == 0 {
+		if node.Kind == yamlnode.Map && i%2 == 0 {
 			copied.Tag, copied.Value = "!!str", literal.Key(child.Value)
 			restyle(copied)
 		}
 		out.Content = append(out.Content, copied)
 	}
-	if node.Kind != yaml.ScalarNode {
+	if node.Kind != yamlnode.Scalar {
 		return &out
 	}
 	return scalar(&out, words)
 }
 
 // scalar converts a scalar of the input, in place, to one of a program.
-func scalar(n *yaml.Node, words bool) *yaml.Node {
+func scalar(n *yamlnode.Node, words bool) *yamlnode.Node {
 	truth := yaml11[strings.ToLower(n.Value)]
 	switch short := n.ShortTag(); {
 	case short == "!!int":
+		number, _ := n.Data()
 		var v int64
-		if n.Decode(&v) == nil {
+		switch number := number.(type) {
+		case int:
+			v = int64(number)
 			n.Value = strconv.FormatInt(v, 10)
+		case uint64:
+			v = math.MaxInt64
 		}
 		if n.Tag = short; v > 1<<53 || v < -1<<53 {
 			n.Tag = "!!str"

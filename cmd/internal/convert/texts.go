@@ -3,19 +3,17 @@ package convert
 import (
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/literal"
-	"github.com/yamlhost/yamlhost/internal/yamltree"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 var substitution = lazyregexp.New(`\$\{([^}]*)\}`)
 
 // pieces splits the argument of Fn::Sub. It reports false if the argument is malformed.
-func (c *cloudFormation) pieces(arg *yaml.Node) ([]literal.Part, bool) {
-	var own *yaml.Node
-	if arg.Kind == yaml.SequenceNode {
+func (c *cloudFormation) pieces(arg *yamlnode.Node) ([]literal.Part, bool) {
+	var own *yamlnode.Node
+	if arg.Kind == yamlnode.List {
 		if len(arg.Content) == 0 || len(arg.Content) > 2 {
 			return nil, false
 		}
@@ -24,7 +22,7 @@ func (c *cloudFormation) pieces(arg *yaml.Node) ([]literal.Part, bool) {
 		}
 		arg = arg.Content[0]
 	}
-	if arg.Kind != yaml.ScalarNode {
+	if arg.Kind != yamlnode.Scalar {
 		return nil, false
 	}
 	var pieces []literal.Part
@@ -45,12 +43,12 @@ func (c *cloudFormation) pieces(arg *yaml.Node) ([]literal.Part, bool) {
 			pieces = append(pieces, literal.Part{Text: "${" + name[1:] + "}"})
 		case name == "":
 			pieces = append(pieces, literal.Part{Text: "${}"})
-		case yamltree.Member(own, name) != nil:
-			pieces = append(pieces, literal.Part{Expression: c.expr(yamltree.Member(own, name))})
+		case yamlnode.Member(own, name) != nil:
+			pieces = append(pieces, literal.Part{Expression: c.expr(yamlnode.Member(own, name))})
 		case dotted:
-			pieces = append(pieces, literal.Part{Expression: c.attribute(resource, attribute, arg.Line)})
+			pieces = append(pieces, literal.Part{Expression: c.attribute(resource, attribute, lineOf(c.src, arg))})
 		default:
-			pieces = append(pieces, literal.Part{Expression: c.ref(name, arg.Line)})
+			pieces = append(pieces, literal.Part{Expression: c.ref(name, lineOf(c.src, arg))})
 		}
 	}
 	if rest != "" {
@@ -60,9 +58,9 @@ func (c *cloudFormation) pieces(arg *yaml.Node) ([]literal.Part, bool) {
 }
 
 // joined splits {Fn::Join: [delimiter, list]}. It reports false unless every item is a text or a simple reference.
-func (c *cloudFormation) joined(arg *yaml.Node) ([]literal.Part, bool) {
-	if arg.Kind != yaml.SequenceNode || len(arg.Content) != 2 || arg.Content[0].Kind != yaml.ScalarNode ||
-		arg.Content[1].Kind != yaml.SequenceNode {
+func (c *cloudFormation) joined(arg *yamlnode.Node) ([]literal.Part, bool) {
+	if arg.Kind != yamlnode.List || len(arg.Content) != 2 || arg.Content[0].Kind != yamlnode.Scalar ||
+		arg.Content[1].Kind != yamlnode.List {
 		return nil, false
 	}
 	var pieces []literal.Part
@@ -72,7 +70,7 @@ func (c *cloudFormation) joined(arg *yaml.Node) ([]literal.Part, bool) {
 		}
 		name, _ := intrinsic(item)
 		switch {
-		case item.Kind == yaml.ScalarNode:
+		case item.Kind == yamlnode.Scalar:
 			pieces = append(pieces, literal.Part{Text: item.Value})
 		case name == "Fn::Sub":
 			inner, ok := c.pieces(item.Content[1])
@@ -90,20 +88,20 @@ func (c *cloudFormation) joined(arg *yaml.Node) ([]literal.Part, bool) {
 }
 
 // rendered returns a value of a program as an expression; pad indents its further lines.
-func rendered(node *yaml.Node, pad string) string {
+func rendered(node *yamlnode.Node, pad string) string {
 	switch node.Kind {
-	case yaml.SequenceNode:
+	case yamlnode.List:
 		return enclosed("[", allRendered(node, pad), "]", pad)
-	case yaml.MappingNode:
+	case yamlnode.Map:
 		if len(node.Content) == 2 && strings.HasPrefix(node.Content[0].Value, "fn::") {
 			function, arg := strings.TrimPrefix(node.Content[0].Value, "fn::"), node.Content[1]
-			if arg.Kind == yaml.SequenceNode && function != "compact" {
+			if arg.Kind == yamlnode.List && function != "compact" {
 				return enclosed(function+"(", allRendered(arg, pad), ")", pad)
 			}
 			return function + "(" + rendered(arg, pad) + ")"
 		}
 		var items []string
-		each(node, func(key, value *yaml.Node) {
+		each(node, func(key, value *yamlnode.Node) {
 			items = append(items, operandText(key.Value)+" = "+rendered(value, pad+"  "))
 		})
 		return enclosed("{", items, "}", pad)
@@ -171,7 +169,7 @@ func expressionEnd(content string, i int) int {
 	return len(content)
 }
 
-func allRendered(node *yaml.Node, pad string) []string {
+func allRendered(node *yamlnode.Node, pad string) []string {
 	texts := make([]string, len(node.Content))
 	for i, item := range node.Content {
 		texts[i] = rendered(item, pad+"  ")

@@ -6,15 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/yamlhost/yamlhost/internal/literal"
-	"github.com/yamlhost/yamlhost/internal/yamltree"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
 // value converts a value of a template. t is its type, or nil if unknown; path is its path in the resource.
-func (c *cloudFormation) value(node *yaml.Node, t schema.Type, path string) *yaml.Node {
+func (c *cloudFormation) value(node *yamlnode.Node, t schema.Type, path string) *yamlnode.Node {
 	t = required(t)
 	name, arg := intrinsic(node)
 	_, many := t.(*schema.Array)
@@ -25,16 +23,17 @@ func (c *cloudFormation) value(node *yaml.Node, t schema.Type, path string) *yam
 	if out == nil {
 		out = c.literal(node, t, path)
 	}
-	if out.Kind == yaml.ScalarNode && strings.Contains(out.Value, "{{resolve:") {
+	if out.Kind == yamlnode.Scalar && strings.Contains(out.Value, "{{resolve:") {
 		out = text(c.resolved(out.Value))
 	}
-	out.HeadComment = cmp.Or(out.HeadComment, node.HeadComment)
-	out.LineComment = cmp.Or(out.LineComment, node.LineComment)
+	notes, source := out.Notes(), node.Notes()
+	notes.Head, notes.Line = cmp.Or(notes.Head, source.Head), cmp.Or(notes.Line, source.Line)
+	out.SetNotes(notes)
 	return out
 }
 
 // single reports whether a call returns a string.
-func (c *cloudFormation) single(name string, arg *yaml.Node) bool {
+func (c *cloudFormation) single(name string, arg *yamlnode.Node) bool {
 	resource := c.res[arg.Value]
 	return name == "Fn::Sub" || name == "Fn::Join" || name == "Ref" && resource != nil && resource.name != ""
 }
@@ -47,7 +46,8 @@ func required(t schema.Type) schema.Type {
 }
 
 // called converts a call of an intrinsic function. It returns nil for anything else.
-func (c *cloudFormation) called(node *yaml.Node, name string, arg *yaml.Node, t schema.Type, path string) *yaml.Node {
+func (c *cloudFormation) called(node *yamlnode.Node, name string, arg *yamlnode.Node, t schema.Type,
+	path string) *yamlnode.Node {
 	switch name {
 	case "":
 		return nil
@@ -65,14 +65,14 @@ func (c *cloudFormation) called(node *yaml.Node, name string, arg *yaml.Node, t 
 		}
 		fallthrough
 	case "Fn::Split":
-		if arg.Kind == yaml.SequenceNode && len(arg.Content) == 2 {
+		if arg.Kind == yamlnode.List && len(arg.Content) == 2 {
 			both := list(c.value(arg.Content[0], nil, path), c.value(arg.Content[1], nil, path))
 			return mappingOf(strings.ToLower(name), both)
 		}
 	case "Fn::Base64":
 		return mappingOf("fn::toBase64", c.value(arg, nil, path))
 	case "Fn::If":
-		if arg.Kind == yaml.SequenceNode && len(arg.Content) == 3 && c.conds[arg.Content[0].Value] != "" {
+		if arg.Kind == yamlnode.List && len(arg.Content) == 3 && c.conds[arg.Content[0].Value] != "" {
 			condition := c.conds[arg.Content[0].Value]
 			then, other := c.value(arg.Content[1], t, path), c.value(arg.Content[2], t, path)
 			if then.Tag == "!!null" || other.Tag == "!!null" { // the checker takes a null branch of ?: as absent
@@ -89,21 +89,21 @@ func (c *cloudFormation) called(node *yaml.Node, name string, arg *yaml.Node, t 
 }
 
 // literal converts a value that is not a call.
-func (c *cloudFormation) literal(node *yaml.Node, t schema.Type, path string) *yaml.Node {
+func (c *cloudFormation) literal(node *yamlnode.Node, t schema.Type, path string) *yamlnode.Node {
 	if u, ok := t.(*schema.Union); ok {
 		t = choose(u, node)
 	}
-	if array, ok := t.(*schema.Array); ok && node.Kind != yaml.SequenceNode && node.ShortTag() != "!!null" {
+	if array, ok := t.(*schema.Array); ok && node.Kind != yamlnode.List && node.ShortTag() != "!!null" {
 		return list(c.value(node, array.Item, path)) // CloudFormation accepts one item as a list
 	}
 	switch node.Kind {
-	case yaml.SequenceNode:
+	case yamlnode.List:
 		var item schema.Type
 		if array, ok := t.(*schema.Array); ok {
 			item = array.Item
 		}
-		initial := func(parameter string) *yaml.Node {
-			return yamltree.Member(c.sections["config"], c.params[parameter], "default")
+		initial := func(parameter string) *yamlnode.Node {
+			return yamlnode.Member(c.sections["config"], c.params[parameter], "default")
 		}
 		out, maybe, empty := list(), false, false
 		for i, n := range node.Content {
@@ -117,7 +117,7 @@ func (c *cloudFormation) literal(node *yaml.Node, t schema.Type, path string) *y
 			return mappingOf("fn::compact", out)
 		}
 		return out
-	case yaml.MappingNode:
+	case yamlnode.Map:
 		switch t := t.(type) {
 		case *schema.Object:
 			return c.object(node, t, path)
@@ -142,14 +142,14 @@ func (c *cloudFormation) literal(node *yaml.Node, t schema.Type, path string) *y
 		}
 	}
 	out := scalar(&copied, false)
-	if out.Tag == "!!str" && out.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+	if out.Tag == "!!str" && out.Style&(yamlnode.LiteralStyle|yamlnode.FoldedStyle) != 0 {
 		return text(out.Value)
 	}
 	return out
 }
 
 // optional reports whether a list item may be absent.
-func optional(node *yaml.Node) bool {
+func optional(node *yamlnode.Node) bool {
 	name, arg := intrinsic(node)
 	if name == "Ref" {
 		return arg.Value == "AWS::NoValue"
@@ -162,18 +162,18 @@ func optional(node *yaml.Node) bool {
 
 // blank reports whether a list item may be an empty text as far as the template says. initial returns the default of a
 // parameter, or nil.
-func blank(node *yaml.Node, initial func(parameter string) *yaml.Node) bool {
+func blank(node *yamlnode.Node, initial func(parameter string) *yamlnode.Node) bool {
 	name, arg := intrinsic(node)
 	switch name {
 	case "":
-		return node.Kind == yaml.ScalarNode && node.Value == ""
+		return node.Kind == yamlnode.Scalar && node.Value == ""
 	case "Ref":
 		given := initial(arg.Value)
 		return given != nil && given.Value == ""
 	case "Fn::Sub":
-		return arg.Kind == yaml.ScalarNode && strings.Trim(substitution().ReplaceAllString(arg.Value, ""), " ") == ""
+		return arg.Kind == yamlnode.Scalar && strings.Trim(substitution().ReplaceAllString(arg.Value, ""), " ") == ""
 	case "Fn::If":
-		return slices.ContainsFunc(arg.Content[min(1, len(arg.Content)):], func(n *yaml.Node) bool {
+		return slices.ContainsFunc(arg.Content[min(1, len(arg.Content)):], func(n *yamlnode.Node) bool {
 			return blank(n, initial)
 		})
 	}
@@ -181,7 +181,7 @@ func blank(node *yaml.Node, initial func(parameter string) *yaml.Node) bool {
 }
 
 // choose returns the member of a union that fits a value best.
-func choose(u *schema.Union, node *yaml.Node) schema.Type {
+func choose(u *schema.Union, node *yamlnode.Node) schema.Type {
 	var best schema.Type
 	most := -1
 	for _, m := range u.Members {
@@ -189,24 +189,24 @@ func choose(u *schema.Union, node *yaml.Node) schema.Type {
 		fit := 0
 		switch m := m.(type) {
 		case *schema.Array:
-			if node.Kind != yaml.SequenceNode {
+			if node.Kind != yamlnode.List {
 				continue
 			}
 		case *schema.Object:
-			if node.Kind != yaml.MappingNode {
+			if node.Kind != yamlnode.Map {
 				continue
 			}
-			each(node, func(key, _ *yaml.Node) {
+			each(node, func(key, _ *yamlnode.Node) {
 				if property(m, key.Value) != nil {
 					fit++
 				}
 			})
 		case *schema.Map:
-			if node.Kind != yaml.MappingNode {
+			if node.Kind != yamlnode.Map {
 				continue
 			}
 		default:
-			if node.Kind != yaml.ScalarNode && m != schema.Any && m != schema.JSON {
+			if node.Kind != yamlnode.Scalar && m != schema.Any && m != schema.JSON {
 				continue
 			}
 		}
@@ -218,9 +218,9 @@ func choose(u *schema.Union, node *yaml.Node) schema.Type {
 }
 
 // object converts a map with names of properties as its keys.
-func (c *cloudFormation) object(node *yaml.Node, o *schema.Object, path string) *yaml.Node {
+func (c *cloudFormation) object(node *yamlnode.Node, o *schema.Object, path string) *yamlnode.Node {
 	out := mapping()
-	each(node, func(key, value *yaml.Node) {
+	each(node, func(key, value *yamlnode.Node) {
 		name := words(key.Value)
 		var t schema.Type
 		inner := strings.TrimPrefix(path+"."+key.Value, ".")
@@ -237,25 +237,25 @@ func (c *cloudFormation) object(node *yaml.Node, o *schema.Object, path string) 
 			}
 			name, t = p.Name, p.Type
 		}
-		if yamltree.Member(out, name) != nil {
+		if yamlnode.Member(out, name) != nil {
 			return
 		}
-		put(out, name, c.value(value, t, inner)).HeadComment = key.HeadComment
+		put(out, name, c.value(value, t, inner)).SetHead(key.Head())
 	})
 	return out
 }
 
 // entries converts a map with arbitrary keys.
-func (c *cloudFormation) entries(node *yaml.Node, item schema.Type, path string) *yaml.Node {
+func (c *cloudFormation) entries(node *yamlnode.Node, item schema.Type, path string) *yamlnode.Node {
 	out := mapping()
-	each(node, func(key, value *yaml.Node) {
+	each(node, func(key, value *yamlnode.Node) {
 		name := literal.Text(key.Value)
 		if strings.HasPrefix(strings.ToLower(name), "fn::") {
 			out.Content = nil
 			c.leaveOut(c.owner(), path, "CloudFormation computes it with "+key.Value, value)
 			return
 		}
-		put(out, name, c.value(value, item, path+"."+key.Value)).HeadComment = key.HeadComment
+		put(out, name, c.value(value, item, path+"."+key.Value)).SetHead(key.Head())
 	})
 	return out
 }

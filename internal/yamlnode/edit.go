@@ -1,0 +1,115 @@
+package yamlnode
+
+import (
+	"bytes"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Comments are the comments of a node: above it, at the end of its line, and below it.
+type Comments struct{ Head, Line, Foot string }
+
+// Notes returns the comments of a node. Only a tree that was read with its comments has any.
+func (n *Node) Notes() Comments {
+	if n == nil || n.comments == nil {
+		return Comments{}
+	}
+	return *n.comments
+}
+
+// SetNotes replaces the comments of a node.
+func (n *Node) SetNotes(c Comments) {
+	if n.comments = nil; c != (Comments{}) {
+		n.comments = &c
+	}
+}
+
+// Head returns the comment above a node.
+func (n *Node) Head() string { return n.Notes().Head }
+
+// SetHead replaces the comment above a node.
+func (n *Node) SetHead(text string) {
+	c := n.Notes()
+	c.Head = text
+	n.SetNotes(c)
+}
+
+// Document is a tree with the comments around it. It may be edited, and written again.
+type Document struct {
+	Root     *Node
+	Comments Comments
+}
+
+// Encode returns a document as text, indented by two spaces.
+func (d *Document) Encode() ([]byte, error) {
+	w := writer{}
+	return encode(&yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{w.node(d.Root)},
+		HeadComment: d.Comments.Head, LineComment: d.Comments.Line, FootComment: d.Comments.Foot})
+}
+
+// Encode returns a tree as text, indented by two spaces.
+func Encode(n *Node) ([]byte, error) { return encode(writer{}.node(n)) }
+
+func encode(n *yaml.Node) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := yaml.NewEncoder(&b)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(n); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), encoder.Close()
+}
+
+// writer converts nodes to those of the library; it holds the ones that it has made, for aliases.
+type writer map[*Node]*yaml.Node
+
+var libraryKinds = map[Kind]yaml.Kind{Scalar: yaml.ScalarNode, Map: yaml.MappingNode, List: yaml.SequenceNode,
+	Alias: yaml.AliasNode}
+
+func (w writer) node(n *Node) *yaml.Node {
+	if made := w[n]; made != nil {
+		return made
+	}
+	c := n.Notes()
+	made := &yaml.Node{Kind: libraryKinds[n.Kind], Style: yaml.Style(n.Style), Tag: n.Tag, Value: n.Value,
+		Anchor: n.Anchor, HeadComment: c.Head, LineComment: c.Line, FootComment: c.Foot}
+	if n.Style&FoldedStyle != 0 && (strings.Contains(n.Value, "\n ") || strings.Contains(n.Value, "\n\n")) {
+		made.Style = made.Style&^yaml.FoldedStyle | yaml.LiteralStyle // the library adds lines to such folded texts
+	}
+	w[n] = made
+	if n.Kind == Alias {
+		made.Alias = w.node(n.Alias)
+	}
+	for _, child := range n.Content {
+		part := w.node(child)
+		if n.Flow() && part.Value == "" && part.Kind == yaml.ScalarNode && part.Tag == NullTag {
+			part.Value = "null" // which the library would write as an empty text in quotes
+		}
+		made.Content = append(made.Content, part)
+	}
+	return made
+}
+
+// Of returns the node of a scalar: nil, a boolean, a number or a text, which is quoted if necessary.
+func Of(v any) *Node {
+	made := &yaml.Node{}
+	if err := made.Encode(v); err != nil {
+		return &Node{Kind: Scalar, Tag: StringTag, Style: DoubleQuotedStyle}
+	}
+	return &Node{Kind: Scalar, Style: Style(made.Style), Tag: made.Tag, Value: made.Value}
+}
+
+// OfText returns the node of a text, as several lines if it has any.
+func OfText(text string) *Node {
+	made := &yaml.Node{}
+	made.SetString(text)
+	return &Node{Kind: Scalar, Style: Style(made.Style), Tag: made.Tag, Value: made.Value}
+}
+
+// Data returns the value of a scalar by its tag: nil, bool, int, int64, uint64, float64, string or time.Time. The error
+// is about a value that does not fit its tag.
+func (n *Node) Data() (v any, err error) {
+	err = writer{}.node(&Node{Kind: Scalar, Style: n.Style, Tag: n.Tag, Value: n.Value}).Decode(&v)
+	return v, err
+}
