@@ -121,13 +121,13 @@ func BenchmarkKeystroke(b *testing.B) {
 			document := parser.NewDocument(diag.NewSource("Main.yaml", []byte(text)))
 			options := check.Options{Project: "p", Schemas: schemas}
 			file, _ := document.File(parser.Options{})
-			options.Previous, _ = check.Check(b.Context(), file, options)
+			_, previous, _ := check.Recheck(b.Context(), file, options, nil)
 			b.ReportAllocs()
 			defer reportCPU(b)()
 			for i := 0; b.Loop(); i++ {
 				document = document.Edit(parser.Edit{Start: pos, End: pos + 1, Text: fmt.Sprint(i % 10)})
 				file, _ := document.File(parser.Options{})
-				options.Previous, _ = check.Check(b.Context(), file, options)
+				_, previous, _ = check.Recheck(b.Context(), file, options, previous)
 			}
 		})
 	}

@@ -3,359 +3,400 @@ package check
 import (
 	"cmp"
 	"context"
-	"io/fs"
 	"slices"
-	"sync"
 
 	"github.com/yamlhost/yamlhost/check/findings"
+	"github.com/yamlhost/yamlhost/check/names"
+	"github.com/yamlhost/yamlhost/check/packages"
+	"github.com/yamlhost/yamlhost/check/program"
+	"github.com/yamlhost/yamlhost/check/types"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
-
-// Options are the inputs of Check besides the text.
-type Options struct {
-	Project string // the project's name: the namespace of configuration keys without one
-	// Schemas finds packages. If it is nil, the types of resources and functions stay unknown, and none is reported as
-	// missing.
-	Schemas schema.Loader
-	// Packages are the packages that the project declares (L1.H), in the order of their files.
-	Packages []schema.Descriptor
-	// Config is the stack's configuration by full key, <namespace>:<name>.
-	Config map[string]ConfigText
-	// ConfigKnown reports whether Config is the configuration of a stack. Without a stack, missing values are not
-	// reported.
-	ConfigKnown bool
-	// StackKeys are the full keys that some stack of the project sets. They matter when there is no stack.
-	StackKeys []string
-	// KindsUnknown reports whether definitions of Kubernetes kinds could not be read, which the caller reports. A kind
-	// without a schema may be one of those.
-	KindsUnknown bool
-	// Local are the packages of components used by path (L7.31).
-	Local      []LocalPackage
-	ProgramDir string
-	// RootDir is the project's directory. With RestrictPaths no path may lead out of it; with AllowEnv the program may
-	// read environment variables that it does not list.
-	RootDir                 string
-	RestrictPaths, AllowEnv bool
-	// Untrusted reports whether the program is not trusted: then no absolute path may lead out of RootDir either, and
-	// no environment variable may be read.
-	Untrusted bool
-	// MayReadStack returns an error for a stack whose outputs the program may not read; nil allows all.
-	MayReadStack func(name string) error
-	// Stat looks for files that programs name; nil when there is no file system available. Stat, MayReadStack, Bundle and
-	// Handler may be called from several goroutines at the same time.
-	Stat func(path string) (fs.FileInfo, error)
-	// Previous is the result of an earlier check of the program: unchanged parts are reused, so that a check after an
-	// edit costs little more than what has changed. It does not change the result. It may be nil.
-	Previous *Program
-	// Bundle builds the code of dynamic types; if nil, their sources are not read.
-	Bundle Bundler
-	// Handler reports faults of a source file that fn::bundle packs; if nil, there is no such check.
-	Handler func(ctx context.Context, dir string, r HandlerSource) ([]BundleFault, error)
-
-	batch int // least number of declarations for a goroutine; 0 for the default
-}
-
-// ConfigText is a configuration value of the stack (L2.3).
-type ConfigText struct {
-	Text    string // scalars as they are, lists and maps as JSON
-	Secret  bool
-	Project bool // given by the project file, not by the stack
-
-	// Structured reports whether the value is a list or a map, which a text may look like (L2.34).
-	Structured bool
-	// Unread reports whether the value is a secret that was not decrypted: Text is empty and the value unknown.
-	Unread bool
-	Key    diag.Range // of the key in the stack's settings file; zero when not known
-}
 
 // Check resolves the names of a program and infers its types. The Program can be read even if there are errors. It may
 // be evaluated only if no diagnostic is an error and ctx was not cancelled, since a cancelled Check stops early. Each
 // fault is reported once, without the faults that merely follow from it (D7).
 func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
-	program, found := check(ctx, file, opts)
-	if ctx.Err() == nil {
-		found = append(slices.Clip(found), unwrittenOrder(program)...)
-	}
+	program, _, found := Recheck(ctx, file, opts, nil)
 	return program, found
 }
 
-// check is Check without the findings about the program as a whole.
-func check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
-	r := newRun(ctx, file, opts)
-	opts.Previous = nil
-	r.records = make(records,
-		len(file.Config)+len(file.Variables)+len(file.Resources)+len(file.Outputs)+len(file.Hooks))
-	main := r.body(file, opts)
-	dynamic := dynamicTypes{report: r.loose, bundle: opts.Bundle, byToken: r.dynamic}
-	dynamic.find(ctx, file, opts)
-	main.program.Dynamic = dynamic.all
-	bodies := append(main.findComponents(), main)
-	for _, b := range bodies {
-		b.remembered = r.memory.body(b.component)
-		b.resourceKeys = make(map[urnKey]*Node, len(b.file.Resources))
-		b.declare()
-		b.recognize()
-		b.findDefaultProviders()
+// Recheck is Check after an edit. previous is what the check of the former text has left, or nil: unchanged parts are
+// reused, so that the check costs little more than what has changed. It does not change the result. The next check may
+// use the returned Snapshot, which is nil if there is nothing to reuse.
+func Recheck(ctx context.Context, file *ast.File, opts Options, previous *Snapshot) (*Program, *Snapshot,
+	diag.Diagnostics) {
+	r := newRun(ctx, file, opts, previous)
+	main := r.findBodies() // the last one; the bodies of components come before
+
+	// Names: what is declared. The default providers decide which packages are loaded.
+	for _, b := range r.bodies {
+		b.scope.Declare()
 	}
-	main.loadPackages(bodies)
-	for _, b := range bodies {
-		b.link()
+	for _, b := range r.bodies {
+		b.scope.FindDefaults()
 	}
-	if ctx.Err() != nil { // only some of the names are linked
-		main.program.inputsOf = func(string) *schema.Object { return nil }
-		return main.program, r.loose.All()
+
+	// Packages: which schema the type of each resource means. References to resources need no types, but policies and
+	// transforms match them.
+	r.loadPackages()
+	for _, b := range r.bodies {
+		b.resolveTypes()
 	}
-	hasLoop := false
-	for _, b := range usersLast(r.loose, bodies) {
-		b.order()
+
+	// Names: what each reference means, and the graph that follows. A cancelled check leaves names unlinked.
+	for _, b := range r.bodies {
+		r.found.undeclared.Add(b.scope.Link(ctx)...)
+	}
+	if ctx.Err() != nil {
+		return main.program, nil, r.report.All()
+	}
+
+	// Types: each declaration after those that it needs, and each component before its users.
+	for _, b := range usersLast(r.report, r.bodies, r.components) {
+		b.scope.Order()
 		b.checkNodes()
 		b.checkOutputs()
-		b.carryOver()
-		hasLoop = hasLoop || b.hasLoop
+		b.completeInterface()
 	}
+
+	// What needs all declarations.
 	if ctx.Err() == nil {
-		main.checkTransforms(bodies)
+		r.checkTransforms(main)
 		main.checkPolicies()
 	}
-	for _, b := range bodies {
-		b.noteWritten()
+	for _, b := range r.bodies {
+		b.types.NoteTexts(r.report, b.written)
 	}
-	main.program.inputsOf = main.knownInputs(bodies)
-	main.reportMissingPackages()
-	main.warnUnread()
-	found := r.withoutFollowUps(file, bodies, r.remarks.all(r.loose.All()))
-	r.forget(bodies)
-	if !hasLoop && ctx.Err() == nil {
-		main.program.left = r.leave(file, opts, bodies)
+	r.fillInputs()
+	r.shared.Packages.ReportMissing(r.report, main.scope.Start)
+	main.scope.WarnUnread()
+	found := r.withoutFollowUps(file, r.found.all(r.report.All()))
+	if ctx.Err() != nil {
+		return main.program, nil, found
 	}
-	return main.program, found
+	found = append(slices.Clip(found), unwrittenOrder(main.program)...)
+	return main.program, r.snapshot(), found
 }
 
-// run is the state of one Check, shared by the bodies of a program and its components. Several goroutines check nodes;
-// fields without a mutex are written by one goroutine only.
+// run is the state of one check, shared by the bodies of a program and its components. Several goroutines check nodes;
+// they write to nothing in it.
 type run struct {
-	loose      *findings.Reporter // of findings about the program as a whole, or several declarations
 	ctx        context.Context
-	schemas    schema.Loader // nil without schemas
+	file       *ast.File
+	opts       Options
+	report     *findings.Reporter // of findings about the program as a whole, or several declarations
+	shared     program.Shared
 	components *components
 	dynamic    map[string]*Dynamic // in all spellings of the token
-	packages   *packages
-	unnamed    bool // some entry of the text has no name (Y117)
-	records    records
-	remarks    remarks
-	entered    pieces[record]
-	refs       pieces[Ref]
+	bodies     []*body
+	found      remarks
 	extents    map[*ast.Access]diag.Range // ranges of the expressions that continue an access
-	spare      sync.Pool                  // of *places
-	memory     *memory                    // of an earlier check; may be nil
-	previous   records                    // of that check
+	previous   *Snapshot                  // of an earlier check; may be nil
 }
 
-func newRun(ctx context.Context, file *ast.File, opts Options) *run {
-	r := &run{
-		loose:      findings.NewReporter(),
-		ctx:        ctx,
-		schemas:    opts.Schemas,
-		unnamed:    file.Nameless > 0,
-		components: &components{byToken: make(map[string]*Component), namespaces: make(map[string][]*Component)},
+func newRun(ctx context.Context, file *ast.File, opts Options, previous *Snapshot) *run {
+	if opts.Project == "" {
+		opts.Project = file.Name.Text()
+	}
+	if previous != nil && !previous.inputs.equal(inputsOf(file, opts)) {
+		previous = nil
+	}
+	declarations := len(file.Config) + len(file.Variables) + len(file.Resources) + len(file.Outputs) + len(file.Hooks)
+	return &run{ctx: ctx, file: file, opts: opts, report: findings.NewReporter(),
+		shared: program.Shared{Facts: make(program.Facts, declarations), Packages: packages.NewSet(opts.Schemas),
+			Inputs: make(map[string]*schema.Object)},
+		components: newComponents(),
 		dynamic:    make(map[string]*Dynamic),
-		packages:   &packages{loaded: make(map[string]*loadedPackage), missing: make(map[*loadedPackage][]diag.Range)},
 		extents:    make(map[*ast.Access]diag.Range),
-		spare:      sync.Pool{New: func() any { return new(places) }},
-		memory:     recall(file, opts),
+		previous:   previous,
 	}
-	if r.memory != nil {
-		r.previous = opts.Previous.records
-	}
-	return r
 }
 
-// enter creates the record of a declaration.
-func (r *run) enter(unit *ast.Unit) *record {
-	record := &r.entered.next(1)[0]
-	record.refs = r.refs.next(len(unit.Accesses))
-	r.records[unit] = record
-	return record
+// findBodies makes the bodies of the program and its components, and finds its dynamic types. It returns the program's
+// own body.
+func (r *run) findBodies() *body {
+	main := r.newBody(r.file, r.opts, nil)
+	types := dynamicTypes{report: r.report, bundle: r.opts.Bundle, byToken: r.dynamic}
+	types.find(r.ctx, r.file, r.opts)
+	main.program.Dynamic = types.all
+	for _, c := range r.findComponents() {
+		main.program.Components = append(main.program.Components, c.of)
+		r.bodies = append(r.bodies, c.body)
+	}
+	r.bodies = append(r.bodies, main)
+	return main
 }
 
 // body holds the declarations of a program or a component, which see only each other.
 type body struct {
-	resolver
-	resourceKeys map[urnKey]*Node
-	cyclic       map[*Node]bool
-	hasLoop      bool        // some node or component depends on itself: no earlier result is reused
-	changed      bool        // something was checked anew
-	batch        int         // least number of nodes for a goroutine
-	remembered   *remembered // of an earlier check; nil for nothing
-	written      []ast.Expr  // the arguments of fn::toJSON, in the order of evaluation
+	run       *run
+	file      *ast.File
+	component *component // nil for the program's own
+	program   *Program
+	scope     *names.Scope
+	resolver  *packages.Resolver
+	types     types.Body
+	was       *bodySnapshot // of an earlier check; nil for nothing
 
-	origins origins
+	nodes   []*result // of the nodes, by their source index; nil until one is checked
+	outputs []*result // of the outputs
+
+	hasLoop bool       // some node or component depends on itself: no earlier result is reused
+	changed bool       // something was checked anew
+	batch   int        // least number of nodes for a goroutine
+	written []ast.Expr // the arguments of fn::toJSON, in the order of evaluation
+	urns    map[urnKey]*Node
 }
 
-// origins memoizes which values come from resources (L8.18). mu guards it.
-type origins struct {
-	mu    sync.Mutex
-	parts map[ast.Expr]bool // of variables, or all of their values
+// newBody makes the body of a program or a component, nil for the program's own.
+func (r *run) newBody(file *ast.File, opts Options, c *component) *body {
+	b := &body{run: r, file: file, component: c, batch: cmp.Or(opts.batch, usualBatch),
+		program: program.New(file, opts.Project, r.shared), was: r.previous.body(c), urns: make(map[urnKey]*Node)}
+	b.program.InComponent = c != nil
+	b.scope = names.NewScope(b.program, names.Settings{Project: opts.Project, Config: opts.Config,
+		ConfigKnown: opts.ConfigKnown, StackKeys: opts.StackKeys}, r.shared, b.was.namesOf(), r.report)
+	b.resolver = packages.NewResolver(r.shared.Packages, opts.Packages, opts.KindsUnknown)
+	b.types = types.Body{Program: b.program, Scope: b.scope, Packages: r.shared.Packages, Resolver: b.resolver,
+		Components: func(token string) bool { return r.components.byToken[token] != nil }, Report: r.report,
+		Settings: types.Settings{Config: opts.Config, ConfigKnown: opts.ConfigKnown, ProgramDir: opts.ProgramDir,
+			RootDir: opts.RootDir, RestrictPaths: opts.RestrictPaths, AllowEnv: opts.AllowEnv, Untrusted: opts.Untrusted,
+			MayReadStack: opts.MayReadStack, Stat: opts.Stat, Handler: opts.Handler}}
+	return b
 }
 
-func (r *run) body(file *ast.File, opts Options) *body {
-	if opts.Project == "" {
-		opts.Project = file.Name.Text()
-	}
-	program := &Program{File: file, Name: opts.Project, records: r.records, schemas: opts.Schemas}
-	return &body{cyclic: make(map[*Node]bool), batch: cmp.Or(opts.batch, usualBatch),
-		origins:      origins{parts: make(map[ast.Expr]bool)},
-		resourceKeys: make(map[urnKey]*Node),
-		resolver: resolver{choices: make(map[choiceKey]*choice),
-			linker: linker{
-				scope: scope{run: r, opts: opts, file: file, nodes: nodes{byKey: make(map[string]*Node)},
-					undeclared: make(map[string]*undeclaredName), slips: make(map[int]bool)},
-				program: program, defaults: make(map[string]*Node)}}}
-}
+// usualBatch is the least number of nodes for a goroutine: starting one for fewer costs more than it saves.
+const usualBatch = 32
 
 // checkNodes gives every node its type, in the order of dependencies.
-func (c *body) checkNodes() {
-	c.hasLoop = c.hasLoop || len(c.cyclic) > 0 || c.program.Deferring
-	if c.hasLoop {
-		check := c.checkNode
-		if c.program.Deferring {
-			ahead := ahead{body: c, checked: make(map[*Node]bool), typed: make(map[*Node]bool)}
-			check = ahead.inOrder
-		}
-		for _, n := range c.program.Nodes {
-			if c.ctx.Err() == nil { // else the caller has cancelled
-				check(n)
+func (b *body) checkNodes() {
+	b.nodes = make([]*result, len(b.scope.All()))
+	b.hasLoop = b.hasLoop || b.scope.Cycles() || b.program.Deferring
+	switch {
+	case b.program.Deferring:
+		ahead := ahead{body: b, checked: make(map[*Node]bool), typed: make(map[*Node]bool)}
+		for _, n := range b.program.Nodes {
+			if b.run.ctx.Err() == nil { // else the caller has cancelled
+				ahead.inOrder(n)
 			}
 		}
-	} else {
-		c.checkLevels()
+	case b.hasLoop:
+		for _, n := range b.program.Nodes {
+			if b.run.ctx.Err() == nil {
+				b.recordNode(n, b.checkNode(n))
+			}
+		}
+	default:
+		b.checkLevels()
 	}
-	if c.ctx.Err() != nil {
+	if b.run.ctx.Err() != nil {
 		return
 	}
-	if e := c.file.RequiredVersion; e != nil {
-		c.checkUnit(c.file.Unit, func(j *declChecker) { j.operand(e, schema.String, "pulumi.requiredVersion") })
+	if e := b.file.RequiredVersion; e != nil {
+		b.add(b.file.Unit, b.types.Version(b.run.ctx, b.file.Unit, e))
 	}
 }
 
-// checkUnit checks the declaration of a unit that is neither a node nor an output.
-func (c *body) checkUnit(unit *ast.Unit, check func(j *declChecker)) {
-	j := c.checkerOf(unit)
-	check(j)
-	c.handOver(unit, j.seal(nil, schema.Invalid, given{}))
+// checkLevels gives every node of a body without cycles its type. It checks the nodes of a level concurrently.
+func (b *body) checkLevels() {
+	results := make([]nodeResult, len(b.program.Nodes))
+	for _, level := range names.Levels(b.program.Nodes) {
+		parallel.Each(len(level), b.batch, func(i int) {
+			if n := level[i]; b.run.ctx.Err() == nil { // else the caller has cancelled
+				results[n.Index] = b.checkNode(n)
+			}
+		})
+	}
+	for i, n := range b.program.Nodes {
+		if results[i].result == nil {
+			return // cancelled
+		}
+		b.recordNode(n, results[i])
+	}
 }
 
-func (c *body) checkNode(n *Node) { c.recordNode(n, c.analyzeNode(n)) }
-
-// analysis is the outcome of the check of a node.
-type analysis struct {
-	*outcome
+// nodeResult is the result of the check of a node.
+type nodeResult struct {
+	*result
 	anew bool // no earlier check has left it
 }
 
-// analyzeNode checks a node after its dependencies. Nodes that do not depend on each other may be analyzed at the same
-// time: it writes to nothing but the node and its record.
-func (c *body) analyzeNode(n *Node) analysis {
-	unit := n.unit()
+// checkNode checks a node after its dependencies. Nodes that do not depend on each other may be checked at the same
+// time: it writes to nothing but the node, its facts and its result.
+func (b *body) checkNode(n *Node) nodeResult {
 	var before given
 	if n.Kind == ResourceNode {
-		c.refreshComponent(n)
+		b.refreshComponent(n)
 		before = givenFor(n)
 	}
-	v := c.takeOver(unit, n)
-	anew := v == nil
+	fact := b.scope.Fact(n)
+	found := b.reusable(n, before, fact)
+	anew := found == nil
 	if anew {
-		j := c.checkerOf(unit)
+		var o types.Outcome
 		switch n.Kind {
 		case ConfigNode:
-			j.checkConfig(n)
-			j.value, j.text = n.Config.Value, n.Config.Text
+			o = b.types.Config(b.run.ctx, n)
 		case VariableNode:
-			n.Type = j.infer(n.Variable.Value)
+			o = b.types.Variable(b.run.ctx, n.Variable)
 		case ResourceNode:
-			j.checkResource(n)
-			n.Type = j.instancesType(n)
-			j.reportReservedKeys(n.Resource.Decl)
+			o = b.types.Resource(b.run.ctx, n)
 		}
-		v = j.seal(n, n.Type, before)
-		v.stamp = c.stamped(n)
+		found = b.newResult(n.Unit(), o, fact)
+		found.given = before
+		found.stamp = b.stampOf(n, o.Type)
 	}
-	n.Type, n.stamp = v.typ, v.stamp
+	b.nodes[n.SourceIndex] = found
+	if fact != nil {
+		fact.Types, fact.Calls = found.outcome.Types, found.outcome.Calls
+	}
+	n.Type = found.outcome.Type
 	if n.Kind == ConfigNode {
-		n.Config.Value, n.Config.Text = v.value, v.text
+		n.Config.Value, n.Config.Text = found.outcome.Value, found.outcome.Text
 	}
-	if c.cyclic[n] && n.Kind != ResourceNode {
+	if b.scope.Cyclic(n) && n.Kind != ResourceNode {
 		n.Type = schema.Invalid
 	}
-	return analysis{v, anew}
+	return nodeResult{found, anew}
 }
 
-// recordNode puts what was found out about a node into the program. It is called in the order of evaluation, which is
-// of the findings.
-func (c *body) recordNode(n *Node, j analysis) {
-	if j.anew {
-		c.keep(n.unit(), j.outcome)
-	}
-	c.handOver(n.unit(), j.outcome)
+// recordNode records what the check of a node has found. It is called in the order of evaluation, which is that of the
+// findings.
+func (b *body) recordNode(n *Node, found nodeResult) {
+	b.changed = b.changed || found.anew
+	b.mergeOutcome(&found.outcome)
 	if n.Kind == ResourceNode {
-		c.checkURN(n)
+		b.checkURN(n)
 	}
 }
 
-// keep keeps an outcome with the declaration's record.
-func (c *body) keep(unit *ast.Unit, v *outcome) {
-	c.changed = true
-	if r := c.records.of(unit); r != nil {
-		r.outcome = v
+// add records the outcome of the check of a declaration that is neither a node nor an output.
+func (b *body) add(unit *ast.Unit, o types.Outcome) {
+	fact := b.run.shared.Facts[unit]
+	fact.Types, fact.Calls = o.Types, o.Calls
+	b.mergeOutcome(&o)
+}
+
+// mergeOutcome adds what was found out about a declaration to what is known about the body.
+func (b *body) mergeOutcome(o *types.Outcome) {
+	b.run.found.outcomes.Add(o.Found...)
+	b.written = append(b.written, o.JSONArguments...)
+	for _, l := range o.Leads {
+		b.run.extents[l.From] = l.To
+	}
+	for _, use := range o.Missing {
+		b.run.shared.Packages.Miss(use.Package, use.At)
 	}
 }
 
-// handOver hands over what was found out about the declaration of a unit.
-func (c *body) handOver(unit *ast.Unit, v *outcome) {
-	c.remarks.outcomes.Add(v.found...)
-	c.written = append(c.written, v.jsonArguments...)
-	for _, l := range v.leads {
-		c.extents[l.from] = l.to
-	}
-	for _, use := range v.missing {
-		c.missingPackage(use.pkg, use.at)
-	}
-}
-
-func (c *body) checkOutputs() {
-	if c.ctx.Err() != nil {
+// checkOutputs checks hooks, messages and outputs, on which nothing depends.
+func (b *body) checkOutputs() {
+	ctx := b.run.ctx
+	if ctx.Err() != nil {
 		return
 	}
-	for _, h := range c.program.Hooks {
-		c.checkUnit(h.Decl.Unit, func(j *declChecker) { j.checkHook(h) })
+	for _, h := range b.program.Hooks {
+		b.add(h.Decl.Unit, b.types.Hook(ctx, h))
 	}
-	for _, m := range c.file.Messages {
-		c.checkUnit(m.Unit, func(j *declChecker) { j.checkMessage(m) })
+	for _, m := range b.file.Messages {
+		b.add(m.Unit, b.types.Message(ctx, m))
 	}
-	for _, o := range c.program.Outputs {
-		c.checkOutput(o)
+	b.outputs = make([]*result, len(b.program.Outputs))
+	for i, o := range b.program.Outputs {
+		fact := b.run.shared.Facts[o.Decl.Unit]
+		found := b.reusableOutput(i, o, fact)
+		if found == nil {
+			found = b.newResult(o.Decl.Unit, b.types.Output(ctx, o.Decl), fact)
+			b.changed = true
+		}
+		b.outputs[i] = found
+		fact.Types, fact.Calls = found.outcome.Types, found.outcome.Calls
+		o.Type = found.outcome.Type
+		b.mergeOutcome(&found.outcome)
 	}
 }
 
-func (c *body) checkOutput(o *Output) {
-	v := c.takeOver(o.Decl.Unit, nil)
-	if v == nil {
-		j := c.checkerOf(o.Decl.Unit)
-		t := j.infer(o.Decl.Value)
-		j.reservedOutput(o.Decl)
-		v = j.seal(nil, t, given{})
-		c.keep(o.Decl.Unit, v)
+// checkPolicies checks the policies, after everything else.
+func (b *body) checkPolicies() {
+	for _, p := range b.program.Policies {
+		b.add(p.Decl.Unit, b.types.Policy(b.run.ctx, p))
 	}
-	o.Type = v.typ
-	c.handOver(o.Decl.Unit, v)
 }
 
-// noteWritten looks at the arguments of fn::toJSON.
-func (c *body) noteWritten() {
-	notes := textNotes{report: c.loose, program: c.program, config: c.opts.Config, noted: make(map[*Node]bool)}
-	for _, argument := range c.written {
-		notes.noteTexts(argument)
+// checkTransforms checks the transforms of the stack, and those of resources, which see all resources below theirs.
+func (r *run) checkTransforms(main *body) {
+	matching := func(t *ast.Transform, nodes []*Node, inside bool) *program.Matched {
+		m := &program.Matched{Transform: t, What: "transform"}
+		for _, n := range nodes {
+			program.EachRegistered(n, inside, func(n *Node, inside bool) { m.Look(n, inside, r.shared.Packages) })
+		}
+		return m
 	}
+	for _, t := range main.program.Transforms {
+		m := matching(t.Decl, main.scope.All(), false)
+		for _, o := range main.program.Outputs {
+			m.Look(o.AsNode(), false, r.shared.Packages)
+		}
+		main.add(t.Decl.Unit, main.types.Transform(r.ctx, t.Decl, m))
+	}
+	for _, b := range r.bodies {
+		for _, n := range b.scope.All() {
+			if n.Kind != ResourceNode {
+				continue
+			}
+			for _, decl := range n.Resource.Decl.Options.Transforms {
+				m := matching(decl, b.scope.Below(n), b.program.InComponent)
+				o := b.types.TransformOf(r.ctx, n.Unit(), b.scope.Fact(n), decl, m)
+				b.mergeOutcome(&o)
+			}
+		}
+	}
+}
+
+// fillInputs records the inputs of the types that resources name.
+func (r *run) fillInputs() {
+	for _, b := range r.bodies {
+		for _, n := range b.scope.All() {
+			if n.Kind == ResourceNode && n.Resource.Schema != nil {
+				r.shared.Inputs[n.Resource.Token] = n.Resource.Schema.Inputs
+			}
+		}
+	}
+}
+
+// urnKey distinguishes resources by what is known without evaluation.
+type urnKey struct{ token, parent, name string }
+
+// checkURN reports two resources with the same URN (L3.18).
+func (b *body) checkURN(n *Node) {
+	r := n.Resource
+	if r.Token == "" || r.Decl.ForEach != nil || r.Decl.If != nil || n.Resource.Decl.Get != nil && r.Schema == nil {
+		return
+	}
+	key := urnKey{token: r.Token, name: r.LogicalName}
+	if parent := r.Decl.Options.Parent; parent != nil {
+		n := b.program.RefTo(parent.Value).Node
+		if n == nil || n.Kind != ResourceNode {
+			return
+		}
+		key.parent = n.Name
+	}
+	first := b.urns[key]
+	if first == nil {
+		b.urns[key] = n
+		return
+	}
+	if first.Name == n.Name {
+		return // a duplicate name, which the parser reports
+	}
+	if b.scope.Start(first.Range) > b.scope.Start(n.Range) {
+		first, n = n, first
+	}
+	b.run.report.Add(diag.Diagnostic{Code: diag.DuplicateURN, Subject: n.Range,
+		Summary: "two resources of type " + schema.CollapseToken(r.Token) + " would be named " + findings.Shown(r.LogicalName),
+		Detail:  "give one of them another name",
+		Related: []diag.Related{{Range: first.Range, Message: "the other one is here"}}})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check/findings"
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -13,21 +14,6 @@ import (
 // Components that the program declares itself (L10.C15), and components of packages that are used by path (L1.G), are
 // expanded in process. Each has a body that is checked once, like a program of its own, and evaluated for each
 // instance.
-
-// Component is a component whose text is known.
-type Component struct {
-	Decl  *ast.Component
-	Token string // canonical
-	// Body are the component's inputs, as configuration values, its variables, resources and outputs.
-	Body   *Program
-	Schema *schema.Resource // the view of the component's users
-	// Packaged reports whether the component comes from a package and not from the program itself.
-	Packaged bool
-
-	body  *body           // while the program is being checked
-	needs map[string]bool // packages, once asked for
-	seen  *seenComponent
-}
 
 // LocalPackage is a package of components whose text is known (L7.31).
 type LocalPackage struct {
@@ -42,8 +28,21 @@ const inlineNamespace = "components"
 
 // components are those that are known, by token and by package.
 type components struct {
-	byToken    map[string]*Component // in all spellings
-	namespaces map[string][]*Component
+	byToken    map[string]*component // in all spellings
+	namespaces map[string][]*component
+	checked    map[*Component]*component
+}
+
+func newComponents() *components {
+	return &components{byToken: make(map[string]*component), namespaces: make(map[string][]*component),
+		checked: make(map[*Component]*component)}
+}
+
+// component is a component while the program is being checked.
+type component struct {
+	of   *Component
+	body *body
+	seen *componentView
 }
 
 // serves reports whether a token is for the components that are known, and not for a provider.
@@ -57,68 +56,67 @@ func (cs *components) serves(token string) bool {
 }
 
 // findComponents makes a body for every component.
-func (c *body) findComponents() []*body {
-	var bodies []*body
+func (r *run) findComponents() []*component {
+	var all []*component
 	add := func(decl *ast.Component, file *ast.File, packaged bool, names ...string) {
-		component := &Component{Decl: decl, Packaged: packaged, Token: names[0] + ":index:" + decl.Name.Value}
+		of := &Component{Decl: decl, Packaged: packaged, Token: names[0] + ":index:" + decl.Name.Value}
 		if decl.Token != nil && !packaged {
-			component.Token = decl.Token.Value
-			if parts := strings.Split(component.Token, ":"); len(parts) == 2 {
-				component.Token = parts[0] + ":index:" + parts[1]
+			of.Token = decl.Token.Value
+			if parts := strings.Split(of.Token, ":"); len(parts) == 2 {
+				of.Token = parts[0] + ":index:" + parts[1]
 			}
 		}
+		made := &component{of: of}
 		for _, name := range names {
-			c.components.byToken[name+":index:"+decl.Name.Value] = component
-			c.components.byToken[name+":"+decl.Name.Value] = component
-			c.components.namespaces[name] = append(c.components.namespaces[name], component)
+			r.components.byToken[name+":index:"+decl.Name.Value] = made
+			r.components.byToken[name+":"+decl.Name.Value] = made
+			r.components.namespaces[name] = append(r.components.namespaces[name], made)
 		}
-		if other := c.components.byToken[component.Token]; other != component && other != nil {
-			c.loose.Add(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.Token.Range,
-				Summary: "the component `" + other.Decl.Name.Value + "` has this type already",
+		if other := r.components.byToken[of.Token]; other != made && other != nil {
+			r.report.Add(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.Token.Range,
+				Summary: "the component `" + other.of.Decl.Name.Value + "` has this type already",
 				Detail:  "give one of the two another `token`",
-				Related: []diag.Related{{Range: other.Decl.Name.Range, Message: "the other component is here"}}})
+				Related: []diag.Related{{Range: other.of.Decl.Name.Range, Message: "the other component is here"}}})
 		}
-		c.components.byToken[component.Token] = component
-		c.components.byToken[strings.Replace(component.Token, ":index:", ":", 1)] = component
-		body := c.bodyOf(component, file)
-		component.body, component.Body = body, body.program
-		component.show()
-		c.program.Components = append(c.program.Components, component)
-		bodies = append(bodies, body)
+		r.components.byToken[of.Token] = made
+		r.components.byToken[strings.Replace(of.Token, ":index:", ":", 1)] = made
+		made.body = r.bodyOf(made, file)
+		of.Body = made.body.program
+		made.show()
+		r.components.checked[of] = made
+		all = append(all, made)
 	}
-	for _, decl := range c.file.Components {
-		add(decl, c.file, false, inlineNamespace)
+	for _, decl := range r.file.Components {
+		add(decl, r.file, false, inlineNamespace)
 	}
-	for _, pkg := range c.opts.Local {
+	for _, pkg := range r.opts.Local {
 		names := []string{pkg.Name}
 		if pkg.Alias != "" && pkg.Alias != pkg.Name {
 			names = append(names, pkg.Alias)
 		}
 		for _, name := range names {
-			if c.components.namespaces[name] == nil {
-				c.components.namespaces[name] = []*Component{}
+			if r.components.namespaces[name] == nil {
+				r.components.namespaces[name] = []*component{}
 			}
 		}
 		for _, decl := range pkg.File.Components {
 			add(decl, pkg.File, true, names...)
 		}
 	}
-	return bodies
+	return all
 }
 
 // bodyOf makes the body of a component: a scope of its own, in which inputs take the place of configuration.
-func (c *body) bodyOf(component *Component, file *ast.File) *body {
-	decl := component.Decl
-	opts := c.opts
+func (r *run) bodyOf(c *component, file *ast.File) *body {
+	decl := c.of.Decl
+	opts := r.opts
 	opts.Config, opts.ConfigKnown = nil, false
-	b := c.body(&ast.File{Source: file.Source, Origins: file.Origins, Lost: file.Lost, Faults: file.Faults,
-		Nameless: file.Nameless, RequiredVersion: decl.RequiredVersion, Unit: decl.Unit, Body: decl.Body}, opts)
-	b.component, b.program.component = component, true
-	return b
+	return r.newBody(&ast.File{Source: file.Source, Origins: file.Origins, Lost: file.Lost, Faults: file.Faults,
+		Nameless: file.Nameless, RequiredVersion: decl.RequiredVersion, Unit: decl.Unit, Body: decl.Body}, opts, c)
 }
 
-// seenComponent is a component as its users see it. It has no access to the rest of the program.
-type seenComponent struct {
+// componentView is a component as its users see it. It has no access to the rest of the program.
+type componentView struct {
 	decl    *ast.Component
 	schema  *schema.Resource
 	typ     *schema.ResourceType
@@ -128,20 +126,20 @@ type seenComponent struct {
 
 // show makes the component's interface as its users see it. Parts that depend on the body, such as the types of
 // outputs, are computed at first use, after the body has been checked.
-func (c *Component) show() {
-	s := &seenComponent{decl: c.Decl}
-	s.schema = &schema.Resource{Token: c.Token, Component: true, Description: c.Decl.Description.Text()}
+func (c *component) show() {
+	s := &componentView{decl: c.of.Decl}
+	s.schema = &schema.Resource{Token: c.of.Token, Component: true, Description: c.of.Decl.Description.Text()}
 	s.schema.Inputs = schema.NewObject("", true, s.inputProperties)
 	s.schema.Outputs = schema.NewObject("", true, s.outputProperties)
-	s.typ = &schema.ResourceType{Token: c.Token, Component: true,
+	s.typ = &schema.ResourceType{Token: c.of.Token, Component: true,
 		Outputs: func() *schema.Object { return s.schema.Outputs }}
-	c.seen, c.Schema = s, s.schema
+	c.seen, c.of.Schema = s, s.schema
 }
 
-func (s *seenComponent) inputProperties() []*schema.Property {
+func (s *componentView) inputProperties() []*schema.Property {
 	list := make([]*schema.Property, 0, len(s.decl.Config))
 	for _, decl := range s.decl.Config {
-		p := &schema.Property{Name: decl.Name.Value, Type: configType(decl.Type),
+		p := &schema.Property{Name: decl.Name.Value, Type: program.ConfigType(decl.Type),
 			Required: decl.Default == nil && (decl.Optional == nil || !decl.Optional.Value), // L3.51
 			Secret:   decl.Secret != nil && decl.Secret.Value}
 		switch t := s.inputs[decl.Name.Value]; {
@@ -158,7 +156,7 @@ func (s *seenComponent) inputProperties() []*schema.Property {
 	return list
 }
 
-func (s *seenComponent) outputProperties() []*schema.Property {
+func (s *componentView) outputProperties() []*schema.Property {
 	list := make([]*schema.Property, 0, len(s.decl.Outputs))
 	for i, decl := range s.decl.Outputs {
 		p := &schema.Property{Name: decl.Name.Value, Type: schema.Invalid, Required: true}
@@ -170,22 +168,22 @@ func (s *seenComponent) outputProperties() []*schema.Property {
 	return list
 }
 
-// carryOver completes the interface of a component. It reuses the interface of an earlier check if nothing in the
-// body has changed.
-func (b *body) carryOver() {
+// completeInterface completes the interface of a component, once its body has been checked. It takes the interface of
+// an earlier check over if nothing in the body has changed.
+func (b *body) completeInterface() {
 	c := b.component
 	if c == nil {
 		return
 	}
-	if b.memory != nil && !b.changed && b.ctx.Err() == nil {
-		if before := b.memory.components[c.Decl]; before != nil && before.Token == c.Token {
-			c.seen, c.Schema = before.seen, before.Schema
+	if previous := b.run.previous; previous != nil && !b.changed && b.run.ctx.Err() == nil {
+		if before := previous.components[c.of.Decl]; before != nil && before.schema.Token == c.of.Token {
+			c.seen, c.of.Schema = before, before.schema
 			return
 		}
 	}
-	c.seen.inputs = make(map[string]schema.Type, len(c.Decl.Config))
-	for _, decl := range c.Decl.Config {
-		if n := b.declared[decl.Name.Value]; n != nil && n.Config != nil {
+	c.seen.inputs = make(map[string]schema.Type, len(c.of.Decl.Config))
+	for _, decl := range c.of.Decl.Config {
+		if n := b.scope.Lookup(decl.Name.Value); n != nil && n.Config != nil {
 			c.seen.inputs[decl.Name.Value] = n.Type
 		}
 	}
@@ -196,87 +194,45 @@ func (b *body) carryOver() {
 
 // refreshComponent updates an instance of a component to its users' view, once the component has been checked.
 func (b *body) refreshComponent(n *Node) {
-	if c := n.Resource.Component; c != nil {
-		n.Resource.Schema, n.Type = c.Schema, c.seen.typ
+	if of := n.Resource.Component; of != nil {
+		n.Resource.Schema, n.Type = of.Schema, b.run.components.checked[of].seen.typ
 	}
 }
 
 // resolveComponent finds the component that a resource is an instance of.
-func (c *resolver) resolveComponent(n *Node) {
+func (b *body) resolveComponent(n *Node) {
 	r, token := n.Resource, n.Resource.Decl.Type
-	component := c.components.byToken[token.Value]
+	component := b.run.components.byToken[token.Value]
 	if component == nil {
 		namespace, name, _ := strings.Cut(token.Value, ":")
-		if slices.Contains(c.file.Lost, name) || c.nameless(name) {
+		if slices.Contains(b.file.Lost, name) || b.scope.Nameless(name) {
 			return
 		}
 		var names []string
-		for _, known := range c.components.namespaces[namespace] {
-			names = append(names, schema.CollapseToken(known.Token))
+		for _, known := range b.run.components.namespaces[namespace] {
+			names = append(names, schema.CollapseToken(known.of.Token))
 		}
 		what := "component"
-		for _, d := range c.program.Dynamic {
-			if d.Package != "" && (d.Package == namespace || c.dynamic[namespace+":"+d.Decl.Name.Value] == d) {
+		for _, d := range b.program.Dynamic {
+			if d.Package != "" && (d.Package == namespace || b.run.dynamic[namespace+":"+d.Decl.Name.Value] == d) {
 				what, names = "type", append(names, schema.CollapseToken(d.Token))
 			}
 		}
 		hint := findings.NearOrAll(diag.Suggest(token.Value, names), names, "there is ", "the package has none")
-		c.loose.Errorf(diag.TokenNotFound, token.Range, hint, "there is no %s `%s`", what, token.Value)
+		b.run.report.Errorf(diag.TokenNotFound, token.Range, hint, "there is no %s `%s`", what, token.Value)
 		return
 	}
-	r.Component, r.Schema, r.Token = component, component.Schema, component.Token
+	r.Component, r.Schema, r.Token = component.of, component.of.Schema, component.of.Token
 	n.Type = component.seen.typ
 	if r.Decl.Get != nil {
-		c.loose.Errorf(diag.WrongKind, r.Decl.Name.Range, "declare the resources of the component instead",
+		b.run.report.Errorf(diag.WrongKind, r.Decl.Name.Range, "declare the resources of the component instead",
 			"a component cannot be read with `get`")
-	}
-}
-
-// packages returns the packages of the providers that a component's resources and calls need, those inside of
-// components that it uses included.
-func (c *Component) packages() map[string]bool {
-	if c.needs != nil {
-		return c.needs
-	}
-	c.needs = make(map[string]bool)
-	for _, n := range c.body.all {
-		switch {
-		case n.Kind != ResourceNode || n.Resource.Decl.Type == nil:
-		case n.Resource.Component != nil:
-			for pkg := range n.Resource.Component.packages() {
-				c.needs[pkg] = true
-			}
-		default:
-			c.needs[packageOf(n.Resource.Decl.Type.Value)] = true
-		}
-	}
-	for unit := range c.body.file.Units() {
-		for _, token := range providerCalls(unit) {
-			c.needs[packageOf(token.Value)] = true
-		}
-	}
-	return c.needs
-}
-
-// linkComponent gives a component the program's default providers for its resources (L7.45).
-func (c *linker) linkComponent(n *Node, before map[string]map[*Node]bool) {
-	needs := n.Resource.Component.packages()
-	for _, provider := range c.all {
-		if provider.Kind != ResourceNode || provider.Resource.Decl.DefaultProvider == nil {
-			continue
-		}
-		pkg := packageOf(provider.Resource.Decl.Type.Text())
-		if c.defaults[pkg] != provider || !needs[pkg] || before[pkg][n] {
-			continue
-		}
-		n.Resource.DefaultProviders = append(n.Resource.DefaultProviders, provider)
-		n.Needs = append(n.Needs, Edge{To: provider, Range: n.Resource.Decl.Type.Range})
 	}
 }
 
 // usersLast orders bodies so that each comes behind the components that it uses, and reports components that contain
 // themselves: they would never end.
-func usersLast(report *findings.Reporter, bodies []*body) []*body {
+func usersLast(report *findings.Reporter, bodies []*body, known *components) []*body {
 	const (
 		fresh = iota
 		open
@@ -288,11 +244,11 @@ func usersLast(report *findings.Reporter, bodies []*body) []*body {
 	var visit func(b *body)
 	visit = func(b *body) {
 		state[b], path = open, append(path, b)
-		for _, n := range b.all {
+		for _, n := range b.scope.All() {
 			if n.Kind != ResourceNode || n.Resource.Component == nil {
 				continue
 			}
-			switch dst := n.Resource.Component.body; state[dst] {
+			switch dst := known.checked[n.Resource.Component].body; state[dst] {
 			case fresh:
 				via = append(via, n)
 				visit(dst)
@@ -319,7 +275,7 @@ func reportEndless(report *findings.Reporter, bodies []*body, via []*Node) {
 	var names []string
 	var related []diag.Related
 	for i, b := range bodies {
-		name, next := b.component.Decl.Name.Value, bodies[(i+1)%len(bodies)].component.Decl.Name.Value
+		name, next := b.component.of.Decl.Name.Value, bodies[(i+1)%len(bodies)].component.of.Decl.Name.Value
 		names = append(names, name)
 		related = append(related, diag.Related{Range: via[i].Resource.Decl.Type.Range, Message: name + " contains " + next +
 			" here"})

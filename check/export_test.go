@@ -8,20 +8,23 @@ func (o Options) InBatches(size int) Options {
 	return o
 }
 
-// CheckedAnew returns the sorted names of the declarations whose outcome was not taken over from an earlier check.
-func CheckedAnew(before, after *Program) []string {
-	known := map[*outcome]bool{}
-	for _, r := range before.records {
-		known[r.outcome] = true
+// CheckedAnew returns the sorted names of the declarations whose result was not taken over from an earlier check.
+func CheckedAnew(before, after *Snapshot, program *Program) []string {
+	known := map[*result]bool{}
+	for _, b := range before.bodies {
+		for _, r := range slices.Concat(b.nodes, b.outputs) {
+			known[r] = true
+		}
 	}
 	var names []string
-	for _, n := range after.Nodes {
-		if r := after.records.of(n.unit()); r != nil && !known[r.outcome] {
+	own := after.bodies[""]
+	for _, n := range program.Nodes {
+		if n.Unit() != nil && !known[own.nodes[n.SourceIndex]] {
 			names = append(names, n.Name)
 		}
 	}
-	for _, o := range after.Outputs {
-		if !known[after.records.of(o.Decl.Unit).outcome] {
+	for i, o := range program.Outputs {
+		if !known[own.outputs[i]] {
 			names = append(names, o.Decl.Name.Value)
 		}
 	}

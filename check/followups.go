@@ -25,7 +25,7 @@ type usage struct {
 
 // cause determines which declarations of a file are faulty.
 type cause struct {
-	*run
+	run    *run
 	file   *ast.File
 	starts []diag.Range // of the entries of the program, in order
 	faults []diag.Range // in order
@@ -35,7 +35,7 @@ type cause struct {
 
 // withoutFollowUps leaves out findings about uses of declarations with a fault found by the parser, and of declarations
 // that depend on them.
-func (r *run) withoutFollowUps(file *ast.File, bodies []*body, found diag.Diagnostics) diag.Diagnostics {
+func (r *run) withoutFollowUps(file *ast.File, found diag.Diagnostics) diag.Diagnostics {
 	if !slices.ContainsFunc(found, mayFollow) {
 		return found
 	}
@@ -53,7 +53,7 @@ func (r *run) withoutFollowUps(file *ast.File, bodies []*body, found diag.Diagno
 	}
 	slices.SortStableFunc(f.faults, comparePlaces)
 	var uses []usage
-	uses, f.starts = f.usages(bodies)
+	uses, f.starts = f.usages(r.bodies)
 	longest := int32(0)
 	for _, u := range uses {
 		longest = max(longest, u.at.End-u.at.Start)
@@ -127,23 +127,23 @@ func comparePlaces(a, b diag.Range) int {
 
 // usages returns the uses of all declarations and their starts, both in the order of the text.
 func (f *cause) usages(bodies []*body) (uses []usage, starts []diag.Range) {
-	for unit, r := range f.records {
+	for unit, r := range f.run.shared.Facts {
 		for i, access := range unit.Accesses {
-			if r.refs[i].Kind != RefNode {
+			if r.Refs[i].Kind != RefNode {
 				continue
 			}
-			whole, found := f.extents[access]
+			whole, found := f.run.extents[access]
 			if !found {
 				whole = access.Range()
 			}
-			use, node := f.file.Origins.Place(whole), r.refs[i].Node
+			use, node := f.file.Origins.Place(whole), r.Refs[i].Node
 			if rng, ok := declaration(node); ok && !holds(f.file.Origins.Place(rng), use) {
 				uses = append(uses, usage{at: use, node: node})
 			}
 		}
 	}
 	for _, b := range bodies {
-		for _, n := range b.all {
+		for _, n := range b.scope.All() {
 			if rng, ok := declaration(n); ok {
 				starts = append(starts, f.file.Origins.Place(rng))
 			}
@@ -164,29 +164,6 @@ func (f *cause) usages(bodies []*body) (uses []usage, starts []diag.Range) {
 	slices.SortStableFunc(uses, func(a, b usage) int { return comparePlaces(a.at, b.at) })
 	slices.SortStableFunc(starts, comparePlaces)
 	return uses, starts
-}
-
-// lead is the range of an expression that continues an access.
-type lead struct {
-	from *ast.Access
-	to   diag.Range
-}
-
-// leadsOn records that an expression steps into another, which may begin with an access.
-func (c *typer) leadsOn(from, to ast.Expr) {
-	for {
-		switch e := from.(type) {
-		case *ast.Access:
-			c.leads = append(c.leads, lead{from: e, to: to.Range()})
-			return
-		case *ast.Index:
-			from = e.Collection
-		case *ast.Splat:
-			from = e.Source
-		default:
-			return
-		}
-	}
 }
 
 // around returns the uses that overlap a range. uses is in the order of the text, and none is longer than longest.
@@ -229,5 +206,5 @@ func declaration(n *Node) (rng diag.Range, ok bool) {
 
 // eachUndeclared reports whether a finding is about `each` without forEach.
 func eachUndeclared(d diag.Diagnostic) bool {
-	return d.Code == diag.Undeclared && d.Subject.Text() == eachName
+	return d.Code == diag.Undeclared && d.Subject.Text() == "each"
 }

@@ -30,17 +30,18 @@ func TestCheckOnAllProcessors(t *testing.T) {
 	for _, name := range names {
 		options := check.Options{Project: "p", Schemas: schemas}
 		document := parser.NewDocument(diag.NewSource("x", []byte(programs[name])))
+		var previous *check.Snapshot
 		for edited := range 2 {
 			file, _ := document.File(parser.Options{})
-			alone, found := check.Check(t.Context(), file, options.InBatches(1<<30))
-			program, same := check.Check(t.Context(), file, options.InBatches(1))
+			alone, next, found := check.Recheck(t.Context(), file, options.InBatches(1<<30), previous)
+			program, _, same := check.Recheck(t.Context(), file, options.InBatches(1), previous)
 			if edited == 1 { // after an edit, the order of findings depends on the declarations that are checked again
 				found, same = file.Origins.Findings(found).Sorted(), file.Origins.Findings(same).Sorted()
 			}
 			require.Equal(t, fmt.Sprintf("%+v", []diag.Diagnostic(found)), fmt.Sprintf("%+v", []diag.Diagnostic(same)), name)
 			require.Equal(t, known(file, alone), known(file, program), name)
 			levels += len(program.Nodes)
-			options.Previous = alone
+			previous = next
 			document = document.Edit(someEdit(random, document.Source().Text()))
 		}
 	}

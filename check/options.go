@@ -1,405 +1,49 @@
 package check
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
-	"strings"
+	"context"
+	"io/fs"
 
-	"github.com/yamlhost/yamlhost/check/findings"
-	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/lazyregexp"
-	"github.com/yamlhost/yamlhost/internal/value"
-	"github.com/yamlhost/yamlhost/internal/value/urn"
-	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// checkOptions checks a resource's options (L4).
-func (c *declChecker) checkOptions(n *Node) {
-	o := &n.Resource.Decl.Options
-	o.Each(func(option *ast.Option) { c.infer(option.Value) })
+// Options are the inputs of Check besides the text.
+type Options struct {
+	Project string // the project's name: the namespace of configuration keys without one
+	// Schemas finds packages. If it is nil, the types of resources and functions stay unknown, and none is reported as
+	// missing.
+	Schemas schema.Loader
+	// Packages are the packages that the project declares (L1.H), in the order of their files.
+	Packages []schema.Descriptor
+	// Config is the stack's configuration by full key, <namespace>:<name>.
+	Config map[string]ConfigText
+	// ConfigKnown reports whether Config is the configuration of a stack. Without a stack, missing values are not
+	// reported.
+	ConfigKnown bool
+	// StackKeys are the full keys that some stack of the project sets. They matter when there is no stack.
+	StackKeys []string
+	// KindsUnknown reports whether definitions of Kubernetes kinds could not be read, which the caller reports. A kind
+	// without a schema may be one of those.
+	KindsUnknown bool
+	// Local are the packages of components used by path (L7.31).
+	Local      []LocalPackage
+	ProgramDir string
+	// RootDir is the project's directory. With RestrictPaths no path may lead out of it; with AllowEnv the program may
+	// read environment variables that it does not list.
+	RootDir                 string
+	RestrictPaths, AllowEnv bool
+	// Untrusted reports whether the program is not trusted: then no absolute path may lead out of RootDir either, and
+	// no environment variable may be read.
+	Untrusted bool
+	// MayReadStack returns an error for a stack whose outputs the program may not read; nil allows all.
+	MayReadStack func(name string) error
+	// Stat looks for files that programs name; nil when there is no file system available. Stat, MayReadStack, Bundle and
+	// Handler may be called from several goroutines at the same time.
+	Stat func(path string) (fs.FileInfo, error)
+	// Bundle builds the code of dynamic types; if nil, their sources are not read.
+	Bundle Bundler
+	// Handler reports faults of a source file that fn::bundle packs; if nil, there is no such check.
+	Handler func(ctx context.Context, dir string, r HandlerSource) ([]BundleFault, error)
 
-	for _, spec := range ast.OptionSpecs() {
-		if field := spec.In(o); field != nil {
-			with(*field, func(name string, e ast.Expr) { c.checkOption(n, &spec, e) })
-		}
-	}
-	if o.Hooks != nil {
-		c.checkHookOption(o)
-	}
-	if t := o.CustomTimeouts; t != nil {
-		for _, option := range []*ast.Option{t.Create, t.Update, t.Delete, t.Read} {
-			with(option, c.fitTimeout)
-		}
-	}
-	c.checkDefaultProviderVersion(n)
-}
-
-// checkOption checks an option by its own rule, or else by its shape.
-func (c *declChecker) checkOption(n *Node, spec *ast.OptionSpec, e ast.Expr) {
-	fit := c.fitOption
-	if spec.Early {
-		fit = c.fitEarly
-	}
-	switch spec.Name {
-	case "provider":
-		pkg := ""
-		if s := n.Resource.Schema; s != nil && !s.Component { // components take options of other packages
-			pkg = packageOf(n.Resource.Token)
-		}
-		c.fitProvider(spec.Name, e, pkg)
-	case "providers":
-		c.fitProviders(spec.Name, e)
-	case "version":
-		if fit(spec.Name, e, schema.String) {
-			c.checkVersion(spec.Name, e)
-		}
-	case "additionalSecretOutputs":
-		c.fitSecretOutputs(spec.Name, e, n)
-	case "aliases":
-		c.fitAliases(spec.Name, e)
-	case "envVarMappings":
-		if n.Resource.Token != "" && !isProviderToken(n.Resource.Token) {
-			c.report.Errorf(diag.UnknownKey, n.Resource.Decl.Options.EnvVarMappings.Key.Range, "",
-				"option envVarMappings is for provider resources only")
-		}
-		fit(spec.Name, e, &schema.Map{Item: schema.String})
-	default:
-		switch spec.Shape {
-		case ast.FlagOption:
-			fit(spec.Name, e, schema.Bool)
-		case ast.TextOption:
-			fit(spec.Name, e, schema.String)
-		case ast.TextsOption:
-			c.fitTexts(spec.Name, e)
-		case ast.PathsOption:
-			c.fitPaths(spec.Name, e, n.Resource.Inputs())
-		case ast.ResourceOption:
-			c.fitOption(spec.Name, e, schema.AnyResource)
-		case ast.ResourcesOption:
-			c.fitResources(spec.Name, e)
-		case ast.AnyOption: // its content has been inferred
-		}
-	}
-}
-
-// with calls fn for an option that is present and not null, which means the same as its absence (L4.6).
-func with(o *ast.Option, fn func(name string, e ast.Expr)) {
-	if o == nil {
-		return
-	}
-	if _, null := o.Value.(*ast.Null); !null {
-		fn(o.Key.Value, o.Value)
-	}
-}
-
-func optionPlace(name string) *place {
-	return &place{what: "option " + name, strict: true, nullable: true}
-}
-
-func (c *fitter) fitOption(name string, e ast.Expr, t schema.Type) bool {
-	if a, ok := e.(*ast.Access); ok && schema.Required(t) == schema.AnyResource {
-		if ref := c.program.Ref(a); ref.Kind == RefNode && ref.Node.Kind == ConfigNode && ref.Node.Config.Decl == nil {
-			c.report.Errorf(diag.NeedsResource, e.Range(), "declare the resource, or write the name of another one",
-				"option %s must be a resource, not the configuration value %s", name, findings.Shown(a.Root.Value))
-			return false
-		}
-	}
-	return c.fit(e, t, optionPlace(name))
-}
-
-// fitEarly is fitOption for a value that must be known in a preview (L4.2).
-func (c *declChecker) fitEarly(name string, e ast.Expr, t schema.Type) bool {
-	if !c.fitOption(name, e, t) {
-		return false
-	}
-	if c.comesFromResource(e) {
-		c.report.Errorf(diag.NotKnownInTime, e.Range(), "use configuration, variables or constants here",
-			"option %s must be known before anything is created", name)
-		return false
-	}
-	return true
-}
-
-// fitResources accepts a list of resources, at any depth, or a single one (L4.5). A resource with forEach stands for
-// all of its instances.
-func (c *typer) fitResources(name string, e ast.Expr) {
-	if list, literal := e.(*ast.List); literal {
-		c.infer(e)
-		for _, item := range list.Items {
-			c.fitResources(name, item)
-		}
-		return
-	}
-	c.fitOption(name, e, resourcesLike(c.infer(e)))
-}
-
-// resourcesLike returns t with every item and member type replaced by a resource.
-func resourcesLike(t schema.Type) schema.Type {
-	switch t := schema.Required(t).(type) {
-	case *schema.Array:
-		return schema.OptionalOf(&schema.Array{Item: resourcesLike(t.Item)})
-	case *schema.Map:
-		return schema.OptionalOf(&schema.Map{Item: resourcesLike(t.Item)})
-	case *schema.Object:
-		return schema.OptionalOf(&schema.Map{Item: resourcesLike(memberUnion(t))})
-	}
-	return schema.OptionalOf(schema.AnyResource)
-}
-
-// fitProvider requires a provider resource, of package pkg unless that is empty (L4.20).
-func (c *typer) fitProvider(name string, e ast.Expr, pkg string) {
-	if !c.fitOption(name, e, schema.AnyResource) {
-		return
-	}
-	t, ok := schema.Required(c.infer(e)).(*schema.ResourceType)
-	if !ok {
-		return
-	}
-	pkgName, isProvider := strings.CutPrefix(t.Token, providerPrefix)
-	switch {
-	case !isProvider:
-		c.report.Errorf(diag.WrongProvider, e.Range(), "declare a resource of type "+providerPrefix+cmp.Or(pkg, "<package>"),
-			"%s is not a provider but a %s", describeExpr(e), schema.CollapseToken(t.Token))
-	case pkg != "" && pkg != pkgName:
-		c.report.Errorf(diag.WrongProvider, e.Range(), "use a resource of type "+providerPrefix+pkg,
-			"provider %s is for package %s, not for %s", describeExpr(e), pkgName, pkg)
-	}
-}
-
-// fitProviders accepts a list of providers, or a map of them by package (L4.21).
-func (c *declChecker) fitProviders(name string, e ast.Expr) {
-	switch e := e.(type) {
-	case *ast.List:
-		for _, item := range e.Items {
-			c.fitProvider(name, item, "")
-		}
-		return
-	case *ast.Map:
-		for _, entry := range e.Entries {
-			pkg := ""
-			if key, ok := entry.Key.(*ast.String); ok {
-				pkg = key.Value
-			}
-			c.fitProvider(name, entry.Value, pkg)
-		}
-		return
-	}
-	switch schema.Required(c.infer(e)).(type) {
-	case *schema.Array:
-		c.fitOption(name, e, &schema.Array{Item: schema.AnyResource})
-	case *schema.Map, *schema.Object:
-		c.fitOption(name, e, &schema.Map{Item: schema.AnyResource})
-	default:
-		c.fitProvider(name, e, "")
-	}
-}
-
-// versionText matches versions leniently (L4.22).
-var versionText = lazyregexp.New(`^v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
-
-func (c *constants) checkVersion(name string, e ast.Expr) {
-	if s, ok := c.constant(e).(*ast.String); ok && !versionText().MatchString(s.Value) {
-		c.report.Errorf(diag.Malformed, e.Range(), "a version looks like 1.2.3", "%s: %s is not a version", name, findings.Shown(s.Value))
-	}
-}
-
-// fitTimeout requires a duration such as 5m or 1h30m (L4.13).
-func (c *fitter) fitTimeout(name string, e ast.Expr) {
-	const hint = "write a number with a unit, such as 40s, 5m, 1h30m or 1d"
-	if _, isNumber := c.constant(e).(*ast.Number); isNumber {
-		c.report.Errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: a number has no unit", name)
-		return
-	}
-	if !c.fit(e, schema.String, &place{what: "customTimeouts." + name, strict: true, nullable: true}) {
-		return
-	}
-	if s, ok := c.constant(e).(*ast.String); ok {
-		if d, err := value.ParseDuration(s.Value); err != nil || d < 0 {
-			c.report.Errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: %s is not a duration", name, findings.Shown(s.Value))
-		}
-	}
-}
-
-// itemsOf returns the items of a literal list, or the expression itself.
-func itemsOf(e ast.Expr) []ast.Expr {
-	if list, ok := e.(*ast.List); ok {
-		return list.Items
-	}
-	return []ast.Expr{e}
-}
-
-// eachText calls fn for every literal text of a list, or for a single one.
-func eachText(e ast.Expr, fn func(text *ast.String)) {
-	for _, item := range itemsOf(e) {
-		if s, ok := item.(*ast.String); ok {
-			fn(s)
-		}
-	}
-}
-
-func (c *declChecker) fitTexts(name string, e ast.Expr) bool {
-	if t := schema.Required(c.infer(e)); t == schema.String {
-		return c.fitEarly(name, e, schema.String)
-	}
-	return c.fitEarly(name, e, &schema.Array{Item: schema.String})
-}
-
-// fitPaths requires property paths (L4.16). The first segment should be a property of inputs; with nil, it may be
-// anything.
-func (c *declChecker) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
-	if !c.fitTexts(name, e) {
-		return
-	}
-	eachText(e, func(s *ast.String) {
-		path, err := value.ParsePathStrict(s.Value)
-		if err != nil || len(path) == 0 {
-			c.report.Errorf(diag.Malformed, s.Range(), `A path looks like a.b, a[0], a["x.y"] or a[*].`,
-				"%s: %s is not a property path", name, findings.Shown(s.Value))
-			return
-		}
-		first := path[0]
-		if inputs == nil || first.IsIndex || first.IsWildcard() || inputs.Property(first.Key) != nil {
-			return
-		}
-		warnNoProperty(c.report, name, "input", s, first.Key, inputs)
-	})
-}
-
-// warnNoProperty warns of a path in an option that begins with an unknown property.
-func warnNoProperty(report *findings.Reporter, option, what string, text *ast.String, name string, o *schema.Object) {
-	near := diag.Suggest(name, propertyNames(o))
-	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownProperty, Subject: text.Range(),
-		Detail: findings.DidYouMean(near), Summary: fmt.Sprintf("%s: there is no %s `%s`", option, what, name)}
-	if text.Value == name {
-		d.Fixes = findings.Rename(text.Range(), name, near)
-	}
-	report.Add(d)
-}
-
-func (c *declChecker) fitSecretOutputs(name string, e ast.Expr, n *Node) {
-	s := n.Resource.Schema
-	if !c.fitTexts(name, e) || s == nil {
-		return
-	}
-	eachText(e, func(text *ast.String) {
-		if s.Outputs.Property(text.Value) == nil && text.Value != "id" && text.Value != "urn" {
-			warnNoProperty(c.report, name, "output", text, text.Value, s.Outputs)
-		}
-	})
-}
-
-// fitAliases checks the literal parts of aliases (L4.10).
-func (c *declChecker) fitAliases(name string, e ast.Expr) {
-	list, ok := e.(*ast.List)
-	if !ok {
-		t := schema.Required(c.infer(e))
-		array, isArray := t.(*schema.Array)
-		switch {
-		case t == schema.Any || t == schema.Invalid:
-		case !isArray:
-			c.report.Errorf(diag.NotAssignable, e.Range(), "write a list of old names, URNs or maps",
-				"option %s: expected list, got %s", name, schema.TypeName(t))
-		default:
-			c.fitAliasType(name, e, array.Item)
-		}
-		return
-	}
-	for _, item := range list.Items {
-		switch literal := c.constant(item).(type) {
-		case *ast.String:
-			if strings.HasPrefix(literal.Value, "urn:") { // anything else is an old name
-				c.checkURNText(name, item)
-			}
-		case *ast.Map:
-			c.fitAlias(name, literal)
-		case *ast.Bad:
-		default:
-			c.fitAliasType(name, item, c.infer(item))
-		}
-	}
-}
-
-func (c *declChecker) fitAliasType(name string, e ast.Expr, t schema.Type) {
-	switch t := schema.Required(t).(type) {
-	case schema.Primitive:
-		if t == schema.String || t == schema.Any || t == schema.Invalid {
-			return
-		}
-	case *schema.Map, *schema.Object:
-		return
-	case *schema.Union:
-		for _, member := range t.Members {
-			c.fitAliasType(name, e, member)
-		}
-		return
-	}
-	c.report.Errorf(diag.NotAssignable, e.Range(), "write an old name, a URN or a map", "option %s: an alias cannot be %s",
-		name, typeWithArticle(t))
-}
-
-// checkURNText reports a literal text that is not a URN.
-func (c *constants) checkURNText(name string, e ast.Expr) {
-	s, ok := c.constant(e).(*ast.String)
-	if !ok {
-		return
-	}
-	if _, err := urn.Parse(s.Value); err != nil {
-		c.report.Errorf(diag.Malformed, e.Range(), "a URN looks like urn:pulumi:stack::project::package:module:Type::name",
-			"%s: %s is not a URN", name, findings.Shown(s.Value))
-	}
-}
-
-var aliasKeys = []string{"name", "noParent", "parent", "project", "stack", "type", "urn"}
-
-// AliasKeys returns the keys of an alias that identify a resource.
-func AliasKeys() []string { return slices.Clone(aliasKeys) }
-
-func (c *declChecker) fitAlias(option string, m *ast.Map) {
-	for _, entry := range m.Entries {
-		key, literal := entry.Key.(*ast.String)
-		if !literal {
-			continue
-		}
-		what := option + ", " + findings.Quote(key.Value)
-		switch key.Value {
-		case "name", "type", "stack", "project":
-			c.fitOption(what, entry.Value, schema.String)
-		case "urn":
-			if c.fitOption(what, entry.Value, schema.String) {
-				c.checkURNText(option, entry.Value)
-			}
-		case "noParent":
-			c.fitOption(what, entry.Value, schema.Bool)
-		case "parent":
-			if t := schema.Required(c.infer(entry.Value)); t == schema.String {
-				c.checkURNText(option, entry.Value)
-				continue
-			}
-			c.fitOption(what, entry.Value, schema.AnyResource)
-		default:
-			c.report.Errorf(diag.UnknownKey, key.Range(), findings.DidYouMean(diag.Suggest(key.Value, aliasKeys)),
-				"unknown key `%s` in an alias", key.Value)
-		}
-	}
-}
-
-// checkDefaultProviderVersion applies L7.46: a user of the default provider uses its version.
-func (c *declChecker) checkDefaultProviderVersion(n *Node) {
-	provider := n.Resource.DefaultProvider
-	if provider == nil {
-		return
-	}
-	mine, theirs := &n.Resource.Decl.Options, &provider.Resource.Decl.Options
-	for _, both := range [][2]*ast.Option{{mine.Version, theirs.Version},
-		{mine.PluginDownloadURL, theirs.PluginDownloadURL}} {
-		own, given := both[0].Text(), both[1].Text()
-		if own != "" && schema.PlainVersion(own) != schema.PlainVersion(given) {
-			c.report.Add(diag.Diagnostic{Code: diag.WrongProvider, Subject: both[0].Value.Range(),
-				Summary: "option " + both[0].Key.Value + " differs from that of the default provider " + provider.Name,
-				Detail:  "leave it out, or name another provider in the option provider",
-				Related: []diag.Related{{Range: provider.Range, Message: "the default provider is here"}}})
-		}
-	}
+	batch int // least number of declarations for a goroutine; 0 for the default
 }

@@ -37,14 +37,12 @@ func TestPrefixesAndDeletions(t *testing.T) {
 		whole0 := parser.NewDocument(diag.NewSource("x", []byte(text)))
 		file, _ := whole0.File(parser.Options{})
 		options := check.Options{Project: "p", Schemas: schemas}
-		first, _ := check.Check(t.Context(), file, options)
+		_, first, _ := check.Recheck(t.Context(), file, options, nil)
 		same := func(e parser.Edit) {
 			edited := whole0.Edit(e)
 			file, found := edited.File(parser.Options{})
-			options.Previous = first
-			_, judged := check.Check(t.Context(), file, options)
+			_, _, judged := check.Recheck(t.Context(), file, options, first)
 			found.Add(judged...)
-			options.Previous = nil
 			alone, want := parser.Parse(diag.NewSource("x", edited.Source().Text()), parser.Options{})
 			_, judged = check.Check(t.Context(), alone, options)
 			want.Add(judged...)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -23,7 +23,7 @@ func TestReturnPath(t *testing.T) {
 		`list["a.b"].c`: value.PathOf("list", "a.b", "c"),
 		"list[":         value.PathOf("list["),
 	} {
-		require.Equal(t, want, check.ReturnPath(result, text), text)
+		require.Equal(t, want, program.ReturnPath(result, text), text)
 	}
-	require.Equal(t, value.PathOf("x", "y"), check.ReturnPath(schema.Any, "x.y"))
+	require.Equal(t, value.PathOf("x", "y"), program.ReturnPath(schema.Any, "x.y"))
 }

@@ -171,7 +171,7 @@ func TestCheckAfterEditEqualsFresh(t *testing.T) {
 				"p:name": {Text: "true"}}
 		}
 		document := parser.NewDocument(diag.NewSource("x", []byte(text)))
-		var previous *check.Program
+		var previous *check.Snapshot
 		for n := range chain {
 			if n == chain/2 { // undone
 				document = document.Edit(parser.Edit{Start: 0, End: len(document.Source().Text()), Text: text})
@@ -179,14 +179,12 @@ func TestCheckAfterEditEqualsFresh(t *testing.T) {
 				document = document.Edit(someEdit(random, document.Source().Text()))
 			}
 			file, _ := document.File(parser.Options{})
-			options.Previous = nil
 			fresh, found := check.Check(t.Context(), file, options)
-			options.Previous = previous
-			program, same := check.Check(t.Context(), file, options)
+			program, next, same := check.Recheck(t.Context(), file, options, previous)
 			require.Equal(t, whole(file.Origins.Findings(found)), whole(file.Origins.Findings(same)), "%s, edit %d:\n%s", name,
 				n, document.Source().Text())
 			require.Equal(t, known(file, fresh), known(file, program), "%s, edit %d:\n%s", name, n, document.Source().Text())
-			previous = program
+			previous = next
 		}
 	}
 }
@@ -221,7 +219,7 @@ outputs:
 	options := check.Options{Project: "p", Schemas: loader()}
 	document := parser.NewDocument(diag.NewSource("x", []byte(text)))
 	file, _ := document.File(parser.Options{})
-	program, _ := check.Check(t.Context(), file, options)
+	_, previous, _ := check.Recheck(t.Context(), file, options, nil)
 	for i, step := range []struct {
 		old, replacement string
 	}{
@@ -242,14 +240,12 @@ outputs:
 		pos := bytes.Index(document.Source().Text(), []byte(step.old))
 		document = document.Edit(parser.Edit{Start: pos, End: pos + len(step.old), Text: step.replacement})
 		file, _ := document.File(parser.Options{})
-		options.Previous = nil
 		fresh, want := check.Check(t.Context(), file, options)
-		options.Previous = program
-		next, found := check.Check(t.Context(), file, options)
+		next, left, found := check.Recheck(t.Context(), file, options, previous)
 		require.Equal(t, whole(file.Origins.Findings(want)), whole(file.Origins.Findings(found)), "%d: %s", i, step.replacement)
 		require.Equal(t, known(file, fresh), known(file, next), "%d: %s", i, step.replacement)
 		require.Equal(t, fresh.Graph(), next.Graph())
-		program = next
+		previous = left
 	}
 }
 
@@ -276,12 +272,10 @@ outputs:
 	checkedAnew := func(change func(string) string) []string {
 		t.Helper()
 		before, _ := document.File(parser.Options{})
-		options.Previous = nil
-		first, _ := check.Check(t.Context(), before, options)
+		_, first, _ := check.Recheck(t.Context(), before, options, nil)
 		after, _ := document.Edit(parser.Edit{Start: 0, End: len(text), Text: change(text)}).File(parser.Options{})
-		options.Previous = first
-		second, _ := check.Check(t.Context(), after, options)
-		return check.CheckedAnew(first, second)
+		program, second, _ := check.Recheck(t.Context(), after, options, first)
+		return check.CheckedAnew(first, second, program)
 	}
 	replace := func(old, replacement string) func(string) string {
 		return func(text string) string { return strings.Replace(text, old, replacement, 1) }
@@ -305,12 +299,10 @@ func TestCancelledCheckLeavesNothing(t *testing.T) {
 	ended := false
 	for looks := 1; !ended; looks++ {
 		ctx := &tired{Context: t.Context(), left: looks}
-		half, _ := check.Check(ctx, file, options)
+		_, half, _ := check.Recheck(ctx, file, options, nil)
 		ended = ctx.left > 0
-		options.Previous = half
-		_, found := check.Check(t.Context(), file, options)
+		_, _, found := check.Recheck(t.Context(), file, options, half)
 		require.Equal(t, whole(want), whole(found))
-		options.Previous = nil
 		require.Less(t, looks, 100)
 	}
 }

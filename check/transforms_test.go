@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
@@ -133,7 +134,7 @@ func TestTransformGlobs(t *testing.T) {
 		"*Pet*Pet*Pet*": false} {
 		file := "transforms:\n  - match: {type: '" + glob +
 			"'}\n    options: {protect: true}\nresources:\n  pet: {type: random:RandomPet}\n"
-		program, _ := checkText(t, "Main.yaml", file, func(o *check.Options) { o.Schemas = builtinLoader() })
-		require.Equal(t, matches, check.MatchesResource(program.File.Transforms[0], pet, "pet", true), glob)
+		p, _ := checkText(t, "Main.yaml", file, func(o *check.Options) { o.Schemas = builtinLoader() })
+		require.Equal(t, matches, program.MatchesResource(p.File.Transforms[0], pet, "pet", true), glob)
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/check/packages"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -457,7 +458,7 @@ func (g *identifierGatherer) call(p *check.Program, e *ast.Call) {
 		return
 	}
 	isFunction := func(p *schema.Package, word string) bool { _, err := p.ResolveFunction(word); return err == nil }
-	if token, _, _ := check.ProviderCall(e); token != nil {
+	if token, _, _ := packages.ProviderCall(e); token != nil {
 		g.token(token.Range, token.Value, isFunction)
 	}
 	if m, ok := call.Invoke.Arguments.(*ast.Map); ok {

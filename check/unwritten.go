@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check/findings"
+	"github.com/yamlhost/yamlhost/check/packages"
+	"github.com/yamlhost/yamlhost/check/types"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -18,7 +20,7 @@ func unwrittenOrder(p *Program) (found diag.Diagnostics) {
 		bodies = append(bodies, c.Body)
 	}
 	for _, body := range bodies {
-		o := order{Program: body}
+		o := order{program: body}
 		for _, n := range body.Nodes {
 			o.note(n)
 		}
@@ -31,9 +33,9 @@ func unwrittenOrder(p *Program) (found diag.Diagnostics) {
 
 // order collects the objects of a body.
 type order struct {
-	*Program
-	makers []maker
-	users  map[string][]user // by key of the needed resource
+	program *Program
+	makers  []maker
+	users   map[string][]user // by key of the needed resource
 }
 
 // maker is a resource that others need: a Namespace, or a definition of a kind.
@@ -52,17 +54,17 @@ type user struct {
 
 // note adds a resource.
 func (o *order) note(n *Node) {
-	if n.Kind != ResourceNode || !strings.HasPrefix(n.Resource.Token, kubernetesName+":") || n.Resource.Decl.Get != nil {
+	if n.Kind != ResourceNode || !strings.HasPrefix(n.Resource.Token, packages.Kubernetes+":") || n.Resource.Decl.Get != nil {
 		return
 	}
 	decl, token := n.Resource.Decl, n.Resource.Token
 	once := decl.ForEach == nil && decl.If == nil
 	switch {
-	case token == namespaceToken && once:
+	case token == packages.NamespaceToken && once:
 		if name, _ := o.text(decl, "metadata", "name"); name != "" {
 			o.makers = append(o.makers, maker{n, "namespace " + name})
 		}
-	case token == definitionToken && once:
+	case token == packages.DefinitionToken && once:
 		group, _ := o.text(decl, "spec", "group")
 		kind, _ := o.text(decl, "spec", "names", "kind")
 		if group != "" && kind != "" {
@@ -75,7 +77,7 @@ func (o *order) note(n *Node) {
 		}
 		o.users[key] = append(o.users[key], u)
 	}
-	if m := kindToken().FindStringSubmatch(token); m != nil {
+	if m := packages.Kind().FindStringSubmatch(token); m != nil {
 		need("kind "+m[1]+" "+m[5], user{node: n, at: decl.Type.Range})
 	}
 	for _, path := range [][]string{{"metadata", "namespace"}, {"namespace"}} {
@@ -89,10 +91,10 @@ func (o *order) note(n *Node) {
 func (o *order) text(decl *ast.Resource, path ...string) (string, ast.Expr) {
 	e := decl.Property(path[0])
 	for _, key := range path[1:] {
-		e = literalStep(e, &ast.Step{Name: key})
+		e = types.LiteralStep(e, &ast.Step{Name: key})
 	}
 	expr := e
-	if n := o.RefTo(e).Node; n != nil && n.Kind == VariableNode {
+	if n := o.program.RefTo(e).Node; n != nil && n.Kind == VariableNode {
 		e = n.Variable.Value
 	}
 	if s, ok := e.(*ast.String); ok {
@@ -108,7 +110,7 @@ func (o *order) waiting(makes maker) (found diag.Diagnostics) {
 		return nil
 	}
 	behind := map[*Node]bool{makes.node: true} // the resources that wait, in the order of evaluation
-	for _, n := range o.Nodes {
+	for _, n := range o.program.Nodes {
 		behind[n] = behind[n] || slices.ContainsFunc(n.Needs, func(e Edge) bool { return behind[e.To] })
 	}
 	for _, u := range users {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -98,7 +99,7 @@ func (q *completer) option(path []string) []Item {
 		}
 		return values(names...)
 	case path[0] == "aliases" && path[len(path)-1] == "[]":
-		return fields(check.AliasKeys()...)
+		return fields(program.AliasKeys()...)
 	}
 	return q.language(append([]string{"options"}, path...), "resource")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -64,7 +65,7 @@ func (w *schemaWriter) language() jsonNode {
 		w.value(t)
 		w.value(schema.OptionalOf(t))
 	}
-	for _, kind := range check.HookKinds() {
+	for _, kind := range program.HookKinds() {
 		w.fields("hooks option")[kind] = refTo("hookNames")
 	}
 	maps.Copy(w.definitions["transformOptions"].(jsonNode), w.options("parent", "envVarMappings", "transforms"))

@@ -180,6 +180,7 @@ type Program struct {
 	*Project
 	File     *ast.File
 	Checked  *check.Program
+	left     *check.Snapshot  // of the check, for the next one
 	Findings diag.Diagnostics // with ranges in whole texts
 }
 
@@ -221,11 +222,11 @@ func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
 			p.File = p.Declare(p.File)
 		}
 		var checked diag.Diagnostics
-		options := p.Check
+		var previous *check.Snapshot
 		if last != nil {
-			options.Previous = last.Checked
+			previous = last.left
 		}
-		p.Checked, checked = check.Check(ctx, p.File, options)
+		p.Checked, p.left, checked = check.Recheck(ctx, p.File, p.Check, previous)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/builtins"
-	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -133,7 +133,7 @@ func (c *builtinCall) argument(i int, arg ast.Expr) builtins.Thunk {
 			return branch(ctx)
 		}
 	}
-	if c.fn.Lazy == nil || !check.MayFail(c.fn, i) {
+	if c.fn.Lazy == nil || !program.MayFail(c.fn, i) {
 		return c.thunk(arg)
 	}
 	inner := *c.scope

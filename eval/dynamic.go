@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
@@ -31,8 +32,8 @@ func (e *evaluator) registerDynamic(ctx context.Context, name string, d *check.D
 			d.Path)
 	}
 	response, err := registerResource(ctx, e.monitor, monitor.RegisterRequest{
-		Type: "pulumi:providers:" + check.DynamicNamespace, Name: name, Custom: true, Parent: e.stack,
-		Inputs: check.DynamicInputs(e.root.body.Dynamic, d), SourcePosition: e.options.position(rng),
+		Type: "pulumi:providers:" + program.DynamicNamespace, Name: name, Custom: true, Parent: e.stack,
+		Inputs: program.DynamicInputs(e.root.body.Dynamic, d), SourcePosition: e.options.position(rng),
 	})
 	if err != nil {
 		return "", failure(err, diag.OperationFailed, rng, "registering the provider of `%s` failed: %s", d.Decl.Name.Value, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -121,7 +122,7 @@ func invokeResult(call *check.Invoke, result value.Value) value.Value {
 		if call.Schema != nil {
 			t = call.Schema.Result
 		}
-		result, _ = check.ReturnPath(t, call.Return).Get(result) // a missing part is null (L5.33)
+		result, _ = program.ReturnPath(t, call.Return).Get(result) // a missing part is null (L5.33)
 	}
 	if secret {
 		result = result.Secret()

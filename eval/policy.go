@@ -7,6 +7,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
@@ -277,7 +278,7 @@ func (s *instance) guards(ctx context.Context, r *monitor.RegisterRequest, u urn
 	var subject *PolicySubject
 	for _, p := range s.e.program.Policies {
 		if p.Decl.OfStack() || p.Decl.OfOutputs() != after || p.Decl.Enforcement.Text() == "disabled" ||
-			!check.MatchesPolicy(p.Decl, r.Type, r.Name, r.Custom) {
+			!program.MatchesPolicy(p.Decl, r.Type, r.Name, r.Custom) {
 			continue
 		}
 		if subject == nil {
@@ -338,7 +339,7 @@ func (e *evaluator) judgeStack(ctx context.Context, t *tally) {
 		for _, args := range e.registered.list() {
 			typ, _ := args.Get("type").AsString()
 			name, _ := args.Get("name").AsString()
-			if check.MatchesPolicy(p.Decl, typ, name, true) {
+			if program.MatchesPolicy(p.Decl, typ, name, true) {
 				matching = append(matching, args)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -62,7 +63,7 @@ type transformer struct {
 func (s transformer) forResources() monitor.Transform {
 	return func(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterRequest, error) {
 		defer s.e.options.guard()
-		if !check.MatchesResource(s.decl, r.Type, r.Name, r.Custom) {
+		if !program.MatchesResource(s.decl, r.Type, r.Name, r.Custom) {
 			return r, nil
 		}
 		inner := s
@@ -265,7 +266,7 @@ func (g *registry) concreteDeps(v value.Value) value.Value {
 func (s transformer) forInvokes() monitor.InvokeTransform {
 	return func(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeRequest, error) {
 		defer s.e.options.guard()
-		if !check.MatchesFunction(s.decl, r.Token) {
+		if !program.MatchesFunction(s.decl, r.Token) {
 			return r, nil
 		}
 		inner := s

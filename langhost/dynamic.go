@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -34,14 +35,14 @@ func (h *Host) typesOf(ctx context.Context, p *componentPlugin, environ []string
 		return nil, nil
 	}
 	files := &sources.Sources{}
-	program, diags := p.checkTypes(ctx, files.Bundle)
+	checked, diags := p.checkTypes(ctx, files.Bundle)
 	fault := errorOf(diags) // not returned, so that code in a state can still delete resources
 	var inputs []value.Value
 	seen := map[string]bool{}
-	for _, d := range program.Dynamic {
+	for _, d := range checked.Dynamic {
 		if key := fmt.Sprint(d.Replaces(), d.Path); d.Code != nil && !seen[key] {
 			seen[key] = true
-			inputs = append(inputs, check.DynamicInputs(program.Dynamic, d))
+			inputs = append(inputs, program.DynamicInputs(checked.Dynamic, d))
 		}
 	}
 	env := append(childEnv(h.options.Env), environ...)

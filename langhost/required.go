@@ -9,7 +9,7 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
-	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/check/packages"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -153,7 +153,7 @@ func usesOf(file *ast.File) []packageUse {
 	calls := func(e ast.Expr) {
 		ast.Walk(e, func(e ast.Expr) bool {
 			if call, ok := e.(*ast.Call); ok {
-				if token, version, url := check.ProviderCall(call); token != nil {
+				if token, version, url := packages.ProviderCall(call); token != nil {
 					add(token.Value, version, url)
 				}
 			}

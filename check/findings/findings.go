@@ -15,20 +15,27 @@ import (
 // Reporter collects findings. Whoever may report gets the Reporter of what is being checked: of one declaration, or of
 // the program as a whole. One goroutine uses it at a time.
 type Reporter struct {
-	list  *diag.Diagnostics
+	list  diag.Diagnostics
 	asked *parallel.Memo[Question, []string, error] // shared by all reporters of a check
 }
 
 // NewReporter returns the reporter of a check, for findings about the program as a whole.
 func NewReporter() *Reporter {
-	return &Reporter{list: new(diag.Diagnostics), asked: new(parallel.Memo[Question, []string, error])}
+	return &Reporter{asked: new(parallel.Memo[Question, []string, error])}
 }
 
 // Fork returns a reporter with a list of its own.
-func (r *Reporter) Fork() *Reporter { return &Reporter{list: new(diag.Diagnostics), asked: r.asked} }
+func (r *Reporter) Fork() *Reporter { return &Reporter{asked: r.asked} }
 
 // All returns what has been reported.
-func (r *Reporter) All() diag.Diagnostics { return *r.list }
+func (r *Reporter) All() diag.Diagnostics { return r.list }
+
+// Take returns what has been reported, and begins anew.
+func (r *Reporter) Take() diag.Diagnostics {
+	taken := r.list
+	r.list = nil
+	return taken
+}
 
 // Add reports findings.
 func (r *Reporter) Add(ds ...diag.Diagnostic) { r.list.Add(ds...) }
@@ -52,11 +59,10 @@ func (r *Reporter) Extension(rng diag.Range, what string) {
 
 // Attempt runs fn and returns its findings without reporting them.
 func (r *Reporter) Attempt(fn func()) diag.Diagnostics {
-	outer := r.list
+	outer := r.Take()
 	defer func() { r.list = outer }()
-	r.list = new(diag.Diagnostics)
 	fn()
-	return *r.list
+	return r.Take()
 }
 
 // Tolerating runs fn and drops the errors with some codes that it reports.

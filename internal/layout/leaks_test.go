@@ -17,6 +17,7 @@ var watchedElsewhere = map[string]string{
 	"cmd/internal/console":        "cmd/internal/cli, whose commands use it",
 	"cmd/internal/cli/queue":      "cmd/internal/kill, whose tests start workers",
 	"cmd/internal/cli/check":      "cmd/internal/cli, whose tests run the command",
+	"check/packages":              "check, whose tests load packages with it",
 	"runtime/backend/objectstest": "runtime/backend, whose tests use it",
 	"cmd/yamlhost-web":            "a program for browsers, which lives as long as the page",
 	"tools/bench/floor":           "a measurement",

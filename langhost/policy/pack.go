@@ -9,6 +9,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -188,7 +189,7 @@ func (p *Pack) matching(r *analyzer.Resource) []*rule {
 		for _, rule := range p.rules {
 			anyName := *rule.Decl
 			anyName.Match.Names = nil
-			if rule.level != analyzer.Disabled && check.MatchesPolicy(&anyName, r.Type, "", key.custom) {
+			if rule.level != analyzer.Disabled && program.MatchesPolicy(&anyName, r.Type, "", key.custom) {
 				rules = append(rules, rule)
 			}
 		}
@@ -202,7 +203,7 @@ func (p *Pack) matching(r *analyzer.Resource) []*rule {
 		return rules
 	}
 	return slices.DeleteFunc(slices.Clone(rules), func(rule *rule) bool {
-		return !check.MatchesPolicy(rule.Decl, r.Type, r.Name, key.custom)
+		return !program.MatchesPolicy(rule.Decl, r.Type, r.Name, key.custom)
 	})
 }
 

@@ -1,0 +1,92 @@
+package names
+
+import (
+	"slices"
+
+	"github.com/yamlhost/yamlhost/check/program"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// A body that declares the same names in the same order as in an earlier check is linked by index: a name refers to the
+// node at the same index as before.
+
+// Snapshot is what a check leaves of a scope for the next one. It is immutable.
+type Snapshot struct {
+	nodes     []*program.Node // in source order
+	facts     []*program.Fact // of the nodes
+	named     int             // how many of the nodes are declared
+	byName    map[string]*program.Node
+	stackKeys []string
+}
+
+// Snapshot returns what the next check may use of the scope.
+func (s *Scope) Snapshot() *Snapshot {
+	return &Snapshot{nodes: s.all, facts: s.nodeFacts, named: s.named, byName: s.declared,
+		stackKeys: s.settings.StackKeys}
+}
+
+// Lookup returns the former node with a name; nil if there was none.
+func (s *Snapshot) Lookup(name string) *program.Node { return s.byName[name] }
+
+// recognize determines whether the body declares the same names as before.
+func (s *Scope) recognize() {
+	before := s.was
+	if before == nil || len(before.nodes) < len(s.all) || before.named != len(s.all) ||
+		!slices.Equal(before.stackKeys, s.settings.StackKeys) {
+		return
+	}
+	for i, n := range s.all {
+		was := before.nodes[i]
+		if was.Kind != n.Kind || was.Unit() != n.Unit() && (was.Name != n.Name ||
+			n.Kind == program.ConfigNode && was.Config.Key != n.Config.Key) {
+			return
+		}
+	}
+	s.former = before.nodes[:len(s.all)]
+}
+
+// Former returns the node of the earlier check if its declaration is identical; else nil.
+func (s *Scope) Former(n *program.Node) *program.Node {
+	if n == nil || n.SourceIndex >= len(s.former) {
+		return nil
+	}
+	if was := s.former[n.SourceIndex]; s.was.facts[n.SourceIndex] != nil && was.Unit() == n.Unit() {
+		return was
+	}
+	return nil
+}
+
+// relink links a node as before; false if that is not sufficient.
+func (l *linker) relink(n *program.Node, unit *ast.Unit) bool {
+	was := l.scope.Former(n)
+	if was == nil || len(l.scope.defaults) > 0 {
+		return false
+	}
+	before := l.scope.was.facts[was.SourceIndex].Refs
+	for _, ref := range before {
+		switch ref.Kind {
+		case program.RefNode, program.RefEach:
+			if ref.Node.SourceIndex >= len(l.scope.former) {
+				return false // undeclared
+			}
+		case program.RefPulumi:
+		default:
+			return false
+		}
+	}
+	refs := l.scope.nodeFacts[n.SourceIndex].Refs
+	for i, ref := range before {
+		if ref.Node != nil {
+			ref.Node = l.scope.all[ref.Node.SourceIndex]
+		}
+		refs[i] = ref
+		if ref.Kind == program.RefNode {
+			l.scope.refCounts[ref.Node.SourceIndex]++
+			if n.Needs == nil {
+				n.Needs = l.edges.next(len(refs) - i)[:0]
+			}
+			n.Needs = append(n.Needs, program.Edge{To: ref.Node, Range: unit.Accesses[i].Root.Range})
+		}
+	}
+	return true
+}

@@ -1,0 +1,303 @@
+package names
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check/findings"
+	"github.com/yamlhost/yamlhost/check/program"
+	"github.com/yamlhost/yamlhost/internal/diag"
+)
+
+// Order sorts the nodes for evaluation (L9.3): configuration, resources, variables, each after its dependencies. Nodes
+// in a cycle follow in source order, so that everything is checked.
+func (s *Scope) Order() {
+	if s.arrange() && (!deferLoops(s.Program, s.all, s.facts) || s.arrange()) {
+		s.reportCycles()
+	}
+}
+
+// arrange sorts the nodes, and reports whether there are cycles.
+func (s *Scope) arrange() bool {
+	nodes, cyclic := arranged(s.all)
+	for i, n := range nodes {
+		n.Index = i
+	}
+	s.Program.Nodes = nodes
+	return cyclic
+}
+
+// arranged returns the nodes in the order of evaluation. all is indexed by Node.Index. cyclic reports whether there are
+// cycles.
+func arranged(all []*program.Node) (nodes []*program.Node, cyclic bool) {
+	const (
+		fresh = iota
+		open
+		done
+	)
+	state := make([]uint8, len(all)) // by index
+	nodes = make([]*program.Node, 0, len(all))
+	type frame struct {
+		node *program.Node
+		next int
+	}
+	var stack []frame
+	roots := make([]*program.Node, 0, len(all))
+	for _, kind := range []program.NodeKind{program.ConfigNode, program.ResourceNode, program.VariableNode} {
+		for _, n := range all {
+			if n.Kind == kind {
+				roots = append(roots, n)
+			}
+		}
+	}
+	for _, root := range roots {
+		if state[root.SourceIndex] != fresh {
+			continue
+		}
+		stack = append(stack[:0], frame{node: root})
+		state[root.SourceIndex] = open
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			if top.next == len(top.node.Needs) {
+				state[top.node.SourceIndex] = done
+				nodes = append(nodes, top.node)
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			edge := top.node.Needs[top.next]
+			dst := all[edge.To.SourceIndex]
+			top.next++
+			switch {
+			case edge.Deferred:
+			case state[dst.SourceIndex] == fresh:
+				state[dst.SourceIndex] = open
+				stack = append(stack, frame{node: dst})
+			case state[dst.SourceIndex] == open:
+				cyclic = true
+			}
+		}
+	}
+	return nodes, cyclic
+}
+
+// maxCycles bounds the cycles reported for one strongly connected component.
+const maxCycles = 10
+
+// reportCycles reports cycles without a common closing edge for every strongly connected component (L9.5).
+func (s *Scope) reportCycles() {
+	t := tangles{report: s.report, cut: make(edgeSet)}
+	for _, loop := range loopsOf(s.all, t.cut) {
+		for _, n := range loop {
+			s.cyclic[n] = true
+		}
+		t.untangle(loop, maxCycles)
+	}
+}
+
+// edgeSet holds edges of each node by their index in Needs.
+type edgeSet map[*program.Node]map[int]bool
+
+// tangles reports cycles, and removes one edge of each.
+type tangles struct {
+	report *findings.Reporter
+	cut    edgeSet // the removed edges
+}
+
+// untangle reports one cycle, removes its closing edge and continues with the rest.
+func (t *tangles) untangle(loop []*program.Node, budget int) int {
+	if budget == 0 {
+		return 0
+	}
+	nodes, edges := shortestCycle(loop, t.cut)
+	if nodes == nil {
+		return budget
+	}
+	t.reportCycle(nodes, edges)
+	budget--
+	last := nodes[len(nodes)-1]
+	if t.cut[last] == nil {
+		t.cut[last] = make(map[int]bool)
+	}
+	for i, edge := range last.Needs {
+		if edge.To == nodes[0] {
+			t.cut[last][i] = true
+		}
+	}
+	for _, rest := range loopsOf(loop, t.cut) {
+		budget = t.untangle(rest, budget)
+	}
+	return budget
+}
+
+func (t *tangles) reportCycle(nodes []*program.Node, edges []program.Edge) {
+	var path strings.Builder
+	related := make([]diag.Related, 0, len(nodes))
+	for i, n := range nodes {
+		path.WriteString(n.Name)
+		path.WriteString(" → ")
+		message := n.Name + " needs " + edges[i].To.Name + " here"
+		if edges[i].Transform != nil {
+			message = "this transform matches " + n.Name + ", and needs " + edges[i].To.Name
+		}
+		related = append(related, diag.Related{Range: edges[i].Range, Message: message})
+	}
+	path.WriteString(nodes[0].Name)
+	closing := edges[len(edges)-1]
+	detail := "none of these can be evaluated first; remove one of the references"
+	if slices.ContainsFunc(edges, func(e program.Edge) bool { return e.Transform != nil }) {
+		detail = "none of these can be evaluated first; make the `match` of the transform narrower, or remove " +
+			"one of the references"
+	}
+	t.report.Add(diag.Diagnostic{Code: diag.Cycle, Subject: closing.Range, Summary: "cycle: " + path.String(),
+		Detail: detail, Related: related})
+}
+
+// shortestCycle returns a shortest cycle through the first node of a loop: its nodes in order, and the outgoing edge of
+// each.
+func shortestCycle(loop []*program.Node, cut edgeSet) ([]*program.Node, []program.Edge) {
+	inside := make(map[*program.Node]bool, len(loop))
+	for _, n := range loop {
+		inside[n] = true
+	}
+	start := loop[0]
+	type step struct {
+		from *program.Node
+		edge program.Edge
+	}
+	reached := make(map[*program.Node]step)
+	queue := []*program.Node{start}
+	for len(queue) > 0 {
+		n := queue[0]
+		queue = queue[1:]
+		for i, edge := range n.Needs {
+			if !inside[edge.To] || cut[n][i] || edge.Deferred {
+				continue
+			}
+			if edge.To == start {
+				nodes, edges := []*program.Node{n}, []program.Edge{edge}
+				for n != start {
+					s := reached[n]
+					nodes, edges = append(nodes, s.from), append(edges, s.edge)
+					n = s.from
+				}
+				slices.Reverse(nodes)
+				slices.Reverse(edges)
+				return nodes, edges
+			}
+			if _, seen := reached[edge.To]; !seen {
+				reached[edge.To] = step{n, edge}
+				queue = append(queue, edge.To)
+			}
+		}
+	}
+	return nil, nil
+}
+
+// loopsOf returns the strongly connected components, each in source order, single nodes only if they depend on
+// themselves. It is Tarjan's algorithm with an explicit stack, so that long chains do not overflow the goroutine's.
+func loopsOf(nodes []*program.Node, cut edgeSet) [][]*program.Node {
+	position := make(map[*program.Node]int, len(nodes))
+	for i, n := range nodes {
+		position[n] = i
+	}
+	type mark struct {
+		index, low int
+		onStack    bool
+	}
+	marks := make(map[*program.Node]*mark, len(nodes))
+	type frame struct {
+		node *program.Node
+		next int
+	}
+	var frames []frame
+	var stack []*program.Node
+	var found [][]*program.Node
+	enter := func(n *program.Node) {
+		marks[n] = &mark{index: len(marks), low: len(marks), onStack: true}
+		stack = append(stack, n)
+		frames = append(frames, frame{node: n})
+	}
+	for _, root := range nodes {
+		if marks[root] != nil {
+			continue
+		}
+		enter(root)
+		for len(frames) > 0 {
+			top := &frames[len(frames)-1]
+			m := marks[top.node]
+			if top.next < len(top.node.Needs) {
+				i := top.next
+				edge := top.node.Needs[i]
+				dst := edge.To
+				top.next++
+				if _, known := position[dst]; !known || cut[top.node][i] || edge.Deferred {
+					continue
+				}
+				if other := marks[dst]; other == nil {
+					enter(dst)
+				} else if other.onStack {
+					m.low = min(m.low, other.index)
+				}
+				continue
+			}
+			n := top.node
+			frames = frames[:len(frames)-1]
+			if len(frames) > 0 {
+				parent := marks[frames[len(frames)-1].node]
+				parent.low = min(parent.low, m.low)
+			}
+			if m.low != m.index {
+				continue
+			}
+			pos := len(stack) - 1 // searched from the top: the cost is the size of the loop
+			for stack[pos] != n {
+				pos--
+			}
+			loop := slices.Clone(stack[pos:])
+			stack = stack[:pos]
+			for _, member := range loop {
+				marks[member].onStack = false
+			}
+			if len(loop) > 1 || needsItself(n, cut) {
+				slices.SortFunc(loop, func(a, b *program.Node) int { return position[a] - position[b] })
+				found = append(found, loop)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b []*program.Node) int { return position[a[0]] - position[b[0]] })
+	return found
+}
+
+func needsItself(n *program.Node, cut edgeSet) bool {
+	for i, edge := range n.Needs {
+		if edge.To == n && !cut[n][i] && !edge.Deferred {
+			return true
+		}
+	}
+	return false
+}
+
+// Levels groups the nodes of a body without cycles: each level depends only on earlier ones. Within a level, nodes are
+// in the order of evaluation.
+func Levels(nodes []*program.Node) [][]*program.Node {
+	level := make([]int32, len(nodes)) // by index
+	var sizes []int
+	for i, n := range nodes {
+		for _, edge := range n.Needs {
+			level[i] = max(level[i], level[edge.To.Index]+1)
+		}
+		if int(level[i]) == len(sizes) {
+			sizes = append(sizes, 0)
+		}
+		sizes[level[i]]++
+	}
+	all := make([]*program.Node, len(nodes))
+	levels := make([][]*program.Node, len(sizes))
+	for i, size := range sizes {
+		levels[i], all = all[:0:size], all[size:]
+	}
+	for i, n := range nodes {
+		levels[level[i]] = append(levels[level[i]], n)
+	}
+	return levels
+}

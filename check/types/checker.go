@@ -1,0 +1,237 @@
+// Package types checks the expressions of a program: it infers their types, checks that they are assignable where they
+// stand, follows accesses, and finds the targets of calls (rules L4, L5.B–L5.E, L6 and L8).
+//
+// A Body is what the declarations of a program or a component share. The check of one declaration is a value of its
+// own: the declaration with what has been found so far, and the parts that read and extend it. Each part names the
+// parts that it needs:
+//
+//	constants          literal expressions, also through variables, and what comes from a resource
+//	outside            files, the environment and other stacks, as far as the arguments are literal
+//	accessor           steps into values
+//	fitter             assignability of an expression to its place        constants, accessor
+//	typer              types of expressions                              all others
+//	caller             targets and arguments of calls                    all others
+//	options            options of resources and calls                    constants, fitter, typer
+//
+// The last three need each other, since options and arguments are expressions.
+package types
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check/findings"
+	"github.com/yamlhost/yamlhost/check/names"
+	"github.com/yamlhost/yamlhost/check/packages"
+	"github.com/yamlhost/yamlhost/check/program"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Settings are what decides about expressions besides the program.
+type Settings struct {
+	// Config is the stack's configuration by full key; ConfigKnown reports whether there is a stack.
+	Config      map[string]program.ConfigText
+	ConfigKnown bool
+	ProgramDir  string
+	// RootDir is the project's directory. With RestrictPaths no path may lead out of it; with AllowEnv the program may
+	// read environment variables that it does not list.
+	RootDir                 string
+	RestrictPaths, AllowEnv bool
+	// Untrusted reports whether no absolute path may lead out of RootDir either, and no environment variable may be
+	// read.
+	Untrusted bool
+	// MayReadStack returns an error for a stack whose outputs the program may not read; nil allows all.
+	MayReadStack func(name string) error
+	// Stat looks for files that programs name; nil when there is no file system available.
+	Stat func(path string) (fs.FileInfo, error)
+	// Handler reports faults of a source file that fn::bundle packs; nil for no such check.
+	Handler func(ctx context.Context, dir string, r builtins.BundleRequest) ([]BundleFault, error)
+}
+
+// BundleFault is one thing wrong with a source file.
+type BundleFault struct {
+	Place   string // file:line:column, or less of it; never empty
+	Message string
+}
+
+// Body is what the checks of all declarations of a program or a component share. Declarations that do not depend on
+// each other may be checked at the same time.
+type Body struct {
+	Program  *program.Program
+	Scope    *names.Scope
+	Packages *packages.Set
+	Resolver *packages.Resolver
+	// Components reports whether a token is that of a component whose text is known.
+	Components func(token string) bool
+	Settings   Settings
+	// Report is where reports of declarations begin; no check reports to it.
+	Report *findings.Reporter
+
+	origins origins
+	spare   sync.Pool // of *Checker
+}
+
+// Outcome is what the check of a declaration has found, with what it depends on besides the expressions and the nodes
+// that they name. It is immutable.
+type Outcome struct {
+	Type  schema.Type     // of the node or the output
+	Value *value.Value    // of a configuration value, if the stack gives it
+	Text  *string         // of the same
+	Types []schema.Type   // by slot; nil for an expression that was not inferred
+	Calls []*program.Call // of the unit's calls; nil for one that means nothing
+	Found diag.Diagnostics
+
+	Missing       []MissingUse // packages that were missing
+	JSONArguments []ast.Expr   // of fn::toJSON
+	Leads         []Lead       // from accesses
+	Lost          []Answer     // names that were looked for among those that reading has lost
+	Volatile      bool         // it has looked at something that may change without notice, such as files
+}
+
+// MissingUse is a use of a package without a provider.
+type MissingUse struct {
+	Package *packages.Package
+	At      diag.Range
+}
+
+// Answer tells whether the parser has lost a part of a name.
+type Answer struct {
+	Name string
+	Lost bool
+}
+
+// Lead is the range of an expression that continues an access.
+type Lead struct {
+	From *ast.Access
+	To   diag.Range
+}
+
+// declaration is the environment of the check of one declaration, with what has been found so far. One goroutine owns
+// it from Body.checker to Checker.outcome.
+type declaration struct {
+	ctx     context.Context
+	body    *Body
+	program *program.Program
+	file    *ast.File
+	unit    *ast.Unit // nil for a declaration without expressions
+	report  *findings.Reporter
+	types   []schema.Type
+	calls   []*program.Call
+	locals  map[*ast.Local]schema.Type // nil until there is one
+	places  places
+
+	lost          []Answer
+	missing       []MissingUse
+	jsonArguments []ast.Expr
+	leads         []Lead
+	volatile      bool
+}
+
+// hasLost reports whether the parser lost a part of a name.
+func (c *declaration) hasLost(name string) bool {
+	yes := slices.Contains(c.file.Lost, name)
+	c.lost = append(c.lost, Answer{name, yes})
+	return yes
+}
+
+func (c *declaration) missingPackage(p *packages.Package, rng diag.Range) {
+	c.missing = append(c.missing, MissingUse{p, rng})
+}
+
+// typeOf returns the inferred type of an expression, which may belong to another declaration; Invalid if there is none.
+func (c *declaration) typeOf(e ast.Expr) schema.Type {
+	if e == nil {
+		return schema.Invalid
+	}
+	if unit, slot := ast.Slot(e); unit == c.unit && c.unit != nil {
+		if t := c.types[slot]; t != nil {
+			return t
+		}
+		return schema.Invalid
+	}
+	return c.program.TypeOf(e)
+}
+
+// call returns the target of a call in the declaration; nil for an invalid call.
+func (c *declaration) call(e *ast.Call) *program.Call {
+	_, i := e.Unit()
+	return c.calls[i]
+}
+
+func (c *declaration) setType(e ast.Expr, t schema.Type) {
+	_, slot := ast.Slot(e)
+	c.types[slot] = t
+}
+
+func (c *declaration) setCall(e *ast.Call, call *program.Call) {
+	_, i := e.Unit()
+	c.calls[i] = call
+}
+
+func (c *declaration) bindLocal(l *ast.Local, t schema.Type) {
+	if c.locals == nil {
+		c.locals = make(map[*ast.Local]schema.Type)
+	}
+	c.locals[l] = t
+}
+
+// known is Program.Known for the declaration that is being checked.
+func (c *declaration) known(t schema.Type) schema.Type {
+	found, missing := c.body.Packages.Known(c.ctx, t)
+	c.volatile = c.volatile || missing
+	return found
+}
+
+// cyclic reports whether a node belongs to a cycle, so that nothing may follow its value.
+func (c *declaration) cyclic(n *program.Node) bool { return c.body.Scope.Cyclic(n) }
+
+// Checker checks one declaration.
+type Checker struct {
+	decl      declaration
+	constants constants
+	outside   outside
+	accessor  accessor
+	fitter    fitter
+	typer     typer
+	caller    caller
+	options   options
+}
+
+// checker returns a checker for the declaration that owns the expressions of a unit.
+func (b *Body) checker(ctx context.Context, unit *ast.Unit) *Checker {
+	c, _ := b.spare.Get().(*Checker)
+	if c == nil {
+		c = new(Checker)
+		c.decl.report = b.Report.Fork()
+		c.constants = constants{decl: &c.decl}
+		c.outside = outside{decl: &c.decl, constants: &c.constants}
+		c.accessor = accessor{decl: &c.decl}
+		c.fitter = fitter{decl: &c.decl, constants: &c.constants, accessor: &c.accessor}
+		c.typer = typer{decl: &c.decl, constants: &c.constants, accessor: &c.accessor, fitter: &c.fitter,
+			caller: &c.caller}
+		c.caller = caller{decl: &c.decl, constants: &c.constants, outside: &c.outside, accessor: &c.accessor,
+			fitter: &c.fitter, typer: &c.typer, options: &c.options}
+		c.options = options{decl: &c.decl, constants: &c.constants, fitter: &c.fitter, typer: &c.typer}
+	}
+	c.decl = declaration{ctx: ctx, body: b, program: b.Program, file: b.Program.File, unit: unit,
+		report: c.decl.report, places: c.decl.places}
+	if unit != nil {
+		c.decl.types, c.decl.calls = make([]schema.Type, unit.Size), make([]*program.Call, len(unit.Calls))
+	}
+	return c
+}
+
+// outcome returns what has been found, and ends the use of the checker. t is the type of the node or the output.
+func (c *Checker) outcome(t schema.Type) Outcome {
+	d := &c.decl
+	o := Outcome{Type: t, Types: d.types, Calls: d.calls, Found: d.report.Take(), Missing: d.missing,
+		JSONArguments: d.jsonArguments, Leads: d.leads, Lost: d.lost, Volatile: d.volatile}
+	c.decl.body.spare.Put(c)
+	return o
+}

@@ -1,0 +1,294 @@
+package types
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check/findings"
+	"github.com/yamlhost/yamlhost/check/program"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// fitter checks that an expression is assignable to a place.
+type fitter struct {
+	decl      *declaration
+	constants *constants
+	accessor  *accessor
+}
+
+// fit checks that an expression with an inferred type is assignable to a type (L8.C). It reports a mismatch at the
+// innermost faulty expression.
+func (c *fitter) fit(e ast.Expr, want schema.Type, p *place) bool {
+	if literal := c.constants.constant(e); literal != e {
+		inner := *p
+		if inner.use.IsZero() {
+			inner.use = e.Range()
+		}
+		return c.fit(literal, want, &inner)
+	}
+	target := c.decl.known(schema.Required(want))
+	if target == schema.Any || target == schema.Invalid || target == schema.JSON {
+		return true
+	}
+	switch e := e.(type) {
+	case *ast.Null:
+		if _, optional := want.(*schema.Optional); optional || p.nullable || target == schema.Null {
+			return true
+		}
+		return c.misfit(diag.NotAssignable, e, "give a value", want, "null", p)
+	case *ast.Bool, *ast.Number, *ast.String, *ast.Map, *ast.List:
+		switch target := target.(type) {
+		case *schema.Token:
+			return c.fit(e, target.Underlying, p)
+		case *schema.Union:
+			return c.fitUnion(e, target, p)
+		}
+	}
+	switch e := e.(type) {
+	case *ast.Bool:
+		return c.fitScalar(e, e.Value, target, p)
+	case *ast.Number:
+		return c.fitScalar(e, e.Value, target, p)
+	case *ast.String:
+		return c.fitScalar(e, e.Value, target, p)
+	case *ast.Map:
+		return c.fitMap(e, target, p)
+	case *ast.List:
+		return c.fitList(e, target, p)
+	case *ast.Bad:
+		return true
+	}
+	got := c.decl.typeOf(e)
+	if p.nullable && got == schema.Null {
+		return true
+	}
+	a := assigner{strict: p.strict, known: c.decl.known}
+	if m := a.assign(want, got); m != nil {
+		if list := secretList(e); list != nil && !c.fit(list, target, p) {
+			return false
+		}
+		c.reportMismatch(e, m, want, got, p)
+		return false
+	}
+	return true
+}
+
+// secretList returns the literal list given to fn::secret, which takes one value; nil for program.Anything else.
+func secretList(e ast.Expr) *ast.List {
+	if call, ok := e.(*ast.Call); ok && call.Argument != nil && call.Name.Value == "secret" {
+		list, _ := call.Argument.(*ast.List)
+		return list
+	}
+	return nil
+}
+
+// reportMismatch reports a mismatch: first the deepest cause, then the enclosing values.
+func (c *fitter) reportMismatch(e ast.Expr, m *mismatch, want, got schema.Type, p *place) {
+	path, reason := m.deepest()
+	target := schema.Required(want)
+	code, hint := diag.NotAssignable, ""
+	switch {
+	case target == schema.AnyResource || isResource(target):
+		code = diag.NeedsResource
+		hint = c.resourceWanted(e)
+	case target == schema.Asset || target == schema.Archive:
+		hint = assetHint(target)
+	}
+	if path == "" {
+		c.decl.report.Errorf(code, p.at(e.Range()), hint, "%s: %s", p, reason)
+		return
+	}
+	c.decl.report.Errorf(code, p.at(e.Range()), findings.Sentences(hint, fmt.Sprintf("this is in the value of type %s, where %s is wanted",
+		schema.TypeName(got), schema.TypeName(want))), "%s: its member `%s`: %s", p, strings.TrimPrefix(path, "."), reason)
+}
+
+func isResource(t schema.Type) bool { _, ok := t.(*schema.ResourceType); return ok }
+
+// resourceWanted suggests how to refer to a resource where one of its members was given (L4.4).
+func (c *fitter) resourceWanted(e ast.Expr) string {
+	if hint := c.eachHint(e); hint != "" {
+		return hint
+	}
+	if a, ok := e.(*ast.Access); ok {
+		ref := c.decl.program.Ref(a)
+		if ref.Kind == program.RefNode && len(a.Steps) > 0 && isResource(ref.Node.Type) {
+			return "use `${" + a.Root.Value + "}`, not `${" + describeExpr(a) + "}`"
+		}
+	}
+	if s, ok := e.(*ast.String); ok {
+		c.decl.volatile = true // the names are not references
+		if n := c.decl.body.Scope.Lookup(s.Value); n != nil && n.Kind == program.ResourceNode {
+			return "write `${" + s.Value + "}`"
+		}
+	}
+	return "write `${name}` with the name of a resource"
+}
+
+func assetHint(t schema.Type) string {
+	if t == schema.Archive {
+		return "use fn::fileArchive, fn::assetArchive or fn::remoteArchive"
+	}
+	return "use fn::stringAsset, fn::fileAsset or fn::remoteAsset"
+}
+
+// fitScalar checks a literal text, number or boolean.
+func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
+	code, hint := diag.NotAssignable, ""
+	switch want := want.(type) {
+	case schema.Primitive:
+		if fitsPrimitive(v, want, p.strict) {
+			if f, number := v.(float64); number && want == schema.Integer && f != math.Trunc(f) { // other hosts send it
+				c.decl.report.Warnf(diag.NotAssignable, p.at(e.Range()), "write a whole number", "%s: expected integer, got %s", p,
+					value.FormatNumber(f))
+			}
+			return true
+		}
+		text, isText := v.(string)
+		switch {
+		case want == schema.Asset || want == schema.Archive:
+			hint = assetHint(want)
+		case want == schema.AnyResource:
+			code, hint = diag.NeedsResource, c.resourceWanted(e)
+		case isText && (want == schema.Number || want == schema.Integer):
+			hint = findings.Shown(text) + " is not a number"
+			if _, err := strconv.ParseFloat(text, 64); err == nil {
+				hint = "write it without quotes"
+			}
+		case isText && want == schema.Bool:
+			hint = "write true or false, without quotes"
+		}
+	case *schema.Object, *schema.Map:
+		hint = mapHint(want)
+	case *schema.Enum:
+		return c.fitEnum(e, v, want, p)
+	case *schema.ResourceType:
+		code, hint = diag.NeedsResource, c.resourceWanted(e)
+	case *schema.Array:
+		hint = "write a list with one item"
+	}
+	return c.misfit(code, e, hint, want, literalType(v), p)
+}
+
+// misfit reports a literal that is not assignable to its place, and returns false.
+func (c *fitter) misfit(code diag.Code, e ast.Expr, hint string, want schema.Type, got string, p *place,
+	fixes ...diag.Fix) bool {
+	c.decl.report.Add(diag.Diagnostic{Code: code, Subject: p.at(e.Range()), Detail: hint, Fixes: fixes,
+		Summary: fmt.Sprintf("%s: expected %s, got %s", p, schema.TypeName(want), got)})
+	return false
+}
+
+func literalType(v any) string {
+	switch v.(type) {
+	case bool:
+		return "bool"
+	case float64:
+		return "number"
+	}
+	return "string"
+}
+
+// fitsPrimitive applies L8.C with the conversions of literals in L8.41.
+func fitsPrimitive(v any, want schema.Primitive, strict bool) bool {
+	if want == schema.Any || want == schema.JSON || want == schema.Invalid {
+		return true
+	}
+	switch v := v.(type) {
+	case string:
+		switch want {
+		case schema.String:
+			return true
+		case schema.Number, schema.Integer:
+			f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+			return !strict && err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) && !strings.ContainsAny(v, "xXpP_")
+		case schema.Bool:
+			return !strict && (v == "true" || v == "false")
+		}
+	case float64:
+		return want == schema.Number || want == schema.Integer && (!strict || v == math.Trunc(v)) || want == schema.String &&
+			!strict
+	case bool:
+		return want == schema.Bool || want == schema.String && !strict
+	}
+	return false
+}
+
+func (c *fitter) fitEnum(e ast.Expr, v any, want *schema.Enum, p *place) bool {
+	if !fitsPrimitive(v, want.Base, p.strict) {
+		return c.misfit(diag.NotAssignable, e, "it must be "+findings.OrList(enumTexts(want)), want, literalType(v), p)
+	}
+	text := scalarText(v)
+	for i := range want.Values {
+		if allowed := &want.Values[i]; schema.ScalarText(allowed.Value) == text {
+			if allowed.Deprecation != "" {
+				c.decl.report.Warnf(diag.Deprecated, p.at(e.Range()), schema.Plain(allowed.Deprecation), "the value %s is deprecated",
+					findings.Shown(text))
+			}
+			return true
+		}
+	}
+	hint := ""
+	for i := range want.Values {
+		if v := &want.Values[i]; v.Name == text && v.Name != "" {
+			hint = fmt.Sprintf("%s is the name of a value; write the value, `%s`", findings.Shown(text), schema.ScalarText(v.Value))
+		}
+	}
+	near := diag.Suggest(text, enumTexts(want))
+	if hint == "" {
+		hint = findings.DidYouMean(near)
+	}
+	d := diag.Diagnostic{Code: diag.NotInEnum, Subject: p.at(e.Range()), Detail: hint,
+		Summary: fmt.Sprintf("%s must be one of %s", p, findings.Listed(enumTexts(want)))}
+	if p.use.IsZero() {
+		d.Fixes = findings.Rename(e.Range(), text, near)
+	}
+	c.decl.report.Add(d)
+	return false
+}
+
+func enumTexts(e *schema.Enum) []string {
+	texts := make([]string, len(e.Values))
+	for i, v := range e.Values {
+		texts[i] = schema.ScalarText(v.Value)
+	}
+	return texts
+}
+
+// scalarText returns the text that a provider gets for a literal.
+func scalarText(v any) string {
+	if f, ok := v.(float64); ok {
+		return value.FormatNumber(f)
+	}
+	return schema.ScalarText(v)
+}
+
+func (c *fitter) fitList(e *ast.List, want schema.Type, p *place) bool {
+	code, hint := diag.NotAssignable, ""
+	switch want := want.(type) {
+	case *schema.Array:
+		ok := true
+		for i, item := range e.Items {
+			inner := c.decl.places.enter(p.item(i))
+			ok = c.fit(item, want.Item, inner) && (!want.Plain || c.inTime(item, want.Item, inner)) && ok
+			c.decl.places.leave(inner)
+		}
+		return ok
+	case *schema.Object, *schema.Map:
+		hint = mapHint(want)
+	case *schema.Enum:
+		hint = "write one value, without the list"
+	case schema.Primitive:
+		hint = "write one value, without the list"
+		if want == schema.String && len(e.Items) != 1 {
+			hint += "; fn::join makes one string of a list"
+		}
+	}
+	if want == schema.AnyResource || isResource(want) {
+		code, hint = diag.NeedsResource, "name one resource, without the list"
+	}
+	return c.misfit(code, e, hint, want, schema.TypeName(c.decl.typeOf(e)), p)
+}

@@ -1,0 +1,131 @@
+package types
+
+import (
+	"slices"
+
+	"github.com/yamlhost/yamlhost/check/findings"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// fitUnion checks a literal against alternatives: the one that the discriminator selects (L8.16), else any that accepts
+// it.
+func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *place) bool {
+	inner := *p
+	inner.inUnion = true
+	if m, isMap := e.(*ast.Map); isMap && u.Discriminator != "" {
+		if decided, ok := c.fitDiscriminated(m, u, &inner); decided {
+			return ok
+		}
+	}
+	var nearest schema.Type
+	candidates := 0
+	for _, member := range u.Members {
+		fits := false
+		faults := c.decl.report.Attempt(func() { fits = c.fit(e, member, &inner) })
+		if fits {
+			c.decl.report.Add(faults...)
+			c.warnNearMiss(e, u, p)
+			return true
+		}
+		if sameShape(e, member) {
+			nearest = member
+			candidates++
+		}
+	}
+	if candidates == 1 {
+		return c.fit(e, nearest, &inner)
+	}
+	var reasons []string
+	for _, member := range u.Members {
+		if !sameShape(e, member) {
+			continue
+		}
+		if faults := c.decl.report.Attempt(func() { c.fit(e, member, &inner) }); len(faults) > 0 && len(reasons) < 3 {
+			reasons = append(reasons, "as "+schema.TypeName(member)+": "+faults[0].Summary)
+		}
+	}
+	return c.misfit(diag.NotAssignable, e, findings.Sentences(reasons...), u, schema.TypeName(c.decl.typeOf(e)), p)
+}
+
+// fitDiscriminated checks the alternative of a literal discriminator. decided is false if there is no such literal.
+func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, p *place) (decided, ok bool) {
+	for _, entry := range e.Entries {
+		key, literal := entry.Key.(*ast.String)
+		if !literal || key.Value != u.Discriminator {
+			continue
+		}
+		tag, literal := c.constants.constant(entry.Value).(*ast.String)
+		if !literal {
+			return false, false
+		}
+		member, tags := u.Select(tag.Value)
+		if member != nil {
+			return true, c.fit(e, member, p)
+		}
+		if len(tags) == 0 {
+			return false, false
+		}
+		inner := p.inside(key.Value, key.Range())
+		c.decl.report.Errorf(diag.BadDiscriminator, inner.at(entry.Value.Range()),
+			findings.DidYouMean(diag.Suggest(tag.Value, tags)),
+			"%s must be one of %s", &inner, findings.Listed(tags))
+		return true, false
+	}
+	_, tags := u.Select("")
+	if len(tags) == 0 {
+		return false, false
+	}
+	if c.decl.hasLost(u.Discriminator) {
+		return true, true
+	}
+	for _, member := range u.Members {
+		if o, isObject := schema.Required(member).(*schema.Object); !isObject || o.Property(u.Discriminator) == nil ||
+			!o.Property(u.Discriminator).Required {
+			return false, false
+		}
+	}
+	c.decl.report.Errorf(diag.BadDiscriminator, p.keyAt(e.Range()), "it says which kind of object this is", "%s needs %s, one of %s",
+		p, u.Discriminator, findings.Listed(tags))
+	return true, false
+}
+
+// sameShape reports whether a literal and a type are both lists or both maps.
+func sameShape(e ast.Expr, t schema.Type) bool {
+	switch schema.Required(t).(type) {
+	case *schema.Array:
+		_, ok := e.(*ast.List)
+		return ok
+	case *schema.Map, *schema.Object:
+		_, ok := e.(*ast.Map)
+		return ok
+	case *schema.Enum:
+		switch e.(type) {
+		case *ast.String, *ast.Number, *ast.Bool:
+			return true
+		}
+	}
+	return false
+}
+
+// warnNearMiss warns of an accepted text that looks like a misspelt value of an enum (L8.15).
+func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, p *place) {
+	text, ok := e.(*ast.String)
+	if !ok {
+		return
+	}
+	var values []string
+	for _, member := range u.Members {
+		if enum, isEnum := schema.Required(member).(*schema.Enum); isEnum {
+			values = append(values, enumTexts(enum)...)
+		}
+	}
+	if slices.Contains(values, text.Value) {
+		return
+	}
+	if near := diag.Suggest(text.Value, values); len(near) > 0 {
+		c.decl.report.Warnf(diag.NotInEnum, p.at(e.Range()), findings.DidYouMean(near), "%s: %s is not one of the known values", p,
+			findings.Shown(text.Value))
+	}
+}

@@ -1,0 +1,388 @@
+package types
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check/findings"
+	"github.com/yamlhost/yamlhost/check/program"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// typer finds the types of expressions.
+type typer struct {
+	decl      *declaration
+	constants *constants
+	accessor  *accessor
+	fitter    *fitter
+	caller    *caller
+}
+
+// infer finds the type of an expression and of everything inside it, and records them (L8.A). It reports faults inside
+// of the expression, once. fit decides whether the type suits the place.
+func (c *typer) infer(e ast.Expr) schema.Type {
+	if e == nil {
+		return schema.Invalid
+	}
+	unit, slot := ast.Slot(e)
+	if unit != c.decl.unit {
+		return c.decl.program.TypeOf(e) // of another declaration, already inferred
+	}
+	if t := c.decl.types[slot]; t != nil {
+		return t
+	}
+	t := c.inferNew(e)
+	c.decl.types[slot] = t
+	return t
+}
+
+func (c *typer) inferNew(e ast.Expr) schema.Type {
+	switch e := e.(type) {
+	case *ast.Null:
+		return schema.Null
+	case *ast.Bool:
+		return schema.Bool
+	case *ast.Number:
+		if e.Integer {
+			return schema.Integer
+		}
+		return schema.Number
+	case *ast.String:
+		c.hintBraces(e)
+		return schema.String
+	case *ast.Template:
+		c.inferTemplate(e)
+		return schema.String
+	case *ast.Access:
+		return c.inferAccess(e)
+	case *ast.List:
+		types := make([]schema.Type, len(e.Items))
+		for i, item := range e.Items {
+			types[i] = c.infer(item)
+		}
+		return &schema.Array{Item: program.Unify(types)}
+	case *ast.Map:
+		return c.inferMap(e)
+	case *ast.Call:
+		return c.caller.inferCall(e)
+	case *ast.Unary:
+		return c.inferUnary(e)
+	case *ast.Binary:
+		return c.inferBinary(e)
+	case *ast.Conditional:
+		c.operand(e.Condition, schema.Bool, "the condition")
+		c.decl.report.Tolerating(inBranch, func() {
+			c.infer(e.Then)
+			c.infer(e.Else)
+		})
+		return program.Unify([]schema.Type{c.infer(e.Then), c.infer(e.Else)})
+	case *ast.Index:
+		return c.accessor.chained(e.Optional || c.accessor.chains(e.Collection), c.inferIndex(e))
+	case *ast.Member:
+		t := c.infer(e.Object)
+		return c.accessor.chained(e.Optional || c.accessor.chains(e.Object), c.accessor.optionalMember(e.Optional, t,
+			step{name: e.Name.Value, at: e.Name.Range, owner: describeExpr(e.Object)}))
+	case *ast.Splat:
+		return c.inferSplat(e)
+	case *ast.For:
+		return c.inferFor(e)
+	case *ast.LocalRef:
+		if t, bound := c.decl.locals[e.Local]; bound {
+			return t
+		}
+		return schema.Any
+	case *ast.Bad:
+		return schema.Invalid
+	}
+	panic(fmt.Sprintf("check lacks a case for the expression %T", e))
+}
+
+// inferTemplate checks that every part can become text (L5.C, L5.16).
+func (c *typer) inferTemplate(e *ast.Template) {
+	for _, part := range e.Parts {
+		t := c.infer(part)
+		if _, literal := part.(*ast.String); literal {
+			continue
+		}
+		c.printable(part, t)
+	}
+}
+
+func (c *typer) printable(e ast.Expr, t schema.Type) {
+	hint := ""
+	switch t := schema.Required(t).(type) {
+	case schema.Primitive:
+		switch t {
+		case schema.Null:
+			c.decl.report.Warnf(diag.NotPrintable, e.Range(), "it becomes an empty string", "this is null")
+			return
+		case schema.Asset, schema.Archive:
+			hint = "use its content or its path instead"
+		case schema.AnyResource:
+			hint = resourceHint(e)
+		}
+	case *schema.Array:
+		hint = "use fn::join to join its items into one string, or fn::toJSON"
+	case *schema.Map, *schema.Object:
+		hint = "use fn::toJSON, or name one of its members"
+	case *schema.ResourceType:
+		hint = resourceHint(e)
+	case *schema.Union:
+		for _, member := range t.Members {
+			if len(c.decl.report.Attempt(func() { c.printable(e, member) })) == 0 {
+				return
+			}
+		}
+		hint = "use fn::toJSON, or name one of its members"
+	case *schema.Token:
+		c.printable(e, t.Underlying)
+		return
+	}
+	if hint != "" {
+		c.decl.report.Errorf(diag.NotPrintable, e.Range(), hint, "cannot put %s into a string", findings.WithArticle(schema.TypeName(t)))
+	}
+}
+
+func resourceHint(e ast.Expr) string {
+	if a, ok := e.(*ast.Access); ok && len(a.Steps) == 0 {
+		return "use `${" + a.Root.Value + ".id}`, or another of its properties"
+	}
+	return "use its id, or another of its properties"
+}
+
+// inferMap returns an object if all keys are literal, and otherwise a map.
+func (c *typer) inferMap(m *ast.Map) schema.Type {
+	computed := false
+	for _, entry := range m.Entries {
+		if _, literal := entry.Key.(*ast.String); !literal {
+			computed = true
+			c.infer(entry.Key)
+			c.fitter.fit(entry.Key, schema.String, &place{what: "a key"})
+		} else {
+			c.decl.setType(entry.Key, schema.String)
+		}
+		c.infer(entry.Value)
+	}
+	if computed {
+		values := make([]schema.Type, len(m.Entries))
+		for i, entry := range m.Entries {
+			values[i] = c.decl.typeOf(entry.Value)
+		}
+		item := program.Unify(values)
+		if _, mixed := item.(*schema.Union); mixed {
+			item = schema.Any
+		}
+		return &schema.Map{Item: item}
+	}
+	types := c.decl.types
+	// The members are computed on demand: most literals are checked against their place entry by entry.
+	return schema.NewObject("", true, func() []*schema.Property {
+		members := make([]*schema.Property, 0, len(m.Entries))
+		for _, entry := range m.Entries {
+			key := entry.Key.(*ast.String)
+			t := schema.Type(schema.Invalid)
+			if entry.Value != nil {
+				_, slot := ast.Slot(entry.Value)
+				t = types[slot]
+			}
+			members = append(members, &schema.Property{Name: key.Value, Type: t, Required: true})
+		}
+		return members
+	})
+}
+
+func (c *typer) inferUnary(e *ast.Unary) schema.Type {
+	if e.Op == "!" {
+		c.operand(e.Operand, schema.Bool, "the operand of !")
+		return schema.Bool
+	}
+	t := c.operand(e.Operand, schema.Number, "the operand of "+e.Op)
+	if schema.Required(t) == schema.Integer {
+		return schema.Integer
+	}
+	return schema.Number
+}
+
+func (c *typer) inferBinary(e *ast.Binary) schema.Type {
+	sides := func(want schema.Type) (left, right schema.Type) {
+		return c.operand(e.Left, want, "the left side of "+e.Op), c.operand(e.Right, want, "the right side of "+e.Op)
+	}
+	switch e.Op {
+	case "==", "!=":
+		c.infer(e.Left)
+		c.infer(e.Right)
+		return schema.Bool
+	case "&&", "||":
+		c.operand(e.Left, schema.Bool, "the left side of "+e.Op)
+		c.decl.report.Tolerating(inBranch, func() { c.operand(e.Right, schema.Bool, "the right side of "+e.Op) })
+		return schema.Bool
+	case "<", "<=", ">", ">=":
+		sides(schema.Number)
+		return schema.Bool
+	}
+	left, right := sides(schema.Number)
+	if e.Op != "/" && schema.Required(left) == schema.Integer && schema.Required(right) == schema.Integer {
+		return schema.Integer
+	}
+	return schema.Number
+}
+
+// operand infers an operand and requires a type of it.
+func (c *typer) operand(e ast.Expr, want schema.Type, what string) schema.Type {
+	t := c.infer(e)
+	c.fitter.fit(e, want, &place{what: what, strict: true})
+	return t
+}
+
+// chains reports whether an expression is an access with an optional step, which short-circuits the steps after it
+// (L10.C19).
+func (c *accessor) chains(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.Access:
+		return slices.ContainsFunc(e.Steps, func(s ast.Step) bool { return s.Optional })
+	case *ast.Index:
+		return e.Optional || c.chains(e.Collection)
+	case *ast.Member:
+		return e.Optional || c.chains(e.Object)
+	}
+	return false
+}
+
+// chained returns the type of an access that may be short-circuited.
+func (c *accessor) chained(optional bool, t schema.Type) schema.Type {
+	if optional && t != schema.Invalid {
+		return schema.OptionalOf(t)
+	}
+	return t
+}
+
+func (c *typer) inferIndex(e *ast.Index) schema.Type {
+	collection := c.infer(e.Collection)
+	c.leadsOn(e.Collection, e)
+	c.infer(e.Key)
+	owner := describeExpr(e.Collection)
+	switch k := e.Key.(type) {
+	case *ast.Number:
+		if list, ok := c.constants.constant(e.Collection).(*ast.List); ok && k.Integer && !e.Optional &&
+			c.accessor.checkIndex(list, int(k.Value), e.Key.Range()) {
+			return schema.Invalid
+		}
+		if k.Integer {
+			return c.accessor.optionalMember(e.Optional, collection, step{index: int(k.Value), isIndex: true, at: e.Key.Range(),
+				owner: owner})
+		}
+	case *ast.String:
+		return c.accessor.optionalMember(e.Optional, collection, step{name: k.Value, at: e.Key.Range(), owner: owner})
+	}
+	switch t := schema.Required(collection).(type) {
+	case *schema.Array:
+		c.fitter.fit(e.Key, schema.Number, &place{what: "the index of a list", strict: true})
+		return t.Item
+	case *schema.Map:
+		c.fitter.fit(e.Key, schema.String, &place{what: "the key of a map"})
+		return t.Item
+	case *schema.Object:
+		c.fitter.fit(e.Key, schema.String, &place{what: "the key of a map"})
+		return program.MemberUnion(t)
+	case *schema.ResourceType:
+		c.fitter.fit(e.Key, schema.String, &place{what: "the name of a property"})
+		return schema.Any
+	case schema.Primitive:
+		if open(t) {
+			return schema.Any
+		}
+	case *schema.Union, *schema.Token, *schema.Enum:
+		return schema.Any
+	}
+	c.decl.report.Errorf(diag.NotIndexable, e.Key.Range(), "", "%s has neither members nor elements", typeWithArticle(collection))
+	return schema.Invalid
+}
+
+func (c *typer) inferSplat(e *ast.Splat) schema.Type {
+	source := schema.Required(c.infer(e.Source))
+	c.leadsOn(e.Source, e)
+	item := source
+	switch t := source.(type) {
+	case *schema.Array:
+		item = t.Item
+	case *schema.Map:
+		if c.decl.program.AreInstances(e.Source, source) {
+			item = t.Item
+		}
+	case *schema.Object:
+		if c.decl.program.AreInstances(e.Source, source) {
+			item = program.MemberUnion(t)
+		}
+	case schema.Primitive:
+		if open(t) || t == schema.Null {
+			item = schema.Any
+		}
+	case *schema.Union, *schema.Token:
+		item = schema.Any
+	}
+	c.decl.bindLocal(e.Item, item)
+	return &schema.Array{Item: c.infer(e.Each)}
+}
+
+func (c *typer) inferFor(e *ast.For) schema.Type {
+	collection := c.infer(e.Collection)
+	key, item := program.ItemTypes(collection)
+	t := schema.Required(collection)
+	_, resource := t.(*schema.ResourceType)
+	if scalar, ok := t.(schema.Primitive); resource || ok && !open(scalar) {
+		c.decl.report.Errorf(diag.NotAssignable, e.Collection.Range(), "", "a for expression goes over a list or a map, not %s",
+			typeWithArticle(collection))
+		key, item = schema.Invalid, schema.Invalid
+	}
+	if e.KeyName != nil {
+		c.decl.bindLocal(e.KeyName, key)
+	}
+	c.decl.bindLocal(e.ValueName, item)
+	if e.Condition != nil {
+		c.operand(e.Condition, schema.Bool, "the condition")
+	}
+	var value schema.Type
+	c.decl.report.Tolerating(inBranch, func() { // there may be no item at all
+		value = c.infer(e.Value)
+		c.infer(e.Key)
+	})
+	if e.Key == nil {
+		return &schema.Array{Item: value}
+	}
+	c.fitter.fit(e.Key, schema.String, &place{what: "a key"})
+	if e.Grouped {
+		value = &schema.Array{Item: value}
+	}
+	return &schema.Map{Item: value}
+}
+
+func typeWithArticle(t schema.Type) string { return findings.WithArticle(schema.TypeName(t)) }
+
+// Expressions that may never be evaluated, or that may fail without harm, are checked less strictly than the rest.
+
+var (
+	// inBranch are the faults that a condition may prevent.
+	inBranch = []diag.Code{diag.IndexOutOfRange, diag.FunctionFailed, diag.FileAccess}
+	// inTry are the faults that try, can and recover catch, type errors included (L10.C5).
+	inTry = []diag.Code{diag.IndexOutOfRange, diag.FunctionFailed, diag.FileAccess, diag.NoMember, diag.NotIndexable,
+		diag.NotAssignable, diag.NotPrintable}
+)
+
+// harmless returns the codes of faults that are allowed in an argument of a function.
+func harmless(f *builtins.Func, arg int) []diag.Code {
+	switch {
+	case program.MayFail(f, arg):
+		return inTry
+	case f.Name == "if" && arg > 0:
+		return inBranch
+	}
+	return nil
+}
+
+// open reports whether a type allows every operation on its values.
+func open(t schema.Type) bool {
+	return t == schema.Any || t == schema.Invalid || t == schema.JSON
+}

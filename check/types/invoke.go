@@ -1,0 +1,217 @@
+package types
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check/findings"
+	"github.com/yamlhost/yamlhost/check/packages"
+	"github.com/yamlhost/yamlhost/check/program"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// inferShortInvoke infers fn::pkg:module:function with a map of arguments (L6.3).
+func (c *caller) inferShortInvoke(e *ast.Call) schema.Type {
+	inv := &program.Invoke{Token: e.Name.Value}
+	switch arg := e.Argument.(type) {
+	case nil, *ast.Null:
+		c.typer.infer(e.Argument)
+	case *ast.Bad:
+		return c.typer.infer(e.Argument)
+	case *ast.Map:
+		inv.Arguments = arg
+	default:
+		if e.Argument != nil {
+			c.typer.infer(e.Argument)
+			c.decl.report.Errorf(diag.BadArguments, e.Argument.Range(), "write a map of arguments, or fn::invoke",
+				"fn::%s takes a map of arguments", e.Name.Value)
+			return schema.Invalid
+		}
+	}
+	return c.inferProviderCall(e, inv, &e.Name, nil)
+}
+
+// inferInvoke infers fn::invoke (L6.C).
+func (c *caller) inferInvoke(e *ast.Call) schema.Type {
+	f, _ := builtins.Lookup(packages.InvokeName)
+	args, ok := c.bindAll(e, f)
+	if !ok {
+		return schema.Invalid
+	}
+	function, arguments, selector, options := args[0], args[1], args[2], args[3]
+	inv := &program.Invoke{Arguments: arguments}
+	if _, null := arguments.(*ast.Null); null {
+		c.typer.infer(arguments)
+		inv.Arguments = nil
+	}
+	var returned *ast.Literal
+	switch s := selector.(type) {
+	case nil:
+	case *ast.String:
+		returned = &ast.Literal{Value: s.Value, Range: s.Range()}
+		inv.Return = s.Value
+		c.typer.infer(selector)
+	case *ast.Null, *ast.Bad:
+		c.typer.infer(selector)
+	default:
+		c.typer.infer(selector)
+		c.decl.report.Errorf(diag.NotLiteral, selector.Range(), "write the name of one output", "return must be a literal string")
+	}
+	token := packages.Called(e)
+	pkg := ""
+	if token != nil {
+		pkg = packages.Of(token.Value)
+	}
+	c.checkInvokeOptions(inv, options, pkg)
+	c.typer.infer(function)
+	if token == nil {
+		c.typer.infer(arguments)
+		if _, reported := function.(*ast.Bad); reported {
+			return schema.Invalid
+		}
+		c.decl.report.Errorf(diag.NotLiteral, function.Range(), "write the function's token, such as aws:index:getRegion",
+			"function must be a literal string")
+		return schema.Invalid
+	}
+	inv.Token = token.Value
+	return c.inferProviderCall(e, inv, token, returned)
+}
+
+func (c *caller) inferProviderCall(e *ast.Call, inv *program.Invoke, token, returned *ast.Literal) schema.Type {
+	c.typer.infer(inv.Arguments)
+	inv.DefaultProvider = c.decl.body.Scope.CallProvider(e)
+	if !packages.Valid(token.Value) {
+		packages.ReportBadToken(c.decl.report, token, "Function")
+		return schema.Invalid
+	}
+	c.decl.setCall(e, &program.Call{Invoke: inv})
+	f := c.resolveFunction(inv, packages.OfCall(e, token))
+	if f == nil {
+		return schema.Invalid
+	}
+	c.checkArguments(inv.Arguments, f.Inputs, schema.CollapseToken(f.Token), e.Name.Range)
+	owner := "the result of " + schema.CollapseToken(f.Token)
+	switch {
+	case returned != nil && f.Result != nil && !f.Scalar:
+		return c.returned(f.Result, returned, owner)
+	case returned != nil:
+		c.decl.report.Errorf(diag.NoMember, returned.Range, "leave return out: the result is the value itself",
+			"%s has no outputs by name", owner)
+		return schema.Invalid
+	case f.Result == nil:
+		return schema.Null
+	}
+	return f.Result
+}
+
+// returned returns the type of the part of a result that `return` names by a member or a path.
+func (c *caller) returned(result schema.Type, name *ast.Literal, owner string) schema.Type {
+	path := program.ReturnPath(result, name.Value)
+	for _, s := range path {
+		if result = c.accessor.member(result, step{name: s.Key, index: s.Index, isIndex: s.IsIndex, at: name.Range,
+			owner: owner}); result == schema.Invalid {
+			return result
+		}
+		owner += value.Path{s}.String()
+	}
+	return result
+}
+
+func (c *caller) resolveFunction(inv *program.Invoke, u packages.Use) *schema.Function {
+	f, known, d, err := c.decl.body.Resolver.Function(u)
+	inv.Package = d
+	switch {
+	case err == nil:
+	case !errors.Is(err, schema.ErrNoSuchToken):
+		c.decl.report.Errorf(diag.PackageMissing, u.Token.Range, "the package's schema has an error", "%s cannot be called: %s",
+			u.Token.Value, err)
+		return nil
+	case known.Absent():
+		c.decl.missingPackage(known, u.Token.Range)
+		return nil
+	default:
+		packages.ReportUnknown(c.decl.report, u.Token, known.Schema, "function")
+		return nil
+	}
+	inv.Token, inv.Schema = f.Token, f
+	c.decl.report.OldSpelling(u.Token.Range, u.Token.Value, findings.Spelling(u.Token.Value, f.Token))
+	if f.Overlay {
+		c.decl.report.Errorf(diag.TokenNotFound, u.Token.Range, "the provider itself does not have it", "%s exists in other languages only",
+			schema.CollapseToken(f.Token))
+		return nil
+	}
+	if f.Deprecation != "" {
+		c.decl.report.Warnf(diag.Deprecated, u.Token.Range, schema.Plain(f.Deprecation), "%s is deprecated",
+			schema.CollapseToken(f.Token))
+	}
+	return f
+}
+
+// checkArguments checks a call's arguments, nil for none, like a resource's properties (L6.42). name is the range of
+// the function's name.
+func (c *caller) checkArguments(args ast.Expr, inputs *schema.Object, function string, name diag.Range) {
+	p := &place{owner: function, noun: "argument", key: name}
+	if args == nil {
+		c.fitter.requireMembers(inputs, p, name)
+		return
+	}
+	if _, literal := args.(*ast.Map); !literal {
+		p.what = "arguments of " + p.owner
+	}
+	c.fitter.fit(args, inputs, p)
+}
+
+// checkInvokeOptions checks the options of a call (L4.D). pkg is the called package; empty if unknown.
+func (c *caller) checkInvokeOptions(inv *program.Invoke, options ast.Expr, pkg string) {
+	if options == nil {
+		return
+	}
+	m, ok := options.(*ast.Map)
+	if !ok {
+		if t := c.typer.infer(options); t != schema.Null && t != schema.Invalid {
+			c.decl.report.Errorf(diag.WrongKind, options.Range(), "", "options must be a map")
+		}
+		return
+	}
+	names := []string{"dependsOn", "parent", "pluginDownloadURL", "provider", "version"}
+	c.decl.setType(m, schema.Any)
+	for _, entry := range m.Entries {
+		key, literal := entry.Key.(*ast.String)
+		c.typer.infer(entry.Key)
+		c.typer.infer(entry.Value)
+		if !literal {
+			c.decl.report.Errorf(diag.NotLiteral, entry.Key.Range(), "", "the names of options must be literal")
+			continue
+		}
+		name := key.Value
+		for _, known := range names {
+			if strings.EqualFold(known, name) {
+				c.decl.report.OldSpelling(key.Range(), key.Value, known)
+				name = known
+			}
+		}
+		switch name {
+		case "parent":
+			inv.Parent = entry.Value
+			c.options.fitOption(name, entry.Value, schema.AnyResource)
+		case "provider":
+			inv.Provider = entry.Value
+			c.options.fitProvider(name, entry.Value, pkg)
+		case "dependsOn":
+			inv.DependsOn = entry.Value
+			c.options.fitResources(name, entry.Value)
+		case "version", "pluginDownloadURL":
+			if _, ok := entry.Value.(*ast.String); !ok {
+				c.decl.report.Errorf(diag.NotLiteral, entry.Value.Range(), "", "%s must be a literal string", name)
+			} else if name == "version" {
+				c.options.checkVersion(name, entry.Value)
+			}
+		default:
+			c.decl.report.Errorf(diag.UnknownKey, key.Range(), findings.DidYouMean(diag.Suggest(name, names)), "unknown option `%s` of a call", name)
+		}
+	}
+}

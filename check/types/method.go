@@ -1,0 +1,110 @@
+package types
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check/findings"
+	"github.com/yamlhost/yamlhost/check/program"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// Methods of resources, called with fn::call (L10.C8).
+
+const (
+	callName = "call"
+	selfName = "__self__" // the argument that is the resource itself
+)
+
+// inferMethod resolves the call of a method, checks its arguments and returns the type of its result.
+func (c *caller) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
+	args, ok := c.bindAll(e, f)
+	if !ok {
+		return schema.Invalid
+	}
+	sound := true
+	for i, arg := range args {
+		if arg != nil {
+			c.typer.infer(arg)
+			sound = c.fitArgument(f, arg, i, e) && sound
+		}
+	}
+	if !sound {
+		return schema.Invalid
+	}
+	m := &program.Method{Resource: args[0], Arguments: args[2]}
+	method := args[1].(*ast.String)
+	m.Name = method.Value
+	if _, null := m.Arguments.(*ast.Null); null {
+		m.Arguments = nil
+	}
+	var returned *ast.Literal
+	if s, ok := args[3].(*ast.String); ok {
+		returned, m.Return = &ast.Literal{Value: s.Value, Range: s.Range()}, s.Value
+	}
+	t, known := schema.Required(c.typer.infer(m.Resource)).(*schema.ResourceType)
+	if !known {
+		c.decl.setCall(e, &program.Call{Func: f, Method: m})
+		return schema.Any
+	}
+	c.decl.volatile = true // it searches all packages
+	p, r := c.decl.body.Packages.ResourceOfType(t.Token)
+	if r == nil {
+		if c.decl.body.Components(t.Token) {
+			c.decl.report.Errorf(diag.TokenNotFound, method.Range(), "read its outputs", "the component %s has no methods",
+				schema.CollapseToken(t.Token))
+			return schema.Invalid
+		}
+		m.Token = t.Token + "/" + m.Name
+		c.decl.setCall(e, &program.Call{Func: f, Method: m})
+		return schema.Any
+	}
+	function, err := p.Schema.Method(r, m.Name)
+	switch {
+	case errors.Is(err, schema.ErrNoSuchToken):
+		names := slices.Sorted(maps.Keys(r.Methods))
+		hint := findings.NearOrAll(diag.Suggest(m.Name, names), names, "it has ", "it has none at all")
+		c.decl.report.Errorf(diag.NoMember, method.Range(), hint, "%s has no method `%s`", schema.CollapseToken(r.Token), m.Name)
+		return schema.Invalid
+	case err != nil:
+		c.decl.report.Errorf(diag.PackageMissing, method.Range(), "the package's schema has an error", "%s cannot be called: %s", m.Name,
+			err)
+		return schema.Invalid
+	}
+	m.Token, m.Package, m.Schema = function.Token, p.Descriptor, function
+	m.Inputs = withoutSelf(function.Inputs)
+	c.decl.setCall(e, &program.Call{Func: f, Method: m})
+	if function.Deprecation != "" {
+		c.decl.report.Warnf(diag.Deprecated, method.Range(), schema.Plain(function.Deprecation), "%s is deprecated", m.Name)
+	}
+	owner := schema.CollapseToken(r.Token) + "." + m.Name
+	c.checkArguments(m.Arguments, m.Inputs, owner, method.Range())
+	switch {
+	case function.Result == nil:
+		return schema.Null
+	case returned == nil:
+		return function.Result
+	case function.Scalar:
+		c.decl.report.Errorf(diag.NoMember, returned.Range, "leave `return` out: the result is the value itself",
+			"the result of %s has no outputs by name", owner)
+		return schema.Invalid
+	}
+	return c.accessor.member(function.Result, step{name: returned.Value, at: returned.Range, owner: "the result of " + owner})
+}
+
+// withoutSelf returns the inputs of a method without the resource itself.
+func withoutSelf(inputs *schema.Object) *schema.Object {
+	return schema.NewObject("", true, func() []*schema.Property {
+		var named []*schema.Property
+		for _, p := range inputs.Properties() {
+			if p.Name != selfName {
+				named = append(named, p)
+			}
+		}
+		return named
+	})
+}

@@ -1,0 +1,169 @@
+package types
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/check/findings"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
+)
+
+// outside checks what a declaration reads from outside of the program, as far as the arguments are literal: files, the
+// environment, other stacks.
+type outside struct {
+	decl      *declaration
+	constants *constants
+}
+
+// checkBundle reports faults of a source that a program bundles, if its arguments are literal.
+func (c *outside) checkBundle(args []ast.Expr) {
+	arg := func(i int) ast.Expr {
+		if i < len(args) && args[i] != nil {
+			return c.constants.constant(args[i])
+		}
+		return nil
+	}
+	entry, ok := arg(0).(*ast.String)
+	if !ok || c.decl.body.Settings.Handler == nil || !c.checkConfined(args[0], entry.Value) {
+		return
+	}
+	source := builtins.BundleRequest{Entry: entry.Value}
+	if export, ok := arg(1).(*ast.String); ok {
+		source.Export = export.Value
+	}
+	switch arg(2).(type) {
+	case nil, *ast.Null:
+	default:
+		source.Captured = true
+	}
+	if list, ok := arg(3).(*ast.List); ok {
+		for _, item := range list.Items {
+			if text, ok := c.constants.constant(item).(*ast.String); ok {
+				source.External = append(source.External, text.Value)
+			}
+		}
+	}
+	rng := args[0].Range()
+	c.decl.volatile = true
+	faults, err := c.decl.body.Settings.Handler(c.decl.ctx, c.decl.body.Settings.ProgramDir, source)
+	for _, f := range faults {
+		c.decl.report.Errorf(diag.BadSource, rng, f.Place, "%s cannot be bundled: %s", findings.Shown(entry.Value), f.Message)
+	}
+	if err != nil {
+		c.decl.report.Errorf(diag.FileAccess, rng, "", "cannot read %s: %s", findings.Shown(entry.Value), err)
+	}
+}
+
+// checkEnv finds a variable of the environment that the program does not list (L10.C9).
+func (c *outside) checkEnv(arg ast.Expr) {
+	if c.decl.body.Settings.Untrusted {
+		c.decl.report.Errorf(diag.FunctionFailed, arg.Range(), "the run is --untrusted",
+			"an untrusted program may read no environment variable")
+		return
+	}
+	name, ok := c.constants.constant(arg).(*ast.String)
+	is := func(l ast.Literal) bool { return ok && l.Value == name.Value }
+	if !ok || c.decl.body.Settings.AllowEnv || c.decl.program.InComponent ||
+		slices.ContainsFunc(c.decl.file.AllowEnv, is) ||
+		slices.ContainsFunc(c.decl.file.PublicEnv, is) {
+		return
+	}
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.FunctionFailed, Subject: arg.Range(),
+		Summary: "the program does not list the environment variable " + findings.Shown(name.Value),
+		Detail:  "list it, as in `pulumi: {allowEnv: [" + name.Value + "]}`, or run with --allow-env"}
+	var listed []string
+	for _, l := range slices.Concat(c.decl.file.AllowEnv, c.decl.file.PublicEnv) {
+		listed = append(listed, l.Value)
+	}
+	if near := diag.Suggest(name.Value, listed); len(near) > 0 {
+		d.Detail = findings.DidYouMean(near)
+		d.Fixes = findings.Rename(arg.Range(), name.Value, near)
+	}
+	c.decl.report.Add(d)
+}
+
+// checkStack finds the name of a stack whose outputs the run does not let the program read.
+func (c *outside) checkStack(code diag.Code, name ast.Expr) {
+	if stack, ok := c.constants.constant(name).(*ast.String); ok {
+		c.checkStackName(code, stack.Value, name.Range())
+	}
+}
+
+func (c *outside) checkStackName(code diag.Code, stack string, rng diag.Range) {
+	if c.decl.body.Settings.MayReadStack == nil {
+		return
+	}
+	if err := c.decl.body.Settings.MayReadStack(stack); err != nil {
+		summary, detail, _ := strings.Cut(err.Error(), "\n")
+		c.decl.report.Errorf(code, rng, detail, "%s", summary)
+	}
+}
+
+// checkConfined finds a relative path that leads out of a project to which the run restricts paths (L6.23).
+func (c *outside) checkConfined(arg ast.Expr, path string) bool {
+	path = strings.TrimPrefix(path, "file://")
+	full, absolute := filepath.FromSlash(path), filepath.IsAbs(filepath.FromSlash(path))
+	if !c.decl.body.Settings.RestrictPaths && !c.decl.body.Settings.Untrusted || strings.Contains(path, "://") || absolute && !c.decl.body.Settings.Untrusted {
+		return true
+	}
+	if !absolute {
+		full = filepath.Join(c.decl.body.Settings.ProgramDir, full)
+	}
+	relative, err := filepath.Rel(cmp.Or(c.decl.body.Settings.RootDir, c.decl.body.Settings.ProgramDir), full)
+	if err == nil && filepath.IsLocal(relative) {
+		return true
+	}
+	hint := "the run restricts paths; copy the file into the project, or write an absolute path"
+	if c.decl.body.Settings.Untrusted {
+		hint = "the run is --untrusted; copy the file into the project"
+	}
+	c.decl.report.Errorf(diag.FileAccess, arg.Range(), hint, "%s is outside of the project", findings.Quote(path))
+	return false
+}
+
+// checkPath looks whether the file of a literal path exists (L6.50): one that is missing fails the run, unless a
+// resource that the declaration needs creates it.
+func (c *outside) checkPath(f *builtins.Func, arg ast.Expr) {
+	text, ok := c.constants.constant(arg).(*ast.String)
+	if !ok || text.Value == "" || !c.checkConfined(arg, text.Value) || c.decl.body.Settings.Stat == nil {
+		return
+	}
+	path := filepath.FromSlash(text.Value)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(c.decl.body.Settings.ProgramDir, path)
+	}
+	c.decl.volatile = true
+	info, err := c.decl.body.Settings.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		report := c.decl.report.Errorf
+		if c.constants.needsResource() {
+			report = c.decl.report.Warnf
+		}
+		report(diag.FileAccess, arg.Range(), "paths are relative to the directory of the program",
+			"the file %s does not exist", findings.Shown(text.Value))
+	case err != nil:
+	case f.Name == "fileArchive" && !info.IsDir() && !isArchive(path): // L6.52
+		c.decl.report.Warnf(diag.FileAccess, arg.Range(), "an archive is a directory, or a .tar, .tgz, .tar.gz, .zip or .jar file",
+			"%s is not an archive", findings.Shown(text.Value))
+	case f.Name != "fileArchive" && info.IsDir():
+		hint := ""
+		if f.Name == "fileAsset" {
+			hint = "use fn::fileArchive for a directory"
+		}
+		c.decl.report.Warnf(diag.FileAccess, arg.Range(), hint, "%s is a directory", findings.Shown(text.Value))
+	}
+}
+
+func isArchive(path string) bool {
+	name := strings.ToLower(path)
+	return slices.ContainsFunc([]string{".tar", ".tgz", ".tar.gz", ".zip", ".jar"}, func(suffix string) bool {
+		return strings.HasSuffix(name, suffix)
+	})
+}

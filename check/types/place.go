@@ -1,0 +1,121 @@
+package types
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check/findings"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/schema"
+)
+
+// place is the target of a value, such as a property. Nested places are linked, so that a path is built only for a
+// message.
+type place struct {
+	what   string // how messages name the place, such as property "size"; empty for one inside outer
+	owner  string // the owner of the members, such as zoo:Typed, for messages on names
+	noun   string // the word for its members: input, argument, member
+	outer  *place
+	member string // in outer
+	index  int    // in outer, when member is empty
+	key    diag.Range
+	// strict forbids conversions between text, numbers and booleans, which only providers' values get.
+	strict   bool
+	nullable bool // null means absence
+	// use is the place that uses a constant, once the check has followed it to its declaration; else zero.
+	use diag.Range
+	// optional reports whether no member is required, as in the state of a get.
+	optional bool
+	inUnion  bool
+	// meant are members that unknown ones may mean: they are not reported as missing again.
+	meant map[string]bool
+	// present are the set members, valid once setMembers has been called.
+	present, kept map[string]bool
+	// outputs are the outputs of the resource, if these are the inputs of a resource; else nil.
+	outputs *schema.Object
+}
+
+// places is a pool of unused places: every part of a literal takes one while it is checked.
+type places struct{ spare []*place }
+
+// enter returns a copy of next from the pool. The caller returns it with leave after its last use.
+func (s *places) enter(next place) *place {
+	p := new(place)
+	if last := len(s.spare) - 1; last >= 0 {
+		p, s.spare = s.spare[last], s.spare[:last]
+		next.kept = p.kept
+	}
+	*p = next
+	return p
+}
+
+func (s *places) leave(p *place) { s.spare = append(s.spare, p) }
+
+// setMembers makes present an empty set with the given capacity.
+func (p *place) setMembers(count int) {
+	if p.kept == nil {
+		p.kept = make(map[string]bool, count)
+	}
+	clear(p.kept)
+	p.present = p.kept
+}
+
+func (p *place) inside(member string, key diag.Range) place {
+	return place{outer: p, member: member, key: key, strict: p.strict, use: p.use, noun: p.noun, optional: p.optional}
+}
+
+func (p *place) item(i int) place {
+	return place{outer: p, index: i, strict: p.strict, use: p.use, noun: p.noun, optional: p.optional}
+}
+
+// String returns the place for a message: property "a.b[0]".
+func (p *place) String() string {
+	suffix := ""
+	for ; p.outer != nil; p = p.outer {
+		switch {
+		case p.member == "":
+			suffix = fmt.Sprintf("[%d]%s", p.index, suffix)
+		case p.outer.outer == nil && p.outer.what == "":
+			suffix = p.member + suffix
+		default:
+			suffix = "." + p.member + suffix
+		}
+	}
+	noun := p.noun
+	switch {
+	case p.what != "" && suffix == "":
+		return p.what
+	case p.what != "":
+		return p.what + ", " + findings.Quote(strings.TrimPrefix(suffix, "."))
+	case noun == "input":
+		noun = "property"
+	case noun == "":
+		noun = "member"
+	}
+	return noun + " " + findings.Quote(suffix)
+}
+
+// name returns the owner for messages on unknown names.
+func (p *place) name() string {
+	if p.owner != "" {
+		return p.owner
+	}
+	return p.String()
+}
+
+// at returns the range for a message about the value or the name at a range.
+func (p *place) at(rng diag.Range) diag.Range { return cmp.Or(p.use, rng) }
+
+// keyAt returns the range for a message about the key.
+func (p *place) keyAt(fallback diag.Range) diag.Range { return cmp.Or(p.use, p.key, fallback) }
+
+// mean records members that a reported name may mean.
+func (p *place) mean(names ...string) {
+	if p.meant == nil && len(names) > 0 {
+		p.meant = make(map[string]bool, len(names))
+	}
+	for _, name := range names {
+		p.meant[name] = true
+	}
+}
