@@ -196,7 +196,7 @@ func (b *body) checkNodes() {
 		return
 	}
 	if e := b.file.RequiredVersion; e != nil {
-		b.add(b.file.Unit, b.types.Version(b.run.ctx, b.file.Unit, e))
+		b.recordOutcome(b.file.Unit, b.types.Version(b.run.ctx, b.file.Unit, e))
 	}
 }
 
@@ -220,8 +220,8 @@ func (b *body) checkLevels() {
 
 // nodeResult is the result of the check of a node.
 type nodeResult struct {
-	*result
-	anew bool // no earlier check has left it
+	result *result
+	anew   bool // no earlier check has left it
 }
 
 // checkNode checks a node after its dependencies. Nodes that do not depend on each other may be checked at the same
@@ -267,14 +267,14 @@ func (b *body) checkNode(n *Node) nodeResult {
 // findings.
 func (b *body) recordNode(n *Node, found nodeResult) {
 	b.changed = b.changed || found.anew
-	b.mergeOutcome(&found.outcome)
+	b.mergeOutcome(&found.result.outcome)
 	if n.Kind == ResourceNode {
 		b.checkURN(n)
 	}
 }
 
-// add records the outcome of the check of a declaration that is neither a node nor an output.
-func (b *body) add(unit *ast.Unit, o types.Outcome) {
+// recordOutcome records the outcome of the check of a declaration that is neither a node nor an output.
+func (b *body) recordOutcome(unit *ast.Unit, o types.Outcome) {
 	fact := b.run.shared.Facts[unit]
 	fact.Types, fact.Calls = o.Types, o.Calls
 	b.mergeOutcome(&o)
@@ -299,10 +299,10 @@ func (b *body) checkOutputs() {
 		return
 	}
 	for _, h := range b.program.Hooks {
-		b.add(h.Decl.Unit, b.types.Hook(ctx, h))
+		b.recordOutcome(h.Decl.Unit, b.types.Hook(ctx, h))
 	}
 	for _, m := range b.file.Messages {
-		b.add(m.Unit, b.types.Message(ctx, m))
+		b.recordOutcome(m.Unit, b.types.Message(ctx, m))
 	}
 	b.outputs = make([]*result, len(b.program.Outputs))
 	for i, o := range b.program.Outputs {
@@ -322,7 +322,7 @@ func (b *body) checkOutputs() {
 // checkPolicies checks the policies, after everything else.
 func (b *body) checkPolicies() {
 	for _, p := range b.program.Policies {
-		b.add(p.Decl.Unit, b.types.Policy(b.run.ctx, p))
+		b.recordOutcome(p.Decl.Unit, b.types.Policy(b.run.ctx, p))
 	}
 }
 
@@ -331,16 +331,16 @@ func (r *run) checkTransforms(main *body) {
 	matching := func(t *ast.Transform, nodes []*Node, inside bool) *program.Matched {
 		m := &program.Matched{Transform: t, What: "transform"}
 		for _, n := range nodes {
-			program.EachRegistered(n, inside, func(n *Node, inside bool) { m.Look(n, inside, r.shared.Packages) })
+			program.EachRegistered(n, inside, func(n *Node, inside bool) { m.Inspect(n, inside, r.shared.Packages) })
 		}
 		return m
 	}
 	for _, t := range main.program.Transforms {
 		m := matching(t.Decl, main.scope.All(), false)
 		for _, o := range main.program.Outputs {
-			m.Look(o.AsNode(), false, r.shared.Packages)
+			m.Inspect(o.AsNode(), false, r.shared.Packages)
 		}
-		main.add(t.Decl.Unit, main.types.Transform(r.ctx, t.Decl, m))
+		main.recordOutcome(t.Decl.Unit, main.types.Transform(r.ctx, t.Decl, m))
 	}
 	for _, b := range r.bodies {
 		for _, n := range b.scope.All() {

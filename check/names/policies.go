@@ -24,7 +24,9 @@ func (l *linker) linkPolicies() {
 			l.matchSchemas(p)
 		} else {
 			for _, n := range l.scope.all {
-				program.EachRegistered(n, false, func(n *program.Node, inside bool) { p.Matched.Look(n, inside, l.scope.packages) })
+				program.EachRegistered(n, false, func(n *program.Node, inside bool) {
+					p.Matched.Inspect(n, inside, l.scope.packages)
+				})
 			}
 		}
 		p.NameTypes(l.scope.file.Pack)

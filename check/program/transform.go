@@ -123,8 +123,8 @@ type Matched struct {
 	Types       []string         // of Inputs, to name in messages
 }
 
-// Look adds a node if it matches. inside reports whether it belongs to the body of a component.
-func (m *Matched) Look(n *Node, inside bool, set *packages.Set) {
+// Inspect adds a node if it matches. inside reports whether it belongs to the body of a component.
+func (m *Matched) Inspect(n *Node, inside bool, set *packages.Set) {
 	if m.Transform.Arguments {
 		for _, token := range packages.Calls(n.Unit()) {
 			if MatchesFunction(m.Transform, token.Value) {

@@ -24,8 +24,8 @@ type step struct {
 	owner   string // the expression before the step, as a message names it
 }
 
-// wanted names the target of the step in a message.
-func (s step) wanted() string {
+// target names the target of the step in a message.
+func (s step) target() string {
 	if s.isIndex {
 		return "elements"
 	}
@@ -238,7 +238,7 @@ func (c *accessor) unionMember(u *schema.Union, s step) schema.Type {
 			first := faults[0]
 			if others := slices.DeleteFunc(slices.Clone(u.Members), func(o schema.Type) bool { return o == m }); len(
 				others) > 0 {
-				first.Summary = fmt.Sprintf("%s may be %s, which has no %s", s.owner, typeWithArticle(m), s.wanted())
+				first.Summary = fmt.Sprintf("%s may be %s, which has no %s", s.owner, typeWithArticle(m), s.target())
 				first.Detail = "it may also be " + typeWithArticle(others[0])
 			}
 			c.decl.report.Add(first)

@@ -44,7 +44,8 @@ type assigner struct {
 	asking map[pair]bool
 }
 
-func wanted(want, got schema.Type) *mismatch {
+// mismatched returns the mismatch of two types as a whole.
+func mismatched(want, got schema.Type) *mismatch {
 	return &mismatch{reason: fmt.Sprintf("expected %s, got %s", schema.TypeName(want), schema.TypeName(got))}
 }
 
@@ -57,7 +58,7 @@ func (a *assigner) assign(want, got schema.Type) *mismatch {
 		if _, optional := want.(*schema.Optional); optional || want == schema.Null {
 			return nil
 		}
-		return wanted(want, got)
+		return mismatched(want, got)
 	}
 	want, got = a.known(schema.Required(want)), a.known(schema.Required(got))
 	if want == got {
@@ -86,7 +87,7 @@ func (a *assigner) assign(want, got schema.Type) *mismatch {
 		return a.assign(want.Underlying, got)
 	case *schema.Enum:
 		if m := a.assign(want.Base, got); m != nil {
-			return wanted(want, got)
+			return mismatched(want, got)
 		}
 		return nil
 	case *schema.Union:
@@ -107,7 +108,7 @@ func (a *assigner) assign(want, got schema.Type) *mismatch {
 			return nil
 		}
 	}
-	return wanted(want, got)
+	return mismatched(want, got)
 }
 
 // assignUnion requires every alternative of the value's type to be assignable.
@@ -116,7 +117,7 @@ func (a *assigner) assignUnion(want schema.Type, got *schema.Union) *mismatch {
 		if m := a.assign(want, member); m != nil {
 			_, reason := m.deepest()
 			if m.inner == nil {
-				return &mismatch{reason: fmt.Sprintf("%s: it may be %s", wanted(want, got).reason, typeWithArticle(member))}
+				return &mismatch{reason: fmt.Sprintf("%s: it may be %s", mismatched(want, got).reason, typeWithArticle(member))}
 			}
 			m.inner.reason = reason
 			return m
@@ -143,7 +144,7 @@ func (a *assigner) assignAny(want *schema.Union, got schema.Type) *mismatch {
 	if candidates == 1 {
 		return reason
 	}
-	return wanted(want, got)
+	return mismatched(want, got)
 }
 
 func (a *assigner) assignPrimitive(want schema.Primitive, got schema.Type) *mismatch {
@@ -151,11 +152,11 @@ func (a *assigner) assignPrimitive(want schema.Primitive, got schema.Type) *mism
 		if want == schema.AnyResource || want == schema.String && !a.strict {
 			return nil // L8.11: its ID is sent
 		}
-		return wanted(want, got)
+		return mismatched(want, got)
 	}
 	p, ok := got.(schema.Primitive)
 	if !ok {
-		return wanted(want, got)
+		return mismatched(want, got)
 	}
 	if p == schema.JSON {
 		p = schema.String
@@ -177,7 +178,7 @@ func (a *assigner) assignPrimitive(want schema.Primitive, got schema.Type) *mism
 	if fits {
 		return nil
 	}
-	return wanted(want, got)
+	return mismatched(want, got)
 }
 
 func (a *assigner) assignMap(want *schema.Map, got schema.Type) *mismatch {
@@ -201,7 +202,7 @@ func (a *assigner) assignMap(want *schema.Map, got schema.Type) *mismatch {
 		}
 		return nil
 	}
-	return wanted(want, got)
+	return mismatched(want, got)
 }
 
 func (a *assigner) assignObject(want *schema.Object, got schema.Type) (fault *mismatch) {
@@ -249,5 +250,5 @@ func (a *assigner) assignObject(want *schema.Object, got schema.Type) (fault *mi
 		}
 		return nil
 	}
-	return wanted(want, got)
+	return mismatched(want, got)
 }

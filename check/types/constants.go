@@ -111,7 +111,7 @@ func (c *constants) constant(e ast.Expr) ast.Expr {
 }
 
 // intoLiteral follows an access into the literal lists and maps of a variable, whose items have types of their own. It
-// returns the expression reached and the remaining steps; nil for an access to program.Anything else.
+// returns the expression reached and the remaining steps; nil for an access to anything else.
 func (c *constants) intoLiteral(e *ast.Access, ref program.Ref) (part ast.Expr, rest []ast.Step) {
 	if ref.Kind != program.RefNode || ref.Node.Kind != program.VariableNode || c.decl.cyclic(ref.Node) {
 		return nil, nil

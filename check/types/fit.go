@@ -78,7 +78,7 @@ func (c *fitter) fit(e ast.Expr, want schema.Type, p *place) bool {
 	return true
 }
 
-// secretList returns the literal list given to fn::secret, which takes one value; nil for program.Anything else.
+// secretList returns the literal list given to fn::secret, which takes one value; nil for anything else.
 func secretList(e ast.Expr) *ast.List {
 	if call, ok := e.(*ast.Call); ok && call.Argument != nil && call.Name.Value == "secret" {
 		list, _ := call.Argument.(*ast.List)

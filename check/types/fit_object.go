@@ -151,11 +151,11 @@ func (c *fitter) fitObject(e *ast.Map, want *schema.Object, p *place) bool {
 }
 
 // fitMember checks one named member: its existence, value, constant, and whether it is known in time.
-func (c *fitter) fitMember(key ast.Literal, v ast.Expr, wanted *schema.Object, pl *place) bool {
-	p := wanted.Property(key.Value)
+func (c *fitter) fitMember(key ast.Literal, v ast.Expr, object *schema.Object, pl *place) bool {
+	p := object.Property(key.Value)
 	if p == nil {
-		if wanted.Closed {
-			c.unknownMember(key, v, wanted, pl)
+		if object.Closed {
+			c.unknownMember(key, v, object, pl)
 			return false
 		}
 		return true

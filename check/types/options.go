@@ -245,7 +245,7 @@ func (c *options) fitTexts(name string, e ast.Expr) bool {
 }
 
 // fitPaths requires property paths (L4.16). The first segment should be a property of inputs; with nil, it may be
-// program.Anything.
+// anything.
 func (c *options) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 	if !c.fitTexts(name, e) {
 		return
@@ -307,7 +307,7 @@ func (c *options) fitAliases(name string, e ast.Expr) {
 	for _, item := range list.Items {
 		switch literal := c.constants.constant(item).(type) {
 		case *ast.String:
-			if strings.HasPrefix(literal.Value, "urn:") { // program.Anything else is an old name
+			if strings.HasPrefix(literal.Value, "urn:") { // anything else is an old name
 				c.checkURNText(name, item)
 			}
 		case *ast.Map:

@@ -1,0 +1,209 @@
+package layout
+
+import (
+	"cmp"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// mostPromoted is the maximum number of methods that can be called on a struct, those of embedded fields included. A
+// struct with more is a stack of types in one, whatever the number of methods that each of them declares.
+const mostPromoted = 60
+
+// manyPromoted lists the structs that may have more, with the reason.
+var manyPromoted = map[string]string{
+	"parser.bodyReader":            "its readers of entries stand on each other, and get fields of their own next",
+	"runtime/backend.Backend":      "its parts embed the files of the backend, and get fields of their own next",
+	"runtime/backend.stackState":   "as Backend",
+	"runtime/backend.stackJournal": "as Backend",
+}
+
+// shape is what a declaration says about the methods of a type.
+type shape struct {
+	isStruct bool
+	methods  map[string]bool
+	embedded []string // types of this module, by package and name
+}
+
+// shapes returns the types of all packages but those of tests. Embedded types of other modules are left out: nobody
+// here can divide them.
+func shapes(t *testing.T) map[string]*shape {
+	t.Helper()
+	all := map[string]*shape{}
+	of := func(name string) *shape {
+		if all[name] == nil {
+			all[name] = &shape{methods: map[string]bool{}}
+		}
+		return all[name]
+	}
+	for _, f := range sources(t) {
+		if f.test || strings.HasPrefix(f.pkg, "test/") {
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, filepath.FromSlash(f.path)), nil,
+			parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		imports := importNames(tree)
+		ast.Inspect(tree, func(n ast.Node) bool {
+			switch d := n.(type) {
+			case *ast.FuncDecl:
+				if d.Recv != nil {
+					of(f.pkg + "." + receiver(d.Recv.List[0].Type)).methods[d.Name.Name] = true
+				}
+				return false
+			case *ast.TypeSpec:
+				s := of(f.pkg + "." + d.Name.Name)
+				switch content := d.Type.(type) {
+				case *ast.StructType:
+					s.isStruct = true
+					s.embed(f.pkg, imports, content.Fields)
+				case *ast.InterfaceType:
+					for _, m := range content.Methods.List {
+						for _, name := range m.Names {
+							s.methods[name.Name] = true
+						}
+					}
+					s.embed(f.pkg, imports, content.Methods)
+				}
+			}
+			return true
+		})
+	}
+	return all
+}
+
+// importNames returns the packages of this module that a file imports, by the name that it uses.
+func importNames(tree *ast.File) map[string]string {
+	names := map[string]string{}
+	for _, i := range tree.Imports {
+		full, _ := strconv.Unquote(i.Path.Value)
+		if pkg, ours := strings.CutPrefix(full, module+"/"); ours {
+			name := path.Base(pkg)
+			if i.Name != nil {
+				name = i.Name.Name
+			}
+			names[name] = pkg
+		}
+	}
+	return names
+}
+
+// embed records the fields without a name.
+func (s *shape) embed(pkg string, imports map[string]string, fields *ast.FieldList) {
+	for _, field := range fields.List {
+		if len(field.Names) > 0 {
+			continue
+		}
+		e := field.Type
+		for {
+			switch inner := e.(type) {
+			case *ast.StarExpr:
+				e = inner.X
+				continue
+			case *ast.IndexExpr:
+				e = inner.X
+				continue
+			case *ast.IndexListExpr:
+				e = inner.X
+				continue
+			}
+			break
+		}
+		switch e := e.(type) {
+		case *ast.Ident:
+			s.embedded = append(s.embedded, pkg+"."+e.Name)
+		case *ast.SelectorExpr:
+			if from := imports[e.X.(*ast.Ident).Name]; from != "" {
+				s.embedded = append(s.embedded, from+"."+e.Sel.Name)
+			}
+		}
+	}
+}
+
+// methodsOf returns the methods that can be called on a type: of each name the one at the least depth, and none if
+// several embedded types have it there.
+func methodsOf(all map[string]*shape, name string) map[string]bool {
+	found, seen := map[string]bool{}, map[string]bool{}
+	for level := []string{name}; len(level) > 0; {
+		count := map[string]int{}
+		var next []string
+		for _, t := range level {
+			s := all[t]
+			if s == nil || seen[t] {
+				continue
+			}
+			seen[t] = true
+			for m := range s.methods {
+				count[m]++
+			}
+			next = append(next, s.embedded...)
+		}
+		for m, n := range count {
+			if _, shadowed := found[m]; !shadowed {
+				found[m] = n == 1
+			}
+		}
+		level = next
+	}
+	maps.DeleteFunc(found, func(_ string, one bool) bool { return !one })
+	return found
+}
+
+// TestStructsAreOneThing counts the methods that can be called on each struct, and prints the ten largest with -v.
+func TestStructsAreOneThing(t *testing.T) {
+	t.Parallel()
+	type size struct {
+		name       string
+		own, total int
+	}
+	var sizes []size
+	all := shapes(t)
+	for name, s := range all {
+		if !s.isStruct {
+			continue
+		}
+		z := size{name, len(s.methods), len(methodsOf(all, name))}
+		sizes = append(sizes, z)
+		switch many := z.total > mostPromoted; {
+		case many && manyPromoted[name] == "":
+			t.Errorf("%d methods can be called on %s, %d of them its own, and %d are allowed: name the embedded fields", z.total,
+				name, z.own, mostPromoted)
+		case !many && manyPromoted[name] != "":
+			t.Errorf("no more than %d methods can be called on %s: take it off the list", mostPromoted, name)
+		}
+	}
+	for name := range manyPromoted {
+		if all[name] == nil || !all[name].isStruct {
+			t.Errorf("there is no struct %s: take it off the list", name)
+		}
+	}
+	slices.SortFunc(sizes, func(a, b size) int { return cmp.Or(b.total-a.total, strings.Compare(a.name, b.name)) })
+	for _, z := range sizes[:10] {
+		t.Logf("%3d methods, %2d of them its own: %s", z.total, z.own, z.name)
+	}
+}
+
+// TestPromotedMethodsAreCounted counts methods in a small program.
+func TestPromotedMethodsAreCounted(t *testing.T) {
+	t.Parallel()
+	all := map[string]*shape{
+		"p.Top":   {isStruct: true, methods: map[string]bool{"A": true}, embedded: []string{"p.Left", "p.Right"}},
+		"p.Left":  {methods: map[string]bool{"A": true, "B": true, "Twice": true}, embedded: []string{"p.Deep"}},
+		"p.Right": {methods: map[string]bool{"C": true, "Twice": true}, embedded: []string{"p.Top"}},
+		"p.Deep":  {methods: map[string]bool{"B": true, "D": true, "Twice": true}},
+	}
+	got := slices.Sorted(maps.Keys(methodsOf(all, "p.Top")))
+	if want := []string{"A", "B", "C", "D"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
