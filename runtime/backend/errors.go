@@ -33,11 +33,12 @@ func (e *NotFoundError) Error() string {
 	return text
 }
 
-// ExistsError is returned when there is such a stack already.
+// ExistsError is returned when there is such a stack already. Pulumi's automation packages recognize it by the words
+// "stack" and "already exists".
 type ExistsError struct{ Ref Ref }
 
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("the stack %q of project %q exists already", e.Ref.Stack, e.Ref.Project)
+	return fmt.Sprintf("the stack %q of project %q already exists", e.Ref.Stack, e.Ref.Project)
 }
 
 // LostError is returned when a stack has no state, although its history and a copy show that it has resources. Nothing

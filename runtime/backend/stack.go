@@ -300,6 +300,7 @@ func (b *Backend) Export(ctx context.Context, r Ref, version int, open state.Ope
 type Overview struct {
 	Resources, Pending int
 	Updated            time.Time // the end of the last operation, or the last write of the state; zero for a new stack
+	Written            time.Time // the time in the state, also of a new stack; zero if it was not read
 }
 
 // Overview describes a stack. Its errors are the errors of Load.
@@ -312,7 +313,7 @@ func (b *Backend) Overview(ctx context.Context, r Ref) (Overview, error) {
 		return Overview{}, err
 	}
 	s := loaded.Snapshot
-	o := Overview{Resources: len(s.Resources), Pending: len(s.Pending)}
+	o := Overview{Resources: len(s.Resources), Pending: len(s.Pending), Written: s.Manifest.Time}
 	if o.Resources+o.Pending > 0 {
 		o.Updated = s.Manifest.Time
 	}

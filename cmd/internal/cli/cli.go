@@ -88,10 +88,10 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	err := root.ExecuteContext(ctx)
-	code, text := console.CodeOf(err)
+	cmd, failure := root.ExecuteContextC(ctx)
+	code, text := console.CodeOf(failure)
 	switch {
-	case err == console.ErrDeclined: // an answer, and no error
+	case failure == console.ErrDeclined: // an answer, and no error
 		fmt.Fprintln(s.Err, text)
 	case text != "":
 		a.SayError(text)
@@ -104,9 +104,14 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 		}
 	}
 	if a.World.AsPulumi {
-		return console.PulumiCode(code)
+		return console.PulumiCode(code, failure, commandName(cmd))
 	}
 	return code
+}
+
+// commandName returns the name of a command below the root, such as "stack init".
+func commandName(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }
 
 // outputCode returns the exit code of a command, which is an error if output of a successful command may have been
@@ -175,6 +180,8 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	console.Hide(flags, "profile")
 	console.IgnoredFlags(flags, "logtostderr", "logflow", "emoji,e", "disable-integrity-checking",
 		"fully-qualify-stack-names,Q")
+	flags.String("tracing", "", "accepted for compatibility, without effect")
+	console.Hide(flags, "tracing")
 	root.SetFlagErrorFunc(console.FlagError)
 	for _, command := range []func(*console.Console) *cobra.Command{
 		newcmd.NewNew, doctorcmd.NewDoctor, migratecmd.NewMigrate, convertcmd.NewConvert, deploycmd.NewRun,

@@ -28,7 +28,7 @@ var textCommands = []string{
 // a report there writes nothing else to it.
 func streamUse(cmd *cobra.Command) console.StreamUse {
 	use, data := console.StreamData, console.StreamData
-	switch path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "); {
+	switch path := commandName(cmd); {
 	case slices.Contains(operations, path):
 		use, data = console.StreamOperation, console.StreamEvents
 	case slices.Contains(textCommands, path):

@@ -49,13 +49,23 @@ var codeNames = map[int]string{
 // CodeName returns the name of an exit code.
 func CodeName(code int) string { return codeNames[code] }
 
-// PulumiCode maps an exit code of this program to one of the Pulumi CLI. A code that Pulumi does not have becomes
-// Pulumi's general error.
-func PulumiCode(code int) int {
-	if code >= CodePending && code != CodeInternal {
+// PulumiCode maps the exit code of a command that ended with err to that of the Pulumi CLI. A code that Pulumi does not
+// have becomes Pulumi's general error. So do that of a missing answer, except for the commands that have it there, and
+// that of a stack that was not named.
+func PulumiCode(code int, err error, command string) int {
+	switch {
+	case code >= CodePending && code != CodeInternal, errors.Is(err, errNoStack):
 		return CodeError
+	case code != CodeUsage:
+		return code
 	}
-	return code
+	switch command {
+	case "up", "destroy", "import":
+		return CodeUsage
+	case "stack select":
+		return codeNoStack
+	}
+	return CodeError
 }
 
 // An ExitError is an error with its own exit code. Cause is nil if the user has already been told.

@@ -59,7 +59,6 @@ var notYet = map[string]string{
 	"attach-debugger":    "to debug a provider, set PULUMI_DEBUG_PROVIDERS=name:port",
 	"secrets-provider":   "give it to `stack init` or `stack change-secrets-provider`",
 	"generate-resources": "`preview --import-file` writes such a file",
-	"tracing":            "PULUMI_DEBUG_GRPC=file writes every call to a provider",
 	"otel-traces":        "PULUMI_DEBUG_GRPC=file writes every call to a provider",
 	"profiling":          "", "memprofilerate": "", "teams": "", "organization": "", "project": "", "oidc-token": "",
 	"version":       "earlier states are in the backend's .pulumi/history",

@@ -143,8 +143,13 @@ func (s Secrets) passphrases(stack, project string) secrets.PassphraseSource {
 
 // AsksForPassphrases reports whether a person would be asked if a passphrase were needed.
 func (s Secrets) AsksForPassphrases() bool {
+	return s.Prompt().canHide() && !s.passphraseIsSet()
+}
+
+// passphraseIsSet reports whether the environment has a passphrase.
+func (s Secrets) passphraseIsSet() bool {
 	_, given := s.World.Lookup("PULUMI_CONFIG_PASSPHRASE")
-	return s.Prompt().canHide() && !given && s.World.Getenv("PULUMI_CONFIG_PASSPHRASE_FILE") == ""
+	return given || s.World.Getenv("PULUMI_CONFIG_PASSPHRASE_FILE") != ""
 }
 
 // NewManager makes the manager that a stack is to change to. adopt stores it in the stack's settings and returns a

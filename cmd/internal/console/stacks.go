@@ -326,7 +326,7 @@ func (a Stacks) providerToCreate(s *Stack, provider *string) (*state.SecretsProv
 		return nil, err
 	}
 	keyed := secrets.IsKeyURL(*provider)
-	if !keyed && *provider != secrets.TypePassphrase {
+	if !keyed && *provider != secrets.TypePassphrase && !a.sealsNewStack(s, settings) {
 		return nil, nil
 	}
 	exists, err := s.Backend.Exists(s.Ref) // before its settings are touched
@@ -347,6 +347,14 @@ func (a Stacks) providerToCreate(s *Stack, provider *string) (*state.SecretsProv
 		return nil, ExplainSecret(err, s.Ref.Stack)
 	}
 	return &state.SecretsProvider{Type: manager.Type(), State: manager.State()}, nil
+}
+
+// sealsNewStack reports whether a new stack has its passphrase from the beginning. The Pulumi CLI writes it to the
+// settings file, which clients of that program read at once; otherwise it is not needed before the first secret.
+func (a Stacks) sealsNewStack(s *Stack, settings *project.Settings) bool {
+	own := a.Secrets().Of(s.Backend, s.Ref)
+	return a.World.AsPulumi && own.passphraseIsSet() && !own.isHosted(settings) &&
+		!secrets.IsKeyURL(settings.SecretsProvider)
 }
 
 // Load reads a stack's state. Secrets stay sealed unless open is set (F4.16).

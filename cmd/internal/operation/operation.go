@@ -17,6 +17,8 @@ type Options struct {
 	Command string            // as users call it, such as up
 	Flags   map[string]string // flags that were set, for the history
 
+	ExecKind, ExecAgent string // what has started the command, for the history; empty for a person
+
 	Config     []string
 	ConfigPath bool
 	ConfigFile string

@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -356,9 +357,12 @@ func finishRecord(r *backend.Record, result *engine.Result, started, ended time.
 // started.
 func environmentRecord(a *console.Console, o *Options, dir string) map[string]string {
 	env := map[string]string{
-		"exec.kind": "cli", "pulumi.arch": runtime.GOARCH, "pulumi.os": runtime.GOOS, "pulumi.version": "yamlhost/" +
+		"exec.kind": cmp.Or(o.ExecKind, "cli"), "pulumi.arch": runtime.GOARCH, "pulumi.os": runtime.GOOS, "pulumi.version": "yamlhost/" +
 			a.Version(),
 		"runtime.name": "yaml", "stack.environments": "[]", "updatePlan": "false",
+	}
+	if o.ExecAgent != "" {
+		env["exec.agent"] = o.ExecAgent
 	}
 	for _, property := range report.OriginOf(a.World.Getenv, dir) {
 		env[property[0]] = property[1]

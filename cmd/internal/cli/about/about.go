@@ -4,12 +4,16 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
@@ -28,7 +32,31 @@ func NewAbout(a *console.Console) *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
+	cmd.Flags().BoolP("transitive", "t", false, "accepted for compatibility: YAML has no dependencies to follow")
+	console.Hide(cmd.Flags(), "transitive")
+	cmd.AddCommand(&cobra.Command{Use: "env", Short: "Show the variables that are set for this program",
+		Args: console.NoArguments, RunE: func(*cobra.Command, []string) error {
+			return console.Table(a.Streams.Out, func(table io.Writer) { listVariables(table, a.World.Env) })
+		}})
 	return cmd
+}
+
+// listVariables writes the variables whose names begin with PULUMI_, by name. The values of those that may hold secrets
+// are hidden.
+func listVariables(table io.Writer, env environ.List) {
+	shown := env.ForChildren()
+	fmt.Fprintln(table, "VARIABLE\tVALUE")
+	for _, variable := range slices.Sorted(slices.Values(env)) {
+		name, _, _ := strings.Cut(variable, "=")
+		if !strings.HasPrefix(name, "PULUMI_") {
+			continue
+		}
+		text, public := shown.Lookup(name)
+		if !public {
+			text = console.HiddenSecret
+		}
+		fmt.Fprintf(table, "%s\t%s\n", name, text)
+	}
 }
 
 // The document that `about --json` writes (F7.12).
@@ -40,6 +68,7 @@ type (
 		CurrentStack *aboutStack       `json:"currentStack"`
 		CLI          aboutCLI          `json:"cliAbout"`
 		Runtime      map[string]string `json:"runtime"`
+		Dependencies []string          `json:"dependencies"` // always empty: YAML has none
 		Errors       []string          `json:"errors"`
 	}
 	aboutPlugin struct {
@@ -49,8 +78,9 @@ type (
 		BuiltIn bool   `json:"builtIn,omitempty"`
 	}
 	aboutHost struct {
-		OS   string `json:"os"`
-		Arch string `json:"arch"`
+		OS      string `json:"os"` // the distribution of Linux, such as debian, if it is known
+		Version string `json:"version"`
+		Arch    string `json:"arch"`
 	}
 	aboutBackend struct {
 		Name string `json:"name"`
@@ -78,9 +108,9 @@ type (
 // about collects the information and shows it. What it cannot find out becomes a line in Errors.
 func about(ctx context.Context, a *console.Console, o *aboutOptions) error {
 	r := aboutRecord{
-		Plugins: []aboutPlugin{}, Host: aboutHost{runtime.GOOS, runtime.GOARCH},
-		Runtime: map[string]string{"language": "yaml"},
-		CLI:     aboutCLI{a.Version(), runtime.Version(), runtime.Compiler, operation.PulumiVersion}, Errors: []string{},
+		Plugins: []aboutPlugin{}, Host: thisHost(),
+		Runtime: map[string]string{"language": "yaml"}, Dependencies: []string{}, Errors: []string{},
+		CLI: aboutCLI{a.Version(), runtime.Version(), runtime.Compiler, operation.PulumiVersion},
 	}
 	for _, name := range embedded.Names() {
 		version, _ := embedded.Version(name)
@@ -114,6 +144,29 @@ func about(ctx context.Context, a *console.Console, o *aboutOptions) error {
 			fmt.Fprintf(table, "Not known\t%s\n", text)
 		}
 	})
+}
+
+// thisHost describes the machine: on Linux, by the file in which distributions name themselves.
+func thisHost() aboutHost {
+	host := aboutHost{OS: runtime.GOOS, Arch: runtime.GOARCH}
+	if arch, found := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]; found &&
+		runtime.GOOS == "linux" { // as the system calls them
+		host.Arch = arch
+	}
+	text, err := os.ReadFile("/etc/os-release")
+	if err != nil || runtime.GOOS != "linux" {
+		return host
+	}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch value = strings.Trim(value, `"'`); name {
+		case "ID":
+			host.OS = value
+		case "VERSION_ID":
+			host.Version = value
+		}
+	}
+	return host
 }
 
 func readStack(ctx context.Context, a *console.Console, o *aboutOptions, r *aboutRecord) error {

@@ -41,7 +41,8 @@ func cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
 		return err
 	}
 	question := fmt.Sprintf("This will irreversibly cancel the currently running update for '%s'. Go on?", s.Ref.Stack)
-	if err := a.Confirm(o.yes, "cancel", question); err != nil {
+	unasked := a.World.AsPulumi && !a.Interactive() // the Pulumi CLI asks only at a terminal
+	if err := a.Confirm(o.yes || unasked, "cancel", question); err != nil {
 		return err
 	}
 	cancelled, err := s.Backend.Cancel(s.Ref)

@@ -129,20 +129,32 @@ func (c *configured) noSuchKey(asked string, key project.Key) error {
 // newEnv returns `config env` and the commands below it.
 func newEnv(a *console.Console, o *options) *cobra.Command {
 	cmd := &cobra.Command{Use: "env", Short: "Choose the environments that a stack imports", Args: console.UnknownCommand}
+	asJSON := false
+	list := &cobra.Command{Use: "ls", Aliases: []string{"list"}, Short: "List the environments of a stack", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listEnvironments(cmd.Context(), a, o, asJSON) }}
+	list.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
 	cmd.AddCommand(
-		&cobra.Command{Use: "ls", Aliases: []string{"list"}, Short: "List the environments of a stack", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return listEnvironments(cmd.Context(), a, o) }},
+		list,
 		&cobra.Command{Use: "add NAME...", Short: "Add environments, behind the others", Args: cobra.MinimumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error { return addEnvironments(cmd.Context(), a, o, args) }},
 		&cobra.Command{Use: "rm NAME...", Aliases: []string{"remove"}, Short: "Remove environments", Args: cobra.MinimumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error { return removeEnvironments(cmd.Context(), a, o, args) }})
+	for _, c := range cmd.Commands() {
+		if c != list { // Pulumi's automation packages pass it
+			c.Flags().BoolP("yes", "y", false, "accepted for compatibility: the command does not ask")
+			console.Hide(c.Flags(), "yes")
+		}
+	}
 	return cmd
 }
 
-func listEnvironments(ctx context.Context, a *console.Console, o *options) error {
+func listEnvironments(ctx context.Context, a *console.Console, o *options, asJSON bool) error {
 	c, err := open(ctx, a, o)
 	if err != nil {
 		return err
+	}
+	if asJSON {
+		return a.WriteJSON(append([]string{}, c.settings.Imports()...))
 	}
 	for _, name := range c.settings.Imports() {
 		fmt.Fprintln(a.Streams.Out, name)

@@ -278,7 +278,7 @@ func remove(ctx context.Context, a *console.Console, o *options, keys []string) 
 			if err != nil {
 				return err
 			}
-			if !found {
+			if !found && !a.World.AsPulumi { // the Pulumi CLI is content
 				return c.noSuchKey(text, path.Key)
 			}
 		}

@@ -41,8 +41,10 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 	console.Hide(f, "monitor-rpc")
 	console.IgnoredFlags(f, "show-replacement-steps", "show-config", "skip-plugin-pre-install", "debug,d", "copilot", "neo",
 		"show-full-output", "urns", "skip-config-validation", "show-policy-remediations", "neo-task-on-failure")
+	f.StringVar(&o.ExecKind, "exec-kind", "", "what has started the command, for the history")
+	f.StringVar(&o.ExecAgent, "exec-agent", "", "which program has started the command, for the history")
+	f.String("suppress-permalink", "", "accepted for compatibility, without effect")
 	for _, name := range []string{"exec-kind", "exec-agent", "suppress-permalink"} {
-		f.String(name, "", "accepted for compatibility, without effect")
 		console.Hide(f, name)
 	}
 	f.Lookup("suppress-permalink").NoOptDefVal = "true"

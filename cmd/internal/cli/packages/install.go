@@ -39,6 +39,11 @@ func NewInstall(a *console.Console) *cobra.Command {
 	return cmd
 }
 
+// Install installs the plugins that the project in the working directory needs.
+func Install(ctx context.Context, a *console.Console, reinstall bool) error {
+	return install(ctx, a, &installOptions{reinstall: reinstall})
+}
+
 // install installs the plugins in the lock file and those that the program needs.
 func install(ctx context.Context, a *console.Console, o *installOptions) error {
 	ws, err := workspace.Open(a.World.Dir, a.Trusting(console.CompilerSays(a.Streams.Err)))

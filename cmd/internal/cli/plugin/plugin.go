@@ -14,6 +14,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/cli/packages"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -58,7 +59,8 @@ func newPluginInstall(a *console.Console) *cobra.Command {
 			return pluginInstall(cmd.Context(), a, o)
 		},
 		Long: "install fetches a plugin into the plugin folder that Pulumi uses as well. KIND is resource for providers; " +
-			"it can also be language, converter, tool or analyzer. Without arguments it installs what the project's lock file (" + plugin.LockName + ") lists. Without a version it " +
+			"it can also be language, converter, tool or analyzer. Without arguments it installs what the project's lock " +
+			"file (" + plugin.LockName + ") lists, or without one what the project needs. Without a version it " +
 			"installs that of the lock file, or else the newest. Archives must have the " +
 			"checksums that the lock file has for this platform, and those that their publisher lists " +
 			"beside them; new checksums are added to the lock file. With --key they must also have a " +
@@ -155,6 +157,8 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 		return installBundle(ctx, a, o, lock, dir, begin)
 	}
 	switch {
+	case len(o.args) == 0 && (lock == nil || a.World.AsPulumi) && begin && !o.lock:
+		return packages.Install(ctx, a, o.reinstall)
 	case len(o.args) == 0 && lock == nil:
 		return console.WithCode(console.CodeUsage,
 			"there is no %s here; name a plugin: yamlhost plugin install resource NAME", plugin.LockName)
@@ -305,6 +309,10 @@ func pluginRemove(a *console.Console, args []string, yes, all bool) error {
 		if fits {
 			removed = append(removed, p)
 		}
+	}
+	if len(removed) == 0 && a.World.AsPulumi {
+		fmt.Fprintln(a.Streams.Err, "no plugins found to uninstall")
+		return nil
 	}
 	if len(removed) == 0 {
 		return errors.New("no such plugin is installed")

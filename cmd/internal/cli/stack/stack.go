@@ -23,6 +23,7 @@ type stackOptions struct {
 	noSelect        bool
 	create          bool
 	all             bool
+	project         string // whose stacks to list
 	json            bool
 	showSecrets     bool
 	showURNs        bool
@@ -286,6 +287,11 @@ func stackRename(ctx context.Context, a *console.Console, _ *stackOptions, s *co
 		return err
 	}
 	defer func() { release() }()
+	if exists, err := s.Backend.Exists(dst); err != nil {
+		return err
+	} else if exists {
+		return &backend.ExistsError{Ref: dst}
+	}
 	if _, err := os.Stat(next); err == nil {
 		return fmt.Errorf("there is a settings file %s already; move it away first", a.Short(next))
 	}

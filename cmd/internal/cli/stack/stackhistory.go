@@ -29,6 +29,7 @@ func newStackHistory(a *console.Console, o *stackOptions) *cobra.Command {
 
 // historyRecord is an operation in the JSON form of `stack history` (F7.12).
 type historyRecord struct {
+	Version         int                             `json:"version"` // 0: only Pulumi Cloud counts operations
 	Kind            string                          `json:"kind"`
 	StartTime       string                          `json:"startTime"`
 	Message         string                          `json:"message"`

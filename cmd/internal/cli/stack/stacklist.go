@@ -21,6 +21,7 @@ func newStackList(a *console.Console, o *stackOptions) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return stackList(cmd.Context(), a, o) },
 	}
 	cmd.Flags().BoolVarP(&o.all, "all", "a", false, "list the stacks of all projects")
+	cmd.Flags().StringVarP(&o.project, "project", "p", "", "list the stacks of this project")
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
 	return cmd
 }
@@ -30,7 +31,7 @@ type stackRecord struct {
 	Name             string  `json:"name"`
 	Current          bool    `json:"current"`
 	LastUpdate       string  `json:"lastUpdate,omitempty"`
-	UpdateInProgress bool    `json:"updateInProgress"`
+	UpdateInProgress *bool   `json:"updateInProgress,omitempty"` // under the name pulumi only for services
 	ResourceCount    *int    `json:"resourceCount,omitempty"`
 	URL              *string `json:"url,omitempty"`
 }
@@ -39,7 +40,7 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 	p, diags, err := a.OpenProject(a.World.Dir)
 	switch {
 	case err == nil && !diags.HasErrors():
-	case o.all:
+	case o.all || o.project != "":
 		p = nil
 	case err != nil:
 		return err
@@ -59,6 +60,9 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 			name = p.Name.Text
 		}
 	}
+	if o.project != "" {
+		name = o.project
+	}
 	if b, err = b.Prefetch(name); err != nil {
 		return err
 	}
@@ -68,7 +72,7 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 	}
 	records := make([]stackRecord, 0, len(refs))
 	for _, ref := range refs {
-		records = append(records, describeStack(ctx, a, b, ref, ref == current, o.all))
+		records = append(records, describeStack(ctx, a, b, ref, ref == current, o.all && !a.World.AsPulumi))
 	}
 	return a.Show(o.json, records, func(table io.Writer) {
 		fmt.Fprintln(table, "NAME\tLAST UPDATE\tRESOURCE COUNT")
@@ -102,11 +106,20 @@ func describeStack(ctx context.Context, a *console.Console, b *backend.Backend, 
 	if page := b.Page(ref); page != "" {
 		r.URL = &page
 	}
-	if found, err := b.Overview(ctx, ref); err == nil && !found.Updated.IsZero() {
-		r.LastUpdate, r.ResourceCount = found.Updated.UTC().Format(timeFormat), &found.Resources
+	if found, err := b.Overview(ctx, ref); err == nil {
+		updated := found.Updated
+		if updated.IsZero() && a.World.AsPulumi { // it has no stacks that were never updated
+			updated = found.Written
+		}
+		if !updated.IsZero() {
+			r.LastUpdate, r.ResourceCount = updated.UTC().Format(timeFormat), &found.Resources
+		}
+	}
+	if a.World.AsPulumi && b.Service() == nil {
+		return r
 	}
 	if locks, err := b.Locks(ref); err == nil {
-		r.UpdateInProgress = len(locks) > 0
+		r.UpdateInProgress = new(len(locks) > 0)
 	}
 	return r
 }
@@ -163,9 +176,9 @@ func tagSet(_ context.Context, _ *console.Console, _ *stackOptions, s *console.S
 	})
 }
 
-func tagRemove(_ context.Context, _ *console.Console, _ *stackOptions, s *console.Stack, args []string) error {
+func tagRemove(_ context.Context, a *console.Console, _ *stackOptions, s *console.Stack, args []string) error {
 	return s.Backend.EditTags(s.Ref, func(tags map[string]string) error {
-		if _, found := tags[args[0]]; !found {
+		if _, found := tags[args[0]]; !found && !a.World.AsPulumi { // the Pulumi CLI is content
 			return fmt.Errorf("the stack has no tag %q", args[0])
 		}
 		delete(tags, args[0])
