@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -158,6 +159,28 @@ func (b stackLocks) locks(own string) (live []Lock, stale []string, err error) {
 		live = append(live, l)
 	}
 	return live, stale, err
+}
+
+// holders returns the locks of runs that are under way. In a store, the lease decides about yamlhost's own: one that
+// was not renewed in time, by the clock of this machine, has none.
+func (b stackLocks) holders() ([]Lock, error) {
+	live, _, err := b.locks("")
+	if err != nil || b.objects == nil {
+		return live, err
+	}
+	live = slices.DeleteFunc(live, func(l Lock) bool { return !l.Foreign && l.file.Yamlhost.Lease > 0 })
+	lease := b.leaseOf(b.ref)
+	file, o, err := lease.read()
+	if err != nil || file.Holder == nil || b.stale(file.Holder.lockFile()) {
+		return live, err
+	}
+	until := o.Modified.Add(time.Duration(file.Milliseconds) * time.Millisecond)
+	if b.o.Now().After(until.Add(time.Second)) { // stores give times in whole seconds, rounded down
+		return live, nil
+	}
+	held := file.Holder.lockFile().lock(lease.key(), b.o.Process)
+	held.Until = until
+	return append(live, held), nil
 }
 
 // lock returns the lock that a lock file describes.

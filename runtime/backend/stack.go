@@ -89,16 +89,80 @@ type Loaded struct {
 	Snapshot  *state.Snapshot // never nil; empty for a new stack
 	Recovered *Recovery       // the journal of a run that was interrupted or is under way; nil if there is none
 	Altered   bool            // as Session.Altered
+	// Held are the locks of runs that are under way, which Recovered and pending operations of the snapshot belong to.
+	// Without one, the run that left them was interrupted. It is looked up, and then set, only if there are any.
+	Held []Lock
+}
+
+// unfinished reports whether the state shows a run that is under way or was interrupted.
+func (l *Loaded) unfinished() bool { return l.Recovered != nil || len(l.Snapshot.Pending) > 0 }
+
+// sameRun reports whether two looks show the same unfinished run, which did nothing in between.
+func (l *Loaded) sameRun(other *Loaded) bool {
+	if len(l.Snapshot.Pending) != len(other.Snapshot.Pending) || (l.Recovered == nil) != (other.Recovered == nil) {
+		return false
+	}
+	for i, op := range l.Snapshot.Pending {
+		if next := other.Snapshot.Pending[i]; op.Kind != next.Kind || op.Resource.URN != next.Resource.URN {
+			return false
+		}
+	}
+	r, next := l.Recovered, other.Recovered
+	return r == nil || r.Entries == next.Entries && r.Header.Started.Equal(next.Header.Started) &&
+		r.Header.Command == next.Header.Command
 }
 
 // Load reads a stack without taking its lock, and writes nothing: it applies the journal of a crashed or running
 // operation in memory. With a nil open, secrets stay sealed (F4.16). It fails with a *NotFoundError, a *CorruptError, a
 // *state.VersionError or a *FileError.
+//
+// An unfinished run counts as interrupted only if there was a moment at which its journal or its pending operations
+// were there and no lock was: a run takes its lock first and gives it back last. Load looks at the locks after it has
+// seen the journal, and then looks whether the journal is still the same.
 func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, error) {
 	r, err := b.named(ctx, r)
 	if err != nil {
 		return nil, err
 	}
+	const attempts = 5 // runs that begin and end meanwhile
+	look := reader{b, r, open}
+	loaded, err := look.once(ctx)
+	for i := 1; err == nil && loaded.unfinished() && len(loaded.Held) == 0; i++ {
+		if loaded.Held, err = look.holders(ctx); err != nil || len(loaded.Held) > 0 {
+			break
+		}
+		again, failed := look.once(ctx)
+		if failed != nil || loaded.sameRun(again) || i == attempts {
+			break
+		}
+		loaded = again
+	}
+	return loaded, err
+}
+
+// reader reads a stack without taking its lock.
+type reader struct {
+	backend *Backend
+	ref     Ref
+	open    state.Opener
+}
+
+// holders returns the locks of runs that are under way, as far as a look without a change can tell.
+func (l reader) holders(ctx context.Context) ([]Lock, error) {
+	b, r := l.backend, l.ref
+	if b.service != nil {
+		found, err := b.service.Stack(ctx, r)
+		if err != nil || found.Lock == nil {
+			return nil, err
+		}
+		return []Lock{*found.Lock}, nil
+	}
+	return b.locksOf(r).holders()
+}
+
+// once reads the stack, without a look at its locks.
+func (l reader) once(ctx context.Context) (*Loaded, error) {
+	b, r, open := l.backend, l.ref, l.open
 	if h, ok := b.hosted(); ok {
 		return h.load(ctx, r, open)
 	}
@@ -127,13 +191,13 @@ func (b *Backend) Load(ctx context.Context, r Ref, open state.Opener) (*Loaded, 
 			if err != nil {
 				return nil, b.stateOf(r).withPrevious(err)
 			}
-			return &Loaded{snapshotOf(c), recovered.unlessEmpty(), file.altered()}, nil
+			return &Loaded{Snapshot: snapshotOf(c), Recovered: recovered.unlessEmpty(), Altered: file.altered()}, nil
 		}
 		s, err := reopen(recovered.snapshot, open)
 		if err != nil {
 			return nil, fmt.Errorf("read the state of %s: %w", r, err)
 		}
-		return &Loaded{s, recovered, file.altered()}, nil
+		return &Loaded{Snapshot: s, Recovered: recovered, Altered: file.altered()}, nil
 	}
 }
 

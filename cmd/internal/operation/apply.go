@@ -259,7 +259,7 @@ func Look(ctx context.Context, a *console.Console, o *Options, doing string,
 			o.Serve = nil // not reachable for programs or components
 			return &engine.Result{Snapshot: o.Base}, look(ctx, p, o)
 		}
-		base, err := p.load(ctx)
+		base, _, err := p.load(ctx)
 		if err != nil {
 			return err
 		}

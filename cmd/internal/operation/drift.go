@@ -12,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -148,6 +149,9 @@ func drift(ctx context.Context, p *Pipeline) error {
 	loaded, err := p.Stack.Backend.Load(ctx, p.Stack.Ref, p.StackSecrets.Opener)
 	if err != nil {
 		return console.ExplainSecret(err, p.Stack.Ref.Stack)
+	}
+	if len(loaded.Held) > 0 {
+		return &backend.LockedError{Ref: p.Stack.Ref, Locks: loaded.Held}
 	}
 	if n := len(loaded.Snapshot.Pending); n > 0 {
 		return console.WithCode(console.CodePending,

@@ -32,15 +32,17 @@ func (p *Pipeline) plan(ctx context.Context, op Operation) (*engine.Result, erro
 			return nil, err
 		}
 	} else {
-		sound, err := p.load(ctx)
+		sound, underWay, err := p.load(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if err := p.lossHolds(op, p.display.document); err != nil {
 			return nil, err
 		}
-		if base, err = p.pending.resolveAll(ctx, sound, op); err != nil {
-			return nil, err
+		if base = sound; !underWay { // otherwise the pending operations are those of the other run
+			if base, err = p.pending.resolveAll(ctx, sound, op); err != nil {
+				return nil, err
+			}
 		}
 		if p.watched, err = p.Stack.Backend.Watch(ctx, p.Stack.Ref, p.beginRecord(op)); err != nil {
 			return nil, err
@@ -57,19 +59,31 @@ func (p *Pipeline) plan(ctx context.Context, op Operation) (*engine.Result, erro
 	return result, err
 }
 
-// load reads the stack's state, in a sound order.
-func (p *Pipeline) load(ctx context.Context) (*state.Snapshot, error) {
-	loaded, err := p.Stack.Backend.Load(ctx, p.Stack.Ref, p.StackSecrets.Opener)
+// load reads the stack's state, in a sound order. underWay reports whether another run is changing it: a plan alone
+// warns of that, while a plan before an operation waits for the stack's lock as the operation does.
+func (p *Pipeline) load(ctx context.Context) (_ *state.Snapshot, underWay bool, err error) {
+	var loaded *backend.Loaded
+	err = awaitLock(ctx, p.Console.Streams.Err, p.Stack, p.options.LockTimeout, func() error {
+		loaded, err = p.Stack.Backend.Load(ctx, p.Stack.Ref, p.StackSecrets.Opener)
+		if err == nil && len(loaded.Held) > 0 && !p.display.document {
+			return &backend.LockedError{Ref: p.Stack.Ref, Locks: loaded.Held}
+		}
+		return err
+	})
 	if err != nil {
-		return nil, console.ExplainSecret(err, p.Stack.Ref.Stack)
+		return nil, false, console.ExplainSecret(err, p.Stack.Ref.Stack)
 	}
-	warnOfRecovery(p.Console, loaded.Recovered, false)
+	if len(loaded.Held) > 0 {
+		warnOfHolder(p.Console, loaded)
+	} else {
+		warnOfRecovery(p.Console, loaded.Recovered, false)
+	}
 	sound, moved, err := loaded.Snapshot.InOrder()
 	if err != nil {
-		return nil, adviseRepair(err)
+		return nil, false, adviseRepair(err)
 	}
 	warnOfOrder(p.Console, loaded.Altered, moved)
-	return sound, nil
+	return sound, len(loaded.Held) > 0, nil
 }
 
 // apply runs an operation in a session, and writes state and history.

@@ -61,6 +61,34 @@ func DamageOf(r *backend.Recovery) (texts []string) {
 	return texts
 }
 
+// HolderOf describes the run that is changing a stack.
+func HolderOf(locks []backend.Lock) string {
+	l := locks[0]
+	text := fmt.Sprintf("%s@%s (process %d)", l.User, l.Host, l.PID)
+	if l.Operation != "" {
+		text = l.Operation + " of " + cmp.Or(l.User, "somebody")
+	}
+	switch l.Owner {
+	case backend.OwnerRunning:
+		text += ", which still runs"
+	case backend.OwnerStopped:
+		text += ", which is stopped"
+	}
+	return text
+}
+
+// warnOfHolder reports that a plan is made beside a run that is changing the stack.
+func warnOfHolder(a *console.Console, loaded *backend.Loaded) {
+	under := "; what it is doing now is not in this plan"
+	if n := len(loaded.Snapshot.Pending); n > 0 {
+		under = "; its " + diag.Count(n, "operation") + " under way are not in this plan"
+		if n == 1 {
+			under = "; its operation under way is not in this plan"
+		}
+	}
+	fmt.Fprintf(a.Streams.Err, "warning: the stack is locked by %s%s\n", HolderOf(loaded.Held), under)
+}
+
 // warnOfRecovery reports the recovery of an interrupted earlier run (D9).
 func warnOfRecovery(a *console.Console, r *backend.Recovery, resolved bool) {
 	if r == nil {

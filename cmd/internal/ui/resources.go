@@ -51,6 +51,9 @@ type table struct {
 func (s *Server) stack(_ context.Context, k *kept, _ query) (any, error) {
 	t := tableOf(k)
 	t.Locks, t.Owned = locksOf(s.o.Backend, k.ref), k.ref.Project == s.o.Project
+	if len(t.Locks) == 0 { // the run was interrupted: its operations in flight are among the pending ones
+		t.Running, t.Since, t.InFlight = "", nil, nil
+	}
 	return t, nil
 }
 

@@ -263,7 +263,7 @@ func (v *visit) lookState(part string, b *backend.Backend, ref backend.Ref, load
 		v.survey.add(part, same, "", "the state is read as it is: %s", diag.Count(len(loaded.Snapshot.Resources),
 			"resource"))
 	}
-	if n := len(loaded.Snapshot.Pending); n > 0 {
+	if n := len(loaded.Snapshot.Pending); n > 0 && len(loaded.Held) == 0 {
 		v.survey.add(part, differs, "`yamlhost up` and `yamlhost refresh` resolve them; `yamlhost state verify` names them",
 			"an earlier run was interrupted: the outcome of %s is not known", diag.Count(n, "operation"))
 	}

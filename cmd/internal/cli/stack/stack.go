@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -195,10 +194,8 @@ func stackShow(ctx context.Context, a *console.Console, o *stackOptions, s *cons
 	if err := writeResources(out, loaded.Snapshot, o.showURNs, o.showIDs); err != nil {
 		return err
 	}
-	locks, _ := s.Backend.Locks(s.Ref) // on failure, operations without an end count as interrupted
-	working := slices.ContainsFunc(locks, func(l backend.Lock) bool { return l.Owner != backend.OwnerGone })
 	for _, op := range loaded.Snapshot.Pending {
-		if working {
+		if len(loaded.Held) > 0 {
 			fmt.Fprintf(out, "    under way: %s %s\n", op.Kind, op.Resource.URN.Name())
 		} else {
 			fmt.Fprintf(out, "    pending: %s was interrupted while %s\n", op.Resource.URN.Name(), op.Kind)

@@ -66,15 +66,19 @@ func stateVerify(ctx context.Context, a *console.Console, stack string) error {
 		return err
 	}
 	out := a.Streams.Out
+	if len(loaded.Held) > 0 {
+		fmt.Fprintf(out, "the stack is locked by %s; its changes so far are checked\n", operation.HolderOf(loaded.Held))
+	}
 	if r := loaded.Recovered; r != nil {
 		switch {
+		case len(loaded.Held) > 0:
 		case r.Known:
 			fmt.Fprintf(out, "an earlier %s left a journal behind; the state already has everything in it\n",
 				r.Header.Command)
 		case r.Foreign:
 			fmt.Fprintf(out, "a journal of an earlier %s does not fit the state; the next run sets it aside\n", r.Header.Command)
 		default:
-			fmt.Fprintf(out, "an earlier %s was interrupted or still runs; %s in its journal\n", r.Header.Command,
+			fmt.Fprintf(out, "an earlier %s was interrupted; %s in its journal\n", r.Header.Command,
 				diag.Count(r.Entries, "record"))
 		}
 	}
@@ -86,8 +90,12 @@ func stateVerify(ctx context.Context, a *console.Console, stack string) error {
 		return err
 	}
 	listTorn(a, torn)
+	doing := "pending"
+	if len(loaded.Held) > 0 {
+		doing = "under way"
+	}
 	for _, op := range loaded.Snapshot.Pending {
-		fmt.Fprintf(out, "pending: %s %s\n", op.Kind, op.Resource.URN)
+		fmt.Fprintf(out, "%s: %s %s\n", doing, op.Kind, op.Resource.URN)
 	}
 	if loaded.Altered {
 		fmt.Fprintln(out, operation.AlteredText)
