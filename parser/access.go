@@ -225,8 +225,6 @@ func (a *accessText) odd() bool {
 	return slices.ContainsFunc(a.steps, func(step stepText) bool { return !step.quoted && oddKey(step.name) })
 }
 
-func oddKey(name string) bool { return name == "*" || strings.ContainsAny(name, " \t\r\n") }
-
 // accessOf returns the node of a scanned access. start is the offset of "${".
 func accessOf(s *yamlnode.ScalarText, start int, a *accessText) ast.Expr {
 	rng := s.At(a.root.from, a.stepsEnd())
@@ -260,4 +258,19 @@ func (a *accessText) stepsEnd() int {
 // writes reports whether an odd member name of an access occurs as a key in the text itself.
 func (s *scope) writes(a *accessText) bool {
 	return slices.ContainsFunc(a.steps, func(step stepText) bool { return !step.quoted && s.odd(step.name) })
+}
+
+// fault is an error in a part of a scalar's text.
+type fault struct {
+	from, to int
+	summary  string
+	detail   string
+	final    bool // the text is invalid in either grammar
+	open     bool // a quote or bracket is not closed
+}
+
+// nameByte reports whether a byte can be part of a name or token that is being typed.
+func nameByte(c byte) bool {
+	return c == '_' || c == '-' || c == ':' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' ||
+		c >= 0x80
 }

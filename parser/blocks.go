@@ -3,10 +3,10 @@ package parser
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
+	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
 // block is a stretch of a text with the nodes parsed from it. Results that depend only on its own text are kept for as
@@ -15,10 +15,10 @@ type block struct {
 	lead           []byte // copied from the stretch, like the fields below
 	astray, deeper bool
 
-	yaml   *yamlText // positions in it are relative to the block's source
-	top    []entry   // the keys at the top level
-	failed bool      // the block could not be parsed
-	read   *readBlock
+	yaml   *yamlText    // positions in it are relative to the block's source
+	top    []entry      // the keys at the top level
+	failed bool         // the block could not be parsed
+	result *blockResult // nil until the block is read
 
 	asWritten *yamlnode.Tokens // tokens before any repairs
 	printable bool             // in a document: contains no forbidden characters
@@ -59,7 +59,7 @@ func newBlock(src *diag.Source, s stretch, text []byte, origin, line int) *block
 		return b
 	}
 	y.noteEscapes()
-	b.top = newNodeReader(&y.tree.Text, &y.findings, &y.tree.Repairs).entries(root)
+	b.top = newNodeReader(&y.tree.Text, &y.report, &y.tree.Repairs).entries(root)
 	if s.lead != nil {
 		b.checkEntry()
 	}
@@ -71,7 +71,7 @@ func newBlock(src *diag.Source, s stretch, text []byte, origin, line int) *block
 func (b *block) checkEntry() {
 	y := b.yaml
 	misaligned := func(rng diag.Range) {
-		y.fail(diag.Syntax, rng, "align it with the entries that it belongs to",
+		y.report.fail(diag.Syntax, rng, "align it with the entries that it belongs to",
 			"this line is indented like none of those above it")
 	}
 	for i, e := range b.top {
@@ -87,7 +87,7 @@ func (b *block) checkEntry() {
 		b.top = nil
 		b.lose()
 	} else if key := b.strayField(); b.deeper && key != nil {
-		y.fail(diag.Nameless, y.tree.Text.Span(key), "write the name of the entry in the line above, as deep as the other entries",
+		y.report.fail(diag.Nameless, y.tree.Text.Span(key), "write the name of the entry in the line above, as deep as the other entries",
 			"`%s` belongs to an entry whose name is missing", diag.Excerpt(key.Value))
 		b.top, b.failed = nil, true
 	} else if b.astray && !y.tree.Repairs.Any() && len(b.top) == 1 {
@@ -110,12 +110,6 @@ func (b *block) strayField() *yamlnode.Node {
 	return body.Content[0]
 }
 
-// isField reports whether a key is a field of the entries of a section, rather than the name of an entry.
-func isField(section, key string) bool {
-	_, field := canonical(key, entryKeys[section])
-	return field || section == "variables" && strings.HasPrefix(strings.ToLower(key), "fn::")
-}
-
 // fieldAt returns the key at the start of a block if it is a field of the entries of the section that lead begins;
 // false otherwise.
 func fieldAt(lead, block []byte) (string, bool) {
@@ -126,10 +120,6 @@ func fieldAt(lead, block []byte) (string, bool) {
 	key := yamlnode.KeyText(block[:yamlnode.KeyEnd(block, lines[0])-1])
 	return key, isField(sectionName(lead, yamlnode.ContentLines(lead)[0]), key)
 }
-
-// entryKeys maps sections to the fields of their entries.
-var entryKeys = map[string][]string{"config": configKeys, "configuration": configKeys, "resources": allFields,
-	"components": componentKeys, "hooks": hookKeys, "dynamic": dynamicKeys}
 
 // beginsWithKey reports whether the first line of the block can be a key, judging by that line alone. A line with a
 // colon that begins with an anchor, alias or tag can be one.
@@ -147,7 +137,7 @@ func (b *block) beginsWithKey() bool {
 func (b *block) missingColon() {
 	text := b.yaml.tree.Text.Bytes
 	start, end := yamlnode.LineAt(text, yamlnode.LineOf(text, b.yaml.tree.Text.Lead))
-	b.yaml.fail(diag.Syntax, b.yaml.tree.Text.At(start, yamlnode.TrimEnd(text, start, end)), "a line in a map is written `key: value`",
+	b.yaml.report.fail(diag.Syntax, b.yaml.tree.Text.At(start, yamlnode.TrimEnd(text, start, end)), "a line in a map is written `key: value`",
 		"`:` is missing after a key")
 }
 
@@ -182,4 +172,24 @@ func crossing(blocks []*block) bool {
 	return slices.ContainsFunc(blocks, func(b *block) bool {
 		return slices.ContainsFunc(b.asWritten.Unanchored, func(name string) bool { return anchors[name] })
 	})
+}
+
+// item is one entry of a section whose keys are names, with the findings about it.
+type item struct {
+	name        ast.Literal
+	diags       diag.Diagnostics
+	hollow      bool // the entry has no value
+	declaration any  // such as *ast.Resource; nil for a stray field
+
+	bare  bool   // an empty resource
+	stray string // the proper parent of a field among the resources; empty for a resource
+}
+
+// blockResult is the result of reading a block, with the answers that it depends on.
+type blockResult struct {
+	answers answers
+	items   []item
+	diags   diag.Diagnostics // findings that are not about a single item
+	lines   bool             // a message contains a line number
+	above   int              // number of lines above the block
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"sort"
-	"strings"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -115,136 +114,6 @@ func (s *blockSet) with(i int, b *block, bytes, lines int) *blockSet {
 	return next
 }
 
-// cut divides the text into blocks. It reuses unchanged blocks of the set prior.
-func (d *Document) cut(prior *blockSet) {
-	text := d.src.Text()
-	sections, usual := cut(text)
-	if sections == nil {
-		return
-	}
-	known := newKnownBlocks(prior, text, sections)
-	d.shared.mu.Lock()
-	defer d.shared.mu.Unlock()
-	line, counted := 0, 0
-	set := newBlockSet(sections, func(s stretch) (*block, int) {
-		line += bytes.Count(text[counted:s.start], []byte("\n"))
-		counted = s.start
-		b := known.take(s, text[s.start:s.end], line)
-		if b == nil {
-			b = ownBlock(d.src.Name(), s, text[s.start:s.end], line)
-		}
-		return b, line
-	})
-	set.usual = usual
-	if set.holds(text) {
-		d.set = set
-	}
-}
-
-// ownBlock parses a stretch as a block with its own source.
-func ownBlock(name string, s stretch, body []byte, line int) *block {
-	text := slices.Concat(s.lead, body)
-	b := newBlock(diag.NewSource(name, text[len(s.lead):]), s, text, 0, line)
-	b.printable = yamlnode.Printable(body)
-	rest := body
-	if s.lead == nil {
-		_, rest, _ = bytes.Cut(body, []byte("\n"))
-	}
-	for len(rest) > 0 && !b.flush {
-		var line []byte
-		line, rest, _ = bytes.Cut(rest, []byte("\n"))
-		b.flush = len(line) > 0 && bytes.IndexByte([]byte(" \r#"), line[0]) < 0 && !bytes.HasPrefix(line, []byte("- "))
-	}
-	return b
-}
-
-// Outline returns the text in which every top-level section that begins with one of the prefixes is replaced by empty
-// lines, and without empty lines at the end. ok is false if the blocks do not determine the lines of a section.
-func (d *Document) Outline(prefixes []string) (text []byte, ok bool) {
-	if d.set == nil {
-		return nil, false
-	}
-	part := func(from, to int) string { return diag.NewRange(d.src, from, to).Text() }
-	set, length := d.set, d.src.Len()
-	text = []byte(part(0, set.places[0].start))
-	empty := 0 // removed lines before the next section that is kept
-	for _, section := range set.sections {
-		from, to := set.places[section.head].start, set.end(section.end-1, length)
-		if !slices.ContainsFunc(prefixes, func(p string) bool { return part(from, min(from+len(p), to)) == p }) {
-			text = append(text, bytes.Repeat([]byte("\n"), empty)...)
-			text, empty = append(text, part(from, to)...), 0
-			continue
-		}
-		if slices.ContainsFunc(set.blocks[section.head:section.end], func(b *block) bool { return b.flush }) {
-			return nil, false
-		}
-		empty += d.src.Position(to).Line - d.src.Position(from).Line
-	}
-	return append(bytes.TrimRight(text, "\n"), '\n'), true
-}
-
-// editInside returns the document after an edit inside of one entry that certainly does not affect any other. Such an
-// edit changes only lines below the first one of the entry, and those are indented deeper than entries both before and
-// after it. editInside returns nil for any other edit.
-func (d *Document) editInside(e Edit) *Document {
-	set, length := d.set, d.src.Len()
-	if set == nil || set.usual == 0 || set.open || e.Start < 0 || e.End < e.Start || e.End > length {
-		return nil
-	}
-	i := set.at(e.Start)
-	if e.End > set.end(i, length) {
-		e = e.trimmed(d.src.Text())
-		i = set.at(e.Start)
-	}
-	old, from, to := set.blocks[i], set.places[i].start, set.end(i, length)
-	last := to == length
-	if e.Start < from || e.End > to {
-		return nil
-	}
-	text := diag.NewRange(d.src, from, to).Text()
-	rel := Edit{e.Start - from, e.End - from, e.Text}.trimmed([]byte(text))
-	if rel.Start == rel.End && rel.Text == "" {
-		return d
-	}
-	e = Edit{rel.Start + from, rel.End + from, rel.Text}
-	if old.lead == nil || old.astray || !last && e.End == to {
-		return nil
-	}
-	body := []byte(text[:rel.Start] + e.Text + text[rel.End:])
-	first := bytes.IndexByte(body, '\n') + 1
-	if first == 0 || rel.Start < first || !last && body[len(body)-1] != '\n' || yamlnode.OddBreaks(body) ||
-		!set.inside([]byte(text), first) || !set.inside(body, first) {
-		return nil
-	}
-	lines := strings.Count(e.Text, "\n") - strings.Count(text[rel.Start:rel.End], "\n")
-	d.shared.mu.Lock()
-	defer d.shared.mu.Unlock()
-	if lines != 0 {
-		for _, b := range set.blocks[i+1:] {
-			if b.namesLines() {
-				return nil
-			}
-		}
-	}
-	b := ownBlock(d.src.Name(), stretch{lead: old.lead}, body, set.places[i].lines)
-	if !b.standsAlone() || !old.standsAlone() {
-		return nil
-	}
-	return &Document{src: d.src.Edited(e.Start, e.End, e.Text), shared: d.shared,
-		set: set.with(i, b, len(body)-(to-from), lines)}
-}
-
-// trimmed returns the edit without the common prefix and suffix of its old and new text.
-func (e Edit) trimmed(text []byte) Edit {
-	for e.Start < e.End && e.Text != "" && text[e.Start] == e.Text[0] {
-		e.Start, e.Text = e.Start+1, e.Text[1:]
-	}
-	for e.Start < e.End && e.Text != "" && text[e.End-1] == e.Text[len(e.Text)-1] {
-		e.End, e.Text = e.End-1, e.Text[:len(e.Text)-1]
-	}
-	return e
-}
-
 // inside reports whether an entry has the usual indentation and all lines after its first one are indented deeper.
 // first is the offset of its second line.
 func (s *blockSet) inside(body []byte, first int) bool {
@@ -287,11 +156,11 @@ func newKnownBlocks(prior *blockSet, text []byte, sections []cutSection) *knownB
 		return k
 	}
 	old := prior.blocks
-	for len(old) > 0 && len(next) > 0 && old[0].says(next[0], text) {
+	for len(old) > 0 && len(next) > 0 && old[0].hasText(next[0], text) {
 		k.head, old, next = append(k.head, old[0]), old[1:], next[1:]
 	}
 	last := len(old)
-	for last > 0 && len(next) > 0 && old[last-1].says(next[len(next)-1], text) {
+	for last > 0 && len(next) > 0 && old[last-1].hasText(next[len(next)-1], text) {
 		last, next = last-1, next[:len(next)-1]
 	}
 	old, k.tail = old[:last], old[last:]
@@ -303,8 +172,8 @@ func newKnownBlocks(prior *blockSet, text []byte, sections []cutSection) *knownB
 	return k
 }
 
-// says reports whether a block has the text and the properties of a stretch.
-func (b *block) says(s stretch, text []byte) bool {
+// hasText reports whether a block has the text and the properties of a stretch.
+func (b *block) hasText(s stretch, text []byte) bool {
 	return b.astray == s.astray && bytes.Equal(b.lead, s.lead) && (b.lead == nil) == (s.lead == nil) &&
 		bytes.Equal(b.yaml.tree.Text.Source.Text(), text[s.start:s.end])
 }
@@ -337,13 +206,13 @@ func (k *knownBlocks) take(s stretch, body []byte, lines int) *block {
 
 // namesLines reports whether a finding in the block mentions a line number.
 func (b *block) namesLines() bool {
-	return b.yaml.tree.Text.NamesLines || b.read != nil && b.read.lines
+	return b.yaml.tree.Text.NamesLines || b.result != nil && b.result.lines
 }
 
 // canStand reports whether the findings of a block remain valid with the given number of lines above it.
 func (b *block) canStand(lines int) bool {
 	text := &b.yaml.tree.Text
-	return !(text.NamesLines && text.LinesAbove != lines || b.read != nil && b.read.lines && b.read.above != lines)
+	return !(text.NamesLines && text.LinesAbove != lines || b.result != nil && b.result.lines && b.result.above != lines)
 }
 
 // holds reports whether parsing the blocks separately gives the same result as parsing the whole text. It also sets

@@ -8,17 +8,15 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-var configKeys = []string{"type", "items", "default", "value", "secret", "optional", "name", "description"}
-
 // configSection reads declarations of configuration (L2.C). It omits those that the section hiding declares too
 // (L2.26).
 func (b *bodyReader) configSection(section, hiding *section) (declarations []*ast.Config) {
-	if section != nil && section.name == "config" && isText(section.value.Target()) {
+	if section != nil && section.entry.name == "config" && isText(section.entry.value.Target()) {
 		return nil // in old projects, the directory of the stack configuration (L1.B)
 	}
 	for _, it := range b.items(section, (*bodyReader).configItem) {
 		if hiding == nil || !hiding.declares(it.name.Value) {
-			b.diags.Add(it.diags...)
+			b.report.diags.Add(it.diags...)
 			declarations = append(declarations, it.declaration.(*ast.Config))
 		}
 	}
@@ -26,32 +24,36 @@ func (b *bodyReader) configSection(section, hiding *section) (declarations []*as
 }
 
 func (b *bodyReader) configItem(e entry, name ast.Literal) item {
-	c := configReader{exprReader: b.exprReader, config: &ast.Config{Name: name, Range: b.whole(e)}}
+	c := configReader{exprs: b.exprs, nodes: b.nodes, report: b.report,
+		config: &ast.Config{Name: name, Range: b.nodes.whole(e)}}
 	return item{declaration: c.read(e)}
 }
 
 func (b *bodyReader) inputItem(e entry, name ast.Literal) item {
-	c := configReader{exprReader: b.exprReader, config: &ast.Config{Name: name, Range: b.whole(e)}, input: true}
+	c := configReader{exprs: b.exprs, nodes: b.nodes, report: b.report, input: true,
+		config: &ast.Config{Name: name, Range: b.nodes.whole(e)}}
 	return item{declaration: c.read(e)}
 }
 
 // configReader reads one declaration of configuration.
 type configReader struct {
-	*exprReader
+	exprs  *exprReader
+	nodes  *nodeReader
+	report *findings
 	config *ast.Config
 	input  bool // it is an input of a component, which the stack's configuration cannot set
 }
 
 func (r *configReader) read(e entry) *ast.Config {
 	c := r.config
-	r.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
+	r.nodes.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
 		switch {
 		case n.Kind == yamlnode.Map:
 			r.fieldsOfMap(n)
 		case yamlnode.IsNull(n):
 			r.needsType()
 		default: // a bare value is a default (L2.21)
-			c.Default = r.checkedDefault(r.readAt(n, rng, true))
+			c.Default = r.checkedDefault(r.exprs.valueAt(n, rng, true))
 		}
 	})
 	c.Unit = ast.NewUnit(c.Default)
@@ -60,10 +62,10 @@ func (r *configReader) read(e entry) *ast.Config {
 
 // needsType reports a declaration without a type, unless the stack has a value from which the type can be inferred.
 func (r *configReader) needsType() {
-	if !r.input && r.scope.stackHas(keyOf(r.config)) {
+	if !r.input && r.exprs.texts.scope.stackHas(keyOf(r.config)) {
 		return
 	}
-	r.fail(diag.ConfigDefault, r.config.Name.Range, "add `type: string`, or a `default` that tells the type",
+	r.report.fail(diag.ConfigDefault, r.config.Name.Range, "add `type: string`, or a `default` that tells the type",
 		"the configuration value `%s` needs a type or a default", diag.Excerpt(r.config.Name.Value))
 }
 
@@ -78,32 +80,32 @@ func keyOf(c *ast.Config) string {
 func (r *configReader) fieldsOfMap(n *yamlnode.Node) {
 	c := r.config
 	var typeEntry, items, value, defaultEntry *entry
-	sound := r.fields(r.described(n), "a configuration value", configKeys, fieldReaders{
+	sound := r.nodes.fields(r.nodes.described(n), "a configuration value", configKeys, fieldReaders{
 		"type":    func(e entry) { typeEntry = &e },
 		"items":   func(e entry) { items = &e },
 		"default": func(e entry) { defaultEntry = &e },
 		"value":   func(e entry) { value = &e },
-		"secret":  func(e entry) { c.Secret = r.literalBool(e, "`secret`") },
+		"secret":  func(e entry) { c.Secret = r.nodes.literalBool(e, "`secret`") },
 		"optional": func(e entry) {
-			r.extension(e.at, "the field `optional` of a configuration value")
-			c.Optional = r.literalBool(e, "`optional`")
+			r.nodes.extension(e.at, "the field `optional` of a configuration value")
+			c.Optional = r.nodes.literalBool(e, "`optional`")
 		},
-		"name":        func(e entry) { c.Key = r.literalText(e, "`name`") },
-		"description": func(e entry) { c.Description = r.plainText(e, "`description`") },
+		"name":        func(e entry) { c.Key = r.nodes.literalText(e, "`name`") },
+		"description": func(e entry) { c.Description = r.nodes.plainText(e, "`description`") },
 	})
 	if typeEntry != nil {
-		c.Type = r.configType(*typeEntry, items, 0)
+		c.Type = r.nodes.configType(*typeEntry, items, 0)
 	}
 	switch {
 	case defaultEntry != nil:
-		c.Default = r.checkedDefault(r.expression(*defaultEntry))
+		c.Default = r.checkedDefault(r.exprs.expression(*defaultEntry))
 		if value != nil {
-			d := r.fail(diag.ConfigDefault, value.at, "keep one of the two", "`%s` has both a default and a value",
+			d := r.report.fail(diag.ConfigDefault, value.at, "keep one of the two", "`%s` has both a default and a value",
 				diag.Excerpt(c.Name.Value))
 			d.Related = []diag.Related{{Range: defaultEntry.at, Message: "the default"}}
 		}
 	case value != nil:
-		c.Default = r.checkedDefault(r.data(*value))
+		c.Default = r.checkedDefault(r.exprs.data(*value))
 	case typeEntry == nil && c.Optional == nil && sound:
 		r.needsType()
 	}
@@ -129,7 +131,7 @@ func (r *configReader) checkedDefault(value ast.Expr) ast.Expr {
 		if number, ok := wrong.(*ast.Number); ok && number.Value != math.Trunc(number.Value) {
 			kind = "a number with a fraction"
 		}
-		r.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` %s %s, its type is %s", diag.Excerpt(r.config.Name.Value),
+		r.report.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` %s %s, its type is %s", diag.Excerpt(r.config.Name.Value),
 			verb, kind, r.config.Type)
 		return bad(value.Range())
 	}
@@ -148,7 +150,7 @@ func (r *configReader) homogeneous(list *ast.List) ast.Expr {
 			first = kind
 		}
 		if kind != first {
-			r.fail(diag.ConfigDefault, item.Range(), "give it a type, such as `type: list<any>`",
+			r.report.fail(diag.ConfigDefault, item.Range(), "give it a type, such as `type: list<any>`",
 				"the items of the default of `%s` are of several kinds: %s and %s", diag.Excerpt(r.config.Name.Value), first, kind)
 			return bad(list.Range())
 		}

@@ -28,7 +28,7 @@ func (r *nodeReader) configType(e entry, items *entry, depth int) *ast.ConfigTyp
 	if read == nil {
 		detail := didYouMean(strings.ToLower(literal.Value), slices.Collect(maps.Keys(configTypes)),
 			"known are `string`, `number`, `integer`, `boolean`, `object`, and `list<…>` of one of these")
-		r.fail(diag.ConfigDefault, literal.Range, detail, "there is no configuration type `%s`", diag.Excerpt(literal.Value))
+		r.report.fail(diag.ConfigDefault, literal.Range, detail, "there is no configuration type `%s`", diag.Excerpt(literal.Value))
 		return nil
 	}
 	if items != nil && read.Name == "list" && read.Item == nil {

@@ -54,12 +54,6 @@ func Cursor(text []byte, offset int) Context {
 	return blockContext(text, start, offset)
 }
 
-// nameByte reports whether a byte can be part of a name or token that is being typed.
-func nameByte(c byte) bool {
-	return c == '_' || c == '-' || c == ':' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' ||
-		c >= 0x80
-}
-
 // nameContext returns the context of a position inside an expression that begins at begin.
 func nameContext(text []byte, begin, offset int) Context {
 	c := Context{Kind: NameCursor, Start: offset, End: offset}

@@ -28,10 +28,6 @@ type cutSection struct {
 	entries []stretch
 }
 
-// cuttable lists the sections whose entries are parsed separately.
-var cuttable = []string{"config", "configuration", "variables", "resources", "outputs", "components", "hooks",
-	"dynamic"}
-
 // cut returns the stretches of a text. sections is nil if lines do not determine them: in JSON, texts with several
 // documents, complex keys or line breaks that only YAML knows, and maps that are indented as a whole. usual is the most
 // frequent indentation of lines below top-level keys, or 0 if there is none.

@@ -3,6 +3,7 @@ package parser
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
@@ -14,8 +15,8 @@ import (
 // from it by edits share the parts that have been parsed. It is safe for concurrent use.
 type Document struct {
 	src    *diag.Source
-	set    *blockSet // nil if the text must be parsed as a whole
-	shared *reads    // shared with the documents derived by edits
+	set    *blockSet  // nil if the text must be parsed as a whole
+	shared *editState // shared with the documents derived by edits
 }
 
 // Edit replaces the bytes of a text in [Start, End).
@@ -26,7 +27,7 @@ type Edit struct {
 
 // NewDocument divides a text into blocks and parses their YAML, but nothing else yet.
 func NewDocument(src *diag.Source) *Document {
-	d := &Document{src: src, shared: new(reads)}
+	d := &Document{src: src, shared: new(editState)}
 	d.cut(nil)
 	return d
 }
@@ -56,97 +57,6 @@ func (d *Document) Edit(edits ...Edit) *Document {
 	return next
 }
 
-// byBlocks parses a text with a syntax error in blocks. It returns nil if the blocks do not locate the error.
-func (t *yamlText) byBlocks() *blockSet {
-	sections, _ := cut(t.tree.Text.Bytes)
-	if sections == nil {
-		return nil
-	}
-	found := false
-	set := newBlockSet(sections, func(s stretch) (*block, int) {
-		b := newBlock(t.tree.Text.Source, s, slices.Concat(s.lead, t.tree.Text.Bytes[s.start:s.end]), s.start, 0)
-		found = found || b.yaml.diags.HasErrors()
-		return b, 0
-	})
-	if !found || crossing(set.blocks) || slices.ContainsFunc(set.blocks,
-		func(b *block) bool { return b.asWritten.TooDeep >= 0 }) {
-		return nil
-	}
-	return set
-}
-
-// outline collects the sections from the blocks. whole is the text that contains the blocks; included reports whether
-// another text includes it. origins is nil unless the blocks have sources of their own.
-func (s *blockSet) outline(whole *yamlText, origins *ast.Origins, options Options, included bool) *outline {
-	r := newBodyReader(&whole.tree.Text, &whole.findings, &whole.tree.Repairs, nil)
-	var top []*section
-	var heads []*bodyReader
-	var roots []*yamlnode.Node
-	var lost []string
-	seen := map[string]int{}           // indexes in top
-	written := map[string]diag.Range{} // range of the first occurrence of each key
-	for _, b := range s.blocks {
-		r.diags.Add(b.yaml.diags...)
-		roots = append(roots, b.yaml.tree.Root)
-		lost = append(lost, b.yaml.tree.Repairs.Lost...)
-	}
-	for _, cut := range s.sections {
-		head := s.headReader(cut.head, origins)
-		heads = append(heads, head)
-		for _, next := range s.topOf(cut, head) {
-			if first, again := seen[next.name]; again {
-				head.duplicate(next.name, next.at, written[next.name])
-				if len(top[first].parts) == 0 && yamlnode.IsNull(top[first].value.Target()) { // as nodeReader.entries does
-					top[first] = next
-				}
-				continue
-			}
-			seen[next.name], written[next.name] = len(top), next.at
-			top = append(top, next)
-		}
-	}
-	o := newOutline(r, top, options, included)
-	o.roots, o.heads, o.file.Lost = roots, heads, lost
-	o.gatherDiags()
-	return o
-}
-
-// headReader returns the reader of a top-level block. origins belongs to the whole text.
-func (s *blockSet) headReader(i int, origins *ast.Origins) *bodyReader {
-	y := s.blocks[i].yaml
-	place := y.tree.Text
-	place.LinesAbove = s.places[i].lines
-	if origins != nil {
-		place.Whole = origins
-	}
-	return newBodyReader(&place, &findings{found: y.found}, &y.tree.Repairs, nil)
-}
-
-// topOf returns the top-level keys in the first block of a section, which head reads. The entries in the other blocks
-// become parts of the first key.
-func (s *blockSet) topOf(cut blockSection, head *bodyReader) []*section {
-	var list []*section
-	for _, e := range s.blocks[cut.head].top {
-		list = append(list, &section{entry: e, in: head})
-	}
-	for i := cut.head + 1; i < cut.end; i++ {
-		for _, e := range s.blocks[i].top {
-			if len(list) == 0 { // a repair has removed the line of the key
-				key := e
-				nothing := *e.value
-				nothing.Kind, nothing.Content, nothing.Tag = yamlnode.Scalar, nil, yamlnode.NullTag
-				key.value = &nothing
-				list = []*section{{entry: key, in: head}}
-			}
-			list[0].parts = append(list[0].parts, part{entry: e, block: s.blocks[i], lines: s.places[i].lines})
-		}
-	}
-	for _, s := range list {
-		s.from = head.nodeReader
-	}
-	return list
-}
-
 // File parses the document. Ranges in the result may refer to a block instead of the whole text; Place and the file's
 // Origins convert them. A declaration remains the same pointer from one document to the next as long as its block has
 // not changed and the names in it have the same meaning.
@@ -156,7 +66,7 @@ func (d *Document) File(options Options) (*ast.File, diag.Diagnostics) {
 	}
 	d.shared.mu.Lock()
 	defer d.shared.mu.Unlock()
-	if file, diags, ok := d.patched(options); ok {
+	if file, diags, ok := d.shared.patched(d.set, d.src, options); ok {
 		file.Origins = d.origins()
 		return file, diags
 	}
@@ -164,7 +74,7 @@ func (d *Document) File(options Options) (*ast.File, diag.Diagnostics) {
 	whole.tree.Text.Whole = origins
 	o := d.set.outline(whole, origins, options, false)
 	file, diags := o.finish()
-	d.keep(o, file, diags)
+	d.shared.keep(d.set, o, file, diags)
 	file.Origins = origins
 	return file, diags
 }
@@ -255,4 +165,134 @@ func (d *Document) Inside(offset int) (*diag.Source, int) {
 	}
 	i := d.set.at(offset)
 	return d.set.blocks[i].yaml.tree.Text.Source, offset - d.set.places[i].start
+}
+
+// cut divides the text into blocks. It reuses unchanged blocks of the set prior.
+func (d *Document) cut(prior *blockSet) {
+	text := d.src.Text()
+	sections, usual := cut(text)
+	if sections == nil {
+		return
+	}
+	known := newKnownBlocks(prior, text, sections)
+	d.shared.mu.Lock()
+	defer d.shared.mu.Unlock()
+	line, counted := 0, 0
+	set := newBlockSet(sections, func(s stretch) (*block, int) {
+		line += bytes.Count(text[counted:s.start], []byte("\n"))
+		counted = s.start
+		b := known.take(s, text[s.start:s.end], line)
+		if b == nil {
+			b = ownBlock(d.src.Name(), s, text[s.start:s.end], line)
+		}
+		return b, line
+	})
+	set.usual = usual
+	if set.holds(text) {
+		d.set = set
+	}
+}
+
+// ownBlock parses a stretch as a block with its own source.
+func ownBlock(name string, s stretch, body []byte, line int) *block {
+	text := slices.Concat(s.lead, body)
+	b := newBlock(diag.NewSource(name, text[len(s.lead):]), s, text, 0, line)
+	b.printable = yamlnode.Printable(body)
+	rest := body
+	if s.lead == nil {
+		_, rest, _ = bytes.Cut(body, []byte("\n"))
+	}
+	for len(rest) > 0 && !b.flush {
+		var line []byte
+		line, rest, _ = bytes.Cut(rest, []byte("\n"))
+		b.flush = len(line) > 0 && bytes.IndexByte([]byte(" \r#"), line[0]) < 0 && !bytes.HasPrefix(line, []byte("- "))
+	}
+	return b
+}
+
+// Outline returns the text in which every top-level section that begins with one of the prefixes is replaced by empty
+// lines, and without empty lines at the end. ok is false if the blocks do not determine the lines of a section.
+func (d *Document) Outline(prefixes []string) (text []byte, ok bool) {
+	if d.set == nil {
+		return nil, false
+	}
+	part := func(from, to int) string { return diag.NewRange(d.src, from, to).Text() }
+	set, length := d.set, d.src.Len()
+	text = []byte(part(0, set.places[0].start))
+	empty := 0 // removed lines before the next section that is kept
+	for _, section := range set.sections {
+		from, to := set.places[section.head].start, set.end(section.end-1, length)
+		if !slices.ContainsFunc(prefixes, func(p string) bool { return part(from, min(from+len(p), to)) == p }) {
+			text = append(text, bytes.Repeat([]byte("\n"), empty)...)
+			text, empty = append(text, part(from, to)...), 0
+			continue
+		}
+		if slices.ContainsFunc(set.blocks[section.head:section.end], func(b *block) bool { return b.flush }) {
+			return nil, false
+		}
+		empty += d.src.Position(to).Line - d.src.Position(from).Line
+	}
+	return append(bytes.TrimRight(text, "\n"), '\n'), true
+}
+
+// editInside returns the document after an edit inside of one entry that certainly does not affect any other. Such an
+// edit changes only lines below the first one of the entry, and those are indented deeper than entries both before and
+// after it. editInside returns nil for any other edit.
+func (d *Document) editInside(e Edit) *Document {
+	set, length := d.set, d.src.Len()
+	if set == nil || set.usual == 0 || set.open || e.Start < 0 || e.End < e.Start || e.End > length {
+		return nil
+	}
+	i := set.at(e.Start)
+	if e.End > set.end(i, length) {
+		e = e.trimmed(d.src.Text())
+		i = set.at(e.Start)
+	}
+	old, from, to := set.blocks[i], set.places[i].start, set.end(i, length)
+	last := to == length
+	if e.Start < from || e.End > to {
+		return nil
+	}
+	text := diag.NewRange(d.src, from, to).Text()
+	rel := Edit{e.Start - from, e.End - from, e.Text}.trimmed([]byte(text))
+	if rel.Start == rel.End && rel.Text == "" {
+		return d
+	}
+	e = Edit{rel.Start + from, rel.End + from, rel.Text}
+	if old.lead == nil || old.astray || !last && e.End == to {
+		return nil
+	}
+	body := []byte(text[:rel.Start] + e.Text + text[rel.End:])
+	first := bytes.IndexByte(body, '\n') + 1
+	if first == 0 || rel.Start < first || !last && body[len(body)-1] != '\n' || yamlnode.OddBreaks(body) ||
+		!set.inside([]byte(text), first) || !set.inside(body, first) {
+		return nil
+	}
+	lines := strings.Count(e.Text, "\n") - strings.Count(text[rel.Start:rel.End], "\n")
+	d.shared.mu.Lock()
+	defer d.shared.mu.Unlock()
+	if lines != 0 {
+		for _, b := range set.blocks[i+1:] {
+			if b.namesLines() {
+				return nil
+			}
+		}
+	}
+	b := ownBlock(d.src.Name(), stretch{lead: old.lead}, body, set.places[i].lines)
+	if !b.standsAlone() || !old.standsAlone() {
+		return nil
+	}
+	return &Document{src: d.src.Edited(e.Start, e.End, e.Text), shared: d.shared,
+		set: set.with(i, b, len(body)-(to-from), lines)}
+}
+
+// trimmed returns the edit without the common prefix and suffix of its old and new text.
+func (e Edit) trimmed(text []byte) Edit {
+	for e.Start < e.End && e.Text != "" && text[e.Start] == e.Text[0] {
+		e.Start, e.Text = e.Start+1, e.Text[1:]
+	}
+	for e.Start < e.End && e.Text != "" && text[e.End-1] == e.Text[len(e.Text)-1] {
+		e.End, e.Text = e.End-1, e.Text[:len(e.Text)-1]
+	}
+	return e
 }

@@ -96,7 +96,7 @@ func TestEditInsideOfAnEntryReadsThatAlone(t *testing.T) {
 		i := strings.Index(text, c.old)
 		next := document.Edit(Edit{Start: i, End: i + len(c.old), Text: c.text})
 		require.Equal(t, c.alone, &next.set.sections[0] == &document.set.sections[0], c.text)
-		_, _, patched := next.patched(Options{})
+		_, _, patched := next.shared.patched(next.set, next.src, Options{})
 		require.Equal(t, c.alone, patched, c.text)
 		document.File(Options{})
 		file, diags := next.File(Options{})

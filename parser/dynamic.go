@@ -8,42 +8,39 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-var (
-	dynamicKeys       = []string{"provider", "description", "inputs", "outputs", "onCodeChange", "env"}
-	dynamicInputKeys  = []string{"type", "items", "default", "secret", "optional", "replace", "description"}
-	dynamicOutputKeys = []string{"type", "items", "secret", "stable", "description"}
-	codeChanges       = []string{"ignore", "update", "replace"}
-)
-
 // dynamicItem reads a type whose provider is a source file in the program's folder (D15), an extension of yamlhost.
 func (b *bodyReader) dynamicItem(e entry, name ast.Literal) item {
-	return item{declaration: dynamicReader{b.exprReader}.read(e, name)}
+	return item{declaration: dynamicReader{b.exprs, b.nodes, b.report}.read(e, name)}
 }
 
 // dynamicReader reads one type whose provider is a source file.
-type dynamicReader struct{ *exprReader }
+type dynamicReader struct {
+	exprs  *exprReader
+	nodes  *nodeReader
+	report *findings
+}
 
 func (r dynamicReader) read(e entry, name ast.Literal) *ast.Dynamic {
-	d := &ast.Dynamic{Name: name, Range: r.whole(e)}
+	d := &ast.Dynamic{Name: name, Range: r.nodes.whole(e)}
 	if strings.ContainsAny(name.Value, ":/ ") || name.Value == "" {
-		r.fail(diag.BadTypeToken, name.Range, "use letters and digits, such as `Label`", "`%s` cannot be the name of a type",
+		r.report.fail(diag.BadTypeToken, name.Range, "use letters and digits, such as `Label`", "`%s` cannot be the name of a type",
 			diag.Excerpt(name.Value))
 	}
-	r.section(e, "the dynamic type `"+diag.Excerpt(e.name)+"`", func(n *yamlnode.Node, _ diag.Range) {
-		r.fields(r.described(n), "a dynamic type", dynamicKeys, fieldReaders{
-			"provider":    func(e entry) { d.Provider = r.literalText(e, "`provider`") },
-			"description": func(e entry) { d.Description = r.plainText(e, "`description`") },
+	r.nodes.section(e, "the dynamic type `"+diag.Excerpt(e.name)+"`", func(n *yamlnode.Node, _ diag.Range) {
+		r.nodes.fields(r.nodes.described(n), "a dynamic type", dynamicKeys, fieldReaders{
+			"provider":    func(e entry) { d.Provider = r.nodes.literalText(e, "`provider`") },
+			"description": func(e entry) { d.Description = r.nodes.plainText(e, "`description`") },
 			"inputs":      func(e entry) { d.Inputs = r.properties(e, "an input", dynamicInputKeys) },
 			"outputs":     func(e entry) { d.Outputs = r.properties(e, "an output", dynamicOutputKeys) },
 			"onCodeChange": func(e entry) {
-				d.OnCodeChange = r.choice(e, "`onCodeChange`", codeChanges, "it must be ignore, update or replace",
+				d.OnCodeChange = r.nodes.choice(e, "`onCodeChange`", codeChanges, "it must be ignore, update or replace",
 					"`onCodeChange` cannot be `%s`")
 			},
-			"env": func(e entry) { d.Env = r.literals(e, "`env`", "the name of an environment variable") },
+			"env": func(e entry) { d.Env = r.nodes.literals(e, "`env`", "the name of an environment variable") },
 		})
 	})
 	if d.Provider == nil {
-		r.fail(diag.RequiredMissing, name.Range,
+		r.report.fail(diag.RequiredMissing, name.Range,
 			"add `provider: ./file.ts`, or a file that ends in .js, .mjs, .cjs, .mts or .py",
 			"the dynamic type `%s` needs a provider", diag.Excerpt(name.Value))
 	}
@@ -53,8 +50,8 @@ func (r dynamicReader) read(e entry, name ast.Literal) *ast.Dynamic {
 // properties reads a section of properties; keys holds the fields of each.
 func (r dynamicReader) properties(section entry, what string, keys []string) *ast.DynamicProperties {
 	p := &ast.DynamicProperties{Range: section.at}
-	r.section(section, "`"+section.name+"`", func(n *yamlnode.Node, _ diag.Range) {
-		for _, e := range r.entries(n) {
+	r.nodes.section(section, "`"+section.name+"`", func(n *yamlnode.Node, _ diag.Range) {
+		for _, e := range r.nodes.entries(n) {
 			p.List = append(p.List, r.property(e, what, keys))
 		}
 	})
@@ -64,37 +61,37 @@ func (r dynamicReader) properties(section entry, what string, keys []string) *as
 func (r dynamicReader) property(e entry, what string, keys []string) *ast.DynamicProperty {
 	name := ast.Literal{Value: e.name, Range: e.at}
 	d := &ast.DynamicProperty{Name: name}
-	r.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
+	r.nodes.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
 		if isText(n) { // a type without other fields
-			d.Type = r.configType(e, nil, 0)
+			d.Type = r.nodes.configType(e, nil, 0)
 			return
 		}
-		r.section(e, what, func(n *yamlnode.Node, _ diag.Range) {
+		r.nodes.section(e, what, func(n *yamlnode.Node, _ diag.Range) {
 			var typeEntry, items *entry
 			readers := fieldReaders{
 				"type":        func(e entry) { typeEntry = &e },
 				"items":       func(e entry) { items = &e },
-				"default":     func(e entry) { d.Default = r.expression(e) },
-				"secret":      func(e entry) { d.Secret = r.literalBool(e, "`secret`") },
-				"optional":    func(e entry) { d.Optional = r.literalBool(e, "`optional`") },
-				"replace":     func(e entry) { d.Replace = r.literalBool(e, "`replace`") },
-				"stable":      func(e entry) { d.Stable = r.literalBool(e, "`stable`") },
-				"description": func(e entry) { d.Description = r.plainText(e, "`description`") },
+				"default":     func(e entry) { d.Default = r.exprs.expression(e) },
+				"secret":      func(e entry) { d.Secret = r.nodes.literalBool(e, "`secret`") },
+				"optional":    func(e entry) { d.Optional = r.nodes.literalBool(e, "`optional`") },
+				"replace":     func(e entry) { d.Replace = r.nodes.literalBool(e, "`replace`") },
+				"stable":      func(e entry) { d.Stable = r.nodes.literalBool(e, "`stable`") },
+				"description": func(e entry) { d.Description = r.nodes.plainText(e, "`description`") },
 			}
 			for _, rule := range valueRules {
 				readers[rule] = func(e entry) {
-					d.Rules = append(d.Rules, ast.Property{Name: ast.Literal{Value: rule, Range: e.at}, Value: r.data(e)})
+					d.Rules = append(d.Rules, ast.Property{Name: ast.Literal{Value: rule, Range: e.at}, Value: r.exprs.data(e)})
 				}
 			}
-			r.fields(r.entries(n), what, keys, readers)
+			r.nodes.fields(r.nodes.entries(n), what, keys, readers)
 			if typeEntry != nil {
-				d.Type = r.configType(*typeEntry, items, 0)
+				d.Type = r.nodes.configType(*typeEntry, items, 0)
 			}
 		})
 	})
 	if d.Type != nil && d.Default != nil {
 		if wrong, found := mismatch(d.Type, d.Default); found {
-			r.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` is %s, its type is %s", diag.Excerpt(name.Value),
+			r.report.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` is %s, its type is %s", diag.Excerpt(name.Value),
 				exprKind(wrong), d.Type)
 			d.Default = bad(wrong.Range())
 		}

@@ -16,38 +16,41 @@ const maxExpressionDepth = 2*yamlnode.MaxDepth + 100
 
 // exprReader reads nodes as expressions.
 type exprReader struct {
-	*nodeReader
-	scope *scope // nil if strings are not interpolated
-	depth int    // depth of the current expression
+	texts  textReader
+	nodes  *nodeReader
+	text   *yamlnode.Text
+	report *findings
+	depth  int // depth of the current expression
 }
 
 func newExprReader(nodes *nodeReader, s *scope) *exprReader {
-	return &exprReader{nodeReader: nodes, scope: s}
+	texts := textReader{nodes: nodes, text: nodes.text, report: nodes.report, scope: s}
+	return &exprReader{texts: texts, nodes: nodes, text: nodes.text, report: nodes.report}
 }
 
 // expression reads the value of an entry as an expression (L5.1).
-func (x *exprReader) expression(e entry) ast.Expr { return x.read(e.value, e.via, true) }
+func (x *exprReader) expression(e entry) ast.Expr { return x.value(e.value, e.via, true) }
 
 // data reads the value of an entry without interpolation and calls.
-func (x *exprReader) data(e entry) ast.Expr { return x.read(e.value, e.via, false) }
+func (x *exprReader) data(e entry) ast.Expr { return x.value(e.value, e.via, false) }
 
-// read reads a node. live enables interpolation and calls.
-func (x *exprReader) read(n, via *yamlnode.Node, live bool) ast.Expr {
+// value reads a node. live enables interpolation and calls.
+func (x *exprReader) value(n, via *yamlnode.Node, live bool) ast.Expr {
 	if n.Kind != yamlnode.Alias && via == nil {
-		if !x.tally() {
-			return bad(x.Span(n))
+		if !x.nodes.tally() {
+			return bad(x.text.Span(n))
 		}
-		return x.readAt(n, x.Span(n), live)
+		return x.valueAt(n, x.text.Span(n), live)
 	}
-	expr := bad(x.Span(n))
-	x.with(n, via, func(n *yamlnode.Node, tag diag.Range) { expr = x.readAt(n, tag, live) })
+	expr := bad(x.text.Span(n))
+	x.nodes.with(n, via, func(n *yamlnode.Node, tag diag.Range) { expr = x.valueAt(n, tag, live) })
 	return expr
 }
 
-func (x *exprReader) readAt(n *yamlnode.Node, tag diag.Range, live bool) ast.Expr {
+func (x *exprReader) valueAt(n *yamlnode.Node, tag diag.Range, live bool) ast.Expr {
 	if x.depth++; x.depth > maxExpressionDepth {
 		x.depth--
-		x.fail(diag.RunawayInput, tag, "simplify the structure", "more than %d lists and maps inside each other", yamlnode.MaxDepth)
+		x.report.fail(diag.RunawayInput, tag, "simplify the structure", "more than %d lists and maps inside each other", yamlnode.MaxDepth)
 		return bad(tag)
 	}
 	defer func() { x.depth-- }()
@@ -57,13 +60,13 @@ func (x *exprReader) readAt(n *yamlnode.Node, tag diag.Range, live bool) ast.Exp
 	case yamlnode.List:
 		items := make([]ast.Expr, 0, len(n.Content))
 		for _, item := range n.Content {
-			items = append(items, x.read(item, nil, live))
+			items = append(items, x.value(item, nil, live))
 		}
 		return &ast.List{Place: place, Items: items}
 	case yamlnode.Map:
 		return x.mapOrCall(n, tag, live)
 	}
-	if x.mended(tag) || yamlnode.IsNull(n) && x.lostBehind(tag) {
+	if x.nodes.mended(tag) || yamlnode.IsNull(n) && x.nodes.lostBehind(tag) {
 		return bad(tag)
 	}
 	if expr := x.scalarLiteral(n, place); expr != nil {
@@ -72,7 +75,7 @@ func (x *exprReader) readAt(n *yamlnode.Node, tag diag.Range, live bool) ast.Exp
 	if !live {
 		return &ast.String{Place: place, Value: n.Value}
 	}
-	return x.interpolated(n, tag)
+	return x.texts.interpolated(n, tag)
 }
 
 // foreignTags maps tags of CloudFormation to their equivalents.
@@ -86,22 +89,15 @@ var foreignTags = map[string]string{
 // warnTag warns of a tag without a meaning, which is ignored.
 func (x *exprReader) warnTag(n *yamlnode.Node) {
 	if !n.Tagged() || !strings.HasPrefix(n.Tag, "!") || strings.HasPrefix(n.Tag, "!!") || n.Tag == "!" ||
-		x.aliases.any() {
+		x.nodes.aliases.any() {
 		return
 	}
-	tag, _, _ := strings.Cut(string(x.Bytes[n.Start:min(n.Start+len(n.Tag), len(x.Bytes))]), " ")
+	tag, _, _ := strings.Cut(string(x.text.Bytes[n.Start:min(n.Start+len(n.Tag), len(x.text.Bytes))]), " ")
 	hint, known := foreignTags[n.Tag]
 	if !known {
 		hint = "remove it, or put a text that begins with `!` in quotes"
 	}
-	x.warn(diag.Ignored, x.At(n.Start, n.Start+len(tag)), hint, "the tag `%s` has no effect", diag.Excerpt(n.Tag))
-}
-
-const callPrefix = "fn::"
-
-// isCall reports whether a key is a function call: it begins with "fn::", ignoring case (L6.1, L6.4).
-func isCall(key string) bool {
-	return len(key) >= len(callPrefix) && strings.EqualFold(key[:len(callPrefix)], callPrefix)
+	x.report.warn(diag.Ignored, x.text.At(n.Start, n.Start+len(tag)), hint, "the tag `%s` has no effect", diag.Excerpt(n.Tag))
 }
 
 // warnOneColon warns of a key such as `fn:join`, which is data although a call is almost certainly intended.
@@ -110,7 +106,7 @@ func (x *exprReader) warnOneColon(e entry) {
 	if !ok || name == "" {
 		return
 	}
-	d := x.warn(diag.UnknownFunction, e.at, "a call is written with two colons: `"+callPrefix+diag.Excerpt(name)+"`",
+	d := x.report.warn(diag.UnknownFunction, e.at, "a call is written with two colons: `"+callPrefix+diag.Excerpt(name)+"`",
 		"`%s` is data, not a call", diag.Excerpt(e.name))
 	if e.at.Text() == e.name {
 		d.Fixes = []diag.Fix{{Label: "Write `" + callPrefix + diag.Excerpt(name) + "`",
@@ -119,7 +115,7 @@ func (x *exprReader) warnOneColon(e entry) {
 }
 
 func (x *exprReader) mapOrCall(n *yamlnode.Node, tag diag.Range, live bool) ast.Expr {
-	entries := x.entries(n)
+	entries := x.nodes.entries(n)
 	place := ast.Place{At: tag}
 	if live {
 		for _, e := range entries {
@@ -129,29 +125,29 @@ func (x *exprReader) mapOrCall(n *yamlnode.Node, tag diag.Range, live bool) ast.
 			if len(entries) == 1 {
 				return x.call(e, place)
 			}
-			x.fail(diag.CallHasSiblings, e.at, "a call is a map with this one key; move the other entries into another map",
+			x.report.fail(diag.CallHasSiblings, e.at, "a call is a map with this one key; move the other entries into another map",
 				"`%s` must be the only key of its map", diag.Excerpt(e.name))
-			hideMeant(x.Text, entries)
+			hideMeant(x.text, entries)
 			return bad(tag)
 		}
 		if len(entries) == 1 {
 			x.warnOneColon(entries[0])
-			hideMeant(x.Text, entries)
+			hideMeant(x.text, entries)
 		}
 	}
 	m := &ast.Map{Place: place, Entries: make([]ast.MapEntry, 0, len(entries))}
 	for _, e := range entries {
 		key := ast.Expr(&ast.String{Place: ast.Place{At: e.at}, Value: e.name})
 		if live && strings.Contains(e.name, "$") {
-			key = x.interpolated(e.key, e.at)
+			key = x.texts.interpolated(e.key, e.at)
 		}
-		value := x.read(e.value, e.via, live)
+		value := x.value(e.value, e.via, live)
 		if _, broken := key.(*ast.Bad); broken {
 			return bad(tag) // already reported; the value may be the rest of the broken expression
 		}
 		m.Entries = append(m.Entries, ast.MapEntry{Key: key, Value: value})
 	}
-	x.release(entries)
+	x.nodes.release(entries)
 	return m
 }
 
@@ -159,8 +155,8 @@ func (x *exprReader) call(e entry, place ast.Place) ast.Expr {
 	name := ast.Literal{Value: e.name[len(callPrefix):], Range: e.at}
 	var odd diag.Range
 	if e.at.Text() == e.name || e.key.Quoted() {
-		s := &yamlnode.ScalarText{In: x.Text, Node: e.key, Text: e.name}
-		if e.at == x.Span(e.key) {
+		s := &yamlnode.ScalarText{In: x.text, Node: e.key, Text: e.name}
+		if e.at == x.text.Span(e.key) {
 			name.Range = s.At(len(callPrefix), len(e.name))
 			if e.name[:len(callPrefix)] != callPrefix {
 				odd = s.At(0, len(callPrefix))
@@ -182,16 +178,16 @@ func (x *exprReader) scalarLiteral(n *yamlnode.Node, place ast.Place) ast.Expr {
 		case "true", "false":
 			return &ast.Bool{Place: place, Value: isTrue(n.Value)}
 		}
-		x.fail(diag.WrongKind, place.At, "write `true` or `false`", "`%s` is not a boolean", diag.Excerpt(n.Value))
+		x.report.fail(diag.WrongKind, place.At, "write `true` or `false`", "`%s` is not a boolean", diag.Excerpt(n.Value))
 		return bad(place.At)
 	case yamlnode.IntTag, yamlnode.FloatTag:
 		number, integer, exact, ok := parseNumber(n.Value)
 		if !ok {
-			x.fail(diag.WrongKind, place.At, "", "`%s` is not a number", diag.Excerpt(n.Value))
+			x.report.fail(diag.WrongKind, place.At, "", "`%s` is not a number", diag.Excerpt(n.Value))
 			return bad(place.At)
 		}
 		if integer && !exact {
-			x.warn(diag.BadNumber, place.At, "numbers have 53 bits; put it in quotes if it may be a string",
+			x.report.warn(diag.BadNumber, place.At, "numbers have 53 bits; put it in quotes if it may be a string",
 				"the number %s loses digits: it becomes %s", diag.Excerpt(n.Value), diag.Excerpt(strconv.FormatFloat(number, 'f', -1, 64)))
 		}
 		return &ast.Number{Place: place, Value: number, Integer: integer && n.Tag == yamlnode.IntTag || integer && !exact}
@@ -246,4 +242,23 @@ func parseFloat(text string, integer bool) (float64, bool, bool, bool) {
 	}
 	number, err := strconv.ParseFloat(text, 64)
 	return number, integer, false, err == nil
+}
+
+// textExpression reads a field that must be a string or an expression. It returns nil for null.
+func (x *exprReader) textExpression(e entry, what, detail string) ast.Expr {
+	value := present(x.expression(e))
+	switch value.(type) {
+	case *ast.Number, *ast.Bool, *ast.List, *ast.Map:
+		x.nodes.wrongKind(e.value.Target(), value.Range(), what, "a string", detail)
+		return bad(value.Range())
+	}
+	return value
+}
+
+// present returns an expression, or nil if it is the null literal.
+func present(e ast.Expr) ast.Expr {
+	if _, null := e.(*ast.Null); null {
+		return nil
+	}
+	return e
 }

@@ -12,19 +12,6 @@ import (
 // This file reads maps whose keys the language defines: sections, resources, options. The keys are matched ignoring
 // case (L1.20).
 
-// canonical returns the known key that equals key except for case; false if there is none.
-func canonical(key string, known []string) (string, bool) {
-	if slices.Contains(known, key) {
-		return key, true
-	}
-	for _, name := range known {
-		if len(name) == len(key) && strings.EqualFold(name, key) {
-			return name, true
-		}
-	}
-	return "", false
-}
-
 // fieldReaders holds a reader for each field of a map, by the canonical name of the field. What the readers refer to is
 // allocated on the heap, so maps that every resource may have are read with fieldsOf.
 type fieldReaders map[string]func(e entry)
@@ -91,7 +78,7 @@ func (r *nodeReader) fieldsOf(entries []entry, keys, others []string, known func
 }
 
 func (r *nodeReader) capitalisation(e entry, name string) {
-	d := r.warn(diag.Capitalisation, e.at, "", "write `%s` as `%s`", e.name, name)
+	d := r.report.warn(diag.Capitalisation, e.at, "", "write `%s` as `%s`", e.name, name)
 	d.Fixes = e.renamed(name)
 }
 
@@ -122,7 +109,7 @@ func (r *nodeReader) unknownKey(severity diag.Severity, e entry, place string, k
 	default:
 		detail = didYouMean(e.name, keys, "")
 	}
-	d := r.report(severity, diag.UnknownKey, e.at, detail, "unknown key `%s` in %s", diag.Excerpt(e.name), place)
+	d := r.report.report(severity, diag.UnknownKey, e.at, detail, "unknown key `%s` in %s", diag.Excerpt(e.name), place)
 	if hint == "" && slices.Contains(keys, e.meant) && !e.taken {
 		d.Fixes = e.renamed(e.meant)
 	}
@@ -172,7 +159,7 @@ func (r *nodeReader) wrongKind(n *yamlnode.Node, rng diag.Range, what, kind, det
 	if r.mended(rng) {
 		return
 	}
-	r.fail(diag.WrongKind, rng, detail, "%s must be %s, found %s", what, kind, yamlnode.KindName(n))
+	r.report.fail(diag.WrongKind, rng, detail, "%s must be %s, found %s", what, kind, yamlnode.KindName(n))
 }
 
 // literalText reads a field that must be a literal string. It returns nil for null and after reporting an error.
@@ -192,7 +179,7 @@ func (r *nodeReader) literalText(e entry, what string) *ast.Literal {
 		}
 		text, ok := unescapeDollars(n.Value)
 		if !ok {
-			r.fail(diag.NotLiteral, rng, "write the text itself, without `${…}`", "%s must be a literal string", what)
+			r.report.fail(diag.NotLiteral, rng, "write the text itself, without `${…}`", "%s must be a literal string", what)
 			return
 		}
 		literal = &ast.Literal{Value: text, Range: rng}
@@ -207,7 +194,8 @@ func (r *nodeReader) choice(e entry, what string, choices []string, instead, for
 	if literal == nil || slices.Contains(choices, literal.Value) {
 		return literal
 	}
-	r.fail(diag.NotInEnum, literal.Range, didYouMean(literal.Value, choices, instead), format, diag.Excerpt(literal.Value))
+	r.report.fail(diag.NotInEnum, literal.Range, didYouMean(literal.Value, choices, instead), format,
+		diag.Excerpt(literal.Value))
 	return nil
 }
 
@@ -234,7 +222,7 @@ func (r *nodeReader) literals(e entry, what, want string) []ast.Literal {
 		case !isText(n):
 			r.wrongKind(n, rng, what, want, "")
 		case strings.Contains(n.Value, "${"):
-			r.fail(diag.NotLiteral, rng, "write "+want, "%s must be literal", what)
+			r.report.fail(diag.NotLiteral, rng, "write "+want, "%s must be literal", what)
 		default:
 			list = append(list, ast.Literal{Value: n.Value, Range: rng})
 		}
@@ -264,7 +252,7 @@ func (r *nodeReader) literalBool(e entry, what string) *ast.BoolLiteral {
 			literal = &ast.BoolLiteral{Value: isTrue(n.Value), Range: rng}
 		case yamlnode.IsNull(n):
 		case isText(n) && strings.Contains(n.Value, "${"):
-			r.fail(diag.NotLiteral, rng, "write `true` or `false`", "%s must be a literal boolean", what)
+			r.report.fail(diag.NotLiteral, rng, "write `true` or `false`", "%s must be a literal boolean", what)
 		default:
 			r.wrongKind(n, rng, what, "a boolean", "write `true` or `false`, without quotes")
 		}

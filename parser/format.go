@@ -37,7 +37,7 @@ func Format(src *diag.Source) ([]byte, diag.Diagnostics) {
 func formattable(src *diag.Source) (*yamlnode.Node, diag.Diagnostics) {
 	t := newText(src)
 	if !t.screen() {
-		return nil, t.diags
+		return nil, t.report.diags
 	}
 	if err := t.tree.Read(); err != nil {
 		_, diags := Parse(src, Options{})

@@ -145,9 +145,9 @@ func FuzzExpression(f *testing.F) {
 		source := []byte("\"" + n.Value + "\"")
 		n.End = len(source)
 		y := newText(diag.NewSource("Main.yaml", source))
-		x := newExprReader(newNodeReader(&y.tree.Text, &y.findings, &y.tree.Repairs),
+		x := newExprReader(newNodeReader(&y.tree.Text, &y.report, &y.tree.Repairs),
 			newScope(map[string]bool{"a": true}, nil, []*yamlnode.Node{n}))
-		expr := x.interpolated(n, x.Span(n))
+		expr := x.texts.interpolated(n, x.text.Span(n))
 		ast.Walk(expr, func(e ast.Expr) bool {
 			require.NotNil(t, e)
 			inside(t, source, e.Range())

@@ -18,7 +18,7 @@ const maxIncluded = 1000
 func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 	texts := []*outline{o}
 	unread := []*yamlText{} // included texts that could not be parsed
-	seen := map[string]bool{o.in.Source.Name(): true}
+	seen := map[string]bool{o.in.text.Source.Name(): true}
 	for i := 0; i < len(texts); i++ {
 		includer := texts[i]
 		for _, pattern := range includer.patterns() {
@@ -27,7 +27,7 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 					continue
 				}
 				if seen[src.Name()] = true; len(texts) > maxIncluded {
-					includer.in.fail(diag.RunawayInput, pattern.Range, "", "a program has at most %d files", maxIncluded)
+					includer.in.report.fail(diag.RunawayInput, pattern.Range, "", "a program has at most %d files", maxIncluded)
 					break
 				}
 				text := newText(src)
@@ -50,7 +50,7 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 		if t != o {
 			for _, c := range t.file.Config {
 				if strings.Contains(c.Name.Value, ":") {
-					t.in.fail(diag.UnknownKey, c.Name.Range, "declare it in the file that includes this one",
+					t.in.report.fail(diag.UnknownKey, c.Name.Range, "declare it in the file that includes this one",
 						"an included file cannot have configuration of another namespace")
 				}
 			}
@@ -70,10 +70,10 @@ func (o *outline) withIncluded() (*ast.File, diag.Diagnostics) {
 	}
 	var diags diag.Diagnostics
 	for _, t := range texts {
-		diags.Add(t.in.diags...)
+		diags.Add(t.in.report.diags...)
 	}
 	for _, text := range unread {
-		diags.Add(text.diags...)
+		diags.Add(text.report.diags...)
 	}
 	return whole, diags
 }
@@ -84,7 +84,7 @@ func (o *outline) patterns() []ast.Literal {
 	if s == nil {
 		return nil
 	}
-	return s.in.literals(s.entry, "`include`", "the name of a file")
+	return s.in.nodes.literals(s.entry, "`include`", "the name of a file")
 }
 
 // find returns the texts that match a pattern. It reports an error if there are none.
@@ -92,19 +92,19 @@ func (o *outline) find(pattern ast.Literal) []*diag.Source {
 	clean := path.Clean(strings.ReplaceAll(pattern.Value, "\\", "/"))
 	switch {
 	case o.options.Include == nil:
-		o.in.fail(diag.UnknownKey, o.sections["include"].at, "", "files cannot be included here")
+		o.in.report.fail(diag.UnknownKey, o.sections["include"].entry.at, "", "files cannot be included here")
 		return nil
 	case path.IsAbs(clean), clean == "..", strings.HasPrefix(clean, "../"), strings.Contains(pattern.Value, ":"):
-		o.in.fail(diag.NoProgram, pattern.Range, "name files in the program's folder", "`%s` is outside of the program",
+		o.in.report.fail(diag.NoProgram, pattern.Range, "name files in the program's folder", "`%s` is outside of the program",
 			diag.Excerpt(pattern.Value))
 		return nil
 	}
 	found, err := o.options.Include(pattern.Value)
 	switch {
 	case err != nil:
-		o.in.fail(diag.NoProgram, pattern.Range, "", "`%s` cannot be included: %s", diag.Excerpt(pattern.Value), err)
+		o.in.report.fail(diag.NoProgram, pattern.Range, "", "`%s` cannot be included: %s", diag.Excerpt(pattern.Value), err)
 	case len(found) == 0:
-		o.in.fail(diag.NoProgram, pattern.Range, "names are relative to the program's folder",
+		o.in.report.fail(diag.NoProgram, pattern.Range, "names are relative to the program's folder",
 			"there is no file `%s` to include", diag.Excerpt(pattern.Value))
 	}
 	return found
@@ -120,7 +120,7 @@ func (o *outline) once(taken map[string]diag.Range) {
 		case !again:
 			taken[kind+" "+name.Value] = name.Range
 		case first.Source.Name() != name.Range.Source.Name():
-			d := o.in.fail(diag.Duplicate, name.Range, "rename one of the two", "the %s `%s` is declared in %s already", kind,
+			d := o.in.report.fail(diag.Duplicate, name.Range, "rename one of the two", "the %s `%s` is declared in %s already", kind,
 				diag.Excerpt(name.Value), first.Source.Name())
 			d.Related = []diag.Related{{Range: first, Message: "declared here first"}}
 		}

@@ -10,13 +10,13 @@ import (
 
 // interpolated parses a string, in which `$$` is a dollar sign and `${…}` a value (L5.B). If the string consists of a
 // single `${…}`, the result is that value (L5.12). Without any it is a string, and otherwise a template.
-func (x *exprReader) interpolated(n *yamlnode.Node, rng diag.Range) ast.Expr {
+func (x *textReader) interpolated(n *yamlnode.Node, rng diag.Range) ast.Expr {
 	text := n.Value
 	if !strings.Contains(text, "$") {
 		return &ast.String{Place: ast.Place{At: rng}, Value: text}
 	}
-	s := &yamlnode.ScalarText{In: x.Text, Node: n, Text: text}
-	if rng != x.Span(n) {
+	s := &yamlnode.ScalarText{In: x.text, Node: n, Text: text}
+	if rng != x.text.Span(n) {
 		s.Whole = rng
 	}
 	var parts []ast.Expr
@@ -62,7 +62,7 @@ func (x *exprReader) interpolated(n *yamlnode.Node, rng diag.Range) ast.Expr {
 }
 
 // warnParentheses warns of `$(name)` if the program declares that name. Any other name is left to the shell.
-func (x *exprReader) warnParentheses(s *yamlnode.ScalarText, i int) {
+func (x *textReader) warnParentheses(s *yamlnode.ScalarText, i int) {
 	body, ok := strings.CutPrefix(s.Text[i:], "$(")
 	if !ok {
 		return
@@ -77,7 +77,7 @@ func (x *exprReader) warnParentheses(s *yamlnode.ScalarText, i int) {
 	}
 	rng := s.At(i, i+len("$()")+len(body))
 	right := "${" + body + "}"
-	x.warn(diag.BadInterpolation, rng, "write `"+right+"` for the value; `$$(` is the text in any case", "`$(%s)` is text",
+	x.report.warn(diag.BadInterpolation, rng, "write `"+right+"` for the value; `$$(` is the text in any case", "`$(%s)` is text",
 		body)
 }
 
@@ -90,7 +90,7 @@ func (x *exprReader) warnParentheses(s *yamlnode.ScalarText, i int) {
 //     expression are declared, and the program itself does not contain such a key, the text is an expression.
 //   - A text with operators, calls or literals is an expression.
 //   - Any other text is an undeclared name, which the checker reports.
-func (x *exprReader) interpolation(s *yamlnode.ScalarText, i int) (ast.Expr, int) {
+func (x *textReader) interpolation(s *yamlnode.ScalarText, i int) (ast.Expr, int) {
 	access, f := scanAccess(s.Text, i+2, true)
 	if f == nil && access.chained() {
 		// A name may end with a question mark. It is preferred if the program declares such a name.
@@ -98,7 +98,7 @@ func (x *exprReader) interpolation(s *yamlnode.ScalarText, i int) (ast.Expr, int
 			x.scope.declares(whole.root.name) {
 			access = whole
 		} else {
-			x.extension(s.At(i, access.end+1), "`?.` and `?[`")
+			x.nodes.extension(s.At(i, access.end+1), "`?.` and `?[`")
 		}
 	}
 	declared := f == nil && x.scope.declares(access.root.name)
@@ -136,19 +136,10 @@ func (x *exprReader) interpolation(s *yamlnode.ScalarText, i int) (ast.Expr, int
 	return bad(s.At(i, end)), end
 }
 
-// fault is an error in a part of a scalar's text.
-type fault struct {
-	from, to int
-	summary  string
-	detail   string
-	final    bool // the text is invalid in either grammar
-	open     bool // a quote or bracket is not closed
-}
-
-func (x *exprReader) malformed(s *yamlnode.ScalarText, end int, f *fault) {
+func (x *textReader) malformed(s *yamlnode.ScalarText, end int, f *fault) {
 	detail := f.detail
 	if f.open || end >= len(s.Text) {
-		if torn := yamlnode.TornAdvice(x.Bytes, s.Node); torn != "" {
+		if torn := yamlnode.TornAdvice(x.text.Bytes, s.Node); torn != "" {
 			detail = torn
 		}
 	}
@@ -157,5 +148,5 @@ func (x *exprReader) malformed(s *yamlnode.ScalarText, end int, f *fault) {
 		from := min(f.from, len(s.Text)-1)
 		rng = s.At(from, max(f.to, from+1))
 	}
-	x.fail(diag.BadInterpolation, rng, detail, "%s", f.summary)
+	x.report.fail(diag.BadInterpolation, rng, detail, "%s", f.summary)
 }

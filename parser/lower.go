@@ -26,14 +26,14 @@ func (o *operators) lowered(dollar int) ast.Expr {
 		}
 	case *ast.Bad:
 	default:
-		o.in.extension(e.Range(), "an expression in `${…}`")
+		o.in.nodes.extension(e.Range(), "an expression in `${…}`")
 	}
 	return e
 }
 
 // bad reports an invalid part of an expression and returns an ast.Bad for it.
 func (o *operators) bad(r hcl.Range, detail, format string, args ...any) ast.Expr {
-	o.in.fail(diag.BadInterpolation, o.at(r), detail, format, args...)
+	o.in.report.fail(diag.BadInterpolation, o.at(r), detail, format, args...)
 	return bad(o.at(r))
 }
 

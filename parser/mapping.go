@@ -20,8 +20,8 @@ type entry struct {
 
 // nodeReader reads the nodes of one tree as maps with entries, lists and literals, resolving aliases and merge keys.
 type nodeReader struct {
-	*yamlnode.Text
-	*findings
+	text    *yamlnode.Text
+	report  *findings
 	repairs *yamlnode.Repairs // repairs of the text
 	aliases aliases
 	spare   [][]entry // unused lists
@@ -29,41 +29,41 @@ type nodeReader struct {
 
 // newNodeReader returns a reader of a text that adds its diagnostics to f.
 func newNodeReader(p *yamlnode.Text, f *findings, r *yamlnode.Repairs) *nodeReader {
-	return &nodeReader{Text: p, findings: f, repairs: r}
+	return &nodeReader{text: p, report: f, repairs: r}
 }
 
 // extension reports the use of a feature that only yamlhost has. Inside an alias it reports nothing, because the note
 // about the alias covers that.
 func (r *nodeReader) extension(rng diag.Range, format string, args ...any) {
 	if !r.aliases.any() {
-		r.portability(rng, format, args...)
+		r.report.portability(rng, format, args...)
 	}
 }
 
 // mended reports whether a repair has overwritten the value at a position.
 func (r *nodeReader) mended(rng diag.Range) bool {
-	return r.repairs.Any() && r.repairs.Mended(r.Offset(rng.Start))
+	return r.repairs.Any() && r.repairs.Mended(r.text.Offset(rng.Start))
 }
 
 // lostBehind reports whether a repair has removed the line after an empty value. That line may have been the value.
 func (r *nodeReader) lostBehind(rng diag.Range) bool {
-	return r.repairs.Any() && r.repairs.LostBehind(r.Bytes, r.Offset(rng.Start))
+	return r.repairs.Any() && r.repairs.LostBehind(r.text.Bytes, r.text.Offset(rng.Start))
 }
 
 // whole returns the range of an entry including its key, or only that of the key if the value is elsewhere.
 func (r *nodeReader) whole(e entry) diag.Range {
-	end := r.Outside(e.value.End)
+	end := r.text.Outside(e.value.End)
 	if end < int(e.at.Start) {
 		return e.at
 	}
-	return diag.NewRange(r.Source, int(e.at.Start), end)
+	return diag.NewRange(r.text.Source, int(e.at.Start), end)
 }
 
 // with calls fn with the node that n stands for, resolving an alias, and with the range of n itself. via is the map
 // that a merge key took n from, or nil. fn is not called if an alias is inside of its own value, or if aliases expand
 // to too many nodes (L1.28).
 func (r *nodeReader) with(n, via *yamlnode.Node, fn func(n *yamlnode.Node, rng diag.Range)) {
-	rng := r.Span(n)
+	rng := r.text.Span(n)
 	entered := len(r.aliases.open)
 	defer func() { r.aliases.leave(entered) }()
 	if n.Kind == yamlnode.Alias {
@@ -74,7 +74,7 @@ func (r *nodeReader) with(n, via *yamlnode.Node, fn func(n *yamlnode.Node, rng d
 	}
 	if n.Kind == yamlnode.Alias {
 		if r.aliases.inside[n.Alias] || n.Alias.Start <= n.Start && n.End <= n.Alias.End {
-			r.fail(diag.AliasLimit, rng, "an alias cannot be inside of the value of its own anchor",
+			r.report.fail(diag.AliasLimit, rng, "an alias cannot be inside of the value of its own anchor",
 				"`*%s` refers to itself", diag.Excerpt(n.Value))
 			return
 		}
@@ -91,7 +91,7 @@ func (r *nodeReader) with(n, via *yamlnode.Node, fn func(n *yamlnode.Node, rng d
 func (r *nodeReader) tally() bool {
 	ok, first := r.aliases.tally()
 	if first {
-		r.fail(diag.AliasLimit, r.Span(r.aliases.open[0]), "use fewer aliases and merge keys",
+		r.report.fail(diag.AliasLimit, r.text.Span(r.aliases.open[0]), "use fewer aliases and merge keys",
 			"more than %d nodes after expanding aliases", maxExpansion)
 	}
 	return ok
@@ -124,7 +124,7 @@ func (r *nodeReader) entries(n *yamlnode.Node) []entry {
 	var firsts map[int]diag.Range // first occurrence of entries that were replaced by later ones
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		rng := r.Span(key)
+		rng := r.text.Span(key)
 		if key.Kind == yamlnode.Alias {
 			key = key.Target()
 		}
@@ -138,16 +138,16 @@ func (r *nodeReader) entries(n *yamlnode.Node) []entry {
 			if key.Kind == yamlnode.Map && key.Flow() { // {{name}}, the syntax of other tools
 				detail = "a reference is written `${name.property}`; put a text that begins with `{` in quotes"
 			}
-			r.fail(diag.KeyNotString, rng, detail, "mapping keys must be strings, found %s", yamlnode.KindName(key))
+			r.report.fail(diag.KeyNotString, rng, detail, "mapping keys must be strings, found %s", yamlnode.KindName(key))
 			continue
 		}
-		if fix, mended := r.repairs.MendedKey(r.Offset(rng.Start)); mended {
+		if fix, mended := r.repairs.MendedKey(r.text.Offset(rng.Start)); mended {
 			renamed := *key
-			renamed.Value, key, rng = fix.Key, &renamed, r.At(fix.Start, fix.End)
+			renamed.Value, key, rng = fix.Key, &renamed, r.text.At(fix.Start, fix.End)
 		}
 		switch key.Tag {
 		case yamlnode.IntTag, yamlnode.FloatTag, yamlnode.BoolTag, yamlnode.NullTag:
-			r.warn(diag.KeyNotString, rng, "Pulumi's own YAML host rejects such keys; put it in quotes",
+			r.report.warn(diag.KeyNotString, rng, "Pulumi's own YAML host rejects such keys; put it in quotes",
 				"the key `%s` is read as text", diag.Excerpt(key.Value))
 		}
 		if prior, found := index.add(list, key.Value); found {
@@ -181,10 +181,10 @@ func (r *nodeReader) described(n *yamlnode.Node) []entry {
 		return r.entries(n)
 	}
 	key := n.Content[i]
-	d := r.fail(diag.Nameless, r.Span(key), "write the name of the other entry in the line above, or remove this one",
+	d := r.report.fail(diag.Nameless, r.text.Span(key), "write the name of the other entry in the line above, or remove this one",
 		"`%s` is there already (line %d): the name of another entry is missing", diag.Excerpt(key.Value),
-		r.ShownLine(r.Span(first)))
-	d.Related = []diag.Related{{Range: r.Span(first), Message: "declared here first"}}
+		r.text.ShownLine(r.text.Span(first)))
+	d.Related = []diag.Related{{Range: r.text.Span(first), Message: "declared here first"}}
 	rest := *n
 	rest.Content = n.Content[:i:i]
 	return r.entries(&rest)
@@ -220,8 +220,8 @@ func secondEntry(n *yamlnode.Node) (pos int, first *yamlnode.Node) {
 }
 
 func (r *nodeReader) duplicate(name string, rng, first diag.Range) {
-	d := r.fail(diag.Duplicate, rng, "remove one of the two", "`%s` is declared twice (first at line %d)", diag.Excerpt(name),
-		r.ShownLine(first))
+	d := r.report.fail(diag.Duplicate, rng, "remove one of the two", "`%s` is declared twice (first at line %d)", diag.Excerpt(name),
+		r.text.ShownLine(first))
 	d.Related = []diag.Related{{Range: first, Message: "declared here first"}}
 }
 
@@ -256,7 +256,7 @@ func (r *nodeReader) mergedEntries(e entry) []entry {
 	one := func(source *yamlnode.Node) {
 		target := source.Target()
 		if target.Kind != yamlnode.Map {
-			r.fail(diag.WrongKind, r.Span(source), "a merge key takes a map, or a list of maps",
+			r.report.fail(diag.WrongKind, r.text.Span(source), "a merge key takes a map, or a list of maps",
 				"`<<` must be a map, found %s", yamlnode.KindName(target))
 			return
 		}

@@ -23,7 +23,7 @@ const (
 
 // operators is an expression in HCL's grammar inside a scalar's text.
 type operators struct {
-	in     *exprReader
+	in     *textReader
 	s      *yamlnode.ScalarText
 	start  int // offset in the scalar's text
 	end    int // offset of the closing brace
@@ -36,7 +36,7 @@ type operators struct {
 
 // parseOperators parses an expression that begins at offset start of a scalar's text, after "${". The result is nil if
 // its closing brace is not found.
-func (x *exprReader) parseOperators(s *yamlnode.ScalarText, start int) (*operators, *fault) {
+func (x *textReader) parseOperators(s *yamlnode.ScalarText, start int) (*operators, *fault) {
 	end, f := expressionEnd(s.Text, start)
 	if f != nil {
 		return nil, f

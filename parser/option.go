@@ -1,18 +1,11 @@
 package parser
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
-)
-
-// optionKeys holds the names of all options. readOptionKeys adds the deprecated one.
-var (
-	optionKeys     = ast.OptionNames()
-	readOptionKeys = append(slices.Clip(optionKeys), transformationsName)
 )
 
 // optionSynonyms maps names that other tools use to options.
@@ -25,36 +18,38 @@ var timeoutKeys = []string{"create", "update", "delete", "read"}
 
 // optionReader reads the field options of a resource or a transform.
 type optionReader struct {
-	*exprReader
+	exprs   *exprReader
+	nodes   *nodeReader
+	report  *findings
 	options *ast.Options
 }
 
 func (r *optionReader) read(e entry) {
 	o := r.options
-	r.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
+	r.nodes.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
 		if yamlnode.IsNull(n) {
 			return // L1.16
 		}
 		if n.Kind != yamlnode.Map {
-			r.wrongKind(n, rng, "`options`", "a map", "write each option out; the values may be expressions")
+			r.nodes.wrongKind(n, rng, "`options`", "a map", "write each option out; the values may be expressions")
 			return
 		}
 		o.Range = rng
-		r.fieldsOf(r.entries(n), readOptionKeys, nil, func(name string, e entry) {
+		r.nodes.fieldsOf(r.nodes.entries(n), readOptionKeys, nil, func(name string, e entry) {
 			key := ast.Literal{Value: name, Range: e.at}
 			if name == "customTimeouts" {
 				o.CustomTimeouts = r.timeouts(key, e)
 				return
 			}
 			if name == transformsName || name == transformationsName {
-				o.Transforms = append(o.Transforms, transformList(r.exprReader, e, false)...)
+				o.Transforms = append(o.Transforms, transformList(r.exprs, e, false)...)
 				return
 			}
 			if name == "hooks" {
-				r.extension(e.at, "the option `hooks`")
+				r.nodes.extension(e.at, "the option `hooks`")
 			}
 			spec := ast.OptionSpecOf(name)
-			if value := present(r.expression(e)); value != nil { // null is absent (L4.6)
+			if value := present(r.exprs.expression(e)); value != nil { // null is absent (L4.6)
 				*spec.In(o) = &ast.Option{Key: key, Value: r.shaped(e, name, value, spec.Shape)}
 			}
 		}, func(e entry) bool {
@@ -66,7 +61,7 @@ func (r *optionReader) read(e entry) {
 			} else if _, ok := canonical(e.name, timeoutKeys); ok {
 				hint = "indent `" + e.name + "` under `customTimeouts`"
 			}
-			r.unknownKey(diag.Error, e, "the options", optionKeys, hint)
+			r.nodes.unknownKey(diag.Error, e, "the options", optionKeys, hint)
 			return true
 		})
 	})
@@ -78,7 +73,7 @@ func (r *optionReader) shaped(e entry, name string, value ast.Expr, shape ast.Op
 	what := "`" + name + "`"
 	kind := exprKind(value)
 	wrong := func(e ast.Expr, what, want, detail string) ast.Expr {
-		r.fail(diag.WrongKind, e.Range(), detail, "%s must be %s, found %s", what, want, exprKind(e))
+		r.report.fail(diag.WrongKind, e.Range(), detail, "%s must be %s, found %s", what, want, exprKind(e))
 		return bad(value.Range())
 	}
 	if kind == "" {
@@ -130,7 +125,7 @@ func (r *optionReader) shaped(e entry, name string, value ast.Expr, shape ast.Op
 // portableList warns of a single string where other hosts require a list (L4.2).
 func (r *optionReader) portableList(e entry, name string, value ast.Expr) {
 	rng := value.Range()
-	d := r.warn(diag.WrongKind, rng, "write `["+diag.Excerpt(rng.Text())+
+	d := r.report.warn(diag.WrongKind, rng, "write `["+diag.Excerpt(rng.Text())+
 		"]`; here one text counts as a list, other hosts refuse it",
 		"`%s` is a list of strings", name)
 	if n := e.value.Target(); n == e.value && n.Kind == yamlnode.Scalar && !strings.Contains(rng.Text(), "\n") &&
@@ -142,21 +137,24 @@ func (r *optionReader) portableList(e entry, name string, value ast.Expr) {
 // timeouts reads the option customTimeouts (L4.13).
 func (r *optionReader) timeouts(key ast.Literal, e entry) *ast.Timeouts {
 	var t *ast.Timeouts
-	r.section(e, "`customTimeouts`", func(n *yamlnode.Node, _ diag.Range) {
+	r.nodes.section(e, "`customTimeouts`", func(n *yamlnode.Node, _ diag.Range) {
 		t = &ast.Timeouts{Key: key}
-		r.fieldsOf(r.entries(n), timeoutKeys, nil, func(name string, e entry) {
-			value := present(r.expression(e))
+		r.nodes.fieldsOf(r.nodes.entries(n), timeoutKeys, nil, func(name string, e entry) {
+			value := present(r.exprs.expression(e))
 			if value == nil {
 				return
 			}
 			if kind := exprKind(value); kind != "" && kind != "a string" {
-				r.fail(diag.WrongKind, value.Range(), "write a number with its unit, such as `5m` or `1h30m`",
+				r.report.fail(diag.WrongKind, value.Range(), "write a number with its unit, such as `5m` or `1h30m`",
 					"the timeout `%s` must be a string, found %s", name, kind)
 				value = bad(value.Range())
 			}
 			dst := map[string]**ast.Option{"create": &t.Create, "update": &t.Update, "delete": &t.Delete, "read": &t.Read}
 			*dst[name] = &ast.Option{Key: ast.Literal{Value: name, Range: e.at}, Value: value}
-		}, func(e entry) bool { r.unknownKey(diag.Error, e, "`customTimeouts`", timeoutKeys, ""); return true })
+		}, func(e entry) bool {
+			r.nodes.unknownKey(diag.Error, e, "`customTimeouts`", timeoutKeys, "")
+			return true
+		})
 	})
 	return t
 }

@@ -4,24 +4,8 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
-
-// Options configures Parse. The zero value is suitable for a program without a stack.
-type Options struct {
-	// Declared holds names that expressions may use although the text does not declare them, such as the keys of the
-	// stack's configuration. They only matter if a `${…}` is ambiguous (decision D6).
-	Declared []string
-	// Plugin reports whether the text belongs to a component plugin, which has components but no program (L1.31).
-	Plugin bool
-	// Pack reports whether the text is a policy pack, which has policies but no program.
-	Pack bool
-	// Include returns the texts that match a pattern in the section include, such as parts/*.yaml, in order (L10.C11).
-	// Its error explains why they cannot be included. Parse calls it from one goroutine. If it is nil, the section is
-	// reported as an error.
-	Include func(pattern string) ([]*diag.Source, error)
-}
 
 // Parse parses a program. The file is never nil: what cannot be parsed is omitted or represented by an ast.Bad, and
 // reported in the diagnostics. Parse performs no I/O except through the options. It is safe for concurrent use.
@@ -29,34 +13,9 @@ func Parse(src *diag.Source, options Options) (*ast.File, diag.Diagnostics) {
 	t := newText(src)
 	main := t.outline(options, false)
 	if main == nil {
-		return &ast.File{Source: src, Lost: t.tree.Repairs.Lost}, t.diags
+		return &ast.File{Source: src, Lost: t.tree.Repairs.Lost}, t.report.diags
 	}
 	return main.finish()
-}
-
-// outline finds the sections of the text. It returns nil if the text cannot be parsed at all, which has been reported.
-// included reports whether another text includes it.
-func (t *yamlText) outline(options Options, included bool) *outline {
-	if !t.screen() {
-		return nil
-	}
-	root, blocks := t.load()
-	if blocks != nil {
-		return blocks.outline(t, nil, options, included)
-	}
-	if root == nil {
-		return nil
-	}
-	r := newBodyReader(&t.tree.Text, &t.findings, &t.tree.Repairs, nil)
-	r.independent = len(t.tree.Tokens.Anchors) == 0
-	var top []*section
-	for _, e := range r.entries(root) {
-		top = append(top, &section{entry: e, in: r})
-	}
-	o := newOutline(r, top, options, included)
-	o.roots = []*yamlnode.Node{root}
-	o.file.Lost = t.tree.Repairs.Lost
-	return o
 }
 
 // finish reads the sections of the outline and the texts that it includes.
@@ -67,7 +26,7 @@ func (o *outline) finish() (*ast.File, diag.Diagnostics) {
 		file, diags = o.withIncluded()
 	} else {
 		o.read(o.sections.names(o.options.Declared...))
-		diags = o.in.diags
+		diags = o.in.report.diags
 	}
 	noteFaults(file, diags)
 	return file, diags
@@ -98,23 +57,23 @@ func Data(src *diag.Source) (ast.Expr, diag.Diagnostics) {
 	t := newText(src)
 	nothing := &ast.Null{Place: ast.Place{At: t.tree.Text.At(0, len(t.tree.Text.Bytes))}}
 	if !t.screen() {
-		return nothing, t.diags
+		return nothing, t.report.diags
 	}
 	if err := t.tree.Read(); err != nil {
 		hideBroken(&t.tree.Text)
-		t.addAll(t.tree.Explain(err))
-		return nothing, t.diags
+		t.report.addAll(t.tree.Explain(err))
+		return nothing, t.report.diags
 	}
 	root := t.tree.Root
 	if root == nil {
-		return nothing, t.diags
+		return nothing, t.report.diags
 	}
 	if second := t.tree.Tokens.SecondDocument; second >= 0 {
-		t.fail(diag.WrongKind, t.tree.Text.At(second, second+3), "", "a second document begins here")
-		return nothing, t.diags
+		t.report.fail(diag.WrongKind, t.tree.Text.At(second, second+3), "", "a second document begins here")
+		return nothing, t.report.diags
 	}
-	x := newExprReader(newNodeReader(&t.tree.Text, &t.findings, &t.tree.Repairs), nil)
-	return x.read(root, nil, false), t.diags
+	x := newExprReader(newNodeReader(&t.tree.Text, &t.report, &t.tree.Repairs), nil)
+	return x.value(root, nil, false), t.report.diags
 }
 
 // ParsePackage parses the files of a component package and merges them; the first file is the main one. The result has

@@ -14,16 +14,15 @@ var (
 	// policyMatchKeys holds the fields of `match` in a policy.
 	policyMatchKeys  = []string{"type", "name", "custom"}
 	policyConfigKeys = append([]string{"type", "items", "default", "optional", "description"}, valueRules...)
-	// valueRules holds the JSON Schema keywords for the configuration of a policy.
-	valueRules = []string{"enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "minItems", "maxItems"}
 
 	enforcementLevels = []string{"advisory", "mandatory", "remediate", "disabled"}
 )
 
 // policySection reads the policies of a pack or a program, an extension of yamlhost.
 func (b *bodyReader) policySection(section *section, pack bool) []*ast.Policy {
-	return read[*ast.Policy](b, section, func(b *bodyReader, e entry, name ast.Literal) item {
-		r := policyReader{exprReader: b.exprReader, pack: pack, policy: &ast.Policy{Name: name, Range: b.whole(e)}}
+	return declarationsOf[*ast.Policy](b, section, func(b *bodyReader, e entry, name ast.Literal) item {
+		r := policyReader{exprs: b.exprs, nodes: b.nodes, report: b.report, pack: pack,
+			policy: &ast.Policy{Name: name, Range: b.nodes.whole(e)}}
 		r.read(e)
 		r.policy.Number()
 		return item{declaration: r.policy}
@@ -32,7 +31,9 @@ func (b *bodyReader) policySection(section *section, pack bool) []*ast.Policy {
 
 // policyReader reads one policy.
 type policyReader struct {
-	*exprReader
+	exprs  *exprReader
+	nodes  *nodeReader
+	report *findings
 	policy *ast.Policy
 	pack   bool // the policy belongs to a pack
 }
@@ -40,16 +41,16 @@ type policyReader struct {
 func (r policyReader) read(e entry) {
 	p := r.policy
 	var found map[string]*entry
-	r.section(e, "the policy `"+diag.Excerpt(e.name)+"`", func(n *yamlnode.Node, _ diag.Range) {
-		found = r.gather(r.described(n), "a policy", policyKeys)
+	r.nodes.section(e, "the policy `"+diag.Excerpt(e.name)+"`", func(n *yamlnode.Node, _ diag.Range) {
+		found = r.nodes.gather(r.nodes.described(n), "a policy", policyKeys)
 	})
 	readers := fieldReaders{
-		"description": func(e entry) { p.Description = r.plainText(e, "`description`") },
-		"match":       func(e entry) { p.Match = r.matchBlock(e, policyMatchKeys) },
-		"stack":       func(e entry) { p.Stack = r.literalBool(e, "`stack`") },
-		"after":       func(e entry) { p.After = r.literalBool(e, "`after`") },
-		"destroy":     func(e entry) { p.Destroy = r.literalBool(e, "`destroy`") },
-		"enforcement": func(e entry) { p.Enforcement = enforcementLevel(r.nodeReader, e) },
+		"description": func(e entry) { p.Description = r.nodes.plainText(e, "`description`") },
+		"match":       func(e entry) { p.Match = r.nodes.matchBlock(e, policyMatchKeys) },
+		"stack":       func(e entry) { p.Stack = r.nodes.literalBool(e, "`stack`") },
+		"after":       func(e entry) { p.After = r.nodes.literalBool(e, "`after`") },
+		"destroy":     func(e entry) { p.Destroy = r.nodes.literalBool(e, "`destroy`") },
+		"enforcement": func(e entry) { p.Enforcement = enforcementLevel(r.nodes, e) },
 		"config":      r.config,
 	}
 	for _, key := range policyKeys { // the text may have them in another order
@@ -57,13 +58,13 @@ func (r policyReader) read(e entry) {
 			readers[key](*e)
 		}
 	}
-	r.scope.also(func() {
+	r.exprs.texts.scope.also(func() {
 		for _, field := range []struct {
 			key string
 			dst *ast.Expr
 		}{{"when", &p.When}, {"violation", &p.Violation}, {"remedy", &p.Remedy}} {
 			if e, ok := found[field.key]; ok {
-				*field.dst = present(r.expression(*e))
+				*field.dst = present(r.exprs.expression(*e))
 			}
 		}
 	}, r.names()...)
@@ -73,11 +74,11 @@ func (r policyReader) read(e entry) {
 // config reads the configuration that a policy of a pack declares.
 func (r policyReader) config(e entry) {
 	if !r.pack {
-		r.fail(diag.UnknownKey, e.at, "declare it in the section `config` of the program",
+		r.report.fail(diag.UnknownKey, e.at, "declare it in the section `config` of the program",
 			"a policy of a program has no `config`")
 		return
 	}
-	r.policy.Config = dynamicReader{r.exprReader}.properties(e, "a configuration value", policyConfigKeys).List
+	r.policy.Config = dynamicReader{r.exprs, r.nodes, r.report}.properties(e, "a configuration value", policyConfigKeys).List
 }
 
 // names returns the additional names that the expressions of the policy may use.
@@ -96,26 +97,26 @@ func (r policyReader) names() []string {
 func (r policyReader) complete(found map[string]*entry) {
 	p := r.policy
 	if p.Violation == nil && p.Remedy == nil {
-		r.fail(diag.RequiredMissing, p.Name.Range,
+		r.report.fail(diag.RequiredMissing, p.Name.Range,
 			"add `violation`: an expression that gives the message, or null where the resource is in order",
 			"the policy `%s` has no message", diag.Excerpt(p.Name.Value))
 	}
 	if text, ok := p.Violation.(*ast.String); ok && text.Value == "" {
-		r.fail(diag.RequiredMissing, found["violation"].at, "write what is wrong with the resource and what to do",
+		r.report.fail(diag.RequiredMissing, found["violation"].at, "write what is wrong with the resource and what to do",
 			"the message of the policy `%s` is empty", diag.Excerpt(p.Name.Value))
 	}
 	if kind := exprKind(p.Violation); kind != "" && !slices.Contains([]string{"a string", "a list", "a map"}, kind) {
-		r.fail(diag.WrongKind, p.Violation.Range(), "write the message, and the condition into `when`",
+		r.report.fail(diag.WrongKind, p.Violation.Range(), "write the message, and the condition into `when`",
 			"`violation` must be a text, found %s", kind)
 		p.Violation = bad(p.Violation.Range())
 	}
 	if kind := exprKind(p.Remedy); kind != "" && kind != "a map" {
-		r.fail(diag.WrongKind, p.Remedy.Range(), "", "`remedy` must be a map, found %s", kind)
+		r.report.fail(diag.WrongKind, p.Remedy.Range(), "", "`remedy` must be a map, found %s", kind)
 		p.Remedy = bad(p.Remedy.Range())
 	}
 	exclude := func(key, other, why string) {
 		if e, ok := found[key]; ok {
-			r.fail(diag.UnknownKey, e.at, why, "a policy with `%s` has no `%s`", other, key)
+			r.report.fail(diag.UnknownKey, e.at, why, "a policy with `%s` has no `%s`", other, key)
 		}
 	}
 	if p.OfStack() {
@@ -131,24 +132,24 @@ func (r policyReader) complete(found map[string]*entry) {
 		}
 		exclude("remedy", "destroy", "there is nothing to set in what goes")
 		if !r.pack {
-			r.fail(diag.UnknownKey, found["destroy"].at, "write a policy pack, or set the option protect of the resource",
+			r.report.fail(diag.UnknownKey, found["destroy"].at, "write a policy pack, or set the option protect of the resource",
 				"a policy of a program has no `destroy`")
 		}
 	}
 	switch level := p.Enforcement.Text(); {
 	case level == "remediate" && p.Remedy == nil:
-		r.fail(diag.RequiredMissing, p.Enforcement.Range, "add `remedy: {…}` with the properties to set",
+		r.report.fail(diag.RequiredMissing, p.Enforcement.Range, "add `remedy: {…}` with the properties to set",
 			"the policy `%s` has no remedy", diag.Excerpt(p.Name.Value))
 	case !r.pack && (level == "remediate" || p.Remedy != nil):
 		rng := p.Name.Range
 		if e, ok := found["remedy"]; ok {
 			rng = e.at
 		}
-		r.fail(diag.UnknownKey, rng, "change the property itself, or write a transform",
+		r.report.fail(diag.UnknownKey, rng, "change the property itself, or write a transform",
 			"a policy of a program cannot have a remedy")
 	}
 	if r.pack && p.Name.Value == "all" {
-		r.fail(diag.DeclaredTwice, p.Name.Range, "in configurations, `all` is the level of all policies; choose another name",
+		r.report.fail(diag.DeclaredTwice, p.Name.Range, "in configurations, `all` is the level of all policies; choose another name",
 			"a policy cannot be called `all`")
 	}
 }

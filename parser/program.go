@@ -8,16 +8,6 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// The sections of a program (L1.C), and the keys that only matter to the reader of project files (L1.B).
-var (
-	sectionKeys = []string{"name", "description", "version", "namespace", "pulumi", "config", "configuration", "variables",
-		"resources", "outputs", "components", "hooks", "dynamic", "transforms", "transformations", "messages", "policies",
-		"enforcement", "include"}
-	projectKeys = []string{"runtime", "main", "author", "website", "license", "template", "backend", "options", "packages",
-		"plugins", "policyPacks", "crds", "stackConfigDir", "requiredPulumiVersion"}
-	topKeys = slices.Concat(sectionKeys, projectKeys)
-)
-
 // body holds the sections of a program or a component by name.
 type body map[string]*section
 
@@ -36,18 +26,18 @@ type outline struct {
 
 // newOutline finds the sections of a text among its top-level keys. included reports whether another text includes it.
 func newOutline(r *bodyReader, top []*section, options Options, included bool) *outline {
-	o := &outline{in: r, options: options, file: &ast.File{Source: r.Source}, sections: body{}}
+	o := &outline{in: r, options: options, file: &ast.File{Source: r.text.Source}, sections: body{}}
 	byKey := make(map[*yamlnode.Node]*section, len(top))
 	entries := make([]entry, 0, len(top))
 	for _, s := range top {
-		byKey[s.key] = s
+		byKey[s.entry.key] = s
 		entries = append(entries, s.entry)
 	}
-	r.fieldsOf(entries, sectionKeys, projectKeys, func(name string, e entry) {
+	r.nodes.fieldsOf(entries, sectionKeys, projectKeys, func(name string, e entry) {
 		s := byKey[e.key]
 		o.assign(name, s)
 		if included && slices.Contains(mainOnly, name) {
-			s.in.warn(diag.Ignored, e.at, "remove it, or move it to the file that includes this one",
+			s.in.report.warn(diag.Ignored, e.at, "remove it, or move it to the file that includes this one",
 				"`%s` has no effect in an included file", name)
 			o.file.Name, o.file.Description, o.file.Version = nil, nil, nil
 			delete(o.sections, "pulumi")
@@ -63,7 +53,7 @@ func newOutline(r *bodyReader, top []*section, options Options, included bool) *
 	if options.Plugin {
 		for _, name := range []string{"config", "configuration", "variables", "resources", "outputs", "include"} {
 			if s := o.sections[name]; s != nil {
-				r.fail(diag.UnknownKey, s.at, "move it into a component", "a component plugin has no `%s` of its own", s.name)
+				r.report.fail(diag.UnknownKey, s.entry.at, "move it into a component", "a component plugin has no `%s` of its own", s.entry.name)
 				delete(o.sections, name)
 			}
 		}
@@ -79,22 +69,22 @@ var extensions = map[string]string{"components": "a component inside of a progra
 // assign stores a section by its name, or reads it at once if it does not depend on other sections.
 func (o *outline) assign(name string, s *section) {
 	r, plugin, pack := s.in, o.options.Plugin, o.options.Pack
-	refuse := func(detail, summary string) { r.fail(diag.UnknownKey, s.at, detail, "%s", summary) }
+	refuse := func(detail, summary string) { r.report.fail(diag.UnknownKey, s.entry.at, detail, "%s", summary) }
 	switch {
 	case name == "name":
-		o.file.Name = r.plainText(s.entry, "`name`")
+		o.file.Name = r.nodes.plainText(s.entry, "`name`")
 	case name == "description":
-		o.file.Description = r.plainText(s.entry, "`description`")
+		o.file.Description = r.nodes.plainText(s.entry, "`description`")
 	case name == "version":
-		o.file.Version = r.plainText(s.entry, "`version`")
+		o.file.Version = r.nodes.plainText(s.entry, "`version`")
 	case name == "namespace":
-		if o.file.Namespace = r.plainText(s.entry, "`namespace`"); !plugin {
+		if o.file.Namespace = r.nodes.plainText(s.entry, "`namespace`"); !plugin {
 			refuse("remove it; only component plugins have one", "a program has no `namespace`")
 		}
 	case name == "enforcement" && !pack:
 		refuse("write it into each policy; a policy pack has one for all of its policies", "a program has no `enforcement`")
 	case name == "enforcement":
-		o.file.Enforcement = enforcementLevel(r.nodeReader, s.entry)
+		o.file.Enforcement = enforcementLevel(r.nodes, s.entry)
 	case plugin && (name == transformsName || name == transformationsName):
 		refuse("write the option `transforms` on a resource of a component", "a package cannot have `transforms`")
 	case plugin && name == "messages":
@@ -106,7 +96,7 @@ func (o *outline) assign(name string, s *section) {
 	default:
 		usual := plugin && (name == "components" || name == "dynamic") || pack && name == "policies"
 		if what := extensions[name]; what != "" && !usual {
-			r.extension(s.at, "%s", what)
+			r.nodes.extension(s.entry.at, "%s", what)
 		}
 		o.sections[name] = s
 	}
@@ -124,16 +114,16 @@ func (o *outline) packOnly() {
 		}
 	}
 	for _, s := range append(others, o.transforms...) {
-		o.in.fail(diag.UnknownKey, s.at, "a pack has `policies` and `variables`; its configuration is declared in each policy",
-			"a policy pack has no `%s`", s.name)
+		o.in.report.fail(diag.UnknownKey, s.entry.at, "a pack has `policies` and `variables`; its configuration is declared in each policy",
+			"a policy pack has no `%s`", s.entry.name)
 	}
 	o.transforms = nil
 	if o.file.Name == nil {
-		o.in.fail(diag.RequiredMissing, diag.NewRange(o.in.Source, 0, 0), "add `name: …`, which violations show",
+		o.in.report.fail(diag.RequiredMissing, diag.NewRange(o.in.text.Source, 0, 0), "add `name: …`, which violations show",
 			"the policy pack has no name")
 	}
 	if o.sections["policies"] == nil {
-		o.in.fail(diag.RequiredMissing, diag.NewRange(o.in.Source, 0, 0), "add `policies`", "the policy pack has no policies")
+		o.in.report.fail(diag.RequiredMissing, diag.NewRange(o.in.text.Source, 0, 0), "add `policies`", "the policy pack has no policies")
 	}
 }
 
@@ -154,9 +144,9 @@ var mainOnly = []string{"name", "description", "version", "namespace", "pulumi"}
 // read reads the sections. names holds the names that all texts of the program declare.
 func (o *outline) read(names map[string]bool) {
 	r, file, sections := o.in, o.file, o.sections
-	r.scope = newScope(names, o.options.Declared, o.roots)
+	r.texts.scope = newScope(names, o.options.Declared, o.roots)
 	for _, head := range o.heads {
-		head.scope = r.scope
+		head.texts.scope = r.texts.scope
 	}
 	if s := sections["pulumi"]; s != nil {
 		file.RequiredVersion = s.in.pulumiBlock(s.entry, file)
@@ -164,27 +154,27 @@ func (o *outline) read(names map[string]bool) {
 	}
 	former := r.configSection(sections["configuration"], sections["config"])
 	if s := sections["configuration"]; s != nil && !slices.ContainsFunc(former, onlyFormer) {
-		d := s.in.warn(diag.Deprecated, s.at, "", "`configuration` is deprecated: write `config`")
+		d := s.in.report.warn(diag.Deprecated, s.entry.at, "", "`configuration` is deprecated: write `config`")
 		if sections["config"] == nil {
-			d.Fixes = s.renamed("config")
+			d.Fixes = s.entry.renamed("config")
 		} else {
 			d.Detail = "move its entries to `config`"
 		}
 	}
 	file.Config = append(r.configSection(sections["config"], nil), former...)
-	file.Variables = read[*ast.Variable](r, sections["variables"], (*bodyReader).variableItem)
+	file.Variables = declarationsOf[*ast.Variable](r, sections["variables"], (*bodyReader).variableItem)
 	file.Resources = r.resourceSection(sections["resources"])
-	file.Outputs = read[*ast.Output](r, sections["outputs"], (*bodyReader).outputItem)
-	file.Hooks = read[*ast.Hook](r, sections["hooks"], (*bodyReader).hook)
-	file.Dynamic = read[*ast.Dynamic](r, sections["dynamic"], (*bodyReader).dynamicItem)
+	file.Outputs = declarationsOf[*ast.Output](r, sections["outputs"], (*bodyReader).outputItem)
+	file.Hooks = declarationsOf[*ast.Hook](r, sections["hooks"], (*bodyReader).hook)
+	file.Dynamic = declarationsOf[*ast.Dynamic](r, sections["dynamic"], (*bodyReader).dynamicItem)
 	for _, d := range file.Dynamic {
 		if o.options.Plugin && d.Provider != nil && d.Inputs == nil {
-			r.fail(diag.RequiredMissing, d.Name.Range, "list them: users of the package see nothing else of the type",
+			r.report.fail(diag.RequiredMissing, d.Name.Range, "list them: users of the package see nothing else of the type",
 				"the type `%s` of a package needs `inputs`", diag.Excerpt(d.Name.Value))
 		}
 	}
 	for _, s := range o.transforms {
-		file.Transforms = append(file.Transforms, transformList(s.in.exprReader, s.entry, true)...)
+		file.Transforms = append(file.Transforms, transformList(s.in.exprs, s.entry, true)...)
 	}
 	for _, t := range file.Transforms {
 		t.Number()
@@ -193,17 +183,17 @@ func (o *outline) read(names map[string]bool) {
 		file.Messages = s.in.messageList(s.entry)
 	}
 	file.Policies = r.policySection(sections["policies"], o.options.Pack)
-	file.Components = read[*ast.Component](r, sections["components"], (*bodyReader).componentItem)
+	file.Components = declarationsOf[*ast.Component](r, sections["components"], (*bodyReader).componentItem)
 	o.gatherDiags()
 }
 
 // gatherDiags moves the findings about top-level keys to o.in.
 func (o *outline) gatherDiags() {
 	for _, head := range o.heads {
-		o.in.diags.Add(head.takeFrom(0)...)
+		o.in.report.diags.Add(head.report.takeFrom(0)...)
 	}
 	if len(o.heads) > 0 {
-		o.in.diags = limited(o.in.diags)
+		o.in.report.diags = limited(o.in.report.diags)
 	}
 }
 
@@ -224,17 +214,7 @@ func (b *bodyReader) unknownSection(file *ast.File, e entry, names []string) {
 		hasKey(body, "properties", "options", "get") {
 		hint = "this looks like a resource: indent it under `resources`"
 	}
-	b.unknownKey(diag.Warning, e, "the program; it is ignored", topKeys, hint)
-}
-
-// hasKey reports whether a map has one of the given keys, in any spelling that canonical accepts.
-func hasKey(n *yamlnode.Node, keys ...string) bool {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if _, found := canonical(n.Content[i].Value, keys); found {
-			return true
-		}
-	}
-	return false
+	b.nodes.unknownKey(diag.Warning, e, "the program; it is ignored", topKeys, hint)
 }
 
 var pulumiKeys = []string{"requiredVersion", "allowEnv", "publicEnv"}
@@ -246,12 +226,12 @@ func (b *bodyReader) pulumiBlock(e entry, file *ast.File) (required ast.Expr) {
 	if file == nil {
 		keys = keys[:1]
 	}
-	b.section(e, "`pulumi`", func(n *yamlnode.Node, _ diag.Range) {
-		b.fields(b.entries(n), "`pulumi`", keys, fieldReaders{
+	b.nodes.section(e, "`pulumi`", func(n *yamlnode.Node, _ diag.Range) {
+		b.nodes.fields(b.nodes.entries(n), "`pulumi`", keys, fieldReaders{
 			"allowEnv":  func(e entry) { file.AllowEnv = b.variables(e, "`allowEnv`") },
 			"publicEnv": func(e entry) { file.PublicEnv = b.variables(e, "`publicEnv`") },
 			"requiredVersion": func(e entry) {
-				required = b.textExpression(e, "`requiredVersion`", "put it in quotes, such as \">=3.100.0\"")
+				required = b.exprs.textExpression(e, "`requiredVersion`", "put it in quotes, such as \">=3.100.0\"")
 			},
 		})
 	})
@@ -260,56 +240,35 @@ func (b *bodyReader) pulumiBlock(e entry, file *ast.File) (required ast.Expr) {
 
 // variables reads a field with names of environment variables, an extension of yamlhost.
 func (b *bodyReader) variables(e entry, field string) []ast.Literal {
-	b.extension(e.at, "the field "+field)
-	return b.literals(e, field, "the name of an environment variable")
-}
-
-// textExpression reads a field that must be a string or an expression. It returns nil for null.
-func (x *exprReader) textExpression(e entry, what, detail string) ast.Expr {
-	value := present(x.expression(e))
-	switch value.(type) {
-	case *ast.Number, *ast.Bool, *ast.List, *ast.Map:
-		x.wrongKind(e.value.Target(), value.Range(), what, "a string", detail)
-		return bad(value.Range())
-	}
-	return value
-}
-
-// present returns an expression, or nil if it is the null literal.
-func present(e ast.Expr) ast.Expr {
-	if _, null := e.(*ast.Null); null {
-		return nil
-	}
-	return e
+	b.nodes.extension(e.at, "the field "+field)
+	return b.nodes.literals(e, field, "the name of an environment variable")
 }
 
 func (b *bodyReader) variableItem(e entry, name ast.Literal) item {
-	value := b.expression(e)
-	return item{declaration: &ast.Variable{Name: name, Range: b.whole(e), Value: value, Unit: ast.NewUnit(value)}}
+	value := b.exprs.expression(e)
+	return item{declaration: &ast.Variable{Name: name, Range: b.nodes.whole(e), Value: value, Unit: ast.NewUnit(value)}}
 }
 
 func (b *bodyReader) outputItem(e entry, name ast.Literal) item {
-	value := b.expression(e)
-	return item{declaration: &ast.Output{Name: name, Range: b.whole(e), Value: value, Unit: ast.NewUnit(value)}}
+	value := b.exprs.expression(e)
+	return item{declaration: &ast.Output{Name: name, Range: b.nodes.whole(e), Value: value, Unit: ast.NewUnit(value)}}
 }
-
-var componentKeys = []string{"name", "description", "token", "pulumi", "inputs", "variables", "resources", "outputs"}
 
 // componentItem reads a component (L3.E).
 func (b *bodyReader) componentItem(e entry, name ast.Literal) item {
-	component := &ast.Component{Name: name, Range: b.whole(e)}
+	component := &ast.Component{Name: name, Range: b.nodes.whole(e)}
 	sections := body{}
 	var pulumi *entry
-	b.section(e, "the component `"+diag.Excerpt(e.name)+"`", func(n *yamlnode.Node, _ diag.Range) {
+	b.nodes.section(e, "the component `"+diag.Excerpt(e.name)+"`", func(n *yamlnode.Node, _ diag.Range) {
 		reader := func(name string) func(e entry) {
 			return func(e entry) { sections[name] = &section{entry: e, in: b} }
 		}
-		b.fields(b.described(n), "a component", componentKeys, fieldReaders{
-			"name":        func(e entry) { b.plainText(e, "`name`") },
-			"description": func(e entry) { component.Description = b.plainText(e, "`description`") },
+		b.nodes.fields(b.nodes.described(n), "a component", componentKeys, fieldReaders{
+			"name":        func(e entry) { b.nodes.plainText(e, "`name`") },
+			"description": func(e entry) { component.Description = b.nodes.plainText(e, "`description`") },
 			"token": func(e entry) {
-				b.extension(e.at, "the field `token` of a component")
-				component.Token = b.typeToken(e, "`token`")
+				b.nodes.extension(e.at, "the field `token` of a component")
+				component.Token = b.nodes.typeToken(e, "`token`")
 			},
 			"pulumi":    func(e entry) { pulumi = &e },
 			"inputs":    reader("config"),
@@ -317,37 +276,93 @@ func (b *bodyReader) componentItem(e entry, name ast.Literal) item {
 			"resources": reader("resources"),
 			"outputs":   reader("outputs"),
 		})
-		outer := b.scope
-		b.scope = outer.inside(sections.names())
+		outer := b.texts.scope
+		b.texts.scope = outer.inside(sections.names())
 		if pulumi != nil {
 			component.RequiredVersion = b.pulumiBlock(*pulumi, nil)
 		}
 		component.Unit = ast.NewUnit(component.RequiredVersion)
-		component.Config = read[*ast.Config](b, sections["config"], (*bodyReader).inputItem)
-		component.Variables = read[*ast.Variable](b, sections["variables"], (*bodyReader).variableItem)
+		component.Config = declarationsOf[*ast.Config](b, sections["config"], (*bodyReader).inputItem)
+		component.Variables = declarationsOf[*ast.Variable](b, sections["variables"], (*bodyReader).variableItem)
 		component.Resources = b.resourceSection(sections["resources"])
-		component.Outputs = read[*ast.Output](b, sections["outputs"], (*bodyReader).outputItem)
-		b.scope = outer
+		component.Outputs = declarationsOf[*ast.Output](b, sections["outputs"], (*bodyReader).outputItem)
+		b.texts.scope = outer
 	})
 	return item{declaration: component}
 }
 
-var hookKeys = []string{"command", "onDryRun", "ignoreErrors"}
-
 // hook reads a hook, an extension of yamlhost. In a command, `args` is the engine's description of the operation.
 func (b *bodyReader) hook(e entry, name ast.Literal) item {
-	hook := &ast.Hook{Name: name, Range: b.whole(e)}
-	b.section(e, "the hook `"+diag.Excerpt(e.name)+"`", func(n *yamlnode.Node, _ diag.Range) {
-		b.fields(b.described(n), "a hook", hookKeys, fieldReaders{
-			"command":      func(e entry) { b.scope.also(func() { hook.Command = present(b.expression(e)) }, "args") },
-			"onDryRun":     func(e entry) { hook.OnDryRun = b.literalBool(e, "`onDryRun`") },
-			"ignoreErrors": func(e entry) { hook.IgnoreErrors = b.literalBool(e, "`ignoreErrors`") },
+	hook := &ast.Hook{Name: name, Range: b.nodes.whole(e)}
+	b.nodes.section(e, "the hook `"+diag.Excerpt(e.name)+"`", func(n *yamlnode.Node, _ diag.Range) {
+		b.nodes.fields(b.nodes.described(n), "a hook", hookKeys, fieldReaders{
+			"command":      func(e entry) { b.texts.scope.also(func() { hook.Command = present(b.exprs.expression(e)) }, "args") },
+			"onDryRun":     func(e entry) { hook.OnDryRun = b.nodes.literalBool(e, "`onDryRun`") },
+			"ignoreErrors": func(e entry) { hook.IgnoreErrors = b.nodes.literalBool(e, "`ignoreErrors`") },
 		})
 	})
 	if hook.Command == nil {
-		b.fail(diag.RequiredMissing, name.Range, "add `command: [program, argument]`", "the hook `%s` needs a command",
+		b.report.fail(diag.RequiredMissing, name.Range, "add `command: [program, argument]`", "the hook `%s` needs a command",
 			diag.Excerpt(e.name))
 	}
 	hook.Unit = ast.NewUnit(hook.Command)
 	return item{declaration: hook}
+}
+
+// names returns the names that a body declares, together with others and the predeclared name.
+func (b body) names(others ...string) map[string]bool {
+	names := map[string]bool{"pulumi": true}
+	for _, name := range others {
+		names[name] = true
+	}
+	for _, section := range []string{"config", "configuration", "variables", "resources"} {
+		s := b[section]
+		if s == nil {
+			continue
+		}
+		gatherNames(s.entry.value.Target(), names, 0)
+		for _, part := range s.parts {
+			gatherNames(part.entry.value.Target(), names, 0)
+		}
+	}
+	return names
+}
+
+// gatherNames adds the keys of a section to names. It reports nothing; that is done when the section is read.
+func gatherNames(section *yamlnode.Node, names map[string]bool, depth int) {
+	if section.Kind != yamlnode.Map || depth > 10 {
+		return
+	}
+	for i := 0; i+1 < len(section.Content); i += 2 {
+		key := section.Content[i].Target()
+		if key.Kind != yamlnode.Scalar {
+			continue
+		}
+		if key.Tag != yamlnode.MergeTag {
+			names[key.Value] = true
+			continue
+		}
+		merged := section.Content[i+1].Target()
+		gatherNames(merged, names, depth+1)
+		for _, item := range merged.Content {
+			if merged.Kind == yamlnode.List {
+				gatherNames(item.Target(), names, depth+1)
+			}
+		}
+	}
+}
+
+// Options configures Parse. The zero value is suitable for a program without a stack.
+type Options struct {
+	// Declared holds names that expressions may use although the text does not declare them, such as the keys of the
+	// stack's configuration. They only matter if a `${…}` is ambiguous (decision D6).
+	Declared []string
+	// Plugin reports whether the text belongs to a component plugin, which has components but no program (L1.31).
+	Plugin bool
+	// Pack reports whether the text is a policy pack, which has policies but no program.
+	Pack bool
+	// Include returns the texts that match a pattern in the section include, such as parts/*.yaml, in order (L10.C11).
+	// Its error explains why they cannot be included. Parse calls it from one goroutine. If it is nil, the section is
+	// reported as an error.
+	Include func(pattern string) ([]*diag.Source, error)
 }

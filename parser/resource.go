@@ -10,16 +10,6 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// The fields of a resource (L3.B). The reserved ones are those that the stock host accepts without any effect (L1.23).
-var (
-	resourceKeys = ast.ResourceFields()
-	reservedKeys = []string{"condition", "metadata"}
-	allFields    = append(resourceKeys[:len(resourceKeys):len(resourceKeys)], reservedKeys...)
-	getKeys      = []string{"id", "state"}
-	// elsewhere holds keys that have a meaning one level down.
-	elsewhere = slices.Concat(optionKeys, getKeys)
-)
-
 func (b *bodyReader) resourceSection(section *section) (resources []*ast.Resource) {
 	var bare *ast.Resource // the previous resource, if it is empty
 	strays := false        // the previous entry was a misplaced field
@@ -33,23 +23,23 @@ func (b *bodyReader) resourceSection(section *section) (resources []*ast.Resourc
 				if parent == aName {
 					code = diag.Nameless
 				}
-				b.fail(code, it.name.Range, "indent this under "+parent, "`%s` is not a resource here", it.name.Value)
+				b.report.fail(code, it.name.Range, "indent this under "+parent, "`%s` is not a resource here", it.name.Value)
 			}
 			bare, strays = nil, true
 			continue
 		}
 		if bare != nil {
-			needsToken(b.findings, bare)
+			needsToken(b.report, bare)
 		}
 		bare, strays = nil, false
 		if it.bare {
 			bare = it.declaration.(*ast.Resource)
 		}
-		b.diags.Add(it.diags...)
+		b.report.diags.Add(it.diags...)
 		resources = append(resources, it.declaration.(*ast.Resource))
 	}
 	if bare != nil {
-		needsToken(b.findings, bare)
+		needsToken(b.report, bare)
 	}
 	return resources
 }
@@ -59,18 +49,18 @@ func (b *bodyReader) resourceItem(e entry, name ast.Literal) item {
 	if parent, stray := misplaced(e); stray {
 		return item{stray: parent}
 	}
-	r := &ast.Resource{Name: name, Range: b.whole(e)}
+	r := &ast.Resource{Name: name, Range: b.nodes.whole(e)}
 	bare := false
-	b.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
+	b.nodes.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
 		switch {
 		case n.Kind == yamlnode.Map:
-			(&resourceReader{b.exprReader, r}).fieldsOfMap(n)
+			(&resourceReader{b.exprs, b.nodes, b.report, r}).fieldsOfMap(n)
 		case yamlnode.IsNull(n):
-			if !b.lostBehind(rng) {
+			if !b.nodes.lostBehind(rng) {
 				bare = true
 			}
 		default:
-			b.wrongKind(n, rng, "the resource `"+diag.Excerpt(name.Value)+"`", "a map", bodyHint(n))
+			b.nodes.wrongKind(n, rng, "the resource `"+diag.Excerpt(name.Value)+"`", "a map", bodyHint(n))
 		}
 	})
 	r.Number()
@@ -141,7 +131,9 @@ func allKeys(n *yamlnode.Node, known []string) bool {
 
 // resourceReader reads the fields of one resource.
 type resourceReader struct {
-	*exprReader
+	exprs    *exprReader
+	nodes    *nodeReader
+	report   *findings
 	resource *ast.Resource
 }
 
@@ -152,16 +144,16 @@ func (r *resourceReader) fieldsOfMap(n *yamlnode.Node) {
 	var typed bool
 	var parts resourceParts
 	var unknown []entry
-	r.fieldsOf(r.described(n), allFields, elsewhere, func(key string, e entry) {
+	r.nodes.fieldsOf(r.nodes.described(n), allFields, elsewhere, func(key string, e entry) {
 		switch key {
 		case "type":
 			if typed = !yamlnode.IsNull(e.value.Target()); typed {
-				r.resource.Type = r.typeToken(e, "`type`")
+				r.resource.Type = r.nodes.typeToken(e, "`type`")
 			}
 		case "name":
-			r.resource.LogicalName = r.literalText(e, "`name`")
+			r.resource.LogicalName = r.nodes.literalText(e, "`name`")
 		case "defaultProvider":
-			r.resource.DefaultProvider = r.literalBool(e, "`defaultProvider`")
+			r.resource.DefaultProvider = r.nodes.literalBool(e, "`defaultProvider`")
 		case "properties":
 			parts.properties = &e
 		case "options":
@@ -169,40 +161,40 @@ func (r *resourceReader) fieldsOfMap(n *yamlnode.Node) {
 		case "get":
 			parts.get = &e
 		case "forEach":
-			r.extension(e.at, "the field `forEach`")
+			r.nodes.extension(e.at, "the field `forEach`")
 			parts.each = &e
 		case "if":
-			r.extension(e.at, "the field `if`")
+			r.nodes.extension(e.at, "the field `if`")
 			parts.condition = &e
 		default:
 			detail := "remove it"
 			if key == "condition" {
 				detail = "`if` makes a resource depend on a condition"
 			}
-			r.warn(diag.Ignored, e.at, detail, "`%s` has no effect", key)
+			r.report.warn(diag.Ignored, e.at, detail, "`%s` has no effect", key)
 		}
 	}, func(e entry) bool { unknown = append(unknown, e); return true })
 	for _, e := range unknown {
 		if e.meant == "" {
 			r.resource.Misplaced = append(r.resource.Misplaced, e.name)
 		}
-		r.unknownKey(diag.Error, e, "a resource", resourceKeys, levelHint(e, parts.properties))
+		r.nodes.unknownKey(diag.Error, e, "a resource", resourceKeys, levelHint(e, parts.properties))
 	}
 	if !typed {
-		needsToken(r.findings, r.resource)
+		needsToken(r.report, r.resource)
 	}
 	if parts.each == nil {
 		r.readParts(parts)
 		return
 	}
-	r.resource.ForEach = present(r.expression(*parts.each))
-	r.scope.also(func() { r.readParts(parts) }, "each")
+	r.resource.ForEach = present(r.exprs.expression(*parts.each))
+	r.exprs.texts.scope.also(func() { r.readParts(parts) }, "each")
 }
 
 // readParts reads the fields that may refer to `each`.
 func (r *resourceReader) readParts(parts resourceParts) {
 	if parts.condition != nil {
-		r.resource.If = present(r.expression(*parts.condition))
+		r.resource.If = present(r.exprs.expression(*parts.condition))
 	}
 	if parts.properties != nil {
 		r.properties(*parts.properties)
@@ -210,13 +202,13 @@ func (r *resourceReader) readParts(parts resourceParts) {
 	if parts.get != nil {
 		r.resource.Get = r.get(*parts.get)
 		if parts.properties != nil && r.resource.Get != nil {
-			d := r.fail(diag.WrongKind, parts.get.at, "a resource is either read with `get` or managed with `properties`",
+			d := r.report.fail(diag.WrongKind, parts.get.at, "a resource is either read with `get` or managed with `properties`",
 				"`get` and `properties` cannot be used together")
 			d.Related = []diag.Related{{Range: parts.properties.at, Message: "`properties` stands here"}}
 		}
 	}
 	if parts.options != nil {
-		(&optionReader{r.exprReader, &r.resource.Options}).read(*parts.options)
+		(&optionReader{r.exprs, r.nodes, r.report, &r.resource.Options}).read(*parts.options)
 	}
 }
 
@@ -255,7 +247,7 @@ func (r *nodeReader) typeToken(e entry, what string) *ast.Literal {
 		ok = ok && part != "" && strings.TrimSpace(part) == part
 	}
 	if !ok {
-		d := r.fail(diag.BadTypeToken, literal.Range, "write `package:module:Type`, or `package:Type`",
+		d := r.report.fail(diag.BadTypeToken, literal.Range, "write `package:module:Type`, or `package:Type`",
 			"`%s` is not a type", diag.Excerpt(literal.Value))
 		foreignType(d, literal)
 		return nil
@@ -306,16 +298,16 @@ func foreignType(d *diag.Diagnostic, literal *ast.Literal) {
 
 // properties reads a resource's properties: a map with plain keys, or one expression (L3.11).
 func (r *resourceReader) properties(e entry) {
-	r.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
+	r.nodes.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
 		if yamlnode.IsNull(n) {
 			return // L1.16
 		}
 		if n.Kind != yamlnode.Map {
 			r.resource.PropertiesRange = rng
-			r.resource.PropertiesExpr = r.readAt(n, rng, true)
+			r.resource.PropertiesExpr = r.exprs.valueAt(n, rng, true)
 			switch r.resource.PropertiesExpr.(type) {
 			case *ast.Bool, *ast.Number, *ast.String, *ast.Template, *ast.List:
-				r.wrongKind(n, rng, "`properties`", "a map", "")
+				r.nodes.wrongKind(n, rng, "`properties`", "a map", "")
 				r.resource.PropertiesExpr = bad(rng)
 			}
 			return
@@ -323,45 +315,45 @@ func (r *resourceReader) properties(e entry) {
 		r.resource.PropertiesRange = rng
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			if isCall(n.Content[i].Value) {
-				r.resource.PropertiesExpr = r.readAt(n, rng, true)
+				r.resource.PropertiesExpr = r.exprs.valueAt(n, rng, true)
 				return
 			}
 		}
-		r.resource.Properties = r.propertyList(n)
+		r.resource.Properties = r.exprs.propertyList(n)
 	})
 }
 
 // propertyList reads a map whose keys are literal strings and whose values are expressions.
 func (x *exprReader) propertyList(n *yamlnode.Node) []ast.Property {
-	entries := x.entries(n)
+	entries := x.nodes.entries(n)
 	list := make([]ast.Property, 0, len(entries))
 	for _, e := range entries {
 		list = append(list, ast.Property{Name: ast.Literal{Value: e.name, Range: e.at}, Value: x.expression(e)})
 	}
-	x.release(entries)
+	x.nodes.release(entries)
 	return list
 }
 
 // get reads the field get (L3.C).
 func (r *resourceReader) get(e entry) *ast.Get {
 	var get *ast.Get
-	r.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
+	r.nodes.with(e.value, e.via, func(n *yamlnode.Node, rng diag.Range) {
 		get = &ast.Get{Range: rng}
 		switch {
 		case n.Kind == yamlnode.Map:
-			r.fieldsOf(r.entries(n), getKeys, nil, func(key string, e entry) {
+			r.nodes.fieldsOf(r.nodes.entries(n), getKeys, nil, func(key string, e entry) {
 				if key == "id" {
-					get.ID = r.textExpression(e, "`id`", "put it in quotes")
+					get.ID = r.exprs.textExpression(e, "`id`", "put it in quotes")
 					return
 				}
-				r.section(e, "`state`", func(n *yamlnode.Node, _ diag.Range) { get.State = r.propertyList(n) })
-			}, func(e entry) bool { r.unknownKey(diag.Error, e, "`get`", getKeys, ""); return true })
+				r.nodes.section(e, "`state`", func(n *yamlnode.Node, _ diag.Range) { get.State = r.exprs.propertyList(n) })
+			}, func(e entry) bool { r.nodes.unknownKey(diag.Error, e, "`get`", getKeys, ""); return true })
 		case !yamlnode.IsNull(n):
-			r.wrongKind(n, rng, "`get`", "a map", "write `get: {id: …}`")
+			r.nodes.wrongKind(n, rng, "`get`", "a map", "write `get: {id: …}`")
 			return
 		}
 		if get.ID == nil {
-			r.fail(diag.RequiredMissing, e.at, "add the id of the existing resource", "`get` needs an id")
+			r.report.fail(diag.RequiredMissing, e.at, "add the id of the existing resource", "`get` needs an id")
 		}
 	})
 	return get

@@ -3,6 +3,7 @@ package parser
 import (
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
@@ -157,45 +158,12 @@ func (s *scope) also(do func(), names ...string) {
 	}
 }
 
-// names returns the names that a body declares, together with others and the predeclared name.
-func (b body) names(others ...string) map[string]bool {
-	names := map[string]bool{"pulumi": true}
-	for _, name := range others {
-		names[name] = true
-	}
-	for _, section := range []string{"config", "configuration", "variables", "resources"} {
-		s := b[section]
-		if s == nil {
-			continue
-		}
-		gatherNames(s.value.Target(), names, 0)
-		for _, part := range s.parts {
-			gatherNames(part.value.Target(), names, 0)
-		}
-	}
-	return names
+// textReader parses the texts of scalars, in a scope.
+type textReader struct {
+	nodes  *nodeReader
+	text   *yamlnode.Text
+	report *findings
+	scope  *scope // nil if strings are not interpolated
 }
 
-// gatherNames adds the keys of a section to names. It reports nothing; that is done when the section is read.
-func gatherNames(section *yamlnode.Node, names map[string]bool, depth int) {
-	if section.Kind != yamlnode.Map || depth > 10 {
-		return
-	}
-	for i := 0; i+1 < len(section.Content); i += 2 {
-		key := section.Content[i].Target()
-		if key.Kind != yamlnode.Scalar {
-			continue
-		}
-		if key.Tag != yamlnode.MergeTag {
-			names[key.Value] = true
-			continue
-		}
-		merged := section.Content[i+1].Target()
-		gatherNames(merged, names, depth+1)
-		for _, item := range merged.Content {
-			if merged.Kind == yamlnode.List {
-				gatherNames(item.Target(), names, depth+1)
-			}
-		}
-	}
-}
+func oddKey(name string) bool { return name == "*" || strings.ContainsAny(name, " \t\r\n") }

@@ -1,7 +1,6 @@
 package parser
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
@@ -46,21 +45,5 @@ func hideMeant(p *yamlnode.Text, entries []entry) {
 		if name, ok := strings.CutPrefix(strings.ToLower(e.name), "fn:"); ok && strings.TrimPrefix(name, ":") == "secret" {
 			p.Source.Hide(p.Span(e.value))
 		}
-	}
-}
-
-// hideBroken hides the rest of each line after `fn::secret` in a text with a syntax error.
-func hideBroken(p *yamlnode.Text) {
-	const call = "fn::secret"
-	start := 0
-	for line := range bytes.Lines(p.Bytes) {
-		if i := bytes.Index(bytes.ToLower(line), []byte(call)); i >= 0 {
-			pos := start + i + len(call)
-			if pos < start+len(line) && line[i+len(call)] == ':' {
-				pos++
-			}
-			p.Source.Hide(p.At(pos, start+len(line)))
-		}
-		start += len(line)
 	}
 }

@@ -9,39 +9,19 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// item is one entry of a section whose keys are names, with the findings about it.
-type item struct {
-	name        ast.Literal
-	diags       diag.Diagnostics
-	hollow      bool // the entry has no value
-	declaration any  // such as *ast.Resource; nil for a stray field
-
-	bare  bool   // an empty resource
-	stray string // the proper parent of a field among the resources; empty for a resource
-}
-
 // itemReader reads one entry of a section.
 type itemReader func(r *bodyReader, e entry, name ast.Literal) item
 
-// readBlock is the result of reading a block, with the answers that it depends on.
-type readBlock struct {
-	answers
-	items []item
-	diags diag.Diagnostics // findings that are not about a single item
-	lines bool             // a message contains a line number
-	above int              // number of lines above the block
-}
-
 // section is an entry whose value consists of entries.
 type section struct {
-	entry
+	entry entry
 	in    *bodyReader // the reader of the section
 	parts []part      // entries in separate blocks
 }
 
 // part is the key of a section as parsed in front of a block; its value contains the entry of the block.
 type part struct {
-	entry
+	entry entry
 	block *block
 	lines int // number of lines above the block
 }
@@ -69,9 +49,9 @@ func hasExactKey(n *yamlnode.Node, key string) bool {
 func (s *section) entryNames() []string {
 	var names []string
 	for _, part := range s.parts {
-		names = append(names, part.name)
+		names = append(names, part.entry.name)
 	}
-	return append(names, textKeys(s.value.Target())...)
+	return append(names, textKeys(s.entry.value.Target())...)
 }
 
 // textKeys returns the keys of a map, or nil for any other node.
@@ -88,7 +68,11 @@ func textKeys(n *yamlnode.Node) []string {
 
 // bodyReader reads the sections of a program or a component.
 type bodyReader struct {
-	*exprReader
+	exprs  *exprReader
+	texts  *textReader
+	nodes  *nodeReader
+	text   *yamlnode.Text
+	report *findings
 	// independent reports whether the entries of sections can be read independently: the text has no anchors, and the
 	// scope does not record answers.
 	independent bool
@@ -96,13 +80,14 @@ type bodyReader struct {
 
 // newBodyReader returns a reader of a text that adds its diagnostics to f.
 func newBodyReader(p *yamlnode.Text, f *findings, r *yamlnode.Repairs, s *scope) *bodyReader {
-	return &bodyReader{exprReader: newExprReader(newNodeReader(p, f, r), s)}
+	x := newExprReader(newNodeReader(p, f, r), s)
+	return &bodyReader{exprs: x, texts: &x.texts, nodes: x.nodes, text: p, report: f}
 }
 
-// read reads the declarations of a section and adds the findings about them to b.
-func read[T any](b *bodyReader, s *section, reader itemReader) (declarations []T) {
+// declarationsOf reads the declarations of a section and adds the findings about them to b.
+func declarationsOf[T any](b *bodyReader, s *section, reader itemReader) (declarations []T) {
 	for _, it := range b.items(s, reader) {
-		b.diags.Add(it.diags...)
+		b.report.diags.Add(it.diags...)
 		declarations = append(declarations, it.declaration.(T))
 	}
 	return declarations
@@ -123,11 +108,11 @@ func (b *bodyReader) items(s *section, read itemReader) []item {
 		seen[it.name.Value] = i
 	}
 	for _, part := range s.parts {
-		rb := part.block.items(part, b.scope, read)
-		b.diags.Add(rb.diags...)
+		rb := part.block.items(part, b.texts.scope, read)
+		b.report.diags.Add(rb.diags...)
 		for _, it := range rb.items {
 			if first, again := seen[it.name.Value]; again {
-				b.duplicate(it.name.Value, it.name.Range, list[first].name.Range)
+				b.nodes.duplicate(it.name.Value, it.name.Range, list[first].name.Range)
 				if list[first].hollow { // the later entry has the value
 					it.name = list[first].name
 					list[first] = it
@@ -143,8 +128,8 @@ func (b *bodyReader) items(s *section, read itemReader) []item {
 
 // itemsOf reads the entries of a section in one text.
 func (b *bodyReader) itemsOf(section entry, read itemReader) (list []item) {
-	b.section(section, "`"+section.name+"`", func(n *yamlnode.Node, _ diag.Range) {
-		entries := b.entries(n)
+	b.nodes.section(section, "`"+section.name+"`", func(n *yamlnode.Node, _ diag.Range) {
+		entries := b.nodes.entries(n)
 		if len(entries) > 0 && b.nameless(section.name, entries[0]) {
 			return
 		}
@@ -161,10 +146,10 @@ func (b *bodyReader) itemsOf(section entry, read itemReader) (list []item) {
 
 // item reads one entry of a section.
 func (b *bodyReader) item(e entry, read itemReader) item {
-	count := len(b.diags)
+	count := len(b.report.diags)
 	it := read(b, e, ast.Literal{Value: e.name, Range: e.at})
 	it.name, it.hollow = ast.Literal{Value: e.name, Range: e.at}, yamlnode.IsNull(e.value.Target())
-	it.diags = b.takeFrom(count)
+	it.diags = b.report.takeFrom(count)
 	return it
 }
 
@@ -179,25 +164,25 @@ func (b *bodyReader) itemsApart(entries []entry, list []item, read itemReader) b
 	}
 	readers := make([]*bodyReader, (len(entries)+batch-1)/batch)
 	parallel.Each(len(readers), 1, func(n int) {
-		place := *b.Text
-		r := newBodyReader(&place, new(findings), b.repairs, b.scope.apart())
+		place := *b.text
+		r := newBodyReader(&place, new(findings), b.nodes.repairs, b.texts.scope.apart())
 		readers[n] = r
 		for i := n * batch; i < min((n+1)*batch, len(entries)); i++ {
 			e := entries[i]
-			e.from = r.nodeReader
+			e.from = r.nodes
 			list[i] = r.item(e, read)
 		}
 	})
-	found := b.found
+	found := b.report.found
 	for _, r := range readers {
-		for severity, count := range r.found {
+		for severity, count := range r.report.found {
 			if found[severity] += count; found[severity] > maxFindings {
 				return false
 			}
 		}
-		b.NamesLines = b.NamesLines || r.NamesLines
+		b.text.NamesLines = b.text.NamesLines || r.text.NamesLines
 	}
-	b.found = found
+	b.report.found = found
 	return true
 }
 
@@ -211,22 +196,32 @@ func (b *bodyReader) nameless(section string, e entry) bool {
 	if body := e.value.Target(); body.Kind == yamlnode.Map || yamlnode.IsNull(body) {
 		return false
 	}
-	b.fail(diag.Nameless, e.at, "write the name of the entry in the line above",
+	b.report.fail(diag.Nameless, e.at, "write the name of the entry in the line above",
 		"`%s` belongs to an entry whose name is missing", diag.Excerpt(e.name))
 	return true
 }
 
 // items reads the entries of the block, or returns the earlier result if it is still valid.
-func (b *block) items(part part, outer *scope, read itemReader) *readBlock {
-	if b.read != nil && b.read.hold(outer) {
-		return b.read
+func (b *block) items(part part, outer *scope, read itemReader) *blockResult {
+	if b.result != nil && b.result.answers.hold(outer) {
+		return b.result
 	}
 	place := b.yaml.tree.Text
 	place.LinesAbove = part.lines
-	r := newBodyReader(&place, &findings{found: b.yaml.found}, &b.yaml.tree.Repairs, outer.remembering())
-	rb := &readBlock{items: r.itemsOf(part.entry, read), above: part.lines}
-	rb.answers = r.scope.answers()
-	rb.diags, rb.lines = r.diags, place.NamesLines
-	b.read = rb
+	r := newBodyReader(&place, &findings{found: b.yaml.report.found}, &b.yaml.tree.Repairs, outer.remembering())
+	rb := &blockResult{items: r.itemsOf(part.entry, read), above: part.lines}
+	rb.answers = r.texts.scope.answers()
+	rb.diags, rb.lines = r.report.diags, place.NamesLines
+	b.result = rb
 	return rb
+}
+
+// hasKey reports whether a map has one of the given keys, in any spelling that canonical accepts.
+func hasKey(n *yamlnode.Node, keys ...string) bool {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if _, found := canonical(n.Content[i].Value, keys); found {
+			return true
+		}
+	}
+	return false
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// reads is shared by a document and the documents derived from it by edits. mu guards the last reading and the results
+// editState is shared by a document and the documents derived from it by edits. mu guards the last result and those
 // that blocks keep.
-type reads struct {
+type editState struct {
 	mu   sync.Mutex
-	last *reading
+	last *parsedDocument
 }
 
-// reading is the result of parsing a document. If the next document differs from it in a single block, and in a way
-// that cannot affect the rest of the program, the reading is updated instead of parsing again.
-type reading struct {
+// parsedDocument is the result of parsing a document. If the next document differs from it in a single block, and in a
+// way that cannot affect the rest of the program, the result is updated instead of parsing again.
+type parsedDocument struct {
 	set     *blockSet
 	options Options
 	scope   *scope
@@ -27,34 +27,36 @@ type reading struct {
 	diags   diag.Diagnostics
 }
 
-// maxKept is the maximum number of findings in a reading that is kept. If there are more, some may have been dropped.
+// maxKept is the maximum number of findings in a result that is kept. If there are more, some may have been dropped.
 const maxKept = 100
 
-// keep stores the result of parsing the document for the next one. The caller holds the lock.
-func (d *Document) keep(o *outline, file *ast.File, diags diag.Diagnostics) {
-	d.shared.last = nil
+// keep stores the result of parsing a document with the given blocks for the next one. The caller holds the lock.
+func (s *editState) keep(set *blockSet, o *outline, file *ast.File, diags diag.Diagnostics) {
+	s.last = nil
 	if o.sections["include"] == nil && len(diags) <= maxKept && len(file.Lost) == 0 {
-		d.shared.last = &reading{set: d.set, options: o.options, scope: o.in.scope, file: *file, diags: slices.Clone(diags)}
+		s.last = &parsedDocument{set: set, options: o.options, scope: o.in.texts.scope, file: *file,
+			diags: slices.Clone(diags)}
 	}
 }
 
-// patched returns the previous file with one declaration replaced. ok is false if an edit has changed anything else.
-// The caller holds the lock.
-func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnostics, ok bool) {
-	last := d.shared.last
+// patched returns the previous file with one declaration replaced, for a document with the given blocks and text. ok is
+// false if an edit has changed anything else. The caller holds the lock.
+func (s *editState) patched(set *blockSet, src *diag.Source, options Options) (file *ast.File, diags diag.Diagnostics,
+	ok bool) {
+	last := s.last
 	if last == nil || options.Plugin != last.options.Plugin || !slices.Equal(options.Declared, last.options.Declared) {
 		return nil, nil, false
 	}
-	i, one := d.set.changed(last.set)
+	i, one := set.changed(last.set)
 	if !one {
 		return nil, nil, false
 	}
-	old, now := last.set.blocks[i], d.set.blocks[i]
-	if old.read == nil || !old.patchable() || !now.patchable() || old.name() != now.name() ||
+	old, now := last.set.blocks[i], set.blocks[i]
+	if old.result == nil || !old.patchable() || !now.patchable() || old.name() != now.name() ||
 		!maps.Equal(oddKeysOf(old.yaml.tree.Root), oddKeysOf(now.yaml.tree.Root)) {
 		return nil, nil, false
 	}
-	lines := d.set.places[len(d.set.places)-1].lines != last.set.places[len(last.set.places)-1].lines
+	lines := set.places[len(set.places)-1].lines != last.set.places[len(last.set.places)-1].lines
 	own := 0
 	for _, found := range last.diags {
 		switch {
@@ -70,19 +72,19 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 			diags = append(diags, found)
 		}
 	}
-	read, known := old.read.only()
-	if !known || len(old.read.diags) > 0 || own != len(read.diags) {
+	previous, known := old.result.only()
+	if !known || len(old.result.diags) > 0 || own != len(previous.diags) {
 		return nil, nil, false // there are findings about it from elsewhere, such as a duplicate name
 	}
-	part := part{entry: now.top[0], block: now, lines: d.set.places[i].lines}
-	reader, _ := readerOf(read.declaration)
+	part := part{entry: now.top[0], block: now, lines: set.places[i].lines}
+	reader, _ := readerOf(previous.declaration)
 	fresh, known := now.items(part, last.scope, reader).only()
-	if !known || len(now.read.diags) > 0 || fresh.name.Value != read.name.Value {
+	if !known || len(now.result.diags) > 0 || fresh.name.Value != previous.name.Value {
 		return nil, nil, false
 	}
 	patch := last.file
-	patch.Source = d.src
-	if !read.replaceBy(fresh, &patch) {
+	patch.Source = src
+	if !previous.replaceBy(fresh, &patch) {
 		return nil, nil, false
 	}
 	diags = append(diags, fresh.diags...)
@@ -91,7 +93,7 @@ func (d *Document) patched(options Options) (file *ast.File, diags diag.Diagnost
 	}
 	noteFaults(&patch, diags)
 	last.scope.keys.roots[i] = now.yaml.tree.Root
-	d.shared.last = &reading{set: d.set, options: options, scope: last.scope, file: patch, diags: slices.Clone(diags)}
+	s.last = &parsedDocument{set: set, options: options, scope: last.scope, file: patch, diags: slices.Clone(diags)}
 	whole := patch
 	return &whole, diags, true
 }
@@ -118,8 +120,8 @@ func (s *blockSet) changed(prior *blockSet) (pos int, one bool) {
 // patchable reports whether a block is one entry of a section without YAML errors.
 func (b *block) patchable() bool {
 	y := b.yaml
-	return len(b.top) == 1 && !b.failed && len(y.diags) == 0 && len(y.tree.Repairs.Lost) == 0 && !y.tree.Repairs.Any() &&
-		b.name() != ""
+	return len(b.top) == 1 && !b.failed && len(y.report.diags) == 0 && len(y.tree.Repairs.Lost) == 0 &&
+		!y.tree.Repairs.Any() && b.name() != ""
 }
 
 // name returns the name of the entry that a block declares, or an empty string if it does not declare exactly one.
@@ -140,7 +142,7 @@ func oddKeysOf(root *yamlnode.Node) map[string]bool {
 }
 
 // only returns the single variable, resource or output that was read; ok is false for anything else.
-func (rb *readBlock) only() (it item, ok bool) {
+func (rb *blockResult) only() (it item, ok bool) {
 	if len(rb.items) != 1 {
 		return item{}, false
 	}
