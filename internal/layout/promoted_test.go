@@ -20,7 +20,6 @@ const mostPromoted = 60
 
 // manyPromoted lists the structs that may have more, with the reason.
 var manyPromoted = map[string]string{
-	"parser.bodyReader":            "its readers of entries stand on each other, and get fields of their own next",
 	"runtime/backend.Backend":      "its parts embed the files of the backend, and get fields of their own next",
 	"runtime/backend.stackState":   "as Backend",
 	"runtime/backend.stackJournal": "as Backend",
