@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -184,4 +185,65 @@ func TestClientsFlags(t *testing.T) {
 	require.Zero(t, x.run("about", "env"), x.err.String())
 	require.Regexp(t, `(?m)^PULUMI_CONFIG_PASSPHRASE +\[secret\]$`, x.out.String())
 	require.Zero(t, x.run("cancel"), x.err.String())
+}
+
+// A log of events has one operation: its first event is the prelude, its last one ends it, and the sequence counts up.
+// That holds as well where a plan decides first whether the operation runs.
+func TestClientsReadOneStream(t *testing.T) {
+	t.Parallel()
+	for _, asPulumi := range []bool{true, false} {
+		for _, skip := range [][]string{{"--expect-no-changes"}, {"--max-deletes", "0"}, {}} {
+			x := newClient(t, onePet)
+			x.world.AsPulumi = asPulumi
+			require.Zero(t, x.run("stack", "init", "dev"), x.err.String())
+			log := filepath.Join(t.TempDir(), "events")
+			up := slices.Concat([]string{"up", "--yes", "--skip-preview", "--event-log", log}, skip)
+			code := x.run(up...)
+			if len(skip) == 1 {
+				require.Equal(t, 7, code, x.err.String()) // nothing was done, and the log has the plan
+				requireOneStream(t, log, true)
+				require.Contains(t, x.out.String()+x.err.String(), "2 to create")
+				require.Zero(t, x.run("up", "--yes", "--skip-preview"), x.err.String())
+				code = x.run(up...)
+			}
+			require.Zero(t, code, x.err.String())
+			requireOneStream(t, log, false)
+			if asPulumi {
+				require.NotContains(t, x.out.String(), "Previewing")
+			}
+			require.Zero(t, x.run(append(up, "--json")...), x.err.String())
+			require.NoError(t, os.WriteFile(log, x.out.Bytes(), 0o600))
+			requireOneStream(t, log, false)
+		}
+	}
+}
+
+func requireOneStream(t *testing.T, path string, preview bool) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	last, preludes, summaries, cancels := -1, 0, 0, 0
+	for line := range strings.Lines(string(text)) {
+		var e struct {
+			Sequence       int
+			Prelude        *struct{}                 `json:"preludeEvent"`
+			Cancel         *struct{}                 `json:"cancelEvent"`
+			SummaryOfEvent *struct{ IsPreview bool } `json:"summaryEvent"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &e), line)
+		require.Greater(t, e.Sequence, last, string(text))
+		require.Zero(t, cancels, "an event after the end: %s", line)
+		last = e.Sequence
+		if e.Prelude != nil {
+			preludes++
+		}
+		if e.Cancel != nil {
+			cancels++
+		}
+		if e.SummaryOfEvent != nil {
+			summaries++
+			require.Equal(t, preview, e.SummaryOfEvent.IsPreview)
+		}
+	}
+	require.Equal(t, []int{1, 1, 1}, []int{preludes, summaries, cancels}, string(text))
 }

@@ -90,8 +90,17 @@ func (p *Pipeline) planAhead(ctx context.Context, op Operation) error {
 	if !expectNone && !guarded && p.options.MaxDeletes == nil && !p.options.writeAliases {
 		return nil
 	}
+	p.display.ahead = true
 	result, err := p.plan(ctx, op)
-	return p.exitPlan(op.Kind, expectNone, result, err)
+	p.display.ahead = false
+	if err = p.exitPlan(op.Kind, expectNone, result, err); err != nil {
+		if fault := p.display.showDelayed(); fault != nil {
+			return errors.Join(err, fault)
+		}
+		return err
+	}
+	p.display.delayed = nil
+	return nil
 }
 
 // exitPlan is exitError for a plan. A plan that destroys more objects than --max-deletes allows is an error, too.

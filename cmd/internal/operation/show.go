@@ -2,6 +2,7 @@ package operation
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -44,6 +45,10 @@ type display struct {
 	// messages of the evaluation so far; an operation repeats those of its plan
 	noted       map[string]bool
 	wantsConfig bool // configuration is missing
+	// ahead is set during a plan that decides whether the operation runs. Its stream of events is delayed: if the
+	// operation follows, the plan has none, so that a log of events has one operation.
+	ahead   bool
+	delayed []func() error
 }
 
 // show creates the view of an operation or a plan. If an operation follows the plan, its outputs are progress and not a
@@ -57,13 +62,17 @@ func (s *display) show(name string, plan, final bool) *shownView {
 	}
 	blast := &view.BlastRadius{}
 	s.blast = blast
-	told, ended := s.console.Reports.Phase(o, s.sink.masker, known)
-	inner := s.terminalView(o, document, final, known)
+	inner := s.begin(s.options.Json || s.console.World.AsPulumi, // else a person may read the text of both
+		func() *shownView { return s.terminalView(o, document, final, known) })
+	reports := s.begin(true, func() *shownView {
+		told, ended := s.console.Reports.Phase(o, s.sink.masker, known)
+		return &shownView{event: told, close: func() error { ended(); return nil }}
+	})
 	recorder := s.record(plan)
 	return &shownView{
 		event: func(e engine.Event) {
 			inner.event(e)
-			told(e)
+			reports.event(e)
 			recorder.Event(e)
 			if step, ok := e.(*engine.StepFinished); ok && !step.Internal && !step.Outputs {
 				blast.Take(step.Step, o.Stateful)
@@ -75,12 +84,38 @@ func (s *display) show(name string, plan, final bool) *shownView {
 		},
 		close: func() error {
 			recorder.Close()
-			err := inner.close()
-			ended()
-			return err
+			return errors.Join(inner.close(), reports.close())
 		},
 		interrupt: inner.interrupt,
 	}
+}
+
+// begin begins a view. Of a plan ahead of an operation, a view that is a stream only collects its events: showDelayed
+// shows them if the operation does not follow.
+func (s *display) begin(stream bool, begin func() *shownView) *shownView {
+	if !s.ahead || !stream {
+		return begin()
+	}
+	var events []engine.Event
+	s.delayed = append(s.delayed, func() error {
+		v := begin()
+		for _, e := range events {
+			v.event(e)
+		}
+		return v.close()
+	})
+	return &shownView{event: func(e engine.Event) { events = append(events, e) }, close: func() error { return nil },
+		interrupt: func(string, bool) bool { return false }}
+}
+
+// showDelayed shows the streams of a plan that no operation follows.
+func (s *display) showDelayed() error {
+	var err error
+	for _, show := range s.delayed {
+		err = errors.Join(err, show())
+	}
+	s.delayed = nil
+	return err
 }
 
 // shownWarnings returns what the checker found, without notes on portability.
