@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,12 +14,22 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
+// hooked returns a program whose n resources, which do not depend on each other, name the same hooks.
+func hooked(n int) string {
+	var b strings.Builder
+	b.WriteString("hooks:\n  a: {command: [a]}\n  b: {command: [b]}\nresources:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  r%d: {type: zoo:Typed, options: {hooks: {onError: [a], beforeCreate: [b, c]}}}\n", i)
+	}
+	return b.String()
+}
+
 // TestCheckOnAllProcessors checks every program of the archives, before and after an edit, with one goroutine for each
 // declaration and with one goroutine for all. Both checks must give the same program and findings.
 func TestCheckOnAllProcessors(t *testing.T) {
 	t.Parallel()
 	programs := archived(t)
-	programs["many"], programs["misspelt"] = bigProgram(200), misspelt(50)
+	programs["many"], programs["misspelt"], programs["hooked"] = bigProgram(200), misspelt(50), hooked(50)
 	random := rand.New(rand.NewPCG(*seed, 2))
 	schemas := loader()
 	var names []string
