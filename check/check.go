@@ -145,7 +145,9 @@ type body struct {
 	nodes   []*result // of the nodes, by their source index; nil until one is checked
 	outputs []*result // of the outputs
 
-	hasLoop bool       // some node or component depends on itself: no earlier result is reused
+	// hasLoop reports whether some node or component depends on itself. Then no earlier result is reused, since a node in
+	// a loop may be checked before what it needs.
+	hasLoop bool
 	changed bool       // something was checked anew
 	batch   int        // least number of nodes for a goroutine
 	written []ast.Expr // the arguments of fn::toJSON, in the order of evaluation
@@ -189,7 +191,7 @@ func (b *body) checkNodes() {
 				b.recordNode(n, b.checkNode(n))
 			}
 		}
-	default:
+	default: // without loops, so that the nodes form levels
 		b.checkLevels()
 	}
 	if b.run.ctx.Err() != nil {
@@ -201,6 +203,8 @@ func (b *body) checkNodes() {
 }
 
 // checkLevels gives every node of a body without cycles its type. It checks the nodes of a level concurrently.
+//
+// Findings are recorded afterwards, in the order of evaluation: which goroutine ends first must not show.
 func (b *body) checkLevels() {
 	results := make([]nodeResult, len(b.program.Nodes))
 	for _, level := range names.Levels(b.program.Nodes) {

@@ -115,7 +115,9 @@ func (r *run) bodyOf(c *component, file *ast.File) *body {
 		Nameless: file.Nameless, RequiredVersion: decl.RequiredVersion, Unit: decl.Unit, Body: decl.Body}, opts, c)
 }
 
-// componentView is a component as its users see it. It has no access to the rest of the program.
+// componentView is a component as its users see it. It has no access to the rest of the program, so that the next
+// check may take it over without keeping this one alive. Two checks in which a component is the same share its view,
+// and with it the types in it, so that its users need no check.
 type componentView struct {
 	decl    *ast.Component
 	schema  *schema.Resource

@@ -38,7 +38,8 @@ type bodySnapshot struct {
 	outputs  []*result
 }
 
-// result is the outcome of the check of a declaration with what decides whether it may be reused. It is immutable.
+// result is the outcome of the check of a declaration with what decides whether it may be reused. It is immutable. The
+// meaning of a name is kept as the stamp of its node, since each check makes new nodes.
 type result struct {
 	unit    *ast.Unit // nil for undeclared configuration
 	outcome types.Outcome

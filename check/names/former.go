@@ -10,7 +10,8 @@ import (
 // A body that declares the same names in the same order as in an earlier check is linked by index: a name refers to the
 // node at the same index as before.
 
-// Snapshot is what a check leaves of a scope for the next one. It is immutable.
+// Snapshot is what a check leaves of a scope for the next one. It is immutable. It has the nodes and not the Scope,
+// which would keep the snapshots of all checks before it alive.
 type Snapshot struct {
 	nodes     []*program.Node // in source order
 	facts     []*program.Fact // of the nodes
@@ -56,7 +57,9 @@ func (s *Scope) Former(n *program.Node) *program.Node {
 	return nil
 }
 
-// relink links a node as before; false if that is not sufficient.
+// relink links a node as before; false if that is not sufficient. References to undeclared configuration are resolved
+// anew, since its nodes exist only once a reference has been resolved, and so is everything in a body with default
+// providers, which add dependencies of calls.
 func (l *linker) relink(n *program.Node, unit *ast.Unit) bool {
 	was := l.scope.Former(n)
 	if was == nil || len(l.scope.defaults) > 0 {

@@ -25,6 +25,7 @@ type linker struct {
 }
 
 func (l *linker) link(ctx context.Context) (undeclared diag.Diagnostics) {
+	// Hooks come first, since the resources that name them take over their dependencies.
 	l.linkHooks()
 	l.linkTransforms()
 	l.linkPolicies()
@@ -54,9 +55,13 @@ func (l *linker) link(ctx context.Context) (undeclared diag.Diagnostics) {
 	if l.scope.file.Unit != nil {
 		l.linkUnit(nil, new([]program.Edge), l.scope.file.Unit)
 	}
+	// What an unknown name means depends on how often each declaration is used, and so on all references.
 	undeclared = l.scope.report.Attempt(func() { l.scope.undeclared.report(ctx) })
 	l.scope.undeclared.reportSlips()
 	l.checkHooks()
+	// These add dependencies that no name in the text causes. Default providers come first: which resources cannot use
+	// one depends on the names in the text alone. Transforms see the complete dependencies of the nodes that they
+	// match.
 	l.linkDefaultProviders()
 	l.linkMatched()
 	l.linkGuarded()
@@ -75,6 +80,9 @@ type surroundings struct {
 
 // linkUnit resolves the names in the expressions of a declaration, and records its dependencies. around are its
 // surroundings in the order of slots.
+//
+// Accesses and calls are two lists, each in the order of slots, and are read as one: dependencies are in the order of
+// the text, which decides among nodes that may be evaluated in any order.
 func (l *linker) linkUnit(n *program.Node, needs *[]program.Edge, unit *ast.Unit, around ...surroundings) {
 	var here surroundings
 	if len(around) == 0 && l.relink(n, unit) {

@@ -11,6 +11,9 @@ import (
 
 // Order sorts the nodes for evaluation (L9.3): configuration, resources, variables, each after its dependencies. Nodes
 // in a cycle follow in source order, so that everything is checked.
+//
+// A cycle of nodes is a fault only if it is one of the parts of components, too: deferLoops takes the edges away that
+// wait for single outputs, and what is cyclic without them is reported.
 func (s *Scope) Order() {
 	if s.arrange() && (!deferLoops(s.Program, s.all, s.facts) || s.arrange()) {
 		s.reportCycles()
@@ -27,15 +30,15 @@ func (s *Scope) arrange() bool {
 	return cyclic
 }
 
-// arranged returns the nodes in the order of evaluation. all is indexed by Node.Index. cyclic reports whether there are
-// cycles.
+// arranged returns the nodes in the order of evaluation. all is indexed by SourceIndex. cyclic reports whether
+// there are cycles. The search keeps a stack of its own: a chain may be as long as the program.
 func arranged(all []*program.Node) (nodes []*program.Node, cyclic bool) {
 	const (
 		fresh = iota
 		open
 		done
 	)
-	state := make([]uint8, len(all)) // by index
+	state := make([]uint8, len(all)) // by SourceIndex
 	nodes = make([]*program.Node, 0, len(all))
 	type frame struct {
 		node *program.Node
@@ -65,7 +68,7 @@ func arranged(all []*program.Node) (nodes []*program.Node, cyclic bool) {
 				continue
 			}
 			edge := top.node.Needs[top.next]
-			dst := all[edge.To.SourceIndex]
+			dst := edge.To
 			top.next++
 			switch {
 			case edge.Deferred:
@@ -85,6 +88,8 @@ const maxCycles = 10
 
 // reportCycles reports cycles without a common closing edge for every strongly connected component (L9.5).
 func (s *Scope) reportCycles() {
+	// The edges of a reported cycle are cut in the copy of the graph that t keeps, never in the graph: a reader of the
+	// program sees the edges of its text.
 	t := tangles{report: s.report, cut: make(edgeSet)}
 	for _, loop := range loopsOf(s.all, t.cut) {
 		for _, n := range loop {

@@ -231,7 +231,9 @@ func (s *Scope) warnShadowed() {
 	}
 }
 
-// resolve resolves a root (L5.20–L5.22).
+// resolve resolves a root (L5.20–L5.22). Declarations hide the built-in variable and the configuration of the stack. A
+// key of configuration that the program does not declare gets a node at its first use; all uses of one spelling share
+// it.
 func (s *Scope) resolve(root ast.Literal) program.Ref {
 	name := root.Value
 	if n := s.Lookup(name); n != nil {

@@ -116,7 +116,8 @@ func (r *Resolver) Choose(u Use) *Choice {
 	return known
 }
 
-// Renew puts the loaded packages into the choices. An unchanged choice of a former resolver, which may be nil, is taken
+// Renew puts the loaded packages into the choices. It is called after Load, which may have replaced packages by those
+// of an earlier check. An unchanged choice of a former resolver, which may be nil, is taken
 // over, so that uses of it compare as equal.
 func (r *Resolver) Renew(former *Resolver) {
 	r.last = nil

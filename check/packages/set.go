@@ -56,7 +56,8 @@ func NewSet(loader schema.Loader) *Set {
 	return &Set{loader: loader, loaded: make(map[string]*Package), missing: make(map[*Package][]diag.Range)}
 }
 
-// Package is a package with the results of look-ups in it. Concurrent checks may share it.
+// Package is a package with the results of look-ups in it. Concurrent checks may share it, and a check after an edit
+// goes on with it: the same text of a token then means the same schema, by pointer, so that results stay comparable.
 type Package struct {
 	Descriptor schema.Descriptor
 	Schema     *schema.Package // nil when it could not be loaded

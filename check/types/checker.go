@@ -61,7 +61,8 @@ type BundleFault struct {
 }
 
 // Body is what the checks of all declarations of a program or a component share. Declarations that do not depend on
-// each other may be checked at the same time.
+// each other may be checked at the same time: a check reads the facts about the declarations that it needs, which are
+// complete, and writes to nothing that another one reads.
 type Body struct {
 	Program  *program.Program
 	Scope    *names.Scope
@@ -74,7 +75,8 @@ type Body struct {
 	Report *findings.Reporter
 
 	origins origins
-	spare   sync.Pool // of *Checker
+	// spare holds unused checkers: a program has as many declarations as lines, and each check needs the same parts.
+	spare sync.Pool // of *Checker
 }
 
 // Outcome is what the check of a declaration has found, with what it depends on besides the expressions and the nodes

@@ -87,7 +87,8 @@ func (c *constants) constantValue(e ast.Expr, depth int, left *int) (v value.Val
 	return value.Null, false
 }
 
-// maxIndirections bounds the chain of variables to a constant.
+// maxIndirections bounds the chain of variables to a constant: they may lead back to themselves, and the names on the
+// way are looked at by every declaration that uses them.
 const maxIndirections = 32
 
 // constant follows variables to the literal that e stands for (L8.15); e itself if there is none.
@@ -144,7 +145,8 @@ func LiteralStep(e ast.Expr, s *ast.Step) ast.Expr {
 	return nil
 }
 
-// origins memoizes which values come from resources (L8.18). mu guards it.
+// origins memoizes which values come from resources (L8.18). mu guards it, and is held from the first question to the
+// answer: a value that is being asked about counts as none until then, which only the asker may see.
 type origins struct {
 	mu    sync.Mutex
 	parts map[ast.Expr]bool // of variables, or all of their values

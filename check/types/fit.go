@@ -22,7 +22,9 @@ type fitter struct {
 }
 
 // fit checks that an expression with an inferred type is assignable to a type (L8.C). It reports a mismatch at the
-// innermost faulty expression.
+// innermost faulty expression. Literals are compared entry by entry, also those that a variable stands for: their
+// types alone would say too little, since a literal 5 fits an enum that a number does not. A finding about a literal
+// of another declaration is at the use, for the literal may be right elsewhere.
 func (c *fitter) fit(e ast.Expr, want schema.Type, p *place) bool {
 	if literal := c.constants.constant(e); literal != e {
 		inner := *p

@@ -10,7 +10,8 @@ import (
 )
 
 // fitUnion checks a literal against alternatives: the one that the discriminator selects (L8.16), else any that accepts
-// it.
+// it. If none does, the finding is about the only alternative that has the literal's shape, which is what was meant, or
+// else about all of them.
 func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *place) bool {
 	inner := *p
 	inner.inUnion = true

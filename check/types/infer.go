@@ -22,7 +22,8 @@ type typer struct {
 }
 
 // infer finds the type of an expression and of everything inside it, and records them (L8.A). It reports faults inside
-// of the expression, once. fit decides whether the type suits the place.
+// of the expression, once: what has a type, Invalid included, is not looked at again, and Invalid suits every place, so
+// that one fault has one finding. fit decides whether the type suits the place.
 func (c *typer) infer(e ast.Expr) schema.Type {
 	if e == nil {
 		return schema.Invalid
@@ -177,8 +178,9 @@ func (c *typer) inferMap(m *ast.Map) schema.Type {
 		}
 		return &schema.Map{Item: item}
 	}
+	// The members are computed on demand: most literals are checked against their place entry by entry. The function
+	// keeps the slice of types and not the checker, which checks other declarations by then.
 	types := c.decl.types
-	// The members are computed on demand: most literals are checked against their place entry by entry.
 	return schema.NewObject("", true, func() []*schema.Property {
 		members := make([]*schema.Property, 0, len(m.Entries))
 		for _, entry := range m.Entries {

@@ -36,7 +36,7 @@ type place struct {
 	outputs *schema.Object
 }
 
-// places is a pool of unused places: every part of a literal takes one while it is checked.
+// places is a pool of unused places: every part of a literal takes one while it is checked. It belongs to one checker.
 type places struct{ spare []*place }
 
 // enter returns a copy of next from the pool. The caller returns it with leave after its last use.
