@@ -10,11 +10,19 @@ type List []string
 // Lookup returns a variable's text and reports whether the variable is set.
 func (l List) Lookup(name string) (string, bool) {
 	for i := len(l) - 1; i >= 0; i-- {
-		if text, found := strings.CutPrefix(l[i], name); found && strings.HasPrefix(text, "=") {
-			return text[1:], true
+		if key, text, found := strings.Cut(l[i], "="); found && Same(key, name) {
+			return text, true
 		}
 	}
 	return "", false
+}
+
+// Home returns the user's home folder, or "" if it is not known. Windows names it USERPROFILE.
+func (l List) Home() string {
+	if home := l.Get("HOME"); home != "" {
+		return home
+	}
+	return l.Get("USERPROFILE")
 }
 
 // Get returns a variable's text, or "" if the variable is not set.

@@ -1,6 +1,7 @@
 package environ_test
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,6 +22,10 @@ func TestLookup(t *testing.T) {
 		_, set = env.Lookup(name)
 		require.False(t, set, name)
 	}
+	text, set = env.Lookup("empty")
+	require.Equal(t, []any{"", runtime.GOOS == "windows"}, []any{text, set}, "the letter case of names")
+	require.Equal(t, []string{"/h", "/h", "C:\\u", ""}, []string{environ.List{"HOME=/h", "USERPROFILE=C:\\u"}.Home(),
+		environ.List{"HOME=/h"}.Home(), environ.List{"USERPROFILE=C:\\u"}.Home(), environ.List{}.Home()})
 	require.Equal(t, []bool{true, true, false, false}, []bool{env.True("ON"), env.True("ONE"), env.True("YES"),
 		env.True("NO")})
 }

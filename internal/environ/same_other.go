@@ -2,5 +2,5 @@
 
 package environ
 
-// same reports whether two names denote the same variable.
-func same(a, b string) bool { return a == b }
+// Same reports whether two names denote the same variable.
+func Same(a, b string) bool { return a == b }

@@ -26,10 +26,10 @@ func (l List) ForChildren(asked ...string) List {
 	for _, entry := range l {
 		name, text, _ := strings.Cut(entry, "=")
 		switch {
-		case slices.ContainsFunc(asked, func(a string) bool { return same(a, name) }):
-		case slices.ContainsFunc(withheld, func(w string) bool { return same(w, name) }):
+		case slices.ContainsFunc(asked, func(a string) bool { return Same(a, name) }):
+		case slices.ContainsFunc(withheld, func(w string) bool { return Same(w, name) }):
 			continue
-		case same(backendURL, name):
+		case Same(backendURL, name):
 			open, ok := withoutPassword(text)
 			if !ok {
 				continue

@@ -13,8 +13,8 @@ import (
 // needed are the variables that every process gets. An interpreter needs them to run, to find its certificates and to
 // use a proxy.
 var needed = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP",
-	"SYSTEMROOT", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
-	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "VIRTUAL_ENV", "PYTHONPATH"}
+	"SYSTEMROOT", "SYSTEMDRIVE", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PATHEXT", "SSL_CERT_FILE",
+	"SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "VIRTUAL_ENV", "PYTHONPATH"}
 
 // environment returns the part of our environment that a process gets: the needed variables and the listed ones.
 func environment(ours, listed []string) []string {
@@ -23,7 +23,9 @@ func environment(ours, listed []string) []string {
 	var env []string
 	for _, entry := range ours {
 		name, _, _ := strings.Cut(entry, "=")
-		if slices.Contains(needed, name) || slices.Contains(listed, name) || all && !slices.Contains(withheld, name) {
+		same := func(other string) bool { return environ.Same(name, other) }
+		if slices.ContainsFunc(needed, same) || slices.ContainsFunc(listed, same) ||
+			all && !slices.ContainsFunc(withheld, same) {
 			env = append(env, entry)
 		}
 	}

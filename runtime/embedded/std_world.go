@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/confine"
+	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/internal/value"
 )
@@ -98,7 +99,7 @@ func (s standard) expand(p string) (string, error) {
 	if p != "~" && !strings.HasPrefix(p, "~/") {
 		return p, nil
 	}
-	if home := s.o.environment("HOME"); home != "" {
+	if home := environ.List(s.o.Environ).Home(); home != "" {
 		return filepath.Join(home, p[1:]), nil
 	}
 	return "", errors.New("it is not known where the home folder is")

@@ -55,7 +55,9 @@ func System(version string) (console.Streams, console.World) {
 	}
 	w := console.World{Version: version, Env: os.Environ(), Process: backend.ThisProcess, Now: time.Now}
 	w.Self = self()
-	w.AsPulumi = strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == "pulumi"
+	name := filepath.Base(os.Args[0])
+	w.AsPulumi = name == "pulumi" || runtime.GOOS == "windows" && // where a command may be typed in any letter case
+		(strings.EqualFold(name, "pulumi") || strings.EqualFold(name, "pulumi.exe"))
 	w.Dir, _ = os.Getwd()
 	w.Home, _ = os.UserHomeDir()
 	signals := make(chan os.Signal, 2)
