@@ -240,7 +240,9 @@ func (c *configured) Create(ctx context.Context, r provider.CreateRequest) (prov
 	}
 	id := idText(result.ID)
 	if id == "" && !r.Preview {
-		return provider.CreateResponse{}, t.host.nonsense("create", fmt.Errorf("it returned no id"))
+		// The code has answered, so its outcome is not open: the next run creates again.
+		return provider.CreateResponse{}, &provider.Error{Outcome: provider.Unclear, Message: t.host.source.File +
+			": the answer of create cannot be used: it returned no id. If it made an object, nothing manages that"}
 	}
 	outputs, err := t.outputs("create", result.Outs, r.Preview, inputs, value.Null)
 	return provider.CreateResponse{ID: id, Outputs: outputs}, err

@@ -32,7 +32,7 @@ func (d *deleter) deleteRest() {
 		!(d.opts.ContinueOnError && !failed && !d.aborted.Load()) {
 		return
 	}
-	if d.targets.check(d.scope.Targets) != nil { // only now all URNs of the program are known
+	if d.targets.check(d.scope.Targets, d.scope.Excludes) != nil { // only now all URNs of the program are known
 		return
 	}
 	end := d.planEnding()

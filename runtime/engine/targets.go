@@ -16,7 +16,7 @@ type targets struct {
 	scope *plan.Scope
 }
 
-// requirePresent reports whether the state has all exact targets and excludes, and ends the operation if not. It serves
+// requirePresent reports whether the state has all targets and excludes, and ends the operation if not. It serves
 // operations whose resources all come from the state (E4.103).
 func (t *targets) requirePresent() bool {
 	for _, u := range slices.Concat(t.scope.Targets.Exact, t.scope.Excludes.Exact) {
@@ -25,21 +25,31 @@ func (t *targets) requirePresent() bool {
 			return false
 		}
 	}
-	return true
+	return t.check(t.scope.Targets, t.scope.Excludes) == nil
 }
 
-// check ends the operation with an error if exact targets in p are unknown (E4.103).
-func (t *targets) check(p plan.Patterns) error {
-	missing := p.Missing(t.table.Known)
-	if len(missing) == 0 {
-		return nil
+// check ends the operation with an error if URNs in lists are unknown or globs match no known URN (E4.103): a name that
+// the user misspelt must not select nothing, or exclude nothing, without a word.
+func (t *targets) check(lists ...plan.Patterns) error {
+	found := true
+	fail := func(text string) {
+		found = false
+		t.report.message(operationFailed("", "", text))
 	}
-	for _, u := range missing {
-		text := fmt.Sprintf("Target '%s' could not be found in the stack.", u)
-		if !strings.Contains(string(u), "$") {
-			text += " Did you forget to escape $ in your shell?"
+	for _, p := range lists {
+		for _, u := range p.Missing(t.table.Known) {
+			text := fmt.Sprintf("Target '%s' could not be found in the stack.", u)
+			if !strings.Contains(string(u), "$") {
+				text += " Did you forget to escape $ in your shell?"
+			}
+			fail(text + t.nearest(u))
 		}
-		t.report.message(operationFailed("", "", text+t.nearest(u)))
+		for _, glob := range p.Unmatched(t.table.Some) {
+			fail(fmt.Sprintf("No resource of the stack matches '%s'. `yamlhost stack --show-urns` lists the URNs.", glob))
+		}
+	}
+	if found {
+		return nil
 	}
 	return t.abort()
 }

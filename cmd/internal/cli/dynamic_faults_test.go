@@ -74,3 +74,25 @@ func TestDynamicFaultsDisturbNobody(t *testing.T) {
 		})
 	}
 }
+
+// A create that answers without an ID fails its resource. It has answered, so the next run needs no decision about it.
+func TestCreateWithoutID(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, `name: noid
+runtime: yaml
+dynamic: {D: {provider: ./d.js}}
+resources: {a: {type: "dynamic:D"}}
+`)
+	x.world.Env = append(x.world.Env, needInterpreters(t), "PULUMI_CONFIG_PASSPHRASE=x")
+	write := func(answer string) {
+		text := "export default { async create() { return " + answer + "; } };\n"
+		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "d.js"), []byte(text), 0o600))
+	}
+	write("{outs: {}}")
+	require.Zero(t, x.run("stack", "init", "dev"), x.err.String())
+	require.NotZero(t, x.run("up", "--yes"))
+	require.Contains(t, x.err.String(), "it returned no id. If it made an object, nothing manages that")
+	write(`{id: "x", outs: {}}`)
+	require.Zero(t, x.run("up", "--yes"), x.err.String())
+	require.NotContains(t, x.err.String(), "interrupted")
+}

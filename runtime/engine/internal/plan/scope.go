@@ -195,11 +195,29 @@ func (p Patterns) Missing(present func(urn.URN) bool) []urn.URN {
 	return slices.DeleteFunc(slices.Clone(p.Exact), present)
 }
 
+// Unmatched returns the globs that match no URN, as they were written. some reports whether any URN satisfies a
+// condition.
+func (p Patterns) Unmatched(some func(condition func(urn.URN) bool) bool) []string {
+	var unmatched []string
+	for _, g := range p.globs {
+		if !some(func(u urn.URN) bool { return g.form.MatchString(string(u)) }) {
+			unmatched = append(unmatched, g.text)
+		}
+	}
+	return unmatched
+}
+
 // Patterns are URNs and globs of URNs: * matches any text without a colon, ** any text (E4.98).
 type Patterns struct {
 	Exact []urn.URN
 	set   map[urn.URN]bool
-	globs []*regexp.Regexp
+	globs []glob
+}
+
+// glob is a pattern as it was written, and the expression that it means.
+type glob struct {
+	text string
+	form *regexp.Regexp
 }
 
 // NewPatterns parses URNs and globs, and ignores duplicates.
@@ -232,11 +250,11 @@ func NewPatterns(texts []string) (Patterns, error) {
 			}
 		}
 		b.WriteString(`)\z`)
-		glob, err := regexp.Compile(b.String())
+		form, err := regexp.Compile(b.String())
 		if err != nil {
 			return p, fmt.Errorf("%q is not a pattern of URNs", text)
 		}
-		p.globs = append(p.globs, glob)
+		p.globs = append(p.globs, glob{text, form})
 	}
 	return p, nil
 }
@@ -246,5 +264,5 @@ func (p Patterns) Empty() bool { return len(p.Exact)+len(p.globs) == 0 }
 
 // Match reports whether u equals a URN or matches a glob of p.
 func (p Patterns) Match(u urn.URN) bool {
-	return p.set[u] || slices.ContainsFunc(p.globs, func(g *regexp.Regexp) bool { return g.MatchString(string(u)) })
+	return p.set[u] || slices.ContainsFunc(p.globs, func(g glob) bool { return g.form.MatchString(string(u)) })
 }

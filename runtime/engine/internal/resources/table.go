@@ -211,6 +211,28 @@ func (t *Table) Known(u urn.URN) bool {
 	return t.current.of[u] != nil || t.Prior.byURN[u] != nil || t.names.renamed[u] != ""
 }
 
+// Some reports whether any URN that is Known satisfies a condition.
+func (t *Table) Some(condition func(urn.URN) bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for u := range t.current.of {
+		if condition(u) {
+			return true
+		}
+	}
+	for u := range t.Prior.byURN {
+		if condition(u) {
+			return true
+		}
+	}
+	for u := range t.names.renamed {
+		if condition(u) {
+			return true
+		}
+	}
+	return false
+}
+
 // OwnerLeft reports whether a resource belongs to an old object of its owner (deletedWith) that an earlier operation
 // replaced and did not delete yet. The resource must then be replaced before the old object can be deleted, as the
 // earlier operation would have done (E4.41).
