@@ -115,6 +115,11 @@ store-test: $(GATEWAY) $(AZURITE) ## tests states in object stores, on real serv
 pipelines-test:
 	cd test/pipelines && npm ci --no-audit --no-fund && $(GO) test -count 1 -v -timeout 20m .
 
+# Property paths, beside those of Pulumi's SDK.
+.PHONY: paths-test
+paths-test:
+	cd test/paths && $(GO) test -count 1 -timeout 10m . -rapid.checks=20000
+
 # 100 projects that read each other: beside a loop of a shell, and with one job.
 .PHONY: workspace-figures
 workspace-figures:

@@ -218,74 +218,124 @@ func (p Path) Delete(v Value) (Value, bool) {
 }
 
 // Reset returns a copy of news in which the parts that match the path have their values in olds, and reports whether
-// that was possible for all of them (E4.65). A key that olds lacks is removed, together with the map around it if that
-// becomes empty and olds lacks it too; a key that news lacks is added again. Two things cannot be reset and stay as in
-// news: a list item that only one side has, and a part of a container that news lacks. A part of a secret becomes a
-// secret.
-func (p Path) Reset(olds, news Value) (Value, bool) { return p.reset(olds, news, false) }
-
-// reset implements Reset; exposed reports whether a container around olds is secret and none around news is.
-func (p Path) reset(olds, news Value, exposed bool) (Value, bool) {
-	exposed = (exposed || olds.IsSecret()) && !news.IsSecret()
+// that was possible for all of them (E4.65). It is what the Pulumi engine does, also for the parts that it does reset
+// before it comes to one that it cannot:
+//
+//   - A key that olds lacks is removed from news, and the map around it remains; one that news lacks is added again.
+//   - A list keeps its length: an item that only one side has cannot be reset, and stays as in news.
+//   - A part of a container that olds has and news lacks cannot be reset.
+//   - A wildcard inside of a path is for keys that olds has; one at the end is also for those that only news has.
+//
+// Parts are visited in order of keys and indexes, up to the first that cannot be reset. A part of a secret becomes
+// a secret.
+func (p Path) Reset(olds, news Value) (Value, bool) {
 	if len(p) == 0 {
-		return concealed(olds, exposed), true
+		return news, false
 	}
-	if p[0].IsWildcard() {
-		return p.resetAll(olds, news, exposed)
+	return resetting{}.reset(p, olds, news)
+}
+
+// resetting reports whether a container around the part of a value that Path.Reset has come to is a secret, before and
+// now.
+type resetting struct{ before, now bool }
+
+func (r resetting) reset(p Path, olds, news Value) (Value, bool) {
+	r.before, r.now = r.before || olds.IsSecret(), r.now || news.IsSecret()
+	step, last := p[0], len(p) == 1
+	switch {
+	case step.IsWildcard() && last:
+		return r.all(olds, news)
+	case step.IsWildcard():
+		return r.each(p, olds, news)
+	case step.IsIndex && step.Index < 0:
+		return news, false
+	case step.IsIndex && (!olds.Is(KindList) || !news.Is(KindList)),
+		!step.IsIndex && !last && (!olds.Is(KindMap) || !news.Is(KindMap)):
+		return news, olds.isContainer(step) == news.isContainer(step)
 	}
-	oldPart, inOld := olds.child(p[0])
-	newPart, inNew := news.child(p[0])
-	last, isKey := len(p) == 1, !p[0].IsIndex
+	oldPart, inOld := olds.child(step)
+	_, inNew := news.child(step)
 	switch {
 	case !inOld && !inNew:
 		return news, true
-	case last && isKey && inOld && news.Is(KindMap):
-		return news.With(p[0].Key, concealed(oldPart, exposed)), true
-	case last && isKey && !inOld:
-		return news.Without(p[0].Key), true
-	case !inNew, !inOld && !isKey:
+	case step.IsIndex && inOld != inNew, !last && !inNew:
+		return news, false
+	case !last:
+		return r.within(p, oldPart, news)
+	case !inOld:
+		return news.Without(step.Key), true
+	case !step.IsIndex && !news.Is(KindMap):
 		return news, false
 	}
-	part, ok := p[1:].reset(oldPart, newPart, exposed) // a container that olds lacks counts as an empty one
-	if !ok {
-		return news, false
-	}
-	if !inOld && isKey && part.Is(KindMap) && part.Len() == 0 && newPart.Len() > 0 {
-		return news.Without(p[0].Key), true
-	}
-	return news.withChild(p[0], part), true
+	return news.withChild(step, r.concealed(oldPart)), true
 }
 
-// concealed returns v, marked secret if secret is set.
-func concealed(v Value, secret bool) Value {
-	if secret && !v.IsSecret() {
+// within resets the rest of a path in a part of news.
+func (r resetting) within(p Path, oldPart, news Value) (Value, bool) {
+	newPart, _ := news.child(p[0])
+	part, ok := r.reset(p[1:], oldPart, newPart)
+	return news.withChild(p[0], part), ok
+}
+
+// all resets all parts of a container.
+func (r resetting) all(olds, news Value) (Value, bool) {
+	switch {
+	case news.Is(KindMap) && olds.Is(KindMap):
+		for _, key := range unionKeys(news.Keys(), olds.Keys()) {
+			if part, has := olds.Lookup(key); has {
+				news = news.With(key, r.concealed(part))
+			} else {
+				news = news.Without(key)
+			}
+		}
+	case news.Is(KindList) && olds.Is(KindList):
+		for i := range min(olds.Len(), news.Len()) {
+			news = news.withChild(IndexStep(i), r.concealed(olds.At(i)))
+		}
+		return news, olds.Len() == news.Len()
+	}
+	return news, news.Is(KindMap) || news.Is(KindList)
+}
+
+// each resets the rest of a path in all parts of a container.
+func (r resetting) each(p Path, olds, news Value) (Value, bool) {
+	ok := true
+	switch {
+	case news.Is(KindMap) && olds.Is(KindMap):
+		for i, key := range olds.Keys() {
+			if _, has := news.Lookup(key); !has {
+				return news, false
+			}
+			if news, ok = r.within(append(PathOf(key), p[1:]...), olds.At(i), news); !ok {
+				return news, false
+			}
+		}
+		return news, true
+	case news.Is(KindList) && olds.Is(KindList):
+		for i := range min(olds.Len(), news.Len()) {
+			if news, ok = r.within(append(Path{IndexStep(i)}, p[1:]...), olds.At(i), news); !ok {
+				return news, false
+			}
+		}
+		return news, olds.Len() == news.Len()
+	}
+	return news, false
+}
+
+// concealed returns v, marked secret if it comes out of a secret.
+func (r resetting) concealed(v Value) Value {
+	if r.before && !r.now && !v.IsSecret() {
 		return v.Secret()
 	}
 	return v
 }
 
-// resetAll resets all parts of two containers of the same kind, or of a map that olds lacks.
-func (p Path) resetAll(olds, news Value, exposed bool) (Value, bool) {
-	if len(p) == 1 && olds.kind == news.kind && (olds.Is(KindMap) || olds.Is(KindList)) {
-		return concealed(olds, exposed), true
+// isContainer reports whether a value is a map or list as the step needs it.
+func (v Value) isContainer(s PathStep) bool {
+	if s.IsIndex {
+		return v.Is(KindList)
 	}
-	var steps Path
-	if news.Is(KindMap) {
-		steps = PathOf(unionKeys(news.Keys(), olds.Keys())...)
-	} else {
-		for i := range news.Len() {
-			steps = append(steps, IndexStep(i))
-		}
-	}
-	all := true
-	for _, step := range steps {
-		next, ok := append(Path{step}, p[1:]...).reset(olds, news, exposed)
-		if ok {
-			news = next
-		}
-		all = all && ok
-	}
-	return news, all
+	return v.Is(KindMap)
 }
 
 // ChangeKind is the kind of a difference between two values.

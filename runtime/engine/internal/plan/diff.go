@@ -230,19 +230,17 @@ func (v Diff) ReplaceOn(paths []string, hadInitErrors bool) Diff {
 }
 
 // Ignoring resets the properties at the paths of ignoreChanges to their prior values (E4.65). failed holds the paths
-// for which that is impossible.
+// for which that is impossible in a part.
 func Ignoring(paths []string, prior, news value.Value) (reset value.Value, failed []string) {
 	for _, text := range paths {
 		p, err := value.ParsePath(text)
 		if err != nil || len(p) == 0 {
 			continue
 		}
-		next, ok := p.Reset(prior, news)
-		if !ok {
+		var whole bool
+		if news, whole = p.Reset(prior, news); !whole {
 			failed = append(failed, text)
-			continue
 		}
-		news = next
 	}
 	return news, failed
 }

@@ -277,7 +277,7 @@ var registrations = map[string][]scene{
 	"E4.64": {{prior: prior(pending), goal: resource("a"), inputs: texts("v", "1"), answer: none,
 		want: "replace a, create-replacement a"}},
 	"E4.65": {{prior: prior(), goal: resource("a", ignores("w.x")), inputs: texts("v", "1").With("w", texts("x", "n")),
-		want: "same a", asked: `check {"v": "1"} {"v": "1"}, compare {"v": "1"}`}},
+		want: "update a", asked: `check {"v": "1"} {"v": "1", "w": {}}, compare {"v": "1", "w": {}}`}},
 	"E4.66": {{fresh: true, goal: resource("a", ignores("v")), inputs: texts("v", "2"), want: "create a",
 		asked: `check {} {"v": "2"}`}},
 	"E4.68": {{prior: prior(), imported: true, goal: resource("a"), inputs: texts("v", "2"), answer: some,
