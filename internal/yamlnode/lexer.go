@@ -64,7 +64,7 @@ func (l *Tokens) first(kinds ...suspect) *suspicion {
 }
 
 type lexer struct {
-	Tokens
+	found     Tokens // result
 	text      []byte
 	i         int
 	lineStart int
@@ -82,21 +82,21 @@ type lexer struct {
 // newLexer returns a lexer whose first token begins at or after start, which is the start of a line.
 func newLexer(text []byte, start int) *lexer {
 	return &lexer{text: text, fresh: true, keyLine: -1, value: -1, i: start, lineStart: start,
-		Tokens: Tokens{TooDeep: -1, SecondDocument: -1}}
+		found: Tokens{TooDeep: -1, SecondDocument: -1}}
 }
 
 func lex(text []byte) *Tokens {
 	l := newLexer(text, TextStart(text))
-	for l.TooDeep < 0 && l.next() {
+	for l.found.TooDeep < 0 && l.next() {
 	}
-	l.Open = l.Open || len(l.flow) > 0
-	if len(l.flow) > 0 && l.TooDeep < 0 && outgrown(text, l.flow[0], len(text)) {
+	l.found.Open = l.found.Open || len(l.flow) > 0
+	if len(l.flow) > 0 && l.found.TooDeep < 0 && outgrown(text, l.flow[0], len(text)) {
 		l.suspect(suspectFlowOpen, l.flow[0], l.flow[0]+1, 0) // reported before brackets that are open inside of it
 	}
-	for i := len(l.flow) - 1; i >= 0 && l.TooDeep < 0; i-- {
+	for i := len(l.flow) - 1; i >= 0 && l.found.TooDeep < 0; i-- {
 		l.suspect(suspectFlowOpen, l.flow[i], l.flow[i]+1, 0)
 	}
-	return &l.Tokens
+	return &l.found
 }
 
 // outgrown reports whether a line in the range is indented no deeper than the line that contains from. Inside of quotes
@@ -118,8 +118,8 @@ func outgrown(text []byte, from, to int) bool {
 
 func (l *lexer) suspect(kind suspect, i, end, from int) {
 	const enough = 100
-	if len(l.suspicions) < enough {
-		l.suspicions = append(l.suspicions, suspicion{kind, i, end, from})
+	if len(l.found.suspicions) < enough {
+		l.found.suspicions = append(l.found.suspicions, suspicion{kind, i, end, from})
 	}
 }
 
@@ -171,8 +171,8 @@ func (l *lexer) push(column int) {
 }
 
 func (l *lexer) checkDepth() {
-	if len(l.indents)+len(l.flow) > MaxDepth && l.TooDeep < 0 {
-		l.TooDeep = min(l.i, len(l.text)-1)
+	if len(l.indents)+len(l.flow) > MaxDepth && l.found.TooDeep < 0 {
+		l.found.TooDeep = min(l.i, len(l.text)-1)
 	}
 }
 
@@ -203,8 +203,8 @@ func (l *lexer) next() bool {
 		}
 	}
 	l.fresh = false
-	if l.ended && l.SecondDocument < 0 {
-		l.SecondDocument = l.i
+	if l.ended && l.found.SecondDocument < 0 {
+		l.found.SecondDocument = l.i
 	}
 	l.began = true
 	c := l.text[l.i]
@@ -253,8 +253,8 @@ func (l *lexer) document() bool {
 		if first == '.' {
 			l.ended = l.began
 		} else {
-			if l.began && l.SecondDocument < 0 {
-				l.SecondDocument = l.i
+			if l.began && l.found.SecondDocument < 0 {
+				l.found.SecondDocument = l.i
 			}
 			l.began = true
 		}
@@ -329,7 +329,7 @@ func (l *lexer) quoted(column int) {
 			if _, width := Unescape(l.text[l.i:]); width == 0 {
 				l.suspect(suspectEscape, l.i, l.i+2, start)
 			} else if isRefused(l.text[l.i:], width) {
-				l.refused = append(l.refused, refused{l.i, width})
+				l.found.refused = append(l.found.refused, refused{l.i, width})
 				l.i += width - 2
 			}
 			l.i += 2
@@ -348,7 +348,7 @@ func (l *lexer) quoted(column int) {
 			}
 		}
 	}
-	l.Open = true
+	l.found.Open = true
 	l.suspect(suspectQuoteOpen, start, min(start+1, len(l.text)), 0)
 }
 
@@ -407,14 +407,14 @@ func (l *lexer) word(column int) {
 	name := string(l.text[start+1 : l.i])
 	switch c {
 	case '&':
-		if l.Anchors == nil {
-			l.Anchors = map[string]bool{}
+		if l.found.Anchors == nil {
+			l.found.Anchors = map[string]bool{}
 		}
-		l.Anchors[name] = true
+		l.found.Anchors[name] = true
 	case '*':
-		if !l.Anchors[name] {
+		if !l.found.Anchors[name] {
 			l.suspect(suspectAlias, start, l.i, 0)
-			l.Unanchored = append(l.Unanchored, name)
+			l.found.Unanchored = append(l.found.Unanchored, name)
 		}
 		l.afterKey(column, start)
 	}
@@ -523,11 +523,11 @@ func (l *lexer) flowPlain() {
 // ClosesLater reports whether quotes or brackets that are open at the end of a stretch may be closed after it.
 func ClosesLater(text []byte, start, end int) bool {
 	l := newLexer(text, start)
-	for l.TooDeep < 0 && l.next() {
+	for l.found.TooDeep < 0 && l.next() {
 		if l.i >= end && len(l.flow) == 0 {
 			break
 		}
 	}
-	return !l.Open && len(l.flow) == 0 &&
-		l.first(suspectQuoteOpen, suspectQuoteTail, suspectFlowOpen, suspectCloser, suspectInterpolation) == nil
+	return !l.found.Open && len(l.flow) == 0 &&
+		l.found.first(suspectQuoteOpen, suspectQuoteTail, suspectFlowOpen, suspectCloser, suspectInterpolation) == nil
 }

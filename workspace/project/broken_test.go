@@ -40,3 +40,24 @@ func TestBrokenLine(t *testing.T) {
 		require.Equal(t, whole.Packages[0].Source, p.Packages[0].Source)
 	})
 }
+
+// TestBrokenSettings breaks a line of a stack's settings. The values in the other lines must be read, and the settings
+// must not be written, since they are not all that the file says.
+func TestBrokenSettings(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		lines := []string{"  shop:a: one\n", "  shop:b: {c: [1, 2]}\n", "  shop:d: {secure: v1:x:y}\n"}
+		fault := rapid.SampledFrom([]string{"  shop:e: \"open\n", "  shop:e: [a, b\n", "  shop:e: a: b\n"}).Draw(t, "fault")
+		lines = slices.Insert(lines, rapid.IntRange(0, len(lines)).Draw(t, "at"), fault)
+		s, diags := ParseSettings(diag.NewSource("Pulumi.dev.yaml", []byte("config:\n"+strings.Join(lines, ""))), "shop")
+		require.Len(t, diags, 1)
+		require.Equal(t, diag.Syntax, diags[0].Code)
+		for name, text := range map[string]string{"a": "one", "b": `{"c":[1,2]}`, "d": "v1:x:y"} {
+			e := s.Entry(Key{"shop", name})
+			require.NotNil(t, e, "%s in %q", name, lines)
+			require.Equal(t, text, TextOf(e.Data()))
+		}
+		_, err := s.Text()
+		require.ErrorContains(t, err, "syntax errors")
+	})
+}

@@ -176,6 +176,10 @@ func cut(old any, steps value.Path) (any, bool) {
 // Text returns the text that Save writes: it keeps comments and the order of keys; every key gets its namespace and
 // every scalar becomes a string, as in Pulumi (F3.10).
 func (s *Settings) Text() ([]byte, error) {
+	if s.broken {
+		return nil, errors.New("write stack settings: the file has syntax errors, and writing it would lose a part; " +
+			"correct it first")
+	}
 	if filepath.Ext(s.Path) == ".json" {
 		return s.jsonFile()
 	}

@@ -32,6 +32,7 @@ type Settings struct {
 	project string
 	root    *yamlnode.Node     // the mapping; nil for an empty file
 	doc     *yamlnode.Document // nil for an empty file, and for one with syntax errors
+	broken  bool               // the file has syntax errors, so that what was read is not all that it says
 	entries []*Entry
 
 	door        confine.Door
@@ -114,6 +115,7 @@ func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostic
 	s := &Settings{Source: src, project: project, Exists: true}
 	d := &document{src: src}
 	s.doc, s.root = d.parseCommented()
+	s.broken = d.broken
 	if isNull(s.root) {
 		s.root, s.doc = nil, nil
 		return s, d.diags
