@@ -6,13 +6,15 @@
 //
 // It is the only package that uses the YAML library. It does not know what the nodes mean.
 //
-// The files of this package, in the order in which they use each other:
+// The files of this package, in the order in which they use each other: what a file uses is declared above it.
 //
-//	lines.go   lines, blanks and keys as they are written    node.go    nodes, their kinds and tags
-//	text.go    a text and its position                       scalar.go  from a scalar's text back to its source
-//	locate.go  where each node of the library begins and ends
-//	plain.go   a fast parser for common YAML                 lexer.go   tokens, tolerating errors
-//	escapes.go escapes that only JSON has                    tree.go    a text as a tree
-//	screen.go  rejects binary data and excessive depth
-//	syntax.go  explains syntax errors                        repair.go  parses a text in spite of them
+//	lines.go     lines, blanks and keys as they are written
+//	node.go      nodes, their kinds, tags and comments        edit.go      trees that are made, edited and written
+//	members.go   members of maps                              text.go      a text and its position
+//	scalar.go    from a scalar's text back to its source      plain.go     a fast parser for common YAML
+//	locate.go    where each node of the library begins and ends
+//	lexer.go     tokens, tolerating errors                    escapes.go   escapes that only JSON has
+//	tree.go      a text as a tree                             screen.go    rejects binary data and excessive depth
+//	syntax.go    explains syntax errors                       repair.go    parses a text in spite of them
+//	documents.go a text with several documents
 package yamlnode

@@ -7,34 +7,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Comments are the comments of a node: above it, at the end of its line, and below it.
-type Comments struct{ Head, Line, Foot string }
-
-// Notes returns the comments of a node. Only a tree that was read with its comments has any.
-func (n *Node) Notes() Comments {
-	if n == nil || n.comments == nil {
-		return Comments{}
-	}
-	return *n.comments
-}
-
-// SetNotes replaces the comments of a node.
-func (n *Node) SetNotes(c Comments) {
-	if n.comments = nil; c != (Comments{}) {
-		n.comments = &c
-	}
-}
-
-// Head returns the comment above a node.
-func (n *Node) Head() string { return n.Notes().Head }
-
-// SetHead replaces the comment above a node.
-func (n *Node) SetHead(text string) {
-	c := n.Notes()
-	c.Head = text
-	n.SetNotes(c)
-}
-
 // Document is a tree with the comments around it. It may be edited, and written again.
 type Document struct {
 	Root     *Node

@@ -9,9 +9,6 @@ import (
 // encoders write both. They are replaced by the same number of letters before the text is passed to the YAML parser, so
 // that all positions remain valid. The affected strings are then decoded again from the original text.
 
-// refused is an escape that the YAML parser rejects.
-type refused struct{ pos, width int }
-
 // readable returns the text with its refused escapes replaced by letters.
 func (l *Tokens) readable(text []byte) []byte {
 	if len(l.refused) == 0 {

@@ -268,3 +268,31 @@ func Closer(open byte) byte {
 	}
 	return open
 }
+
+// QuotedEnd returns the offset after the closing quote of the scalar that begins at start, or the end of the text.
+func QuotedEnd(text []byte, start int) int {
+	if start >= len(text) {
+		return start
+	}
+	quote := text[start]
+	for i := start + 1; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && quote == '"':
+			i++
+		case c == quote && quote == '\'' && i+1 < len(text) && text[i+1] == quote:
+			i++
+		case c == quote:
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// printable reports whether YAML 1.2 allows the character r in a text, for r from U+0080 on.
+func printable(r rune) bool {
+	return r == 0x85 || r >= 0xA0 && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000
+}
+
+// MaxDepth is the maximum nesting depth of collections. Texts written by people or their generators are far below it.
+// It limits the recursion of all later passes.
+const MaxDepth = 1000

@@ -1,6 +1,10 @@
 package yamlnode
 
-import "gopkg.in/yaml.v3"
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
 
 // Node is a YAML node with its position in the parsed text. A node belongs to the tree of its text; only who has read a
 // tree to edit it may change one. Nodes that are made by hand have no position.
@@ -122,4 +126,44 @@ func KindName(n *Node) string {
 		return "a number"
 	}
 	return "a string"
+}
+
+// Comments are the comments of a node: above it, at the end of its line, and below it.
+type Comments struct{ Head, Line, Foot string }
+
+// Notes returns the comments of a node. Only a tree that was read with its comments has any.
+func (n *Node) Notes() Comments {
+	if n == nil || n.comments == nil {
+		return Comments{}
+	}
+	return *n.comments
+}
+
+// SetNotes replaces the comments of a node.
+func (n *Node) SetNotes(c Comments) {
+	if n.comments = nil; c != (Comments{}) {
+		n.comments = &c
+	}
+}
+
+// Head returns the comment above a node.
+func (n *Node) Head() string { return n.Notes().Head }
+
+// SetHead replaces the comment above a node.
+func (n *Node) SetHead(text string) {
+	c := n.Notes()
+	c.Head = text
+	n.SetNotes(c)
+}
+
+// plainTag returns the tag of a plain scalar. If the first character does not determine it, the YAML parser does.
+func plainTag(text string) string {
+	switch c := text[0]; {
+	case c >= '1' && c <= '9' && len(text) <= 18 && strings.Trim(text, "0123456789") == "":
+		return IntTag
+	case c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.':
+	case len(text) > len("false") || strings.IndexByte("yYnNtTfFoO~", c) < 0:
+		return StringTag
+	}
+	return (&yaml.Node{Kind: yaml.ScalarNode, Value: text}).ShortTag()
 }

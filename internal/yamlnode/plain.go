@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
-
-	"gopkg.in/yaml.v3"
 )
 
 // Nearly all programs use only a small part of YAML: block and flow collections, single-line scalars, literal and
@@ -525,16 +523,4 @@ func (r *plainReader) closesBelow(i int) bool {
 		i++
 	}
 	return i < len(r.text) && strings.IndexByte(",]}", r.text[i]) >= 0
-}
-
-// plainTag returns the tag of a plain scalar. If the first character does not determine it, the YAML parser does.
-func plainTag(text string) string {
-	switch c := text[0]; {
-	case c >= '1' && c <= '9' && len(text) <= 18 && strings.Trim(text, "0123456789") == "":
-		return IntTag
-	case c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.':
-	case len(text) > len("false") || strings.IndexByte("yYnNtTfFoO~", c) < 0:
-		return StringTag
-	}
-	return (&yaml.Node{Kind: yaml.ScalarNode, Value: text}).ShortTag()
 }

@@ -16,20 +16,6 @@ import (
 // first error is reported.
 const maxRepairs = 20
 
-// repair is an overwritten range of the text.
-type repair struct {
-	Start, End int
-	line       int
-	Key        string // the key that got a colon; empty for other repairs
-	blanked    bool   // the whole line was blanked
-}
-
-// Repairs holds the overwritten ranges of a text.
-type Repairs struct {
-	list []repair
-	Lost []string // keys of blanked lines
-}
-
 func (r *Repairs) Any() bool { return len(r.list) > 0 }
 
 // Mend explains a syntax error, repairs the text and parses it again, until it succeeds or no repair is left. If it

@@ -460,24 +460,8 @@ func wordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// QuotedEnd returns the offset after the closing quote of the scalar that begins at start, or the end of the text.
-func QuotedEnd(text []byte, start int) int {
-	if start >= len(text) {
-		return start
-	}
-	quote := text[start]
-	for i := start + 1; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\\' && quote == '"':
-			i++
-		case c == quote && quote == '\'' && i+1 < len(text) && text[i+1] == quote:
-			i++
-		case c == quote:
-			return i + 1
-		}
-	}
-	return len(text)
-}
-
 // isRefused reports whether an escape of width bytes is valid only in JSON.
 func isRefused(escape []byte, width int) bool { return escape[1] == '/' || width == pairWidth }
+
+// refused is an escape that the YAML parser rejects.
+type refused struct{ pos, width int }

@@ -9,10 +9,6 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// MaxDepth is the maximum nesting depth of collections. Texts written by people or their generators are far below it.
-// It limits the recursion of all later passes.
-const MaxDepth = 1000
-
 // Screen scans the tokens of the text. It returns a finding about a text that cannot be parsed as YAML, or for which
 // the YAML parser would be slow or misleading: binary data, other encodings, excessive nesting.
 func (t *Tree) Screen() *diag.Diagnostic {
@@ -70,9 +66,4 @@ func firstOdd(text []byte) *oddCharacter {
 		i += size
 	}
 	return nil
-}
-
-// printable reports whether YAML 1.2 allows the character r in a text, for r from U+0080 on.
-func printable(r rune) bool {
-	return r == 0x85 || r >= 0xA0 && r <= 0xD7FF || r >= 0xE000 && r <= 0xFFFD || r >= 0x10000
 }
