@@ -160,6 +160,12 @@ plugin-test: ## runs whole lives of stacks over real plugins and beside the Pulu
 	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life $(GO) test -timeout 45m ./...
 	[ ! -d bin/life/automation ] || YAMLHOST_PULUMI_NODE=$(CURDIR)/bin/life/automation $(GO) test ./cmd/internal/cli -run TestResourcesOfPulumisSDK -count 1
 
+# Pulumi's automation packages for Node.js and Go, in pinned versions, through this program under the name pulumi, and beside
+# the Pulumi CLI if one is on PATH.
+.PHONY: clients-test
+clients-test: build
+	cd test/clients && npm ci --ignore-scripts --no-audit --no-fund && $(GO) test -count 1 -v -timeout 10m .
+
 # Terraform providers over Pulumi's bridge, which is a module of its own: minutes to build the first time.
 bridge-test:
 	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_BRIDGE=1 $(GO) test -timeout 30m ./life -run TestBridge -v
