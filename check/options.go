@@ -20,7 +20,7 @@ type Options struct {
 	// ConfigKnown reports whether Config is the configuration of a stack. Without a stack, missing values are not
 	// reported.
 	ConfigKnown bool
-	// StackKeys are the full keys that some stack of the project sets. They matter when there is no stack.
+	// StackKeys are the full keys that some stack of the project sets, sorted. They matter when there is no stack.
 	StackKeys []string
 	// KindsUnknown reports whether definitions of Kubernetes kinds could not be read, which the caller reports. A kind
 	// without a schema may be one of those.

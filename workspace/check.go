@@ -221,7 +221,7 @@ func (w *Workspace) Join(found diag.Diagnostics) diag.Diagnostics {
 	return diag.Folded(onceEach(slices.Concat(found, w.runtime()), w.Diags))
 }
 
-// stackKeys returns the configuration keys that every stack has. It returns nil if the stack is known.
+// stackKeys returns the sorted keys that some stack of the project sets. It returns nil if the stack is known.
 func (w *Workspace) stackKeys(o CheckOptions) (keys []string) {
 	if o.ConfigKnown {
 		return nil
@@ -229,6 +229,7 @@ func (w *Workspace) stackKeys(o CheckOptions) (keys []string) {
 	for _, key := range project.StackKeys(w.Project, w.options.Inherit) {
 		keys = append(keys, key.String())
 	}
+	slices.Sort(keys)
 	return keys
 }
 

@@ -21,7 +21,7 @@ type Settings struct {
 	Config map[string]program.ConfigText
 	// ConfigKnown reports whether Config is the configuration of a stack.
 	ConfigKnown bool
-	// StackKeys are the full keys that some stack of the project sets.
+	// StackKeys are the full keys that some stack of the project sets, sorted.
 	StackKeys []string
 }
 
@@ -69,6 +69,12 @@ func NewScope(p *program.Program, settings Settings, shared program.Shared, was 
 
 // All returns the nodes in source order: configuration, resources, variables; then undeclared configuration.
 func (s *Scope) All() []*program.Node { return s.all }
+
+// setByStack reports whether some stack of the project sets a full key.
+func (s *Scope) setByStack(key string) bool {
+	_, found := slices.BinarySearch(s.settings.StackKeys, key)
+	return found
+}
 
 // Lookup returns the node with a name; nil if there is none.
 func (s *Scope) Lookup(name string) *program.Node { return s.declared[name] }
@@ -253,7 +259,7 @@ func (s *Scope) resolve(root ast.Literal) program.Ref {
 	case n != nil && namespaced:
 		return program.Ref{Kind: program.RefNode, Node: n}
 	case s.Program.InComponent: // only its inputs come from outside
-	case set || !s.settings.ConfigKnown && (namespace != s.settings.Project || slices.Contains(s.settings.StackKeys, key)):
+	case set || !s.settings.ConfigKnown && (namespace != s.settings.Project || s.setByStack(key)):
 		if n == nil || n.Name != name {
 			n = &program.Node{Kind: program.ConfigNode, Name: name, Range: root.Range,
 				Type: schema.Invalid, Config: &program.Config{Key: key}}

@@ -25,7 +25,7 @@ func (s *Settings) Set(key Key, v any) {
 	e := s.Entry(key)
 	if e == nil {
 		e = &Entry{Key: key}
-		s.entries = append(s.entries, e)
+		s.add(e)
 	}
 	e.data = v
 	e.text = TextOf(v)
@@ -33,9 +33,12 @@ func (s *Settings) Set(key Key, v any) {
 
 // Remove removes a key, and reports whether it was there.
 func (s *Settings) Remove(key Key) bool {
-	count := len(s.entries)
+	if s.byKey[key] == nil {
+		return false
+	}
 	s.entries = slices.DeleteFunc(s.entries, func(e *Entry) bool { return e.Key == key })
-	return len(s.entries) != count
+	delete(s.byKey, key)
+	return true
 }
 
 // Coerce returns the value of a text for --path: true and false become booleans, decimal integers without leading zeros

@@ -34,6 +34,7 @@ type Settings struct {
 	doc     *yamlnode.Document // nil for an empty file, and for one with syntax errors
 	broken  bool               // the file has syntax errors, so that what was read is not all that it says
 	entries []*Entry
+	byKey   map[Key]*Entry // the same ones
 
 	door        confine.Door
 	environment *yamlnode.Node // the value of the key `environment`; nil when absent
@@ -73,12 +74,12 @@ func LoadSettings(door confine.Door, path, name, project string) (*Settings, dia
 	return s, diags, nil
 }
 
-// StackKeys returns the keys that some stack of a project sets, each once, in the readable settings files. inherit adds
-// the values of a stack's environments; it may be nil.
+// StackKeys returns the keys that some stack of a project sets, each once and in no order, in the readable settings
+// files. inherit adds the values of a stack's environments; it may be nil.
 func StackKeys(p *Project, inherit func(*Project, *Settings)) []Key {
 	dir, pattern := filepath.Split(p.StackFile("*"))
 	files, _ := p.Door.ReadDir(filepath.Clean(dir))
-	var keys []Key
+	keys := map[Key]bool{}
 	for _, file := range files {
 		if ok, _ := filepath.Match(pattern, file.Name()); !ok {
 			continue
@@ -91,17 +92,14 @@ func StackKeys(p *Project, inherit func(*Project, *Settings)) []Key {
 		if inherit != nil && settings.Environment != nil {
 			inherit(p, settings)
 		}
-		set := slices.Collect(maps.Keys(settings.inherited))
-		for _, e := range settings.Entries() {
-			set = append(set, e.Key)
+		for key := range settings.inherited {
+			keys[key] = true
 		}
-		for _, key := range set {
-			if !slices.Contains(keys, key) {
-				keys = append(keys, key)
-			}
+		for _, e := range settings.Entries() {
+			keys[e.Key] = true
 		}
 	}
-	return keys
+	return slices.Collect(maps.Keys(keys))
 }
 
 // Reload reads the file again, without changing s.
@@ -176,8 +174,17 @@ func (s *Settings) readConfig(d *document, config *yamlnode.Node) {
 			d.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: e.key.Range,
 				Summary: fmt.Sprintf("the value of %s is null and reaches the program as an empty string", e.key.Text)})
 		}
-		s.entries = append(s.entries, item)
+		s.add(item)
 	}
+}
+
+// add appends the value of a key that has none.
+func (s *Settings) add(e *Entry) {
+	s.entries = append(s.entries, e)
+	if s.byKey == nil {
+		s.byKey = make(map[Key]*Entry)
+	}
+	s.byKey[e.Key] = e
 }
 
 // stackText returns a value of a stack file in the form for programs, with ciphertexts unchanged.
@@ -198,14 +205,7 @@ func (s *Settings) Project() string { return s.project }
 func (s *Settings) Entries() []*Entry { return s.entries }
 
 // Entry returns the value of a key; nil when the stack has none.
-func (s *Settings) Entry(key Key) *Entry {
-	for _, e := range s.entries {
-		if e.Key == key {
-			return e
-		}
-	}
-	return nil
-}
+func (s *Settings) Entry(key Key) *Entry { return s.byKey[key] }
 
 // IsSecret reports whether the value, or any part of it, is encrypted (L2.4).
 func (e *Entry) IsSecret() bool { return HasSecure(e.data) }

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
@@ -361,4 +364,37 @@ func TestFromJSON(t *testing.T) {
 		got)
 	_, err = FromJSON([]byte(`{`))
 	require.EqualError(t, err, "the value is not JSON")
+}
+
+// Entry finds exactly the values that Entries lists, after any sequence of edits.
+func TestEntryFindsWhatEntriesList(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s, diags := ParseSettings(diag.NewSource("Pulumi.dev.yaml", []byte("config: {a: 1, p:b: 2}\n")), "p")
+		require.Empty(t, diags)
+		want := []Key{{"p", "a"}, {"p", "b"}}
+		for range rapid.IntRange(0, 20).Draw(t, "edits") {
+			key := Key{"p", rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(t, "name")}
+			had := slices.Contains(want, key)
+			if rapid.Bool().Draw(t, "set") {
+				s.Set(key, "v")
+				if !had {
+					want = append(want, key)
+				}
+			} else {
+				require.Equal(t, had, s.Remove(key))
+				want = slices.DeleteFunc(want, func(k Key) bool { return k == key })
+			}
+		}
+		var listed []Key
+		for _, e := range s.Entries() {
+			listed = append(listed, e.Key)
+			require.Same(t, e, s.Entry(e.Key))
+		}
+		require.ElementsMatch(t, want, listed)
+		for _, name := range []string{"a", "b", "c", "d"} {
+			key := Key{"p", name}
+			require.Equal(t, slices.Contains(want, key), s.Entry(key) != nil)
+		}
+	})
 }
