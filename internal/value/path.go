@@ -257,7 +257,7 @@ func (r resetting) reset(p Path, olds, news Value) (Value, bool) {
 	_, inNew := news.child(step)
 	switch {
 	case !inOld && !inNew:
-		return news, true
+		return news, last || !step.IsIndex
 	case step.IsIndex && inOld != inNew, !last && !inNew:
 		return news, false
 	case !last:
