@@ -14,6 +14,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/langhost/pcl"
@@ -60,7 +61,8 @@ func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProject
 	if !filepath.IsLocal(filepath.Join(".", main)) {
 		return nil, fmt.Errorf("the project's field main is %s, which is outside of the project", main)
 	}
-	sources, err := readSources(r.GetSourceDirectory())
+	door := confine.Door{Folder: r.GetSourceDirectory()}
+	sources, err := readSources(door, r.GetSourceDirectory())
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +73,7 @@ func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProject
 	program, diags, err := h.generate(ctx, sources, r.GetLoaderTarget(), pcl.Options{
 		Packages: local.byName,
 		Component: func(folder string) (pcl.Sources, error) {
-			return readSources(filepath.Join(r.GetSourceDirectory(), filepath.FromSlash(folder)))
+			return readSources(door, filepath.Join(r.GetSourceDirectory(), filepath.FromSlash(folder)))
 		},
 	})
 	if err != nil {
@@ -96,7 +98,10 @@ func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProject
 		}
 	}
 	for _, d := range program.Declared {
-		name, path, text := PackageFile(d)
+		name, path, text, err := PackageFile(d)
+		if err != nil {
+			return nil, err
+		}
 		if local.paths[name] == "" {
 			files[filepath.Join(dir, filepath.FromSlash(path))] = text
 		}
@@ -131,8 +136,8 @@ func writeFile(path string, text []byte) error {
 }
 
 // readSources reads the PCL files of a folder.
-func readSources(dir string) (pcl.Sources, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.pp"))
+func readSources(door confine.Door, dir string) (pcl.Sources, error) {
+	paths, err := door.Glob(filepath.Join(dir, "*.pp"))
 	if err != nil {
 		return nil, fmt.Errorf("look for programs in PCL: %w", err)
 	}
@@ -189,14 +194,18 @@ func localPackages(dependencies map[string]string) (declaredPackages, error) {
 
 // PackageFile returns the declaration file of a package (F3.18). path is relative to the program's folder, with
 // slashes.
-func PackageFile(d pcl.Declaration) (name, path string, text []byte) {
+func PackageFile(d pcl.Declaration) (name, path string, text []byte, err error) {
 	head := &packageHead{Name: d.Name, Version: d.Version, PluginDownloadURL: d.DownloadURL}
 	if p := d.Parameter; p != nil {
 		head.Parameterization = &parameterHead{encoded: p.Value}
 		head.Parameterization.BaseProvider.Name, head.Parameterization.BaseProvider.Version = d.Name, d.Version
 		head.Name, head.Version = p.Name, p.Version
 	}
-	return head.Name, "sdks/" + filepath.Base(head.Name) + ".yaml", []byte(head.declaration())
+	file, err := confine.NewName("a package", head.Name)
+	if err != nil {
+		return "", "", nil, err
+	}
+	return head.Name, "sdks/" + file.String() + ".yaml", []byte(head.declaration()), nil
 }
 
 // projectText returns the project file with the given fields and the runtime yaml. It changes fields.

@@ -13,6 +13,7 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/literal"
 )
 
@@ -45,7 +46,7 @@ func (h *Host) GeneratePackage(_ context.Context, r *pulumirpc.GeneratePackageRe
 	if err != nil {
 		return nil, err
 	}
-	if err := writeFile(filepath.Join(r.GetDirectory(), name), text); err != nil {
+	if err := writeFile(name.In(r.GetDirectory(), ".yaml"), text); err != nil {
 		return nil, fmt.Errorf("write the package declaration: %w", err)
 	}
 	return &pulumirpc.GeneratePackageResponse{}, nil
@@ -53,20 +54,23 @@ func (h *Host) GeneratePackage(_ context.Context, r *pulumirpc.GeneratePackageRe
 
 // Declaration returns the declaration of the package with a schema, and its file name. version is used if the schema
 // has none.
-func Declaration(schema []byte, version string) (name string, text []byte, err error) {
+func Declaration(schema []byte, version string) (name confine.Name, text []byte, err error) {
 	var head packageHead
 	if err := json.Unmarshal(schema, &head); err != nil {
-		return "", nil, fmt.Errorf("read the package's schema: %w", err)
+		return confine.Name{}, nil, fmt.Errorf("read the package's schema: %w", err)
 	}
 	if head.Name == "" {
-		return "", nil, errors.New("the package's schema gives no name")
+		return confine.Name{}, nil, errors.New("the package's schema gives no name")
 	}
 	head.Version = cmp.Or(head.Version, version)
-	name = head.Name
+	full := head.Name
 	if head.Version != "" {
-		name += "-" + head.Version
+		full += "-" + head.Version
 	}
-	return filepath.Base(name) + ".yaml", []byte(head.declaration()), nil
+	if name, err = confine.NewName("a package", full); err != nil {
+		return confine.Name{}, nil, err
+	}
+	return name, []byte(head.declaration()), nil
 }
 
 // declaration returns the text of the package's declaration file (F3.18).

@@ -67,7 +67,7 @@ var mayImport = map[string][]string{
 		"builtins", "schema", "runtime/monitor", "internal/value", "internal/value/mask", "internal/diag", "internal/value/urn"},
 	"runtime/provider": {"runtime/monitor", "internal/value", "internal/value/urn"},
 	"runtime/analyzer": {"internal/value", "internal/value/urn"},
-	"runtime/plugin": {"internal/git", "internal/parallel", "internal/transport", "internal/httpget", "internal/environ", "internal/filelock", "runtime/monitor", "runtime/provider", "runtime/analyzer", "internal/value/wire",
+	"runtime/plugin": {"internal/confine", "internal/git", "internal/parallel", "internal/transport", "internal/httpget", "internal/environ", "internal/filelock", "runtime/monitor", "runtime/provider", "runtime/analyzer", "internal/value/wire",
 		"internal/value/mask", "schema", "internal/value", "internal/value/urn"},
 	"runtime/embedded": {"internal/environ", "internal/cidr", "internal/functions", "internal/confine", "internal/supervise",
 		"runtime/provider", "schema", "internal/value", "internal/value/mask", "internal/value/urn"},
@@ -96,7 +96,7 @@ var mayImport = map[string][]string{
 		"internal/value", "internal/diag"},
 	// langhost implements providers too: components written in YAML are served as one.
 	"langhost": {
-		"internal/literal", "langhost/policy", "langhost/pcl", "workspace", "workspace/crd", "workspace/sources", "workspace/compiler", "internal/environ",
+		"internal/confine", "internal/literal", "langhost/policy", "langhost/pcl", "workspace", "workspace/crd", "workspace/sources", "workspace/compiler", "internal/environ",
 		"parser", "parser/ast", "check", "check/packages", "check/program", "eval", "builtins", "schema", "internal/value",
 		"internal/value/urn", "internal/diag", "runtime/monitor", "runtime/monitor/rpc", "runtime/provider", "runtime/plugin", "runtime/dynamic",
 		"workspace/project", "internal/value/wire", "internal/transport",
@@ -144,7 +144,7 @@ var mayImport = map[string][]string{
 	"internal/filelock": {},
 	// Changes of files, noticed by looking.
 	"internal/watch": {},
-	"langhost/pcl":   {"internal/literal", "parser", "parser/ast", "builtins", "schema", "internal/diag"},
+	"langhost/pcl":   {"internal/confine", "internal/literal", "parser", "parser/ast", "builtins", "schema", "internal/diag"},
 	"runtime/engine": {
 		"runtime/engine/internal/plan", "runtime/engine/internal/resources", "runtime/engine/internal/providers",
 		"runtime/engine/internal/apply",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -67,6 +68,10 @@ func Convert(ctx context.Context, file *ast.File, o Options) (Module, diag.Diagn
 		}
 		p.config(component.Config)
 		p.body(component.Variables, component.Resources, component.Outputs, "../")
+		if _, err := confine.NewName("a component", component.Name.Value); err != nil {
+			c.fail(component.Name.Range, "%s", err)
+			continue
+		}
 		m.Files[component.Name.Value+"/main.pp"] = p.out.String()
 		if component.Token != nil && component.Token.Value != "components:index:"+component.Name.Value {
 			c.fail(component.Token.Range, "a component in PCL has the type components:index:%s", component.Name.Value)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/git"
 )
 
@@ -29,7 +30,11 @@ func (i *Installation) folder() string {
 // InstalledSource returns the folder of an installed plugin of a repository, below a home directory. found is false if
 // there is none, or if the lock file of lockDir has another checksum.
 func InstalledSource(home, lockDir, name, version string) (dir string, found bool) {
-	dir = filepath.Join(pluginFolder(home), "resource-"+name+"-v"+version)
+	label, err := confine.NewName("a plugin", "resource-"+name+"-v"+version)
+	if err != nil {
+		return "", false
+	}
+	dir = label.In(pluginFolder(home), "")
 	lock, err := ReadLockFile(lockDir)
 	if err != nil || !complete(dir) {
 		return dir, false

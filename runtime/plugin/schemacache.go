@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -49,7 +50,11 @@ func (c SchemaCache) Path(d schema.Descriptor, loc Location) string {
 		}
 		name += "-" + shortDigest(text)
 	}
-	return filepath.Join(c.Home, "schemas", name+".json")
+	file, err := confine.NewName("a schema", name)
+	if err != nil {
+		return ""
+	}
+	return file.In(filepath.Join(c.Home, "schemas"), ".json")
 }
 
 func shortDigest(data []byte) string {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,5 +119,85 @@ func TestPacksAndEnvironmentsStayInside(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// A name in a schema is no path: neither a package nor its version leads to another folder.
+func TestNamesOfPackagesAreNoPaths(t *testing.T) {
+	t.Parallel()
+	for _, schema := range []string{`{"name": "../../evil", "version": "1.0.0"}`, `{"name": "..", "version": "1.0.0"}`,
+		`{"name": "/evil", "version": "1.0.0"}`, `{"name": "evil", "version": "x/../../../../victim"}`,
+		`{"name": "a/b", "version": "1.0.0"}`, `{"name": "evil", "version": "..\\x"}`, `{"name": "nul"}`} {
+		x := newTerminal(t, "name: one\nruntime: yaml\n")
+		lay(t, x, map[string]string{"../schema.json": schema, "../victim.yaml": "precious"}, nil)
+		before := treeOf(t, filepath.Dir(x.world.Dir))
+		require.NotEqual(t, 0, x.run("package", "add", "../schema.json"), schema)
+		require.Contains(t, x.err.String(), "cannot be the name of a package", schema)
+		require.Equal(t, before, treeOf(t, filepath.Dir(x.world.Dir)), schema)
+	}
+	x := newTerminal(t, "name: one\nruntime: yaml\n")
+	lay(t, x, map[string]string{"PulumiPlugin.yaml": "keep", "a.yaml": "packageDeclarationVersion: 1\nname: a\n"}, nil)
+	before := treeOf(t, x.world.Dir)
+	require.NotEqual(t, 0, x.run("package", "remove", ".."))
+	require.Equal(t, before, treeOf(t, x.world.Dir))
+}
+
+// treeOf returns the contents of the files below a folder, but those of a state, by their paths.
+func treeOf(t testing.TB, root string) map[string]string {
+	t.Helper()
+	tree := map[string]string{}
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (path == filepath.Join(root, "state") || path == filepath.Join(root, "home")):
+			return fs.SkipDir
+		case d.Type()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			tree[path] = "-> " + target
+			return err
+		case d.Type().IsRegular():
+			text, err := os.ReadFile(path)
+			tree[path] = string(text)
+			return err
+		}
+		tree[path] = d.Type().String()
+		return nil
+	}))
+	return tree
+}
+
+// A template of CloudFormation reads the templates of its folder, and none elsewhere.
+func TestNestedTemplatesStayInside(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-of-a-file: [\n"
+	for name, c := range map[string]struct {
+		url  string
+		want string
+	}{
+		"upwards":     {"../../canary", "outside of the folder of the template"},
+		"absolute":    {"OUTSIDE/canary", "outside of the folder of the template"},
+		"a link":      {"link", "outside of the folder of the template"},
+		"the process": {"/proc/self/environ", "outside of the folder of the template"},
+		"a device":    {"/dev/zero", "outside of the folder of the template"},
+		"inside":      {"sub/inner.yaml", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newTerminal(t, "name: one\n")
+			lay(t, x, map[string]string{"../canary": canary, "t/sub/inner.yaml": "Resources: {T: {Type: 'AWS::SNS::Topic'}}\n",
+				"t/main.yaml": "Resources:\n  A: {Type: 'AWS::CloudFormation::Stack', Properties: {TemplateURL: '" +
+					strings.ReplaceAll(c.url, "OUTSIDE", filepath.ToSlash(filepath.Dir(x.world.Dir))) + "'}}\n"},
+				map[string]string{"t/link": "../../canary"})
+			code := x.run("convert", "--from", "cloudformation", "t/main.yaml", "--out", "converted")
+			said := x.out.String() + x.err.String()
+			require.NotContains(t, said, "canary-of-")
+			if c.want == "" {
+				require.Equal(t, 0, code, said)
+				return
+			}
+			require.NotEqual(t, 0, code, said)
+			require.Contains(t, said, c.want)
+		})
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/cmd/internal/convert"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/literal"
@@ -122,7 +123,7 @@ func run(ctx context.Context, a *console.Console, o *options) error {
 	if ends == nil {
 		return throughPlugin(ctx, a, o, name, out, given)
 	}
-	texts, err := read(a, o.paths, ends)
+	texts, err := read(ctx, a, o.paths, ends)
 	if err != nil {
 		return err
 	}
@@ -153,15 +154,16 @@ func run(ctx context.Context, a *console.Console, o *options) error {
 			return console.WithCode(console.CodeBadUsage, "a template of CloudFormation is a program of its own: convert one "+
 				"at a time; the paths name %d files, such as %s and %s", len(texts), texts[0].Name(), texts[1].Name())
 		}
+		door := confine.Door{Folder: filepath.Dir(a.Path(texts[0].Name()))}
 		conversion.Template = func(parent, path string) (*diag.Source, error) {
 			if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
 				path = filepath.Join(filepath.Dir(parent), path)
 			}
 			full := a.Path(path)
-			if info, err := os.Stat(full); err == nil && !info.Mode().IsRegular() {
-				return nil, errors.New("it is a folder or a device, and not a file")
+			text, err := door.ReadFile(ctx, full)
+			if errors.Is(err, confine.ErrOutside) {
+				return nil, errors.New("it is outside of the folder of the template that is converted")
 			}
-			text, err := os.ReadFile(full)
 			if err != nil {
 				return nil, console.PlainError(err)
 			}
@@ -209,10 +211,10 @@ func vacant(dir, written string) error {
 
 // read reads the files that paths name, in their order. In folders it reads the files whose names have one of the
 // endings.
-func read(a *console.Console, paths, ends []string) ([]*diag.Source, error) {
+func read(ctx context.Context, a *console.Console, paths, ends []string) ([]*diag.Source, error) {
 	var texts []*diag.Source
-	take := func(path string) error {
-		text, err := os.ReadFile(path)
+	take := func(path string, read func(path string) ([]byte, error)) error {
+		text, err := read(path)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", a.Short(path), console.PlainError(err))
 		}
@@ -234,7 +236,7 @@ func read(a *console.Console, paths, ends []string) ([]*diag.Source, error) {
 			return nil, fmt.Errorf("read %s: %w", path, console.PlainError(err))
 		}
 		if !info.IsDir() {
-			if err := take(full); err != nil {
+			if err := take(full, os.ReadFile); err != nil { // also a pipe: the user named it
 				return nil, err
 			}
 			continue
@@ -244,7 +246,7 @@ func read(a *console.Console, paths, ends []string) ([]*diag.Source, error) {
 			if err != nil || d.IsDir() || !slices.Contains(ends, strings.ToLower(filepath.Ext(p))) {
 				return err
 			}
-			return take(p)
+			return take(p, func(path string) ([]byte, error) { return confine.Door{}.ReadFile(ctx, path) })
 		})
 		if err != nil {
 			return nil, err
@@ -453,7 +455,10 @@ func convertPCL(ctx context.Context, a *console.Console, o *options, name, out s
 		if d == (pcl.Declaration{Name: d.Name}) { // an empty declaration
 			continue
 		}
-		_, path, declaration := langhost.PackageFile(d)
+		_, path, declaration, err := langhost.PackageFile(d)
+		if err != nil {
+			return err
+		}
 		files[path] = declaration
 	}
 	record.Items = []*convert.Item{}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/langhost"
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -67,13 +68,14 @@ func readModule(dir, folder string) (pcl.Sources, error) {
 	if !filepath.IsLocal(filepath.FromSlash(folder)) {
 		return nil, errors.New("it is outside of what the converter has written")
 	}
-	paths, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(folder), "*.pp"))
+	door := confine.Door{Folder: dir}
+	paths, err := door.Glob(filepath.Join(dir, filepath.FromSlash(folder), "*.pp"))
 	if err != nil {
 		return nil, fmt.Errorf("read the converted program: %w", err)
 	}
 	sources := pcl.Sources{}
 	for _, path := range paths {
-		if sources[filepath.Base(path)], err = os.ReadFile(path); err != nil {
+		if sources[filepath.Base(path)], err = door.ReadFile(context.Background(), path); err != nil {
 			return nil, fmt.Errorf("read the converted program: %w", err)
 		}
 	}

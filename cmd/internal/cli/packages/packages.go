@@ -12,6 +12,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/git"
 	"github.com/yamlhost/yamlhost/langhost"
@@ -316,18 +317,23 @@ func add(ctx context.Context, a *console.Console, o *addOptions) error {
 
 // declare writes the declaration of a package to the folder sdks of a project. It replaces an earlier declaration.
 func declare(dir string, found *described) error {
-	name, text, err := langhost.Declaration(found.text, found.version)
+	file, text, err := langhost.Declaration(found.text, found.version)
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(dir, "sdks", found.name)
+	name, err := confine.NewName("a package", found.name)
+	if err != nil {
+		return err
+	}
+	folder := name.In(filepath.Join(dir, "sdks"), "")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return fmt.Errorf("make the folder of the declaration: %w", console.PlainError(err))
 	}
-	if err := os.WriteFile(filepath.Join(folder, name), text, 0o644); err != nil {
+	path := file.In(folder, ".yaml")
+	if err := os.WriteFile(path, text, 0o644); err != nil {
 		return fmt.Errorf("write the declaration: %w", console.PlainError(err))
 	}
-	return withdraw(folder, name)
+	return withdraw(folder, filepath.Base(path))
 }
 
 // withdraw removes all declarations in a folder except kept, and the folder itself if it is then empty.
@@ -377,7 +383,11 @@ func remove(a *console.Console, name string) error {
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(p.Dir, "sdks", filepath.Base(name))
+	checked, err := confine.NewName("a package", name)
+	if err != nil {
+		return err
+	}
+	folder := checked.In(filepath.Join(p.Dir, "sdks"), "")
 	_, declared := os.Stat(folder)
 	if !found && declared != nil {
 		return fmt.Errorf("the project has no package %s, neither in packages nor in the folder sdks", name)

@@ -1,0 +1,63 @@
+package confine
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Name is one element of a path on every system: the name of a file or a folder that foreign data gives, such as that
+// of a package, a version, a plugin or a component. Only NewName makes one; the zero value is the name of nothing.
+type Name struct{ text string }
+
+// longestName is the length of the longest name, in bytes: 255 fit, and endings are added.
+const longestName = 200
+
+// NewName checks a name. what says in the error what it is the name of, as in "a package".
+func NewName(what, text string) (Name, error) {
+	if problem := problemOf(text); problem != "" {
+		return Name{}, fmt.Errorf("%q cannot be the name of %s: %s", text, what, problem)
+	}
+	return Name{text}, nil
+}
+
+// problemOf says why a text cannot be one element of a path; empty if it can.
+func problemOf(text string) string {
+	stem, _, _ := strings.Cut(text, ".")
+	stem = strings.ToLower(strings.TrimRight(stem, " "))
+	switch {
+	case text == "":
+		return "it is empty"
+	case len(text) > longestName:
+		return fmt.Sprintf("it is longer than %d bytes", longestName)
+	case !utf8.ValidString(text):
+		return "it is not UTF-8"
+	case strings.Trim(text, ". ") == "":
+		return "it would name a folder"
+	case strings.HasSuffix(text, ".") || strings.HasSuffix(text, " "):
+		return "it ends in a point or a space"
+	case stem == "con" || stem == "prn" || stem == "aux" || stem == "nul",
+		len(stem) > 3 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt")) &&
+			utf8.RuneCountInString(stem[3:]) == 1 && strings.Contains("0123456789¹²³", stem[3:]):
+		return "it is the name of a device on Windows"
+	}
+	for _, c := range text {
+		if strings.ContainsRune(`/\:*?"<>|`, c) || unicode.IsControl(c) {
+			return fmt.Sprintf("it may not have %q", c)
+		}
+	}
+	return ""
+}
+
+// String returns the name.
+func (n Name) String() string { return n.text }
+
+// In returns the path of the file or folder of the name in a folder, with an ending such as ".yaml".
+func (n Name) In(folder, ending string) string {
+	if n.text == "" {
+		panic("confine: a name that was not checked")
+	}
+	return filepath.Join(folder, n.text+ending)
+}
