@@ -67,7 +67,7 @@ var mayImport = map[string][]string{
 		"builtins", "schema", "runtime/monitor", "internal/value", "internal/value/mask", "internal/diag", "internal/value/urn"},
 	"runtime/provider": {"runtime/monitor", "internal/value", "internal/value/urn"},
 	"runtime/analyzer": {"internal/value", "internal/value/urn"},
-	"runtime/plugin": {"internal/confine", "internal/git", "internal/parallel", "internal/transport", "internal/httpget", "internal/environ", "internal/filelock", "runtime/monitor", "runtime/provider", "runtime/analyzer", "internal/value/wire",
+	"runtime/plugin": {"internal/confine", "internal/git", "internal/osfile", "internal/parallel", "internal/transport", "internal/httpget", "internal/environ", "internal/filelock", "runtime/monitor", "runtime/provider", "runtime/analyzer", "internal/value/wire",
 		"internal/value/mask", "schema", "internal/value", "internal/value/urn"},
 	"runtime/embedded": {"internal/environ", "internal/cidr", "internal/functions", "internal/confine", "internal/supervise",
 		"runtime/provider", "schema", "internal/value", "internal/value/mask", "internal/value/urn"},

@@ -18,6 +18,8 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/gofrs/flock"
+
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 // DefaultServer is the default source of plugins (F2.32).
@@ -164,7 +166,7 @@ func Receipt(dir string) string {
 // writeReceipt stores the checksum of an archive. It replaces a member of the archive with that name.
 func writeReceipt(dir, sum string) error {
 	path := filepath.Join(dir, receiptName)
-	if err := os.RemoveAll(path); err != nil {
+	if err := osfile.RemoveAll(path); err != nil {
 		return err
 	}
 	return os.WriteFile(path, []byte(sum+"\n"), 0o600)
@@ -235,7 +237,7 @@ func unpackInto(dir string, fill func() error) error {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		return fmt.Errorf("begin the installation: %w", err)
 	}
-	err := os.RemoveAll(dir)
+	err := osfile.RemoveAll(dir)
 	if err == nil {
 		err = os.Mkdir(dir, 0o700)
 	}
@@ -243,12 +245,12 @@ func unpackInto(dir string, fill func() error) error {
 		err = fill()
 	}
 	if err != nil {
-		if cleaning := os.RemoveAll(dir); cleaning == nil {
-			_ = os.Remove(mark)
+		if cleaning := osfile.RemoveAll(dir); cleaning == nil {
+			_ = osfile.Remove(mark)
 		}
 		return err
 	}
-	if err := os.Remove(mark); err != nil {
+	if err := osfile.Remove(mark); err != nil {
 		return fmt.Errorf("finish the installation: %w", err)
 	}
 	return nil
@@ -260,9 +262,9 @@ func Remove(p InstalledPlugin) error {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		return fmt.Errorf("remove plugin %s %s: %w", p.Name, p.Version, err)
 	}
-	err := os.RemoveAll(p.Path)
+	err := osfile.RemoveAll(p.Path)
 	for _, side := range []string{".lastused", ".lock", ".partial"} {
-		if removed := os.Remove(p.Path + side); err == nil && removed != nil && !errors.Is(removed, fs.ErrNotExist) {
+		if removed := osfile.Remove(p.Path + side); err == nil && removed != nil && !errors.Is(removed, fs.ErrNotExist) {
 			err = removed
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/git"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 // gitScheme is the prefix of sources that are repositories with plugins in source form (F2.32).
@@ -54,7 +55,7 @@ func (i *Installation) archive(ctx context.Context, folder, label string) (path 
 	if err != nil {
 		return "", fmt.Errorf("make a folder for the repository: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(work) }()
+	defer func() { _ = osfile.RemoveAll(work) }()
 	tar := work + ".tar"
 	defer func() { _ = os.Remove(tar) }()
 	if err := p.Archive(ctx, work, i.Env, tar); err != nil {
