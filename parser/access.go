@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -203,7 +204,7 @@ func scanBrackets(text string, i int) (stepText, int, *fault) {
 // plain reports whether all parts of an access can only be names. A root that could also be a literal in an expression
 // is not plain.
 func (a *accessText) plain() bool {
-	if !a.root.quoted && (!nameLike(a.root.name) || literalLike(a.root.name)) {
+	if !a.root.quoted && (!nameLike(a.root.name) || literalLike(a.root.name) || strings.HasPrefix(a.root.name, "-")) {
 		return false
 	}
 	return !slices.ContainsFunc(a.steps, func(step stepText) bool {
@@ -219,10 +220,44 @@ func literalLike(name string) bool {
 	return name == "true" || name == "false" || name == "null" || name != "" && name[0] >= '0' && name[0] <= '9'
 }
 
-// odd reports whether a member's name contains white space or is an asterisk, so that the text may be an expression
-// instead of an access.
+// odd reports whether a member's name contains what may be part of an expression instead (L5.42).
 func (a *accessText) odd() bool {
 	return slices.ContainsFunc(a.steps, func(step stepText) bool { return !step.quoted && oddKey(step.name) })
+}
+
+// oddKey reports whether a member's name contains an operator, a quote, a bracket or, beside others, a word that is one
+// in an expression of this language or of others. A dash or colon without spaces is part of a name.
+func oddKey(name string) bool {
+	if strings.ContainsAny(name, "+*/%=!<>&|^?,;\"'`\\()[]{}") || strings.Contains(name, ":-") {
+		return true
+	}
+	if !strings.ContainsAny(name, " \t\r\n") {
+		return false
+	}
+	return strings.Contains(name, ":") || slices.ContainsFunc(strings.Fields(name), func(word string) bool {
+		switch word {
+		case "for", "in", "if", "else", "null", "true", "false", "and", "or", "not", "is":
+			return true
+		}
+		return strings.HasPrefix(word, "-") || strings.HasSuffix(word, "-")
+	})
+}
+
+// oddName returns the fault of an access with an odd member name that is no key of the text. problem is what is wrong
+// with it as an expression; if it is nil, the expression uses names that are not declared.
+func (a *accessText) oddName(expression *operators, problem *fault) *fault {
+	f := &fault{}
+	for _, step := range slices.Backward(a.steps) {
+		if !step.quoted && oddKey(step.name) {
+			f.from, f.to = step.from, step.to
+			f.summary = "`" + diag.Excerpt(step.name) + "` is not a name"
+			f.detail = "a member with that name is written `[\"" + diag.Excerpt(step.name) + "\"]`"
+		}
+	}
+	if problem == nil {
+		f.detail += "; in an expression, `" + expression.undeclared() + "` is not declared"
+	}
+	return f
 }
 
 // accessOf returns the node of a scanned access. start is the offset of "${".
@@ -255,9 +290,11 @@ func (a *accessText) stepsEnd() int {
 	return a.steps[len(a.steps)-1].to
 }
 
-// writes reports whether an odd member name of an access occurs as a key in the text itself.
+// writes reports whether every odd member name of an access occurs as a key in the text itself.
 func (s *scope) writes(a *accessText) bool {
-	return slices.ContainsFunc(a.steps, func(step stepText) bool { return !step.quoted && s.odd(step.name) })
+	return !slices.ContainsFunc(a.steps, func(step stepText) bool {
+		return !step.quoted && oddKey(step.name) && !s.odd(step.name)
+	})
 }
 
 // fault is an error in a part of a scalar's text.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/phrasebook"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -85,9 +86,10 @@ func (x *textReader) warnParentheses(s *yamlnode.ScalarText, i int) {
 // `${…}` ends. It chooses between Pulumi's grammar and HCL's (decision D6) as follows:
 //
 //   - A text whose root name is declared is a property access, as in Pulumi.
-//   - There is one exception: if a *member* contains blanks, as in `${res.count + 1}`, or is `*`, the stock host looks
-//     for a member with exactly that name, which hardly any value has. If all names that the text uses as an
-//     expression are declared, and the program itself does not contain such a key, the text is an expression.
+//   - There is one exception: if a *member* contains an operator, a quote, a bracket or a word of expressions, as in
+//     `${res.count + 1}`, the stock host looks for a member with exactly that name, which hardly any value has. The
+//     text is an access if the program itself contains each such key. Otherwise it is read whole as an expression, or
+//     it is an error: no part of it becomes a name (L5.42).
 //   - A text with operators, calls or literals is an expression.
 //   - Any other text is an undeclared name, which the checker reports.
 func (x *textReader) interpolation(s *yamlnode.ScalarText, i int) (ast.Expr, int) {
@@ -102,15 +104,13 @@ func (x *textReader) interpolation(s *yamlnode.ScalarText, i int) (ast.Expr, int
 		}
 	}
 	declared := f == nil && x.scope.declares(access.root.name)
-	if f == nil && (declared && !access.odd() || !declared && access.plain()) {
+	odd := f == nil && access.odd() && !x.scope.writes(access)
+	if f == nil && (declared && !odd || !declared && access.plain()) {
 		return accessOf(s, i, access), access.end + 1
 	}
 	body, problem := x.parseOperators(s, i+2)
-	if declared {
-		if problem == nil && !body.traversal() && body.allDeclared() && !x.scope.writes(access) {
-			return body.lowered(i), body.end + 1
-		}
-		return accessOf(s, i, access), access.end + 1
+	if problem == nil {
+		problem = body.foreignMap()
 	}
 	end := len(s.Text)
 	switch brace := strings.IndexByte(s.Text[i:], '}'); {
@@ -126,18 +126,24 @@ func (x *textReader) interpolation(s *yamlnode.ScalarText, i int) (ast.Expr, int
 	case problem == nil && f == nil && (operators || body.allDeclared()), problem == nil && f != nil &&
 		(!f.final || operators):
 		return body.lowered(i), end
+	case odd && !operators && (declared || nameLike(access.root.name)):
+		problem = access.oddName(body, problem)
 	case f == nil && !operators:
 		return accessOf(s, i, access), access.end + 1
 	}
 	if f != nil && (f.final || problem == nil || !operators) {
 		problem = f
 	}
-	x.malformed(s, end, problem)
+	x.malformed(s, i, end, problem)
 	return bad(s.At(i, end)), end
 }
 
-func (x *textReader) malformed(s *yamlnode.ScalarText, end int, f *fault) {
+// malformed reports the fault of the `${…}` at s.Text[start:end].
+func (x *textReader) malformed(s *yamlnode.ScalarText, start, end int, f *fault) {
 	detail := f.detail
+	if advice := phrasebook.Operator(s.Text[start+2 : max(end-1, start+2)]); advice != "" && !f.final {
+		detail = advice
+	}
 	if f.open || end >= len(s.Text) {
 		if torn := yamlnode.TornAdvice(x.text.Bytes, s.Node); torn != "" {
 			detail = torn

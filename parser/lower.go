@@ -17,6 +17,13 @@ import (
 // lowered returns the expression as an ast.Expr. dollar is the offset of its "${" in the scalar's text.
 func (o *operators) lowered(dollar int) ast.Expr {
 	e := o.lower(o.root)
+	for mark, used := range o.marks {
+		if !used {
+			rng := o.s.At(o.start+mark, o.start+mark+1)
+			o.in.report.fail(diag.BadInterpolation, rng, "an optional step is written `a?.b` or `a?[0]`", "this `?` has no effect")
+			return bad(rng)
+		}
+	}
 	switch access := e.(type) {
 	case *ast.Access:
 		if dollar == 0 && o.end+1 == len(o.s.Text) {
@@ -104,6 +111,7 @@ func (o *operators) lower(e hclsyntax.Expression) ast.Expr {
 			o.items = map[*hclsyntax.AnonSymbolExpr]*ast.Local{}
 		}
 		source := o.lower(e.Source)
+		o.optional(e.MarkerRange.Start.Byte) // all items of null are none, with and without the mark
 		item.Of = source
 		o.items[e.Item] = item
 		return &ast.Splat{Place: place, Source: source, Item: item, Each: o.lower(e.Each)}

@@ -1,7 +1,7 @@
 package parser
 
 import (
-	"slices"
+	"bytes"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -53,8 +53,33 @@ func (x *textReader) parseOperators(s *yamlnode.ScalarText, start int) (*operato
 			return o, o.fault(diags)
 		}
 	}
+	if f := o.comment(text); f != nil {
+		return o, f
+	}
 	o.root = root
 	return o, nil
+}
+
+// comment returns the fault of what HCL reads as a comment although no line ends it, as in `${n // 2}`; nil without
+// one. The rest of the expression would be dropped.
+func (o *operators) comment(text string) *fault {
+	if !strings.Contains(text, "//") && !strings.Contains(text, "/*") && !strings.Contains(text, "#") {
+		return nil
+	}
+	tokens, _ := hclsyntax.LexExpression([]byte(text), "", hcl.InitialPos)
+	for _, token := range tokens {
+		if token.Type == hclsyntax.TokenComment && !bytes.HasSuffix(token.Bytes, []byte("\n")) {
+			from := o.start + token.Range.Start.Byte
+			mark := min(token.Range.Start.Byte+2, len(text))
+			if text[token.Range.Start.Byte] == '#' {
+				mark--
+			}
+			return &fault{from: from, to: o.start + mark, final: true,
+				summary: "`" + text[token.Range.Start.Byte:mark] + "` begins a comment, so that the rest would not be read",
+				detail:  "a division is written `a / b`, and rounded `floor(a / b)`; comments are for YAML, outside of `${…}`"}
+		}
+	}
+	return nil
 }
 
 // parseChains parses an expression with optional steps, a?.b and a?[0], which HCL does not support. It treats a
@@ -147,7 +172,7 @@ func unclosed(text string, i int) *fault {
 // looksLikeOperators reports whether a text is more likely an expression than a name, because it contains characters
 // that are rare in names.
 func looksLikeOperators(text string) bool {
-	if strings.ContainsAny(text, "()+*%=!<>&|?,\"") {
+	if strings.ContainsAny(text, "()+*%=!<>&|?,\"{") {
 		return true
 	}
 	for i := 0; i < len(text); i++ {
@@ -223,15 +248,33 @@ func (o *operators) fault(diags hcl.Diagnostics) *fault {
 	return f
 }
 
-// traversal reports whether the expression is a plain access in HCL's grammar, too.
-func (o *operators) traversal() bool {
-	_, plain := o.root.(*hclsyntax.ScopeTraversalExpr)
-	return plain
+// allDeclared reports whether every name that the expression uses is declared.
+func (o *operators) allDeclared() bool { return o.undeclared() == "" }
+
+// undeclared returns the first name of the expression that is not declared; empty if all are.
+func (o *operators) undeclared() string {
+	for _, traversal := range o.root.Variables() {
+		if !o.in.scope.declares(traversal.RootName()) {
+			return traversal.RootName()
+		}
+	}
+	return ""
 }
 
-// allDeclared reports whether every name that the expression uses is declared.
-func (o *operators) allDeclared() bool {
-	return !slices.ContainsFunc(o.root.Variables(), func(traversal hcl.Traversal) bool {
-		return !o.in.scope.declares(traversal.RootName())
-	})
+// foreignMap returns the fault of a `${{a: b}}`, which HCL reads as a map but people write in other tools' sense; nil
+// for any other expression.
+func (o *operators) foreignMap() *fault {
+	object, ok := o.root.(*hclsyntax.ObjectConsExpr)
+	if !ok {
+		return nil
+	}
+	for _, item := range object.Items {
+		gap := hcl.Range{Start: item.KeyExpr.Range().End, End: item.ValueExpr.Range().Start}
+		if i := strings.IndexByte(o.source(gap), ':'); i >= 0 {
+			at := o.start + gap.Start.Byte + i
+			return &fault{from: at, to: at + 1, summary: "the expression in `${…}` is malformed",
+				detail: "an entry of a map is written `key = value`", final: true}
+		}
+	}
+	return nil
 }

@@ -134,7 +134,7 @@ func (b *block) name() string {
 	return body.Content[0].Value
 }
 
-// oddKeysOf returns the keys in a tree that contain white space or are "*".
+// oddKeysOf returns the keys in a tree that may be read as expressions (L5.42).
 func oddKeysOf(root *yamlnode.Node) map[string]bool {
 	found := &oddKeys{names: map[string]bool{}}
 	found.gather(root)

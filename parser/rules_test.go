@@ -218,7 +218,7 @@ func TestTwoReadings(t *testing.T) {
 		"un + 1":              "binary",
 		"sp + ace":            "access sp + ace", // declared
 		"a.b + 1":             "binary",
-		"a.b + un":            "access a", // a member of a, because un is not declared
+		"a.b + un":            "binary",   // un is not declared, which is for the checker to say (L5.42)
 		"a.odd + key":         "access a", // the text has that key
 		"a.odd key":           "access a",
 		"a/b":                 "binary", // both declared

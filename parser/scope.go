@@ -3,7 +3,6 @@ package parser
 import (
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
@@ -115,7 +114,7 @@ func (s *scope) remembering() *scope {
 		asked: map[string]bool{}, askedOdd: map[string]bool{}, askedStack: map[string]bool{}}
 }
 
-// oddKeys is the set of keys in a text that contain white space or are "*". It is built on first use.
+// oddKeys is the set of keys in a text that may be read as expressions (L5.42). It is built on first use.
 type oddKeys struct {
 	roots    []*yamlnode.Node
 	gathered sync.Once
@@ -165,5 +164,3 @@ type textReader struct {
 	report *findings
 	scope  *scope // nil if strings are not interpolated
 }
-
-func oddKey(name string) bool { return name == "*" || strings.ContainsAny(name, " \t\r\n") }

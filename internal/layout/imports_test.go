@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"internal/value/wire":          {"internal/value", "internal/value/urn"},
 	"schema":                       {"internal/literal", "internal/jsontext", "internal/diag", "internal/value/urn", "internal/value"},
 	"parser/ast":                   {"internal/diag"},
-	"parser":                       {"internal/yamlnode", "internal/parallel", "parser/ast", "internal/diag"},
+	"parser":                       {"internal/yamlnode", "internal/parallel", "internal/phrasebook", "parser/ast", "internal/diag"},
 	"builtins":                     {"internal/cidr", "internal/functions", "schema", "internal/value", "internal/diag", "internal/value/urn"},
 	"editor":                       {"internal/literal", "internal/jsontext", "parser", "parser/ast", "check", "check/program", "schema", "builtins", "internal/value", "internal/diag"},
 	"editor/mcp":                   {"editor", "check", "builtins", "internal/diag"},
@@ -57,7 +57,7 @@ var mayImport = map[string][]string{
 		"internal/value/urn"},
 	// What is checked, without the checks: the data that the passes fill and everybody else reads.
 	"check/program": {"check/packages", "parser/ast", "schema", "builtins", "internal/value", "internal/diag"},
-	"check/names": {"check/findings", "check/packages", "check/program", "parser/ast", "schema", "builtins",
+	"check/names": {"check/findings", "internal/phrasebook", "check/packages", "check/program", "parser/ast", "schema", "builtins",
 		"internal/diag"},
 	"check/types": {"check/findings", "check/packages", "check/program", "check/names", "parser/ast", "schema", "builtins",
 		"internal/value", "internal/diag", "internal/value/urn"},
@@ -105,8 +105,10 @@ var mayImport = map[string][]string{
 	"langhost/policy": {"workspace", "parser", "parser/ast", "check", "check/program", "eval", "builtins", "schema", "runtime/analyzer", "runtime/monitor",
 		"internal/value", "internal/value/urn", "internal/diag"},
 	// Golden files, for tests of all packages.
-	"internal/corpus":  {},
-	"internal/environ": {},
+	"internal/corpus": {},
+	// Words of other tools, for hints.
+	"internal/phrasebook": {},
+	"internal/environ":    {},
 	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
 	"workspace": {"internal/git", "parser", "parser/ast", "check", "schema", "workspace/crd", "workspace/project", "internal/confine", "internal/diag"},
 	// From definitions of Kubernetes' kinds to schemas. It knows neither programs nor clusters.

@@ -1,0 +1,110 @@
+package phrasebook
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// phrase is a sign or word that has no meaning in an expression, with the advice for people who expect one.
+type phrase struct {
+	foreign string
+	// word reports whether foreign is a word of its own, not a part of one.
+	word   bool
+	advice string
+}
+
+// operators are the operators of JavaScript, Python and shells. The first that occurs in a text outside of double
+// quotes decides, so longer signs precede their parts.
+var operators = []phrase{
+	{"'", false, "inside of `${…}`, a string needs double quotes"},
+	{"`", false, "inside of `${…}`, a string needs double quotes"},
+	{"===", false, "`===` is written `==`"},
+	{"!==", false, "`!==` is written `!=`"},
+	{"??", false, "`a ?? b` is written `coalesce(a, b)`"},
+	{":-", false, "`${a:-b}` is written `${coalesce(a, \"b\")}`; configuration has its default in its declaration"},
+	{"||=", false, "a variable has one value and is declared under variables"},
+	{":=", false, "a variable has one value and is declared under variables"},
+	{"${", false, "inside of `${…}`, a name is written without `${`"},
+	{"=>", false, "a function over a list is written `[for item in list : value]`"},
+	{"and", true, "`and` is written `&&`"},
+	{"or", true, "`or` is written `||`"},
+	{"not", true, "`not` is written `!`"},
+	{"is", true, "`a is b` is written `a == b`"},
+	{"in", true, "`a in list` is written `contains(list, a)`"},
+	{"else", true, "a choice is written `condition ? one : other`"},
+	{"**", false, "`a ** b` is written `pow(a, b)`"},
+	{"++", false, "`a++` is written `a + 1`"},
+	{"|", false, "`a | f` is written `f(a)`"},
+	{"=", false, "`=` alone compares nothing: equality is `==`"},
+}
+
+// Operator returns the advice on the first operator of another language that an expression contains; empty if it
+// contains none.
+func Operator(expression string) string {
+	plain := unquoted(expression)
+	if words := strings.Fields(plain); len(words) == 2 && words[0] == "not" {
+		return "`not` is written `!`: `!" + words[1] + "`"
+	}
+	if strings.HasPrefix(plain, "{") && !strings.Contains(plain, "=") && !strings.Contains(plain, " : ") {
+		return "`${{ … }}` is of GitHub Actions: here it is `${…}`; a map is written `{key = value}`"
+	}
+	loop := phrase{foreign: "for", word: true}.in(plain)
+	for _, p := range operators {
+		if loop && (p.foreign == "in" || p.foreign == "=>") {
+			continue // they belong to it
+		}
+		if p.in(plain) {
+			return p.advice
+		}
+	}
+	return ""
+}
+
+// in reports whether a text contains the phrase.
+func (p phrase) in(text string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], p.foreign)
+		if i < 0 {
+			return false
+		}
+		start := from + i
+		end := start + len(p.foreign)
+		switch {
+		case p.word:
+			if !(start > 0 && wordByte(text[start-1])) && !(end < len(text) && wordByte(text[end])) {
+				return true
+			}
+		case p.foreign == "=":
+			if !(start > 0 && strings.IndexByte("=!<>", text[start-1]) >= 0) && !(end < len(text) && text[end] == '=') {
+				return true
+			}
+		case p.foreign == "|":
+			if !(start > 0 && text[start-1] == '|') && !(end < len(text) && text[end] == '|') {
+				return true
+			}
+		default:
+			return true
+		}
+		from = end
+	}
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || c == '-' || c == '.' || c >= utf8.RuneSelf || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' ||
+		'A' <= c && c <= 'Z'
+}
+
+// unquoted returns a text with spaces in place of what stands in double quotes.
+func unquoted(text string) string {
+	plain := []byte(text)
+	quoted := false
+	for i := range plain {
+		switch {
+		case plain[i] == '"' && (i == 0 || text[i-1] != '\\'):
+			quoted = !quoted
+		case quoted:
+			plain[i] = ' '
+		}
+	}
+	return string(plain)
+}

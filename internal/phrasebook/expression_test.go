@@ -1,0 +1,34 @@
+package phrasebook
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestOperator(t *testing.T) {
+	t.Parallel()
+	for text, advice := range map[string]string{
+		"a === b":           "`===` is written `==`",
+		"a !== b":           "`!==` is written `!=`",
+		"a == 'x'":          "inside of `${…}`, a string needs double quotes",
+		"a and b":           "`and` is written `&&`",
+		"a ?? b":            "`a ?? b` is written `coalesce(a, b)`",
+		"a | upper":         "`a | f` is written `f(a)`",
+		"a = b":             "`=` alone compares nothing: equality is `==`",
+		"{ a }":             "`${{ … }}` is of GitHub Actions: here it is `${…}`; a map is written `{key = value}`",
+		"a || b":            "",
+		"[for a in b : a c": "",
+		"{for a in b : a c": "",
+		"a >= b != c":       "",
+		`a == "x and 'y'"`:  "",
+		"android.brand":     "",
+		"notes.is-in":       "",
+		"a.and":             "",
+		`"\"" + 'x'`:        "inside of `${…}`, a string needs double quotes",
+		"a if b else c":     "a choice is written `condition ? one : other`",
+		"users.map(u => u)": "a function over a list is written `[for item in list : value]`",
+	} {
+		require.Equal(t, advice, Operator(text), text)
+	}
+}
