@@ -181,7 +181,14 @@ func applied(text string, found diag.Diagnostics) (string, int) {
 	if len(found) == 0 || found[0].Subject.Source == nil {
 		return text, 0
 	}
-	fixed, n := diag.ApplyFixes(found[0].Subject.Source, found)
+	chosen := slices.Clone(found) // a person follows every suggestion
+	for i, d := range chosen {
+		chosen[i].Fixes = slices.Clone(d.Fixes)
+		for j := range d.Fixes {
+			chosen[i].Fixes[j].Guess = false
+		}
+	}
+	fixed, n := diag.ApplyFixes(found[0].Subject.Source, chosen)
 	return string(fixed), n
 }
 

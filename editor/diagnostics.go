@@ -34,6 +34,7 @@ type Fix struct {
 	Finding diag.Diagnostic
 	Label   string
 	Edits   map[string][]diag.Edit // by absolute path
+	Guess   bool                   // whether it is not certain
 }
 
 // Fixes returns the fixes of all findings that touch the bytes from start to end of a file.
@@ -53,7 +54,7 @@ func Fixes(ctx context.Context, s *Snapshot, path string, start, end int) ([]Fix
 				file := p.PathOf(e.Range)
 				edits[file] = append(edits[file], e)
 			}
-			fixes = append(fixes, Fix{Finding: d, Label: fix.Label, Edits: edits})
+			fixes = append(fixes, Fix{Finding: d, Label: fix.Label, Edits: edits, Guess: fix.Guess})
 		}
 	}
 	return fixes, nil

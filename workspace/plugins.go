@@ -84,7 +84,7 @@ func (w *Workspace) examine(p *Plugin) *diag.Diagnostic {
 	case len(names) == 1:
 		finding := fault(fmt.Sprintf("%s holds the plugin of the package `%s`", shown, names[0]), "call the package `"+
 			names[0]+"`, as its resources do")
-		finding.Fixes = []diag.Fix{{Label: "Change to " + names[0],
+		finding.Fixes = []diag.Fix{{Label: "Change to " + names[0], Guess: true,
 			Edits: []diag.Edit{{Range: pkg.Name.Range, Text: names[0]}}}}
 		return finding
 	}

@@ -107,7 +107,15 @@ func NearOrAll(near, names []string, has, none string) string {
 	return has + Listed(names)
 }
 
-// OldSpelling warns of a name with other capitals or in an old form.
+// OldToken warns of a token with other capitals than the package has.
+func (r *Reporter) OldToken(token *ast.Literal, canonical string) {
+	if name := Spelling(token.Value, canonical); name != token.Value {
+		r.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Capitalisation, Subject: token.Range,
+			Summary: "write `" + token.Value + "` as `" + name + "`", Fixes: RenameTo(token.Range, token.Value, name)})
+	}
+}
+
+// OldSpelling warns of a word of the language with other capitals or in an old form.
 func (r *Reporter) OldSpelling(rng diag.Range, written, name string) {
 	if name != written {
 		r.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Capitalisation, Subject: rng,
@@ -145,10 +153,27 @@ func DidYouMean(near []string) string {
 // Rename returns the fix that writes the only near name; none if there are several, or if the text at the range is not
 // the name itself.
 func Rename(rng diag.Range, wrong string, near []string) []diag.Fix {
-	return Replace(rng, wrong, diag.Meant(wrong, near))
+	return RenameTo(rng, wrong, diag.Meant(wrong, near))
 }
 
-// Replace returns the fix that replaces a name; none if meant is empty.
+// RenameTo returns the fix that replaces a name of a schema, a stack or a machine by another; none if meant is empty.
+// Unless both are spellings of one name it is a guess: the schema at hand may be of another version than the program.
+func RenameTo(rng diag.Range, wrong, meant string) []diag.Fix {
+	fixes := Replace(rng, wrong, meant)
+	if len(fixes) > 0 {
+		fixes[0].Guess = !sameName(wrong, meant)
+	}
+	return fixes
+}
+
+// sameName reports whether two spellings certainly are of one name. In a token, the package and the module must be the
+// same: `cloudrun` and `cloudRun` may be modules of two versions.
+func sameName(a, b string) bool {
+	i, j := strings.LastIndexByte(a, ':')+1, strings.LastIndexByte(b, ':')+1
+	return a[:i] == b[:j] && diag.SameName(a[i:], b[j:])
+}
+
+// Replace returns the fix that replaces a word of the language by another; none if meant is empty.
 func Replace(rng diag.Range, wrong, meant string) []diag.Fix {
 	rng, written := rng.Word(wrong)
 	if meant == "" || !written || !Plain(meant) {

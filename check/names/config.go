@@ -31,7 +31,7 @@ func (s *Scope) WarnUnread() {
 			d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: text.Key,
 				Detail: findings.DidYouMean([]string{meant}), Summary: "nothing reads the configuration " + key}
 			if text.Key.Text() == key {
-				d.Fixes = findings.Replace(text.Key, key, meant)
+				d.Fixes = findings.RenameTo(text.Key, key, meant)
 			}
 			s.report.Add(d)
 		}

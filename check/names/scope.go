@@ -255,7 +255,7 @@ func (s *Scope) resolve(root ast.Literal) program.Ref {
 	}
 	_, set := s.settings.Config[key]
 	switch {
-	case strings.Contains(name, ":-"): // no configuration key contains it
+	case namespaced && !set && !possibleKey().MatchString(name): // no key of configuration
 	case n != nil && namespaced:
 		return program.Ref{Kind: program.RefNode, Node: n}
 	case s.Program.InComponent: // only its inputs come from outside

@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/phrasebook"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
@@ -127,10 +128,10 @@ func (u *undeclared) report(ctx context.Context) {
 			hint = "what a transform changes is `args`: write `${args.properties.NAME}`, or `${args.arguments.NAME}` for a call"
 		case name == eachName:
 			hint = "`each` is the instance of a resource with `forEach`; every field of the resource may use it, except `forEach`"
-		case strings.Contains(name, ":"):
+		case possibleKey().MatchString(name):
 			hint = "the stack has no such configuration key; set it with: yamlhost config set " + name + " VALUE"
-		case operatorHint(name) != "":
-			hint = operatorHint(name)
+		case phrasebook.Operator(name) != "":
+			hint = phrasebook.Operator(name)
 		case isFunction(name):
 			hint = "a function of that name is called: write `" + name + "(…)`, or declare the name"
 		case u.scope.file.Pack:
@@ -276,6 +277,9 @@ func (u *undeclared) mendName(d *diag.Diagnostic, name, meant string, wrong *und
 	}
 	if misspelt {
 		d.Fixes = findings.Replace(n.Range, meant, name)
+		if len(d.Fixes) > 0 {
+			d.Fixes[0].Guess = n.Kind != program.VariableNode // the name of a resource or a key of the stack would change
+		}
 		d.Detail = "the declaration of " + findings.Quote(meant) + " looks misspelt: nothing uses it by that name"
 		d.Related = append(d.Related, diag.Related{Range: n.Range, Message: findings.Quote(meant) + " is declared here"})
 		return
@@ -283,7 +287,7 @@ func (u *undeclared) mendName(d *diag.Diagnostic, name, meant string, wrong *und
 	if !findings.Plain(meant) {
 		return
 	}
-	fix := diag.Fix{Label: "Write " + findings.Quote(meant)}
+	fix := diag.Fix{Label: "Write " + findings.Quote(meant), Guess: !u.surelyNames(name, meant)}
 	for _, use := range uses { // all of them or none
 		rng, written := use.Word(name)
 		if !written {
@@ -292,6 +296,24 @@ func (u *undeclared) mendName(d *diag.Diagnostic, name, meant string, wrong *und
 		fix.Edits = append(fix.Edits, diag.Edit{Range: rng, Text: meant})
 	}
 	d.Fixes = []diag.Fix{fix}
+}
+
+// surelyNames reports whether an undeclared name is a misspelling of a declared one and nothing else: a name with other
+// digits may be of a declaration that was left out, and one with dashes a subtraction.
+func (u *undeclared) surelyNames(name, meant string) bool {
+	digits := func(text string) string {
+		return strings.Map(func(r rune) rune {
+			if r < '0' || r > '9' {
+				return -1
+			}
+			return r
+		}, text)
+	}
+	parts := strings.Split(name, "-")
+	subtraction := len(parts) > 1 && !slices.ContainsFunc(parts, func(part string) bool {
+		return part != digits(part) && u.scope.declared[part] == nil
+	})
+	return digits(name) == digits(meant) && !subtraction
 }
 
 // wordCount returns how often a word occurs in the text, alone or in longer words, in any capitals.
@@ -313,23 +335,12 @@ func (u *undeclared) mayBeConfiguration(name string, near []string) bool {
 		!slices.ContainsFunc(near, func(other string) bool { return diag.Surely(name, other) })
 }
 
-var configName = lazyregexp.New(`^[A-Za-z_][\w-]*(:[A-Za-z_][\w-]*)?$`)
+// possibleKey matches a name that can be the key of a configuration value although no stack file at hand sets it: a
+// namespace, a colon and a name, or both with `config` between them.
+var possibleKey = lazyregexp.New(`^[\w\x{80}-\x{10FFFF}][\w\x{80}-\x{10FFFF}-]*(:config)?:[\w\x{80}-\x{10FFFF}]` +
+	`[\w\x{80}-\x{10FFFF}-]*$`)
 
-// operatorHint returns the equivalent of an operator that other languages write as this name; empty if there is none.
-func operatorHint(name string) string {
-	words := strings.Fields(name)
-	switch {
-	case len(name) >= 2 && name[0] == '\'' && name[len(name)-1] == '\'':
-		return "inside of `${…}`, a string needs double quotes"
-	case len(words) == 2 && words[0] == "not":
-		return "`not` is written `!`: `!" + words[1] + "`"
-	case len(words) == 3 && words[1] == "and":
-		return "`and` is written `&&`"
-	case len(words) == 3 && words[1] == "or":
-		return "`or` is written `||`"
-	}
-	return ""
-}
+var configName = lazyregexp.New(`^[A-Za-z_][\w-]*(:[A-Za-z_][\w-]*)?$`)
 
 func (u *undeclared) declaredNames() []string {
 	return append(slices.Collect(maps.Keys(u.scope.declared)), packages.BuiltinName)

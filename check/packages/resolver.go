@@ -245,7 +245,7 @@ func find[T any](where *Choice, token string, ask func(*Package, string) (T, err
 func useResource(result *Resource, decl *ast.Resource, found namedResource, report *findings.Reporter) {
 	token := decl.Type
 	result.Schema, result.Token, result.Type = found.schema, found.schema.Token, found.typ
-	report.OldSpelling(token.Range, token.Value, findings.Spelling(token.Value, result.Token))
+	report.OldToken(token, result.Token)
 	if found.old {
 		report.Warnf(diag.Deprecated, token.Range, "write `"+schema.CollapseToken(result.Token)+"`", "%s has been renamed",
 			token.Value)

@@ -44,7 +44,8 @@ func (c *caller) inferCall(e *ast.Call) schema.Type {
 			near, hint = nil, foreign
 		}
 		c.decl.report.Add(diag.Diagnostic{Code: diag.UnknownFunction, Subject: e.Name.Range, Detail: hint,
-			Summary: summary, Fixes: findings.Rename(e.Name.Range, e.Name.Value, near)})
+			Summary: summary, Fixes: findings.Replace(e.Name.Range, e.Name.Value,
+				diag.Meant(e.Name.Value, near))})
 		return schema.Invalid
 	}
 	c.warnSpelling(e, f.Spelling(e.Name.Value))

@@ -267,7 +267,7 @@ func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, want *schema.Object,
 	d := diag.Diagnostic{Code: diag.UnknownProperty, Subject: p.at(key.Range), Detail: detail,
 		Summary: fmt.Sprintf("%s has no %s `%s`", p.name(), noun, key.Value)}
 	if p.use.IsZero() && !p.present[meant] {
-		d.Fixes = findings.Replace(key.Range, key.Value, meant)
+		d.Fixes = findings.RenameTo(key.Range, key.Value, meant)
 	}
 	c.decl.report.Add(d)
 }
@@ -283,7 +283,7 @@ func (c *fitter) membersMeant(name string, v ast.Expr, want *schema.Object, pl *
 	}
 	var related []string
 	for _, p := range want.Properties() {
-		if sameWords(p.Name, name) {
+		if diag.SameName(p.Name, name) {
 			return []string{p.Name}, p.Name
 		}
 		if !p.Required || pl.optional || pl.present[p.Name] || !partOf(name, p.Name) && !partOf(p.Name, name) {
@@ -324,12 +324,6 @@ func (c *fitter) innerOwner(name string, want *schema.Object) string {
 		}
 	}
 	return owner
-}
-
-// sameWords reports whether two names differ only in how their words are joined.
-func sameWords(a, b string) bool {
-	joined := strings.NewReplacer("_", "", "-", "")
-	return strings.EqualFold(joined.Replace(a), joined.Replace(b))
 }
 
 // partOf reports whether a name of sufficient length is a prefix or suffix of another.

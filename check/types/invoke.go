@@ -138,7 +138,7 @@ func (c *caller) resolveFunction(inv *program.Invoke, u packages.Use) *schema.Fu
 		return nil
 	}
 	inv.Token, inv.Schema = f.Token, f
-	c.decl.report.OldSpelling(u.Token.Range, u.Token.Value, findings.Spelling(u.Token.Value, f.Token))
+	c.decl.report.OldToken(u.Token, f.Token)
 	if f.Overlay {
 		c.decl.report.Errorf(diag.TokenNotFound, u.Token.Range, "the provider itself does not have it", "%s exists in other languages only",
 			schema.CollapseToken(f.Token))

@@ -39,7 +39,7 @@ func (s *server) codeActions(ctx context.Context, t text) (any, error) {
 			return nil, err
 		}
 		for _, fix := range fixes {
-			actions = append(actions, protocol.CodeAction{Title: fix.Label, Kind: protocol.QuickFix, IsPreferred: true,
+			actions = append(actions, protocol.CodeAction{Title: fix.Label, Kind: protocol.QuickFix, IsPreferred: !fix.Guess,
 				Diagnostics: []protocol.Diagnostic{t.e.diagnostic(t.snapshot, t.path, fix.Finding)},
 				Edit:        t.e.changes(fix.Edits)})
 		}

@@ -51,10 +51,14 @@ type Related struct {
 	Message string
 }
 
-// Fix is a change to the text that certainly solves the problem.
+// Fix is a change to the text that solves the problem. A certain fix never changes which thing is meant: the text
+// differs from what is right in a form that the language defines, in capitals or in separators, so that it cannot be
+// right under another version of a schema, in another stack or on another machine.
 type Fix struct {
 	Label string
 	Edits []Edit
+	// Guess marks a fix that is not certain. People may choose it; nothing applies it unasked.
+	Guess bool
 }
 
 // Edit replaces the text of a range.
@@ -114,7 +118,8 @@ func Folded(ds Diagnostics) Diagnostics {
 			first[key] = len(folded)
 			d.Related = append([]Related(nil), d.Related...)
 			if len(d.Fixes) > 0 {
-				d.Fixes = []Fix{{Label: d.Fixes[0].Label, Edits: append([]Edit(nil), d.Fixes[0].Edits...)}}
+				d.Fixes = []Fix{{Label: d.Fixes[0].Label, Edits: append([]Edit(nil), d.Fixes[0].Edits...),
+					Guess: d.Fixes[0].Guess}}
 			}
 			folded = append(folded, d)
 			continue
@@ -127,6 +132,7 @@ func Folded(ds Diagnostics) Diagnostics {
 			f.Fixes = d.Fixes
 		default:
 			f.Fixes[0].Edits = append(f.Fixes[0].Edits, d.Fixes[0].Edits...)
+			f.Fixes[0].Guess = f.Fixes[0].Guess || d.Fixes[0].Guess
 		}
 	}
 	return folded

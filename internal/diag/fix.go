@@ -6,13 +6,16 @@ import (
 	"slices"
 )
 
-// ApplyFixes applies the first fix of each finding to the text of src. It returns the new text and the number of fixes
-// applied; it changes no other bytes. It skips a fix if one of its edits is in another source or overlaps an earlier
-// fix.
+// Certain reports whether the finding's first fix is certain, so that ApplyFixes applies it.
+func (d Diagnostic) Certain() bool { return len(d.Fixes) > 0 && !d.Fixes[0].Guess }
+
+// ApplyFixes applies the first fix of each finding to the text of src if it is certain. It returns the new text and the
+// number of fixes applied; it changes no other bytes. It skips a fix if one of its edits is in another source or
+// overlaps an earlier fix.
 func ApplyFixes(src *Source, ds Diagnostics) (text []byte, applied int) {
 	var edits []Edit // in the order of the text
 	for _, d := range ds.Sorted() {
-		if len(d.Fixes) == 0 || len(d.Fixes[0].Edits) == 0 {
+		if !d.Certain() || len(d.Fixes[0].Edits) == 0 {
 			continue
 		}
 		if added, ok := place(src, edits, d.Fixes[0].Edits); ok {

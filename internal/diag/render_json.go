@@ -37,10 +37,11 @@ type RelatedRecord struct {
 	Place   *PlaceRecord `json:"place,omitempty"`
 }
 
-// FixRecord is a change that certainly solves the problem.
+// FixRecord is a change that solves the problem.
 type FixRecord struct {
 	Label string       `json:"label"`
 	Edits []EditRecord `json:"edits"`
+	Guess bool         `json:"guess,omitempty"` // whether it is a suggestion, which `check --fix` does not apply
 }
 
 // EditRecord replaces the text of a range.
@@ -65,7 +66,7 @@ func (ds Diagnostics) Records() []Record {
 			for i, edit := range fix.Edits {
 				edits[i] = EditRecord{Place: edit.Range.Record(), Text: edit.Text}
 			}
-			r.Fixes = append(r.Fixes, FixRecord{Label: fix.Label, Edits: edits})
+			r.Fixes = append(r.Fixes, FixRecord{Label: fix.Label, Edits: edits, Guess: fix.Guess})
 		}
 		records = append(records, r)
 	}

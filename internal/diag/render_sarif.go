@@ -111,7 +111,8 @@ func WriteSARIF(w io.Writer, ds Diagnostics, tool Tool) error {
 			}
 		}
 		for _, fix := range d.Fixes {
-			if change := sarifFixOf(fix); len(change.Changes) > 0 { // SARIF does not allow a fix without changes
+			// SARIF does not allow a fix without changes, and has no word for a guess.
+			if change := sarifFixOf(fix); len(change.Changes) > 0 && !fix.Guess {
 				result.Fixes = append(result.Fixes, change)
 			}
 		}

@@ -122,7 +122,8 @@ func (p *textPrinter) diagnostic(d Diagnostic) {
 	}
 }
 
-// hints returns at most n lines of advice: first the lines of the detail, then the labels of the fixes.
+// hints returns at most n lines of advice: first the lines of the detail, then the labels of the certain fixes; the
+// detail of a finding says what a guess would write.
 func hints(d Diagnostic, n int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(d.Detail, "\n") {
@@ -131,7 +132,9 @@ func hints(d Diagnostic, n int) []string {
 		}
 	}
 	for _, fix := range d.Fixes {
-		lines = append(lines, "fix: "+oneLine(fix.Label))
+		if !fix.Guess {
+			lines = append(lines, "fix: "+oneLine(fix.Label))
+		}
 	}
 	return lines[:min(len(lines), n)]
 }

@@ -94,6 +94,13 @@ func Meant(typed string, near []string) string {
 	return one[0]
 }
 
+// SameName reports whether two spellings certainly are of one name: they differ in nothing but capitals, dashes,
+// underscores and spaces.
+func SameName(a, b string) bool {
+	joined := strings.NewReplacer("_", "", "-", "", " ", "")
+	return strings.EqualFold(joined.Replace(a), joined.Replace(b))
+}
+
 // distance returns the edit distance of two words: the number of insertions, deletions, changes and swaps of
 // neighbouring letters. Any result greater than most only means that the distance is greater than most.
 func distance(a, b []rune, most int) int {

@@ -12,7 +12,7 @@ func Advice(ds Diagnostics) string {
 	var codes []string
 	fixable := 0
 	for _, d := range ds {
-		if len(d.Fixes) > 0 {
+		if d.Certain() {
 			fixable++
 		}
 		if d.Severity == Error && d.Code != "" && !slices.Contains(codes, string(d.Code)) {
