@@ -225,41 +225,6 @@ func (a *accessText) odd() bool {
 	return slices.ContainsFunc(a.steps, func(step stepText) bool { return !step.quoted && oddKey(step.name) })
 }
 
-// oddKey reports whether a member's name contains an operator, a quote, a bracket or, beside others, a word that is one
-// in an expression of this language or of others. A dash or colon without spaces is part of a name.
-func oddKey(name string) bool {
-	if strings.ContainsAny(name, "+*/%=!<>&|^?,;\"'`\\()[]{}") || strings.Contains(name, ":-") {
-		return true
-	}
-	if !strings.ContainsAny(name, " \t\r\n") {
-		return false
-	}
-	return strings.Contains(name, ":") || slices.ContainsFunc(strings.Fields(name), func(word string) bool {
-		switch word {
-		case "for", "in", "if", "else", "null", "true", "false", "and", "or", "not", "is":
-			return true
-		}
-		return strings.HasPrefix(word, "-") || strings.HasSuffix(word, "-")
-	})
-}
-
-// oddName returns the fault of an access with an odd member name that is no key of the text. problem is what is wrong
-// with it as an expression; if it is nil, the expression uses names that are not declared.
-func (a *accessText) oddName(expression *operators, problem *fault) *fault {
-	f := &fault{}
-	for _, step := range slices.Backward(a.steps) {
-		if !step.quoted && oddKey(step.name) {
-			f.from, f.to = step.from, step.to
-			f.summary = "`" + diag.Excerpt(step.name) + "` is not a name"
-			f.detail = "a member with that name is written `[\"" + diag.Excerpt(step.name) + "\"]`"
-		}
-	}
-	if problem == nil {
-		f.detail += "; in an expression, `" + expression.undeclared() + "` is not declared"
-	}
-	return f
-}
-
 // accessOf returns the node of a scanned access. start is the offset of "${".
 func accessOf(s *yamlnode.ScalarText, start int, a *accessText) ast.Expr {
 	rng := s.At(a.root.from, a.stepsEnd())

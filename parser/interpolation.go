@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -155,4 +156,21 @@ func (x *textReader) malformed(s *yamlnode.ScalarText, start, end int, f *fault)
 		rng = s.At(from, max(f.to, from+1))
 	}
 	x.report.fail(diag.BadInterpolation, rng, detail, "%s", f.summary)
+}
+
+// oddName returns the fault of an access with an odd member name that is no key of the text. problem is what is wrong
+// with it as an expression; if it is nil, the expression uses names that are not declared.
+func (a *accessText) oddName(expression *operators, problem *fault) *fault {
+	f := &fault{}
+	for _, step := range slices.Backward(a.steps) {
+		if !step.quoted && oddKey(step.name) {
+			f.from, f.to = step.from, step.to
+			f.summary = "`" + diag.Excerpt(step.name) + "` is not a name"
+			f.detail = "a member with that name is written `[\"" + diag.Excerpt(step.name) + "\"]`"
+		}
+	}
+	if problem == nil {
+		f.detail += "; in an expression, `" + expression.undeclared() + "` is not declared"
+	}
+	return f
 }

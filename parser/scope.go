@@ -3,6 +3,7 @@ package parser
 import (
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
@@ -163,4 +164,22 @@ type textReader struct {
 	text   *yamlnode.Text
 	report *findings
 	scope  *scope // nil if strings are not interpolated
+}
+
+// oddKey reports whether a member's name contains an operator, a quote, a bracket or, beside others, a word that is one
+// in an expression of this language or of others. A dash or colon without spaces is part of a name.
+func oddKey(name string) bool {
+	if strings.ContainsAny(name, "+*/%=!<>&|^?,;\"'`\\()[]{}") || strings.Contains(name, ":-") {
+		return true
+	}
+	if !strings.ContainsAny(name, " \t\r\n") {
+		return false
+	}
+	return strings.Contains(name, ":") || slices.ContainsFunc(strings.Fields(name), func(word string) bool {
+		switch word {
+		case "for", "in", "if", "else", "null", "true", "false", "and", "or", "not", "is":
+			return true
+		}
+		return strings.HasPrefix(word, "-") || strings.HasSuffix(word, "-")
+	})
 }
