@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
