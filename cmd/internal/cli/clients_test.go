@@ -23,7 +23,7 @@ func newClient(t testing.TB, program string) *terminal {
 }
 
 // A client recognizes the error of a command by its text on standard error. The patterns are those of Pulumi's
-// automation packages for Node.js, Go, Python and .NET.
+// automation package for Go.
 func TestClientsRecognizeErrors(t *testing.T) {
 	t.Parallel()
 	x := newClient(t, onePet)
