@@ -210,15 +210,16 @@ func TestExplainCommand(t *testing.T) {
 func TestCheckFix(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t,
-		"name: f # kept  \r\nruntime: yaml\nresources:\n  pet:\n    type: random:RandomPte\n    properties: {lenght: 3, "+
+		"name: f # kept  \r\nruntime: yaml\nresources:\n  pet:\n    type: random:Randompet\n    properties: {Length: 3, "+
 			"prefx: a}\n"+
-			"outputs:\n  a: ${pte.id}-${pet.lenght}\n  b: ${nothing}\n")
+			"outputs:\n  a: ${pte.id}-${pet.Length}\n  b: ${nothing}\n")
 	require.Equal(t, 12, x.run("check", "--fix"))
 	require.Contains(t, x.out.String(), "Pulumi.yaml:9:8: error[Y200]: `nothing` is not declared")
+	require.Contains(t, x.out.String(), "has no input `prefx`", "a property that is a letter away may be another one")
 	text, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.yaml"))
 	require.NoError(t, err)
 	require.Equal(t,
 		"name: f # kept  \r\nruntime: yaml\nresources:\n  pet:\n    type: random:RandomPet\n    properties: {length: 3, "+
-			"prefix: a}\n"+
+			"prefx: a}\n"+
 			"outputs:\n  a: ${pet.id}-${pet.length}\n  b: ${nothing}\n", string(text))
 }
