@@ -19,7 +19,7 @@ import (
 // and the meaning of their names and the packages have not changed. Names, the order of evaluation and comparisons of
 // declarations with each other are computed each time, which costs little.
 
-// Snapshot is what a check leaves for the next one. It is immutable.
+// Snapshot holds the results of a check that the next one may use again. It is immutable.
 type Snapshot struct {
 	inputs     inputs
 	packages   *packages.Set

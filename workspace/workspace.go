@@ -205,7 +205,7 @@ func openLoose(path string, o Options) (*Workspace, error) {
 // PackFile marks a folder as a policy pack.
 const PackFile = "PulumiPolicy.yaml"
 
-// OpenPack reads the policy pack in a folder. It reads nothing outside of the folder, whoever runs the pack.
+// OpenPack reads the policy pack in a folder. It reads nothing outside of the folder, at any level of trust.
 func OpenPack(dir string, o Options) (*Workspace, error) {
 	o.Confined = true
 	return openLoose(filepath.Join(dir, PackFile), o)

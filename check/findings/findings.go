@@ -12,8 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Reporter collects findings. Whoever may report gets the Reporter of what is being checked: of one declaration, or of
-// the program as a whole. One goroutine uses it at a time.
+// Reporter collects the findings about one declaration, or about the program as a whole. A pass receives it as an
+// argument. One goroutine uses it at a time.
 type Reporter struct {
 	list  diag.Diagnostics
 	asked *parallel.Memo[Question, []string, error] // shared by all reporters of a check
@@ -157,7 +157,7 @@ func Rename(rng diag.Range, wrong string, near []string) []diag.Fix {
 }
 
 // RenameTo returns the fix that replaces a name of a schema, a stack or a machine by another; none if meant is empty.
-// Unless both are spellings of one name it is a guess: the schema at hand may be of another version than the program.
+// Unless both are spellings of one name it is a guess: the schema may be of another version than the program.
 func RenameTo(rng diag.Range, wrong, meant string) []diag.Fix {
 	fixes := Replace(rng, wrong, meant)
 	if len(fixes) > 0 {

@@ -10,7 +10,7 @@ import (
 // A body that declares the same names in the same order as in an earlier check is linked by index: a name refers to the
 // node at the same index as before.
 
-// Snapshot is what a check leaves of a scope for the next one. It is immutable. It has the nodes and not the Scope,
+// Snapshot holds the nodes of a scope for the next check. It is immutable. It does not hold the Scope itself,
 // which would keep the snapshots of all checks before it alive.
 type Snapshot struct {
 	nodes     []*program.Node // in source order

@@ -335,8 +335,8 @@ func (u *undeclared) mayBeConfiguration(name string, near []string) bool {
 		!slices.ContainsFunc(near, func(other string) bool { return diag.Surely(name, other) })
 }
 
-// possibleKey matches a name that can be the key of a configuration value although no stack file at hand sets it: a
-// namespace, a colon and a name, or both with `config` between them.
+// possibleKey matches a name that can be the key of a configuration value although no stack file of the project sets
+// it: a namespace, a colon and a name, or both with `config` between them.
 var possibleKey = lazyregexp.New(`^[\w\x{80}-\x{10FFFF}][\w\x{80}-\x{10FFFF}-]*(:config)?:[\w\x{80}-\x{10FFFF}]` +
 	`[\w\x{80}-\x{10FFFF}-]*$`)
 

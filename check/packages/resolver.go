@@ -40,7 +40,7 @@ func OfCall(e *ast.Call, token *ast.Literal) Use {
 	return u
 }
 
-// key is what determines the schemas in which a token is looked up.
+// key identifies the schemas in which a token is looked up.
 type key struct {
 	pkg, version, url  string
 	explicit, provider bool
@@ -186,7 +186,7 @@ func (r *Resolver) asUsed(found []schema.Descriptor, u Use) []schema.Descriptor 
 // Version matches versions leniently (L4.22).
 var Version = lazyregexp.New(`^v?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 
-// Resource is what the type of a resource means.
+// Resource is a resource type, resolved to its package and schema.
 type Resource struct {
 	Token   string            // canonical, if there is a schema
 	Package schema.Descriptor // with the options version and pluginDownloadURL applied

@@ -68,7 +68,7 @@ type Package struct {
 	functions        parallel.Memo[string, *schema.Function, error]
 }
 
-// namedResource is what a token of a resource means in a package.
+// namedResource is the entry of a resource token in a package.
 type namedResource struct {
 	schema *schema.Resource
 	typ    schema.Type

@@ -18,7 +18,7 @@ type Policy struct {
 	Names map[string]schema.Type
 	// Config is the type of `config`.
 	Config *schema.Object
-	// Matched is what the policy applies to.
+	// Matched describes the resources that the policy applies to.
 	Matched *Matched
 }
 

@@ -41,7 +41,7 @@ type Program struct {
 	shared Shared
 }
 
-// Shared is what a program and the bodies of its components have in common.
+// Shared holds the data that a program and the bodies of its components have in common.
 type Shared struct {
 	Facts    Facts         // about all declarations
 	Packages *packages.Set // where types and functions of providers are looked up
@@ -288,8 +288,8 @@ func (p *Program) VersionNeeds() []*Node {
 	return slices.DeleteFunc(slices.Clone(p.Nodes), func(n *Node) bool { return !needed[n] })
 }
 
-// Fact is what is known about the expressions of one declaration. The resolver of names sets Refs; the check of the
-// declaration sets Types and Calls, which stay nil if it was cancelled before.
+// Fact holds the references, types and calls of the expressions of one declaration. The resolver of names sets Refs;
+// the check of the declaration sets Types and Calls, which stay nil if it was cancelled before.
 type Fact struct {
 	Refs  []Ref         // of the unit's accesses
 	Types []schema.Type // by slot; nil for an expression that was not inferred

@@ -112,7 +112,7 @@ func ChanceOf(t *ast.Transform, n *Node, inside bool) Likelihood {
 	return Always
 }
 
-// Matched is what a transform or a policy can change.
+// Matched describes the resources or calls that a transform or a policy applies to.
 type Matched struct {
 	Transform *ast.Transform
 	What      string // transform or policy, in messages

@@ -60,9 +60,9 @@ type BundleFault struct {
 	Message string
 }
 
-// Body is what the checks of all declarations of a program or a component share. Declarations that do not depend on
-// each other may be checked at the same time: a check reads the facts about the declarations that it needs, which are
-// complete, and writes to nothing that another one reads.
+// Body holds the data that the checks of all declarations of a program or a component share. Declarations that do not
+// depend on each other may be checked at the same time: a check reads the facts about the declarations that it needs,
+// which are complete, and writes to nothing that another one reads.
 type Body struct {
 	Program  *program.Program
 	Scope    *names.Scope
@@ -79,8 +79,8 @@ type Body struct {
 	spare sync.Pool // of *Checker
 }
 
-// Outcome is what the check of a declaration has found, with what it depends on besides the expressions and the nodes
-// that they name. It is immutable.
+// Outcome is the result of the check of a declaration, with its dependencies besides the expressions and the nodes that
+// they name. It is immutable.
 type Outcome struct {
 	Type  schema.Type     // of the node or the output
 	Value *value.Value    // of a configuration value, if the stack gives it
@@ -102,7 +102,7 @@ type MissingUse struct {
 	At      diag.Range
 }
 
-// Answer tells whether the parser has lost a part of a name.
+// Answer records whether the parser has lost a part of a name.
 type Answer struct {
 	Name string
 	Lost bool

@@ -34,10 +34,11 @@ func (e *SizeError) Error() string {
 
 // Door opens the files that a program, a policy pack, an environment, a template or a request of an editor names. All
 // such files are opened through a Door. It lets through regular files and folders, and nothing that tells about a
-// process. The zero value is for whoever may read every file of the user.
+// process. The zero value lets through all other files that the user may read.
 type Door struct {
-	// Folder confines: nothing outside of it is opened, also behind links, and also if links change in the meantime.
-	// It is absolute; empty for no confinement.
+	// Folder is the absolute path of the only folder in which files are opened; empty for any folder. Links are followed
+	// as long as they lead to places inside. Open and ReadFile hold to that also while links change; WalkDir and Glob
+	// check before they read.
 	Folder string
 	// Limit is the largest size of a file for ReadFile, in bytes; 0 for Text.
 	Limit int64

@@ -63,7 +63,7 @@ func TestDoorOpensWhatLiesInside(t *testing.T) {
 	})
 }
 
-// Whoever exchanges a link between the check and the opening gets nothing: os.Root opens.
+// A link that is exchanged between the check and the opening leads nowhere: os.Root opens.
 func TestDoorWithAChangingLink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -23,7 +23,7 @@ func NewName(what, text string) (Name, error) {
 	return Name{text}, nil
 }
 
-// problemOf says why a text cannot be one element of a path; empty if it can.
+// problemOf returns the reason why a text cannot be one element of a path; empty if it can.
 func problemOf(text string) string {
 	stem, _, _ := strings.Cut(text, ".")
 	stem = strings.ToLower(strings.TrimRight(stem, " "))

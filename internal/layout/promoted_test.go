@@ -25,7 +25,7 @@ var manyPromoted = map[string]string{
 	"runtime/backend.stackJournal": "as Backend",
 }
 
-// shape is what a declaration says about the methods of a type.
+// shape holds the methods and embedded fields of a type declaration.
 type shape struct {
 	isStruct bool
 	methods  map[string]bool

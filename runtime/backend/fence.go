@@ -158,8 +158,8 @@ func (d fencedDisk) Create(path string) (journal.File, error) {
 	return d.Disk.Create(path)
 }
 
-// Append opens a file unless the lock is lost. It looks at the lock after it has opened the file: whoever takes the
-// lock afterwards replaces the file, and does not write into this one.
+// Append opens a file unless the lock is lost. It looks at the lock after it has opened the file: a run that takes
+// the lock afterwards replaces the file, and does not write into this one.
 func (d fencedDisk) Append(path string) (journal.File, error) {
 	f, err := d.Disk.Append(path)
 	if lost := d.held.look(); lost != nil {

@@ -26,7 +26,7 @@ func lay(t testing.TB, x *terminal, files, links map[string]string) {
 	}
 }
 
-// A policy pack in YAML reads nothing outside of its folder, whoever runs it, and an untrusted project brings no pack,
+// A policy pack in YAML reads nothing outside of its folder at any level of trust, and an untrusted project brings no pack,
 // no configuration of one, and no environment from elsewhere.
 func TestPacksAndEnvironmentsStayInside(t *testing.T) {
 	t.Parallel()

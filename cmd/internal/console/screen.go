@@ -32,7 +32,7 @@ const (
 	StreamData StreamUse = iota
 	// StreamEvents is StreamData for the events of an operation, which include its warnings.
 	StreamEvents
-	// StreamText tells a person what the command has done. Diagnostics go to standard error.
+	// StreamText carries text for a person about what the command has done. Diagnostics go to standard error.
 	StreamText
 	// StreamOperation shows a person an operation with its diagnostics.
 	StreamOperation
