@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"slices"
 	"sync"
 
@@ -30,18 +31,19 @@ func (d *decider) decide(s *record, situation plan.Situation) (steps []Step, aga
 	if s.old != nil && s.deleted == nil && s.old.Cascade() != nil {
 		return nil, true, nil
 	}
-	if situation.Replaces() {
-		if err := d.mayReplace(s, &situation); err != nil {
-			return nil, false, err
-		}
-		// When a program only runs for its providers and components, their replacements delete no dependants.
-		if situation.DeleteFirst = d.mode == updating && d.deletesFirst(s); situation.DeleteFirst {
-			if situation.Dependents, err = d.dependents(s); err != nil {
-				return nil, false, err
-			}
-		}
+	_, fixed := d.naming.Of(s.goal, s.seed)
+	steps, err = plan.Decide(situation, plan.Replacing{
+		DryRun: d.opts.DryRun, Unprotected: d.opts.IgnoreProtect, FixedName: fixed, Wanted: s.reg.Goal.DeleteBeforeReplace,
+		Undeleted:  d.mode != updating,
+		Obstacle:   func(o plan.Obstacle) { d.reportObstacle(s, o) },
+		Dependents: func() ([]plan.Dependent, error) { return d.dependents(s) },
+	})
+	switch {
+	case errors.Is(err, plan.ErrRefused):
+		return nil, false, d.abort()
+	case err != nil:
+		return nil, false, err
 	}
-	steps = plan.Steps(situation)
 	if err := d.constraint.decided(s, steps); err != nil {
 		return nil, false, d.constraint.violation(s.reg.URN, s.reg.Goal.Position, err)
 	}
@@ -63,25 +65,13 @@ func (d *decider) between(fn func() error) error {
 	return fn()
 }
 
-// deletesFirst reports whether a replacement of the record deletes the old object first (E4.52).
-func (d *decider) deletesFirst(s *record) bool {
-	_, fixed := d.naming.Of(s.goal, s.seed) // E4.127
-	return s.oldState().PendingReplacement || fixed || plan.DeletesFirst(s.diff, s.reg.Goal.DeleteBeforeReplace)
-}
-
-// mayReplace returns an error if the resource must not be replaced (E4.53, E4.73). A preview reports that and goes on.
-func (d *decider) mayReplace(s *record, situation *plan.Situation) error {
-	for _, o := range situation.Obstacles(d.opts.DryRun, d.opts.IgnoreProtect) {
-		m := s.message(Message{Severity: diag.Warning, Text: o.Text})
-		if !o.Warning {
-			m.Severity, m.Code = diag.Error, diag.OperationFailed
-		}
-		d.report.message(m)
-		if !d.opts.DryRun {
-			return d.abort()
-		}
+// reportObstacle reports why the resource must not be replaced (E4.53, E4.73).
+func (d *decider) reportObstacle(s *record, o plan.Obstacle) {
+	m := s.message(Message{Severity: diag.Warning, Text: o.Text})
+	if !o.Warning {
+		m.Severity, m.Code = diag.Error, diag.OperationFailed
 	}
-	return nil
+	d.report.message(m)
 }
 
 // dependents returns the resources that must be deleted before the record's prior resource (E4.58). It asks the
@@ -91,21 +81,12 @@ func (d *decider) dependents(s *record) ([]plan.Dependent, error) {
 	for _, r := range s.old.Behind() {
 		candidates = append(candidates, plan.Candidate{Resource: r, Forced: d.forced(r)})
 	}
-	c := plan.NewCascade(s.oldState(), candidates, d.opts.IgnoreProtect)
-	for q := c.Next(); q != nil; q = c.Next() {
-		if d.table.Prior.Decided(q.Resource) { // retained meanwhile for an untargeted resource
-			c.Skip()
-			continue
-		}
-		answer, err := d.compareUnknown(q)
-		if err != nil {
-			return nil, d.failures.refused(s.reg.URN, s.reg.Goal.Position, "compare the dependants of", s.goal.Type, err)
-		}
-		c.Answer(q, answer)
-	}
-	found, err := c.Dependents()
-	if err != nil {
+	found, err := plan.NewCascade(s.oldState(), candidates, d.opts.IgnoreProtect).Ask(d.compareUnknown)
+	switch _, protected := errors.AsType[*plan.ProtectedError](err); {
+	case protected:
 		return nil, d.failures.abort(s.reg.URN, s.reg.Goal.Position, err.Error())
+	case err != nil:
+		return nil, d.failures.refused(s.reg.URN, s.reg.Goal.Position, "compare the dependants of", s.goal.Type, err)
 	}
 	return found, nil
 }
@@ -129,14 +110,19 @@ func (d *decider) surroundings(u urn.URN, old, goal *state.Resource) plan.Surrou
 		Replaced:  d.table.Marks.Replaced(append(slices.Clip(goal.ReplaceWith), goal.DeletedWith)...)}
 }
 
-// compareUnknown asks the provider of a resource to compare its state with inputs that are partly unknown.
-func (d *decider) compareUnknown(q *plan.Question) (provider.DiffResponse, error) {
+// compareUnknown asks the provider of a resource to compare its state with inputs that are partly unknown. It returns
+// nil if the resource had a step meanwhile: then it was retained for an untargeted resource.
+func (d *decider) compareUnknown(q *plan.Question) (*provider.DiffResponse, error) {
 	r := q.Resource
+	if d.table.Prior.Decided(r) {
+		return nil, nil
+	}
 	p, err := d.registry.Of(r)
 	if err != nil {
-		return provider.DiffResponse{}, err
+		return nil, err
 	}
-	return p.Diff(d.calls, provider.DiffRequest{
+	answer, err := p.Diff(d.calls, provider.DiffRequest{
 		Subject: provider.SubjectOf(r.URN), ID: r.ID, OldInputs: r.Inputs, OldOutputs: r.Outputs, News: q.Inputs,
 		IgnoreChanges: r.IgnoreChanges, AllowUnknowns: true})
+	return &answer, err
 }

@@ -41,22 +41,8 @@ func (x *examiner) examine(s *record, facts plan.Facts) error {
 	if err != nil {
 		return x.refused(s, "compare", err)
 	}
-	for q := e.Next(); q != nil; q = e.Next() {
-		switch q := q.(type) {
-		case *plan.Check:
-			err = x.check(s, e, q)
-		case *plan.Compare:
-			err = x.compare(s, e, q)
-		case *plan.CompareProvider:
-			var replaced bool
-			if replaced, err = x.registry.Replaces(q.Was, q.Now); err != nil {
-				err = x.refused(s, "compare the provider of", err)
-			}
-			e.ProviderCompared(replaced)
-		}
-		if err != nil {
-			return err
-		}
+	if err := e.Ask(recordAnswers{x, s}); err != nil {
+		return err
 	}
 	if e.Err != nil {
 		return x.refused(s, "compare the provider of", e.Err)
@@ -68,8 +54,15 @@ func (x *examiner) examine(s *record, facts plan.Facts) error {
 	return nil
 }
 
-// check has the provider check inputs (E4.21–E4.27).
-func (x *examiner) check(s *record, e *plan.Examination, q *plan.Check) error {
+// recordAnswers puts the planner's questions to the provider of one record, and reports what it rejects.
+type recordAnswers struct {
+	*examiner
+	s *record
+}
+
+// Check has the provider check inputs (E4.21–E4.27).
+func (x recordAnswers) Check(e *plan.Examination, q *plan.Check) error {
+	s := x.s
 	if !q.Second {
 		x.cannotIgnore(s, e)
 	}
@@ -120,9 +113,9 @@ func (x *examiner) checkFailures(s *record, news value.Value, failures []provide
 	}
 }
 
-// compare asks the provider for the diff between the prior state and the checked inputs (E4.45–E4.49).
-func (x *examiner) compare(s *record, e *plan.Examination, q *plan.Compare) error {
-	old := e.Old
+// Compare asks the provider for the diff between the prior state and the checked inputs (E4.45–E4.49).
+func (x recordAnswers) Compare(e *plan.Examination, q *plan.Compare) error {
+	s, old := x.s, e.Old
 	r, err := s.provider.Diff(x.calls, provider.DiffRequest{
 		Subject: provider.SubjectOf(s.reg.URN), ID: old.ID, OldInputs: old.Inputs, OldOutputs: old.Outputs,
 		News: q.News, IgnoreChanges: s.goal.IgnoreChanges, AllowUnknowns: x.opts.DryRun})
@@ -135,6 +128,16 @@ func (x *examiner) compare(s *record, e *plan.Examination, q *plan.Compare) erro
 				"This preview may not correctly represent the changes that will be applied during an update."}))
 	}
 	e.Compared(r)
+	return nil
+}
+
+// CompareProvider compares the configurations of the resource's former provider and its present one (E3.35).
+func (x recordAnswers) CompareProvider(e *plan.Examination, q *plan.CompareProvider) error {
+	replaced, err := x.registry.Replaces(q.Was, q.Now)
+	if err != nil {
+		return x.refused(x.s, "compare the provider of", err)
+	}
+	e.ProviderCompared(replaced)
 	return nil
 }
 

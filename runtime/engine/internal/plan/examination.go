@@ -56,9 +56,17 @@ func (*Check) isRequest()           {}
 func (*Compare) isRequest()         {}
 func (*CompareProvider) isRequest() {}
 
+// Answers asks a resource's provider the questions of an examination. Each method passes the answer on to that, or
+// returns an error, which ends it.
+type Answers interface {
+	Check(*Examination, *Check) error
+	Compare(*Examination, *Compare) error
+	CompareProvider(*Examination, *CompareProvider) error
+}
+
 // Examination determines what has to change for one resource (E4.21–E4.51). It does not call providers itself: Next
-// returns a question, the caller asks the provider, and passes the answer to the matching method. There are at most
-// four questions, in this order, each only if the earlier answers leave it open:
+// returns a question, the caller asks the provider, and passes the answer to the matching method; Ask does that until
+// the end. There are at most four questions, in this order, each only if the earlier answers leave it open:
 //
 //	Check            with the prior inputs; for a new resource, without any
 //	CompareProvider  if the program names another provider than the state
@@ -66,10 +74,7 @@ func (*CompareProvider) isRequest() {}
 //	Check            again without the prior inputs, if a replacement is decided: the new object must not inherit
 //	                 values that the provider generated for the old one, such as a name
 //
-//	for q := x.Next(); q != nil; q = x.Next() {
-//		// ask a provider and call Checked, Compared or ProviderCompared
-//	}
-//	x.Diff, x.Goal.Inputs
+// The results are Diff and the inputs of Goal.
 type Examination struct {
 	Facts
 	Diff Diff
@@ -108,6 +113,21 @@ func Examine(f Facts) (*Examination, error) {
 		x.Diff = d
 	}
 	return x, nil
+}
+
+// Ask puts all questions of the examination.
+func (x *Examination) Ask(a Answers) (err error) {
+	for q := x.Next(); q != nil && err == nil; q = x.Next() {
+		switch q := q.(type) {
+		case *Check:
+			err = a.Check(x, q)
+		case *Compare:
+			err = a.Compare(x, q)
+		case *CompareProvider:
+			err = a.CompareProvider(x, q)
+		}
+	}
+	return err
 }
 
 // fresh reports whether the resource is created anew in any case.

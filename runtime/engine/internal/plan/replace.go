@@ -91,12 +91,7 @@ type Candidate struct {
 // Cascade finds the dependants that must be deleted before a resource (E4.58–E4.62). It runs through the state once in
 // order: dependants come after their dependencies, so all causes for a candidate are known when it is its turn. A
 // dependant is not always deleted: while the root is missing, the outputs that it uses are unknown, and its provider
-// decides whether unknown inputs require a replacement. The caller asks:
-//
-//	for q := c.Next(); q != nil; q = c.Next() {
-//		c.Answer(provider.Diff(q.Inputs))
-//	}
-//	dependents, err := c.Dependents()
+// decides whether unknown inputs require a replacement; see Ask.
 type Cascade struct {
 	root        *state.Resource
 	rest        []Candidate // remaining candidates, in the order of the state
@@ -128,6 +123,23 @@ func (c *Cascade) refer(r *state.Resource) {
 	if r.IsProvider() {
 		c.references[urn.Reference{URN: r.URN, ID: r.ID}.String()] = true
 	}
+}
+
+// Ask puts all questions of the cascade to compare. It returns the dependants in order of deletion, dependants first.
+// compare returns the provider's answer, or nil if the resource had a step in the meantime. The error is its own
+// or a *ProtectedError.
+func (c *Cascade) Ask(compare func(*Question) (*provider.DiffResponse, error)) ([]Dependent, error) {
+	for q := c.Next(); q != nil; q = c.Next() {
+		switch answer, err := compare(q); {
+		case err != nil:
+			return nil, err
+		case answer == nil:
+			c.Skip()
+		default:
+			c.Answer(q, *answer)
+		}
+	}
+	return c.Dependents()
 }
 
 // Next returns the next question, or nil at the end. Each question must be followed by Answer or Skip.

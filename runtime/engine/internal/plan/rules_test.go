@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -42,75 +44,88 @@ type scene struct {
 
 func (c scene) run(t *testing.T) {
 	t.Helper()
+	steps, asked, refused := c.decide(t)
+	require.Equal(t, c.refused != "", len(refused) > 0, "%q", refused)
+	for _, text := range refused {
+		require.Contains(t, text, c.refused)
+	}
+	require.Equal(t, c.want, printed(steps))
+	if c.asked != "" {
+		require.Equal(t, c.asked, cmp.Or(strings.Join(asked, ", "), "nothing"))
+	}
+}
+
+// decide plays the scene with the planner's own loops. It returns the steps, what the providers were asked, and the
+// reasons for a refusal.
+func (c scene) decide(t *testing.T) (steps []Step, asked, refused []string) {
+	t.Helper()
 	s := Situation{Goal: c.goal, Deleted: c.deleted, Imported: c.imported, Importing: c.importing}
 	if !c.fresh {
 		s.Old = c.prior[0]
 	}
-	var asked []string
 	if !c.importing {
 		x, err := Examine(Facts{Old: s.Old, Goal: c.goal, Wanted: c.inputs, Deleted: c.deleted != nil,
 			Provided: c.goal.Custom, DryRun: c.dryRun, Around: c.around})
 		if err != nil {
-			require.Equal(t, c.refused, err.Error())
-			return
+			return nil, nil, []string{err.Error()}
 		}
-		for q := x.Next(); q != nil; q = x.Next() {
-			switch q := q.(type) {
-			case *Check:
-				asked = append(asked, fmt.Sprintf("check %v %v", q.Olds, q.News))
-				x.Checked(c.checked)
-			case *Compare:
-				asked = append(asked, fmt.Sprintf("compare %v", q.News))
-				x.Compared(c.answer)
-			case *CompareProvider:
-				asked = append(asked, "compare providers")
-				x.ProviderCompared(true)
-			}
-		}
+		require.NoError(t, x.Ask(&answers{scene: c, asked: &asked}))
 		s.Diff = x.Diff
 	}
-	if s.Replaces() {
-		for _, o := range s.Obstacles(c.dryRun, c.unprotected) {
-			require.Contains(t, o.Text, c.refused)
-			require.NotEmpty(t, c.refused, o.Text)
-			if !c.dryRun {
-				return
-			}
-		}
-		if s.DeleteFirst = s.Old.PendingReplacement || c.fixed || DeletesFirst(s.Diff, c.before); s.DeleteFirst {
-			var err error
-			if s.Dependents, err = c.cascade(&asked); err != nil {
-				require.NotEmpty(t, c.refused, err)
-				require.ErrorContains(t, err, c.refused)
-				return
-			}
-		}
+	steps, err := Decide(s, Replacing{DryRun: c.dryRun, Unprotected: c.unprotected, FixedName: c.fixed, Wanted: c.before,
+		Obstacle: func(o Obstacle) { refused = append(refused, o.Text) },
+		Dependents: func() ([]Dependent, error) {
+			return NewCascade(c.prior[0], c.candidates(), c.unprotected).Ask(func(q *Question) (*provider.DiffResponse, error) {
+				asked = append(asked, fmt.Sprintf("dependent %s %v", q.Resource.URN.Name(), q.Inputs))
+				if slices.Contains(c.forces, q.Resource.URN.Name()) {
+					return &provider.DiffResponse{Changes: provider.DiffSome, Replaces: []string{"x"}}, nil
+				}
+				return &provider.DiffResponse{}, nil
+			})
+		}})
+	if protected, ok := errors.AsType[*ProtectedError](err); ok {
+		return nil, asked, append(refused, protected.Error())
 	}
-	if c.asked != "" {
-		require.Equal(t, c.asked, strings.Join(asked, ", "))
+	if !errors.Is(err, ErrRefused) {
+		require.NoError(t, err)
 	}
-	require.Equal(t, c.want, printed(Steps(s)))
+	return steps, asked, refused
 }
 
-func (c scene) cascade(asked *[]string) ([]Dependent, error) {
-	var candidates []Candidate
+// candidates returns the resources behind the first one.
+func (c scene) candidates() (all []Candidate) {
 	for _, r := range c.prior[1:] {
 		candidate := Candidate{Resource: r}
 		if slices.Contains(c.fated, r.URN.Name()) {
 			candidate.Forced = Diff{Change: true, Replace: true, Keys: []string{"id"}}
 		}
-		candidates = append(candidates, candidate)
+		all = append(all, candidate)
 	}
-	cascade := NewCascade(c.prior[0], candidates, c.unprotected)
-	for q := cascade.Next(); q != nil; q = cascade.Next() {
-		*asked = append(*asked, fmt.Sprintf("dependent %s %v", q.Resource.URN.Name(), q.Inputs))
-		var answer provider.DiffResponse
-		if slices.Contains(c.forces, q.Resource.URN.Name()) {
-			answer = provider.DiffResponse{Changes: provider.DiffSome, Replaces: []string{"x"}}
-		}
-		cascade.Answer(q, answer)
-	}
-	return cascade.Dependents()
+	return all
+}
+
+// answers is the provider of a scene.
+type answers struct {
+	scene
+	asked *[]string
+}
+
+func (a *answers) Check(x *Examination, q *Check) error {
+	*a.asked = append(*a.asked, fmt.Sprintf("check %v %v", q.Olds, q.News))
+	x.Checked(a.checked)
+	return nil
+}
+
+func (a *answers) Compare(x *Examination, q *Compare) error {
+	*a.asked = append(*a.asked, fmt.Sprintf("compare %v", q.News))
+	x.Compared(a.answer)
+	return nil
+}
+
+func (a *answers) CompareProvider(x *Examination, _ *CompareProvider) error {
+	*a.asked = append(*a.asked, "compare providers")
+	x.ProviderCompared(true)
+	return nil
 }
 
 // printed returns the text of steps for a table.
@@ -210,7 +225,7 @@ var registrations = map[string][]scene{
 			asked: `check {"v": "1"} {"v": "1"}, compare {"v": "1"}, check {} {"v": "2"}`},
 	},
 	"E4.23": {{prior: prior(component), goal: resource("a", component), inputs: texts("v", "1"), want: "same a",
-		asked: ""}},
+		asked: "nothing"}},
 	"E4.25": {{prior: prior(), goal: resource("a"), inputs: texts("v", "1"), checked: texts("v", "1", "w", "0"),
 		answer: none, want: "same a", asked: `check {"v": "1"} {"v": "1"}, compare {"v": "1", "w": "0"}`}},
 	"E4.28": {{fresh: true, goal: resource("a"), want: "create a"}},

@@ -67,7 +67,7 @@ type Step struct {
 	// Over is the journal ID of the missing resource whose position in the state a created resource takes; 0 for none.
 	Over journal.ID
 	// Position is the journal ID of the resource in whose position the new state is written, because dependants come after
-	// it;
+	// it; 0 to append it.
 	Position journal.ID
 }
 

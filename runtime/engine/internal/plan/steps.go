@@ -2,6 +2,8 @@ package plan
 
 import (
 	"cmp"
+	"errors"
+
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -114,10 +116,51 @@ func (s *Situation) Obstacles(dryRun, unprotected bool) []Obstacle {
 	return found
 }
 
-// DeletesFirst reports whether a replacement deletes first; the program's choice precedes the provider's (E4.52).
-func DeletesFirst(d Diff, wanted *bool) bool {
-	if wanted != nil {
-		return *wanted
+// Replacing holds what a decision takes beside the situation when it replaces a resource.
+type Replacing struct {
+	DryRun      bool  // obstacles are reported, and the decision goes on
+	Unprotected bool  // protection is ignored
+	Undeleted   bool  // nothing is deleted first: the program runs only for its providers and components
+	FixedName   bool  // the new object would get the name of the old one (E4.127)
+	Wanted      *bool // deleteBeforeReplace of the program; nil leaves the choice to the provider
+
+	// Obstacle reports a reason to refuse the replacement.
+	Obstacle func(Obstacle)
+	// Dependents returns the resources to delete before Old, which usually means to ask their providers; see Cascade.
+	Dependents func() ([]Dependent, error)
+}
+
+// ErrRefused is returned by Decide when a resource must not be replaced. Replacing.Obstacle has got the reason.
+var ErrRefused = errors.New("the resource must not be replaced")
+
+// Decide returns the steps to take in a situation, in order. For a replacement it first finds out whether it is allowed
+// (E4.53, E4.73), which object comes first (E4.52), and which dependants have to be deleted too (E4.58).
+func Decide(s Situation, r Replacing) ([]Step, error) {
+	if !s.Replaces() {
+		return Steps(s), nil
 	}
-	return d.DeleteBeforeReplace
+	for _, o := range s.Obstacles(r.DryRun, r.Unprotected) {
+		if r.Obstacle(o); !r.DryRun {
+			return nil, ErrRefused
+		}
+	}
+	if s.DeleteFirst = !r.Undeleted && r.deletesFirst(&s); s.DeleteFirst {
+		var err error
+		if s.Dependents, err = r.Dependents(); err != nil {
+			return nil, err
+		}
+	}
+	return Steps(s), nil
+}
+
+// deletesFirst reports whether the old object is deleted before the new one is created; the program's choice precedes
+// the provider's (E4.52). The old object of an unfinished replacement is gone already.
+func (r *Replacing) deletesFirst(s *Situation) bool {
+	switch {
+	case s.Old.PendingReplacement, r.FixedName:
+		return true
+	case r.Wanted != nil:
+		return *r.Wanted
+	}
+	return s.Diff.DeleteBeforeReplace
 }
