@@ -54,7 +54,8 @@ type chain struct {
 	mu    sync.Mutex // guards the fields below
 	first int        // the first link that is still there
 	next  int
-	holds bool // it holds a journal that is not wholly in the state file
+	heads []int // the links from first on that begin a journal
+	holds bool  // it holds a journal that is not wholly in the state file
 	lost  error
 }
 
@@ -74,6 +75,9 @@ func (c *chain) put(data []byte) error {
 		}
 	}
 	if err == nil {
+		if journal.Begins(data) {
+			c.heads = append(c.heads, c.next)
+		}
 		c.next++
 		err = c.lease.check()
 	}
@@ -131,15 +135,39 @@ func (c *chain) leave() error {
 	return c.removeLocked()
 }
 
-// removeLocked removes the links of this run, from the first on: if it is interrupted, the rest of the journal
-// lacks its beginning and is ignored. The caller holds mu.
+// removeLocked removes the links of this run. The caller holds mu.
 func (c *chain) removeLocked() error {
-	for ; c.first < c.next; c.first++ {
-		if err := c.lease.d.delete(linkKey(c.folder, c.first)); err != nil {
-			return &FileError{Doing: "remove the journal", Path: c.folder, Err: err}
+	if err := removeLinks(c.lease.d, c.folder, c.first, c.next, c.heads); err != nil {
+		return &FileError{Doing: "remove the journal", Path: c.folder, Err: err}
+	}
+	c.first, c.heads = c.next, nil
+	return nil
+}
+
+// removeLinks removes the links of a chain from first up to the one before end. heads are those that begin a journal.
+//
+// It may be interrupted anywhere. The heads go first, in order: whatever is left then has no beginning and is ignored,
+// or is the last journal as a whole. The last link goes last, because a run that takes over writes its fence after it,
+// under the number that the writer would take next.
+func removeLinks(d *objectDisk, folder string, first, end int, heads []int) error {
+	for _, n := range heads {
+		if n == end-1 {
+			break
+		}
+		if err := d.delete(linkKey(folder, n)); err != nil {
+			return err
 		}
 	}
-	return nil
+	var rest []string
+	for n := first; n < end-1; n++ {
+		if !slices.Contains(heads, n) {
+			rest = append(rest, linkKey(folder, n))
+		}
+	}
+	if err := d.deleteAll(rest); err != nil || first == end {
+		return err
+	}
+	return d.delete(linkKey(folder, end-1))
 }
 
 // links are the links of a chain as they were read, in order.
@@ -319,12 +347,39 @@ func (b stackChains) fence(h *heldLock) error {
 	return nil
 }
 
-// dropLinks removes the links before a number, from the first on. Links that remain do no harm.
-func (b stackChains) dropLinks(l *links, before int) {
-	for _, k := range l.all {
-		if k.number >= before || b.objects.delete(linkKey(l.folder, k.number)) != nil {
-			return
+// close fences off the chain of a run whose lease was taken away, so that it begins nothing more. Without it the run
+// would notice when it next renews its lease. Chains of later generations are left alone.
+func (b stackChains) close(generation int64) error {
+	folders, err := b.list()
+	if err != nil {
+		return err
+	}
+	for len(folders) > 0 && generationOf(folders[len(folders)-1]) > generation {
+		folders = folders[:len(folders)-1]
+	}
+	for len(folders) > 0 {
+		l, err := b.read(folders[len(folders)-1])
+		if err != nil || len(l.all) == 0 || l.merged() {
+			return err
 		}
+		_, err = b.objects.put(linkKey(l.folder, l.next()), []byte(markFence+uuid.NewString()), Condition{Absent: true})
+		if !errors.Is(err, ErrChanged) {
+			return fileError("close the journal", l.folder, err)
+		}
+	}
+	return nil
+}
+
+// dropLinks removes the links before a number. Links that remain do no harm.
+func (b stackChains) dropLinks(l *links, before int) {
+	var heads []int
+	for _, k := range l.all {
+		if k.number < before && journal.Begins(k.data) {
+			heads = append(heads, k.number)
+		}
+	}
+	if len(l.all) > 0 {
+		_ = removeLinks(b.objects, l.folder, l.all[0].number, before, heads)
 	}
 }
 

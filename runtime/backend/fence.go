@@ -101,6 +101,17 @@ func (l *heldLock) look() error {
 	return l.lost
 }
 
+// check is look for the entries of a journal. In a store it asks only when the lease was not renewed lately: an entry
+// is a link of the chain, whose number a fence takes as soon as somebody else may work on the stack. Whoever cancels a
+// run and whoever takes over writes that fence before anything else, so an entry that was written comes before it, and
+// the next run reads it.
+func (l *heldLock) check() error {
+	if l.lease != nil {
+		return l.lease.check()
+	}
+	return l.look()
+}
+
 // successor returns the present holder of the stack's lock, as user@host; empty if there is none.
 func (l *heldLock) successor() string {
 	found, err := l.files.locksOf(l.ref).lockFiles("")

@@ -330,35 +330,35 @@ func (b stackLease) rest(file leaseFile, o Object) (time.Duration, error) {
 	return max(0, length+time.Second-age), nil
 }
 
-// free takes the lease away from its holder and returns the holder; nil if there is none. The holder finds out with its
-// next look.
-func (b stackLease) free() (*Lock, error) {
+// free takes the lease away from its holder. It returns the holder, nil if there is none, and the last generation that
+// had the lease.
+func (b stackLease) free() (holder *Lock, generation int64, err error) {
 	for {
 		file, o, err := b.read()
 		if err != nil && !errors.As(err, new(*CorruptError)) {
-			return nil, err
+			return nil, 0, err
 		}
 		if err == nil && file.Holder == nil {
-			return nil, nil
+			return nil, file.Generation, nil
 		}
-		var holder *Lock
+		holder = nil
 		if file.Holder != nil {
 			holder = new(file.Holder.lockFile().lock(b.key(), b.o.Process))
 		}
 		if err != nil { // a malformed lease is replaced
 			if o, err = b.objects.get(b.key()); err != nil {
-				return nil, fileError("read the lease", b.key(), err)
+				return nil, 0, fileError("read the lease", b.key(), err)
 			}
 			file.Generation = b.o.Now().Unix() // greater than any generation before
 		}
 		text, err := json.Marshal(leaseFile{Generation: file.Generation + 1, Merged: file.Merged, Mark: uuid.NewString()})
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		_, err = b.objects.put(b.key(), text, Condition{Version: o.Version})
 		if errors.Is(err, ErrChanged) {
 			continue
 		}
-		return holder, fileError("free the lease", b.key(), err)
+		return holder, file.Generation, fileError("free the lease", b.key(), err)
 	}
 }

@@ -277,9 +277,12 @@ func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 		}
 	}
 	if b.objects != nil {
-		holder, err := b.leaseOf(r).free()
+		holder, generation, err := b.leaseOf(r).free()
 		if holder != nil && len(found) == 0 {
 			out.Locks = append(out.Locks, *holder)
+		}
+		if err == nil {
+			err = b.chainsOf(r).close(generation)
 		}
 		return out, err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -53,6 +54,14 @@ type Condition struct {
 	// Number is not a condition: a store that implements Fencing keeps it with a lease; 0 if nobody holds the lease.
 	// Other stores ignore it.
 	Number int64
+}
+
+// Remover is a store that can remove many objects in few requests.
+type Remover interface {
+	Objects
+	// DeleteAll removes objects in any order. Missing ones are no error. After an error some may be gone. It gives
+	// errors.ErrUnsupported if the server does not offer this.
+	DeleteAll(ctx context.Context, keys []string) error
 }
 
 // Fencing is a store that can check atomically with a write whether a lease is still held.
@@ -197,6 +206,32 @@ func (d *objectDisk) put(key string, data []byte, c Condition) (version string, 
 // delete removes an object, which need not be there.
 func (d *objectDisk) delete(key string) error {
 	return d.try(func(ctx context.Context) error { return d.objects.Delete(ctx, key) })
+}
+
+// deleters is the number of objects that are removed concurrently in a store that cannot remove many at once.
+const deleters = 32
+
+// deleteAll removes objects in any order. They need not be there.
+func (d *objectDisk) deleteAll(keys []string) error {
+	if store, ok := d.objects.(Remover); ok && len(keys) > 1 {
+		unsupported := false
+		err := d.try(func(ctx context.Context) error {
+			err := store.DeleteAll(ctx, keys)
+			if unsupported = errors.Is(err, errors.ErrUnsupported); unsupported {
+				return nil
+			}
+			return err
+		})
+		if !unsupported {
+			return err
+		}
+	}
+	var group errgroup.Group
+	group.SetLimit(deleters)
+	for _, key := range keys {
+		group.Go(func() error { return d.delete(key) })
+	}
+	return group.Wait()
 }
 
 // now returns the time by the store's clock: the time of an object that it writes into a folder. The object stays

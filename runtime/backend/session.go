@@ -219,7 +219,7 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 	}
 	if e.Begin != nil {
 		// Once the lock is lost, the end of a step may still reach the next run. The beginning of a step is refused.
-		if err := s.held.look(); err != nil {
+		if err := s.held.check(); err != nil {
 			return s.refusal(err)
 		}
 	}
@@ -338,7 +338,7 @@ func (t sessionTools) newLog(base journal.Identity, provider *state.SecretsProvi
 		Stack: t.ref.QualifiedName(), Base: base, Secrets: provider,
 		PID: t.state.o.Process.PID, Host: t.state.o.Process.Host, Started: t.state.o.Now().UTC(), Command: t.o.Command,
 	}
-	o := journal.LogOptions{Secrets: t.sealer, NoSync: t.o.NoSync, Check: t.held.look, Deferral: t.deferral}
+	o := journal.LogOptions{Secrets: t.sealer, NoSync: t.o.NoSync, Check: t.held.check, Deferral: t.deferral}
 	if t.held.chain != nil {
 		t.held.chain.begin()
 		log, err := journal.Create(t.held.chain, header, o)

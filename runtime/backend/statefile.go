@@ -100,9 +100,13 @@ func (b stackState) locate() (path string, err error) {
 		return "", err
 	}
 	var newest time.Time
+	modified, err := b.variants()
+	if err != nil {
+		return "", err
+	}
 	for _, c := range extensions {
 		candidate := b.file(c)
-		t, err := b.disk.ModTime(candidate)
+		t, err := modified(candidate)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
@@ -116,6 +120,26 @@ func (b stackState) locate() (path string, err error) {
 		return "", &NotFoundError{b.ref}
 	}
 	return path, nil
+}
+
+// variants returns a function that gives the time of each variant of the state file. A store lists all of them in one
+// request.
+func (b stackState) variants() (modified func(path string) (time.Time, error), err error) {
+	if b.objects == nil {
+		return b.disk.ModTime, nil
+	}
+	found, err := b.objects.list(keyOf(b.file(Plain)))
+	if err != nil {
+		return nil, fileError("read the state", b.file(Plain), err)
+	}
+	return func(path string) (time.Time, error) {
+		for _, l := range found {
+			if l.Key == keyOf(path) {
+				return l.Modified, nil
+			}
+		}
+		return time.Time{}, fs.ErrNotExist
+	}, nil
 }
 
 // exists reports whether there is a state file.

@@ -70,6 +70,11 @@ func (s *azureStore) put(ctx context.Context, key string, data []byte, c backend
 	return "", err
 }
 
+func (s *azureStore) delete(ctx context.Context, key string) error {
+	_, err := s.container.NewBlobClient(key).Delete(ctx, nil)
+	return err
+}
+
 func (s *azureStore) version(r *blob.Reader) (string, error) {
 	var raw azureblob.DownloadStreamResponse
 	if !r.As(&raw) || raw.ETag == nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -99,6 +100,38 @@ func (s *s3Store) holds(ctx context.Context, key string, c backend.Condition) bo
 		return c.Absent && status == http.StatusNotFound
 	}
 	return !c.Absent && c.Version != "" && aws.ToString(now.ETag) == c.Version
+}
+
+// delete does not look whether the object is there, as the library of the bucket does: S3 does not mind.
+func (s *s3Store) delete(ctx context.Context, key string) error {
+	_, err := s.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket, Key: &key})
+	return err
+}
+
+// deleteBatch is how many objects S3 deletes in one request.
+const deleteBatch = 1000
+
+// deleteAll deletes objects in batches. Servers that speak only a part of S3 refuse that in several ways, so any
+// refusal but that of a missing bucket gives errors.ErrUnsupported: a single delete then tells the reason.
+func (s *s3Store) deleteAll(ctx context.Context, keys []string) error {
+	for batch := range slices.Chunk(keys, deleteBatch) {
+		named := make([]types.ObjectIdentifier, len(batch))
+		for i := range batch {
+			named[i].Key = &batch[i]
+		}
+		out, err := s.client.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &s.bucket,
+			Delete: &types.Delete{Objects: named, Quiet: aws.Bool(true)}})
+		if err != nil {
+			if status, text := s.answer(err); status >= 400 && !missesBucket(text) {
+				return errors.ErrUnsupported
+			}
+			return err
+		}
+		if len(out.Errors) > 0 {
+			return errors.ErrUnsupported
+		}
+	}
+	return nil
 }
 
 func (s *s3Store) version(r *blob.Reader) (string, error) {

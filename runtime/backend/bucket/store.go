@@ -31,12 +31,14 @@ type Store struct {
 	prefix string // empty, or ends in a slash
 }
 
-var _ backend.Objects = (*Store)(nil)
+var _ backend.Remover = (*Store)(nil)
 
 // native has the operations for which each store needs its own client.
 type native interface {
 	// put writes an object. When the condition does not hold the error is backend.ErrChanged.
 	put(ctx context.Context, key string, data []byte, c backend.Condition) (version string, err error)
+	// delete removes an object. A missing one may be an error.
+	delete(ctx context.Context, key string) error
 	// version returns the version of the object that r reads.
 	version(r *blob.Reader) (string, error)
 	// answer returns the HTTP status in an error of the client, 0 if there was no answer, and a message for the user.
@@ -102,11 +104,41 @@ func (s *Store) Put(ctx context.Context, key string, data []byte, c backend.Cond
 
 // Delete removes an object, if there is one.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	err := s.bucket.Delete(ctx, s.prefix+key)
-	if err == nil || gcerrors.Code(err) == gcerrors.NotFound {
+	err := s.native.delete(ctx, s.prefix+key)
+	if err == nil {
+		return nil
+	}
+	status, text := s.native.answer(err)
+	if status == http.StatusNotFound && !missesBucket(text) {
 		return nil
 	}
 	return s.explain(err)
+}
+
+// DeleteAll removes objects in few requests; see backend.Remover.
+func (s *Store) DeleteAll(ctx context.Context, keys []string) error {
+	several, ok := s.native.(interface {
+		deleteAll(ctx context.Context, keys []string) error
+	})
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	whole := make([]string, len(keys))
+	for i, key := range keys {
+		whole[i] = s.prefix + key
+	}
+	if err := several.deleteAll(ctx, whole); err != nil {
+		if errors.Is(err, errors.ErrUnsupported) {
+			return err
+		}
+		return s.explain(err)
+	}
+	return nil
+}
+
+// missesBucket reports whether the text of a store's answer says that there is no such bucket.
+func missesBucket(text string) bool {
+	return strings.Contains(text, "NoSuchBucket") || strings.Contains(text, "ContainerNotFound")
 }
 
 // explain classifies an error as transient, permanent (backend.ErrRefused) or a missing object (fs.ErrNotExist).
@@ -114,7 +146,7 @@ func (s *Store) explain(err error) error {
 	status, text := s.native.answer(err)
 	switch gcerrors.Code(err) {
 	case gcerrors.NotFound:
-		if strings.Contains(text, "NoSuchBucket") || strings.Contains(text, "ContainerNotFound") {
+		if missesBucket(text) {
 			return fmt.Errorf("%w: there is no such bucket", backend.ErrRefused)
 		}
 		return fs.ErrNotExist
