@@ -27,22 +27,19 @@ type Options struct {
 	Plan func(ctx context.Context, dir string) (string, error)
 }
 
-// Serve answers a client until it closes its end, or ctx is cancelled. It reads a message from each line of r.
+// Serve answers a client until it closes its end, or ctx is cancelled. It reads a message from each line of r, and
+// answers a line that is not a message with an error.
 func Serve(ctx context.Context, r io.Reader, out io.Writer, session *editor.Session, options Options) error {
 	s, err := newServer(session, options)
 	if err != nil {
 		return err
 	}
-	err = s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(r), Writer: unclosed{out}})
+	err = s.Run(ctx, lines{r, out})
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
 }
-
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }
 
 type server struct {
 	session *editor.Session

@@ -63,13 +63,11 @@ func (h *Host) LoadPack(ctx context.Context, path string, s analyzer.Stack) (_ a
 	if err != nil {
 		return nil, err
 	}
-	starting, cancel := context.WithTimeout(ctx, p.limit)
-	defer cancel()
 	port := 0
 	if info.IsDir() {
-		p.process, port, err = o.startPack(starting, path, engine, env)
+		p.process, port, err = o.startPack(ctx, path, engine, env)
 	} else {
-		p.process, port, err = o.launch(starting, program{p.name, path, []string{engine, dir}, env, dir}, o.StartLimit)
+		p.process, port, err = o.launch(ctx, program{p.name, path, []string{engine, dir}, env, dir}, o.StartLimit)
 	}
 	if err != nil {
 		return nil, err
@@ -78,10 +76,15 @@ func (h *Host) LoadPack(ctx context.Context, path string, s analyzer.Stack) (_ a
 		return nil, err
 	}
 	p.analyzer = pulumirpc.NewAnalyzerClient(p.conn)
-	_, err = p.analyzer.Handshake(starting, &pulumirpc.AnalyzerHandshakeRequest{EngineAddress: engine,
-		RootDirectory: &dir, ProgramDirectory: &dir}, grpc.WaitForReady(true))
-	if err != nil && status.Code(err) != codes.Unimplemented {
-		return nil, p.fail(starting, "begin", err)
+	starting, cancel := context.WithTimeout(ctx, o.StartLimit)
+	defer cancel()
+	err = p.firstCall(starting, "begin", func(ctx context.Context) error {
+		_, err := p.analyzer.Handshake(ctx, &pulumirpc.AnalyzerHandshakeRequest{EngineAddress: engine,
+			RootDirectory: &dir, ProgramDirectory: &dir}, grpc.WaitForReady(true))
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return p, nil
 }

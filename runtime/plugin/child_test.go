@@ -65,6 +65,9 @@ func child(mode string) int {
 	case "silent":
 		fmt.Fprintln(os.Stderr, "thinking")
 		block()
+	case "half a line":
+		fmt.Print("wait, I")
+		block()
 	case "closed":
 		_ = os.Stdout.Close()
 		block()
@@ -79,6 +82,7 @@ func child(mode string) int {
 			return 1
 		}
 		fmt.Println(listener.Addr().(*net.TCPAddr).Port)
+		fmt.Println("listening")
 		block()
 	case "exit after port":
 		fmt.Println(1) // an unused port

@@ -74,14 +74,15 @@ func (h *Host) LoadConverter(ctx context.Context, name string, services Converte
 	if c.address, c.stop, err = services.serve(); err != nil {
 		return nil, err
 	}
-	starting, cancel := context.WithTimeout(ctx, o.StartLimit)
-	defer cancel()
 	start := program{name: name, path: path, env: o.inherited(), dir: o.ProgramDir}
 	port := 0
-	if c.process, port, err = o.launch(starting, start, o.StartLimit); err != nil {
+	if c.process, port, err = o.launch(ctx, start, o.StartLimit); err != nil {
 		return nil, err
 	}
 	if err := c.connect(port); err != nil {
+		return nil, err
+	}
+	if err := c.ready(ctx); err != nil {
 		return nil, err
 	}
 	c.remote = pulumirpc.NewConverterClient(c.conn)
@@ -93,8 +94,7 @@ func (h *Host) LoadConverter(ctx context.Context, name string, services Converte
 func (c *Converter) Program(ctx context.Context, from, to, generated string, args []string) ([]ConverterFinding,
 	error) {
 	got, err := c.remote.ConvertProgram(ctx, &pulumirpc.ConvertProgramRequest{SourceDirectory: from, TargetDirectory: to,
-		MapperTarget: c.address, LoaderTarget: c.address, Args: args, GeneratedProjectDirectory: generated},
-		grpc.WaitForReady(true))
+		MapperTarget: c.address, LoaderTarget: c.address, Args: args, GeneratedProjectDirectory: generated})
 	if err != nil {
 		return nil, c.fail(ctx, "convert the program", err)
 	}
@@ -104,7 +104,7 @@ func (c *Converter) Program(ctx context.Context, from, to, generated string, arg
 // State reads the state that args name.
 func (c *Converter) State(ctx context.Context, args []string) ([]ConvertedResource, []ConverterFinding, error) {
 	got, err := c.remote.ConvertState(ctx, &pulumirpc.ConvertStateRequest{MapperTarget: c.address, LoaderTarget: c.address,
-		Args: args}, grpc.WaitForReady(true))
+		Args: args})
 	if err != nil {
 		return nil, nil, c.fail(ctx, "convert the state", err)
 	}
@@ -149,14 +149,14 @@ func (h *Host) GenerateProject(ctx context.Context, language, from, to, project 
 	defer stop()
 	c := &client{host: h, name: language}
 	defer c.abandon()
-	starting, cancel := context.WithTimeout(ctx, scriptPatience*o.StartLimit)
-	defer cancel()
-	if c.process, c.conn, err = o.startHost(starting, language, command, engine, o.inherited(), o.ProgramDir); err != nil {
+	if c.process, c.conn, err = o.startHost(ctx, language, command, engine, o.inherited(), o.ProgramDir); err != nil {
+		return nil, err
+	}
+	if err := c.ready(ctx); err != nil {
 		return nil, err
 	}
 	got, err := pulumirpc.NewLanguageRuntimeClient(c.conn).GenerateProject(ctx, &pulumirpc.GenerateProjectRequest{
-		SourceDirectory: from, TargetDirectory: to, Project: project, LoaderTarget: address, MapperTarget: address},
-		grpc.WaitForReady(true))
+		SourceDirectory: from, TargetDirectory: to, Project: project, LoaderTarget: address, MapperTarget: address})
 	if err != nil {
 		return nil, c.fail(ctx, "generate the project", err)
 	}

@@ -13,6 +13,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -162,11 +163,8 @@ func (h *Host) open(ctx context.Context, p provider.Package, engine string) (_ *
 			return nil, fmt.Errorf("start plugin %s: %w", p.Name, err)
 		}
 		if where.script {
-			// Two processes have to start, and the second may be compiled first.
-			patient, giveUp := context.WithTimeout(ctx, scriptPatience*h.options.StartLimit)
 			src := source{name: p.Name, dir: where.Path, file: scriptFile, kind: "resource"}
-			c.process, port, err = h.options.startSource(patient, src, engine, env, dir)
-			giveUp()
+			c.process, port, err = h.options.startSource(ctx, src, engine, env, dir)
 			starting, cancel = context.WithTimeout(ctx, h.options.StartLimit)
 			defer cancel()
 		} else {
@@ -207,36 +205,30 @@ func (h *Host) open(ctx context.Context, p provider.Package, engine string) (_ *
 	return c, nil
 }
 
-// handshake is the first call to a plugin; it must succeed, or be unknown to the plugin, within the time to start
-// (E3.3).
+// handshake is the first call to a plugin. It must succeed, or be unknown to the plugin (E3.3).
 func (c *client) handshake(ctx context.Context, request *pulumirpc.ProviderHandshakeRequest) error {
-	if c.process != nil {
-		// Without this, a plugin that ends now would use up the whole time limit.
-		watched, cancel := context.WithCancel(ctx)
-		defer cancel()
-		var watching sync.WaitGroup
-		defer watching.Wait()
-		watching.Go(func() {
-			select {
-			case <-c.process.ended:
-				cancel()
-			case <-watched.Done():
-			}
-		})
-		defer cancel()
-		ctx = watched
-	}
-	for {
+	return c.firstCall(ctx, "handshake", func(ctx context.Context) error {
 		r, err := c.remote.Handshake(ctx, request, grpc.WaitForReady(true))
-		switch status.Code(err) {
-		case codes.OK:
+		if err == nil {
 			c.shaken = true
 			c.capabilities = capabilities{
 				secrets: r.GetAcceptSecrets(), resources: r.GetAcceptResources(), outputs: r.GetAcceptOutputs(),
 				byteStrings: r.GetAcceptsByteString(), autonaming: r.GetSupportsAutonamingConfiguration(), preview: true,
 			}
-			return nil
-		case codes.Unimplemented: // E3.3: Configure reports its capabilities
+		}
+		return err
+	})
+}
+
+// firstCall makes the first call to a plugin, again while the plugin is not available. It returns no error for a call
+// that the plugin does not have (E3.3: Configure reports its capabilities). ctx ends with the time to start.
+func (c *client) firstCall(ctx context.Context, doing string, call func(context.Context) error) error {
+	ctx, stop := c.whileAlive(ctx)
+	defer stop()
+	for {
+		err := call(ctx)
+		switch status.Code(err) {
+		case codes.OK, codes.Unimplemented:
 			return nil
 		case codes.Unavailable:
 			if c.process != nil && c.process.gone() {
@@ -252,14 +244,64 @@ func (c *client) handshake(ctx context.Context, request *pulumirpc.ProviderHands
 			return c.process.crash()
 		}
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) || status.Code(err) == codes.DeadlineExceeded {
-			words := ""
-			if c.process != nil {
-				words = c.process.lastWords()
-			}
-			return fmt.Errorf("plugin %s did not answer within %s after its start%s", c.name, c.host.options.StartLimit, words)
+			return c.silent()
 		}
-		return c.fail(ctx, "handshake", err)
+		return c.fail(ctx, doing, err)
 	}
+}
+
+// whileAlive returns a context that ends with the plugin's process. Without it, a plugin that ends during its start
+// would use up the whole time limit. The caller calls stop.
+func (c *client) whileAlive(ctx context.Context) (_ context.Context, stop func()) {
+	if c.process == nil {
+		return ctx, func() {}
+	}
+	watched, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-c.process.ended:
+			cancel()
+		case <-watched.Done():
+		}
+	})
+	return watched, func() {
+		cancel()
+		watching.Wait()
+	}
+}
+
+// ready waits until the plugin serves on the port that it printed, for as long as a plugin has to start. It is for
+// plugins whose first call may take long.
+func (c *client) ready(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, c.host.options.StartLimit)
+	defer cancel()
+	alive, stop := c.whileAlive(limited)
+	defer stop()
+	for now := c.conn.GetState(); now != connectivity.Ready; now = c.conn.GetState() {
+		c.conn.Connect()
+		if c.conn.WaitForStateChange(alive, now) {
+			continue
+		}
+		switch {
+		case c.process.gone():
+			return c.process.crash()
+		case ctx.Err() != nil:
+			return fmt.Errorf("start plugin %s: %w", c.name, context.Cause(ctx))
+		}
+		return c.silent()
+	}
+	return nil
+}
+
+// silent returns the error for a plugin that does not answer its first call in time.
+func (c *client) silent() error {
+	limit := c.host.options.StartLimit
+	if c.process == nil {
+		return fmt.Errorf("plugin %s did not answer within %s", c.name, limit)
+	}
+	return fmt.Errorf("plugin %s printed a port, but did not answer there within %s%s", c.name, limit,
+		c.process.lastWords())
 }
 
 // greet asks the plugin for its version and warns if it is older than required (E3.6).

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
@@ -163,16 +162,17 @@ func (h *Host) installDependencies(ctx context.Context, name, dir string, script
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, packPatience, fmt.Errorf("it takes longer than %s", packPatience))
 	defer cancel()
-	p, conn, err := o.startHost(ctx, name, command, engine, o.inherited(), dir)
-	if err != nil {
+	c := &client{host: h, name: name}
+	defer c.abandon()
+	if c.process, c.conn, err = o.startHost(ctx, name, command, engine, o.inherited(), dir); err != nil {
 		return err
 	}
-	defer p.kill()
-	defer conn.Close()
-	stream, err := pulumirpc.NewLanguageRuntimeClient(conn).InstallDependencies(ctx,
+	if err := c.ready(ctx); err != nil {
+		return err
+	}
+	stream, err := pulumirpc.NewLanguageRuntimeClient(c.conn).InstallDependencies(ctx,
 		&pulumirpc.InstallDependenciesRequest{IsPlugin: true,
-			Info: &pulumirpc.ProgramInfo{RootDirectory: dir, ProgramDirectory: dir, EntryPoint: ".", Options: options}},
-		grpc.WaitForReady(true))
+			Info: &pulumirpc.ProgramInfo{RootDirectory: dir, ProgramDirectory: dir, EntryPoint: ".", Options: options}})
 	output := &tail{limit: outputLimit}
 	for err == nil {
 		var r *pulumirpc.InstallDependenciesResponse

@@ -46,7 +46,7 @@ type process struct {
 	exit    string        // set before ended is closed
 	script  *scriptRun    // of a plugin that this process, the host of its language, runs; nil for a plugin itself
 	stop    sync.Once
-	limit   time.Duration // to start, for messages
+	limit   time.Duration // to print its port, for messages
 	grace   time.Duration // to end by itself
 }
 
@@ -55,9 +55,11 @@ type firstLine struct {
 	err  error
 }
 
-// launch runs an executable and waits until it has printed its port. limit is the time limit of the start, for
-// messages. The caller stops the process; there is none if the error is not nil.
+// launch runs an executable and waits until it has printed its port, for at most limit. The caller stops the process;
+// there is none if the error is not nil.
 func (o *Options) launch(ctx context.Context, c program, limit time.Duration) (*process, int, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	p, err := o.start(c, limit)
 	if err != nil {
 		return nil, 0, err
@@ -176,6 +178,7 @@ func (p *process) port(ctx context.Context) (int, error) {
 		}
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			p.kill() // its output then has the beginning of a line, too
 			return 0, fmt.Errorf("plugin %s did not print its port within %s%s", p.name, p.limit, p.lastWords())
 		}
 		return 0, fmt.Errorf("start plugin %s: %w", p.name, ctx.Err())

@@ -19,6 +19,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/analyzer"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
@@ -84,7 +85,7 @@ func TestStart(t *testing.T) { // F2.5, F2.7, D10
 		{mode: "exit after port", crash: true, fails: "plugin misfit stopped unexpectedly (exit status 4)"},
 		{mode: "silent", change: short, fails: "plugin misfit did not print its port within 4s"},
 		{mode: "closed", fails: "plugin misfit closed its output without printing its port"},
-		{mode: "deaf", change: short, fails: "plugin misfit did not answer within 4s after its start"},
+		{mode: "deaf", change: short, fails: "plugin misfit printed a port, but did not answer there within 4s"},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			t.Parallel()
@@ -99,6 +100,49 @@ func TestStart(t *testing.T) { // F2.5, F2.7, D10
 			require.ErrorContains(t, err, c.fails)
 			var crash *provider.CrashError
 			require.Equal(t, c.crash, errors.As(err, &crash))
+		})
+	}
+}
+
+// Policy packs, converters and language hosts that do not start are reported like plugins, as soon, and with what they
+// printed.
+func TestStartOfOtherKinds(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	pack := func(h *plugin.Host) error {
+		_, err := h.LoadPack(t.Context(), self, analyzer.Stack{})
+		return err
+	}
+	converter := func(h *plugin.Host) error {
+		_, err := h.LoadConverter(t.Context(), "misfit", plugin.ConverterServices{})
+		return err
+	}
+	language := func(h *plugin.Host) error {
+		_, err := h.GenerateProject(t.Context(), "misfit", "", "", "", plugin.ConverterServices{})
+		return err
+	}
+	const deaf = "printed a port, but did not answer there within 2s; its last output:\n    listening"
+	const crash = "stopped unexpectedly (exit status 4)"
+	const half = "did not print its port within 2s; its last output:\n    wait, I"
+	for _, c := range []struct {
+		name, mode string
+		load       func(*plugin.Host) error
+		want       string
+	}{
+		{"a pack", "deaf", pack, deaf}, {"a pack", "exit after port", pack, crash}, {"a pack", "half a line", pack, half},
+		{"a converter", "deaf", converter, deaf}, {"a converter", "exit after port", converter, crash},
+		{"a language host", "deaf", language, deaf}, {"a language host", "exit after port", language, crash},
+	} {
+		t.Run(c.name+" "+c.mode, func(t *testing.T) {
+			t.Parallel()
+			host := childHost(t, c.mode, func(o *plugin.Options) {
+				o.StartLimit, o.EndLimit = 2*time.Second, 100*time.Millisecond
+				o.Path = []string{t.TempDir()}
+				require.NoError(t, os.Symlink(self, filepath.Join(o.Path[0], "pulumi-converter-misfit")))
+				o.Languages = map[string][]string{"misfit": {self}}
+			})
+			require.ErrorContains(t, c.load(host), c.want)
 		})
 	}
 }

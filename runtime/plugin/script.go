@@ -104,6 +104,9 @@ func (o *Options) startSource(ctx context.Context, src source, engine string, en
 				"Or install a compiled version of the plugin, or start it yourself and set PULUMI_DEBUG_PROVIDERS", name,
 			script.Language, script.Language)
 	}
+	// Two processes have to start, and the second may be compiled first.
+	ctx, cancel := context.WithTimeout(ctx, scriptPatience*o.StartLimit)
+	defer cancel()
 	p, conn, err := o.startHost(ctx, name, command, engine, env, programDir)
 	if err != nil {
 		return nil, 0, err
@@ -208,6 +211,9 @@ func (p *process) follow(ctx context.Context, host pulumirpc.LanguageRuntimeClie
 	if ctx.Err() == nil && !p.gone() {
 		_ = p.command.Process.Kill()
 		<-p.ended
+	}
+	if !told {
+		_, _ = p.output.Write(head)
 	}
 	tell(firstLine{text: string(head), err: io.ErrUnexpectedEOF})
 }

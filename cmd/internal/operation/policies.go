@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/eval"
@@ -79,7 +80,7 @@ type packStarter struct {
 func (s *packStarter) load(ctx context.Context, path string) (analyzer.Analyzer, error) {
 	p := s.run
 	script, err := project.ReadPluginProgram(confine.Door{Folder: path}, filepath.Join(path, workspace.PackFile))
-	if errors.Is(err, fs.ErrNotExist) || err == nil && script.Language != "yaml" {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && script.Language != "yaml" {
 		if s.destroys {
 			return nil, nil
 		}
