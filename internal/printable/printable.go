@@ -19,6 +19,16 @@ import (
 // Text returns text without colour sequences and with every other control character made visible.
 func Text(text string) string { return clean(text, false) }
 
+// Short is like Text for at most the first most characters of text; "…" replaces the others.
+func Short(text string, most int) string {
+	for i := range text {
+		if most--; most < 0 {
+			return Text(text[:i]) + "…"
+		}
+	}
+	return Text(text)
+}
+
 // Colored is like Text but keeps colour sequences.
 func Colored(text string) string { return clean(text, true) }
 

@@ -39,6 +39,7 @@ type Client struct {
 	url    string
 	o      Options
 	client http.Client
+	most   sizes
 
 	answered atomic.Bool // the service is there
 
@@ -52,9 +53,18 @@ var ErrNoToken = errors.New("there is no token for it")
 // limits of a call.
 const (
 	patience = time.Minute
-	largest  = 1 << 30
 	packed   = 4096 // bodies from this size on are packed where the call allows it
+
+	longestMessage = 300 // characters of a service's message
+	// Compression reduces a state to between a tenth and a thirtieth. More than mostRatio times what was sent are an
+	// attempt to use up the memory.
+	mostRatio = 100
 )
+
+// sizes are limits of answers in bytes, unpacked.
+type sizes struct{ answer, state int64 }
+
+var usualSizes = sizes{64 << 20, 1 << 30}
 
 // Address returns a service's URL without a slash at its end. The URL has to be one that a token may be sent to: https,
 // or http to this machine.
@@ -78,7 +88,7 @@ func New(rawURL string, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{url: address, o: o}
+	c := &Client{url: address, o: o, most: usualSizes}
 	if o.HTTP != nil {
 		c.client = *o.HTTP
 	}
@@ -94,7 +104,7 @@ func (c *Client) URL() string { return c.url }
 // StatusError is an answer by which a service refuses a call.
 type StatusError struct {
 	Status  int
-	Message string // of the service, made harmless for terminals; may be empty
+	Message string // of the service, shortened and made harmless for terminals; may be empty
 	Answer  []byte // whole
 	sent    int    // bytes of the call, as they were sent
 	url     string // of the service
@@ -143,10 +153,16 @@ type Call struct {
 	Lease  string // the token of an update, in place of the user's
 	Again  bool   // it may be repeated, too: doing it twice is as good as once
 	Packed bool   // a large body may be packed
+	State  bool   // the answer is a state, which may be larger than other answers
 	Tag    string // of the Text that the call replaces; empty for any
 	// Patient lets pauses between attempts be four times as long, for a call that others depend on.
 	Patient bool
 }
+
+// largeError is returned for an answer that exceeds the limits.
+type largeError struct{ limit string }
+
+func (e *largeError) Error() string { return "its answer is larger than " + e.limit }
 
 // Text is an answer that is no JSON, and the name of its version.
 type Text struct {
@@ -164,7 +180,7 @@ func Path(parts ...string) string {
 }
 
 // Do makes a call and reads the answer's JSON into answer unless that is nil. Errors are a *StatusError, an *AwayError,
-// ErrNoToken, what Options.Token returns, or a malformed answer.
+// ErrNoToken, what Options.Token returns, or a malformed or oversized answer.
 func (c *Client) Do(ctx context.Context, call Call, answer any) error {
 	if c.o.Opening != nil && !c.answered.Load() {
 		opening, done := c.o.Opening(ctx)
@@ -187,7 +203,7 @@ func (c *Client) Do(ctx context.Context, call Call, answer any) error {
 		}
 	}
 	header := http.Header{"Accept": {"application/vnd.pulumi+9"}, "Authorization": {authorization},
-		"User-Agent": {c.o.Agent}}
+		"User-Agent": {c.o.Agent}, "Accept-Encoding": {"gzip"}}
 	if body != nil {
 		header.Set("Content-Type", "application/json")
 	}
@@ -206,10 +222,14 @@ func (c *Client) Do(ctx context.Context, call Call, answer any) error {
 	}
 	var got Text
 	var refused *StatusError
+	var large *largeError
 	attempt := func() (err error) {
 		got, refused, err = c.once(ctx, call, header, body)
 		if refused != nil {
 			return &httpget.FinalError{Problem: refused.Error()}
+		}
+		if errors.As(err, &large) {
+			return &httpget.FinalError{Problem: large.Error()}
 		}
 		return err
 	}
@@ -226,6 +246,9 @@ func (c *Client) Do(ctx context.Context, call Call, answer any) error {
 	c.answered.CompareAndSwap(false, err == nil || refused != nil)
 	if refused != nil {
 		return refused
+	}
+	if large != nil {
+		return large
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -289,7 +312,7 @@ func (c *Client) once(ctx context.Context, call Call, header http.Header, body [
 		return got, nil, err
 	}
 	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, largest))
+	text, err := c.most.read(response, call.State)
 	if err != nil {
 		return got, nil, err
 	}
@@ -300,10 +323,57 @@ func (c *Client) once(ctx context.Context, call Call, header http.Header, body [
 		Message string `json:"message"`
 	}
 	_ = json.Unmarshal(text, &said) // without a message the status has to do
-	problem := &StatusError{response.StatusCode, printable.Text(said.Message[:min(len(said.Message), 300)]), text,
-		len(body), c.url}
+	problem := &StatusError{response.StatusCode, printable.Short(said.Message, longestMessage), text, len(body),
+		c.url}
 	if problem.Status == http.StatusTooManyRequests || problem.Status >= http.StatusInternalServerError {
 		return got, nil, problem
 	}
 	return got, problem, nil
+}
+
+// read reads the body of an answer, and unpacks it while it arrives. Only a state may be larger than other answers, and
+// then not more than mostRatio times what arrived.
+func (most sizes) read(response *http.Response, isState bool) ([]byte, error) {
+	received := &counter{r: response.Body}
+	var unpacked io.Reader = received
+	if response.Header.Get("Content-Encoding") == "gzip" {
+		z, err := gzip.NewReader(received)
+		switch {
+		case err == io.EOF && received.n == 0:
+			return nil, nil
+		case err != nil:
+			return nil, fmt.Errorf("unpack its answer: %w", err)
+		}
+		unpacked = z
+	}
+	var text bytes.Buffer
+	for {
+		_, err := io.CopyN(&text, unpacked, 64<<10)
+		size := int64(text.Len())
+		switch {
+		case size > most.state:
+			return nil, &largeError{fmt.Sprintf("%d MiB", most.state>>20)}
+		case size > most.answer && !isState:
+			return nil, &largeError{fmt.Sprintf("%d MiB", most.answer>>20)}
+		case size > most.answer && size > mostRatio*received.n:
+			return nil, &largeError{fmt.Sprintf("%d MiB and over %d times what was sent: no state is", most.answer>>20,
+				mostRatio)}
+		case err == io.EOF:
+			return text.Bytes(), nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// counter counts the bytes that are read through it.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
 }

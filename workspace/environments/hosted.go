@@ -318,7 +318,7 @@ func findings(err error, src *diag.Source) (list diag.Diagnostics) {
 	}
 	for _, f := range answer.Diagnostics {
 		d := diag.Diagnostic{Code: diag.BadEnvironment, Severity: diag.Error, Subject: diag.NewRange(src, 0, 0),
-			Summary: printable.Text(f.Summary), Detail: printable.Text(f.Detail)}
+			Summary: printable.Short(f.Summary, 300), Detail: printable.Short(f.Detail, 2000)}
 		if f.Severity == "warning" {
 			d.Severity = diag.Warning
 		}
@@ -327,7 +327,7 @@ func findings(err error, src *diag.Source) (list diag.Diagnostics) {
 			d.Subject = diag.NewRange(src, start, max(start, src.Offset(rng.End)))
 		} else if rng != nil {
 			d.Detail = strings.TrimSpace(fmt.Sprintf("%s\nin the environment %s, line %d", d.Detail,
-				printable.Text(rng.Environment), rng.Begin.Line))
+				printable.Short(rng.Environment, 300), rng.Begin.Line))
 		}
 		list.Add(d)
 	}

@@ -274,7 +274,7 @@ func (s *Service) Export(ctx context.Context, r backend.Ref, version int) ([]byt
 		path = stackPath(r, "export", strconv.Itoa(version))
 	}
 	var text json.RawMessage
-	err := s.client.Do(ctx, serviceapi.Call{Method: http.MethodGet, Path: path}, &text)
+	err := s.client.Do(ctx, serviceapi.Call{Method: http.MethodGet, Path: path, State: true}, &text)
 	if version > 0 && serviceapi.Status(err) == http.StatusNotFound {
 		if _, failed := s.Stack(ctx, r); failed == nil {
 			return nil, fmt.Errorf("the stack %q has no version %d; `yamlhost stack history` lists them", r.Stack, version)

@@ -133,7 +133,7 @@ func (s *Service) begin(ctx context.Context, r backend.Ref, about *backend.Recor
 		u.facts.Policies = append(u.facts.Policies, required)
 	}
 	for _, m := range created.Messages {
-		u.facts.Messages = append(u.facts.Messages, printable.Text(m.Message))
+		u.facts.Messages = append(u.facts.Messages, printable.Short(m.Message, 2000))
 	}
 	var started struct {
 		Version         int
