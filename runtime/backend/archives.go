@@ -21,12 +21,18 @@ const archivePiece = 8 << 20
 
 var digestPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
+// Archives keeps archives of projects in a backend, each under its digest, for the queue.
+type Archives struct{ files *files }
+
+// Archives returns the archives in the backend. A service keeps none.
+func (b *Backend) Archives() Archives { return Archives{b.files} }
+
 // PutArchive keeps an archive of projects under its digest, until RemoveArchive. It may be there already.
-func (b *files) PutArchive(digest string, content io.Reader) error {
-	if _, err := b.archiveFolder(digest); err != nil {
+func (a Archives) PutArchive(digest string, content io.Reader) error {
+	if _, err := a.archiveFolder(digest); err != nil {
 		return err
 	}
-	if err := b.prepare(); err != nil {
+	if err := a.files.prepare(); err != nil {
 		return err
 	}
 	piece := make([]byte, archivePiece)
@@ -38,8 +44,8 @@ func (b *files) PutArchive(digest string, content io.Reader) error {
 		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return err
 		}
-		path := b.path(archivesFolder, digest, pieceName(n))
-		if err := b.write("keep a piece of the archive as", path, bytes.Clone(piece[:size])); err != nil {
+		path := a.files.path(archivesFolder, digest, pieceName(n))
+		if err := a.files.write("keep a piece of the archive as", path, bytes.Clone(piece[:size])); err != nil {
 			return err
 		}
 	}
@@ -49,20 +55,20 @@ func pieceName(n int) string { return fmt.Sprintf("%08d", n) }
 
 // Archive returns a reader of an archive, which reads piece by piece. The caller has to verify the digest. A missing
 // archive gives fs.ErrNotExist.
-func (b *files) Archive(digest string) (io.Reader, error) {
-	if _, err := b.archiveFolder(digest); err != nil {
+func (a Archives) Archive(digest string) (io.Reader, error) {
+	if _, err := a.archiveFolder(digest); err != nil {
 		return nil, err
 	}
-	names, err := b.list(archivesFolder, digest)
+	names, err := a.files.list(archivesFolder, digest)
 	if err != nil {
 		return nil, err
 	}
-	r := &archiveReader{files: b, digest: digest}
+	r := &archiveReader{files: a.files, digest: digest}
 	for r.pieces < len(names) && names[r.pieces] == pieceName(r.pieces) {
 		r.pieces++
 	}
 	if r.pieces == 0 {
-		return nil, &FileError{Doing: "read the archive", Path: b.path(archivesFolder, digest), Err: fs.ErrNotExist}
+		return nil, &FileError{Doing: "read the archive", Path: a.files.path(archivesFolder, digest), Err: fs.ErrNotExist}
 	}
 	return r, nil
 }
@@ -92,33 +98,33 @@ func (r *archiveReader) Read(dst []byte) (int, error) {
 }
 
 // RemoveArchive removes an archive, if it is there.
-func (b *files) RemoveArchive(digest string) error {
-	folder, err := b.archiveFolder(digest)
+func (a Archives) RemoveArchive(digest string) error {
+	folder, err := a.archiveFolder(digest)
 	if err != nil {
 		return err
 	}
-	names, err := b.list(archivesFolder, digest)
+	names, err := a.files.list(archivesFolder, digest)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if err := b.remove("remove a piece of the archive", b.path(archivesFolder, digest, name)); err != nil {
+		if err := a.files.remove("remove a piece of the archive", a.files.path(archivesFolder, digest, name)); err != nil {
 			return err
 		}
 	}
-	if b.objects != nil {
+	if a.files.objects != nil {
 		return nil
 	}
-	return fileError("remove the folder of the archive", folder, disk.RemoveIfThere(b.disk, folder))
+	return fileError("remove the folder of the archive", folder, disk.RemoveIfThere(a.files.disk, folder))
 }
 
 // archiveFolder returns the folder of the archive with a digest, or an error if the digest is malformed.
-func (b *files) archiveFolder(digest string) (string, error) {
-	if IsService(b.url) {
+func (a Archives) archiveFolder(digest string) (string, error) {
+	if IsService(a.files.url) {
 		return "", fmt.Errorf("archives of projects are kept in a folder, a bucket or a database: %w", errHosted)
 	}
 	if !digestPattern.MatchString(digest) {
 		return "", fmt.Errorf("%q is not a digest of an archive", digest)
 	}
-	return b.path(archivesFolder, digest), nil
+	return a.files.path(archivesFolder, digest), nil
 }

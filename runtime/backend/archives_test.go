@@ -21,9 +21,9 @@ func TestArchives(t *testing.T) {
 			digest := strings.Repeat(digit, 64)
 			content := bytes.Repeat([]byte("yamlhost"), size/8+1)[:size]
 			for range 2 { // a second write is no error
-				require.NoError(t, b.PutArchive(digest, bytes.NewReader(content)), name)
+				require.NoError(t, b.Archives().PutArchive(digest, bytes.NewReader(content)), name)
 			}
-			r, err := b.Archive(digest)
+			r, err := b.Archives().Archive(digest)
 			require.NoError(t, err, name)
 			got, err := io.ReadAll(r)
 			require.NoError(t, err, name)
@@ -32,14 +32,14 @@ func TestArchives(t *testing.T) {
 			require.NoError(t, err, name)
 			require.Empty(t, refs, name)
 			for range 2 {
-				require.NoError(t, b.RemoveArchive(digest), name)
+				require.NoError(t, b.Archives().RemoveArchive(digest), name)
 			}
-			_, err = b.Archive(digest)
+			_, err = b.Archives().Archive(digest)
 			require.ErrorIs(t, err, fs.ErrNotExist, name)
 		}
-		require.Error(t, b.PutArchive("../x", strings.NewReader("x")), name)
-		require.Error(t, b.RemoveArchive(""), name)
-		_, err := b.Archive(strings.Repeat("A", 64))
+		require.Error(t, b.Archives().PutArchive("../x", strings.NewReader("x")), name)
+		require.Error(t, b.Archives().RemoveArchive(""), name)
+		_, err := b.Archives().Archive(strings.Repeat("A", 64))
 		require.ErrorContains(t, err, "not a digest", name)
 	}
 	require.Equal(t, []string{".pulumi/meta.yaml"}, m.keys())

@@ -62,10 +62,10 @@ const (
 //
 // Its methods work on stacks as a whole. Each part of a stack has a type of its own, which depends only on files.
 type Backend struct {
-	*files
-	schedule
-	service Service        // keeps the stacks; nil if they are files
-	listed  map[Ref]Hosted // see Prefetch
+	files    *files
+	schedule schedule
+	service  Service        // keeps the stacks; nil if they are files
+	listed   map[Ref]Hosted // see Prefetch
 }
 
 // schedule controls when a session makes the writes that can wait.
@@ -80,8 +80,8 @@ var defaultSchedule = schedule{interval: 30 * time.Second, leastJournal: default
 	background: func(f func()) { go f() }}
 
 // under returns a view of b for the holder of a lock. It writes nothing once the lock is lost.
-func (b *Backend) under(held *heldLock) *Backend {
-	return &Backend{files: held.fenced, schedule: b.schedule}
+func under(held holder, b *Backend) *Backend {
+	return &Backend{files: held.fenced(), schedule: b.schedule}
 }
 
 // Open opens the backend of a URL: file:// (F6.1, F6.2), or one that Options.OpenService or Options.OpenObjects opens.
@@ -123,7 +123,7 @@ func openService(rawURL string, o Options) (*Backend, error) {
 
 // openedAt returns a backend that keeps its files below root on d.
 func openedAt(rawURL, root string, o Options, d disk.Disk, s schedule) *Backend {
-	return &Backend{files: &files{url: rawURL, root: root, o: o, fileIO: fileIO{d}, probed: &probed{}}, schedule: s}
+	return &Backend{files: &files{url: rawURL, root: root, o: o, disk: d, probed: &probed{}}, schedule: s}
 }
 
 // openObjects returns the backend of a store. It reads the store's layout at once, so that a wrong URL fails here.
@@ -140,8 +140,8 @@ func openObjects(rawURL string, o Options) (*Backend, error) {
 		d.parent = opening
 	}
 	b := openedAt(rawURL, ".pulumi", o, d, defaultSchedule)
-	b.objects = d
-	return b, b.usable()
+	b.files.objects = d
+	return b, b.files.usable()
 }
 
 // openFolder opens the backend of a folder; see Open.
@@ -155,14 +155,14 @@ func openFolder(rawURL string, o Options) (*Backend, error) {
 	if err != nil && (!errors.Is(err, fs.ErrNotExist) || query.Get("create_dir") != "true") {
 		return nil, fileError("open the backend in the folder", path, err)
 	}
-	return b, b.usable()
+	return b, b.files.usable()
 }
 
 // URL returns the backend's URL as given to Open. Workspace files identify the backend by it (F6.15).
-func (b *files) URL() string { return b.url }
+func (b *Backend) URL() string { return b.files.url }
 
 // PublicURL returns the backend's URL for messages and reports.
-func (b *files) PublicURL() string { return PublicURL(b.url) }
+func (b *Backend) PublicURL() string { return PublicURL(b.files.url) }
 
 // secretParameters matches the secret parameters of URLs.
 var secretParameters = lazyregexp.New(`([?&](?:ssl)?password)=[^&]*`)
@@ -183,7 +183,7 @@ func PublicURL(rawURL string) string {
 }
 
 // Folder returns the path of the .pulumi folder; in a store, the common prefix of all keys.
-func (b *files) Folder() string { return b.root }
+func (b *Backend) Folder() string { return b.files.root }
 
 // folderOf returns the absolute path and the parameters in the URL of a folder (F6.1, F6.2).
 func folderOf(rawURL string, o Options) (path string, query url.Values, err error) {
@@ -223,27 +223,27 @@ func folderOf(rawURL string, o Options) (path string, query url.Values, err erro
 func (b *Backend) Probe() (written time.Time, err error) {
 	if b.service != nil {
 		_, err := b.service.User(context.Background())
-		return b.o.Now(), err
+		return b.files.o.Now(), err
 	}
-	folder := b.root
-	if _, err := b.disk.ModTime(folder); err != nil && b.objects == nil {
+	folder := b.files.root
+	if _, err := b.files.disk.ModTime(folder); err != nil && b.files.objects == nil {
 		folder = filepath.Dir(folder) // the future parent of .pulumi
-		if _, err := b.disk.ModTime(folder); err != nil {
+		if _, err := b.files.disk.ModTime(folder); err != nil {
 			return written, fileError("write in", folder, err)
 		}
 	}
-	path := filepath.Join(folder, fmt.Sprintf("probe-%d-%d", b.o.Process.PID, time.Now().UnixNano()))
+	path := filepath.Join(folder, fmt.Sprintf("probe-%d-%d", b.files.o.Process.PID, time.Now().UnixNano()))
 	data := []byte("This file shows that the backend can be written to. It may be removed.\n")
-	if err := b.write("write", path, data); err != nil {
+	if err := b.files.write("write", path, data); err != nil {
 		return written, err
 	}
-	defer func() { err = cmp.Or(err, fileError("remove", path, b.disk.Remove(path))) }()
-	read, err := b.disk.ReadFile(path)
+	defer func() { err = cmp.Or(err, fileError("remove", path, b.files.disk.Remove(path))) }()
+	read, err := b.files.disk.ReadFile(path)
 	if err == nil && !bytes.Equal(read, data) {
 		err = fmt.Errorf("it holds %d bytes, but %d were written", len(read), len(data))
 	}
 	if err == nil {
-		written, err = b.disk.ModTime(path)
+		written, err = b.files.disk.ModTime(path)
 	}
 	return written, fileError("read", path, err)
 }

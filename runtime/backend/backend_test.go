@@ -171,7 +171,7 @@ func TestCreateListRemove(t *testing.T) { // F6.4, F6.6, F6.14, E6.1
 	require.NoError(t, err)
 	require.Empty(t, refs)
 
-	require.NoError(t, b.historyOf(Ref{Project: "other", Stack: "dev"}).setTags(map[string]string{"owner": "platform"}))
+	require.NoError(t, b.files.historyOf(Ref{Project: "other", Stack: "dev"}).setTags(map[string]string{"owner": "platform"}))
 	require.Equal(t, vector(t, "stack-tags.json"), read(t, filepath.Join(dir, "stacks/other/dev.pulumi-tags"))) // F6.13
 	tags, err := b.Tags(Ref{Project: "other", Stack: "dev"})
 	require.NoError(t, err)
@@ -270,7 +270,7 @@ func TestChangedCompression(t *testing.T) { // F6.8
 	t.Parallel()
 	b, dir := newBackend(t)
 	require.NoError(t, b.Create(t.Context(), testRef, nil))
-	b.o.Compression = Zstd
+	b.files.o.Compression = Zstd
 	s, err := b.Begin(t.Context(), testRef, b64Options)
 	require.NoError(t, err)
 	require.NoError(t, s.Commit(t.Context(), nil, nil))
@@ -543,7 +543,7 @@ func TestExportOfEveryKindOfFile(t *testing.T) { // F5.17
 		if packing != Plain {
 			continue
 		}
-		path := b.stateOf(testRef).file(packing)
+		path := b.files.stateOf(testRef).file(packing)
 		data := []byte(read(t, path))
 		data[strings.Index(string(data), "id1")] ^= 1
 		require.NoError(t, os.WriteFile(path, data, 0o600))

@@ -32,7 +32,7 @@ func TestStepsGoOnWhileStateIsWritten(t *testing.T) { // D9
 		return nil
 	}))
 	require.NoError(t, err)
-	b.leastJournal = 1
+	b.schedule.leastJournal = 1
 	s, err := b.Begin(t.Context(), testRef, b64Options)
 	require.NoError(t, err)
 	armed = true

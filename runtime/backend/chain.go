@@ -231,10 +231,10 @@ func (l *links) next() int { return l.last().number + 1 }
 
 // stackChains gives access to the chains of a stack in a store: the chain of the run that holds the lease, and the
 // chains that earlier runs left behind.
-type stackChains struct{ stack }
+type stackChains stack
 
 // folder returns the folder that holds a folder for each chain.
-func (b stackChains) folder() string { return path.Join(b.workFolder(b.ref), "journal") }
+func (b stackChains) folder() string { return path.Join(b.files.workFolder(b.ref), "journal") }
 
 // of returns the folder of the chain of a generation of the lease.
 func (b stackChains) of(generation int64) string {
@@ -244,7 +244,7 @@ func (b stackChains) of(generation int64) string {
 // list returns the folders of the chains of a stack, oldest first.
 func (b stackChains) list() ([]string, error) {
 	prefix := b.folder() + "/"
-	found, err := b.objects.list(prefix)
+	found, err := b.files.objects.list(prefix)
 	if err != nil {
 		return nil, &FileError{Doing: "look for journals in", Path: b.folder(), Err: err}
 	}
@@ -263,7 +263,7 @@ const readers = 16
 // read reads a chain. A link that is removed meanwhile has no data.
 func (b stackChains) read(folder string) (*links, error) {
 	failed := func(err error) error { return &FileError{Doing: "read the journal", Path: folder, Err: err} }
-	found, err := b.objects.list(folder + "/")
+	found, err := b.files.objects.list(folder + "/")
 	if err != nil {
 		return nil, failed(err)
 	}
@@ -277,7 +277,7 @@ func (b stackChains) read(folder string) (*links, error) {
 	group.SetLimit(readers)
 	for i := range l.all {
 		group.Go(func() error {
-			o, err := b.objects.get(linkKey(folder, l.all[i].number))
+			o, err := b.files.objects.get(linkKey(folder, l.all[i].number))
 			if l.all[i].data = o.Data; errors.Is(err, fs.ErrNotExist) {
 				return nil
 			}
@@ -292,9 +292,9 @@ func (b stackChains) read(folder string) (*links, error) {
 
 // append writes a link at the end of another run's chain, and rereads the chain if that run has written to it. The
 // caller holds the lease.
-func (b stackChains) append(h *heldLock, l *links, data []byte) error {
+func (b stackChains) append(h *storeLock, l *links, data []byte) error {
 	for {
-		_, err := b.objects.put(linkKey(l.folder, l.next()), data, Condition{Absent: true})
+		_, err := b.files.objects.put(linkKey(l.folder, l.next()), data, Condition{Absent: true})
 		switch {
 		case err == nil:
 			l.all = append(l.all, link{l.next(), data})
@@ -315,7 +315,7 @@ func (b stackChains) append(h *heldLock, l *links, data []byte) error {
 
 // fence appends a fence to the chains of all other runs, so that these can journal nothing more. Chains that may hold a
 // journal go into h.left. It removes merged chains that are older than fenceAge.
-func (b stackChains) fence(h *heldLock) error {
+func (b stackChains) fence(h *storeLock) error {
 	folders, err := b.list()
 	if err != nil {
 		return err
@@ -334,7 +334,7 @@ func (b stackChains) fence(h *heldLock) error {
 			continue
 		}
 		if generationOf(folder) <= merged || l.merged() {
-			if b.o.Now().Sub(l.modified) > fenceAge {
+			if b.files.o.Now().Sub(l.modified) > fenceAge {
 				b.dropLinks(l, l.next())
 			}
 			continue
@@ -362,7 +362,7 @@ func (b stackChains) close(generation int64) error {
 		if err != nil || len(l.all) == 0 || l.merged() {
 			return err
 		}
-		_, err = b.objects.put(linkKey(l.folder, l.next()), []byte(markFence+uuid.NewString()), Condition{Absent: true})
+		_, err = b.files.objects.put(linkKey(l.folder, l.next()), []byte(markFence+uuid.NewString()), Condition{Absent: true})
 		if !errors.Is(err, ErrChanged) {
 			return fileError("close the journal", l.folder, err)
 		}
@@ -379,13 +379,13 @@ func (b stackChains) dropLinks(l *links, before int) {
 		}
 	}
 	if len(l.all) > 0 {
-		_ = removeLinks(b.objects, l.folder, l.all[0].number, before, heads)
+		_ = removeLinks(b.files.objects, l.folder, l.all[0].number, before, heads)
 	}
 }
 
 // noteMerged records that the journal of a chain has been merged into the state file. It removes the chain's links,
 // except for the fence that keeps the chain's writer out.
-func (b stackChains) noteMerged(h *heldLock, l *links) error {
+func (b stackChains) noteMerged(h *storeLock, l *links) error {
 	fence := l.last().number
 	if i := slices.IndexFunc(l.all, func(k link) bool { return bytes.HasPrefix(k.data, []byte(markFence)) }); i >= 0 {
 		fence = l.all[i].number
@@ -404,7 +404,7 @@ func (b stackChains) journal() ([]byte, error) {
 	if err != nil || len(folders) == 0 {
 		return nil, err
 	}
-	lease, _, err := b.leaseOf(b.ref).read()
+	lease, _, err := b.files.leaseOf(b.ref).read()
 	if err != nil && !errors.As(err, new(*CorruptError)) {
 		return nil, err
 	}
@@ -424,7 +424,7 @@ func (b stackChains) journal() ([]byte, error) {
 }
 
 // noteAllMerged records that the state file has the content of other runs' journals.
-func (b stackChains) noteAllMerged(h *heldLock) error {
+func (b stackChains) noteAllMerged(h *storeLock) error {
 	for _, l := range h.left {
 		if err := b.noteMerged(h, l); err != nil {
 			return h.explain(err)
@@ -440,7 +440,7 @@ func (b stackChains) noteAllMerged(h *heldLock) error {
 // recoverObjects replays the chains of earlier runs, which the lock has fenced off, into the state. It rewrites the
 // state even if the chains are empty: an earlier run may have passed its last check and be about to replace the version
 // of the state that it read, so that version must no longer be current.
-func (b stackJournal) recoverObjects(h *heldLock, file stored, salvage bool) (*Recovery, stored, error) {
+func (b stackJournal) recoverObjects(h *storeLock, file stored, salvage bool) (*Recovery, stored, error) {
 	if len(h.left) == 0 {
 		return nil, file, nil
 	}
@@ -450,7 +450,7 @@ func (b stackJournal) recoverObjects(h *heldLock, file stored, salvage bool) (*R
 			if err := h.lease.renew(); err != nil {
 				return nil, file, h.explain(err)
 			}
-			if file, err = b.current(); err != nil {
+			if file, err = stackState(b).current(); err != nil {
 				return nil, file, err
 			}
 			continue
@@ -458,13 +458,13 @@ func (b stackJournal) recoverObjects(h *heldLock, file stored, salvage bool) (*R
 		if err != nil {
 			return nil, file, err
 		}
-		return out.unlessEmpty(), next, b.chainsOf(b.ref).noteAllMerged(h)
+		return out.unlessEmpty(), next, b.files.chainsOf(b.ref).noteAllMerged(h)
 	}
 }
 
 // recoverOnto is one attempt of recoverObjects on the state as it was read. Its error wraps ErrChanged when another run
 // has written the state in the meantime, which it can do once.
-func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *Recovery, _ stored, err error) {
+func (b stackJournal) recoverOnto(h *storeLock, file stored, salvage bool) (out *Recovery, _ stored, err error) {
 	var unmerged []*links // their journals have to note the identity of the state that will hold them
 	for _, l := range h.left {
 		data, err := l.journal()
@@ -489,7 +489,7 @@ func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *
 				return nil, file, err
 			}
 		}
-		if err := b.noteLoss(found); err != nil {
+		if err := stackState(b).noteLoss(found); err != nil {
 			return nil, file, err
 		}
 		if out == nil || found.snapshot != nil {
@@ -509,13 +509,13 @@ func (b stackJournal) recoverOnto(h *heldLock, file stored, salvage bool) (out *
 		return nil, file, err
 	}
 	for _, l := range unmerged {
-		if err := b.chainsOf(b.ref).append(h, l, piece); err != nil {
+		if err := b.files.chainsOf(b.ref).append(h, l, piece); err != nil {
 			return nil, file, h.explain(err)
 		}
 	}
 	if err := h.guard(); err != nil {
 		return nil, file, err
 	}
-	next, err = b.put(next, file)
+	next, err = stackState(b).put(next, file)
 	return out, next, err
 }

@@ -85,6 +85,6 @@ func TestStaleLockOfTheStockHostInAStore(t *testing.T) { // F6.9
 		}
 		b := &files{objects: &objectDisk{}, o: Options{Process: Process{PID: 7, User: "u", Host: host,
 			Contained: c.contained, AliveAt: func(int, time.Time) bool { return c.alive }}}}
-		require.Equal(t, c.stale, stackLocks{stack{files: b}}.stale(c.lock), name)
+		require.Equal(t, c.stale, stackLocks{files: b}.stale(c.lock), name)
 	}
 }

@@ -28,7 +28,7 @@ func TestClockJumps(t *testing.T) {
 			d := prepared(t)
 			b, err := open("file:///state", o, d)
 			require.NoError(t, err)
-			b.leastJournal = 1
+			b.schedule.leastJournal = 1
 			var made []urn.URN
 			for run := range 3 {
 				s, err := b.Begin(t.Context(), testRef, b64Options)

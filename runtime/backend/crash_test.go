@@ -394,7 +394,7 @@ func TestCrashAtEveryChangeDeferred(t *testing.T) { // D9
 			d = newSimDisk()
 			b, err := open("file:///state", testOptions(1), d)
 			require.NoError(t, err)
-			b.leastJournal, b.background, b.deferral = leastJournal, inline, never
+			b.schedule.leastJournal, b.schedule.background, b.schedule.deferral = leastJournal, inline, never
 			require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
 			before := d.changes
 			d.budget = cut
@@ -433,7 +433,7 @@ func crashEverywhere(t *testing.T, leastJournal int64) int {
 		d := newSimDisk()
 		b, err := open("file:///state", testOptions(1), d)
 		require.NoError(t, err)
-		b.leastJournal, b.background, b.deferral = leastJournal, inline, never
+		b.schedule.leastJournal, b.schedule.background, b.schedule.deferral = leastJournal, inline, never
 		require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
 		return d, b
 	}
@@ -509,11 +509,11 @@ func TestCopyOfHostedStateIsDurable(t *testing.T) {
 	d := newSimDisk()
 	b, err := open("file:///state", testOptions(1), d)
 	require.NoError(t, err)
-	copied := b.stateOf(testRef)
+	copied := b.files.stateOf(testRef)
 	require.NoError(t, copied.copyDown([]byte(`{"version":3,"deployment":{"manifest":{},"resources":[]}}`)))
 	b, err = open("file:///state", testOptions(1), d.after(true))
 	require.NoError(t, err)
-	found, err := b.stateOf(testRef).exists()
+	found, err := b.files.stateOf(testRef).exists()
 	require.NoError(t, err)
 	require.True(t, found)
 }

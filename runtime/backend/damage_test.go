@@ -105,7 +105,7 @@ func TestDestroyedRecordsInAJournal(t *testing.T) {
 // requireLoss requires that a loss stays recorded beside the state until a session forgets it.
 func requireLoss(t *testing.T, b *Backend, r *Recovery) {
 	t.Helper()
-	loss, err := b.Loss(testRef)
+	loss, err := LossOf(b, testRef)
 	require.NoError(t, err)
 	if len(r.Missing) == 0 {
 		require.Nil(t, loss)
@@ -117,7 +117,7 @@ func requireLoss(t *testing.T, b *Backend, r *Recovery) {
 	require.NoError(t, err)
 	require.NoError(t, s.ForgetLoss())
 	require.NoError(t, s.Close())
-	loss, err = b.Loss(testRef)
+	loss, err = LossOf(b, testRef)
 	require.NoError(t, err)
 	require.Nil(t, loss)
 }
@@ -136,7 +136,7 @@ func TestRecordsInATornEnd(t *testing.T) {
 	require.NoError(t, s.Commit(t.Context(), nil, nil))
 	loaded, err := b.Load(t.Context(), testRef, nil)
 	require.NoError(t, err)
-	torn, err := b.Torn(testRef, loaded.Snapshot)
+	torn, err := (Past{b, testRef}).Torn(loaded.Snapshot)
 	require.NoError(t, err)
 	require.Len(t, torn, 1)
 	require.Equal(t, path+".7.torn", torn[0].Path)
@@ -144,7 +144,7 @@ func TestRecordsInATornEnd(t *testing.T) {
 	require.Equal(t, resource(6).ID, torn[0].Made[0].ID)
 	next := *loaded.Snapshot
 	next.Resources = append(next.Resources, torn[0].Made...)
-	torn, err = b.Torn(testRef, &next)
+	torn, err = (Past{b, testRef}).Torn(&next)
 	require.NoError(t, err)
 	require.Empty(t, torn)
 }
@@ -192,12 +192,12 @@ func TestLossInAStore(t *testing.T) {
 	s, err := b.Begin(t.Context(), testRef, b64Options)
 	require.NoError(t, err)
 	lost := &Recovery{Missing: []string{"what was done last"}, Aside: []string{"x"}}
-	require.NoError(t, s.state.noteLoss(lost))
+	require.NoError(t, s.tools.state.noteLoss(lost))
 	require.NoError(t, s.Close())
 	other := Ref{Project: testRef.Project, Stack: "other"}
 	require.NoError(t, b.Rename(t.Context(), testRef, other))
 	require.NoError(t, b.Rename(t.Context(), other, testRef))
-	loss, err := b.Loss(other)
+	loss, err := LossOf(b, other)
 	require.NoError(t, err)
 	require.Nil(t, loss)
 	requireLoss(t, b, lost)

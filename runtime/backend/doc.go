@@ -8,7 +8,8 @@
 //
 // Instead of in a folder, the files can be in a store of Objects. Then a lease decides which run may write, the journal
 // is a chain of objects with one writer, and a run that takes over fences off the one before: lease.go, chain.go,
-// lock.go.
+// lock.go. Or a Service keeps the stacks, and gets each entry of the journal from a local copy: hosted.go, remote.go.
+// What the three do differently under a lock is in one place, the implementations of holder.
 //
 // The .attrs files that the stock host keeps beside each object are not written: nobody needs them (F6.2), and a stale
 // one is harmless.

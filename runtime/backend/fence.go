@@ -68,71 +68,6 @@ type refusedEntry struct{ lost *LockLostError }
 func (e refusedEntry) Error() string { return e.lost.loss() }
 func (e refusedEntry) Unwrap() error { return e.lost }
 
-// look checks that this run still holds its lock: the lock file in a folder, the lease in a store (D14). It reads a
-// lock file again only if its stamp has changed. A *LockLostError is final: each later look returns it again. Any other
-// error means that look could not find out.
-func (l *heldLock) look() error {
-	if l.lease != nil {
-		return l.lease.look()
-	}
-	if l.remote != nil {
-		if err := l.remote.look(); err != nil {
-			return err
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.lost != nil {
-		return l.lost
-	}
-	text, now, err := l.files.disk.ReadUnless(l.path, l.seen)
-	switch {
-	case err == nil && now != (disk.Stamp{}) && now == l.seen:
-		return nil // unchanged
-	case errors.Is(err, fs.ErrNotExist):
-		l.lost = &LockLostError{Ref: l.ref, Why: "its lock was removed, by cancel or by hand", By: l.successor()}
-	case err != nil:
-		return &FileError{Doing: "look at the lock", Path: l.path, Err: err}
-	case string(text) != string(l.text):
-		l.lost = &LockLostError{Ref: l.ref, Why: "its lock was overwritten", By: l.successor()}
-	default:
-		l.seen = now
-	}
-	return l.lost
-}
-
-// check is look for the entries of a journal. In a store it asks only when the lease was not renewed lately: an entry
-// is a link of the chain, whose number a fence takes as soon as somebody else may work on the stack. Whoever cancels a
-// run and whoever takes over writes that fence before anything else, so an entry that was written comes before it, and
-// the next run reads it.
-func (l *heldLock) check() error {
-	if l.lease != nil {
-		return l.lease.check()
-	}
-	return l.look()
-}
-
-// successor returns the present holder of the stack's lock, as user@host; empty if there is none.
-func (l *heldLock) successor() string {
-	found, err := l.files.locksOf(l.ref).lockFiles("")
-	if err != nil || len(found) == 0 {
-		return ""
-	}
-	return found[0].User + "@" + found[0].Host
-}
-
-// guard checks that the lock is still held before something is written. In a store it also leaves a mark, so that a run
-// that takes over later knows that a write may be under way.
-func (l *heldLock) guard() error {
-	if err := l.look(); err != nil {
-		return l.explain(err)
-	}
-	if l.chain == nil {
-		return nil
-	}
-	return l.explain(l.chain.mark(markGuard))
-}
-
 // fencedDisk is the disk for the holder of a stack's lock. It looks at the lock before each change of a name, so that a
 // run that has lost the lock changes nothing.
 //
@@ -145,15 +80,17 @@ func (l *heldLock) guard() error {
 //   - A file is removed under the folder's guard. Nobody takes the lock while somebody holds the guard.
 type fencedDisk struct {
 	disk.Disk
-	held *heldLock
+	look   func() error // of the lock
+	folder string       // of the lock files
+	store  bool         // a store has no folders, and keeps a created file in memory until it gets its name
 }
 
 // Mkdir makes a folder unless the lock is lost.
 func (d fencedDisk) Mkdir(path string) error {
-	if d.held.lease != nil {
-		return nil // a store has no folders
+	if d.store {
+		return nil
 	}
-	if err := d.held.look(); err != nil {
+	if err := d.look(); err != nil {
 		return err
 	}
 	return d.Disk.Mkdir(path)
@@ -161,8 +98,8 @@ func (d fencedDisk) Mkdir(path string) error {
 
 // Create makes a file unless the lock is lost.
 func (d fencedDisk) Create(path string) (journal.File, error) {
-	if d.held.lease == nil { // in a store it is kept in memory until it gets its name
-		if err := d.held.look(); err != nil {
+	if !d.store {
+		if err := d.look(); err != nil {
 			return nil, err
 		}
 	}
@@ -173,7 +110,7 @@ func (d fencedDisk) Create(path string) (journal.File, error) {
 // the lock afterwards replaces the file, and does not write into this one.
 func (d fencedDisk) Append(path string) (journal.File, error) {
 	f, err := d.Disk.Append(path)
-	if lost := d.held.look(); lost != nil {
+	if lost := d.look(); lost != nil {
 		if err == nil {
 			_ = f.Close() // nothing was written
 		}
@@ -184,7 +121,7 @@ func (d fencedDisk) Append(path string) (journal.File, error) {
 
 // Link gives a file a temporary name unless the lock is lost.
 func (d fencedDisk) Link(from, to string) error {
-	if err := d.held.look(); err != nil {
+	if err := d.look(); err != nil {
 		return err
 	}
 	return d.Disk.Link(from, to)
@@ -193,12 +130,12 @@ func (d fencedDisk) Link(from, to string) error {
 // Rename gives a temporary file its name unless the lock is lost. A temporary file that is gone means that somebody has
 // cancelled the run or come after it.
 func (d fencedDisk) Rename(from, to string) error {
-	if err := d.held.look(); err != nil {
+	if err := d.look(); err != nil {
 		return err
 	}
 	err := d.Disk.Rename(from, to)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrFenced) {
-		if lost := d.held.look(); lost != nil {
+		if lost := d.look(); lost != nil {
 			return lost
 		}
 	}
@@ -210,14 +147,14 @@ func (d fencedDisk) Remove(path string) error {
 	if strings.Contains(filepath.Base(path), disk.TemporarySuffix) {
 		return d.Disk.Remove(path)
 	}
-	release, _ := d.Disk.Guard(d.held.folder)
+	release, _ := d.Disk.Guard(d.folder)
 	defer release()
-	if err := d.held.look(); err != nil {
+	if err := d.look(); err != nil {
 		return err
 	}
 	err := d.Disk.Remove(path)
 	if errors.Is(err, ErrFenced) {
-		if lost := d.held.look(); lost != nil {
+		if lost := d.look(); lost != nil {
 			return lost
 		}
 	}
@@ -228,12 +165,12 @@ func (d fencedDisk) Remove(path string) error {
 // cancelled and may wake up in the middle of a write. It runs before the state is read. The caller holds the lock, or
 // has just removed the locks of others.
 func (b stackLocks) sweep() error {
-	if b.objects != nil {
+	if b.files.objects != nil {
 		return nil // a store has no half-written objects
 	}
 	for _, folder := range [][]string{{"stacks", b.ref.Project}, {"history", b.ref.Project, b.ref.Stack},
 		{"backups", b.ref.Project, b.ref.Stack}} {
-		names, err := b.list(folder...)
+		names, err := b.files.list(folder...)
 		if err != nil {
 			return err
 		}
@@ -242,8 +179,8 @@ func (b stackLocks) sweep() error {
 			if !half || folder[0] == "stacks" && !besideState(target, b.ref.Stack) {
 				continue
 			}
-			path := b.path(append(folder, name)...)
-			if err := b.disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			path := b.files.path(append(folder, name)...)
+			if err := b.files.disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return &FileError{Doing: "remove the half-written files in", Path: path, Err: err}
 			}
 		}

@@ -319,7 +319,7 @@ func fenceAt(t *testing.T, w fenceWorld, i int, between int64, next bool, lost m
 	var frozen map[string]string
 	calls, held := 0, false
 	a := w.open(1, p)
-	a.leastJournal, a.interval, a.background, a.deferral = between, time.Nanosecond, inline, never
+	a.schedule.leastJournal, a.schedule.interval, a.schedule.background, a.schedule.deferral = between, time.Nanosecond, inline, never
 	p.meanwhile = func() {
 		b := w.open(2, nil)
 		cancelled, err := b.Cancel(testRef)
@@ -431,7 +431,7 @@ func TestHeldUp(t *testing.T) { // D14
 	w := simWorld(t)
 	b := w.open(1, nil)
 	require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
-	release, free := b.disk.Guard(b.locksOf(testRef).folder())
+	release, free := b.files.disk.Guard(b.files.locksOf(testRef).folder())
 	require.True(t, free)
 	_, err := w.open(2, nil).Begin(t.Context(), testRef, b64Options)
 	require.ErrorAs(t, err, new(*HeldUpError))
@@ -572,7 +572,7 @@ func TestLockFileStamp(t *testing.T) { // D14
 			t.Parallel()
 			b, _ := newBackend(t)
 			require.NoError(t, b.Create(t.Context(), testRef, nil))
-			held, err := b.locksOf(testRef).lock(t.Context())
+			held, err := b.files.locksOf(testRef).lockFolder()
 			require.NoError(t, err)
 			old := time.Now().Add(-time.Hour)
 			for range 3 {

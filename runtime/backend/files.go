@@ -15,7 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// files gives access to the files of a backend. The parts of a stack consist of it and of the stack's name:
+// files reads and writes the files of a backend; errors of its methods are *FileErrors. The parts of a stack consist of
+// it and of the stack's name:
 //
 //	stackState    the state file and its copies
 //	stackJournal  the journal that is not in the state file yet
@@ -24,32 +25,30 @@ import (
 //	stackLease    the lease behind a lock file, in a store
 //	stackHistory  records, checkpoints, backups and tags
 //
-// It never changes; on returns a changed copy. The holder of a lock uses heldLock.fenced.
+// It never changes; on returns a changed copy. The holder of a lock uses holder.fenced.
 type files struct {
-	url  string // as it was given
-	root string // the .pulumi folder
-	o    Options
-	fileIO
+	url     string // as it was given
+	root    string // the .pulumi folder
+	o       Options
+	disk    disk.Disk
 	objects *objectDisk // the disk, if it is a store
 	probed  *probed
 }
 
-// fileIO reads and writes whole files of a disk. Its errors are *FileErrors.
-type fileIO struct{ disk disk.Disk }
-
-// stack is the common base of the parts of a stack.
+// stack names the files of one stack. Each of its parts is a type of its own with these two fields and only its own
+// methods, so that a part is converted to another one where it needs that.
 type stack struct {
-	*files
-	ref Ref
+	files *files
+	ref   Ref
 }
 
 // The parts of a stack. Each is made where it is needed; they keep nothing between calls.
-func (b *files) stateOf(r Ref) stackState     { return stackState{stack{b, r}} }
-func (b *files) journalOf(r Ref) stackJournal { return stackJournal{b.stateOf(r)} }
-func (b *files) chainsOf(r Ref) stackChains   { return stackChains{stack{b, r}} }
-func (b *files) locksOf(r Ref) stackLocks     { return stackLocks{stack{b, r}} }
-func (b *files) leaseOf(r Ref) stackLease     { return stackLease{stack{b, r}} }
-func (b *files) historyOf(r Ref) stackHistory { return stackHistory{stack{b, r}} }
+func (b *files) stateOf(r Ref) stackState     { return stackState{b, r} }
+func (b *files) journalOf(r Ref) stackJournal { return stackJournal{b, r} }
+func (b *files) chainsOf(r Ref) stackChains   { return stackChains{b, r} }
+func (b *files) locksOf(r Ref) stackLocks     { return stackLocks{b, r} }
+func (b *files) leaseOf(r Ref) stackLease     { return stackLease{b, r} }
+func (b *files) historyOf(r Ref) stackHistory { return stackHistory{b, r} }
 
 // on returns the same files on another view of their disk.
 func (b *files) on(d disk.Disk) *files {
@@ -83,7 +82,7 @@ func (b *files) list(parts ...string) ([]string, error) {
 }
 
 // readIfThere returns the content of a file; nil if there is none.
-func (b fileIO) readIfThere(doing, path string) ([]byte, error) {
+func (b *files) readIfThere(doing, path string) ([]byte, error) {
 	text, err := b.disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -92,7 +91,7 @@ func (b fileIO) readIfThere(doing, path string) ([]byte, error) {
 }
 
 // readJSON reads a small file into dst, and reports whether there is one.
-func (b fileIO) readJSON(doing, path string, dst any) (found bool, err error) {
+func (b *files) readJSON(doing, path string, dst any) (found bool, err error) {
 	text, err := b.disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -104,12 +103,12 @@ func (b fileIO) readJSON(doing, path string, dst any) (found bool, err error) {
 }
 
 // write puts data in a file durably.
-func (b fileIO) write(doing, path string, data []byte) error {
+func (b *files) write(doing, path string, data []byte) error {
 	return fileError(doing, path, disk.WriteDurably(b.disk, path, data))
 }
 
 // writeJSON writes a small file durably.
-func (b fileIO) writeJSON(doing, path string, v any) error {
+func (b *files) writeJSON(doing, path string, v any) error {
 	text, err := compactJSON(v)
 	if err != nil {
 		return fileError(doing, path, err)
@@ -118,7 +117,7 @@ func (b fileIO) writeJSON(doing, path string, v any) error {
 }
 
 // remove removes a file durably, if it is there.
-func (b fileIO) remove(doing, path string) error {
+func (b *files) remove(doing, path string) error {
 	return fileError(doing, path, disk.RemoveDurably(b.disk, path))
 }
 

@@ -50,7 +50,7 @@ func compactJSON(v any) ([]byte, error) {
 }
 
 // stackHistory keeps the records, checkpoints, backups and tags of a stack.
-type stackHistory struct{ stack }
+type stackHistory stack
 
 // add writes a record, a copy of the state file, and a backup of that (F6.11). If the newest copy has the same content,
 // the new one is a hard link to it. The caller holds the lock.
@@ -59,33 +59,33 @@ func (b stackHistory) add(record *Record, checkpoint []byte) error {
 	if err != nil {
 		return fmt.Errorf("write the history of %s: %w", b.ref, err)
 	}
-	packedRecord, err := b.o.Compression.pack(text)
+	packedRecord, err := b.files.o.Compression.pack(text)
 	if err != nil {
 		return err
 	}
-	stamp, extension := b.nextStamp(), ".json"+string(b.o.Compression)
+	stamp, extension := b.nextStamp(), ".json"+string(b.files.o.Compression)
 	before := b.sameCopy("history", b.ref.Stack+"-", ".checkpoint.json", checkpoint)
-	name := b.path("history", b.ref.Project, b.ref.Stack, fmt.Sprintf("%s-%d", b.ref.Stack, stamp))
+	name := b.files.path("history", b.ref.Project, b.ref.Stack, fmt.Sprintf("%s-%d", b.ref.Stack, stamp))
 	path := name + ".history" + extension
-	if err := disk.WriteWhole(b.disk, path, packedRecord, false); err != nil {
+	if err := disk.WriteWhole(b.files.disk, path, packedRecord, false); err != nil {
 		return fileError("write the history", path, err)
 	}
 	if before != nil {
 		path = name + ".checkpoint.json" + string(before.packing)
-		err = disk.SameAs(b.disk, before.path, path, checkpoint)
+		err = disk.SameAs(b.files.disk, before.path, path, checkpoint)
 	} else {
 		path = name + ".checkpoint" + extension
-		err = disk.WriteWhole(b.disk, path, checkpoint, false)
+		err = disk.WriteWhole(b.files.disk, path, checkpoint, false)
 	}
 	if err != nil {
 		return fileError("write the history", path, err)
 	}
-	if b.o.DisableBackups || before != nil && b.sameCopy("backups", b.ref.Stack+".", ".json", checkpoint) != nil {
+	if b.files.o.DisableBackups || before != nil && b.sameCopy("backups", b.ref.Stack+".", ".json", checkpoint) != nil {
 		return nil
 	}
 	kept := path
-	path = b.path("backups", b.ref.Project, b.ref.Stack, fmt.Sprintf("%s.%d%s", b.ref.Stack, stamp, extension))
-	return fileError("write the history", path, disk.SameAs(b.disk, kept, path, checkpoint))
+	path = b.files.path("backups", b.ref.Project, b.ref.Stack, fmt.Sprintf("%s.%d%s", b.ref.Stack, stamp, extension))
+	return fileError("write the history", path, disk.SameAs(b.files.disk, kept, path, checkpoint))
 }
 
 // sameCopy returns the newest copy of the state in a folder if it has this content; else nil.
@@ -94,7 +94,7 @@ func (b stackHistory) sameCopy(folder, before, after string, content []byte) *co
 	if len(all) == 0 {
 		return nil
 	}
-	if same, err := disk.Holds(b.disk, all[0].path, content); err != nil || !same {
+	if same, err := disk.Holds(b.files.disk, all[0].path, content); err != nil || !same {
 		return nil
 	}
 	return &all[0]
@@ -103,8 +103,8 @@ func (b stackHistory) sameCopy(folder, before, after string, content []byte) *co
 // nextStamp returns the time that names the next record: now, but always after all present records, even if the clock
 // was set back. Records are ordered by name.
 func (b stackHistory) nextStamp() int64 {
-	stamp := b.o.Now().UnixNano()
-	names, _ := b.list("history", b.ref.Project, b.ref.Stack) // a folder that cannot be listed cannot be written to either
+	stamp := b.files.o.Now().UnixNano()
+	names, _ := b.files.list("history", b.ref.Project, b.ref.Stack) // a folder that cannot be listed cannot be written to either
 	for _, name := range names {
 		text, found := strings.CutPrefix(name, b.ref.Stack+"-")
 		digits, _, _ := strings.Cut(text, ".")
@@ -141,7 +141,7 @@ func (b *Backend) History(ctx context.Context, r Ref, limit int) ([]Record, erro
 // Entries is History with the stamp of each record.
 func (p Past) Entries(ctx context.Context, limit int) ([]Entry, error) {
 	b, r := p.b, p.r
-	names, err := b.list("history", r.Project, r.Stack)
+	names, err := b.files.list("history", r.Project, r.Stack)
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +160,8 @@ func (p Past) Entries(ctx context.Context, limit int) ([]Entry, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		path := b.path("history", r.Project, r.Stack, name)
-		raw, err := b.disk.ReadFile(path)
+		path := b.files.path("history", r.Project, r.Stack, name)
+		raw, err := b.files.disk.ReadFile(path)
 		if err != nil {
 			return nil, &FileError{Doing: "read the history", Path: path, Err: err}
 		}
@@ -182,7 +182,7 @@ func (p Past) Entries(ctx context.Context, limit int) ([]Entry, error) {
 
 // tagsPath returns the path of the tags file, which lies beside the state.
 func (b stackHistory) tagsPath() string {
-	return b.path("stacks", b.ref.Project, b.ref.Stack+".pulumi-tags")
+	return b.files.path("stacks", b.ref.Project, b.ref.Stack+".pulumi-tags")
 }
 
 // tagsFile is the JSON of a tags file (F6.13).
@@ -204,8 +204,8 @@ func (b *Backend) Tags(r Ref) (map[string]string, error) {
 		}
 		return found.Tags, err
 	}
-	path := b.historyOf(r).tagsPath()
-	text, err := b.readIfThere("read the tags", path)
+	path := b.files.historyOf(r).tagsPath()
+	text, err := b.files.readIfThere("read the tags", path)
 	if err != nil {
 		return nil, err
 	}
@@ -238,14 +238,14 @@ func (b *Backend) EditTags(r Ref, edit func(tags map[string]string) error) error
 	if err != nil {
 		return err
 	}
-	set := b.historyOf(r).setTags
+	set := b.files.historyOf(r).setTags
 	switch {
 	case b.service != nil:
 		set = func(tags map[string]string) error { return b.service.SetTags(context.Background(), r, tags) }
-	case b.objects != nil:
-		return b.historyOf(r).editTagsObject(edit)
+	case b.files.objects != nil:
+		return b.files.historyOf(r).editTagsObject(edit)
 	default:
-		release, err := editing(b.historyOf(r).tagsPath())
+		release, err := editing(b.files.historyOf(r).tagsPath())
 		if err != nil {
 			return err
 		}
@@ -266,7 +266,7 @@ func (b stackHistory) editTagsObject(edit func(tags map[string]string) error) er
 	key := keyOf(b.tagsPath())
 	for {
 		condition := Condition{Absent: true}
-		o, err := b.objects.get(key)
+		o, err := b.files.objects.get(key)
 		switch {
 		case err == nil:
 			condition = Condition{Version: o.Version}
@@ -284,7 +284,7 @@ func (b stackHistory) editTagsObject(edit func(tags map[string]string) error) er
 		if err != nil {
 			return err
 		}
-		if _, err = b.objects.put(key, text, condition); !errors.Is(err, ErrChanged) {
+		if _, err = b.files.objects.put(key, text, condition); !errors.Is(err, ErrChanged) {
 			return fileError("write the tags", key, err)
 		}
 	}
@@ -293,25 +293,25 @@ func (b stackHistory) editTagsObject(edit func(tags map[string]string) error) er
 // setTags replaces the stack's tags; without any, their file is removed (F6.13).
 func (b stackHistory) setTags(tags map[string]string) error {
 	if len(tags) == 0 {
-		return b.remove("remove the tags", b.tagsPath())
+		return b.files.remove("remove the tags", b.tagsPath())
 	}
-	return b.writeJSON("write the tags", b.tagsPath(), tagsFile{1, tags})
+	return b.files.writeJSON("write the tags", b.tagsPath(), tagsFile{1, tags})
 }
 
 // within returns the files in a stack's folder in history or backups.
 func (b stackHistory) within(folder string) []string {
-	names, _ := b.list(folder, b.ref.Project, b.ref.Stack) // a folder that cannot be listed is left where it is
+	names, _ := b.files.list(folder, b.ref.Project, b.ref.Stack) // a folder that cannot be listed is left where it is
 	var paths []string
 	for _, name := range names {
 		if !strings.HasSuffix(name, "/") {
-			paths = append(paths, b.path(folder, b.ref.Project, b.ref.Stack, name))
+			paths = append(paths, b.files.path(folder, b.ref.Project, b.ref.Stack, name))
 		}
 	}
 	return paths
 }
 
-// Past reads what a backend has kept of a stack's past: the records of its operations, and the states at their ends. It
-// is safe for concurrent use.
+// Past reads what a backend has kept of a stack's past: the records of its operations, the states at their ends, copies
+// to use when the state cannot be read, and records that were set aside. It is safe for concurrent use.
 type Past struct {
 	b *Backend
 	r Ref
@@ -325,9 +325,9 @@ func PastOf(b *Backend, r Ref) (Past, error) { return Past{b, r}, r.check() }
 func (p Past) Revision() (string, error) {
 	b, r := p.b, p.r
 	var text strings.Builder
-	for _, path := range []string{b.stateOf(r).file(Plain), b.stateOf(r).file(Gzip), b.stateOf(r).file(Zstd),
-		b.journalOf(r).journalFile()} {
-		switch t, err := b.disk.ModTime(path); {
+	st := b.files.stateOf(r)
+	for _, path := range []string{st.file(Plain), st.file(Gzip), st.file(Zstd), b.files.journalOf(r).journalFile()} {
+		switch t, err := b.files.disk.ModTime(path); {
 		case err == nil:
 			fmt.Fprintln(&text, t.UnixNano())
 		case errors.Is(err, fs.ErrNotExist):
@@ -336,24 +336,24 @@ func (p Past) Revision() (string, error) {
 			return "", &FileError{Doing: "look at", Path: path, Err: err}
 		}
 	}
-	records, err := b.list("history", r.Project, r.Stack)
+	records, err := b.files.list("history", r.Project, r.Stack)
 	if err != nil {
 		return "", err
 	}
-	locks, err := b.list("locks", organization, r.Project, r.Stack)
+	locks, err := b.files.list("locks", organization, r.Project, r.Stack)
 	if err != nil {
 		return "", err
 	}
 	fmt.Fprintln(&text, len(records), locks)
-	if b.objects == nil {
+	if b.files.objects == nil {
 		return text.String(), nil
 	}
-	chains, err := b.chainsOf(r).list()
+	chains, err := b.files.chainsOf(r).list()
 	if err != nil || len(chains) == 0 {
 		return text.String(), err
 	}
 	last := chains[len(chains)-1]
-	links, err := b.objects.list(last + "/")
+	links, err := b.files.objects.list(last + "/")
 	if err != nil {
 		return "", &FileError{Doing: "look for the journal in", Path: last, Err: err}
 	}
@@ -396,8 +396,8 @@ func (p Past) text(ctx context.Context, stamp int64) (path string, text []byte, 
 	}
 	b, r := p.b, p.r
 	for _, c := range extensions {
-		path = b.path("history", r.Project, r.Stack, fmt.Sprintf("%s-%d.checkpoint.json%s", r.Stack, stamp, c))
-		raw, err := b.disk.ReadFile(path)
+		path = b.files.path("history", r.Project, r.Stack, fmt.Sprintf("%s-%d.checkpoint.json%s", r.Stack, stamp, c))
+		raw, err := b.files.disk.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -139,7 +139,7 @@ func (h hosted) cancel(ctx context.Context, r Ref) (*Cancelled, error) {
 // imported seals and sends a state that replaces the stack's.
 func (h hosted) imported(ctx context.Context, r Ref, next *state.Snapshot, o BeginOptions) error {
 	s := *next
-	s.Manifest = h.b.manifest()
+	s.Manifest = h.b.files.manifest()
 	if o.Secrets != nil {
 		memory := state.Remembering(o.Secrets)
 		memory.PrepareFor(&s)
@@ -168,7 +168,7 @@ func (h hosted) edit(ctx context.Context, r Ref, o BeginOptions,
 	if err := h.sendKept(ctx, r); err != nil {
 		return err
 	}
-	tools := newTools(h.b.schedule, stackState{}, nil, o)
+	tools := newTools(h.b.schedule, stackState{}, nil, o, remembering(o.Secrets))
 	o.Secrets = tools.sealer
 	base, err := h.version(ctx, r, 0, tools.opener())
 	if err != nil {
@@ -198,11 +198,11 @@ func (h hosted) sendKept(ctx context.Context, r Ref) error {
 // compete, and ends the operation of an earlier run that left the copy. The session continues from the copy if that is
 // newer than the service's state.
 func (h hosted) begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session, err error) {
-	if h.b.o.Copies == "" {
+	if h.b.files.o.Copies == "" {
 		return nil, errors.New("there is no home folder to keep the results of an operation in while they are sent")
 	}
 	b := h.mirror(r)
-	held, err := b.locksOf(r).lock(ctx)
+	held, err := b.files.locksOf(r).lockFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -244,32 +244,33 @@ func (h hosted) endKept(ctx context.Context, r Ref, kept *keptUpdate) error {
 }
 
 // open returns the session of an operation that has begun.
-func (h hosted) open(ctx context.Context, b *Backend, r Ref, o BeginOptions, held *heldLock, update Update,
+func (h hosted) open(ctx context.Context, b *Backend, r Ref, o BeginOptions, lock *folderLock, update Update,
 	kept *keptUpdate) (*Session, error) {
 	exported, err := h.b.service.Export(ctx, r, 0)
 	if err != nil {
 		return nil, err
 	}
-	tools := newTools(b.schedule, held.fenced.stateOf(r), held, o)
+	copied := lock.fenced().stateOf(r)
 	continues := kept != nil && update.Facts().Version-1-update.Facts().Skipped == kept.Version
 	if continues {
-		there, err := tools.state.exists()
+		there, err := copied.exists()
 		if continues = there; err != nil {
 			return nil, err
 		}
 	}
 	if !continues { // a journal in the copy no longer fits, which load reports
-		if err := tools.state.copyDown(exported); err != nil {
+		if err := copied.copyDown(exported); err != nil {
 			return nil, err
 		}
 	}
-	if err := tools.state.keep(update); err != nil {
+	if err := copied.keep(update); err != nil {
 		return nil, err
 	}
-	held.remote = &remote{update: update, url: h.b.PublicURL(), kept: b.journalOf(r).journalFile(), ref: r,
-		sealer:  tools.sealer,
-		renewed: func() { _ = b.stateOf(r).keep(update) }} // on failure, the next run waits for the lease
-	s, err := tools.load()
+	sealer := remembering(o.Secrets)
+	held := newServiceLock(lock, &remote{update: update, url: h.b.PublicURL(), kept: b.files.journalOf(r).journalFile(),
+		ref: r, sealer: sealer,
+		renewed: func() { _ = b.files.stateOf(r).keep(update) }}) // on failure, the next run waits for the lease
+	s, err := newTools(b.schedule, held.fenced().stateOf(r), held, o, sealer).load()
 	if err != nil {
 		return nil, held.explain(err)
 	}
@@ -293,15 +294,15 @@ func (h hosted) open(ctx context.Context, b *Backend, r Ref, o BeginOptions, hel
 // operation begins.
 func (h hosted) mirror(r Ref) *Backend {
 	b := h.b
-	sum := sha256.Sum256([]byte(b.url))
+	sum := sha256.Sum256([]byte(b.files.url))
 	name := hex.EncodeToString(sum[:6])
-	if u, err := url.Parse(b.url); err == nil {
+	if u, err := url.Parse(b.files.url); err == nil {
 		name = u.Hostname() + "-" + name
 	}
-	root := filepath.Join(b.o.Copies, name, r.Organization(), ".pulumi")
-	o := b.o
+	root := filepath.Join(b.files.o.Copies, name, r.Organization(), ".pulumi")
+	o := b.files.o
 	o.Compression, o.RetainCheckpoints = Plain, false
-	return openedAt(b.url, root, o, b.disk, b.schedule)
+	return openedAt(b.files.url, root, o, b.files.disk, b.schedule)
 }
 
 // keptUpdate identifies the operation of a local copy. It contains the operation's token.
@@ -311,17 +312,17 @@ type keptUpdate struct {
 }
 
 func (b stackState) keptPath() string {
-	return filepath.Join(b.root, "stacks", b.ref.Project, b.ref.Stack+".yamlhost-update")
+	return filepath.Join(b.files.root, "stacks", b.ref.Project, b.ref.Stack+".yamlhost-update")
 }
 
 // keptOf returns the operation of the local copy of a stack; nil if there is no copy.
 func (h hosted) keptOf(r Ref) (*keptUpdate, error) {
-	if h.b.o.Copies == "" {
+	if h.b.files.o.Copies == "" {
 		return nil, nil
 	}
 	k := &keptUpdate{}
-	path := h.mirror(r).stateOf(r).keptPath()
-	if found, err := h.b.readJSON("read which operation was under way from", path, k); !found {
+	path := h.mirror(r).files.stateOf(r).keptPath()
+	if found, err := h.b.files.readJSON("read which operation was under way from", path, k); !found {
 		return nil, err
 	}
 	return k, nil
@@ -329,7 +330,7 @@ func (h hosted) keptOf(r Ref) (*keptUpdate, error) {
 
 // keep records durably which operation a copy belongs to, before the operation begins anything.
 func (b stackState) keep(u Update) error {
-	return b.writeJSON("write which operation is under way to", b.keptPath(), keptUpdate{u.Facts().Version, u.Ticket()})
+	return b.files.writeJSON("write which operation is under way to", b.keptPath(), keptUpdate{u.Facts().Version, u.Ticket()})
 }
 
 // copyDown writes a state that a service has exported as the state of the copy. The write is durable: after a crash of
@@ -362,7 +363,7 @@ func (b stackState) copyDown(exported []byte) error {
 	if err != nil {
 		return err
 	}
-	return b.write("copy the state to", next.path, next.raw)
+	return b.files.write("copy the state to", next.path, next.raw)
 }
 
 // forget removes the copy of a stack when the service has everything. Files that cannot be removed do no harm.

@@ -250,15 +250,15 @@ func (l *lease) release() error {
 }
 
 // stackLease takes, reads and frees the lease object of a stack.
-type stackLease struct{ stack }
+type stackLease stack
 
 // key returns the key of the lease object.
-func (b stackLease) key() string { return path.Join(b.workFolder(b.ref), "lease.json") }
+func (b stackLease) key() string { return path.Join(b.files.workFolder(b.ref), "lease.json") }
 
 // read reads the lease object; a generation of 0 means that there is none.
 func (b stackLease) read() (file leaseFile, o Object, err error) {
 	key := b.key()
-	o, err = b.objects.get(key)
+	o, err = b.files.objects.get(key)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return leaseFile{}, Object{}, nil
@@ -280,14 +280,14 @@ func (b stackLease) take(ctx context.Context, lockName string) (*lease, error) {
 		if err != nil {
 			return nil, err
 		}
-		if file.Holder != nil && !b.locksOf(b.ref).stale(file.Holder.lockFile()) {
+		if file.Holder != nil && !b.files.locksOf(b.ref).stale(file.Holder.lockFile()) {
 			wait, err := b.rest(file, o)
 			if err != nil {
 				return nil, err
 			}
 			if wait > 0 {
-				if b.o.Note != nil {
-					b.o.Note(fmt.Sprintf("waiting for the lease of %s@%s, which seems to have ended, to run out (%s)",
+				if b.files.o.Note != nil {
+					b.files.o.Note(fmt.Sprintf("waiting for the lease of %s@%s, which seems to have ended, to run out (%s)",
 						file.Holder.Username, file.Holder.Hostname, wait.Round(time.Second)))
 				}
 				select {
@@ -298,9 +298,10 @@ func (b stackLease) take(ctx context.Context, lockName string) (*lease, error) {
 				continue
 			}
 		}
-		own := b.ownLock(0)
-		l := &lease{d: b.objects, ref: b.ref, key: b.key(), lock: path.Join(keyOf(b.locksOf(b.ref).folder()), lockName),
-			length: cmp.Or(b.o.Lease, defaultLease), clock: b.o.Now}
+		own := b.files.ownLock(0)
+		l := &lease{d: b.files.objects, ref: b.ref, key: b.key(),
+			lock:   path.Join(keyOf(b.files.locksOf(b.ref).folder()), lockName),
+			length: cmp.Or(b.files.o.Lease, defaultLease), clock: b.files.o.Now}
 		l.file = leaseFile{Generation: file.Generation + 1, Merged: file.Merged, Milliseconds: l.length.Milliseconds(),
 			Mark: uuid.NewString(), Holder: &leaseHolder{PID: own.PID, Username: own.Username, Hostname: own.Hostname,
 				Since: own.Timestamp, Process: *own.Yamlhost, Lock: lockName}}
@@ -315,15 +316,15 @@ func (b stackLease) take(ctx context.Context, lockName string) (*lease, error) {
 // rest returns how long to wait until a lease expires, by the store's clock. A lease that is renewed in time gives a
 // *LockedError.
 func (b stackLease) rest(file leaseFile, o Object) (time.Duration, error) {
-	now, err := b.objects.now(b.workFolder(b.ref))
+	now, err := b.files.objects.now(b.files.workFolder(b.ref))
 	if err != nil {
-		return 0, fileError("ask for the time of the store in", b.workFolder(b.ref), err)
+		return 0, fileError("ask for the time of the store in", b.files.workFolder(b.ref), err)
 	}
 	// Stores give times in whole seconds, rounded down: one second may be missing.
 	length := time.Duration(file.Milliseconds) * time.Millisecond
 	age := now.Sub(o.Modified)
 	if age <= length/2 {
-		held := file.Holder.lockFile().lock(b.key(), b.o.Process)
+		held := file.Holder.lockFile().lock(b.key(), b.files.o.Process)
 		held.Until = o.Modified.Add(length)
 		return 0, &LockedError{b.ref, []Lock{held}}
 	}
@@ -343,19 +344,19 @@ func (b stackLease) free() (holder *Lock, generation int64, err error) {
 		}
 		holder = nil
 		if file.Holder != nil {
-			holder = new(file.Holder.lockFile().lock(b.key(), b.o.Process))
+			holder = new(file.Holder.lockFile().lock(b.key(), b.files.o.Process))
 		}
 		if err != nil { // a malformed lease is replaced
-			if o, err = b.objects.get(b.key()); err != nil {
+			if o, err = b.files.objects.get(b.key()); err != nil {
 				return nil, 0, fileError("read the lease", b.key(), err)
 			}
-			file.Generation = b.o.Now().Unix() // greater than any generation before
+			file.Generation = b.files.o.Now().Unix() // greater than any generation before
 		}
 		text, err := json.Marshal(leaseFile{Generation: file.Generation + 1, Merged: file.Merged, Mark: uuid.NewString()})
 		if err != nil {
 			return nil, 0, err
 		}
-		_, err = b.objects.put(b.key(), text, Condition{Version: o.Version})
+		_, err = b.files.objects.put(b.key(), text, Condition{Version: o.Version})
 		if errors.Is(err, ErrChanged) {
 			continue
 		}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,65 +34,54 @@ type lockProcess struct {
 	Lease   int64  `json:"lease,omitempty"` // the generation of the lease that goes with it, in a store
 }
 
-// heldLock is a stack's lock that this run holds.
-type heldLock struct {
-	files  *files // in a store that implements Fencing, every write checks the lease
-	fenced *files // the same, but they change nothing once the lock is lost
-	ref    Ref
-	folder string // of the lock
-	path   string
-	text   []byte // the content of the lock file, in a folder
-
-	// Only in a folder:
-	mu   sync.Mutex // guards the fields below
-	lost error      // final
-	seen disk.Stamp // of the lock file when it was last read and its content was text
-
-	// In a store: the lease behind the lock, the chain of this run, and the chains that earlier runs have left.
-	lease   *lease
-	chain   *chain
-	left    []*links
-	session Held // nil unless the store implements Fencing
-
-	// In a service: the operation of the local copy that is locked.
-	remote *remote
-}
-
 // stackLocks takes, finds and gives back the locks of a stack: files in a folder, and in a store the lease with them.
-type stackLocks struct{ stack }
+type stackLocks stack
 
 // lock takes the stack's lock by the protocol of F6.9: look, write, look again. The lock of a process of this machine
 // that is gone is taken over (D9); any other lock gives a *LockedError.
-func (b stackLocks) lock(ctx context.Context) (*heldLock, error) {
-	if b.objects != nil {
-		return b.lockObjects(ctx)
+func (b stackLocks) lock(ctx context.Context) (holder, error) {
+	if b.files.objects != nil {
+		return orNone(b.lockObjects(ctx))
 	}
-	if err := b.prepare(); err != nil {
+	return orNone(b.lockFolder())
+}
+
+// orNone returns a nil holder with an error.
+func orNone[H holder](held H, err error) (holder, error) {
+	if err != nil {
 		return nil, err
 	}
-	if err := disk.MkdirAll(b.disk, b.folder(), false); err != nil { // a lock that a crash loses is in nobody's way
+	return held, nil
+}
+
+// lockFolder takes the lock in a folder.
+func (b stackLocks) lockFolder() (*folderLock, error) {
+	if err := b.files.prepare(); err != nil {
+		return nil, err
+	}
+	if err := disk.MkdirAll(b.files.disk, b.folder(), false); err != nil { // a lock that a crash loses is in nobody's way
 		return nil, fileError("lock the stack in", b.folder(), err)
 	}
-	release, free := b.disk.Guard(b.folder())
+	release, free := b.files.disk.Guard(b.folder())
 	defer release()
 	if err := b.others(""); err != nil {
 		return nil, err
 	}
 	if !free {
-		return nil, &HeldUpError{Ref: b.ref, Folder: b.folder(), PID: b.disk.Guarding(b.folder())}
+		return nil, &HeldUpError{Ref: b.ref, Folder: b.folder(), PID: b.files.disk.Guarding(b.folder())}
 	}
-	text, err := json.Marshal(b.ownLock(0))
+	text, err := json.Marshal(b.files.ownLock(0))
 	if err != nil {
 		return nil, fmt.Errorf("lock the stack: %w", err)
 	}
 	own := uuid.NewString() + ".json"
 	path := filepath.Join(b.folder(), own)
 	// Other tools take any file in the folder for a lock, so the temporary file is not there.
-	if err := disk.WriteThrough(b.disk, disk.Temporary(b.path("lock")), path, text, true); err != nil {
+	if err := disk.WriteThrough(b.files.disk, disk.Temporary(b.files.path("lock")), path, text, true); err != nil {
 		return nil, &FileError{Doing: "lock the stack with", Path: path, Err: err}
 	}
-	held := &heldLock{files: b.files, ref: b.ref, folder: b.folder(), path: path, text: text}
-	held.fenced = b.on(fencedDisk{b.disk, held})
+	held := &folderLock{files: b.files, ref: b.ref, folder: b.folder(), path: path, text: text}
+	held.fence(held.look)
 	if err := b.others(own); err != nil {
 		return nil, errors.Join(err, held.release())
 	}
@@ -108,23 +96,8 @@ func (b *files) ownLock(lease int64) lockFile {
 		Yamlhost: &lockProcess{p.Machine, p.Boot, p.Started, lease}}
 }
 
-// release gives the lock back. For a service it also ends the renewals, and removes the local copy if the service has
-// everything.
-func (l *heldLock) release() error {
-	if l.lease != nil {
-		return l.releaseObjects()
-	}
-	if l.remote != nil {
-		l.remote.renewer.halt()
-		if l.remote.closed {
-			forget(l.files, l.ref)
-		}
-	}
-	return l.files.remove("remove the lock", l.path)
-}
-
 // folder returns the folder with the lock files of the stack (F6.9).
-func (b stackLocks) folder() string { return b.path("locks", filepath.FromSlash(b.name())) }
+func (b stackLocks) folder() string { return b.files.path("locks", filepath.FromSlash(b.name())) }
 
 // name returns the name of the stack in locks, which has no organization.
 func (b stackLocks) name() string {
@@ -141,7 +114,7 @@ func (b stackLocks) others(own string) error {
 		return &LockedError{b.ref, locks}
 	}
 	for _, path := range stale {
-		if err := b.remove("remove the lock of a process that is gone,", path); err != nil {
+		if err := b.files.remove("remove the lock of a process that is gone,", path); err != nil {
 			return err
 		}
 	}
@@ -165,20 +138,20 @@ func (b stackLocks) locks(own string) (live []Lock, stale []string, err error) {
 // was not renewed in time, by the clock of this machine, has none.
 func (b stackLocks) holders() ([]Lock, error) {
 	live, _, err := b.locks("")
-	if err != nil || b.objects == nil {
+	if err != nil || b.files.objects == nil {
 		return live, err
 	}
 	live = slices.DeleteFunc(live, func(l Lock) bool { return !l.Foreign && l.file.Yamlhost.Lease > 0 })
-	lease := b.leaseOf(b.ref)
+	lease := b.files.leaseOf(b.ref)
 	file, o, err := lease.read()
 	if err != nil || file.Holder == nil || b.stale(file.Holder.lockFile()) {
 		return live, err
 	}
 	until := o.Modified.Add(time.Duration(file.Milliseconds) * time.Millisecond)
-	if b.o.Now().After(until.Add(time.Second)) { // stores give times in whole seconds, rounded down
+	if b.files.o.Now().After(until.Add(time.Second)) { // stores give times in whole seconds, rounded down
 		return live, nil
 	}
-	held := file.Holder.lockFile().lock(lease.key(), b.o.Process)
+	held := file.Holder.lockFile().lock(lease.key(), b.files.o.Process)
 	held.Until = until
 	return append(live, held), nil
 }
@@ -191,7 +164,7 @@ func (l lockFile) lock(path string, p Process) Lock {
 
 // lockFiles returns all locks but own.
 func (b stackLocks) lockFiles(own string) (found []Lock, err error) {
-	names, err := b.list("locks", filepath.FromSlash(b.name()))
+	names, err := b.files.list("locks", filepath.FromSlash(b.name()))
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +173,7 @@ func (b stackLocks) lockFiles(own string) (found []Lock, err error) {
 			continue
 		}
 		path := filepath.Join(b.folder(), name)
-		text, err := b.disk.ReadFile(path)
+		text, err := b.files.disk.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // just released
 		} else if err != nil {
@@ -208,7 +181,7 @@ func (b stackLocks) lockFiles(own string) (found []Lock, err error) {
 		}
 		var l lockFile
 		_ = json.Unmarshal(text, &l) // a malformed lock file is a lock too
-		found = append(found, l.lock(path, b.o.Process))
+		found = append(found, l.lock(path, b.files.o.Process))
 	}
 	return found, nil
 }
@@ -218,9 +191,9 @@ func (b stackLocks) lockFiles(own string) (found []Lock, err error) {
 // unless other machines may have the same name. In a container they may: anyone who starts the container chooses its
 // name, and it has process numbers of its own.
 func (b stackLocks) stale(l lockFile) bool {
-	own := l.Yamlhost != nil || b.objects == nil || l.Username == b.o.Process.User && l.Hostname != "" &&
-		!b.o.Process.Contained && !strings.HasPrefix(l.Hostname, "localhost")
-	return own && b.o.Process.owner(l) == OwnerGone
+	own := l.Yamlhost != nil || b.files.objects == nil || l.Username == b.files.o.Process.User && l.Hostname != "" &&
+		!b.files.o.Process.Contained && !strings.HasPrefix(l.Hostname, "localhost")
+	return own && b.files.o.Process.owner(l) == OwnerGone
 }
 
 // Locks returns the locks that keep a stack from being changed now.
@@ -239,7 +212,7 @@ func (b *Backend) Locks(r Ref) ([]Lock, error) {
 		}
 		return []Lock{*found.Lock}, nil
 	}
-	locks, _, err := b.locksOf(r).locks("")
+	locks, _, err := b.files.locksOf(r).locks("")
 	return locks, err
 }
 
@@ -260,33 +233,33 @@ func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 	if h, ok := b.hosted(); ok {
 		return h.cancel(context.Background(), r)
 	}
-	release, free := b.disk.Guard(b.locksOf(r).folder())
+	release, free := b.files.disk.Guard(b.files.locksOf(r).folder())
 	defer release()
 	out := &Cancelled{}
 	if !free {
-		out.HeldUp = b.disk.Guarding(b.locksOf(r).folder())
+		out.HeldUp = b.files.disk.Guarding(b.files.locksOf(r).folder())
 	}
-	found, err := b.locksOf(r).lockFiles("")
+	found, err := b.files.locksOf(r).lockFiles("")
 	if err != nil {
 		return nil, err
 	}
 	out.Locks = found
 	for _, l := range found {
-		if err := b.remove("remove the lock", l.Path); err != nil {
+		if err := b.files.remove("remove the lock", l.Path); err != nil {
 			return nil, err
 		}
 	}
-	if b.objects != nil {
-		holder, generation, err := b.leaseOf(r).free()
+	if b.files.objects != nil {
+		holder, generation, err := b.files.leaseOf(r).free()
 		if holder != nil && len(found) == 0 {
 			out.Locks = append(out.Locks, *holder)
 		}
 		if err == nil {
-			err = b.chainsOf(r).close(generation)
+			err = b.files.chainsOf(r).close(generation)
 		}
 		return out, err
 	}
-	return out, b.locksOf(r).sweep()
+	return out, b.files.locksOf(r).sweep()
 }
 
 // lockObjects takes a stack's lock in a store. The lease decides between runs of yamlhost. The lock file of F6.9 keeps
@@ -296,36 +269,36 @@ func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 //
 // The renewal proves that the lease was still held when the chain had begun, so that a run that takes over later finds
 // the chain.
-func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
-	if err := b.prepare(); err != nil {
+func (b stackLocks) lockObjects(ctx context.Context) (_ *storeLock, err error) {
+	if err := b.files.prepare(); err != nil {
 		return nil, err
 	}
 	name := uuid.NewString() + ".json"
 	if _, err := b.otherLocks(name); err != nil {
 		return nil, err
 	}
-	l, err := b.leaseOf(b.ref).take(ctx, name)
+	l, err := b.files.leaseOf(b.ref).take(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	held, session, err := b.hold(l)
+	held, session, err := b.files.hold(l)
 	if err != nil {
 		return nil, errors.Join(err, l.release())
 	}
 	b.files = held
-	h := &heldLock{files: held, session: session, ref: b.ref, folder: b.folder(), path: l.lock, lease: l,
-		chain: &chain{lease: l, folder: b.chainsOf(b.ref).of(l.file.Generation)}}
-	h.fenced = b.on(fencedDisk{b.disk, h})
+	h := &storeLock{files: held, session: session, ref: b.ref, path: l.lock, lease: l,
+		chain: &chain{lease: l, folder: b.files.chainsOf(b.ref).of(l.file.Generation)}}
+	h.safe = held.on(fencedDisk{Disk: held.disk, folder: b.folder(), look: h.look, store: true})
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.release())
 		}
 	}()
-	text, err := json.Marshal(b.ownLock(l.file.Generation))
+	text, err := json.Marshal(b.files.ownLock(l.file.Generation))
 	if err != nil {
 		return nil, err
 	}
-	if _, err := b.objects.put(h.path, text, Condition{Absent: true}); err != nil {
+	if _, err := b.files.objects.put(h.path, text, Condition{Absent: true}); err != nil {
 		return nil, h.explain(&FileError{Doing: "lock the stack with", Path: h.path, Err: err})
 	}
 	left, err := b.otherLocks(name)
@@ -333,7 +306,7 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 		return nil, err
 	}
 	for _, key := range left { // from runs that have lost the lease
-		if err := b.objects.delete(key); err != nil {
+		if err := b.files.objects.delete(key); err != nil {
 			return nil, h.explain(&FileError{Doing: "remove the lock of a run that is gone,", Path: key, Err: err})
 		}
 	}
@@ -347,7 +320,7 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *heldLock, err error) {
 		return nil, h.explain(err)
 	}
 	l.keep()
-	return h, b.chainsOf(b.ref).fence(h)
+	return h, b.files.chainsOf(b.ref).fence(h)
 }
 
 // otherLocks returns the keys of yamlhost's lock files other than own: the lease decides whether these are live. Lock
@@ -373,15 +346,15 @@ func (b stackLocks) otherLocks(own string) (ours []string, err error) {
 }
 
 // probe checks that the store honours conditions, which alone keep two runs apart: some stores ignore them.
-func (b stackLocks) probe(h *heldLock) error {
-	b.probed.mu.Lock()
-	defer b.probed.mu.Unlock()
-	if b.probed.done {
+func (b stackLocks) probe(h *storeLock) error {
+	b.files.probed.mu.Lock()
+	defer b.files.probed.mu.Unlock()
+	if b.files.probed.done {
 		return nil
 	}
 	taken := linkKey(h.chain.folder, 0)
 	for _, c := range []Condition{{Absent: true}, {Version: "0"}} {
-		_, err := b.objects.put(taken, []byte(markClaim+uuid.NewString()), c)
+		_, err := b.files.objects.put(taken, []byte(markClaim+uuid.NewString()), c)
 		switch {
 		case errors.Is(err, ErrChanged):
 		case err == nil:
@@ -389,12 +362,12 @@ func (b stackLocks) probe(h *heldLock) error {
 			if err := h.lease.look(); err != nil {
 				return h.explain(err)
 			}
-			return &UnfitStoreError{PublicURL(b.url)}
+			return &UnfitStoreError{PublicURL(b.files.url)}
 		default:
 			return &FileError{Doing: "test conditional writes to", Path: taken, Err: err}
 		}
 	}
-	b.probed.done = true
+	b.files.probed.done = true
 	return nil
 }
 
@@ -406,43 +379,4 @@ func (e *UnfitStoreError) Error() string {
 		"the store %s ignores conditional writes (If-None-Match and If-Match), so two runs at once could overwrite each "+
 			"other's state. Keep state in a store that supports them, or in a folder. Nothing was done.",
 		e.URL)
-}
-
-// explain replaces an error that a lost lock has caused by the *LockLostError. A store that checks the lease with each
-// write reports only that the lease was lost; look finds out to whom.
-func (h *heldLock) explain(err error) error {
-	var lost *LockLostError
-	if errors.As(err, &lost) || h.lease != nil && errors.Is(err, ErrFenced) && errors.As(h.lease.look(), &lost) {
-		return lost
-	}
-	return err
-}
-
-// foreign explains an ErrChanged from writing the state in a store: either the lock is lost, or the stock host has
-// written the state although the lock was held.
-func (h *heldLock) foreign(err error) error {
-	if h.lease == nil || !errors.Is(err, ErrChanged) {
-		return err
-	}
-	if lost := h.lease.renew(); lost != nil {
-		return h.explain(lost)
-	}
-	return err
-}
-
-// releaseObjects releases everything, the lease last: its next holder may rely on the rest being gone. A lease that was
-// lost before is no error here: an earlier call has returned it, and the next run cleans up.
-func (h *heldLock) releaseObjects() error {
-	h.lease.renewer.halt()
-	err := h.chain.leave()
-	if errors.Is(err, ErrFenced) {
-		err = nil
-	}
-	if failed := h.files.objects.delete(h.path); failed != nil && !errors.Is(failed, ErrFenced) {
-		err = errors.Join(err, &FileError{Doing: "remove the lock", Path: h.path, Err: failed})
-	}
-	if h.session != nil {
-		h.session.Release()
-	}
-	return errors.Join(err, h.lease.release())
 }

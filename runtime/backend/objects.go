@@ -100,10 +100,10 @@ type Waking interface {
 
 // Wakes returns a channel that receives a value when the lock of a stack is released. If the store cannot notify, or
 // that fails, the channel is nil and the caller has to poll. The caller calls stop once.
-func (b *files) Wakes(ctx context.Context, r Ref) (wakes <-chan struct{}, stop func()) {
-	if b.objects != nil {
-		if store, ok := b.objects.objects.(Waking); ok {
-			if wakes, stop, err := store.Wakes(ctx, b.leaseOf(r).key()); err == nil {
+func (b *Backend) Wakes(ctx context.Context, r Ref) (wakes <-chan struct{}, stop func()) {
+	if b.files.objects != nil {
+		if store, ok := b.files.objects.objects.(Waking); ok {
+			if wakes, stop, err := store.Wakes(ctx, b.files.leaseOf(r).key()); err == nil {
 				return wakes, stop
 			}
 		}

@@ -30,7 +30,7 @@ func openMemory(t *testing.T, m Objects, pid int, change ...func(*Options)) *Bac
 	}
 	b, err := Open("mem://bucket/?secret=1", o)
 	require.NoError(t, err)
-	b.objects.patience = 0
+	b.files.objects.patience = 0
 	return b
 }
 
@@ -58,7 +58,7 @@ func TestObjectsLayout(t *testing.T) { // F6.3, F6.4, F6.9
 	require.NoError(t, s.Close())
 	var acknowledged []urn.URN
 	require.NoError(t, work(b, &acknowledged))
-	require.NoError(t, b.historyOf(testRef).setTags(map[string]string{"a": "b"}))
+	require.NoError(t, b.files.historyOf(testRef).setTags(map[string]string{"a": "b"}))
 	for _, key := range m.keys() {
 		require.NotContains(t, key, "/journal/")
 		require.NotContains(t, key, "/locks/")
@@ -122,7 +122,7 @@ func TestObjectsCrashAtEveryChange(t *testing.T) { // D9: the machine is lost, a
 		prepare := func() (*memory, *Backend) {
 			m := newMemory()
 			b := openMemory(t, m, 1, minutes)
-			b.leastJournal = leastJournal
+			b.schedule.leastJournal = leastJournal
 			require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
 			return m, b
 		}
@@ -205,8 +205,8 @@ func TestObjectsPausedRunCannotWrite(t *testing.T) { // D9
 				path := fmt.Sprintf("paused %s request %d, journal from %d", when, request, leastJournal)
 				m := newMemory()
 				a := openMemory(t, m, 1)
-				a.leastJournal = leastJournal
-				a.interval = time.Nanosecond
+				a.schedule.leastJournal = leastJournal
+				a.schedule.interval = time.Nanosecond
 				require.NoError(t, a.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
 				paused, resume := make(chan struct{}), make(chan struct{})
 				var mu sync.Mutex
@@ -326,7 +326,7 @@ func TestObjectsLocks(t *testing.T) { // F6.9
 	removed, err := a.Cancel(testRef)
 	require.NoError(t, err)
 	require.Len(t, removed.Locks, 1)
-	require.ErrorAs(t, taken.held.lease.renew(), &lost, "the next beat tells")
+	require.ErrorAs(t, taken.tools.held.(*storeLock).lease.renew(), &lost, "the next beat tells")
 	require.ErrorAs(t, taken.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 1, Resource: resource(1)}}}),
 		&lost)
 	require.ErrorAs(t, taken.Commit(t.Context(), nil, nil), &lost)
@@ -351,7 +351,7 @@ func TestObjectsLocks(t *testing.T) { // F6.9
 			require.NoError(t, m.Delete(t.Context(), key))
 		}
 	}
-	require.ErrorAs(t, s.held.lease.renew(), &lost)
+	require.ErrorAs(t, s.tools.held.(*storeLock).lease.renew(), &lost)
 	require.Contains(t, s.Append(t.Context(),
 		journal.Entry{Add: []journal.Amended{{ID: 9, Resource: resource(9)}}}).Error(), "removed by cancel")
 	_ = s.Close()
@@ -424,7 +424,7 @@ func TestObjectsLostReplies(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
 	a := openMemory(t, m, 1)
-	a.objects.patience = time.Second
+	a.files.objects.patience = time.Second
 	var mu sync.Mutex
 	n := 0
 	m.after = func(do, _ string) error {
@@ -487,7 +487,7 @@ func TestObjectsManyCrashes(t *testing.T) {
 		costs[crash] = requests
 		require.Len(t, s.Base().Resources, crash-1)
 		require.NoError(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 100, Resource: resource(crash)}}}))
-		s.held.lease.renewer.halt() // it crashes here
+		s.tools.held.(*storeLock).lease.renewer.halt() // it crashes here
 	}
 	require.Less(t, costs[30], costs[5]+10, costs)
 	loaded, err := openMemory(t, m, 99).Load(t.Context(), testRef, openB64)

@@ -27,20 +27,20 @@ func (b *Backend) Prefetch(project string) (*Backend, error) {
 	if h, ok := b.hosted(); ok {
 		return h.listing(project)
 	}
-	if b.objects == nil {
+	if b.files.objects == nil {
 		return b, nil
 	}
-	store, ok := b.objects.objects.(Bulk)
+	store, ok := b.files.objects.objects.(Bulk)
 	if !ok {
 		return b, nil
 	}
 	g := &prefetched{Bulk: store, ahead: map[string]Object{}}
 	// The journals come before the states: an operation drops its journal after it has written the state.
-	folders := []string{keyOf(b.path("yamlhost")), keyOf(b.path("locks", organization)), keyOf(b.path("stacks")),
-		keyOf(b.path("history"))}
+	folders := []string{keyOf(b.files.path("yamlhost")), keyOf(b.files.path("locks", organization)), keyOf(b.files.path("stacks")),
+		keyOf(b.files.path("history"))}
 	for _, folder := range folders {
 		root := path.Join(folder, project) + "/"
-		found, err := ask(b.objects, func(ctx context.Context) ([]Listed, error) { return store.ListAll(ctx, root) })
+		found, err := ask(b.files.objects, func(ctx context.Context) ([]Listed, error) { return store.ListAll(ctx, root) })
 		if err != nil {
 			return nil, fileError("list", root, err)
 		}
@@ -48,7 +48,7 @@ func (b *Backend) Prefetch(project string) (*Backend, error) {
 	}
 	slices.SortStableFunc(g.keys, func(x, y Listed) int { return strings.Compare(x.Key, y.Key) })
 	g.plan(folders[2], folders[3])
-	return &Backend{files: b.over(g), schedule: b.schedule}, nil
+	return &Backend{files: b.files.over(g), schedule: b.schedule}, nil
 }
 
 // prefetched is a store that has listed its keys in advance and reads ahead. It is safe for concurrent use.

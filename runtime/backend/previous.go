@@ -31,11 +31,11 @@ type Previous struct {
 
 // Previous finds the newest sound copy of a stack's state; nil when there is none. A copy in the history is the state
 // at the end of an operation, and mostly the whole present state; .bak is the state before it was last written.
-func (b *files) Previous(r Ref) *Previous { return b.stateOf(r).previous() }
+func (p Past) Previous() *Previous { return p.b.files.stateOf(p.r).previous() }
 
 // Lost returns the error for a stack whose state has disappeared; nil if the stack exists, never existed, or was
 // removed. Remove removes the history first, so a history without a state is not left by Remove.
-func (b *files) Lost(r Ref) *LostError { return b.stateOf(r).lost() }
+func (p Past) Lost() *LostError { return p.b.files.stateOf(p.r).lost() }
 
 // Restore replaces a state that is lost, damaged or unsound by its newest sound copy. It keeps the replaced file and
 // returns its new path. A sound state gives an error. A remaining journal that begins from the copy fits again. The
@@ -48,12 +48,12 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	held, err := b.locksOf(r).lock(ctx)
+	held, err := b.files.locksOf(r).lock(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(held.explain(err), held.release()) }()
-	current := held.fenced.stateOf(r)
+	current := held.fenced().stateOf(r)
 	file, err := current.current()
 	if err != nil {
 		if lost := current.lost(); lost != nil {
@@ -80,8 +80,8 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 	if previous == nil {
 		return "", &CorruptError{Path: file.path, Err: errors.New("and there is no sound copy of it")}
 	}
-	aside = fmt.Sprintf("%s.%d.damaged", file.path, b.o.Now().UnixNano())
-	if err := current.write("set the damaged state aside in", aside, file.raw); err != nil {
+	aside = fmt.Sprintf("%s.%d.damaged", file.path, b.files.o.Now().UnixNano())
+	if err := current.files.write("set the damaged state aside in", aside, file.raw); err != nil {
 		return "", err
 	}
 	if err := current.noteCopy(previous, was, aside); err != nil {
@@ -99,10 +99,10 @@ func (b stackState) previous() *Previous {
 	consider := func(path string, c Compression) {
 		p := &Previous{Path: path, packing: c}
 		var err error
-		if p.Written, err = b.disk.ModTime(path); err != nil || best != nil && p.Written.Before(best.Written) {
+		if p.Written, err = b.files.disk.ModTime(path); err != nil || best != nil && p.Written.Before(best.Written) {
 			return
 		}
-		if p.data, err = b.disk.ReadFile(path); err != nil {
+		if p.data, err = b.files.disk.ReadFile(path); err != nil {
 			return
 		}
 		found, err := (stored{path: path, raw: p.data}).decode(nil)
@@ -121,7 +121,7 @@ func (b stackState) previous() *Previous {
 		{"history", b.ref.Stack + "-", ".checkpoint.json"},
 		{"backups", b.ref.Stack + ".", ".json"},
 	} {
-		for _, c := range b.historyOf(b.ref).copies(kept.folder, kept.before, kept.after) {
+		for _, c := range b.files.historyOf(b.ref).copies(kept.folder, kept.before, kept.after) {
 			before := best
 			if consider(c.path, c.packing); best != before {
 				break // the others of this folder are older
@@ -140,7 +140,7 @@ type copyOf struct {
 
 // copies returns the copies in a stack's folder whose names have a stamp between before and after, newest first.
 func (b stackHistory) copies(folder, before, after string) (found []copyOf) {
-	names, _ := b.list(folder, b.ref.Project, b.ref.Stack) // what cannot be listed cannot be read either
+	names, _ := b.files.list(folder, b.ref.Project, b.ref.Stack) // what cannot be listed cannot be read either
 	for _, name := range names {
 		rest, ok := strings.CutPrefix(name, before)
 		if !ok {
@@ -149,7 +149,7 @@ func (b stackHistory) copies(folder, before, after string) (found []copyOf) {
 		for _, c := range extensions {
 			digits, ok := strings.CutSuffix(rest, after+string(c))
 			if stamp, err := strconv.ParseInt(digits, 10, 64); ok && err == nil {
-				found = append(found, copyOf{b.path(folder, b.ref.Project, b.ref.Stack, name), c, stamp})
+				found = append(found, copyOf{b.files.path(folder, b.ref.Project, b.ref.Stack, name), c, stamp})
 			}
 		}
 	}
@@ -189,27 +189,27 @@ func (b stackState) mended(path string, fault error) *Previous {
 	if err != nil {
 		return nil
 	}
-	t, _ := b.disk.ModTime(path)
+	t, _ := b.files.disk.ModTime(path)
 	return &Previous{Path: path, Written: t, Resources: len(snapshotOf(c).Resources), Mended: true, packing: packing,
 		data: data}
 }
 
 // lost returns the error for a state that has disappeared; see Backend.Lost.
 func (b stackState) lost() *LostError {
-	if exists, err := b.exists(); err != nil || exists || len(b.historyOf(b.ref).within("history")) == 0 {
+	if exists, err := b.exists(); err != nil || exists || len(b.files.historyOf(b.ref).within("history")) == 0 {
 		return nil
 	}
 	p := b.previous()
 	if p == nil || p.Resources == 0 {
 		return nil
 	}
-	return &LostError{Ref: b.ref, History: b.path("history", b.ref.Project, b.ref.Stack), Previous: p}
+	return &LostError{Ref: b.ref, History: b.files.path("history", b.ref.Project, b.ref.Stack), Previous: p}
 }
 
 // putBack writes a copy as the state. Unlike put, it does not make the former file the .bak, because that is damaged.
-func (b stackState) putBack(held *heldLock, previous *Previous, old stored) error {
+func (b stackState) putBack(held holder, previous *Previous, old stored) error {
 	data, packing := previous.data, previous.packing
-	if b.objects != nil && packing != b.packing(old) { // in a store the state keeps its key
+	if b.files.objects != nil && packing != b.packing(old) { // in a store the state keeps its key
 		plain, err := unpack(data)
 		if err != nil {
 			return err
@@ -224,10 +224,10 @@ func (b stackState) putBack(held *heldLock, previous *Previous, old stored) erro
 		return err
 	}
 	var err error
-	if b.objects != nil {
-		_, err = b.objects.put(keyOf(path), data, old.unchanged())
+	if b.files.objects != nil {
+		_, err = b.files.objects.put(keyOf(path), data, old.unchanged())
 	} else {
-		err = disk.WriteDurably(b.disk, path, data)
+		err = disk.WriteDurably(b.files.disk, path, data)
 	}
 	if err != nil {
 		return held.foreign(fileError("write the state", path, err))
@@ -235,5 +235,5 @@ func (b stackState) putBack(held *heldLock, previous *Previous, old stored) erro
 	if old.path == path || old.path == "" {
 		return nil
 	}
-	return b.remove("remove the damaged state", old.path)
+	return b.files.remove("remove the damaged state", old.path)
 }

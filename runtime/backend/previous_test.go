@@ -96,7 +96,7 @@ func TestPrevious(t *testing.T) {
 				require.NoError(t, work(b, &acknowledged))
 				before, err := b.Load(t.Context(), testRef, nil)
 				require.NoError(t, err)
-				file := b.stateOf(testRef).file(Plain)
+				file := b.files.stateOf(testRef).file(Plain)
 				was := p.read(file)
 				for _, part := range c.gone {
 					p.remove(part)
@@ -132,7 +132,7 @@ func TestPrevious(t *testing.T) {
 				}
 				s, err := b.Begin(t.Context(), testRef, b64Options)
 				require.NoError(t, err, "the stack goes on")
-				loss, err := b.Loss(testRef)
+				loss, err := LossOf(b, testRef)
 				require.NoError(t, err)
 				require.NotNil(t, loss, "the copy may lack later objects")
 				require.Equal(t, []string{aside}, loss.Aside)
@@ -150,15 +150,15 @@ func TestPrevious(t *testing.T) {
 					_, err = b.Restore(t.Context(), testRef)
 					require.NoError(t, err)
 					require.Equal(t, was, p.read(file))
-					require.Nil(t, b.Lost(testRef))
-					loss, err := b.Loss(testRef)
+					require.Nil(t, (Past{b, testRef}).Lost())
+					loss, err := LossOf(b, testRef)
 					require.NoError(t, err)
 					require.NotNil(t, loss, "nor does this one have what came later")
 				}
 
 				// A removed stack is not lost.
 				require.NoError(t, b.Remove(t.Context(), testRef, RemoveOptions{Force: true}))
-				require.Nil(t, b.Lost(testRef))
+				require.Nil(t, (Past{b, testRef}).Lost())
 				require.NoError(t, b.Create(t.Context(), testRef, nil))
 			})
 		}
@@ -184,7 +184,7 @@ func TestPreviousUnderJournal(t *testing.T) {
 	require.NoError(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 2, Resource: resource(2)}}}))
 
 	// The process dies here, and then the state is damaged.
-	require.NoError(t, disk.WriteDurably(d, b.stateOf(testRef).file(Plain), []byte("{")))
+	require.NoError(t, disk.WriteDurably(d, b.files.stateOf(testRef).file(Plain), []byte("{")))
 	o.Process.PID, o.Now = 2, func() time.Time { return time.Now() }
 	b, err = open("file:///state", o, d)
 	require.NoError(t, err)

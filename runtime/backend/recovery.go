@@ -43,11 +43,11 @@ type Recovery struct {
 
 // stackJournal reads the journal of a stack, a file in a folder or chains of objects in a store, and applies it to the
 // state.
-type stackJournal struct{ stackState }
+type stackJournal stack
 
 // journalFile returns the path of the journal in a folder, and its name in messages.
 func (b stackJournal) journalFile() string {
-	return filepath.Join(b.root, "stacks", b.ref.Project, b.ref.Stack+".yamlhost-journal")
+	return filepath.Join(b.files.root, "stacks", b.ref.Project, b.ref.Stack+".yamlhost-journal")
 }
 
 // data returns the content of a stack's journal; nil if there is none.
@@ -55,10 +55,10 @@ func (b stackJournal) data() ([]byte, error) {
 	if err := b.ref.check(); err != nil {
 		return nil, err
 	}
-	if b.objects != nil {
-		return b.chainsOf(b.ref).journal()
+	if b.files.objects != nil {
+		return b.files.chainsOf(b.ref).journal()
 	}
-	data, err := b.readIfThere("read the journal", b.journalFile())
+	data, err := b.files.readIfThere("read the journal", b.journalFile())
 	return slices.Clip(data), err
 }
 
@@ -145,7 +145,7 @@ func (b stackJournal) coverJournal(id journal.Identity) error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteDurably(b.disk, b.journalFile(), covered)
+	return disk.WriteDurably(b.files.disk, b.journalFile(), covered)
 }
 
 // recover applies the journal to the state file and removes it. The caller holds the lock.
@@ -168,7 +168,7 @@ func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, err
 			return nil, file, err
 		}
 	}
-	if err := b.noteLoss(found); err != nil {
+	if err := stackState(b).noteLoss(found); err != nil {
 		return nil, file, err
 	}
 	switch {
@@ -178,7 +178,7 @@ func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, err
 		file, err = b.writeRecovered(file, found)
 	}
 	if err == nil {
-		err = b.remove("remove the journal", b.journalFile())
+		err = b.files.remove("remove the journal", b.journalFile())
 	}
 	if err != nil {
 		return nil, file, err
@@ -188,11 +188,11 @@ func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, err
 
 // putAside keeps a journal, or a part of it, that is not used, and adds its path to found.
 func (b stackJournal) putAside(found *Recovery, what, why string, data []byte) error {
-	aside := fmt.Sprintf("%s.%d.%s", b.journalFile(), b.o.Now().UnixNano(), why)
-	if b.objects != nil {
-		aside = path.Join(b.workFolder(b.ref), fmt.Sprintf("%d.%s", b.o.Now().UnixNano(), why))
+	aside := fmt.Sprintf("%s.%d.%s", b.journalFile(), b.files.o.Now().UnixNano(), why)
+	if b.files.objects != nil {
+		aside = path.Join(b.files.workFolder(b.ref), fmt.Sprintf("%d.%s", b.files.o.Now().UnixNano(), why))
 	}
-	if err := b.write("set "+what+" aside in", aside, data); err != nil {
+	if err := b.files.write("set "+what+" aside in", aside, data); err != nil {
 		return err
 	}
 	found.Aside = append(found.Aside, aside)
@@ -219,10 +219,10 @@ func (b stackJournal) writeRecovered(file stored, found *Recovery) (stored, erro
 	if err != nil {
 		return file, err
 	}
-	if err := b.write("write the journal", b.journalFile(), covered); err != nil {
+	if err := b.files.write("write the journal", b.journalFile(), covered); err != nil {
 		return file, err
 	}
-	return b.put(next, file)
+	return stackState(b).put(next, file)
 }
 
 // packRecovered packs a state file with a recovered snapshot, or with that of file if it is nil. The manifest is new.
@@ -235,14 +235,14 @@ func (b stackJournal) packRecovered(file stored, snapshot *state.Snapshot) (stor
 		snapshot = snapshotOf(c)
 	}
 	s := *snapshot
-	s.Manifest = b.manifest()
+	s.Manifest = b.files.manifest()
 	next := *c
 	next.Stack, next.Snapshot = b.ref.QualifiedName(), &s
 	text, err := state.EncodeCheckpoint(&next, nil)
 	if err != nil {
 		return stored{}, err
 	}
-	return b.pack(text, file)
+	return stackState(b).pack(text, file)
 }
 
 // Loss records that a repair has continued with a part of a journal, or with an older copy of the state: objects may
@@ -256,11 +256,11 @@ type Loss struct {
 }
 
 func (b stackState) lossFile() string {
-	return filepath.Join(b.root, "stacks", b.ref.Project, b.ref.Stack+".yamlhost-loss")
+	return filepath.Join(b.files.root, "stacks", b.ref.Project, b.ref.Stack+".yamlhost-loss")
 }
 
-// Loss returns the record of what earlier repairs of a stack have lost; nil if nothing.
-func (b *Backend) Loss(r Ref) (*Loss, error) {
+// LossOf returns the record of what earlier repairs of a stack have lost; nil if nothing.
+func LossOf(b *Backend, r Ref) (*Loss, error) {
 	r, err := b.named(context.Background(), r)
 	if err != nil {
 		return nil, err
@@ -268,15 +268,20 @@ func (b *Backend) Loss(r Ref) (*Loss, error) {
 	if h, ok := b.hosted(); ok {
 		b = h.mirror(r)
 	}
+	return b.files.stateOf(r).loss()
+}
+
+// loss reads the record of a loss; nil if there is none.
+func (b stackState) loss() (*Loss, error) {
 	l := &Loss{}
-	if found, err := b.readJSON("read what a repair has lost from", b.stateOf(r).lossFile(), l); !found {
+	if found, err := b.files.readJSON("read what a repair has lost from", b.lossFile(), l); !found {
 		return nil, err
 	}
 	return l, nil
 }
 
 // ForgetLoss removes the record of a loss after somebody has dealt with it.
-func (s *Session) ForgetLoss() error { return s.state.setLoss(nil) }
+func (s *Session) ForgetLoss() error { return s.tools.state.setLoss(nil) }
 
 // noteLoss records durably that a journal was used in part, before the state is written from it. It adds to an earlier
 // loss that nobody has dealt with.
@@ -310,14 +315,14 @@ func (b stackState) addLoss(command string, missing, aside []string) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	l, err := (&Backend{files: b.files}).Loss(b.ref)
+	l, err := b.loss()
 	if err != nil {
 		return err
 	}
 	if l == nil {
 		l = &Loss{}
 	}
-	l.Time, l.Command = b.o.Now().UTC(), cmp.Or(command, l.Command)
+	l.Time, l.Command = b.files.o.Now().UTC(), cmp.Or(command, l.Command)
 	for _, m := range missing { // an attempt may be repeated
 		if !slices.Contains(l.Missing, m) {
 			l.Missing = append(l.Missing, m)
@@ -330,9 +335,9 @@ func (b stackState) addLoss(command string, missing, aside []string) error {
 // setLoss writes the record of a loss, or removes it if l is nil.
 func (b stackState) setLoss(l *Loss) error {
 	if l == nil {
-		return b.remove("remove", b.lossFile())
+		return b.files.remove("remove", b.lossFile())
 	}
-	return b.writeJSON("write what the repair has lost to", b.lossFile(), l)
+	return b.files.writeJSON("write what the repair has lost to", b.lossFile(), l)
 }
 
 // Torn describes a file that was set aside as the torn end of a journal, but has sound records that the state lacks.
@@ -344,7 +349,8 @@ type Torn struct {
 }
 
 // Torn finds files that earlier runs set aside as torn and that have records which a state lacks.
-func (b *files) Torn(r Ref, s *state.Snapshot) ([]Torn, error) {
+func (p Past) Torn(s *state.Snapshot) ([]Torn, error) {
+	b, r := p.b.files, p.r
 	if err := r.check(); err != nil || b.objects != nil || IsService(b.url) { // links of a chain are whole
 		return nil, err
 	}

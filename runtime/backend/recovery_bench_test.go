@@ -19,7 +19,7 @@ func BenchmarkRecovery(b *testing.B) {
 	killed := b.TempDir()
 	stacks, err := Open("file://"+killed, o)
 	require.NoError(b, err)
-	stacks.interval = 1 << 60 // the run writes no state file
+	stacks.schedule.interval = 1 << 60 // the run writes no state file
 	require.NoError(b, stacks.Create(b.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
 	quick := b64Options
 	quick.NoSync = true
@@ -34,7 +34,7 @@ func BenchmarkRecovery(b *testing.B) {
 	}
 	info, err := os.Stat(filepath.Join(killed, ".pulumi/stacks/p/dev.yamlhost-journal"))
 	if err != nil {
-		info, err = os.Stat(stacks.journalOf(testRef).journalFile())
+		info, err = os.Stat(stacks.files.journalOf(testRef).journalFile())
 	}
 	require.NoError(b, err)
 	for b.Loop() {

@@ -38,22 +38,22 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 	if err != nil {
 		return err
 	}
-	return b.move(ctx, from, to, "stack rename")
+	return move(ctx, b, from, to, "stack rename")
 }
 
 // move gives a stack another name. A stack of the new name with another state gives an *ExistsError; one with the same
 // state comes from an interrupted move, which is completed.
-func (b *Backend) move(ctx context.Context, from, to Ref, command string) (err error) {
+func move(ctx context.Context, b *Backend, from, to Ref, command string) (err error) {
 	s, err := b.Begin(ctx, from, BeginOptions{Command: command, SkipIntegrity: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	held, err := b.locksOf(to).lock(ctx)
+	held, err := b.files.locksOf(to).lock(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(held.explain(s.held.explain(err)), held.release()) }()
+	defer func() { err = errors.Join(held.explain(s.tools.held.explain(err)), held.release()) }()
 	c := s.file.around
 	next := s.base.OfStack(to.Project, to.Stack)
 	c.Stack, c.Snapshot = to.QualifiedName(), next
@@ -61,62 +61,62 @@ func (b *Backend) move(ctx context.Context, from, to Ref, command string) (err e
 	if err != nil {
 		return err
 	}
-	switch there, err := held.fenced.stateOf(to).holds(text); {
+	switch there, err := held.fenced().stateOf(to).holds(text); {
 	case err != nil:
 		return err
 	case !there:
-		if _, err := held.fenced.stateOf(to).replace(held, text, stored{}); err != nil {
+		if _, err := held.fenced().stateOf(to).replace(held, text, stored{}); err != nil {
 			return err
 		}
 	}
 	if tags, err := b.Tags(from); err == nil && len(tags) > 0 {
-		if err := b.under(held).historyOf(to).setTags(tags); err != nil {
+		if err := under(held, b).files.historyOf(to).setTags(tags); err != nil {
 			return err
 		}
 	}
-	loss, err := b.Loss(from)
+	loss, err := b.files.stateOf(from).loss()
 	if err == nil && loss != nil {
-		err = held.fenced.stateOf(to).setLoss(loss)
+		err = held.fenced().stateOf(to).setLoss(loss)
 	}
 	if err != nil {
 		return err
 	}
-	b = b.under(s.held) // from here on, the files of the old name change
-	for _, path := range b.historyOf(from).within("history") {
+	b = under(s.tools.held, b) // from here on, the files of the old name change
+	for _, path := range b.files.historyOf(from).within("history") {
 		name := filepath.Base(path)
 		i := strings.LastIndex(name, "-")
 		if i < 0 {
 			continue
 		}
-		data, err := b.disk.ReadFile(path)
+		data, err := b.files.disk.ReadFile(path)
 		if err == nil {
-			err = disk.WriteDurably(b.disk, b.path("history", to.Project, to.Stack, to.Stack+name[i:]), data)
+			err = disk.WriteDurably(b.files.disk, b.files.path("history", to.Project, to.Stack, to.Stack+name[i:]), data)
 		}
 		if err == nil {
-			err = disk.RemoveDurably(b.disk, path)
+			err = disk.RemoveDurably(b.files.disk, path)
 		}
 		if err != nil {
 			return fileError("move the history", path, err)
 		}
 	}
-	if err := s.held.guard(); err != nil {
+	if err := s.tools.held.guard(); err != nil {
 		return err
 	}
 	for _, x := range extensions {
-		path := b.stateOf(from).file(x)
-		if err := b.stateOf(from).keepAsBackup(path); err != nil {
+		path := b.files.stateOf(from).file(x)
+		if err := b.files.stateOf(from).keepAsBackup(path); err != nil {
 			return err
 		}
-		if err := b.remove("remove", path); err != nil {
+		if err := b.files.remove("remove", path); err != nil {
 			return err
 		}
 	}
 	if loss != nil {
-		if err := b.stateOf(from).setLoss(nil); err != nil {
+		if err := b.files.stateOf(from).setLoss(nil); err != nil {
 			return err
 		}
 	}
-	return b.historyOf(from).setTags(nil)
+	return b.files.historyOf(from).setTags(nil)
 }
 
 // holds reports whether the stack has a state with this content. One with another content gives an *ExistsError.
@@ -185,15 +185,15 @@ var ErrNoProject = errors.New("it has no resource, which would name its project;
 // Each stack goes to the project that its resources name, under its lock and with its history; its former state file
 // stays as .bak. The next upgrade completes an interrupted one. Stacks that cannot be moved stay as they are.
 func (b *Backend) Upgrade(ctx context.Context) ([]Upgraded, error) {
-	names, err := b.Legacy()
+	names, err := Legacy(b)
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
-	_, err = b.layout()
+	_, err = b.files.layout()
 	old, isLayout := errors.AsType[*LayoutError](err)
 	switch {
 	case isLayout && old.Legacy: // before the stacks, so that a folder that cannot be written stays as it is
-		if err := b.writeLayout(); err != nil {
+		if err := b.files.writeLayout(); err != nil {
 			return nil, err
 		}
 	case err != nil:
@@ -204,18 +204,18 @@ func (b *Backend) Upgrade(ctx context.Context) ([]Upgraded, error) {
 		if err := ctx.Err(); err != nil {
 			return done, err
 		}
-		now, err := b.upgradeStack(ctx, Ref{Stack: name, legacy: true})
+		now, err := upgradeStack(ctx, b, Ref{Stack: name, legacy: true})
 		done = append(done, Upgraded{name, now, err})
 	}
 	return done, nil
 }
 
 // Legacy returns the names of the stacks of the layout without projects (F6.5).
-func (b *files) Legacy() ([]string, error) {
-	if IsService(b.url) {
+func Legacy(b *Backend) ([]string, error) {
+	if IsService(b.files.url) {
 		return nil, nil
 	}
-	files, err := b.list("stacks")
+	files, err := b.files.list("stacks")
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (b *files) Legacy() ([]string, error) {
 }
 
 // upgradeStack moves a stack into the folder of its project.
-func (b *Backend) upgradeStack(ctx context.Context, from Ref) (to Ref, err error) {
+func upgradeStack(ctx context.Context, b *Backend, from Ref) (to Ref, err error) {
 	loaded, err := b.Load(ctx, from, nil)
 	if err != nil {
 		return to, err
@@ -239,10 +239,10 @@ func (b *Backend) upgradeStack(ctx context.Context, from Ref) (to Ref, err error
 		return to, ErrNoProject
 	}
 	to = Ref{Project: loaded.Snapshot.Resources[0].URN.Project(), Stack: from.Stack}
-	err = b.move(ctx, from, to, "state upgrade")
+	err = move(ctx, b, from, to, "state upgrade")
 	if _, exists := errors.AsType[*ExistsError](err); exists {
 		err = fmt.Errorf("%w, and has another state: the one of the old layout stays in %s", err,
-			filepath.ToSlash(b.stateOf(from).file(Plain)))
+			filepath.ToSlash(b.files.stateOf(from).file(Plain)))
 	}
 	return to, err
 }

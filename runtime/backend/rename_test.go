@@ -19,7 +19,7 @@ func TestRenameRefuses(t *testing.T) {
 	var missing *NotFoundError
 	none, three := Ref{Project: "p", Stack: "none"}, Ref{Project: "p", Stack: "three"}
 	require.ErrorAs(t, b.Rename(t.Context(), none, three), &missing)
-	require.NoError(t, b.historyOf(one).setTags(map[string]string{"a": "b"}))
+	require.NoError(t, b.files.historyOf(one).setTags(map[string]string{"a": "b"}))
 	require.NoError(t, b.Rename(t.Context(), one, three))
 	tags, err := b.Tags(three)
 	require.NoError(t, err)

@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"slices"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/value/urn"
-	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -42,8 +40,8 @@ type BeginOptions struct {
 //
 // Append is safe for concurrent use; Commit and Close are for the end, when no Append is under way.
 type Session struct {
-	sessionTools
-	base *state.Snapshot // the state at the beginning
+	tools sessionTools
+	base  *state.Snapshot // the state at the beginning
 
 	// Found when the state was read:
 	recovered *Recovery
@@ -63,21 +61,25 @@ type Session struct {
 
 // sessionTools are shared by a session and its stateWriter. They never change.
 type sessionTools struct {
-	schedule
-	state  stackState // fenced: it changes nothing once the lock is lost
-	ref    Ref
-	held   *heldLock
-	o      BeginOptions
-	sealer secrets.Manager // o.Secrets with a memory of ciphertexts
+	schedule schedule
+	state    stackState // fenced: it changes nothing once the lock is lost
+	ref      Ref
+	held     holder
+	o        BeginOptions
+	sealer   secrets.Manager // o.Secrets with a memory of ciphertexts
 }
 
-// newTools returns the tools of a session under a lock. Reading and writing share a memory of ciphertexts.
-func newTools(s schedule, st stackState, held *heldLock, o BeginOptions) sessionTools {
-	t := sessionTools{schedule: s, state: st, ref: st.ref, held: held, o: o}
-	if o.Secrets != nil {
-		t.sealer = state.Remembering(o.Secrets)
+// newTools returns the tools of a session under a lock. sealer is o.Secrets with a memory; see remembering.
+func newTools(s schedule, st stackState, held holder, o BeginOptions, sealer secrets.Manager) sessionTools {
+	return sessionTools{schedule: s, state: st, ref: st.ref, held: held, o: o, sealer: sealer}
+}
+
+// remembering returns a manager with a memory of ciphertexts, which reading and writing share; nil for nil.
+func remembering(m secrets.Manager) secrets.Manager {
+	if m == nil {
+		return nil
 	}
-	return t
+	return state.Remembering(m)
 }
 
 var _ journal.Journal = (*Session)(nil)
@@ -92,16 +94,16 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 	if h, ok := b.hosted(); ok {
 		return h.begin(ctx, r, o)
 	}
-	if _, err := b.stateOf(r).locate(); err != nil { // before the lock, which would write
+	if _, err := b.files.stateOf(r).locate(); err != nil { // before the lock, which would write
 		return nil, err
 	}
-	held, err := b.locksOf(r).lock(ctx)
+	held, err := b.files.locksOf(r).lock(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s, err := newTools(b.schedule, held.fenced.stateOf(r), held, o).load()
+	s, err := newTools(b.schedule, held.fenced().stateOf(r), held, o, remembering(o.Secrets)).load()
 	if err != nil {
-		return nil, errors.Join(held.explain(b.stateOf(r).withPrevious(err)), held.release())
+		return nil, errors.Join(held.explain(b.files.stateOf(r).withPrevious(err)), held.release())
 	}
 	return s, nil
 }
@@ -109,19 +111,14 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 // load reads the state under the lock. It removes half-written files, applies the journal to the state file, and then
 // reads that. If resources are out of order, it writes them in order before anything is journaled.
 func (t sessionTools) load() (*Session, error) {
-	if err := t.state.locksOf(t.ref).sweep(); err != nil { // before the state is read: see fencedDisk
+	if err := t.state.files.locksOf(t.ref).sweep(); err != nil { // before the state is read: see fencedDisk
 		return nil, err
 	}
 	file, err := t.state.current()
 	if err != nil {
 		return nil, err
 	}
-	var recovered *Recovery
-	if t.state.objects != nil {
-		recovered, file, err = t.state.journalOf(t.ref).recoverObjects(t.held, file, t.o.Salvage)
-	} else {
-		recovered, file, err = t.state.journalOf(t.ref).recover(file, t.o.Salvage)
-	}
+	recovered, file, err := t.held.recover(file, t.o.Salvage)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +126,7 @@ func (t sessionTools) load() (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{sessionTools: t, recovered: recovered, altered: file.altered(), file: t.writer(file, c)}
+	s := &Session{tools: t, recovered: recovered, altered: file.altered(), file: t.writer(file, c)}
 	s.beginFrom(snapshotOf(c))
 	if t.o.SkipIntegrity {
 		return s, nil
@@ -150,9 +147,7 @@ func (t sessionTools) load() (*Session, error) {
 // beginFrom sets the snapshot that the journal refers to.
 func (s *Session) beginFrom(base *state.Snapshot) {
 	s.base, s.replayer = base, journal.NewReplayer(base)
-	if s.held.remote != nil {
-		s.held.remote.begin(base)
-	}
+	s.tools.held.begin(base)
 }
 
 // Altered reports whether the checksum of the state file was wrong by more than one bit: somebody has edited the file,
@@ -204,7 +199,7 @@ func (s *Session) ResolvePending(_ context.Context, base *state.Snapshot) error 
 		return errors.New("the operation is under way; pending operations of earlier runs can no longer be resolved")
 	}
 	if err := s.file.replace(stateWrite{snapshot: base}); err != nil {
-		return s.held.explain(err)
+		return s.tools.held.explain(err)
 	}
 	s.beginFrom(base)
 	return nil
@@ -213,27 +208,27 @@ func (s *Session) ResolvePending(_ context.Context, base *state.Snapshot) error 
 // Append makes an entry durable and applies it to the state in memory. It ignores a cancelled ctx, because an entry
 // records what has happened. An entry that does not fit the ones before it gives an error and is not written.
 func (s *Session) Append(_ context.Context, e journal.Entry) error {
-	record, e, sealing, err := s.encode(e)
+	record, e, sealing, err := s.tools.encode(e)
 	if err != nil {
 		return err
 	}
 	if e.Begin != nil {
 		// Once the lock is lost, the end of a step may still reach the next run. The beginning of a step is refused.
-		if err := s.held.check(); err != nil {
-			return s.refusal(err)
+		if err := s.tools.held.check(); err != nil {
+			return s.tools.refusal(err)
 		}
 	}
-	wait, err := s.put(e, func(log *journal.Log) func() error { return log.Put(record, s.looksAfter(e)) })
+	wait, err := s.put(e, func(log *journal.Log) func() error { return log.Put(record, s.tools.mustHoldLockAfter(e)) })
 	if err == nil {
 		err = wait()
 	}
 	if err != nil {
-		if e.Begin != nil && s.held.remote != nil {
+		if e.Begin != nil && s.tools.held.journaling().forwards {
 			// The local copy may have the beginning of the step, which is not taken.
 			_ = s.Defer(context.Background(), journal.Entry{Step: e.Step})
 		}
 		s.losses.note(e, err)
-		return s.refusal(err)
+		return s.tools.refusal(err)
 	}
 	if e.Begin == nil { // no delay between the last look at the lock and the call of a provider
 		s.checkpointIfDue()
@@ -244,21 +239,21 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 // Defer applies an entry that becomes durable only before the entries that are appended later. In a store it is Append,
 // because the order of writes in flight is not guaranteed there.
 func (s *Session) Defer(ctx context.Context, e journal.Entry) error {
-	if s.held.lease != nil || e.Begin != nil {
+	if !s.tools.held.journaling().inOrder || e.Begin != nil {
 		return s.Append(ctx, e)
 	}
-	record, e, sealing, err := s.encode(e)
+	record, e, sealing, err := s.tools.encode(e)
 	if err != nil {
 		return err
 	}
 	wait, err := s.put(e, func(log *journal.Log) func() error {
-		return log.PutDeferred(record, s.looksAfter(e), func(err error) { s.losses.note(e, err) })
+		return log.PutDeferred(record, s.tools.mustHoldLockAfter(e), func(err error) { s.losses.note(e, err) })
 	})
 	if err == nil {
 		err = wait()
 	}
 	if err != nil {
-		return s.refusal(err)
+		return s.tools.refusal(err)
 	}
 	s.checkpointIfDue()
 	return sealing
@@ -273,18 +268,16 @@ func (t sessionTools) refusal(err error) error {
 	return err
 }
 
-// looksAfter reports whether the lock has to be held after an entry is durable. The next run reads the journal after
-// the lock was lost, so if the lock is still held, it will find the entry. In a store only the beginning of a step
-// needs this look: a fence keeps out links that come too late. With a service it is the same: the next run finds in the
-// local copy what the service lacks.
-func (t sessionTools) looksAfter(e journal.Entry) bool {
-	return e.Begin != nil || t.held.lease == nil && t.held.remote == nil
+// mustHoldLockAfter reports whether the lock has to be held after an entry is durable. The next run reads the journal
+// after the lock was lost, so if the lock is still held, it will find the entry.
+func (t sessionTools) mustHoldLockAfter(e journal.Entry) bool {
+	return e.Begin != nil || t.held.journaling().looksAfterEnd
 }
 
 // encode returns the record of an entry. If its secrets cannot be sealed, sealing is the reason and the record of the
 // end of a step lacks them.
 func (t sessionTools) encode(e journal.Entry) (record journal.Record, encoded journal.Entry, sealing, err error) {
-	if memory, ok := t.sealer.(*state.Memory); ok && t.held.remote != nil { // each secret takes a call
+	if memory, ok := t.sealer.(*state.Memory); ok && t.held.journaling().forwards { // each secret takes a call
 		times := 1
 		if e.Begin != nil {
 			times = 2 // the provider's answer usually repeats the inputs, and its entry then needs no call
@@ -317,70 +310,28 @@ func (s *Session) put(e journal.Entry, put func(*journal.Log) (wait func() error
 		return nil, errors.New("the operation has ended; nothing more can be journaled")
 	}
 	if s.log == nil {
-		if s.log, err = s.newLog(s.file.current().identity, s.base.SecretsProvider); err != nil {
+		if s.log, err = s.tools.newLog(s.file.current().identity, s.base.SecretsProvider); err != nil {
 			return nil, err
 		}
 	}
 	if err := s.replayer.Apply(e); err != nil {
 		return nil, err
 	}
-	if s.held.remote != nil {
-		if err := s.held.remote.apply(e); err != nil {
-			return nil, err
-		}
+	if err := s.tools.held.apply(e); err != nil {
+		return nil, err
 	}
 	return put(s.log), nil
 }
 
 // newLog begins a journal that refers to the state file base, with its secrets provider.
 func (t sessionTools) newLog(base journal.Identity, provider *state.SecretsProvider) (*journal.Log, error) {
+	own := t.state.files.o
 	header := journal.Header{
 		Stack: t.ref.QualifiedName(), Base: base, Secrets: provider,
-		PID: t.state.o.Process.PID, Host: t.state.o.Process.Host, Started: t.state.o.Now().UTC(), Command: t.o.Command,
+		PID: own.Process.PID, Host: own.Process.Host, Started: own.Now().UTC(), Command: t.o.Command,
 	}
-	o := journal.LogOptions{Secrets: t.sealer, NoSync: t.o.NoSync, Check: t.held.check, Deferral: t.deferral}
-	if t.held.chain != nil {
-		t.held.chain.begin()
-		log, err := journal.Create(t.held.chain, header, o)
-		return log, t.held.explain(err)
-	}
-	path := t.state.journalOf(t.ref).journalFile()
-	tmp := disk.Temporary(path)
-	f, err := t.state.disk.Create(tmp)
-	if err != nil {
-		return nil, fileError("begin the journal", path, err)
-	}
-	mirrored := func(f journal.File) journal.File {
-		if t.held.remote != nil {
-			return local{f, t.held.remote}
-		}
-		return f
-	}
-	name := tmp
-	o.Place = func(f journal.File) (journal.File, error) {
-		if err := f.Close(); err != nil {
-			return nil, err
-		}
-		if err := t.state.disk.Rename(tmp, path); err != nil {
-			return nil, err
-		}
-		name = path
-		if err := t.state.disk.SyncDir(filepath.Dir(path)); err != nil {
-			return nil, err
-		}
-		f, err := t.state.disk.Append(path)
-		if err != nil {
-			return nil, err
-		}
-		return mirrored(f), nil
-	}
-	log, err := journal.Create(mirrored(f), header, o)
-	if err != nil {
-		// Best effort: the fault that matters is err. A journal without entries would not fit the next state.
-		_ = t.state.disk.Remove(name)
-		return nil, fileError("begin the journal", path, err)
-	}
-	return log, nil
+	o := journal.LogOptions{Secrets: t.sealer, NoSync: t.o.NoSync, Check: t.held.check, Deferral: t.schedule.deferral}
+	return t.held.create(header, o)
 }
 
 // errNotBegun is returned when a step was not begun because it could not be recorded; nothing has happened.
@@ -451,25 +402,19 @@ func (s *Session) Commit(_ context.Context, final *state.Snapshot, record *Recor
 func (s *Session) end(write bool, final *state.Snapshot, record *Record, status string) error {
 	s.closed = true
 	s.file.end()
-	if s.held.remote != nil {
-		s.held.remote.retry()
-	}
+	s.tools.held.retry()
 	var unsound, err error
 	if write {
 		unsound, err = s.finish(final)
 	}
 	if err == nil && record != nil {
-		err = s.held.look()
+		err = s.tools.held.look()
 	}
 	s.watched.flush() // a service takes no events once the operation has ended
-	switch {
-	case err != nil:
-	case s.held.remote != nil:
-		err = s.held.remote.complete(status)
-	case record != nil:
-		err = s.state.historyOf(s.ref).add(record, s.file.current().raw)
+	if err == nil {
+		err = s.tools.held.complete(record, status, s.file.current().raw)
 	}
-	return errors.Join(unsound, s.losses.tell(s.held.explain(err)), s.held.release())
+	return errors.Join(unsound, s.losses.tell(s.tools.held.explain(err)), s.tools.held.release())
 }
 
 // finish writes the final state and drops the journal; nil stands for the state that the journal describes. unsound is
@@ -484,14 +429,15 @@ func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
 		return nil, err
 	}
 	marked := *final
-	marked.Manifest = s.state.manifest() // as it will be written
+	marked.Manifest = s.tools.state.files.manifest() // as it will be written
 	unsound = marked.Verify()
-	if marked.Metadata, err = integrityNote(final.Metadata, unsound, s.state.o.Version, s.o.Command); err != nil {
+	version := s.tools.state.files.o.Version
+	if marked.Metadata, err = integrityNote(final.Metadata, unsound, version, s.tools.o.Command); err != nil {
 		return unsound, err
 	}
 	if s.log == nil && s.file.same(&marked) {
 		s.wrote = true
-		return unsound, s.held.look()
+		return unsound, s.tools.held.look()
 	}
 	w := stateWrite{snapshot: &marked, log: s.log, last: true}
 	if s.log != nil {
@@ -501,29 +447,10 @@ func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
 		return unsound, err
 	}
 	s.wrote = true
-	return unsound, s.dropLog(s.log)
-}
-
-// dropLog removes the journal, if there is one. The state file holds all of it.
-func (t sessionTools) dropLog(log *journal.Log) error {
-	if log == nil {
-		return nil
+	if s.log == nil {
+		return unsound, nil
 	}
-	if t.held.chain != nil {
-		return t.held.explain(errors.Join(log.Close(), t.held.chain.dropAll()))
-	}
-	path := t.state.journalOf(t.ref).journalFile()
-	remove := disk.RemoveDurably
-	if log.Err() == nil { // a crash may bring it back: its last note is that the state file holds all of it
-		remove = disk.RemoveIfThere
-	}
-	closing := log.Close()
-	err := remove(t.state.disk, path)
-	// try again if the disk failed once: a journal that remains does no harm, but puzzles people
-	if err != nil && !errors.As(err, new(*LockLostError)) {
-		err = remove(t.state.disk, path)
-	}
-	return fileError("remove the journal", path, errors.Join(closing, err))
+	return unsound, s.tools.held.drop(s.log)
 }
 
 // Close ends a session that was not committed. Without entries it only releases the lock; with some, it writes the
@@ -573,11 +500,11 @@ func (s *Session) Rescue(final *state.Snapshot) (text []byte, complete bool, err
 			return nil, false, err
 		}
 	}
-	text, err = s.rescue(final)
+	text, err = s.tools.rescue(final)
 	if err != nil { // a state that cannot be encoded cannot be rescued: the journal has almost the same
 		known, failed := s.replayer.Snapshot()
 		if failed == nil {
-			text, failed = s.rescue(known)
+			text, failed = s.tools.rescue(known)
 		}
 		if failed != nil {
 			return nil, false, errors.Join(err, failed)
@@ -589,7 +516,7 @@ func (s *Session) Rescue(final *state.Snapshot) (text []byte, complete bool, err
 // rescue returns a snapshot in the form of stack export.
 func (t sessionTools) rescue(final *state.Snapshot) ([]byte, error) {
 	kept := *final
-	kept.Manifest = t.state.manifest()
+	kept.Manifest = t.state.files.manifest()
 	if t.sealer != nil && t.sealer.Type() != "" {
 		kept.SecretsProvider = &state.SecretsProvider{Type: t.sealer.Type(), State: t.sealer.State()}
 	}

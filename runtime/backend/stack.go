@@ -34,7 +34,7 @@ func (b *Backend) Stacks(ctx context.Context, project string) ([]Ref, error) {
 	projects := []string{project + "/"}
 	if project == "" {
 		var err error
-		if projects, err = b.list("stacks"); err != nil {
+		if projects, err = b.files.list("stacks"); err != nil {
 			return nil, err
 		}
 	}
@@ -47,7 +47,7 @@ func (b *Backend) Stacks(ctx context.Context, project string) ([]Ref, error) {
 		if !isFolder {
 			continue
 		}
-		names, err := b.list("stacks", p)
+		names, err := b.files.list("stacks", p)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +73,7 @@ func (b *Backend) Exists(r Ref) (bool, error) {
 		_, err = b.service.Stack(context.Background(), r)
 		return found(err)
 	}
-	return b.stateOf(r).exists()
+	return b.files.stateOf(r).exists()
 }
 
 // found converts the error of a lookup: a *NotFoundError is false.
@@ -157,7 +157,7 @@ func (l reader) holders(ctx context.Context) ([]Lock, error) {
 		}
 		return []Lock{*found.Lock}, nil
 	}
-	return b.locksOf(r).holders()
+	return b.files.locksOf(r).holders()
 }
 
 // once reads the stack, without a look at its locks.
@@ -171,17 +171,17 @@ func (l reader) once(ctx context.Context) (*Loaded, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		left, err := b.journalOf(r).data() // before the file: an operation writes the file, then drops the journal
+		left, err := b.files.journalOf(r).data() // before the file: an operation writes the file, then drops the journal
 		if err != nil {
 			return nil, err
 		}
-		file, err := b.stateOf(r).current()
+		file, err := b.files.stateOf(r).current()
 		if err != nil {
 			return nil, err
 		}
-		recovered, err := b.journalOf(r).replay(file, left, false)
+		recovered, err := b.files.journalOf(r).replay(file, left, false)
 		if err != nil {
-			return nil, b.stateOf(r).withPrevious(err)
+			return nil, b.files.stateOf(r).withPrevious(err)
 		}
 		if recovered != nil && recovered.Foreign && i < attempts {
 			continue
@@ -189,7 +189,7 @@ func (l reader) once(ctx context.Context) (*Loaded, error) {
 		if recovered == nil || recovered.snapshot == nil {
 			c, err := file.decode(open)
 			if err != nil {
-				return nil, b.stateOf(r).withPrevious(err)
+				return nil, b.files.stateOf(r).withPrevious(err)
 			}
 			return &Loaded{Snapshot: snapshotOf(c), Recovered: recovered.unlessEmpty(), Altered: file.altered()}, nil
 		}
@@ -222,31 +222,31 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	if b.service != nil {
 		return b.service.Create(ctx, r)
 	}
-	held, err := b.locksOf(r).lock(ctx)
+	held, err := b.files.locksOf(r).lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(held.explain(err), held.release()) }()
-	b = b.under(held)
+	b = under(held, b)
 	if exists, err := b.Exists(r); err != nil {
 		return err
 	} else if exists {
 		return &ExistsError{r}
 	}
-	if lost := b.Lost(r); lost != nil {
+	if lost := b.files.stateOf(r).lost(); lost != nil {
 		return lost
 	}
 	text, err := state.EncodeCheckpoint(&state.Checkpoint{Stack: r.QualifiedName(), Snapshot: &state.Snapshot{
-		Manifest: b.manifest(), SecretsProvider: secrets,
+		Manifest: b.files.manifest(), SecretsProvider: secrets,
 	}}, nil)
 	if err != nil {
 		return err
 	}
-	file, err := b.stateOf(r).replace(held, text, stored{})
+	file, err := b.files.stateOf(r).replace(held, text, stored{})
 	if err != nil {
 		return err
 	}
-	return b.stateOf(r).keepStub(file)
+	return b.files.stateOf(r).keepStub(file)
 }
 
 // RemoveOptions are the options of Remove.
@@ -261,7 +261,7 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 		return err
 	}
 	if h, ok := b.hosted(); ok {
-		if err := b.mayRemove(ctx, r, o); err != nil {
+		if err := mayRemove(ctx, b, r, o); err != nil {
 			return err
 		}
 		if err := b.service.Remove(ctx, r, o.Force); err != nil {
@@ -270,47 +270,48 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 		forget(h.mirror(r).files, r)
 		return nil
 	}
-	held, err := b.locksOf(r).lock(ctx)
+	held, err := b.files.locksOf(r).lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(held.explain(err), held.release()) }()
-	b = b.under(held)
-	if err := b.mayRemove(ctx, r, o); err != nil {
+	b = under(held, b)
+	if err := mayRemove(ctx, b, r, o); err != nil {
 		return err
 	}
-	paths := b.historyOf(r).within("history") // before the state: a history without a state means that it was lost
+	paths := b.files.historyOf(r).within("history") // before the state: a history without a state means that it was lost
 	for _, c := range extensions {
-		path := b.stateOf(r).file(c)
-		if err := b.stateOf(r).keepAsBackup(path); err != nil { // the last content stays as .bak
+		path := b.files.stateOf(r).file(c)
+		if err := b.files.stateOf(r).keepAsBackup(path); err != nil { // the last content stays as .bak
 			return err
 		}
 		if paths = append(paths, path); o.Backups {
 			paths = append(paths, path+".bak")
 		}
 	}
-	paths = append(paths, b.historyOf(r).tagsPath(), b.journalOf(r).journalFile(), b.stateOf(r).lossFile())
+	paths = append(paths, b.files.historyOf(r).tagsPath(), b.files.journalOf(r).journalFile(),
+		b.files.stateOf(r).lossFile())
 	if o.Backups {
-		paths = append(paths, b.historyOf(r).within("backups")...)
+		paths = append(paths, b.files.historyOf(r).within("backups")...)
 	}
 	if err := held.guard(); err != nil {
 		return err
 	}
 	for _, path := range paths {
-		if err := b.remove("remove", path); err != nil {
+		if err := b.files.remove("remove", path); err != nil {
 			return err
 		}
 	}
-	return b.chainsOf(r).noteAllMerged(held)
+	return held.noteMerged()
 }
 
 // mayRemove returns an error for a missing stack, and for one with resources unless the options allow that.
-func (b *Backend) mayRemove(ctx context.Context, r Ref, o RemoveOptions) error {
+func mayRemove(ctx context.Context, b *Backend, r Ref, o RemoveOptions) error {
 	if o.Force {
 		if b.service != nil {
 			return nil // the service checks by itself
 		}
-		_, err := b.stateOf(r).locate()
+		_, err := b.files.stateOf(r).locate()
 		return err
 	}
 	loaded, err := b.Load(ctx, r, nil)

@@ -23,7 +23,7 @@ import (
 )
 
 // stackState is the state file of a stack. It is always replaced as a whole. Its name has the compression.
-type stackState struct{ stack }
+type stackState stack
 
 // stored is a state file as it is on disk, or is to be written.
 type stored struct {
@@ -82,7 +82,7 @@ func readBack(data []byte) error {
 
 // file returns the path of the state file with a compression.
 func (b stackState) file(c Compression) string {
-	return b.path("stacks", b.ref.Project, b.ref.Stack+".json"+string(c))
+	return b.files.path("stacks", b.ref.Project, b.ref.Stack+".json"+string(c))
 }
 
 // current reads the state file.
@@ -125,10 +125,10 @@ func (b stackState) locate() (path string, err error) {
 // variants returns a function that gives the time of each variant of the state file. A store lists all of them in one
 // request.
 func (b stackState) variants() (modified func(path string) (time.Time, error), err error) {
-	if b.objects == nil {
-		return b.disk.ModTime, nil
+	if b.files.objects == nil {
+		return b.files.disk.ModTime, nil
 	}
-	found, err := b.objects.list(keyOf(b.file(Plain)))
+	found, err := b.files.objects.list(keyOf(b.file(Plain)))
 	if err != nil {
 		return nil, fileError("read the state", b.file(Plain), err)
 	}
@@ -152,12 +152,12 @@ func (b stackState) exists() (bool, error) {
 func (b stackState) read(path string) (stored, error) {
 	s := stored{path: path}
 	var err error
-	if b.objects != nil {
+	if b.files.objects != nil {
 		var o Object
-		o, err = b.objects.get(keyOf(path))
+		o, err = b.files.objects.get(keyOf(path))
 		s.raw, s.version = o.Data, o.Version
 	} else {
-		s.raw, err = b.disk.ReadFile(path)
+		s.raw, err = b.files.disk.ReadFile(path)
 	}
 	s.identity = journal.IdentityOf(s.raw)
 	return s, fileError("read the state", path, err)
@@ -166,12 +166,12 @@ func (b stackState) read(path string) (stored, error) {
 // keepAsBackup makes the .bak a hard link to a state file (F6.10). The next state file takes over the name and leaves
 // the linked file as it is. The link is not synced: it is a second chance without a guarantee.
 func (b stackState) keepAsBackup(path string) error {
-	_, err := b.disk.ModTime(path)
+	_, err := b.files.disk.ModTime(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = disk.SameAs(b.disk, path, path+".bak", nil)
+		err = disk.SameAs(b.files.disk, path, path+".bak", nil)
 	}
 	return fileError("keep the previous state as", path+".bak", err)
 }
@@ -192,7 +192,7 @@ func (b stackState) keepStub(file stored) error {
 
 // writeBackup makes data the .bak of a state file.
 func (b stackState) writeBackup(path string, data []byte) error {
-	return fileError("keep the previous state as", path+".bak", disk.WriteWhole(b.disk, path+".bak", data, false))
+	return fileError("keep the previous state as", path+".bak", disk.WriteWhole(b.files.disk, path+".bak", data, false))
 }
 
 // pack packs a state file that replaces another one, which may be none. It reads the result back: a state that cannot
@@ -212,10 +212,10 @@ func (b stackState) pack(text []byte, previous stored) (stored, error) {
 // packing returns the compression of a state file that replaces another one. In a store the object keeps its key and so
 // its compression: a run that has lost the lock then finds the object changed, and cannot write.
 func (b stackState) packing(previous stored) Compression {
-	if b.objects != nil && previous.path != "" {
+	if b.files.objects != nil && previous.path != "" {
 		return packingOf(previous.path)
 	}
-	return b.o.Compression
+	return b.files.o.Compression
 }
 
 // packingOf returns the compression of a state file, by its name.
@@ -231,14 +231,14 @@ func packingOf(path string) Compression {
 // put replaces the state file previous by next, which pack has made. In a store the caller has checked that it has held
 // the lock since it read that.
 func (b stackState) put(next, previous stored) (_ stored, err error) {
-	if b.objects != nil {
+	if b.files.objects != nil {
 		next.version, err = b.replaceObject(next, previous)
 	} else {
 		err = b.replaceFile(next)
 	}
-	if err == nil && b.o.RetainCheckpoints {
-		kept := fmt.Sprintf("%s.%d", next.path, b.o.Now().UnixNano())
-		err = fileError("keep a copy of the state as", kept, disk.WriteWhole(b.disk, kept, next.raw, false))
+	if err == nil && b.files.o.RetainCheckpoints {
+		kept := fmt.Sprintf("%s.%d", next.path, b.files.o.Now().UnixNano())
+		err = fileError("keep a copy of the state as", kept, disk.WriteWhole(b.files.disk, kept, next.raw, false))
 	}
 	return next, err
 }
@@ -246,7 +246,7 @@ func (b stackState) put(next, previous stored) (_ stored, err error) {
 // replaceObject writes a state object if it has not changed since it was read. It writes the backup afterwards, so that
 // a run that is too late writes nothing.
 func (b stackState) replaceObject(next, previous stored) (version string, err error) {
-	version, err = b.objects.put(keyOf(next.path), next.raw, previous.unchanged())
+	version, err = b.files.objects.put(keyOf(next.path), next.raw, previous.unchanged())
 	if err != nil {
 		return "", fileError("write the state", next.path, err)
 	}
@@ -263,17 +263,17 @@ func (b stackState) replaceFile(next stored) error {
 			return err
 		}
 	}
-	err := b.write("write the state", next.path, next.raw)
+	err := b.files.write("write the state", next.path, next.raw)
 	for _, c := range extensions {
 		if other := b.file(c); other != next.path && err == nil {
-			err = b.remove("remove the state in another compression,", other)
+			err = b.files.remove("remove the state in another compression,", other)
 		}
 	}
 	return err
 }
 
 // replace replaces the state file durably (F6.10). The caller holds the lock.
-func (b stackState) replace(held *heldLock, text []byte, previous stored) (stored, error) {
+func (b stackState) replace(held holder, text []byte, previous stored) (stored, error) {
 	next, err := b.pack(text, previous)
 	if err != nil {
 		return stored{}, err

@@ -15,7 +15,7 @@ import (
 // stateWriter owns the state file of a session: it writes the file in between and at the end, one write at a time. It
 // is safe for concurrent use.
 type stateWriter struct {
-	sessionTools
+	tools  sessionTools
 	around state.Checkpoint // the file as it was read; all of it but the snapshot is kept
 
 	mu      sync.Mutex // guards the fields below
@@ -30,7 +30,7 @@ type stateWriter struct {
 
 // writer returns the stateWriter of a state file that was just read as c.
 func (t sessionTools) writer(file stored, c *state.Checkpoint) *stateWriter {
-	w := &stateWriter{sessionTools: t, around: *c, file: file, read: c.Snapshot, written: t.state.o.Now()}
+	w := &stateWriter{tools: t, around: *c, file: file, read: c.Snapshot, written: t.state.files.o.Now()}
 	w.idle.L = &w.mu
 	return w
 }
@@ -50,7 +50,7 @@ func (s *Session) checkpointIfDue() {
 		return
 	}
 	previous := s.file.current()
-	s.background(func() {
+	s.tools.schedule.background(func() {
 		file, err := s.file.write(what, previous)
 		s.file.release(file, what.size, err)
 	})
@@ -76,14 +76,15 @@ func (s *Session) due() (what stateWrite, due bool) {
 func (w *stateWriter) claim(size int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.ended || w.writing || w.held.remote != nil || size-w.covered <= max(int64(len(w.file.raw)), w.leastJournal) {
+	if w.ended || w.writing || !w.tools.held.journaling().inBetween ||
+		size-w.covered <= max(int64(len(w.file.raw)), w.tools.schedule.leastJournal) {
 		return false
 	}
-	now := w.state.o.Now()
+	now := w.tools.state.files.o.Now()
 	if now.Before(w.written) { // somebody has set the clock back
 		w.written = now
 	}
-	if now.Sub(w.written) < w.interval {
+	if now.Sub(w.written) < w.tools.schedule.interval {
 		return false
 	}
 	w.written = now // also when it fails, so that it is not tried at every step
@@ -127,52 +128,45 @@ type stateWrite struct {
 // part of it the file holds. It needs no mutex, but at most one write is under way at a time.
 func (w *stateWriter) write(what stateWrite, previous stored) (stored, error) {
 	c := w.next(what.snapshot)
-	text, err := state.EncodeCheckpoint(&c, w.sealer)
+	text, err := state.EncodeCheckpoint(&c, w.tools.sealer)
 	if err != nil {
 		return stored{}, err
 	}
-	next, err := w.state.pack(text, previous)
+	next, err := w.tools.state.pack(text, previous)
 	if err != nil {
 		return stored{}, err
 	}
 	if what.log == nil {
-		if err := w.held.guard(); err != nil {
+		if err := w.tools.held.guard(); err != nil {
 			return stored{}, err
 		}
 	} else {
-		if err := w.held.look(); err != nil {
-			return stored{}, w.held.explain(err)
+		if err := w.tools.held.look(); err != nil {
+			return stored{}, w.tools.held.explain(err)
 		}
 		if err := what.log.Covered(next.identity, what.origin, what.size); err != nil {
-			if !what.last || w.held.chain != nil { // in a store only the journal shows whether the lock is held
-				return stored{}, w.held.explain(err)
+			if !what.last || w.tools.held.journaling().proves {
+				return stored{}, w.tools.held.explain(err)
 			}
 			// At the end the state file matters more than a journal that cannot be written. A new journal file takes
 			// the note: without it, a journal that remains would count as foreign. An open file cannot be replaced.
 			_ = what.log.Close()
-			_ = w.state.journalOf(w.ref).coverJournal(next.identity)
+			_ = w.tools.state.files.journalOf(w.tools.ref).coverJournal(next.identity)
 		}
 	}
-	if w.held.lease != nil && what.log != nil { // for a folder, fencedDisk looks
-		if err := w.held.look(); err != nil {
-			return stored{}, w.held.explain(err)
-		}
+	if err := w.tools.held.beforeState(what); err != nil {
+		return stored{}, err
 	}
-	if w.held.remote != nil {
-		if err := w.held.remote.write(what.snapshot, what.last); err != nil {
-			return stored{}, err
-		}
-	}
-	file, err := w.state.put(next, previous)
-	return file, w.held.foreign(err)
+	file, err := w.tools.state.put(next, previous)
+	return file, w.tools.held.foreign(err)
 }
 
 // next returns a state file with a snapshot, as of now.
 func (w *stateWriter) next(snapshot *state.Snapshot) state.Checkpoint {
 	latest, c := *snapshot, w.around
-	latest.Manifest = w.state.manifest()
+	latest.Manifest = w.tools.state.files.manifest()
 	latest.Manifest.Unknown = snapshot.Manifest.Unknown
-	c.Stack, c.Snapshot = w.ref.QualifiedName(), &latest
+	c.Stack, c.Snapshot = w.tools.ref.QualifiedName(), &latest
 	return c
 }
 
@@ -196,7 +190,7 @@ func (w *stateWriter) same(snapshot *state.Snapshot) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	plain, err := unpack(w.file.raw)
-	if err != nil || w.read == nil || w.file.path != w.state.file(w.state.packing(w.file)) || !intact(plain) ||
+	if err != nil || w.read == nil || w.file.path != w.tools.state.file(w.tools.state.packing(w.file)) || !intact(plain) ||
 		len(w.read.Pending)+len(snapshot.Pending) > 0 {
 		return false
 	}
@@ -215,7 +209,7 @@ func (w *stateWriter) same(snapshot *state.Snapshot) bool {
 		return text
 	}
 	text := encode(w.around, nil)
-	return text != nil && bytes.Equal(text, encode(w.next(snapshot), w.sealer))
+	return text != nil && bytes.Equal(text, encode(w.next(snapshot), w.tools.sealer))
 }
 
 // inOrderOf returns resources in the order of others, matched by URN, ID and deletion; nil unless each matches exactly

@@ -53,10 +53,10 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 					return written
 				}
 				run(true)
-				path := b.stateOf(testRef).file(packing)
+				path := b.files.stateOf(testRef).file(packing)
 				before, err := os.Stat(path)
 				require.NoError(t, err)
-				backups := len(b.historyOf(testRef).within("backups"))
+				backups := len(b.files.historyOf(testRef).within("backups"))
 				lock := "lock"
 				record := "history.json" + string(packing)
 				for range 3 {
@@ -70,12 +70,12 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 				after, err := os.Stat(path)
 				require.NoError(t, err)
 				require.True(t, os.SameFile(before, after), "the state file stays")
-				require.Len(t, b.historyOf(testRef).within("backups"), backups, "there is a backup of it")
+				require.Len(t, b.files.historyOf(testRef).within("backups"), backups, "there is a backup of it")
 
 				records, err := b.History(t.Context(), testRef, 0)
 				require.NoError(t, err)
 				require.Len(t, records, 4)
-				checkpoints := b.historyOf(testRef).copies("history", "dev-", ".checkpoint.json")
+				checkpoints := b.files.historyOf(testRef).copies("history", "dev-", ".checkpoint.json")
 				require.Len(t, checkpoints, 4, "each record has its checkpoint")
 				state, err := os.ReadFile(path)
 				require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 				wrote := run(true)
 				require.Contains(t, wrote, "json"+string(packing), "the state is written")
 				require.Contains(t, wrote, "checkpoint.json"+string(packing))
-				require.Len(t, b.historyOf(testRef).within("backups"), backups+1)
+				require.Len(t, b.files.historyOf(testRef).within("backups"), backups+1)
 				kept, err := os.ReadFile(path + ".bak")
 				require.NoError(t, err)
 				require.Equal(t, state, kept, "the previous state")
@@ -135,7 +135,7 @@ func TestUnchangedAfterAnImport(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Commit(t.Context(), nil, &Record{Kind: "update", Result: "succeeded"}))
 	require.NotEqual(t, text, read(t, path), "it is not as it would be written")
-	last := b.historyOf(testRef).copies("history", "dev-", ".checkpoint.json")[0]
+	last := b.files.historyOf(testRef).copies("history", "dev-", ".checkpoint.json")[0]
 	require.Equal(t, read(t, path), read(t, last.path))
 }
 

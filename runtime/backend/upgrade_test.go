@@ -64,7 +64,7 @@ func TestUpgrade(t *testing.T) {
 	for _, name := range filesBelow(t, folder+"/.pulumi") {
 		require.NotContains(t, []string{"stacks/dev.json", "history/dev/dev-17.history.json"}, name)
 	}
-	left, err := b.Legacy()
+	left, err := Legacy(b)
 	require.NoError(t, err)
 	require.Equal(t, []string{"empty", "locked"}, left)
 

@@ -132,7 +132,10 @@ func hasStacks(ctx context.Context, b *backend.Backend, p *project.Project) bool
 
 // NoSuchStack returns the error for a stack that does not exist, with exit code 6 (F7.14) and similar names.
 func NoSuchStack(ctx context.Context, b *backend.Backend, ref backend.Ref) error {
-	missing := &MissingStackError{Ref: ref, Lost: b.Lost(ref)}
+	missing := &MissingStackError{Ref: ref}
+	if past, err := backend.PastOf(b, ref); err == nil {
+		missing.Lost = past.Lost()
+	}
 	if refs, err := b.Stacks(ctx, ref.Project); err == nil {
 		var names []string
 		for _, r := range refs {

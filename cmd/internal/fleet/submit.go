@@ -187,7 +187,7 @@ func (s *Submission) source(ctx context.Context, a *console.Console, sel *Select
 	if err != nil {
 		return source, "", nil, err
 	}
-	if files, err = pack(root, names, b); err != nil {
+	if files, err = pack(root, names, b.Archives()); err != nil {
 		return source, "", nil, err
 	}
 	source.Archive = files.Digest

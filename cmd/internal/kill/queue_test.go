@@ -189,7 +189,7 @@ func (f *fleet) submit(q *queue.Queue, run string) string {
 	var content bytes.Buffer
 	require.NoError(t, queue.Pack(&content, root, names))
 	sum := sha256.Sum256(content.Bytes())
-	files := &queue.Files{Digest: hex.EncodeToString(sum[:]), Content: &content, In: f.states()}
+	files := &queue.Files{Digest: hex.EncodeToString(sum[:]), Content: &content, In: f.states().Archives()}
 	for i := range submission.Jobs {
 		submission.Jobs[i].Source.Archive = files.Digest
 	}

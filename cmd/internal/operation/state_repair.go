@@ -121,7 +121,7 @@ func (p *Pipeline) lossHolds(op Operation, document bool) error {
 	if op.Kind == refreshOperation.Kind || op.Kind == destroyOperation.Kind || p.options.AcceptLoss {
 		return nil
 	}
-	loss, err := p.Stack.Backend.Loss(p.Stack.Ref)
+	loss, err := backend.LossOf(p.Stack.Backend, p.Stack.Ref)
 	if err != nil || loss == nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (p *Pipeline) lossEnds(session *backend.Session, op Operation, result *engi
 	if !looked && !accepted {
 		return nil
 	}
-	loss, err := p.Stack.Backend.Loss(p.Stack.Ref)
+	loss, err := backend.LossOf(p.Stack.Backend, p.Stack.Ref)
 	if err != nil || loss == nil {
 		return err
 	}

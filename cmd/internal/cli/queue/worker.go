@@ -73,7 +73,7 @@ func work(ctx context.Context, a *console.Console, o *workerOptions) error {
 		if err != nil {
 			return fmt.Errorf("open the backend, where the archives of projects are: %w", err)
 		}
-		archives = b
+		archives = b.Archives()
 	}
 	q, err := open(ctx, o.url)
 	if err != nil {

@@ -41,7 +41,7 @@ func stateUpgrade(ctx context.Context, a *console.Console, yes bool) error {
 	if err != nil {
 		return err
 	}
-	old, err := b.Legacy()
+	old, err := backend.Legacy(b)
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,11 @@ func stateVerify(ctx context.Context, a *console.Console, stack string) error {
 	for _, text := range operation.DamageOf(loaded.Recovered) {
 		fmt.Fprintln(out, text)
 	}
-	torn, err := s.Backend.Torn(s.Ref, loaded.Snapshot)
+	past, err := backend.PastOf(s.Backend, s.Ref)
+	if err != nil {
+		return err
+	}
+	torn, err := past.Torn(loaded.Snapshot)
 	if err != nil {
 		return err
 	}
@@ -150,7 +154,11 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 	for _, text := range operation.DamageOf(session.Recovered()) {
 		fmt.Fprintln(a.Streams.Out, text)
 	}
-	torn, err := s.Backend.Torn(s.Ref, session.Base())
+	past, err := backend.PastOf(s.Backend, s.Ref)
+	if err != nil {
+		return err
+	}
+	torn, err := past.Torn(session.Base())
 	if err != nil {
 		return err
 	}
@@ -177,13 +185,13 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 		if err := session.Close(); err != nil {
 			return err
 		}
-		p := s.Backend.Previous(s.Ref)
+		p := past.Previous()
 		if p == nil {
 			return console.WithCode(console.CodeError, "there is no sound copy of the state")
 		}
 		return putBack(ctx, a, s, o, p, "the other one")
 	}
-	if p := s.Backend.Previous(s.Ref); len(left) > 0 && p != nil {
+	if p := past.Previous(); len(left) > 0 && p != nil {
 		fmt.Fprintf(a.Streams.Out,
 			"There is a sound copy of the state: %s, of %s, with %s; `yamlhost state repair --previous` puts it back.\n",
 			a.Short(p.Path), p.Written.Format(time.RFC3339), diag.Count(p.Resources, "resource"))
