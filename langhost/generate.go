@@ -62,18 +62,18 @@ func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProject
 		return nil, fmt.Errorf("the project's field main is %s, which is outside of the project", main)
 	}
 	door := confine.Door{Folder: r.GetSourceDirectory()}
-	sources, err := readSources(door, r.GetSourceDirectory())
+	sources, err := readSources(ctx, door, r.GetSourceDirectory())
 	if err != nil {
 		return nil, err
 	}
-	local, err := localPackages(r.GetLocalDependencies())
+	local, err := localPackages(ctx, r.GetLocalDependencies())
 	if err != nil {
 		return nil, err
 	}
 	program, diags, err := h.generate(ctx, sources, r.GetLoaderTarget(), pcl.Options{
 		Packages: local.byName,
 		Component: func(folder string) (pcl.Sources, error) {
-			return readSources(door, filepath.Join(r.GetSourceDirectory(), filepath.FromSlash(folder)))
+			return readSources(ctx, door, filepath.Join(r.GetSourceDirectory(), filepath.FromSlash(folder)))
 		},
 	})
 	if err != nil {
@@ -90,7 +90,7 @@ func (h *Host) GenerateProject(ctx context.Context, r *pulumirpc.GenerateProject
 	}
 	for _, name := range program.Packages {
 		if path := local.paths[name]; path != "" {
-			text, err := os.ReadFile(path)
+			text, err := confine.Anywhere().ReadFile(ctx, path)
 			if err != nil {
 				return nil, fmt.Errorf("read a package declaration: %w", err)
 			}
@@ -136,17 +136,17 @@ func writeFile(path string, text []byte) error {
 }
 
 // readSources reads the PCL files of a folder.
-func readSources(door confine.Door, dir string) (pcl.Sources, error) {
+func readSources(ctx context.Context, door confine.Door, dir string) (pcl.Sources, error) {
 	paths, err := door.Glob(filepath.Join(dir, "*.pp"))
 	if err != nil {
 		return nil, fmt.Errorf("look for programs in PCL: %w", err)
 	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	if info, err := door.Stat(dir); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("there is no folder %s", filepath.Base(dir))
 	}
 	sources := pcl.Sources{}
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
+		text, err := door.ReadFile(ctx, path)
 		if err != nil {
 			return nil, fmt.Errorf("read a program in PCL: %w", err)
 		}
@@ -162,21 +162,21 @@ type declaredPackages struct {
 }
 
 // localPackages reads declaration files made by Pack, by package. It ignores files that declare no package.
-func localPackages(dependencies map[string]string) (declaredPackages, error) {
+func localPackages(ctx context.Context, dependencies map[string]string) (declaredPackages, error) {
 	found := declaredPackages{map[string]schema.Descriptor{}, map[string]string{}}
 	for name, path := range dependencies {
-		info, err := os.Stat(path)
+		info, err := confine.Anywhere().Stat(path)
 		if err != nil {
 			return found, fmt.Errorf("read the declaration of package %s: %w", name, err)
 		}
 		if info.IsDir() {
-			inside, err := filepath.Glob(filepath.Join(path, "*.yaml"))
+			inside, err := confine.Anywhere().Glob(filepath.Join(path, "*.yaml"))
 			if err != nil || len(inside) != 1 {
 				return found, fmt.Errorf("the package %s is one declaration file, but %s holds %d", name, path, len(inside))
 			}
 			path = inside[0]
 		}
-		text, err := os.ReadFile(path)
+		text, err := confine.Anywhere().ReadFile(ctx, path)
 		if err != nil {
 			return found, fmt.Errorf("read the declaration of package %s: %w", name, err)
 		}

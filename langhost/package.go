@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -105,8 +104,8 @@ func (p *packageHead) declaration() string {
 }
 
 // Pack copies the declaration file of a package and returns the path of the copy.
-func (h *Host) Pack(_ context.Context, r *pulumirpc.PackRequest) (*pulumirpc.PackResponse, error) {
-	paths, err := filepath.Glob(filepath.Join(r.GetPackageDirectory(), "*.yaml"))
+func (h *Host) Pack(ctx context.Context, r *pulumirpc.PackRequest) (*pulumirpc.PackResponse, error) {
+	paths, err := confine.Anywhere().Glob(filepath.Join(r.GetPackageDirectory(), "*.yaml"))
 	if err != nil {
 		return nil, fmt.Errorf("look for the package declaration: %w", err)
 	}
@@ -114,7 +113,7 @@ func (h *Host) Pack(_ context.Context, r *pulumirpc.PackRequest) (*pulumirpc.Pac
 		return nil, fmt.Errorf("a package for YAML is one declaration file, but %s holds %d", r.GetPackageDirectory(),
 			len(paths))
 	}
-	text, err := os.ReadFile(paths[0])
+	text, err := confine.Anywhere().ReadFile(ctx, paths[0])
 	if err != nil {
 		return nil, fmt.Errorf("read the package declaration: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -32,7 +32,7 @@ func (h *Host) RunPlugin(r *pulumirpc.RunPluginRequest, stream pulumirpc.Languag
 	ctx, done := h.begin(stream.Context())
 	defer done()
 	info := r.GetInfo()
-	if _, err := os.Stat(filepath.Join(info.GetProgramDirectory(), workspace.PackFile)); err == nil ||
+	if _, err := confine.Anywhere().Stat(filepath.Join(info.GetProgramDirectory(), workspace.PackFile)); err == nil ||
 		r.GetKind() == "analyzer" {
 		return h.runPack(ctx, r, stream)
 	}
@@ -96,14 +96,14 @@ type componentPlugin struct {
 
 // openPlugin reads all files of a plugin (L1.30). The error lists their faults.
 func openPlugin(dir string) (*componentPlugin, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	paths, err := confine.Anywhere().Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil {
 		return nil, fmt.Errorf("read the plugin: %w", err)
 	}
 	if !slices.Contains(paths, filepath.Join(dir, pluginFile)) {
 		return nil, fmt.Errorf("%s has no %s", dir, pluginFile)
 	}
-	files, found, err := project.PackageFiles(dir, workspace.Relative(dir))
+	files, found, err := project.PackageFiles(confine.Anywhere(), dir, workspace.Relative(dir))
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func openPlugin(dir string) (*componentPlugin, error) {
 		if declared[path] {
 			continue
 		}
-		text, err := os.ReadFile(path)
+		text, err := confine.Anywhere().ReadFile(context.Background(), path)
 		if err != nil {
 			return nil, fmt.Errorf("read the plugin: %w", err)
 		}

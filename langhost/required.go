@@ -3,13 +3,13 @@ package langhost
 import (
 	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
 	"github.com/yamlhost/yamlhost/check/packages"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -84,7 +84,7 @@ func pluginFolder(info *pulumirpc.ProgramInfo) string {
 	if dir == "" {
 		return ""
 	}
-	if _, err := os.Stat(filepath.Join(dir, pluginFile)); err != nil {
+	if _, err := confine.Anywhere().Stat(filepath.Join(dir, pluginFile)); err != nil {
 		return ""
 	}
 	return dir

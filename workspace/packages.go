@@ -2,8 +2,9 @@ package workspace
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
@@ -37,12 +38,12 @@ func (w *Workspace) readPackages() error {
 // own, it also looks beside the project file, where `pulumi package add` puts declarations.
 func (w *Workspace) readDeclared() error {
 	known := cmp.Or(w.options.Declarations, new(project.FoundPackages))
-	files, found, err := known.Files(w.Dir(), w.options.shown)
+	files, found, err := known.Files(w.Project.Door, w.Dir(), w.options.shown)
 	if err != nil {
 		return err
 	}
 	if w.Project.Dir != w.Dir() {
-		if beside, more, err := known.Files(filepath.Join(w.Project.Dir, "sdks"), w.options.shown); err == nil {
+		if beside, more, err := known.Files(w.Project.Door, filepath.Join(w.Project.Dir, "sdks"), w.options.shown); err == nil {
 			files, found = append(files, beside...), append(found, more...)
 		} // no such folder, no packages
 	}
@@ -75,15 +76,15 @@ func (w *Workspace) readLocal(packages []project.Package, localDir func(project.
 			continue
 		}
 		read[dir] = true
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		if info, err := w.Project.Door.Stat(dir); err != nil || !info.IsDir() {
 			continue // findPlugins reports it
 		}
-		if w.options.Confined {
-			if err := confine.Tree(w.Project.Dir, dir); err != nil {
+		if folder := w.Project.Door.Folder; folder != "" {
+			if err := confine.Tree(folder, dir); err != nil {
 				return fmt.Errorf("package %s: %s may not be read: %w", pkg.Name.Text, w.options.shown(dir), err)
 			}
 		}
-		files, found, err := project.ComponentPackage(dir, w.options.shown)
+		files, found, err := project.ComponentPackage(w.Project.Door, dir, w.options.shown)
 		if err != nil {
 			return err
 		}
@@ -125,7 +126,7 @@ func (w *Workspace) readCRDs() {
 		}
 	}
 	var found diag.Diagnostics
-	w.CRDs, found = cache.Read(files)
+	w.CRDs, found = cache.Read(w.Project.Door, files)
 	w.Diags.Add(found...)
 }
 
@@ -135,7 +136,11 @@ func (w *Workspace) definitionFiles(pattern project.Literal) ([]string, *diag.Di
 	fault := func(summary, detail string) *diag.Diagnostic {
 		return &diag.Diagnostic{Code: diag.BadDefinition, Subject: pattern.Range, Summary: summary, Detail: detail}
 	}
-	paths, err := filepath.Glob(w.Project.Resolve(filepath.FromSlash(pattern.Text)))
+	paths, err := w.Project.Door.Glob(w.Project.Resolve(filepath.FromSlash(pattern.Text)))
+	if refused, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, fault(w.options.shown(refused.Path)+" may not be read: "+refused.Err.Error(),
+			"definitions of a project that is not trusted lie in its folder")
+	}
 	if err != nil {
 		return nil, fault("the pattern "+pattern.Text+" is malformed", "a pattern is a path with * and ?: crds/*.yaml")
 	}
@@ -144,12 +149,12 @@ func (w *Workspace) definitionFiles(pattern project.Literal) ([]string, *diag.Di
 		if err := w.options.within(w.Project.Dir, path); err != nil {
 			return nil, fault(err.Error(), "definitions of a project that is not trusted lie in its folder")
 		}
-		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		if info, err := w.Project.Door.Stat(path); err != nil || !info.IsDir() {
 			files = append(files, path)
 			continue
 		}
 		for _, ending := range []string{"*.json", "*.yaml", "*.yml"} {
-			inside, _ := filepath.Glob(filepath.Join(path, ending)) // an unreadable folder counts as empty
+			inside, _ := w.Project.Door.Glob(filepath.Join(path, ending)) // an unreadable folder counts as empty
 			files = append(files, inside...)
 		}
 	}

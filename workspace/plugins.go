@@ -3,7 +3,6 @@ package workspace
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -36,7 +35,7 @@ func (w *Workspace) findPlugins() diag.Diagnostics {
 			}
 			continue
 		}
-		if _, components, err := project.ComponentPackage(dir, w.options.shown); err == nil && components {
+		if _, components, err := project.ComponentPackage(w.Project.Door, dir, w.options.shown); err == nil && components {
 			continue
 		}
 		found := Plugin{Package: pkg, Name: pkg.Name.Text, Dir: dir}
@@ -57,7 +56,7 @@ func (w *Workspace) examine(p *Plugin) *diag.Diagnostic {
 		return &diag.Diagnostic{Subject: pkg.Name.Range, Summary: "package `" + pkg.Name.Text + "`: " + summary,
 			Detail: detail}
 	}
-	info, err := os.Stat(p.Dir)
+	info, err := w.Project.Door.Stat(p.Dir)
 	if err != nil {
 		return fault(shown+" does not exist", "its source is a path, relative to the file that names it")
 	}
@@ -74,7 +73,7 @@ func (w *Workspace) examine(p *Plugin) *diag.Diagnostic {
 		}
 		return finding
 	}
-	names, script := project.PluginsIn(p.Dir)
+	names, script := project.PluginsIn(w.Project.Door, p.Dir)
 	switch {
 	case slices.Contains(names, p.Name), script && len(names) == 0:
 		return nil
@@ -116,7 +115,7 @@ func (w *Workspace) almostPath(pkg project.Package) *diag.Diagnostic {
 	if !strings.Contains(source, "/") || strings.Contains(source, "://") {
 		return nil
 	}
-	if _, err := os.Stat(filepath.Join(w.Project.Dir, filepath.FromSlash(source))); err != nil {
+	if _, err := w.Project.Door.Stat(filepath.Join(w.Project.Dir, filepath.FromSlash(source))); err != nil {
 		return nil
 	}
 	finding := &diag.Diagnostic{Code: diag.PackageMissing, Subject: pkg.SourceRange,

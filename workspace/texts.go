@@ -2,10 +2,11 @@ package workspace
 
 import (
 	"bytes"
-	"os"
+	"context"
 	"slices"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -48,7 +49,8 @@ func (t *Texts) unchanged(path, name string) *diag.Source {
 	if src == nil || src.Name() != name {
 		return nil
 	}
-	if text, err := os.ReadFile(path); err != nil || !bytes.Equal(project.StripBOM(text), src.Text()) {
+	text, err := confine.Anywhere().ReadFile(context.Background(), path)
+	if err != nil || !bytes.Equal(project.StripBOM(text), src.Text()) {
 		return nil
 	}
 	return src

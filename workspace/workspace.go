@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,6 +68,8 @@ type Options struct {
 	// Confined restricts reading to the project's folder, with symbolic links resolved, for a project that is not
 	// trusted (D13).
 	Confined bool
+	// Within is like Confined for a folder that holds projects: only in it are files read; empty for no such folder.
+	Within string
 	// Texts caches the programs that Parse has parsed for a later Check of the same program; nil disables caching.
 	Texts *Texts
 	// Inherit adds the values of a stack's environments to its settings (project.Settings.Inherit); nil leaves them
@@ -207,13 +208,13 @@ const PackFile = "PulumiPolicy.yaml"
 
 // OpenPack reads the policy pack in a folder. It reads nothing outside of the folder, at any level of trust.
 func OpenPack(dir string, o Options) (*Workspace, error) {
-	o.Confined = true
+	o.Confined, o.Within = true, ""
 	return openLoose(filepath.Join(dir, PackFile), o)
 }
 
 // HoldsPack reports whether a folder contains a policy pack and no project file.
 func HoldsPack(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, PackFile))
+	_, err := confine.Anywhere().Stat(filepath.Join(dir, PackFile))
 	found, _ := project.Find(dir)
 	return err == nil && filepath.Dir(found) != filepath.Clean(dir)
 }
@@ -265,7 +266,10 @@ func (o Options) source(p *project.Project, path string) (*diag.Source, error) {
 
 // door returns the door for the files of a folder.
 func (o Options) door(folder string) confine.Door {
-	if o.Confined {
+	switch {
+	case o.Within != "":
+		return confine.Door{Folder: o.Within}
+	case o.Confined:
 		return confine.Door{Folder: folder}
 	}
 	return confine.Door{}

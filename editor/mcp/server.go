@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
@@ -86,7 +86,7 @@ func newServer(session *editor.Session, options Options) (*mcp.Server, error) {
 func (s *server) path(name string) (string, error) {
 	if name == "" {
 		for _, name := range []string{"Pulumi.yaml", "Pulumi.yml", "Pulumi.json", "PulumiPlugin.yaml", "Main.yaml"} {
-			if _, err := os.Stat(filepath.Join(s.folder, name)); err == nil {
+			if _, err := confine.Anywhere().Stat(filepath.Join(s.folder, name)); err == nil {
 				return s.path(name)
 			}
 		}
@@ -108,7 +108,7 @@ func (s *server) path(name string) (string, error) {
 	if !s.holds(real) {
 		return "", fmt.Errorf("%s is outside of the folder", name)
 	}
-	if info, err := os.Stat(real); err != nil || !info.Mode().IsRegular() {
+	if info, err := confine.Anywhere().Stat(real); err != nil || !info.Mode().IsRegular() {
 		return "", fmt.Errorf("%s is not a file", name)
 	}
 	root, err := filepath.EvalSymlinks(s.options.Root(real))

@@ -8,6 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
 )
 
 // Text is the limit of a file of text, in bytes: programs, settings, environments, definitions, schemas.
@@ -37,12 +40,14 @@ func (e *SizeError) Error() string {
 // process. The zero value lets through all other files that the user may read.
 type Door struct {
 	// Folder is the absolute path of the only folder in which files are opened; empty for any folder. Links are followed
-	// as long as they lead to places inside. Open and ReadFile hold to that also while links change; WalkDir and Glob
-	// check before they read.
+	// as long as they lead to places inside, also while links change.
 	Folder string
 	// Limit is the largest size of a file for ReadFile, in bytes; 0 for Text.
 	Limit int64
 }
+
+// Anywhere returns the door without a folder.
+func Anywhere() Door { return Door{} }
 
 // Open opens a regular file or a folder. A relative path begins in the working directory.
 func (d Door) Open(path string) (*os.File, error) {
@@ -107,38 +112,101 @@ func (d Door) Stat(path string) (fs.FileInfo, error) {
 
 // ReadDir returns the entries of a folder, sorted by name.
 func (d Door) ReadDir(path string) ([]fs.DirEntry, error) {
-	if d.Folder == "" {
-		return os.ReadDir(path)
-	}
-	root, name, err := d.enter(path)
+	folder, info, err := d.open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	entries, err := fs.ReadDir(root.FS(), filepath.ToSlash(name))
-	return entries, d.failure(path, err)
+	defer folder.Close()
+	if !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	entries, err := folder.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
 }
 
 // WalkDir is filepath.WalkDir, which follows no links, for a path that the door lets through.
 func (d Door) WalkDir(path string, visit fs.WalkDirFunc) error {
+	if d.Folder == "" {
+		return filepath.WalkDir(path, visit)
+	}
 	if err := d.Check(path); err != nil {
 		return err
 	}
-	return filepath.WalkDir(path, visit)
+	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
+		var entry fs.DirEntry
+		if err == nil {
+			entry = fs.FileInfoToDirEntry(info)
+		}
+		if err = visit(path, entry, err); errors.Is(err, fs.SkipDir) || errors.Is(err, fs.SkipAll) {
+			return nil
+		}
+		return err
+	}
+	root, name, err := d.enter(path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(root.FS(), filepath.ToSlash(name), func(found string, entry fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(name, filepath.FromSlash(found)) // found lies in name
+		return visit(filepath.Join(path, rel), entry, err)
+	})
 }
 
-// Glob returns the paths that match a pattern. A match that the door does not let through is an error.
+// Glob is filepath.Glob with the folders opened through the door. A match that the door does not let through is an
+// error.
 func (d Door) Glob(pattern string) ([]string, error) {
 	if d.Folder != "" && !Within(d.Folder, filepath.Dir(pattern)) {
 		return nil, refusal(pattern, ErrOutside)
 	}
-	paths, err := filepath.Glob(pattern)
+	if _, err := filepath.Match(pattern, ""); err != nil {
+		return nil, err
+	}
+	paths, err := d.matches(pattern)
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range paths {
 		if err := d.Check(path); err != nil {
 			return nil, err
+		}
+	}
+	return paths, nil
+}
+
+// matches returns the paths that match a sound pattern.
+func (d Door) matches(pattern string) ([]string, error) {
+	if !strings.ContainsAny(pattern, wildcards) {
+		if _, err := os.Lstat(pattern); err != nil {
+			return nil, nil
+		}
+		return []string{pattern}, nil
+	}
+	dir, name := filepath.Split(pattern)
+	dir = filepath.Clean(dir)
+	dirs := []string{dir}
+	if strings.ContainsAny(dir, wildcards) && dir != pattern {
+		var err error
+		if dirs, err = d.matches(dir); err != nil {
+			return nil, err
+		}
+	}
+	var paths []string
+	for _, dir := range dirs {
+		if info, err := d.Stat(dir); errors.Is(err, ErrOutside) {
+			return nil, err
+		} else if err != nil || !info.IsDir() {
+			continue
+		}
+		entries, err := d.ReadDir(dir)
+		if errors.Is(err, ErrOutside) {
+			return nil, err
+		}
+		for _, entry := range entries { // none of a folder that cannot be read, as in filepath.Glob
+			if matched, _ := filepath.Match(name, entry.Name()); matched {
+				paths = append(paths, filepath.Join(dir, entry.Name()))
+			}
 		}
 	}
 	return paths, nil

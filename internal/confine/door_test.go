@@ -99,6 +99,85 @@ func TestDoorWithAChangingLink(t *testing.T) {
 	require.NoError(t, <-ended)
 }
 
+// A door without a folder finds what filepath.Glob and filepath.WalkDir find; one with a folder never tells the names that
+// lie outside, also while a link changes.
+func TestDoorFindsWhatLiesInside(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		dir, err := os.MkdirTemp(t.TempDir(), "")
+		require.NoError(rt, err)
+		root := filepath.Join(dir, "root")
+		require.NoError(rt, os.MkdirAll(filepath.Join(root, "s", "t"), 0o700))
+		require.NoError(rt, os.Mkdir(filepath.Join(dir, "beside"), 0o700))
+		for _, path := range []string{"beside/canary.y", "root/a.y", "root/s/b.y", "root/s/t/c.y", "root/d.z"} {
+			require.NoError(rt, os.WriteFile(filepath.Join(dir, path), nil, 0o600))
+		}
+		for _, name := range []string{"l", "s/l", "m.y"} {
+			if rapid.Bool().Draw(rt, "is a link") {
+				require.NoError(rt, os.Symlink(rapid.SampledFrom([]string{"..", "../beside", "../../beside", "s", "t", "a.y", "none",
+					dir, filepath.Join(dir, "beside"), filepath.Join(root, "s"), "/"}).Draw(rt, "target"), filepath.Join(root, name)))
+			}
+		}
+		pattern := filepath.Join(root, rapid.SampledFrom([]string{"*", "*.y", "*/*", "*/*.y", "s/*", "l/*.y", "*/t/*.y",
+			"s/l/*.y", "?.y", "s/[a-c].y", "a.y", "none", "l/*/*", "../beside/*.y"}).Draw(rt, "pattern"))
+		want, err := filepath.Glob(pattern)
+		require.NoError(rt, err)
+		got, err := Anywhere().Glob(pattern)
+		require.NoError(rt, err)
+		require.ElementsMatch(rt, want, got)
+		got, err = Door{Folder: root}.Glob(pattern)
+		if err == nil {
+			require.ElementsMatch(rt, want, got)
+		} else {
+			require.ErrorIs(rt, err, ErrOutside)
+		}
+		for _, path := range got {
+			require.NoError(rt, Path(root, path))
+		}
+		for _, below := range []string{"", "s", "l", "m.y", "none"} {
+			walk := func(door Door) (paths []string) {
+				err := door.WalkDir(filepath.Join(root, below), func(path string, d fs.DirEntry, err error) error {
+					paths = append(paths, fmt.Sprint(path, d != nil && d.IsDir(), err != nil))
+					return nil
+				})
+				if err != nil {
+					return []string{err.Error()}
+				}
+				return paths
+			}
+			if all := walk(Anywhere()); Path(root, filepath.Join(root, below)) == nil {
+				require.Equal(rt, all, walk(Door{Folder: root}))
+			}
+		}
+	})
+	dir := t.TempDir()
+	root := filepath.Join(dir, "root")
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "own", "deep"), 0o700))
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "beside", "deep", "canary"), 0o700))
+	link := filepath.Join(root, "link")
+	require.NoError(t, os.Symlink("own", link))
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for i := 0; ctx.Err() == nil; i++ {
+			next := filepath.Join(root, "next")
+			_ = os.Symlink([]string{"../beside", "own"}[i%2], next)
+			_ = os.Rename(next, link)
+		}
+	}()
+	for range 500 {
+		found, _ := Door{Folder: root}.Glob(filepath.Join(link, "*", "*"))
+		require.Empty(t, found)
+		_ = Door{Folder: root}.WalkDir(filepath.Join(link, "deep"), func(path string, _ fs.DirEntry, _ error) error {
+			require.NotContains(t, path, "canary")
+			return nil
+		})
+	}
+	stop()
+	<-ended
+}
+
 // No door opens a device, a pipe, a socket or what tells about a process, or reads more than its limit.
 func TestDoorRefuses(t *testing.T) {
 	t.Parallel()

@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"parser":                       {"internal/yamlnode", "internal/parallel", "internal/phrasebook", "parser/ast", "internal/diag"},
 	"builtins":                     {"internal/cidr", "internal/functions", "schema", "internal/value", "internal/diag", "internal/value/urn"},
 	"editor":                       {"internal/literal", "internal/jsontext", "parser", "parser/ast", "check", "check/program", "schema", "builtins", "internal/value", "internal/diag"},
-	"editor/mcp":                   {"editor", "check", "builtins", "internal/diag"},
+	"editor/mcp":                   {"internal/confine", "editor", "check", "builtins", "internal/diag"},
 	"editor/lsp":                   {"editor", "editor/lsp/internal/protocol", "parser", "schema", "internal/diag"},
 	"editor/lsp/internal/protocol": {"internal/jsontext"},
 	"check/findings":               {"internal/parallel", "parser/ast", "schema", "internal/diag"},
@@ -78,7 +78,7 @@ var mayImport = map[string][]string{
 	// Around any provider.
 	"runtime/provider/guard": {"runtime/provider", "internal/value", "internal/value/mask", "internal/value/urn"},
 	// Bundles of source files, which knows neither providers nor programs.
-	"runtime/dynamic/bundle": {},
+	"runtime/dynamic/bundle": {"internal/confine"},
 	"runtime/state":          {"internal/jsontext", "runtime/secrets", "internal/value", "internal/value/urn"},
 	"runtime/journal":        {"internal/jsontext", "runtime/state", "internal/value", "internal/value/urn"},
 	"runtime/backend/disk":   {"internal/osfile", "runtime/journal"},
@@ -112,7 +112,7 @@ var mayImport = map[string][]string{
 	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
 	"workspace": {"internal/git", "parser", "parser/ast", "check", "schema", "workspace/crd", "workspace/project", "internal/confine", "internal/diag"},
 	// From definitions of Kubernetes' kinds to schemas. It knows neither programs nor clusters.
-	"workspace/crd": {"internal/parallel", "internal/yamlnode", "schema", "internal/diag"},
+	"workspace/crd": {"internal/confine", "internal/parallel", "internal/yamlnode", "schema", "internal/diag"},
 	// Jobs on many machines. It knows neither projects nor engines.
 	"runtime/queue": {"internal/git"},
 	// The projects below a folder: which there are, and in which order. It starts nothing.

@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/google/renameio/v2/maybe"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/filelock"
 )
 
@@ -51,7 +51,7 @@ func (p LockedPlugin) Checksum(platform string) string {
 // ReadLockFile reads the lock file of a folder; it returns nil if there is none.
 func ReadLockFile(dir string) (*LockFile, error) {
 	path := filepath.Join(dir, LockName)
-	text, err := os.ReadFile(path)
+	text, err := confine.Anywhere().ReadFile(context.Background(), path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {

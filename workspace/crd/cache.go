@@ -2,6 +2,7 @@ package crd
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/schema"
@@ -44,9 +46,9 @@ type content struct {
 }
 
 // Read reads files, several at a time. A file with a fault has one finding, and adds nothing.
-func (c *Cache) Read(files []File) (*Set, diag.Diagnostics) {
+func (c *Cache) Read(door confine.Door, files []File) (*Set, diag.Diagnostics) {
 	read := make([]*content, len(files))
-	parallel.Each(len(files), 1, func(i int) { read[i] = c.content(files[i]) })
+	parallel.Each(len(files), 1, func(i int) { read[i] = c.content(door, files[i]) })
 	s := &Set{}
 	var diags diag.Diagnostics
 	for i, r := range read {
@@ -78,8 +80,8 @@ func (c *Cache) same(files []File, s *Set) *Set {
 }
 
 // content returns what a file has.
-func (c *Cache) content(f File) *content {
-	info, err := os.Stat(f.Path)
+func (c *Cache) content(door confine.Door, f File) *content {
+	info, err := door.Stat(f.Path)
 	if err != nil {
 		return &content{fault: unreadable(f, err)}
 	}
@@ -91,7 +93,7 @@ func (c *Cache) content(f File) *content {
 		(known.schema == nil || !known.schema.Damaged()) {
 		return known
 	}
-	now.schema, now.fault = c.open(f, info)
+	now.schema, now.fault = c.open(door, f, info)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.files == nil {
@@ -102,14 +104,14 @@ func (c *Cache) content(f File) *content {
 }
 
 // open reads a file, or the schema that was made of it before.
-func (c *Cache) open(f File, info fs.FileInfo) (*schema.Package, *diag.Diagnostic) {
+func (c *Cache) open(door confine.Door, f File, info fs.FileInfo) (*schema.Package, *diag.Diagnostic) {
 	kept, index := c.keptAt(f.Path, info)
 	if kept != "" {
 		if pkg, err := schema.OpenKept(kept, index); err == nil {
 			return pkg, nil
 		}
 	}
-	text, err := os.ReadFile(f.Path)
+	text, err := door.ReadFile(context.Background(), f.Path)
 	if err != nil {
 		return nil, unreadable(f, err)
 	}
@@ -119,7 +121,7 @@ func (c *Cache) open(f File, info fs.FileInfo) (*schema.Package, *diag.Diagnosti
 	}
 	if kept != "" {
 		// of earlier states of the file; the pattern is sound
-		earlier, _ := filepath.Glob(strings.TrimSuffix(index, ".index") + "-*.json")
+		earlier, _ := confine.Anywhere().Glob(strings.TrimSuffix(index, ".index") + "-*.json")
 		for _, name := range earlier {
 			_ = os.Remove(name)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace/crd"
@@ -32,7 +33,7 @@ func read(t *testing.T, c *crd.Cache, paths ...string) (*schema.Package, diag.Di
 		require.NoError(t, err)
 		files[i] = crd.File{Path: absolute, Shown: filepath.Base(path)}
 	}
-	set, diags := c.Read(files)
+	set, diags := c.Read(confine.Anywhere(), files)
 	if set.Empty() {
 		return nil, diags
 	}

@@ -1,15 +1,16 @@
 package project
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/git"
 )
@@ -40,8 +41,8 @@ const executablePrefix = "pulumi-resource-"
 
 // PluginsIn returns the names of the resource plugins whose executables lie in a folder, and whether the folder holds a
 // plugin that is a program in source form (F2.30).
-func PluginsIn(dir string) (names []string, script bool) {
-	entries, _ := os.ReadDir(dir) // an unreadable folder has none
+func PluginsIn(door confine.Door, dir string) (names []string, script bool) {
+	entries, _ := door.ReadDir(dir) // an unreadable folder has none
 	for _, e := range entries {
 		name, isPlugin := strings.CutPrefix(e.Name(), executablePrefix)
 		if runtime.GOOS == "windows" {
@@ -58,9 +59,10 @@ func PluginsIn(dir string) (names []string, script bool) {
 // ComponentPackage reads the texts of a package of components that is written in YAML: PulumiPlugin.yaml and then every
 // other *.yaml beside it, in the order of their names (L1.30). found is false for a directory without one, or with one
 // in another language. name converts a path for messages.
-func ComponentPackage(dir string, name func(path string) string) (files []*diag.Source, found bool, err error) {
+func ComponentPackage(door confine.Door, dir string, name func(path string) string) (files []*diag.Source, found bool,
+	err error) {
 	main := filepath.Join(dir, ComponentPackageFile)
-	text, err := os.ReadFile(main)
+	text, err := door.ReadFile(context.Background(), main)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
@@ -72,7 +74,7 @@ func ComponentPackage(dir string, name func(path string) string) (files []*diag.
 		return nil, false, nil
 	}
 	files = append(files, src)
-	paths, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	paths, err := door.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil {
 		return nil, false, fmt.Errorf("read package: %w", err)
 	}
@@ -82,7 +84,7 @@ func ComponentPackage(dir string, name func(path string) string) (files []*diag.
 		if base == ComponentPackageFile || base == "Pulumi.yaml" || strings.HasPrefix(base, "Pulumi.") {
 			continue // a project in the same directory is not part of the package
 		}
-		if text, err = os.ReadFile(path); err != nil {
+		if text, err = door.ReadFile(context.Background(), path); err != nil {
 			return nil, false, fmt.Errorf("read package: %w", err)
 		}
 		src := diag.NewSource(name(path), StripBOM(text))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -18,7 +19,7 @@ func TestComponentPackage(t *testing.T) {
 	write := func(name, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	_, found, err := project.ComponentPackage(dir, filepath.Base)
+	_, found, err := project.ComponentPackage(confine.Anywhere(), dir, filepath.Base)
 	require.NoError(t, err)
 	require.False(t, found)
 
@@ -29,7 +30,7 @@ func TestComponentPackage(t *testing.T) {
 	write("Pulumi.yaml", "name: p")
 	write("Pulumi.dev.yaml", "config: {}")
 	write("sdk.yaml", "packageDeclarationVersion: 1\nname: x\n")
-	files, found, err := project.ComponentPackage(dir, filepath.Base)
+	files, found, err := project.ComponentPackage(confine.Anywhere(), dir, filepath.Base)
 	require.NoError(t, err)
 	require.True(t, found)
 	var names []string
@@ -39,7 +40,7 @@ func TestComponentPackage(t *testing.T) {
 	require.Equal(t, []string{"PulumiPlugin.yaml", "a.yaml", "b.yaml"}, names)
 
 	write("PulumiPlugin.yaml", "name: p\nruntime: nodejs\n")
-	_, found, err = project.ComponentPackage(dir, filepath.Base)
+	_, found, err = project.ComponentPackage(confine.Anywhere(), dir, filepath.Base)
 	require.NoError(t, err)
 	require.False(t, found, "a package in another language is a plugin")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/renameio/v2/maybe"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
@@ -379,7 +380,7 @@ func (s *Settings) Save() error {
 		return fmt.Errorf("write stack settings: %w", err)
 	}
 	mode := os.FileMode(0o644) // F3.7; an existing file keeps its mode
-	if info, err := os.Stat(s.Path); err == nil {
+	if info, err := confine.Anywhere().Stat(s.Path); err == nil {
 		mode = info.Mode().Perm()
 	}
 	if err := maybe.WriteFile(s.Path, text, mode); err != nil {

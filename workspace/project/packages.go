@@ -3,10 +3,10 @@ package project
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/schema"
@@ -32,8 +33,9 @@ const maxPackageFile = 1 << 20 // bytes (L1.44)
 
 // PackageFiles reads every package declaration below a program directory: those in sdks first, then all others (L1.44).
 // name makes a path into what users see.
-func PackageFiles(dir string, name func(path string) string) ([]PackageFile, diag.Diagnostics, error) {
-	return new(FoundPackages).Files(dir, name)
+func PackageFiles(door confine.Door, dir string, name func(path string) string) ([]PackageFile,
+	diag.Diagnostics, error) {
+	return new(FoundPackages).Files(door, dir, name)
 }
 
 // declared holds the packages found below a program directory, and the folders and files that the search has read.
@@ -50,8 +52,8 @@ type version struct {
 }
 
 // versionOf returns the version of a folder or file; zero if it cannot be read.
-func versionOf(path string) version {
-	info, err := os.Stat(path)
+func versionOf(door confine.Door, path string) version {
+	info, err := door.Stat(path)
 	if err != nil {
 		return version{}
 	}
@@ -59,9 +61,9 @@ func versionOf(path string) version {
 }
 
 // holds reports whether every folder and file that the search has read is unchanged.
-func (d *declared) holds() bool {
+func (d *declared) holds(door confine.Door) bool {
 	for path, stamp := range d.looked {
-		if versionOf(path) != stamp {
+		if versionOf(door, path) != stamp {
 			return false
 		}
 	}
@@ -75,18 +77,22 @@ type FoundPackages struct {
 	known map[place]*declared // guarded by mu
 }
 
-// place is a program directory and the form of its path that users see.
-type place struct{ dir, shown string }
+// place is a program directory, the form of its path that users see, and the door to its files.
+type place struct {
+	door       confine.Door
+	dir, shown string
+}
 
 // Files returns the result of PackageFiles. It reads again once a folder or a file has changed.
-func (f *FoundPackages) Files(dir string, name func(path string) string) ([]PackageFile, diag.Diagnostics, error) {
-	p := place{dir, name(dir)}
+func (f *FoundPackages) Files(door confine.Door, dir string, name func(path string) string) ([]PackageFile,
+	diag.Diagnostics, error) {
+	p := place{door, dir, name(dir)}
 	f.mu.Lock()
 	d := f.known[p]
 	f.mu.Unlock()
-	if d == nil || !d.holds() {
+	if d == nil || !d.holds(door) {
 		var err error
-		if d, err = declaredBelow(dir, name); err != nil {
+		if d, err = declaredBelow(door, dir, name); err != nil {
 			return nil, nil, err
 		}
 		f.mu.Lock()
@@ -99,12 +105,12 @@ func (f *FoundPackages) Files(dir string, name func(path string) string) ([]Pack
 	return slices.Clone(d.files), slices.Clone(d.diags), nil
 }
 
-func declaredBelow(dir string, name func(path string) string) (*declared, error) {
+func declaredBelow(door confine.Door, dir string, name func(path string) string) (*declared, error) {
 	var paths []string
 	found := &declared{looked: map[string]version{}}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err := door.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && (path == dir || !slices.Contains(skippedDirs, d.Name())) {
-			found.looked[path] = versionOf(path)
+			found.looked[path] = versionOf(door, path)
 		}
 		switch {
 		case err != nil && path == dir:
@@ -130,12 +136,12 @@ func declaredBelow(dir string, name func(path string) string) (*declared, error)
 	}
 	slices.SortStableFunc(paths, func(a, b string) int { return rank(a) - rank(b) })
 	for _, path := range paths {
-		v := versionOf(path)
+		v := versionOf(door, path)
 		found.looked[path] = v
 		if v.size > maxPackageFile {
 			continue
 		}
-		text, err := os.ReadFile(path)
+		text, err := door.ReadFile(context.Background(), path)
 		if err != nil || !bytes.Contains(text, []byte("packageDeclarationVersion")) {
 			continue
 		}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -22,7 +24,7 @@ func TestPackageFiles(t *testing.T) {
 		"broken.yaml":         "packageDeclarationVersion: [",
 		"node_modules/m.yaml": "packageDeclarationVersion: 1\nname: hidden\n",
 	})
-	files, diags, err := PackageFiles(dir, filepath.Base)
+	files, diags, err := PackageFiles(confine.Anywhere(), dir, filepath.Base)
 	require.NoError(t, err)
 	require.Empty(t, diags)
 	require.Equal(t, []PackageFile{
@@ -40,7 +42,7 @@ func TestFoundPackagesFollowFiles(t *testing.T) {
 	var kept FoundPackages
 	names := func() (found []string) {
 		for range 2 {
-			files, _, err := kept.Files(dir, filepath.Base)
+			files, _, err := kept.Files(confine.Anywhere(), dir, filepath.Base)
 			require.NoError(t, err)
 			found = nil
 			for _, f := range files {

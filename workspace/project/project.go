@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -122,7 +121,7 @@ func Find(dir string) (path string, err error) {
 	for folder := filepath.Clean(dir); ; folder = filepath.Dir(folder) {
 		for _, name := range fileNames {
 			path := filepath.Join(folder, name)
-			switch info, err := os.Stat(path); {
+			switch info, err := confine.Anywhere().Stat(path); {
 			case err == nil && info.Mode().IsRegular():
 				return path, nil
 			case err != nil && !errors.Is(err, fs.ErrNotExist):

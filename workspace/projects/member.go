@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -76,7 +77,7 @@ var skipped = []string{"node_modules", "vendor", "venv", "sdks", "bin", "obj"}
 // with a dot and folders where tools put downloads.
 func Find(root string) ([]string, error) {
 	var dirs []string
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err := confine.Anywhere().WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && path == root:
 			return err

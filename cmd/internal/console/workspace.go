@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/filelock"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
@@ -87,7 +87,7 @@ func (a *Console) ProjectIfAny(dir string) (*project.Project, error) {
 // OpenTarget opens the target that a user named: a directory, a file of a project, or a single file.
 func (a *Console) OpenTarget(target string, o workspace.Options) (*workspace.Workspace, error) {
 	path := a.Path(target)
-	info, err := os.Stat(path)
+	info, err := confine.Anywhere().Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s does not exist", target)
 	}
@@ -107,7 +107,7 @@ func (a *Console) OpenTarget(target string, o workspace.Options) (*workspace.Wor
 
 // MustBeDir returns an error unless dir is a directory.
 func MustBeDir(dir string) error {
-	info, err := os.Stat(dir)
+	info, err := confine.Anywhere().Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s does not exist", dir)
 	}

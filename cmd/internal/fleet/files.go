@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/git"
 )
 
@@ -16,7 +17,7 @@ import (
 // of other projects, folders whose names begin with a dot, and folders of downloaded dependencies.
 func ProjectFiles(dir string) ([]string, error) {
 	var files []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err := confine.Anywhere().WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -28,7 +29,7 @@ func ProjectFiles(dir string) ([]string, error) {
 				return fs.SkipDir
 			}
 			for _, name := range []string{"Pulumi.yaml", "Pulumi.yml", "Pulumi.json"} {
-				if matches, _ := filepath.Glob(filepath.Join(path, name)); len(matches) > 0 {
+				if matches, _ := confine.Anywhere().Glob(filepath.Join(path, name)); len(matches) > 0 {
 					return fs.SkipDir
 				}
 			}

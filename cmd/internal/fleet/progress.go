@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
@@ -49,7 +51,7 @@ func (p *Progress) begin(g *projects.Graph) ([]int, error) {
 		}
 		return nil, nil
 	}
-	text, err := os.ReadFile(p.path)
+	text, err := confine.Anywhere().ReadFile(context.Background(), p.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, console.WithCode(console.CodeBadUsage,
 			"--resume: no interrupted run of this command is known here; leave the flag out")
@@ -122,7 +124,7 @@ func digestOf(m *projects.Member) (string, error) {
 			return "", fmt.Errorf("look at %s: %w", dir, err)
 		}
 		for _, name := range files {
-			text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+			text, err := confine.Anywhere().ReadFile(context.Background(), filepath.Join(dir, filepath.FromSlash(name)))
 			if err != nil {
 				return "", fmt.Errorf("look at %s: %w", name, console.PlainError(err))
 			}

@@ -2,7 +2,6 @@ package operation
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/schema"
@@ -129,7 +129,7 @@ func ReadGivenSchemas(a *console.Console, f SchemaFlags) (*GivenSchemas, error) 
 		pkg, err := plugin.SchemaCache{Home: a.World.PulumiHome()}.OpenFile(path)
 		if err != nil {
 			advice := ""
-			if _, missing := os.Stat(path); missing == nil {
+			if _, missing := confine.Anywhere().Stat(path); missing == nil {
 				advice = "; a schema is what `pulumi package get-schema` writes"
 			}
 			return nil, fmt.Errorf("--schema %s: %w%s", name, console.PlainError(err), advice)
@@ -138,7 +138,7 @@ func ReadGivenSchemas(a *console.Console, f SchemaFlags) (*GivenSchemas, error) 
 	}
 	fileName := regexp.MustCompile(`^(.+?)(?:-v?(\d+\.\d+\.\d+.*))?\.json(?:\.gz)?$`)
 	for _, name := range f.dirs {
-		entries, err := os.ReadDir(a.Path(name))
+		entries, err := confine.Anywhere().ReadDir(a.Path(name))
 		if err != nil {
 			return nil, fmt.Errorf("--schema-dir %s: %w", name, console.PlainError(err))
 		}

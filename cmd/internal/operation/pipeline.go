@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/check"
@@ -353,7 +352,7 @@ func checkFor(ctx context.Context, ws *workspace.Workspace, providers *Providers
 	run check.Options) (*check.Program, diag.Diagnostics) {
 	run.Untrusted, run.MayReadStack = providers.trust == Untrusted, providers.MayReadStack
 	run.Config, run.ConfigKnown = ws.ConfigTexts(config), config != nil
-	run.Stat, run.Bundle, run.Handler = os.Stat, providers.Sources.Bundle, providers.Sources.Handler
+	run.Stat, run.Bundle, run.Handler = ws.Project.Door.Stat, providers.Sources.Bundle, providers.Sources.Handler
 	return ws.Check(ctx, workspace.CheckOptions{Schemas: providers.WatchedSchemas, Parameterize: providers.Parameterize,
 		Options: run})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -216,7 +215,7 @@ func (pack *policyPack) missing(project string) diag.Diagnostics {
 		return diag.Diagnostics{d}
 	}
 	if err == nil && info.IsDir() {
-		if _, err = os.Stat(filepath.Join(pack.path, workspace.PackFile)); err != nil {
+		if _, err = pack.door.Stat(filepath.Join(pack.path, workspace.PackFile)); err != nil {
 			d.Summary = fmt.Sprintf("the folder `%s` is no policy pack: it has no %s", shown, workspace.PackFile)
 		}
 	} else if err != nil {

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 	"sync"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 )
@@ -43,7 +46,7 @@ func (r *Runner) snapshotsOf(f *File) *snapshots {
 		return s
 	}
 	s := &snapshots{known: map[string]json.RawMessage{}, now: map[string]json.RawMessage{}}
-	text, err := os.ReadFile(file)
+	text, err := confine.Anywhere().ReadFile(context.Background(), file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
@@ -125,7 +125,8 @@ func Make(o Options) (*Bundle, error) {
 	if !filepath.IsLocal(filepath.FromSlash(o.Source)) {
 		return nil, fault(o.Source, "the file is outside of the project")
 	}
-	if _, err := os.Stat(filepath.Join(o.Dir, filepath.FromSlash(o.Source))); errors.Is(err, fs.ErrNotExist) {
+	source := filepath.Join(o.Dir, filepath.FromSlash(o.Source))
+	if _, err := confine.Anywhere().Stat(source); errors.Is(err, fs.ErrNotExist) {
 		return nil, fault(o.Source, "there is no such file")
 	}
 	if h := o.Handler; h != nil && h.Export != "" && !exportName().MatchString(h.Export) {

@@ -37,7 +37,7 @@ func makeNode(o Options) (*Bundle, error) {
 		External:          o.External,
 		Metafile:          true,
 		LogLevel:          api.LogLevelSilent,
-		Plugins:           []api.Plugin{confine(o), captured(o), stubs(o)},
+		Plugins:           []api.Plugin{ownFiles(o), captured(o), stubs(o)},
 		TsconfigRaw:       "{}", // a tsconfig of the machine would change the digest
 		Write:             false,
 		TreeShaking:       api.TreeShakingTrue,
@@ -118,8 +118,8 @@ func sentence(text string) string {
 	return text
 }
 
-// confine refuses imports from outside the project, except those from a node_modules folder.
-func confine(o Options) api.Plugin {
+// ownFiles refuses imports from outside the project, except those from a node_modules folder.
+func ownFiles(o Options) api.Plugin {
 	return api.Plugin{Name: "confine", Setup: func(build api.PluginBuild) {
 		build.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: "file"}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
 			installed := !o.Confined && slices.Contains(strings.Split(filepath.ToSlash(args.Path), "/"), "node_modules")

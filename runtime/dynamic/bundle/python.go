@@ -2,11 +2,11 @@ package bundle
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
@@ -26,6 +27,7 @@ var pythonImport = lazyregexp.New(
 func makePython(o Options) (*Bundle, error) {
 	entry := path.Clean(filepath.ToSlash(o.Source))
 	base := path.Dir(entry) // absolute imports are resolved here, as for a script
+	door := confine.Door{Folder: o.Dir}
 	files := map[string]string{}
 	queue := []string{entry}
 	for len(queue) > 0 {
@@ -38,7 +40,7 @@ func makePython(o Options) (*Bundle, error) {
 		if !inside(o.Dir, full) {
 			return nil, fault(name, "the file is outside of the project")
 		}
-		text, err := os.ReadFile(full)
+		text, err := door.ReadFile(context.Background(), full)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, fault(name, "there is no such file")
@@ -53,8 +55,8 @@ func makePython(o Options) (*Bundle, error) {
 		}
 		for _, module := range importedModules(files[name]) {
 			for _, candidate := range moduleFiles(module, path.Dir(name), base) {
-				if info, err := os.Stat(filepath.Join(o.Dir, filepath.FromSlash(candidate))); err == nil &&
-					info.Mode().IsRegular() {
+				info, err := door.Stat(filepath.Join(o.Dir, filepath.FromSlash(candidate)))
+				if err == nil && info.Mode().IsRegular() {
 					queue = append(queue, candidate)
 				}
 			}
@@ -132,7 +134,7 @@ func missingModules(o Options, name, base, text string) []Fault {
 		candidates := moduleFiles(module, path.Dir(name), base)
 		file := candidates[len(candidates)-2] // the module file; the last candidate is the package of that name
 		absent := func(path string) bool {
-			_, err := os.Stat(filepath.Join(o.Dir, filepath.FromSlash(path)))
+			_, err := confine.Door{Folder: o.Dir}.Stat(filepath.Join(o.Dir, filepath.FromSlash(path)))
 			return err != nil
 		}
 		if absent(file) && absent(strings.TrimSuffix(file, ".py")) { // a package needs no __init__.py

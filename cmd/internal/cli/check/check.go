@@ -4,18 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/google/renameio/v2/maybe"
 	"github.com/spf13/cobra"
+
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/fleet"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -271,11 +272,11 @@ func replaceFile(a *console.Console, src *diag.Source, text []byte) error {
 		return err
 	}
 	defer release()
-	info, err := os.Stat(path)
+	info, err := confine.Anywhere().Stat(path)
 	if err != nil {
 		return err
 	}
-	now, err := os.ReadFile(path)
+	now, err := confine.Anywhere().ReadFile(context.Background(), path)
 	read := project.StripBOM(now) // the byte order mark is not part of the source text, and is kept
 	if err != nil || string(read) != string(src.Text()) && string(now) != string(src.Text()) {
 		return errors.New("the file has changed meanwhile")

@@ -2,15 +2,16 @@ package check
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
 )
@@ -115,14 +116,14 @@ func sourceOf(a *console.Console, path string) (*diag.Source, error) {
 		}
 		return diag.NewSource("<stdin>", text), nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := confine.Anywhere().ReadFile(context.Background(), path)
 	return diag.NewSource(a.Short(path), text), err
 }
 
 // programFiles returns the files of a program, or target itself if it is a file.
 func programFiles(a *console.Console, target string) ([]string, error) {
 	path := a.Path(target)
-	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+	if info, err := confine.Anywhere().Stat(path); err == nil && !info.IsDir() {
 		return []string{path}, nil
 	}
 	ws, err := a.OpenTarget(target, a.Looking())

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -198,7 +199,7 @@ func restoreSecrets(ctx context.Context, a *console.Console, s *console.Stack, s
 
 // spare copies a file to an unused name beside it, and returns that name.
 func spare(path string) (string, error) {
-	text, err := os.ReadFile(path)
+	text, err := confine.Anywhere().ReadFile(context.Background(), path)
 	if err != nil {
 		return "", fmt.Errorf("keep the present file: %w", console.PlainError(err))
 	}

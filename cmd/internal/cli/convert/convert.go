@@ -196,7 +196,7 @@ func finish(ctx context.Context, a *console.Console, o *options, name, out strin
 
 // vacant returns an error if dir exists and is not empty. written is the folder as the user wrote it.
 func vacant(dir, written string) error {
-	entries, err := os.ReadDir(dir)
+	entries, err := confine.Anywhere().ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -242,7 +242,7 @@ func read(ctx context.Context, a *console.Console, paths, ends []string) ([]*dia
 			continue
 		}
 		before := len(texts)
-		err = filepath.WalkDir(full, func(p string, d fs.DirEntry, err error) error {
+		err = confine.Anywhere().WalkDir(full, func(p string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !slices.Contains(ends, strings.ToLower(filepath.Ext(p))) {
 				return err
 			}

@@ -140,7 +140,7 @@ func (o *options) write(ctx context.Context, a *console.Console, name, out strin
 		return err
 	}
 	clear(files)
-	err = filepath.WalkDir(dirs["done"], func(path string, d fs.DirEntry, err error) error {
+	err = confine.Anywhere().WalkDir(dirs["done"], func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -148,7 +148,7 @@ func (o *options) write(ctx context.Context, a *console.Console, name, out strin
 		if err != nil {
 			return err
 		}
-		files[rel], err = os.ReadFile(path)
+		files[rel], err = confine.Anywhere().ReadFile(ctx, path)
 		return err
 	})
 	if err != nil {

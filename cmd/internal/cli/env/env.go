@@ -13,8 +13,10 @@ import (
 
 	"github.com/google/renameio/v2/maybe"
 	"github.com/spf13/cobra"
+
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -212,7 +214,7 @@ func (c *command) editHosted(ctx context.Context, hosted *environments.Hosted, n
 	}
 	var edited []byte
 	if err == nil {
-		edited, err = os.ReadFile(path)
+		edited, err = confine.Anywhere().ReadFile(ctx, path)
 	}
 	if err == nil && !bytes.Equal(edited, text) {
 		if err = c.taken(hosted.Write(ctx, name, diag.NewSource(path, edited), tag)); err != nil {

@@ -5,19 +5,20 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
+
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/picture"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/editor/lsp"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/parser"
@@ -66,6 +67,8 @@ func serve(ctx context.Context, a *console.Console) error {
 // A ProgramOpener opens programs for an editor, as `check` does, and caches the schemas that it reads.
 type ProgramOpener struct {
 	Console *console.Console
+	// Within is the only folder in which files are read; empty for any.
+	Within string
 
 	declarations project.FoundPackages
 
@@ -174,6 +177,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, document func(pat
 		return filepath.Join(root, filepath.FromSlash(name))
 	}
 	options := o.Console.Looking()
+	options.Within = o.Within
 	options.Shown, options.Declarations, options.CRDs = shown, &o.declarations, o.kinds()
 	options.Opened = func(name string) *diag.Source {
 		if d := document(absolute(name)); d != nil {
@@ -216,7 +220,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, document func(pat
 	}
 	kept := o.schemas(ws)
 	checking := workspace.CheckOptions{
-		Options: check.Options{Config: ws.ConfigTexts(nil), Stat: os.Stat, Bundle: kept.providers.Sources.Bundle,
+		Options: check.Options{Config: ws.ConfigTexts(nil), Stat: ws.Project.Door.Stat, Bundle: kept.providers.Sources.Bundle,
 			Handler: kept.providers.Sources.Handler},
 		Parameterize: func(ctx context.Context, pkg project.Package) (schema.Descriptor, error) {
 			if strings.HasPrefix(pkg.Source, ".") || filepath.IsAbs(pkg.Source) {
@@ -263,7 +267,7 @@ func filesFrom(dir string) func(folder string) []string {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, path)
 		}
-		entries, err := os.ReadDir(path)
+		entries, err := confine.Anywhere().ReadDir(path)
 		if err != nil {
 			return nil // the folder need not exist yet
 		}
@@ -304,7 +308,7 @@ var projectFiles = []string{"Pulumi.yaml", "Pulumi.yml", "Pulumi.json", "PulumiP
 // Programs returns the paths of the project files below a folder in lexical order, at most maxPrograms. Hidden folders,
 // and those that package managers fill, are skipped.
 func Programs(folder string) (paths []string) {
-	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+	_ = confine.Anywhere().WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return nil // skip unreadable folders

@@ -3,7 +3,6 @@ package lsp
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -117,7 +116,7 @@ func settingsFiles(p *project.Project, shown func(string) string, document func(
 	found []*parser.Document) {
 	dir := p.StackFile("*")
 	for _, ext := range []string{".yaml", ".yml", ".json"} {
-		paths, _ := filepath.Glob(strings.TrimSuffix(dir, filepath.Ext(dir)) + ext)
+		paths, _ := p.Door.Glob(strings.TrimSuffix(dir, filepath.Ext(dir)) + ext)
 		for _, path := range paths {
 			d := document(path)
 			if d == nil {
@@ -143,7 +142,7 @@ func misfits(ctx context.Context, ws *workspace.Workspace, program *parser.Docum
 		return nil
 	}
 	checking := workspace.CheckOptions{
-		Options: check.Options{Config: ws.ConfigTexts(config), ConfigKnown: true, Stat: os.Stat}}
+		Options: check.Options{Config: ws.ConfigTexts(config), ConfigKnown: true, Stat: ws.Project.Door.Stat}}
 	file, _ := program.File(ws.ParserOptions(checking))
 	file = ws.Declare(file)
 	options, _ := ws.CheckerOptions(ctx, checking)

@@ -5,7 +5,6 @@ package mcp
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/editor/mcp"
+	"github.com/yamlhost/yamlhost/internal/confine"
 )
 
 // options are the arguments and flags of the command mcp.
@@ -41,10 +41,10 @@ func NewMCP(a *console.Console) *cobra.Command {
 // serve answers a client until the client closes its end.
 func serve(ctx context.Context, a *console.Console, o *options) error {
 	folder := a.Path(o.folder)
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+	if info, err := confine.Anywhere().Stat(folder); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s is not a folder", o.folder)
 	}
-	opener := &lsp.ProgramOpener{Console: a, Loaders: make(map[string]*lsp.KeptSchemas)}
+	opener := &lsp.ProgramOpener{Console: a, Within: folder, Loaders: make(map[string]*lsp.KeptSchemas)}
 	defer opener.Close()
 	server := mcp.Options{Version: a.World.Version, Folder: folder, Root: opener.Root}
 	if o.allowPlan {

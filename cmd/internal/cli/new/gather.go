@@ -3,12 +3,12 @@ package newproject
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/templates"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -21,7 +21,7 @@ func (m *maker) open(ctx context.Context) (err error) {
 	if m.options.dir != "" {
 		m.dir = m.Path(m.options.dir)
 	}
-	if info, err := os.Stat(m.dir); err == nil && !info.IsDir() {
+	if info, err := confine.Anywhere().Stat(m.dir); err == nil && !info.IsDir() {
 		return console.WithCode(console.CodeUsage, "--dir: %s is not a directory", m.options.dir)
 	}
 	name := m.options.template
@@ -70,7 +70,7 @@ func (m *maker) openTemplate(ctx context.Context, name string) (*templates.Templ
 
 func (m *maker) openFolder(name string) (*templates.Template, error) {
 	path := m.Path(name)
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+	if info, err := confine.Anywhere().Stat(path); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("there is no template %q and no such folder%s\nTemplates are %s.", name,
 			diag.DidYouMean(name, templates.Names()), strings.Join(templates.Names(), ", "))
 	}

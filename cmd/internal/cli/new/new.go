@@ -12,11 +12,13 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
 	checkcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/check"
 	configcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/config"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/cmd/internal/templates"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -172,7 +174,7 @@ type maker struct {
 func (m *maker) projectThere() string {
 	for _, name := range []string{"Pulumi.yaml", "Pulumi.yml", "Pulumi.json"} {
 		path := filepath.Join(m.dir, name)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		if info, err := confine.Anywhere().Stat(path); err == nil && info.Mode().IsRegular() {
 			return path
 		}
 	}

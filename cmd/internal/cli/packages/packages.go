@@ -56,7 +56,7 @@ func (w *wanted) schemaFile() bool {
 // missing.
 func describe(ctx context.Context, a *console.Console, ws *workspace.Workspace, w *wanted) (*described, error) {
 	path := a.Path(w.source)
-	_, missing := os.Stat(path)
+	_, missing := confine.Anywhere().Stat(path)
 	local := missing == nil && (strings.ContainsAny(w.source, `/\`) || strings.HasPrefix(w.source, "."))
 	switch {
 	case w.schemaFile():
@@ -189,10 +189,10 @@ func fetch(ctx context.Context, a *console.Console, ws *workspace.Workspace, p g
 func describeFolder(ctx context.Context, a *console.Console, ws *workspace.Workspace, w *wanted, path string) (
 	*described, error) {
 	dir := path
-	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+	if info, err := confine.Anywhere().Stat(path); err == nil && !info.IsDir() {
 		dir = filepath.Dir(path)
 	}
-	names, script := project.PluginsIn(dir)
+	names, script := project.PluginsIn(confine.Anywhere(), dir)
 	name := filepath.Base(dir)
 	switch {
 	case len(names) == 1:
@@ -338,7 +338,7 @@ func declare(dir string, found *described) error {
 
 // withdraw removes all declarations in a folder except kept, and the folder itself if it is then empty.
 func withdraw(folder, kept string) error {
-	files, _, err := project.PackageFiles(folder, func(path string) string { return path })
+	files, _, err := project.PackageFiles(confine.Anywhere(), folder, func(path string) string { return path })
 	if err != nil {
 		return err
 	}
@@ -388,7 +388,7 @@ func remove(a *console.Console, name string) error {
 		return err
 	}
 	folder := checked.In(filepath.Join(p.Dir, "sdks"), "")
-	_, declared := os.Stat(folder)
+	_, declared := confine.Anywhere().Stat(folder)
 	if !found && declared != nil {
 		return fmt.Errorf("the project has no package %s, neither in packages nor in the folder sdks", name)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,9 +12,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 	"github.com/yamlhost/yamlhost/cmd/internal/suite"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/parallel"
 	filewatch "github.com/yamlhost/yamlhost/internal/watch"
@@ -80,7 +81,7 @@ func test(ctx context.Context, a *console.Console, o *options) error {
 // watch runs tests after each change until it is interrupted. Failures do not end it.
 func watch(ctx context.Context, a *console.Console, o *options, chosen *regexp.Regexp) error {
 	for {
-		roots := roots(a, o.targets)
+		roots := roots(ctx, a, o.targets)
 		seen := filewatch.Take(roots)
 		if a.Streams.OutTerminal {
 			fmt.Fprint(a.Streams.Out, "\x1b[H\x1b[2J\x1b[3J")
@@ -100,12 +101,12 @@ func watch(ctx context.Context, a *console.Console, o *options, chosen *regexp.R
 }
 
 // roots returns the paths to watch: the targets, and the folders of packages that the tested programs use by path.
-func roots(a *console.Console, targets []string) []string {
+func roots(ctx context.Context, a *console.Console, targets []string) []string {
 	var roots []string
 	for _, target := range targets {
 		roots = append(roots, a.Path(target))
 	}
-	files, err := read(a, targets)
+	files, err := read(ctx, a, targets)
 	if err != nil {
 		return roots // at least watch the targets
 	}
@@ -121,7 +122,7 @@ func roots(a *console.Console, targets []string) []string {
 
 // once runs tests and reports failures.
 func once(ctx context.Context, a *console.Console, o *options, chosen *regexp.Regexp) error {
-	files, err := read(a, o.targets)
+	files, err := read(ctx, a, o.targets)
 	if err != nil {
 		return err
 	}
@@ -211,11 +212,11 @@ func tell(a *console.Console, o *options, runner *suite.Runner, all diag.Diagnos
 
 // read reads the test files that targets name: single files, or all test files below a directory except in hidden
 // directories and node_modules.
-func read(a *console.Console, targets []string) ([]*suite.File, error) {
+func read(ctx context.Context, a *console.Console, targets []string) ([]*suite.File, error) {
 	var files []*suite.File
 	for _, target := range targets {
 		path := a.Path(target)
-		info, err := os.Stat(path)
+		info, err := confine.Anywhere().Stat(path)
 		if err != nil {
 			return nil, console.WithCode(console.CodeBadUsage, "%s does not exist", target)
 		}
@@ -223,7 +224,7 @@ func read(a *console.Console, targets []string) ([]*suite.File, error) {
 			return nil, console.WithCode(console.CodeBadUsage, "%s is no test file: its name must end with %s", target,
 				suite.Suffix)
 		}
-		err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
+		err = confine.Anywhere().WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
 			name := entry.Name()
 			switch {
 			case err != nil:
@@ -233,7 +234,7 @@ func read(a *console.Console, targets []string) ([]*suite.File, error) {
 			case entry.IsDir() || !suite.IsTestFile(name):
 				return nil
 			}
-			text, err := os.ReadFile(file)
+			text, err := confine.Anywhere().ReadFile(ctx, file)
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
@@ -208,9 +210,9 @@ const remoteParts = `^(?:[a-z+]+://)?(?:[^@/]*@)?([^:/]+)(?::\d+/|[:/])(.+)/([^/
 func gitState(dir string) (head, branch, remote string) {
 	for root := dir; ; root = filepath.Dir(root) {
 		git := filepath.Join(root, ".git")
-		if info, err := os.Stat(git); err == nil {
+		if info, err := confine.Anywhere().Stat(git); err == nil {
 			if !info.IsDir() { // a worktree: the file names the folder
-				text, _ := os.ReadFile(git)
+				text, _ := confine.Anywhere().ReadFile(context.Background(), git)
 				path, found := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
 				if !found {
 					return "", "", ""
@@ -229,7 +231,7 @@ func gitState(dir string) (head, branch, remote string) {
 
 func readGit(git string) (head, branch, remote string) {
 	read := func(path ...string) string {
-		text, _ := os.ReadFile(filepath.Join(path...))
+		text, _ := confine.Anywhere().ReadFile(context.Background(), filepath.Join(path...))
 		return strings.TrimSpace(string(text))
 	}
 	common := git
