@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -22,6 +23,9 @@ type holder interface {
 	look() error
 	// check is look for the entries of a journal.
 	check() error
+	// hold is look right before a call of a provider. It asks only if the last answer is old: between the record of a
+	// step's beginning and the call a hook may run, and the process may be stopped, for any time.
+	hold(ctx context.Context) error
 	// guard checks that the lock is held before something is written that no journal announces.
 	guard() error
 	// explain replaces an error that a lost lock has caused by the *LockLostError.
@@ -106,6 +110,8 @@ func (l *folderLock) explain(err error) error { return lostIn(err) }
 func (l *folderLock) foreign(err error) error { return err }
 func (l *folderLock) guard() error            { return l.look() }
 func (l *folderLock) check() error            { return l.look() }
+
+func (l *folderLock) hold(context.Context) error { return l.look() }
 
 // look reads the lock file again only if its stamp has changed.
 func (l *folderLock) look() error {
@@ -242,6 +248,8 @@ func (l *storeLock) look() error    { return l.lease.look() }
 // anything else, so an entry that was written comes before it, and the next run reads it.
 func (l *storeLock) check() error { return l.lease.check() }
 
+func (l *storeLock) hold(context.Context) error { return l.lease.hold() }
+
 // guard leaves a mark in the chain, so that a run that takes over later knows that a write may be under way.
 func (l *storeLock) guard() error {
 	if err := l.look(); err != nil {
@@ -343,6 +351,13 @@ func (l *serviceLock) explain(err error) error { return lostIn(err) }
 func (l *serviceLock) foreign(err error) error { return err }
 func (l *serviceLock) guard() error            { return l.explain(l.look()) }
 func (l *serviceLock) check() error            { return l.look() }
+
+func (l *serviceLock) hold(ctx context.Context) error {
+	if err := l.remote.hold(ctx); err != nil {
+		return err
+	}
+	return l.copy.look()
+}
 
 func (l *serviceLock) look() error {
 	if err := l.remote.look(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -220,11 +221,12 @@ func (h hosted) begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session, e
 			return nil, err
 		}
 	}
+	sent := h.b.files.o.Now()
 	update, err := h.b.service.Begin(ctx, r, cmp.Or(o.Record, &Record{Kind: o.Command}), false)
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.open(ctx, b, r, o, held, update, kept)
+	s, err := h.open(ctx, b, r, o, held, update, sent, kept)
 	if err != nil {
 		return nil, errors.Join(err, update.Complete(context.WithoutCancel(ctx), "failed"))
 	}
@@ -243,13 +245,9 @@ func (h hosted) endKept(ctx context.Context, r Ref, kept *keptUpdate) error {
 	return err
 }
 
-// open returns the session of an operation that has begun.
+// open returns the session of an operation that was begun by a call sent then.
 func (h hosted) open(ctx context.Context, b *Backend, r Ref, o BeginOptions, lock *folderLock, update Update,
-	kept *keptUpdate) (*Session, error) {
-	exported, err := h.b.service.Export(ctx, r, 0)
-	if err != nil {
-		return nil, err
-	}
+	sent time.Time, kept *keptUpdate) (*Session, error) {
 	copied := lock.fenced().stateOf(r)
 	continues := kept != nil && update.Facts().Version-1-update.Facts().Skipped == kept.Version
 	if continues {
@@ -259,17 +257,27 @@ func (h hosted) open(ctx context.Context, b *Backend, r Ref, o BeginOptions, loc
 		}
 	}
 	if !continues { // a journal in the copy no longer fits, which load reports
+		// If this process is killed while it reads the state, the next one ends the operation.
+		if err := copied.keep(update, noCopy); err != nil {
+			return nil, err
+		}
+		exported, err := h.b.service.Export(ctx, r, 0)
+		if err != nil {
+			return nil, err
+		}
 		if err := copied.copyDown(exported); err != nil {
 			return nil, err
 		}
 	}
-	if err := copied.keep(update); err != nil {
+	if err := copied.keep(update, update.Facts().Version); err != nil {
 		return nil, err
 	}
 	sealer := remembering(o.Secrets)
 	held := newServiceLock(lock, &remote{update: update, url: h.b.PublicURL(), kept: b.files.journalOf(r).journalFile(),
-		ref: r, sealer: sealer,
-		renewed: func() { _ = b.files.stateOf(r).keep(update) }}) // on failure, the next run waits for the lease
+		ref: r, sealer: sealer, clock: h.b.files.o.Now,
+		renewed: func() {
+			_ = b.files.stateOf(r).keep(update, update.Facts().Version) // on failure, the next run waits for the lease
+		}})
 	s, err := newTools(b.schedule, held.fenced().stateOf(r), held, o, sealer).load()
 	if err != nil {
 		return nil, held.explain(err)
@@ -284,7 +292,7 @@ func (h hosted) open(ctx context.Context, b *Backend, r Ref, o BeginOptions, loc
 		s.beginFrom(s.base)
 	}
 	s.watched = watch(update, false)
-	held.remote.renewer.start(update.Facts().Renewal, held.remote.renew)
+	held.remote.keep(sent, update.Facts().Renewal)
 	return s, nil
 }
 
@@ -307,7 +315,7 @@ func (h hosted) mirror(r Ref) *Backend {
 
 // keptUpdate identifies the operation of a local copy. It contains the operation's token.
 type keptUpdate struct {
-	Version int             `json:"version"` // of the state that the operation makes
+	Version int             `json:"version"` // of the state that the operation makes, or noCopy
 	Ticket  json.RawMessage `json:"ticket"`  // for Service.Resume
 }
 
@@ -328,9 +336,12 @@ func (h hosted) keptOf(r Ref) (*keptUpdate, error) {
 	return k, nil
 }
 
+// noCopy is the version of an operation that has not copied its state yet. A copy that is there belongs to no version.
+const noCopy = -1
+
 // keep records durably which operation a copy belongs to, before the operation begins anything.
-func (b stackState) keep(u Update) error {
-	return b.files.writeJSON("write which operation is under way to", b.keptPath(), keptUpdate{u.Facts().Version, u.Ticket()})
+func (b stackState) keep(u Update, version int) error {
+	return b.files.writeJSON("write which operation is under way to", b.keptPath(), keptUpdate{version, u.Ticket()})
 }
 
 // copyDown writes a state that a service has exported as the state of the copy. The write is durable: after a crash of

@@ -58,6 +58,7 @@ type lease struct {
 	file     leaseFile
 	version  string
 	renewed  time.Time // when the last renewal was sent
+	seen     time.Time // when the last renewal or the last look that found the lease held was sent
 	lost     error
 }
 
@@ -78,7 +79,7 @@ func (l *lease) put(c Condition) error {
 	}
 	version, err := l.d.put(l.key, text, c)
 	if err == nil {
-		l.version, l.renewed = version, sent
+		l.version, l.renewed, l.seen = version, sent, sent
 	}
 	return err
 }
@@ -139,6 +140,16 @@ func (l *lease) look() error {
 		return l.lost
 	}
 	sent := l.asked.Load()
+	if err := l.lookLocked(); err != nil && err != l.lost {
+		return err
+	}
+	l.answered = sent
+	return l.lost
+}
+
+// lookLocked is look for a caller that holds mu.
+func (l *lease) lookLocked() error {
+	sent := l.clock()
 	o, err := l.d.get(l.key)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -147,8 +158,9 @@ func (l *lease) look() error {
 		return err
 	case o.Version != l.version:
 		l.lost = l.lostTo(o)
+	default:
+		l.seen = sent
 	}
-	l.answered = sent
 	return l.lost
 }
 
@@ -185,13 +197,40 @@ func (l *lease) check() error {
 	if l.lost != nil {
 		return l.lost
 	}
-	now := l.clock()
-	// Both clocks are needed: the monotonic one stops while a machine is asleep, and the wall clock may be set.
-	elapsed, byWall := now.Sub(l.renewed), now.Round(0).Sub(l.renewed.Round(0))
-	if limit := l.length / 2; elapsed >= 0 && elapsed < limit && byWall >= 0 && byWall < limit {
+	if recent(l.renewed, l.clock(), l.length/2) {
 		return nil
 	}
 	return l.renewLocked()
+}
+
+// hold makes sure that the lease is held right before a call of a provider. It asks the store if the last answer is
+// older than sureFor: the lease may have been cancelled since, or taken over after it ended. If the store cannot be
+// reached, the clock decides.
+func (l *lease) hold() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.clock()
+	inTime := recent(l.renewed, now, l.length/2)
+	if l.lost != nil || inTime && recent(l.seen, now, sureFor(l.length)) {
+		return l.lost
+	}
+	if !inTime {
+		return l.renewLocked()
+	}
+	if err := l.lookLocked(); err != nil && err == l.lost {
+		return err
+	}
+	return nil
+}
+
+// sureFor returns how long an answer that a lease of some length is held counts.
+func sureFor(length time.Duration) time.Duration { return min(length/8, 2500*time.Millisecond) }
+
+// recent reports whether less than limit has passed since a time. Both clocks are needed: the monotonic one stops while
+// a machine is asleep, and the wall clock may be set.
+func recent(since, now time.Time, limit time.Duration) bool {
+	elapsed, byWall := now.Sub(since), now.Round(0).Sub(since.Round(0))
+	return elapsed >= 0 && elapsed < limit && byWall >= 0 && byWall < limit
 }
 
 // keep starts to renew the lease, until the renewer is halted or the lease is lost, which the next write reports. If

@@ -25,7 +25,10 @@ type remote struct {
 	sealer  secrets.Manager
 	renewed func() // called after the token may have changed
 
-	sending sync.Mutex // serializes the calls that change the state
+	clock func() time.Time
+
+	sending  sync.Mutex // serializes the calls that change the state
+	renewing sync.Mutex // serializes renewals; taken before mu
 
 	mu       sync.Mutex // guards the fields below
 	replayer *journal.Replayer
@@ -35,6 +38,9 @@ type remote struct {
 	closed   bool              // Complete was acknowledged
 	lost     error             // a *LockLostError; final
 	away     error             // an *AwayError; cleared at the end of the session
+	length   time.Duration     // of the lease
+	held     time.Time         // when the last call was sent that was answered and extended the lease
+	seen     time.Time         // when the last call was sent that showed that the lease is held
 
 	renewer renewer // until complete
 }
@@ -100,9 +106,11 @@ func (r *remote) flush() error {
 	if r.update.Facts().Journal {
 		batch := slices.Clone(r.queue)
 		r.mu.Unlock()
+		sent := r.clock()
 		err := r.note(r.update.Append(context.Background(), batch))
 		if err == nil {
 			r.mu.Lock()
+			r.seen = sent
 			r.queue = slices.Delete(r.queue, 0, len(batch))
 			r.mu.Unlock()
 		}
@@ -122,7 +130,14 @@ func (r *remote) checkpoint(s *state.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	return r.note(r.update.Checkpoint(context.Background(), text))
+	sent := r.clock()
+	err = r.note(r.update.Checkpoint(context.Background(), text))
+	if err == nil {
+		r.mu.Lock()
+		r.seen = sent
+		r.mu.Unlock()
+	}
+	return err
 }
 
 // note records the error of a call, if there is one, and returns the fault.
@@ -209,17 +224,76 @@ func sameContent(a, b *state.Snapshot) bool {
 		bytes.Equal(a.Extensions, b.Extensions)
 }
 
+// keep starts to renew a lease that was taken by a call sent then, and is to be renewed after a pause.
+func (r *remote) keep(sent time.Time, pause time.Duration) {
+	r.mu.Lock()
+	r.granted(sent, pause)
+	r.mu.Unlock()
+	r.renewer.start(pause, r.renew)
+}
+
+// granted records an answer that extended the lease until twice the time after which to renew it. The caller holds mu.
+func (r *remote) granted(sent time.Time, pause time.Duration) {
+	r.length, r.held, r.seen = 2*pause, sent, sent
+}
+
+// hold makes sure that the lease is held right before a call of a provider; see lease.hold.
+func (r *remote) hold(ctx context.Context) error {
+	if _, sure, err := r.sure(); sure || err != nil {
+		return err
+	}
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	inTime, sure, err := r.sure() // another call may have asked
+	if sure || err != nil {
+		return err
+	}
+	_, err = r.extend(ctx)
+	switch {
+	case err == nil, errors.As(err, new(*LockLostError)), ctx.Err() != nil:
+		return err
+	case inTime:
+		return nil
+	}
+	return r.note(err)
+}
+
+// sure reports whether the lease has a quarter of its length left, and whether an answer has shown lately that it is
+// held. An error is a fault.
+func (r *remote) sure() (inTime, sure bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.clock()
+	inTime = recent(r.held, now, r.length*3/4)
+	return inTime, inTime && recent(r.seen, now, sureFor(r.length)), r.fault()
+}
+
+// extend extends the lease on the stack. The caller holds renewing.
+func (r *remote) extend(ctx context.Context) (next time.Duration, err error) {
+	sent := r.clock()
+	next, err = r.update.Renew(ctx)
+	if lost, ok := errors.AsType[*LockLostError](err); ok {
+		return 0, r.note(lost)
+	}
+	if err != nil {
+		return 0, err
+	}
+	r.mu.Lock()
+	r.granted(sent, next)
+	r.mu.Unlock()
+	r.renewed()
+	return next, nil
+}
+
 // renew extends the lease on the stack; see renewer.
 func (r *remote) renew(ctx context.Context) (next time.Duration, goOn bool) {
-	next, err := r.update.Renew(ctx) // halt cancels the call
-	if lost, ok := errors.AsType[*LockLostError](err); ok {
-		_ = r.note(lost) // the next look reports it
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
+	next, err := r.extend(ctx)               // halt cancels the call
+	if errors.As(err, new(*LockLostError)) { // the next look reports it
 		return 0, false
 	}
-	if err != nil { // try again: the service may be back before the lease expires
-		return 0, true
-	}
-	r.renewed()
+	// After another error try again: the service may be back before the lease expires.
 	return next, true
 }
 

@@ -236,6 +236,14 @@ func (s *Session) Append(_ context.Context, e journal.Entry) error {
 	return sealing
 }
 
+// Held returns an error unless this run still holds the stack.
+func (s *Session) Held(ctx context.Context) error {
+	if err := s.tools.held.hold(ctx); err != nil {
+		return s.tools.refusal(err)
+	}
+	return nil
+}
+
 // Defer applies an entry that becomes durable only before the entries that are appended later. In a store it is Append,
 // because the order of writes in flight is not guaranteed there.
 func (s *Session) Defer(ctx context.Context, e journal.Entry) error {

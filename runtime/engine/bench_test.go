@@ -18,6 +18,8 @@ type discard struct{}
 
 func (discard) Append(context.Context, journal.Entry) error { return nil }
 
+func (discard) Held(context.Context) error { return nil }
+
 func (d discard) Defer(ctx context.Context, e journal.Entry) error { return d.Append(ctx, e) }
 
 // many registers n resources with nested inputs, each depending on an earlier one.

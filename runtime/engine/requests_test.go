@@ -3,9 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -266,6 +268,8 @@ func (forgetful) Append(_ context.Context, e journal.Entry) error {
 	return nil
 }
 
+func (forgetful) Held(context.Context) error { return nil }
+
 func (f forgetful) Defer(ctx context.Context, e journal.Entry) error { return f.Append(ctx, e) }
 
 // E5.11: a step does not begin if its beginning cannot be journaled.
@@ -278,6 +282,73 @@ func TestNothingIsDoneThatIsNotWritten(t *testing.T) {
 	})
 	require.True(t, err != nil || result.Failed)
 	require.Empty(t, w.cloud.inventory())
+}
+
+// overtaken is a journal of a run that loses the stack after a number of calls.
+type overtaken struct {
+	*memory
+	left atomic.Int64
+}
+
+func (o *overtaken) Held(context.Context) error {
+	if o.left.Add(-1) < 0 {
+		return errors.New("another run holds the stack")
+	}
+	return nil
+}
+
+// D14: right before each create, update and delete the engine asks whether the run still holds the stack. Once it does
+// not, nothing is changed, hooks for errors are not asked, and the steps have ended without a change.
+func TestNothingIsDoneOnceTheStackIsLost(t *testing.T) {
+	program := func(v string, names ...string) func(context.Context, monitor.Monitor, urn.URN) error {
+		var requests []monitor.RegisterRequest
+		for _, name := range names {
+			requests = append(requests, monitor.RegisterRequest{Name: name, Inputs: inputs("v", v),
+				Hooks: map[string][]string{"OnError": {"again"}}})
+		}
+		return func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
+			err := m.(monitor.HookRegistrar).RegisterHook(ctx, monitor.Hook{Name: "again", OnError: true,
+				Run: func(context.Context, value.Value) (bool, error) {
+					t.Error("an error hook ran")
+					return false, nil
+				}})
+			if err != nil {
+				return err
+			}
+			return registering(requests...)(ctx, m, stack)
+		}
+	}
+	for calls := range 6 {
+		w := newWorld()
+		w.heard(t, false, program("1", "a", "b", "c"))
+		before := fmt.Sprint(w.cloud.objects)
+		o, _ := w.options(1, false)
+		journaled := &overtaken{memory: &memory{}}
+		journaled.left.Store(int64(calls))
+		o.Journal = journaled
+		result, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
+			return program("2", "a", "b")(ctx, m, "")
+		})
+		lost := calls < 3
+		require.Equal(t, lost, err != nil || result.Failed, "two updates and a deletion")
+		pending := map[int64]bool{}
+		var done []journal.Entry
+		for _, e := range journaled.entries {
+			if e.Begin != nil {
+				pending[e.Step] = true
+				continue
+			}
+			delete(pending, e.Step)
+			if e.Step != 0 && len(e.Add)+len(e.Amend)+len(e.Remove) > 0 {
+				done = append(done, e)
+			}
+		}
+		require.Empty(t, pending)
+		if lost {
+			require.Len(t, done, calls)
+		}
+		require.Equal(t, calls == 0, before == fmt.Sprint(w.cloud.objects))
+	}
 }
 
 // E1.19, E1.22, E4.25: the state has the checked inputs, and nothing that only concerns the request.

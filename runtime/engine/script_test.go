@@ -102,6 +102,8 @@ func (m *memory) Append(_ context.Context, e journal.Entry) error {
 	return nil
 }
 
+func (m *memory) Held(context.Context) error { return nil }
+
 func (m *memory) Defer(ctx context.Context, e journal.Entry) error { return m.Append(ctx, e) }
 
 // requireSound checks that each prefix of the journal replays to a state that verifies.

@@ -181,6 +181,8 @@ func (discard) Append(context.Context, journal.Entry) error { return nil }
 
 func (discard) Defer(context.Context, journal.Entry) error { return nil }
 
+func (discard) Held(context.Context) error { return nil }
+
 // run runs the program on the state base. A preview changes nothing.
 func (r *Runner) run(ctx context.Context, s situation, loader provider.Loader, base *state.Snapshot, preview, live bool,
 	known *mask.Masker) (*outcome, error) {

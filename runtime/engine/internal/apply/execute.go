@@ -110,6 +110,10 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 	if x.Terminated() { // E5.51: nothing is written any more, so the operation stays pending
 		return nil, monitor.ErrShutdown
 	}
+	if lost, ok := errors.AsType[*notHeldError](err); ok {
+		_ = x.Journal.Commit(x.Calls, journal.Entry{Step: number}) // nothing changed; the error to report is lost
+		return nil, x.JournalFailed(&s.Step, lost.error)
+	}
 	if result != nil && !s.Verbatim {
 		x.markSecrets(&s.Step, result)
 	}
@@ -154,6 +158,18 @@ func (x *Executor) take(s *execution, reg *resources.Registration) (*state.Resou
 		}
 	}
 	return result, nil
+}
+
+// notHeldError is returned for a call that was not made because the run no longer holds the stack.
+type notHeldError struct{ error }
+
+// held returns a *notHeldError unless the run still holds the stack. It comes right before a call that changes
+// something, so that nothing but the call itself can happen after the stack was lost.
+func (x *Executor) held() error {
+	if err := x.Journal.Held(x.Calls); err != nil {
+		return &notHeldError{err}
+	}
+	return nil
 }
 
 // outcomeUnknown reports whether the effect of a failed call is unknown, because the plugin died during the call or its
@@ -276,6 +292,9 @@ func (x *Executor) performCreate(s *execution) (*state.Resource, error) { // E5.
 	if err != nil {
 		return nil, err
 	}
+	if err := x.held(); err != nil {
+		return nil, err
+	}
 	r, err := p.Create(x.Calls, provider.CreateRequest{
 		Subject: provider.SubjectOf(n.URN), Inputs: n.Inputs, Timeout: n.CustomTimeouts.Create, Preview: x.DryRun,
 		Views: s.views.request()})
@@ -310,6 +329,9 @@ func (x *Executor) performUpdate(s *execution) (*state.Resource, error) { // E5.
 	if err != nil {
 		return nil, err
 	}
+	if err := x.held(); err != nil {
+		return nil, err
+	}
 	r, err := p.Update(x.Calls, provider.UpdateRequest{
 		Subject: provider.SubjectOf(n.URN), ID: s.Old.ID, OldInputs: s.Old.Inputs, OldOutputs: s.Old.Outputs, News: n.Inputs,
 		Timeout: n.CustomTimeouts.Update, IgnoreChanges: n.IgnoreChanges, Preview: x.DryRun,
@@ -342,6 +364,9 @@ func (x *Executor) performDelete(s *execution) error { // E5.23
 	}
 	p, err := x.Providers.Of(old)
 	if err != nil {
+		return err
+	}
+	if err := x.held(); err != nil {
 		return err
 	}
 	return p.Delete(x.Calls, provider.DeleteRequest{

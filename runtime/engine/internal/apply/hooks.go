@@ -130,6 +130,9 @@ func (x *Executor) performHooked(s *execution) (*state.Resource, error) {
 	// Error hooks get the failures of all attempts, so that they can limit their number.
 	var told []value.Value // error texts, newest first
 	for try := 1; err != nil && len(binds.ResourceHooks["OnError"]) > 0 && !x.Terminated(); try++ {
+		if errors.As(err, new(*notHeldError)) {
+			break // the provider was not called
+		}
 		told = slices.Insert(told, 0, value.String(err.Error()))
 		again, hookErr := x.askErrorHooks(&s.Step, binds, kind, told)
 		if hookErr != nil {

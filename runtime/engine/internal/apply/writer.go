@@ -68,6 +68,14 @@ func (w *Writer) Begin(ctx context.Context, op state.Operation) (int64, error) {
 	return e.Step, w.journal.Append(ctx, e)
 }
 
+// Held returns an error unless the run still holds the stack.
+func (w *Writer) Held(ctx context.Context) error {
+	if w.journal == nil {
+		return nil
+	}
+	return w.journal.Held(ctx)
+}
+
 // Commit journals an entry behind everything that it depends on. It returns when the position of the entry is fixed; a
 // later step that depends on it becomes durable only together with it.
 func (w *Writer) Commit(ctx context.Context, e journal.Entry) error {
