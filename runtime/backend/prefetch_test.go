@@ -61,12 +61,25 @@ func (m *bulkMemory) GetAll(ctx context.Context, keys []string) (map[string]Obje
 }
 
 // TestPrefetch checks that the stacks of Prefetch have the same overviews and locks as when read one by one, with few
-// requests.
+// requests: a Bulk store gets few for all stacks, another Deep one at most three for each.
 func TestPrefetch(t *testing.T) {
 	t.Parallel()
 	store := &bulkMemory{memory: newMemory()}
-	bulk := func(o *Options) { o.OpenObjects = func(string) (Objects, error) { return store, nil } }
-	b := openMemory(t, store.memory, 1, bulk)
+	t.Run("bulk", func(t *testing.T) {
+		t.Parallel()
+		prefetches(t, store, store, func(int) int { return 30 })
+	})
+	deep := &bulkMemory{memory: newMemory()}
+	t.Run("deep", func(t *testing.T) {
+		t.Parallel()
+		prefetches(t, deep, struct{ Deep }{deep}, func(stacks int) int { return 5 + 3*stacks })
+	})
+}
+
+// prefetches is TestPrefetch for one kind of store, which counts its requests in count. most returns how many there may
+// be for a number of stacks.
+func prefetches(t *testing.T, count *bulkMemory, store Objects, most func(stacks int) int) {
+	b := openMemory(t, count.memory, 1, func(o *Options) { o.OpenObjects = func(string) (Objects, error) { return store, nil } })
 	const many = 60
 	for n := range many {
 		r := Ref{Project: "p", Stack: fmt.Sprint("s", n)}
@@ -87,7 +100,7 @@ func TestPrefetch(t *testing.T) {
 	defer func() { require.NoError(t, s.Close()) }()
 
 	for _, project := range []string{"p", ""} {
-		before := store.requests
+		before := count.requests
 		g, err := b.Prefetch(project)
 		require.NoError(t, err)
 		refs, err := g.Stacks(t.Context(), project)
@@ -104,10 +117,12 @@ func TestPrefetch(t *testing.T) {
 			return seen{o, len(locks) > 0}
 		}
 		got := map[Ref]seen{}
-		for _, r := range refs {
-			got[r] = look(g, r)
+		looks := make([]seen, len(refs))
+		Each(refs, func(i int, r Ref) { looks[i] = look(g, r) })
+		for i, r := range refs {
+			got[r] = looks[i]
 		}
-		require.Less(t, store.requests-before, 30, "not several for each stack")
+		require.Less(t, count.requests-before, most(len(refs)))
 		want, err := b.Stacks(t.Context(), project)
 		require.NoError(t, err)
 		require.Equal(t, want, refs)

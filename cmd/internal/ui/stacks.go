@@ -221,8 +221,8 @@ func (s *Server) overview(ctx context.Context, _ query) (any, error) {
 		return nil, err
 	}
 	out := overview{Backend: runlog.Where(s.o.Backend), Version: s.o.Version, Project: s.o.Project,
-		Stacks: make([]stackSummary, 0, len(refs))}
-	for _, ref := range refs {
+		Stacks: make([]stackSummary, len(refs))}
+	backend.Each(refs, func(i int, ref backend.Ref) {
 		summary := stackSummary{Project: ref.Project, Stack: ref.Stack, Locks: locksOf(b, ref)}
 		if found, err := b.Overview(ctx, ref); err != nil {
 			summary.Error = err.Error()
@@ -245,8 +245,8 @@ func (s *Server) overview(ctx context.Context, _ query) (any, error) {
 				break
 			}
 		}
-		out.Stacks = append(out.Stacks, summary)
-	}
+		out.Stacks[i] = summary
+	})
 	return out, nil
 }
 

@@ -32,7 +32,7 @@ type gsStore struct {
 	anonymous bool   // no credentials were found
 }
 
-var _ backend.Objects = (*gsStore)(nil)
+var _ backend.Deep = (*gsStore)(nil)
 
 // openGS opens a bucket of Google Cloud Storage. Versions are generations. Without credentials, requests are anonymous,
 // which public buckets and emulators accept. STORAGE_EMULATOR_HOST names an emulator, as for Google's own libraries.
@@ -81,10 +81,17 @@ func (s *gsStore) Get(ctx context.Context, key string) (o backend.Object, err er
 }
 
 // List returns the keys that begin with prefix.
-func (s *gsStore) List(ctx context.Context, prefix string) (found []backend.Listed, err error) {
-	call := s.objects.List(s.bucket).Prefix(s.prefix + prefix).Delimiter("/").Fields(
-		"items(name,updated),prefixes,nextPageToken")
-	err = call.Pages(ctx, func(page *storage.Objects) error {
+func (s *gsStore) List(ctx context.Context, prefix string) ([]backend.Listed, error) {
+	return s.list(ctx, s.objects.List(s.bucket).Prefix(s.prefix+prefix).Delimiter("/"))
+}
+
+// ListAll lists every object whose key begins with prefix.
+func (s *gsStore) ListAll(ctx context.Context, prefix string) ([]backend.Listed, error) {
+	return s.list(ctx, s.objects.List(s.bucket).Prefix(s.prefix+prefix))
+}
+
+func (s *gsStore) list(ctx context.Context, call *storage.ObjectsListCall) (found []backend.Listed, err error) {
+	err = call.Fields("items(name,updated),prefixes,nextPageToken").Pages(ctx, func(page *storage.Objects) error {
 		for _, o := range page.Items {
 			l := backend.Listed{Key: strings.TrimPrefix(o.Name, s.prefix)}
 			if err := l.Modified.UnmarshalText([]byte(o.Updated)); err != nil {

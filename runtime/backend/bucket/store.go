@@ -31,7 +31,10 @@ type Store struct {
 	prefix string // empty, or ends in a slash
 }
 
-var _ backend.Remover = (*Store)(nil)
+var (
+	_ backend.Remover = (*Store)(nil)
+	_ backend.Deep    = (*Store)(nil)
+)
 
 // native has the operations for which each store needs its own client.
 type native interface {
@@ -78,8 +81,17 @@ func (s *Store) Get(ctx context.Context, key string) (o backend.Object, err erro
 }
 
 // List returns the keys that begin with prefix.
-func (s *Store) List(ctx context.Context, prefix string) (found []backend.Listed, err error) {
-	all := s.bucket.List(&blob.ListOptions{Prefix: s.prefix + prefix, Delimiter: "/"})
+func (s *Store) List(ctx context.Context, prefix string) ([]backend.Listed, error) {
+	return s.list(ctx, prefix, "/")
+}
+
+// ListAll lists every object whose key begins with prefix.
+func (s *Store) ListAll(ctx context.Context, prefix string) ([]backend.Listed, error) {
+	return s.list(ctx, prefix, "")
+}
+
+func (s *Store) list(ctx context.Context, prefix, delimiter string) (found []backend.Listed, err error) {
+	all := s.bucket.List(&blob.ListOptions{Prefix: s.prefix + prefix, Delimiter: delimiter})
 	for {
 		o, err := all.Next(ctx)
 		if errors.Is(err, io.EOF) {

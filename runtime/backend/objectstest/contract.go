@@ -17,7 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Contract tests a store against the contract of backend.Objects, and of backend.Bulk if it implements that.
+// Contract tests a store against the contract of backend.Objects, and of backend.Deep and backend.Bulk if it implements those.
 func Contract(t *testing.T, o backend.Objects) {
 	t.Helper()
 	ctx := t.Context()
@@ -66,8 +66,8 @@ func Contract(t *testing.T, o backend.Objects) {
 	require.NoError(t, o.Delete(ctx, "a/d/e"))
 	require.Equal(t, []string{"a/d/f"}, list("a/d/"))
 
-	if bulk, ok := o.(backend.Bulk); ok {
-		all, err := bulk.ListAll(ctx, "a/")
+	if deep, ok := o.(backend.Deep); ok {
+		all, err := deep.ListAll(ctx, "a/")
 		require.NoError(t, err)
 		var keys []string
 		for _, l := range all {
@@ -75,6 +75,8 @@ func Contract(t *testing.T, o backend.Objects) {
 			require.False(t, l.Modified.IsZero())
 		}
 		require.Equal(t, []string{"a/b.json", "a/b.json.bak", "a/c.json", "a/d/f"}, keys)
+	}
+	if bulk, ok := o.(backend.Bulk); ok {
 		objects, err := bulk.GetAll(ctx, []string{"a/b.json", "a/d/f", "none"})
 		require.NoError(t, err)
 		require.Len(t, objects, 2)

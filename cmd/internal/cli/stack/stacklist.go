@@ -70,10 +70,10 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 	if err != nil {
 		return err
 	}
-	records := make([]stackRecord, 0, len(refs))
-	for _, ref := range refs {
-		records = append(records, describeStack(ctx, a, b, ref, ref == current, o.all && !a.World.AsPulumi))
-	}
+	records := make([]stackRecord, len(refs))
+	backend.Each(refs, func(i int, ref backend.Ref) {
+		records[i] = describeStack(ctx, a, b, ref, ref == current, o.all && !a.World.AsPulumi)
+	})
 	return a.Show(o.json, records, func(table io.Writer) {
 		fmt.Fprintln(table, "NAME\tLAST UPDATE\tRESOURCE COUNT")
 		for _, r := range records {
