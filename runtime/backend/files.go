@@ -133,6 +133,11 @@ func (b *files) workFolder(r Ref) string {
 // layout checks meta.yaml (F6.3). fresh is true if there is none yet; prepare writes it with the first stack, so that
 // reading an empty folder leaves it empty.
 func (b *files) layout() (fresh bool, err error) {
+	b.probed.mu.Lock()
+	defer b.probed.mu.Unlock()
+	if b.objects != nil && b.probed.layout {
+		return false, nil
+	}
 	path := b.path("meta.yaml")
 	text, err := b.disk.ReadFile(path)
 	switch {
@@ -149,6 +154,7 @@ func (b *files) layout() (fresh bool, err error) {
 		version, _, _ = strings.Cut(version, "#")
 		switch version = strings.Trim(strings.TrimSpace(version), `"'`); version {
 		case "1":
+			b.probed.layout = true
 			return false, nil
 		case "0":
 			return false, legacyLayout(path)
@@ -221,8 +227,9 @@ func (b *files) hold(l *lease) (*files, Held, error) {
 	return held, session, nil
 }
 
-// probed remembers that the store has passed stackLocks.probe.
+// probed remembers what this process knows of a store for good.
 type probed struct {
-	mu   sync.Mutex
-	done bool
+	mu     sync.Mutex
+	done   bool // it has passed stackLocks.probe
+	layout bool // it has the present layout
 }

@@ -63,8 +63,9 @@ func (b stackHistory) add(record *Record, checkpoint []byte) error {
 	if err != nil {
 		return err
 	}
-	stamp, extension := b.nextStamp(), ".json"+string(b.files.o.Compression)
-	before := b.sameCopy("history", b.ref.Stack+"-", ".checkpoint.json", checkpoint)
+	names, _ := b.files.list("history", b.ref.Project, b.ref.Stack) // a folder that cannot be listed cannot be written to either
+	stamp, extension := b.nextStamp(names), ".json"+string(b.files.o.Compression)
+	before := b.sameCopy(b.copiesAmong(names, "history", b.ref.Stack+"-", ".checkpoint.json"), checkpoint)
 	name := b.files.path("history", b.ref.Project, b.ref.Stack, fmt.Sprintf("%s-%d", b.ref.Stack, stamp))
 	path := name + ".history" + extension
 	if err := disk.WriteWhole(b.files.disk, path, packedRecord, false); err != nil {
@@ -80,7 +81,7 @@ func (b stackHistory) add(record *Record, checkpoint []byte) error {
 	if err != nil {
 		return fileError("write the history", path, err)
 	}
-	if b.files.o.DisableBackups || before != nil && b.sameCopy("backups", b.ref.Stack+".", ".json", checkpoint) != nil {
+	if b.files.o.DisableBackups || before != nil && b.sameCopy(b.copies("backups", b.ref.Stack+".", ".json"), checkpoint) != nil {
 		return nil
 	}
 	kept := path
@@ -88,9 +89,8 @@ func (b stackHistory) add(record *Record, checkpoint []byte) error {
 	return fileError("write the history", path, disk.SameAs(b.files.disk, kept, path, checkpoint))
 }
 
-// sameCopy returns the newest copy of the state in a folder if it has this content; else nil.
-func (b stackHistory) sameCopy(folder, before, after string, content []byte) *copyOf {
-	all := b.copies(folder, before, after)
+// sameCopy returns the first of some copies of the state if it has this content; else nil.
+func (b stackHistory) sameCopy(all []copyOf, content []byte) *copyOf {
 	if len(all) == 0 {
 		return nil
 	}
@@ -100,11 +100,10 @@ func (b stackHistory) sameCopy(folder, before, after string, content []byte) *co
 	return &all[0]
 }
 
-// nextStamp returns the time that names the next record: now, but always after all present records, even if the clock
-// was set back. Records are ordered by name.
-func (b stackHistory) nextStamp() int64 {
+// nextStamp returns the time that names the next record: now, but always after all present records, whose names are
+// given, even if the clock was set back. Records are ordered by name.
+func (b stackHistory) nextStamp(names []string) int64 {
 	stamp := b.files.o.Now().UnixNano()
-	names, _ := b.files.list("history", b.ref.Project, b.ref.Stack) // a folder that cannot be listed cannot be written to either
 	for _, name := range names {
 		text, found := strings.CutPrefix(name, b.ref.Stack+"-")
 		digits, _, _ := strings.Cut(text, ".")

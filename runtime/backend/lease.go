@@ -3,6 +3,8 @@ package backend
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +28,9 @@ type leaseFile struct {
 	Milliseconds int64        `json:"milliseconds,omitempty"`
 	Holder       *leaseHolder `json:"holder,omitempty"` // nil if it is free
 	// Merged is the last generation up to which all chains are merged into the state: only their fences remain.
-	Merged int64  `json:"settled,omitempty"`
+	Merged int64 `json:"settled,omitempty"`
+	// Probed is the digest of the store's URL at which a run has found that conditions are honoured.
+	Probed string `json:"probed,omitempty"`
 	Mark   string `json:"mark"` // unique, so that two writers never write the same content
 }
 
@@ -172,6 +176,26 @@ func (l *lease) give() error {
 		return nil
 	}
 	return fileError("release the lease", l.key, err)
+}
+
+// urlDigest identifies the URL of a store in leaseFile.Probed.
+func urlDigest(url string) string {
+	sum := sha256.Sum256([]byte(PublicURL(url)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// probed reports whether an earlier run has found the store at a URL fit.
+func (l *lease) probed(url string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.file.Probed == urlDigest(url)
+}
+
+// noteProbed makes the next renewal record that the store at a URL is fit.
+func (l *lease) noteProbed(url string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.file.Probed = urlDigest(url)
 }
 
 // noteMerged records durably that the chains of all generations before this one are merged.
@@ -341,9 +365,11 @@ func (b stackLease) take(ctx context.Context, lockName string) (*lease, error) {
 		l := &lease{d: b.files.objects, ref: b.ref, key: b.key(),
 			lock:   path.Join(keyOf(b.files.locksOf(b.ref).folder()), lockName),
 			length: cmp.Or(b.files.o.Lease, defaultLease), clock: b.files.o.Now}
-		l.file = leaseFile{Generation: file.Generation + 1, Merged: file.Merged, Milliseconds: l.length.Milliseconds(),
-			Mark: uuid.NewString(), Holder: &leaseHolder{PID: own.PID, Username: own.Username, Hostname: own.Hostname,
-				Since: own.Timestamp, Process: *own.Yamlhost, Lock: lockName}}
+		l.file = leaseFile{Generation: file.Generation + 1, Merged: file.Merged, Probed: file.Probed,
+			Milliseconds: l.length.Milliseconds(), Mark: uuid.NewString(),
+			Holder: &leaseHolder{PID: own.PID, Username: own.Username,
+				Hostname: own.Hostname,
+				Since:    own.Timestamp, Process: *own.Yamlhost, Lock: lockName}}
 		err = l.put(Condition{Absent: file.Generation == 0, Version: o.Version})
 		if errors.Is(err, ErrChanged) {
 			continue // another process was quicker
@@ -391,7 +417,8 @@ func (b stackLease) free() (holder *Lock, generation int64, err error) {
 			}
 			file.Generation = b.files.o.Now().Unix() // greater than any generation before
 		}
-		text, err := json.Marshal(leaseFile{Generation: file.Generation + 1, Merged: file.Merged, Mark: uuid.NewString()})
+		text, err := json.Marshal(leaseFile{Generation: file.Generation + 1, Merged: file.Merged, Probed: file.Probed,
+			Mark: uuid.NewString()})
 		if err != nil {
 			return nil, 0, err
 		}

@@ -345,16 +345,21 @@ func (b stackLocks) otherLocks(own string) (ours []string, err error) {
 	return ours, nil
 }
 
-// probe checks that the store honours conditions, which alone keep two runs apart: some stores ignore them.
+// probe checks that the store honours conditions, which alone keep two runs apart: some stores ignore them. Once a run
+// of the stack has found that, the lease says so for the URL, and later runs do not ask again. The caller renews the
+// lease next.
 func (b stackLocks) probe(h *storeLock) error {
 	b.files.probed.mu.Lock()
 	defer b.files.probed.mu.Unlock()
-	if b.files.probed.done {
+	if b.files.probed.done || h.lease.probed(b.files.url) {
 		return nil
 	}
 	taken := linkKey(h.chain.folder, 0)
 	for _, c := range []Condition{{Absent: true}, {Version: "0"}} {
-		_, err := b.files.objects.put(taken, []byte(markClaim+uuid.NewString()), c)
+		err := b.files.objects.try(func(ctx context.Context) error {
+			_, err := b.files.objects.objects.Put(ctx, taken, []byte(markClaim+uuid.NewString()), c)
+			return err
+		})
 		switch {
 		case errors.Is(err, ErrChanged):
 		case err == nil:
@@ -367,6 +372,7 @@ func (b stackLocks) probe(h *storeLock) error {
 			return &FileError{Doing: "test conditional writes to", Path: taken, Err: err}
 		}
 	}
+	h.lease.noteProbed(b.files.url)
 	b.files.probed.done = true
 	return nil
 }

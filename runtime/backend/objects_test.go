@@ -393,6 +393,27 @@ func TestObjectsCarelessStore(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
+// A store is tested once for each stack and URL: one that a stack was moved to may be careless.
+func TestObjectsAreTestedOnce(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	require.NoError(t, openMemory(t, m, 1).Create(t.Context(), testRef, nil))
+	m.careless = true
+	begin := func(url string) error {
+		b := openMemory(t, m, 2)
+		b.files.url = url
+		s, err := b.Begin(t.Context(), testRef, b64Options)
+		if err == nil {
+			err = s.Close()
+		}
+		return err
+	}
+	require.NoError(t, begin(openMemory(t, m, 2).URL()), "not tested again")
+	for range 2 {
+		require.ErrorAs(t, begin("mem://elsewhere"), new(*UnfitStoreError))
+	}
+}
+
 // Of two runs that begin at the same time exactly one succeeds.
 func TestObjectsRaces(t *testing.T) {
 	t.Parallel()

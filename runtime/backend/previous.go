@@ -141,6 +141,11 @@ type copyOf struct {
 // copies returns the copies in a stack's folder whose names have a stamp between before and after, newest first.
 func (b stackHistory) copies(folder, before, after string) (found []copyOf) {
 	names, _ := b.files.list(folder, b.ref.Project, b.ref.Stack) // what cannot be listed cannot be read either
+	return b.copiesAmong(names, folder, before, after)
+}
+
+// copiesAmong is copies for a folder with these names.
+func (b stackHistory) copiesAmong(names []string, folder, before, after string) (found []copyOf) {
 	for _, name := range names {
 		rest, ok := strings.CutPrefix(name, before)
 		if !ok {

@@ -68,7 +68,7 @@ func (f *fakeAzure) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.refuse(w, http.StatusNotFound, "ContainerNotFound")
 	case q.Get("comp") == "list":
 		var list azureList
-		names, prefixes := listed(f.blobs, q.Get("prefix"))
+		names, prefixes := listed(f.blobs, q.Get("prefix"), q.Get("delimiter"))
 		for _, name := range names {
 			b := f.blobs[name]
 			list.Blobs.Blob = append(list.Blobs.Blob, struct {

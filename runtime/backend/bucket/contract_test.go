@@ -49,16 +49,16 @@ func missingBucket(t *testing.T, o backend.Objects) {
 	require.ErrorIs(t, err, backend.ErrRefused)
 }
 
-// listed returns the answer of a store to a list request for one folder: the names of the objects that begin with
-// prefix, and of the folders, both sorted.
-func listed[T any](objects map[string]T, prefix string) (names, folders []string) {
+// listed returns the answer of a store to a list request: the names of the objects that begin with prefix, and of the
+// folders if there is a delimiter, both sorted.
+func listed[T any](objects map[string]T, prefix, delimiter string) (names, folders []string) {
 	folders = []string{}
 	for _, name := range slices.Sorted(maps.Keys(objects)) {
 		rest, ok := strings.CutPrefix(name, prefix)
 		if !ok {
 			continue
 		}
-		if folder, _, deeper := strings.Cut(rest, "/"); deeper {
+		if folder, _, deeper := strings.Cut(rest, "/"); deeper && delimiter != "" {
 			folders = append(folders, prefix+folder+"/")
 			continue
 		}

@@ -93,7 +93,7 @@ func (f *fakeGS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(f.resource(meta.Name, o))
 	case r.Method == http.MethodGet && strings.HasSuffix(p, "/b/pail/o"):
 		items := []any{}
-		names, prefixes := listed(f.objects, q.Get("prefix"))
+		names, prefixes := listed(f.objects, q.Get("prefix"), q.Get("delimiter"))
 		for _, name := range names {
 			items = append(items, f.resource(name, f.objects[name]))
 		}

@@ -17,7 +17,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Contract tests a store against the contract of backend.Objects, and of backend.Deep and backend.Bulk if it implements those.
+// Contract tests a store against the contract of backend.Objects, and of backend.Deep and backend.Bulk if it implements
+// those.
 func Contract(t *testing.T, o backend.Objects) {
 	t.Helper()
 	ctx := t.Context()
