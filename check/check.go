@@ -160,7 +160,8 @@ func (r *run) newBody(file *ast.File, opts Options, c *component) *body {
 		program: program.New(file, opts.Project, r.shared), was: r.previous.body(c), urns: make(map[urnKey]*Node)}
 	b.program.InComponent = c != nil
 	b.scope = names.NewScope(b.program, names.Settings{Project: opts.Project, Config: opts.Config,
-		ConfigKnown: opts.ConfigKnown, StackKeys: opts.StackKeys}, r.shared, b.was.namesOf(), r.report)
+		ConfigKnown: opts.ConfigKnown, StackKeys: opts.StackKeys,
+		ConfigOpen: opts.ConfigOpen}, r.shared, b.was.namesOf(), r.report)
 	b.resolver = packages.NewResolver(r.shared.Packages, opts.Packages, opts.KindsUnknown)
 	b.types = types.Body{Program: b.program, Scope: b.scope, Packages: r.shared.Packages, Resolver: b.resolver,
 		Components: func(token string) bool { return r.components.byToken[token] != nil }, Report: r.report,

@@ -86,6 +86,9 @@ func (r *run) findComponents() []*component {
 		r.components.checked[of] = made
 		all = append(all, made)
 	}
+	if len(r.file.Lost) > 0 { // perhaps components, and so no package is missing
+		r.components.namespaces[inlineNamespace] = []*component{}
+	}
 	for _, decl := range r.file.Components {
 		add(decl, r.file, false, inlineNamespace)
 	}

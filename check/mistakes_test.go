@@ -50,6 +50,11 @@ func TestSeededMistakesInRealSchemas(t *testing.T) {
 	seedMistakes(t, s.loader(""))
 }
 
+// manyFindings has the kinds of mistakes that may have more or less than one finding, with the number of cases in the
+// samples. An unclosed bracket makes later lines parts of a flow map, where `/` behind `}` is a fault too, and two
+// resources that refer to each other and to a third can be in two cycles.
+var manyFindings = map[string]int{"bracket never closed": 15, "cycle": 2}
+
 func seedMistakes(t *testing.T, l schema.Loader) {
 	tallies := make(map[string]*tally)
 	total := &tally{}
@@ -91,7 +96,9 @@ func seedMistakes(t *testing.T, l schema.Loader) {
 	require.GreaterOrEqual(t, len(providers), 5)
 	require.GreaterOrEqual(t, total.share(total.found), 99.0, "found")
 	require.GreaterOrEqual(t, total.share(total.exact), 98.0, "with the exact range")
-	require.GreaterOrEqual(t, total.share(total.single), 98.0, "with one diagnostic")
+	for kind, y := range tallies {
+		require.LessOrEqual(t, y.cases-y.single, manyFindings[kind], "%s: more than one diagnostic, or none", kind)
+	}
 	require.GreaterOrEqual(t, total.share(total.suggested), 90.0, "with a suggestion")
 	t.Logf("%d fixes, %d of them give the correct program back", fixes, right)
 	require.Greater(t, fixes, 300)
@@ -382,10 +389,12 @@ func (b *breaker) wrongEnum(s site) {
 		return
 	}
 	members := []schema.Type{schema.Required(s.property.Type)}
-	if u, isUnion := members[0].(*schema.Union); isUnion {
-		members = u.Members
-	}
 	wrong := misspell(text.Value)
+	if u, isUnion := members[0].(*schema.Union); isUnion { // it may have other values, in other letters
+		if members, wrong = u.Members, strings.ToUpper(text.Value); wrong == text.Value {
+			return
+		}
+	}
 	for _, m := range members {
 		if enum, isEnum := schema.Required(m).(*schema.Enum); isEnum && slices.ContainsFunc(enum.Values,
 			func(v schema.EnumValue) bool { return v.Value == text.Value }) {

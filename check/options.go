@@ -22,6 +22,9 @@ type Options struct {
 	ConfigKnown bool
 	// StackKeys are the full keys that some stack of the project sets, sorted. They matter when there is no stack.
 	StackKeys []string
+	// ConfigOpen reports whether a stack may set further keys, since an environment of it could not be opened, which the
+	// caller reports.
+	ConfigOpen bool
 	// KindsUnknown reports whether definitions of Kubernetes kinds could not be read, which the caller reports. A kind
 	// without a schema may be one of those.
 	KindsUnknown bool

@@ -33,7 +33,10 @@ func TestTyposInExamples(t *testing.T) {
 	t.Parallel()
 	programs := examplePrograms(t)
 	require.Greater(t, len(programs), 10)
-	typosIn(t, programs, func(string) schema.Loader { return builtinLoader() })
+	typosIn(t, programs, func(string) schema.Loader { return builtinLoader() }, map[string]int{
+		"declaration": 2, // inputs of a component: the name is undeclared in the component, and no input for its users
+		"member":      3, // of what the code of a dynamic type or a function returns, which has no schema
+	})
 }
 
 // examplePrograms returns the programs of the examples.
@@ -54,7 +57,7 @@ func examplePrograms(t *testing.T) []sampleProgram {
 // TestTyposInSample does the same with the programs of the sample.
 func TestTyposInSample(t *testing.T) {
 	t.Parallel()
-	typosIn(t, samplePrograms(t), func(string) schema.Loader { return sampleLoader() })
+	typosIn(t, samplePrograms(t), func(string) schema.Loader { return sampleLoader() }, nil)
 }
 
 // TestTyposInDocumentation does the same with every correct program of the documentation.
@@ -85,7 +88,7 @@ func TestTyposInDocumentation(t *testing.T) {
 			}
 		}
 	}
-	typosIn(t, programs, loader)
+	typosIn(t, programs, loader, map[string]int{"declaration": len(programs), "reference": len(programs)})
 }
 
 // builtinLoader loads the schemas of the built-in providers.
@@ -124,7 +127,10 @@ func (y *typoTally) String() string {
 		share(y.restored, y.fixed))
 }
 
-func typosIn(t *testing.T, programs []sampleProgram, loaderOf func(provider string) schema.Loader) {
+// typosIn tallies the findings about typing errors in programs. Each error has exactly one finding, but for the numbers
+// of cases in exempt, by kind.
+func typosIn(t *testing.T, programs []sampleProgram, loaderOf func(provider string) schema.Loader,
+	exempt map[string]int) {
 	tallies, total := make(map[string]*typoTally), &typoTally{}
 	for _, p := range programs {
 		l := loaderOf(p.provider)
@@ -185,7 +191,9 @@ func typosIn(t *testing.T, programs []sampleProgram, loaderOf func(provider stri
 	require.Greater(t, total.cases, 200)
 	share := func(n, pid int) float64 { return 100 * float64(n) / float64(pid) }
 	require.GreaterOrEqual(t, share(total.found, total.cases), 97.0, "found")
-	require.GreaterOrEqual(t, share(total.single, total.cases), 97.0, "with one finding")
+	for kind, y := range tallies {
+		require.LessOrEqual(t, y.cases-y.single, exempt[kind], "%s: more than one finding, or none", kind)
+	}
 	require.GreaterOrEqual(t, share(total.restored, total.cases), 90.0, "mended by the fix")
 	require.GreaterOrEqual(t, share(total.restored, total.fixed), 99.0, "mended rightly where there is a fix")
 }

@@ -30,7 +30,8 @@ func TestExpressionsAreReadWhole(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(expressionPieces), 1, 7).Draw(rt, "pieces"), "")
 		if rapid.Bool().Draw(rt, "binary") {
-			text = "any.x" + rapid.SampledFrom(expressionPieces).Draw(rt, "operator") + text
+			right := rapid.SampledFrom([]string{"n", "1", "(n)", text}).Draw(rt, "right")
+			text = "any.x" + rapid.SampledFrom(expressionPieces).Draw(rt, "operator") + right
 		}
 		if i := strings.IndexByte(text, '}'); i >= 0 && !strings.Contains(text[:i], "{") {
 			text = text[:i] // the rest is text

@@ -2,6 +2,7 @@ package parser
 
 import (
 	"math"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
@@ -52,12 +53,23 @@ func (r *configReader) read(e entry) *ast.Config {
 			r.fieldsOfMap(n)
 		case yamlnode.IsNull(n):
 			r.needsType()
+		case strings.Contains(c.Name.Value, ":"): // a value of another namespace is plain data (F3.4)
+			c.Default = r.checkedDefault(r.exprs.data(e))
+			r.warnLiteral(n, rng)
 		default: // a bare value is a default (L2.21)
 			c.Default = r.checkedDefault(r.exprs.valueAt(n, rng, true))
 		}
 	})
 	c.Unit = ast.NewUnit(c.Default)
 	return c
+}
+
+// warnLiteral warns of a value that looks like an expression: the Pulumi CLI passes it on as it stands (F3.4).
+func (r *configReader) warnLiteral(n *yamlnode.Node, rng diag.Range) {
+	if n.Kind == yamlnode.Scalar && strings.Contains(n.Value, "${") {
+		r.report.warn(diag.Ignored, rng, "write the value itself here, or leave it out and let each stack set it",
+			"the value of `%s` is this text itself: nothing takes the place of `${…}`", diag.Excerpt(r.config.Name.Value))
+	}
 }
 
 // needsType reports a declaration without a type, unless the stack has a value from which the type can be inferred.
@@ -84,8 +96,11 @@ func (r *configReader) fieldsOfMap(n *yamlnode.Node) {
 		"type":    func(e entry) { typeEntry = &e },
 		"items":   func(e entry) { items = &e },
 		"default": func(e entry) { defaultEntry = &e },
-		"value":   func(e entry) { value = &e },
-		"secret":  func(e entry) { c.Secret = r.nodes.literalBool(e, "`secret`") },
+		"value": func(e entry) {
+			value = &e
+			r.nodes.with(e.value, e.via, r.warnLiteral)
+		},
+		"secret": func(e entry) { c.Secret = r.nodes.literalBool(e, "`secret`") },
 		"optional": func(e entry) {
 			r.nodes.extension(e.at, "the field `optional` of a configuration value")
 			c.Optional = r.nodes.literalBool(e, "`optional`")

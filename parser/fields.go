@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/phrasebook"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -67,6 +68,9 @@ func (r *nodeReader) fieldsOf(entries []entry, keys, others []string, known func
 	for _, e := range odd {
 		if _, elsewhere := canonical(e.name, others); !elsewhere {
 			e.meant = diag.Meant(e.name, diag.Suggest(e.name, slices.Concat(keys, others)))
+			if e.meant == "" {
+				e.meant, e.advice = phrasebook.Key(e.name, keys)
+			}
 			_, e.taken = seen[e.meant]
 		}
 		if !unknown(e) || e.meant == "" || e.taken || !slices.Contains(keys, e.meant) {
@@ -100,6 +104,8 @@ func (r *nodeReader) unknownKey(severity diag.Severity, e entry, place string, k
 	detail := hint
 	switch {
 	case detail != "":
+	case e.advice != "":
+		detail = e.advice
 	case e.taken:
 		detail = "`" + e.meant + "` is already given: remove one of the two"
 	case e.meant != "" && slices.Contains(keys, e.meant):
@@ -112,6 +118,9 @@ func (r *nodeReader) unknownKey(severity diag.Severity, e entry, place string, k
 	d := r.report.report(severity, diag.UnknownKey, e.at, detail, "unknown key `%s` in %s", diag.Excerpt(e.name), place)
 	if hint == "" && slices.Contains(keys, e.meant) && !e.taken {
 		d.Fixes = e.renamed(e.meant)
+		for i := range d.Fixes {
+			d.Fixes[i].Guess = e.advice != ""
+		}
 	}
 }
 

@@ -96,7 +96,7 @@ func (s *blockSet) outline(whole *yamlText, origins *ast.Origins, options Option
 		}
 	}
 	o := newOutline(r, top, options, included)
-	o.roots, o.heads, o.file.Lost = roots, heads, lost
+	o.roots, o.heads, o.file.Lost = roots, heads, append(o.file.Lost, lost...)
 	o.gatherDiags()
 	return o
 }
@@ -158,6 +158,6 @@ func (t *yamlText) outline(options Options, included bool) *outline {
 	}
 	o := newOutline(r, top, options, included)
 	o.roots = []*yamlnode.Node{root}
-	o.file.Lost = t.tree.Repairs.Lost
+	o.file.Lost = append(o.file.Lost, t.tree.Repairs.Lost...)
 	return o
 }

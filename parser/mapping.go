@@ -14,8 +14,9 @@ type entry struct {
 	via   *yamlnode.Node // the map from which a merge key took the entry; nil for an entry of the map itself
 	from  *nodeReader    // the reader that has read the key
 
-	meant string // the known key of which an unknown one is certainly a misspelling; may be empty
-	taken bool   // the map contains the key meant already
+	meant  string // the known key of which an unknown one is certainly a misspelling or a translation; may be empty
+	taken  bool   // the map contains the key meant already
+	advice string // on a key of another tool; empty for other keys
 }
 
 // nodeReader reads the nodes of one tree as maps with entries, lists and literals, resolving aliases and merge keys.

@@ -33,6 +33,14 @@ func newOutline(r *bodyReader, top []*section, options Options, included bool) *
 		byKey[s.entry.key] = s
 		entries = append(entries, s.entry)
 	}
+	manifest := false // a Kubernetes manifest in the place of a program, which has one finding
+	if i := slices.IndexFunc(entries, func(e entry) bool { return e.name == "apiVersion" }); i >= 0 {
+		manifest = slices.ContainsFunc(entries, func(e entry) bool { return e.name == "kind" })
+		if manifest {
+			r.report.warn(diag.UnknownKey, entries[i].at, "`yamlhost convert --from kubernetes` converts manifests to a program",
+				"a Kubernetes manifest is not a program")
+		}
+	}
 	r.nodes.fieldsOf(entries, sectionKeys, projectKeys, func(name string, e entry) {
 		s := byKey[e.key]
 		o.assign(name, s)
@@ -44,9 +52,13 @@ func newOutline(r *bodyReader, top []*section, options Options, included bool) *
 		}
 	}, func(e entry) bool {
 		s := byKey[e.key]
+		if manifest {
+			return false
+		}
 		s.in.unknownSection(o.file, e, s.entryNames())
 		return false
 	})
+	o.file.Lost = append(o.file.Lost, o.sections.listed()...)
 	if options.Pack {
 		o.packOnly()
 	}
@@ -205,9 +217,12 @@ func (b *bodyReader) unknownSection(file *ast.File, e entry, names []string) {
 	if slices.Contains(projectKeys, e.name) {
 		return
 	}
-	if slices.Contains([]string{"config", "variables", "resources"}, e.meant) && !e.taken && len(names) > 0 {
+	if slices.Contains([]string{"config", "variables", "resources"}, e.meant) && e.advice == "" && !e.taken && len(names) > 0 {
 		file.Slips = append(file.Slips, ast.Slip{Key: ast.Literal{Value: e.name, Range: e.at}, Meant: e.meant, Names: names})
 		return
+	}
+	if !e.taken && e.advice == "" && slices.Contains([]string{"components", "hooks", "dynamic"}, e.meant) {
+		file.Lost = append(file.Lost, names...)
 	}
 	hint := ""
 	if body := e.value.Target(); body.Kind == yamlnode.Map && hasKey(body, "type") &&
@@ -307,6 +322,50 @@ func (b *bodyReader) hook(e entry, name ast.Literal) item {
 	}
 	hook.Unit = ast.NewUnit(hook.Command)
 	return item{declaration: hook}
+}
+
+// listed returns the names in sections that are lists by mistake, which is reported: what refers to them is right.
+func (b body) listed() (names []string) {
+	for _, name := range []string{"config", "configuration", "variables", "resources"} {
+		if s := b[name]; s != nil {
+			names = append(names, listedNames(s.entry.value.Target())...)
+		}
+	}
+	if s := b["components"]; s != nil {
+		for _, e := range append([]part{{entry: s.entry}}, s.parts...) {
+			for _, component := range valuesOf(e.entry.value.Target()) {
+				for i, section := range valuesOf(component) {
+					if section.Kind == yamlnode.List && slices.Contains(componentKeys, component.Content[2*i].Value) {
+						names = append(names, listedNames(section)...)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// valuesOf returns the values of a map; none for any other node.
+func valuesOf(n *yamlnode.Node) (values []*yamlnode.Node) {
+	for i := 1; n.Kind == yamlnode.Map && i < len(n.Content); i += 2 {
+		values = append(values, n.Content[i].Target())
+	}
+	return values
+}
+
+// listedNames returns the names of the entries of a list: texts, the keys of maps, and what they have under `name`.
+func listedNames(n *yamlnode.Node) (names []string) {
+	for i := 0; n.Kind == yamlnode.List && i < len(n.Content); i++ {
+		item := n.Content[i].Target()
+		names = append(names, textKeys(item)...)
+		if at := item.Index("name"); at >= 0 {
+			item = item.Content[at+1].Target()
+		}
+		if item.Kind == yamlnode.Scalar {
+			names = append(names, item.Value)
+		}
+	}
+	return names
 }
 
 // names returns the names that a body declares, together with others and the predeclared name.

@@ -167,6 +167,9 @@ func (r *resourceReader) fieldsOfMap(n *yamlnode.Node) {
 			r.nodes.extension(e.at, "the field `if`")
 			parts.condition = &e
 		default:
+			if manifestIn(n) >= 0 {
+				return
+			}
 			detail := "remove it"
 			if key == "condition" {
 				detail = "`if` makes a resource depend on a condition"
@@ -174,6 +177,11 @@ func (r *resourceReader) fieldsOfMap(n *yamlnode.Node) {
 			r.report.warn(diag.Ignored, e.at, detail, "`%s` has no effect", key)
 		}
 	}, func(e entry) bool { unknown = append(unknown, e); return true })
+	if at := manifestIn(n); at >= 0 {
+		r.report.fail(diag.UnknownKey, r.nodes.text.Span(n.Content[at]), manifestAdvice(n),
+			"`%s` is a Kubernetes manifest, not a resource", diag.Excerpt(r.resource.Name.Value))
+		return
+	}
 	for _, e := range unknown {
 		if e.meant == "" {
 			r.resource.Misplaced = append(r.resource.Misplaced, e.name)
@@ -212,6 +220,28 @@ func (r *resourceReader) readParts(parts resourceParts) {
 	}
 }
 
+// manifestIn returns the index of the first key that makes a map a Kubernetes manifest, or -1 for any other map.
+func manifestIn(n *yamlnode.Node) int {
+	if n.Index("kind") < 0 || n.Index("type") >= 0 || n.Index("resources") >= 0 {
+		return -1
+	}
+	return n.Index("apiVersion")
+}
+
+// manifestAdvice returns how a manifest is written as a resource.
+func manifestAdvice(n *yamlnode.Node) string {
+	version, kind := n.Content[n.Index("apiVersion")+1].Target(), n.Content[n.Index("kind")+1].Target()
+	if !isText(version) || !isText(kind) {
+		return "`yamlhost convert --from kubernetes` converts manifests"
+	}
+	group := version.Value
+	if !strings.Contains(group, "/") {
+		group = "core/" + group
+	}
+	return "write `type: kubernetes:" + diag.Excerpt(group) + ":" + diag.Excerpt(kind.Value) +
+		"`, and the other fields under `properties`; `yamlhost convert --from kubernetes` converts manifests"
+}
+
 // levelHint returns advice about the level at which a key that is not a field of a resource has a meaning (L4.7).
 func levelHint(e entry, properties *entry) string {
 	if slices.Contains(resourceKeys, e.meant) {
@@ -228,7 +258,7 @@ func levelHint(e entry, properties *entry) string {
 			return "it is under `properties` already"
 		}
 	}
-	if len(diag.Suggest(e.name, resourceKeys)) == 0 {
+	if e.advice == "" && len(diag.Suggest(e.name, resourceKeys)) == 0 {
 		return "if it is an input of the resource, indent it under `properties`"
 	}
 	return ""

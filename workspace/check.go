@@ -45,7 +45,7 @@ func (w *Workspace) Check(ctx context.Context, o CheckOptions) (*check.Program, 
 		}
 		return nil, w.Diags
 	}
-	file, parsed := w.options.Texts.parse(w, w.ParserOptions(o))
+	file, parsed := w.tree(w.ParserOptions(o))
 	file = w.Declare(file)
 	options, failed := w.CheckerOptions(ctx, o)
 	var program *check.Program
@@ -103,9 +103,20 @@ func (w *Workspace) Parse(config map[string]check.ConfigText) (*ast.File, diag.D
 
 func (w *Workspace) parse(declared []string) (*ast.File, diag.Diagnostics) {
 	o := w.parserOptions(declared)
+	if w.packaged {
+		return w.tree(o)
+	}
 	file, diags := parser.Parse(w.Source, o)
 	w.options.Texts.keep(w, parsed{w.Source, o.Declared, file, diags})
 	return w.Declare(file), diags
+}
+
+// tree returns the tree of the program: an empty one for a package of components, which has been parsed already.
+func (w *Workspace) tree(o parser.Options) (*ast.File, diag.Diagnostics) {
+	if w.packaged {
+		return &ast.File{Source: w.Source}, nil
+	}
+	return w.options.Texts.parse(w, o)
 }
 
 func (w *Workspace) parserOptions(declared []string) parser.Options {
@@ -114,7 +125,7 @@ func (w *Workspace) parserOptions(declared []string) parser.Options {
 			declared = append(declared, d.Key.Name)
 		}
 	}
-	return parser.Options{Declared: declared, Include: w.include, Pack: w.isPack()}
+	return parser.Options{Declared: declared, Include: w.include, Pack: w.isPack(), Plugin: w.packaged}
 }
 
 // names returns the names by which a program of the project name can refer to the values of config.
@@ -192,7 +203,8 @@ func (w *Workspace) parameterized(ctx context.Context, ask func(context.Context,
 // perform the steps of Check itself.
 func (w *Workspace) ParserOptions(o CheckOptions) parser.Options {
 	name := cmp.Or(o.Project, w.Project.Name.Text)
-	declared := append(names(o.Config, name), programNames(w.stackKeys(o), name)...)
+	keys, _ := w.stackKeys(o)
+	declared := append(names(o.Config, name), programNames(keys, name)...)
 	return w.parserOptions(declared)
 }
 
@@ -210,27 +222,37 @@ func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.O
 	options := o.Options
 	options.Project = cmp.Or(o.Project, w.Project.Name.Text)
 	options.Packages, options.Local = append(slices.Clip(w.Packages), made...), w.Components
-	options.ConfigKnown, options.StackKeys = o.ConfigKnown || w.isPack(), w.stackKeys(o)
+	options.ConfigKnown = o.ConfigKnown || w.isPack()
+	options.StackKeys, options.ConfigOpen = w.stackKeys(o)
 	options.ProgramDir, options.RootDir = w.Program.Dir, w.Project.Dir
-	options.KindsUnknown = w.CRDs != nil && w.CRDs.Faulty
+	options.KindsUnknown = w.kindsUnread || w.CRDs != nil && w.CRDs.Faulty
 	return options, failed
 }
 
 // Join merges the findings of the parser and the checker with those about the workspace, as Check does.
 func (w *Workspace) Join(found diag.Diagnostics) diag.Diagnostics {
+	if slices.ContainsFunc(w.Diags, func(d diag.Diagnostic) bool {
+		return d.Code == diag.BadEnvironment && d.Severity == diag.Error
+	}) { // which is why a name that may come from the environment is unknown
+		found = slices.DeleteFunc(slices.Clone(found), func(d diag.Diagnostic) bool {
+			return d.Code == diag.Undeclared && d.Severity == diag.Warning
+		})
+	}
 	return diag.Folded(onceEach(slices.Concat(found, w.runtime()), w.Diags))
 }
 
-// stackKeys returns the sorted keys that some stack of the project sets. It returns nil if the stack is known.
-func (w *Workspace) stackKeys(o CheckOptions) (keys []string) {
+// stackKeys returns the sorted keys that some stack of the project sets, or nil if the stack is known. open reports
+// whether the stack, or some stack, has an environment that could not be opened.
+func (w *Workspace) stackKeys(o CheckOptions) (keys []string, open bool) {
 	if o.ConfigKnown {
-		return nil
+		return nil, o.ConfigOpen
 	}
-	for _, key := range project.StackKeys(w.Project, w.options.Inherit) {
+	found, open := project.StackKeys(w.Project, w.options.Inherit)
+	for _, key := range found {
 		keys = append(keys, key.String())
 	}
 	slices.Sort(keys)
-	return keys
+	return keys, open
 }
 
 // onceEach merges two lists of findings so that one fault has one diagnostic (D7). At the same position an error in
@@ -261,6 +283,10 @@ func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
 			told[fault{start(diag.Diagnostic{Subject: related.Range}), d.Code}] = true
 		}
 	}
+	notes := map[fault]bool{} // both read the project file
+	for _, d := range first {
+		notes[fault{start(d), d.Code}] = d.Severity == diag.Portability
+	}
 	var all diag.Diagnostics
 	for _, d := range first {
 		if (d.Severity == diag.Error || !wanted[start(d)]) && !told[fault{start(d), d.Code}] {
@@ -268,7 +294,8 @@ func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
 		}
 	}
 	for _, d := range second {
-		if !taken[start(d)] && !within(first, d) && !(d.Code == diag.Syntax && broken[d.Subject.Source]) {
+		if !taken[start(d)] && !notes[fault{start(d), d.Code}] &&
+			!within(first, d) && !(d.Code == diag.Syntax && broken[d.Subject.Source]) {
 			all.Add(d)
 		}
 	}

@@ -99,8 +99,8 @@ func (w *Workspace) readLocal(packages []project.Package, localDir func(project.
 		w.Components = append(w.Components, check.LocalPackage{Name: file.Name.Value, Alias: pkg.Name.Text, Dir: dir,
 			File: file})
 		w.Parts = append(w.Parts, files...)
-		theirs, localDir := project.PackagesOf(files[0], dir, w.options.Installed)
-		if err := w.readLocal(theirs, localDir, read); err != nil {
+		theirs := project.OfFile(files[0], dir, w.options.Installed)
+		if err := w.readLocal(theirs.Packages, theirs.LocalDir, read); err != nil {
 			return err
 		}
 	}
@@ -118,6 +118,7 @@ func (w *Workspace) readCRDs() {
 		paths, fault := w.definitionFiles(pattern)
 		if fault != nil {
 			w.Diags.Add(*fault)
+			w.kindsUnread = true
 		}
 		for _, path := range paths {
 			if file := (crd.File{Path: path, Shown: w.options.shown(path)}); !slices.Contains(files, file) {

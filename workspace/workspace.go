@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace/crd"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -38,9 +39,11 @@ type Workspace struct {
 	// Diags are the findings about the project file, the program's packages and plugins. Check returns them too.
 	Diags diag.Diagnostics
 
-	options  Options
-	compiler *project.Literal // the command in effect; nil if the program is a file
-	find     func(pattern string) ([]*diag.Source, error)
+	options     Options
+	packaged    bool             // it is a package of components
+	kindsUnread bool             // a pattern of definitions of Kubernetes kinds matches no file
+	compiler    *project.Literal // the command in effect; nil if the program is a file
+	find        func(pattern string) ([]*diag.Source, error)
 }
 
 // Options are the options of Open and its variants.
@@ -172,7 +175,10 @@ func Empty(dir string) *Workspace {
 func OpenFile(path string, o Options) (*Workspace, error) {
 	dir := filepath.Dir(path)
 	found, err := project.Find(dir)
-	if err != nil || filepath.Base(path) == PackFile {
+	switch {
+	case filepath.Base(path) == project.ComponentPackageFile:
+		return OpenPackage(dir, o)
+	case err != nil || filepath.Base(path) == PackFile:
 		return openLoose(path, o)
 	}
 	w, err := Open(dir, o)
@@ -194,13 +200,44 @@ func openLoose(path string, o Options) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	w := &Workspace{
-		Project: &project.Project{Source: src, Path: path, Dir: dir, Name: project.Literal{Text: name}, Door: door},
-		Program: project.Program{Dir: dir, Path: path}, Source: src, options: o,
-	}
+	p := project.OfFile(src, dir, o.Installed)
+	p.Path, p.Door, p.Packages = path, door, nil
+	p.Name.Text = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	w := &Workspace{Project: p, Program: project.Program{Dir: dir, Path: path}, Source: src, options: o}
 	w.find = w.includer(dir)
 	return w, w.readDeclared()
+}
+
+// OpenPackage reads the package of components in a folder (L1.30). Its program declares nothing; its components are
+// checked as those of a package that is used by path are.
+func OpenPackage(dir string, o Options) (*Workspace, error) {
+	files, found, err := project.ComponentPackage(o.door(dir), dir, o.shown)
+	if err != nil || !found { // a package in another language has a finding about its runtime
+		w, loose := openLoose(filepath.Join(dir, project.ComponentPackageFile), o)
+		return w, errors.Join(err, loose)
+	}
+	p := project.OfFile(files[0], dir, o.Installed)
+	p.Path, p.Door = filepath.Join(dir, project.ComponentPackageFile), o.door(dir)
+	w := &Workspace{Project: p, Program: project.Program{Dir: dir, Path: p.Path}, Source: files[0], Parts: files[1:],
+		options: o, packaged: true}
+	w.find = w.includer(dir)
+	file, parsed := parser.ParsePackage(files)
+	w.Diags.Add(parsed...)
+	if file.Name != nil {
+		p.Name = project.Literal{Text: file.Name.Value, Range: file.Name.Range}
+		w.Components = []check.LocalPackage{{Name: file.Name.Value, Dir: dir, File: file}}
+	}
+	return w, w.readPackages()
+}
+
+// HoldsPackage reports whether a folder contains a package of components and no project file.
+func HoldsPackage(dir string) bool { return holds(dir, project.ComponentPackageFile) }
+
+// holds reports whether a folder contains a file and no project file.
+func holds(dir, name string) bool {
+	_, err := confine.Anywhere().Stat(filepath.Join(dir, name))
+	found, _ := project.Find(dir)
+	return err == nil && filepath.Dir(found) != filepath.Clean(dir)
 }
 
 // PackFile marks a folder as a policy pack.
@@ -213,11 +250,7 @@ func OpenPack(dir string, o Options) (*Workspace, error) {
 }
 
 // HoldsPack reports whether a folder contains a policy pack and no project file.
-func HoldsPack(dir string) bool {
-	_, err := confine.Anywhere().Stat(filepath.Join(dir, PackFile))
-	found, _ := project.Find(dir)
-	return err == nil && filepath.Dir(found) != filepath.Clean(dir)
-}
+func HoldsPack(dir string) bool { return holds(dir, PackFile) }
 
 // isPack reports whether the program is a policy pack.
 func (w *Workspace) isPack() bool { return filepath.Base(w.Program.Path) == PackFile }

@@ -23,6 +23,9 @@ type Settings struct {
 	ConfigKnown bool
 	// StackKeys are the full keys that some stack of the project sets, sorted.
 	StackKeys []string
+	// ConfigOpen reports whether a stack may set further keys, since an environment of it could not be opened, which the
+	// caller reports.
+	ConfigOpen bool
 }
 
 // Scope holds the names of one body, a program or a component: its declarations see each other and nothing else (L3.1).

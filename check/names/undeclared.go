@@ -112,13 +112,19 @@ func (u *undeclared) report(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		near := u.nearNames(name, i)
+		near := slices.DeleteFunc(u.nearNames(name, i), func(other string) bool {
+			n := u.scope.Lookup(other)
+			return n != nil && inside(u.names[name].first, n) // a value does not refer to itself
+		})
 		hint := findings.DidYouMean(near)
 		if configName().MatchString(name) && u.isNameless(name) {
 			continue
 		}
 		severity := diag.Error
+		advice := phrasebook.Root(name)
 		switch {
+		case advice != "" && diag.Meant(name, near) == "" && !(name == "self" && u.names[name].hasArgs):
+			hint, near = advice, nil
 		case hint != "":
 		case strings.Contains(name, ":-"):
 			key, fallback, _ := strings.Cut(name, ":-")
@@ -147,8 +153,12 @@ func (u *undeclared) report(ctx context.Context) {
 		}
 		if u.mayBeConfiguration(name, near) && !u.names[name].forResource {
 			severity = diag.Warning
-			hint = findings.Sentences(hint,
-				"or, if it is configuration that a stack sets, check with that stack: yamlhost check --stack NAME")
+			if u.scope.settings.ConfigOpen {
+				hint = findings.Sentences(hint, "or it comes from an environment of the stack, which could not be opened here")
+			} else {
+				hint = findings.Sentences(hint,
+					"or, if it is configuration that a stack sets, check with that stack: yamlhost check --stack NAME")
+			}
 		}
 		wrong := u.names[name]
 		d := diag.Diagnostic{Severity: severity, Code: diag.Undeclared, Subject: wrong.first, Summary: findings.Shown(name) +
@@ -327,11 +337,27 @@ func (u *undeclared) wordCount(word string) int {
 	return bytes.Count(u.folded, []byte(strings.ToLower(word)))
 }
 
+// inside reports whether a range lies in the declaration of a node.
+func inside(rng diag.Range, n *program.Node) bool {
+	var whole diag.Range
+	switch {
+	case n.Config != nil && n.Config.Decl != nil:
+		whole = n.Config.Decl.Range
+	case n.Variable != nil:
+		whole = n.Variable.Range
+	case n.Resource != nil:
+		whole = n.Resource.Decl.Range
+	}
+	return whole.Source == rng.Source && whole.Start <= rng.Start && rng.End <= whole.End
+}
+
 // mayBeConfiguration reports whether a name that the program does not declare is the full key of a configuration value
 // that no stack file sets (L2.35): there is no stack, and the name is not certainly a misspelling. A name without a
-// namespace that no stack file sets is an error.
+// namespace that no stack file sets is an error, unless a stack has an environment that could not be opened.
 func (u *undeclared) mayBeConfiguration(name string, near []string) bool {
-	return !u.scope.settings.ConfigKnown && !u.scope.Program.InComponent && strings.Contains(name, ":") && configName().MatchString(name) &&
+	settings := u.scope.settings
+	return (settings.ConfigOpen || !settings.ConfigKnown && strings.Contains(name, ":")) && !u.scope.Program.InComponent &&
+		configName().MatchString(name) &&
 		!slices.ContainsFunc(near, func(other string) bool { return diag.Surely(name, other) })
 }
 

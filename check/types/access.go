@@ -1,6 +1,7 @@
 package types
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/phrasebook"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -157,7 +159,7 @@ func (c *accessor) member(t schema.Type, s step) schema.Type {
 		if _, resources := schema.Required(t.Item).(*schema.ResourceType); resources {
 			hint = "write `${" + s.owner + "[0]." + s.name + "}` for one, or `${" + s.owner + "[*]." + s.name + "}` for all"
 		}
-		c.decl.report.Errorf(diag.NotIndexable, s.at, hint,
+		c.decl.report.Errorf(diag.NotIndexable, s.at, cmp.Or(phrasebook.Member(s.name, s.owner), hint),
 			"%s is a list, which has no member `%s`", s.owner, s.name)
 		return schema.Invalid
 	case *schema.Map:
@@ -181,7 +183,8 @@ func (c *accessor) member(t schema.Type, s step) schema.Type {
 	if s.isIndex {
 		what = "elements"
 	}
-	c.decl.report.Errorf(diag.NotIndexable, s.at, "", "%s is %s, which has no %s", s.owner, typeWithArticle(t), what)
+	c.decl.report.Errorf(diag.NotIndexable, s.at, phrasebook.Member(s.name, s.owner), "%s is %s, which has no %s", s.owner,
+		typeWithArticle(t), what)
 	return schema.Invalid
 }
 

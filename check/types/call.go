@@ -10,6 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/check/packages"
 	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/phrasebook"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -40,8 +41,8 @@ func (c *caller) inferCall(e *ast.Call) schema.Type {
 			near, summary = nil, findings.Quote(e.Name.Value)+" is a "+n.Kind.String()+", not a function"
 			hint = "write `" + memberOf(e) + "` for what is in it"
 		}
-		if foreign, ok := foreignFunctions[strings.ToLower(e.Name.Value)]; ok {
-			near, hint = nil, foreign
+		if advice := phrasebook.Function(e.Name.Value); advice != "" {
+			near, hint = nil, advice
 		}
 		c.decl.report.Add(diag.Diagnostic{Code: diag.UnknownFunction, Subject: e.Name.Range, Detail: hint,
 			Summary: summary, Fixes: findings.Replace(e.Name.Range, e.Name.Value,
@@ -132,17 +133,6 @@ func (c *caller) warnSpelling(e *ast.Call, name string) {
 		written, name = e.Prefix.Text()+written, "fn::"+name
 	}
 	c.decl.report.OldSpelling(rng, written, name)
-}
-
-// foreignFunctions maps functions of CloudFormation, in lower case, to a hint at the equivalent.
-var foreignFunctions = map[string]string{
-	"sub":         "a string needs no function: write `${name}` in it to insert a value",
-	"ref":         "write `${name}` for a value, or `${name.id}` for the ID of a resource",
-	"getatt":      "write `${resource.property}`",
-	"findinmap":   "write `${map.key}` for a constant key, or `${map[key]}` for a computed one",
-	"importvalue": "read an output of another stack with a resource of type pulumi:pulumi:StackReference",
-	"equals":      "write `${a == b}`",
-	"getazs":      "call a function of the provider, such as fn::aws:getAvailabilityZones",
 }
 
 // fieldAbbreviations maps other words for the keys of a call to these keys.

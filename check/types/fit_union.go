@@ -2,6 +2,7 @@ package types
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -110,7 +111,8 @@ func sameShape(e ast.Expr, t schema.Type) bool {
 	return false
 }
 
-// warnNearMiss warns of an accepted text that looks like a misspelt value of an enum (L8.15).
+// warnNearMiss warns of an accepted text that is a known value in other capitals (L8.15). Any other text may be a value
+// that is newer than the schema.
 func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, p *place) {
 	text, ok := e.(*ast.String)
 	if !ok {
@@ -125,8 +127,11 @@ func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, p *place) {
 	if slices.Contains(values, text.Value) {
 		return
 	}
-	if near := diag.Suggest(text.Value, values); len(near) > 0 {
-		c.decl.report.Warnf(diag.NotInEnum, p.at(e.Range()), findings.DidYouMean(near), "%s: %s is not one of the known values", p,
-			findings.Shown(text.Value))
+	for _, value := range values {
+		if strings.EqualFold(value, text.Value) {
+			c.decl.report.Warnf(diag.NotInEnum, p.at(e.Range()), findings.DidYouMean([]string{value}),
+				"%s: %s is not one of the known values", p, findings.Shown(text.Value))
+			return
+		}
 	}
 }

@@ -210,6 +210,9 @@ func (c *typer) inferUnary(e *ast.Unary) schema.Type {
 
 func (c *typer) inferBinary(e *ast.Binary) schema.Type {
 	sides := func(want schema.Type) (left, right schema.Type) {
+		if c.joinsTexts(e) {
+			return schema.Invalid, schema.Invalid
+		}
 		return c.operand(e.Left, want, "the left side of "+e.Op), c.operand(e.Right, want, "the right side of "+e.Op)
 	}
 	switch e.Op {
@@ -230,6 +233,22 @@ func (c *typer) inferBinary(e *ast.Binary) schema.Type {
 		return schema.Integer
 	}
 	return schema.Number
+}
+
+// joinsTexts reports a sum with a literal text: in other languages it joins texts.
+func (c *typer) joinsTexts(e *ast.Binary) bool {
+	isText := func(side ast.Expr) bool {
+		_, literal := side.(*ast.String)
+		return literal
+	}
+	if e.Op != "+" || !isText(e.Left) && !isText(e.Right) {
+		return false
+	}
+	c.infer(e.Left)
+	c.infer(e.Right)
+	c.decl.report.Errorf(diag.NotAssignable, e.Range(), "write one text with the values in it, such as `\"hello ${name}\"`",
+		"+ adds numbers; it does not join texts")
+	return true
 }
 
 // operand infers an operand and requires a type of it.

@@ -34,7 +34,10 @@ func (c *Checker) checkTransform(t *ast.Transform, m *program.Matched) {
 
 // warnUnmatched warns of a transform or policy that nothing matches.
 func (c *Checker) warnUnmatched(m *program.Matched, what string) {
-	if m.Found || m.Open {
+	lost := slices.ContainsFunc(c.decl.program.Nodes, func(n *program.Node) bool { // its fault is reported
+		return n.Kind == program.ResourceNode && n.Type == schema.Invalid
+	})
+	if m.Found || m.Open || lost || len(c.decl.file.Slips) > 0 {
 		return
 	}
 	rng := m.Transform.Match.Range

@@ -60,7 +60,7 @@ var mayImport = map[string][]string{
 	"check/names": {"check/findings", "internal/phrasebook", "check/packages", "check/program", "parser/ast", "schema", "builtins",
 		"internal/diag"},
 	"check/types": {"check/findings", "check/packages", "check/program", "check/names", "parser/ast", "schema", "builtins",
-		"internal/value", "internal/diag", "internal/value/urn"},
+		"internal/phrasebook", "internal/value", "internal/diag", "internal/value/urn"},
 	"runtime/monitor":     {"internal/value", "internal/value/urn"},
 	"runtime/monitor/rpc": {"internal/transport", "runtime/monitor", "internal/value/wire", "internal/value", "internal/value/urn"},
 	"eval": {"internal/parallel", "internal/confine", "internal/supervise", "check", "check/program", "parser/ast",

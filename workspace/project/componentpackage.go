@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/git"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // ComponentPackageFile is the file that makes a directory a package of components (L1.30).
@@ -70,7 +71,8 @@ func ComponentPackage(door confine.Door, dir string, name func(path string) stri
 		return nil, false, fmt.Errorf("read package: %w", err)
 	}
 	src := diag.NewSource(name(main), StripBOM(text))
-	if language := runtimeOf(src); language != "" && language != "yaml" {
+	d := &document{src: src}
+	if language := runtimeOf(d, d.parse()); language != nil && language.Text != "yaml" {
 		return nil, false, nil
 	}
 	files = append(files, src)
@@ -95,24 +97,27 @@ func ComponentPackage(door confine.Door, dir string, name func(path string) stri
 	return files, true, nil
 }
 
-// PackagesOf returns the packages that a package of components uses itself, by what its main file says under
-// `packages`. Paths are relative to its directory dir; installed is as in Project.
-func PackagesOf(src *diag.Source, dir string, installed Installed) (packages []Package,
-	local func(Package) (string, bool)) {
+// OfFile returns what a file outside of projects says as a project file does: its runtime, and the packages that it
+// uses. The main file of a package of components is such a file. Paths are relative to dir; installed is as in Project.
+func OfFile(src *diag.Source, dir string, installed Installed) *Project {
 	p := &Project{Dir: dir, Source: src, Installed: installed}
 	d := &document{src: src}
-	p.readPackages(d, valueOf(d.parse(), "packages"))
-	return p.Packages, p.LocalDir
+	root := d.parse()
+	if l := runtimeOf(d, root); l != nil {
+		p.Runtime, p.RuntimePlace = l.Text, l.Range
+	}
+	p.readPackages(d, valueOf(root, "packages"))
+	return p
 }
 
-// runtimeOf returns the language that a package or project file names; empty when it names none, or cannot be read.
-func runtimeOf(src *diag.Source) string {
-	language := valueOf((&document{src: src}).parse(), "runtime")
+// runtimeOf returns the language that a package or project file names; nil when it names none, or cannot be read.
+func runtimeOf(d *document, root *yamlnode.Node) *Literal {
+	language := valueOf(root, "runtime")
 	if name := valueOf(language, "name"); name != nil {
 		language = name
 	}
 	if !isText(language) {
-		return ""
+		return nil
 	}
-	return language.Value
+	return &Literal{Text: language.Value, Range: d.at(language)}
 }

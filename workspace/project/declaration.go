@@ -20,7 +20,7 @@ type Declaration struct {
 	Own      bool       // the key is of the project's namespace
 	Type     *Type      // nil when not declared
 	Secret   bool
-	Optional bool  // `default: null`: the value may be missing
+	Optional bool  // `optional: true` or `default: null`: the value may be missing
 	Default  *Data // nil when absent
 	Value    *Data // nil when absent
 }
@@ -77,14 +77,20 @@ func (p *Project) readDeclaration(d *document, e entry) *Declaration {
 		p.readShorthand(d, place, decl, e.value)
 		return decl
 	}
-	fields := d.fields(place, e.value, "type", "items", "description", "secret", "default", "value", "name")
-	decl.Secret = fields.flag("secret")
+	fields := d.fields(place, e.value, "type", "items", "description", "secret", "optional", "default", "value", "name")
+	decl.Secret, decl.Optional = fields.flag("secret"), fields.flag("optional")
+	if decl.Optional {
+		d.report(diag.Diagnostic{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: fields.key("optional"),
+			Summary: "the field `optional` of a configuration value is understood by yamlhost only"})
+	}
 	fields.text("description")
 	if !fields.isNull("type") {
 		decl.Type = d.readType(place+".type", fields.node("type"), fields.node("items"))
 	}
 	if n := fields.node("default"); n != nil {
-		if decl.Optional = isNull(n) || isExpression(n); !decl.Optional { // the program computes an expression
+		if isNull(n) || isExpression(n) { // the program computes an expression
+			decl.Optional = true
+		} else {
 			decl.Default = d.data(place+".default", n)
 		}
 	}
@@ -283,13 +289,26 @@ func fits(t *Type, v any, strict bool) bool {
 		_, isBool := v.(bool)
 		return isBool || !strict && (text == "true" || text == "false")
 	case "object":
-		_, ok := v.(map[string]any)
+		_, ok := read(v, strict).(map[string]any)
 		return ok
 	case "array":
-		list, ok := v.([]any)
+		list, ok := read(v, strict).([]any)
 		return ok && !slices.ContainsFunc(list, func(item any) bool { return !fits(t.Item, item, strict) })
 	}
 	return true
+}
+
+// read returns what a text of a stack file holds as JSON, which is how a stack keeps lists and maps set as text;
+// all other data is returned unchanged.
+func read(v any, strict bool) any {
+	text, isText := v.(string)
+	if strict || !isText {
+		return v
+	}
+	if parsed, err := FromJSON([]byte(text)); err == nil {
+		return parsed
+	}
+	return v
 }
 
 // dataKind returns the kind of data for messages, such as "array".

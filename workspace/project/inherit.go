@@ -14,7 +14,10 @@ type inherited map[Key]value.Value
 // Inherit sets the configuration that the stack inherits from its environments: the map pulumiConfig, which may contain
 // secrets and unknown values. It replaces an earlier one and is never saved. Keys without a namespace belong to the
 // project.
-func (s *Settings) Inherit(config value.Value) (diags diag.Diagnostics) {
+//
+// If whole is false, the environments were not read completely, and the stack may have further keys.
+func (s *Settings) Inherit(config value.Value, whole bool) (diags diag.Diagnostics) {
+	s.whole = whole
 	s.inherited = make(inherited, config.Len())
 	for i, name := range config.Keys() {
 		key, err := ParseKey(name, s.project)
@@ -30,6 +33,9 @@ func (s *Settings) Inherit(config value.Value) (diags diag.Diagnostics) {
 
 // Inherited returns the values that the stack inherits from its environments, by key.
 func (s *Settings) Inherited() map[Key]value.Value { return s.inherited }
+
+// Open reports whether the stack may have keys that are not known: those of an environment that was not opened.
+func (s *Settings) Open() bool { return s.Environment != nil && !s.whole }
 
 // addTo adds the values to those of a stack. If both have a map, the maps are merged: the stack's own items win, and
 // null removes an item, as in a JSON merge patch (F3.5).

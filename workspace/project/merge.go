@@ -57,7 +57,12 @@ func Merge(p *Project, s *Settings, stack string, open Opener) (map[Key]Text, di
 			where = *s.Environment
 		}
 		if !found.Unread && !fits(decl.Type, data[decl.Key], false) {
-			diags.Add(wrongType(decl, found.Secret, stack, data[decl.Key], where))
+			wrong := wrongType(decl, found.Secret, stack, data[decl.Key], where)
+			if decl.Secret {
+				wrong.Detail = way
+			}
+			diags.Add(wrong)
+			continue
 		}
 		if decl.Own && decl.Type != nil && decl.Secret && !found.Secret {
 			diags.Add(diag.Diagnostic{Code: diag.ConfigConversion, Subject: where, Confidential: true,

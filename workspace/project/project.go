@@ -275,6 +275,11 @@ func (p *Project) readName(d *document, entries []entry, r record) {
 		finding := diag.Diagnostic{Code: diag.WrongKind, Subject: diag.NewRange(d.src, 0, 0),
 			Summary: "the project has no name", Detail: "add one at the top of the file: `name: my-project`"}
 		for _, other := range entries {
+			if other.key.Text == "apiVersion" { // which has a finding as a manifest
+				finding.Subject, finding.Summary = other.key.Range, "a Kubernetes manifest is not a project"
+				finding.Detail = "`yamlhost convert --from kubernetes` converts manifests to a program"
+				break
+			}
 			if nearest(other.key.Text, []string{"name"}) != "" && isText(other.value) {
 				finding.Subject = other.key.Range
 				finding.Summary += fmt.Sprintf(": found %s instead", other.key.Text)
@@ -408,10 +413,10 @@ func SplitVersion(text string) (source, version string) {
 
 func (p *Project) readPlugins(d *document, n *yamlnode.Node) {
 	kinds := []string{"providers", "analyzers", "languages"}
-	fields := d.fields("plugins", n, kinds...)
+	fields := d.openFields("plugins", n, kinds...)
 	for _, kind := range kinds {
 		for place, item := range d.items("plugins."+kind, fields.node(kind)) {
-			values := d.fields(place, item, "name", "path", "version")
+			values := d.openFields(place, item, "name", "path", "version")
 			p.Plugins = append(p.Plugins, Plugin{Kind: kind, Range: d.at(item), Name: values.text("name"),
 				Path: values.text("path"), Version: plainVersion(values.text("version"))})
 			for _, name := range []string{"name", "path"} {

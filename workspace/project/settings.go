@@ -39,6 +39,7 @@ type Settings struct {
 	door        confine.Door
 	environment *yamlnode.Node // the value of the key `environment`; nil when absent
 	inherited   inherited
+	whole       bool // inherited has everything that the environments set
 }
 
 // Entry is one configuration value of a stack.
@@ -47,10 +48,11 @@ type Entry struct {
 	Place diag.Range // of the key; zero for an entry that was set since
 	Range diag.Range // of the value
 
-	data any // as decoded, ciphertexts as Secure
-	text string
-	node *yamlnode.Node // of the value
-	name *yamlnode.Node // of the key
+	secret bool // the value is secret although it is not encrypted
+	data   any  // as decoded, ciphertexts as Secure
+	text   string
+	node   *yamlnode.Node // of the value
+	name   *yamlnode.Node // of the key
 }
 
 // NewSettings returns the settings of a stack that has no file yet.
@@ -75,8 +77,9 @@ func LoadSettings(door confine.Door, path, name, project string) (*Settings, dia
 }
 
 // StackKeys returns the keys that some stack of a project sets, each once and in no order, in the readable settings
-// files. inherit adds the values of a stack's environments; it may be nil.
-func StackKeys(p *Project, inherit func(*Project, *Settings)) []Key {
+// files. inherit adds the values of a stack's environments; it may be nil. open reports whether some stack has an
+// environment that could not be opened, and so may set further keys.
+func StackKeys(p *Project, inherit func(*Project, *Settings)) (known []Key, open bool) {
 	dir, pattern := filepath.Split(p.StackFile("*"))
 	files, _ := p.Door.ReadDir(filepath.Clean(dir))
 	keys := map[Key]bool{}
@@ -92,6 +95,7 @@ func StackKeys(p *Project, inherit func(*Project, *Settings)) []Key {
 		if inherit != nil && settings.Environment != nil {
 			inherit(p, settings)
 		}
+		open = open || settings.Open()
 		for key := range settings.inherited {
 			keys[key] = true
 		}
@@ -99,7 +103,7 @@ func StackKeys(p *Project, inherit func(*Project, *Settings)) []Key {
 			keys[e.Key] = true
 		}
 	}
-	return slices.Collect(maps.Keys(keys))
+	return slices.Collect(maps.Keys(keys)), open
 }
 
 // Reload reads the file again, without changing s.
@@ -208,7 +212,10 @@ func (s *Settings) Entries() []*Entry { return s.entries }
 func (s *Settings) Entry(key Key) *Entry { return s.byKey[key] }
 
 // IsSecret reports whether the value, or any part of it, is encrypted (L2.4).
-func (e *Entry) IsSecret() bool { return HasSecure(e.data) }
+func (e *Entry) IsSecret() bool { return e.secret || HasSecure(e.data) }
+
+// TreatAsSecret makes a plain value secret, for settings that are never written, such as those of a test case.
+func (e *Entry) TreatAsSecret() { e.secret = true }
 
 // IsObject reports whether the value is a list or a map.
 func (e *Entry) IsObject() bool { return isStructured(e.data) }

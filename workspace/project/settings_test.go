@@ -331,7 +331,9 @@ func TestStackKeys(t *testing.T) {
 	}
 	p := &Project{Name: Literal{Text: "p"}, Dir: dir, Path: filepath.Join(dir, "Pulumi.yaml")}
 	var keys []string
-	for _, key := range StackKeys(p, nil) {
+	found, open := StackKeys(p, nil)
+	require.False(t, open)
+	for _, key := range found {
 		keys = append(keys, key.String())
 	}
 	require.ElementsMatch(t, []string{"p:a", "p:b", "aws:region"}, keys)

@@ -107,7 +107,7 @@ func TestTestsFail(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                   "the file has no cases",
 		"cases: {}":                          "the file has no cases",
-		"cases: {a: {}}":                     "1:9: error: the case `a` expects nothing",
+		"cases: {a: {}}":                     "1:9: error[Y211]: the case `a` expects nothing",
 		"cases: {a: {table: []}}":            "the table has no rows",
 		"cases: {a: {expct: {}}}":            "did you mean `expect`?",
 		"cases: {a: {expect: {outputs: [}}}": "error",

@@ -62,7 +62,7 @@ func (a *Console) Inherit(p *project.Project, s *project.Settings, stack string)
 	if known.err != nil {
 		return unasked(s, known.err)
 	}
-	return append(placed(s, known.diags), s.Inherit(known.env.Part("pulumiConfig"))...)
+	return append(placed(s, known.diags), s.Inherit(known.env.Part("pulumiConfig"), !known.diags.HasErrors())...)
 }
 
 // looked is a cached answer of a service to a read-only command.
@@ -123,7 +123,7 @@ func InheritBy(ctx context.Context, o environments.Options, s *project.Settings)
 	if o.Hosted != nil {
 		diags = placed(s, diags)
 	}
-	return env, append(diags, s.Inherit(env.Part("pulumiConfig"))...)
+	return env, append(diags, s.Inherit(env.Part("pulumiConfig"), !diags.HasErrors())...)
 }
 
 // Export returns the environment variables that env defines, as name=value. It writes the files of env to a new

@@ -96,9 +96,13 @@ func (a *Console) OpenTarget(target string, o workspace.Options) (*workspace.Wor
 	}
 	open := workspace.OpenFile
 	if info.IsDir() {
-		open = workspace.Open
-		if workspace.HoldsPack(path) {
+		switch {
+		case workspace.HoldsPack(path):
 			open = workspace.OpenPack
+		case workspace.HoldsPackage(path):
+			open = workspace.OpenPackage
+		default:
+			open = workspace.Open
 		}
 	}
 	ws, err := open(path, o)

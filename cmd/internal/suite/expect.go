@@ -159,9 +159,12 @@ func (t *trial) findings() bool {
 	})
 	for _, f := range left {
 		if f.Severity == diag.Error {
-			if f.Subject.Source == t.c.file.Source { // a fault of the test
+			switch {
+			case f.checked && OfProgram(t.c, f.Diagnostic):
+				t.failures.Add(f.Diagnostic)
+			case f.Subject.Source == t.c.file.Source: // a fault of the test
 				t.fail(f.Subject, f.Summary, f.Detail)
-			} else {
+			default:
 				detail := f.Detail
 				if f.Subject.Source != nil {
 					place := fmt.Sprintf("%s:%d: ", f.Subject.Source.Name(), f.Subject.StartPosition().Line)

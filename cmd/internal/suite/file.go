@@ -8,6 +8,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/phrasebook"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -78,7 +79,7 @@ func Read(src *diag.Source, dir string) *File {
 	}
 	cases := f.members(top["cases"].value, "`cases`")
 	if len(cases) == 0 && !f.Diags.HasErrors() {
-		f.fault(root.Range(), "the file has no cases", "describe at least one under `cases`")
+		f.fault(diag.RequiredMissing, root.Range(), "the file has no cases", "describe at least one under `cases`")
 	}
 	f.check(top)
 	for _, c := range cases {
@@ -86,14 +87,14 @@ func Read(src *diag.Source, dir string) *File {
 		f.check(own)
 		table, ok := own["table"].value.(*ast.List)
 		if own["table"].value != nil && !ok {
-			f.fault(own["table"].value.Range(), "`table` is a list of rows", "")
+			f.fault(diag.WrongKind, own["table"].value.Range(), "`table` is a list of rows", "")
 		}
 		if !ok {
 			f.Cases = append(f.Cases, &Case{c.name, c.at, f, []layer{own, top}})
 			continue
 		}
 		if len(table.Items) == 0 {
-			f.fault(table.Range(), "the table has no rows", "a table without rows would test nothing")
+			f.fault(diag.RequiredMissing, table.Range(), "the table has no rows", "a table without rows would test nothing")
 		}
 		for i, item := range table.Items {
 			row := f.layer(item, "a row", append([]string{"name"}, givenKeys...))
@@ -107,14 +108,14 @@ func Read(src *diag.Source, dir string) *File {
 	}
 	for _, c := range f.Cases {
 		if !f.Diags.HasErrors() && len(c.expectations()) == 0 {
-			f.fault(c.Place, "the case `"+c.Name+"` expects nothing", "say what must hold under `expect`")
+			f.fault(diag.RequiredMissing, c.Place, "the case `"+c.Name+"` expects nothing", "say what must hold under `expect`")
 		}
 	}
 	return f
 }
 
-func (f *File) fault(i diag.Range, summary, detail string) {
-	f.Diags.Add(diag.Diagnostic{Subject: i, Summary: summary, Detail: detail})
+func (f *File) fault(code diag.Code, at diag.Range, summary, detail string) {
+	f.Diags.Add(diag.Diagnostic{Code: code, Subject: at, Summary: summary, Detail: detail})
 }
 
 // members returns the entries of the map e in their order, or none if e is missing. It reports other kinds of
@@ -128,13 +129,13 @@ func (f *File) members(e ast.Expr, what string) []field {
 		for _, entry := range e.Entries {
 			name := keyText(entry.Key)
 			if i := slices.IndexFunc(list, func(m field) bool { return m.name == name }); i >= 0 {
-				f.fault(entry.Key.Range(), "`"+name+"` is there twice", "")
+				f.fault(diag.Duplicate, entry.Key.Range(), "`"+name+"` is there twice", "")
 			}
 			list = append(list, field{name, entry.Key.Range(), entry.Value})
 		}
 		return list
 	default:
-		f.fault(e.Range(), what+" must be a map", "")
+		f.fault(diag.WrongKind, e.Range(), what+" must be a map", "")
 		return nil
 	}
 }
@@ -150,21 +151,35 @@ func keyText(e ast.Expr) string {
 // layer reads a map and reports keys that are not in keys.
 func (f *File) layer(e ast.Expr, what string, keys []string) layer {
 	l := layer{}
+	meant := layer{} // by the key that was probably meant
 	for _, m := range f.members(e, what) {
-		if !slices.Contains(keys, m.name) {
-			f.unknown(m, what, keys)
+		if slices.Contains(keys, m.name) {
+			l[m.name] = m
+		} else if name := f.unknown(m, what, keys); name != "" {
+			meant[name] = m
 		}
-		l[m.name] = m
+	}
+	for name, m := range meant {
+		if _, given := l[name]; !given {
+			l[name] = m
+		}
 	}
 	return l
 }
 
-func (f *File) unknown(m field, what string, keys []string) {
-	detail := "it may have " + strings.Join(slices.Sorted(slices.Values(keys)), ", ")
-	if near := diag.Suggest(m.name, keys); len(near) > 0 {
-		detail = "did you mean `" + near[0] + "`?"
+// unknown reports a key that a map cannot have, and returns the key that was probably meant; empty if none was.
+func (f *File) unknown(m field, what string, keys []string) string {
+	near := diag.Suggest(m.name, keys)
+	meant, detail := phrasebook.Key(m.name, keys)
+	switch {
+	case detail != "":
+	case len(near) > 0:
+		meant, detail = near[0], "did you mean `"+near[0]+"`?"
+	default:
+		detail = "it may have " + strings.Join(slices.Sorted(slices.Values(keys)), ", ")
 	}
-	f.fault(m.at, fmt.Sprintf("%s has no `%s`", what, m.name), detail)
+	f.fault(diag.UnknownKey, m.at, fmt.Sprintf("%s has no `%s`", what, m.name), detail)
+	return meant
 }
 
 // check reports errors in the description of cases before any case is run.
@@ -178,7 +193,7 @@ func (f *File) check(l layer) {
 	}
 	if p := l["providers"]; p.value != nil {
 		if text := keyText(p.value); text != "mock" && text != "embedded" {
-			f.fault(p.value.Range(), "`providers` is mock or embedded, not "+text, "")
+			f.fault(diag.NotInEnum, p.value.Range(), "`providers` is mock or embedded, not "+text, "")
 		}
 	}
 	f.checkMocks(l["mocks"])
@@ -200,7 +215,7 @@ func (f *File) check(l layer) {
 		f.layer(item, "an expected violation", violationKeys)
 	}
 	if m := expect["snapshot"]; m.value != nil && !value.SameContent(dataOf(m.value), value.Bool(true)) {
-		f.fault(m.value.Range(), "`snapshot` must be true", "leave it out where no snapshot is compared")
+		f.fault(diag.WrongKind, m.value.Range(), "`snapshot` must be true", "leave it out where no snapshot is compared")
 	}
 	for _, item := range f.list(l["policies"].value, "`policies`") {
 		if _, path := item.(*ast.String); !path {
@@ -216,7 +231,7 @@ func (f *File) list(e ast.Expr, what string) []ast.Expr {
 	case *ast.List:
 		return e.Items
 	default:
-		f.fault(e.Range(), what+" must be a list", "")
+		f.fault(diag.WrongKind, e.Range(), what+" must be a list", "")
 		return nil
 	}
 }
@@ -230,7 +245,7 @@ func (f *File) checkMocks(m field) {
 		for _, item := range f.list(sections[name].value, "`"+name+"`") {
 			l := f.layer(item, "a mock", keys)
 			if l["match"].value == nil {
-				f.fault(item.Range(), "the mock matches nothing", "name the types or functions that it stands for: `match: TOKEN`")
+				f.fault(diag.RequiredMissing, item.Range(), "the mock matches nothing", "name the types or functions that it stands for: `match: TOKEN`")
 			}
 			f.literal(item)
 			f.mocks = append(f.mocks, newMock(item, l, name == "functions"))
@@ -242,7 +257,7 @@ func (f *File) checkMocks(m field) {
 func (f *File) literal(e ast.Expr) {
 	ast.Walk(e, func(x ast.Expr) bool {
 		if text, ok := x.(*ast.String); ok && strings.Contains(text.Value, "${") {
-			f.fault(x.Range(), "a mock has no expressions", "write the value; expressions are for what is expected")
+			f.fault(diag.NotLiteral, x.Range(), "a mock has no expressions", "write the value; expressions are for what is expected")
 		}
 		return true
 	})

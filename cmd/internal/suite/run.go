@@ -124,16 +124,14 @@ func (p *program) check(ctx context.Context, stack string, config value.Value) (
 	}
 	name := p.ws.Project.Name.Text
 	settings, found := project.ParseSettings(diag.NewSource("config", []byte(`{"config":`+string(text)+`}`)), name)
+	for _, secretName := range secret {
+		if k, err := project.ParseKey(secretName, name); err == nil && settings.Entry(k) != nil {
+			settings.Entry(k).TreatAsSecret()
+		}
+	}
 	values, merged, err := project.Merge(p.ws.Project, settings, stack, nil)
 	if err != nil {
 		return checked{}, err
-	}
-	for _, name := range secret {
-		if k, err := project.ParseKey(name, p.ws.Project.Name.Text); err == nil {
-			text := values[k]
-			text.Secret = true
-			values[k] = text
-		}
 	}
 	c := checked{values: values}
 	c.program, c.diags = p.ws.Check(ctx, workspace.CheckOptions{
@@ -171,7 +169,8 @@ type outcome struct {
 type finding struct {
 	resource urn.URN
 	diag.Diagnostic
-	policy *engine.PolicyNote // set for a policy violation, otherwise nil
+	policy  *engine.PolicyNote // set for a policy violation, otherwise nil
+	checked bool               // found before the run
 }
 
 // discard is a journal that stores nothing; the engine holds the state.
@@ -189,7 +188,7 @@ func (r *Runner) run(ctx context.Context, s situation, loader provider.Loader, b
 	out := &outcome{outputs: value.EmptyMap(), steps: map[urn.URN]engine.Op{}, snapshot: base}
 	for _, d := range s.checked.diags {
 		if d.Severity <= diag.Warning {
-			out.findings = append(out.findings, finding{Diagnostic: d})
+			out.findings = append(out.findings, finding{Diagnostic: d, checked: true})
 		}
 	}
 	if s.checked.program == nil || s.checked.diags.HasErrors() {
@@ -229,7 +228,7 @@ func (r *Runner) run(ctx context.Context, s situation, loader provider.Loader, b
 					return
 				}
 				out.findings = append(out.findings, finding{e.URN, diag.Diagnostic{Severity: e.Severity, Code: e.Code,
-					Summary: text}, e.Policy})
+					Summary: text}, e.Policy, false})
 			}
 		}
 	}
@@ -287,7 +286,10 @@ func (r *Runner) Run(ctx context.Context, c *Case) (failures diag.Diagnostics, t
 	}
 	for i := range failures {
 		d := &failures[i]
-		d.Summary, d.Detail = c.Name+": "+known.Hide(d.Summary), known.Hide(d.Detail)
+		d.Summary, d.Detail = known.Hide(d.Summary), known.Hide(d.Detail)
+		if !OfProgram(c, *d) {
+			d.Summary = c.Name + ": " + d.Summary
+		}
 		if d.Confidential = known.Hide(d.Subject.Text()) != d.Subject.Text(); d.Subject.Source == nil {
 			d.Subject = c.Place
 		}
@@ -435,6 +437,11 @@ func (r *Runner) situation(ctx context.Context, c *Case, layers []layer) (situat
 		}
 	}
 	return s, nil
+}
+
+// OfProgram reports whether a failure of a case is a fault of the program itself, which may fail other cases too.
+func OfProgram(c *Case, d diag.Diagnostic) bool {
+	return d.Code != "" && d.Subject.Source != nil && d.Subject.Source != c.file.Source
 }
 
 // Unreached reports the mocks of a file that no call has reached.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/fleet"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/picture"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -56,9 +58,9 @@ func graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 		return writeProjects(ctx, a, o)
 	}
 	write, known := map[string]func(io.Writer, *check.Program) error{
-		"dot":     func(w io.Writer, p *check.Program) error { return writeDOT(w, vertices(p.Graph())) },
-		"mermaid": func(w io.Writer, p *check.Program) error { return writeMermaid(w, vertices(p.Graph())) },
-		"json":    func(w io.Writer, p *check.Program) error { return jsontext.Write(w, graphDocument{p.Graph()}, "  ") },
+		"dot":     func(w io.Writer, p *check.Program) error { return writeDOT(w, vertices(graphOf(p))) },
+		"mermaid": func(w io.Writer, p *check.Program) error { return writeMermaid(w, vertices(graphOf(p))) },
+		"json":    func(w io.Writer, p *check.Program) error { return jsontext.Write(w, graphDocument{graphOf(p)}, "  ") },
 		"svg":     picture.WriteSVG,
 	}[o.format]
 	if !known {
@@ -81,10 +83,31 @@ func graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	uncompiled := ws.Compile(ctx, workspace.Run{})
 	program, diags := operation.CheckWorkspace(ctx, ws, providers, nil)
 	diags.Add(uncompiled...)
-	if err := a.Report(diags); err != nil {
+	diags = slices.DeleteFunc(diags, func(d diag.Diagnostic) bool { return d.Code == diag.PackageMissing })
+	if err := a.Report(diags); err != nil { // what depends on what needs no schema
 		return err
 	}
 	return write(a.Streams.Out, program)
+}
+
+// graphOf returns the graph of a program; for a package of components, which has no program of its own, those of its
+// components, each name behind the component's.
+func graphOf(p *check.Program) []check.Vertex {
+	list := p.Graph()
+	if len(list) > 0 {
+		return list
+	}
+	for _, c := range p.Components {
+		name := c.Decl.Name.Value
+		for _, v := range c.Body.Graph() {
+			v.Name, v.ID = name+"."+v.Name, name+"."+v.ID
+			for i, id := range v.Needs {
+				v.Needs[i] = name + "." + id
+			}
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 // A vertex is a node of a graph to be written.
