@@ -439,8 +439,8 @@ func (r *Runner) situation(ctx context.Context, c *Case, layers []layer) (situat
 	return s, nil
 }
 
-// OfProgram reports whether a failure of a case is a fault of the program itself, which may fail other cases too. A value
-// that the case gives is none.
+// OfProgram reports whether a failure of a case is a fault of the program itself, which may fail other cases too. A
+// value that the case gives is none.
 func OfProgram(c *Case, d diag.Diagnostic) bool {
 	return d.Code != "" && d.Subject.Source != nil && d.Subject.Source != c.file.Source &&
 		d.Code != diag.ConfigConversion && d.Code != diag.ConfigMissing
