@@ -187,8 +187,7 @@ func (x *exprReader) scalarLiteral(n *yamlnode.Node, place ast.Place) ast.Expr {
 			return bad(place.At)
 		}
 		if integer && !exact {
-			x.report.warn(diag.BadNumber, place.At, "numbers have 53 bits; put it in quotes if it may be a string",
-				"the number %s loses digits: it becomes %s", diag.Excerpt(n.Value), diag.Excerpt(strconv.FormatFloat(number, 'f', -1, 64)))
+			losesDigits(x.report, place.At, n.Value, number)
 		}
 		return &ast.Number{Place: place, Value: number, Integer: integer && n.Tag == yamlnode.IntTag || integer && !exact}
 	}

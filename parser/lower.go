@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"math/big"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -176,12 +178,23 @@ func (o *operators) literal(e *hclsyntax.LiteralValueExpr) ast.Expr {
 	case "bool":
 		return &ast.Bool{Place: place, Value: e.Val.True()}
 	case "number":
-		number, _ := e.Val.AsBigFloat().Float64()
-		return &ast.Number{Place: place, Value: number, Integer: !strings.ContainsAny(o.source(e.SrcRange), ".eE")}
+		number, accuracy := e.Val.AsBigFloat().Float64()
+		integer := !strings.ContainsAny(o.source(e.SrcRange), ".eE")
+		if integer && accuracy != big.Exact {
+			losesDigits(o.in.report, place.At, o.source(e.SrcRange), number)
+		}
+		return &ast.Number{Place: place, Value: number, Integer: integer}
 	case "string":
 		return &ast.String{Place: place, Value: o.text(e)}
 	}
 	return o.bad(e.SrcRange, "", "the expression in `${…}` is malformed")
+}
+
+// losesDigits warns of a written integer that a double does not represent.
+func losesDigits(f *findings, rng diag.Range, written string, number float64) {
+	f.warn(diag.BadNumber, rng, "numbers have 53 bits; put it in quotes if it may be a string",
+		"the number %s loses digits: it becomes %s", diag.Excerpt(written),
+		diag.Excerpt(strconv.FormatFloat(number, 'f', -1, 64)))
 }
 
 // text returns a string literal as it was written. HCL normalizes strings to Unicode's composed form, so that strings

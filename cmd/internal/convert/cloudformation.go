@@ -36,6 +36,8 @@ type cloudFormation struct {
 	exports bool              // reports whether an output is exported
 
 	current *templateResource
+	// policies are those of the current resource that were found by their shape.
+	policies policies
 }
 
 type templateResource struct {
@@ -248,7 +250,7 @@ func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 	if r.name == "" {
 		return
 	}
-	c.current = r
+	c.current, c.policies = r, nil
 	defer func() { c.current = nil }()
 	out, options := mapping(), mapping()
 	put(c.sections["resources"], r.name, out).SetHead(key.Head())
@@ -399,8 +401,8 @@ func (c *cloudFormation) parameter(key, value *yamlnode.Node) {
 		put(out, "secret", boolean(true))
 	}
 	switch {
-	case given == nil || given.Value == "":
-	case secret:
+	case given == nil || given.Value == "" && !secret:
+	case secret: // an empty one too: a secret has no default
 		remove(out, "default")
 		item.remark("its default is not in the program, because it is a secret: set it with `yamlhost config set "+
 			"--secret %s`", name)

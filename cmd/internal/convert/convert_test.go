@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/convert"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -220,4 +221,36 @@ func TestSecretsAreNotInComments(t *testing.T) {
 			require.Regexp(t, `(?i)size: 3`, string(content))
 		})
 	}
+}
+
+// Without a schema, a map with the shape of a policy keeps its keys, wherever it stands, with a remark; and a secret
+// parameter has no default, not even an empty one.
+func TestPoliciesKeepTheirKeys(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		property := rapid.StringMatching(`[A-Z][a-z]{2,8}(Policy|Rules|Text)`).Draw(rt, "property")
+		action := rapid.SampledFrom([]string{"'*'", "[a, b]", "{AWS: x}"}).Draw(rt, "action")
+		statement := "{Sid: one, Effect: Allow, Principal: {AWS: '*'}, Action: " + action + ", Resource: '*'}"
+		if rapid.Bool().Draw(rt, "list") {
+			statement = "[" + statement + "]"
+		}
+		p, diags := convertText("cloudformation", "t.yaml", "Parameters:\n  Password: {Type: String, NoEcho: true, Default: ''}\n"+
+			"Resources:\n  Key:\n    Type: AWS::KMS::Key\n    Properties:\n      Other: {Version: 1}\n      "+property+
+			": {Version: '2012-10-17', Statement: "+statement+"}\n")
+		require.Empty(rt, diags)
+		written, err := p.Text()
+		require.NoError(rt, err)
+		text := string(written)
+		for _, key := range []string{"Version: ", "Statement:", "Sid: one", "Effect: Allow", "Principal:", "AWS: ", "Action:"} {
+			require.Contains(rt, text, key, text)
+		}
+		require.Contains(rt, text, "version: 1", "what is no policy has the usual names")
+		require.Contains(rt, text, "secret: true")
+		require.NotContains(rt, text, "default:")
+		remarks := 0
+		for _, item := range p.Items {
+			remarks += len(item.Remarks)
+		}
+		require.GreaterOrEqual(rt, remarks, 2, "one for the policy, one for the default")
+	})
 }

@@ -124,8 +124,12 @@ func (c *cloudFormation) literal(node *yamlnode.Node, t schema.Type, path string
 		case *schema.Map:
 			return c.entries(node, t.Item, path)
 		case nil:
-			if c.schema == nil && !free(path) {
-				return c.object(node, nil, path)
+			if c.schema == nil && !free(path) && !c.policies.below(path) {
+				if !policyShaped(node) {
+					return c.object(node, nil, path)
+				}
+				c.policies = append(c.policies, path)
+				c.say("%s keeps its keys as they are, because it has the shape of a policy", path)
 			}
 		}
 		return c.entries(node, nil, path)
@@ -258,6 +262,32 @@ func (c *cloudFormation) entries(node *yamlnode.Node, item schema.Type, path str
 		put(out, name, c.value(value, item, path+"."+key.Value)).SetHead(key.Head())
 	})
 	return out
+}
+
+// policies are the paths of maps with the shape of a policy, whose keys stay as they are.
+type policies []string
+
+// below reports whether a path is inside of such a map.
+func (p policies) below(path string) bool {
+	return slices.ContainsFunc(p, func(root string) bool {
+		rest, inside := strings.CutPrefix(path, root)
+		return inside && rest != "" && (rest[0] == '.' || rest[0] == '[')
+	})
+}
+
+// policyShaped reports whether a map is a policy: it has statements, with an effect in each.
+func policyShaped(node *yamlnode.Node) bool {
+	statements := yamlnode.Member(node, "Statement")
+	if statements == nil {
+		return false
+	}
+	list := []*yamlnode.Node{statements}
+	if statements.Kind == yamlnode.List {
+		list = statements.Content
+	}
+	return len(list) > 0 && !slices.ContainsFunc(list, func(s *yamlnode.Node) bool {
+		return yamlnode.Member(s.Target(), "Effect") == nil
+	})
 }
 
 // free reports whether the keys below a path are arbitrary. It is used without a schema.
