@@ -125,7 +125,7 @@ func (r *configReader) fieldsOfMap(n *yamlnode.Node) {
 		r.needsType()
 	}
 	if c.Secret != nil && c.Secret.Value && c.Default != nil {
-		hideTexts(c.Default)
+		HideTexts(c.Default)
 	}
 }
 

@@ -15,14 +15,14 @@ func hideSecrets(call *ast.Call) {
 	if !strings.EqualFold(call.Name.Value, "secret") {
 		return
 	}
-	hideTexts(call.Argument)
+	HideTexts(call.Argument)
 	for _, argument := range call.Args {
-		hideTexts(argument)
+		HideTexts(argument)
 	}
 }
 
-// hideTexts hides the strings and numbers in an expression, except the keys of maps.
-func hideTexts(e ast.Expr) {
+// HideTexts hides the strings and numbers in an expression, except the keys of maps.
+func HideTexts(e ast.Expr) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e := e.(type) {
 		case *ast.String, *ast.Number:
@@ -31,7 +31,7 @@ func hideTexts(e ast.Expr) {
 			}
 		case *ast.Map:
 			for _, entry := range e.Entries {
-				hideTexts(entry.Value) // but not the keys
+				HideTexts(entry.Value) // but not the keys
 			}
 			return false
 		}

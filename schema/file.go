@@ -155,9 +155,6 @@ func replaceFile(path string, write func(*os.File) error) error {
 		RemoveLeftovers(dir, info.ModTime())
 	}
 	err = write(file)
-	if err == nil {
-		err = file.Chmod(0o644) // schemas are not secret
-	}
 	if closing := file.Close(); err == nil {
 		err = closing
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/pulumi/esc/eval"
 	"github.com/pulumi/esc/syntax"
 	"github.com/pulumi/esc/syntax/encoding"
+
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser"
@@ -67,20 +68,33 @@ type evaluator struct {
 	Options
 	root    *diag.Source
 	sources map[string]*diag.Source // of imports, by name
-	faults  diag.Diagnostics        // of imports that are no YAML
+	meter   meter
+	faults  diag.Diagnostics // of imports that are no YAML
 }
 
 // errFaults is the error of an import whose faults are known.
 var errFaults = errors.New("the environment has faults")
 
 func (o Options) evaluator(root *diag.Source) *evaluator {
-	return &evaluator{Options: o, root: root, sources: map[string]*diag.Source{}}
+	e := &evaluator{Options: o, root: root, sources: map[string]*diag.Source{}}
+	e.meter.load = func(name string) ([]byte, error) {
+		src, err := e.source(name)
+		if err != nil {
+			return nil, err
+		}
+		return src.Text(), nil
+	}
+	return e
 }
 
 func (e *evaluator) evaluate(ctx context.Context, name string, node syntax.Node) (*Environment, diag.Diagnostics) {
 	document, found := ast.ParseEnvironment(e.root.Text(), node)
 	if found.HasErrors() {
 		return nil, e.diagnostics(found)
+	}
+	if spent, exceeded := errors.AsType[*errSpent](e.meter.within(document)); exceeded {
+		return nil, diag.Diagnostics{{Code: diag.BudgetExceeded, Subject: e.place(node.Syntax().Range()),
+			Summary: spent.summary, Detail: spent.detail}}
 	}
 	execution, err := esc.NewExecContext(map[string]esc.Value{})
 	if err != nil {
@@ -100,13 +114,24 @@ func (e *evaluator) evaluate(ctx context.Context, name string, node syntax.Node)
 	return &Environment{Values: fromESC(esc.NewValue(env.Properties))}, diags
 }
 
+// source reads an import, once.
+func (e *evaluator) source(name string) (*diag.Source, error) {
+	if src := e.sources[name]; src != nil {
+		return src, nil
+	}
+	src, err := e.Read(name)
+	if err == nil {
+		e.sources[name] = src
+	}
+	return src, err
+}
+
 // LoadEnvironment reads an import.
 func (e *evaluator) LoadEnvironment(_ context.Context, name string) ([]byte, eval.Decrypter, error) {
-	src, err := e.Read(name)
+	src, err := e.source(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	e.sources[name] = src
 	if _, found := parser.Data(src); found.HasErrors() {
 		e.faults.Add(found...)
 		return nil, nil, errFaults

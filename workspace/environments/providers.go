@@ -15,6 +15,7 @@ import (
 
 	"github.com/pulumi/esc"
 	"github.com/pulumi/esc/schema"
+
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
@@ -51,7 +52,7 @@ func (e *evaluator) LoadProvider(_ context.Context, name string) (esc.Provider, 
 		return nil, fmt.Errorf("there is no provider fn::open::%s here%s\nThe providers are %s.", name,
 			diag.DidYouMean(name, names), strings.Join(names, ", "))
 	}
-	return &provider{opener: p, options: &e.Options, name: name}, nil
+	return &provider{opener: p, options: &e.Options, meter: &e.meter, name: name}, nil
 }
 
 // LoadRotator returns an error: nothing here keeps what a rotation makes.
@@ -64,6 +65,7 @@ func (*evaluator) LoadRotator(_ context.Context, name string) (esc.Rotator, erro
 type provider struct {
 	opener
 	options *Options
+	meter   *meter
 	name    string
 }
 
@@ -76,8 +78,11 @@ func (p *provider) Open(ctx context.Context, inputs map[string]esc.Value, _ esc.
 		return esc.Value{}, fmt.Errorf("fn::open::%s is refused: %s", p.name, p.options.Denied)
 	}
 	out, err := p.open(ctx, p.options, inputs)
+	if err == nil {
+		err = p.meter.opened(out)
+	}
 	if err != nil {
-		return out, fmt.Errorf("fn::open::%s: %w", p.name, err)
+		return esc.Value{}, fmt.Errorf("fn::open::%s: %w", p.name, err)
 	}
 	return out, nil
 }

@@ -3,17 +3,20 @@ package ui
 import (
 	"context"
 	"encoding/json"
-	"io"
-	"os"
+	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser"
+	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -157,7 +160,7 @@ type detail struct {
 
 const mostBreaks = 500
 
-func (s *Server) resource(_ context.Context, k *kept, q query) (any, error) {
+func (s *Server) resource(ctx context.Context, k *kept, q query) (any, error) {
 	i, r, err := k.resource(q.Get("urn"))
 	if err != nil {
 		return nil, err
@@ -180,7 +183,7 @@ func (s *Server) resource(_ context.Context, k *kept, q query) (any, error) {
 		d.Breaks = append(d.Breaks, string(k.snapshot.Resources[pos].URN))
 	}
 	if k.ref.Project == s.o.Project {
-		d.Source = s.excerpt(r.SourcePosition)
+		d.Source = s.excerpt(ctx, r.SourcePosition, secretKeys(r))
 	}
 	return d, nil
 }
@@ -230,32 +233,56 @@ const (
 	longLine    = 400
 )
 
+// secretKeys returns the properties of a resource that have secrets in them, or whose outputs the schema calls secret.
+func secretKeys(r *state.Resource) map[string]bool {
+	keys := map[string]bool{}
+	for _, key := range r.AdditionalSecretOutputs {
+		keys[key] = true
+	}
+	for _, v := range []value.Value{r.Inputs, r.Outputs} {
+		for i, key := range v.Keys() {
+			keys[key] = keys[key] || v.IsSecret() || v.At(i).ContainsSecret()
+		}
+	}
+	return keys
+}
+
+// hideLiterals hides the texts in the program that are values of secret properties of the resource declared at a line.
+func hideLiterals(file *ast.File, line int, secret map[string]bool) {
+	resources := file.Resources
+	for _, component := range file.Components {
+		resources = append(slices.Clip(resources), component.Resources...)
+	}
+	for _, r := range resources {
+		if r.Range.StartPosition().Line != line {
+			continue
+		}
+		for _, p := range r.Properties {
+			if secret[p.Name.Value] {
+				parser.HideTexts(p.Value)
+			}
+		}
+		if r.PropertiesExpr != nil && slices.Contains(slices.Collect(maps.Values(secret)), true) {
+			parser.HideTexts(r.PropertiesExpr)
+		}
+	}
+}
+
 // excerpt returns the text at a source position, project:///<path>#<line>,<column>; nil if it no longer exists. It
-// reads nothing outside of the project.
-func (s *Server) excerpt(position string) *excerpt {
+// reads nothing outside of the project, and hides the texts of properties that are secret.
+func (s *Server) excerpt(ctx context.Context, position string, secret map[string]bool) *excerpt {
 	pos := view.PositionIn(position)
 	name, line := pos.File, pos.Line
-	root, err := os.OpenRoot(s.o.Dir)
-	if err != nil {
-		return nil
-	}
-	defer root.Close()
-	file, err := root.Open(path.Clean(name))
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	text, err := io.ReadAll(io.LimitReader(file, mostProgram))
+	door := confine.Door{Folder: s.o.Dir, Limit: mostProgram}
+	text, err := door.ReadFile(ctx, filepath.Join(s.o.Dir, filepath.FromSlash(name)))
 	if err != nil {
 		return nil
 	}
 	src := diag.NewSource(name, text)
 	switch strings.ToLower(path.Ext(name)) {
 	case ".yaml", ".yml", ".json":
-		parser.Parse(src, parser.Options{}) // marks the secrets that it finds
+		file, _ := parser.Parse(src, parser.Options{}) // hides the secrets that it finds
+		hideLiterals(file, line, secret)
 	}
 	if line < 1 || line > src.Lines() {
 		return nil

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
 	"github.com/yamlhost/yamlhost/cmd/internal/output/runlog"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -287,7 +288,7 @@ func TestHostileStates(t *testing.T) {
 	}
 	for _, position := range []string{"", "project:///link.yaml#1,1", "project:///../x#1", "project:///" + outside + "#1,1",
 		"project:////etc/passwd#1,1", "file:///etc/passwd#1", "project:///.#1,1", "project:///Pulumi.yaml#x"} {
-		require.Nil(t, f.excerpt(position), position)
+		require.Nil(t, f.excerpt(t.Context(), position, nil), position)
 	}
 	for _, path := range []string{"stack?stack=..%2F..", "stack?stack=shop", "run?id=../../etc/passwd", "diff?stack=shop/dev&from=x",
 		"resource?stack=shop/dev&urn=no", "stack?stack=no/such"} {
@@ -444,4 +445,23 @@ func TestCriticalPath(t *testing.T) {
 	require.False(t, run.Run.Running)
 	f.get("run", &run, "id", "17-1", "from", fmt.Sprint(run.Next))
 	require.Empty(t, run.Lines)
+}
+
+// Texts of a program that are values of secret properties are masked in the excerpt, whether the state or the schema says
+// that they are secret; others are shown.
+func TestExcerptHidesWhatIsSecret(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	require.NoError(t, os.WriteFile(filepath.Join(f.dir, "Pulumi.yaml"), []byte("name: shop\nruntime: yaml\nresources:\n"+
+		"  db:\n    type: a:b:C\n    properties:\n      password: canary-1\n      nested: {keys: [canary-2]}\n"+
+		"      token: canary-3\n      user: shown\n"), 0o600))
+	db := resource("a:b:C", "db", value.MapOf(value.Entry{Key: "password", Value: value.String("canary-1").Secret()},
+		value.Entry{Key: "token", Value: value.String("canary-3")}, value.Entry{Key: "user", Value: value.String("shown")}),
+		value.MapOf(value.Entry{Key: "nested", Value: value.MapOf(value.Entry{Key: "keys",
+			Value: value.List(value.String("canary-2").Secret())})}))
+	db.AdditionalSecretOutputs, db.SourcePosition = []string{"token"}, "project:///Pulumi.yaml#4,3"
+	lines := f.excerpt(t.Context(), db.SourcePosition, secretKeys(db)).Lines
+	require.Contains(t, lines[0], "db:")
+	require.NotContains(t, strings.Join(lines, "\n"), "canary")
+	require.Contains(t, strings.Join(lines, "\n"), "user: shown")
 }

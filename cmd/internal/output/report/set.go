@@ -103,7 +103,8 @@ func Open(o Options) (*Set, error) {
 	return s, nil
 }
 
-// create opens a file for writing, with the folders above it, or the stream to a listener.
+// create opens a file for writing, with the folders above it, or the stream to a listener. A new file is readable
+// for the user alone, since outputs are in it.
 func create(path string) (io.WriteCloser, error) {
 	if strings.HasPrefix(path, listenerScheme) {
 		return newListener(path)
@@ -111,7 +112,7 @@ func create(path string) (io.WriteCloser, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	return os.Create(path)
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
 // plain returns the cause of an error without the path and the call, which the message has.
