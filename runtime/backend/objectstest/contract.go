@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -18,101 +19,147 @@ import (
 )
 
 // Contract tests a store against the contract of backend.Objects, and of backend.Deep and backend.Bulk if it implements
-// those.
+// those. Each promise has a test of its own with keys of its own, so that a store that breaks several shows all.
 func Contract(t *testing.T, o backend.Objects) {
 	t.Helper()
-	ctx := t.Context()
-	_, err := o.Get(ctx, "a/b.json")
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.NoError(t, o.Delete(ctx, "a/b.json"), "that there is none is no error")
+	for _, promise := range []struct {
+		name string
+		test func(*testing.T, backend.Objects)
+	}{
+		{"a missing object", missing}, {"conditions", conditions}, {"lists", lists}, {"deep lists", deep}, {"many at once", bulk},
+		{"one of many creations succeeds", func(t *testing.T, o backend.Objects) { rivals(t, o, true) }},
+		{"one of many replacements succeeds", func(t *testing.T, o backend.Objects) { rivals(t, o, false) }},
+	} {
+		t.Run(promise.name, func(t *testing.T) { promise.test(t, o) })
+	}
+}
 
-	_, err = o.Put(ctx, "a/b.json", []byte("zero"), backend.Condition{Version: "0"})
+// missing tests that a missing object is an error of its own, and that removing one is none.
+func missing(t *testing.T, o backend.Objects) {
+	_, err := o.Get(t.Context(), "missing/b.json")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NoError(t, o.Delete(t.Context(), "missing/b.json"))
+	_, err = o.Put(t.Context(), "missing/b.json", []byte("zero"), backend.Condition{Version: "0"})
 	require.ErrorIs(t, err, backend.ErrChanged)
-	first, err := o.Put(ctx, "a/b.json", []byte("one"), backend.Condition{Absent: true})
+}
+
+// conditions tests that an object is written only if it is as the condition says.
+func conditions(t *testing.T, o backend.Objects) {
+	ctx, key := t.Context(), "conditions/b.json"
+	first, err := o.Put(ctx, key, []byte("one"), backend.Condition{Absent: true})
 	require.NoError(t, err)
-	_, err = o.Put(ctx, "a/b.json", []byte("two"), backend.Condition{Absent: true})
+	_, err = o.Put(ctx, key, []byte("two"), backend.Condition{Absent: true})
 	require.ErrorIs(t, err, backend.ErrChanged)
-	got, err := o.Get(ctx, "a/b.json")
+	got, err := o.Get(ctx, key)
 	require.NoError(t, err)
 	require.Equal(t, "one", string(got.Data))
 	require.Equal(t, first, got.Version)
 	require.WithinDuration(t, time.Now(), got.Modified, time.Hour)
 
-	second, err := o.Put(ctx, "a/b.json", []byte("two"), backend.Condition{Version: first})
+	second, err := o.Put(ctx, key, []byte("two"), backend.Condition{Version: first})
 	require.NoError(t, err)
 	require.NotEqual(t, first, second)
 	for _, stale := range []string{first, "0"} {
-		_, err = o.Put(ctx, "a/b.json", []byte("three"), backend.Condition{Version: stale})
+		_, err = o.Put(ctx, key, []byte("three"), backend.Condition{Version: stale})
 		require.ErrorIs(t, err, backend.ErrChanged)
 	}
-	third, err := o.Put(ctx, "a/b.json", []byte("any"), backend.Condition{})
+	third, err := o.Put(ctx, key, []byte("any"), backend.Condition{})
 	require.NoError(t, err)
 	require.NotEqual(t, second, third)
+	got, err = o.Get(ctx, key)
+	require.NoError(t, err)
+	require.Equal(t, "any", string(got.Data))
+}
 
-	for _, key := range []string{"a/c.json", "a/d/e", "a/d/f", "a/b.json.bak", "b"} {
-		_, err = o.Put(ctx, key, []byte(key), backend.Condition{})
+// fill writes some objects below a folder.
+func fill(t *testing.T, o backend.Objects, folder string) {
+	t.Helper()
+	for _, key := range []string{"b.json", "c.json", "d/e", "d/f", "b.json.bak"} {
+		_, err := o.Put(t.Context(), folder+key, []byte(key), backend.Condition{})
 		require.NoError(t, err)
 	}
+	_, err := o.Put(t.Context(), "beside", nil, backend.Condition{})
+	require.NoError(t, err)
+}
+
+// lists tests that a list has the objects of a prefix in order, those behind a slash as one folder.
+func lists(t *testing.T, o backend.Objects) {
+	fill(t, o, "lists/")
 	list := func(prefix string) (keys []string) {
-		found, err := o.List(ctx, prefix)
+		found, err := o.List(t.Context(), prefix)
 		require.NoError(t, err)
 		for _, f := range found {
 			keys = append(keys, f.Key)
 		}
 		return keys
 	}
-	require.Equal(t, []string{"a/b.json", "a/b.json.bak", "a/c.json", "a/d/"}, list("a/"))
-	require.Equal(t, []string{"a/b.json", "a/b.json.bak"}, list("a/b"))
+	require.Equal(t, []string{"lists/b.json", "lists/b.json.bak", "lists/c.json", "lists/d/"}, list("lists/"))
+	require.Equal(t, []string{"lists/b.json", "lists/b.json.bak"}, list("lists/b"))
 	require.Empty(t, list("none/"))
-	require.NoError(t, o.Delete(ctx, "a/d/e"))
-	require.Equal(t, []string{"a/d/f"}, list("a/d/"))
+	require.NoError(t, o.Delete(t.Context(), "lists/d/e"))
+	require.Equal(t, []string{"lists/d/f"}, list("lists/d/"))
+}
 
-	if deep, ok := o.(backend.Deep); ok {
-		all, err := deep.ListAll(ctx, "a/")
-		require.NoError(t, err)
-		var keys []string
-		for _, l := range all {
-			keys = append(keys, l.Key)
-			require.False(t, l.Modified.IsZero())
-		}
-		require.Equal(t, []string{"a/b.json", "a/b.json.bak", "a/c.json", "a/d/f"}, keys)
+// deep tests the list of backend.Deep, which has no folders.
+func deep(t *testing.T, o backend.Objects) {
+	deep, ok := o.(backend.Deep)
+	if !ok {
+		t.Skip("the store has no such list")
 	}
-	if bulk, ok := o.(backend.Bulk); ok {
-		objects, err := bulk.GetAll(ctx, []string{"a/b.json", "a/d/f", "none"})
-		require.NoError(t, err)
-		require.Len(t, objects, 2)
-		for key, o := range objects {
-			alone, err := bulk.Get(ctx, key)
-			require.NoError(t, err)
-			require.Equal(t, alone, o)
-		}
+	fill(t, o, "deep/")
+	all, err := deep.ListAll(t.Context(), "deep/")
+	require.NoError(t, err)
+	var keys []string
+	for _, l := range all {
+		keys = append(keys, l.Key)
+		require.False(t, l.Modified.IsZero())
 	}
+	require.Equal(t, []string{"deep/b.json", "deep/b.json.bak", "deep/c.json", "deep/d/e", "deep/d/f"}, keys)
+}
 
-	// Of many concurrent creations of an object, and of many replacements, exactly one succeeds.
-	for _, c := range []backend.Condition{{Absent: true}, {}} {
-		const key, rivals = "a/rivals", 8
-		if !c.Absent {
-			got, err := o.Get(ctx, key)
-			require.NoError(t, err)
-			c.Version = got.Version
-		}
-		var group sync.WaitGroup
-		won := make(chan string, rivals)
-		for i := range rivals {
-			group.Go(func() {
-				if _, err := o.Put(context.Background(), key, []byte{byte('A' + i), byte(len(c.Version))}, c); err == nil {
-					won <- string(rune('A' + i))
-				} else if !errors.Is(err, backend.ErrChanged) {
-					t.Error(err)
-				}
-			})
-		}
-		group.Wait()
-		require.Len(t, won, 1)
-		got, err := o.Get(ctx, key)
-		require.NoError(t, err)
-		require.Equal(t, <-won, string(got.Data[:1]))
+// bulk tests the request of backend.Bulk for many objects.
+func bulk(t *testing.T, o backend.Objects) {
+	bulk, ok := o.(backend.Bulk)
+	if !ok {
+		t.Skip("the store has no such request")
 	}
+	fill(t, o, "bulk/")
+	objects, err := bulk.GetAll(t.Context(), []string{"bulk/b.json", "bulk/d/f", "none"})
+	require.NoError(t, err)
+	want := map[string]backend.Object{}
+	for _, key := range []string{"bulk/b.json", "bulk/d/f"} {
+		want[key], err = bulk.Get(t.Context(), key)
+		require.NoError(t, err)
+	}
+	require.Equal(t, want, objects)
+}
+
+// rivals tests that of many concurrent writes under the same condition exactly one succeeds, and that its content is
+// there afterwards.
+func rivals(t *testing.T, o backend.Objects, absent bool) {
+	const many = 8
+	key, c := "rivals/"+strconv.FormatBool(absent), backend.Condition{Absent: absent}
+	if !absent {
+		var err error
+		c.Version, err = o.Put(t.Context(), key, nil, backend.Condition{})
+		require.NoError(t, err)
+	}
+	var group sync.WaitGroup
+	won := make(chan string, many)
+	for i := range many {
+		group.Go(func() {
+			if _, err := o.Put(context.Background(), key, []byte{byte('A' + i)}, c); err == nil {
+				won <- string(rune('A' + i))
+			} else if !errors.Is(err, backend.ErrChanged) {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	require.Len(t, won, 1)
+	got, err := o.Get(t.Context(), key)
+	require.NoError(t, err)
+	require.Equal(t, <-won, string(got.Data))
 }
 
 // Whole tests a store with a stack that two machines work on, from its creation to its removal.
