@@ -160,7 +160,7 @@ func (r *run) newBody(file *ast.File, opts Options, c *component) *body {
 		program: program.New(file, opts.Project, r.shared), was: r.previous.body(c), urns: make(map[urnKey]*Node)}
 	b.program.InComponent = c != nil
 	b.scope = names.NewScope(b.program, names.Settings{Project: opts.Project, Config: opts.Config,
-		ConfigKnown: opts.ConfigKnown, StackKeys: opts.StackKeys,
+		ConfigKnown: opts.ConfigKnown, ConfigShared: opts.ConfigShared, StackKeys: opts.StackKeys,
 		ConfigOpen: opts.ConfigOpen}, r.shared, b.was.namesOf(), r.report)
 	b.resolver = packages.NewResolver(r.shared.Packages, opts.Packages, opts.KindsUnknown)
 	b.types = types.Body{Program: b.program, Scope: b.scope, Packages: r.shared.Packages, Resolver: b.resolver,

@@ -20,6 +20,8 @@ type Options struct {
 	// ConfigKnown reports whether Config is the configuration of a stack. Without a stack, missing values are not
 	// reported.
 	ConfigKnown bool
+	// ConfigShared reports whether something besides the program may read the configuration, such as its compiler.
+	ConfigShared bool
 	// StackKeys are the full keys that some stack of the project sets, sorted. They matter when there is no stack.
 	StackKeys []string
 	// ConfigOpen reports whether a stack may set further keys, since an environment of it could not be opened, which the

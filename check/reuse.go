@@ -10,7 +10,6 @@ import (
 	"github.com/yamlhost/yamlhost/check/packages"
 	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/check/types"
-	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -109,10 +108,7 @@ func (in inputs) equal(other inputs) bool {
 	same := func(x, y ast.Literal) bool { return x.Value == y.Value }
 	if !slices.EqualFunc(in.allowEnv, other.allowEnv, same) || !slices.EqualFunc(in.publicEnv, other.publicEnv, same) ||
 		!sameLoader(a.Schemas, b.Schemas) ||
-		!maps.EqualFunc(a.Config, b.Config, func(x, y ConfigText) bool {
-			x.Key, y.Key = diag.Range{}, diag.Range{}
-			return x == y
-		}) {
+		!maps.Equal(a.Config, b.Config) {
 		return false
 	}
 	a.Schemas, b.Schemas, a.Config, b.Config = nil, nil, nil, nil

@@ -65,6 +65,28 @@ func (w *Workspace) Check(ctx context.Context, o CheckOptions) (*check.Program, 
 	return program, w.Join(slices.Concat(parsed, failed, checked))
 }
 
+// CheckSettings returns the findings in the settings of a stack that depend on the program: values of other types than
+// declared, and keys that nothing reads. Secrets stay sealed, and no package is loaded. parse parses the program.
+func CheckSettings(ctx context.Context, w *Workspace, settings *project.Settings, stack string,
+	parse func(parser.Options) (*ast.File, diag.Diagnostics)) (found diag.Diagnostics) {
+	config, merged, err := project.Merge(w.Project, settings, stack, project.Unread{})
+	if err != nil {
+		return nil
+	}
+	checking := CheckOptions{Options: check.Options{Config: w.ConfigTexts(config), ConfigKnown: true,
+		Stat: w.Project.Door.Stat}}
+	file, _ := parse(w.ParserOptions(checking))
+	file = w.Declare(file)
+	options, _ := w.CheckerOptions(ctx, checking)
+	_, checked := check.Check(ctx, file, options)
+	for _, d := range onceEach(file.Origins.Findings(checked), merged) {
+		if d.Subject.Source == settings.Source {
+			found.Add(d)
+		}
+	}
+	return found
+}
+
 // runtime returns the findings about the project's runtime. yamlhost supports no language but YAML, and the Pulumi CLI
 // requires the field.
 func (w *Workspace) runtime() diag.Diagnostics {
@@ -155,7 +177,7 @@ func (w *Workspace) ConfigTexts(config map[project.Key]project.Text) map[string]
 	texts := make(map[string]check.ConfigText, len(config))
 	for key, text := range config {
 		texts[key.String()] = check.ConfigText{Text: text.Text, Secret: text.Secret, Project: text.FromProject,
-			Structured: text.Structured, Unread: text.Unread, Key: text.Key}
+			Structured: text.Structured, Unread: text.Unread, Refused: text.Refused, Key: text.Key, Value: text.Value}
 	}
 	return texts
 }
@@ -224,6 +246,7 @@ func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.O
 	options.Packages, options.Local = append(slices.Clip(w.Packages), made...), w.Components
 	options.ConfigKnown = o.ConfigKnown || w.isPack()
 	options.StackKeys, options.ConfigOpen = w.stackKeys(o)
+	options.ConfigShared = w.compiler != nil || len(w.Project.PolicyPacks) > 0
 	options.ProgramDir, options.RootDir = w.Program.Dir, w.Project.Dir
 	options.KindsUnknown = w.kindsUnread || w.CRDs != nil && w.CRDs.Faulty
 	return options, failed

@@ -6,34 +6,182 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/check/findings"
+	"github.com/yamlhost/yamlhost/check/packages"
 	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
-// WarnUnread warns of keys of the stack's configuration that nothing reads, where the program declares one that is
-// nearly the same and that the stack does not set.
-func (s *Scope) WarnUnread() {
-	var declared []string
-	for _, n := range s.all {
-		if n.Kind == program.ConfigNode && n.Config.Decl != nil {
-			if text, set := s.settings.Config[n.Config.Key]; !set || text.Project {
-				declared = append(declared, n.Config.Key)
-			}
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(s.settings.Config)) {
-		text := s.settings.Config[key]
-		namespace, _, _ := strings.Cut(key, ":")
-		if text.Project || text.Key.IsZero() || namespace != s.settings.Project || s.byKey[key] != nil {
+// stackKeys compares the keys that files of the stack set with those that the program reads.
+type stackKeys struct{ scope *Scope }
+
+// WarnUnread warns of keys in files of the stack that nothing reads. If the program has errors, which may hide what it
+// reads, or if something else may read the project's keys, it warns only of certain misspellings.
+func (s *Scope) WarnUnread() { stackKeys{s}.warn() }
+
+func (s stackKeys) warn() {
+	complete := !s.scope.settings.ConfigShared && len(s.scope.file.Dynamic) == 0 && !s.scope.report.All().HasErrors() &&
+		!slices.ContainsFunc(s.scope.all, func(n *program.Node) bool {
+			return n.Kind == program.ResourceNode && n.IsRemote()
+		})
+	unset := s.unset()
+	for _, key := range slices.Sorted(maps.Keys(s.scope.settings.Config)) {
+		text := s.scope.settings.Config[key]
+		if text.Project || text.Key.IsZero() {
 			continue
 		}
-		if meant := diag.Meant(key, diag.Suggest(key, declared)); meant != "" {
-			d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: text.Key,
-				Detail: findings.DidYouMean([]string{meant}), Summary: "nothing reads the configuration " + key}
-			if text.Key.Text() == key {
-				d.Fixes = findings.RenameTo(text.Key, key, meant)
+		s.warnLiteral(key, text)
+		namespace, name, _ := strings.Cut(key, ":")
+		meant := s.misspells(key, unset)
+		hidden := namespace == s.scope.settings.Project && s.scope.declared[name] != nil
+		if hidden || s.scope.byKey[key] != nil || meant != "" && s.required(meant) {
+			continue // read, or reported where something hides it or where it is missing
+		}
+		d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: text.Key,
+			Summary: "nothing reads the configuration " + key}
+		switch {
+		case meant != "":
+		case namespace == s.scope.settings.Project:
+			if meant = s.namespaced(name); meant == "" && !complete {
+				continue
 			}
-			s.report.Add(d)
+		default:
+			if meant = s.known(namespace, name); meant == "" {
+				continue
+			}
+		}
+		if d.Detail = "declare it under `config` of the program, or leave it out"; meant != "" {
+			d.Detail, d.Fixes = findings.DidYouMean([]string{meant}), s.renameKey(text.Key, key, meant)
+		}
+		s.scope.report.Add(d)
+	}
+}
+
+// Misspelt returns the place in a file of the stack where a declared key that has no value is certainly misspelt, and
+// the wrong spelling; an empty one if there is none.
+func (s *Scope) Misspelt(declared string) (place diag.Range, wrong string) {
+	keys := stackKeys{s}
+	unset := keys.unset()
+	for _, key := range slices.Sorted(maps.Keys(s.settings.Config)) {
+		text := s.settings.Config[key]
+		if !text.Project && !text.Key.IsZero() && s.byKey[key] == nil && keys.misspells(key, unset) == declared {
+			return text.Key, key
 		}
 	}
+	return diag.Range{}, ""
+}
+
+// unset returns the declared keys without a value of the stack.
+func (s stackKeys) unset() (keys []string) {
+	for _, n := range s.scope.all {
+		if n.Kind == program.ConfigNode && n.Config.Decl != nil {
+			if text, set := s.scope.settings.Config[n.Config.Key]; !set || text.Project {
+				keys = append(keys, n.Config.Key)
+			}
+		}
+	}
+	return keys
+}
+
+// required reports whether a declared key needs a value of the stack.
+func (s stackKeys) required(key string) bool {
+	n := s.scope.byKey[key]
+	_, set := s.scope.settings.Config[key]
+	return n != nil && !set && n.Config.Decl.Default == nil && (n.Config.Decl.Optional == nil ||
+		!n.Config.Decl.Optional.Value)
+}
+
+// misspells returns the unset key of the project that a key certainly is a misspelling of: in its name, or in its
+// namespace, where no package of the program has that; empty for none.
+func (s stackKeys) misspells(key string, unset []string) string {
+	if !s.scope.settings.ConfigKnown {
+		return ""
+	}
+	namespace, name, _ := strings.Cut(key, ":")
+	if namespace == s.scope.settings.Project {
+		return diag.Meant(key, diag.Suggest(key, unset))
+	}
+	own := s.scope.settings.Project + ":" + name
+	if s.hasPackage(namespace) || namespace == packages.BuiltinName || !diag.Surely(namespace, s.scope.settings.Project) {
+		return ""
+	}
+	if slices.Contains(unset, own) {
+		return own
+	}
+	return ""
+}
+
+// namespaced returns the key meant by a name of the project with another mark than a colon behind its namespace, as in
+// aws.region; empty if the name is no such.
+func (s stackKeys) namespaced(name string) string {
+	i := strings.IndexAny(name, "./")
+	if i < 0 {
+		return ""
+	}
+	namespace, rest := name[:i], name[i+1:]
+	if rest != "" && (namespace == s.scope.settings.Project || s.hasPackage(namespace)) {
+		return namespace + ":" + rest
+	}
+	return ""
+}
+
+// known returns the key of a package, or of the host, that a key certainly is a misspelling of; empty for none.
+func (s stackKeys) known(namespace, name string) string {
+	var names []string
+	if namespace == packages.BuiltinName {
+		names = []string{"tags", "autonaming", "disable-default-providers", "template"}
+	} else if inputs := s.scope.packages.InputsOf("pulumi:providers:" + namespace); s.hasPackage(namespace) && inputs != nil {
+		for _, p := range inputs.Properties() {
+			names = append(names, p.Name)
+		}
+	}
+	if slices.Contains(names, name) {
+		return ""
+	}
+	if meant := diag.Meant(name, diag.Suggest(name, names)); meant != "" {
+		return namespace + ":" + meant
+	}
+	return ""
+}
+
+// hasPackage reports whether the program uses a package.
+func (s stackKeys) hasPackage(name string) bool {
+	return slices.ContainsFunc(s.scope.packages.Descriptors(), func(d schema.Descriptor) bool {
+		return d.PackageName() == name
+	})
+}
+
+// interpolation matches the root of a placeholder.
+var interpolation = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_:-]*)[.\[}]`)
+
+// warnLiteral warns of a value with a placeholder that names a declaration of the program: files of stacks have none.
+func (s stackKeys) warnLiteral(key string, text program.ConfigText) {
+	if text.Secret || text.Unread {
+		return
+	}
+	for _, m := range interpolation().FindAllStringSubmatchIndex(text.Text, -1) {
+		name := text.Text[m[2]:m[3]]
+		known := s.scope.declared[name] != nil || s.scope.byKey[s.scope.fullKey(name)] != nil
+		if !known || m[0] > 0 && text.Text[m[0]-1] == '$' {
+			continue
+		}
+		s.scope.report.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: text.Key,
+			Summary: "`${" + name + "}` in the configuration " + key + " is plain text",
+			Detail:  "a stack's configuration has no expressions: make it a variable of the program, or write the value"})
+		return
+	}
+}
+
+// renameKey returns the fix that writes another key at a place, in its short form if that is what stands there.
+func (s stackKeys) renameKey(at diag.Range, key, meant string) []diag.Fix {
+	prefix := s.scope.settings.Project + ":"
+	short, isShort := strings.CutPrefix(key, prefix)
+	switch written := at.Text(); {
+	case written == key:
+		return findings.RenameTo(at, key, meant)
+	case isShort && written == short:
+		return findings.RenameTo(at, short, strings.TrimPrefix(meant, prefix))
+	}
+	return nil
 }

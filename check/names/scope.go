@@ -21,6 +21,8 @@ type Settings struct {
 	Config map[string]program.ConfigText
 	// ConfigKnown reports whether Config is the configuration of a stack.
 	ConfigKnown bool
+	// ConfigShared reports whether something besides the program may read the configuration.
+	ConfigShared bool
 	// StackKeys are the full keys that some stack of the project sets, sorted.
 	StackKeys []string
 	// ConfigOpen reports whether a stack may set further keys, since an environment of it could not be opened, which the

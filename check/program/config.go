@@ -18,7 +18,10 @@ type ConfigText struct {
 	Structured bool
 	// Unread reports whether the value is a secret that was not decrypted: Text is empty and the value unknown.
 	Unread bool
-	Key    diag.Range // of the key in the stack's settings file; zero when not known
+	// Refused reports whether the value is known to have another type than declared, and that has been reported.
+	Refused bool
+	// Key and Value are the places of the key and of its value in a file of the stack; zero when not known.
+	Key, Value diag.Range
 }
 
 // ConfigType returns a declared type (L2.20), any type for none; the parser has reported names that are none.

@@ -2,6 +2,7 @@ package types
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -73,6 +74,12 @@ func (c *Checker) checkConfig(config *program.Config) configuration {
 		if secret {
 			kind = "--secret "
 		}
+		if place, wrong := c.decl.body.Scope.Misspelt(config.Key); !place.IsZero() {
+			c.decl.report.Add(diag.Diagnostic{Code: diag.ConfigMissing, Subject: place,
+				Detail: findings.DidYouMean([]string{config.Key}), Summary: "config " + config.Key + " is required, and the stack sets " + wrong,
+				Related: []diag.Related{{Range: decl.Name.Range, Message: "declared here"}}})
+			break
+		}
 		c.decl.report.Errorf(diag.ConfigMissing, decl.Name.Range, "set it with: yamlhost config set "+kind+config.Key+" VALUE",
 			"config %s is required", config.Key)
 	}
@@ -101,8 +108,8 @@ func (c *Checker) convertConfig(config *program.Config, t schema.Type, text prog
 	if want == schema.String && text.Structured {
 		err = errConversion
 	}
-	if err != nil && text.Project && config.Decl.Default != nil {
-		return nil // the same text, which reading the program has checked
+	if err != nil && (text.Refused || text.Project && config.Decl.Default != nil) {
+		return nil // reported with the project file, or the same text, which reading the program has checked
 	}
 	if err != nil {
 		what := "the value"
@@ -112,6 +119,12 @@ func (c *Checker) convertConfig(config *program.Config, t schema.Type, text prog
 		where := "in the stack's configuration"
 		if text.Project {
 			where = "in the project file"
+		}
+		if !text.Value.IsZero() {
+			c.decl.report.Add(diag.Diagnostic{Code: diag.ConfigConversion, Subject: text.Value, Summary: fmt.Sprintf(
+				"config %s: %s is not %s", config.Key, what, findings.WithArticle(schema.TypeName(want))),
+				Related: []diag.Related{{Range: config.Decl.Name.Range, Message: "declared here"}}})
+			return nil
 		}
 		c.decl.report.Errorf(diag.ConfigConversion, config.Decl.Name.Range, "it is given "+where+" and declared here",
 			"config %s: %s is not %s", config.Key, what, findings.WithArticle(schema.TypeName(want)))

@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,6 +31,7 @@ const Lean = ""
 // without one, or with faults.
 func (o Options) Section(ctx context.Context, settings *diag.Source) (*Environment, diag.Diagnostics) {
 	e := o.evaluator(settings)
+	e.section = true
 	node, diags := decode(settings)
 	root, isMap := node.(*syntax.ObjectNode)
 	for i := 0; isMap && i < root.Len(); i++ {
@@ -67,6 +70,7 @@ func decode(src *diag.Source) (syntax.Node, diag.Diagnostics) {
 type evaluator struct {
 	Options
 	root    *diag.Source
+	section bool                    // root is a settings file, of which the document is a part
 	sources map[string]*diag.Source // of imports, by name
 	meter   meter
 	faults  diag.Diagnostics // of imports that are no YAML
@@ -111,7 +115,154 @@ func (e *evaluator) evaluate(ctx context.Context, name string, node syntax.Node)
 	if env == nil { // an empty document
 		return nil, diags
 	}
-	return &Environment{Values: fromESC(esc.NewValue(env.Properties))}, diags
+	diags.Add(e.misused(env.Properties)...)
+	return &Environment{Values: fromESC(esc.NewValue(env.Properties)), Places: e.places(env.Properties[Config])},
+		diags.Sorted()
+}
+
+// places returns the places of the keys of a map, by name.
+func (e *evaluator) places(config esc.Value) map[string]diag.Range {
+	found := map[string]diag.Range{}
+	items, _ := config.Value.(map[string]esc.Value)
+	for name, item := range items {
+		found[name] = e.keyPlace(item, Config, name)
+	}
+	return found
+}
+
+// keyPlace returns the place of the key at a path of the values whose expression has defined a value; that expression
+// if it stands elsewhere.
+func (e *evaluator) keyPlace(v esc.Value, path ...string) diag.Range {
+	at := e.defined(v)
+	n, key := e.valuesOf(at.Source), diag.Range{}
+	for _, name := range path {
+		entry, found := entryOf(n, name)
+		if !found {
+			return at
+		}
+		n, key = entry.Value, placeIn(at.Source, entry.Key.Syntax().Range())
+	}
+	if whole := placeIn(at.Source, n.Syntax().Range()); at.Start < whole.Start || whole.End < at.Start {
+		return at
+	}
+	return key
+}
+
+// valuesOf returns the map of values in the document of a source; nil if there is none.
+func (e *evaluator) valuesOf(src *diag.Source) syntax.Node {
+	n, _ := decode(src)
+	path := []string{"values"}
+	if src == e.root && e.section {
+		path = []string{"environment", "values"}
+	}
+	for _, name := range path {
+		entry, found := entryOf(n, name)
+		if !found {
+			return nil
+		}
+		n = entry.Value
+	}
+	return n
+}
+
+// entryOf returns the entry of a map with a key, and whether there is one.
+func entryOf(n syntax.Node, key string) (syntax.ObjectPropertyDef, bool) {
+	m, _ := n.(*syntax.ObjectNode)
+	for i := 0; m != nil && i < m.Len(); i++ {
+		if entry := m.Index(i); entry.Key.Value() == key {
+			return entry, true
+		}
+	}
+	return syntax.ObjectPropertyDef{}, false
+}
+
+// defined returns the place of the expression that has defined a value.
+func (e *evaluator) defined(v esc.Value) diag.Range {
+	def := v.Trace.Def
+	src := cmp.Or(e.sources[def.Environment], e.root)
+	start := src.Offset(diag.Position{Line: def.Begin.Line, Column: def.Begin.Column})
+	return diag.NewRange(src, start, max(start, src.Offset(diag.Position{Line: def.End.Line, Column: def.End.Column})))
+}
+
+// misused returns findings about the keys that stacks use: values that are no maps, items that have no text, and other
+// keys that look like one of them and that no expression reads.
+func (e *evaluator) misused(values map[string]esc.Value) (diags diag.Diagnostics) {
+	parts := []string{Config, Variables, Files}
+	for _, part := range parts {
+		v, has := values[part]
+		items, isMap := v.Value.(map[string]esc.Value)
+		switch {
+		case !has || v.Unknown:
+		case !isMap:
+			diags.Add(diag.Diagnostic{Code: diag.BadEnvironment, Subject: e.keyPlace(v, part),
+				Summary: part + " must be a map, found " + kindOf(v), Detail: "write `" + part + ": {NAME: VALUE}`"})
+		case part != Config:
+			for _, name := range slices.Sorted(maps.Keys(items)) {
+				if kind := kindOf(items[name]); kind == "a list" || kind == "a map" {
+					diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.BadEnvironment,
+						Subject: e.keyPlace(items[name], part, name), Summary: part + "." + name + " is ignored: it is " + kind,
+						Detail: "write a text, or make one of it with `fn::toJSON`"})
+				}
+			}
+		}
+	}
+	for _, src := range e.all() {
+		n, _ := e.valuesOf(src).(*syntax.ObjectNode)
+		for i := 0; n != nil && i < n.Len(); i++ {
+			key := n.Index(i).Key.Value()
+			meant := diag.Meant(key, diag.Suggest(key, parts))
+			if meant == "" && key == "config" && e.section {
+				meant = Config
+			}
+			if meant != "" && !slices.Contains(parts, key) && !e.reads(key) {
+				diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.BadEnvironment, Summary: "nothing reads " + key,
+					Subject: placeIn(src, n.Index(i).Key.Syntax().Range()), Detail: "did you mean `" + meant + "`?"})
+			}
+		}
+	}
+	return diags
+}
+
+// all returns the documents that have been read.
+func (e *evaluator) all() []*diag.Source {
+	return append(slices.Collect(maps.Values(e.sources)), e.root)
+}
+
+// reads reports whether an expression may read a key of the values: whether a document has it in a placeholder.
+func (e *evaluator) reads(key string) bool {
+	placeholder := regexp.MustCompile(`\$\{[^}]*\b` + regexp.QuoteMeta(key) + `\b`)
+	return slices.ContainsFunc(e.all(), func(src *diag.Source) bool {
+		return placeholder.Match(src.Text())
+	})
+}
+
+// kindOf names the kind of a value.
+func kindOf(v esc.Value) string {
+	switch v.Value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case json.Number:
+		return "a number"
+	case []esc.Value:
+		return "a list"
+	case map[string]esc.Value:
+		return "a map"
+	}
+	return "a string"
+}
+
+// unknownField matches the evaluator's message about a key that does not belong to a document.
+var unknownField = regexp.MustCompile(`^Field '(.*)' does not exist on Object '\w*'\. Existing fields are: (.*)$`)
+
+// ours returns a message of the evaluator in the words of other findings.
+func ours(summary string) string {
+	m := unknownField.FindStringSubmatch(summary)
+	if m == nil {
+		return summary
+	}
+	return "unknown key " + m[1] + " in an environment" + diag.DidYouMean(m[1], strings.Split(strings.Trim(m[2], "'"), "', '"))
 }
 
 // source reads an import, once.
@@ -148,7 +299,7 @@ func (e *evaluator) diagnostics(found syntax.Diagnostics) diag.Diagnostics {
 		}
 		summary, detail, _ := strings.Cut(f.Summary, "\n")
 		d := diag.Diagnostic{Code: diag.BadEnvironment, Severity: diag.Error, Subject: e.place(f.Subject),
-			Summary: summary, Detail: strings.TrimSpace(detail + "\n" + f.Detail)}
+			Summary: ours(summary), Detail: strings.TrimSpace(detail + "\n" + f.Detail)}
 		if f.Severity == hcl.DiagWarning {
 			d.Severity = diag.Warning
 		}
@@ -166,7 +317,11 @@ func (e *evaluator) place(r *hcl.Range) diag.Range {
 	if r == nil {
 		return diag.NewRange(e.root, 0, 0)
 	}
-	src := cmp.Or(e.sources[r.Filename], e.root)
+	return placeIn(cmp.Or(e.sources[r.Filename], e.root), r)
+}
+
+// placeIn returns a range of the evaluator in a source.
+func placeIn(src *diag.Source, r *hcl.Range) diag.Range {
 	offset := func(p hcl.Pos) int {
 		if p.Byte == 0 { // also of the last line
 			return src.Offset(diag.Position{Line: p.Line, Column: p.Column})

@@ -42,7 +42,16 @@ type Options struct {
 // Environment is an evaluated environment.
 type Environment struct {
 	Values value.Value // a map
+	// Places has the places of the keys of Config, by name; it is empty if a service has evaluated the environment.
+	Places map[string]diag.Range
 }
+
+// The keys of values that stacks use.
+const (
+	Config    = "pulumiConfig"
+	Variables = "environmentVariables"
+	Files     = "files"
+)
 
 // Part returns the map at a key of the values; an empty one if there is none.
 func (e *Environment) Part(key string) value.Value {

@@ -32,6 +32,9 @@ type Data struct {
 	data  any
 }
 
+// Data returns the value in the form of settings.
+func (d *Data) Data() any { return d.data }
+
 // Type is a declared type (L2.11).
 type Type struct {
 	Name string // string, integer, number, boolean, object or array

@@ -36,6 +36,13 @@ type entry struct {
 	value *yamlnode.Node
 }
 
+// anchored reports whether the entry has an anchor, so that others may refer to its value.
+func (e entry) anchored() bool { return hasAnchor(e.value) }
+
+func hasAnchor(n *yamlnode.Node) bool {
+	return n != nil && (n.Anchor != "" || slices.ContainsFunc(n.Content, hasAnchor))
+}
+
 // valueOf returns the value of a key of a mapping, aliases followed; nil if there is none.
 func valueOf(n *yamlnode.Node, key string) *yamlnode.Node {
 	if i := n.Index(key); i >= 0 {

@@ -2,6 +2,7 @@ package project
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -9,30 +10,47 @@ import (
 )
 
 // inherited holds the values that a stack inherits from its environments, by key.
-type inherited map[Key]value.Value
+type inherited map[Key]inheritedValue
+
+type inheritedValue struct {
+	value.Value
+	place diag.Range // of its key
+}
 
 // Inherit sets the configuration that the stack inherits from its environments: the map pulumiConfig, which may contain
 // secrets and unknown values. It replaces an earlier one and is never saved. Keys without a namespace belong to the
-// project.
+// project. place returns the place of a key.
 //
 // If whole is false, the environments were not read completely, and the stack may have further keys.
-func (s *Settings) Inherit(config value.Value, whole bool) (diags diag.Diagnostics) {
+func (s *Settings) Inherit(config value.Value, whole bool, place func(name string) diag.Range) (
+	diags diag.Diagnostics) {
 	s.whole = whole
 	s.inherited = make(inherited, config.Len())
 	for i, name := range config.Keys() {
 		key, err := ParseKey(name, s.project)
 		if err != nil {
-			diags.Add(diag.Diagnostic{Code: diag.WrongKind, Subject: *s.Environment,
+			diags.Add(diag.Diagnostic{Code: diag.WrongKind, Subject: place(name),
 				Summary: fmt.Sprintf("the environment has the configuration %s: %s", name, err)})
 			continue
 		}
-		s.inherited[key] = config.At(i)
+		if first, twice := s.inherited[key]; twice {
+			diags.Add(diag.Diagnostic{Code: diag.Duplicate, Subject: place(name), Summary: key.String() + " is set twice",
+				Detail: "remove one of the two", Related: []diag.Related{{Range: first.place, Message: "it is set here too"}}})
+			continue
+		}
+		s.inherited[key] = inheritedValue{config.At(i), place(name)}
 	}
 	return diags
 }
 
-// Inherited returns the values that the stack inherits from its environments, by key.
-func (s *Settings) Inherited() map[Key]value.Value { return s.inherited }
+// Inherited returns the value of a key that the stack inherits from its environments, and whether there is one.
+func (s *Settings) Inherited(key Key) (value.Value, bool) {
+	v, has := s.inherited[key]
+	return v.Value, has
+}
+
+// InheritedKeys returns the keys that the stack inherits from its environments, in no order.
+func (s *Settings) InheritedKeys() iter.Seq[Key] { return maps.Keys(s.inherited) }
 
 // Open reports whether the stack may have keys that are not known: those of an environment that was not opened.
 func (s *Settings) Open() bool { return s.Environment != nil && !s.whole }
@@ -46,13 +64,16 @@ func (parent inherited) addTo(config map[Key]Text, data map[Key]any) {
 		if set && (own.Unread || !isMap || !v.Is(value.KindMap)) {
 			continue
 		}
-		text := Text{Secret: own.Secret || v.ContainsSecret(), Inherited: true, Key: own.Key}
+		text := Text{Secret: own.Secret || v.ContainsSecret(), Inherited: true, Key: own.Key, Value: own.Value}
+		if !set {
+			text.Key, text.Value = v.place, v.place
+		}
 		if v.ContainsUnknown() {
 			text.Secret, text.Unread = true, true
 			config[key] = text
 			continue
 		}
-		plain := PlainData(v)
+		plain := PlainData(v.Value)
 		if set {
 			plain = patched(plain, patch)
 		}

@@ -32,7 +32,7 @@ config:
 		item("list", value.List(value.Int(2))), item("aws:region", value.String("eu")),
 		item("need", value.Unknown(value.KindAny)),
 		item("flag", value.String("maybe")), item("token", value.String("t").Secret()),
-		item("plain", value.String("open"))), true))
+		item("plain", value.String("open"))), true, func(string) diag.Range { return *s.Environment }))
 	config, diags, err := Merge(p, s, "dev", nil)
 	require.NoError(t, err)
 	type short struct {

@@ -215,7 +215,7 @@ config:
 		require.Empty(t, diags)
 		for key, text := range config {
 			require.Contains(t, text.Key.Text(), key.Name)
-			text.Key = diag.Range{}
+			text.Key, text.Value = diag.Range{}, diag.Range{}
 			config[key] = text
 		}
 		require.Equal(t, map[Key]Text{

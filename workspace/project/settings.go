@@ -25,6 +25,7 @@ type Settings struct {
 
 	SecretsProvider string
 	ProviderPlace   diag.Range // of its value; zero when absent
+	SecretsPlace    diag.Range // of the first key about secrets; the start of the file without one
 	EncryptedKey    string
 	EncryptionSalt  string
 	Environment     *diag.Range // place of the key `environment`; nil when absent (F3.11)
@@ -96,7 +97,7 @@ func StackKeys(p *Project, inherit func(*Project, *Settings)) (known []Key, open
 			inherit(p, settings)
 		}
 		open = open || settings.Open()
-		for key := range settings.inherited {
+		for key := range settings.InheritedKeys() {
 			keys[key] = true
 		}
 		for _, e := range settings.Entries() {
@@ -131,6 +132,12 @@ func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostic
 	r := d.record("", entries)
 	s.SecretsProvider, s.EncryptedKey = r.text("secretsprovider"), r.text("encryptedkey")
 	s.EncryptionSalt = r.text("encryptionsalt")
+	s.SecretsPlace = diag.NewRange(src, 0, 0)
+	for _, key := range []string{"encryptionsalt", "encryptedkey", "secretsprovider"} {
+		if r.node(key) != nil {
+			s.SecretsPlace = r.key(key)
+		}
+	}
 	if provider := r.node("secretsprovider"); provider != nil {
 		s.ProviderPlace = d.at(provider)
 	}
@@ -139,14 +146,31 @@ func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostic
 		s.Environment, s.environment = &place, r.node("environment")
 	}
 	s.readConfig(d, r.node("config"))
-	known := []string{"secretsprovider", "encryptedkey", "encryptionsalt", "config", "environment"}
 	for _, e := range entries {
-		if near := nearest(e.key.Text, known); near != "" && !slices.Contains(known, e.key.Text) {
-			d.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: e.key.Range,
-				Summary: fmt.Sprintf("unknown key %s in a stack settings file; did you mean %s?", e.key.Text, near)})
+		if !slices.Contains(settingsKeys, e.key.Text) && !e.anchored() {
+			d.report(unknownSetting(e.key))
 		}
 	}
 	return s, d.diags
+}
+
+// settingsKeys are the keys of a stack's settings file.
+var settingsKeys = []string{"config", "environment", "secretsprovider", "encryptedkey", "encryptionsalt"}
+
+// unknownSetting returns the warning about a key that does not belong to a stack's settings file.
+func unknownSetting(key Literal) diag.Diagnostic {
+	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownKey, Subject: key.Range,
+		Summary: "unknown key " + key.Text + " in a stack settings file", Detail: "it is ignored: configuration stands below `config`"}
+	near := nearest(key.Text, settingsKeys)
+	switch {
+	case near != "":
+		d.Summary, d.Detail = d.Summary+"; did you mean "+near+"?", ""
+	case slices.Contains([]string{"imports", "values", "pulumiConfig", "environmentVariables", "files"}, key.Text):
+		d.Detail = "it is ignored: what belongs to an environment stands below `environment`"
+	case slices.Contains([]string{"variables", "resources", "outputs", "components", "name", "runtime"}, key.Text):
+		d.Detail = "it is ignored: a program is no part of this file"
+	}
+	return d
 }
 
 func (s *Settings) readConfig(d *document, config *yamlnode.Node) {
@@ -204,6 +228,9 @@ func stackText(v any) (string, error) {
 
 // Project returns the name of the project that the settings belong to; it may be empty.
 func (s *Settings) Project() string { return s.project }
+
+// Empty reports whether the file says nothing that a program can read.
+func (s *Settings) Empty() bool { return len(s.entries) == 0 && s.environment == nil }
 
 // Entries returns the configuration values in file order. The caller must not modify them.
 func (s *Settings) Entries() []*Entry { return s.entries }

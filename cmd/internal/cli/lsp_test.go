@@ -130,9 +130,13 @@ func TestEditorChecksFilesOfStacks(t *testing.T) {
 		"outputs:\n  a: ${size}\n")
 	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=canary-passphrase")
 	for _, args := range [][]string{{"stack", "init", "dev"}, {"config", "set", "--secret", "password", "canary"},
-		{"config", "set", "size", "many"}} {
+		{"config", "set", "size", "3"}} {
 		require.Equal(t, 0, x.run(args...), x.err.String())
 	}
+	path := filepath.Join(x.world.Dir, "Pulumi.dev.yaml")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), `"3"`, "many", 1)), 0o600))
 	require.NotEqual(t, 0, x.run("check", "--stack", "dev"))
 	require.Contains(t, x.err.String()+x.out.String(), "Pulumi.dev.yaml")
 	checked := x.err.String() + x.out.String()
@@ -141,7 +145,7 @@ func TestEditorChecksFilesOfStacks(t *testing.T) {
 		Loaders: map[string]*lspcmd.KeptSchemas{}}
 	defer opener.Close()
 	session := editor.NewSession(opener)
-	text, err := os.ReadFile(settings)
+	text, err = os.ReadFile(settings)
 	require.NoError(t, err)
 	session.Open(settings, string(text))
 	found, err := editor.Diagnostics(t.Context(), session.Snapshot(), settings)

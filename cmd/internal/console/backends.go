@@ -156,6 +156,27 @@ func (b Backends) chosen(p *project.Project, url, flag string) (string, error) {
 	return backend.SelectedStack(b.World.PulumiHome(), p.Name.Text, p.Path, url)
 }
 
+// Selected returns the short name of the project's selected stack, without a request to anything; empty if there is
+// none.
+func (b Backends) Selected(p *project.Project) string {
+	url, _, err := b.where(p)
+	if local := b.Local(p); local != nil {
+		url = local.URL()
+	}
+	if err != nil {
+		return ""
+	}
+	name, err := b.chosen(p, url, "")
+	if err != nil || name == "" {
+		return ""
+	}
+	ref, err := backend.ParseName(name, p.Name.Text)
+	if err != nil {
+		return ""
+	}
+	return ref.Stack
+}
+
 // environments returns access to the environments of the service that stores the project's stacks, or nil if no service
 // does. Environment names without an organization belong to the owner of stack (of the chosen stack if stack is empty),
 // or else to the default organization. If looks is set and only the project file names the service, the only token that

@@ -62,7 +62,7 @@ func (a *Console) Inherit(p *project.Project, s *project.Settings, stack string)
 	if known.err != nil {
 		return unasked(s, known.err)
 	}
-	return append(placed(s, known.diags), s.Inherit(known.env.Part("pulumiConfig"), !known.diags.HasErrors())...)
+	return append(placed(s, known.diags), inherit(s, known.env, !known.diags.HasErrors())...)
 }
 
 // looked is a cached answer of a service to a read-only command.
@@ -89,6 +89,16 @@ func placed(s *project.Settings, diags diag.Diagnostics) diag.Diagnostics {
 		list[i].Subject = *s.Environment
 	}
 	return list
+}
+
+// inherit adds the configuration in an environment to the settings of a stack. If whole is false, there may be more.
+func inherit(s *project.Settings, env *environments.Environment, whole bool) diag.Diagnostics {
+	return s.Inherit(env.Part(environments.Config), whole, func(name string) diag.Range {
+		if place, found := env.Places[name]; found {
+			return place
+		}
+		return *s.Environment
+	})
 }
 
 // evaluate opens the environments of a stack.
@@ -123,7 +133,7 @@ func InheritBy(ctx context.Context, o environments.Options, s *project.Settings)
 	if o.Hosted != nil {
 		diags = placed(s, diags)
 	}
-	return env, append(diags, s.Inherit(env.Part("pulumiConfig"), !diags.HasErrors())...)
+	return env, append(diags, inherit(s, env, !diags.HasErrors())...)
 }
 
 // Export returns the environment variables that env defines, as name=value. It writes the files of env to a new
@@ -131,11 +141,11 @@ func InheritBy(ctx context.Context, o environments.Options, s *project.Settings)
 // after an error.
 func Export(env *environments.Environment) (variables []string, remove func(), err error) {
 	remove = func() {}
-	for name, text := range env.Texts("environmentVariables") {
+	for name, text := range env.Texts(environments.Variables) {
 		variables = append(variables, name+"="+text)
 	}
 	dir := ""
-	for name, text := range env.Texts("files") {
+	for name, text := range env.Texts(environments.Files) {
 		if dir == "" {
 			if dir, err = os.MkdirTemp("", "yamlhost-files-"); err != nil {
 				return nil, remove, err

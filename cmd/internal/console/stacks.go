@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -205,12 +206,6 @@ func (a *Console) LoadSettings(p *project.Project, stack, file string) (*project
 	return settings, diags, nil
 }
 
-// Unread is an opener that opens no secret.
-type Unread struct{}
-
-// Decrypt returns project.ErrUnread.
-func (Unread) Decrypt(string) (string, error) { return "", project.ErrUnread }
-
 // Config returns the configuration of a stack in plain text, for commands that open no connection: secrets that a key
 // service keeps stay sealed.
 func (a Stacks) Config(p *project.Project, name string) (map[project.Key]project.Text, diag.Diagnostics, error) {
@@ -222,22 +217,55 @@ func (a Stacks) Config(p *project.Project, name string) (map[project.Key]project
 	if err != nil || diags.HasErrors() {
 		return nil, diags, err
 	}
-	manager, err := a.Secrets().Manager(settings, ref.Stack)
-	if err != nil {
-		return nil, nil, err
+	open := &lenient{by: project.Unread{}, failed: map[string]error{}}
+	if !secrets.IsKeyURL(settings.SecretsProvider) && (settings.EncryptionSalt != "" || !a.Backends().Hosted(p)) {
+		if open.by, err = a.Secrets().Manager(settings, ref.Stack); err != nil {
+			summary := strings.TrimPrefix(err.Error(), a.Short(settings.Path)+": ")
+			diags.Add(diag.Diagnostic{Code: diag.ConfigMissing, Subject: settings.SecretsPlace, Summary: summary})
+			open.by = project.Unread{}
+		}
 	}
-	var open project.Opener = manager
-	if secrets.IsKeyURL(settings.SecretsProvider) || settings.EncryptionSalt == "" && a.Backends().Hosted(p) {
-		open = Unread{}
-	}
-	if diags.Add(a.Inherit(p, settings, name)...); diags.HasErrors() {
+	opened := a.Inherit(p, settings, name)
+	if diags.Add(opened...); opened.HasErrors() {
 		return nil, diags, nil
 	}
 	config, found, err := project.Merge(p, settings, ref.Stack, open)
 	if err != nil {
-		return nil, nil, ExplainSecret(err, ref.Stack)
+		return nil, nil, err
 	}
-	return config, append(diags, found...), nil
+	return config, slices.Concat(diags, open.findings(settings, ref.Stack), found), nil
+}
+
+// lenient is an opener that notes the secrets that cannot be opened, and leaves them sealed.
+type lenient struct {
+	by     project.Opener
+	failed map[string]error // by ciphertext
+}
+
+// Decrypt opens a sealed text, or returns project.ErrUnread.
+func (l *lenient) Decrypt(ciphertext string) (string, error) {
+	text, err := l.by.Decrypt(ciphertext)
+	if err != nil && !errors.Is(err, project.ErrUnread) {
+		l.failed[ciphertext], err = err, project.ErrUnread
+	}
+	return text, err
+}
+
+// findings returns a finding for each reason why secrets could not be opened, at the first of them.
+func (l *lenient) findings(settings *project.Settings, stack string) (diags diag.Diagnostics) {
+	told := map[string]bool{}
+	for _, e := range settings.Entries() {
+		_, _ = project.MapSecure(e.Data(), func(s project.Secure) (any, error) {
+			if err := l.failed[string(s)]; err != nil && !told[err.Error()] {
+				told[err.Error()] = true
+				reason, detail, _ := strings.Cut(ExplainSecret(err, stack).Error(), "\n")
+				diags.Add(diag.Diagnostic{Code: diag.ConfigMissing, Subject: e.Range, Confidential: true,
+					Summary: "the secret " + e.Key.String() + " cannot be opened: " + reason, Detail: detail})
+			}
+			return s, nil
+		})
+	}
+	return diags
 }
 
 // ConfigRecord is the JSON form of a configuration value (F7.12).

@@ -207,7 +207,8 @@ func (c *configuration) record() map[string]json.RawMessage {
 			if text.Secret {
 				continue
 			}
-			form = project.PlainData(c.settings.Inherited()[key])
+			v, _ := c.settings.Inherited(key)
+			form = project.PlainData(v)
 		}
 		if raw, err := json.Marshal(form); err == nil {
 			config[key.String()] = raw

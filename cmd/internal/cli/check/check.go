@@ -143,11 +143,34 @@ func checkPrograms(ctx context.Context, a *console.Console, o *checkOptions) err
 			return err
 		}
 		fmt.Fprintf(a.Streams.Out, "%s, %s\n", diag.Count(errors, "error"), diag.Count(warnings, "warning"))
+		if name := uncheckedStack(a, o); name != "" {
+			fmt.Fprintf(a.Streams.Err, "The configuration of stack %s is not checked: that is `yamlhost check --stack %[1]s`.\n", name)
+		}
 	}
 	if errors > 0 {
 		return console.Reported(shown)
 	}
 	return nil
+}
+
+// uncheckedStack returns the selected stack of the project that was checked if it has settings that were not; empty if
+// there is none.
+func uncheckedStack(a *console.Console, o *checkOptions) string {
+	if o.stack != "" || len(o.targets) != 1 || o.untrusted {
+		return ""
+	}
+	p, _, err := a.OpenProject(a.Path(o.targets[0]))
+	if err != nil {
+		return ""
+	}
+	name := a.Backends().Selected(p)
+	if name == "" {
+		return ""
+	}
+	if settings, _, err := a.LoadSettings(p, name, ""); err != nil || !settings.Exists || settings.Empty() {
+		return ""
+	}
+	return name
 }
 
 // checkAll checks every target, several at a time unless files are edited. It returns the error of the first target

@@ -42,6 +42,7 @@ func NewConfig(a *console.Console) *cobra.Command {
 
 // configured is an open settings file of a stack.
 type configured struct {
+	console  *console.Console
 	project  *project.Project
 	stack    string
 	name     string // qualified name of the stack
@@ -113,7 +114,8 @@ func open(ctx context.Context, a *console.Console, o *options) (*configured, err
 	if loadErr != nil {
 		return nil, loadErr
 	}
-	return &configured{project: p, stack: s.Ref.Stack, name: s.Ref.QualifiedName(), settings: settings, secrets: keys},
+	return &configured{console: a, project: p, stack: s.Ref.Stack, name: s.Ref.QualifiedName(), settings: settings,
+			secrets: keys},
 		a.Report(diags)
 }
 

@@ -12,7 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -60,7 +63,82 @@ func set(ctx context.Context, a *console.Console, o *options, v *setting) error 
 	if v.secret && v.plaintext {
 		return errors.New("--secret and --plaintext cannot be used together")
 	}
-	return edit(ctx, a, o, func(c *configured) error { return c.set(v, path, text) })
+	return edit(ctx, a, o, func(c *configured) error {
+		if err := c.set(v, path, text); err != nil {
+			return err
+		}
+		return c.examine(ctx, path.Key)
+	})
+}
+
+// examine reports what the program says against the new values of keys: a value of another type than declared is an
+// error, a key that nothing reads a warning. The Pulumi CLI takes both.
+func (c *configured) examine(ctx context.Context, keys ...project.Key) error {
+	a, ws := c.console, c.program()
+	if ws == nil || a.World.AsPulumi {
+		return nil
+	}
+	text, err := c.settings.Text()
+	if err != nil {
+		return err
+	}
+	next, _ := project.ParseSettings(diag.NewSource(a.Short(c.settings.Path), text), c.project.Name.Text)
+	var found diag.Diagnostics
+	for _, d := range workspace.CheckSettings(ctx, ws, next, c.stack, parser.NewDocument(ws.Source).File) {
+		for _, key := range keys {
+			if e := next.Entry(key); e != nil && (d.Subject == e.Place || d.Subject == e.Range) {
+				found.Add(d)
+			}
+		}
+	}
+	if found.HasErrors() {
+		return fmt.Errorf("%s\nNothing was changed.", found.Sorted()[0].Summary)
+	}
+	return a.Report(found)
+}
+
+// program returns the workspace of the program; nil if its text is not available.
+func (c *configured) program() *workspace.Workspace {
+	ws, err := c.console.OpenTarget(c.console.World.Dir, c.console.Looking())
+	if err != nil || ws.Source == nil {
+		return nil
+	}
+	return ws
+}
+
+// startFrom gives a key without a value the declared default, of which a part is about to be set.
+func (c *configured) startFrom(key project.Key) error {
+	if c.settings.Entry(key) != nil {
+		return nil
+	}
+	for _, d := range c.project.Config {
+		if d.Key == key && d.Default != nil {
+			c.settings.Set(key, d.Default.Data())
+			return nil
+		}
+	}
+	ws := c.program()
+	if ws == nil {
+		return nil
+	}
+	file, _ := ws.Parse(nil)
+	for _, d := range file.Config {
+		name := d.Name.Value
+		if d.Key != nil {
+			name = d.Key.Value
+		}
+		if declared, err := project.ParseKey(name, c.project.Name.Text); err != nil || declared != key || d.Default == nil {
+			continue
+		}
+		v, err := eval.Literal(d.Default)
+		if err != nil {
+			return fmt.Errorf("the default of %s is computed by the program, so that no part of it can be set\nSet the whole "+
+				"value, without --path.", key)
+		}
+		c.settings.Set(key, project.PlainData(v))
+		return nil
+	}
+	return nil
 }
 
 // seals reports whether a value has to be sealed: because of a flag, or because the key is declared secret, for which
@@ -96,6 +174,11 @@ func (c *configured) set(o *setting, path project.KeyPath, text string) (err err
 	case len(path.Steps) > 0:
 		v = project.Coerce(text)
 	}
+	if len(path.Steps) > 0 {
+		if err := c.startFrom(path.Key); err != nil {
+			return err
+		}
+	}
 	return c.settings.SetPath(path, v)
 }
 
@@ -114,6 +197,10 @@ func (o *setting) text(a *console.Console) (string, error) {
 		return console.ReadLine(a.Streams.In)
 	}
 	text, err := a.Prompt().StandardInput()
+	if err == nil && text == "" && !a.World.AsPulumi {
+		return "", console.WithCode(console.CodeBadUsage, "there is no value: standard input is empty\nGive it after the key, an "+
+			"empty one as ''.")
+	}
 	if !o.raw {
 		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 	}
@@ -191,6 +278,7 @@ func setAll(ctx context.Context, a *console.Console, o *options, values *setting
 		return err
 	}
 	return edit(ctx, a, o, func(c *configured) error {
+		var keys []project.Key
 		paths := make([]project.KeyPath, len(all))
 		var secret []string
 		for i := range all {
@@ -213,8 +301,9 @@ func setAll(ctx context.Context, a *console.Console, o *options, values *setting
 			if err := c.set(&all[i], paths[i], *all[i].value); err != nil {
 				return err
 			}
+			keys = append(keys, paths[i].Key)
 		}
-		return nil
+		return c.examine(ctx, keys...)
 	})
 }
 

@@ -54,7 +54,8 @@ func list(ctx context.Context, a *console.Console, o *options) error {
 		}
 		texts[e.Key.String()], records[e.Key.String()] = text, record
 	}
-	for key, v := range c.settings.Inherited() {
+	for key := range c.settings.InheritedKeys() {
+		v, _ := c.settings.Inherited(key)
 		if c.settings.Entry(key) == nil {
 			texts[key.String()], records[key.String()] = inherited(v)
 		}
@@ -135,7 +136,7 @@ func get(ctx context.Context, a *console.Console, o *options, key string) error 
 		if err := a.Report(a.Inherit(c.project, c.settings, c.name)); err != nil {
 			return err
 		}
-		if _, has := c.settings.Inherited()[path.Key]; has {
+		if _, has := c.settings.Inherited(path.Key); has {
 			return fmt.Errorf("config %s of stack %s comes from an environment\nShow it with: yamlhost env open NAME "+
 				"pulumiConfig --show-secrets", path.Key, c.stack)
 		}

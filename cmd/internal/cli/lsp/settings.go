@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/check"
-	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/suite"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -63,7 +61,7 @@ func (o *ProgramOpener) settings(ctx context.Context, root, path string, options
 			if diags.Add(o.Console.Inherit(ws.Project, settings, "")...); diags.HasErrors() {
 				return inside(diags, settings.Source)
 			}
-			return append(diags, misfits(ctx, ws, program, settings, stack)...)
+			return append(diags, workspace.CheckSettings(ctx, ws, settings, stack, program.File)...)
 		}}
 }
 
@@ -127,29 +125,6 @@ func settingsFiles(p *project.Project, shown func(string) string, document func(
 				d = parser.NewDocument(diag.NewSource(shown(path), text))
 			}
 			found = append(found, d)
-		}
-	}
-	return found
-}
-
-// misfits returns the language server's findings about the settings of the stack that programs are checked with: values
-// whose type differs from the declaration in the program, and keys that nothing reads. Secrets stay sealed, and no
-// package is loaded.
-func misfits(ctx context.Context, ws *workspace.Workspace, program *parser.Document, settings *project.Settings,
-	stack string) (found diag.Diagnostics) {
-	config, merged, err := project.Merge(ws.Project, settings, stack, console.Unread{})
-	if err != nil {
-		return nil
-	}
-	checking := workspace.CheckOptions{
-		Options: check.Options{Config: ws.ConfigTexts(config), ConfigKnown: true, Stat: ws.Project.Door.Stat}}
-	file, _ := program.File(ws.ParserOptions(checking))
-	file = ws.Declare(file)
-	options, _ := ws.CheckerOptions(ctx, checking)
-	_, checked := check.Check(ctx, file, options)
-	for _, d := range file.Origins.Findings(append(merged, checked...)) {
-		if d.Subject.Source == settings.Source {
-			found.Add(d)
 		}
 	}
 	return found

@@ -130,7 +130,11 @@ func (v *visit) look(ctx context.Context) error {
 func (v *visit) faults(part string, found diag.Diagnostics) {
 	for _, d := range found.Sorted() {
 		if d.Severity == diag.Error {
-			v.survey.add(part, refused, fmt.Sprintf("`yamlhost check` shows the place; `yamlhost explain %s` says more", d.Code),
+			grade := refused
+			if d.Code == diag.ConfigMissing { // it can be set
+				grade = missing
+			}
+			v.survey.add(part, grade, fmt.Sprintf("`yamlhost check` shows the place; `yamlhost explain %s` says more", d.Code),
 				"%s: %s", place(d.Subject), d.Summary)
 		}
 	}
