@@ -241,12 +241,12 @@ func read(ctx context.Context, a *console.Console, paths, ends []string) ([]*dia
 			}
 			continue
 		}
-		before := len(texts)
-		err = confine.Anywhere().WalkDir(full, func(p string, d fs.DirEntry, err error) error {
+		before, door := len(texts), confine.Door{Folder: full} // links lead nowhere else
+		err = door.WalkDir(full, func(p string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !slices.Contains(ends, strings.ToLower(filepath.Ext(p))) {
 				return err
 			}
-			return take(p, func(path string) ([]byte, error) { return confine.Door{}.ReadFile(ctx, path) })
+			return take(p, func(path string) ([]byte, error) { return door.ReadFile(ctx, path) })
 		})
 		if err != nil {
 			return nil, err

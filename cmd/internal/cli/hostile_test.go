@@ -1,0 +1,233 @@
+//go:build unix
+
+package cli
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var allWalls = flag.Bool("walls", false, "try all hostile projects instead of some of them")
+
+// hostileFiles are the files of a project that yamlhost opens, each with its content and with what the project file and the
+// settings have to say so that it is opened.
+var hostileFiles = map[string]struct{ text, project, settings string }{
+	"Pulumi.yaml":                {text: "name: one\n"},
+	"Pulumi.dev.yaml":            {text: "config: {one:a: b}\n"},
+	"part.yaml":                  {text: "variables: {v: 1}\n", project: "include: [part.yaml]\n"},
+	"prog/Main.yaml":             {text: "outputs: {a: 1}\n", project: "main: prog\n"},
+	"data.txt":                   {text: "text", project: "outputs: {d: '${readFile(\"./data.txt\")}'}\n"},
+	"asset/a.txt":                {text: "text", project: "variables: {d: {fn::fileAsset: ./asset/a.txt}}\noutputs: {d: '${d}'}\n"},
+	"environments/z.yaml":        {text: "values: {pulumiConfig: {a: b}}\n", settings: "environment: [z]\n"},
+	"environments/y.yaml":        {text: "imports: [z]\n", settings: "environment: [y]\n"},
+	"pack/PulumiPolicy.yaml":     {text: "name: p\nversion: 1.0.0\nruntime: yaml\npolicies: {}\n", project: "policyPacks: [./pack]\n"},
+	"crds/x.yaml":                {text: "a: b\n", project: "crds: ['crds/*.yaml']\n"},
+	"lib/PulumiPlugin.yaml":      {text: "name: lib\nruntime: yaml\ncomponents: {}\n", project: "packages: {lib: ./lib}\n"},
+	"lib/more.yaml":              {text: "components: {}\n", project: "packages: {lib: ./lib}\n"},
+	"sdks/p/p-1.0.0.yaml":        {text: "packageDeclarationVersion: 1\nname: p\nversion: 1.0.0\n"},
+	"yamlhost.lock.json":         {text: "{}"},
+	"one.test.yaml":              {text: "cases: {}\n"},
+	"templates/t/template.yaml":  {text: "Resources: {}\n"},
+	"templates/t.template":       {text: "Resources: {}\n"},
+	"one.test.snapshot.json":     {text: "{}"},
+	"templates/t/z/nested.json":  {text: "{}"},
+	"packages/other/Pulumi.yaml": {text: "name: other\n"},
+}
+
+// hostileLinks make something else of a file of a project. outside is a folder beside the project.
+var hostileLinks = map[string]func(path, outside string) error{
+	"a relative link": func(path, outside string) error {
+		target, err := filepath.Rel(filepath.Dir(path), filepath.Join(outside, "canary"))
+		if err != nil {
+			return err
+		}
+		return os.Symlink(target, path)
+	},
+	"an absolute link": func(path, outside string) error { return os.Symlink(filepath.Join(outside, "canary"), path) },
+	"a chain of links": func(path, outside string) error {
+		if err := os.Symlink(filepath.Join(outside, "canary"), path+".next"); err != nil {
+			return err
+		}
+		return os.Symlink(filepath.Base(path)+".next", path)
+	},
+	"a linked folder": func(path, outside string) error {
+		dir := filepath.Dir(path)
+		if _, err := os.Lstat(filepath.Join(dir, "home")); err == nil || strings.HasSuffix(dir, "project") {
+			return os.Symlink(outside, path)
+		}
+		copied := filepath.Join(outside, "canary-"+filepath.Base(path))
+		if err := os.Mkdir(copied, 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(copied, filepath.Base(path)), []byte(canaryText), 0o600); err != nil {
+			return err
+		}
+		if err := os.Remove(dir); err != nil {
+			return err
+		}
+		return os.Symlink(copied, dir)
+	},
+	"a device":  func(path, _ string) error { return os.Symlink("/dev/zero", path) },
+	"a process": func(path, _ string) error { return os.Symlink("/proc/self/environ", path) },
+	"a pipe":    func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
+	"itself":    func(path, _ string) error { return os.Symlink(filepath.Base(path), path) },
+}
+
+// canaryText is a file outside of a project, of which no line may be shown.
+const canaryText = "canary-of-a-file: {canary: canary-in-a-map}\ncanary-of-a-line\n"
+
+// hostileCommands are what is done with a hostile project, and whether it stays in the folder of the project at every
+// level of trust.
+var hostileCommands = map[string]struct {
+	args    []string
+	levels  bool // the command knows the levels
+	strict  bool
+	servers bool // "mcp", or a server for an editor
+}{
+	"check":   {args: []string{"check"}, levels: true},
+	"preview": {args: []string{"preview", "-s", "dev"}, levels: true},
+	"test":    {args: []string{"test"}},
+	"convert": {args: []string{"convert", "--from", "cloudformation", "templates", "--out", "made"}, strict: true},
+	"env":     {args: []string{"env", "get", "z"}},
+	"lsp":     {args: []string{"lsp"}, servers: true},
+	"mcp":     {args: []string{"mcp"}, servers: true, strict: true},
+}
+
+// TestHostileProjects makes projects whose files are something else: links to places outside, devices, pipes, and what
+// tells about a process. At every level of trust each command ends, writes nothing outside of the project and shows
+// nothing of the process; under --untrusted, and where a command stays in the folder in any case, nothing of files
+// outside either.
+func TestHostileProjects(t *testing.T) {
+	t.Parallel()
+	type trial struct{ file, link, command, level string }
+	var trials []trial
+	for file := range hostileFiles {
+		for link := range hostileLinks {
+			for command, c := range hostileCommands {
+				for _, level := range []string{"", "--restrict-paths", "--untrusted"} {
+					if level == "" || c.levels && !(command == "check" && level == "--restrict-paths") {
+						trials = append(trials, trial{file, link, command, level})
+					}
+				}
+			}
+		}
+	}
+	if !*allWalls {
+		seed := rand.Uint64()
+		t.Logf("seed %d of %d projects", seed, len(trials))
+		rand.New(rand.NewPCG(seed, 0)).Shuffle(len(trials), func(i, j int) { trials[i], trials[j] = trials[j], trials[i] })
+		trials = trials[:100]
+	}
+	for _, it := range trials {
+		t.Run(strings.TrimSpace(fmt.Sprintf("%s/%s is %s %s", it.command, it.file, it.link, it.level)), func(t *testing.T) {
+			t.Parallel()
+			hostile, command := hostileFiles[it.file], hostileCommands[it.command]
+			x := newTerminal(t, "name: one\noutputs: {a: 1}\n")
+			require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
+			files := map[string]string{"../outside/canary": canaryText, "Pulumi.yaml": "name: one\n" + hostile.project,
+				"environments/z.yaml": hostileFiles["environments/z.yaml"].text, "templates/t/template.yaml": "Resources: {}\n"}
+			if hostile.settings != "" {
+				files["Pulumi.dev.yaml"] = hostile.settings
+			}
+			files[it.file] = hostile.text
+			if it.file == "one.test.snapshot.json" {
+				files["one.test.yaml"] = "cases: {c: {expect: {outputs: {a: 1}}}}\n"
+			}
+			if dir := filepath.Dir(it.file); it.link == "a linked folder" && dir != "." {
+				for name := range files { // the folder is replaced
+					if filepath.Dir(name) == dir && name != it.file {
+						delete(files, name)
+					}
+				}
+			}
+			lay(t, x, files, nil)
+			path := filepath.Join(x.world.Dir, filepath.FromSlash(it.file))
+			outside := filepath.Join(x.world.Dir, "..", "outside")
+			require.NoError(t, os.Remove(path))
+			if err := hostileLinks[it.link](path, outside); err != nil {
+				require.ErrorIs(t, err, fs.ErrExist)
+				t.Skip("the folder has other files")
+			}
+			before := treeOf(t, filepath.Dir(x.world.Dir))
+
+			args := command.args
+			if it.level != "" {
+				args = append(args[:len(args):len(args)], it.level)
+			}
+			said := make(chan string, 1)
+			go func() {
+				switch {
+				case it.command == "mcp":
+					var all strings.Builder
+					for _, a := range conversation(t, x, nil, calling("check", "check", fmt.Sprintf(`{"file":%q}`, it.file)),
+						calling("program", "check", `{}`), calling("graph", "graph", `{"file":"Pulumi.yaml"}`)) {
+						all.WriteString(a.line)
+					}
+					said <- all.String()
+				case command.servers:
+					said <- editing(x, path)
+				default:
+					x.run(args...)
+					said <- x.out.String() + x.err.String()
+				}
+			}()
+			var shown string
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+			defer cancel()
+			select {
+			case shown = <-said:
+			case <-ctx.Done():
+				t.Fatal("the command did not end")
+			}
+			require.NotContains(t, shown, "PATH=")
+			if it.level == "--untrusted" || command.strict {
+				require.NotContains(t, shown, "canary-of-")
+				require.NotContains(t, shown, "canary-in-")
+			}
+			for path, text := range treeOf(t, filepath.Dir(x.world.Dir)) {
+				if was, known := before[path]; known {
+					require.Equal(t, was, text, path)
+					continue
+				}
+				require.True(t, strings.HasPrefix(path, x.world.Dir+string(filepath.Separator)), "%s was written", path)
+				require.NotContains(t, text, "PATH=")
+				if it.level == "--untrusted" || command.strict {
+					require.NotContains(t, text, "canary-")
+				}
+			}
+		})
+	}
+}
+
+// editing lets the server for editors open the project and a file, and returns what it says.
+func editing(x *terminal, path string) string {
+	framed := func(body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body) }
+	uri := "file://" + filepath.ToSlash(path)
+	var in strings.Builder
+	for _, body := range []string{
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{},"rootUri":%q}}`,
+			"file://"+filepath.ToSlash(x.world.Dir)),
+		`{"jsonrpc":"2.0","method":"initialized","params":{}}`,
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"textDocument/documentSymbol","params":{"textDocument":{"uri":%q}}}`, uri),
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"textDocument/documentSymbol","params":{"textDocument":{"uri":%q}}}`,
+			"file://"+filepath.ToSlash(filepath.Join(x.world.Dir, "Pulumi.yaml"))),
+		`{"jsonrpc":"2.0","id":4,"method":"textDocument/documentSymbol","params":{"textDocument":{"uri":"file:///dev/zero"}}}`,
+		`{"jsonrpc":"2.0","id":5,"method":"shutdown"}`, `{"jsonrpc":"2.0","method":"exit"}`,
+	} {
+		in.WriteString(framed(body))
+	}
+	x.streams.In, x.streams.InTerminal = strings.NewReader(in.String()), false
+	x.run("lsp")
+	return x.out.String() + x.err.String()
+}
