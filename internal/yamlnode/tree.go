@@ -1,6 +1,7 @@
 package yamlnode
 
 import (
+	"bytes"
 	"fmt"
 
 	"gopkg.in/yaml.v3"
@@ -92,8 +93,20 @@ func (t *Tree) Commented() (*Document, error) {
 	}
 }
 
+// plainVersion returns a text whose first line is the directive `%YAML 1.2` with the version that the YAML parser knows
+// in its place: it reads both versions alike. Any other text is returned unchanged.
+func plainVersion(text []byte) []byte {
+	const known, written = "%YAML 1.1", "%YAML 1.2"
+	rest, found := bytes.CutPrefix(text, []byte(written))
+	if !found || len(rest) > 0 && !bytes.ContainsAny(rest[:1], " \t\r\n") {
+		return text
+	}
+	return append([]byte(known), rest...)
+}
+
 // decode calls the YAML parser and converts its panics to errors.
 func decode(text []byte) (document yaml.Node, err error) {
+	text = plainVersion(text)
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("yaml: the text cannot be read")

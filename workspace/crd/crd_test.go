@@ -185,3 +185,17 @@ func TestTwice(t *testing.T) {
 	require.Equal(t, diag.Warning, diags[0].Severity)
 	require.Contains(t, diags[0].Summary, "is defined by widgets.yaml too")
 }
+
+// A file that defines no kind is a warning: its name is wrong, or its definition is lost.
+func TestNoDefinition(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"} {
+		path := filepath.Join(t.TempDir(), "map.yaml")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		set, diags := new(crd.Cache).Read(confine.Anywhere(), []crd.File{{Path: path, Shown: "map.yaml"}})
+		require.True(t, set.Empty())
+		require.Len(t, diags, 1)
+		require.Equal(t, diag.Warning, diags[0].Severity)
+		require.Equal(t, "map.yaml defines no kind", diags[0].Summary)
+	}
+}

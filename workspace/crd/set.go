@@ -24,7 +24,10 @@ type Set struct {
 func (s *Set) add(f File, pkg *schema.Package) (diags diag.Diagnostics) {
 	tokens := pkg.ResourceTokens()
 	if len(tokens) == 0 {
-		return nil
+		return diag.Diagnostics{{Severity: diag.Warning, Code: diag.BadDefinition,
+			Subject: diag.NewRange(diag.NewSource(f.Shown, nil), 0, 0), Summary: f.Shown + " defines no kind",
+			Detail: "a definition is an object of the kind CustomResourceDefinition with a schema; name only files that have one " +
+				"under `crds`"}}
 	}
 	if s.defined == nil {
 		s.defined = map[string]File{}
