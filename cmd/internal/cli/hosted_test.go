@@ -554,6 +554,30 @@ func TestHostedKept(t *testing.T) {
 	require.NoFileExists(t, half)
 }
 
+// TestHostedReading cuts runs off while they read the state from the service, so that the operation is still open there.
+// The next run on the same machine ends it and need not wait for its lease.
+func TestHostedReading(t *testing.T) {
+	t.Parallel()
+	x := newHosted(t, pets)
+	x.does("stack", "init", "dev")
+	x.does("config", "set", "--secret", "word", "hunter2")
+	open := 0
+	for _, command := range []string{"up", "refresh", "up", "destroy"} {
+		for after := range 4 {
+			x.Set(host.Behaviour{Faults: []host.Fault{{Call: "/export", After: after, Kind: "lose"},
+				{Call: "complete", Kind: "lose"}}})
+			x.run(command, "--yes", "--skip-preview") // fails or not
+			x.Set(host.Behaviour{})
+			kept, err := filepath.Glob(filepath.Join(x.world.Home,
+				".pulumi/yamlhost/services/*/*/.pulumi/stacks/*/*.yamlhost-update"))
+			require.NoError(t, err)
+			open += len(kept)
+			require.Equal(t, 0, x.run(command, "--yes", "--skip-preview"), "%s, %d: %s", command, after, x.err.String())
+		}
+	}
+	require.Positive(t, open)
+}
+
 // TestHostedWork applies plans, runs several stacks in order and reports a migration with a service.
 func TestHostedWork(t *testing.T) {
 	t.Parallel()
