@@ -24,7 +24,7 @@ func newOperation(ctx, calls context.Context, o Options, mode mode, scope *plan.
 	report := &reporter{sink: o.Events, planning: o.DryRun, refreshing: mode == refreshing, changes: map[Op]int{},
 		crashes: map[crashed]bool{}}
 	c := &core{lifetime: life, opts: &o, mode: mode, report: report,
-		failures:   &failures{life: life, report: report, goOn: o.ContinueOnError},
+		failures:   &failures{life: life, report: report, goOn: o.ContinueOnError || o.DryRun},
 		table:      resources.NewTable(o.Stack, o.Project, o.Base.Resources, scope),
 		slots:      slots.NewPool(life.running, o.Parallel, life.guard),
 		journal:    apply.NewWriter(o.Journal, len(o.Base.Resources)),

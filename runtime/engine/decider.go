@@ -40,7 +40,7 @@ func (d *decider) decide(s *record, situation plan.Situation) (steps []Step, aga
 	})
 	switch {
 	case errors.Is(err, plan.ErrRefused):
-		return nil, false, d.abort()
+		return nil, false, d.failures.bail()
 	case err != nil:
 		return nil, false, err
 	}
@@ -84,7 +84,7 @@ func (d *decider) dependents(s *record) ([]plan.Dependent, error) {
 	found, err := plan.NewCascade(s.oldState(), candidates, d.opts.IgnoreProtect).Ask(d.compareUnknown)
 	switch _, protected := errors.AsType[*plan.ProtectedError](err); {
 	case protected:
-		return nil, d.failures.abort(s.reg.URN, s.reg.Goal.Position, err.Error())
+		return nil, d.failures.bailWith(s.reg.URN, s.reg.Goal.Position, err.Error())
 	case err != nil:
 		return nil, d.failures.refused(s.reg.URN, s.reg.Goal.Position, "compare the dependants of", s.goal.Type, err)
 	}

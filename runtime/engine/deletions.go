@@ -29,7 +29,7 @@ func (d *deleter) deleteRest() {
 	d.begun = true
 	failed := d.programFailed.Load()
 	if begun || d.running.Err() != nil || (failed || d.report.failed.Load()) &&
-		!(d.opts.ContinueOnError && !failed && !d.aborted.Load()) {
+		!(d.opts.ContinueOnError && !failed && !d.incomplete.Load()) {
 		return
 	}
 	if d.targets.check(d.scope.Targets, d.scope.Excludes) != nil { // only now all URNs of the program are known

@@ -79,7 +79,7 @@ func (x recordAnswers) Check(e *plan.Examination, q *plan.Check) error {
 	}
 	if len(r.Failures) > 0 {
 		x.checkFailures(s, q.News, r.Failures)
-		return x.abort()
+		return x.failures.bail()
 	}
 	e.Checked(r.Inputs)
 	if len(x.policies.packs) > 0 {

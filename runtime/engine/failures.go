@@ -14,17 +14,20 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// failures reports errors and decides how much of the operation they end. There are three kinds:
+// failures reports errors and decides how much of the operation they end. A failure stops what needs it, and nothing
+// else, if the operation goes on: with ContinueOnError, and in a preview, which changes nothing. There are five kinds:
 //
-//   - abort: the operation ends, even with ContinueOnError. The caller returns monitor.ErrReported.
+//   - abort: the operation itself failed and ends. The caller returns monitor.ErrReported.
 //   - refused: one resource failed. Callers return apply.ErrFailed up to the handler of the registration.
-//   - resourceFailed: that handler stops the operation, unless ContinueOnError is set.
+//   - bail: as refused, but no final message follows (E4.130).
+//   - unclaimed: as bail, before the table knows the resource, so that the end cannot tell what the program still has.
+//   - resourceFailed: the handler of a registration ends the operation, unless it goes on.
 //
 // It is safe for concurrent use.
 type failures struct {
 	life   *lifetime
 	report *reporter
-	goOn   bool // ContinueOnError
+	goOn   bool // ContinueOnError, or a preview
 }
 
 // operationFailed returns the message for an error of the operation or of one resource. position may be empty.
@@ -32,10 +35,38 @@ func operationFailed(u urn.URN, position, text string) Message {
 	return Message{URN: u, Severity: diag.Error, Code: diag.OperationFailed, Text: text, Position: position}
 }
 
-// abort reports an error and stops the operation, ContinueOnError or not (E4.130). It returns monitor.ErrReported.
+// abort reports an error and ends the operation, ContinueOnError or not (E4.130). It returns monitor.ErrReported.
 func (f *failures) abort(u urn.URN, position, text string) error {
 	f.report.message(operationFailed(u, position, text))
 	return f.life.abort()
+}
+
+// bail ends the operation after a failure of one resource that was reported in full, unless it goes on with independent
+// resources (E4.26, E4.130). It returns the error for the handler of the registration.
+func (f *failures) bail() error {
+	if f.goOn {
+		f.life.told.Store(true)
+		return apply.ErrFailed
+	}
+	return f.life.abort()
+}
+
+// bailWith is bail with the error to report.
+func (f *failures) bailWith(u urn.URN, position, text string) error {
+	f.report.message(operationFailed(u, position, text))
+	return f.bail()
+}
+
+// unclaimed is bail for a resource that the table does not know, or for a call. If the operation goes on, it deletes
+// nothing at its end, because the program may still have what it has not registered. It returns monitor.ErrReported.
+func (f *failures) unclaimed(m Message) error {
+	f.report.message(m)
+	if !f.goOn {
+		return f.life.abort()
+	}
+	f.life.told.Store(true)
+	f.life.incomplete.Store(true)
+	return monitor.ErrReported
 }
 
 // resourceFailed stops the operation after a failure, unless it goes on with independent resources (E5.42, E5.44).
@@ -79,13 +110,12 @@ func (f *failures) notConstructed(u urn.URN, g *plan.Goal, err error) error {
 			text += fmt.Sprintf("\n  %s: %s", p.Property, p.Reason)
 		}
 	}
-	return f.abort(u, g.Position, text)
+	return f.unclaimed(operationFailed(u, g.Position, text))
 }
 
-// conflict reports a URN that cannot be registered, and ends the operation.
+// conflict reports a URN that cannot be registered.
 func (f *failures) conflict(u urn.URN, position string, c *resources.Conflict) error {
-	f.report.message(Message{URN: u, Severity: diag.Error, Code: c.Code, Text: c.Text, Position: position})
-	return f.life.abort()
+	return f.unclaimed(Message{URN: u, Severity: diag.Error, Code: c.Code, Text: c.Text, Position: position})
 }
 
 // notRecorded reports that the journal could not be written outside of a step, and ends the operation: without a

@@ -138,11 +138,11 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 	answer, err := i.Configured.Call(d.calls, provider.CallRequest{Token: r.Token, Args: r.Args.MapOrEmpty(),
 		ArgDependencies: deps, Deployment: d.info(ctx)})
 	if err != nil { // E2.58
-		if !errors.Is(err, monitor.ErrShutdown) {
-			d.report.message(Message{Severity: diag.Error, Code: diag.InvokeFailed,
-				Text: fmt.Sprintf("call to function '%s' failed: %s", r.Token, d.report.errorText(err)), Position: position})
+		if errors.Is(err, monitor.ErrShutdown) {
+			return monitor.CallResponse{}, d.abort()
 		}
-		return monitor.CallResponse{}, d.abort()
+		return monitor.CallResponse{}, d.failures.unclaimed(Message{Severity: diag.Error, Code: diag.InvokeFailed,
+			Text: fmt.Sprintf("call to function '%s' failed: %s", r.Token, d.report.errorText(err)), Position: position})
 	}
 	result := answer.Result
 	for key, urns := range answer.ReturnDependencies {

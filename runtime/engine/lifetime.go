@@ -14,9 +14,10 @@ import (
 // of the operation as a whole. It is safe for concurrent use.
 type lifetime struct {
 	gate
-	aborted       atomic.Bool // the reason for the failure was already reported in full (E4.130)
+	told          atomic.Bool // the reason for the failure was already reported in full (E4.130)
 	terminated    atomic.Bool // abandoned (E5.51): nothing is written or reported any more
 	programFailed atomic.Bool // the program ended with an error
+	incomplete    atomic.Bool // a registration failed before its resource was known; nothing is deleted at the end
 
 	// running is cancelled when nothing new may start: after an interrupt or a failure (E5.42). calls is cancelled when
 	// provider calls in flight are abandoned as well (E5.51). They are fields because they bound the operation, not a
@@ -61,9 +62,9 @@ func (l *lifetime) guard() {
 	}
 }
 
-// abort stops the operation, ContinueOnError or not, without a final message (E4.130). It returns monitor.ErrReported.
+// abort ends the operation, ContinueOnError or not, without a final message (E4.130). It returns monitor.ErrReported.
 func (l *lifetime) abort() error {
-	l.aborted.Store(true)
+	l.told.Store(true)
 	l.stop()
 	return monitor.ErrReported
 }

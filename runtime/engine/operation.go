@@ -288,7 +288,7 @@ func (op *operation) reportEnd(r *Result) {
 		text = word + " cancelled"
 	case r.Failed && op.importError != nil && !errors.Is(op.importError, monitor.ErrReported): // E7.57
 		text = word + " failed: " + op.importError.Error()
-	case r.Failed && op.aborted.Load():
+	case r.Failed && op.told.Load():
 		return
 	case r.Failed:
 		text = word + " failed"

@@ -100,7 +100,7 @@ func (o *outputRecorder) finish() (before, after *state.Resource) {
 		return before, reg.State()
 	}
 	outputs := *registered
-	if (o.aborted.Load() || o.programFailed.Load() || o.report.failed.Load() || o.running.Err() != nil) && before != nil {
+	if (o.told.Load() || o.programFailed.Load() || o.report.failed.Load() || o.running.Err() != nil) && before != nil {
 		merged := before.Outputs
 		for i, key := range outputs.Keys() {
 			merged = merged.MapOrEmpty().With(key, outputs.At(i))

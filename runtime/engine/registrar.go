@@ -33,8 +33,8 @@ type registrar struct {
 	pending  *pendingCreations
 }
 
-// register takes a goal through all stages. If it returns without an error, the registration is complete. With
-// ContinueOnError, it also returns a failed registration without an error; Result records the failure.
+// register takes a goal through all stages. If it returns without an error, the registration is complete. If the
+// operation goes on, a failed registration is no error; Result records the failure.
 func (r *registrar) register(ctx context.Context, g *plan.Goal) (*resources.Registration, error) {
 	reg, problem := r.table.Claim(g)
 	if problem != nil {
@@ -43,7 +43,12 @@ func (r *registrar) register(ctx context.Context, g *plan.Goal) (*resources.Regi
 	if reg.Retained() {
 		slot := r.slots.Slot()
 		defer slot.Free()
-		return reg, r.registerRetained(ctx, reg, g, slot)
+		err := r.registerRetained(ctx, reg, g, slot)
+		if errors.Is(err, apply.ErrFailed) {
+			r.failures.resourceFailed()
+			err = monitor.ErrReported
+		}
+		return reg, err
 	}
 	defer close(reg.Done)
 	reg.Result = monitor.Failed // overwritten on success
@@ -54,10 +59,10 @@ func (r *registrar) register(ctx context.Context, g *plan.Goal) (*resources.Regi
 	defer s.slot.Free()
 	if err := r.process(ctx, s); err != nil {
 		if errors.Is(err, apply.ErrFailed) {
-			if r.opts.ContinueOnError {
+			if r.failures.goOn {
 				return reg, nil
 			}
-			r.stop()
+			r.failures.resourceFailed()
 			return nil, monitor.ErrReported
 		}
 		return nil, err

@@ -60,8 +60,8 @@ func (r *resolver) reference(ctx context.Context, named string, p monitor.Packag
 	pkg := providers.PackageName(p)
 	if r.registry.Config.DeniesDefault(pkg) {
 		u, _ := urn.Parse(about) // the zero URN for a call
-		return "", r.failures.abort(u, position,
-			fmt.Sprintf("Default provider for '%s' disabled. '%s' must use an explicit provider.", pkg, about))
+		return "", r.failures.unclaimed(operationFailed(u, position,
+			fmt.Sprintf("Default provider for '%s' disabled. '%s' must use an explicit provider.", pkg, about)))
 	}
 	return r.registry.Default(p, func() (string, error) { return r.registerDefault(ctx, pkg, p) },
 		func(done <-chan struct{}) error { return r.slots.Wait(ctx, done) })

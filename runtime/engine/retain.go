@@ -84,10 +84,10 @@ func (k *retainer) skipCreate(reg *resources.Registration, goal *state.Resource)
 
 // tooLate reports that a resource cannot change any more, because it was retained before, and ends the operation.
 func (k *retainer) tooLate(u urn.URN, position string) error {
-	return k.failures.abort(u, position, fmt.Sprintf(
+	return k.failures.unclaimed(operationFailed(u, position, fmt.Sprintf(
 		"Resource '%s' cannot be operated on: in the state, a resource outside of the operation's scope depends "+
 			"on it, and the program now registers that resource first. Include that resource in the operation, "+
-			"or run it without --target and --exclude.", u))
+			"or run it without --target and --exclude.", u)))
 }
 
 // retain handles a registered resource that is out of scope, without a call to its provider: a new one is not created,
@@ -125,7 +125,7 @@ func (r *registrar) keepPosition(s *record, steps []Step) error {
 	}
 	position, late := p.Late(s.goal)
 	if late != "" {
-		return r.failures.abort(s.reg.URN, s.reg.Goal.Position, fmt.Sprintf(
+		return r.failures.bailWith(s.reg.URN, s.reg.Goal.Position, fmt.Sprintf(
 			"Resource '%s' cannot be created again: in the state, a resource outside of the operation's scope "+
 				"depends on it, and comes before '%s', on which it depends now. Include both in the operation, "+
 				"or run it without --target and --exclude.", s.reg.URN, late))
@@ -156,7 +156,7 @@ func (r *registrar) needsSkipped(s *record) error {
 	if r.opts.DryRun {
 		return nil
 	}
-	return r.abort()
+	return r.failures.bail()
 }
 
 // registerRetained answers a registration of a resource that was retained before. An untargeted resource or a provider
