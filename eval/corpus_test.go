@@ -55,8 +55,12 @@ func runArchive(t *testing.T, a *txtar.Archive) []txtar.File {
 	add("requests", z.recorder.String())
 	add("outputs", outputsText(result.Outputs))
 	add("diagnostics", describe(findings))
-	if result.Failed+result.Skipped > 0 {
-		add("counts", fmt.Sprintf("%d failed, %d skipped\n", result.Failed, result.Skipped))
+	if result.Failed+result.Skipped+result.NotStarted > 0 {
+		text := fmt.Sprintf("%d failed, %d skipped", result.Failed, result.Skipped)
+		if result.NotStarted > 0 {
+			text += fmt.Sprintf(", %d not started", result.NotStarted)
+		}
+		add("counts", text+"\n")
 	}
 	require.True(t, value.Equal(result.Outputs, z.recorder.Outputs(result.Stack)),
 		"the outputs are registered, also after failures")

@@ -69,9 +69,9 @@ type Result struct {
 	Stack urn.URN
 	// Outputs is the map of the stack's outputs that could be computed.
 	Outputs value.Value
-	// Failed and Skipped count configuration values, variables, resources and outputs that failed, and that were left
-	// out because of a failure.
-	Failed, Skipped int
-	// SkippedResources are the names of the skipped resources, in the order of evaluation.
-	SkippedResources []string
+	// Failed, Skipped and NotStarted count configuration values, variables, resources and outputs that failed, that need
+	// something that failed, and that the end of the run left out although they need nothing that failed.
+	Failed, Skipped, NotStarted int
+	// SkippedResources and ResourcesNotStarted are the names of such resources, in the order of the program.
+	SkippedResources, ResourcesNotStarted []string
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
@@ -128,15 +129,28 @@ type tally struct {
 	findings diag.Diagnostics
 }
 
-// addNodes adds the faults of nodes.
+// addNodes adds the faults of nodes, which come after those that they need. A node that the end of the run left out is
+// skipped if it needs one that failed or was skipped, and otherwise not started.
 func (t *tally) addNodes(f *frame, nodes []*check.Node) {
+	broken := make(map[*check.Node]bool) // failed or skipped
 	for _, n := range nodes {
-		if fault := f.states[n.Index].fault; fault != nil {
-			skipped := t.Skipped
-			t.add(fault)
-			if n.Kind == check.ResourceNode && t.Skipped > skipped {
-				t.SkippedResources = append(t.SkippedResources, n.Name)
-			}
+		fault := f.states[n.Index].fault
+		if fault == nil {
+			continue
+		}
+		ended := fault.cause == over && len(fault.findings) == 0 && !fault.reported
+		if ended && slices.ContainsFunc(n.Needs, func(e check.Edge) bool { return broken[e.To] }) {
+			fault = poison
+		}
+		skipped, notStarted := t.Skipped, t.NotStarted
+		t.add(fault)
+		broken[n] = t.NotStarted == notStarted && fault.instances == nil
+		switch {
+		case n.Kind != check.ResourceNode:
+		case t.Skipped > skipped:
+			t.SkippedResources = append(t.SkippedResources, n.Name)
+		case t.NotStarted > notStarted:
+			t.ResourcesNotStarted = append(t.ResourcesNotStarted, n.Name)
 		}
 	}
 }
@@ -144,9 +158,12 @@ func (t *tally) addNodes(f *frame, nodes []*check.Node) {
 // add adds a fault.
 func (t *tally) add(f *fault) {
 	t.findings.Add(f.findings...)
-	if len(f.findings) > 0 || f.reported {
+	switch {
+	case len(f.findings) > 0 || f.reported:
 		t.Failed++
-	} else {
+	case f.cause == over:
+		t.NotStarted++
+	default:
 		t.Skipped++
 	}
 }

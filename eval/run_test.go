@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/eval"
@@ -129,7 +130,8 @@ func TestCancelledContext(t *testing.T) {
 	result, findings := eval.Run(ctx, program, z.recorder, options())
 	require.Empty(t, findings, "who cancelled knows why")
 	require.Len(t, z.recorder.Requests(), 2, "nothing new is asked for")
-	require.NotZero(t, result.Skipped)
+	require.NotZero(t, result.NotStarted)
+	require.Zero(t, result.Skipped)
 }
 
 func TestStackCannotBeRegistered(t *testing.T) {
@@ -161,6 +163,55 @@ func TestPositions(t *testing.T) {
 	_, _ = eval.Run(context.Background(), program, z.recorder, o)
 	a, _ = z.recorder.Registered("a")
 	require.Equal(t, "/elsewhere/Main.yaml", a.SourcePosition.Path)
+}
+
+// TestNotStartedIsNotSkipped tests that a run that ends early counts as skipped only what needs a failed resource: for
+// random graphs, the rest of what it did not register is not started.
+func TestNotStartedIsNotSkipped(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		n := rapid.IntRange(2, 9).Draw(r, "resources")
+		bad := rapid.IntRange(0, n-1).Draw(r, "the one that fails")
+		text := "resources:\n"
+		needs := make([]bool, n) // needs the one that fails
+		for i := range n {
+			text += fmt.Sprintf("  r%d: {type: zoo:Echo, properties: {value: [", i)
+			for dep := range i {
+				if rapid.IntRange(0, 2).Draw(r, "needs") == 0 {
+					text += fmt.Sprintf("\"${r%d}\", ", dep)
+					needs[i] = needs[i] || dep == bad || needs[dep]
+				}
+			}
+			text += "1]}}\n"
+		}
+		program := mustLoad(t, text, nil)
+		z := newZoo(false)
+		inner, over := z.recorder.Register, false
+		z.recorder.Register = func(g monitor.RegisterRequest) (monitor.RegisterResponse, error) {
+			switch {
+			case over:
+				return monitor.RegisterResponse{}, monitor.ErrShutdown
+			case g.Name == fmt.Sprintf("r%d", bad):
+				over = true
+				return monitor.RegisterResponse{}, monitor.ErrReported
+			}
+			return inner(g)
+		}
+		o := options()
+		o.Workers = 1
+		result, _ := eval.Run(context.Background(), program, z.recorder, o)
+		var skipped, notStarted []string
+		for i := bad + 1; i < n; i++ {
+			if name := fmt.Sprintf("r%d", i); needs[i] {
+				skipped = append(skipped, name)
+			} else {
+				notStarted = append(notStarted, name)
+			}
+		}
+		require.Equal(r, 1, result.Failed)
+		require.Equal(r, skipped, result.SkippedResources)
+		require.Equal(r, notStarted, result.ResourcesNotStarted)
+	})
 }
 
 // TestSkippedByTarget tests E2.37: outputs of a resource that a targeted update leaves out are unknown, not null.

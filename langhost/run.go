@@ -61,7 +61,7 @@ func (h *Host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 	}
 	defer func() { _ = m.Close() }()
 	result, diags := eval.Run(ctx, program, m, h.evalOptions(w, LimitsOf(infoOf(r), h.options.Limits)))
-	if h.engine.report(ctx, diags) || result.Failed > 0 || result.Skipped > 0 || ctx.Err() != nil {
+	if h.engine.report(ctx, diags) || result.Failed > 0 || result.Skipped+result.NotStarted > 0 || ctx.Err() != nil {
 		return &pulumirpc.RunResponse{Bail: true}, nil
 	}
 	return &pulumirpc.RunResponse{}, nil

@@ -67,7 +67,8 @@ type (
 		Duration    time.Duration
 		Changes     map[Op]int
 		Result      string          // succeeded, failed or canceled
-		Skipped     []urn.URN       // not attempted because of earlier errors
+		Skipped     []urn.URN       // not attempted because they need something that failed
+		NotStarted  []urn.URN       // not attempted because the operation had ended
 		Outputs     *state.Resource // the stack's resource after the operation; nil if there is none
 		OldOutputs  *state.Resource // the stack's resource before the operation
 	}

@@ -23,19 +23,23 @@ import (
 // eventSink passes the events of the engine, the program and the plugins to the view of the running operation, one at
 // a time. Without a running operation it drops them.
 type eventSink struct {
-	mu      sync.Mutex
-	shown   *shownView
-	skipped []urn.URN // resources skipped after a failure, for the summary (A1)
+	mu    sync.Mutex
+	shown *shownView
+	// skipped and notStarted are resources that the program left out, for the summary (A1).
+	skipped, notStarted []urn.URN
 
 	masker *mask.Masker // hides secrets in all output; shared by all operations of a command
 }
 
-// skip records the names of resources that the program did not register.
-func (s *eventSink) skip(stack, project string, names []string) {
+// leftOut records the names of resources that the program did not register.
+func (s *eventSink) leftOut(stack, project string, result eval.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, name := range names {
+	for _, name := range result.SkippedResources {
 		s.skipped = append(s.skipped, urn.New(stack, project, "", "", name))
+	}
+	for _, name := range result.ResourcesNotStarted {
+		s.notStarted = append(s.notStarted, urn.New(stack, project, "", "", name))
 	}
 }
 
@@ -55,7 +59,8 @@ func (s *eventSink) event(e engine.Event) {
 	}
 	if summary, ok := e.(*engine.Summary); ok {
 		summary.Skipped = append(summary.Skipped, s.skipped...)
-		s.skipped = nil
+		summary.NotStarted = append(summary.NotStarted, s.notStarted...)
+		s.skipped, s.notStarted = nil, nil
 	}
 	s.shown.event(e)
 	if _, finished := e.(*engine.Finished); finished {

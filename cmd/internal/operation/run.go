@@ -342,7 +342,7 @@ func (p *Pipeline) runProgram(ctx context.Context, m monitor.Monitor, address st
 		Limits: p.options.limits(),
 	})
 	p.display.found(diags)
-	p.sink.skip(p.Stack.Ref.Stack, p.Workspace.Project.Name.Text, result.SkippedResources)
+	p.sink.leftOut(p.Stack.Ref.Stack, p.Workspace.Project.Name.Text, result)
 	if result.Failed > 0 || diags.HasErrors() {
 		return monitor.ErrReported
 	}

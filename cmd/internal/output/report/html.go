@@ -162,7 +162,7 @@ func pageOutcome(item *view.Resource) string {
 	switch item.Outcome {
 	case view.Failed, view.Interrupted:
 		return "failed"
-	case view.Skipped:
+	case view.Skipped, view.NotStarted:
 		return "skipped"
 	}
 	switch op := string(item.Op); op {

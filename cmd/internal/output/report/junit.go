@@ -110,8 +110,11 @@ func junitSuiteOf(r *Record) junitSuite {
 		test.Failures = faults(about[item.URN])
 		delete(about, item.URN)
 		switch {
-		case item.Outcome == view.Skipped:
-			text := "skipped because of earlier errors"
+		case item.Outcome == view.Skipped, item.Outcome == view.NotStarted:
+			text := item.Words
+			if item.Outcome == view.Skipped && r.Result != "canceled" {
+				text += " because of earlier errors"
+			}
 			test.Skipped = &text
 		case item.Outcome == view.Interrupted, item.Outcome == view.Failed && len(test.Failures) == 0:
 			test.Failures = append(test.Failures, junitFault{Message: item.Words, Type: "interrupted", Text: item.Words})

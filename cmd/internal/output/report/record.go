@@ -78,7 +78,7 @@ func (r *Record) finish(l *view.Outline, m *mask.Masker, untold bool) {
 		}
 		r.Counts, r.Outputs = l.Counts(), l.Outputs()
 		if s := l.Summary(); s != nil {
-			r.Planning, r.Result = s.Planning, s.Result
+			r.Planning, r.Result = s.Planning, view.ResultOf(s)
 		} else if len(r.Resources) > 0 {
 			r.Planning = r.Resources[0].Outcome == view.Planned
 		}
@@ -177,19 +177,8 @@ func (r *Record) Headline() string {
 	for _, c := range r.Counts {
 		parts = append(parts, view.Figure(c.N)+" "+c.Words)
 	}
-	for _, more := range []struct {
-		outcome view.Outcome
-		words   string
-	}{{view.Failed, "failed"}, {view.Interrupted, "interrupted"}, {view.Skipped, "skipped"}} {
-		n := 0
-		for i := range r.Resources {
-			if r.Resources[i].Outcome == more.outcome && !r.Resources[i].IsStack() {
-				n++
-			}
-		}
-		if n > 0 {
-			parts = append(parts, view.Figure(n)+" "+more.words)
-		}
+	for _, c := range view.Incomplete(r.Resources) {
+		parts = append(parts, view.Figure(c.N)+" "+c.Words)
 	}
 	if len(parts) > 0 {
 		return strings.Join(parts, ", ")

@@ -90,19 +90,23 @@ func (r *report) problems(w io.Writer) {
 	if text := diag.Advice(shown); text != "" {
 		fmt.Fprintf(w, "%s\n\n", r.p.paint(dim, text))
 	}
-	s := r.board.summary
-	if s == nil || len(s.Skipped) == 0 {
-		return
-	}
-	names := make([]string, len(s.Skipped))
-	for i, u := range s.Skipped {
-		names[i] = u.Name()
+	skipped, notStarted := r.board.leftOut()
+	tell := func(list []urn.URN, what string) {
+		if len(list) == 0 {
+			return
+		}
+		names := make([]string, len(list))
+		for i, u := range list {
+			names[i] = u.Name()
+		}
+		fmt.Fprintf(w, "%s %s: %s\n\n", diag.Count(len(names), "resource"), what, firstOf(names, 10))
 	}
 	cause := "earlier errors"
-	if resultOf(s) == "canceled" {
+	if s := r.board.summary; s != nil && ResultOf(s) == "canceled" {
 		cause = "the interrupt"
 	}
-	fmt.Fprintf(w, "%s skipped because of %s: %s\n\n", diag.Count(len(names), "resource"), cause, firstOf(names, 10))
+	tell(skipped, "skipped because of "+cause)
+	tell(notStarted, "not started")
 }
 
 // firstOf lists the first names, at most most.

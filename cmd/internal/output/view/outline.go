@@ -40,13 +40,14 @@ func (l *Outline) Blast() *BlastRadius { return &l.board.blast }
 type Outcome uint8
 
 // The outcomes. A planned resource was only previewed; an interrupted one was in progress at the end; a skipped one was
-// not begun because of earlier errors.
+// not begun because it needs something that failed, and one that was not started because the operation had ended.
 const (
 	Planned Outcome = iota
 	Done
 	Failed
 	Interrupted
 	Skipped
+	NotStarted
 )
 
 // outcome returns the progress of the row's resource at the end, as a value and in words. A component without
@@ -100,25 +101,22 @@ func Changed(list []Resource) iter.Seq[*Resource] {
 	}
 }
 
-// Resources returns all resources in the order of the tree, and then those that were skipped.
+// Resources returns all resources in the order of the tree, and then those that were skipped or not started.
 func (l *Outline) Resources() []Resource { return l.resources(l.resource) }
 
 // Outcomes is Resources with only the name, operation and outcome of each.
-func (l *Outline) Outcomes() []Resource { return l.resources(outcomeOf) }
+func (r *report) Outcomes() []Resource { return r.resources(outcomeOf) }
 
-func (l *Outline) resources(build func(r *row, depth int) Resource) []Resource {
+func (r *report) resources(build func(r *row, depth int) Resource) []Resource {
 	var list []Resource
-	b := l.board
+	b := r.board
 	b.tree.walk(func(r *row, depth int) { list = append(list, build(r, depth)) })
-	if b.summary != nil {
-		for _, u := range b.summary.Skipped {
-			known := b.rows[u] != nil || u.Type() == "" && slices.ContainsFunc(b.order, func(r *row) bool {
-				return r.urn.Name() == u.Name()
-			})
-			if !known {
-				list = append(list, Resource{URN: u, Op: engine.OpSame, Sign: " ", Words: "skipped", Outcome: Skipped})
-			}
-		}
+	skipped, notStarted := b.leftOut()
+	for _, u := range skipped {
+		list = append(list, Resource{URN: u, Op: engine.OpSame, Sign: " ", Words: "skipped", Outcome: Skipped})
+	}
+	for _, u := range notStarted {
+		list = append(list, Resource{URN: u, Op: engine.OpSame, Sign: " ", Words: "not started", Outcome: NotStarted})
 	}
 	return list
 }
@@ -141,6 +139,27 @@ func (l *Outline) resource(r *row, depth int) Resource {
 	}
 	item.Changes = changeLines(r.step, palette{}, l.mask, l.o)
 	return item
+}
+
+// Incomplete returns how many resources of a list failed, were interrupted, skipped or not started, with the words for
+// these, in the order of display and without zeros. The stack itself does not count.
+func Incomplete(list []Resource) []Counted {
+	var n [NotStarted + 1]int
+	for i := range list {
+		if !list[i].IsStack() {
+			n[list[i].Outcome]++
+		}
+	}
+	var counted []Counted
+	for _, c := range []struct {
+		outcome Outcome
+		words   string
+	}{{Failed, "failed"}, {Interrupted, "interrupted"}, {Skipped, "skipped"}, {NotStarted, "not started"}} {
+		if n[c.outcome] > 0 {
+			counted = append(counted, Counted{N: n[c.outcome], Words: c.words})
+		}
+	}
+	return counted
 }
 
 // Finding is a warning or an error of an operation, with the resource concerned.

@@ -222,20 +222,18 @@ func (r *report) summary(w io.Writer) {
 	for _, c := range r.Counts() {
 		parts = append(parts, r.p.paint(opStyles[c.Op].color, fmt.Sprintf("%d %s", c.N, c.Words)))
 	}
-	if _, n := r.board.counts(); n > 0 {
-		parts = append(parts, r.p.paint(red, fmt.Sprintf("%d failed", n)))
-	}
-	if n := r.board.stopped(); n > 0 {
-		parts = append(parts, r.p.paint(red, fmt.Sprintf("%d stopped", n)))
-	}
-	if n := len(s.Skipped); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d skipped", n))
+	for _, c := range Incomplete(r.Outcomes()) {
+		text := fmt.Sprintf("%d %s", c.N, c.Words)
+		if c.Words == "failed" || c.Words == "interrupted" {
+			text = r.p.paint(red, text)
+		}
+		parts = append(parts, text)
 	}
 	if len(parts) == 0 {
 		parts = []string{"nothing to do"}
 	}
 	head := r.p.paint(bold, "Resources:")
-	switch resultOf(s) {
+	switch ResultOf(s) {
 	case "failed":
 		head = r.p.paint(red, "Failed.") + " " + head
 	case "canceled":
@@ -358,14 +356,14 @@ func (r *report) next(w io.Writer) {
 		return
 	}
 	changes := slices.ContainsFunc(r.board.order, (*row).changes)
-	if text := nextStep(r.o.Command, s.Planning, changes, resultOf(s)); text != "" {
+	if text := nextStep(r.o.Command, s.Planning, changes, ResultOf(s)); text != "" {
 		fmt.Fprintln(w, r.p.paint(dim, "Next: "+text))
 	}
 }
 
-// resultOf returns the result of an operation in the words of its summary. An operation whose only failures are steps
+// ResultOf returns the result of an operation in the words of its summary. An operation whose only failures are steps
 // that an interrupt ended was canceled.
-func resultOf(s *engine.Summary) string {
+func ResultOf(s *engine.Summary) string {
 	if s.Interrupted {
 		return "canceled"
 	}

@@ -68,14 +68,27 @@ func (b *board) counts() (running, failed int) {
 	return running, failed
 }
 
-// stopped returns the number of rows whose step an interrupt ended.
-func (b *board) stopped() (n int) {
-	for _, r := range b.order {
-		if r.stopped {
-			n++
-		}
+// leftOut returns the resources that the operation skipped and those that it did not start, without those to which it
+// did something nevertheless: for those, their rows tell what.
+func (b *board) leftOut() (skipped, notStarted []urn.URN) {
+	if b.summary == nil {
+		return nil, nil
 	}
-	return n
+	seen, names := map[urn.URN]bool{}, map[string]bool{}
+	for _, r := range b.order {
+		names[r.urn.Name()] = true
+	}
+	rest := func(list []urn.URN) (rest []urn.URN) {
+		for _, u := range list {
+			if b.rows[u] == nil && !(u.Type() == "" && names[u.Name()]) && !seen[u] {
+				seen[u] = true
+				rest = append(rest, u)
+			}
+		}
+		return rest
+	}
+	skipped = rest(b.summary.Skipped)
+	return skipped, rest(b.summary.NotStarted)
 }
 
 // event adds an event and returns the row that it changed, if any.

@@ -157,7 +157,7 @@ func TestInterruptOnScreen(t *testing.T) {
 			require.NotContains(t, text, "stopping at once")
 			require.Contains(t, text, "incomplete")
 			text = strings.ReplaceAll(text, "\n", "")
-			require.Contains(t, text, "Interrupted. Resources: 2 created, 1 stopped")
+			require.Contains(t, text, "Interrupted. Resources: 2 created, 1 interrupted")
 			require.Contains(t, text, "Next: `yamlhost up` goes on where this has stopped.")
 		})
 	}
