@@ -115,6 +115,15 @@ store-test: $(GATEWAY) $(AZURITE) ## tests states in object stores, on real serv
 	$(GO) test ./cmd/internal/kill -run TestStore -count 1 -v -timeout 30m -gateway $(CURDIR)/$(GATEWAY) -azurite $(CURDIR)/$(AZURITE)
 	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_GATEWAY=$(CURDIR)/$(GATEWAY) $(GO) test -timeout 30m ./life -run TestMovingOnABucket
 
+# The program for Windows under Wine, with a plugin: every command, kills, and stacks that both systems take turns on.
+# It needs Debian's wine64 and gcc-mingw-w64-x86-64.
+.PHONY: windows-test
+windows-test: # drives the program for Windows under Wine
+	@mkdir -p bin/windows
+	GOOS=windows $(GO) build -tags '$(ALLTAGS)' -o bin/windows/ ./cmd/yamlhost ./tools/bench/pulumi-resource-drawer
+	$(GO) build -tags '$(ALLTAGS)' -o bin/windows/ ./cmd/yamlhost ./tools/bench/pulumi-resource-drawer
+	$(GO) test -count 1 -v -timeout 15m ./test/windows -built $(CURDIR)/bin/windows
+
 # Pipelines that `run --all --emit` writes: linted, and run on this machine.
 .PHONY: pipelines-test
 pipelines-test:

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 // OpenFile opens the schema in a file by its index in the file at indexPath, which it rebuilds if it is missing,
@@ -52,7 +54,7 @@ func OpenKept(path, indexPath string) (*Package, error) {
 func forget(indexPath string) func() {
 	return func() {
 		if indexPath != "" {
-			_ = os.Remove(indexPath)
+			_ = osfile.Remove(indexPath)
 		}
 	}
 }
@@ -159,10 +161,10 @@ func replaceFile(path string, write func(*os.File) error) error {
 		err = closing
 	}
 	if err == nil {
-		err = os.Rename(file.Name(), path)
+		err = osfile.Rename(file.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(file.Name())
+		_ = osfile.Remove(file.Name())
 	}
 	return err
 }
@@ -180,7 +182,7 @@ func RemoveLeftovers(dir string, now time.Time) {
 			continue
 		}
 		if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > time.Hour {
-			_ = os.Remove(filepath.Join(dir, entry.Name()))
+			_ = osfile.Remove(filepath.Join(dir, entry.Name()))
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 // Name is one element of a path on every system: the name of a file or a folder that foreign data gives, such as that
@@ -25,8 +27,6 @@ func NewName(what, text string) (Name, error) {
 
 // problemOf returns the reason why a text cannot be one element of a path; empty if it can.
 func problemOf(text string) string {
-	stem, _, _ := strings.Cut(text, ".")
-	stem = strings.ToLower(strings.TrimRight(stem, " "))
 	switch {
 	case text == "":
 		return "it is empty"
@@ -36,12 +36,9 @@ func problemOf(text string) string {
 		return "it is not UTF-8"
 	case strings.Trim(text, ". ") == "":
 		return "it would name a folder"
-	case strings.HasSuffix(text, ".") || strings.HasSuffix(text, " "):
-		return "it ends in a point or a space"
-	case stem == "con" || stem == "prn" || stem == "aux" || stem == "nul",
-		len(stem) > 3 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt")) &&
-			utf8.RuneCountInString(stem[3:]) == 1 && strings.Contains("0123456789¹²³", stem[3:]):
-		return "it is the name of a device on Windows"
+	}
+	if problem := osfile.Reserved(text); problem != "" {
+		return problem
 	}
 	for _, c := range text {
 		if strings.ContainsRune(`/\:*?"<>|`, c) || unicode.IsControl(c) {

@@ -10,8 +10,8 @@ import (
 func (d Diagnostic) Certain() bool { return len(d.Fixes) > 0 && !d.Fixes[0].Guess }
 
 // ApplyFixes applies the first fix of each finding to the text of src if it is certain. It returns the new text and the
-// number of fixes applied; it changes no other bytes. It skips a fix if one of its edits is in another source or
-// overlaps an earlier fix.
+// number of fixes applied; it changes no other bytes, and inserts line breaks as src has them. It skips a fix if one of
+// its edits is in another source or overlaps an earlier fix.
 func ApplyFixes(src *Source, ds Diagnostics) (text []byte, applied int) {
 	var edits []Edit // in the order of the text
 	for _, d := range ds.Sorted() {
@@ -31,7 +31,7 @@ func ApplyFixes(src *Source, ds Diagnostics) (text []byte, applied int) {
 		pos = e.Range.End
 	}
 	b.Write(src.Text()[pos:])
-	return b.Bytes(), applied
+	return KeepBreaks(src.Text(), b.Bytes()), applied
 }
 
 // place merges the edits wanted into taken, in the order of the text. ok is false if one of them is in another source,

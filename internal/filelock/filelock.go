@@ -12,8 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/gofrs/flock"
 )
 
 // Patience is how long to wait before busy is called: edits take a few milliseconds.
@@ -30,23 +28,18 @@ const pause = 5 * time.Millisecond
 func Folder(ctx context.Context, dir string, busy func()) (release func(), err error) {
 	began, told := time.Now(), busy == nil
 	for {
-		target, flag, err := targetOf(dir)
+		target, err := made(dir)
 		if err != nil {
 			return nil, err
 		}
-		lock := flock.New(target, flock.SetFlag(flag))
-		locked, err := lock.TryLock()
-		if err != nil { // a file system without locks is no reason not to edit
-			_ = lock.Close()
-			return func() {}, nil
-		}
-		if locked {
+		release, free := hold(target)
+		if free {
 			// Somebody may have removed the folder meanwhile and made it again, which others lock from now on.
-			if now, _, err := targetOf(dir); err == nil && now == target {
-				return func() { _ = lock.Close() }, nil
+			if now, err := made(dir); err == nil && now == target {
+				return release, nil
 			}
 		}
-		_ = lock.Close()
+		release()
 		if !told && time.Since(began) > Patience {
 			told = true
 			busy()

@@ -42,7 +42,7 @@ var mayImport = map[string][]string{
 	"internal/value":               {"internal/confine", "internal/jsontext", "internal/value/urn"},
 	"internal/value/mask":          {"internal/value"},
 	"internal/value/wire":          {"internal/value", "internal/value/urn"},
-	"schema":                       {"internal/literal", "internal/jsontext", "internal/diag", "internal/value/urn", "internal/value"},
+	"schema":                       {"internal/literal", "internal/osfile", "internal/jsontext", "internal/diag", "internal/value/urn", "internal/value"},
 	"parser/ast":                   {"internal/diag"},
 	"parser":                       {"internal/yamlnode", "internal/parallel", "internal/phrasebook", "parser/ast", "internal/diag"},
 	"builtins":                     {"internal/cidr", "internal/functions", "schema", "internal/value", "internal/diag", "internal/value/urn"},
@@ -67,7 +67,7 @@ var mayImport = map[string][]string{
 		"builtins", "schema", "runtime/monitor", "internal/value", "internal/value/mask", "internal/diag", "internal/value/urn"},
 	"runtime/provider": {"runtime/monitor", "internal/value", "internal/value/urn"},
 	"runtime/analyzer": {"internal/value", "internal/value/urn"},
-	"runtime/plugin": {"internal/confine", "internal/git", "internal/osfile", "internal/parallel", "internal/transport", "internal/httpget", "internal/environ", "internal/filelock", "runtime/monitor", "runtime/provider", "runtime/analyzer", "internal/value/wire",
+	"runtime/plugin": {"internal/confine", "internal/git", "internal/osfile", "internal/parallel", "internal/supervise", "internal/transport", "internal/httpget", "internal/environ", "internal/filelock", "runtime/monitor", "runtime/provider", "runtime/analyzer", "internal/value/wire",
 		"internal/value/mask", "schema", "internal/value", "internal/value/urn"},
 	"runtime/embedded": {"internal/environ", "internal/cidr", "internal/functions", "internal/confine", "internal/supervise",
 		"runtime/provider", "schema", "internal/value", "internal/value/mask", "internal/value/urn"},
@@ -82,7 +82,7 @@ var mayImport = map[string][]string{
 	"runtime/state":          {"internal/jsontext", "runtime/secrets", "internal/value", "internal/value/urn"},
 	"runtime/journal":        {"internal/jsontext", "runtime/state", "internal/value", "internal/value/urn"},
 	"runtime/backend/disk":   {"internal/osfile", "runtime/journal"},
-	"runtime/backend":        {"internal/filelock", "internal/jsontext", "runtime/backend/disk", "runtime/journal", "runtime/state", "runtime/secrets", "internal/value/urn"},
+	"runtime/backend":        {"internal/filelock", "internal/jsontext", "internal/osfile", "runtime/backend/disk", "runtime/journal", "runtime/state", "runtime/secrets", "internal/value/urn"},
 	// Stores of objects implement a contract of backend, which knows none of them.
 	"runtime/backend/bucket":   {"runtime/backend"},
 	"runtime/backend/postgres": {"runtime/backend"},
@@ -92,7 +92,7 @@ var mayImport = map[string][]string{
 	"runtime/secrets/keyservice": {"runtime/secrets"},
 	// Services that keep secrets themselves implement that contract too.
 	"runtime/secrets/service": {"runtime/secrets", "internal/serviceapi"},
-	"workspace/project": {"internal/confine", "internal/git", "internal/jsontext", "internal/yamlnode", "runtime/secrets", "schema",
+	"workspace/project": {"internal/confine", "internal/git", "internal/jsontext", "internal/osfile", "internal/yamlnode", "runtime/secrets", "schema",
 		"internal/value", "internal/diag"},
 	// langhost implements providers too: components written in YAML are served as one.
 	"langhost": {
@@ -112,9 +112,9 @@ var mayImport = map[string][]string{
 	// From a folder to a checked program: all of the language side but the evaluator, and nothing of the engine side.
 	"workspace": {"internal/git", "parser", "parser/ast", "check", "schema", "workspace/crd", "workspace/project", "internal/confine", "internal/diag"},
 	// From definitions of Kubernetes' kinds to schemas. It knows neither programs nor clusters.
-	"workspace/crd": {"internal/confine", "internal/parallel", "internal/yamlnode", "schema", "internal/diag"},
+	"workspace/crd": {"internal/confine", "internal/osfile", "internal/parallel", "internal/yamlnode", "schema", "internal/diag"},
 	// Jobs on many machines. It knows neither projects nor engines.
-	"runtime/queue": {"internal/git"},
+	"runtime/queue": {"internal/git", "internal/osfile"},
 	// The projects below a folder: which there are, and in which order. It starts nothing.
 	"workspace/projects": {"internal/confine", "internal/parallel", "workspace", "workspace/project", "parser/ast", "check",
 		"internal/value", "internal/diag"},
@@ -135,7 +135,7 @@ var mayImport = map[string][]string{
 	"internal/lazyregexp": {},
 	"internal/functions":  {"internal/value"},
 	// The door to files that programs name, and addresses of the public network.
-	"internal/confine": {},
+	"internal/confine": {"internal/osfile"},
 	// How much memory a process takes.
 	"internal/memory": {},
 	// Independent work on all processors.
@@ -143,7 +143,7 @@ var mayImport = map[string][]string{
 	// Calls on files that mean something else on Windows.
 	"internal/osfile": {},
 	// A lock between processes that edit one file.
-	"internal/filelock": {},
+	"internal/filelock": {"internal/osfile"},
 	// Changes of files, noticed by looking.
 	"internal/watch": {},
 	"langhost/pcl":   {"internal/confine", "internal/literal", "parser", "parser/ast", "builtins", "schema", "internal/diag"},

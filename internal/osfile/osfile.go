@@ -4,8 +4,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 )
 
 // patience is how long a call is tried again on Windows while another process has the file open.
@@ -28,6 +31,9 @@ func Rename(from, to string) error {
 	return insist(patience, hindered, func() error { return os.Rename(from, to) })
 }
 
+// WriteFile replaces a file so that a reader sees either the old content or the new.
+func WriteFile(path string, text []byte, perm fs.FileMode) error { return writeFile(path, text, perm) }
+
 // Remove removes a file, which this process must not have open, or an empty folder.
 func Remove(path string) error {
 	return insist(patience, hindered, func() error { return os.Remove(path) })
@@ -42,6 +48,27 @@ func RemoveAll(path string) error {
 // is a file itself. Windows does not tell the two apart.
 func IsAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// IsReaderGone reports whether a write failed because nobody reads the pipe or terminal any more.
+func IsReaderGone(err error) bool {
+	return slices.ContainsFunc(readerGone, func(gone error) bool { return errors.Is(err, gone) })
+}
+
+// Reserved returns the reason why Windows keeps a name for itself or cannot give it to a file; empty if it can. It is
+// the same on all systems, because files travel.
+func Reserved(name string) string {
+	stem, _, _ := strings.Cut(name, ".")
+	stem = strings.ToLower(strings.TrimRight(stem, " "))
+	switch {
+	case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
+		return "it ends in a point or a space"
+	case stem == "con" || stem == "prn" || stem == "aux" || stem == "nul",
+		len(stem) > 3 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt")) &&
+			utf8.RuneCountInString(stem[3:]) == 1 && strings.Contains("0123456789¹²³", stem[3:]):
+		return "it is the name of a device on Windows"
+	}
+	return ""
 }
 
 // SyncDir makes the names in a folder durable, on systems where a folder can be synced. Windows keeps a journal of

@@ -4,9 +4,15 @@ package osfile
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
+	"syscall"
+
+	"github.com/google/renameio/v2/maybe"
 )
+
+var readerGone = []error{syscall.EPIPE, syscall.EBADF, syscall.EIO, os.ErrClosed, io.ErrClosedPipe}
 
 // ReadFile is os.ReadFile.
 func ReadFile(path string) ([]byte, error) { return os.ReadFile(path) }
@@ -17,6 +23,10 @@ func openFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 
 // hindered reports whether the error passes: open files hinder nobody on these systems.
 func hindered(error) bool { return false }
+
+func writeFile(path string, text []byte, perm fs.FileMode) error {
+	return maybe.WriteFile(path, text, perm)
+}
 
 func removeAll(path string) error { return os.RemoveAll(path) }
 

@@ -11,6 +11,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+var readerGone = []error{windows.ERROR_BROKEN_PIPE, windows.ERROR_NO_DATA, windows.ERROR_PIPE_NOT_CONNECTED,
+	windows.ERROR_INVALID_HANDLE, os.ErrClosed, io.ErrClosedPipe}
+
 // ReadFile is os.ReadFile, but other processes may rename and remove the file meanwhile.
 func ReadFile(path string) ([]byte, error) {
 	f, err := Open(path)
@@ -80,6 +83,24 @@ func openFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 		}
 	}
 	return f, nil
+}
+
+func writeFile(path string, text []byte, perm fs.FileMode) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Chmod(perm)
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the fault that matters is err
+	}
+	return err
 }
 
 // hindered reports whether the error passes once other processes close the file: they opened it without letting others

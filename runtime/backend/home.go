@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/filelock"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
 
@@ -70,7 +71,7 @@ func SelectStack(home, project, projectFile, url, qualifiedName string) error {
 		if len(w.members) > 0 || w.fault != nil {
 			return true
 		}
-		if err := os.Remove(w.path); !errors.Is(err, fs.ErrNotExist) {
+		if err := osfile.Remove(w.path); !errors.Is(err, fs.ErrNotExist) {
 			w.fault = fileError("remove", w.path, err)
 		}
 		return false

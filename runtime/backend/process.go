@@ -1,15 +1,12 @@
 package backend
 
 import (
-	"errors"
 	"os"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -92,45 +89,9 @@ func ThisProcess() Process {
 	if u, err := user.Current(); err == nil {
 		p.User = u.Username
 	}
-	p.Machine = firstLine("/etc/machine-id")
-	if namespace, err := os.Readlink("/proc/self/ns/pid"); err == nil {
-		p.Machine += " " + namespace
-		p.Contained = namespace != wholeMachine
-	}
-	p.Boot = firstLine("/proc/sys/kernel/random/boot_id")
+	p.Machine, p.Boot, p.Contained = machine()
 	p.Started = startOf(p.PID)
 	return p
-}
-
-// wholeMachine is Linux's fixed number for the process namespace of a machine outside of containers.
-const wholeMachine = "pid:[4026531836]"
-
-// firstLine returns the first line of a file; empty if it cannot be read.
-func firstLine(path string) string {
-	text, _ := os.ReadFile(path)
-	line, _, _ := strings.Cut(string(text), "\n")
-	return line
-}
-
-// startOf returns when a process was started, in ticks since the start of the machine; empty if that is unknown.
-func startOf(pid int) string {
-	if fields := statOf(pid); len(fields) > 19 {
-		return fields[19] // the 22nd field: statOf begins with the third
-	}
-	return ""
-}
-
-// statOf returns the fields of a process's stat file in Linux, from the third on, which is the state; none if it cannot
-// be read.
-func statOf(pid int) []string {
-	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	return strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // names may have spaces
-}
-
-// stopped reports whether a process is stopped in Linux (T for SIGSTOP, t under a debugger).
-func stopped(pid int) bool {
-	fields := statOf(pid)
-	return len(fields) > 0 && (fields[0] == "T" || fields[0] == "t")
 }
 
 // clockSlack is how much the clocks of a lock and of the start of a process may differ.
@@ -157,42 +118,21 @@ func aliveAt(pid int, t time.Time) bool {
 	return false
 }
 
-// ticksPerSecond is the resolution of the start of a process in a stat file, on all architectures of Linux.
-const ticksPerSecond = 100
-
-// startedAfter reports whether a process was started after t; false if that is unknown.
-func startedAfter(pid int, t time.Time) bool {
-	ticks, err := strconv.ParseInt(startOf(pid), 10, 64)
-	if err != nil {
-		return false
-	}
-	text, _ := os.ReadFile("/proc/stat")
-	_, rest, _ := strings.Cut(string(text), "\nbtime ")
-	line, _, _ := strings.Cut(rest, "\n")
-	boot, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
-	return err == nil && time.Unix(boot+ticks/ticksPerSecond, 0).After(t)
-}
-
 // alive reports whether a process with that start runs. In doubt it returns true: taking the lock of a running process
 // does more harm than a lock that has to be removed by hand.
 func alive(pid int, started string) bool {
 	if pid <= 0 {
 		return true
 	}
-	p, err := os.FindProcess(pid)
-	if err != nil {
+	if ended(pid) {
 		return false
-	}
-	if runtime.GOOS == "windows" { // FindProcess has opened the process
-		_ = p.Release()
-		return true
-	}
-	if err := p.Signal(syscall.Signal(0)); errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH) {
-		return false
-	}
-	if fields := statOf(pid); len(fields) > 0 && (fields[0] == "Z" || fields[0] == "X") {
-		return false // a zombie: in containers often nobody waits for ended processes
 	}
 	now := startOf(pid)
 	return started == "" || now == "" || started == now
+}
+
+// startedAfter reports whether a process was started after t; false if that is unknown.
+func startedAfter(pid int, t time.Time) bool {
+	started := startTime(pid)
+	return !started.IsZero() && started.After(t)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 // organization is the only owner that a stack in a folder can have (F6.14).
@@ -81,6 +83,17 @@ func (r Ref) check() error {
 	}
 	if problem := badName(r.Organization()); problem != "" {
 		return fmt.Errorf("%q cannot be the name of an organization: %s", r.Owner, problem)
+	}
+	return nil
+}
+
+// checkNew is check for a stack that is to be made, or renamed to r: a backend may be shared with Windows.
+func (r Ref) checkNew() error {
+	if problem := osfile.Reserved(r.Stack); problem != "" {
+		return fmt.Errorf("%q cannot be the name of a stack: %s", r.Stack, problem)
+	}
+	if problem := osfile.Reserved(r.Project); problem != "" {
+		return fmt.Errorf("%q cannot be the name of a project with stacks: %s", r.Project, problem)
 	}
 	return nil
 }

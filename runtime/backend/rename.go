@@ -19,6 +19,9 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 	if to, err = b.named(ctx, to); err == nil {
 		from, err = b.named(ctx, from)
 	}
+	if err == nil {
+		err = to.checkNew()
+	}
 	if err != nil {
 		return err
 	}

@@ -216,7 +216,10 @@ func reopen(s *state.Snapshot, open state.Opener) (*state.Snapshot, error) {
 // Create makes a stack without resources (F6.6). With nil secrets the stack cannot have secrets yet. A stack of that
 // name gives an *ExistsError, one that has lost its state a *LostError.
 func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvider) (err error) {
-	if r, err = b.named(ctx, r); err != nil {
+	if r, err = b.named(ctx, r); err == nil {
+		err = r.checkNew()
+	}
+	if err != nil {
 		return err
 	}
 	if b.service != nil {

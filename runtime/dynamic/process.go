@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -72,6 +73,10 @@ func startProcess(s *Source, o Options) (*process, error) {
 	name, script := "node", nodeHost
 	if s.Language == bundle.Python {
 		name, script = "python3", pythonHost
+	}
+	if runtime.GOOS == "windows" { // which passes no open files to a process beside the three standard ones
+		return nil, &provider.Error{Message: s.File + ": resources of classes in TypeScript and Python cannot be made on " +
+			"Windows: run this program in WSL, on Linux or on macOS; nothing was done"}
 	}
 	program := findProgram(name, o.Path)
 	if program == "" {

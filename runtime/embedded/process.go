@@ -46,6 +46,7 @@ func (p process) run(ctx context.Context) (processResult, error) {
 	}
 	cmd := exec.Command(p.args[0], p.args[1:]...)
 	cmd.Dir, cmd.Env = p.dir, p.env
+	asWritten(cmd)
 	if info, err := os.Stat(p.dir); err != nil || !info.IsDir() {
 		return processResult{}, fmt.Errorf("there is no directory %s", p.dir)
 	}

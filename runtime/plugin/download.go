@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/httpget"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 // Default limits of a download's time and size.
@@ -41,7 +42,7 @@ func (i *Installation) download(ctx context.Context, folder, label string) (stri
 		err = closing
 	}
 	if err != nil {
-		_ = os.Remove(f.Name())
+		_ = osfile.Remove(f.Name())
 		from, _, _ := strings.Cut(i.url(), "?") // a query may have a password
 		what := "plugin"
 		if i.address != "" {

@@ -127,7 +127,7 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	}
 	archive, sum, err := i.obtain(ctx, folder, label)
 	if i.File == "" && archive != "" {
-		defer func() { _ = os.Remove(archive) }()
+		defer func() { _ = osfile.Remove(archive) }()
 	}
 	if err != nil {
 		return InstallResult{}, err

@@ -11,10 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2/maybe"
-
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/filelock"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 // LockName is the name of the lock file, beside the project file.
@@ -154,7 +153,7 @@ func (l *LockFile) Write(dir string) error {
 		return err
 	}
 	path := filepath.Join(dir, LockName)
-	if err := maybe.WriteFile(path, append(text, '\n'), 0o644); err != nil {
+	if err := osfile.WriteFile(path, append(text, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write the lock file: %w", err)
 	}
 	return nil

@@ -17,6 +17,8 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 // RequiredPack is a policy pack that an organization requires, with the place of its archive.
@@ -80,7 +82,7 @@ func (h *Host) InstallPack(ctx context.Context, r RequiredPack) (dir string, err
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = os.Remove(archive) }()
+	defer func() { _ = osfile.Remove(archive) }()
 	return dir, unpackInto(dir, func() error {
 		if err := unpackPack(dir, archive); err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
@@ -22,6 +23,8 @@ const (
 	startLimit = 10 * time.Second
 	// graceLimit is the default time for a plugin to end by itself once asked to (F2.13).
 	graceLimit = 5 * time.Second
+	// closeLimit is the time to end for a plugin that can be told only by closing its input: few watch that.
+	closeLimit = 500 * time.Millisecond
 	// drainLimit is the time to wait for the last output of an ended process, whose children may hold the output open
 	// for ever. A machine under load needs most of it.
 	drainLimit = 2 * time.Second
@@ -37,6 +40,7 @@ const (
 type process struct {
 	name    string // for messages
 	command *exec.Cmd
+	group   *supervise.Group
 	stdin   io.Closer
 	outputs []io.Closer // our ends of its pipes
 	output  *tail
@@ -85,7 +89,6 @@ func (o *Options) start(c program, limit time.Duration) (*process, error) {
 		limit: limit, grace: o.EndLimit, command: exec.Command(c.path, c.args...),
 	}
 	p.command.Env, p.command.Dir = c.env, c.dir
-	ownGroup(p.command)
 	var stdout, stderr io.ReadCloser
 	var err error
 	if p.stdin, err = p.command.StdinPipe(); err == nil {
@@ -95,7 +98,7 @@ func (o *Options) start(c program, limit time.Duration) (*process, error) {
 		stderr, err = p.command.StderrPipe()
 	}
 	if err == nil {
-		err = p.command.Start()
+		p.group, err = supervise.Begin(p.command) // a group of its own, so that an interrupt reaches only us (F2.4)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start plugin %s: %w", c.name, err)
@@ -126,7 +129,7 @@ func (p *process) wait() {
 	state, _ := p.command.Process.Wait() // waits only for the process, not for children that hold its output
 	p.exit = state.String()
 	// Children that remain in its group are killed as well.
-	killGroup(p.command.Process)
+	p.group.End()
 	drained := make(chan struct{})
 	go func() {
 		p.readers.Wait()
@@ -230,7 +233,9 @@ func (p *process) end(grace time.Duration) {
 			p.script.close()
 		}
 		if grace > 0 {
-			interruptGroup(p.command.Process)
+			if !p.group.Interrupt() {
+				grace = min(grace, closeLimit)
+			}
 			_ = p.stdin.Close()
 			select {
 			case <-p.ended:
@@ -239,7 +244,7 @@ func (p *process) end(grace time.Duration) {
 			}
 		}
 		if !p.gone() {
-			killGroup(p.command.Process)
+			p.group.Kill()
 			_ = p.command.Process.Kill()
 		}
 	})

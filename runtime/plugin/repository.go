@@ -57,7 +57,7 @@ func (i *Installation) archive(ctx context.Context, folder, label string) (path 
 	}
 	defer func() { _ = osfile.RemoveAll(work) }()
 	tar := work + ".tar"
-	defer func() { _ = os.Remove(tar) }()
+	defer func() { _ = osfile.Remove(tar) }()
 	if err := p.Archive(ctx, work, i.Env, tar); err != nil {
 		return "", err
 	}
@@ -76,7 +76,7 @@ func (i *Installation) archive(ctx context.Context, folder, label string) (path 
 		err = errors.Join(err, packed.Close())
 	}
 	if err = errors.Join(err, out.Close()); err != nil {
-		_ = os.Remove(out.Name())
+		_ = osfile.Remove(out.Name())
 	}
 	return out.Name(), err
 }

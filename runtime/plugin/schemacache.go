@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/confine"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -95,7 +96,7 @@ func (c SchemaCache) OpenFile(path string) (*schema.Package, error) {
 	}
 	for _, name := range earlier {
 		if name != unpacked {
-			_ = os.Remove(name)
+			_ = osfile.Remove(name)
 		}
 	}
 	pkg, err := schema.OpenKept(unpacked, prefix+".index")

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 // copies is a pool of folders with the files of sources, so that a worker does not fetch and unpack the same files for
@@ -113,7 +115,7 @@ func (c *copies) give(x *copied) {
 }
 
 // remove deletes the folder. Files that cannot be deleted now are deleted with the worker's folder.
-func (x *copied) remove() { _ = os.RemoveAll(x.dir) }
+func (x *copied) remove() { _ = osfile.RemoveAll(x.dir) }
 
 // note resets the time of all files and records the properties of all entries.
 func (x *copied) note() error {
@@ -159,7 +161,7 @@ func (x *copied) restore() error {
 		}
 		before, known := x.entries[path]
 		if !known {
-			if err := os.RemoveAll(path); err != nil {
+			if err := osfile.RemoveAll(path); err != nil {
 				return err
 			}
 			if d.IsDir() {

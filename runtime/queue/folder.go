@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/gofrs/flock"
+
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 const (
@@ -33,7 +35,7 @@ func ownFolder(input string) (dir string, release func() error, err error) {
 			return dir, func() error { return removeFolder(dir, lock) }, nil
 		}
 		err = fmt.Errorf("lock %s: %w", dir, errors.Join(fault, lock.Close()))
-		_ = os.RemoveAll(dir) // another starting worker may also remove it as a dead worker's folder
+		_ = osfile.RemoveAll(dir) // another starting worker may also remove it as a dead worker's folder
 	}
 	return "", nil, err
 }
@@ -60,8 +62,8 @@ func removeFolder(dir string, lock *flock.Flock) error {
 	entries, err := os.ReadDir(dir)
 	for _, entry := range entries {
 		if entry.Name() != lockName {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, entry.Name())))
+			err = errors.Join(err, osfile.RemoveAll(filepath.Join(dir, entry.Name())))
 		}
 	}
-	return errors.Join(err, lock.Close(), os.RemoveAll(dir))
+	return errors.Join(err, lock.Close(), osfile.RemoveAll(dir))
 }

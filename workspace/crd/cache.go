@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -123,7 +123,7 @@ func (c *Cache) open(door confine.Door, f File, info fs.FileInfo) (*schema.Packa
 		// of earlier states of the file; the pattern is sound
 		earlier, _ := confine.Anywhere().Glob(strings.TrimSuffix(index, ".index") + "-*.json")
 		for _, name := range earlier {
-			_ = os.Remove(name)
+			_ = osfile.Remove(name)
 		}
 		if done, err := schema.KeepIndexed(bytes.NewReader(made), kept, index, info.ModTime()); done && err == nil {
 			if pkg, err := schema.OpenKept(kept, index); err == nil {

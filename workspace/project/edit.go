@@ -11,12 +11,11 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/google/renameio/v2/maybe"
-
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
@@ -177,8 +176,8 @@ func cut(old any, steps value.Path) (any, bool) {
 	return old, false
 }
 
-// Text returns the text that Save writes: it keeps comments and the order of keys; every key gets its namespace and
-// every scalar becomes a string, as in Pulumi (F3.10).
+// Text returns the text that Save writes: it keeps comments, line breaks and the order of keys; every key gets its
+// namespace and every scalar becomes a string, as in Pulumi (F3.10).
 func (s *Settings) Text() ([]byte, error) {
 	if s.broken {
 		return nil, errors.New("write stack settings: the file has syntax errors, and writing it would lose a part; " +
@@ -197,7 +196,7 @@ func (s *Settings) Text() ([]byte, error) {
 	s.root.Style &^= yamlnode.FlowStyle
 	text, err := s.doc.Encode()
 	if err == nil && s.readsSame(text) {
-		return text, nil
+		return diag.KeepBreaks(s.Source.Text(), text), nil
 	}
 	// The YAML library misplaces some comments, which changes the meaning of the text; then comments are dropped.
 	s.doc.Comments = yamlnode.Comments{}
@@ -208,7 +207,7 @@ func (s *Settings) Text() ([]byte, error) {
 	if !s.readsSame(text) {
 		return nil, errors.New("write stack settings: the file has parts that cannot be written back; edit it by hand")
 	}
-	return text, nil
+	return diag.KeepBreaks(s.Source.Text(), text), nil
 }
 
 // readsSame reports whether text has the same settings as s.
@@ -383,7 +382,7 @@ func (s *Settings) Save() error {
 	if info, err := confine.Anywhere().Stat(s.Path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	if err := maybe.WriteFile(s.Path, text, mode); err != nil {
+	if err := osfile.WriteFile(s.Path, text, mode); err != nil {
 		return fmt.Errorf("write stack settings %s: %w", s.Path, err)
 	}
 	s.Exists = true
@@ -430,7 +429,7 @@ func (s *Settings) jsonFile() ([]byte, error) {
 	if err := jsontext.Write(&text, file, "    "); err != nil {
 		return nil, fmt.Errorf("write stack settings: %w", err)
 	}
-	return text.Bytes(), nil
+	return diag.KeepBreaks(s.Source.Text(), text.Bytes()), nil
 }
 
 // Imports returns the names of the environments that the stack imports, in order (F3.11).

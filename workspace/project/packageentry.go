@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2/maybe"
-
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
@@ -66,12 +65,12 @@ func (p *Project) SetPackage(name string, pkg *Package) (text []byte, found bool
 	if _, diags := Parse(diag.NewSource(p.Source.Name(), []byte(next))); diags.HasErrors() {
 		return nil, false, fmt.Errorf("the packages of %s cannot be edited in place; change them by hand", p.Source.Name())
 	}
-	return []byte(next), found, nil
+	return diag.KeepBreaks(src, []byte(next)), found, nil
 }
 
 // Save writes a new text of the project file atomically. The caller has locked the file.
 func (p *Project) Save(text []byte) error {
-	if err := maybe.WriteFile(p.Path, text, 0o644); err != nil {
+	if err := osfile.WriteFile(p.Path, text, 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", p.Source.Name(), err)
 	}
 	return nil

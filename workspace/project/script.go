@@ -87,7 +87,11 @@ func SetRuntimeOption(path, name, text string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, out, 0o600)
+	before, err := confine.Anywhere().ReadFile(context.Background(), path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, diag.KeepBreaks(before, out), 0o600)
 }
 
 // set sets a key of a map.

@@ -64,9 +64,15 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	out, errors := &console.Steady{W: s.Out}, &console.Steady{W: s.Err}
 	s.Out, s.Err = out, errors
 	a.Streams = s
+	if s.End != nil {
+		defer s.End()
+	}
 	a.Signals = console.Watch(w.Signals, s.Err, func() {
 		if s.Restore != nil {
 			s.Restore()
+		}
+		if s.End != nil {
+			s.End()
 		}
 		a.Reports.FinishSoon(console.CodeCancelled, "interrupted")
 		w.Quit(console.CodeCancelled)

@@ -53,6 +53,7 @@ func System(version string) (console.Streams, console.World) {
 	if before, err := term.GetState(int(os.Stdin.Fd())); err == nil {
 		s.Restore = func() { _ = term.Restore(int(os.Stdin.Fd()), before) }
 	}
+	beginOutput(&s)
 	w := console.World{Version: version, Env: os.Environ(), Process: backend.ThisProcess, Now: time.Now}
 	w.Self = self()
 	name := filepath.Base(os.Args[0])

@@ -10,6 +10,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/workspace/environments"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -150,7 +151,7 @@ func Export(env *environments.Environment) (variables []string, remove func(), e
 			if dir, err = os.MkdirTemp("", "yamlhost-files-"); err != nil {
 				return nil, remove, err
 			}
-			remove = func() { _ = os.RemoveAll(dir) }
+			remove = func() { _ = osfile.RemoveAll(dir) }
 		}
 		f, err := os.CreateTemp(dir, "file-*")
 		if err != nil {

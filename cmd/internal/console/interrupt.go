@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 // hardLimit is how long a command may take to end after the second signal. After that the process exits without
@@ -232,7 +234,7 @@ func (c *Crashes) keep(text string) (path string) {
 	}
 	_, err = fmt.Fprintf(f, "yamlhost %s\n%s\n\n%s", c.Console.World.Version, text, debug.Stack())
 	if closing := f.Close(); err != nil || closing != nil {
-		_ = os.Remove(f.Name())
+		_ = osfile.Remove(f.Name())
 		return ""
 	}
 	return f.Name()

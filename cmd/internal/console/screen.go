@@ -1,14 +1,12 @@
 package console
 
 import (
-	"errors"
 	"io"
-	"os"
 	"sync"
-	"syscall"
 	"text/tabwriter"
 
 	"github.com/yamlhost/yamlhost/internal/jsontext"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/internal/printable"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -176,8 +174,5 @@ func (s *Steady) Write(p []byte) (int, error) {
 func (s *Steady) Broken() (fault error, gone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, closed := range []error{syscall.EPIPE, syscall.EBADF, syscall.EIO, os.ErrClosed, io.ErrClosedPipe} {
-		gone = gone || errors.Is(s.Fault, closed)
-	}
-	return s.Fault, gone
+	return s.Fault, osfile.IsReaderGone(s.Fault)
 }

@@ -31,6 +31,8 @@ type Streams struct {
 	// Restore resets the terminal to its state at the start, for when ReadPassword is abandoned. It is nil if there is
 	// nothing to reset.
 	Restore func()
+	// End puts back what was switched on in the terminal when the process began. It is nil if nothing was.
+	End func()
 }
 
 // World is the part of the machine that a command can see. Tests replace it.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/confine"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
@@ -45,7 +46,7 @@ func (p *Progress) begin(g *projects.Graph) ([]int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.resume {
-		err := os.Remove(p.path)
+		err := osfile.Remove(p.path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("forget the record of the run before: %w", console.PlainError(err))
 		}
@@ -100,14 +101,14 @@ func (p *Progress) finish(m *projects.Member) error {
 	if err := os.WriteFile(temporary, text, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(temporary, p.path)
+	return osfile.Rename(temporary, p.path)
 }
 
 // over deletes the record of a command that has finished every stack.
 func (p *Progress) over() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_ = os.Remove(p.path) // if this fails, --resume skips unchanged stacks
+	_ = osfile.Remove(p.path) // if this fails, --resume skips unchanged stacks
 }
 
 // digestOf returns a digest of all files that may matter to a run of the project: its project, stack and program files,

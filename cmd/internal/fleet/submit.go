@@ -21,6 +21,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/git"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/runtime/queue"
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
@@ -233,7 +234,7 @@ func (p *packed) brought() *queue.Files {
 
 func (p *packed) remove() {
 	_ = p.file.Close()
-	_ = os.Remove(p.file.Name()) // left over in the temporary folder at worst
+	_ = osfile.Remove(p.file.Name()) // left over in the temporary folder at worst
 }
 
 // gitSource returns the commit that is checked out in a clean working tree.
@@ -276,7 +277,7 @@ func notIgnored(ctx context.Context, a *console.Console, root string) ([]string,
 		if fault != nil {
 			return nil, fault
 		}
-		defer os.RemoveAll(empty)
+		defer osfile.RemoveAll(empty)
 		if _, err := git.Run(ctx, empty, a.ChildEnv(), "init", "--quiet", "--bare", "."); err != nil {
 			return nil, err
 		}

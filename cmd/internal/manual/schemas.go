@@ -18,6 +18,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/cli"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 const modulePath = "github.com/yamlhost/yamlhost/"
@@ -156,7 +157,7 @@ func writeSchemas(root string) error {
 		return err
 	}
 	dir := filepath.Join(root, "docs", "schemas")
-	if err := os.RemoveAll(dir); err != nil {
+	if err := osfile.RemoveAll(dir); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {

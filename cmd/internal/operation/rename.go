@@ -7,13 +7,13 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/google/renameio/v2/maybe"
 	"github.com/spf13/cobra"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/literal"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
@@ -416,7 +416,7 @@ func writeAliases(a *console.Console, diags diag.Diagnostics) (int, error) {
 		if err != nil {
 			return total, err
 		}
-		err = maybe.WriteFile(path, text, 0o644)
+		err = osfile.WriteFile(path, text, 0o644)
 		release()
 		if err != nil {
 			return total, fmt.Errorf("write the aliases: %w", console.PlainError(err))

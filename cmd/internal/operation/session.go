@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -68,7 +69,7 @@ func writeRescue(path string, text []byte) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(path) // remove an incomplete rescue file
+		_ = osfile.Remove(path) // remove an incomplete rescue file
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/git"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 // Repository is the position of a template in a git repository.
@@ -102,7 +103,7 @@ func FromRepository(ctx context.Context, r Repository, name string, env []string
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer osfile.RemoveAll(dir)
 	switch err := git.Fetch(ctx, dir, env, r.URL, cmp.Or(r.Ref, "HEAD"), false); {
 	case errors.Is(err, git.ErrMissing):
 		return nil, fmt.Errorf("%s is a repository, and there is no git on PATH to fetch it; "+

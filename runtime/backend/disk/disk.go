@@ -40,6 +40,10 @@ type Disk interface {
 	Guarding(folder string) (pid int)
 }
 
+// guardLimit is how long Guard waits. Taking a lock or removing a file takes a few milliseconds: a process that holds
+// the guard longer is stopped, or its disk hangs.
+const guardLimit = 10 * time.Second
+
 // Stamp is the identity of a file's content.
 type Stamp struct {
 	Device, File      uint64

@@ -11,10 +11,6 @@ import (
 	"time"
 )
 
-// guardLimit is how long Guard waits. Taking a lock or removing a file takes a few milliseconds: a process that holds
-// the guard longer is stopped, or its disk hangs.
-const guardLimit = 10 * time.Second
-
 // Guard locks a folder with flock until release. So if two processes take a stack's lock at the same moment, one of
 // them gets it, and nobody takes it while a file is removed. On a file system without flock, Guard does nothing: the
 // protocol of F6.9 alone never lets two processes have the lock.

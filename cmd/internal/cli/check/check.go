@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/google/renameio/v2/maybe"
 	"github.com/spf13/cobra"
 
 	"github.com/yamlhost/yamlhost/check"
@@ -18,6 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -307,5 +307,5 @@ func replaceFile(a *console.Console, src *diag.Source, text []byte) error {
 	if len(src.Text()) == len(read) {
 		text = slices.Concat(now[:len(now)-len(read)], text)
 	}
-	return maybe.WriteFile(path, text, info.Mode().Perm())
+	return osfile.WriteFile(path, text, info.Mode().Perm())
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/literal"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/langhost"
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 	"github.com/yamlhost/yamlhost/schema"
@@ -295,7 +296,7 @@ func checked(ctx context.Context, a *console.Console, program converted, files m
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer func() { _ = osfile.RemoveAll(dir) }()
 	if err := fill(dir, files); err != nil {
 		return nil, err
 	}
@@ -346,17 +347,17 @@ func write(out string, files map[string][]byte) error {
 	if err != nil {
 		return fmt.Errorf("make a folder: %w", console.PlainError(err))
 	}
-	defer func() { _ = os.RemoveAll(stage) }()
+	defer func() { _ = osfile.RemoveAll(stage) }()
 	if err := fill(stage, files); err != nil {
 		return err
 	}
 	if err := os.Chmod(stage, 0o755); err != nil {
 		return fmt.Errorf("make %s: %w", out, console.PlainError(err))
 	}
-	if err := os.Remove(out); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty folder
+	if err := osfile.Remove(out); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty folder
 		return fmt.Errorf("replace %s: %w", out, console.PlainError(err))
 	}
-	if err := os.Rename(stage, out); err != nil {
+	if err := osfile.Rename(stage, out); err != nil {
 		return fmt.Errorf("make %s: %w", out, console.PlainError(err))
 	}
 	return nil

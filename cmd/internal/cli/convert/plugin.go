@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/confine"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/langhost"
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -40,7 +41,7 @@ func throughPlugin(ctx context.Context, a *console.Console, o *options, name, ou
 	if err != nil {
 		return fmt.Errorf("make a temporary folder: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer func() { _ = osfile.RemoveAll(dir) }()
 	found, err := converter.Program(ctx, from, dir, out, nil)
 	if ctx.Err() != nil {
 		return a.Signals.Ended()
@@ -98,7 +99,7 @@ func (o *options) write(ctx context.Context, a *console.Console, name, out strin
 	if err != nil {
 		return fmt.Errorf("make a temporary folder: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(stage) }()
+	defer func() { _ = osfile.RemoveAll(stage) }()
 	dirs := map[string]string{}
 	for _, part := range []string{"yaml", "pcl", "done"} {
 		dirs[part] = filepath.Join(stage, part)

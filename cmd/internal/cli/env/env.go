@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2/maybe"
 	"github.com/spf13/cobra"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
@@ -222,7 +222,7 @@ func (c *command) editHosted(ctx context.Context, hosted *environments.Hosted, n
 			return err
 		}
 	}
-	return errors.Join(err, os.RemoveAll(dir))
+	return errors.Join(err, osfile.RemoveAll(dir))
 }
 
 // taken reports the service's findings about a document.
@@ -258,7 +258,7 @@ func (c *command) replace(ctx context.Context, o environments.Options, name, pat
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return maybe.WriteFile(path, text, 0o644)
+	return osfile.WriteFile(path, text, 0o644)
 }
 
 // check reports errors in a document without opening secrets or providers.
@@ -333,7 +333,7 @@ func (c *command) remove(ctx context.Context, _ *project.Project, o environments
 	}
 	path, err := o.File(args[0])
 	if err == nil {
-		err = os.Remove(path)
+		err = osfile.Remove(path)
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/git"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/langhost"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/schema"
@@ -344,14 +345,14 @@ func withdraw(folder, kept string) error {
 	}
 	for _, f := range files {
 		if filepath.Dir(f.Path) == folder && filepath.Base(f.Path) != kept {
-			if err := os.Remove(f.Path); err != nil {
+			if err := osfile.Remove(f.Path); err != nil {
 				return fmt.Errorf("remove an earlier declaration: %w", console.PlainError(err))
 			}
 		}
 	}
 	if kept == "" {
-		_ = os.Remove(folder) // fails if the folder is not empty
-		_ = os.Remove(filepath.Dir(folder))
+		_ = osfile.Remove(folder) // fails if the folder is not empty
+		_ = osfile.Remove(filepath.Dir(folder))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
 
@@ -83,7 +84,7 @@ func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (er
 	if err != nil {
 		return fmt.Errorf("make a temporary folder: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(folder) }()
+	defer func() { _ = osfile.RemoveAll(folder) }()
 	out := a.Path(o.out)
 	f, err := os.CreateTemp(filepath.Dir(out), ".yamlhost-bundle-")
 	if err != nil {
@@ -91,7 +92,7 @@ func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (er
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(f.Name())
+			_ = osfile.Remove(f.Name())
 		}
 	}()
 	err = plugin.Bundle(ctx, f, p.Name.Text, plugins, a.World.Getenv(console.DownloadOverrides), folder,
@@ -99,7 +100,7 @@ func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (er
 	if err := errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), out); err != nil {
+	if err := osfile.Rename(f.Name(), out); err != nil {
 		return fmt.Errorf("--out %s: %w", o.out, console.PlainError(err))
 	}
 	fmt.Fprintf(a.Streams.Err, "%s has %s for %s; `yamlhost plugin install --from %s` installs them\n", o.out,
@@ -119,7 +120,7 @@ func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, lo
 	if err != nil {
 		return fmt.Errorf("make a temporary folder: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(folder) }()
+	defer func() { _ = osfile.RemoveAll(folder) }()
 	plugins, err := plugin.Unbundle(ctx, a.Path(o.from), folder)
 	if err != nil {
 		return console.WithCode(console.CodeUsage, "--from %s: %w", o.from, console.PlainError(err))

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 // NewShim returns the command shim.
@@ -56,7 +57,7 @@ func link(a *console.Console, folder string, force bool) error {
 		if target, err := filepath.EvalSymlinks(path); (err != nil || target != self) && !force {
 			return fmt.Errorf("%s exists already and is not this program; name another folder, or use --force", path)
 		}
-		if err := os.Remove(path); err != nil {
+		if err := osfile.Remove(path); err != nil {
 			return err
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {

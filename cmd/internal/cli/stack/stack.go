@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -244,7 +245,7 @@ func stackRemove(ctx context.Context, a *console.Console, o *stackOptions) error
 		if err != nil {
 			return err
 		}
-		err = os.Remove(path)
+		err = osfile.Remove(path)
 		release()
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("remove the stack's configuration: %w", err)
@@ -299,7 +300,7 @@ func stackRename(ctx context.Context, a *console.Console, _ *stackOptions, s *co
 	if err := s.Backend.Rename(ctx, s.Ref, dst); err != nil {
 		return err
 	}
-	if err := os.Rename(old, next); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := osfile.Rename(old, next); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("rename the settings file: %w", err)
 	}
 	release()

@@ -15,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/runlog"
 	"github.com/yamlhost/yamlhost/cmd/internal/ui"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -133,7 +134,7 @@ func writeReady(path, url string) error {
 	if err := os.WriteFile(next, append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write the link: %w", err)
 	}
-	if err := os.Rename(next, path); err != nil {
+	if err := osfile.Rename(next, path); err != nil {
 		return fmt.Errorf("write the link: %w", err)
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 const extension = ".jsonl"
@@ -54,7 +55,7 @@ func names(dir string) ([]string, error) {
 func forget(dir string) {
 	ids, _ := names(dir)
 	for len(ids) >= kept {
-		_ = os.Remove(filepath.Join(dir, ids[len(ids)-1]+extension)) // another process may have removed it
+		_ = osfile.Remove(filepath.Join(dir, ids[len(ids)-1]+extension)) // another process may have removed it
 		ids = ids[:len(ids)-1]
 	}
 }

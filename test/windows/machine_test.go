@@ -1,0 +1,220 @@
+//go:build linux
+
+// Package windows drives yamlhost.exe and plugins under Wine: `make windows-test` builds them.
+package windows
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	built = flag.String("built", "", "the folder with yamlhost.exe, pulumi-resource-drawer.exe and yamlhost")
+	wine  = flag.String("wine", "/usr/lib/wine/wine64", "Wine's program")
+	kills = flag.Int("kills", 20, "how many runs are killed")
+)
+
+// machine is an installation of Wine in a temporary folder, with the drive C: below it.
+type machine struct {
+	prefix string
+	env    []string
+}
+
+// newMachine installs Wine and the plugin. When the test ends, so do all processes of the machine.
+func newMachine(t *testing.T) *machine {
+	t.Helper()
+	if *built == "" {
+		t.Skip("the programs are not built: make windows-test")
+	}
+	m := &machine{prefix: t.TempDir()}
+	m.env = []string{"PATH=/usr/bin:/bin", "HOME=" + m.prefix, "WINEPREFIX=" + m.prefix, "WINEARCH=win64", "WINEDEBUG=-all",
+		"WINEDLLOVERRIDES=mscoree,mshtml=;winemenubuilder.exe=d", "LC_ALL=C.UTF-8", `PULUMI_HOME=C:\home`,
+		"PULUMI_BACKEND_URL=file://C:/state?create_dir=true", "PULUMI_CONFIG_PASSPHRASE=p", `DRAWER=C:\drawer`}
+	t.Cleanup(func() {
+		server := m.command(t, "/usr/lib/wine/wineserver64", "-k")
+		_ = server.Run() // fails if there is no process
+		require.Eventually(t, func() bool { return len(m.processes(t, "")) == 0 }, time.Minute, 50*time.Millisecond,
+			"processes outlive the test")
+	})
+	require.NoError(t, m.command(t, *wine, "wineboot", "-i").Run())
+	out, err := exec.CommandContext(t.Context(), "x86_64-w64-mingw32-gcc", "-shared", "-o",
+		m.path("windows/system32/bcryptprimitives.dll"), "testdata/prng.c", "-ladvapi32").CombinedOutput()
+	require.NoError(t, err, string(out))
+	// A server that stays spares most of the time of every start.
+	_ = m.command(t, "/usr/lib/wine/wineserver64", "-p").Run() // fails if one runs already
+	require.NoError(t, os.MkdirAll(m.path("drawer"), 0o700))
+	for home, ending := range map[string]string{"home": ".exe", "linux": ""} {
+		dir := m.path(home + "/plugins/resource-drawer-v1.0.0")
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+		text, err := os.ReadFile(filepath.Join(*built, "pulumi-resource-drawer"+ending))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "pulumi-resource-drawer"+ending), text, 0o700))
+	}
+	return m
+}
+
+// path returns the path of a file on the drive C:.
+func (m *machine) path(p string) string {
+	return filepath.Join(m.prefix, "drive_c", filepath.FromSlash(p))
+}
+
+// command returns a command in the machine's environment.
+func (m *machine) command(t *testing.T, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), args[0], args[1:]...)
+	cmd.Env = m.env
+	cmd.WaitDelay = 10 * time.Second // Wine's services keep the output open
+	return cmd
+}
+
+// processes returns the command lines of all processes of the machine that contain a text.
+func (m *machine) processes(t *testing.T, text string) (lines []string) {
+	t.Helper()
+	paths, err := filepath.Glob("/proc/[0-9]*/environ")
+	require.NoError(t, err)
+	for _, path := range paths {
+		env, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(env, []byte("WINEPREFIX="+m.prefix+"\x00")) {
+			continue
+		}
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")) // the process may have ended
+		if bytes.Contains(line, []byte(text)) {
+			lines = append(lines, string(line))
+		}
+	}
+	return lines
+}
+
+// objects returns the titles of the plugin's objects in ascending order.
+func (m *machine) objects(t *testing.T) (titles []string) {
+	t.Helper()
+	paths, err := filepath.Glob(m.path("drawer/*.json"))
+	require.NoError(t, err)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var o struct{ Title string }
+		require.NoError(t, json.Unmarshal(text, &o))
+		titles = append(titles, o.Title)
+	}
+	slices.Sort(titles)
+	return titles
+}
+
+// project is a folder of the machine.
+type project struct {
+	*machine
+	t   *testing.T
+	dir string
+	env []string // more variables
+}
+
+// project makes a folder with a program.
+func (m *machine) project(t *testing.T, name, program string) *project {
+	t.Helper()
+	p := &project{machine: m, t: t, dir: m.path("projects/" + name)}
+	require.NoError(t, os.MkdirAll(p.dir, 0o700))
+	if program != "" {
+		p.write("Pulumi.yaml", "name: "+name+"\nruntime: yaml\n"+program)
+	}
+	return p
+}
+
+// write writes a file of the project.
+func (p *project) write(name, text string) {
+	p.t.Helper()
+	path := filepath.Join(p.dir, filepath.FromSlash(name))
+	require.NoError(p.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(p.t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// read reads a file of the project.
+func (p *project) read(name string) string {
+	p.t.Helper()
+	text, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
+	require.NoError(p.t, err)
+	return string(text)
+}
+
+// start returns a command of yamlhost.exe in the project's folder.
+func (p *project) start(args ...string) *exec.Cmd {
+	cmd := p.command(p.t, append([]string{*wine, filepath.Join(*built, "yamlhost.exe")}, args...)...)
+	cmd.Dir, cmd.Env = p.dir, append(slices.Clone(cmd.Env), p.env...)
+	return cmd
+}
+
+// result runs a command of yamlhost.exe and returns what it printed and how it ended.
+func (p *project) result(args ...string) (out, faults string, err error) {
+	p.t.Helper()
+	cmd := p.start(args...)
+	texts := [2]string{}
+	files := [2]*os.File{} // and no pipes, which Wine's services would keep open
+	for i := range files {
+		f, err := os.CreateTemp(p.prefix, "output")
+		require.NoError(p.t, err)
+		files[i] = f
+	}
+	cmd.Stdout, cmd.Stderr = files[0], files[1]
+	err = cmd.Run()
+	for i, f := range files {
+		text, readErr := os.ReadFile(f.Name())
+		require.NoError(p.t, errors.Join(readErr, f.Close(), os.Remove(f.Name())))
+		texts[i] = string(text)
+	}
+	return texts[0], texts[1], err
+}
+
+// run runs a command of yamlhost.exe, which has to succeed, and returns its standard output.
+func (p *project) run(args ...string) string {
+	p.t.Helper()
+	out, faults, err := p.result(args...)
+	require.NoError(p.t, err, "%s:\n%s%s", args, out, faults)
+	return out
+}
+
+// says is run, with all that the command printed.
+func (p *project) says(args ...string) string {
+	p.t.Helper()
+	out, faults, err := p.result(args...)
+	require.NoError(p.t, err, "%s:\n%s%s", args, out, faults)
+	return out + faults
+}
+
+// fails runs a command of yamlhost.exe, which has to fail, and returns its messages.
+func (p *project) fails(args ...string) string {
+	p.t.Helper()
+	out, faults, err := p.result(args...)
+	require.Error(p.t, err, "%s:\n%s", args, out)
+	return faults
+}
+
+// onLinux runs the same command on Linux with the same files, and returns all that it printed: the results first.
+func (p *project) onLinux(args ...string) string {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), filepath.Join(*built, "yamlhost"), args...)
+	cmd.Dir = p.dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.prefix, "PULUMI_HOME=" + p.path("linux"),
+		"PULUMI_CONFIG_PASSPHRASE=p", "PULUMI_BACKEND_URL=file://" + p.path("state"), "DRAWER=" + p.path("drawer")}
+	var out, faults bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &faults
+	require.NoError(p.t, cmd.Run(), "%s:\n%s%s", args, &out, &faults)
+	return out.String() + faults.String()
+}
+
+// state returns the file of a stack's state.
+func (p *project) state(stack string) string {
+	p.t.Helper()
+	text, err := os.ReadFile(p.path("state/.pulumi/stacks/" + filepath.Base(p.dir) + "/" + stack + ".json"))
+	require.NoError(p.t, err)
+	return string(text)
+}
