@@ -271,6 +271,7 @@ func (s *Set) ReportMissing(report *findings.Reporter, start func(diag.Range) in
 			continue
 		}
 		slices.SortStableFunc(uses, func(a, b diag.Range) int { return start(a) - start(b) })
+		uses = slices.Compact(uses) // a component of a package that is open in an editor is also part of the program
 		name := p.Descriptor.PackageName()
 		d := diag.Diagnostic{Code: diag.PackageMissing, Subject: uses[0], Summary: "no provider for package " + name}
 		if v := p.Descriptor.PackageVersion(); v != "" {

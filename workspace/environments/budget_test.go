@@ -3,6 +3,7 @@
 package environments
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,6 +64,9 @@ func TestMeterIsAnUpperBound(t *testing.T) {
 		require.NoError(rt, err)
 		e.meter.known = map[string]*measured{}
 		bound, err := e.meter.measure(document, 0)
+		if errors.As(err, new(*errSpent)) { // a few are refused, as the bound is not tight
+			return
+		}
 		require.NoError(rt, err)
 		if env == nil || found.HasErrors() { // references in a circle
 			return
