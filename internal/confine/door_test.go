@@ -115,7 +115,7 @@ func TestDoorFindsWhatLiesInside(t *testing.T) {
 		for _, name := range []string{"l", "s/l", "m.y"} {
 			if rapid.Bool().Draw(rt, "is a link") {
 				require.NoError(rt, os.Symlink(rapid.SampledFrom([]string{"..", "../beside", "../../beside", "s", "t", "a.y", "none",
-					dir, filepath.Join(dir, "beside"), filepath.Join(root, "s"), "/"}).Draw(rt, "target"), filepath.Join(root, name)))
+					dir, filepath.Join(dir, "beside"), filepath.Join(root, "s")}).Draw(rt, "target"), filepath.Join(root, name)))
 			}
 		}
 		pattern := filepath.Join(root, rapid.SampledFrom([]string{"*", "*.y", "*/*", "*/*.y", "s/*", "l/*.y", "*/t/*.y",
