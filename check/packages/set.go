@@ -271,7 +271,10 @@ func (s *Set) ReportMissing(report *findings.Reporter, start func(diag.Range) in
 			continue
 		}
 		slices.SortStableFunc(uses, func(a, b diag.Range) int { return start(a) - start(b) })
-		uses = slices.Compact(uses) // a component of a package that is open in an editor is also part of the program
+		// An editor's text of a component is another source than the file that its package is read from.
+		uses = slices.CompactFunc(uses, func(a, b diag.Range) bool {
+			return start(a) == start(b) && a.Source.Name() == b.Source.Name()
+		})
 		name := p.Descriptor.PackageName()
 		d := diag.Diagnostic{Code: diag.PackageMissing, Subject: uses[0], Summary: "no provider for package " + name}
 		if v := p.Descriptor.PackageVersion(); v != "" {
