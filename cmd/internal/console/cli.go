@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -163,7 +164,8 @@ func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// UnknownCommand returns an error, with suggestions, if args begins with a word that is not a subcommand of cmd.
+// UnknownCommand returns an error, with suggestions, if args begins with a word that is not a subcommand of cmd. It
+// never suggests a command that destroys something.
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -178,8 +180,16 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if instead, known := notYetCommands[asked]; known {
 		return WithCode(CodeBadUsage, "%s", notHere(asked, "command", instead))
 	}
-	return fmt.Errorf("there is no command %q%s\nSee %s --help.", asked, diag.DidYouMean(args[0], names),
-		cmd.CommandPath())
+	if same, known := neighbourCommands[asked]; known {
+		return fmt.Errorf("there is no command %q; `%s %s` does that\nSee %[2]s %[3]s --help.", asked, cmd.Root().Name(), same)
+	}
+	meant := diag.DidYouMean(args[0], names)
+	for word := range strings.FieldsFuncSeq(meant, func(r rune) bool { return r == ' ' || r == ',' || r == '?' }) {
+		if slices.Contains(destructiveCommands, word) {
+			meant = ""
+		}
+	}
+	return fmt.Errorf("there is no command %q%s\nSee %s --help.", asked, meant, cmd.CommandPath())
 }
 
 // Version returns this program's version in the form v1.2.3.

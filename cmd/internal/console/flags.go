@@ -77,6 +77,21 @@ var notYetCommands = map[string]string{
 	"state get":  "`yamlhost stack export` has the whole state",
 }
 
+// neighbourCommands lists commands of Terraform, OpenTofu and other tools, each with the command that does the same
+// here.
+var neighbourCommands = map[string]string{
+	"apply": "up", "deploy": "up", "create": "up", "init": "new", "validate": "check", "lint": "check", "diff": "preview",
+	"output": "stack output", "outputs": "stack output", "show": "stack", "list": "stack ls", "ls": "stack ls",
+	"taint": "state taint", "untaint": "state untaint", "format": "fmt", "state show": "stack export",
+	"state list": "stack", "state ls": "stack", "state mv": "state rename", "state pull": "stack export",
+	"state push": "stack import",
+}
+
+// destructiveCommands are those that no misspelt word is answered with: whoever meant another command would lose
+// something.
+var destructiveCommands = []string{"destroy", "down", "dn", "cancel", "rm", "remove", "delete", "rm-all", "remove-all",
+	"delete-all", "logout"}
+
 // notHere returns the message for a feature of the Pulumi CLI that yamlhost lacks, with the alternative if there is
 // one.
 func notHere(name, what, instead string) string {

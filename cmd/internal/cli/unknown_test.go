@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+)
+
+// suggested matches the command that the error of an unknown command names.
+var suggested = regexp.MustCompile("(?:did you mean (.*)\\?|; `yamlhost (.*)` does that)")
+
+// unknown returns the suggestion for a word that is no subcommand of cmd; empty without one.
+func unknown(t require.TestingT, cmd *cobra.Command, word string) string {
+	err := console.UnknownCommand(cmd, []string{word})
+	require.Error(t, err, word)
+	found := suggested.FindStringSubmatch(err.Error())
+	if found == nil {
+		return ""
+	}
+	return found[1] + found[2]
+}
+
+// A word that is no command is never answered with a command that deletes something, however it is misspelt; and a
+// command of another tool is answered with one that is here.
+func TestUnknownCommandsSuggestNothingDestructive(t *testing.T) {
+	t.Parallel()
+	root := newRoot(&console.Console{}, &profile{})
+	var groups []*cobra.Command
+	var collect func(cmd *cobra.Command)
+	collect = func(cmd *cobra.Command) {
+		if cmd.HasSubCommands() {
+			groups = append(groups, cmd)
+		}
+		for _, c := range cmd.Commands() {
+			collect(c)
+		}
+	}
+	collect(root)
+	require.Greater(t, len(groups), 5)
+	rapid.Check(t, func(t *rapid.T) {
+		cmd := rapid.SampledFrom(groups).Draw(t, "group")
+		word := []rune(rapid.SampledFrom([]string{"destroy", "down", "cancel", "rm", "remove", "delete", "logout", "preview", "up",
+			"list", "deploy", "apply"}).Draw(t, "word"))
+		i := rapid.IntRange(0, len(word)-1).Draw(t, "at")
+		switch rapid.IntRange(0, 3).Draw(t, "mistake") {
+		case 0:
+			word[i] = 'x'
+		case 1:
+			word = slices.Delete(word, i, i+1)
+		case 2:
+			word = slices.Insert(word, i, 'e')
+		}
+		if found, _, err := cmd.Find([]string{string(word)}); err == nil && found != cmd || len(word) == 0 {
+			return
+		}
+		got := unknown(t, cmd, string(word))
+		for _, name := range []string{"destroy", "down", "dn", "cancel", "rm", "remove", "delete", "logout"} {
+			require.NotContains(t, strings.Fields(got), name, string(word))
+		}
+	})
+	for word, want := range map[string]string{"apply": "up", "deploy": "up", "init": "new", "validate": "check",
+		"output": "stack output", "show": "stack", "prevew": "preview", "destory": ""} {
+		require.Equal(t, want, unknown(t, root, word), word)
+		found, rest, err := root.Find(strings.Fields(want))
+		require.NoError(t, err)
+		require.Empty(t, rest, want)
+		require.True(t, want == "" || found != root)
+	}
+}
