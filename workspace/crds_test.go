@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -332,6 +333,11 @@ func realDefinitions(tb testing.TB) (files []string, examples string, l schema.L
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.yaml"))
 	require.NoError(tb, err)
+	files = slices.DeleteFunc(files, func(path string) bool { // the check warns of files that define no kind
+		text, err := os.ReadFile(path)
+		require.NoError(tb, err)
+		return !strings.Contains(string(text), "\nkind: CustomResourceDefinition")
+	})
 	require.NotEmpty(tb, files)
 	found, err := filepath.Glob(filepath.Join(schemas, "kubernetes-*.json.gz"))
 	require.NoError(tb, err)
