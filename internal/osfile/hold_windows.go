@@ -21,7 +21,7 @@ func Hold(kind, folder string) (release func(), free bool) {
 	if err != nil {
 		return func() {}, true
 	}
-	// The object is there as long as a process has it open: whoever made it has the lock.
+	// The object exists as long as a process has it open. The process that made it has the lock.
 	object, err := windows.CreateEvent(nil, 1, 0, name)
 	switch {
 	case err == windows.ERROR_ALREADY_EXISTS:

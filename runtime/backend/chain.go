@@ -359,7 +359,7 @@ func (b stackChains) close(generation int64) error {
 	}
 	for len(folders) > 0 {
 		l, err := b.read(folders[len(folders)-1])
-		if err != nil || len(l.all) == 0 || l.merged() {
+		if err != nil || len(l.all) == 0 || l.merged() || bytes.HasPrefix(l.last().data, []byte(markFence)) {
 			return err
 		}
 		_, err = b.files.objects.put(linkKey(l.folder, l.next()), []byte(markFence+uuid.NewString()), Condition{Absent: true})

@@ -243,9 +243,9 @@ var _ holder = (*storeLock)(nil)
 func (l *storeLock) fenced() *files { return l.safe }
 func (l *storeLock) look() error    { return l.lease.look() }
 
-// check asks only when the lease was not renewed lately: an entry is a link of the chain, whose number a fence takes as
-// soon as somebody else may work on the stack. Whoever cancels a run and whoever takes over writes that fence before
-// anything else, so an entry that was written comes before it, and the next run reads it.
+// check asks only when the lease was not renewed lately. An entry is a link of the chain. A run that takes over puts a
+// fence at the next number before it reads the chain: it reads every entry that came before the fence, and no entry can
+// come after it. Cancel puts a fence there as well, so that the cancelled run stops at its next entry.
 func (l *storeLock) check() error { return l.lease.check() }
 
 func (l *storeLock) hold(context.Context) error { return l.lease.hold() }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -146,7 +145,7 @@ func TestHostileProjects(t *testing.T) {
 			}
 			if dir := filepath.Dir(it.file); it.link == "a linked folder" && dir != "." {
 				for name := range files { // the folder is replaced
-					if filepath.Dir(name) == dir && name != it.file {
+					if strings.HasPrefix(name, dir+"/") && name != it.file {
 						delete(files, name)
 					}
 				}
@@ -155,10 +154,7 @@ func TestHostileProjects(t *testing.T) {
 			path := filepath.Join(x.world.Dir, filepath.FromSlash(it.file))
 			outside := filepath.Join(x.world.Dir, "..", "outside")
 			require.NoError(t, os.Remove(path))
-			if err := hostileLinks[it.link](path, outside); err != nil {
-				require.ErrorIs(t, err, fs.ErrExist)
-				t.Skip("the folder has other files")
-			}
+			require.NoError(t, hostileLinks[it.link](path, outside))
 			before := treeOf(t, filepath.Dir(x.world.Dir))
 
 			args := command.args

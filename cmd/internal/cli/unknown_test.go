@@ -65,8 +65,11 @@ func TestUnknownCommandsSuggestNothingDestructive(t *testing.T) {
 			require.NotContains(t, strings.Fields(got), name, string(word))
 		}
 	})
-	for word, want := range map[string]string{"apply": "up", "deploy": "up", "init": "new", "validate": "check",
-		"output": "stack output", "show": "stack", "prevew": "preview", "destory": ""} {
+	for word, want := range map[string]string{"apply": "up", "deploy": "up", "create": "up", "init": "new", "validate": "check",
+		"lint": "check", "diff": "preview", "output": "stack output", "outputs": "stack output", "show": "stack",
+		"list": "stack ls", "ls": "stack ls", "taint": "state taint", "untaint": "state untaint", "format": "fmt",
+		"state show": "stack export", "state list": "stack", "state ls": "stack", "state mv": "state rename",
+		"state pull": "stack export", "state push": "stack import", "prevew": "preview", "destory": ""} {
 		require.Equal(t, want, unknown(t, root, word), word)
 		found, rest, err := root.Find(strings.Fields(want))
 		require.NoError(t, err)

@@ -87,8 +87,7 @@ var neighbourCommands = map[string]string{
 	"state push": "stack import",
 }
 
-// destructiveCommands are those that no misspelt word is answered with: whoever meant another command would lose
-// something.
+// destructiveCommands are never suggested for a misspelt word: a user who meant another command would lose something.
 var destructiveCommands = []string{"destroy", "down", "dn", "cancel", "rm", "remove", "delete", "rm-all", "remove-all",
 	"delete-all", "logout"}
 

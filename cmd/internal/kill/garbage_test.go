@@ -258,7 +258,7 @@ func TestFreezeInEachCall(t *testing.T) {
 				b.said)
 			wait()
 			require.Contains(t, b.said, "still waiting for the provider drawer to "+c.says)
-			require.Empty(t, b.children(), "processes of the plugin")
+			b.childless(t)
 			require.True(t, b.inspect(call), b.o.faults)
 			b.meddle, b.environ = nil, environ
 			flags, _ := b.settlingFlags(false)

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -212,8 +211,7 @@ func TestHostilePlugins(t *testing.T) {
 			}
 			require.Less(t, len(b.said), 8<<20, "output")
 			require.Less(t, e.peak, int64(3<<19), "KiB of memory, the plugin's included")
-			require.Eventually(t, func() bool { return len(b.children()) == 0 }, time.Minute, 10*time.Millisecond,
-				"processes of the plugin")
+			b.childless(t)
 			require.True(t, b.inspect(c.kind), b.o.faults)
 			b.environ = b.environ[:before]
 			flags, _ := b.settlingFlags(false)
