@@ -67,8 +67,12 @@ var mayImport = map[string][]string{
 		"builtins", "schema", "runtime/monitor", "internal/value", "internal/value/mask", "internal/diag", "internal/value/urn"},
 	"runtime/provider": {"runtime/monitor", "internal/value", "internal/value/urn"},
 	"runtime/analyzer": {"internal/value", "internal/value/urn"},
-	"runtime/plugin": {"internal/confine", "internal/git", "internal/osfile", "internal/parallel", "internal/supervise", "internal/transport", "internal/httpget", "internal/environ", "internal/filelock", "runtime/monitor", "runtime/provider", "runtime/analyzer", "internal/value/wire",
-		"internal/value/mask", "schema", "internal/value", "internal/value/urn"},
+	"runtime/plugin": {"internal/confine", "internal/osfile", "internal/supervise", "internal/transport",
+		"internal/environ", "runtime/plugin/install", "runtime/monitor", "runtime/provider", "runtime/analyzer",
+		"internal/value/wire", "internal/value/mask", "schema", "internal/value", "internal/value/urn"},
+	// Installs plugins and packs; it starts none and knows no protocol.
+	"runtime/plugin/install": {"internal/confine", "internal/filelock", "internal/git", "internal/httpget",
+		"internal/osfile", "internal/parallel", "runtime/provider"},
 	"runtime/embedded": {"internal/environ", "internal/cidr", "internal/functions", "internal/confine", "internal/supervise",
 		"runtime/provider", "schema", "internal/value", "internal/value/mask", "internal/value/urn"},
 	// Bundles for the checker, which knows no bundler.
@@ -223,7 +227,7 @@ var guests = []struct {
 	{"github.com/aymanbagabas/", []string{"cmd/internal/output/view"}},
 	{"github.com/evanw/esbuild/", []string{"runtime/dynamic/bundle"}},
 	{"github.com/go-sourcemap/", []string{"runtime/dynamic/bundle"}},
-	{"aead.dev/minisign", []string{"runtime/plugin"}},
+	{"aead.dev/minisign", []string{"runtime/plugin/install"}},
 	// Templates find methods by their names, so that the linker keeps every method: docs/design/size.md.
 	{"text/template", []string{"release"}},
 	{"html/template", []string{"release"}},

@@ -3,16 +3,10 @@ package plugin
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
-	"strings"
 
-	"github.com/Masterminds/semver/v3"
-
-	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
@@ -57,8 +51,8 @@ func (o *Options) find(name, version string) (Location, error) {
 	if o.Home == "" {
 		return Location{}, missing
 	}
-	missing.Looked = append(missing.Looked, pluginFolder(o.Home))
-	p, ok := o.installed("resource", name, version)
+	missing.Looked = append(missing.Looked, install.Folder(o.Home))
+	p, ok := install.Find(o.Home, "resource", name, version, o.LegacySearch)
 	if !ok {
 		return Location{}, missing
 	}
@@ -68,7 +62,7 @@ func (o *Options) find(name, version string) (Location, error) {
 		}
 	}
 	loc, err := inDirectory(p.Path, executable)
-	if !isLink(p.Path) {
+	if !p.IsLink() {
 		loc.Version = p.Version
 	}
 	return loc, err
@@ -77,7 +71,7 @@ func (o *Options) find(name, version string) (Location, error) {
 // onPath looks for an executable in the folders of Path.
 func (o *Options) onPath(executable string) (path string, found bool) {
 	for _, dir := range o.Path {
-		if path, found = executableIn(dir, executable); found && dir != "" {
+		if path, found = install.Executable(dir, executable); found && dir != "" {
 			return path, true
 		}
 	}
@@ -86,7 +80,7 @@ func (o *Options) onPath(executable string) (path string, found bool) {
 
 func (o *Options) fromOverrides(name, version string) (Location, bool, error) {
 	for _, override := range o.Overrides {
-		if override.Name != name || override.Version != "" && version != "" && !sameVersion(override.Version, version) {
+		if override.Name != name || override.Version != "" && version != "" && !install.SameVersion(override.Version, version) {
 			continue
 		}
 		path := override.Path
@@ -109,10 +103,10 @@ func (o *Options) fromOverrides(name, version string) (Location, bool, error) {
 
 // inDirectory returns the executable inside a plugin's directory.
 func inDirectory(dir, executable string) (Location, error) {
-	if path, ok := executableIn(dir, executable); ok {
+	if path, ok := install.Executable(dir, executable); ok {
 		return Location{Path: path, dir: dir}, nil
 	}
-	if _, err := os.Stat(filepath.Join(dir, scriptFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, install.ScriptFile)); err == nil {
 		return Location{Path: dir, dir: dir, script: true}, nil // F2.30
 	}
 	return Location{}, fmt.Errorf(
@@ -128,8 +122,8 @@ func (o *Options) FindKind(kind, name, version string) (string, error) {
 			return path, nil
 		}
 	}
-	if p, found := o.installed(kind, name, version); found {
-		path, executes := executableIn(p.Path, executable)
+	if p, found := install.Find(o.Home, kind, name, version, o.LegacySearch); found {
+		path, executes := install.Executable(p.Path, executable)
 		if !executes {
 			return "", fmt.Errorf("the plugin in %s has no executable %s", p.Path, executable)
 		}
@@ -137,134 +131,4 @@ func (o *Options) FindKind(kind, name, version string) (string, error) {
 	}
 	return "", fmt.Errorf("no plugin %s of the kind %s is installed or on $PATH; install it with: yamlhost plugin install %s "+
 		"%s %s", name, kind, kind, name, cmp.Or(version, "VERSION"))
-}
-
-// executableIn looks for an executable file.
-func executableIn(dir, name string) (string, bool) {
-	candidates := []string{name}
-	if runtime.GOOS == "windows" {
-		candidates = []string{name + ".exe", name + ".cmd"}
-	}
-	for _, candidate := range candidates {
-		path := filepath.Join(dir, candidate)
-		info, err := os.Stat(path)
-		if err == nil && !info.IsDir() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
-			if absolute, err := filepath.Abs(path); err == nil {
-				path = absolute
-			}
-			return path, true
-		}
-	}
-	return "", false
-}
-
-var (
-	pluginDirectory = lazyregexp.New(`^([a-z]+)-([a-zA-Z0-9-][a-zA-Z0-9-_.]*[a-zA-Z0-9])-v(.*)$`)
-	pluginName      = lazyregexp.New(`^[a-zA-Z0-9-][a-zA-Z0-9-_.]*[a-zA-Z0-9]$`)
-	temporaryName   = lazyregexp.New(`\.tmp[0-9]+$`)
-)
-
-// InstalledPlugin is a plugin in the plugin folder.
-type InstalledPlugin struct{ Name, Version, Path string }
-
-// pluginFolder returns the folder of plugins in a home directory.
-func pluginFolder(home string) string { return filepath.Join(home, "plugins") }
-
-// installations yields the complete installations of a kind in the plugin folder of a home directory, which may be
-// empty, with their versions (F2.27, F2.28). An empty name means all.
-func installations(home, kind, name string) iter.Seq2[InstalledPlugin, *semver.Version] {
-	return func(yield func(InstalledPlugin, *semver.Version) bool) {
-		if home == "" {
-			return
-		}
-		folder := pluginFolder(home)
-		entries, _ := os.ReadDir(folder) // an unreadable folder counts as empty
-		for _, entry := range entries {
-			match := pluginDirectory().FindStringSubmatch(entry.Name())
-			if match == nil || match[1] != kind || name != "" && match[2] != name ||
-				temporaryName().MatchString(entry.Name()) {
-				continue
-			}
-			p := InstalledPlugin{Name: match[2], Version: match[3], Path: filepath.Join(folder, entry.Name())}
-			version, err := semver.NewVersion(p.Version)
-			if err != nil || !complete(p.Path) {
-				continue
-			}
-			if !yield(p, version) {
-				return
-			}
-		}
-	}
-}
-
-// isLink reports whether an installation is a link to another folder, whose content may change.
-func isLink(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && !info.IsDir()
-}
-
-// installed chooses a version in the plugin folder (F2.29).
-func (o *Options) installed(kind, name, version string) (best InstalledPlugin, found bool) {
-	wanted, wantedErr := semver.NewVersion(version)
-	exact := version != "" && (wantedErr != nil || strings.HasPrefix(wanted.Original(), "0.0.0-x"))
-	var highest *semver.Version
-	for p, have := range installations(o.Home, kind, name) {
-		switch {
-		case exact:
-			if p.Version != strings.TrimPrefix(version, "v") {
-				continue
-			}
-		case version == "":
-		case o.LegacySearch:
-			if have.LessThan(wanted) {
-				continue
-			}
-		case !have.Equal(wanted):
-			continue
-		}
-		if highest == nil || better(have, highest) {
-			best, highest = p, have
-		}
-	}
-	return best, highest != nil
-}
-
-// better prefers stable versions to others, then higher ones.
-func better(a, b *semver.Version) bool {
-	if stableA, stableB := a.Prerelease() == "", b.Prerelease() == ""; stableA != stableB {
-		return stableA
-	}
-	return a.GreaterThan(b)
-}
-
-// complete reports whether a folder is there and no installation into it is in progress or has failed (F2.28).
-func complete(dir string) bool {
-	info, err := os.Stat(dir)
-	_, finished := os.Stat(dir + ".partial")
-	return err == nil && info.IsDir() && finished != nil
-}
-
-func sameVersion(a, b string) bool {
-	va, errA := semver.NewVersion(a)
-	vb, errB := semver.NewVersion(b)
-	if errA != nil || errB != nil {
-		return a == b
-	}
-	return va.Equal(vb)
-}
-
-// Installed lists the resource plugins in the plugin folder of a home directory, by name and version; it is empty when
-// there is no such folder. Partial installations and links are left out.
-func Installed(home string) []InstalledPlugin {
-	var list []InstalledPlugin
-	versions := map[string]*semver.Version{}
-	for p, version := range installations(home, "resource", "") {
-		if !isLink(p.Path) {
-			list, versions[p.Path] = append(list, p), version
-		}
-	}
-	slices.SortStableFunc(list, func(a, b InstalledPlugin) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), versions[a.Path].Compare(versions[b.Path]))
-	})
-	return list
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// install links this test binary as a plugin into directories of the plugin folder.
-func install(t *testing.T, home string, dirs ...string) {
+// linkPlugins links this test binary as a plugin into directories of the plugin folder.
+func linkPlugins(t *testing.T, home string, dirs ...string) {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestFind(t *testing.T) { // F2.25–F2.30
 			var warnings []string
 			options := plugin.Options{Env: []string{childMode + "=serve"}, Home: t.TempDir(),
 				Warn: func(text string) { warnings = append(warnings, text) }}
-			install(t, options.Home, c.installed...)
+			linkPlugins(t, options.Home, c.installed...)
 			for _, file := range c.files {
 				require.NoError(t, os.WriteFile(filepath.Join(options.Home, "plugins", file), nil, 0o600))
 			}
@@ -120,21 +120,6 @@ func TestFind(t *testing.T) { // F2.25–F2.30
 			}
 		})
 	}
-}
-
-func TestInstalled(t *testing.T) {
-	t.Parallel()
-	home := t.TempDir()
-	require.Empty(t, plugin.Installed(home))
-	install(t, home, "resource-misfit-v1.10.0", "resource-misfit-v1.9.0", "resource-another-v1.0.0",
-		"language-misfit-v1.0.0", "resource-misfit-v3.0.0")
-	require.NoError(t, os.WriteFile(filepath.Join(home, "plugins", "resource-misfit-v3.0.0.partial"), nil, 0o600))
-	path := func(name string) string { return filepath.Join(home, "plugins", name) }
-	require.Equal(t, []plugin.InstalledPlugin{
-		{Name: "another", Version: "1.0.0", Path: path("resource-another-v1.0.0")},
-		{Name: "misfit", Version: "1.9.0", Path: path("resource-misfit-v1.9.0")},
-		{Name: "misfit", Version: "1.10.0", Path: path("resource-misfit-v1.10.0")},
-	}, plugin.Installed(home))
 }
 
 func TestOlderVersionWarns(t *testing.T) { // E3.6

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -19,7 +20,7 @@ type Finder struct {
 	Host  *Host
 	Cache SchemaCache
 	// Fetcher downloads missing plugins; nil to download nothing.
-	Fetcher *Fetcher
+	Fetcher *install.Fetcher
 	// AskOnce uses the cache also for schemas of plugins on PATH. Otherwise such a plugin is asked each time, and the
 	// cache updated, since a plugin under development may be a script that starts another program.
 	AskOnce bool

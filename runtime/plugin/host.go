@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
@@ -163,7 +164,7 @@ func (h *Host) open(ctx context.Context, p provider.Package, engine string) (_ *
 			return nil, fmt.Errorf("start plugin %s: %w", p.Name, err)
 		}
 		if where.script {
-			src := source{name: p.Name, dir: where.Path, file: scriptFile, kind: "resource"}
+			src := source{name: p.Name, dir: where.Path, file: install.ScriptFile, kind: "resource"}
 			c.process, port, err = h.options.startSource(ctx, src, engine, env, dir)
 			starting, cancel = context.WithTimeout(ctx, h.options.StartLimit)
 			defer cancel()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 )
 
 // Severity is the severity of a plugin's message.
@@ -44,7 +45,7 @@ type Options struct {
 	Path          []string
 	IgnoreAmbient bool
 	// Approve returns an error for an installed plugin that may not be used; nil allows all. An error ends the search.
-	Approve func(InstalledPlugin) error
+	Approve func(install.Plugin) error
 	// Home is the directory that holds the folder plugins; empty for none.
 	Home string
 	// ProgramDir is the working directory of plugins; relative overrides are relative to RootDir.

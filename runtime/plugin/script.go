@@ -15,10 +15,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/structpb"
-)
 
-// scriptFile marks a folder as a plugin in source form.
-const scriptFile = "PulumiPlugin.yaml"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
+)
 
 // scriptPatience multiplies the time limit for plugins in source form to print their port.
 const scriptPatience = 6
@@ -41,8 +40,8 @@ func (o *Options) languageHost(language string) (command []string, ok bool) {
 		return []string{path}, true
 	}
 	var best *semver.Version
-	for p, have := range installations(o.Home, "language", language) {
-		if path, found := executableIn(p.Path, executable); found && (best == nil || better(have, best)) {
+	for p, have := range install.All(o.Home, "language", language) {
+		if path, found := install.Executable(p.Path, executable); found && (best == nil || install.Better(have, best)) {
 			best, command = have, []string{path}
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"aead.dev/minisign"
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
@@ -77,9 +78,9 @@ func TestAcquisition(t *testing.T) {
 		t.Skip("the plugin is a script for a shell")
 	}
 	archive, sum := drawerArchive(t)
-	asset := "/pulumi-resource-drawer-v1.0.0-" + plugin.Platform() + ".tar.gz"
+	asset := "/pulumi-resource-drawer-v1.0.0-" + install.Platform() + ".tar.gz"
 	lock := func(sum string) string {
-		return `{"version": 1, "plugins": [{"name": "drawer", "version": "1.0.0", "checksums": {"` + plugin.Platform() +
+		return `{"version": 1, "plugins": [{"name": "drawer", "version": "1.0.0", "checksums": {"` + install.Platform() +
 			`": "` + sum + `"}}]}`
 	}
 	const version, command = "version: 1.0.0", "install it with: yamlhost plugin install resource drawer 1.0.0"
@@ -153,7 +154,7 @@ func TestAcquisition(t *testing.T) {
 			x.world.HTTP = &http.Client{Transport: redirected{server}}
 			x.world.Env = append(append(x.world.Env, "DRAWER="+t.TempDir(), "HOME="+x.world.Home), c.env...)
 			if c.lock != "" {
-				require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, plugin.LockName), []byte(c.lock), 0o600))
+				require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, install.LockName), []byte(c.lock), 0o600))
 			}
 			code := x.run(append([]string{"run", "--accept-new-plugins"}, c.flags...)...)
 			installed := filepath.Join(x.world.Home, ".pulumi", "plugins", "resource-drawer-v1.0.0")
@@ -175,9 +176,9 @@ func TestAcquisition(t *testing.T) {
 			before := asked.Load()
 			require.Equal(t, 0, x.run(append([]string{"run", "--expect-no-changes"}, c.flags...)...), x.err.String())
 			require.Equal(t, before, asked.Load(), "what is there is not downloaded again")
-			locked, err := plugin.ReadLockFile(x.world.Dir)
+			locked, err := install.ReadLockFile(x.world.Dir)
 			require.NoError(t, err)
-			require.Equal(t, sum, locked.Find("drawer", "1.0.0").Checksums[plugin.Platform()], "it is locked from now on")
+			require.Equal(t, sum, locked.Find("drawer", "1.0.0").Checksums[install.Platform()], "it is locked from now on")
 		})
 	}
 }
@@ -193,7 +194,7 @@ func TestInstallNewest(t *testing.T) {
 		switch r.URL.Path {
 		case "/pulumi/pulumi-drawer/releases/latest":
 			http.Redirect(w, r, "/pulumi/pulumi-drawer/releases/tag/v1.0.0", http.StatusFound)
-		case "/pulumi/pulumi-drawer/releases/download/v1.0.0/pulumi-resource-drawer-v1.0.0-" + plugin.Platform() + ".tar.gz":
+		case "/pulumi/pulumi-drawer/releases/download/v1.0.0/pulumi-resource-drawer-v1.0.0-" + install.Platform() + ".tar.gz":
 			_, _ = w.Write(archive)
 		default:
 			http.NotFound(w, r)
@@ -204,9 +205,9 @@ func TestInstallNewest(t *testing.T) {
 	x.world.HTTP = &http.Client{Transport: redirected{server}}
 	require.Equal(t, 0, x.run("plugin", "install", "resource", "drawer"), x.err.String())
 	require.Contains(t, x.err.String(), "installed drawer 1.0.0 in ")
-	locked, err := plugin.ReadLockFile(x.world.Dir)
+	locked, err := install.ReadLockFile(x.world.Dir)
 	require.NoError(t, err)
-	require.Equal(t, sum, locked.Find("drawer", "1.0.0").Checksums[plugin.Platform()])
+	require.Equal(t, sum, locked.Find("drawer", "1.0.0").Checksums[install.Platform()])
 	require.Equal(t, 1, x.run("plugin", "install", "resource", "joiner"))
 	require.Contains(t, x.err.String(), "no version is named, and the newest is not known")
 }
@@ -305,7 +306,7 @@ func TestNewPlugins(t *testing.T) {
 			if c.made {
 				require.Equal(t, 0, x.run("run", "--accept-new-plugins"), x.err.String())
 				require.NoError(t, os.RemoveAll(filepath.Join(x.world.Home, ".pulumi", "plugins")))
-				require.NoError(t, os.Remove(filepath.Join(x.world.Dir, plugin.LockName)))
+				require.NoError(t, os.Remove(filepath.Join(x.world.Dir, install.LockName)))
 				asked.Store(0)
 			}
 			if c.next != "" {
@@ -347,8 +348,8 @@ func TestInstalledIsAsLocked(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, archive, 0o600))
 	require.Equal(t, 0, x.run("plugin", "install", "resource", "drawer", "1.0.0", "--file", file), x.err.String())
 	require.Equal(t, 0, x.run("run"), x.err.String())
-	require.NoError(t, (&plugin.LockFile{Version: 1, Plugins: []plugin.LockedPlugin{{Name: "drawer", Version: "1.0.0",
-		Checksums: map[string]string{plugin.Platform(): strings.Repeat("0", 64)}}}}).Write(x.world.Dir))
+	require.NoError(t, (&install.LockFile{Version: 1, Plugins: []install.LockedPlugin{{Name: "drawer", Version: "1.0.0",
+		Checksums: map[string]string{install.Platform(): strings.Repeat("0", 64)}}}}).Write(x.world.Dir))
 	for _, command := range []string{"run", "preview", "check"} {
 		require.Equal(t, 12, x.run(command), command)
 		require.Contains(t, x.err.String()+x.out.String(), "came from an archive with the SHA-256", command)
@@ -372,28 +373,28 @@ func TestInstallWithKey(t *testing.T) {
 	text, err := public.MarshalText()
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(key, text, 0o600))
-	install := func(version string, flags ...string) int {
+	installed := func(version string, flags ...string) int {
 		return x.run(append([]string{"plugin", "install", "resource", "drawer", version, "--file", file}, flags...)...)
 	}
-	require.Equal(t, 2, install("1.0.0", "--key", "nonsense"))
+	require.Equal(t, 2, installed("1.0.0", "--key", "nonsense"))
 	require.Contains(t, x.err.String(), "--key: it is not a public key of minisign")
-	require.Equal(t, 1, install("1.0.0", "--key", key))
+	require.Equal(t, 1, installed("1.0.0", "--key", key))
 	require.Contains(t, x.err.String(), "a key is trusted for the plugin, and there is no "+file+".minisig")
-	require.NoFileExists(t, filepath.Join(x.world.Dir, plugin.LockName))
+	require.NoFileExists(t, filepath.Join(x.world.Dir, install.LockName))
 
 	require.NoError(t, os.WriteFile(file+".minisig", minisign.Sign(secret, archive), 0o600))
-	require.Equal(t, 0, install("1.0.0", "--key", public.String()), x.err.String())
-	lock, err := plugin.ReadLockFile(x.world.Dir)
+	require.Equal(t, 0, installed("1.0.0", "--key", public.String()), x.err.String())
+	lock, err := install.ReadLockFile(x.world.Dir)
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"drawer": public.String()}, lock.Keys)
-	require.Equal(t, 1, install("1.0.0", "--key", key))
+	require.Equal(t, 1, installed("1.0.0", "--key", key))
 	require.Contains(t, x.err.String(), "and its signature was not checked; --reinstall installs it anew")
 
 	require.NoError(t, os.Remove(file+".minisig"))
-	require.Equal(t, 1, install("1.1.0"), "the key is remembered")
+	require.Equal(t, 1, installed("1.1.0"), "the key is remembered")
 	require.Contains(t, x.err.String(), "a key is trusted for the plugin")
 	other, _, err := minisign.GenerateKey(nil)
 	require.NoError(t, err)
-	require.Equal(t, 1, install("1.1.0", "--key", other.String()))
+	require.Equal(t, 1, installed("1.1.0", "--key", other.String()))
 	require.Contains(t, x.err.String(), "--key differs from the key that yamlhost.lock.json has for drawer")
 }

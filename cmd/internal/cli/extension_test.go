@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
@@ -145,12 +146,12 @@ resources:
 	require.NoError(t, os.WriteFile(file, archive, 0o600))
 	require.Equal(t, 0, x.run("plugin", "install", "resource", "drawer", "1.0.0", "--file", file, "--lock"), x.err.String())
 	require.Equal(t, 0, x.run("run"), x.out.String()+x.err.String())
-	lock, err := plugin.ReadLockFile(x.world.Dir)
+	lock, err := install.ReadLockFile(x.world.Dir)
 	require.NoError(t, err)
 	require.Len(t, lock.Plugins, 1, "an extension is no plugin")
-	require.Equal(t, sum, lock.Find("drawer", "1.0.0").Checksums[plugin.Platform()])
+	require.Equal(t, sum, lock.Find("drawer", "1.0.0").Checksums[install.Platform()])
 
-	lock.Plugins[0].Checksums[plugin.Platform()] = strings.Repeat("0", 64)
+	lock.Plugins[0].Checksums[install.Platform()] = strings.Repeat("0", 64)
 	require.NoError(t, lock.Write(x.world.Dir))
 	for _, command := range []string{"run", "check"} {
 		require.Equal(t, 12, x.run(command), command)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/cmd/internal/templates"
-	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 )
 
 // withPlugin lists the templates that need a plugin; checking them needs its schema.
@@ -45,7 +45,7 @@ func TestNewFromEveryTemplate(t *testing.T) {
 				"what to do next installs the plugin")
 			dir := filepath.Join(x.world.Dir, "a", "site")
 			require.FileExists(t, filepath.Join(dir, ".gitignore"))
-			lock, err := plugin.ReadLockFile(dir)
+			lock, err := install.ReadLockFile(dir)
 			require.NoError(t, err)
 			require.NotNil(t, lock)
 			require.Empty(t, lock.Plugins)

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 )
 
 // markedDrawer installs the drawer as a plugin in dir. starts returns how often it has been started.
@@ -44,7 +44,7 @@ func TestUntrusted(t *testing.T) {
 	t.Parallel()
 	const drawer = "name: one\nresources:\n  a: {type: drawer:Item, properties: {title: t, kind: k}, options: {version: " +
 		"1.0.0}}\n"
-	lock := `{"version": 1, "plugins": [{"name": "drawer", "version": "1.0.0", "checksums": {"` + plugin.Platform() +
+	lock := `{"version": 1, "plugins": [{"name": "drawer", "version": "1.0.0", "checksums": {"` + install.Platform() +
 		`": "` + strings.Repeat("0", 64) + `"}}]}`
 	for name, c := range map[string]struct {
 		program string
@@ -80,7 +80,7 @@ func TestUntrusted(t *testing.T) {
 			"packages: {drawer: ./bin}\n", plugin: "bin", want: "is not started here"},
 		"a plugin from PATH":  {program: drawer, plugin: "path", want: "no provider for package drawer"},
 		"an installed plugin": {program: drawer, plugin: "home", want: "is not in yamlhost.lock.json"},
-		"a locked one": {program: drawer, plugin: "home", files: map[string]string{plugin.LockName: lock},
+		"a locked one": {program: drawer, plugin: "home", files: map[string]string{install.LockName: lock},
 			starts: true},
 		"a download": {program: drawer, want: "because --untrusted forbids that"},
 		"a file elsewhere": {program: "name: one\noutputs: {t: {fn::readFile: /etc/hostname}}\n",

@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/filelock"
-	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/compiler"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -22,7 +22,7 @@ import (
 func (a *Console) Looking() workspace.Options {
 	return workspace.Options{Shown: a.Short, LocalPackages: true, Texts: a.Texts, CRDs: a.World.CRDs(),
 		Installed: func(dir, name, version string) (string, bool) {
-			return plugin.InstalledSource(a.World.PulumiHome(), dir, name, version)
+			return install.RepositoryFolder(a.World.PulumiHome(), dir, name, version)
 		},
 		Inherit: func(p *project.Project, s *project.Settings) { a.Inherit(p, s, "") }}
 }

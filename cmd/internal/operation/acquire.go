@@ -15,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -33,7 +34,7 @@ func (p *Providers) acquireWith(a *console.Console, dir string, accept acceptFun
 	if p.trust == Untrusted {
 		forbidden = "--untrusted"
 	}
-	p.finder.Fetcher = plugin.NewFetcher(plugin.FetchOptions{
+	p.finder.Fetcher = install.NewFetcher(install.FetchOptions{
 		Home: a.World.PulumiHome(), LockDir: dir, Forbidden: forbidden, Overrides: a.World.Getenv(console.DownloadOverrides),
 		Client: a.World.HTTP, AllowHTTP: a.Global.AllowHTTP, Accept: accept, Tell: tell,
 	})
@@ -51,13 +52,13 @@ func acceptor(a *console.Console, o *Options, asking func() bool) acceptFunc {
 	return func(_ context.Context, name, version, from string) error {
 		if !asking() { // a question would get lost among the progress
 			return fmt.Errorf("%s has no checksum for it; --accept-new-plugins downloads it and locks its "+
-				"checksum", plugin.LockName)
+				"checksum", install.LockName)
 		}
 		if version != "" {
 			name += " " + version
 		}
 		question := fmt.Sprintf("The plugin %s is not installed, and %s does not have it. Download it from %s and run it?",
-			name, plugin.LockName, cmp.Or(from, "its publisher"))
+			name, install.LockName, cmp.Or(from, "its publisher"))
 		if a.Prompt().Confirm(question) != nil {
 			return errors.New("you declined it")
 		}

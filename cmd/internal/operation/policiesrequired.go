@@ -18,6 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -96,11 +97,11 @@ func (s *packStarter) missing(ctx context.Context) (packs []policyPack, err erro
 // install returns the folder of a required pack.
 func (s *packStarter) install(ctx context.Context, r *backend.Policy) (dir string, err error) {
 	a := s.run.Console
-	return s.run.Providers.finder.Host.InstallPack(ctx, plugin.RequiredPack{Owner: r.Owner, Name: r.Name,
-		Version: r.Version, Location: r.Location,
+	host := s.run.Providers.finder.Host
+	pack := install.Pack{Owner: r.Owner, Name: r.Name, Version: r.Version, Location: r.Location,
 		Forbidden: console.DownloadsForbidden(a), Client: a.World.HTTP, Pause: a.World.ServicePause,
 		Tell: func(text string) { fmt.Fprintln(a.Streams.Err, text) },
-		Inspect: func(dir string) (plugin.Script, error) {
+		Finish: func(dir string) error {
 			path := filepath.Join(dir, workspace.PackFile)
 			script, err := project.ReadPluginProgram(confine.Door{Folder: dir}, path)
 			switch {
@@ -112,6 +113,10 @@ func (s *packStarter) install(ctx context.Context, r *backend.Policy) (dir strin
 					script, err = project.ReadPluginProgram(confine.Door{Folder: dir}, path)
 				}
 			}
-			return plugin.Script(script), err
-		}})
+			if err != nil {
+				return err
+			}
+			return host.InstallScriptDependencies(ctx, r.Name, dir, plugin.Script(script))
+		}}
+	return pack.Install(ctx, a.World.PulumiHome())
 }

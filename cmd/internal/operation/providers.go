@@ -19,6 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -324,7 +325,7 @@ func (p *Providers) FetchSchema(ctx context.Context, d schema.Descriptor) ([]byt
 // PackageNames returns the packages that are built in, installed, or a project's own.
 func PackageNames(home string, own []string) []string {
 	names := append(embedded.Names(), own...)
-	for _, installed := range plugin.Installed(home) {
+	for _, installed := range install.Resources(home) {
 		names = append(names, installed.Name)
 	}
 	slices.Sort(names)

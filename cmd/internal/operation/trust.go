@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
-	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -131,27 +131,27 @@ func outside(path []string, root string) []string {
 
 // asLocked returns a check of installed plugins against the lock file in a folder. It returns an error for a plugin
 // from another archive and, with only, for a plugin that is not in the lock file.
-func asLocked(dir string, only bool) func(plugin.InstalledPlugin) error {
-	return func(p plugin.InstalledPlugin) error {
-		lock, err := plugin.ReadLockFile(dir)
+func asLocked(dir string, only bool) func(install.Plugin) error {
+	return func(p install.Plugin) error {
+		lock, err := install.ReadLockFile(dir)
 		if err != nil {
 			return err
 		}
 		name, version, want := p.Name, p.Version, ""
 		if locked := lock.Find(name, version); locked != nil {
-			want = locked.Checksum(plugin.Platform())
+			want = locked.Checksum(install.Platform())
 		}
-		if got := plugin.Receipt(p.Path); want != "" && got != "" && !strings.EqualFold(want, got) {
+		if got := install.Receipt(p.Path); want != "" && got != "" && !strings.EqualFold(want, got) {
 			return fmt.Errorf(
 				"the plugin %[1]s %[2]s that is installed came from an archive with the SHA-256 %[3]s, and %[4]s has %[5]s\n"+
 					"install the locked one with: yamlhost plugin install resource %[1]s %[2]s --reinstall", name, version, got,
-				plugin.LockName, want)
+				install.LockName, want)
 		}
 		if only && want == "" {
 			return fmt.Errorf("the plugin %[1]s %[2]s is not in %[3]s, and an untrusted program may start no other "+
 				"(--untrusted)\n"+
 				"if you trust the plugin, add it with: yamlhost plugin install resource %[1]s %[2]s --reinstall --lock", name,
-				version, plugin.LockName)
+				version, install.LockName)
 		}
 		return nil
 	}

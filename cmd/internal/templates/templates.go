@@ -18,7 +18,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/osfile"
-	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -181,7 +181,7 @@ const unlocked = "{\n  \"version\": 1,\n  \"plugins\": []\n}\n"
 // usual holds the files that every project has.
 var usual = []File{
 	{Path: ".gitignore", Text: []byte(ignored), Mode: 0o644, Usual: true},
-	{Path: plugin.LockName, Text: []byte(unlocked), Mode: 0o644, Usual: true},
+	{Path: install.LockName, Text: []byte(unlocked), Mode: 0o644, Usual: true},
 }
 
 // Fill returns the files of a project with the given name and description, including a .gitignore and a lock file.

@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/environ"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
-	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 )
 
 type aboutOptions struct {
@@ -116,7 +116,7 @@ func about(ctx context.Context, a *console.Console, o *aboutOptions) error {
 		version, _ := embedded.Version(name)
 		r.Plugins = append(r.Plugins, aboutPlugin{name, version, "resource", true})
 	}
-	for _, p := range plugin.Installed(a.World.PulumiHome()) {
+	for _, p := range install.Resources(a.World.PulumiHome()) {
 		r.Plugins = append(r.Plugins, aboutPlugin{p.Name, p.Version, "resource", false})
 	}
 	if err := readStack(ctx, a, o, &r); err != nil {

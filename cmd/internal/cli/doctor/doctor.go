@@ -15,7 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
-	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 )
 
 // A grade rates a part of the machine.
@@ -63,7 +63,7 @@ var Contracts = []contract.Contract{
 // examine checks every part of the machine and shows the findings.
 func examine(ctx context.Context, a *console.Console, asJSON bool) error {
 	found := []finding{lookPath(a), lookShell(a)}
-	found = append(found, lookPlugins(plugin.Installed(a.World.PulumiHome()))...)
+	found = append(found, lookPlugins(install.Resources(a.World.PulumiHome()))...)
 	found = append(found, lookBackend(ctx, a)...)
 	found = append(found, lookTerminal(a))
 	bad := 0
@@ -156,7 +156,7 @@ func shellFinding(path string) finding {
 }
 
 // lookPlugins checks for installed plugins that cannot be started.
-func lookPlugins(installed []plugin.InstalledPlugin) []finding {
+func lookPlugins(installed []install.Plugin) []finding {
 	var broken []finding
 	for _, p := range installed {
 		program := filepath.Join(p.Path, "pulumi-resource-"+p.Name)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 )
 
 func TestClock(t *testing.T) {
@@ -25,7 +25,7 @@ func TestClock(t *testing.T) {
 func TestPluginWithoutProgram(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	p := []plugin.InstalledPlugin{{Name: "toy", Version: "1.0.0", Path: dir}}
+	p := []install.Plugin{{Name: "toy", Version: "1.0.0", Path: dir}}
 	found := lookPlugins(p)
 	require.Equal(t, wrong, found[0].Grade)
 	require.Contains(t, found[0].Way, "yamlhost plugin rm resource toy 1.0.0")

@@ -12,7 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/git"
-	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
@@ -28,7 +28,7 @@ func NewInstall(a *console.Console) *cobra.Command {
 		Long: "install fetches the plugins of the project's lock file, and those of every package that its program names, " +
 			"so that later commands need no network. What is new goes to the lock file with its checksum. A program in " +
 			"YAML has no other dependencies.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return install(cmd.Context(), a, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return installNeeded(cmd.Context(), a, o) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.reinstall, "reinstall", false, "install the plugins of the lock file again")
@@ -41,11 +41,11 @@ func NewInstall(a *console.Console) *cobra.Command {
 
 // Install installs the plugins that the project in the working directory needs.
 func Install(ctx context.Context, a *console.Console, reinstall bool) error {
-	return install(ctx, a, &installOptions{reinstall: reinstall})
+	return installNeeded(ctx, a, &installOptions{reinstall: reinstall})
 }
 
-// install installs the plugins in the lock file and those that the program needs.
-func install(ctx context.Context, a *console.Console, o *installOptions) error {
+// installNeeded installs the plugins in the lock file and those that the program needs.
+func installNeeded(ctx context.Context, a *console.Console, o *installOptions) error {
 	ws, err := workspace.Open(a.World.Dir, a.Trusting(console.CompilerSays(a.Streams.Err)))
 	if err != nil {
 		return console.AdviseProject(err)
@@ -73,7 +73,7 @@ func install(ctx context.Context, a *console.Console, o *installOptions) error {
 		}
 	}
 	dir := filepath.Dir(ws.Project.Path)
-	lock, err := plugin.ReadLockFile(dir)
+	lock, err := install.ReadLockFile(dir)
 	if err != nil {
 		return err
 	}
@@ -114,16 +114,16 @@ func install(ctx context.Context, a *console.Console, o *installOptions) error {
 }
 
 // installLocked installs a plugin in the lock file.
-func installLocked(ctx context.Context, a *console.Console, o *installOptions, lock *plugin.LockFile,
-	p plugin.LockedPlugin) error {
+func installLocked(ctx context.Context, a *console.Console, o *installOptions, lock *install.LockFile,
+	p install.LockedPlugin) error {
 	key, err := lock.KeyOf(p.Name)
 	if err != nil {
 		return err
 	}
-	i := plugin.Installation{Home: a.World.PulumiHome(), Name: p.Name, Version: p.Version, Server: p.Server, Key: key,
-		Checksum: p.Checksum(plugin.Platform()), Reinstall: o.reinstall, Client: a.World.HTTP,
+	i := install.Installation{Home: a.World.PulumiHome(), Name: p.Name, Version: p.Version, Server: p.Server, Key: key,
+		Checksum: p.Checksum(install.Platform()), Reinstall: o.reinstall, Client: a.World.HTTP,
 		AllowHTTP: a.Global.AllowHTTP, Env: a.ChildEnv()}
-	for _, have := range plugin.Installed(i.Home) {
+	for _, have := range install.Resources(i.Home) {
 		if have.Name == p.Name && have.Version == p.Version && !o.reinstall {
 			return nil
 		}
@@ -132,7 +132,7 @@ func installLocked(ctx context.Context, a *console.Console, o *installOptions, l
 		return fmt.Errorf("plugin %s %s is not installed, and downloads are forbidden by %s; `yamlhost plugin install "+
 			"--from FILE` installs plugins from a bundle", p.Name, p.Version, reason)
 	}
-	_, err = plugin.InstallFrom(ctx, &i, p.Server, a.World.Getenv(console.DownloadOverrides),
+	_, err = install.FromSources(ctx, &i, p.Server, a.World.Getenv(console.DownloadOverrides),
 		func(text string) { fmt.Fprintln(a.Streams.Err, text) })
 	return err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/langhost"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -156,15 +157,15 @@ func describeRepository(ctx context.Context, a *console.Console, ws *workspace.W
 
 // fetch installs a package from a git repository and records it in the lock file. It returns the folder of the package.
 func fetch(ctx context.Context, a *console.Console, ws *workspace.Workspace, p git.Package) (dir string, err error) {
-	i := plugin.Installation{Home: a.World.PulumiHome(), Name: p.Name(), Version: p.Version, Env: a.ChildEnv()}
-	lock, err := plugin.ReadLockFile(ws.Project.Dir)
+	i := install.Installation{Home: a.World.PulumiHome(), Name: p.Name(), Version: p.Version, Env: a.ChildEnv()}
+	lock, err := install.ReadLockFile(ws.Project.Dir)
 	if err != nil {
 		return "", err
 	}
 	if locked := lock.Find(i.Name, i.Version); locked != nil {
-		i.Checksum = locked.Checksum(plugin.Platform())
+		i.Checksum = locked.Checksum(install.Platform())
 	}
-	result, err := plugin.InstallFrom(ctx, &i, p.URL(), "", func(string) {
+	result, err := install.FromSources(ctx, &i, p.URL(), "", func(string) {
 		fmt.Fprintf(a.Streams.Err, "Fetching %s %s\n", p.Repository, p.Version)
 	})
 	if err != nil {
@@ -175,11 +176,11 @@ func fetch(ctx context.Context, a *console.Console, ws *workspace.Workspace, p g
 		providers := operation.NewProviders(a, ws, nil, operation.Trusted)
 		defer providers.Close()
 		if err := providers.InstallDependencies(ctx, i.Name, dir); err != nil {
-			return "", errors.Join(err, plugin.Remove(plugin.InstalledPlugin{Name: i.Name, Version: i.Version, Path: result.Dir}))
+			return "", errors.Join(err, install.Remove(install.Plugin{Name: i.Name, Version: i.Version, Path: result.Dir}))
 		}
 	}
 	if result.Checksum != "" && ws.Project.Path != "" {
-		err = plugin.EditLockFile(ctx, ws.Project.Dir, func(l *plugin.LockFile) {
+		err = install.EditLockFile(ctx, ws.Project.Dir, func(l *install.LockFile) {
 			l.Add(i.Name, i.Version, p.URL(), result.Checksum)
 		})
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/osfile"
-	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 )
 
 type bundleOptions struct {
@@ -45,7 +45,7 @@ func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (er
 		return console.WithCode(console.CodeBadUsage, "--out is missing: the file to write")
 	}
 	if len(o.platforms) == 0 {
-		o.platforms = []string{plugin.Platform()}
+		o.platforms = []string{install.Platform()}
 	}
 	for _, p := range o.platforms {
 		if !platformName().MatchString(p) {
@@ -57,25 +57,25 @@ func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (er
 	if err != nil {
 		return err
 	}
-	lock, err := plugin.ReadLockFile(filepath.Dir(p.Path))
+	lock, err := install.ReadLockFile(filepath.Dir(p.Path))
 	if err != nil {
 		return err
 	}
 	if lock == nil || len(lock.Plugins) == 0 {
 		return console.WithCode(console.CodeUsage, "%s lists no plugins: `yamlhost install` adds those that the program names",
-			plugin.LockName)
+			install.LockName)
 	}
 	if reason := console.DownloadsForbidden(a); reason != "" {
 		return fmt.Errorf("a bundle is made of downloads, which are forbidden by %s", reason)
 	}
-	var plugins []plugin.Installation
+	var plugins []install.Installation
 	for _, locked := range lock.Plugins {
 		key, err := lock.KeyOf(locked.Name)
 		if err != nil {
 			return err
 		}
 		for _, platform := range o.platforms {
-			plugins = append(plugins, plugin.Installation{Name: locked.Name, Version: locked.Version, Server: locked.Server,
+			plugins = append(plugins, install.Installation{Name: locked.Name, Version: locked.Version, Server: locked.Server,
 				Platform: platform, Checksum: locked.Checksum(platform), Key: key, Client: a.World.HTTP,
 				AllowHTTP: a.Global.AllowHTTP, Env: a.ChildEnv()})
 		}
@@ -95,7 +95,7 @@ func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (er
 			_ = osfile.Remove(f.Name())
 		}
 	}()
-	err = plugin.Bundle(ctx, f, p.Name.Text, plugins, a.World.Getenv(console.DownloadOverrides), folder,
+	err = install.Bundle(ctx, f, p.Name.Text, plugins, a.World.Getenv(console.DownloadOverrides), folder,
 		func(text string) { fmt.Fprintln(a.Streams.Err, text) })
 	if err := errors.Join(err, f.Chmod(0o644), f.Close()); err != nil {
 		return err
@@ -110,7 +110,7 @@ func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (er
 
 // installBundle installs the plugins in a bundle that fit this machine. lock is the lock file in the folder dir; if it
 // is nil, begin asks for a new one.
-func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, lock *plugin.LockFile, dir string,
+func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, lock *install.LockFile, dir string,
 	begin bool) error {
 	if len(o.args) > 0 || o.file != "" || o.server != "" {
 		return console.WithCode(console.CodeBadUsage, "--from installs all plugins of a bundle: it cannot be used with a name, "+
@@ -121,14 +121,14 @@ func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, lo
 		return fmt.Errorf("make a temporary folder: %w", err)
 	}
 	defer func() { _ = osfile.RemoveAll(folder) }()
-	plugins, err := plugin.Unbundle(ctx, a.Path(o.from), folder)
+	plugins, err := install.Unbundle(ctx, a.Path(o.from), folder)
 	if err != nil {
 		return console.WithCode(console.CodeUsage, "--from %s: %w", o.from, console.PlainError(err))
 	}
 	for _, i := range plugins { // check all before installing any
 		locked, want := lock.Find(i.Name, i.Version), ""
 		if locked != nil {
-			want = locked.Checksum(plugin.Platform())
+			want = locked.Checksum(install.Platform())
 		}
 		key, err := lock.KeyOf(i.Name)
 		switch {
@@ -136,15 +136,15 @@ func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, lo
 			return err
 		case want != "" && !strings.EqualFold(want, i.Checksum):
 			return console.WithCode(console.CodeUsage, "--from %s: the archive of %s %s has another SHA-256 than the one of %s; nothing was installed",
-				o.from, i.Name, i.Version, plugin.LockName)
+				o.from, i.Name, i.Version, install.LockName)
 		case want == "" && key != nil:
 			return console.WithCode(console.CodeUsage, "--from %s: %s trusts a key for %s, and has no checksum of %s for %s: a bundle has no signatures, "+
-				"so nothing was installed", o.from, plugin.LockName, i.Name, i.Version, plugin.Platform())
+				"so nothing was installed", o.from, install.LockName, i.Name, i.Version, install.Platform())
 		}
 	}
 	for _, i := range plugins {
 		i.Home, i.Reinstall = a.World.PulumiHome(), o.reinstall
-		result, err := plugin.Install(ctx, i)
+		result, err := install.Install(ctx, i)
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, lo
 		if i.Kind != "resource" || !begin {
 			continue
 		}
-		err = plugin.EditLockFile(ctx, dir, func(now *plugin.LockFile) {
+		err = install.EditLockFile(ctx, dir, func(now *install.LockFile) {
 			now.Add(i.Name, i.Version, i.Server, i.Checksum)
 		})
 		if err != nil {

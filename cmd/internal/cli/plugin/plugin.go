@@ -20,6 +20,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -60,7 +61,7 @@ func newPluginInstall(a *console.Console) *cobra.Command {
 		},
 		Long: "install fetches a plugin into the plugin folder that Pulumi uses as well. KIND is resource for providers; " +
 			"it can also be language, converter, tool or analyzer. Without arguments it installs what the project's lock " +
-			"file (" + plugin.LockName + ") lists, or without one what the project needs. Without a version it " +
+			"file (" + install.LockName + ") lists, or without one what the project needs. Without a version it " +
 			"installs that of the lock file, or else the newest. Archives must have the " +
 			"checksums that the lock file has for this platform, and those that their publisher lists " +
 			"beside them; new checksums are added to the lock file. With --key they must also have a " +
@@ -103,7 +104,7 @@ type pluginRecord struct {
 // pluginList lists installed and built-in plugins.
 func pluginList(a *console.Console, asJSON bool) error {
 	rows := []pluginRecord{}
-	for _, p := range plugin.Installed(a.World.PulumiHome()) {
+	for _, p := range install.Resources(a.World.PulumiHome()) {
 		rows = append(rows, pluginRecord{Name: p.Name, Kind: "resource", Version: p.Version, Path: p.Path})
 	}
 	for _, name := range embedded.Names() {
@@ -149,7 +150,7 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 	if path, err := project.Find(dir); err == nil {
 		dir, begin = filepath.Dir(path), true
 	}
-	lock, err := plugin.ReadLockFile(dir)
+	lock, err := install.ReadLockFile(dir)
 	if err != nil {
 		return err
 	}
@@ -161,11 +162,11 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 		return packages.Install(ctx, a, o.reinstall)
 	case len(o.args) == 0 && lock == nil:
 		return console.WithCode(console.CodeUsage,
-			"there is no %s here; name a plugin: yamlhost plugin install resource NAME", plugin.LockName)
+			"there is no %s here; name a plugin: yamlhost plugin install resource NAME", install.LockName)
 	case len(o.args) == 0:
 		if len(lock.Plugins) == 0 {
 			fmt.Fprintf(a.Streams.Err, "%s lists no plugins: a command adds a plugin to it when it first "+
-				"downloads it for this project.\n", plugin.LockName)
+				"downloads it for this project.\n", install.LockName)
 		}
 		for _, p := range lock.Plugins {
 			if err := installLocked(ctx, a, o, p.Name, p.Version, lock, dir); err != nil {
@@ -192,14 +193,14 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 			"name the version too: yamlhost plugin install resource %s VERSION --file …, with that of the file for VERSION", name)
 	}
 	if lock == nil && begin {
-		lock = &plugin.LockFile{}
+		lock = &install.LockFile{}
 	}
 	return installLocked(ctx, a, o, name, version, lock, dir)
 }
 
 // trusts sets the key that must have signed the archive: the lock file's, or the one of --key. It returns an error if
 // these differ.
-func (o *pluginOptions) trusts(a *console.Console, i *plugin.Installation, lock *plugin.LockFile) error {
+func (o *pluginOptions) trusts(a *console.Console, i *install.Installation, lock *install.LockFile) error {
 	var err error
 	if i.Key, err = lock.KeyOf(i.Name); err != nil || o.key == "" {
 		return err
@@ -208,13 +209,13 @@ func (o *pluginOptions) trusts(a *console.Console, i *plugin.Installation, lock 
 	if content, err := os.ReadFile(a.Path(o.key)); err == nil {
 		text = string(content)
 	}
-	key, err := plugin.ParseKey(text)
+	key, err := install.ParseKey(text)
 	if err != nil {
 		return console.WithCode(console.CodeUsage, "--key: %w", err)
 	}
 	if i.Key != nil && i.Key.String() != key.String() {
 		return fmt.Errorf("--key differs from the key that %s has for %s; if the publisher has a new key, remove "+
-			"the old one from that file", plugin.LockName, i.Name)
+			"the old one from that file", install.LockName, i.Name)
 	}
 	i.Key = key
 	return nil
@@ -222,8 +223,8 @@ func (o *pluginOptions) trusts(a *console.Console, i *plugin.Installation, lock 
 
 // installLocked installs a plugin. If the lock file contains the plugin, the archive has to match its entry.
 func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, name, version string,
-	lock *plugin.LockFile, dir string) error {
-	i := plugin.Installation{Home: a.World.PulumiHome(), Kind: o.kind(), Name: name, Version: version, Server: o.server,
+	lock *install.LockFile, dir string) error {
+	i := install.Installation{Home: a.World.PulumiHome(), Kind: o.kind(), Name: name, Version: version, Server: o.server,
 		Checksum:  o.checksum,
 		Reinstall: o.reinstall, Client: a.World.HTTP, AllowHTTP: a.Global.AllowHTTP}
 	if o.file != "" {
@@ -233,7 +234,7 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 		return err
 	}
 	if i.Server != "" {
-		if _, err := plugin.Sources(name, i.Server, ""); err != nil {
+		if _, err := install.Sources(name, i.Server, ""); err != nil {
 			return console.WithCode(console.CodeUsage, "--server: %w", err)
 		}
 	}
@@ -241,9 +242,9 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 		if i.Server == "" {
 			i.Server = locked.Server
 		}
-		if want := locked.Checksum(plugin.Platform()); want != "" {
+		if want := locked.Checksum(install.Platform()); want != "" {
 			if i.Checksum != "" && !strings.EqualFold(i.Checksum, want) {
-				return fmt.Errorf("--checksum differs from the one that %s has for %s %s", plugin.LockName, name, version)
+				return fmt.Errorf("--checksum differs from the one that %s has for %s %s", install.LockName, name, version)
 			}
 			i.Checksum = want
 		}
@@ -251,12 +252,12 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 		return fmt.Errorf("downloads are forbidden by %s; use --file", reason)
 	}
 	server := i.Server
-	result, err := plugin.InstallResult{}, error(nil)
+	result, err := install.Result{}, error(nil)
 	if i.File != "" {
 		server = ""
-		result, err = plugin.Install(ctx, i)
+		result, err = install.Install(ctx, i)
 	} else {
-		result, err = plugin.InstallFrom(ctx, &i, server, a.World.Getenv(console.DownloadOverrides), nil)
+		result, err = install.FromSources(ctx, &i, server, a.World.Getenv(console.DownloadOverrides), nil)
 		version = i.Version // the newest version if none was given
 	}
 	if err != nil {
@@ -279,12 +280,12 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 	}
 	if !result.Already && result.Checksum == "" && o.lock {
 		fmt.Fprintf(a.Streams.Err, "warning: %s does not list it: a folder has no checksum; archives have one\n",
-			plugin.LockName)
+			install.LockName)
 	}
 	if lock == nil || result.Checksum == "" {
 		return nil
 	}
-	return plugin.EditLockFile(ctx, dir, func(now *plugin.LockFile) {
+	return install.EditLockFile(ctx, dir, func(now *install.LockFile) {
 		now.Add(name, version, server, result.Checksum)
 		if i.Key != nil {
 			now.Trust(name, i.Key)
@@ -300,8 +301,8 @@ func pluginRemove(a *console.Console, args []string, yes, all bool) error {
 	if len(args) > 0 && args[0] != "resource" {
 		return console.WithCode(console.CodeUsage, "there are only plugins of the kind resource, not %q", args[0])
 	}
-	var removed []plugin.InstalledPlugin
-	for _, p := range plugin.Installed(a.World.PulumiHome()) {
+	var removed []install.Plugin
+	for _, p := range install.Resources(a.World.PulumiHome()) {
 		fits, err := pluginFits(p, args)
 		if err != nil {
 			return err
@@ -327,7 +328,7 @@ func pluginRemove(a *console.Console, args []string, yes, all bool) error {
 		return err
 	}
 	for _, p := range removed {
-		if err := plugin.Remove(p); err != nil {
+		if err := install.Remove(p); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.Streams.Err, "removed %s %s\n", p.Name, p.Version)
@@ -336,7 +337,7 @@ func pluginRemove(a *console.Console, args []string, yes, all bool) error {
 }
 
 // pluginFits reports whether a plugin matches the arguments KIND, NAME and VERSION, which may be a range.
-func pluginFits(p plugin.InstalledPlugin, args []string) (bool, error) {
+func pluginFits(p install.Plugin, args []string) (bool, error) {
 	if len(args) > 1 && args[1] != p.Name {
 		return false, nil
 	}
@@ -354,7 +355,7 @@ func pluginFits(p plugin.InstalledPlugin, args []string) (bool, error) {
 // Contracts lists the JSON forms that this package writes.
 var Contracts = []contract.Contract{
 	contract.Of[[]pluginRecord]("plugins", "the plugins that are installed or built in", "`plugin ls --json`"),
-	contract.Of[plugin.LockFile]("lock", "the plugins that a project uses", "`"+plugin.LockName+"`"),
+	contract.Of[install.LockFile]("lock", "the plugins that a project uses", "`"+install.LockName+"`"),
 }
 
 func newPluginRun(a *console.Console) *cobra.Command {

@@ -1,4 +1,4 @@
-package plugin
+package install
 
 import (
 	"compress/gzip"
@@ -28,14 +28,14 @@ func (i *Installation) folder() string {
 	return ""
 }
 
-// InstalledSource returns the folder of an installed plugin of a repository, below a home directory. found is false if
+// RepositoryFolder returns the folder of an installed plugin of a repository, below a home directory. found is false if
 // there is none, or if the lock file of lockDir has another checksum.
-func InstalledSource(home, lockDir, name, version string) (dir string, found bool) {
+func RepositoryFolder(home, lockDir, name, version string) (dir string, found bool) {
 	label, err := confine.NewName("a plugin", "resource-"+name+"-v"+version)
 	if err != nil {
 		return "", false
 	}
-	dir = label.In(pluginFolder(home), "")
+	dir = label.In(Folder(home), "")
 	lock, err := ReadLockFile(lockDir)
 	if err != nil || !complete(dir) {
 		return dir, false

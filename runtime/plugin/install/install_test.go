@@ -1,4 +1,4 @@
-package plugin
+package install
 
 import (
 	"archive/tar"
@@ -179,12 +179,12 @@ func TestInstall(t *testing.T) { // F2.28, F2.31–F2.34
 			require.NoError(t, err)
 			require.Equal(t, []string{filepath.Join(home, "plugins", "resource-toy-v1.2.3")}, left)
 			require.Equal(t, sumOf(c.archive), result.Checksum)
-			require.Len(t, Installed(home), 1)
+			require.Len(t, Resources(home), 1)
 			again, err := Install(t.Context(), i)
 			require.NoError(t, err)
 			require.True(t, again.Already)
-			require.NoError(t, Remove(Installed(home)[0]))
-			require.Empty(t, Installed(home))
+			require.NoError(t, Remove(Resources(home)[0]))
+			require.Empty(t, Resources(home))
 		})
 	}
 }
@@ -197,14 +197,14 @@ func TestInstallAfterCrash(t *testing.T) {
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	require.NoError(t, os.WriteFile(dir+".partial", nil, 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "half"), nil, 0o600))
-	require.Empty(t, Installed(home))
+	require.Empty(t, Resources(home))
 	file := filepath.Join(t.TempDir(), "toy.tar.gz")
 	require.NoError(t, os.WriteFile(file, archiveOf(t, script), 0o600))
 	result, err := Install(t.Context(), Installation{Home: home, Name: "toy", Version: "1.2.3", File: file})
 	require.NoError(t, err)
 	require.False(t, result.Already)
 	require.NoFileExists(t, filepath.Join(dir, "half"))
-	require.Len(t, Installed(home), 1)
+	require.Len(t, Resources(home), 1)
 }
 
 func TestInstallNames(t *testing.T) {
@@ -266,7 +266,7 @@ func TestInstallAtOnce(t *testing.T) {
 	}
 	group.Wait()
 	require.EqualValues(t, 1, calls.Load())
-	require.Len(t, Installed(home), 1)
+	require.Len(t, Resources(home), 1)
 }
 
 // Sources returns the download servers for a package's URL and the overrides (F2.32, F2.35).

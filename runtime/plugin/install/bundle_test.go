@@ -1,4 +1,4 @@
-package plugin
+package install
 
 import (
 	"archive/tar"
@@ -68,7 +68,7 @@ func TestBundle(t *testing.T) {
 	result, err := Install(t.Context(), found[0])
 	require.NoError(t, err)
 	require.Equal(t, found[0].Checksum, result.Checksum)
-	require.Len(t, Installed(home), 1)
+	require.Len(t, Resources(home), 1)
 
 	_, err = Unbundle(t.Context(), make(other), t.TempDir())
 	require.ErrorContains(t, err, "the bundle is for "+other+", and this machine is "+Platform())

@@ -1,4 +1,4 @@
-package plugin
+package install
 
 import (
 	"cmp"
@@ -56,8 +56,8 @@ type Installation struct {
 	permits func(address string) error // returns an error for a forbidden address; nil to apply AllowHTTP
 }
 
-// InstallResult is the outcome of an Installation.
-type InstallResult struct {
+// Result is the outcome of an Installation.
+type Result struct {
 	Dir      string
 	Checksum string // of the archive, SHA-256 in hexadecimal; empty if unknown, as for a folder
 	Already  bool   // it was installed already
@@ -86,16 +86,16 @@ func (i *Installation) executable() string { return "pulumi-" + i.kind() + "-" +
 
 // Install installs a plugin: into a folder of its own, which does not count as installed before it is complete (F2.28).
 // An interrupted download is resumed up to five times.
-func Install(ctx context.Context, i Installation) (InstallResult, error) {
+func Install(ctx context.Context, i Installation) (Result, error) {
 	i.Version = strings.TrimPrefix(i.Version, "v")
 	if _, err := semver.NewVersion(i.Version); err != nil {
-		return InstallResult{}, fmt.Errorf("%q is not a version of a plugin", i.Version)
+		return Result{}, fmt.Errorf("%q is not a version of a plugin", i.Version)
 	}
 	label := i.kind() + "-" + i.Name + "-v" + i.Version
 	if !pluginDirectory().MatchString(label) || strings.ContainsAny(label, `/\`) {
-		return InstallResult{}, fmt.Errorf("%q is not a name of a plugin", i.Name)
+		return Result{}, fmt.Errorf("%q is not a name of a plugin", i.Name)
 	}
-	folder := pluginFolder(i.Home)
+	folder := Folder(i.Home)
 	dir := filepath.Join(folder, label)
 	installed := func() bool {
 		return complete(dir) && !i.Reinstall &&
@@ -103,22 +103,22 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 	}
 	if !installed() {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return InstallResult{}, fmt.Errorf("make the plugin folder: %w", err)
+			return Result{}, fmt.Errorf("make the plugin folder: %w", err)
 		}
 		release, err := alone(ctx, dir)
 		if err != nil {
-			return InstallResult{}, fmt.Errorf("wait for another installation of plugin %s: %w", i.Name, err)
+			return Result{}, fmt.Errorf("wait for another installation of plugin %s: %w", i.Name, err)
 		}
 		defer release()
 	}
 	if installed() { // installed before, or by another process meanwhile
-		return InstallResult{Dir: dir, Already: true, Checksum: Receipt(dir)}, nil
+		return Result{Dir: dir, Already: true, Checksum: Receipt(dir)}, nil
 	}
 	if info, err := os.Stat(i.File); i.File != "" && err == nil && info.IsDir() {
 		if i.Key != nil {
-			return InstallResult{}, &SignatureError{From: i.File, Problem: "a folder has no signature"}
+			return Result{}, &SignatureError{From: i.File, Problem: "a folder has no signature"}
 		}
-		return InstallResult{Dir: dir}, unpackInto(dir, func() error {
+		return Result{Dir: dir}, unpackInto(dir, func() error {
 			if err := os.CopyFS(dir, os.DirFS(i.File)); err != nil {
 				return fmt.Errorf("copy the plugin: %w", err)
 			}
@@ -130,15 +130,15 @@ func Install(ctx context.Context, i Installation) (InstallResult, error) {
 		defer func() { _ = osfile.Remove(archive) }()
 	}
 	if err != nil {
-		return InstallResult{}, err
+		return Result{}, err
 	}
-	return InstallResult{Dir: dir, Checksum: sum}, unpackInto(dir, func() error {
+	return Result{Dir: dir, Checksum: sum}, unpackInto(dir, func() error {
 		if err := unpack(dir, archive, i.executable(), i.File != ""); err != nil {
 			return err
 		}
 		fault := fits(filepath.Join(dir, i.folder()), i.executable())
 		if fault != nil && i.fromGit() {
-			fault = fmt.Errorf("there is no package in %s: its folder has no %s", i.Server, scriptFile)
+			fault = fmt.Errorf("there is no package in %s: its folder has no %s", i.Server, ScriptFile)
 		}
 		if fault != nil {
 			return fault
@@ -257,7 +257,7 @@ func unpackInto(dir string, fill func() error) error {
 }
 
 // Remove uninstalls a plugin.
-func Remove(p InstalledPlugin) error {
+func Remove(p Plugin) error {
 	mark := p.Path + ".partial"
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		return fmt.Errorf("remove plugin %s %s: %w", p.Name, p.Version, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 )
 
 // InstallDependencies writes a file into the program's directory. It fails in the mode refuse.
@@ -50,13 +51,18 @@ func TestInstallPack(t *testing.T) {
 	t.Cleanup(server.Close)
 	home := ""
 	host := scriptHost(t, toy(""), func(o *plugin.Options) { home = o.Home })
-	pack := plugin.RequiredPack{Owner: "acme", Name: "a/b", Version: "1.0.0", Location: server.URL + "/x?canary-signature",
-		Pause: time.Millisecond, Inspect: func(string) (plugin.Script, error) { return toy("refuse"), nil }}
-	_, err := host.InstallPack(t.Context(), pack)
+	finish := func(mode string) func(dir string) error {
+		return func(dir string) error {
+			return host.InstallScriptDependencies(t.Context(), "a/b", dir, toy(mode))
+		}
+	}
+	pack := install.Pack{Owner: "acme", Name: "a/b", Version: "1.0.0", Location: server.URL + "/x?canary-signature",
+		Pause: time.Millisecond, Finish: finish("refuse")}
+	_, err := pack.Install(t.Context(), home)
 	require.ErrorContains(t, err, "install what it depends on")
 	require.ErrorContains(t, err, "npm: no such package")
 	pack.Location = server.URL + "/away"
-	_, err = host.InstallPack(t.Context(), pack)
+	_, err = pack.Install(t.Context(), home)
 	require.ErrorContains(t, err, "the server redirects to http://example.com/: policy packs are downloaded over https only")
 	require.NotContains(t, err.Error(), "canary")
 	left, err := filepath.Glob(filepath.Join(home, "policies/acme/pulumi-analyzer-*[0-9]"))
@@ -64,9 +70,9 @@ func TestInstallPack(t *testing.T) {
 	require.Empty(t, left)
 
 	pack.Location = server.URL
-	pack.Inspect = func(string) (plugin.Script, error) { return toy(""), nil }
+	pack.Finish = finish("")
 	for range 2 {
-		dir, err := host.InstallPack(t.Context(), pack)
+		dir, err := pack.Install(t.Context(), home)
 		require.NoError(t, err)
 		require.Equal(t, filepath.Join(home, "policies/acme/pulumi-analyzer-a_b-v1.0.0"), dir)
 		require.FileExists(t, filepath.Join(dir, "installed"))

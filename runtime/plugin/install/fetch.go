@@ -1,4 +1,4 @@
-package plugin
+package install
 
 import (
 	"context"
@@ -163,7 +163,7 @@ func (f *Fetcher) download(ctx context.Context, pkg provider.Package, version st
 		}
 		i.Checksum = hex.EncodeToString(sum)
 	}
-	result, err := InstallFrom(ctx, &i, from, f.options.Overrides, f.options.Tell)
+	result, err := FromSources(ctx, &i, from, f.options.Overrides, f.options.Tell)
 	if err != nil || f.options.LockDir == "" || result.Checksum == "" {
 		return i.Version, err
 	}
@@ -174,10 +174,10 @@ func (f *Fetcher) download(ctx context.Context, pkg provider.Package, version st
 	})
 }
 
-// InstallFrom installs a plugin from the first of its sources that has it (F2.32); without a version, the newest. It
+// FromSources installs a plugin from the first of its sources that has it (F2.32); without a version, the newest. It
 // fills in what it has chosen. overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES; tell may be nil.
-func InstallFrom(ctx context.Context, i *Installation, from, overrides string, tell func(string)) (
-	result InstallResult, err error) {
+func FromSources(ctx context.Context, i *Installation, from, overrides string, tell func(string)) (
+	result Result, err error) {
 	err = i.fromSources(from, overrides, func(source Source) (final bool, err error) {
 		if i.Version == "" {
 			if i.Version, err = source.Latest(ctx, i.Client); err != nil {

@@ -1,4 +1,4 @@
-package plugin
+package install
 
 import (
 	"archive/tar"
@@ -141,9 +141,9 @@ func writeMember(path string, content io.Reader, mode fs.FileMode) error {
 // fits returns an error unless the folder has that plugin for this machine.
 func fits(dir, executable string) error {
 	name := strings.SplitN(executable, "-", 3)[2] // pulumi-<kind>-<name>
-	path, ok := executableIn(dir, executable)
+	path, ok := Executable(dir, executable)
 	if !ok {
-		if _, err := os.Stat(filepath.Join(dir, scriptFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, ScriptFile)); err == nil {
 			return nil // a program in source form
 		}
 		return fmt.Errorf("the archive holds no executable %s at its top; is it the plugin %s?", executable, name)

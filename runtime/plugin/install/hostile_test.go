@@ -1,4 +1,4 @@
-package plugin
+package install
 
 import (
 	"archive/tar"
@@ -118,7 +118,7 @@ func TestHostileArchives(t *testing.T) {
 			_, err := Install(t.Context(), Installation{Home: home, Name: "toy", Version: "1.2.3", File: file})
 			require.ErrorContains(t, err, c.want)
 			require.NotContains(t, err.Error(), "\n", "one error")
-			require.Empty(t, Installed(home))
+			require.Empty(t, Resources(home))
 			require.NoDirExists(t, filepath.Join(home, "plugins", "resource-toy-v1.2.3"))
 			list, err := os.ReadDir(around)
 			require.NoError(t, err)

@@ -1,4 +1,4 @@
-package plugin
+package install
 
 import (
 	"archive/tar"
@@ -15,43 +15,41 @@ import (
 	"strings"
 	"time"
 
-	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"google.golang.org/protobuf/types/known/structpb"
-
 	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
-// RequiredPack is a policy pack that an organization requires, with the place of its archive.
-type RequiredPack struct {
+// Pack is a policy pack that an organization requires, with the place of its archive.
+type Pack struct {
 	Owner, Name, Version string
 	Location             string // the URL of the archive; empty for a pack that must be installed
 	Forbidden            string // the reason why downloads are forbidden, such as a flag; empty if they are allowed
 	Client               *http.Client
 	Pause                time.Duration     // as in Installation
 	Tell                 func(text string) // receives a text about the download
-	// Inspect is called for an unpacked pack, and returns the options of its language host. It may change the pack.
-	Inspect func(dir string) (Script, error)
+	// Finish is called for an unpacked pack, to look at it and install its dependencies. It may change the pack; with an
+	// error, nothing is installed.
+	Finish func(dir string) error
 }
 
-// Limits of a policy pack and of the installation of its dependencies.
-const (
-	largestPack  = 256 << 20 // bytes of the archive
-	packPatience = 10 * time.Minute
-)
+// packFile marks a folder as a policy pack.
+const packFile = "PulumiPolicy.yaml"
+
+// largestPack limits the archive of a policy pack, in bytes.
+const largestPack = 256 << 20
 
 // packPart matches an allowed part of the path of an installed pack.
 var packPart = regexp.MustCompile(`^[A-Za-z0-9_+-][A-Za-z0-9._+-]{0,127}$`)
 
-// InstallPack returns the folder of a required pack, the same as that of the Pulumi CLI. A missing pack is downloaded,
-// and the host of its language installs its dependencies. The URL alone authorizes the download: no token is sent.
-func (h *Host) InstallPack(ctx context.Context, r RequiredPack) (dir string, err error) {
+// Install returns the folder of a required pack below a home directory, the same as that of the Pulumi CLI. A missing
+// pack is downloaded. The URL alone authorizes the download: no token is sent.
+func (r Pack) Install(ctx context.Context, home string) (dir string, err error) {
 	name := strings.ReplaceAll(r.Name, "/", "_")
 	for _, part := range []string{r.Owner, name, r.Version} {
 		if !packPart.MatchString(part) {
 			return "", fmt.Errorf("%q is not a part of a name of a policy pack", part)
 		}
 	}
-	folder := filepath.Join(h.options.Home, "policies", r.Owner)
+	folder := filepath.Join(home, "policies", r.Owner)
 	label := "pulumi-analyzer-" + name + "-v" + r.Version
 	dir = filepath.Join(folder, label)
 	switch {
@@ -87,11 +85,7 @@ func (h *Host) InstallPack(ctx context.Context, r RequiredPack) (dir string, err
 		if err := unpackPack(dir, archive); err != nil {
 			return err
 		}
-		script, err := r.Inspect(dir)
-		if err != nil {
-			return err
-		}
-		return h.installDependencies(ctx, r.Name, dir, script)
+		return r.Finish(dir)
 	})
 }
 
@@ -130,63 +124,4 @@ func unpackPack(dir, archive string) error {
 		return fmt.Errorf("the archive has no package/%s; nothing was installed", packFile)
 	}
 	return nil
-}
-
-// InstallDependencies lets the language host of a plugin in source form install its dependencies. It does nothing for
-// other plugins.
-func (h *Host) InstallDependencies(ctx context.Context, name, dir string) error {
-	file := filepath.Join(dir, scriptFile)
-	if _, err := os.Stat(file); err != nil || h.options.ReadScript == nil {
-		return nil
-	}
-	script, err := h.options.ReadScript(file)
-	if err != nil {
-		return err
-	}
-	return h.installDependencies(ctx, name, dir, script)
-}
-
-// installDependencies lets the language host of a pack install its dependencies. A pack in YAML has none; a pack whose
-// language has only an executable to run packs, and no host, is left as it is.
-func (h *Host) installDependencies(ctx context.Context, name, dir string, script Script) error {
-	o := &h.options
-	command, ok := o.languageHost(script.Language)
-	if script.Language == "yaml" || script.Language == "" || !ok {
-		return nil
-	}
-	options, err := structpb.NewStruct(script.Options)
-	if err != nil {
-		return fmt.Errorf("the options of its runtime: %w", err)
-	}
-	engine, err := h.EngineAddress()
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, packPatience, fmt.Errorf("it takes longer than %s", packPatience))
-	defer cancel()
-	c := &client{host: h, name: name}
-	defer c.abandon()
-	if c.process, c.conn, err = o.startHost(ctx, name, command, engine, o.inherited(), dir); err != nil {
-		return err
-	}
-	if err := c.ready(ctx); err != nil {
-		return err
-	}
-	stream, err := pulumirpc.NewLanguageRuntimeClient(c.conn).InstallDependencies(ctx,
-		&pulumirpc.InstallDependenciesRequest{IsPlugin: true,
-			Info: &pulumirpc.ProgramInfo{RootDirectory: dir, ProgramDirectory: dir, EntryPoint: ".", Options: options}})
-	output := &tail{limit: outputLimit}
-	for err == nil {
-		var r *pulumirpc.InstallDependenciesResponse
-		if r, err = stream.Recv(); err == nil {
-			_, _ = output.Write(append(r.GetStdout(), r.GetStderr()...))
-		}
-	}
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return fmt.Errorf("install what it depends on: %w\n%s", err, output)
 }

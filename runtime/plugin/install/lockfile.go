@@ -1,4 +1,4 @@
-package plugin
+package install
 
 import (
 	"cmp"
@@ -76,7 +76,7 @@ func (l *LockFile) Find(name, version string) *LockedPlugin {
 		return nil
 	}
 	for i := range l.Plugins {
-		if p := &l.Plugins[i]; p.Name == name && (version == "" || sameVersion(p.Version, version)) {
+		if p := &l.Plugins[i]; p.Name == name && (version == "" || SameVersion(p.Version, version)) {
 			return p
 		}
 	}

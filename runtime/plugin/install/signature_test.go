@@ -1,4 +1,4 @@
-package plugin
+package install
 
 import (
 	"bytes"
@@ -135,12 +135,12 @@ func TestSignatures(t *testing.T) {
 			_, err := Install(t.Context(), i)
 			if c.want == "" {
 				require.NoError(t, err)
-				require.Len(t, Installed(i.Home), 1)
+				require.Len(t, Resources(i.Home), 1)
 				return
 			}
 			require.ErrorContains(t, err, c.want)
 			require.NotContains(t, err.Error(), "\n", "one error")
-			require.Empty(t, Installed(i.Home))
+			require.Empty(t, Resources(i.Home))
 		})
 	}
 }
@@ -192,7 +192,7 @@ func TestLockedKey(t *testing.T) {
 	var missing *provider.MissingError
 	require.ErrorAs(t, err, &missing)
 	require.Contains(t, missing.Advice, "and its publisher has no signature beside the archive")
-	require.Len(t, Installed(home), 1)
+	require.Len(t, Resources(home), 1)
 	now, err := ReadLockFile(dir)
 	require.NoError(t, err)
 	require.Equal(t, us.public.String(), now.Keys["toy"], "an installation keeps the keys")
