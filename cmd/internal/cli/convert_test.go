@@ -126,7 +126,7 @@ Resources:
 	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "t.yaml"), []byte(template), 0o600))
 	require.Equal(t, console.CodeOK, x.run("convert", "--from", "cloudformation", "--out", "out", "t.yaml"), x.err.String())
 	for _, line := range []string{"t.yaml:2: section Transform: CloudFormation runs the macros that it names",
-		"t.yaml:4: AWS::Serverless::Function Function: the package aws-native has no type for AWS::Serverless::Function",
+		"t.yaml:4: AWS::Serverless::Function Function: AWS SAM replaces it by types of CloudFormation: convert the transformed template",
 		"t.yaml:7: Custom::Word Word: custom resources run by CloudFormation only",
 		"t.yaml:10: AWS::CloudFormation::CustomResource Other: custom resources run by CloudFormation only",
 		"t.yaml:13: Fn::Transform: CloudFormation writes resources with it before it creates them",

@@ -74,15 +74,21 @@ func CloudFormation(src *diag.Source, o Options) (*Program, diag.Diagnostics) {
 func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 	n.open = append(n.open, src.Name())
 	defer func() { n.open = n.open[:len(n.open)-1] }()
-	docs, diags := documents(src)
+	in, diags := documents(src)
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	const advice = "a template has a section Resources with at least one resource"
-	if len(docs) == 0 {
+	if len(in.documents) == 0 {
 		return nil, fault(src, 1, advice, "the file is empty")
 	}
-	root := docs[0]
+	root := in.documents[0]
+	for _, other := range in.documents[1:] {
+		if !yamlnode.IsNull(other) || len(commentLines(other)) > 0 {
+			return nil, fault(src, lineOf(src, other), "convert each template on its own",
+				"the file has %d documents, and a template is one", len(in.documents))
+		}
+	}
 	if version := yamlnode.TextAt(root, "AWSTemplateFormatVersion"); version != "" && version != "2010-09-09" {
 		line := lineOf(src, yamlnode.Member(root, "AWSTemplateFormatVersion"))
 		return nil, fault(src, line, "the one version that there is, is 2010-09-09",
@@ -102,6 +108,7 @@ func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 			c.types[strings.ToLower(name)] = token
 		}
 	}
+	c.outside(src, in)
 	c.template(longForms(root))
 	return c, c.diags
 }
@@ -132,35 +139,51 @@ func longForms(node *yamlnode.Node) *yamlnode.Node {
 	m := mappingOf(key, &inner)
 	m.Start, m.Content[0].Start = node.Start, node.Start
 	notes := node.Notes()
-	m.SetNotes(yamlnode.Comments{Head: notes.Head, Line: notes.Line})
+	m.SetNotes(notes)
 	return m
 }
 
+// counterparts are the sections of the program for those of a template.
+var counterparts = map[string]string{"Parameters": "config", "Mappings": "variables", "Conditions": "variables",
+	"Resources": "resources", "Outputs": "outputs"}
+
 func (c *cloudFormation) template(root *yamlnode.Node) {
-	c.about = yamlnode.TextAt(root, "Description")
-	if root.Head() != "" {
-		c.notes = append(c.notes, strings.Split(strings.ReplaceAll(root.Head(), "# ", ""), "\n")...)
-	} else if len(root.Content) > 0 && root.Content[0].Head() != "" {
-		for line := range strings.SplitSeq(root.Content[0].Head(), "\n") {
-			c.notes = append(c.notes, strings.TrimSpace(strings.TrimLeft(line, "#")))
-		}
+	c.mention(root.Head())
+	if len(root.Content) > 0 {
+		c.mention(root.Content[0].Head())
+		root.Content[0].SetHead("")
 	}
 	each(root, func(key, value *yamlnode.Node) {
-		switch key.Value {
-		case "AWSTemplateFormatVersion", "Description":
-		case "Parameters", "Mappings", "Conditions", "Resources", "Outputs":
-			if value.Kind != yamlnode.Map && value.ShortTag() != "!!null" {
-				c.diags.Add(fault(c.src, lineOf(c.src, key), "write a map of names", "%s is not a map", key.Value)...)
+		section, known := counterparts[key.Value]
+		switch {
+		case known && value.Kind != yamlnode.Map && value.ShortTag() != "!!null":
+			c.diags.Add(fault(c.src, lineOf(c.src, key), "write a map of names", "%s is not a map", key.Value)...)
+		case known:
+			of, notes := key.Notes(), value.Notes()
+			beside := c.beside[section]
+			beside.Head = joined(beside.Head, of.Head, of.Line, notes.Head, notes.Line)
+			beside.Foot = joined(beside.Foot, of.Foot, notes.Foot)
+			c.beside[section] = beside
+			return
+		case key.Value == "AWSTemplateFormatVersion":
+		case key.Value == "Description" && value.Kind == yamlnode.Scalar:
+			c.about = value.Value
+		case key.Value == "Transform":
+			reason := "CloudFormation runs the macros that it names; what they change is not in this program"
+			if value.Value == samTransform || slices.ContainsFunc(value.Content, hasText(samTransform)) {
+				reason += "; of AWS SAM, " + transformed
 			}
-		case "Transform":
-			c.section(key, value, "CloudFormation runs the macros that it names; what they change is not in this program")
-		case "Rules":
+			c.section(key, value, reason)
+		case key.Value == "Globals":
+			c.section(key, value, "AWS SAM merges it into the resources of its own types: "+transformed)
+		case key.Value == "Rules":
 			c.section(key, value, "rules about parameters have no counterpart")
-		case "Metadata":
-			c.leaveOut("", key.Value, forTools, value)
+		case key.Value == "Metadata":
+			c.leaveOut("", key.Value, forTools, entryOf(key, value))
 		default:
 			c.section(key, value, "the section is not known")
 		}
+		c.mention(c.lost(nil, key, value))
 	})
 	for _, p := range pseudo {
 		c.names[p.variable] = true
@@ -168,25 +191,54 @@ func (c *cloudFormation) template(root *yamlnode.Node) {
 	resources := yamlnode.Member(root, "Resources")
 	each(yamlnode.Member(root, "Parameters"), func(key, _ *yamlnode.Node) { c.params[key.Value] = c.unique(camel(key.Value)) })
 	each(resources, c.declare)
-	each(yamlnode.Member(root, "Mappings"), func(key, value *yamlnode.Node) {
-		c.maps[key.Value] = c.unique(camel(key.Value))
-		put(c.sections["variables"], c.maps[key.Value], data(value, false)).SetHead(key.Head())
-	})
+	each(yamlnode.Member(root, "Mappings"), func(key, _ *yamlnode.Node) { c.maps[key.Value] = c.unique(camel(key.Value)) })
 	each(yamlnode.Member(root, "Conditions"), func(key, _ *yamlnode.Node) { c.conds[key.Value] = c.unique(camel(key.Value)) })
+	each(yamlnode.Member(root, "Mappings"), func(key, value *yamlnode.Node) {
+		c.begin(key, "mapping", c.maps[key.Value])
+		c.add("variables", c.maps[key.Value], key, value, data(value, false))
+	})
 	each(yamlnode.Member(root, "Parameters"), c.parameter)
 	each(yamlnode.Member(root, "Conditions"), func(key, value *yamlnode.Node) {
-		put(c.sections["variables"], c.conds[key.Value], text("${"+c.expr(value)+"}")).SetHead(key.Head())
+		c.begin(key, "condition", c.conds[key.Value])
+		c.add("variables", c.conds[key.Value], key, value, text("${"+c.expr(value)+"}"))
 	})
 	each(resources, func(key, _ *yamlnode.Node) { c.resource(key, c.res[key.Value]) })
 	each(yamlnode.Member(root, "Outputs"), c.output)
+	c.at = nil
+	for _, section := range sectionNames {
+		if len(c.sections[section].Content) == 0 { // it is not written
+			beside := c.beside[section]
+			c.mention(joined(beside.Head, beside.Foot))
+		}
+	}
 	c.cycles()
+}
+
+// begin adds an item to the report, which remarks are about until the next one begins.
+func (c *cloudFormation) begin(key *yamlnode.Node, kind, as string) *Item {
+	c.at = &Item{Name: key.Value, Kind: kind, As: as, File: c.src.Name(), Line: lineOf(c.src, key)}
+	c.Items = append(c.Items, c.at)
+	return c.at
+}
+
+const (
+	samTransform = "AWS::Serverless-2016-10-31"
+	// transformed tells how templates of AWS SAM are converted.
+	transformed = "convert the transformed template, which `sam validate --debug` prints, or, once it is deployed, " +
+		"`aws cloudformation get-template --template-stage Processed`"
+	// ofSAM is the reason to leave out what AWS SAM replaces.
+	ofSAM = "AWS SAM replaces it by types of CloudFormation: " + transformed
+)
+
+// hasText returns a function that reports whether a node is a text.
+func hasText(text string) func(*yamlnode.Node) bool {
+	return func(n *yamlnode.Node) bool { return n.Value == text }
 }
 
 // section records a section of the template that cannot be converted.
 func (c *cloudFormation) section(key, value *yamlnode.Node, reason string) {
-	item := &Item{Name: key.Value, Kind: "section", File: c.src.Name(), Line: lineOf(c.src, key)}
-	c.Items = append(c.Items, item)
-	c.drop(item, mappingOf(key.Value, value), reason)
+	c.drop(c.begin(key, "section", ""), entryOf(key, value), reason)
+	c.at = nil
 }
 
 // declare names a resource and finds its type.
@@ -210,13 +262,15 @@ func (c *cloudFormation) declare(key, value *yamlnode.Node) {
 		reason = "it has no Type"
 	case strings.HasPrefix(r.kind, "Custom::") || r.kind == "AWS::CloudFormation::CustomResource":
 		reason = "custom resources run by CloudFormation only; a dynamic type or a command can take its place"
+	case strings.HasPrefix(r.kind, "AWS::Serverless::"):
+		reason = ofSAM
 	case token == "":
 		reason = "the package " + awsPackage + " has no type for " + r.kind
 	case c.schema != nil:
 		r.decl, _ = c.schema.Resource(token)
 	}
 	if reason != "" {
-		c.drop(r.item, mappingOf(key.Value, value), reason)
+		c.drop(r.item, entryOf(key, value), reason)
 		return
 	}
 	if stack && r.nested == nil {
@@ -240,9 +294,6 @@ func (c *cloudFormation) token(kind string) string {
 	if c.schema != nil {
 		return c.types[service+":"+strings.ToLower(parts[2])]
 	}
-	if service == "serverless" {
-		return ""
-	}
 	return awsPackage + ":" + service + ":" + upperFirst(words(parts[2]))
 }
 
@@ -250,10 +301,14 @@ func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 	if r.name == "" {
 		return
 	}
-	c.current, c.policies = r, nil
-	defer func() { c.current = nil }()
+	c.current, c.policies, c.at = r, nil, r.item
 	out, options := mapping(), mapping()
-	put(c.sections["resources"], r.name, out).SetHead(key.Head())
+	added := put(c.sections["resources"], r.name, out)
+	added.SetNotes(key.Notes())
+	defer func() {
+		c.keep(added, out, key, r.node)
+		c.current, c.at = nil, nil
+	}()
 	if r.nested != nil {
 		put(out, "type", text("components:"+r.nested.name))
 	} else {
@@ -275,7 +330,9 @@ func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 			}
 			deps := list()
 			for _, name := range names {
-				if target := c.res[name.Value]; target != nil && target.name != "" {
+				if name.Kind != yamlnode.Scalar {
+					c.leaveOut(r.name, "DependsOn", "it is not the name of a resource", name)
+				} else if target := c.res[name.Value]; target != nil && target.name != "" {
 					r.uses[name.Value] = lineOf(c.src, name)
 					deps.Content = append(deps.Content, text("${"+target.name+"}"))
 				} else {
@@ -297,7 +354,7 @@ func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 				c.leaveOut(r.name, "DeletionPolicy", "the policy is not known", value)
 			}
 		case "UpdateReplacePolicy":
-			if value.Value != "Delete" && value.Value != yamlnode.TextAt(r.node, "DeletionPolicy") {
+			if value.Kind != yamlnode.Scalar || value.Value != "Delete" && value.Value != yamlnode.TextAt(r.node, "DeletionPolicy") {
 				c.leaveOut(r.name, "UpdateReplacePolicy", "there is no option for replacements alone", value)
 			}
 		case "CreationPolicy", "UpdatePolicy":
@@ -307,7 +364,7 @@ func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 				c.leaveOut(r.name, field.Value, "cfn-init on the machine reads it from CloudFormation: do in UserData what it "+
 					"asks for", value)
 			} else {
-				c.remarks[r.name] = append(c.remarks[r.name], "left out: Metadata: "+forTools+shown(value))
+				c.remarks[r.name] = append(c.remarks[r.name], "left out: Metadata: "+forTools+c.quote(value))
 			}
 		default:
 			c.leaveOut(r.name, field.Value, "the field is not known", value)
@@ -370,11 +427,16 @@ var limits = []struct{ field, typed, violated, rule string }{
 // parameter declares a configuration value, and messages that check the constraints of the parameter.
 func (c *cloudFormation) parameter(key, value *yamlnode.Node) {
 	name, kind := c.params[key.Value], yamlnode.TextAt(value, "Type")
-	item := &Item{Name: key.Value, Kind: "parameter " + kind, As: name, File: c.src.Name(), Line: lineOf(c.src, key)}
-	c.Items = append(c.Items, item)
+	item := c.begin(key, strings.TrimSpace("parameter "+kind), name)
 	out := mapping()
-	put(c.sections["config"], name, out).SetHead(key.Head())
+	added := put(c.sections["config"], name, out)
+	added.SetNotes(key.Notes())
+	defer func() { c.keep(added, out, key, value) }()
 	given := yamlnode.Member(value, "Default")
+	if given != nil && given.Kind != yamlnode.Scalar {
+		c.leaveOut("", "Default", "it is not a text", given)
+		given = nil
+	}
 	typed := "string"
 	reference := name
 	switch {
@@ -391,6 +453,8 @@ func (c *cloudFormation) parameter(key, value *yamlnode.Node) {
 		}
 		reference = c.unique(name + "Value")
 		put(c.sections["variables"], reference, text(`${invoke("aws-native:index:`+function+`", {name = `+name+`}).value}`))
+	case kind != "String" && !strings.HasPrefix(kind, "AWS::"):
+		item.remark("its type %q is not known: it is a string here", kind)
 	}
 	put(out, "type", text(typed))
 	if given != nil {
@@ -414,7 +478,22 @@ func (c *cloudFormation) parameter(key, value *yamlnode.Node) {
 		put(out, "description", text(about))
 	}
 	c.refs[key.Value] = reference
-	c.constraints(key, value, name, typed, item)
+	used := c.constraints(key, value, name, typed, item)
+	if value.Kind != yamlnode.Map {
+		c.leaveOut("", key.Value, "it is not a map", value)
+	}
+	each(value, func(field, value *yamlnode.Node) {
+		switch {
+		case used[field.Value], field.Value == "Default":
+		case slices.Contains([]string{"Type", "Description", "NoEcho"}, field.Value) && value.Kind == yamlnode.Scalar:
+		case strings.HasPrefix(field.Value, "Allowed"), strings.HasPrefix(field.Value, "M"), field.Value == "ConstraintDescription":
+			if value.Value != "" && value.Value != "0" || len(value.Content) > 0 {
+				c.leaveOut("", field.Value, "it says nothing of a value of this type", entryOf(field, value))
+			}
+		default:
+			c.leaveOut("", field.Value, "the field is not known", entryOf(field, value))
+		}
+	})
 }
 
 func parameterDefault(typed string, given *yamlnode.Node) *yamlnode.Node {
@@ -438,13 +517,17 @@ func parameterDefault(typed string, given *yamlnode.Node) *yamlnode.Node {
 	return text(literal.Text(given.Value))
 }
 
-func (c *cloudFormation) constraints(key, value *yamlnode.Node, name, typed string, item *Item) {
-	ask := func(condition, problem string) {
+// constraints writes messages that check the constraints of a parameter, and returns the fields that it has used.
+func (c *cloudFormation) constraints(key, value *yamlnode.Node, name, typed string, item *Item) map[string]bool {
+	used := map[string]bool{}
+	ask := func(field, condition, problem string) {
+		used[field] = true
 		if len(c.nesting.open) > 1 {
 			item.remark("a component does not check that it must %s", problem)
 			return
 		}
 		if own := yamlnode.TextAt(value, "ConstraintDescription"); own != "" {
+			used["ConstraintDescription"] = true
 			problem += " (" + own + ")"
 		}
 		message := mappingOf("level", text("error"))
@@ -453,7 +536,8 @@ func (c *cloudFormation) constraints(key, value *yamlnode.Node, name, typed stri
 		messages := c.sections["messages"]
 		messages.Content = append(messages.Content, message)
 	}
-	if allowed := yamlnode.Member(value, "AllowedValues"); allowed != nil && allowed.Kind == yamlnode.List {
+	if allowed := yamlnode.Member(value, "AllowedValues"); allowed != nil && allowed.Kind == yamlnode.List &&
+		!slices.ContainsFunc(allowed.Content, func(n *yamlnode.Node) bool { return n.Kind != yamlnode.Scalar }) {
 		var items, shown []string
 		for _, v := range allowed.Content {
 			shown = append(shown, v.Value)
@@ -466,34 +550,35 @@ func (c *cloudFormation) constraints(key, value *yamlnode.Node, name, typed stri
 		if strings.HasPrefix(typed, "list<") {
 			condition = "!allTrue([for x in " + name + " : contains([" + strings.Join(items, ", ") + "], x)])"
 		}
-		ask(condition, "be one of "+strings.Join(shown, ", "))
+		ask("AllowedValues", condition, "be one of "+strings.Join(shown, ", "))
 	}
 	if pattern := yamlnode.TextAt(value, "AllowedPattern"); pattern != "" && typed == "string" {
 		whole := "^(?:" + pattern + ")$"
 		if _, err := regexp.Compile(whole); err != nil {
+			used["AllowedPattern"] = true
 			item.remark("AllowedPattern %s is not checked: it is not in the syntax of RE2", pattern)
 		} else {
-			ask("!can(regex("+literal.Quoted(whole)+", "+name+"))", "match "+pattern)
+			ask("AllowedPattern", "!can(regex("+literal.Quoted(whole)+", "+name+"))", "match "+pattern)
 		}
 	}
 	for _, limit := range limits {
 		n := yamlnode.TextAt(value, limit.field)
 		if typed == limit.typed && n != "" && !(limit.field == "MinLength" && n == "0") {
-			ask(fmt.Sprintf(limit.violated, name, n), fmt.Sprintf(limit.rule, n))
+			ask(limit.field, fmt.Sprintf(limit.violated, name, n), fmt.Sprintf(limit.rule, n))
 		}
 	}
+	return used
 }
 
 func (c *cloudFormation) output(key, value *yamlnode.Node) {
-	item := &Item{Name: key.Value, Kind: "output", As: key.Value, File: c.src.Name(), Line: lineOf(c.src, key)}
-	c.Items = append(c.Items, item)
+	item := c.begin(key, "output", key.Value)
 	given, reason := yamlnode.Member(value, "Value"), "it has no Value"
 	if given == nil {
 		item.As = ""
 		if strings.HasPrefix(key.Value, "Fn::") {
 			reason = "CloudFormation writes outputs with it before it creates the stack"
 		}
-		c.drop(item, mappingOf(key.Value, value), reason)
+		c.drop(item, entryOf(key, value), reason)
 		return
 	}
 	out := c.value(given, nil, "outputs")
@@ -508,10 +593,25 @@ func (c *cloudFormation) output(key, value *yamlnode.Node) {
 		}
 		c.exports = true
 	}
-	if name := c.conds[yamlnode.TextAt(value, "Condition")]; name != "" {
-		out = mappingOf("fn::if", list(text("${"+name+"}"), out, null()))
-	}
-	put(c.sections["outputs"], key.Value, out).SetHead(strings.TrimLeft(key.Head()+"\n"+comment(notes), "\n"))
+	each(value, func(field, value *yamlnode.Node) {
+		name := c.conds[value.Value]
+		export := yamlnode.Member(value, "Name")
+		switch {
+		case field.Value == "Value", field.Value == "Description" && value.Kind == yamlnode.Scalar:
+		case field.Value == "Export" && export != nil && len(value.Content) == 2:
+		case field.Value == "Condition" && name != "":
+			out = mappingOf("fn::if", list(text("${"+name+"}"), out, null()))
+		case field.Value == "Condition":
+			c.leaveOut("", "Condition", "the template has no condition of that name", value)
+		default:
+			c.leaveOut("", field.Value, "the field is not known", entryOf(field, value))
+		}
+	})
+	added := put(c.sections["outputs"], key.Value, out)
+	of := key.Notes()
+	of.Head = joined(of.Head, comment(notes))
+	added.SetNotes(of)
+	c.keep(added, out, key, value)
 }
 
 // cycles reports resources that depend on each other.

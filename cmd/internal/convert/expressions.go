@@ -43,6 +43,7 @@ func (c *cloudFormation) ref(name string, line int) string {
 		}
 		return "pulumi.stack"
 	case "AWS::NotificationARNs":
+		c.say("AWS::NotificationARNs is an empty list here")
 		return "[]"
 	}
 	if expr := c.refs[name]; expr != "" {
@@ -52,15 +53,6 @@ func (c *cloudFormation) ref(name string, line int) string {
 		return c.accessOf(r, line) + "." + c.identity(r)
 	}
 	return c.absent(name, "")
-}
-
-// say adds a remark to the current resource, or to the last item outside of resources.
-func (c *cloudFormation) say(format string, args ...any) {
-	if c.current != nil {
-		c.current.item.remark(format, args...)
-	} else if len(c.Items) > 0 {
-		c.Items[len(c.Items)-1].remark(format, args...)
-	}
 }
 
 // owner returns the name of the current resource; "" outside of resources.
@@ -266,10 +258,12 @@ func (c *cloudFormation) expr(node *yamlnode.Node) string {
 	if arg.Kind != yamlnode.List {
 		args = []*yamlnode.Node{arg}
 	}
-	count := func(n int) bool { return arg.Kind == yamlnode.List && len(args) >= n }
+	count := func(n int) bool { return arg.Kind == yamlnode.List && len(args) == n }
 	switch name {
 	case "Ref":
-		return c.ref(arg.Value, lineOf(c.src, arg))
+		if arg.Kind == yamlnode.Scalar {
+			return c.ref(arg.Value, lineOf(c.src, arg))
+		}
 	case "Condition":
 		if cond := c.conds[arg.Value]; cond != "" {
 			return cond
@@ -291,10 +285,19 @@ func (c *cloudFormation) expr(node *yamlnode.Node) string {
 			return "select(" + index(c.expr(args[0])) + ", " + c.expr(args[1]) + ")"
 		}
 	case "Fn::FindInMap":
-		if count(3) && args[0].Kind == yamlnode.Scalar && c.maps[args[0].Value] != "" {
-			return c.maps[args[0].Value] + "[" + c.expr(args[1]) + "][" + c.expr(args[2]) + "]"
+		if (count(3) || count(4)) && args[0].Kind == yamlnode.Scalar && c.maps[args[0].Value] != "" {
+			found := c.maps[args[0].Value] + "[" + c.expr(args[1]) + "][" + c.expr(args[2]) + "]"
+			if count(3) {
+				return found
+			}
+			if otherwise := yamlnode.Member(args[3], "DefaultValue"); otherwise != nil && len(args[3].Content) == 2 {
+				return "try(" + found + ", " + c.expr(otherwise) + ")"
+			}
 		}
 	case "Fn::GetAZs":
+		if len(args) > 1 {
+			break
+		}
 		if len(args) == 0 || args[0].Kind == yamlnode.Scalar && args[0].Value == "" {
 			return `invoke("aws-native:index:getAzs", {}).azs`
 		}
@@ -317,7 +320,9 @@ func (c *cloudFormation) expr(node *yamlnode.Node) string {
 			return c.operand(args[0]) + " == " + c.operand(args[1])
 		}
 	case "Fn::Not":
-		return "!(" + c.expr(args[0]) + ")"
+		if len(args) == 1 {
+			return "!(" + c.expr(args[0]) + ")"
+		}
 	case "Fn::And":
 		return "(" + strings.Join(c.exprs(arg), " && ") + ")"
 	case "Fn::Or":
@@ -327,7 +332,8 @@ func (c *cloudFormation) expr(node *yamlnode.Node) string {
 	case "Fn::ToJsonString":
 		return "toJSON(" + c.expr(arg) + ")"
 	}
-	c.say("%s in line %d has no counterpart: the program takes its value from its configuration", name, lineOf(c.src, node))
+	c.leaveOut(c.owner(), fmt.Sprintf("%s in line %d", name, lineOf(c.src, node)),
+		"it has no counterpart: the program takes its value from its configuration", node)
 	owner := "template"
 	if c.current != nil {
 		owner = c.current.logical

@@ -29,14 +29,21 @@ type object struct {
 
 // Kubernetes converts manifests. It returns no program if the diagnostics have errors.
 func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) {
-	k := &kubernetes{Program: newProgram(o.Name), options: o, byName: map[string]*object{}, defined: map[string]string{}}
+	k := &kubernetes{Program: newProgram(o.Name), options: o, byName: map[string]*object{},
+		byResource: map[string]*object{}, defined: map[string]string{}}
 	var diags diag.Diagnostics
 	read := make([][]*yamlnode.Node, len(sources))
 	for i, src := range sources {
-		docs, found := documents(src)
+		in, found := documents(src)
 		diags.Add(found...)
-		for _, doc := range docs {
-			read[i] = append(read[i], objects(doc)...)
+		if found.HasErrors() {
+			continue
+		}
+		k.outside(src, in)
+		for _, doc := range in.documents {
+			all := k.flatten(src, doc)
+			k.mention(k.lost(all, doc))
+			read[i] = append(read[i], all...)
 		}
 		for _, doc := range read[i] {
 			k.define(doc)
@@ -56,6 +63,10 @@ func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) 
 		k.mentions(obj)
 	}
 	k.selectors()
+	for i := 0; i < len(k.sections["resources"].Content); i += 2 {
+		key, value := k.sections["resources"].Content[i], k.sections["resources"].Content[i+1]
+		k.keep(key, value, k.byResource[key.Value].node)
+	}
 	return k.Program, diags
 }
 
@@ -64,7 +75,9 @@ type kubernetes struct {
 	options Options
 	objects []*object
 	byName  map[string]*object // by kind, namespace and name
-	defined map[string]string  // names of the definitions in the input, by the type tokens they define
+	// byResource are the objects by their names in the program.
+	byResource map[string]*object
+	defined    map[string]string // names of the definitions in the input, by the type tokens they define
 }
 
 var definitionName = lazyregexp.New(`^[a-z0-9][a-z0-9.-]*$`)
@@ -87,7 +100,7 @@ func (k *kubernetes) define(doc *yamlnode.Node) {
 		}
 		k.defined["kubernetes:"+yamlnode.TextAt(doc, "spec", "group")+"/"+yamlnode.TextAt(version, "name")+":"+
 			yamlnode.TextAt(doc, "spec", "names", "kind")] = name
-		if content, err := yamlnode.Encode(doc); err == nil && k.options.Definitions {
+		if content, err := encode(doc, nil); err == nil && k.options.Definitions {
 			k.Files["crds/"+name+".yaml"] = content
 		}
 	}
@@ -103,8 +116,8 @@ func (k *kubernetes) awaitDefinition(obj *object) {
 		mappingOf("dependsOn", list(text("${"+definition.resource+"}"))))
 }
 
-// objects returns the objects of a document, which may be a list of them.
-func objects(doc *yamlnode.Node) []*yamlnode.Node {
+// flatten returns the objects of a document, which may be a list of them.
+func (k *kubernetes) flatten(src *diag.Source, doc *yamlnode.Node) []*yamlnode.Node {
 	kind, items := yamlnode.TextAt(doc, "kind"), yamlnode.Member(doc, "items")
 	switch {
 	case doc.Kind == yamlnode.List:
@@ -114,18 +127,45 @@ func objects(doc *yamlnode.Node) []*yamlnode.Node {
 	}
 	var all []*yamlnode.Node
 	for _, item := range items.Content {
-		if yamlnode.Member(item, "kind") == nil && kind != "List" && kind != "" { // items of a DeploymentList may omit it
+		if yamlnode.Member(item, "kind") == nil && kind != "List" && kind != "" && item.Kind == yamlnode.Map { // of a DeploymentList
 			item.Content = slices.Concat([]*yamlnode.Node{text("apiVersion"), text(yamlnode.TextAt(doc, "apiVersion")), text("kind"),
 				text(strings.TrimSuffix(kind, "List"))}, item.Content)
 		}
-		all = append(all, objects(item)...)
+		all = append(all, k.flatten(src, item)...)
+	}
+	if doc.Kind == yamlnode.Map {
+		rest := mapping()
+		each(doc, func(key, value *yamlnode.Node) {
+			if key.Value != "apiVersion" && key.Value != "kind" && key.Value != "items" && !blankData(value) {
+				rest.Content = append(rest.Content, key, value)
+			}
+		})
+		if len(rest.Content) > 0 {
+			item := &Item{Kind: kind, File: src.Name(), Line: lineOf(src, doc)}
+			k.Items = append(k.Items, item)
+			k.drop(item, rest, "only the items of a list are objects")
+		}
 	}
 	return all
+}
+
+// blankData reports whether a value says nothing: null, an empty text or collection, or a map of such values.
+func blankData(n *yamlnode.Node) bool {
+	if n.Kind == yamlnode.Scalar {
+		return n.Value == "" || n.ShortTag() == "!!null"
+	}
+	for i, child := range n.Content {
+		if (n.Kind != yamlnode.Map || i%2 == 1) && !blankData(child) {
+			return false
+		}
+	}
+	return true
 }
 
 // document converts one object; empty documents are ignored.
 func (k *kubernetes) document(src *diag.Source, doc *yamlnode.Node) diag.Diagnostics {
 	if doc.Kind == yamlnode.Scalar && doc.ShortTag() == "!!null" {
+		k.mention(k.lost(nil, doc))
 		return nil
 	}
 	kind, version := yamlnode.TextAt(doc, "kind"), yamlnode.TextAt(doc, "apiVersion")
@@ -154,7 +194,27 @@ func (k *kubernetes) document(src *diag.Source, doc *yamlnode.Node) diag.Diagnos
 // drop leaves a document out of the program, with a remark and a comment.
 func (p *Program) drop(item *Item, doc *yamlnode.Node, reason string) {
 	item.remark("%s", reason)
-	p.notes = append(p.notes, fmt.Sprintf("%s:%d is left out: %s", item.File, item.Line, reason)+shown(doc))
+	p.notes = append(p.notes, fmt.Sprintf("%s:%d is left out: %s", item.File, item.Line, reason)+p.quote(doc))
+}
+
+// mention puts a comment of the input at the top of the program.
+func (p *Program) mention(comment string) {
+	if comment != "" {
+		p.notes = append(p.notes, uncommented(comment))
+	}
+}
+
+// outside records what stands outside of all objects of an input: comments of a text that has nothing else, and entries
+// that later ones replace.
+func (p *Program) outside(src *diag.Source, in *input) {
+	for _, comment := range in.comments {
+		p.mention(comment)
+	}
+	for _, entry := range in.repeated {
+		item := &Item{Name: entry.Content[0].Value, Kind: "repeated key", File: src.Name(), Line: lineOf(src, entry.Content[0])}
+		p.Items = append(p.Items, item)
+		p.drop(item, entry, "the map has this key again, and the last one counts")
+	}
 }
 
 func (k *kubernetes) object(doc *yamlnode.Node, item *Item, version, kind string) {
@@ -177,6 +237,7 @@ func (k *kubernetes) object(doc *yamlnode.Node, item *Item, version, kind string
 		k.byName[key] = obj
 	}
 	k.objects = append(k.objects, obj)
+	k.byResource[obj.resource] = obj
 	if !strings.Contains(version, "/") {
 		version = "core/" + version
 	}
@@ -222,7 +283,7 @@ func (k *kubernetes) object(doc *yamlnode.Node, item *Item, version, kind string
 		switch key.Value {
 		case "apiVersion", "kind":
 		case "status":
-			if len(value.Content) > 0 {
+			if len(value.Content) > 0 || !blankData(value) {
 				k.leaveOut(obj.resource, "status", "the cluster writes it", value)
 			}
 		default:
@@ -284,7 +345,9 @@ func (k *kubernetes) secret(obj *object, properties *yamlnode.Node) {
 			k.seal(name)
 			obj.item.remark("set its value with `yamlhost config set --secret %s`: it is %s.%s of the manifest", name, field,
 				key.Value)
+			notes := value.Notes()
 			*value = *text("${" + name + "}")
+			value.SetNotes(notes)
 		})
 	}
 }
@@ -347,6 +410,7 @@ func (k *kubernetes) refer(obj *object, value *yamlnode.Node, kind, namespace st
 func (p *Program) replace(value *yamlnode.Node, target *object, reference *yamlnode.Node) {
 	before := *value
 	*value = *reference
+	value.SetNotes(before.Notes())
 	p.references[target.resource] = append(p.references[target.resource], func() { *value = before })
 }
 

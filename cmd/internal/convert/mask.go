@@ -65,7 +65,7 @@ func maskedComment(comment string) string {
 
 // shown formats a part of the source for a comment, without secrets; "" if it cannot be encoded.
 func shown(node *yamlnode.Node) string {
-	content, err := yamlnode.Encode(mask(node, false, yamlnode.TextAt(node, "kind") == "Secret"))
+	content, err := encode(mask(node, false, yamlnode.TextAt(node, "kind") == "Secret"), nil)
 	if err != nil {
 		return ""
 	}

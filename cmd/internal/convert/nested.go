@@ -63,13 +63,16 @@ func (c *cloudFormation) arguments(r *templateResource) *yamlnode.Node {
 		switch key.Value {
 		case "TemplateURL":
 		case "Parameters":
+			if value.Kind != yamlnode.Map {
+				c.leaveOut(r.name, key.Value, "it is not a map", value)
+			}
 			each(value, func(key, value *yamlnode.Node) {
 				input := r.nested.params[key.Value]
 				if input == "" {
 					c.leaveOut(r.name, "parameter "+key.Value, "the nested template does not declare it", value)
 					return
 				}
-				put(properties, input, c.argument(value, yamlnode.TextAt(inputs, input, "type"))).SetHead(key.Head())
+				put(properties, input, c.argument(value, yamlnode.TextAt(inputs, input, "type"))).SetNotes(key.Notes())
 			})
 		default:
 			c.leaveOut(r.name, key.Value, "a component has nothing like it", value)

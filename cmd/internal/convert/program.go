@@ -50,11 +50,14 @@ type Program struct {
 	about    string
 	notes    []string // comments at the top of the program
 	sections map[string]*yamlnode.Node
-	names    map[string]bool           // used names of configuration values, variables and resources
-	items    map[string]*Item          // by resource name
-	objects  map[string]*yamlnode.Node // Kubernetes objects without changes, by resource name
-	remarks  map[string][]string       // comments by resource name
-	secrets  map[string]bool           // names of resources that comments must not quote
+	names    map[string]bool              // used names of configuration values, variables and resources
+	at       *Item                        // the item that is converted
+	items    map[string]*Item             // by resource name
+	objects  map[string]*yamlnode.Node    // Kubernetes objects without changes, by resource name
+	remarks  map[string][]string          // comments by resource name
+	secrets  map[string]bool              // names of resources that comments must not quote
+	shown    map[string]int               // how often a line of a comment is in what was left out
+	beside   map[string]yamlnode.Comments // comments of the sections
 	// references holds functions that restore plain texts from references, by the name of the referenced resource.
 	references map[string][]func()
 	untyped    bool       // reports whether a configuration value has the type any
@@ -68,7 +71,8 @@ var sectionNames = []string{"config", "variables", "resources", "messages", "out
 func newProgram(name string) *Program {
 	p := &Program{name: name, sections: map[string]*yamlnode.Node{}, names: map[string]bool{"pulumi": true},
 		items: map[string]*Item{}, objects: map[string]*yamlnode.Node{}, remarks: map[string][]string{},
-		secrets: map[string]bool{}, references: map[string][]func(){}, Files: map[string][]byte{}}
+		secrets: map[string]bool{}, references: map[string][]func(){}, Files: map[string][]byte{},
+		shown: map[string]int{}, beside: map[string]yamlnode.Comments{}}
 	for _, section := range sectionNames {
 		p.sections[section] = mapping()
 	}
@@ -86,21 +90,33 @@ func (p *Program) unique(name string) string {
 	return found
 }
 
-// leaveOut records a part of a resource that cannot be converted. resource is empty for the whole program; node may be
-// nil.
+// leaveOut records a part of a resource that cannot be converted. resource is empty for all that is no resource; node
+// may be nil.
 func (p *Program) leaveOut(resource, what, reason string, node *yamlnode.Node) {
 	text := "left out: " + what + ": " + reason
 	if node != nil && !p.secrets[resource] {
-		text += shown(node)
+		text += p.quote(node)
 	}
+	item := p.items[resource]
 	if resource == "" {
+		if item = p.at; item != nil {
+			text = item.Name + ": " + text
+		}
 		p.notes = append(p.notes, text)
-		return
+	} else {
+		p.remarks[resource] = append(p.remarks[resource], text)
 	}
-	p.remarks[resource] = append(p.remarks[resource], text)
-	if item := p.items[resource]; item != nil {
+	if item != nil {
 		item.remark("%s: %s", what, reason)
 	}
+}
+
+// quote returns a part of the input for a comment of the program, without secrets.
+func (p *Program) quote(node *yamlnode.Node) string {
+	for _, line := range commentLines(node) {
+		p.shown[line]++
+	}
+	return shown(node)
 }
 
 // addConfig declares a configuration value. about is its description and may be empty.
@@ -111,6 +127,16 @@ func (p *Program) addConfig(name, kind, about string) {
 	}
 	put(p.sections["config"], name, declaration)
 }
+
+// add adds an entry to a section, with the comments of its source.
+func (p *Program) add(section, name string, key, value, out *yamlnode.Node) {
+	added := put(p.sections[section], name, out)
+	added.SetNotes(key.Notes())
+	p.keep(added, out, key, value)
+}
+
+// say adds a remark to the item that is converted.
+func (p *Program) say(format string, args ...any) { p.at.remark(format, args...) }
 
 // seal marks a configuration value as secret.
 func (p *Program) seal(name string) {
@@ -136,21 +162,23 @@ func (p *Program) Text() ([]byte, error) {
 	}
 	p.putSections(top, config)
 	top.Content[0].SetHead(comment(p.notes))
-	out, err := yamlnode.Encode(top)
+	out, err := encode(top, func(text []byte) []byte {
+		formatted, diags := parser.Format(diag.NewSource("Pulumi.yaml", text))
+		if diags.HasErrors() {
+			return text
+		}
+		return formatted
+	})
 	if err != nil {
 		return nil, fmt.Errorf("write the program: %w", err)
 	}
-	formatted, diags := parser.Format(diag.NewSource("Pulumi.yaml", out))
-	if diags.HasErrors() {
-		return out, nil
-	}
-	return formatted, nil
+	return out, nil
 }
 
 // putSections adds the non-empty sections. config is the key of the configuration section.
 func (p *Program) putSections(top *yamlnode.Node, config string) {
 	for _, name := range sectionNames {
-		section := p.sections[name]
+		section, beside := p.sections[name], p.beside[name]
 		if name == "resources" && len(p.parts) > 0 {
 			components := mapping()
 			for _, part := range p.parts {
@@ -166,7 +194,7 @@ func (p *Program) putSections(top *yamlnode.Node, config string) {
 		case name == "config":
 			name = config
 		}
-		put(top, name, section)
+		put(top, name, section).SetNotes(beside)
 	}
 }
 
@@ -255,17 +283,19 @@ func (p *Program) Repair(found diag.Diagnostic) bool {
 		p.dropObject(name, last, found.Summary)
 		return true
 	}
-	remove(parent, path[steps-1])
-	p.leaveOut(name, strings.Join(path[3:steps], "."), found.Summary, mappingOf(path[steps-1], last))
+	key := remove(parent, path[steps-1])
+	p.leaveOut(name, strings.Join(path[3:steps], "."), found.Summary, entryOf(key, last))
 	return true
 }
 
 // dropObject leaves out an object that the program cannot pass on, so that it does not remain as a group of nothing.
 func (p *Program) dropObject(name string, objects *yamlnode.Node, reason string) {
 	item := p.items[name]
-	remove(p.sections["resources"], name)
+	key := remove(p.sections["resources"], name)
 	item.As = ""
 	p.drop(item, objects, reason)
+	notes := key.Notes()
+	p.mention(joined(notes.Head, notes.Line, notes.Foot))
 }
 
 // pathTo returns the keys that lead to the map entry on a line. The path ends at a list.
@@ -296,6 +326,11 @@ func mapping() *yamlnode.Node { return &yamlnode.Node{Kind: yamlnode.Map, Tag: y
 
 func mappingOf(key string, value *yamlnode.Node) *yamlnode.Node {
 	return &yamlnode.Node{Kind: yamlnode.Map, Tag: yamlnode.MapTag, Content: []*yamlnode.Node{text(key), value}}
+}
+
+// entryOf returns a map of one entry of the input, with the comments of its key.
+func entryOf(key, value *yamlnode.Node) *yamlnode.Node {
+	return &yamlnode.Node{Kind: yamlnode.Map, Tag: yamlnode.MapTag, Content: []*yamlnode.Node{key, value}}
 }
 
 func list(items ...*yamlnode.Node) *yamlnode.Node {
@@ -346,13 +381,15 @@ func put(m *yamlnode.Node, key string, value *yamlnode.Node) *yamlnode.Node {
 	return k
 }
 
-func remove(m *yamlnode.Node, key string) {
+// remove deletes an entry and returns its key; nil if there is none.
+func remove(m *yamlnode.Node, name string) *yamlnode.Node {
 	for i := 0; i+1 < len(m.Content); i += 2 {
-		if m.Content[i].Value == key {
+		if key := m.Content[i]; key.Value == name {
 			m.Content = slices.Delete(m.Content, i, i+2)
-			return
+			return key
 		}
 	}
+	return nil
 }
 
 func each(m *yamlnode.Node, fn func(key, value *yamlnode.Node)) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -21,33 +22,53 @@ import (
 // maxNodes limits the nodes of a document after its aliases are expanded.
 const maxNodes = 2_000_000
 
+// input is a YAML or JSON text that was read.
+type input struct {
+	documents []*yamlnode.Node
+	comments  []string         // those of a text that has nothing else
+	repeated  []*yamlnode.Node // maps with one entry each, which a later entry of the same key replaces
+}
+
 // documents reads all documents of a YAML or JSON text, with aliases and merge keys expanded.
-func documents(src *diag.Source) ([]*yamlnode.Node, diag.Diagnostics) {
+func documents(src *diag.Source) (*input, diag.Diagnostics) {
 	content := src.Text()
 	if trimmed := bytes.TrimLeft(content, "\xef\xbb\xbf \t\r\n"); len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
 		content = readable(content)
 	}
 	const advice = "is the file whole, and is it not a template of another tool?"
 	read := diag.NewSource(src.Name(), content) // it has the lines of src
-	documents, d := yamlnode.CommentedDocuments(read)
+	roots, d := yamlnode.Documents(read)
 	if d != nil {
 		return nil, fault(src, d.Subject.StartPosition().Line, cmp.Or(d.Detail, advice), "the text is not YAML or JSON: %s",
 			d.Summary)
 	}
-	var docs []*yamlnode.Node
-	for _, document := range documents {
-		if read.Len() != src.Len() {
-			place(document.Root, read, src)
+	in := &input{}
+	if read.Len() == src.Len() {
+		in.comments = annotate(read.Text(), roots)
+	} else { // JSON, which has no comments
+		for _, root := range roots {
+			place(root, read, src)
 		}
-		left := maxNodes
-		node, err := plain(document.Root, &left, 0)
-		if err != nil {
-			return nil, fault(src, lineOf(src, document.Root), advice, "the text is not YAML or JSON: %s", err)
-		}
-		node.SetHead(strings.TrimLeft(document.Comments.Head+"\n\n"+node.Head(), "\n"))
-		docs = append(docs, node)
 	}
-	return docs, nil
+	for _, root := range roots {
+		left, before := maxNodes, len(in.repeated)
+		node, err := in.plain(root, &left, 0)
+		if err != nil {
+			return nil, fault(src, lineOf(src, root), advice, "the text is not YAML or JSON: %s", err)
+		}
+		in.documents = append(in.documents, node)
+		for _, entry := range in.repeated[before:] {
+			if holdsSecret(root) {
+				entry.Content[1] = text(hidden)
+			}
+		}
+	}
+	return in, nil
+}
+
+// holdsSecret reports whether a tree has a Kubernetes Secret.
+func holdsSecret(n *yamlnode.Node) bool {
+	return yamlnode.TextAt(n, "kind") == "Secret" || slices.ContainsFunc(n.Content, holdsSecret)
 }
 
 // place moves the nodes of a tree from one text to another with the same lines.
@@ -114,18 +135,22 @@ func fault(src *diag.Source, line int, detail, format string, args ...any) diag.
 }
 
 // plain copies a tree with aliases and merge keys expanded, and without anchors.
-func plain(node *yamlnode.Node, left *int, depth int) (*yamlnode.Node, error) {
+func (in *input) plain(node *yamlnode.Node, left *int, depth int) (*yamlnode.Node, error) {
 	if *left--; *left < 0 || depth > 500 {
 		return nil, errors.New("the document is too large or too deep")
 	}
 	if node.Kind == yamlnode.Alias {
-		return plain(node.Alias, left, depth+1)
+		out, err := in.plain(node.Alias, left, depth+1)
+		if own := node.Notes(); err == nil && own != (yamlnode.Comments{}) {
+			out.SetNotes(own)
+		}
+		return out, err
 	}
 	out := *node
 	out.Anchor, out.Content = "", nil
 	seen := map[string]int{}
 	for i := 0; i < len(node.Content); i++ {
-		child, err := plain(node.Content[i], left, depth+1)
+		child, err := in.plain(node.Content[i], left, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +158,7 @@ func plain(node *yamlnode.Node, left *int, depth int) (*yamlnode.Node, error) {
 			out.Content = append(out.Content, child)
 			continue
 		}
-		value, err := plain(node.Content[i+1], left, depth+1)
+		value, err := in.plain(node.Content[i+1], left, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -151,9 +176,13 @@ func plain(node *yamlnode.Node, left *int, depth int) (*yamlnode.Node, error) {
 					}
 				})
 			}
+			notes := out.Notes() // in place of the key
+			notes.Head = joined(notes.Head, strings.Join(commentLines(child), "\n"))
+			out.SetNotes(notes)
 			continue
 		}
 		if pos, has := seen[child.Value]; has { // the last of equal keys wins
+			in.repeated = append(in.repeated, entryOf(out.Content[pos], out.Content[pos+1]))
 			out.Content[pos], out.Content[pos+1] = child, value
 			continue
 		}

@@ -22,9 +22,10 @@ func (c *cloudFormation) pieces(arg *yamlnode.Node) ([]literal.Part, bool) {
 		}
 		arg = arg.Content[0]
 	}
-	if arg.Kind != yamlnode.Scalar {
+	if arg.Kind != yamlnode.Scalar || own != nil && own.Kind != yamlnode.Map {
 		return nil, false
 	}
+	used := map[string]bool{}
 	var pieces []literal.Part
 	rest := arg.Value
 	for {
@@ -44,6 +45,7 @@ func (c *cloudFormation) pieces(arg *yamlnode.Node) ([]literal.Part, bool) {
 		case name == "":
 			pieces = append(pieces, literal.Part{Text: "${}"})
 		case yamlnode.Member(own, name) != nil:
+			used[name] = true
 			pieces = append(pieces, literal.Part{Expression: c.expr(yamlnode.Member(own, name))})
 		case dotted:
 			pieces = append(pieces, literal.Part{Expression: c.attribute(resource, attribute, lineOf(c.src, arg))})
@@ -54,6 +56,11 @@ func (c *cloudFormation) pieces(arg *yamlnode.Node) ([]literal.Part, bool) {
 	if rest != "" {
 		pieces = append(pieces, literal.Part{Text: rest})
 	}
+	each(own, func(key, value *yamlnode.Node) {
+		if !used[key.Value] {
+			c.leaveOut(c.owner(), "the variable "+key.Value+" of Fn::Sub", "its text does not use it", entryOf(key, value))
+		}
+	})
 	return pieces, true
 }
 

@@ -28,6 +28,7 @@ func (c *cloudFormation) value(node *yamlnode.Node, t schema.Type, path string) 
 	}
 	notes, source := out.Notes(), node.Notes()
 	notes.Head, notes.Line = cmp.Or(notes.Head, source.Head), cmp.Or(notes.Line, source.Line)
+	notes.Foot = cmp.Or(notes.Foot, source.Foot)
 	out.SetNotes(notes)
 	return out
 }
@@ -130,6 +131,9 @@ func (c *cloudFormation) literal(node *yamlnode.Node, t schema.Type, path string
 				}
 				c.policies = append(c.policies, path)
 				c.say("%s keeps its keys as they are, because it has the shape of a policy", path)
+			} else if c.schema == nil && !c.policies.below(path) && !documented(path) {
+				c.policies = append(c.policies, path)
+				c.say("%s keeps its keys as they are, because of its name", path)
 			}
 		}
 		return c.entries(node, nil, path)
@@ -229,22 +233,23 @@ func (c *cloudFormation) object(node *yamlnode.Node, o *schema.Object, path stri
 		var t schema.Type
 		inner := strings.TrimPrefix(path+"."+key.Value, ".")
 		if strings.HasPrefix(key.Value, "Fn::") {
-			c.leaveOut(c.owner(), inner, "CloudFormation computes it", mappingOf(key.Value, value))
+			c.leaveOut(c.owner(), inner, "CloudFormation computes it", entryOf(key, value))
 			return
 		}
 		if o != nil {
 			p := property(o, key.Value)
 			if p == nil {
 				const reason = "the type has no property of that name"
-				c.leaveOut(c.owner(), inner, reason, mappingOf(key.Value, value))
+				c.leaveOut(c.owner(), inner, reason, entryOf(key, value))
 				return
 			}
 			name, t = p.Name, p.Type
 		}
 		if yamlnode.Member(out, name) != nil {
+			c.leaveOut(c.owner(), inner, "another key of the map is the same name in a program", entryOf(key, value))
 			return
 		}
-		put(out, name, c.value(value, t, inner)).SetHead(key.Head())
+		put(out, name, c.value(value, t, inner)).SetNotes(key.Notes())
 	})
 	return out
 }
@@ -255,16 +260,15 @@ func (c *cloudFormation) entries(node *yamlnode.Node, item schema.Type, path str
 	each(node, func(key, value *yamlnode.Node) {
 		name := literal.Text(key.Value)
 		if strings.HasPrefix(strings.ToLower(name), "fn::") {
-			out.Content = nil
-			c.leaveOut(c.owner(), path, "CloudFormation computes it with "+key.Value, value)
+			c.leaveOut(c.owner(), path, "CloudFormation computes it with "+key.Value, entryOf(key, value))
 			return
 		}
-		put(out, name, c.value(value, item, path+"."+key.Value)).SetHead(key.Head())
+		put(out, name, c.value(value, item, path+"."+key.Value)).SetNotes(key.Notes())
 	})
 	return out
 }
 
-// policies are the paths of maps with the shape of a policy, whose keys stay as they are.
+// policies are the paths of maps that look like policies or other documents, whose keys stay as they are.
 type policies []string
 
 // below reports whether a path is inside of such a map.
@@ -288,6 +292,11 @@ func policyShaped(node *yamlnode.Node) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(s *yamlnode.Node) bool {
 		return yamlnode.Member(s.Target(), "Effect") == nil
 	})
+}
+
+// documented reports whether the keys below a path are arbitrary in all types.
+func documented(path string) bool {
+	return strings.Contains(path, "PolicyDocument") || strings.HasPrefix(path, "outputs")
 }
 
 // free reports whether the keys below a path are arbitrary. It is used without a schema.
