@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -30,6 +31,7 @@ type difference struct {
 
 // driftCollector gathers differences from events. It is used by one goroutine at a time.
 type driftCollector struct {
+	changes  *change.Book
 	found    []difference
 	computed []difference // in computed properties, which is no drift
 	errors   []string
@@ -46,7 +48,7 @@ func (c *driftCollector) event(e engine.Event) {
 		case s.Op == engine.OpRefresh && s.New == nil:
 			c.found = append(c.found, difference{urn: s.URN, what: "does not exist any more"})
 		case s.Op == engine.OpRefresh:
-			paths, computed := view.ChangedPaths(s)
+			paths, computed := c.changes.Of(s).Paths()
 			if len(paths) > 0 {
 				c.found = append(c.found, difference{s.URN, "differs from the state", paths})
 			}
@@ -60,7 +62,7 @@ func (c *driftCollector) event(e engine.Event) {
 				engine.OpDelete: "exists and is not in the program"}[s.Op], "differs from the program")
 			var paths []string
 			if s.Op == engine.OpUpdate || s.Op == engine.OpReplace {
-				paths, _ = view.ChangedPaths(s)
+				paths, _ = c.changes.Of(s).Paths()
 			}
 			c.found = append(c.found, difference{s.URN, what, paths})
 		}
@@ -158,7 +160,7 @@ func drift(ctx context.Context, p *Pipeline) error {
 			"%s of an earlier run is pending, so drift cannot be determined; run `yamlhost refresh` first",
 			diag.Count(n, "operation"))
 	}
-	c := &driftCollector{}
+	c := &driftCollector{changes: &p.display.changes}
 	p.display.listen = c.event
 	result, err := p.plan(ctx, driftOperation)
 	switch {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/runlog"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
@@ -42,6 +43,7 @@ type display struct {
 	warned    diag.Diagnostics   // what the checker found, none of it an error
 	listen    func(engine.Event) // called with every event; may be nil
 	blast     *view.BlastRadius  // of the last operation
+	changes   change.Book        // of the last operation
 	// messages of the evaluation so far; an operation repeats those of its plan
 	noted       map[string]bool
 	wantsConfig bool // configuration is missing
@@ -62,6 +64,7 @@ func (s *display) show(name string, plan, final bool) *shownView {
 	}
 	blast := &view.BlastRadius{}
 	s.blast = blast
+	s.changes.Reset()
 	inner := s.begin(s.options.Json || s.console.World.AsPulumi, // else a person may read the text of both
 		func() *shownView { return s.terminalView(o, document, final, known) })
 	reports := s.begin(true, func() *shownView {
@@ -137,7 +140,7 @@ func (s *display) record(plan bool) *runlog.Recorder {
 	}
 	head := runlog.Subject(s.stack.Backend, s.stack.Ref, world.Process())
 	head.Command, head.Planning = s.options.Command, plan
-	return runlog.Begin(runlog.Folder(world.PulumiHome()), head, s.sink.masker)
+	return runlog.Begin(runlog.Folder(world.PulumiHome()), head, s.sink.masker, &s.changes)
 }
 
 // viewOptions returns the options that all views of the command share.
@@ -150,7 +153,7 @@ func (s *display) viewOptions(name string) view.Options {
 		OutColor: a.Color(a.Streams.OutTerminal), Command: s.nextCommand(), Operation: name,
 		Width: columns, Height: lines, Size: a.Size, Detail: o.Detail, Drift: o.Command == "drift",
 		Source: s.source, Property: s.property,
-		Secrets: s.config.secrets(), Crash: a.Crashes.Crash, Found: a.World.Found,
+		Secrets: s.config.secrets(), Crash: a.Crashes.Crash, Found: a.World.Found, Changes: &s.changes,
 	}
 	if s.workspace != nil {
 		options.Root, options.Stateful = s.workspace.Project.Dir, s.workspace.Project.Stateful

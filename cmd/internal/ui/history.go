@@ -69,9 +69,9 @@ func (s *Server) stateAt(ctx context.Context, past backend.Past, q query, stamp 
 
 // resourceDiff is a resource that differs between two states.
 type resourceDiff struct {
-	URN     string   `json:"urn"`
-	What    string   `json:"what"` // added, removed or changed
-	Changes []change `json:"changes,omitempty"`
+	URN     string       `json:"urn"`
+	What    string       `json:"what"` // added, removed or changed
+	Changes []difference `json:"changes,omitempty"`
 }
 
 type stateDiff struct {
@@ -124,10 +124,10 @@ func diffStates(before, after *state.Snapshot) *stateDiff {
 		}
 		changes := changesOf(prior, r)
 		if prior.ID != r.ID {
-			id := change{Path: "id"}
+			id := difference{Path: "id"}
 			id.Old, _ = json.Marshal(prior.ID) // a string encodes
 			id.New, _ = json.Marshal(r.ID)
-			changes = append([]change{id}, changes...)
+			changes = append([]difference{id}, changes...)
 		}
 		if len(changes) == 0 {
 			out.Same++
@@ -146,8 +146,8 @@ func diffStates(before, after *state.Snapshot) *stateDiff {
 // past is the change of a resource by one operation.
 type past struct {
 	operation
-	What    string   `json:"what"` // added, removed or changed
-	Changes []change `json:"changes,omitempty"`
+	What    string       `json:"what"` // added, removed or changed
+	Changes []difference `json:"changes,omitempty"`
 }
 
 type resourcePast struct {

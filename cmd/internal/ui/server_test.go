@@ -318,8 +318,8 @@ func TestHistory(t *testing.T) {
 	require.Len(t, past.Operations, 3)
 	require.Equal(t, []string{"removed", "changed", "added"},
 		[]string{past.Operations[0].What, past.Operations[1].What, past.Operations[2].What})
-	require.Equal(t, []change{{"inputs.k", json.RawMessage(`"1"`), json.RawMessage(`"2"`)},
-		{"options.protect", nil, json.RawMessage(`"true"`)}}, past.Operations[1].Changes)
+	require.Equal(t, []difference{{"inputs.k", "", json.RawMessage(`"1"`), json.RawMessage(`"2"`)},
+		{"options.protect", "", nil, json.RawMessage(`"true"`)}}, past.Operations[1].Changes)
 	require.Equal(t, "two", past.Operations[1].Message)
 
 	f.get("history", &list)

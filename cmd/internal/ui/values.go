@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -55,9 +56,11 @@ func clipped(v value.Value) value.Value {
 	})
 }
 
-// change is one property that differs between two states. A missing side is absent.
-type change struct {
+// difference is one property that differs between two states. A missing side is absent. An element of a list that has
+// only moved has its new side, and From.
+type difference struct {
 	Path string          `json:"path"`
+	From string          `json:"from,omitempty"` // the former path of an element of a list
 	Old  json.RawMessage `json:"old,omitempty"`
 	New  json.RawMessage `json:"new,omitempty"`
 }
@@ -67,25 +70,24 @@ const mostChanges = 200
 
 // changesOf compares two states of a resource, with inputs first and the outputs that are not inputs. Secrets are
 // compared by their ciphertexts.
-func changesOf(before, after *state.Resource) []change {
-	var list []change
+func changesOf(before, after *state.Resource) []difference {
+	var list []difference
 	seen := map[string]bool{}
 	add := func(part string, old, new value.Value) {
-		for _, c := range value.Changes(sealedWhole(old), sealedWhole(new)) {
-			path := c.Path.String()
-			if seen[path] || len(list) >= mostChanges {
-				continue
+		change.Between(sealedWhole(old), sealedWhole(new), func(p change.Property) {
+			if seen[p.Path] || len(list) >= mostChanges {
+				return
 			}
-			seen[path] = part == "inputs"
-			x := change{Path: part + "." + path}
-			if !c.Old.IsNull() {
-				x.Old = masked(c.Old, state.Masked(), longSide)
+			seen[p.Path] = part == "inputs"
+			x := difference{Path: part + "." + p.Path, From: p.From}
+			if p.Kind == change.Updated || p.Kind == change.Removed {
+				x.Old = masked(p.Before, state.Masked(), longSide)
 			}
-			if !c.New.IsNull() {
-				x.New = masked(c.New, state.Masked(), longSide)
+			if p.Kind != change.Removed {
+				x.New = masked(p.After, state.Masked(), longSide)
 			}
 			list = append(list, x)
-		}
+		})
 	}
 	add("inputs", before.Inputs, after.Inputs)
 	add("outputs", before.Outputs, after.Outputs)
@@ -103,7 +105,7 @@ func sealedWhole(v value.Value) value.Value {
 }
 
 // optionsOf compares the options of a resource, which the state records beside its properties.
-func optionsOf(before, after *state.Resource) (list []change) {
+func optionsOf(before, after *state.Resource) (list []difference) {
 	old, new := optionTexts(before), optionTexts(after)
 	names := slices.AppendSeq(slices.Collect(maps.Keys(old)), maps.Keys(new))
 	slices.Sort(names)
@@ -111,7 +113,7 @@ func optionsOf(before, after *state.Resource) (list []change) {
 		if old[name] == new[name] {
 			continue
 		}
-		x := change{Path: "options." + name}
+		x := difference{Path: "options." + name}
 		if text, ok := old[name]; ok {
 			x.Old, _ = json.Marshal(text) // a string encodes
 		}

@@ -49,6 +49,8 @@ type (
 		DiffReasons    []string                  `json:"diffReasons,omitempty"`
 		ReplaceReasons []string                  `json:"replaceReasons,omitempty"`
 		DetailedDiff   map[string]digestDiffJSON `json:"detailedDiff"`
+		// Changes, our addition, are the properties that the step changes.
+		Changes []propertyJSON `json:"changes,omitempty"`
 		// Drift and Computed are set only by `drift`, for resources that differ from the state.
 		Drift    []string `json:"drift,omitempty"`
 		Computed []string `json:"computed,omitempty"`
@@ -145,7 +147,7 @@ func writeJSONDocument(w io.Writer, r *Record) error {
 // of protection (E8.23). Results of a refresh are included if the operation looks for drift.
 func (d *Digest) tells(s *engine.Step) bool {
 	if d.o.Drift && s.Op == engine.OpRefresh {
-		drift, computed := view.ChangedPaths(s)
+		drift, computed := d.o.Changes.Of(s).Paths()
 		return s.New == nil || len(drift)+len(computed) > 0
 	}
 	if !s.Logical() {
@@ -159,10 +161,10 @@ func (d *Digest) step(s *engine.Step) {
 	step := digestStepJSON{
 		Op: s.Op, URN: string(s.URN), Provider: s.Provider,
 		OldState: d.state(s.Old), NewState: d.state(s.New),
-		DiffReasons: s.Diffs, ReplaceReasons: s.Keys,
+		DiffReasons: s.Diffs, ReplaceReasons: s.Keys, Changes: changedProperties(s, d.o, d.mask),
 	}
 	if s.Op == engine.OpRefresh {
-		step.Drift, step.Computed = view.ChangedPaths(s)
+		step.Drift, step.Computed = d.o.Changes.Of(s).Paths()
 	}
 	if s.Detailed != nil {
 		step.DetailedDiff = map[string]digestDiffJSON{}

@@ -74,6 +74,8 @@ type (
 		DetailedDiff map[string]diffJSON `json:"detailedDiff"`
 		Logical      bool                `json:"logical,omitempty"`
 		Provider     string              `json:"provider"`
+		// Changes, our addition, are the properties that the step changes.
+		Changes []propertyJSON `json:"changes,omitempty"`
 	}
 	diffJSON struct {
 		DiffKind  string `json:"diffKind"`
@@ -225,6 +227,7 @@ func (v *Lines) metadata(s *engine.Step, op engine.Op) metadataJSON {
 	m := metadataJSON{
 		Op: op, URN: string(s.URN), Type: s.Type, Old: v.state(s.Old), New: v.state(s.New),
 		Keys: s.Keys, Diffs: s.Diffs, Logical: s.Logical(), Provider: s.Provider,
+		Changes: changedProperties(s, v.o, v.mask),
 	}
 	if s.Detailed != nil {
 		m.DetailedDiff = map[string]diffJSON{}

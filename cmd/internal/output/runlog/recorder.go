@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -82,13 +82,14 @@ type Recorder struct {
 	file     *os.File
 	began    time.Time
 	mask     *mask.Masker
+	changes  *change.Book
 	policies int
 	drift    int
 	ended    bool
 }
 
-// Begin starts a record in a folder. It returns nil if there is no such folder. m masks secrets.
-func Begin(dir string, h Head, m *mask.Masker) *Recorder {
+// Begin starts a record in a folder. It returns nil if there is no such folder. m masks secrets; changes may be nil.
+func Begin(dir string, h Head, m *mask.Masker, changes *change.Book) *Recorder {
 	if _, err := os.Stat(dir); dir == "" || err != nil {
 		return nil
 	}
@@ -99,7 +100,7 @@ func Begin(dir string, h Head, m *mask.Masker) *Recorder {
 	if err != nil {
 		return nil
 	}
-	r := &Recorder{file: file, began: h.Began, mask: m}
+	r := &Recorder{file: file, began: h.Began, mask: m, changes: changes}
 	r.write(h)
 	return r
 }
@@ -138,7 +139,7 @@ func (r *Recorder) Event(e engine.Event) {
 			return
 		}
 		if e.Step.Op == engine.OpRefresh {
-			if paths, _ := view.ChangedPaths(e.Step); e.Step.New == nil || len(paths) > 0 {
+			if paths, _ := r.changes.Of(e.Step).Paths(); e.Step.New == nil || len(paths) > 0 {
 				r.drift++
 			}
 		}

@@ -21,7 +21,7 @@ func TestRecord(t *testing.T) {
 	dir := t.TempDir()
 	m := mask.New(value.String("canary-swordfish").Secret())
 	head := Head{Where: "file:///x", Project: "shop", Stack: "dev", Command: "up", PID: 7}
-	r := Begin(dir, head, m)
+	r := Begin(dir, head, m, nil)
 	u := urn.New("dev", "shop", "", "x:y:Z", "a")
 	step := &engine.Step{Op: engine.OpCreate, URN: u}
 	r.Event(&engine.StepStarted{Step: step, Internal: true})
@@ -57,7 +57,7 @@ func TestRecord(t *testing.T) {
 
 func TestNothingIsKeptWithoutTheFolder(t *testing.T) {
 	t.Parallel()
-	r := Begin(filepath.Join(t.TempDir(), "none"), Head{}, mask.New())
+	r := Begin(filepath.Join(t.TempDir(), "none"), Head{}, mask.New(), nil)
 	require.Nil(t, r)
 	r.Event(&engine.Finished{})
 	r.Close()
@@ -73,7 +73,7 @@ func TestOldRecordsGo(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d-1%s", i+1, extension)), []byte("{}\n"), 0o600))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o600))
-	Begin(dir, Head{PID: 3}, mask.New()).Close()
+	Begin(dir, Head{PID: 3}, mask.New(), nil).Close()
 	ids, err := names(dir)
 	require.NoError(t, err)
 	require.Len(t, ids, kept)

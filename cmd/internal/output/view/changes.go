@@ -2,17 +2,14 @@ package view
 
 import (
 	"fmt"
-	"maps"
-	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/runtime/engine"
-	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
 // changeLimit bounds how many property changes of one resource are shown without --diff.
@@ -21,7 +18,6 @@ const changeLimit = 12
 // changeLines describes the properties that a step changes, one line for each leaf; nil if there are none. Values of
 // secrets are masked on both sides, and properties of hideDiffs are named without values (L4.27).
 func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string {
-	old, new := inputsOf(s)
 	switch s.Op {
 	case engine.OpUpdate, engine.OpReplace, engine.OpRefresh, engine.OpImport:
 	case engine.OpCreate:
@@ -31,51 +27,28 @@ func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string 
 	default:
 		return nil
 	}
-	hidden := map[string]bool{}
-	if s.New != nil {
-		for _, path := range s.New.HideDiffs {
-			hidden[path] = true
-		}
-	}
 	var lines []string
-	shown, left := 0, 0
+	shown, left, computed := 0, 0, 0
 	c := changeWriter{p, m, o}
-	show := func(l leafChange) {
-		if shown == changeLimit && !o.Diff {
+	set := o.Changes.Of(s)
+	for i := range set {
+		l := &set[i]
+		switch {
+		case l.Computed && !o.ShowComputed:
+			computed++
+			continue
+		case shown == changeLimit && !o.Diff:
 			left++
-			return
+			continue
 		}
 		shown++
-		change := c.codeChange(s.Type, l)
-		if change == nil {
-			change = c.change(l, hidden[l.path] || hidden[topLevel(l.path)])
-		}
-		if forcesReplacement(s, l.path) {
-			change[0] += p.paint(purple, " (forces replacement)")
-		}
-		if place := transformOf(s, l.path); place != "" {
-			change[0] += p.paint(dim, " (transform "+place+")")
-		}
-		lines = append(lines, change...)
+		lines = append(lines, c.property(s.Type, l)...)
 	}
-	var computed []leafChange
-	if s.Op == engine.OpRefresh {
-		var drift []leafChange
-		drift, computed = refreshChanges(s)
-		if o.ShowComputed {
-			drift, computed = append(drift, computed...), nil
-		}
-		if len(drift) == 0 {
-			return nil
-		}
-		for _, l := range drift {
-			show(l)
-		}
-	} else {
-		leafChanges("", old, new, show)
+	if s.Op == engine.OpRefresh && shown == 0 {
+		return nil
 	}
-	if change := c.madeByOtherCode(old, new); change != nil && s.Op != engine.OpCreate {
-		lines = append(lines, change...)
+	if old, new := change.Inputs(s); s.Op != engine.OpCreate {
+		lines = append(lines, c.madeByOtherCode(old, new)...)
 	}
 	for _, reason := range reasons(s) {
 		lines = append(lines, p.paint(dim, reason))
@@ -83,21 +56,26 @@ func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string 
 	if left > 0 {
 		lines = append(lines, p.paint(dim, fmt.Sprintf("… and %s more; --diff shows all", diag.Count(left, "change"))))
 	}
-	if len(computed) > 0 {
-		lines = append(lines, p.paint(dim, "and "+computedCount(len(computed))))
+	if computed > 0 {
+		lines = append(lines, p.paint(dim, "and "+computedCount(computed)))
 	}
 	return lines
 }
 
-// inputsOf returns the inputs of a step's resource before and after, null without a resource.
-func inputsOf(s *engine.Step) (old, new value.Value) {
-	if s.Old != nil {
-		old = s.Old.Inputs
+// property shows one changed property of a resource of a type, with what it forces and what has set it.
+func (c changeWriter) property(typ string, l *change.Property) []string {
+	lines := c.codeChange(typ, l)
+	if lines == nil {
+		lines = c.change(l)
 	}
-	if s.New != nil {
-		new = s.New.Inputs
+	if l.Replaces {
+		lines[0] += c.p.paint(purple, " (forces replacement)")
 	}
-	return old, new
+	if l.Transform != "" {
+		pos := PositionIn(l.Transform)
+		lines[0] += c.p.paint(dim, fmt.Sprintf(" (transform %s:%d)", pos.File, pos.Line))
+	}
+	return lines
 }
 
 // changeWriter shows changes of single properties.
@@ -108,40 +86,39 @@ type changeWriter struct {
 }
 
 // change shows how one property changes, in at least one line.
-func (c changeWriter) change(l leafChange, hide bool) []string {
-	path, before, after := l.path, l.before, l.after
-	show := func(v *value.Value) string {
-		if hide {
+func (c changeWriter) change(l *change.Property) []string {
+	show := func(v value.Value) string {
+		if l.Hidden {
 			return "(hidden)"
 		}
-		return showValue(*v, c.o.ShowSecrets, c.mask)
+		return showValue(v, c.o.ShowSecrets, c.mask)
 	}
-	switch {
-	case l.from != "":
-		what := show(after)
-		if name := identity(*after); name != "" && !hide {
+	switch l.Kind {
+	case change.Moved:
+		what := show(l.After)
+		if name := change.Identity(l.After); name != "" && !l.Hidden {
 			what = c.mask.Hide(name)
 		}
-		return []string{c.p.paint(cyan, "> "+path+": ") + what + c.p.paint(dim, " (moved from "+l.from+")")}
-	case before == nil && after == nil: // a difference without values
-		return []string{c.p.paint(yellow, "~ "+path)}
-	case before == nil:
-		return []string{c.p.paint(green, "+ "+path+": "+show(after))}
-	case after == nil:
-		return []string{c.p.paint(red, "- "+path+": "+show(before))}
+		return []string{c.p.paint(cyan, "> "+l.Path+": ") + what + c.p.paint(dim, " (moved from "+l.From+")")}
+	case change.Named:
+		return []string{c.p.paint(yellow, "~ "+l.Path)}
+	case change.Added:
+		return []string{c.p.paint(green, "+ "+l.Path+": "+show(l.After))}
+	case change.Removed:
+		return []string{c.p.paint(red, "- "+l.Path+": "+show(l.Before))}
 	}
-	secret := !c.o.ShowSecrets && (before.IsSecret() || after.IsSecret())
-	if before.IsSecret() && after.IsSecret() && !hide && secret {
-		return []string{c.p.paint(yellow, "~ "+path+": ") + hiddenSecret + c.p.paint(dim, " (changed)")}
+	secret := !c.o.ShowSecrets && (l.Before.IsSecret() || l.After.IsSecret())
+	if l.Before.IsSecret() && l.After.IsSecret() && !l.Hidden && secret {
+		return []string{c.p.paint(yellow, "~ "+l.Path+": ") + hiddenSecret + c.p.paint(dim, " (changed)")}
 	}
-	from, isText := before.AsString()
-	to, alsoText := after.AsString()
-	if isText && alsoText && !hide && !secret {
-		if lines := c.textChange(path, from, to); lines != nil {
+	from, isText := l.Before.AsString()
+	to, alsoText := l.After.AsString()
+	if isText && alsoText && !l.Hidden && !secret {
+		if lines := c.textChange(l.Path, from, to); lines != nil {
 			return lines
 		}
 	}
-	return c.both(path, show(before), show(after))
+	return c.both(l.Path, show(l.Before), show(l.After))
 }
 
 // both shows the former and the new value in one line.
@@ -171,110 +148,6 @@ func reasons(s *engine.Step) []string {
 		}
 	}
 	return out
-}
-
-func forcesReplacement(s *engine.Step, path string) bool {
-	if s.Op != engine.OpReplace && s.Op != engine.OpCreateReplacement {
-		return false
-	}
-	if d, ok := s.Detailed[path]; ok {
-		return d.Kind.Replaces()
-	}
-	return len(s.Detailed) == 0 && slices.Contains(s.Keys, topLevel(path)) || detailedBelow(s.Detailed, path)
-}
-
-// transformOf returns the file and line of the transform that has set a property; empty if none has.
-func transformOf(s *engine.Step, path string) string {
-	for set, position := range s.Transformed {
-		if set != path && !below(set, path) && !below(path, set) {
-			continue
-		}
-		pos := PositionIn(position)
-		return fmt.Sprintf("%s:%d", pos.File, pos.Line)
-	}
-	return ""
-}
-
-// below reports whether a path leads into the value of another path.
-func below(path, parent string) bool {
-	rest, inside := strings.CutPrefix(path, parent)
-	return inside && rest != "" && strings.ContainsAny(rest[:1], ".[")
-}
-
-// detailedBelow reports whether a path above or below the given one forces a replacement.
-func detailedBelow(detailed map[string]provider.PropertyDiff, path string) bool {
-	for p, d := range detailed {
-		if d.Kind.Replaces() && (strings.HasPrefix(path, p) || strings.HasPrefix(p, path)) {
-			return true
-		}
-	}
-	return false
-}
-
-func topLevel(path string) string {
-	if i := strings.IndexAny(path, ".["); i > 0 {
-		return path[:i]
-	}
-	return path
-}
-
-// leafChange is one leaf that differs. A missing side is nil. For a list element that has moved, from is its former
-// path, and its content may have changed as well.
-type leafChange struct {
-	path          string
-	before, after *value.Value
-	from          string
-}
-
-// leafChanges calls fn for every leaf that differs, in order of paths.
-func leafChanges(path string, old, new value.Value, fn func(leafChange)) {
-	if value.SameContent(old, new) && old.IsSecret() == new.IsSecret() &&
-		(old.IsSecret() || old.ContainsSecret() == new.ContainsSecret()) {
-		return
-	}
-	bothMaps := old.Is(value.KindMap) && new.Is(value.KindMap)
-	if path == "" && !bothMaps {
-		old, new, bothMaps = old.MapOrEmpty(), new.MapOrEmpty(), true
-	}
-	if !old.IsSecret() && !new.IsSecret() && bothMaps {
-		keys := append(append([]string{}, old.Keys()...), new.Keys()...)
-		sort.Strings(keys)
-		for i, k := range keys {
-			if i > 0 && keys[i-1] == k || path == "" && strings.HasPrefix(k, "__") {
-				continue
-			}
-			before, had := old.Lookup(k)
-			after, has := new.Lookup(k)
-			step(joinKey(path, k), before, after, had, has, fn)
-		}
-		return
-	}
-	if !old.IsSecret() && !new.IsSecret() && old.Is(value.KindList) && new.Is(value.KindList) {
-		listChanges(path, old, new, fn)
-		return
-	}
-	fn(leafChange{path: path, before: &old, after: &new})
-}
-
-func step(path string, before, after value.Value, had, has bool, fn func(leafChange)) {
-	switch {
-	case had && has:
-		leafChanges(path, before, after, fn)
-	case had:
-		fn(leafChange{path: path, before: &before})
-	default:
-		fn(leafChange{path: path, after: &after})
-	}
-}
-
-func joinKey(path, key string) string {
-	if strings.ContainsAny(key, `.["]`) || key == "" {
-		return path + "[" + strconv.Quote(key) + "]"
-	}
-	if path == "" {
-		return key
-	}
-	return path + "." + key
 }
 
 // showValue returns a value on one line, cut when long. Unknown values are marked as such; secrets are masked unless
@@ -341,101 +214,6 @@ func contentName(path, uri, hash string) string {
 		return uri + " " + hash
 	}
 	return "text " + hash
-}
-
-// refreshChanges splits the differences found by a refresh. Drift are those in the provider's own diff, which the next
-// update would change back. All others are computed by the provider.
-func refreshChanges(s *engine.Step) (drift, computed []leafChange) {
-	if s.Old == nil || s.New == nil { // a deleted resource needs no details
-		return nil, nil
-	}
-	named := namedBy(s)
-	leafChanges("", s.Old.Outputs, s.New.Outputs, func(l leafChange) {
-		if s.Drifted && named.has(l.path) {
-			drift = append(drift, l)
-		} else {
-			computed = append(computed, l)
-		}
-	})
-	if !s.Drifted {
-		return nil, computed
-	}
-	seen := slices.Clone(drift)
-	leafChanges("", s.Old.Inputs, s.New.Inputs, func(l leafChange) {
-		if named.has(l.path) && !slices.ContainsFunc(seen, func(o leafChange) bool { return related(o.path, l.path) }) {
-			drift = append(drift, l)
-		}
-	})
-	if len(drift) == 0 && !(value.SameContent(s.Old.Inputs, s.New.Inputs) && len(computed) == 0) {
-		for _, path := range named.paths {
-			drift = append(drift, leafChange{path: path})
-		}
-	}
-	return drift, computed
-}
-
-// names holds the properties in a provider's diff.
-type names struct {
-	paths          []string
-	inputs         [2]value.Value // restrict whole properties to the parts that inputs set
-	insideOfInputs bool
-}
-
-// namedBy returns the properties that the diff of a step names. A diff without details names whole properties, or
-// nothing: then it means the parts that inputs set.
-func namedBy(s *engine.Step) names {
-	n := names{paths: slices.Sorted(maps.Keys(s.Detailed))}
-	if len(n.paths) > 0 {
-		return n
-	}
-	old, new := inputsOf(s)
-	return names{paths: slices.Clone(s.Diffs), insideOfInputs: true, inputs: [2]value.Value{old, new}}
-}
-
-func (n names) has(path string) bool {
-	if len(n.paths) > 0 && !slices.ContainsFunc(n.paths, func(p string) bool { return related(p, path) }) {
-		return false
-	}
-	if !n.insideOfInputs {
-		return true
-	}
-	p, err := value.ParsePath(path)
-	if err != nil {
-		return true
-	}
-	return slices.ContainsFunc(n.inputs[:], func(inputs value.Value) bool {
-		_, set := p.Get(inputs)
-		return set
-	})
-}
-
-// related reports whether two property paths are equal or one is a prefix of the other.
-func related(a, b string) bool {
-	p, err := value.ParsePath(a)
-	q, otherErr := value.ParsePath(b)
-	if err != nil || otherErr != nil {
-		return a == b || below(a, b) || below(b, a)
-	}
-	return p.Contains(q) || q.Contains(p)
-}
-
-// ChangedPaths returns the paths of the properties that a step changes. For a refresh, paths are those that drifted,
-// and computed those that only the provider computes.
-func ChangedPaths(s *engine.Step) (paths, computed []string) {
-	if s.Op == engine.OpRefresh {
-		drifted, others := refreshChanges(s)
-		return pathsOf(drifted), pathsOf(others)
-	}
-	old, new := inputsOf(s)
-	leafChanges("", old, new, func(l leafChange) { paths = append(paths, l.path) })
-	return paths, nil
-}
-
-func pathsOf(leaves []leafChange) (paths []string) {
-	for _, l := range leaves {
-		paths = append(paths, l.path)
-	}
-	return paths
 }
 
 // computedCount returns how many properties only a provider computes.

@@ -90,7 +90,7 @@ func (r *report) changes(w io.Writer) {
 		for _, s := range steps[target] {
 			lines := changeLines(s, r.p, r.mask, r.o)
 			if len(lines) == 0 {
-				if _, n := ChangedPaths(s); len(n) > 0 {
+				if _, n := r.o.Changes.Of(s).Paths(); len(n) > 0 {
 					computed, others = computed+len(n), others+1
 				}
 				continue

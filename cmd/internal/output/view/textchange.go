@@ -14,6 +14,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -95,8 +96,8 @@ func (c changeWriter) structuredChange(path, before, after string) []string {
 		return nil
 	}
 	lines := []string{c.p.paint(yellow, "~ "+path+" ("+kind+"):")}
-	leafChanges("", old, new, func(l leafChange) {
-		for _, line := range c.change(l, false) {
+	change.Between(old, new, func(l change.Property) {
+		for _, line := range c.change(&l) {
 			lines = append(lines, "    "+line)
 		}
 	})
@@ -187,16 +188,16 @@ const codeMarker = "__provider"
 // codeChange shows the changed lines in each file of a dynamic provider's code; nil for every other property. The code
 // is sealed in the state although it is a file of the project, like the program itself, so its lines are shown with
 // secrets masked.
-func (c changeWriter) codeChange(typ string, l leafChange) []string {
-	if typ != urn.ProviderType("dynamic") || l.before == nil || l.after == nil {
+func (c changeWriter) codeChange(typ string, l *change.Property) []string {
+	if typ != urn.ProviderType("dynamic") || l.Kind != change.Updated {
 		return nil
 	}
-	before, oldText := l.before.Public().AsString()
-	after, newText := l.after.Public().AsString()
+	before, oldText := l.Before.Public().AsString()
+	after, newText := l.After.Public().AsString()
 	if !oldText || !newText {
 		return nil
 	}
-	switch l.path {
+	switch l.Path {
 	case "digest":
 		return c.both("digest", shortDigest(before), shortDigest(after))
 	case "code":

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/printable"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
@@ -76,6 +77,8 @@ type Options struct {
 	// Property returns the range of the value of an input property of the resource at a position; nil for no lookup. It
 	// returns false for a property that the program does not set.
 	Property func(resource diag.Range, path string) (diag.Range, bool)
+	// Changes keeps what steps change for all that show an operation; nil to determine it anew.
+	Changes *change.Book
 	// Found is called with every finding that is shown; nil for no call. Calls do not overlap.
 	Found func(diag.Diagnostic)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view/viewtest"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -127,8 +128,8 @@ func TestLeafChanges(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			leafChanges("", c.old, c.new, func(l leafChange) {
-				got = append(got, changeWriter{mask: mask.New()}.change(l, false)...)
+			change.Between(c.old, c.new, func(l change.Property) {
+				got = append(got, changeWriter{mask: mask.New()}.change(&l)...)
 			})
 			require.Equal(t, c.want, got)
 		})

@@ -1,4 +1,4 @@
-package view
+package change
 
 import (
 	"strconv"
@@ -12,10 +12,10 @@ const mostAligned = 250_000
 // identityKeys are the members that identify elements of lists, in order of preference.
 var identityKeys = []string{"name", "key", "id", "Name", "Key", "Id", "Sid"}
 
-// listChanges compares lists by their elements rather than by position: unchanged elements are omitted, removed and
+// compareLists compares lists by their elements rather than by position: unchanged elements are omitted, removed and
 // added ones shown at their position, elements with a name compared by name, and an element in another order among the
 // unchanged ones is shown as a move.
-func listChanges(path string, old, new value.Value, fn func(leafChange)) {
+func compareLists(path string, old, new value.Value, fn func(Property)) {
 	item := func(i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 	if old.Len()*new.Len() > mostAligned {
 		for i := range max(old.Len(), new.Len()) {
@@ -47,11 +47,12 @@ func listChanges(path string, old, new value.Value, fn func(leafChange)) {
 		case from >= 0 && stays[k]:
 			gone(from)
 			i = from + 1
-			leafChanges(item(k), old.At(from), element, fn)
+			compare(item(k), old.At(from), element, fn)
 		case from >= 0:
-			before := old.At(from)
-			fn(leafChange{path: item(k), before: &before, after: &element, from: item(from)})
-			leafChanges(item(k), old.At(from), element, fn)
+			moved := newProperty(item(k), Moved, old.At(from), element)
+			moved.From = item(from)
+			fn(moved)
+			compare(item(k), old.At(from), element, fn)
 		default:
 			if other := unnamed(old, new, partner, stays, taken, i, k); other >= 0 {
 				taken[other] = true
@@ -76,7 +77,7 @@ func unnamed(old, new value.Value, partner []int, stays, taken []bool, i, k int)
 	}
 	for ; i < end; i++ {
 		if !taken[i] {
-			if identity(old.At(i)) == "" || identity(new.At(k)) == "" {
+			if Identity(old.At(i)) == "" || Identity(new.At(k)) == "" {
 				return i
 			}
 			return -1
@@ -112,8 +113,8 @@ func partners(old, new value.Value) []int {
 func movable(a, b value.Value) bool { return !a.IsNull() && equalElements(a, b) }
 
 func sameIdentity(a, b value.Value) bool {
-	name := identity(a)
-	return name != "" && identity(b) == name
+	name := Identity(a)
+	return name != "" && Identity(b) == name
 }
 
 func equalElements(a, b value.Value) bool {
@@ -146,8 +147,8 @@ func inOrder(partner []int) []bool {
 	return stays
 }
 
-// identity returns the name of a list element; empty if it has none.
-func identity(v value.Value) string {
+// Identity returns the name of a list element; empty if it has none.
+func Identity(v value.Value) string {
 	if !v.Is(value.KindMap) || v.IsSecret() {
 		return ""
 	}
