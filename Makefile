@@ -14,6 +14,10 @@ NOINLINE := $(shell sed -n 's/^[a-z].*/-gcflags=&=-l/p' tools/release/compact.tx
 TAGS    ?=
 # gRPC without its pages for tracing, which make the linker keep every method: docs/design/size.md.
 ALLTAGS := grpcnotrace $(TAGS)
+# One set of flags for the program, its tests and make lint: what one of them has compiled, the others find in the cache.
+# Targets that build the programs of others for figures do without.
+OWN     := $(GOFLAGS)
+export GOFLAGS := $(strip $(OWN) -trimpath -tags=$(shell echo $(ALLTAGS) | tr ' ' ',') $(NOINLINE))
 
 .PHONY: all help build run run-destroy test race fuzz bench figures compare-hosts kill-test model plugin-test bridge-test clean
 
@@ -32,7 +36,7 @@ bin/tags: always
 always:
 
 $(BIN): bin/tags $(shell find . -name '*.go' -not -path './test/*') go.mod go.sum $(shell find runtime/embedded cmd/internal/ui/web/dist -name '*.gz' 2>/dev/null)
-	CGO_ENABLED=0 $(GO) build -trimpath -tags '$(ALLTAGS)' $(NOINLINE) -ldflags '$(LDFLAGS) $(COMPACT)' -o $@ ./cmd/yamlhost
+	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS) $(COMPACT)' -o $@ ./cmd/yamlhost
 
 # Builds yamlhost and runs the first example, with a backend of its own in .try so that nothing else is touched.
 # Run it again and everything is unchanged; `make run-destroy` takes it down.
@@ -120,8 +124,8 @@ store-test: $(GATEWAY) $(AZURITE) ## tests states in object stores, on real serv
 .PHONY: windows-test
 windows-test: # drives the program for Windows under Wine
 	@mkdir -p bin/windows
-	GOOS=windows $(GO) build -tags '$(ALLTAGS)' -o bin/windows/ ./cmd/yamlhost ./tools/bench/pulumi-resource-drawer
-	$(GO) build -tags '$(ALLTAGS)' -o bin/windows/ ./cmd/yamlhost ./tools/bench/pulumi-resource-drawer
+	GOOS=windows $(GO) build -o bin/windows/ ./cmd/yamlhost ./tools/bench/pulumi-resource-drawer
+	$(GO) build -o bin/windows/ ./cmd/yamlhost ./tools/bench/pulumi-resource-drawer
 	$(GO) test -count 1 -v -timeout 15m ./test/windows -built $(CURDIR)/bin/windows
 
 # Pipelines that `run --all --emit` writes: linted, and run on this machine.
@@ -203,23 +207,23 @@ controlplane-figures: TRIAL = TestFigures
 controlplane-figures: $(PLANE)/pulumi controlplane-test
 
 $(PLANE)/kube-%: test/controlplane/go.mod test/controlplane/go.sum
-	cd test/controlplane && $(GO) build -trimpath -ldflags '-s -w' -o ../../$@ k8s.io/kubernetes/cmd/$(notdir $@)
+	cd test/controlplane && GOFLAGS='$(OWN)' $(GO) build -trimpath -ldflags '-s -w' -o ../../$@ k8s.io/kubernetes/cmd/$(notdir $@)
 
 # The provider's module has the two files that its command is released with under other names, and no version.
 $(PROVIDER): $(addprefix test/controlplane/provider/,main.go go.mod go.sum)
-	cd test/controlplane/provider && $(GO) build -trimpath -o ../../../$@ \
+	cd test/controlplane/provider && GOFLAGS='$(OWN)' $(GO) build -trimpath -o ../../../$@ \
 	  -ldflags '-s -w -X github.com/pulumi/pulumi-kubernetes/provider/v4/pkg/version.Version=4.25.0-alpha.20260115' .
 	@cd test/controlplane/provider && from=$$($(GO) list -m -f '{{.Dir}}' github.com/pulumi/pulumi-kubernetes/provider/v4)/cmd && \
 	  install -m 644 $$from/pulumi-resource-kubernetes/schema.json $$from/pulumi-resource-kubernetes/terraform-mapping.json $(CURDIR)/$(PLANE)
 
 $(PLANE)/pulumi: test/plugins/go.mod test/plugins/go.sum
-	cd test/plugins && $(GO) build -trimpath -o ../../$@ github.com/pulumi/pulumi/pkg/v3/cmd/pulumi
-	cd test/plugins && $(GO) build -trimpath -o ../../$(PLANE)/pulumi-language-yaml github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml
+	cd test/plugins && GOFLAGS='$(OWN)' $(GO) build -trimpath -o ../../$@ github.com/pulumi/pulumi/pkg/v3/cmd/pulumi
+	cd test/plugins && GOFLAGS='$(OWN)' $(GO) build -trimpath -o ../../$(PLANE)/pulumi-language-yaml github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml
 
 # Our language host beside the stock one under the Pulumi CLI, call by call: a part of plugin-test, here with every difference
 # and its reason, and with the ready-made programs of YAMLHOST_CONFORMANCE. Differences without a reason fail.
 compare-hosts:
-	cd test/plugins && YAMLHOST_COMPARE_HOSTS=1 $(GO) test -timeout 60m ./life -run 'TestBothHosts|TestServiceInTurn' -v
+	cd test/plugins && YAMLHOST_COMPARE_HOSTS=1 GOFLAGS='$(OWN)' $(GO) test -timeout 60m ./life -run 'TestBothHosts|TestServiceInTurn' -v
 
 # What `migrate --check` says of stacks that the Pulumi CLI has made, against what a preview then shows: of the programs of
 # plugin-test, those of YAMLHOST_CONFORMANCE, the examples, and the programs of all archives. It prints how many agree.
@@ -234,7 +238,7 @@ PARTS  ?=
 BEFORE ?=
 RUNS   ?= 5
 figures: ## measures what operations cost and writes docs/figures.md
-	$(GO) run ./tools/bench/figures -parts '$(PARTS)' -before '$(BEFORE)' -runs $(RUNS)
+	GOFLAGS='$(OWN)' $(GO) run ./tools/bench/figures -parts '$(PARTS)' -before '$(BEFORE)' -runs $(RUNS)
 
 # OLD is another binary of the program: what it leaves of every example and of the programs of all archives in TREE is compared with
 # what this one leaves: states, events, journals, history. Known differences and their reasons: tools/bench/same/named.txt.
@@ -246,7 +250,7 @@ same: build
 # A part of that, without writing anything, in ten minutes.
 .PHONY: figures-quick
 figures-quick:
-	$(GO) run ./tools/bench/figures -parts process/1,process/1000,plugin/1,plugin/1000 -before '$(BEFORE)' -limit 9m -file ''
+	GOFLAGS='$(OWN)' $(GO) run ./tools/bench/figures -parts process/1,process/1000,plugin/1,plugin/1000 -before '$(BEFORE)' -limit 9m -file ''
 
 # Neovim, Emacs, the library that VS Code speaks to servers with, the packaged extension, and a client of assistants, driven
 # against the program; it installs what is missing. The package is bin/yamlhost.vsix, what the editors showed bin/editor;
@@ -276,7 +280,7 @@ PAGE_LIMIT := 6000000
 .PHONY: playground playground-test
 playground:
 	mkdir -p $(PAGE)
-	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(PAGE)/yamlhost.wasm ./cmd/yamlhost-web
+	GOOS=js GOARCH=wasm CGO_ENABLED=0 GOFLAGS='$(OWN)' $(GO) build -trimpath -ldflags '-s -w' -o $(PAGE)/yamlhost.wasm ./cmd/yamlhost-web
 	gzip -9 -n -f $(PAGE)/yamlhost.wasm
 	@size=$$(wc -c < $(PAGE)/yamlhost.wasm.gz); [ $$size -le $(PAGE_LIMIT) ] || \
 	  { echo "$(PAGE)/yamlhost.wasm.gz has $$size bytes; $(PAGE_LIMIT) are allowed: find what is linked needlessly" >&2; exit 1; }

@@ -198,7 +198,7 @@ var guests = []struct {
 	library string
 	rooms   []string
 }{
-	{"gopkg.in/yaml.v3", []string{"internal/yamlnode", "tools/bench/floor"}},
+	{"gopkg.in/yaml.v3", []string{"internal/yamlnode"}},
 	{"github.com/zclconf/go-cty/", []string{"builtins"}},
 	// PCL, which langhost/pcl translates, is written in HCL's syntax.
 	{"github.com/hashicorp/hcl/", []string{"internal/diag", "parser", "langhost/pcl", "workspace/environments"}},

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/tools/bench/noop"
 	"github.com/yamlhost/yamlhost/tools/bench/program"
@@ -34,10 +35,19 @@ const (
 	pulumiTool, terraformTool        = "Pulumi CLI", "terraform"
 )
 
-func goBuild(out, pkg string) error { return build(".", map[string]string{out: pkg}, released...) }
+func goBuild(out, pkg string) error { return build(".", map[string]string{out: pkg}, released(".")...) }
 
-// released holds the build flags of releases.
-var released = []string{"-trimpath", "-ldflags", "-s -w"}
+// released returns the build flags of releases of a revision, whose list of packages without inlining is in its folder.
+func released(module string) []string {
+	flags := []string{"-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w -funcalign=16"}
+	list, _ := os.ReadFile(filepath.Join(module, "tools", "release", "compact.txt")) // old revisions have none
+	for pattern := range strings.Lines(string(list)) {
+		if pattern = strings.TrimSpace(pattern); pattern != "" && pattern[0] != '#' {
+			flags = append(flags, "-gcflags="+pattern+"=-l")
+		}
+	}
+	return flags
+}
 
 // build builds packages of the module in a folder.
 func build(module string, packages map[string]string, flags ...string) error {
@@ -45,7 +55,7 @@ func build(module string, packages map[string]string, flags ...string) error {
 		cmd := exec.Command("go", slices.Concat([]string{"build", "-buildvcs=false"}, flags, []string{"-o", out, pkg})...)
 		cmd.Dir = module
 		if len(flags) > 0 { // released programs only; others use the ordinary flags, and the build cache may have them
-			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 		}
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w\n%s", pkg, err, text)
@@ -57,7 +67,7 @@ func build(module string, packages map[string]string, flags ...string) error {
 func buildAll(dir, before string, beside bool) (*built, error) {
 	b := &built{plugin: filepath.Join(dir, "plugins", "pulumi-resource-noop"), floor: filepath.Join(dir, "floor")}
 	if err := build(".", map[string]string{b.floor: "./tools/bench/floor", b.plugin: "./tools/bench/pulumi-resource-noop"},
-		released...); err != nil {
+		released(".")...); err != nil {
 		return nil, err
 	}
 	revision := func(name, module string) error {
@@ -68,7 +78,7 @@ func buildAll(dir, before string, beside bool) (*built, error) {
 			noop = "./cmd/yamlhost-noop" // where it was once
 		}
 		b.ours = append(b.ours, t)
-		return build(module, map[string]string{t.binary: "./cmd/yamlhost", t.inProcess: noop}, released...)
+		return build(module, map[string]string{t.binary: "./cmd/yamlhost", t.inProcess: noop}, released(module)...)
 	}
 	if before != "" {
 		source := filepath.Join(dir, "before-source")

@@ -9,13 +9,14 @@ import (
 	"sync/atomic"
 
 	"google.golang.org/protobuf/encoding/protowire"
-	"gopkg.in/yaml.v3"
+
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // resource is a resource of the program, the state, or both.
 type resource struct {
 	typ             string
-	properties      *yaml.Node
+	properties      *yamlnode.Node
 	name, urn, id   string
 	needs, users    []*resource   // by references; users in a state only
 	inputs, outputs message       // google.protobuf.Struct

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
 // program is a decoded program.
@@ -19,14 +19,14 @@ type program struct {
 }
 
 // members yields the members of a map.
-func members(n *yaml.Node) iter.Seq2[string, *yaml.Node] {
-	return func(yield func(string, *yaml.Node) bool) {
+func members(n *yamlnode.Node) iter.Seq2[string, *yamlnode.Node] {
+	return func(yield func(string, *yamlnode.Node) bool) {
 		for i := 0; i < len(n.Content) && yield(n.Content[i].Value, n.Content[i+1]); i += 2 {
 		}
 	}
 }
 
-func member(n *yaml.Node, key string) *yaml.Node {
+func member(n *yamlnode.Node, key string) *yamlnode.Node {
 	for name, value := range members(n) {
 		if name == key {
 			return value
@@ -35,18 +35,17 @@ func member(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// readProgram decodes into nodes, because decoding into other types would double the cost of yaml.v3.
+// readProgram reads a program with the reader of nodes that yamlhost itself uses, which is the fastest one known here.
 func readProgram(path string) *program {
-	var document yaml.Node
-	check(yaml.Unmarshal(must(os.ReadFile(path)), &document))
+	root := must(yamlnode.Parse(must(os.ReadFile(path))))
 	p, byName := &program{variables: map[string]string{}}, map[string]*resource{}
-	for name, n := range members(member(document.Content[0], "variables")) {
+	for name, n := range members(member(root, "variables")) {
 		p.variables[name] = n.Value
 		for i, item := range n.Content {
 			p.variables[fmt.Sprintf("%s[%d]", name, i)] = item.Value
 		}
 	}
-	for name, n := range members(member(document.Content[0], "resources")) {
+	for name, n := range members(member(root, "resources")) {
 		r := &resource{name: name, typ: member(n, "type").Value, properties: member(n, "properties")}
 		r.urn = "urn:pulumi:dev::generated::" + r.typ + "::" + name
 		byName[name], p.resources = r, append(p.resources, r)
@@ -58,7 +57,7 @@ func readProgram(path string) *program {
 }
 
 // findNeeds finds the resources that a part of the properties refers to.
-func (r *resource) findNeeds(n *yaml.Node, byName map[string]*resource) {
+func (r *resource) findNeeds(n *yamlnode.Node, byName map[string]*resource) {
 	for _, after, found := strings.Cut(n.Value, "${"); found; _, after, found = strings.Cut(after, "${") {
 		if need := byName[after[:strings.IndexAny(after, ".[}")]]; need != nil && !slices.Contains(r.needs, need) {
 			r.needs = append(r.needs, need)
@@ -70,7 +69,7 @@ func (r *resource) findNeeds(n *yaml.Node, byName map[string]*resource) {
 }
 
 // fields appends a map as a google.protobuf.Struct, with references replaced by outputs.
-func (p *program) fields(m message, r *resource, n *yaml.Node) message {
+func (p *program) fields(m message, r *resource, n *yamlnode.Node) message {
 	for name, n := range members(n) {
 		open, entry, value := m.entry(name)
 		m = p.value(open, r, n).end(value).end(entry)
@@ -78,14 +77,14 @@ func (p *program) fields(m message, r *resource, n *yaml.Node) message {
 	return m
 }
 
-func (p *program) value(m message, r *resource, n *yaml.Node) message {
+func (p *program) value(m message, r *resource, n *yamlnode.Node) message {
 	switch {
-	case n.Kind == yaml.MappingNode && strings.HasPrefix(n.Content[0].Value, "fn::"):
+	case n.Kind == yamlnode.Map && strings.HasPrefix(n.Content[0].Value, "fn::"):
 		return m.text(stringField, p.function(r, n.Content[0].Value, n.Content[1]))
-	case n.Kind == yaml.MappingNode:
+	case n.Kind == yamlnode.Map:
 		m, start := m.begin(structField)
 		return p.fields(m, r, n).end(start)
-	case n.Kind == yaml.SequenceNode:
+	case n.Kind == yamlnode.List:
 		m, list := m.begin(listField)
 		for _, item := range n.Content {
 			open, start := m.begin(1)
@@ -100,7 +99,7 @@ func (p *program) value(m message, r *resource, n *yaml.Node) message {
 	return m.text(stringField, p.interpolate(r, n.Value))
 }
 
-func (p *program) function(r *resource, name string, argument *yaml.Node) string {
+func (p *program) function(r *resource, name string, argument *yamlnode.Node) string {
 	if name == "fn::sha1" {
 		return fmt.Sprintf("%x", sha1.Sum([]byte(p.function(r, argument.Content[0].Value, argument.Content[1]))))
 	}
