@@ -202,6 +202,7 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 		root.AddCommand(command(a))
 	}
 	arrangeHelp(root)
+	console.AddAbsentCommands(root)
 	console.UsageErrors(root)
 	return root
 }

@@ -177,12 +177,6 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 		}
 	}
 	asked := strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()) + " " + args[0])
-	if instead, known := notYetCommands[asked]; known {
-		return WithCode(CodeBadUsage, "%s", notHere(asked, "command", instead))
-	}
-	if same, known := neighbourCommands[asked]; known {
-		return fmt.Errorf("there is no command %q; `%s %s` does that\nSee %[2]s %[3]s --help.", asked, cmd.Root().Name(), same)
-	}
 	meant := diag.DidYouMean(args[0], names)
 	for word := range strings.FieldsFuncSeq(meant, func(r rune) bool { return r == ' ' || r == ',' || r == '?' }) {
 		if slices.Contains(destructiveCommands, word) {

@@ -54,52 +54,9 @@ func FlagsFromEnvironment(flags *pflag.FlagSet, w *World) error {
 	return failed
 }
 
-// notYet lists the flags of the Pulumi CLI that this program does not have, each with an alternative if there is one.
-var notYet = map[string]string{
-	"attach-debugger":    "to debug a provider, set PULUMI_DEBUG_PROVIDERS=name:port",
-	"secrets-provider":   "give it to `stack init` or `stack change-secrets-provider`",
-	"generate-resources": "`preview --import-file` writes such a file",
-	"otel-traces":        "PULUMI_DEBUG_GRPC=file writes every call to a provider",
-	"profiling":          "", "memprofilerate": "", "teams": "", "organization": "", "project": "", "oidc-token": "",
-	"version":       "earlier states are in the backend's .pulumi/history",
-	"output":        "use --json",
-	"remote-config": "", "copy-config-from": "", "tag": "", "open": "", "client": "", "override-env": "",
-}
-
-// notYetCommands lists the commands of the Pulumi CLI that this program does not have, each with an alternative if
-// there is one.
-var notYetCommands = map[string]string{
-	"policy": "policy packs check previews and updates with --policy-pack", "env": "", "logs": "",
-	"console": "", "deployment": "", "project": "",
-	"template": "", "neo": "", "api": "", "do": "", "stack webhook": "",
-	"config env": "", "stack schedule": "", "stack drift": "`yamlhost drift` finds drift",
-	"state edit": "`yamlhost stack export` and `stack import` with an editor between them",
-	"state get":  "`yamlhost stack export` has the whole state",
-}
-
-// neighbourCommands lists commands of Terraform, OpenTofu and other tools, each with the command that does the same
-// here.
-var neighbourCommands = map[string]string{
-	"apply": "up", "deploy": "up", "create": "up", "init": "new", "validate": "check", "lint": "check", "diff": "preview",
-	"output": "stack output", "outputs": "stack output", "show": "stack", "list": "stack ls", "ls": "stack ls",
-	"taint": "state taint", "untaint": "state untaint", "format": "fmt", "state show": "stack export",
-	"state list": "stack", "state ls": "stack", "state mv": "state rename", "state pull": "stack export",
-	"state push": "stack import",
-}
-
 // destructiveCommands are never suggested for a misspelt word: a user who meant another command would lose something.
 var destructiveCommands = []string{"destroy", "down", "dn", "cancel", "rm", "remove", "delete", "rm-all", "remove-all",
 	"delete-all", "logout"}
-
-// notHere returns the message for a feature of the Pulumi CLI that yamlhost lacks, with the alternative if there is
-// one.
-func notHere(name, what, instead string) string {
-	text := fmt.Sprintf("%s is a %s of the Pulumi CLI that yamlhost does not have", name, what)
-	if instead != "" {
-		text += "; " + instead
-	}
-	return text
-}
 
 // FlagError rewrites an error of the flag library in plain words. The returned error has exit code CodeBadUsage.
 func FlagError(cmd *cobra.Command, err error) error {
@@ -119,10 +76,13 @@ func flagError(cmd *cobra.Command, err error) error {
 		return err
 	}
 	name := unknown.GetSpecifiedName()
-	if instead, known := notYet[name]; known {
-		return errors.New(notHere("--"+name, "flag", instead))
+	if text, absent := absentFlag(name); absent {
+		return errors.New(text)
 	}
-	if unknown.GetSpecifiedShortnames() != "" {
+	if short := unknown.GetSpecifiedShortnames(); short != "" {
+		if cmd.Flags().Lookup(short) != nil { // other tools have one dash before a long name
+			return fmt.Errorf("%s has no flag -%s; did you mean --%s?\nSee %[1]s --help.", cmd.CommandPath(), name, short)
+		}
 		return fmt.Errorf("%s has no flag -%s\nSee %s --help.", cmd.CommandPath(), name, cmd.CommandPath())
 	}
 	var names []string
