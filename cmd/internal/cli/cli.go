@@ -201,7 +201,10 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	} {
 		root.AddCommand(command(a))
 	}
-	arrangeHelp(root)
+	arrangeHelp(root, func() int {
+		columns, _ := a.Size()
+		return helpColumns(columns)
+	})
 	console.AddAbsentCommands(root)
 	console.UsageErrors(root)
 	return root

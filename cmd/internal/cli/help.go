@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
 // groups lists the headings of the help, each with its commands.
@@ -26,8 +30,8 @@ var groups = []struct {
 	{"about", "About this program:", []string{"doctor", "about", "version", "completion", "gen-completion", "help"}},
 }
 
-// arrangeHelp assigns groups and examples to the commands of root.
-func arrangeHelp(root *cobra.Command) {
+// arrangeHelp assigns groups and examples to the commands of root. columns returns the width to print help in.
+func arrangeHelp(root *cobra.Command, columns func() int) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, g := range groups {
@@ -50,14 +54,24 @@ func arrangeHelp(root *cobra.Command) {
 			cmd.Example = exampleText(list)
 		}
 	})
-	root.SetUsageFunc(writeUsage)
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		text := cmd.Long
-		if text == "" {
-			text = cmd.Short
-		}
-		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", reflowed(strings.TrimSpace(text)), cmd.UsageString())
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		_, err := io.WriteString(cmd.OutOrStderr(), usage(cmd, columns()))
+		return err
 	})
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		text, width := cmp.Or(cmd.Long, cmd.Short), columns()
+		if asksShort(args) {
+			text, _, _ = strings.Cut(text, "\n\n")
+			fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", reflowed(text, width), shortUsage(cmd, width))
+			return
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", reflowed(strings.TrimSpace(text), width), usage(cmd, width))
+	})
+}
+
+// asksShort reports whether a command line asks for the short help, -h.
+func asksShort(args []string) bool {
+	return slices.Contains(args, "-h") && !slices.Contains(args, "--help")
 }
 
 // visit calls do for cmd and all commands below it. path is the names that lead from the root to cmd; it is empty for
@@ -89,11 +103,22 @@ func newGenCompletion(*console.Console) *cobra.Command {
 	}
 }
 
-// helpWidth is the width of help texts in columns: the width of a standard terminal.
-const helpWidth = 80
+// Help is as wide as the terminal, between these widths; without a terminal it has the least.
+const (
+	helpWidth = 80
+	mostHelp  = 120
+)
 
-// reflowed rewraps text to helpWidth. Indented and empty lines stay as they are.
-func reflowed(text string) string {
+// helpColumns returns the width of help texts for a terminal of so many columns; 0 without one.
+func helpColumns(terminal int) int {
+	if terminal == 0 {
+		return helpWidth
+	}
+	return max(40, min(terminal, mostHelp))
+}
+
+// reflowed rewraps text to width. Indented and empty lines stay as they are.
+func reflowed(text string, width int) string {
 	var lines []string
 	open := false // words may be appended to the last line
 	for line := range strings.SplitSeq(text, "\n") {
@@ -102,7 +127,7 @@ func reflowed(text string) string {
 			continue
 		}
 		for word := range strings.FieldsSeq(line) {
-			if last := len(lines) - 1; open && utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) <= helpWidth {
+			if last := len(lines) - 1; open && utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) <= width {
 				lines[last] += " " + word
 				continue
 			}
@@ -136,18 +161,12 @@ func commandLine(line string) string {
 // Commands returns the tree of all commands, for generating documentation.
 func Commands() *cobra.Command { return newRoot(&console.Console{}, &profile{}) }
 
-// writeUsage writes the part of a command's help that follows its description: usage, aliases, examples, commands and
+// usage returns the part of a command's help that follows its description: usage, aliases, examples, commands and
 // flags. It does not use cobra's templates because text/template looks up methods by name. That would force the linker
 // to keep all methods of all types, about a tenth of the program's size.
-func writeUsage(cmd *cobra.Command) error {
+func usage(cmd *cobra.Command, width int) string {
 	var b strings.Builder
-	b.WriteString("Usage:")
-	if cmd.Runnable() {
-		b.WriteString("\n  " + cmd.UseLine())
-	}
-	if cmd.HasAvailableSubCommands() {
-		b.WriteString("\n  " + cmd.CommandPath() + " [command]")
-	}
+	writeLines(&b, cmd)
 	if len(cmd.Aliases) > 0 {
 		b.WriteString("\n\nAliases:\n  " + cmd.NameAndAliases())
 	}
@@ -157,18 +176,63 @@ func writeUsage(cmd *cobra.Command) error {
 	if cmd.HasAvailableSubCommands() {
 		writeCommands(&b, cmd)
 	}
-	if cmd.HasAvailableLocalFlags() {
-		b.WriteString("\n\nFlags:\n" + strings.TrimRight(cmd.LocalFlags().FlagUsagesWrapped(helpWidth), " \n"))
+	if text := FlagUsages(cmd.LocalFlags(), width); text != "" {
+		b.WriteString("\n\n" + text)
 	}
 	if cmd.HasAvailableInheritedFlags() {
-		b.WriteString("\n\nGlobal Flags:\n" + strings.TrimRight(cmd.InheritedFlags().FlagUsagesWrapped(helpWidth), " \n"))
+		b.WriteString("\n\nGlobal Flags:\n" + trimmed(cmd.InheritedFlags(), width))
 	}
 	if cmd.HasAvailableSubCommands() {
 		b.WriteString("\n\nUse \"" + cmd.CommandPath() + " [command] --help\" for more information about a command.")
 	}
 	b.WriteString("\n")
-	_, err := io.WriteString(cmd.OutOrStderr(), b.String())
-	return err
+	return b.String()
+}
+
+// shortUsage returns the usage for -h: commands, and the flags that are most used.
+func shortUsage(cmd *cobra.Command, width int) string {
+	var b strings.Builder
+	writeLines(&b, cmd)
+	if cmd.HasAvailableSubCommands() {
+		writeCommands(&b, cmd)
+	}
+	groups := grouped(cmd.LocalFlags())
+	more := 0
+	for i, g := range groups {
+		if i == 0 {
+			b.WriteString("\n\n" + g.title + ":\n" + trimmed(g.flags, width))
+			continue
+		}
+		g.flags.VisitAll(func(*pflag.Flag) { more++ })
+	}
+	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			more++
+		}
+	})
+	var has []string
+	if cmd.HasExample() {
+		has = append(has, "examples")
+	}
+	if more > 0 {
+		has = append(has, diag.Count(more, "more flag"))
+	}
+	if len(has) > 0 {
+		b.WriteString("\n\n" + reflowed(cmd.CommandPath()+" --help has "+strings.Join(has, " and ")+".", width))
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// writeLines writes the lines that show how a command is called.
+func writeLines(b *strings.Builder, cmd *cobra.Command) {
+	b.WriteString("Usage:")
+	if cmd.Runnable() {
+		b.WriteString("\n  " + cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		b.WriteString("\n  " + cmd.CommandPath() + " [command]")
+	}
 }
 
 // writeCommands lists the subcommands of cmd under the headings of their groups, if they have any.

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -29,24 +31,72 @@ func everyCommand(fn func(cmd *cobra.Command, path string)) {
 	walk(root)
 }
 
-// Help fits a terminal of 80 columns, except for examples, usage lines and quoted input.
+// Help fits the terminal, except for examples, usage lines and quoted input. --help has each flag once, and -h only some
+// of those.
 func TestHelpFits(t *testing.T) {
 	t.Parallel()
-	everyCommand(func(cmd *cobra.Command, path string) {
-		var out bytes.Buffer
-		cmd.SetOut(&out)
-		require.NoError(t, cmd.Help())
-		examples := false
-		for line := range strings.Lines(out.String()) {
-			line = strings.TrimRight(line, "\n")
-			examples = line == "Examples:" || examples && strings.HasPrefix(line, " ")
-			if examples || strings.HasPrefix(line, "  yamlhost ") || strings.HasPrefix(line, "    ") &&
-				strings.Contains(line, `"`) {
-				continue
+	widest := map[int]int{}
+	for _, terminal := range []int{0, 80, 100, 200} {
+		a := &console.Console{Streams: Streams{Size: func() (int, int) { return terminal, 24 }}}
+		width := helpColumns(terminal)
+		visit(newRoot(a, &profile{}), "", func(cmd *cobra.Command, path string) {
+			if cmd.Hidden {
+				return
 			}
-			require.LessOrEqual(t, utf8.RuneCountInString(line), helpWidth, "%s: %s", path, line)
-		}
+			var shown [2][]string
+			for i, asked := range []string{"-h", "--help"} {
+				var out bytes.Buffer
+				cmd.SetOut(&out)
+				cmd.HelpFunc()(cmd, []string{asked})
+				shown[i] = helpedFlag.FindAllString(out.String(), -1)
+				examples := false
+				for line := range strings.Lines(out.String()) {
+					line = strings.TrimRight(line, "\n")
+					examples = line == "Examples:" || examples && strings.HasPrefix(line, " ")
+					if examples || strings.HasPrefix(line, "  yamlhost ") || strings.HasPrefix(line, "    ") &&
+						strings.Contains(line, `"`) {
+						continue
+					}
+					length := utf8.RuneCountInString(line)
+					widest[terminal] = max(widest[terminal], length)
+					require.LessOrEqual(t, length, width, "%s: %s", path, line)
+				}
+			}
+			var flags []string
+			cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
+			cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
+			for _, name := range slices.Compact(slices.Sorted(slices.Values(flags))) {
+				f := cmd.Flag(name)
+				listed := 0
+				for _, line := range shown[1] {
+					if strings.TrimLeft(line, "\n ,-") != line && strings.HasSuffix(line, "--"+name) {
+						listed++
+					}
+				}
+				require.Equal(t, !f.Hidden, listed == 1, "%s --%s is listed %d times", path, name, listed)
+			}
+			require.Subset(t, shown[1], shown[0], path)
+		})
+	}
+	require.Greater(t, widest[100], widest[80])
+	require.Greater(t, widest[200], widest[100])
+}
+
+// helpedFlag matches the beginning of a flag's entry in the help.
+var helpedFlag = regexp.MustCompile(`\n  (?:-., |    )--[a-z-]+`)
+
+// Every flag that has a heading is a flag of some command.
+func TestFlagsOfGroupsExist(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	everyCommand(func(cmd *cobra.Command, _ string) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known[f.Name] = true })
 	})
+	for _, g := range flagGroups {
+		for _, name := range g.flags {
+			require.True(t, known[name], name)
+		}
+	}
 }
 
 // The usage of a flag has no backquotes and no line breaks: pflag takes text between backquotes for the name of the

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/cmd/internal/cli"
 	"github.com/yamlhost/yamlhost/cmd/internal/cli/schema"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	packages "github.com/yamlhost/yamlhost/schema"
@@ -58,7 +59,8 @@ func writeCommand(w io.Writer, cmd *cobra.Command) {
 	if cmd.Example != "" {
 		fmt.Fprintf(w, "```sh\n%s\n```\n", strings.ReplaceAll(strings.TrimPrefix(cmd.Example, "  "), "\n  ", "\n"))
 	}
-	if flags := trimmed(cmd.NonInheritedFlags().FlagUsagesWrapped(pageWidth)); strings.Count(flags, "\n") > 1 {
+	if flags := trimmed(cli.FlagUsages(cmd.NonInheritedFlags(), pageWidth)); strings.Count(flags, "\n") > 2 {
+		flags = strings.TrimPrefix(flags, "Flags:\n")
 		fmt.Fprintf(w, "\n```text\n%s```\n", flags)
 	}
 	for _, sub := range cmd.Commands() {
