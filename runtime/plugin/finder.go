@@ -82,6 +82,19 @@ func (f *Finder) Schema(ctx context.Context, d schema.Descriptor) (*schema.Packa
 	return pkg, err
 }
 
+// KeptSchema opens the schema of an installed plugin if the cache has it. It starts no plugin and downloads nothing.
+func (f *Finder) KeptSchema(d schema.Descriptor) (*schema.Package, error) {
+	loc, err := f.Host.Find(d.Name, d.Version)
+	if err != nil {
+		return nil, err
+	}
+	path := f.Cache.Path(d, loc)
+	if path == "" {
+		return nil, schema.ErrNotFound
+	}
+	return f.Cache.Open(path, loc.Installed())
+}
+
 // SchemaText returns the text of the schema that Schema opens.
 func (f *Finder) SchemaText(ctx context.Context, d schema.Descriptor) ([]byte, error) {
 	if _, err := f.Schema(ctx, d); err != nil { // fills the cache with a valid schema

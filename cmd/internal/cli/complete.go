@@ -9,12 +9,17 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	convertcmd "github.com/yamlhost/yamlhost/cmd/internal/cli/convert"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 	"github.com/yamlhost/yamlhost/cmd/internal/templates"
+	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 	"github.com/yamlhost/yamlhost/runtime/secrets/keyservice"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // A completer completes arguments and flag values. It only reads files: it starts no plugin and opens no socket, so it
@@ -43,16 +48,18 @@ func (c completer) attach(root *cobra.Command) {
 		"config": assigned(c.keys), "config-from": assigned(c.keys), "plaintext": assigned(c.keys),
 		"secret": assigned(c.keys), "out": assigned(words(report.Kinds()...)), "ci": words(ciSystems()...),
 		"color": words("auto", "always", "never", "raw"), "refresh": words("true", "false"),
-		"secrets-provider": secretsProviders, "settle-pending": words("read", "forget", "retry"),
+		"secrets-provider": secretsProviders, "settle-pending": words("read", "forget", "retry"), "from": c.formats,
 	}
 	formats := map[string][]string{"check": report.Kinds(), "graph": {"dot", "mermaid", "json", "svg"},
 		"plan show": {"text", "json", "markdown", "html"}}
 	folders := map[string]bool{"run": true, "preview": true, "refresh": true, "destroy": true, "drift": true, "mcp": true,
 		"shim": true}
 	files := map[string]bool{"check": true, "fmt": true, "graph": true, "plan show": true, "stack graph": true,
-		"schema": true, "import": false}
+		"schema": true}
 	visit(root, "", func(cmd *cobra.Command, path string) {
 		switch offered := arguments[path]; {
+		case path == "schema" || path == "import":
+			cmd.ValidArgsFunction = c.types(path == "schema")
 		case offered != nil:
 			cmd.ValidArgsFunction = c.function(offered)
 		case folders[path]:
@@ -121,6 +128,68 @@ func (c completer) function(offered offer) cobra.CompletionFunc {
 			}
 		}
 		return found, directive
+	}
+}
+
+// formats offers what convert and import can read: the formats that they know, and the installed converters.
+func (c completer) formats(cmd *cobra.Command, _ []string) []string {
+	var list []string
+	switch cmd.Name() {
+	case "convert":
+		list = convertcmd.Formats()
+	case "import":
+	default: // --from of another command is no format
+		return nil
+	}
+	for p := range install.All(c.console.World.PulumiHome(), "converter", "") {
+		list = append(list, p.Name)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// types returns a completion of types, and of functions if those are wanted: first the packages, each with a colon, and
+// behind a colon the members of that package. It knows the packages whose schemas need no plugin.
+func (c completer) types(functions bool) cobra.CompletionFunc {
+	const quiet = cobra.ShellCompDirectiveNoFileComp
+	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		if f := cmd.Flag("json-schema"); f != nil && f.Changed {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		if err := c.console.Enter(); err != nil || len(args) > 0 {
+			return nil, quiet
+		}
+		name, _, isToken := strings.Cut(word, ":")
+		var found []string
+		if !isToken {
+			for _, pkg := range operation.PackageNames(c.console.World.PulumiHome(), nil) {
+				if strings.HasPrefix(pkg, word) {
+					found = append(found, pkg+":")
+				}
+			}
+			return found, quiet | cobra.ShellCompDirectiveNoSpace
+		}
+		ws, err := workspace.Open(c.console.World.Dir, c.console.Trusting(func(diag.Severity, string) {}))
+		if err != nil {
+			ws = workspace.Empty(c.console.World.Dir)
+		}
+		providers := operation.NewProviders(c.console, ws, nil, operation.Careful)
+		defer providers.Close()
+		pkg, err := providers.KeptSchema(name)
+		if err != nil {
+			return nil, quiet
+		}
+		tokens := pkg.ResourceTokens()
+		if functions {
+			tokens = slices.Concat(tokens, pkg.FunctionTokens())
+		}
+		for _, token := range tokens {
+			if token = schema.CollapseToken(token); strings.HasPrefix(token, word) {
+				found = append(found, token)
+			}
+		}
+		slices.Sort(found)
+		return found, quiet
 	}
 }
 

@@ -74,7 +74,20 @@ outputs: {name: "${pet.id}", kind: pet}
 		}
 		require.ElementsMatch(t, c.want, got, c.line)
 	}
+	require.NoError(t, os.MkdirAll(filepath.Join(x.world.PulumiHome(), "plugins", "converter-terraform-v1.0.0"), 0o700))
+	require.Equal(t, []string{"cloudformation", "kubernetes", "pcl", "terraform"}, x.offers(t, "convert", "--from", ""))
+	require.Equal(t, []string{"terraform"}, x.offers(t, "import", "--from", ""))
+	require.Equal(t, []string{"random:"}, x.offers(t, "schema", "ra"))
+	require.Contains(t, x.offers(t, "import", ""), "command:")
+	require.Empty(t, x.offers(t, "import", "random:RandomPet", ""), "names and ids are free")
 	require.Len(t, x.offers(t, "state", "protect", ""), 3, "URNs of the stack, the provider and the pet")
+
+	x.world.Embedded = x.world.Embedded[:len(x.world.Embedded)-1] // a schema in this process may be read
+	require.Contains(t, x.offers(t, "schema", "random:"), "random:RandomPet")
+	require.Equal(t, []string{"std:base64decode"}, x.offers(t, "schema", "std:base64d"))
+	require.Equal(t, []string{"random:RandomPassword", "random:RandomPet"}, x.offers(t, "import", "random:RandomP"))
+	require.Empty(t, x.offers(t, "import", "std:base64d"), "a function cannot be imported")
+	require.Empty(t, x.offers(t, "schema", "aws:s3:B"), "the schema would need the plugin")
 
 	outside := x.world.Dir
 	x.world.Dir = t.TempDir()

@@ -45,6 +45,7 @@ func arrangeHelp(root *cobra.Command, columns func() int) {
 			if name == "completion" {
 				cmd.Short, cmd.Args = "Write a script with which a shell completes commands", console.UnknownCommand
 				cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+				arrangeBashCompletion(cmd)
 			}
 		}
 	}
@@ -92,7 +93,7 @@ func newGenCompletion(*console.Console) *cobra.Command {
 			root, out := cmd.Root(), cmd.OutOrStdout()
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(out, true)
+				return writeBashCompletion(root, out)
 			case "zsh":
 				return root.GenZshCompletion(out)
 			case "fish":

@@ -298,6 +298,19 @@ func (p *Providers) openSchema(ctx context.Context, d schema.Descriptor) (*schem
 	return p.finder.Schema(ctx, d)
 }
 
+// KeptSchema returns the schema of a built-in or installed package if that needs no plugin: for completion, which must
+// be quick and start nothing.
+func (p *Providers) KeptSchema(name string) (*schema.Package, error) {
+	d := schema.Descriptor{Name: name}
+	if text, err := p.ownSchema(d); text != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return schema.Parse(text)
+	}
+	return p.finder.KeptSchema(d)
+}
+
 // ownSchema returns the schema of a package of this process: a parameterized package of this run, or an in-process
 // provider. It returns nil for others, and an error for a plugin that must not be started.
 func (p *Providers) ownSchema(d schema.Descriptor) ([]byte, error) {

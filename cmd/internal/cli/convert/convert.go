@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -63,6 +64,9 @@ var sources = map[string][]string{
 	"cloudformation": {".yaml", ".yml", ".json", ".template"},
 	"pcl":            {".pp"},
 }
+
+// Formats returns the formats that convert reads without a converter plugin.
+func Formats() []string { return slices.Sorted(maps.Keys(sources)) }
 
 // NewConvert returns the command convert.
 func NewConvert(a *console.Console) *cobra.Command {
