@@ -32,7 +32,7 @@ func (m *module) translate() *sections {
 	for _, body := range m.bodies {
 		for _, i := range items(body) {
 			if i.attribute != nil {
-				t.out.variables.add(i.attribute.Name, m.value(i.attribute.Expr), m.comments(i.rng)...)
+				t.out.variables.add(i.attribute.Name, m.value(i.attribute.Expr), m.about(i.attribute.SrcRange)...)
 				continue
 			}
 			t.block(i.block)
@@ -47,7 +47,7 @@ func (t *translator) block(b *hclsyntax.Block) {
 		t.objects = append(t.objects, Object{Kind: b.Labels[labels-1], Name: b.Labels[0], Place: t.place(rng)})
 	}
 	asResource := func(translate func(*hclsyntax.Block) node) func(*hclsyntax.Block) {
-		return func(b *hclsyntax.Block) { t.out.resources.add(b.Labels[0], translate(b), t.comments(rng)...) }
+		return func(b *hclsyntax.Block) { t.out.resources.add(b.Labels[0], translate(b), t.about(b.Range())...) }
 	}
 	kind, known := map[string]struct {
 		least, most int // number of labels
@@ -78,7 +78,7 @@ func (t *translator) settingsBlock(b *hclsyntax.Block) {
 			t.fail(a.NameRange, "", "the setting `%s` is not understood", a.Name)
 			return
 		}
-		t.out.pulumi.add("requiredVersion", t.value(a.Expr))
+		t.out.pulumi.add("requiredVersion", t.value(a.Expr), t.about(b.Range())...)
 	})
 }
 
@@ -99,11 +99,11 @@ func (t *translator) config(b *hclsyntax.Block) {
 	t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
 		switch a.Name {
 		case "__logicalName":
-			rest.add("name", t.value(a.Expr))
+			rest.add("name", t.value(a.Expr), t.inside(b, a)...)
 		case "default", "secret", "description":
-			rest.add(a.Name, t.value(a.Expr))
+			rest.add(a.Name, t.value(a.Expr), t.inside(b, a)...)
 		case "nullable":
-			rest.add("optional", t.value(a.Expr))
+			rest.add("optional", t.value(a.Expr), t.inside(b, a)...)
 		default:
 			t.fail(a.NameRange, "", "the setting `%s` of a configuration value is not understood", a.Name)
 		}
@@ -113,7 +113,7 @@ func (t *translator) config(b *hclsyntax.Block) {
 		t.further = t.further || t.isProgram()
 	}
 	out.entries = append(out.entries, rest.entries...)
-	t.out.config.add(b.Labels[0], out, t.comments(b.DefRange())...)
+	t.out.config.add(b.Labels[0], out, t.about(b.Range())...)
 }
 
 // inProjects reports whether project files support a type (L2.11).
@@ -178,11 +178,11 @@ func (t *translator) resource(b *hclsyntax.Block) node {
 	t.settings(b, out, options, func(a *hclsyntax.Attribute) {
 		switch {
 		case a.Name == "__logicalName":
-			out.add("name", t.value(a.Expr))
+			out.add("name", t.value(a.Expr), t.inside(b, a)...)
 		case a.Name == "id" && reads:
-			get.add("id", t.value(a.Expr), t.comments(a.NameRange)...)
+			get.add("id", t.value(a.Expr), t.inside(b, a)...)
 		default:
-			properties.add(a.Name, t.value(a.Expr), t.comments(a.NameRange)...)
+			properties.add(a.Name, t.value(a.Expr), t.inside(b, a)...)
 		}
 	})
 	if reads {
@@ -202,7 +202,7 @@ func (t *translator) settings(b *hclsyntax.Block, out, options *mapping, attribu
 }
 
 func (t *translator) output(b *hclsyntax.Block) {
-	name, comment := b.Labels[0], t.comments(b.DefRange())
+	name, comment := b.Labels[0], t.about(b.Range())
 	var value node
 	t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
 		switch a.Name {
@@ -245,7 +245,7 @@ func (t *translator) componentUse(b *hclsyntax.Block) node {
 			return
 		}
 		inputs = append(inputs, a.Name)
-		properties.add(a.Name, t.value(a.Expr))
+		properties.add(a.Name, t.value(a.Expr), t.inside(b, a)...)
 	})
 	switch {
 	case len(b.Labels) == 2:
@@ -319,7 +319,7 @@ func (t *translator) componentOf(b *hclsyntax.Block) string {
 	if len(body.hooks.entries) > 0 {
 		t.fail(b.DefRange(), "", "hooks inside of a component are not understood")
 	}
-	t.components.add(name, body.document("inputs", &mapping{}), component.header()...)
+	t.components.add(name, body.document("inputs", &mapping{}), append(component.heading, component.rest()...)...)
 	return token
 }
 
@@ -349,12 +349,12 @@ func (t *translator) hook(b *hclsyntax.Block) {
 	t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
 		switch a.Name {
 		case "command", "onDryRun", "ignoreErrors":
-			out.add(a.Name, t.value(a.Expr))
+			out.add(a.Name, t.value(a.Expr), t.inside(b, a)...)
 		default:
 			t.fail(a.NameRange, "", "the setting `%s` of a hook is not understood", a.Name)
 		}
 	})
-	t.out.hooks.add(b.Labels[1], out, t.comments(b.DefRange())...)
+	t.out.hooks.add(b.Labels[1], out, t.about(b.Range())...)
 }
 
 func (t *translator) packageBlock(b *hclsyntax.Block) {

@@ -66,11 +66,15 @@ func write(b *strings.Builder, n node, indent int) {
 func writeEntries(b *strings.Builder, m *mapping, indent int) {
 	margin := strings.Repeat(" ", indent)
 	for i, e := range m.entries {
-		for _, line := range e.comment {
-			b.WriteString(strings.TrimRight(margin+"# "+line, " ") + "\n")
-		}
+		writeComments(b, e.comment, margin)
 		b.WriteString(margin)
 		writeEntry(b, m.entries[i], indent)
+	}
+}
+
+func writeComments(b *strings.Builder, lines []string, margin string) {
+	for _, line := range lines {
+		b.WriteString(strings.TrimRight(margin+"# "+line, " ") + "\n")
 	}
 }
 

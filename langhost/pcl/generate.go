@@ -74,14 +74,12 @@ func Generate(ctx context.Context, sources Sources, o Options) (Program, diag.Di
 		Text: "{}\n"}
 	if top := body.document(config, g.components); len(top.entries) > 0 {
 		var b strings.Builder
-		header := m.header()
-		for _, line := range header {
-			b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
-		}
-		if len(header) > 0 {
+		writeComments(&b, m.heading, "")
+		if len(m.heading) > 0 {
 			b.WriteByte('\n')
 		}
 		writeEntries(&b, top, 0)
+		writeComments(&b, m.rest(), "")
 		p.Text = b.String()
 	}
 	return p, g.diags
@@ -109,6 +107,8 @@ type module struct {
 	sources map[string]*diag.Source
 	bodies  []*hclsyntax.Body
 	hooks   map[string]bool
+	heading []string            // comments on whole files
+	remarks map[string][]remark // comments that are not in the program yet, by file, in their order
 }
 
 func (m *module) isProgram() bool { return m.folder == "" }
@@ -132,7 +132,8 @@ func (s *sections) document(config string, components *mapping) *mapping {
 
 // module parses the files of a folder.
 func (g *generator) module(folder string, sources Sources) *module {
-	m := &module{generator: g, folder: folder, sources: map[string]*diag.Source{}, hooks: map[string]bool{}}
+	m := &module{generator: g, folder: folder, sources: map[string]*diag.Source{}, hooks: map[string]bool{},
+		remarks: map[string][]remark{}}
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		m.sources[name] = diag.NewSource(path.Join(folder, name), sources[name])
 		file, diags := hclsyntax.ParseConfig(sources[name], name, hcl.InitialPos)
@@ -145,8 +146,10 @@ func (g *generator) module(folder string, sources Sources) *module {
 		}
 		if body, ok := file.Body.(*hclsyntax.Body); ok && !diags.HasErrors() {
 			m.bodies = append(m.bodies, body)
+			m.remarks[name] = remarks(sources[name], name)
 		}
 	}
+	m.heading = m.header()
 	return m
 }
 
@@ -197,55 +200,4 @@ func (m *module) attributes(body *hclsyntax.Body, blocks map[string]func(*hclsyn
 			m.fail(i.rng, "", "a block `%s` is not understood here", i.block.Type)
 		}
 	}
-}
-
-// comments returns the comment lines directly above a range.
-func (m *module) comments(rng hcl.Range) []string {
-	source := m.sources[rng.Filename]
-	if source == nil {
-		return nil
-	}
-	var lines []string
-	for number := rng.Start.Line - 1; number > 0; number-- {
-		text, found := lineComment(source, number)
-		if !found {
-			break
-		}
-		lines = append(lines, text)
-	}
-	slices.Reverse(lines)
-	return lines
-}
-
-// lineComment returns the comment of a line that has only a comment. For any other line found is false and text is the
-// line.
-func lineComment(source *diag.Source, number int) (text string, found bool) {
-	text = strings.TrimSpace(string(source.Line(number)))
-	for _, mark := range []string{"#", "//"} {
-		if comment, found := strings.CutPrefix(text, mark); found {
-			return strings.TrimSpace(comment), true
-		}
-	}
-	return text, false
-}
-
-// header returns the comments at the beginning of the files that a blank line follows: they describe the whole file.
-func (m *module) header() []string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(m.sources)) {
-		var lines []string
-		source := m.sources[name]
-		for number := 1; number <= source.Lines(); number++ {
-			text, found := lineComment(source, number)
-			if !found {
-				if text != "" {
-					lines = nil
-				}
-				break
-			}
-			lines = append(lines, text)
-		}
-		all = append(all, lines...)
-	}
-	return all
 }

@@ -27,7 +27,7 @@ var valueOptions = map[string]string{
 // writeOptions writes a block of options to out. The option range becomes forEach of the resource.
 func (t *translator) writeOptions(b *hclsyntax.Block, resource, out *mapping) {
 	t.attributes(b.Body, nil, func(a *hclsyntax.Attribute) {
-		comment := t.comments(a.NameRange)
+		comment := t.inside(b, a)
 		switch {
 		case a.Name == "range":
 			resource.add("forEach", t.value(a.Expr), comment...)
