@@ -51,7 +51,7 @@ run-destroy: build
 test: ## runs all tests of the program
 	$(GO) test -vet=off -timeout 14m ./...
 
-# Types of every system and edition, unreachable functions, go vet and staticcheck; test/tools pins the versions.
+# Types of every system and edition, unreachable functions, go vet for three systems, staticcheck; test/tools pins the versions.
 .PHONY: lint
 lint: ## vets for every system; staticcheck; unreachable functions
 	@mkdir -p bin/tools; cd test/tools && $(GO) build -o ../../bin/tools/ ./lint honnef.co/go/tools/cmd/staticcheck

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/langhost/policy"
 	"github.com/yamlhost/yamlhost/parser"
@@ -79,7 +79,7 @@ type packStarter struct {
 func (s *packStarter) load(ctx context.Context, path string) (analyzer.Analyzer, error) {
 	p := s.run
 	script, err := project.ReadPluginProgram(confine.Door{Folder: path}, filepath.Join(path, workspace.PackFile))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && script.Language != "yaml" {
+	if osfile.IsAbsent(err) || err == nil && script.Language != "yaml" {
 		if s.destroys {
 			return nil, nil
 		}

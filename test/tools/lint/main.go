@@ -1,6 +1,6 @@
-// Command lint runs the checks of make lint from the root of the repository: go vet and staticcheck for this system;
-// and for every system and edition, the types of all packages with their tests and the search for unreachable
-// functions.
+// Command lint runs the checks of make lint from the root of the repository: staticcheck for this system; go vet for
+// Linux, Windows and macOS; and for every system and edition, the types of all packages with their tests and the search
+// for unreachable functions.
 //
 // The types are checked from source: nothing is compiled. The bodies of functions of other modules are left out.
 package main
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -23,11 +24,12 @@ func main() {
 		failed = true
 		fmt.Fprintf(os.Stderr, format+"\n", args...)
 	}
-	command := func(name string, args ...string) {
+	command := func(system, name string, args ...string) {
 		c := exec.Command(name, args...)
-		c.Stdout, c.Stderr, c.Env = os.Stdout, os.Stderr, append(os.Environ(), "CGO_ENABLED=0")
+		c.Stdout, c.Stderr = os.Stdout, os.Stderr
+		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system)
 		if err := c.Run(); err != nil {
-			fail("%s: %s", strings.Join(append([]string{name}, args...), " "), err)
+			fail("%s: %s for %s: %s", strings.Join(append([]string{name}, args...), " "), system, err)
 		}
 	}
 	allowed, err := readAllowed("test/tools/lint/allowed.txt")
@@ -70,8 +72,10 @@ func main() {
 			fail("allowed.txt names %s, which is reached or is not there any more: remove the line", name)
 		}
 	}
-	command("go", "vet", "./...")
-	command("bin/tools/staticcheck", "./...")
+	for _, system := range []string{"linux", "windows", "darwin"} {
+		command(system, "go", "vet", "./...")
+	}
+	command(runtime.GOOS, "bin/tools/staticcheck", "./...")
 	if failed {
 		os.Exit(1)
 	}
