@@ -10,7 +10,7 @@
 //   - the resolver finds providers, the retainer keeps what is out of scope, the outputRecorder writes outputs;
 //   - the refresher, the importer, the migration and the deleter work before, after and without a program;
 //
-// - the lifetime decides what may still begin, the reporter sends events, and failures handles a resource's failure.
+// - the lifetime decides what may still begin, the reporter sends events and counts, failures handle a failed resource.
 //
 // internal/plan makes the decisions and is pure: it takes a prior state, a goal and a provider's answers, and returns
 // Steps, which are data. internal/apply executes the steps and records each in the journal before and after it runs.

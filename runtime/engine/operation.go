@@ -252,7 +252,7 @@ func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc, done 
 
 // result returns the outcome of the operation. It returns an error if the state cannot be assembled.
 func (op *operation) result(interrupted bool) (r *Result, err error) {
-	r = &Result{Snapshot: op.opts.Base, Plan: op.constraint.record, Changes: op.report.changes,
+	r = &Result{Snapshot: op.opts.Base, Plan: op.constraint.record, Changes: op.report.counted(),
 		Failed: op.report.failed.Load(), Canceled: interrupted, Terminated: op.terminated.Load(),
 		PlanViolated: op.constraint.violated.Load()}
 	if op.opts.DryRun {

@@ -29,8 +29,9 @@ type reporter struct {
 	// faulty is set by errors that do not come from an interrupt
 	faulty atomic.Bool
 
-	mu           sync.Mutex // guards the rest, and the sink
-	changes      map[Op]int
+	mu           sync.Mutex   // guards the rest, and the sink
+	changes      map[Op]int   // without replacements
+	replacements Replacements // whose halves count together
 	maybeCorrupt bool
 	skipped      []urn.URN
 	crashes      map[crashed]bool // crashes already reported in full
@@ -84,9 +85,27 @@ func (r *reporter) Finished(s Step, result Op, shown bool, took time.Duration) {
 	if r.counts(&s, result) {
 		r.changes[result]++
 	}
+	e := &StepFinished{Step: &s, Op: result, Planning: r.planning, Internal: internal(&s), Duration: took}
+	r.replacements.Take(e)
 	if shown {
-		r.sink(&StepFinished{Step: &s, Op: result, Planning: r.planning, Internal: internal(&s), Duration: took})
+		r.sink(e)
 	}
+}
+
+// counted returns the changes so far (E8.1): a replaced resource counts once, and one that was deleted
+// and has no new object is deleted.
+func (r *reporter) counted() map[Op]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	changes := maps.Clone(r.changes)
+	replaced, deleted, _ := r.replacements.Count()
+	if replaced > 0 {
+		changes[OpReplace] += replaced
+	}
+	if deleted > 0 {
+		changes[OpDelete] += deleted
+	}
+	return changes
 }
 
 // counts reports whether a step counts as a change in the summary (E8.1–E8.7).
@@ -99,6 +118,10 @@ func (r *reporter) counts(s *Step, result Op) bool {
 		return r.refreshing
 	case OpRead:
 		return s.Old != nil && s.New != nil && !value.Equal(s.Old.Outputs, s.New.Outputs)
+	case OpReplace:
+		return false // see replacements
+	case OpDelete: // the remainder of a replacement was counted with it
+		return result == OpDelete && (s.Old == nil || !s.Old.Delete)
 	}
 	return s.Logical() && s.Op == result
 }
@@ -144,7 +167,9 @@ func (r *reporter) StepFailed(s Step, err error, took time.Duration) {
 	r.maybeCorrupt = r.maybeCorrupt || status == 2
 	r.sink(&m)
 	if !r.planning {
-		r.sink(&StepFailed{Step: &s, Status: status, Duration: took, Interrupted: m.Interrupted})
+		e := &StepFailed{Step: &s, Status: status, Duration: took, Interrupted: m.Interrupted}
+		r.replacements.Take(e)
+		r.sink(e)
 	}
 }
 
@@ -174,7 +199,7 @@ func (r *reporter) summary(took time.Duration, result *Result, before, after *st
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sink(&Summary{Planning: r.planning, MaybeCorrupt: r.maybeCorrupt, Duration: took,
-		Interrupted: result.Canceled && !r.faulty.Load(), Changes: maps.Clone(r.changes), Result: result.word(),
+		Interrupted: result.Canceled && !r.faulty.Load(), Changes: result.Changes, Result: result.word(),
 		Skipped: r.skipped, Outputs: after, OldOutputs: before})
 }
 

@@ -222,6 +222,12 @@ func writeResources(w io.Writer, s *state.Snapshot, urns, ids bool) error {
 			if ids && r.ID != "" {
 				fmt.Fprintf(table, "\t%s", r.ID)
 			}
+			switch {
+			case r.PendingReplacement:
+				fmt.Fprint(table, "\t(deleted, pending replacement)")
+			case r.Delete:
+				fmt.Fprint(table, "\t(replaced, pending deletion)")
+			}
 			fmt.Fprintln(table)
 		}
 	})

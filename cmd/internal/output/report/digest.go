@@ -23,6 +23,8 @@ type Digest struct {
 	document digestJSON
 	err      error
 	blast    view.BlastRadius
+	about    []*engine.Step // of the steps of the document
+	replaced engine.Replacements
 }
 
 // The document, in the order in which Pulumi writes its members.
@@ -75,6 +77,7 @@ func NewDigest(o view.Options, m *mask.Masker) *Digest { return &Digest{o: o, ma
 
 // Event adds an event. It is not safe for concurrent use.
 func (d *Digest) Event(e engine.Event) {
+	d.replaced.Take(e)
 	switch e := e.(type) {
 	case *engine.Prelude:
 		d.document.Config = withoutSecrets(e.Config, d.mask)
@@ -150,6 +153,12 @@ func (d *Digest) tells(s *engine.Step) bool {
 		drift, computed := d.o.Changes.Of(s).Paths()
 		return s.New == nil || len(drift)+len(computed) > 0
 	}
+	switch {
+	case s.Op == engine.OpDeleteReplaced: // see done
+		return true
+	case s.Op == engine.OpDelete && s.Old.Delete: // the remainder of a replacement
+		return false
+	}
 	if !s.Logical() {
 		return false
 	}
@@ -172,7 +181,7 @@ func (d *Digest) step(s *engine.Step) {
 			step.DetailedDiff[path] = digestDiffJSON{change.Kind.String(), change.InputDiff}
 		}
 	}
-	d.document.Steps = append(d.document.Steps, step)
+	d.document.Steps, d.about = append(d.document.Steps, step), append(d.about, s)
 }
 
 func (d *Digest) state(r *state.Resource) json.RawMessage {
@@ -193,6 +202,24 @@ func (d *Digest) state(r *state.Resource) json.RawMessage {
 	return text
 }
 
+// done returns the steps of the document: of a replacement whose old object was deleted first, the deletion if there is
+// no new object, otherwise the replacement.
+func (d *Digest) done() []digestStepJSON {
+	var steps []digestStepJSON
+	for i, s := range d.about {
+		if s.Op == engine.OpReplace && !d.replaced.Replaced(s.Old.URN) ||
+			s.Op == engine.OpDeleteReplaced && !d.replaced.Deleted(s.Old.URN) {
+			continue
+		}
+		step := d.document.Steps[i]
+		if s.Op == engine.OpDeleteReplaced && !d.replaced.Lost(s.Old.URN) { // the program does not have it
+			step.Op = engine.OpDelete
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
 // Write writes the document, indented by four spaces and with HTML escaped, as Pulumi does here and nowhere else.
 func (d *Digest) Write(w io.Writer) error {
 	if d.err != nil {
@@ -201,7 +228,9 @@ func (d *Digest) Write(w io.Writer) error {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetIndent("", "    ")
-	if err := encoder.Encode(d.document); err != nil {
+	document := d.document
+	document.Steps = d.done()
+	if err := encoder.Encode(document); err != nil {
 		return fmt.Errorf("write the preview as JSON: %w", err)
 	}
 	_, err := w.Write(b.Bytes())

@@ -168,7 +168,7 @@ func pageOutcome(item *view.Resource) string {
 	switch op := string(item.Op); op {
 	case "create", "update", "replace", "delete", "import", "read", "same":
 		return op
-	case "gone":
+	case "gone", "delete-replaced":
 		return "delete"
 	case "refresh":
 		return "update"

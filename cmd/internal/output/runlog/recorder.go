@@ -11,6 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
@@ -86,6 +87,8 @@ type Recorder struct {
 	policies int
 	drift    int
 	ended    bool
+	replaced engine.Replacements
+	changed  map[urn.URN]engine.Op // what was done last
 }
 
 // Begin starts a record in a folder. It returns nil if there is no such folder. m masks secrets; changes may be nil.
@@ -100,7 +103,7 @@ func Begin(dir string, h Head, m *mask.Masker, changes *change.Book) *Recorder {
 	if err != nil {
 		return nil
 	}
-	r := &Recorder{file: file, began: h.Began, mask: m, changes: changes}
+	r := &Recorder{file: file, began: h.Began, mask: m, changes: changes, changed: map[urn.URN]engine.Op{}}
 	r.write(h)
 	return r
 }
@@ -121,6 +124,7 @@ func (r *Recorder) Event(e engine.Event) {
 	if r == nil {
 		return
 	}
+	r.replaced.Take(e)
 	switch e := e.(type) {
 	case *engine.StepStarted:
 		if !e.Internal {
@@ -143,7 +147,7 @@ func (r *Recorder) Event(e engine.Event) {
 				r.drift++
 			}
 		}
-		r.line(Line{Kind: Done, URN: string(e.Step.URN), Op: string(e.Op)})
+		r.line(Line{Kind: Done, URN: string(e.Step.URN), Op: string(r.done(e))})
 	case *engine.StepFailed:
 		r.line(Line{Kind: Fail, URN: string(e.Step.URN), Op: string(e.Step.Op)})
 	case *engine.Message:
@@ -155,6 +159,24 @@ func (r *Recorder) Event(e engine.Event) {
 		}
 		r.end(e.Result, changes)
 	}
+}
+
+// done returns what was done to the resource of a step so far. A replacement is done once there is a new object; until
+// then the old one is deleted, if it was deleted first.
+func (r *Recorder) done(e *engine.StepFinished) engine.Op {
+	op, old := e.Op, e.Step.Old
+	switch {
+	case old != nil && r.replaced.Replaced(old.URN):
+		op = engine.OpReplace
+	case old != nil && r.replaced.Deleted(old.URN), op == engine.OpReplace:
+		op = engine.OpDelete
+	case op == engine.OpDeleteReplaced && r.changed[e.Step.URN] != "": // the remainder of an earlier replacement
+		op = r.changed[e.Step.URN]
+	}
+	if op != engine.OpSame {
+		r.changed[e.Step.URN] = op
+	}
+	return op
 }
 
 func (r *Recorder) message(m *engine.Message) {

@@ -193,14 +193,14 @@ var opStyles = map[engine.Op]opStyle{
 	opGone:                        {"-", red, "refreshing", "is gone", "is gone"},
 	engine.OpDiscard:              {"<", dim, "discarding", "discarded", "discard"},
 	engine.OpDiscardReplaced:      {"<<", dim, "discarding original", "discarded original", "discard original"},
-	engine.OpRemovePendingReplace: {" ", dim, "completing replacement", "completed replacement", "complete replacement"},
+	engine.OpRemovePendingReplace: {" ", dim, "forgetting", "already deleted, forgotten", "already deleted, forget"},
 	engine.OpImport:               {"=", blue, "importing", "imported", "import"},
 	engine.OpImportReplacement:    {"=>", blue, "importing replacement", "imported replacement", "import replacement"},
 }
 
 // summaryOrder is the order of the counts in the summary.
 var summaryOrder = []engine.Op{engine.OpCreate, engine.OpImport, engine.OpUpdate, engine.OpReplace, engine.OpDelete,
-	engine.OpDiscard, engine.OpRead, engine.OpSame}
+	engine.OpDeleteReplaced, engine.OpDiscard, engine.OpRead, engine.OpSame}
 
 // Seconds formats a duration; empty if it is negligible.
 func Seconds(d time.Duration) string {

@@ -55,6 +55,14 @@ const (
 func (r *row) outcome() (Outcome, string) {
 	style := opStyles[r.op]
 	switch {
+	case r.lost && r.failed:
+		return Failed, "deleted, creating the replacement failed"
+	case r.lost && r.stopped:
+		return Interrupted, "deleted, interrupted while creating the replacement"
+	case r.lost:
+		return Done, lostWords(r.planning)
+	case r.failed && r.remains:
+		return Failed, style.done + ", deleting the original failed"
 	case r.failed:
 		return Failed, style.planned + " failed"
 	case r.stopped || r.running > 0 && !r.component:
@@ -65,6 +73,14 @@ func (r *row) outcome() (Outcome, string) {
 		return Done, "incomplete"
 	}
 	return Done, style.done
+}
+
+// lostWords describes a resource that was deleted, or will be, and not created again.
+func lostWords(planning bool) string {
+	if planning {
+		return "delete without a replacement"
+	}
+	return "deleted and not created again"
 }
 
 // Resource is a resource of an outline.

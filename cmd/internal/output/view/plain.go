@@ -85,7 +85,9 @@ func (v *plain) event(e engine.Event) {
 			if !v.told[r] {
 				v.line(r, false)
 			}
-		case e.Step.Logical() || e.Step.Op == engine.OpRefresh:
+		case e.Step.Op == engine.OpReplace && !v.board.done:
+		case e.Step.Logical(), v.board.done, e.Step.Op == engine.OpRefresh,
+			e.Step.Op == engine.OpDeleteReplaced && v.board.replaced.Deleted(formerURN(e.Step)):
 			v.line(r, false)
 		}
 	case *engine.Summary:

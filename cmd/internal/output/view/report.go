@@ -263,10 +263,14 @@ func (r *report) Counts() []Counted {
 	if n := r.board.gone; n > 0 {
 		list = append(list, Counted{opGone, n, "gone"})
 	}
+	_, _, lost := r.board.replaced.Count()
 	for _, op := range summaryOrder {
 		n := s.Changes[op]
 		if op == engine.OpDelete {
-			n -= r.board.deleted
+			n -= r.board.deleted + lost
+		}
+		if op == engine.OpDeleteReplaced {
+			n = lost
 		}
 		if n == 0 {
 			continue
@@ -274,6 +278,12 @@ func (r *report) Counts() []Counted {
 		words := opStyles[op].done
 		if s.Planning && op != engine.OpSame {
 			words = "to " + opStyles[op].planned
+		}
+		if op == engine.OpDeleteReplaced {
+			words = lostWords(false)
+			if s.Planning {
+				words = "to " + lostWords(true)
+			}
 		}
 		list = append(list, Counted{op, n, words})
 	}

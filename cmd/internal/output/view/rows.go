@@ -22,6 +22,8 @@ type row struct {
 	failed   bool
 	stopped  bool   // an interrupt ended its step
 	gone     bool   // a refresh did not find it
+	lost     bool   // deleted to be replaced, and not created again
+	remains  bool   // its step is done, and then deleting the original failed
 	note     string // the latest status message
 
 	component bool     // it has no provider: a heading for its children
@@ -45,6 +47,8 @@ type board struct {
 	steps    []*engine.Step // finished logical steps, for diffs
 	gone     int            // resources that a refresh did not find
 	deleted  int            // how many of them the summary counts as deletions
+	replaced engine.Replacements
+	done     bool // the latest event has completed a replacement
 	blast    BlastRadius
 	stateful []string // globs of types that hold data, besides the built-in ones
 	spin     int      // frame of the spinner
@@ -93,6 +97,7 @@ func (b *board) leftOut() (skipped, notStarted []urn.URN) {
 
 // event adds an event and returns the row that it changed, if any.
 func (b *board) event(e engine.Event) *row {
+	b.done = b.replaced.Take(e)
 	switch e := e.(type) {
 	case *engine.StepStarted:
 		if e.Internal {
@@ -104,7 +109,9 @@ func (b *board) event(e engine.Event) *row {
 		}
 		r.running++
 		r.planning = e.Planning
-		r.take(e.Step, e.Step.Op)
+		if !b.replaced.Deleted(formerURN(e.Step)) || e.Step.Op != engine.OpReplace {
+			r.take(e.Step, e.Step.Op)
+		}
 		return r
 	case *engine.StepFinished:
 		if e.Internal {
@@ -117,11 +124,20 @@ func (b *board) event(e engine.Event) *row {
 			return r
 		}
 		r.planning = e.Planning
-		r.take(e.Step, b.found(r, e))
 		r.took += e.Duration
-		if e.Step.Logical() || e.Step.Op == engine.OpRefresh {
-			b.steps = append(b.steps, e.Step)
-			b.blast.Take(e.Step, b.stateful)
+		s, op := e.Step, b.found(r, e)
+		if b.done && s.Op != engine.OpReplace { // the replacement is shown, rather than its last half
+			whole := *s
+			whole.Op, op = engine.OpReplace, engine.OpReplace
+			s = &whole
+		}
+		if s.Op == engine.OpReplace && !b.done {
+			return r
+		}
+		r.take(s, op)
+		if s.Logical() || s.Op == engine.OpRefresh {
+			b.steps = append(b.steps, s)
+			b.blast.Take(s, b.stateful)
 		}
 		return r
 	case *engine.StepFailed:
@@ -129,6 +145,8 @@ func (b *board) event(e engine.Event) *row {
 		r.running = max(0, r.running-1)
 		r.failed, r.stopped = !e.Interrupted, e.Interrupted
 		r.took += e.Duration
+		r.remains = e.Step.Op == engine.OpDeleteReplaced && r.op != engine.OpDeleteReplaced
+		b.settle(r)
 		return r
 	case *engine.Message:
 		if e.Ephemeral {
@@ -156,9 +174,34 @@ func (b *board) event(e engine.Event) *row {
 		return r
 	case *engine.Summary:
 		b.summary = e
+		for _, r := range b.order {
+			b.settle(r)
+		}
 	case *engine.Prelude, *engine.Finished:
 	}
 	return nil
+}
+
+// formerURN returns the URN of the resource that a step finds.
+func formerURN(s *engine.Step) urn.URN {
+	if s.Old != nil {
+		return s.Old.URN
+	}
+	return s.URN
+}
+
+// settle makes the row of a resource that was deleted, and not created again, show that.
+func (b *board) settle(r *row) {
+	u := formerURN(r.step)
+	if b.rows[u] == nil { // it has got another name
+		u = r.urn
+	}
+	switch {
+	case b.replaced.Lost(u):
+		r.op, r.lost = engine.OpDeleteReplaced, true
+	case b.replaced.Deleted(u):
+		r.op = engine.OpDelete
+	}
 }
 
 // found returns the operation to show for a finished step: for a refresh, its result.
