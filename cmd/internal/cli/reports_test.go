@@ -320,6 +320,18 @@ func TestQuestionTellsDetails(t *testing.T) {
 	require.Equal(t, 0, x.run("up"), x.err.String())
 }
 
+// A plan that only deletes has shown everything: its question offers no details.
+func TestNoDetailsOfDeletions(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, onePet)
+	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
+	require.Equal(t, 0, x.run("up", "--yes", "--skip-preview"), x.err.String())
+	x.streams.In = strings.NewReader("details\n")
+	require.NotEqual(t, 0, x.run("destroy"))
+	require.Contains(t, x.err.String(), "(yes/no): declined, nothing was changed\n")
+	require.Contains(t, x.err.String(), "Destroys 1 object: 1 deleted\n")
+}
+
 // An operation that changes no resource and no output asks nothing. It still records options that no provider sees.
 func TestNothingToAsk(t *testing.T) {
 	t.Parallel()

@@ -114,7 +114,7 @@ func TestStreamsOfPulumi(t *testing.T) {
 					require.Contains(r, out, "`absent` is not declared")
 					require.NotZero(r, code)
 				} else {
-					require.Regexp(r, `^(Previewing (update|refresh|destroy)|Updating|Refreshing|Destroying) stack dev\n`, out, "%v\n%s", args, errors)
+					require.Regexp(r, `^(Previewing (update|refresh|destroy) of|Updating|Refreshing|Destroying) stack dev\n`, out, "%v\n%s", args, errors)
 					inOrder(r, out, runs && p.warns)
 				}
 				for line := range strings.Lines(errors) {

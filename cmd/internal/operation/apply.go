@@ -176,7 +176,7 @@ func (p *Pipeline) planAndApply(ctx context.Context, op Operation) error {
 		}
 		if !o.Yes && (a.World.AsPulumi || !nothingToDo(result, outline)) {
 			question := p.display.blast.Question() + op.Question
-			if err := a.Prompt().ConfirmDetails(question, func() { p.display.tellDetails(outline) }); err != nil {
+			if err := a.Prompt().ConfirmDetails(question, p.display.details(outline)); err != nil {
 				return err
 			}
 		}

@@ -120,10 +120,25 @@ func withoutSecrets(secrets *mask.Masker, e engine.Event) engine.Event {
 	return e
 }
 
-// tellDetails shows every property that a plan changes, including the properties of new resources.
-func (s *display) tellDetails(outline *view.Outline) {
-	guarded := printable.NewWriter(s.console.Screen, func() bool { return false })
+// details returns a function that shows all properties of what a plan changes. It is nil if there are none, as in a
+// plan that only deletes: then there is nothing that the plan has not shown.
+func (s *display) details(outline *view.Outline) func() {
+	var changed []*view.Resource
 	for item := range view.Changed(outline.Resources()) {
+		if len(item.Changes) > 0 {
+			changed = append(changed, item)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return func() { s.tellDetails(changed) }
+}
+
+// tellDetails shows every property that a plan changes, including the properties of new resources.
+func (s *display) tellDetails(changed []*view.Resource) {
+	guarded := printable.NewWriter(s.console.Screen, func() bool { return false })
+	for _, item := range changed {
 		fmt.Fprintf(guarded, "%-2s %s %s: %s\n", item.Sign, item.URN.Name(), view.ShortType(item.URN.Type()), item.Words)
 		for _, line := range item.Changes {
 			fmt.Fprintf(guarded, "     %s\n", line)

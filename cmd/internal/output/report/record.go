@@ -162,8 +162,8 @@ func (r *Record) changed() (n int) {
 
 // sentences returns what a plan destroys, followed by the remarks.
 func (r *Record) sentences() []string {
-	if text := r.Blast.String(); text != "" {
-		return append([]string{"Destroys: " + text}, r.Remarks...)
+	if head, text := r.Blast.Sentence(); text != "" {
+		return append([]string{head + " " + text}, r.Remarks...)
 	}
 	return r.Remarks
 }

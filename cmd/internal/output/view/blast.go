@@ -118,6 +118,15 @@ func (b *BlastRadius) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// Sentence returns what the operation destroys, such as `Destroys 6 objects: 6 deleted`, in two parts; empty if
+// nothing. Objects are counted: components and the stack, which are rows of the tree too, are none.
+func (b *BlastRadius) Sentence() (head, rest string) {
+	if rest = b.String(); rest == "" {
+		return "", ""
+	}
+	return "Destroys " + diag.Count(b.Destroyed(), "object") + ":", rest
+}
+
 // Question returns the data that would be lost, a line each, for the question before an operation; empty for none.
 func (b *BlastRadius) Question() string {
 	if len(b.HoldData) == 0 {

@@ -176,6 +176,9 @@ type opStyle struct {
 	running, done, planned string
 }
 
+// failedSign is in front of a resource that failed or was interrupted.
+const failedSign = "✗"
+
 // opGone is the operation that a refresh shows for a deleted resource.
 const opGone engine.Op = "gone"
 

@@ -33,7 +33,7 @@ type live struct {
 func newLive(o Options, m *mask.Masker, screen io.Writer) *live {
 	v := &live{View: newView(o, m), region: region{screen: screen}}
 	v.display = v
-	fmt.Fprintf(o.Err, "%s %s\n\n", v.p.paint(bold, o.Operation), v.p.paint(dim, "stack "+o.Stack))
+	fmt.Fprintf(o.Err, "%s\n\n", v.title())
 	go v.run(frame)
 	return v
 }

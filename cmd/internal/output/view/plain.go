@@ -74,7 +74,7 @@ func (v *plain) heartbeat() {
 
 func (v *plain) event(e engine.Event) {
 	if _, ok := e.(*engine.Prelude); ok && !v.o.SuppressProgress {
-		fmt.Fprintf(v.o.Err, "%s %s\n", v.p.paint(bold, v.o.Operation), v.p.paint(dim, "stack "+v.o.Stack))
+		fmt.Fprintln(v.o.Err, v.title())
 	}
 	r := v.board.event(e)
 	switch e := e.(type) {
@@ -125,11 +125,11 @@ func (v *plain) interrupt(string, bool) bool { return false }
 func (v *plain) line(r *row, failed bool) {
 	v.told[r] = true
 	style := opStyles[r.op]
-	word, color := style.done, style.color
+	sign, word, color := style.sign, style.done, style.color
 	switch {
 	case failed:
 		_, word = r.outcome()
-		color = red
+		sign, color = failedSign, red
 	case r.planning:
 		word = style.planned
 	case r.broken():
@@ -137,10 +137,10 @@ func (v *plain) line(r *row, failed bool) {
 		color = red
 	}
 	// A long name or type also widens the columns of the following lines, within limits.
-	typ := cutMiddle(ShortType(r.urn.Type()), mostTypeInLog)
+	typ := cutMiddle(r.shortType(), mostTypeInLog)
 	v.width.name = max(v.width.name, min(maxName, ansi.StringWidth(r.urn.Name())))
 	v.width.typ = max(v.width.typ, ansi.StringWidth(typ))
-	text := fmt.Sprintf("  %s %s %s", v.p.paint(color, fill(style.sign, 2)), fill(r.urn.Name(), v.width.name),
+	text := fmt.Sprintf("  %s %s %s", v.p.paint(color, fill(sign, 2)), fill(r.urn.Name(), v.width.name),
 		v.p.paint(dim, fill(typ, v.width.typ)))
 	text += " " + v.p.paint(color, word)
 	if t := Seconds(r.took); t != "" && !r.planning {

@@ -92,13 +92,13 @@ var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"
 
 func (r *report) cells(item *row) cells {
 	style := opStyles[item.op]
-	c := cells{sign: style.sign, name: printable.Text(item.label), typ: printable.Text(ShortType(item.urn.Type())),
+	c := cells{sign: style.sign, name: printable.Text(item.label), typ: printable.Text(item.shortType()),
 		color: style.color}
 	outcome, words := item.outcome()
 	c.status, c.short = words, words
 	switch {
 	case outcome == Failed:
-		c.color, c.short, c.sign = red, "failed", "✗"
+		c.color, c.short, c.sign = red, "failed", failedSign
 	case item.running > 0 && r.board.summary == nil:
 		c.status, c.short = style.running, style.running
 		c.sign = spinner[r.board.spin%len(spinner)]
@@ -107,7 +107,7 @@ func (r *report) cells(item *row) cells {
 		}
 		c.note = firstLine(printable.Text(r.mask.Hide(item.note)))
 	case outcome == Interrupted:
-		c.color, c.short, c.sign = red, "interrupted", "✗"
+		c.color, c.short, c.sign = red, "interrupted", failedSign
 	case item.broken():
 		c.color = red
 	case outcome == Done && item.op != engine.OpSame:
@@ -117,9 +117,6 @@ func (r *report) cells(item *row) cells {
 	}
 	if item.gone && item.op != opGone {
 		c.status += ", as it was gone"
-	}
-	if item.isStack() {
-		c.typ = "stack"
 	}
 	if c.name == item.label { // without escaped characters
 		c.from, c.to = item.group.telling(item.label)

@@ -24,6 +24,15 @@ type report struct {
 	board *board
 }
 
+// title names the operation and its stack: Previewing update of stack dev, Updating stack dev.
+func (r *report) title() string {
+	stack := "stack " + r.o.Stack
+	if strings.Contains(r.o.Operation, " ") {
+		stack = "of " + stack
+	}
+	return r.p.paint(bold, r.o.Operation) + " " + r.p.paint(dim, stack)
+}
+
 // notes shows informational messages of providers and the program, a line each.
 func (r *report) notes(w io.Writer) {
 	wrote := false
@@ -244,8 +253,8 @@ func (r *report) summary(w io.Writer) {
 		fmt.Fprintf(w, " %s", r.p.paint(dim, "in "+t))
 	}
 	fmt.Fprintln(w)
-	if text := r.board.blast.String(); text != "" && s.Planning {
-		fmt.Fprintf(w, "%s %s\n", r.p.paint(bold, "Destroys:"), r.p.paint(red, text))
+	if head, text := r.board.blast.Sentence(); text != "" && s.Planning {
+		fmt.Fprintf(w, "%s %s\n", r.p.paint(bold, head), r.p.paint(red, text))
 	}
 	if s.MaybeCorrupt {
 		fmt.Fprintln(w, "The outcome of a failed operation is not known; `yamlhost refresh` finds it out and corrects "+

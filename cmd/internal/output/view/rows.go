@@ -271,5 +271,13 @@ func (r *row) broken() bool {
 	})
 }
 
+// shortType returns the type of the row's resource as views show it.
+func (r *row) shortType() string {
+	if r.isStack() {
+		return "stack"
+	}
+	return ShortType(r.urn.Type())
+}
+
 // isStack reports whether the row is the stack itself.
 func (r *row) isStack() bool { return r.urn.Type() == urn.RootStackType }
