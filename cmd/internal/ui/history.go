@@ -1,13 +1,17 @@
 package ui
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -154,39 +158,107 @@ type resourcePast struct {
 	Operations []past `json:"operations"`
 	Looked     int    `json:"looked"` // operations whose states were compared
 	All        int    `json:"all"`
+	More       bool   `json:"more,omitempty"` // earlier states can be compared
 }
 
-// mostLooks is the largest number of states of the history that are read for one resource.
-const mostLooks = 60
+const (
+	// fewLooks is the number of states of the history that are read for one resource unless the page asks for more, and
+	// mostLooks the largest number.
+	fewLooks, mostLooks = 12, 600
+	// besideRead is how many of them are read at the same time: each is in memory as a whole meanwhile.
+	besideRead = 2
+	// mostPast is the number of earlier resources in memory.
+	mostPast = 5000
+)
+
+// earlier caches resources of earlier states, which never change. It is safe for concurrent use.
+type earlier struct {
+	mu    sync.Mutex
+	known map[earlierKey]*state.Resource // guarded by mu
+}
+
+type earlierKey struct {
+	stack string
+	stamp int64
+	urn   urn.URN
+}
+
+// resource returns a resource of the state at the end of an operation; nil if the state has none.
+func (c *earlier) resource(ctx context.Context, history backend.Past, key earlierKey) (*state.Resource, error) {
+	c.mu.Lock()
+	found, known := c.known[key]
+	c.mu.Unlock()
+	if known {
+		return found, nil
+	}
+	found, err := history.Resource(ctx, key.stamp, key.urn)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil || len(c.known) >= mostPast {
+		c.known = map[earlierKey]*state.Resource{}
+	}
+	c.known[key] = found
+	return found, nil
+}
 
 // changes returns the changes of a resource by operations, newest first.
 func (s *Server) changes(ctx context.Context, history backend.Past, q query) (any, error) {
-	u := urn.URN(q.Get("urn"))
 	entries, err := history.Entries(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
 	out := &resourcePast{All: len(entries), Operations: []past{}}
 	entries = slices.DeleteFunc(entries, func(e backend.Entry) bool { return onlySame(e.ResourceChanges) })
-	var after *state.Resource
-	for i, e := range entries {
-		if out.Looked >= mostLooks {
-			break
-		}
-		now, err := history.Resource(ctx, e.Stamp, u)
-		if err != nil {
-			return nil, err
-		}
-		if i > 0 {
-			out.add(entries[i-1], now, after)
-		}
-		after = now
-		out.Looked++
+	looks := min(mostLooks, cmp.Or(int(max(0, q.number("looks"))), fewLooks))
+	out.Looked = min(looks, len(entries))
+	out.More = out.Looked < len(entries) && looks < mostLooks
+	resources := make([]*state.Resource, out.Looked)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(besideRead)
+	for i := range resources {
+		group.Go(func() (err error) {
+			key := earlierKey{q.Get("stack"), entries[i].Stamp, urn.URN(q.Get("urn"))}
+			resources[i], err = s.earlier.resource(ctx, history, key)
+			return err
+		})
 	}
-	if out.Looked == len(entries) && len(entries) > 0 {
-		out.add(entries[len(entries)-1], nil, after)
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for i := 1; i < len(resources); i++ {
+		out.add(entries[i-1], resources[i], resources[i-1])
+	}
+	if last := len(resources) - 1; last >= 0 && out.Looked == len(entries) {
+		out.add(entries[last], nil, resources[last])
 	}
 	return out, nil
+}
+
+// setting is a configuration value of a stack.
+type setting struct {
+	Key    string          `json:"key"`
+	Value  json.RawMessage `json:"value,omitempty"` // none for a secret
+	Secret bool            `json:"secret,omitempty"`
+}
+
+// config returns the configuration of the last operation, by key.
+func (s *Server) config(ctx context.Context, history backend.Past, _ query) (any, error) {
+	list := []setting{}
+	entries, err := history.Entries(ctx, 1)
+	if err != nil || len(entries) == 0 {
+		return list, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(entries[0].Config)) {
+		x := setting{Key: key, Value: entries[0].Config[key]}
+		if bytes.Contains(x.Value, []byte(`"secure"`)) { // also one inside of a value
+			x.Value, x.Secret = nil, true
+		}
+		list = append(list, x)
+	}
+	return list, nil
 }
 
 // add records the change by an operation, if there is any.

@@ -47,6 +47,7 @@ type Server struct {
 	token   string
 	handler http.Handler
 	stacks  *stacks
+	earlier earlier
 	preview preview
 
 	mu     sync.Mutex
@@ -217,6 +218,7 @@ func (s *Server) routes() http.Handler {
 	state("critical", s.critical)
 	past("changes", s.changes)
 	past("history", s.history)
+	past("config", s.config)
 	past("diff", s.diff)
 	post(mux, "enter", s.enter)
 	post(mux, "graph", s.graph)
@@ -280,7 +282,8 @@ var dist embed.FS
 func assets(mux *http.ServeMux) {
 	for path, file := range map[string][2]string{
 		"/{$}": {"index.html", "text/html; charset=utf-8"}, "/app.js": {"app.js", "text/javascript; charset=utf-8"},
-		"/app.css": {"app.css", "text/css; charset=utf-8"},
+		"/app.css": {"app.css", "text/css; charset=utf-8"}, "/icon.svg": {"icon.svg", "image/svg+xml"},
+		"/favicon.ico": {"icon.svg", "image/svg+xml"},
 	} {
 		packed, err := dist.ReadFile("web/dist/" + file[0] + ".gz")
 		if err != nil {

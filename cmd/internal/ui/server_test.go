@@ -10,11 +10,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/output/runlog"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -322,6 +324,8 @@ func TestHistory(t *testing.T) {
 		{"options.protect", "", nil, json.RawMessage(`"true"`)}}, past.Operations[1].Changes)
 	require.Equal(t, "two", past.Operations[1].Message)
 
+	require.False(t, past.More)
+
 	f.get("history", &list)
 	var d stateDiff
 	f.get("diff", &d, "from", list[3].Stamp, "to", list[1].Stamp)
@@ -464,4 +468,73 @@ func TestExcerptHidesWhatIsSecret(t *testing.T) {
 	require.Contains(t, lines[0], "db:")
 	require.NotContains(t, strings.Join(lines, "\n"), "canary")
 	require.Contains(t, strings.Join(lines, "\n"), "user: shown")
+}
+
+// The past of a resource is what its states tell, however many of them are looked at, and in whatever order they are asked
+// for: what was read once is not read again and stays the same.
+func TestPastOfAResource(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		f := newFixture(t)
+		// What the resource is after each operation: empty if it is not there.
+		life := rapid.SliceOfN(rapid.SampledFrom([]string{"", "1", "2", "3"}), 1, 8).Draw(r, "life")
+		u := named("x:y:Z", "a")
+		for i, v := range life {
+			var there []*state.Resource
+			if v != "" {
+				there = append(there, resource("x:y:Z", "a", text("k", v), text("k", v)))
+			}
+			f.commit(nil, strconv.Itoa(i), map[string]int{"update": 1}, there...)
+		}
+		want := []string{} // newest first
+		for i := len(life) - 1; i >= 0; i-- {
+			before := ""
+			if i > 0 {
+				before = life[i-1]
+			}
+			switch {
+			case before == life[i]:
+			case before == "":
+				want = append(want, fmt.Sprint(i, " added"))
+			case life[i] == "":
+				want = append(want, fmt.Sprint(i, " removed"))
+			default:
+				want = append(want, fmt.Sprint(i, " changed"))
+			}
+		}
+		for _, looks := range rapid.SliceOfN(rapid.IntRange(1, 10), 1, 4).Draw(r, "looks") {
+			var past resourcePast
+			f.get("changes", &past, "urn", string(u), "looks", strconv.Itoa(looks))
+			require.Equal(r, min(looks, len(life)), past.Looked)
+			require.Equal(r, looks < len(life), past.More)
+			got := []string{}
+			for _, o := range past.Operations {
+				got = append(got, o.Message+" "+o.What)
+			}
+			require.Equal(r, len(life), past.All)
+			require.Equal(r, want[:len(got)], got)
+			if !past.More {
+				require.Equal(r, want, got)
+			} else if past.Looked > 1 { // the operations between two states that were looked at
+				for _, w := range want[len(got):] {
+					n, err := strconv.Atoi(strings.Fields(w)[0])
+					require.NoError(r, err)
+					require.LessOrEqual(r, n, len(life)-past.Looked)
+				}
+			}
+		}
+	})
+}
+
+// The page has the configuration of the last operation, without its secrets.
+func TestConfigurationOfAStack(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	session, err := f.backend.Begin(t.Context(), shop, backend.BeginOptions{Command: "update"})
+	require.NoError(t, err)
+	require.NoError(t, session.Commit(t.Context(), &state.Snapshot{Resources: []*state.Resource{root()}}, &backend.Record{
+		Kind: "update", Result: "succeeded", Config: map[string]json.RawMessage{"shop:b": json.RawMessage(`"2"`),
+			"shop:a": json.RawMessage(`{"x":[{"secure":"v1:cipher"}]}`)}}))
+	_, body := f.get("config", nil)
+	require.JSONEq(t, `[{"key":"shop:a","secret":true},{"key":"shop:b","value":"2"}]`, body)
 }

@@ -15,7 +15,7 @@ const made = await build({
 });
 mkdirSync(out, { recursive: true });
 const files = new Map(made.outputFiles.map((f) => [f.path.split(/[\\/]/).pop(), f.contents]));
-files.set("index.html", readFileSync(join(here, "src/index.html")));
+for (const name of ["index.html", "icon.svg"]) files.set(name, readFileSync(join(here, "src", name)));
 for (const [name, content] of files) writeFileSync(join(out, name + ".gz"), gzipSync(content, { level: 9 }));
 const sources = [...readdirSync(join(here, "src")).sort().map((name) => "src/" + name), "build.mjs", "package-lock.json"];
 const digest = (name) => createHash("sha256").update(readFileSync(join(here, name))).digest("hex");

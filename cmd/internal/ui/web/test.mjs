@@ -49,7 +49,10 @@ resources:
         WORD:
           fn::secret: ${canary}
         PET: \${pet.id}
-${extra}`);
+${extra}
+outputs: {pet: "\${pet.id}"}
+config: {colour: {type: string, default: red}}
+`);
 
 async function open() {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
@@ -80,6 +83,7 @@ before(async () => {
   for (const dir of [project, state, env.HOME]) mkdirSync(dir, { recursive: true });
   write("");
   run("stack", "init", "dev");
+  run("config", "set", "colour", "blue", "--stack", "dev");
   run("up", "--yes", "--skip-preview", "--stack", "dev", "-m", "the first");
   server = spawn(program, ["-C", project, "ui", "--no-browser", "--ready-file", ready], { env, stdio: "ignore" });
   await until("the page can be opened", () => existsSync(ready));
@@ -216,13 +220,41 @@ test("the graph: folding, choosing, the critical path", async () => {
   await canvas.waitFor();
   await accessible("the graph");
   await page.getByLabel("critical path").check();
-  await page.getByText(/→|s: /).first().waitFor();
+  await page.locator("main").getByText(/→|s: /).first().waitFor();
   await canvas.focus();
   for (const key of ["+", "ArrowLeft", "0", "Enter"]) await page.keyboard.press(key);
   await page.getByText("would break if it went").waitFor();
   await page.getByLabel("Find in the graph").fill("pet");
   await page.getByText("1 found").waitFor();
   await shot("graph");
+});
+
+test("keys: search, help, a walk through lists; outputs and configuration come first; another tab", async () => {
+  await to("");
+  await page.locator(".card").first().waitFor();
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await page.evaluate(() => document.activeElement.closest(".card h2 a")?.textContent), "shop/dev");
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await accessible("the keys");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("/");
+  assert.equal(await page.evaluate(() => document.activeElement.type), "search");
+  await page.keyboard.press("Escape");
+  await to("s", "shop", "dev");
+  await page.getByRole("region", { name: "Outputs" }).getByText("pet").waitFor();
+  await page.getByRole("region", { name: "Configuration" }).getByText("blue").waitFor();
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await page.evaluate(() => document.activeElement.className), "virtual");
+  await accessible("a stack");
+  await shot("stack");
+  const tab = await page.context().newPage(); // a link that is opened in a new tab
+  await tab.goto(origin + "/#/s/shop/dev/history");
+  await tab.locator(".row.tall").first().waitFor();
+  await tab.goto(url);
+  await tab.getByRole("link", { name: "shop/dev" }).waitFor();
+  assert.ok(!tab.url().includes("token"));
+  await tab.close();
 });
 
 test("history: timeline, differences, export", async () => {
@@ -312,7 +344,8 @@ test("small, dark, light", async () => {
     for (const [name, ...parts] of [["stacks", ""], ["resources", "s", "shop", "dev", "resources"], ["graph", "s", "shop", "dev", "graph"], ["history", "s", "shop", "dev", "history"], ["run", "s", "shop", "dev", "live"]]) {
       await to(...parts);
       await page.waitForTimeout(700);
-      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), name + " is too wide at 390 pixels");
+      const wide = await page.evaluate(() => [...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 120)).slice(0, 5));
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), wide.join("\n") + name + " is too wide at 390 pixels");
       await accessible(`${name} at 390 pixels, ${scheme}`);
       if (scheme === "dark") await shot("small-" + name);
     }

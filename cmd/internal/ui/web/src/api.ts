@@ -24,7 +24,8 @@ export interface Detail {
   needs?: Link[]; needed?: Link[]; breaks?: string[]; breakCount: number;
   source?: { file: string; line: number; first: number; lines: string[] };
 }
-export interface ResourcePast { operations: (Omit<Operation, "changes"> & { what: string; changes?: Change[] })[]; looked: number; all: number }
+export interface ResourcePast { operations: (Omit<Operation, "changes"> & { what: string; changes?: Change[] })[]; looked: number; all: number; more?: boolean }
+export interface Setting { key: string; value?: unknown; secret?: boolean }
 export interface StateDiff { resources: { urn: string; what: string; changes?: Change[] }[]; same: number; left?: number }
 export interface Hits { hits: { stack: string; urn: string; where?: string }[]; more?: boolean; faults?: string[] }
 export interface Box { id: string; name: string; detail?: string; kind: string; rows?: number[]; x: number; y: number; w: number; h: number }
@@ -61,14 +62,26 @@ export const get = <T,>(path: string, params: Record<string, string> = {}) =>
 export const post = <T,>(path: string, body: unknown) =>
   send<T>(path, { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } });
 
-// enter takes the token out of the link, where nobody who looks at the screen or the history finds it any more.
+// enter takes the token out of the link, where nobody who looks at the screen or the history finds it any more. Without
+// one in the link, it is what this tab has had, or what another tab with the page gives: a link may be opened in a new one.
 export async function enter(): Promise<void> {
   const link = new URLSearchParams(location.hash.slice(1));
   const given = link.get("token"), once = link.get("once");
   if (given || once) history.replaceState(null, "", "/#/");
   if (once) token = (await post<{ token: string }>("enter", { once })).token;
-  else token = given ?? sessionStorage.getItem("token") ?? "";
+  else token = given ?? sessionStorage.getItem("token") ?? await fromOtherTab();
   sessionStorage.setItem("token", token);
+}
+
+const tabs = new BroadcastChannel("yamlhost");
+tabs.addEventListener("message", (e) => { if (e.data === "token?" && token) tabs.postMessage({ token }); });
+
+function fromOtherTab(): Promise<string> {
+  return new Promise((resolve) => {
+    tabs.addEventListener("message", (e) => { if (typeof e.data?.token === "string") resolve(e.data.token); });
+    tabs.postMessage("token?");
+    setTimeout(() => resolve(""), 300);
+  });
 }
 
 // Names of URNs, urn:pulumi:<stack>::<project>::<qualified type>::<name>.
@@ -76,6 +89,6 @@ export const nameOf = (urn: string) => urn.split("::").slice(3).join("::");
 export const typeOf = (urn: string) => (urn.split("::")[2] ?? "").split("$").pop() ?? "";
 // shortType is a type as programs write it: aws:s3:Bucket for aws:s3/bucket:Bucket, random:RandomPet without its index,
 // and kubernetes:core/v1:Pod as it is.
-export const shortType = (type: string) =>
+export const shortType = (type: string) => type === "pulumi:pulumi:Stack" ? "stack" :
   type.replace(/\/([^:/]*):([^:]*)$/, (all, file, name) => file.toLowerCase() === name.toLowerCase() ? ":" + name : all).replace(/:index:/, ":");
 export const packageOf = (type: string) => type.startsWith("pulumi:providers:") ? type.slice(17) : type.split(":")[0] ?? "";

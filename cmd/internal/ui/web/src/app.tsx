@@ -1,6 +1,6 @@
 // The page: its head, and the view that the address names.
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type Overview, enter, get } from "./api";
 import { GraphView } from "./graph";
 import { HistoryView } from "./history";
@@ -10,6 +10,42 @@ import { ResourcesView } from "./resources";
 import { SearchView, StacksView } from "./stacks";
 
 const tabs = { resources: "Resources", graph: "Graph", history: "History", live: "Runs" } as const;
+
+const keys: [string[], string][] = [
+  [["/"], "search"], [["?"], "this help"], [["↑", "↓"], "walk through a list"], [["Enter"], "open what is chosen"],
+  [["←", "→"], "fold and unfold in a tree; move the graph"], [["+", "−", "0"], "zoom the graph; show all of it"], [["Esc"], "leave the search, close this"],
+];
+
+// Keys answers keys that hold everywhere: / searches, ? helps, and arrows begin to walk through the list of the page.
+function Keys() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const pressed = (e: KeyboardEvent) => {
+      const at = e.target as HTMLElement, writing = /^(INPUT|SELECT|TEXTAREA)$/.test(at.tagName);
+      if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
+      if (writing) { if (e.key === "Escape") at.blur(); return; }
+      const search = document.querySelector<HTMLElement>("main input[type=search]") ?? document.querySelector<HTMLElement>("header input");
+      if (e.key === "/") { e.preventDefault(); search?.focus(); }
+      else if (e.key === "?") { e.preventDefault(); dialog.current?.showModal(); }
+      else if ((e.key === "ArrowDown" || e.key === "ArrowUp") && !at.closest(".virtual, canvas, [role=application], pre, .facts2")) {
+        const rows = document.querySelector<HTMLElement>(".virtual");
+        const links = [...document.querySelectorAll<HTMLElement>("main .card h2 a, main .hits a")];
+        if (rows) rows.focus();
+        else if (links.length > 0) links[Math.max(0, Math.min(links.length - 1, links.indexOf(at) + (e.key === "ArrowDown" ? 1 : -1)))]!.focus();
+        else return;
+        e.preventDefault();
+      }
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, []);
+  return <>
+    <button class="small" aria-label="Keys" title="Keys (?)" onClick={() => dialog.current?.showModal()}>?</button>
+    <dialog ref={dialog} aria-label="Keys"><h2>Keys</h2>
+      <table class="keys"><tbody>{keys.map(([list, does]) => <tr key={does}><th scope="row">{list.map((k) => <><kbd key={k}>{k}</kbd> </>)}</th><td>{does}</td></tr>)}</tbody></table>
+      <form method="dialog"><button>Close</button></form></dialog>
+  </>;
+}
 
 function App() {
   const route = useRoute();
@@ -36,6 +72,7 @@ function App() {
       <select aria-label="Colours" value={theme} onChange={(e) => setTheme(e.currentTarget.value)}>
         <option value="">Auto</option><option value="light">Light</option><option value="dark">Dark</option>
       </select>
+      <Keys />
     </header>
     <main id="main" tabIndex={-1}>
       {asked.gone ? <Fault text={asked.fault} /> : <Fault text={asked.data ? undefined : asked.fault} />}

@@ -1,7 +1,7 @@
 // What several views are made of: lists that hold any number of rows, values, changes, times.
 import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type Change, type Lock, Refused, get, nameOf, post, shortType, typeOf } from "./api";
+import { type Change, type Lock, Refused, enter, get, nameOf, post, shortType, typeOf } from "./api";
 
 // link makes an address of the page. Each part is encoded, whatever it is.
 export const link = (...parts: string[]) => "#/" + parts.map(encodeURIComponent).join("/");
@@ -11,7 +11,8 @@ export function useRoute(): string[] {
   const read = () => location.hash.slice(2).split("/").map((part) => { try { return decodeURIComponent(part); } catch { return ""; } });
   const [route, set] = useState(read);
   useEffect(() => {
-    const changed = () => set(read());
+    // A link with a token that is opened where the page is already begins anew, and its token leaves the address.
+    const changed = () => /^#(token|once)=/.test(location.hash) ? void enter().catch(() => undefined).then(() => location.reload()) : set(read());
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);
   }, []);
@@ -64,7 +65,7 @@ export function ago(time: number | string | undefined): string {
 }
 
 export function took(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 1000) return "< 1 s";
   if (ms < 60000) return `${(ms / 1000).toFixed(1)} s`;
   return `${Math.floor(ms / 60000)} min ${Math.round((ms % 60000) / 1000)} s`;
 }
@@ -75,7 +76,7 @@ export const moment = (seconds: number) => new Date(seconds * 1000).toISOString(
 const signs: Record<string, string> = {
   create: "+", added: "+", update: "~", changed: "~", delete: "−", removed: "−", replace: "±", "create-replacement": "±",
   "delete-replaced": "−", same: "=", read: "?", refresh: "↻", import: "⇒", succeeded: "✓", failed: "✗", fail: "✗",
-  canceled: "✗", running: "▶", locked: "⚿", error: "✗", warning: "!", mandatory: "✗", advisory: "!",
+  canceled: "✗", running: "▶", locked: "⚿", protected: "◆", error: "✗", warning: "!", mandatory: "✗", advisory: "!",
 };
 const tones: Record<string, string> = {
   create: "good", added: "good", succeeded: "good", update: "warm", changed: "warm", replace: "warm", warning: "warm", advisory: "warm",

@@ -1,6 +1,6 @@
 // The resources of a stack, as a tree or a table, and the page of one.
-import { useMemo, useState } from "preact/hooks";
-import { type Detail, type ResourcePast, type Table, get, packageOf, shortType } from "./api";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { type Detail, type ResourcePast, type Setting, type Table, get, packageOf, shortType } from "./api";
 import { Changes, Counts, Fault, Mark, Urn, Value, Virtual, ago, count, go, link, moment, rowID, useAsk, useRevision } from "./parts";
 
 const label = "Resources";
@@ -79,7 +79,10 @@ export function ResourcesView({ stack, urn }: { stack: string; urn?: string }) {
     else return false;
     return true;
   };
-  return <div class={urn ? "split detailed" : "split"}>
+  const top = table.rows.findIndex((r) => table.types[r.q] === rootType);
+  return <>
+    {!urn && <Facts stack={stack} urn={top < 0 ? undefined : urnOf(top)} revision={table.revision} />}
+    <div class={urn ? "split detailed" : "split"}>
     <section class="list" aria-label="List of resources">
       {table.pending?.map((p) => <p key={p.urn} class="notice"><Mark word="warning" text={`Pending: ${p.kind}`} /> {p.urn.split("::").pop()}: an earlier run did not see its end.</p>)}
       {table.running && <p class="notice"><Mark word="running" text={table.running} /> since {ago(table.since)}; in flight: {(table.inFlight ?? []).slice(0, 8).map((p) => p.urn.split("::").pop() + " (" + p.kind + ")").join(", ") || "nothing"}</p>}
@@ -100,11 +103,29 @@ export function ResourcesView({ stack, urn }: { stack: string; urn?: string }) {
           <span role="gridcell" class="name" style={{ paddingLeft: item.depth * 16 }}>
             <span class="fold" aria-hidden="true" onClick={(e) => { e.stopPropagation(); fold(item.row, !closed.has(item.row)); }}>{item.children ? closed.has(item.row) ? "▸" : "▾" : ""}</span>{r.n}</span>
           <span role="gridcell" class="type dim">{shortType(full)}</span>
-          <span role="gridcell" class="state">{r.s && <Mark word={r.s === "protected" || r.s === "read" ? "same" : "warning"} text={r.s} />}</span>
+          <span role="gridcell" class="state">{r.s && <Mark word={r.s === "protected" ? r.s : r.s === "read" ? "same" : "warning"} text={r.s} />}</span>
         </div>;
       }} />
     </section>
     {urn && <Resource key={urn} stack={stack} urn={urn} revision={table.revision} />}
+    </div>
+  </>;
+}
+
+const rootType = "pulumi:pulumi:Stack";
+
+// Facts are what one looks for first: the outputs of a stack, and the configuration of its last operation.
+function Facts({ stack, urn, revision }: { stack: string; urn?: string; revision: string }) {
+  const asked = useAsk(async () => urn ? get<Detail>("resource", { stack, urn }) : undefined, `outputs ${urn} ${revision}`);
+  const settings = useAsk(() => get<Setting[]>("config", { stack }), `config ${stack} ${revision}`);
+  const outputs = asked.data?.outputs, some = typeof outputs === "object" && outputs !== null && Object.keys(outputs).length > 0;
+  const [project = ""] = stack.split("/"), own = project + ":";
+  if (!some && !settings.data?.length) return null;
+  return <div class="facts2">
+    {some && urn && <section aria-label="Outputs" tabIndex={0}><h2>Outputs</h2><Value value={outputs} where={{ stack, urn, part: "outputs" }} /></section>}
+    {settings.data && settings.data.length > 0 && <section aria-label="Configuration" tabIndex={0}><h2>Configuration</h2>
+      <dl>{settings.data.map((c) => <div key={c.key}><dt>{c.key.startsWith(own) ? c.key.slice(own.length) : c.key}</dt>
+        <dd>{c.secret ? <span class="secret">[secret]</span> : <span class="text">{typeof c.value === "string" ? c.value : JSON.stringify(c.value)}</span>}</dd></div>)}</dl></section>}
   </div>;
 }
 
@@ -145,12 +166,15 @@ function Resource({ stack, urn, revision }: { stack: string; urn: string; revisi
 }
 
 function History({ stack, urn, revision }: { stack: string; urn: string; revision: string }) {
-  const asked = useAsk(() => get<ResourcePast>("changes", { stack, urn }), `changes ${urn} ${revision}`);
-  const past = asked.data;
+  const [looks, setLooks] = useState(12), kept = useRef<ResourcePast>();
+  const asked = useAsk(() => get<ResourcePast>("changes", { stack, urn, looks: String(looks) }), `changes ${urn} ${revision} ${looks}`);
+  if (asked.data) kept.current = asked.data;
+  const past = kept.current;
   if (!past) return asked.fault ? <Fault text={asked.fault} /> : <p class="dim">Comparing states…</p>;
   return <>
     <p class="dim" role="status">{past.looked < past.all ? `The states after ${past.looked} of ${count(past.all, "operation")} were compared.` : `All ${count(past.all, "operation")}.`}</p>
     <ul class="past">{past.operations.map((o) => <li key={o.stamp}><Mark word={o.what} /> by {o.kind} <span class="dim">{moment(o.end)}{o.message && " · " + o.message}</span><Changes list={o.changes} /></li>)}</ul>
     {past.operations.length === 0 && <Counts />}
+    {past.more && <button disabled={!asked.data} onClick={() => setLooks(looks * 3)}>{asked.data ? "Compare earlier states" : "Comparing states…"}</button>}
   </>;
 }
