@@ -119,6 +119,14 @@ store-test: $(GATEWAY) $(AZURITE) ## tests states in object stores, on real serv
 	$(GO) test ./cmd/internal/kill -run TestStore -count 1 -v -timeout 30m -gateway $(CURDIR)/$(GATEWAY) -azurite $(CURDIR)/$(AZURITE)
 	cd test/plugins && YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life YAMLHOST_GATEWAY=$(CURDIR)/$(GATEWAY) $(GO) test -timeout 30m ./life -run TestMovingOnABucket
 
+# How the work of check, run and test grows with everything that a program can have many of, counted in statements, and not
+# measured in time. STEPS prints so many of the statements of each whose executions grow most.
+.PHONY: growth-test
+growth-test: STEPS = 0
+growth-test: ## counts how work grows with a program
+	$(GO) build -cover -covermode=count -coverpkg=./...,slices,maps -o bin/yamlhost-counted ./cmd/yamlhost
+	$(GO) test -count 1 -v -timeout 20m ./test/growth -built $(CURDIR)/bin/yamlhost-counted -steps $(STEPS)
+
 # The program for Windows under Wine, with a plugin: every command, kills, and stacks that both systems take turns on.
 # It needs Debian's wine64 and gcc-mingw-w64-x86-64.
 .PHONY: windows-test

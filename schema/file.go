@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/osfile"
@@ -143,6 +144,9 @@ func (s *sink) Write(text []byte) (int, error) {
 	return n, err
 }
 
+// sweptFolders holds the folders from which this process has removed leftovers: once, however many files it keeps.
+var sweptFolders sync.Map
+
 // replaceFile replaces the content of a file atomically.
 func replaceFile(path string, write func(*os.File) error) error {
 	dir := filepath.Dir(path)
@@ -154,7 +158,9 @@ func replaceFile(path string, write func(*os.File) error) error {
 		return err
 	}
 	if info, err := file.Stat(); err == nil {
-		RemoveLeftovers(dir, info.ModTime())
+		if _, swept := sweptFolders.LoadOrStore(dir, true); !swept {
+			RemoveLeftovers(dir, info.ModTime())
+		}
 	}
 	err = write(file)
 	if closing := file.Close(); err == nil {

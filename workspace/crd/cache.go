@@ -48,7 +48,8 @@ type content struct {
 // Read reads files, several at a time. A file with a fault has one finding, and adds nothing.
 func (c *Cache) Read(door confine.Door, files []File) (*Set, diag.Diagnostics) {
 	read := make([]*content, len(files))
-	parallel.Each(len(files), 1, func(i int) { read[i] = c.content(door, files[i]) })
+	kept := sync.OnceValue(c.keptBefore)
+	parallel.Each(len(files), 1, func(i int) { read[i] = c.content(door, files[i], kept) })
 	s := &Set{}
 	var diags diag.Diagnostics
 	for i, r := range read {
@@ -79,8 +80,8 @@ func (c *Cache) same(files []File, s *Set) *Set {
 	return s
 }
 
-// content returns what a file has.
-func (c *Cache) content(door confine.Door, f File) *content {
+// content returns what a file has. before returns what keptBefore does.
+func (c *Cache) content(door confine.Door, f File, before func() map[string][]string) *content {
 	info, err := door.Stat(f.Path)
 	if err != nil {
 		return &content{fault: unreadable(f, err)}
@@ -93,7 +94,7 @@ func (c *Cache) content(door confine.Door, f File) *content {
 		(known.schema == nil || !known.schema.Damaged()) {
 		return known
 	}
-	now.schema, now.fault = c.open(door, f, info)
+	now.schema, now.fault = c.open(door, f, info, before)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.files == nil {
@@ -104,7 +105,8 @@ func (c *Cache) content(door confine.Door, f File) *content {
 }
 
 // open reads a file, or the schema that was made of it before.
-func (c *Cache) open(door confine.Door, f File, info fs.FileInfo) (*schema.Package, *diag.Diagnostic) {
+func (c *Cache) open(door confine.Door, f File, info fs.FileInfo, before func() map[string][]string) (*schema.Package,
+	*diag.Diagnostic) {
 	kept, index := c.keptAt(f.Path, info)
 	if kept != "" {
 		if pkg, err := schema.OpenKept(kept, index); err == nil {
@@ -120,10 +122,8 @@ func (c *Cache) open(door confine.Door, f File, info fs.FileInfo) (*schema.Packa
 		return nil, fault
 	}
 	if kept != "" {
-		// of earlier states of the file; the pattern is sound
-		earlier, _ := confine.Anywhere().Glob(strings.TrimSuffix(index, ".index") + "-*.json")
-		for _, name := range earlier {
-			_ = osfile.Remove(name)
+		for _, earlier := range before()[strings.TrimSuffix(filepath.Base(index), ".index")] { // states of the file
+			_ = osfile.Remove(filepath.Join(c.Dir, earlier))
 		}
 		if done, err := schema.KeepIndexed(bytes.NewReader(made), kept, index, info.ModTime()); done && err == nil {
 			if pkg, err := schema.OpenKept(kept, index); err == nil {
@@ -150,6 +150,19 @@ func (c *Cache) keptAt(path string, info fs.FileInfo) (schema, index string) {
 	prefix := filepath.Join(c.Dir, generation+hex.EncodeToString(sum[:])[:16])
 	state := strconv.FormatInt(info.Size(), 36) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 36)
 	return prefix + "-" + state + ".json", prefix + ".index"
+}
+
+// keptBefore returns the names of the schemas in Dir, by what the names of all states of a file begin with.
+func (c *Cache) keptBefore() map[string][]string {
+	entries, _ := confine.Anywhere().ReadDir(c.Dir) // a missing folder has none
+	names := map[string][]string{}
+	for _, entry := range entries {
+		of, rest, found := strings.Cut(strings.TrimPrefix(entry.Name(), generation), "-")
+		if found && strings.HasPrefix(entry.Name(), generation) && strings.HasSuffix(rest, ".json") {
+			names[generation+of] = append(names[generation+of], entry.Name())
+		}
+	}
+	return names
 }
 
 func unreadable(f File, err error) *diag.Diagnostic {

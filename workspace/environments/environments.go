@@ -70,8 +70,11 @@ func decode(src *diag.Source) (syntax.Node, diag.Diagnostics) {
 type evaluator struct {
 	Options
 	root    *diag.Source
-	section bool                    // root is a settings file, of which the document is a part
-	sources map[string]*diag.Source // of imports, by name
+	section bool                         // root is a settings file, of which the document is a part
+	sources map[string]*diag.Source      // of imports, by name
+	values  map[*diag.Source]syntax.Node // what valuesOf has found
+	// entries holds the maps that entryOf has looked into, by key.
+	entries map[*syntax.ObjectNode]map[string]syntax.ObjectPropertyDef
 	meter   meter
 	faults  diag.Diagnostics // of imports that are no YAML
 }
@@ -80,7 +83,8 @@ type evaluator struct {
 var errFaults = errors.New("the environment has faults")
 
 func (o Options) evaluator(root *diag.Source) *evaluator {
-	e := &evaluator{Options: o, root: root, sources: map[string]*diag.Source{}}
+	e := &evaluator{Options: o, root: root, sources: map[string]*diag.Source{}, values: map[*diag.Source]syntax.Node{},
+		entries: map[*syntax.ObjectNode]map[string]syntax.ObjectPropertyDef{}}
 	e.meter.load = func(name string) ([]byte, error) {
 		src, err := e.source(name)
 		if err != nil {
@@ -136,7 +140,7 @@ func (e *evaluator) keyPlace(v esc.Value, path ...string) diag.Range {
 	at := e.defined(v)
 	n, key := e.valuesOf(at.Source), diag.Range{}
 	for _, name := range path {
-		entry, found := entryOf(n, name)
+		entry, found := e.entryOf(n, name)
 		if !found {
 			return at
 		}
@@ -148,15 +152,24 @@ func (e *evaluator) keyPlace(v esc.Value, path ...string) diag.Range {
 	return key
 }
 
-// valuesOf returns the map of values in the document of a source; nil if there is none.
+// valuesOf returns the map of values in the document of a source, which is decoded once; nil if there is none.
 func (e *evaluator) valuesOf(src *diag.Source) syntax.Node {
+	n, known := e.values[src]
+	if !known {
+		n = e.findValues(src)
+		e.values[src] = n
+	}
+	return n
+}
+
+func (e *evaluator) findValues(src *diag.Source) syntax.Node {
 	n, _ := decode(src)
 	path := []string{"values"}
 	if src == e.root && e.section {
 		path = []string{"environment", "values"}
 	}
 	for _, name := range path {
-		entry, found := entryOf(n, name)
+		entry, found := e.entryOf(n, name)
 		if !found {
 			return nil
 		}
@@ -165,15 +178,22 @@ func (e *evaluator) valuesOf(src *diag.Source) syntax.Node {
 	return n
 }
 
-// entryOf returns the entry of a map with a key, and whether there is one.
-func entryOf(n syntax.Node, key string) (syntax.ObjectPropertyDef, bool) {
-	m, _ := n.(*syntax.ObjectNode)
-	for i := 0; m != nil && i < m.Len(); i++ {
-		if entry := m.Index(i); entry.Key.Value() == key {
-			return entry, true
-		}
+// entryOf returns the entry of a map with a key, the first of several, and whether there is one.
+func (e *evaluator) entryOf(n syntax.Node, key string) (entry syntax.ObjectPropertyDef, found bool) {
+	m, isMap := n.(*syntax.ObjectNode)
+	if !isMap {
+		return entry, false
 	}
-	return syntax.ObjectPropertyDef{}, false
+	entries, known := e.entries[m]
+	if !known {
+		entries = make(map[string]syntax.ObjectPropertyDef, m.Len())
+		for i := m.Len() - 1; i >= 0; i-- {
+			entries[m.Index(i).Key.Value()] = m.Index(i)
+		}
+		e.entries[m] = entries
+	}
+	entry, found = entries[key]
+	return entry, found
 }
 
 // defined returns the place of the expression that has defined a value.
