@@ -72,7 +72,7 @@ func bytesText(n int64) string {
 type Budget struct {
 	limits Limits
 	left   atomic.Int64 // steps
-	total  atomic.Int64 // all steps granted since Renew
+	total  atomic.Int64 // all steps granted
 }
 
 // NewBudget returns the budget of one evaluation. A limit of 0 means the one of DefaultLimits.
@@ -81,14 +81,9 @@ func NewBudget(limits Limits) *Budget {
 	limits.Steps = cmp.Or(limits.Steps, DefaultLimits.Steps)
 	limits.PerResource = cmp.Or(limits.PerResource, DefaultLimits.PerResource)
 	b := &Budget{limits: limits}
-	b.Renew()
-	return b
-}
-
-// Renew resets the steps for another evaluation.
-func (b *Budget) Renew() {
 	b.left.Store(b.limits.Steps)
 	b.total.Store(b.limits.Steps)
+	return b
 }
 
 // Spend charges steps. It returns a *BudgetError if there are not enough left.

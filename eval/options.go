@@ -57,6 +57,8 @@ type Options struct {
 	AllowEnv bool
 	// Limits bound what the evaluation may cost (Y309); 0 means the value in builtins.DefaultLimits.
 	Limits builtins.Limits
+	// Budget is charged instead of a new one with Limits, for evaluations that share a budget; it may be nil.
+	Budget *builtins.Budget
 	// Crash receives a panic, in the goroutine that panicked, and does not return; nil lets the panic end the process
 	// as Go does. Locks may stay held after that, so no clean-up is possible.
 	Crash func(fault any)

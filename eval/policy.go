@@ -24,6 +24,7 @@ type Policies struct {
 	info    monitor.Info
 	pulumi  value.Value
 	root    *frame
+	budget  *builtins.Budget // of the pack's whole work; each question adds to it what a resource adds
 }
 
 // PolicyFinding is one violation of a policy. Secrets in it are masked.
@@ -35,7 +36,7 @@ type PolicyFinding struct {
 // NewPolicies evaluates the variables of a pack for the stack that info describes; tags are those of the stack.
 func NewPolicies(ctx context.Context, p *check.Program, info monitor.Info, tags map[string]string, o Options) (
 	*Policies, diag.Diagnostics) {
-	ps := &Policies{program: p, options: o, info: info, root: newFrame(p, "")}
+	ps := &Policies{program: p, options: o, info: info, root: newFrame(p, ""), budget: builtins.NewBudget(o.Limits)}
 	e, ctx := ps.evaluator(ctx)
 	secret := map[string]bool{}
 	for _, key := range info.ConfigSecretKeys {
@@ -64,10 +65,10 @@ func NewPolicies(ctx context.Context, p *check.Program, info monitor.Info, tags 
 	return ps, t.findings
 }
 
-// evaluator makes an evaluator for policies, with a budget of its own.
+// evaluator makes an evaluator for policies.
 func (p *Policies) evaluator(ctx context.Context) (*evaluator, context.Context) {
 	e := &evaluator{program: p.program, options: p.options, info: p.info, pulumi: p.pulumi, root: p.root, workers: 1,
-		budget: spending{Budget: builtins.NewBudget(p.options.Limits)}}
+		budget: spending{Budget: p.budget}}
 	return e, e.budget.paying(ctx)
 }
 
@@ -89,10 +90,10 @@ func (p *Policies) About(ctx context.Context, names map[string]value.Value) *Pol
 	return newSubject(ctx, e, names)
 }
 
-// configure prepares the subject for one policy, which gets a full budget.
+// configure prepares the subject for one policy.
 func (s *PolicySubject) configure(config value.Value) {
 	s.names["config"] = config
-	s.e.budget.Renew()
+	s.e.budget.GrantResource()
 }
 
 // Violations returns the violations of a policy with a configuration. decided is false if the policy depends on an

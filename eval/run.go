@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +72,7 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 // newEvaluator returns an evaluator of a program, with one budget for the whole program.
 func newEvaluator(p *check.Program, m monitor.Monitor, o Options) *evaluator {
 	return &evaluator{program: p, monitor: m, options: o, workers: o.Workers,
-		budget: spending{Budget: builtins.NewBudget(o.Limits)}}
+		budget: spending{Budget: cmp.Or(o.Budget, builtins.NewBudget(o.Limits))}}
 }
 
 // meet asks the monitor for the deployment (E1.6).

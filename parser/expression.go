@@ -37,7 +37,7 @@ func (x *exprReader) data(e entry) ast.Expr { return x.value(e.value, e.via, fal
 // value reads a node. live enables interpolation and calls.
 func (x *exprReader) value(n, via *yamlnode.Node, live bool) ast.Expr {
 	if n.Kind != yamlnode.Alias && via == nil {
-		if !x.nodes.tally() {
+		if !x.nodes.tally(n) {
 			return bad(x.text.Span(n))
 		}
 		return x.valueAt(n, x.text.Span(n), live)

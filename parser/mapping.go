@@ -82,18 +82,23 @@ func (r *nodeReader) with(n, via *yamlnode.Node, fn func(n *yamlnode.Node, rng d
 		r.aliases.enter(n.Alias)
 		n = n.Alias
 	}
-	if r.tally() {
+	if r.tally(n) {
 		fn(n, rng)
 	}
 }
 
-// tally counts a node that is read through an alias and returns false if there are too many. It reports the first
-// excess.
-func (r *nodeReader) tally() bool {
-	ok, first := r.aliases.tally()
-	if first {
+// tally counts a node that is read through an alias and returns false if there are too many, or too much text in them.
+// It reports the first excess.
+func (r *nodeReader) tally(n *yamlnode.Node) bool {
+	ok, first := r.aliases.tally(n)
+	switch {
+	case !first:
+	case r.aliases.expanded > maxExpansion:
 		r.report.fail(diag.AliasLimit, r.text.Span(r.aliases.open[0]), "use fewer aliases and merge keys",
 			"more than %d nodes after expanding aliases", maxExpansion)
+	default:
+		r.report.fail(diag.AliasLimit, r.text.Span(r.aliases.open[0]), "refer to large texts less often, or use a variable",
+			"more than %d MiB of text after expanding aliases", maxAliasText>>20)
 	}
 	return ok
 }
@@ -242,7 +247,7 @@ func (r *nodeReader) merge(list []entry, index *names) []entry {
 		}
 		r.extension(e.at, "a merge key")
 		for _, m := range r.mergedEntries(e) {
-			if !written[m.name] && r.tally() {
+			if !written[m.name] && r.tally(m.value) {
 				written[m.name] = true
 				merged = append(merged, m)
 			}
@@ -270,7 +275,7 @@ func (r *nodeReader) mergedEntries(e entry) []entry {
 				if m.via == nil {
 					m.via = target
 				}
-				r.tally()
+				r.tally(m.value)
 				brought = append(brought, m)
 			}
 		})
@@ -322,12 +327,16 @@ func (ns *names) add(list []entry, name string) (int, bool) {
 // maxExpansion is the maximum number of nodes that are read through aliases and merge keys (L1.28).
 const maxExpansion = 1_000_000
 
+// maxAliasText is the maximum length of the texts that are read through aliases and merge keys, all together.
+const maxAliasText = 64 << 20
+
 // aliases holds the aliases and merge keys that are currently being expanded.
 type aliases struct {
 	open       []*yamlnode.Node // the nodes they refer to, outermost first
 	inside     map[*yamlnode.Node]bool
 	expanded   int  // number of nodes read through aliases
-	overflowed bool // maxExpansion has been reached
+	text       int  // length of the texts read through aliases
+	overflowed bool // a limit has been exceeded
 }
 
 func (a *aliases) any() bool { return len(a.open) > 0 }
@@ -349,14 +358,17 @@ func (a *aliases) leave(depth int) {
 	a.open = a.open[:depth]
 }
 
-// tally counts a node that is read through an alias. ok is false if there are too many nodes; first is true for the
-// first of these.
-func (a *aliases) tally() (ok, first bool) {
+// tally counts a node that is read through an alias. ok is false if there are too many nodes or too much text; first is
+// true for the first of these.
+func (a *aliases) tally(n *yamlnode.Node) (ok, first bool) {
 	if !a.any() {
 		return true, false
 	}
 	a.expanded++
-	first = a.expanded > maxExpansion && !a.overflowed
+	if n.Kind == yamlnode.Scalar {
+		a.text += len(n.Value)
+	}
+	first = !a.overflowed && (a.expanded > maxExpansion || a.text > maxAliasText)
 	a.overflowed = a.overflowed || first
 	return !a.overflowed, first
 }

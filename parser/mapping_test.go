@@ -13,7 +13,7 @@ func TestAliases(t *testing.T) {
 	t.Parallel()
 	var a aliases
 	n := &yamlnode.Node{}
-	ok, _ := a.tally()
+	ok, _ := a.tally(n)
 	require.True(t, ok, "nothing is counted outside of an alias")
 	require.Zero(t, a.expanded)
 	a.enter(n)
@@ -21,7 +21,7 @@ func TestAliases(t *testing.T) {
 	a.expanded = maxExpansion - 1
 	var told int
 	for i := range 3 {
-		ok, first := a.tally()
+		ok, first := a.tally(n)
 		require.Equal(t, i == 0, ok)
 		if first {
 			told++

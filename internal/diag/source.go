@@ -100,6 +100,11 @@ func (s *Source) Position(offset int) Position {
 	return Position{Line: line + 1, Column: utf8.RuneCount(prefix) + 1}
 }
 
+// LineOf returns the 1-based line of a byte offset, as Position does, without counting the characters before it.
+func (s *Source) LineOf(offset int) int {
+	return s.pieces.lineOf(min(max(offset, 0), s.Len())) + 1
+}
+
 // lineTo returns the 0-based line of an offset, and the text of that line before the offset.
 func (s *Source) lineTo(offset int) (line int, prefix []byte) {
 	offset = min(max(offset, 0), s.Len())

@@ -136,6 +136,10 @@ func (g *generator) module(folder string, sources Sources) *module {
 		remarks: map[string][]remark{}}
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		m.sources[name] = diag.NewSource(path.Join(folder, name), sources[name])
+		if d := m.tooDeep(name, sources[name]); d != nil {
+			m.diags.Add(*d)
+			continue
+		}
 		file, diags := hclsyntax.ParseConfig(sources[name], name, hcl.InitialPos)
 		for _, d := range diags {
 			rng := diag.Range{}
@@ -151,6 +155,50 @@ func (g *generator) module(folder string, sources Sources) *module {
 	}
 	m.heading = m.header()
 	return m
+}
+
+// Limits of a text. The parser of HCL calls itself for each bracket and operator inside of another.
+const (
+	maxNesting = 100
+	maxChain   = 1000 // operators, conditions and steps of one expression
+)
+
+// tooDeep returns a finding about a text whose expressions are nested or chained beyond the limits; nil for others.
+func (m *module) tooDeep(name string, text []byte) *diag.Diagnostic {
+	tokens, _ := hclsyntax.LexConfig(text, name, hcl.InitialPos)
+	var open, chain int // brackets, and operators since the last line or comma
+	for _, token := range tokens {
+		switch token.Type {
+		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen:
+			open++
+			chain++
+		case hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
+			open++
+		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenCQuote,
+			hclsyntax.TokenCHeredoc:
+			open--
+		case hclsyntax.TokenTemplateSeqEnd:
+			open--
+			chain = 0
+		case hclsyntax.TokenNewline, hclsyntax.TokenComma:
+			chain = 0
+			continue
+		case hclsyntax.TokenIdent, hclsyntax.TokenNumberLit, hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit,
+			hclsyntax.TokenComment:
+			continue
+		default:
+			chain++
+		}
+		if open > maxNesting || chain > maxChain {
+			summary := fmt.Sprintf("more than %d brackets and texts inside each other", maxNesting)
+			if open <= maxNesting {
+				summary = fmt.Sprintf("an expression with more than %d operators", maxChain)
+			}
+			return &diag.Diagnostic{Code: diag.RunawayInput, Subject: m.place(token.Range), Summary: summary,
+				Detail: "give parts of it names, as local variables"}
+		}
+	}
+	return nil
 }
 
 func (m *module) place(r hcl.Range) diag.Range {

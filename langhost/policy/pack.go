@@ -26,7 +26,8 @@ type Options struct {
 	Schemas func() (loader schema.Loader, damaged func() bool)
 	// Shown returns the form of a path used in messages; nil for the path itself.
 	Shown func(path string) string
-	// Limits bound the evaluation of one policy; 0 means the limit in builtins.DefaultLimits.
+	// Limits bound the whole work of the pack, together with what each question about a resource adds; 0 means the limit
+	// in builtins.DefaultLimits.
 	Limits builtins.Limits
 }
 

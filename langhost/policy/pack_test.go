@@ -113,16 +113,16 @@ func TestUpdateDecides(t *testing.T) {
 	require.ErrorContains(t, err, "not known in the update either")
 }
 
-// The limits apply to each policy separately, not to their sum.
+// A pack has one budget, to which each question about a resource adds.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	const loop = "violation: '${length([for i in range(%d) : i + 1]) < 0 ? \"x\" : null}'}\n"
 	for _, c := range []struct {
 		items int
 		want  string
-	}{{20, ""}, {90, "PulumiPolicy.yaml:5:52: evaluating the program takes more than 100 steps"}} {
+	}{{20, ""}, {90, "PulumiPolicy.yaml:5:52: evaluating the program takes more than 200 steps"}} {
 		text := fmt.Sprintf("  one: {"+loop+"  two: {"+loop, c.items, c.items)
-		pack, found := openWithin(t, text, builtins.Limits{Steps: 100})
+		pack, found := openWithin(t, text, builtins.Limits{Steps: 100, PerResource: 100})
 		require.NotNil(t, pack, fmt.Sprint(found))
 		require.NoError(t, pack.ConfigureStack(t.Context(), analyzer.Stack{}))
 		_, err := pack.Analyze(t.Context(), box("b", props()))

@@ -175,7 +175,27 @@ func unpackSchema(path, unpacked, indexPath string, modified time.Time) (kept bo
 	if err != nil {
 		return false, err
 	}
-	return schema.KeepIndexed(z, unpacked, indexPath, modified)
+	return schema.KeepIndexed(&bounded{z, maxSchema}, unpacked, indexPath, modified)
+}
+
+// maxSchema is the maximum size of a schema, unpacked: that of a message of a plugin.
+const maxSchema = 400 << 20
+
+var errLargeSchema = fmt.Errorf("the schema is larger than %d MiB, unpacked", maxSchema>>20)
+
+// bounded reads at most left bytes of a schema.
+type bounded struct {
+	r    io.Reader
+	left int
+}
+
+// Read returns errLargeSchema if there are more bytes.
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if b.left -= n; b.left < 0 {
+		return 0, errLargeSchema
+	}
+	return n, err
 }
 
 // ReadSchemaFile reads a schema, which may be gzipped.
@@ -188,5 +208,5 @@ func ReadSchemaFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(z)
+	return io.ReadAll(&bounded{z, maxSchema})
 }

@@ -4,7 +4,6 @@ package cli
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,8 +15,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
-
-var allWalls = flag.Bool("walls", false, "try all hostile projects instead of some of them")
 
 // hostileFiles are the files of a project that yamlhost opens, each with its content and with what the project file and the
 // settings have to say so that it is opened.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
+
+var allWalls = flag.Bool("walls", false, "try all hostile projects instead of some of them")
 
 // lay writes files and links below the folder of a terminal's project. Names that begin with ../ lie beside it.
 func lay(t testing.TB, x *terminal, files, links map[string]string) {

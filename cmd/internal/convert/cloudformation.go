@@ -55,7 +55,7 @@ type templateResource struct {
 
 // CloudFormation converts a template, with the templates of its nested stacks as components.
 func CloudFormation(src *diag.Source, o Options) (*Program, diag.Diagnostics) {
-	n := &nesting{options: o, templates: map[string]*cloudFormation{}}
+	n := &nesting{options: o, templates: map[string]*cloudFormation{}, left: newBudget()}
 	c, diags := n.read(src)
 	if diags.HasErrors() {
 		return nil, diags
@@ -74,7 +74,7 @@ func CloudFormation(src *diag.Source, o Options) (*Program, diag.Diagnostics) {
 func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 	n.open = append(n.open, src.Name())
 	defer func() { n.open = n.open[:len(n.open)-1] }()
-	in, diags := documents(src)
+	in, diags := documents(src, n.left)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -407,6 +407,17 @@ func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 func (c *cloudFormation) need(what, kind, about string) string {
 	if name := c.missing[what]; name != "" {
 		return name
+	}
+	if c.nesting.left.values--; c.nesting.left.values <= 0 {
+		if c.nesting.left.values == 0 {
+			line := 1
+			if c.current != nil {
+				line = c.current.line
+			}
+			c.diags.Add(fault(c.src, line, "convert the nested templates one by one", "the program would need more than %d "+
+				"configuration values for what it cannot compute", maxValues)...)
+		}
+		return "missing"
 	}
 	name := c.unique(camel(strings.FieldsFunc(what, func(r rune) bool { return r == '.' })...))
 	c.missing[what] = name

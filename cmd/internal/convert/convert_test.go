@@ -79,7 +79,7 @@ func TestBadInputs(t *testing.T) {
 			"the version 2030-01-01"},
 		{"cycle", "cloudformation", "Resources:\n  A:\n    Type: AWS::SQS::Queue\n    DependsOn: B\n  B:\n    " +
 			"Type: AWS::SQS::Queue\n    Properties: {QueueName: !Ref A}\n", "bad.yaml:2", "A -> B -> A"},
-		{"runaway", "kubernetes", "a: &a [1]\nb: *a\nc: &c [*c]\n", "bad.yaml:", "too large or too deep"},
+		{"runaway", "kubernetes", "a: &a [1]\nb: *a\nc: &c [*c]\n", "bad.yaml:3", "more than 500 lists and maps"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

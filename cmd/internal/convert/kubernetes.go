@@ -32,11 +32,10 @@ func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) 
 	k := &kubernetes{Program: newProgram(o.Name), options: o, byName: map[string]*object{},
 		byResource: map[string]*object{}, defined: map[string]string{}}
 	var diags diag.Diagnostics
-	read := make([][]*yamlnode.Node, len(sources))
+	read, left := make([][]*yamlnode.Node, len(sources)), newBudget()
 	for i, src := range sources {
-		in, found := documents(src)
-		diags.Add(found...)
-		if found.HasErrors() {
+		in, found := documents(src, left)
+		if diags.Add(found...); found.HasErrors() {
 			continue
 		}
 		k.outside(src, in)

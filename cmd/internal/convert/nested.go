@@ -16,6 +16,7 @@ type nesting struct {
 	templates map[string]*cloudFormation // by file name; nil for a template with errors
 	open      []string                   // files of the templates in conversion, outermost first
 	parts     []*Program                 // components
+	left      *budget
 }
 
 // nest converts the template of a nested stack. It returns nil if the template is not a local file or has errors.

@@ -51,6 +51,7 @@ type Program struct {
 	notes    []string // comments at the top of the program
 	sections map[string]*yamlnode.Node
 	names    map[string]bool              // used names of configuration values, variables and resources
+	numbers  map[string]int               // the last number that unique has given to a name
 	at       *Item                        // the item that is converted
 	items    map[string]*Item             // by resource name
 	objects  map[string]*yamlnode.Node    // Kubernetes objects without changes, by resource name
@@ -70,7 +71,8 @@ var sectionNames = []string{"config", "variables", "resources", "messages", "out
 
 func newProgram(name string) *Program {
 	p := &Program{name: name, sections: map[string]*yamlnode.Node{}, names: map[string]bool{"pulumi": true},
-		items: map[string]*Item{}, objects: map[string]*yamlnode.Node{}, remarks: map[string][]string{},
+		numbers: map[string]int{},
+		items:   map[string]*Item{}, objects: map[string]*yamlnode.Node{}, remarks: map[string][]string{},
 		secrets: map[string]bool{}, references: map[string][]func(){}, Files: map[string][]byte{},
 		shown: map[string]int{}, beside: map[string]yamlnode.Comments{}}
 	for _, section := range sectionNames {
@@ -83,8 +85,9 @@ func newProgram(name string) *Program {
 // unique returns an unused name and reserves it.
 func (p *Program) unique(name string) string {
 	found := name
-	for n := 2; p.names[found]; n++ {
+	for n := max(2, p.numbers[name]+1); p.names[found]; n++ {
 		found = fmt.Sprintf("%s%d", name, n)
+		p.numbers[name] = n
 	}
 	p.names[found] = true
 	return found
@@ -318,7 +321,7 @@ func pathTo(src *diag.Source, node *yamlnode.Node, line int) []string {
 }
 
 // lineOf returns the line of a node in its text.
-func lineOf(src *diag.Source, n *yamlnode.Node) int { return src.Position(n.Start).Line }
+func lineOf(src *diag.Source, n *yamlnode.Node) int { return src.LineOf(n.Start) }
 
 // Helpers that build and read YAML trees.
 

@@ -19,8 +19,35 @@ import (
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
-// maxNodes limits the nodes of a document after its aliases are expanded.
-const maxNodes = 2_000_000
+// Limits of a conversion, all texts together. Literal data is limited by the size of the texts alone.
+const (
+	maxExpanded  = 100_000 // nodes that are read through aliases
+	maxAliasText = 8 << 20 // bytes of text in these
+	maxValues    = 10_000  // configuration values that replace what a program cannot compute
+	maxDepth     = 500
+)
+
+// budget is what a conversion may still use.
+type budget struct{ expanded, text, values int }
+
+func newBudget() *budget { return &budget{maxExpanded, maxAliasText, maxValues} }
+
+// expand counts a node that is read through an alias. It reports whether the budget allows that.
+func (b *budget) expand(n *yamlnode.Node) bool {
+	b.expanded--
+	if n.Kind == yamlnode.Scalar {
+		b.text -= len(n.Value)
+	}
+	return b.expanded >= 0 && b.text >= 0
+}
+
+// limitError is the error of a node at which a document exceeds a limit.
+type limitError struct {
+	node            *yamlnode.Node
+	summary, advice string
+}
+
+func (e *limitError) Error() string { return e.summary }
 
 // input is a YAML or JSON text that was read.
 type input struct {
@@ -30,7 +57,7 @@ type input struct {
 }
 
 // documents reads all documents of a YAML or JSON text, with aliases and merge keys expanded.
-func documents(src *diag.Source) (*input, diag.Diagnostics) {
+func documents(src *diag.Source, b *budget) (*input, diag.Diagnostics) {
 	content := src.Text()
 	if trimmed := bytes.TrimLeft(content, "\xef\xbb\xbf \t\r\n"); len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
 		content = readable(content)
@@ -51,14 +78,14 @@ func documents(src *diag.Source) (*input, diag.Diagnostics) {
 		}
 	}
 	for _, root := range roots {
-		left, before := maxNodes, len(in.repeated)
-		node, err := in.plain(root, &left, 0)
-		if err != nil {
-			return nil, fault(src, lineOf(src, root), advice, "the text is not YAML or JSON: %s", err)
+		before := len(in.repeated)
+		node, err := in.plain(root, b, 0, nil)
+		if limit, over := errors.AsType[*limitError](err); over {
+			return nil, fault(src, lineOf(src, limit.node), limit.advice, "%s", limit.summary)
 		}
 		in.documents = append(in.documents, node)
-		for _, entry := range in.repeated[before:] {
-			if holdsSecret(root) {
+		if repeated := in.repeated[before:]; len(repeated) > 0 && holdsSecret(root) {
+			for _, entry := range repeated {
 				entry.Content[1] = text(hidden)
 			}
 		}
@@ -134,13 +161,20 @@ func fault(src *diag.Source, line int, detail, format string, args ...any) diag.
 		Summary: fmt.Sprintf(format, args...)}}
 }
 
-// plain copies a tree with aliases and merge keys expanded, and without anchors.
-func (in *input) plain(node *yamlnode.Node, left *int, depth int) (*yamlnode.Node, error) {
-	if *left--; *left < 0 || depth > 500 {
-		return nil, errors.New("the document is too large or too deep")
+// plain copies a tree with aliases and merge keys expanded, and without anchors. alias is the outermost alias that node
+// is read through; nil for none. Its errors are *limitError.
+func (in *input) plain(node *yamlnode.Node, b *budget, depth int, alias *yamlnode.Node) (*yamlnode.Node, error) {
+	at := cmp.Or(alias, node)
+	if depth > maxDepth {
+		return nil, &limitError{at, fmt.Sprintf("more than %d lists and maps inside each other", maxDepth),
+			"simplify the structure; an anchor cannot contain its own alias"}
+	}
+	if alias != nil && !b.expand(node) {
+		return nil, &limitError{at, fmt.Sprintf("aliases expand to more than %d values or %d MiB of text", maxExpanded,
+			maxAliasText>>20), "write out what they stand for, or convert a part of the input at a time"}
 	}
 	if node.Kind == yamlnode.Alias {
-		out, err := in.plain(node.Alias, left, depth+1)
+		out, err := in.plain(node.Alias, b, depth+1, at)
 		if own := node.Notes(); err == nil && own != (yamlnode.Comments{}) {
 			out.SetNotes(own)
 		}
@@ -150,7 +184,7 @@ func (in *input) plain(node *yamlnode.Node, left *int, depth int) (*yamlnode.Nod
 	out.Anchor, out.Content = "", nil
 	seen := map[string]int{}
 	for i := 0; i < len(node.Content); i++ {
-		child, err := in.plain(node.Content[i], left, depth+1)
+		child, err := in.plain(node.Content[i], b, depth+1, alias)
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +192,7 @@ func (in *input) plain(node *yamlnode.Node, left *int, depth int) (*yamlnode.Nod
 			out.Content = append(out.Content, child)
 			continue
 		}
-		value, err := in.plain(node.Content[i+1], left, depth+1)
+		value, err := in.plain(node.Content[i+1], b, depth+1, alias)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -24,6 +25,10 @@ type trial struct {
 	after    *outcome
 	plan     *outcome // outcome of the preview of a change; nil without `before`
 	failures diag.Diagnostics
+
+	budget    *builtins.Budget // of all expectations; nil for a budget each
+	variables []byte           // see scope
+	scopeOf   *outcome         // the outcome that variables are about
 }
 
 func (t *trial) fail(rng diag.Range, summary, detail string) {
@@ -32,7 +37,16 @@ func (t *trial) fail(rng diag.Range, summary, detail string) {
 
 // differ reports, as a diff, a value that is not as expected. Secrets are masked.
 func (t *trial) differ(rng diag.Range, what string, want, got value.Value) {
-	t.fail(rng, what+" is not as expected", "- "+shown(want)+"\n+ "+shown(t.known.HideValue(got)))
+	t.fail(rng, what+" is not as expected", "- "+shortened(shown(want))+"\n+ "+shortened(shown(t.known.HideValue(got))))
+}
+
+// shortened returns the beginning of a text that is too long to be read.
+func shortened(text string) string {
+	const most = 64 << 10
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + fmt.Sprintf("… (%d bytes)", len(text))
 }
 
 // shown returns a value as JSON, with a placeholder for each secret.

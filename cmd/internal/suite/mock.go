@@ -241,20 +241,21 @@ func (m *mockProvider) Create(ctx context.Context, r provider.CreateRequest) (pr
 		}
 		out = planned.Outputs
 	}
-	response := provider.CreateResponse{ID: r.Name + "-id",
-		Outputs: m.outputs(r.Subject, found, out, value.EmptyMap(), r.Preview)}
+	out, err := m.outputs(r.Subject, found, out, value.EmptyMap(), r.Preview)
+	response := provider.CreateResponse{ID: r.Name + "-id", Outputs: out}
 	if found != nil && found.id != "" {
 		response.ID = found.id
 	}
 	if r.Preview {
 		response.ID = ""
 	}
-	return response, nil
+	return response, err
 }
 
 // outputs combines the inputs, the outputs of the mock, the computed outputs from before, and made-up values for what
 // else the schema requires.
-func (m *mockProvider) outputs(s provider.Subject, found *mock, inputs, before value.Value, preview bool) value.Value {
+func (m *mockProvider) outputs(s provider.Subject, found *mock, inputs, before value.Value,
+	preview bool) (value.Value, error) {
 	out := inputs.MapOrEmpty()
 	for i, key := range before.Keys() {
 		v, has := out.Lookup(key)
@@ -269,8 +270,9 @@ func (m *mockProvider) outputs(s provider.Subject, found *mock, inputs, before v
 	}
 	known := m.resource(s.Type)
 	if known == nil {
-		return out
+		return out, nil
 	}
+	made := &faker{}
 	for _, p := range known.Outputs.Properties() {
 		v, has := out.Lookup(p.Name)
 		pending := has && v.ContainsUnknown() && !preview
@@ -285,14 +287,14 @@ func (m *mockProvider) outputs(s provider.Subject, found *mock, inputs, before v
 		case preview:
 			v = value.Unknown(value.KindNull)
 		default:
-			v = fake(p.Type, s.Name+"-"+p.Name, 0)
+			v = made.value(p.Type, s.Name+"-"+p.Name, 0)
 		}
 		if p.Secret {
 			v = v.Secret()
 		}
 		out = out.With(p.Name, v)
 	}
-	return out
+	return out, made.failed(s.Type)
 }
 
 // computed reports whether a property is an output but not an input.
@@ -301,9 +303,23 @@ func (m *mockProvider) computed(token, name string) bool {
 	return known != nil && known.Inputs.Property(name) == nil
 }
 
-// fake returns a made-up value of a type. The same arguments always give the same value.
-func fake(t schema.Type, name string, depth int) value.Value {
-	if depth > 4 {
+// maxFakes is the maximum number of made-up values of a resource or a result.
+const maxFakes = 10_000
+
+// faker makes up values until the limit is reached.
+type faker struct{ made int }
+
+// failed returns an error about a type if the limit was reached.
+func (f *faker) failed(token string) error {
+	if f.made <= maxFakes {
+		return nil
+	}
+	return fmt.Errorf("the schema of %s requires more than %d values, too many to make up: give them in a mock", token, maxFakes)
+}
+
+// value returns a made-up value of a type. The same arguments always give the same value.
+func (f *faker) value(t schema.Type, name string, depth int) value.Value {
+	if f.made++; depth > 4 || f.made > maxFakes {
 		return value.Null
 	}
 	switch t := t.(type) {
@@ -326,16 +342,16 @@ func fake(t schema.Type, name string, depth int) value.Value {
 			return value.String(name)
 		}
 	case *schema.Optional:
-		return fake(t.Elem, name, depth)
+		return f.value(t.Elem, name, depth)
 	case *schema.Array:
-		return value.List(fake(t.Item, name, depth+1))
+		return value.List(f.value(t.Item, name, depth+1))
 	case *schema.Map:
-		return value.MapOf(value.Entry{Key: "key", Value: fake(t.Item, name, depth+1)})
+		return value.MapOf(value.Entry{Key: "key", Value: f.value(t.Item, name, depth+1)})
 	case *schema.Object:
 		entries := []value.Entry{}
 		for _, p := range t.Properties() {
 			if p.Required {
-				entries = append(entries, value.Entry{Key: p.Name, Value: fake(p.Type, name+"-"+p.Name, depth+1)})
+				entries = append(entries, value.Entry{Key: p.Name, Value: f.value(p.Type, name+"-"+p.Name, depth+1)})
 			}
 		}
 		return value.MapOf(entries...)
@@ -350,13 +366,13 @@ func fake(t schema.Type, name string, depth int) value.Value {
 				return value.Bool(v)
 			}
 		}
-		return fake(t.Base, name, depth)
+		return f.value(t.Base, name, depth)
 	case *schema.Union:
 		if len(t.Members) > 0 {
-			return fake(t.Members[0], name, depth)
+			return f.value(t.Members[0], name, depth)
 		}
 	case *schema.Token:
-		return fake(t.Underlying, name, depth)
+		return f.value(t.Underlying, name, depth)
 	}
 	return value.Null
 }
@@ -370,8 +386,8 @@ func (m *mockProvider) Read(ctx context.Context, r provider.ReadRequest) (provid
 	if found != nil && found.fails != "" {
 		return provider.ReadResponse{}, errors.New(found.fails)
 	}
-	return provider.ReadResponse{ID: r.ID, Inputs: r.Inputs,
-		Outputs: m.outputs(r.Subject, found, r.Inputs, r.Outputs, false)}, nil
+	out, err := m.outputs(r.Subject, found, r.Inputs, r.Outputs, false)
+	return provider.ReadResponse{ID: r.ID, Inputs: r.Inputs, Outputs: out}, err
 }
 
 // Update returns made-up outputs and keeps computed ones, unless the real provider handles the call.
@@ -393,7 +409,8 @@ func (m *mockProvider) Update(ctx context.Context, r provider.UpdateRequest) (pr
 		}
 		out = planned.Outputs
 	}
-	return provider.UpdateResponse{Outputs: m.outputs(r.Subject, found, out, r.OldOutputs, r.Preview)}, nil
+	out, err := m.outputs(r.Subject, found, out, r.OldOutputs, r.Preview)
+	return provider.UpdateResponse{Outputs: out}, err
 }
 
 // Delete does nothing, unless the real provider handles the call.
@@ -434,10 +451,12 @@ func (m *mockProvider) answer(found *mock, token string) (value.Value, error) {
 		return value.Null, fmt.Errorf("mock %s: %w", token, err)
 	}
 	name := token[strings.LastIndexByte(token, ':')+1:]
+	made := &faker{}
+	v := made.value(f.Result, name, 0)
 	if f.Scalar {
-		return value.MapOf(value.Entry{Key: "result", Value: fake(f.Result, name, 0)}), nil
+		v = value.MapOf(value.Entry{Key: "result", Value: v})
 	}
-	return fake(f.Result, name, 0), nil
+	return v, made.failed(token)
 }
 
 // Call returns the result of a method, like Invoke.

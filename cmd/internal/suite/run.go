@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
@@ -311,7 +313,7 @@ func (r *Runner) try(ctx context.Context, c *Case, known *mask.Masker) (diag.Dia
 		real: embedded.NewLoader(embedded.Options{Dir: now.program.ws.Dir(), Environ: env,
 			Supervisor: r.Console.World.Supervisor()})}
 	var base *state.Snapshot
-	t := &trial{c: c, known: known, runner: r}
+	t := &trial{c: c, known: known, runner: r, budget: builtins.NewBudget(builtins.DefaultLimits)}
 	if live {
 		defer func() {
 			if t.after != nil && t.after.snapshot != nil {
@@ -461,24 +463,12 @@ func (f *File) Unreached() diag.Diagnostics {
 // eval evaluates an expression of the YAML language against a finished run: its outputs, resources and configuration
 // are in scope.
 func (t *trial) eval(ctx context.Context, expression string) (value.Value, error) {
-	resources := []value.Entry{}
-	for _, res := range t.after.snapshot.Resources {
-		resources = append(resources, value.Entry{Key: res.URN.Name(), Value: value.MapOf(
-			value.Entry{Key: "id", Value: value.String(res.ID)}, value.Entry{Key: "type", Value: value.String(res.Type)},
-			value.Entry{Key: "properties", Value: res.Inputs}, value.Entry{Key: "outputs", Value: res.Outputs})})
+	scope, err := t.scope()
+	if err != nil {
+		return value.Null, err
 	}
-	var b strings.Builder
-	b.WriteString("name: expectations\nruntime: yaml\nvariables:\n")
-	for _, part := range []value.Entry{{Key: "outputs", Value: t.after.outputs},
-		{Key: "resources", Value: value.MapOf(resources...)}} {
-		data, err := value.AppendJSON(nil, plain(part.Value))
-		if err != nil {
-			return value.Null, err
-		}
-		b.WriteString("  " + part.Key + ": {\"fn::fromJSON\": " + literal.JSON(literal.Text(string(data))) + "}\n")
-	}
-	b.WriteString("outputs:\n  e0: [" + expression + "]\n")
-	file, diags := parser.Parse(diag.NewSource("expectation", []byte(b.String())), parser.Options{})
+	b := append(scope[:len(scope):len(scope)], "outputs:\n  e0: ["+expression+"]\n"...)
+	file, diags := parser.Parse(diag.NewSource("expectation", b), parser.Options{})
 	var checked *check.Program
 	if !diags.HasErrors() {
 		checked, diags = check.Check(ctx, file, check.Options{Project: "expectations", ConfigKnown: true,
@@ -488,17 +478,46 @@ func (t *trial) eval(ctx context.Context, expression string) (value.Value, error
 	}
 	if !diags.HasErrors() {
 		m := &nowhere{}
-		_, diags = eval.Run(ctx, checked, m, eval.Options{Cwd: t.c.file.Dir, ParseData: parser.Data, Workers: 1})
+		_, diags = eval.Run(ctx, checked, m, eval.Options{Cwd: t.c.file.Dir, ParseData: parser.Data, Workers: 1,
+			Budget: t.budget})
 		if !diags.HasErrors() {
 			return m.outputs.Get("e0").At(0), nil
 		}
 	}
 	for _, d := range diags {
 		if d.Severity == diag.Error {
+			if d.Code == diag.BudgetExceeded {
+				d.Detail = "the expectations of a case have one budget: let them do less, or make cases of them"
+			}
 			return value.Null, fmt.Errorf("%s\n%s", d.Summary, d.Detail)
 		}
 	}
 	return value.Null, errors.New("the expression has no value")
+}
+
+// scope returns the beginning of a program whose variables are the outputs and resources of the finished run.
+func (t *trial) scope() ([]byte, error) {
+	if t.variables != nil && t.scopeOf == t.after {
+		return t.variables, nil
+	}
+	resources := []value.Entry{}
+	for _, res := range t.after.snapshot.Resources {
+		resources = append(resources, value.Entry{Key: res.URN.Name(), Value: value.MapOf(
+			value.Entry{Key: "id", Value: value.String(res.ID)}, value.Entry{Key: "type", Value: value.String(res.Type)},
+			value.Entry{Key: "properties", Value: res.Inputs}, value.Entry{Key: "outputs", Value: res.Outputs})})
+	}
+	var b bytes.Buffer
+	b.WriteString("name: expectations\nruntime: yaml\nvariables:\n")
+	for _, part := range []value.Entry{{Key: "outputs", Value: t.after.outputs},
+		{Key: "resources", Value: value.MapOf(resources...)}} {
+		data, err := value.AppendJSON(nil, plain(part.Value))
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString("  " + part.Key + ": {\"fn::fromJSON\": " + literal.JSON(literal.Text(string(data))) + "}\n")
+	}
+	t.variables, t.scopeOf = b.Bytes(), t.after
+	return t.variables, nil
 }
 
 // plain converts v to plain data: secrets are opened, references become URNs, and values that JSON cannot represent

@@ -46,7 +46,7 @@ type Message struct {
 }
 
 // maxLength is the maximum length of a message in bytes.
-const maxLength = 1 << 30
+const maxLength = 64 << 20
 
 // Connection reads and writes JSON-RPC 2.0 messages, each preceded by a header with its length. One goroutine may read
 // while any number of others write.
@@ -69,12 +69,18 @@ func (c *Connection) Read() (Message, error) {
 	if err != nil {
 		return Message{}, err
 	}
-	length, err := strconv.Atoi(header.Get("Content-Length"))
-	if err != nil || length < 0 || length > maxLength {
+	length, err := strconv.ParseInt(header.Get("Content-Length"), 10, 64)
+	if err != nil || length < 0 {
 		return Message{}, fmt.Errorf("a message has the length %q", header.Get("Content-Length"))
 	}
+	if length > maxLength {
+		if _, err := io.CopyN(io.Discard, c.in.R, length); err != nil {
+			return Message{}, err
+		}
+		return Message{}, Errorf(InvalidRequest, "a message may have at most %d MiB", maxLength>>20)
+	}
 	var body bytes.Buffer // grows while reading, so that a wrong length allocates no memory
-	if _, err := io.CopyN(&body, c.in.R, int64(length)); err != nil {
+	if _, err := io.CopyN(&body, c.in.R, length); err != nil {
 		return Message{}, err
 	}
 	var m Message

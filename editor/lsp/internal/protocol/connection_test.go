@@ -40,17 +40,50 @@ func TestRead(t *testing.T) {
 func TestReadOfWhatIsNoMessage(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"Content-Length: -1\r\n\r\n":             `the length "-1"`,
-		"Content-Length: 99999999999\r\n\r\n":    `the length "99999999999"`,
-		"Content-Type: text\r\n\r\n{}":           `the length ""`,
-		"{\"jsonrpc\":\"2.0\"}\r\n\r\n":          "malformed",
-		"Content-Length: 1000000000\r\n\r\n{}":   "EOF",
-		"Content-Length: 2\r\nContent-Type: tex": "EOF",
+		"Content-Length: -1\r\n\r\n":                   `the length "-1"`,
+		"Content-Length: 99999999999\r\n\r\n":          "EOF",
+		"Content-Length: 99999999999999999999\r\n\r\n": `the length "99999999999999999999"`,
+		"Content-Type: text\r\n\r\n{}":                 `the length ""`,
+		"{\"jsonrpc\":\"2.0\"}\r\n\r\n":                "malformed",
+		"Content-Length: 1000000000\r\n\r\n{}":         "EOF",
+		"Content-Length: 2\r\nContent-Type: tex":       "EOF",
 	} {
 		_, err := NewConnection(strings.NewReader(text), io.Discard).Read()
 		require.ErrorContains(t, err, want, text)
 		require.NotErrorAs(t, err, new(*Error), text)
 	}
+}
+
+// TestReadOfLongMessages: a message beyond the limit is refused, and what follows it is read.
+func TestReadOfLongMessages(t *testing.T) {
+	t.Parallel()
+	long := func(length int) io.Reader {
+		return io.MultiReader(strings.NewReader(fmt.Sprintf("Content-Length: %d\r\n\r\n{", length)),
+			io.LimitReader(spaces{}, int64(length)-2), strings.NewReader("}"))
+	}
+	c := NewConnection(io.MultiReader(long(maxLength), long(maxLength+1), long(2*maxLength),
+		strings.NewReader(framed(`{"method":"n"}`))), io.Discard)
+	_, err := c.Read()
+	require.NoError(t, err)
+	for range 2 {
+		_, err = c.Read()
+		var bad *Error
+		require.ErrorAs(t, err, &bad)
+		require.Equal(t, &Error{InvalidRequest, "a message may have at most 64 MiB"}, bad)
+	}
+	m, err := c.Read()
+	require.NoError(t, err)
+	require.Equal(t, Message{Method: "n"}, m)
+}
+
+// spaces is an endless text of spaces.
+type spaces struct{}
+
+func (spaces) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
 }
 
 // TestReply checks the JSON of results, errors and notifications.
