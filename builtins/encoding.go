@@ -19,10 +19,13 @@ var encodingEvals = map[string]evalFunc{
 		text, err := value.JSON(args[0])
 		return text, blameFor(0, "", err)
 	}),
-	"fromJSON": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
-		v, err := value.FromJSON(str(args[0]))
+	"fromJSON": func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
+		v, inexact, err := value.InexactJSON(str(args[0]))
 		if err != nil {
 			return value.Null, blameText(0, str(args[0]), "text: is not JSON, %s", err)
+		}
+		if inexact != "" {
+			env.LosesDigits()
 		}
 		return v, nil
 	},
@@ -75,15 +78,18 @@ var encodingEvals = map[string]evalFunc{
 		text, err := value.Text(args[0])
 		return text, blameFor(0, "value: ", err)
 	}),
-	"toNumber": func(_ context.Context, _ Env, args []value.Value) (value.Value, error) {
+	"toNumber": func(_ context.Context, env Env, args []value.Value) (value.Value, error) {
 		if args[0].Is(value.KindNumber) {
 			return args[0], nil
 		}
 		text := strings.TrimSpace(str(args[0]))
 		// The JSON parser accepts only decimal numbers, without underscores, hexadecimal digits or infinities.
-		v, err := value.FromJSON(strings.TrimPrefix(text, "+"))
+		v, inexact, err := value.InexactJSON(strings.TrimPrefix(text, "+"))
 		if err != nil || !v.Is(value.KindNumber) || !args[0].Is(value.KindString) {
 			return value.Null, blameText(0, text, "value: is not a number")
+		}
+		if inexact != "" {
+			env.LosesDigits()
 		}
 		return v, nil
 	},

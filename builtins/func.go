@@ -91,7 +91,10 @@ type Env interface {
 	// Env looks up an environment variable. The value is secret unless the program declares it public (L10.C9). Env
 	// returns an error if the program may not read the variable.
 	Env(name string) (v value.Value, found bool, err error)
-	// ParseYAML parses a text as data, without interpolation or calls. The error contains the position of the fault.
+	// LosesDigits warns that an argument has an integer whose digits the result does not keep.
+	LosesDigits()
+	// ParseYAML parses a text as data, without interpolation or calls, and calls LosesDigits where it applies. The error
+	// contains the position of the fault.
 	ParseYAML(text string) (value.Value, error)
 	// Bundle compiles a source file and everything it imports. The result maps names in the archive to texts. The error
 	// contains the position of the fault.

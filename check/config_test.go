@@ -45,7 +45,7 @@ func TestUndeclaredConfig(t *testing.T) { // L2.30, L2.31
 		"1e5": value.Number(100000),
 		".5":  value.Number(0.5), "null": value.Null, `"q"`: value.String("q"), "hello": value.String("hello"),
 		"":      value.String(""),
-		"[1,2]": value.List(value.Number(1), value.Number(2)), "12345678901234567890": value.Number(12345678901234567168),
+		"[1,2]": value.List(value.Number(1), value.Number(2)), "12345678901234567000": value.Number(12345678901234567168),
 		`{"a":1}`: value.MapOf(value.Entry{Key: "a", Value: value.Number(1)}), "yes": value.String("yes"),
 	} {
 		t.Run(text, func(t *testing.T) {

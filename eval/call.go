@@ -25,7 +25,7 @@ func (s *scope) call(ctx context.Context, e *ast.Call) (value.Value, *fault) {
 	case c.Method != nil:
 		return s.method(ctx, e, c.Method)
 	}
-	f := &builtinCall{scope: s, call: e, fn: c.Func, args: c.Args}
+	f := &builtinCall{scope: s, call: e, fn: c.Func, args: c.Args, inexact: c.Inexact}
 	return f.value(ctx)
 }
 
@@ -37,6 +37,12 @@ type builtinCall struct {
 	args   []ast.Expr
 	thunks []builtins.Thunk // of all arguments
 	failed []value.Value    // values used by failed candidates: the failure may depend on a secret or a resource
+
+	inexact bool // the checker has warned that digits are lost
+}
+
+func (c *builtinCall) environment(ctx context.Context) environment {
+	return environment{e: c.e, ctx: ctx, at: c.call.Name.Range, inexact: c.inexact}
 }
 
 func (c *builtinCall) value(ctx context.Context) (value.Value, *fault) {
@@ -75,7 +81,7 @@ func (c *builtinCall) value(ctx context.Context) (value.Value, *fault) {
 			c.thunks = append(c.thunks, func(context.Context) (value.Value, error) { return item, nil })
 		}
 	}
-	v, err := builtins.ApplyLazy(ctx, environment{c.e, ctx, c.call.Name.Range}, c.fn, c.thunks)
+	v, err := builtins.ApplyLazy(ctx, c.environment(ctx), c.fn, c.thunks)
 	if err != nil {
 		return value.Null, c.fault(err)
 	}
@@ -102,7 +108,7 @@ func (c *builtinCall) plain(ctx context.Context) (value.Value, *fault) {
 			return value.Null, c.fault(f)
 		}
 	}
-	v, err := builtins.Apply(ctx, environment{c.e, ctx, c.call.Name.Range}, c.fn, values)
+	v, err := builtins.Apply(ctx, c.environment(ctx), c.fn, values)
 	if err != nil {
 		return value.Null, c.fault(err)
 	}
@@ -117,7 +123,7 @@ func (c *builtinCall) count(ctx context.Context) (value.Value, *fault) {
 	if f != nil || !v.IsKnown() {
 		return v.UnknownAs(value.KindNumber), f
 	}
-	n, err := builtins.Apply(ctx, environment{c.e, ctx, c.call.Name.Range}, c.fn, []value.Value{v.DeepPublic()})
+	n, err := builtins.Apply(ctx, c.environment(ctx), c.fn, []value.Value{v.DeepPublic()})
 	if err != nil {
 		return value.Null, c.fault(err)
 	}
@@ -258,6 +264,8 @@ type environment struct {
 	e   *evaluator
 	ctx context.Context // of the call that it is made for
 	at  diag.Range      // of the function's name
+
+	inexact bool // the checker has warned that digits are lost
 }
 
 var _ builtins.Env = environment{}
@@ -303,6 +311,14 @@ func (env environment) Env(name string) (value.Value, bool, error) {
 	return v, found, nil
 }
 
+// LosesDigits warns of an integer in an argument, without its text, which may be secret (L1.26). A call that is
+// repeated warns once.
+func (env environment) LosesDigits() {
+	if !env.inexact {
+		env.e.notes.once(diag.LosesDigits(env.at, "", 0))
+	}
+}
+
 // ParseYAML parses a text as data (L10.C4).
 func (env environment) ParseYAML(text string) (value.Value, error) {
 	if env.e.options.ParseData == nil {
@@ -313,6 +329,9 @@ func (env environment) ParseYAML(text string) (value.Value, error) {
 		if d.Severity == diag.Error {
 			pos := d.Subject.StartPosition()
 			return value.Null, fmt.Errorf("line %d, column %d: %s", pos.Line, pos.Column, d.Summary)
+		}
+		if d.Code == diag.BadNumber {
+			env.LosesDigits()
 		}
 	}
 	return Literal(data)

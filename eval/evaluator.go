@@ -229,6 +229,18 @@ func (g *gathered[T]) list() []T {
 // notes are the messages of a run besides faults.
 type notes struct{ gathered[diag.Diagnostic] }
 
+// once adds a message, unless there is an equal one.
+func (n *notes) once(d diag.Diagnostic) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, o := range n.all {
+		if o.Subject == d.Subject && o.Summary == d.Summary {
+			return
+		}
+	}
+	n.all = append(n.all, d)
+}
+
 // notef adds a message about a value that the preview does not know.
 func (n *notes) notef(rng diag.Range, detail, summary string, args ...any) {
 	n.add(diag.Diagnostic{Severity: diag.Info, Code: diag.NotKnownInTime, Subject: rng,

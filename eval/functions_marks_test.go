@@ -168,6 +168,8 @@ func (plainWorld) Env(string) (value.Value, bool, error) {
 	return value.String("eu").Secret(), true, nil
 }
 
+func (plainWorld) LosesDigits() {}
+
 func (plainWorld) ParseYAML(text string) (value.Value, error) {
 	data, _ := parser.Data(diag.NewSource("text", []byte(text)))
 	return plain(data), nil

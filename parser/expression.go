@@ -187,7 +187,7 @@ func (x *exprReader) scalarLiteral(n *yamlnode.Node, place ast.Place) ast.Expr {
 			return bad(place.At)
 		}
 		if integer && !exact {
-			losesDigits(x.report, place.At, n.Value, number)
+			x.report.addAll(diag.LosesDigits(place.At, n.Value, number))
 		}
 		return &ast.Number{Place: place, Value: number, Integer: integer && n.Tag == yamlnode.IntTag || integer && !exact}
 	}
@@ -195,7 +195,7 @@ func (x *exprReader) scalarLiteral(n *yamlnode.Node, place ast.Place) ast.Expr {
 }
 
 // parseNumber parses a number in YAML's notation (L1.25). integer reports whether it has no fraction and exponent, and
-// exact whether a double represents it without loss.
+// exact whether a double keeps its digits, so that it is written with the same ones.
 func parseNumber(text string) (number float64, integer, exact, ok bool) {
 	plain := strings.ReplaceAll(text, "_", "")
 	sign, digits := "", plain
@@ -221,11 +221,11 @@ func parseNumber(text string) (number float64, integer, exact, ok bool) {
 		if sign == "-" {
 			n.Neg(n)
 		}
-		number, accuracy := new(big.Float).SetInt(n).Float64()
+		number, _ := new(big.Float).SetInt(n).Float64()
 		if sign == "-" && number == 0 {
 			number = 0
 		}
-		return number, true, accuracy == big.Exact, true
+		return number, true, keepsDigits(n, number), true
 	}
 	return parseFloat(plain, strings.Trim(digits, "0123456789") == "")
 }

@@ -178,10 +178,11 @@ func (o *operators) literal(e *hclsyntax.LiteralValueExpr) ast.Expr {
 	case "bool":
 		return &ast.Bool{Place: place, Value: e.Val.True()}
 	case "number":
-		number, accuracy := e.Val.AsBigFloat().Float64()
+		exact := e.Val.AsBigFloat()
+		number, _ := exact.Float64()
 		integer := !strings.ContainsAny(o.source(e.SrcRange), ".eE")
-		if integer && accuracy != big.Exact {
-			losesDigits(o.in.report, place.At, o.source(e.SrcRange), number)
+		if n, _ := exact.Int(nil); integer && !keepsDigits(n, number) {
+			o.in.report.addAll(diag.LosesDigits(place.At, o.source(e.SrcRange), number))
 		}
 		return &ast.Number{Place: place, Value: number, Integer: integer}
 	case "string":
@@ -190,11 +191,9 @@ func (o *operators) literal(e *hclsyntax.LiteralValueExpr) ast.Expr {
 	return o.bad(e.SrcRange, "", "the expression in `${…}` is malformed")
 }
 
-// losesDigits warns of a written integer that a double does not represent.
-func losesDigits(f *findings, rng diag.Range, written string, number float64) {
-	f.warn(diag.BadNumber, rng, "numbers have 53 bits; put it in quotes if it may be a string",
-		"the number %s loses digits: it becomes %s", diag.Excerpt(written),
-		diag.Excerpt(strconv.FormatFloat(number, 'f', -1, 64)))
+// keepsDigits reports whether a double is written with the digits of an integer that it stands for.
+func keepsDigits(n *big.Int, number float64) bool {
+	return n.String() == strconv.FormatFloat(number, 'f', -1, 64)
 }
 
 // text returns a string literal as it was written. HCL normalizes strings to Unicode's composed form, so that strings

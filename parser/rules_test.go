@@ -92,7 +92,7 @@ func TestNumbersThatLoseDigits(t *testing.T) { // L1.26
 			require.True(t, number.Integer)
 		})
 	}
-	for _, exact := range []string{"9007199254740992", "18446744073709551616", "0.1", "1e300"} {
+	for _, exact := range []string{"9007199254740992", "12345678901234567000", "0.1", "1e300"} {
 		_, diags := parse("variables: {v: " + exact + "}")
 		require.Empty(t, diags, exact)
 	}

@@ -308,7 +308,7 @@ func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
 	}
 	notes := map[fault]bool{} // both read the project file
 	for _, d := range first {
-		notes[fault{start(d), d.Code}] = d.Severity == diag.Portability
+		notes[fault{start(d), d.Code}] = d.Severity == diag.Portability || d.Code == diag.BadNumber
 	}
 	var all diag.Diagnostics
 	for _, d := range first {

@@ -178,6 +178,8 @@ type Call struct {
 	Invoke *Invoke        // of a provider function
 	Method *Method        // of a method of a resource
 	Args   []ast.Expr     // by parameter of Func; nil if an optional one is left out
+	// Inexact reports whether an integer in constant arguments of Func loses digits, which has been reported.
+	Inexact bool
 }
 
 // Invoke is a checked call of a provider function (L6.C).

@@ -95,8 +95,9 @@ func (c *caller) inferCall(e *ast.Call) schema.Type {
 			c.outside.checkStack(diag.FunctionFailed, args[0])
 		}
 	}
-	c.decl.setCall(e, &program.Call{Func: f, Args: args})
-	if !sound || !c.constants.checkConstantCall(e, f, args) {
+	call := &program.Call{Func: f, Args: args}
+	c.decl.setCall(e, call)
+	if !sound || !c.constants.checkConstantCall(e, call) {
 		return schema.Invalid
 	}
 	for i, t := range types {

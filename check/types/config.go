@@ -24,11 +24,13 @@ type configuration struct {
 }
 
 // checkConfig returns the type of a configuration value and, where the stack has it, its value (L2.30–L2.37).
-func (c *Checker) checkConfig(config *program.Config) configuration {
-	decl := config.Decl
+func (c *Checker) checkConfig(n *program.Node) configuration {
+	config, decl := n.Config, n.Config.Decl
 	text, set := c.decl.body.Settings.Config[config.Key]
 	if decl == nil {
-		return guessConfig(text, set)
+		result := guessConfig(text, set)
+		c.checkDigits(n, text, result.value)
+		return result
 	}
 	var declared schema.Type
 	if decl.Type != nil {
@@ -83,7 +85,40 @@ func (c *Checker) checkConfig(config *program.Config) configuration {
 		c.decl.report.Errorf(diag.ConfigMissing, decl.Name.Range, "set it with: yamlhost config set "+kind+config.Key+" VALUE",
 			"config %s is required", config.Key)
 	}
+	if set && !(text.Project && decl.Default != nil) { // which reading the program has checked
+		c.checkDigits(n, text, result.value)
+	}
 	return result
+}
+
+// checkDigits warns of an integer in the stack's configuration that loses digits in the program (L1.26).
+func (c *Checker) checkDigits(n *program.Node, text program.ConfigText, v *value.Value) {
+	if v == nil || v.Is(value.KindString) {
+		return
+	}
+	integer := strings.TrimSpace(text.Text)
+	if !v.Is(value.KindNumber) {
+		if _, integer, _ = value.InexactJSON(text.Text); integer == "" {
+			return
+		}
+	}
+	if !value.LosesDigits(integer) {
+		return
+	}
+	number, _ := strconv.ParseFloat(integer, 64)
+	if v.ContainsSecret() {
+		integer = ""
+	}
+	at := text.Value
+	if at.IsZero() {
+		at = n.Range
+	}
+	d := diag.LosesDigits(at, integer, number)
+	d.Summary = "config " + n.Config.Key + ": " + d.Summary
+	if v.Is(value.KindNumber) {
+		d.Detail = "numbers have 53 bits; declare it with `type: string` if it may be a string"
+	}
+	c.decl.report.Add(d)
 }
 
 // guessConfig types a value by its text alone, as nothing declares it (L2.30). The text is kept for properties that

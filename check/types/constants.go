@@ -19,10 +19,22 @@ import (
 type constants struct{ decl *declaration }
 
 // pure lists functions that depend on their arguments only and fail for some of them.
-var pure = []string{"select", "fromJSON", "fromBase64", "regex", "regexAll", "regexReplace", "parseInt"}
+var pure = []string{"select", "fromJSON", "toNumber", "fromBase64", "regex", "regexAll", "regexReplace", "parseInt"}
 
-// checkConstantCall reports a call with constant arguments that is certain to fail.
-func (c *constants) checkConstantCall(e *ast.Call, f *builtins.Func, args []ast.Expr) bool {
+// constantEnv is what pure functions need of the world: they may warn.
+type constantEnv struct {
+	outer   // nothing else is asked of it
+	inexact *bool
+}
+
+type outer = builtins.Env
+
+// LosesDigits notes that an integer loses digits.
+func (e constantEnv) LosesDigits() { *e.inexact = true }
+
+// checkConstantCall reports a call with constant arguments that is certain to fail, and one that loses digits.
+func (c *constants) checkConstantCall(e *ast.Call, call *program.Call) bool {
+	f, args := call.Func, call.Args
 	if !slices.Contains(pure, f.Name) || e.Expanded {
 		return true
 	}
@@ -35,7 +47,10 @@ func (c *constants) checkConstantCall(e *ast.Call, f *builtins.Func, args []ast.
 		}
 		values[i] = v
 	}
-	_, err := builtins.Apply(c.decl.ctx, nil, f, values)
+	_, err := builtins.Apply(c.decl.ctx, constantEnv{inexact: &call.Inexact}, f, values)
+	if call.Inexact {
+		c.decl.report.Add(diag.LosesDigits(e.Name.Range, "", 0))
+	}
 	failure, ok := errors.AsType[*builtins.Error](err)
 	if !ok {
 		return true

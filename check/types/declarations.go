@@ -15,7 +15,7 @@ import (
 // Config checks a configuration value.
 func (b *Body) Config(ctx context.Context, n *program.Node) Outcome {
 	c := b.checker(ctx, n.Unit())
-	found := c.checkConfig(n.Config)
+	found := c.checkConfig(n)
 	o := c.outcome(found.typ)
 	o.Value, o.Text = found.value, found.text
 	return o

@@ -144,10 +144,7 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 	switch want := want.(type) {
 	case schema.Primitive:
 		if fitsPrimitive(v, want, p.strict) {
-			if f, number := v.(float64); number && want == schema.Integer && f != math.Trunc(f) { // other hosts send it
-				c.decl.report.Warnf(diag.NotAssignable, p.at(e.Range()), "write a whole number", "%s: expected integer, got %s", p,
-					value.FormatNumber(f))
-			}
+			c.checkNumber(e, v, want, p)
 			return true
 		}
 		text, isText := v.(string)
@@ -174,6 +171,24 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 		hint = "write a list with one item"
 	}
 	return c.misfit(code, e, hint, want, literalType(v), p)
+}
+
+// checkNumber warns of a number, or a text that becomes one, that fits its place but is sent differently: a fraction
+// for an integer, which other hosts send too, and an integer in a text that loses digits.
+func (c *fitter) checkNumber(e ast.Expr, v any, want schema.Primitive, p *place) {
+	text, isText := v.(string)
+	f, isNumber := v.(float64)
+	if isText && (want == schema.Number || want == schema.Integer) {
+		f, _ = strconv.ParseFloat(strings.TrimSpace(text), 64)
+		isNumber = true
+		if value.LosesDigits(strings.TrimSpace(text)) {
+			c.decl.report.Add(diag.LosesDigits(p.at(e.Range()), strings.TrimSpace(text), f))
+		}
+	}
+	if isNumber && want == schema.Integer && f != math.Trunc(f) {
+		c.decl.report.Warnf(diag.NotAssignable, p.at(e.Range()), "write a whole number", "%s: expected integer, got %s", p,
+			value.FormatNumber(f))
+	}
 }
 
 // misfit reports a literal that is not assignable to its place, and returns false.

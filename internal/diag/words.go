@@ -3,6 +3,7 @@ package diag
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -64,4 +65,17 @@ func Excerpt(text string) string {
 		return r
 	}, text[:min(len(text), 4*most+4)])
 	return Shorten(text, most)
+}
+
+// LosesDigits returns the warning about an integer whose digits the number that it becomes does not keep. The text of
+// the integer is empty if it must not be shown.
+func LosesDigits(at Range, integer string, number float64) Diagnostic {
+	d := Diagnostic{Severity: Warning, Code: BadNumber, Subject: at,
+		Detail:  "numbers have 53 bits; put it in quotes if it may be a string",
+		Summary: "an integer loses digits: it has more of them than a number can hold"}
+	if integer != "" {
+		d.Summary = fmt.Sprintf("the number %s loses digits: it becomes %s", Excerpt(integer),
+			Excerpt(strconv.FormatFloat(number, 'f', -1, 64)))
+	}
+	return d
 }

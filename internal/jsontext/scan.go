@@ -38,6 +38,8 @@ type Scanner struct {
 	Pos    int   // 0-based, in bytes; may be set to continue elsewhere
 	Err    error // the first fault, often an *Error
 	Depth  int   // number of lists and objects around Pos
+	// Inexact is the first integer that Number has read whose digits no float64 keeps; empty for none.
+	Inexact string
 
 	options Options
 	blank   int // number of white-space bytes skipped, so that Raw knows whether a value is compact
@@ -302,7 +304,8 @@ func (s *Scanner) hex4(i int) (rune, bool) {
 	return rune(n), err == nil && s.Source[i+2] != '+'
 }
 
-// Number reads a number. It records a fault if the number exceeds the range of float64.
+// Number reads a number. It records a fault if the number exceeds the range of float64, and in Inexact an integer that
+// loses digits.
 func (s *Scanner) Number() float64 {
 	s.Next()
 	start := s.Pos
@@ -322,7 +325,20 @@ func (s *Scanner) Number() float64 {
 		s.FailAt(start, "the number is too large")
 		return 0
 	}
+	if s.Inexact == "" && LosesDigits(literal) {
+		s.Inexact = literal
+	}
 	return f
+}
+
+// LosesDigits reports whether a text is a decimal integer whose digits no float64 keeps: it is written with others.
+func LosesDigits(text string) bool {
+	digits := strings.TrimLeft(strings.TrimLeft(text, "+-"), "0")
+	if len(digits) <= 15 || len(text)-len(strings.TrimLeft(text, "+-")) > 1 || !isDigits(digits) {
+		return false
+	}
+	f, err := strconv.ParseFloat(digits, 64)
+	return err != nil || strconv.FormatFloat(f, 'f', -1, 64) != digits
 }
 
 func isDigits(s string) bool {

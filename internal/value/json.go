@@ -96,13 +96,20 @@ const maxJSONDepth = 10_000
 // FromJSON parses a JSON text. Strings keep their bytes, numbers become doubles, and the last of several equal keys
 // wins. Errors contain the position but nothing of the text, which may be secret.
 func FromJSON(text string) (Value, error) {
+	v, _, err := InexactJSON(text)
+	return v, err
+}
+
+// InexactJSON is FromJSON. It also returns the first integer of the text whose digits no double keeps; empty
+// for none.
+func InexactJSON(text string) (v Value, integer string, err error) {
 	d := jsonReader{jsontext.New(text, jsontext.Options{MaxDepth: maxJSONDepth, Secret: true})}
-	v := d.value()
+	v = d.value()
 	d.End()
 	if fault, ok := errors.AsType[*jsontext.Error](d.Err); ok {
-		return Null, fmt.Errorf("line %d, column %d: %s", fault.Line, fault.Column, fault.Problem)
+		return Null, "", fmt.Errorf("line %d, column %d: %s", fault.Line, fault.Column, fault.Problem)
 	}
-	return v, nil
+	return v, d.Inexact, nil
 }
 
 type jsonReader struct{ *jsontext.Scanner }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 )
 
 // articles are the names of kinds with their articles, for messages.
@@ -55,3 +57,6 @@ func FormatNumber(f float64) string {
 		return strconv.FormatFloat(f, 'f', -1, 64)
 	}
 }
+
+// LosesDigits reports whether a text is a decimal integer whose digits no number keeps: FormatNumber writes others.
+func LosesDigits(text string) bool { return jsontext.LosesDigits(text) }

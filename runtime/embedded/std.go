@@ -33,7 +33,7 @@ func stdKinds(o Options) kinds {
 		return value.MapOf(value.Entry{Key: "result", Value: result}), nil
 	}
 	for _, table := range []map[string]formula{stdTexts(), stdDigests(), stdNumbers(), stdLists(), stdMaps(),
-		stdConversions(), stdPatterns(), stdFormats(), stdNetworks(), s.world()} {
+		s.conversions(), stdPatterns(), stdFormats(), stdNetworks(), s.world()} {
 		for name, f := range table {
 			k.functions["std:index:"+name] = func(_ context.Context, args value.Value) (value.Value, error) {
 				result, err := f(args)
@@ -55,6 +55,14 @@ func stdKinds(o Options) kinds {
 		}
 	}
 	return k
+}
+
+// warnInexact logs that an integer in the input of a function loses digits, as fn::fromJSON does (L1.26).
+func (s standard) warnInexact(function string, inexact bool) {
+	if inexact && s.o.Log != nil {
+		s.o.Log(LogLine{Stderr: true, Text: "std:index:" + function +
+			": an integer loses digits: it has more of them than a number can hold"})
+	}
 }
 
 func numberArg(args value.Value, name string) float64 {

@@ -14,7 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
-func stdConversions() map[string]formula {
+func (s standard) conversions() map[string]formula {
 	return map[string]formula{
 		"base64encode": always1(func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }),
 		"base64decode": fromText(func(s string) (string, error) {
@@ -37,10 +37,11 @@ func stdConversions() map[string]formula {
 			return text, err
 		},
 		"jsondecode": func(args value.Value) (value.Value, error) {
-			v, err := value.FromJSON(lookupString(args, "input"))
+			v, inexact, err := value.InexactJSON(lookupString(args, "input"))
 			if err != nil {
 				return value.Null, fmt.Errorf("the input is not JSON: %w", err)
 			}
+			s.warnInexact("jsondecode", inexact != "")
 			return v, nil
 		},
 		"tobool": func(args value.Value) (value.Value, error) {
@@ -59,14 +60,15 @@ func stdConversions() map[string]formula {
 			if v.Is(value.KindNumber) || v.IsNull() {
 				return v, nil
 			}
-			s, text := v.AsString()
-			f, err := strconv.ParseFloat(s, 64)
-			if !text || err != nil || strings.ContainsFunc(s, func(r rune) bool {
+			input, text := v.AsString()
+			f, err := strconv.ParseFloat(input, 64)
+			if !text || err != nil || strings.ContainsFunc(input, func(r rune) bool {
 				return unicode.IsLetter(r) && r != 'e' &&
 					r != 'E' || r == '_'
 			}) {
 				return value.Null, errors.New("the input is not a number")
 			}
+			s.warnInexact("tonumber", value.LosesDigits(input))
 			return finite(f)
 		},
 	}

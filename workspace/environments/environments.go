@@ -120,6 +120,10 @@ func (e *evaluator) evaluate(ctx context.Context, name string, node syntax.Node)
 		return nil, diags
 	}
 	diags.Add(e.misused(env.Properties)...)
+	for _, part := range []string{Config, Variables, Files} {
+		diags.Add(e.inexact(env.Properties[part])...)
+	}
+	diags.Add(e.rounded(diags)...)
 	return &Environment{Values: fromESC(esc.NewValue(env.Properties)), Places: e.places(env.Properties[Config])},
 		diags.Sorted()
 }
@@ -237,6 +241,50 @@ func (e *evaluator) misused(values map[string]esc.Value) (diags diag.Diagnostics
 			if meant != "" && !slices.Contains(parts, key) && !e.reads(key) {
 				diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.BadEnvironment, Summary: "nothing reads " + key,
 					Subject: placeIn(src, n.Index(i).Key.Syntax().Range()), Detail: "did you mean `" + meant + "`?"})
+			}
+		}
+	}
+	return diags
+}
+
+// inexact warns of the integers in a value that lose digits when they become numbers of programs (L1.26).
+func (e *evaluator) inexact(v esc.Value) (diags diag.Diagnostics) {
+	switch x := v.Value.(type) {
+	case json.Number:
+		if value.LosesDigits(x.String()) {
+			number, _ := x.Float64()
+			text := x.String()
+			if v.Secret {
+				text = ""
+			}
+			diags.Add(diag.LosesDigits(e.defined(v), text, number))
+		}
+	case []esc.Value:
+		for _, item := range x {
+			diags.Add(e.inexact(item)...)
+		}
+	case map[string]esc.Value:
+		for _, name := range slices.Sorted(maps.Keys(x)) {
+			diags.Add(e.inexact(x[name])...)
+		}
+	}
+	return diags
+}
+
+// rounded warns of the integers in the text of values that 64 bits do not hold: the evaluator has rounded them. It
+// leaves out those that are reported.
+func (e *evaluator) rounded(reported diag.Diagnostics) (diags diag.Diagnostics) {
+	for _, src := range e.all() {
+		values := e.valuesOf(src)
+		if values == nil {
+			continue
+		}
+		whole := placeIn(src, values.Syntax().Range())
+		_, found := parser.Data(src)
+		for _, d := range found {
+			if d.Code == diag.BadNumber && whole.Start <= d.Subject.Start && d.Subject.End <= whole.End &&
+				!slices.ContainsFunc(reported, func(o diag.Diagnostic) bool { return o.Subject.Start == d.Subject.Start }) {
+				diags.Add(d)
 			}
 		}
 	}

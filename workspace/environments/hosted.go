@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -219,7 +221,15 @@ func (h *Hosted) evaluate(ctx context.Context, src *diag.Source, check bool) (*E
 	if err != nil {
 		return nil, nil, h.explainAll("open", organization, err)
 	}
-	return &Environment{Values: escValue{Value: opened.Properties}.value(check)}, nil, nil
+	var found diag.Diagnostics
+	for _, part := range []string{Config, Variables, Files} {
+		if opened.Properties[part].inexact() {
+			d := diag.LosesDigits(diag.NewRange(src, 0, 0), "", 0)
+			d.Summary = part + ": " + d.Summary
+			found.Add(d)
+		}
+	}
+	return &Environment{Values: escValue{Value: opened.Properties}.value(check)}, found, nil
 }
 
 // escValue is a value in the form of a service, in which each item of a map or list is an escValue too.
@@ -250,8 +260,23 @@ func (v *escValue) UnmarshalJSON(text []byte) error {
 		defer func() { v.Value = list }()
 		return json.Unmarshal(inner, &list)
 	default:
-		return json.Unmarshal(inner, &v.Value)
+		numbers := json.NewDecoder(bytes.NewReader(inner))
+		numbers.UseNumber()
+		return numbers.Decode(&v.Value)
 	}
+}
+
+// inexact reports whether an integer in the value loses digits when it becomes a number of programs (L1.26).
+func (v escValue) inexact() bool {
+	switch x := v.Value.(type) {
+	case json.Number:
+		return value.LosesDigits(x.String())
+	case []escValue:
+		return slices.ContainsFunc(x, escValue.inexact)
+	case map[string]escValue:
+		return slices.ContainsFunc(slices.Collect(maps.Values(x)), escValue.inexact)
+	}
+	return false
 }
 
 // value returns the value of programs. With hide, a secret is unknown.
@@ -268,9 +293,7 @@ func valueOf[Item any](content any, secret, unknown bool, item func(Item) value.
 		out = value.Bool(x)
 	case string:
 		out = value.String(x)
-	case float64:
-		out = value.Number(x)
-	case interface{ Float64() (float64, error) }: // a json.Number
+	case json.Number:
 		f, _ := x.Float64()
 		out = value.Number(f)
 	case []Item:

@@ -9,8 +9,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
@@ -35,8 +37,8 @@ const (
 	maxNodes = 1_000_000
 )
 
-// decoder turns nodes into plain data: nil, bool, int64, uint64, float64, string, time.Time, []any, map[string]any, and
-// Secure where secrets are allowed.
+// decoder turns nodes into plain data: nil, bool, int64, uint64, float64, json.Number for an integer whose digits none
+// of these keeps, string, time.Time, []any, map[string]any, and Secure where secrets are allowed.
 type decoder struct {
 	secure bool
 	nodes  int
@@ -119,12 +121,15 @@ func decodeScalar(n *yamlnode.Node) (any, error) {
 		if math.IsInf(x, 0) || math.IsNaN(x) {
 			return nil, errNotFinite
 		}
+		if digits := strings.ReplaceAll(n.Value, "_", ""); jsontext.LosesDigits(digits) {
+			return json.Number(strings.TrimPrefix(digits, "+")), nil
+		}
 	}
 	return v, nil
 }
 
 // scalarText returns a top-level scalar as programs get it (F3.9): YAML typing comes first, so 010 is 8 and null is
-// empty.
+// empty. An integer that 64 bits do not hold is rounded, as in Pulumi; inside of lists and maps it keeps its digits.
 func scalarText(v any) (string, error) {
 	switch x := v.(type) {
 	case nil:
@@ -139,10 +144,23 @@ func scalarText(v any) (string, error) {
 		return strconv.FormatUint(x, 10), nil
 	case float64:
 		return fmt.Sprint(x), nil // 1e+06 for a million, as in Pulumi
+	case json.Number:
+		f, _ := x.Float64()
+		return fmt.Sprint(f), nil
 	case time.Time:
 		return x.String(), nil
 	}
 	return "", errors.New("it is not a plain value")
+}
+
+// rounded returns the warning about data at a place that scalarText rounds, and whether it does.
+func rounded(v any, at diag.Range) (d diag.Diagnostic, found bool) {
+	n, found := v.(json.Number)
+	if !found {
+		return d, false
+	}
+	f, _ := n.Float64()
+	return diag.LosesDigits(at, n.String(), f), true
 }
 
 // dataText is data as programs get it: scalars as text, lists and maps as compact JSON (F3.12).

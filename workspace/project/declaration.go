@@ -1,8 +1,10 @@
 package project
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,6 +138,9 @@ func (d *document) data(field string, n *yamlnode.Node) *Data {
 	if err != nil {
 		d.add(diag.WrongKind, d.at(n), fmt.Sprintf("%s cannot be read: %s", field, err), "")
 		return nil
+	}
+	if loss, found := rounded(v, d.at(n)); found {
+		d.report(loss)
 	}
 	return &Data{Text: text, Range: d.at(n), data: v}
 }
@@ -274,16 +279,16 @@ func fits(t *Type, v any, strict bool) bool {
 		return !strict || isText || isTime
 	case "integer":
 		switch x := v.(type) {
-		case int64, uint64:
+		case int64, uint64, json.Number:
 			return true
 		case float64:
-			return x == float64(int64(x))
+			return x == math.Trunc(x)
 		}
 		_, err := strconv.ParseInt(text, 10, 64)
 		return !strict && isText && (err == nil || errors.Is(err, strconv.ErrRange))
 	case "number":
 		switch v.(type) {
-		case int64, uint64, float64:
+		case int64, uint64, float64, json.Number:
 			return true
 		}
 		_, err := strconv.ParseFloat(text, 64)
@@ -321,7 +326,7 @@ func dataKind(v any) string {
 		return "null"
 	case bool:
 		return "boolean"
-	case int64, uint64:
+	case int64, uint64, json.Number:
 		return "integer"
 	case float64:
 		return "number"

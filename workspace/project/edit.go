@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -65,7 +66,7 @@ func Coerce(text string) any {
 var plainInteger = lazyregexp.New(`^(0|[+-]?[1-9][0-9]*)$`)
 
 // SetPath sets a part of a value, and creates missing lists and maps on the way (F3.13). v is a string, bool, int64,
-// uint64, float64 or Secure.
+// uint64, float64, json.Number or Secure.
 func (s *Settings) SetPath(path KeyPath, v any) error {
 	if len(path.Steps) == 0 {
 		s.Set(path.Key, v)
@@ -352,8 +353,13 @@ func rewriteMap(old *yamlnode.Node, m map[string]any) *yamlnode.Node {
 
 // scalarNode returns the YAML node of a scalar; a text is quoted if necessary.
 func scalarNode(v any) *yamlnode.Node {
-	if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-		v = int64(f)
+	switch x := v.(type) {
+	case float64:
+		if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+			v = int64(x)
+		}
+	case json.Number:
+		return &yamlnode.Node{Kind: yamlnode.Scalar, Tag: yamlnode.FloatTag, Value: x.String()}
 	}
 	return yamlnode.Of(v)
 }

@@ -1,9 +1,11 @@
 package project
 
 import (
+	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -112,10 +114,13 @@ func PlainData(v value.Value) any {
 		return b
 	case value.KindNumber:
 		f, _ := v.AsNumber()
-		if i := int64(f); float64(i) == f {
-			return i
+		switch abs := math.Abs(f); {
+		case f != math.Trunc(f) || abs >= 1e21:
+			return f
+		case abs > 1<<53:
+			return json.Number(value.FormatNumber(f)) // the digits that a text of the program has
 		}
-		return f
+		return int64(f)
 	case value.KindString:
 		text, _ := v.AsString()
 		return text

@@ -19,7 +19,8 @@ type Text struct {
 	Unread      bool // not known: a secret whose Opener has not been asked (ErrUnread), or part of an environment
 	Refused     bool // of another type than declared
 	// Key and Value are the places of the key and of its value in a file of the stack, its settings or an environment;
-	// zero for a value from elsewhere, and for one that was set since the file was read.
+	// zero for a value from elsewhere, and for one that was set since the file was read. A value from the project file
+	// has a place too, and no key.
 	Key, Value diag.Range
 }
 
@@ -96,9 +97,9 @@ func isStructured(data any) bool {
 func fromProject(p *Project, decl *Declaration, stack string, config map[Key]Text) diag.Diagnostics {
 	switch {
 	case decl.Value != nil:
-		config[decl.Key] = Text{Text: decl.Value.Text, FromProject: true}
+		config[decl.Key] = Text{Text: decl.Value.Text, FromProject: true, Value: decl.Value.Range}
 	case decl.Default != nil:
-		config[decl.Key] = Text{Text: decl.Default.Text, FromProject: true}
+		config[decl.Key] = Text{Text: decl.Default.Text, FromProject: true, Value: decl.Default.Range}
 	case decl.Own && !decl.Optional:
 		secret := ""
 		if decl.Secret {

@@ -197,6 +197,11 @@ config:
 		t.Parallel()
 		config, diags, err := Merge(p, NewSettings("x", "p"), "dev", nil)
 		require.NoError(t, err)
+		for key, text := range config {
+			require.Equal(t, text.Text, text.Value.Text())
+			text.Value = diag.Range{}
+			config[key] = text
+		}
 		require.Equal(t, map[Key]Text{{"p", "size"}: {Text: "3", FromProject: true},
 			{"aws", "region"}: {Text: "eu", FromProject: true}}, config)
 		var lines []int

@@ -198,6 +198,9 @@ func (s *Settings) readConfig(d *document, config *yamlnode.Node) {
 			d.add(diag.WrongKind, item.Range, fmt.Sprintf("the value of %s cannot be read: %s", e.key.Text, err), "")
 			continue
 		}
+		if loss, found := rounded(v, item.Range); found {
+			d.report(loss)
+		}
 		if v == nil {
 			d.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: e.key.Range,
 				Summary: fmt.Sprintf("the value of %s is null and reaches the program as an empty string", e.key.Text)})

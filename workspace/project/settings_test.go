@@ -100,7 +100,7 @@ func TestProjectScalars(t *testing.T) {
 			require.Empty(t, diags)
 			key, err := ParseKey(c.Key, "p")
 			require.NoError(t, err)
-			require.Equal(t, map[Key]Text{key: {Text: c.EngineString, FromProject: true}}, config)
+			require.Equal(t, map[Key]Text{key: {Text: c.EngineString, FromProject: true, Value: config[key].Value}}, config)
 		})
 	}
 }

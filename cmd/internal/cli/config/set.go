@@ -15,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
@@ -221,6 +222,9 @@ func typed(kind, text string) (any, error) {
 			return b, nil
 		}
 	case "float":
+		if value.LosesDigits(text) {
+			return text, nil // a stack's number is a text too, which keeps the digits
+		}
 		if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
 			return f, nil
 		}
@@ -331,7 +335,11 @@ func (o *settingAll) settings(paths bool) (all []setting, err error) {
 
 // fromJSON returns the values, by key, of a document that `config --json --show-secrets` has written (F7.12).
 func fromJSON(text string) (all []setting, err error) {
-	var records map[string]console.ConfigRecord
+	var records map[string]struct {
+		Value       *string
+		ObjectValue json.RawMessage
+		Secret      bool
+	}
 	if err := json.Unmarshal([]byte(text), &records); err != nil {
 		return nil, errors.New(
 			"--json is not what `config --json` writes: an object with an object of value and secret for each key")
@@ -340,7 +348,13 @@ func fromJSON(text string) (all []setting, err error) {
 		if r.Value == nil {
 			return nil, fmt.Errorf("--json has no value for %s; write it with --show-secrets", key)
 		}
-		all = append(all, setting{key: key, value: r.Value, secret: r.Secret, plaintext: !r.Secret, object: r.ObjectValue})
+		var object any
+		if len(r.ObjectValue) > 0 && !r.Secret {
+			if object, err = project.FromJSON(r.ObjectValue); err != nil {
+				return nil, fmt.Errorf("--json has an objectValue of %s that cannot be read: %w", key, err)
+			}
+		}
+		all = append(all, setting{key: key, value: r.Value, secret: r.Secret, plaintext: !r.Secret, object: object})
 	}
 	slices.SortStableFunc(all, func(a, b setting) int { return strings.Compare(a.key, b.key) })
 	return all, nil
