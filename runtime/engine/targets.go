@@ -45,7 +45,11 @@ func (t *targets) check(lists ...plan.Patterns) error {
 			fail(text + t.nearest(u))
 		}
 		for _, glob := range p.Unmatched(t.table.Some) {
-			fail(fmt.Sprintf("No resource of the stack matches '%s'. `yamlhost stack --show-urns` lists the URNs.", glob))
+			hint := t.nearestName(glob)
+			if hint == "" {
+				hint = ". `yamlhost stack --show-urns` lists the URNs."
+			}
+			fail(fmt.Sprintf("No resource of the stack matches '%s'%s", glob, hint))
 		}
 	}
 	if found {
@@ -61,6 +65,21 @@ func (t *targets) nearest(u urn.URN) string {
 		names = append(names, string(known))
 	}
 	if near := diag.Suggest(string(u), names); len(near) > 0 {
+		return fmt.Sprintf("; did you mean '%s'?", near[0])
+	}
+	return ""
+}
+
+// nearestName returns a hint with the most similar name of a resource, or "".
+func (t *targets) nearestName(text string) string {
+	if strings.ContainsAny(text, "*:") {
+		return ""
+	}
+	var names []string
+	for _, known := range t.table.Prior.URNs() {
+		names = append(names, known.Name())
+	}
+	if near := diag.Suggest(text, names); len(near) > 0 {
 		return fmt.Sprintf("; did you mean '%s'?", near[0])
 	}
 	return ""

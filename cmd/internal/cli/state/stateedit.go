@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -101,40 +103,72 @@ func withNear(err error, s *state.Snapshot) error {
 	return fmt.Errorf("%w; `yamlhost stack --show-urns` lists what there is", err)
 }
 
-// urnsOf parses arguments as URNs.
-func urnsOf(args []string) ([]urn.URN, error) {
-	urns := make([]urn.URN, len(args))
-	for i, text := range args {
-		u, err := urn.Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("%q is not a URN; `yamlhost stack --show-urns` lists the URNs of the stack", text)
-		}
-		urns[i] = u
+// find returns the URNs of the resources that a user names by URNs, names and globs, each once, and prints those that
+// were not named by their URNs.
+func find(a *console.Console, s *state.Snapshot, texts []string) ([]urn.URN, error) {
+	all, names := make([]urn.URN, len(s.Resources)), make([]string, len(s.Resources))
+	for i, r := range s.Resources {
+		all[i], names[i] = r.URN, r.URN.Name()
 	}
-	return urns, nil
+	var found []urn.URN
+	for _, text := range texts {
+		p, err := urn.ParsePattern(text)
+		if err != nil {
+			return nil, console.WithCode(console.CodeBadUsage, "%w; `yamlhost stack --show-urns` lists the URNs of the stack",
+				err)
+		}
+		if u := p.Exact(); u != "" { // one that is missing has an error of its own
+			found = append(found, u)
+			continue
+		}
+		some, err := p.Select(all)
+		if err == nil && len(some) == 0 {
+			err = fmt.Errorf("no resource of the stack is named %q", text)
+			if p.Glob() {
+				err = fmt.Errorf("no resource of the stack matches %q", text)
+			}
+			if near := diag.DidYouMean(text, names); near != "" && !p.Glob() {
+				err = fmt.Errorf("%w%s", err, near)
+			} else {
+				err = fmt.Errorf("%w; `yamlhost stack --show-urns` lists what there is", err)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range some {
+			fmt.Fprintf(a.Streams.Err, "  %s\n", u)
+		}
+		found = append(found, some...)
+	}
+	slices.Sort(found)
+	return slices.Compact(found), nil
 }
 
-// named returns the URNs that the arguments name; with --all it returns none. Naming both or neither is an error.
-func (o *stateEditOptions) named(args []string) ([]urn.URN, error) {
+// named returns an error unless arguments name resources, or --all names all of them, but not both.
+func (o *stateEditOptions) named(args []string) error {
 	switch {
 	case o.all && len(args) > 0:
-		return nil, console.WithCode(console.CodeBadUsage, "name resources or use --all, not both")
+		return console.WithCode(console.CodeBadUsage, "name resources or use --all, not both")
 	case !o.all && len(args) == 0:
-		return nil, console.WithCode(console.CodeBadUsage,
+		return console.WithCode(console.CodeBadUsage,
 			"missing URN; `yamlhost stack --show-urns` lists the URNs of the stack")
 	}
-	return urnsOf(args)
+	return nil
 }
 
 func stateDelete(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
-	urns, err := o.named(args)
-	if err != nil {
+	if err := o.named(args); err != nil {
 		return err
 	}
 	var removed []urn.URN
-	err = editState(ctx, a, o, "state delete",
+	err := editState(ctx, a, o, "state delete",
 		"This removes resources from the state; they will no longer be managed. Go on?",
 		func(s *state.Snapshot) (*state.Snapshot, error) {
+			urns, err := find(a, s, args)
+			if err != nil {
+				return nil, err
+			}
 			if o.all {
 				for _, r := range s.Resources {
 					if !slices.Contains(urns, r.URN) {
@@ -169,24 +203,37 @@ func stateRename(ctx context.Context, a *console.Console, o *stateEditOptions, a
 	if len(args) != 2 {
 		return console.WithCode(console.CodeBadUsage, "state rename takes a URN and the new name")
 	}
-	urns, err := urnsOf(args[:1])
-	if err != nil {
-		return err
-	}
-	if args[1] == "" {
+	name := args[1]
+	switch {
+	case name == "":
 		return console.WithCode(console.CodeBadUsage, "the new name is empty")
+	case !utf8.ValidString(name):
+		return console.WithCode(console.CodeBadUsage, "the new name %q is not UTF-8; a state cannot keep it", name)
+	case strings.Contains(name, "::"):
+		return console.WithCode(console.CodeBadUsage, "%q is not a name of a resource: names have no `::`", name)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return console.WithCode(console.CodeBadUsage,
+			"%q is not a name of a resource: names have no line breaks and no control characters", name)
 	}
-	if !utf8.ValidString(args[1]) {
-		return console.WithCode(console.CodeBadUsage, "the new name %q is not UTF-8; a state cannot keep it", args[1])
-	}
-	if urns[0].QualifiedType() == urn.RootStackType {
-		return console.WithCode(console.CodeBadUsage, "the stack is renamed with `yamlhost stack rename`")
-	}
-	err = editState(ctx, a, o, "state rename",
+	var renamed urn.URN
+	err := editState(ctx, a, o, "state rename",
 		"The program has to use the new name too, or else the resource is replaced. Go on?",
-		func(s *state.Snapshot) (*state.Snapshot, error) { return s.Renamed(urns[0], args[1]) })
+		func(s *state.Snapshot) (*state.Snapshot, error) {
+			urns, err := find(a, s, args[:1])
+			if err != nil {
+				return nil, err
+			}
+			if len(urns) != 1 {
+				return nil, console.WithCode(console.CodeBadUsage, "%q matches %d resources; name one", args[0], len(urns))
+			}
+			renamed = urns[0]
+			if renamed.QualifiedType() == urn.RootStackType {
+				return nil, console.WithCode(console.CodeBadUsage, "the stack is renamed with `yamlhost stack rename`")
+			}
+			return s.Renamed(renamed, name)
+		})
 	if err == nil {
-		fmt.Fprintf(a.Streams.Err, "%s is named %s now\n", urns[0], args[1])
+		fmt.Fprintf(a.Streams.Err, "%s is named %s now\n", renamed, name)
 	}
 	return err
 }
@@ -198,15 +245,15 @@ func taint(r *state.Resource) *bool { return &r.Taint }
 // stateMark returns a command that sets or clears a mark on resources, and prints how many have changed.
 func stateMark(what string, mark func(*state.Resource) *bool, set bool) editCommand {
 	return func(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
-		urns, err := o.named(args)
-		if err != nil {
+		if err := o.named(args); err != nil {
 			return err
 		}
-		if o.all {
-			urns = nil
-		}
 		n := 0
-		err = editState(ctx, a, o, "state edit", "", func(s *state.Snapshot) (*state.Snapshot, error) {
+		err := editState(ctx, a, o, "state edit", "", func(s *state.Snapshot) (*state.Snapshot, error) {
+			urns, err := find(a, s, args)
+			if err != nil {
+				return nil, err
+			}
 			return s.WithEach(urns, func(r *state.Resource) {
 				if m := mark(r); *m != set {
 					*m = set
@@ -227,8 +274,7 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 	if o.dest == "" {
 		return console.WithCode(console.CodeBadUsage, "missing --dest, the stack to move to")
 	}
-	urns, err := o.named(args)
-	if err != nil {
+	if err := o.named(args); err != nil {
 		return err
 	}
 	if o.source == "" {
@@ -246,12 +292,12 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 		return console.WithCode(console.CodeBadUsage, "source and destination are the same stack")
 	}
 	if !o.yes && a.Interactive() {
-		if err := a.Prompt().Confirm(fmt.Sprintf("Move %s from %s to %s?", diag.Count(len(urns), "resource"), src.Ref.Stack,
+		if err := a.Prompt().Confirm(fmt.Sprintf("Move %s from %s to %s?", strings.Join(args, ", "), src.Ref.Stack,
 			dst.Ref.Stack)); err != nil {
 			return err
 		}
 	}
-	moved, err := moveBetween(ctx, a, src, dst, state.Move{URNs: urns, IncludeParents: o.includeParent,
+	moved, err := moveBetween(ctx, a, src, dst, args, state.Move{IncludeParents: o.includeParent,
 		Project: dst.Ref.Project, Stack: dst.Ref.Stack})
 	if err != nil {
 		return err
@@ -267,8 +313,8 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 	return nil
 }
 
-func moveBetween(ctx context.Context, a *console.Console, src, dst *console.Stack, move state.Move) (moved *state.Moved,
-	err error) {
+func moveBetween(ctx context.Context, a *console.Console, src, dst *console.Stack, args []string,
+	move state.Move) (moved *state.Moved, err error) {
 	begin := func(s *console.Stack) (backend.BeginOptions, error) {
 		manager, err := a.Stacks().Manager(s)
 		if err != nil {
@@ -285,7 +331,11 @@ func moveBetween(ctx context.Context, a *console.Console, src, dst *console.Stac
 		return nil, err
 	}
 	err = src.Backend.Edit(ctx, src.Ref, source, func(base *state.Snapshot) (*state.Snapshot, error) {
-		err := dst.Backend.Edit(ctx, dst.Ref, target, func(there *state.Snapshot) (*state.Snapshot, error) {
+		var err error
+		if move.URNs, err = find(a, base, args); err != nil {
+			return nil, err
+		}
+		err = dst.Backend.Edit(ctx, dst.Ref, target, func(there *state.Snapshot) (*state.Snapshot, error) {
 			var err error
 			if moved, err = move.Apply(base, there); err != nil {
 				return nil, withNear(err, base)

@@ -501,11 +501,11 @@ var others = map[string]func(t *testing.T){
 			printed(ReadSteps(resource("a", with(func(r *state.Resource) { r.ID = "other" })), resource("a"))))
 	},
 	"E4.98": func(t *testing.T) {
-		p, err := NewPatterns([]string{"urn:pulumi:dev::p::*::a*", "**::deep"})
+		p, err := NewPatterns([]string{"urn:pulumi:dev::p::*::a*", "**::deep"}, nil)
 		require.NoError(t, err)
 		require.False(t, p.Match(u("a")), "one * stops at a colon")
 		require.True(t, p.Match(u("deep")))
-		_, err = NewPatterns([]string{"nonsense"})
+		_, err = NewPatterns([]string{"urn:nonsense"}, nil)
 		require.Error(t, err)
 	},
 	"E4.99": func(t *testing.T) {
@@ -527,7 +527,7 @@ var others = map[string]func(t *testing.T){
 		require.Empty(t, scope.Missing(resource("b")))
 	},
 	"E4.103": func(t *testing.T) {
-		p, err := NewPatterns([]string{string(u("a")), string(u("b")), "**::c"})
+		p, err := NewPatterns([]string{string(u("a")), string(u("b")), "**::c"}, nil)
 		require.NoError(t, err)
 		require.Equal(t, []urn.URN{u("b")}, p.Missing(func(x urn.URN) bool { return x == u("a") }))
 	},

@@ -1,10 +1,7 @@
 package plan
 
 import (
-	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -51,7 +48,7 @@ func NewScope(o ScopeOptions) (*Scope, error) {
 		dst   *Patterns
 	}{{o.Targets, &s.Targets}, {excludes, &s.Excludes}, {o.Replace, &s.Replaces}} {
 		var err error
-		if *list.dst, err = NewPatterns(list.texts); err != nil {
+		if *list.dst, err = NewPatterns(list.texts, o.Base); err != nil {
 			return nil, err
 		}
 	}
@@ -195,66 +192,47 @@ func (p Patterns) Missing(present func(urn.URN) bool) []urn.URN {
 	return slices.DeleteFunc(slices.Clone(p.Exact), present)
 }
 
-// Unmatched returns the globs that match no URN, as they were written. some reports whether any URN satisfies a
-// condition.
+// Unmatched returns the globs and names that match no URN, as they were written. some reports whether any URN satisfies
+// a condition.
 func (p Patterns) Unmatched(some func(condition func(urn.URN) bool) bool) []string {
 	var unmatched []string
 	for _, g := range p.globs {
-		if !some(func(u urn.URN) bool { return g.form.MatchString(string(u)) }) {
-			unmatched = append(unmatched, g.text)
+		if !some(g.Match) {
+			unmatched = append(unmatched, g.Text)
 		}
 	}
 	return unmatched
 }
 
-// Patterns are URNs and globs of URNs: * matches any text without a colon, ** any text (E4.98).
+// Patterns are URNs, names of resources, and globs of URNs (E4.98).
 type Patterns struct {
 	Exact []urn.URN
 	set   map[urn.URN]bool
-	globs []glob
+	globs []urn.Pattern // and names
 }
 
-// glob is a pattern as it was written, and the expression that it means.
-type glob struct {
-	text string
-	form *regexp.Regexp
-}
-
-// NewPatterns parses URNs and globs, and ignores duplicates.
-func NewPatterns(texts []string) (Patterns, error) {
+// NewPatterns parses URNs, names and globs, and ignores duplicates. A name must not be that of two resources of base.
+func NewPatterns(texts []string, base []*state.Resource) (Patterns, error) {
 	p := Patterns{set: map[urn.URN]bool{}}
 	for _, text := range texts {
-		if !strings.Contains(text, "*") {
-			u, err := urn.Parse(text)
-			if err != nil {
-				return p, fmt.Errorf(
-					"%q is neither a URN nor a pattern with * or **; `stack --show-urns` lists the URNs of the stack", text)
-			}
-			if !p.set[u] {
-				p.set[u] = true
-				p.Exact = append(p.Exact, u)
-			}
-			continue
-		}
-		var b strings.Builder
-		b.WriteString(`\A(?s:`)
-		for i, part := range strings.Split(text, "**") {
-			if i > 0 {
-				b.WriteString(".*")
-			}
-			for j, piece := range strings.Split(part, "*") {
-				if j > 0 {
-					b.WriteString("[^:]*")
-				}
-				b.WriteString(regexp.QuoteMeta(piece))
-			}
-		}
-		b.WriteString(`)\z`)
-		form, err := regexp.Compile(b.String())
+		one, err := urn.ParsePattern(text)
 		if err != nil {
-			return p, fmt.Errorf("%q is not a pattern of URNs", text)
+			return p, err
 		}
-		p.globs = append(p.globs, glob{text, form})
+		switch u := one.Exact(); {
+		case u == "":
+			all := make([]urn.URN, len(base))
+			for i, r := range base {
+				all[i] = r.URN
+			}
+			if _, err := one.Select(all); err != nil {
+				return p, err
+			}
+			p.globs = append(p.globs, one)
+		case !p.set[u]:
+			p.set[u] = true
+			p.Exact = append(p.Exact, u)
+		}
 	}
 	return p, nil
 }
@@ -264,5 +242,5 @@ func (p Patterns) Empty() bool { return len(p.Exact)+len(p.globs) == 0 }
 
 // Match reports whether u equals a URN or matches a glob of p.
 func (p Patterns) Match(u urn.URN) bool {
-	return p.set[u] || slices.ContainsFunc(p.globs, func(g glob) bool { return g.form.MatchString(string(u)) })
+	return p.set[u] || slices.ContainsFunc(p.globs, func(g urn.Pattern) bool { return g.Match(u) })
 }
