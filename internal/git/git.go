@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -40,7 +41,8 @@ func Run(ctx context.Context, dir string, env []string, args ...string) (string,
 }
 
 // Fetch puts the files of one commit of a repository into an empty folder. ref is a branch, a tag, a commit or HEAD.
-// Without lfs, files stored outside the repository remain LFS pointers.
+// Without lfs, files stored outside the repository remain LFS pointers, and no filter of the user's configuration runs,
+// whatever the attributes of the files ask for.
 func Fetch(ctx context.Context, dir string, env []string, url, ref string, lfs bool) error {
 	checkout := []string{"checkout", "--quiet", "--detach", "FETCH_HEAD"}
 	if !lfs {
@@ -56,6 +58,19 @@ func Fetch(ctx context.Context, dir string, env []string, url, ref string, lfs b
 		if _, err := Run(ctx, dir, env, args...); err != nil {
 			return err
 		}
+		if args[0] == "init" && !lfs {
+			if err := withoutFilters(filepath.Join(dir, ".git", "info")); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// withoutFilters writes the attributes that win over those of the files.
+func withoutFilters(info string) error {
+	if err := os.MkdirAll(info, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(info, "attributes"), []byte("* -filter\n"), 0o600)
 }
