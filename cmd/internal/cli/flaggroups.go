@@ -25,7 +25,8 @@ var flagGroups = []struct {
 		"lock-timeout", "policy-pack", "policy-pack-config", "settle-pending", "clear-pending-creates",
 		"skip-pending-creates", "import-pending-creates", "accept-loss", "untrusted", "accept-new-plugins", "allow-env",
 		"allow-stack", "restrict-paths", "max-steps", "max-value", "exit-code"}},
-	{"Output", []string{"diff", "flat", "show-sames", "show-reads", "show-computed", "show-secrets", "suppress-outputs",
+	{"Output", []string{"diff", "why", "causes", "flat", "show-sames", "show-reads", "show-computed", "show-secrets",
+		"suppress-outputs",
 		"suppress-progress", "suppress-secret-output", "timestamps"}},
 	{"CI and reports", []string{"ci", "out", "json", "event-log", "import-file", "write-aliases"}},
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -81,6 +82,11 @@ func prepare(ctx context.Context, a *console.Console, o *Options, op Operation, 
 	p := newPipeline(a, o, op)
 	if err := o.distrust(); err != nil {
 		return p, err
+	}
+	switch o.Causes {
+	case "", view.CausesNone, view.CausesShort, view.CausesFull:
+	default:
+		return p, console.WithCode(console.CodeBadUsage, "--causes takes none, short or full, not %q", o.Causes)
 	}
 	if a.World.Previews != nil {
 		var err error

@@ -2,12 +2,15 @@ package operation
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/check"
+	"github.com/yamlhost/yamlhost/cmd/internal/causes"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
@@ -64,7 +67,7 @@ func (s *display) show(name string, plan, final bool) *shownView {
 	}
 	blast := &view.BlastRadius{}
 	s.blast = blast
-	s.changes.Reset()
+	s.changes.Reset(s.explainer(), s.options.Why)
 	inner := s.begin(s.options.Json || s.console.World.AsPulumi, // else a person may read the text of both
 		func() *shownView { return s.terminalView(o, document, final, known) })
 	reports := s.begin(true, func() *shownView {
@@ -74,6 +77,7 @@ func (s *display) show(name string, plan, final bool) *shownView {
 	recorder := s.record(plan)
 	return &shownView{
 		event: func(e engine.Event) {
+			s.changes.Event(e)
 			inner.event(e)
 			reports.event(e)
 			recorder.Event(e)
@@ -91,6 +95,37 @@ func (s *display) show(name string, plan, final bool) *shownView {
 		},
 		interrupt: inner.interrupt,
 	}
+}
+
+// explainer returns what finds the causes of changes; nil for an operation that runs no program, and if none are shown.
+func (s *display) explainer() change.Explainer {
+	if s.program == nil || s.options.Causes == view.CausesNone {
+		return nil
+	}
+	return causes.New(causes.Facts{Program: s.program, Root: s.workspace.Project.Dir, Path: s.console.Path,
+		Config: s.config.values, Record: s.config.record(), Former: s.former})
+}
+
+// former returns the configurations of the last operations, back to the last one that has applied the whole program;
+// nil if they are not known.
+func (s *display) former() []map[string]json.RawMessage {
+	const most = 20
+	records, err := s.stack.Backend.History(context.Background(), s.stack.Ref, most)
+	if err != nil { // causes are no reason to fail
+		return nil
+	}
+	var list []map[string]json.RawMessage
+	for _, r := range records {
+		if r.Kind != updateOperation.Kind || r.EndTime == 0 {
+			continue
+		}
+		list = append(list, r.Config)
+		partial := r.Environment["pulumi.flag.target"] != "" || r.Environment["pulumi.flag.exclude"] != ""
+		if r.Result == "succeeded" && !partial {
+			return list
+		}
+	}
+	return nil
 }
 
 // begin begins a view. Of a plan ahead of an operation, a view that is a stream only collects its events: showDelayed

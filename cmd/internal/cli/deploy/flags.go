@@ -29,6 +29,8 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 	f.BoolVar(&o.ShowReads, "show-reads", false, "show resources that are only read")
 	f.BoolVar(&o.ShowComputed, "show-computed", false,
 		"show what a refresh finds changed in properties that only the provider computes")
+	f.StringVar(&o.Why, "why", "", "show why the resource of this name changes, or why it does not")
+	f.StringVar(&o.Causes, "causes", "short", "what to say about the causes of changes: none, short or full")
 	f.BoolVar(&o.ShowSecrets, "show-secrets", false, "show secret outputs in plain text")
 	f.BoolVar(&o.SuppressOutputs, "suppress-outputs", false, "do not show the stack's outputs")
 	f.BoolVar(&o.SuppressProgress, "suppress-progress", false, "show no progress, only the result")

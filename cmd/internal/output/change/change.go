@@ -36,6 +36,9 @@ type Property struct {
 	Hidden    bool   // the program's hideDiffs names it: its values are not shown (L4.27)
 	Computed  bool   // only the provider computes it: no difference to what the program or the inputs set
 	Transform string // source position of the transform that has set it; empty if none has
+
+	Causes []Cause // nearest first; none without an Explainer
+	At     Place   // of its text in the program; zero if the program does not set it
 }
 
 // Set is everything that a step changes, in order of paths; what is only computed comes last.

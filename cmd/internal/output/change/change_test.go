@@ -59,6 +59,7 @@ func TestEveryDifferenceIsAddressed(t *testing.T) {
 		Between(old, old, func(p Property) { t.Fatalf("equal values differ in %s", p.Path) })
 		set := Of(updating(engine.OpUpdate, old, new))
 		var book Book
+		book.Reset(nil, "")
 		require.Equal(t, set, book.Of(updating(engine.OpUpdate, old, new)))
 		for _, p := range set {
 			path, err := value.ParsePath(p.Path)

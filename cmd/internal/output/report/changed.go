@@ -22,6 +22,77 @@ type propertyJSON struct {
 	Secret   bool            `json:"secret,omitempty"`
 	Hidden   bool            `json:"hidden,omitempty"` // by the program's hideDiffs: without values
 	Computed bool            `json:"computed,omitempty"`
+	Place    *change.Place   `json:"place,omitempty"` // of its text in the program
+	Causes   []causeJSON     `json:"causes,omitempty"`
+}
+
+// causeJSON is one reason for a change, the nearest; what is behind it follows in By, up to the root.
+type causeJSON struct {
+	linkJSON
+	Possible bool       `json:"possible,omitempty"` // the change is made from it, and may have another reason
+	By       []linkJSON `json:"by,omitempty"`
+}
+
+// linkJSON is one link of a chain of causes.
+type linkJSON struct {
+	Kind   change.CauseKind `json:"kind"`
+	Name   string           `json:"name,omitempty"`
+	URN    string           `json:"urn,omitempty"`    // of the resource whose change it is; its own step has its causes
+	Source string           `json:"source,omitempty"` // of a configuration value: environment or default
+	Place  *change.Place    `json:"place,omitempty"`
+}
+
+func causesJSON(list []change.Cause) []causeJSON {
+	var out []causeJSON
+	for i := range list {
+		for _, chain := range linksOf(&list[i]) {
+			out = append(out, causeJSON{linkJSON: chain[0], Possible: list[i].Possible, By: chain[1:]})
+		}
+	}
+	return out
+}
+
+// linksOf returns the chains from a cause to its roots, one for each root.
+func linksOf(c *change.Cause) [][]linkJSON {
+	own := linkJSON{Kind: c.Kind, Name: c.Name, URN: string(c.URN), Source: c.From, Place: placeJSON(c.At)}
+	if len(c.By) == 0 {
+		return [][]linkJSON{{own}}
+	}
+	var chains [][]linkJSON
+	for i := range c.By {
+		for _, chain := range linksOf(&c.By[i]) {
+			chains = append(chains, append([]linkJSON{own}, chain...))
+		}
+	}
+	return chains
+}
+
+func placeJSON(p change.Place) *change.Place {
+	if p == (change.Place{}) {
+		return nil
+	}
+	return &p
+}
+
+// stepCauses returns the causes of a step that are not those of its properties. That the program has a new resource
+// needs no saying.
+func stepCauses(s *engine.Step, o view.Options) []causeJSON {
+	if o.Causes == view.CausesNone || s.Op == engine.OpSame {
+		return nil
+	}
+	list := o.Changes.Causes(s)
+	if len(list) == 1 && list[0].Kind == change.ByNew {
+		return nil
+	}
+	return causesJSON(list)
+}
+
+// rootsOf returns the causes at the beginning of all causes of a changed object.
+func rootsOf(s *engine.Step, o view.Options) []causeJSON {
+	if o.Causes == view.CausesNone || s.Old == nil || s.New == nil || s.Op == engine.OpSame || s.Op == engine.OpRefresh {
+		return nil
+	}
+	return causesJSON(o.Changes.Roots(s))
 }
 
 // changedProperties returns the properties that a step changes in an existing object. Values are masked unless the
@@ -41,6 +112,9 @@ func changedProperties(s *engine.Step, o view.Options, m *mask.Masker) []propert
 		p := &set[i]
 		x := propertyJSON{Path: p.Path, Kind: p.Kind, From: p.From, Replaces: p.Replaces, Secret: p.Secret, Hidden: p.Hidden,
 			Computed: p.Computed}
+		if o.Causes != view.CausesNone {
+			x.Place, x.Causes = placeJSON(p.At), causesJSON(p.Causes)
+		}
 		if !p.Hidden && p.Kind != change.Named {
 			if p.Kind != change.Added {
 				x.Before = maskedJSON(p.Before, o, m)

@@ -53,6 +53,10 @@ type (
 		DetailedDiff   map[string]digestDiffJSON `json:"detailedDiff"`
 		// Changes, our addition, are the properties that the step changes.
 		Changes []propertyJSON `json:"changes,omitempty"`
+		// Causes are the causes of the step that are not those of its properties, and Roots what all of its causes begin
+		// with.
+		Causes []causeJSON `json:"causes,omitempty"`
+		Roots  []causeJSON `json:"roots,omitempty"`
 		// Drift and Computed are set only by `drift`, for resources that differ from the state.
 		Drift    []string `json:"drift,omitempty"`
 		Computed []string `json:"computed,omitempty"`
@@ -171,6 +175,7 @@ func (d *Digest) step(s *engine.Step) {
 		Op: s.Op, URN: string(s.URN), Provider: s.Provider,
 		OldState: d.state(s.Old), NewState: d.state(s.New),
 		DiffReasons: s.Diffs, ReplaceReasons: s.Keys, Changes: changedProperties(s, d.o, d.mask),
+		Causes: stepCauses(s, d.o), Roots: rootsOf(s, d.o),
 	}
 	if s.Op == engine.OpRefresh {
 		step.Drift, step.Computed = d.o.Changes.Of(s).Paths()

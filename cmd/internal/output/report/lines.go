@@ -76,6 +76,10 @@ type (
 		Provider     string              `json:"provider"`
 		// Changes, our addition, are the properties that the step changes.
 		Changes []propertyJSON `json:"changes,omitempty"`
+		// Causes, our addition, are the causes of the step that are not those of its properties, and Roots what all of its
+		// causes begin with.
+		Causes []causeJSON `json:"causes,omitempty"`
+		Roots  []causeJSON `json:"roots,omitempty"`
 	}
 	diffJSON struct {
 		DiffKind  string `json:"diffKind"`
@@ -227,7 +231,7 @@ func (v *Lines) metadata(s *engine.Step, op engine.Op) metadataJSON {
 	m := metadataJSON{
 		Op: op, URN: string(s.URN), Type: s.Type, Old: v.state(s.Old), New: v.state(s.New),
 		Keys: s.Keys, Diffs: s.Diffs, Logical: s.Logical(), Provider: s.Provider,
-		Changes: changedProperties(s, v.o, v.mask),
+		Changes: changedProperties(s, v.o, v.mask), Causes: stepCauses(s, v.o), Roots: rootsOf(s, v.o),
 	}
 	if s.Detailed != nil {
 		m.DetailedDiff = map[string]diffJSON{}

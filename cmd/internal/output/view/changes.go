@@ -42,7 +42,7 @@ func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string 
 			continue
 		}
 		shown++
-		lines = append(lines, c.property(s.Type, l)...)
+		lines = append(lines, c.property(s, l)...)
 	}
 	if s.Op == engine.OpRefresh && shown == 0 {
 		return nil
@@ -50,7 +50,13 @@ func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string 
 	if old, new := change.Inputs(s); s.Op != engine.OpCreate {
 		lines = append(lines, c.madeByOtherCode(old, new)...)
 	}
-	for _, reason := range reasons(s) {
+	said := reasons(s)
+	if len(set) == 0 && len(said) == 0 && s.Old != nil && o.Causes != CausesNone {
+		if words := causeWords(o.Changes.Causes(s)); words != "" {
+			said = []string{words}
+		}
+	}
+	for _, reason := range said {
 		lines = append(lines, p.paint(dim, reason))
 	}
 	if left > 0 {
@@ -62,9 +68,9 @@ func changeLines(s *engine.Step, p palette, m *mask.Masker, o Options) []string 
 	return lines
 }
 
-// property shows one changed property of a resource of a type, with what it forces and what has set it.
-func (c changeWriter) property(typ string, l *change.Property) []string {
-	lines := c.codeChange(typ, l)
+// property shows one property that a step changes, with what it forces, what has set it, and why it changes.
+func (c changeWriter) property(s *engine.Step, l *change.Property) []string {
+	lines := c.codeChange(s.Type, l)
 	if lines == nil {
 		lines = c.change(l)
 	}
@@ -74,6 +80,15 @@ func (c changeWriter) property(typ string, l *change.Property) []string {
 	if l.Transform != "" {
 		pos := PositionIn(l.Transform)
 		lines[0] += c.p.paint(dim, fmt.Sprintf(" (transform %s:%d)", pos.File, pos.Line))
+	}
+	switch {
+	case c.o.Causes == CausesNone || s.Op == engine.OpRefresh:
+	case c.o.Causes == CausesFull:
+		lines = append(lines, c.chainLines(s, l)...)
+	default:
+		if words := causeWords(l.Causes); words != "" {
+			lines[0] += c.p.paint(dim, " ("+words+")")
+		}
 	}
 	return lines
 }

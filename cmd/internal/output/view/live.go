@@ -77,6 +77,7 @@ func (v *live) end() {
 		fmt.Fprintln(v.region.screen, line)
 	}
 	v.changes(v.o.Err)
+	v.why(v.o.Err)
 	fmt.Fprintln(v.o.Err)
 	v.notes(v.o.Err)
 	v.problems(v.o.Err)

@@ -169,6 +169,7 @@ func (v *plain) end() {
 		return
 	}
 	v.changes(v.o.Err)
+	v.why(v.o.Err)
 	fmt.Fprintln(v.o.Err)
 	v.problems(v.o.Err)
 	v.outputs(v.o.Out)

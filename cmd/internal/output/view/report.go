@@ -68,6 +68,7 @@ func (r *report) plan(w io.Writer, findings func()) {
 		fmt.Fprintln(w, line)
 	}
 	full.changes(w)
+	full.why(w)
 	fmt.Fprintln(w)
 	findings()
 	full.outputs(w)

@@ -25,6 +25,8 @@ type Detail struct {
 	ShowComputed    bool // computed properties that a refresh finds changed
 	ShowSecrets     bool
 	SuppressOutputs bool
+	Causes          string // none, short or full; empty for short
+	Why             string // the name of a resource whose causes are shown
 	// SuppressProgress omits everything before the summary except diagnostics.
 	SuppressProgress bool
 }
