@@ -102,7 +102,7 @@ func TestLayouts(t *testing.T) { // F6.3, F6.5
 	t.Parallel()
 	for name, c := range map[string]struct{ file, text, want string }{
 		"future":       {"meta.yaml", "version: 2\n", "layout 2"},
-		"no version":   {"meta.yaml", "foo: bar\n", "the file should have the folder's layout, as in"},
+		"no version":   {"meta.yaml", "foo: bar\n", "the file should have the folder's layout; if"},
 		"legacy":       {"meta.yaml", "version: 0\n", "state upgrade"},
 		"legacy stack": {"stacks/dev.json", "{}", "state upgrade"},
 		"ours":         {"meta.yaml", vector(t, "meta.yaml"), ""},
@@ -348,7 +348,9 @@ func TestRecovery(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, s.Recovered().Foreign)
 		require.False(t, s.Recovered().Known, "a creation was under way")
-		require.Len(t, s.Recovered().Claimed, 1)
+		require.Len(t, s.Recovered().Missing, 2)
+		require.Contains(t, s.Recovered().Missing[0], "with the ID id1: only the journal has it")
+		require.Contains(t, s.Recovered().Missing[1], "was created: only the journal has it")
 		require.FileExists(t, s.Recovered().Aside[0])
 		require.Len(t, s.Base().Resources, 5)
 		require.NoError(t, s.Close())
@@ -360,13 +362,19 @@ func TestRecovery(t *testing.T) {
 		path := filepath.Join(dir, "stacks/p/dev.yamlhost-journal")
 		put(t, path, "something else")
 		_, err := b.Begin(t.Context(), testRef, b64Options)
-		var corrupt *CorruptError
-		require.ErrorAs(t, err, &corrupt)
+		require.ErrorAs(t, err, new(*DamagedJournalError))
 		require.ErrorIs(t, err, journal.ErrNotAJournal)
 		require.Equal(t, "something else", read(t, path))
 		locks, err := b.Locks(testRef)
 		require.NoError(t, err)
 		require.Empty(t, locks)
+		o := b64Options
+		o.Salvage = true
+		s, err := b.Begin(t.Context(), testRef, o)
+		require.NoError(t, err, "the way on")
+		require.Equal(t, "something else", read(t, s.Recovered().Aside[0]))
+		require.NoError(t, s.Close())
+		requireLoss(t, b, s.Recovered())
 	})
 }
 

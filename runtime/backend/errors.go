@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
 // UnsupportedURLError is returned when this build has no backend for a URL.
@@ -19,7 +20,8 @@ type UnsupportedURLError struct {
 
 func (e *UnsupportedURLError) Error() string {
 	way := cmp.Or(e.Way, "it can keep state in a folder: file://~ or file:///path")
-	return fmt.Sprintf("the backend %q is not supported by this build; %s", PublicURL(e.URL), way)
+	return fmt.Sprintf("the backend %q is not supported by this build; %s. `yamlhost login` or "+
+		"PULUMI_BACKEND_URL chooses another", PublicURL(e.URL), way)
 }
 
 // NotFoundError is returned when there is no such stack.
@@ -50,8 +52,8 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("the state of the stack %q is missing, but its history exists\n%s\nTo begin anew instead, "+
-		"remove %s.",
+	return fmt.Sprintf("the state of the stack %q is missing, but its history exists\n%s\nTo begin anew "+
+		"instead, move %s away.",
 		e.Ref.Stack, e.Previous.advice(), e.History)
 }
 
@@ -82,21 +84,35 @@ type CorruptError struct {
 	Err  error // often a *state.SyntaxError, which has the position
 	// Previous is a sound copy of the state; nil if there is none, or if the file is not a state.
 	Previous *Previous
+
+	unsure bool // see Unknown
 }
 
 func (e *CorruptError) Error() string {
 	text := fmt.Sprintf("the file %s is damaged: %v", e.Path, e.Err)
+	if e.Unknown() {
+		text = fmt.Sprintf("cannot read the state %s: %v", e.Path, e.Err)
+		if p := e.Previous; p != nil {
+			text += fmt.Sprintf("\nIf it is damaged instead, `yamlhost state repair --previous` puts back the newest sound "+
+				"copy: %s, of %s (resources: %d).", p.Path, p.Written.Format(time.RFC3339), p.Resources)
+		}
+		return text
+	}
 	if p := e.Previous; p != nil {
 		text += "\n" + p.advice()
 	}
 	return text
 }
 
+// Unknown reports whether the file may be sound, but of a version that this build does not know, or with secrets that
+// another passphrase opens.
+func (e *CorruptError) Unknown() bool { return e.unsure || errors.As(e.Err, new(*state.VersionError)) }
+
 // advice returns the part of an error message that explains how to use the copy.
 func (p *Previous) advice() string {
 	if p.Mended {
 		return "`yamlhost state repair` corrects the bit; nothing is lost (resources: " + fmt.Sprint(p.Resources) +
-			"). If somebody has edited the file by hand, remove its last member, yamlhostChecksum."
+			"). If somebody has edited the file by hand, the member yamlhostChecksum at its end has to go."
 	}
 	return fmt.Sprintf("There is a sound copy of the state: %s, of %s (resources: %d).\n`yamlhost state repair` "+
 		"shows that and puts it back; then `yamlhost refresh`, because it lacks later changes.",
@@ -175,6 +191,10 @@ func (e *LockedError) Error() string {
 		"the stack is currently locked by %d lock(s). Either wait for the other process(es) to end or delete the "+
 			"lock with 'cancel'.", len(e.Locks))
 	for _, l := range e.Locks {
+		if l.PID == 0 && l.Host == "" && l.User == "" {
+			fmt.Fprintf(&b, "\n  %s: it is damaged, or another program's, and does not say who made it", l.Path)
+			continue
+		}
 		fmt.Fprintf(&b, "\n  %s: created by %s@%s (pid %d) at %s", l.Path, l.User, l.Host, l.PID,
 			l.Timestamp.Format(time.RFC3339))
 		switch l.Owner {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -90,16 +91,28 @@ func (b *files) readIfThere(doing, path string) ([]byte, error) {
 	return text, fileError(doing, path, err)
 }
 
-// readJSON reads a small file into dst, and reports whether there is one.
+// readJSON reads a small file into dst, and reports whether there is one. A file that is no JSON of this kind gives a
+// *CorruptError.
 func (b *files) readJSON(doing, path string, dst any) (found bool, err error) {
 	text, err := b.disk.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(text, dst)
+	if err != nil {
+		return false, fileError(doing, path, err)
 	}
-	return err == nil, fileError(doing, path, err)
+	if err := json.Unmarshal(text, dst); err != nil {
+		return false, &CorruptError{Path: path, Err: plainJSON(err)}
+	}
+	return true, nil
+}
+
+// plainJSON returns the error of json.Unmarshal into an object, without types of Go.
+func plainJSON(err error) error {
+	if errors.As(err, new(*json.UnmarshalTypeError)) {
+		return errors.New("it is not a JSON object of this kind")
+	}
+	return err
 }
 
 // write puts data in a file durably.
@@ -159,11 +172,14 @@ func (b *files) layout() (fresh bool, err error) {
 		case "0":
 			return false, legacyLayout(path)
 		default:
-			return false, &LayoutError{Path: path, Problem: fmt.Sprintf("the folder has layout %s; this build reads only "+
-				"layout 1", version)}
+			if n, err := strconv.Atoi(version); err == nil && n > 1 {
+				return false, &LayoutError{Path: path, Problem: fmt.Sprintf("the folder has layout %d, and this build reads only "+
+					"layout 1: use a newer version of yamlhost", n)}
+			}
 		}
 	}
-	return false, &LayoutError{Path: path, Problem: "the file should have the folder's layout, as in \"version: 1\""}
+	return false, &LayoutError{Path: path, Problem: "the file should have the folder's layout; if it is damaged, write the " +
+		"line \"version: 1\" into it"}
 }
 
 // refuseLegacy returns a *LayoutError if there are stacks of layout 0, which are directly in stacks/ (F6.5).

@@ -137,7 +137,8 @@ func (b *Backend) History(ctx context.Context, r Ref, limit int) ([]Record, erro
 	return records, err
 }
 
-// Entries is History with the stamp of each record.
+// Entries is History with the stamp of each record. Records that are damaged are left out; their error comes with the
+// others.
 func (p Past) Entries(ctx context.Context, limit int) ([]Entry, error) {
 	b, r := p.b, p.r
 	names, err := b.files.list("history", r.Project, r.Stack)
@@ -155,6 +156,7 @@ func (p Past) Entries(ctx context.Context, limit int) ([]Entry, error) {
 		names = names[:limit]
 	}
 	var entries []Entry
+	var damaged []error
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -170,13 +172,15 @@ func (p Past) Entries(ctx context.Context, limit int) ([]Entry, error) {
 			err = json.Unmarshal(text, &entry.Record)
 		}
 		if err != nil {
-			return nil, &CorruptError{Path: path, Err: err}
+			damaged = append(damaged, &CorruptError{Path: path, Err: fmt.Errorf("%w; it is the record of one operation and "+
+				"nothing else needs it: move it away", plainJSON(err))})
+			continue
 		}
 		digits, _, _ := strings.Cut(strings.TrimPrefix(name, r.Stack+"-"), ".")
 		entry.Stamp, _ = strconv.ParseInt(digits, 10, 64) // a name without one has no state beside it
 		entries = append(entries, entry)
 	}
-	return entries, nil
+	return entries, errors.Join(damaged...)
 }
 
 // tagsPath returns the path of the tags file, which lies beside the state.
@@ -217,12 +221,13 @@ func readTags(path string, text []byte) (map[string]string, error) {
 		return map[string]string{}, nil
 	}
 	var f tagsFile
-	if err := json.Unmarshal(text, &f); err != nil {
-		return nil, &CorruptError{Path: path, Err: err}
+	err := plainJSON(json.Unmarshal(text, &f))
+	if err == nil && f.Version != 1 {
+		err = fmt.Errorf("its version is %d, and this build reads version 1", f.Version)
 	}
-	if f.Version != 1 {
-		return nil, &CorruptError{Path: path, Err: fmt.Errorf("its version is %d; this build reads version 1",
-			f.Version)}
+	if err != nil {
+		return nil, &CorruptError{Path: path, Err: fmt.Errorf(
+			"%w; correct it, or move it away and set the tags again with `yamlhost stack tag set`", err)}
 	}
 	if f.Tags == nil {
 		f.Tags = map[string]string{}

@@ -189,7 +189,8 @@ func readObject(path string) *objectFile {
 		f.fault = fileError("read", path, err)
 	case json.Unmarshal(text, &f.members) != nil || f.members == nil:
 		f.members = map[string]json.RawMessage{}
-		f.fault = &CorruptError{Path: path, Err: errors.New("it should be a JSON object; remove the file to begin anew")}
+		f.fault = &CorruptError{Path: path, Err: errors.New("it should be a JSON object; correct it, or move it away and " +
+			anew(path))}
 	}
 	return f
 }
@@ -227,7 +228,18 @@ func objectOf[T any](f *objectFile, key string) map[string]T {
 // malformed records the fault that a member is of another type.
 func (f *objectFile) malformed(key string) {
 	f.fault = cmp.Or(f.fault, error(&CorruptError{Path: f.path,
-		Err: errors.New("its member " + key + " has the wrong type")}))
+		Err: errors.New("its member " + key + " has the wrong type; correct it, or move the file away and " + anew(f.path))}))
+}
+
+// anew returns what makes a file of the home folder anew that was moved away.
+func anew(path string) string {
+	switch filepath.Base(path) {
+	case "credentials.json":
+		return "log in again with `yamlhost login`"
+	case "config.json":
+		return "set the organization again with `yamlhost org set-default`"
+	}
+	return "select the stack again with `yamlhost stack select`"
 }
 
 // encode returns the JSON of a value.

@@ -330,7 +330,12 @@ func (h hosted) keptOf(r Ref) (*keptUpdate, error) {
 	}
 	k := &keptUpdate{}
 	path := h.mirror(r).files.stateOf(r).keptPath()
-	if found, err := h.b.files.readJSON("read which operation was under way from", path, k); !found {
+	found, err := h.b.files.readJSON("read which operation was under way from", path, k)
+	if damaged, ok := errors.AsType[*CorruptError](err); ok {
+		damaged.Err = fmt.Errorf("%w. It names the operation of the journal beside it, which may have results that the "+
+			"service lacks. Move the folder %s away, and find them with `yamlhost refresh`", damaged.Err, filepath.Dir(path))
+	}
+	if !found {
 		return nil, err
 	}
 	return k, nil

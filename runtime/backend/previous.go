@@ -38,8 +38,8 @@ func (p Past) Previous() *Previous { return p.b.files.stateOf(p.r).previous() }
 func (p Past) Lost() *LostError { return p.b.files.stateOf(p.r).lost() }
 
 // Restore replaces a state that is lost, damaged or unsound by its newest sound copy. It keeps the replaced file and
-// returns its new path. A sound state gives an error. A remaining journal that begins from the copy fits again. The
-// copy may lack later objects, which is recorded as a Loss.
+// returns its new path. A sound state that is as yamlhost wrote it gives an error. A remaining journal that begins from
+// the copy fits again. The copy may lack later objects, which is recorded as a Loss.
 func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) {
 	if b.service != nil {
 		return "", fmt.Errorf("%w: an older state is shown by `yamlhost stack export --version N`, and put back by "+
@@ -70,7 +70,7 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 		was = snapshotOf(c)
 		fault = was.Verify()
 	}
-	if fault == nil {
+	if fault == nil && !file.altered() {
 		return "", fmt.Errorf("the state %s is sound and is not replaced by an older one", file.path)
 	}
 	previous := current.mended(file.path, fault)
@@ -78,7 +78,7 @@ func (b *Backend) Restore(ctx context.Context, r Ref) (aside string, err error) 
 		previous = current.previous()
 	}
 	if previous == nil {
-		return "", &CorruptError{Path: file.path, Err: errors.New("and there is no sound copy of it")}
+		return "", &CorruptError{Path: file.path, Err: fmt.Errorf("%w; there is no sound copy of it", fault)}
 	}
 	aside = fmt.Sprintf("%s.%d.damaged", file.path, b.files.o.Now().UnixNano())
 	if err := current.files.write("set the damaged state aside in", aside, file.raw); err != nil {

@@ -28,11 +28,11 @@ type Recovery struct {
 	Foreign bool
 	// Known reports whether the state file has everything that a foreign journal records: every resource that was made,
 	// and no operation was in flight. Then no warning is necessary.
-	Known   bool
-	Claimed []state.Operation // of a foreign journal: the operations that it had begun
-	Aside   []string          // files that Begin has set aside: a foreign or damaged journal, a torn tail
+	Known bool
+	Aside []string // files that Begin has set aside: a foreign or damaged journal, a torn tail
 	// Mended counts the flipped bits of the journal that were corrected. Gaps are the other damaged parts, and Missing
-	// describes their lost content; only BeginOptions.Salvage continues without it.
+	// describes their lost content; only BeginOptions.Salvage continues without it. Of a foreign journal, Missing
+	// describes the objects that it has made and the state lacks.
 	Mended  int
 	Gaps    []journal.Gap
 	Missing []string
@@ -70,7 +70,11 @@ func (b stackJournal) replay(file stored, data []byte, salvage bool) (*Recovery,
 	}
 	contents, err := journal.Read(data, nil)
 	if err != nil {
-		return nil, &CorruptError{Path: b.journalFile(), Err: err}
+		damage := journal.Unreadable(data, err)
+		if !salvage {
+			return nil, &DamagedJournalError{Path: b.journalFile(), Damage: damage}
+		}
+		return &Recovery{Gaps: damage.Gaps, Missing: damage.Missing}, nil
 	}
 	out := &Recovery{Header: contents.Header, Torn: contents.Torn, Mended: contents.Mended, Gaps: contents.Gaps,
 		contents: contents}
@@ -84,29 +88,39 @@ func (b stackJournal) replay(file stored, data []byte, salvage bool) (*Recovery,
 	replayer, done, err := contents.Replayer(c.Snapshot, file.identity)
 	var damage *journal.DamageError
 	if errors.As(err, &damage) && salvage {
-		replayer, out.Missing, done, err = contents.Salvage(c.Snapshot, file.identity)
+		if replayer, damage, done, err = contents.Salvage(c.Snapshot, file.identity); damage != nil {
+			out.Missing = damage.Missing
+		}
 	}
 	switch {
-	case errors.As(err, &damage):
+	case damage != nil && !salvage:
 		return nil, &DamagedJournalError{Path: b.journalFile(), Damage: damage}
 	case errors.As(err, new(*journal.MismatchError)):
 		out.Foreign = true
-		for _, e := range contents.Entries {
-			if e.Begin != nil {
-				out.Claimed = append(out.Claimed, *e.Begin)
-			}
-		}
 		out.Known = knows(c.Snapshot, contents.Entries)
+		lacking := untold(snapshotOf(c), contents.Entries)
+		for _, r := range lacking.Made {
+			out.Missing = append(out.Missing, fmt.Sprintf("whether %s exists, with the ID %s: only the journal has it", r.URN,
+				r.ID))
+		}
+		for _, op := range lacking.Begun {
+			out.Missing = append(out.Missing, fmt.Sprintf("whether %s was created: only the journal has it", op.Resource.URN))
+		}
 		return out, nil
 	case err != nil:
-		return nil, &CorruptError{Path: b.journalFile(), Err: err}
+		return nil, fmt.Errorf("%s: %w", b.journalFile(), err)
 	case done:
 		return out, nil
 	}
-	out.Entries, out.InFlight = len(contents.Entries), replayer.InFlight()
 	if out.snapshot, err = replayer.Snapshot(); err != nil {
-		return nil, &CorruptError{Path: b.journalFile(), Err: err}
+		damage = &journal.DamageError{Gaps: out.Gaps, Missing: []string{"what the interrupted run did"}, Err: err}
+		if !salvage {
+			return nil, &DamagedJournalError{Path: b.journalFile(), Damage: damage}
+		}
+		out.Missing = append(out.Missing, damage.Missing...)
+		return out, nil
 	}
+	out.Entries, out.InFlight = len(contents.Entries), replayer.InFlight()
 	if contents.Secrets != nil {
 		out.snapshot.SecretsProvider = contents.Secrets
 	}
@@ -128,7 +142,7 @@ func knows(s *state.Snapshot, entries []journal.Entry) bool {
 }
 
 // damaged reports whether anything but a torn tail is wrong with the journal.
-func (r *Recovery) damaged() bool { return r.Mended > 0 || len(r.Gaps) > 0 }
+func (r *Recovery) damaged() bool { return r.Mended > 0 || len(r.Gaps) > 0 || len(r.Missing) > 0 }
 
 // coverJournal replaces the journal by its sound part, with a note that the state file with this identity, which is
 // about to be written, holds all of it.
@@ -158,23 +172,19 @@ func (b stackJournal) recover(file stored, salvage bool) (*Recovery, stored, err
 	if err != nil {
 		return nil, file, err
 	}
-	if found.Torn > 0 && !found.Foreign {
-		if err := b.putAside(found, "the end of the journal", "torn", data[len(data)-found.Torn:]); err != nil {
-			return nil, file, err
-		}
-	}
-	if found.damaged() && !found.Foreign {
-		if err := b.putAside(found, "the damaged journal", "damaged", data); err != nil {
-			return nil, file, err
-		}
-	}
-	if err := stackState(b).noteLoss(found); err != nil {
-		return nil, file, err
-	}
 	switch {
 	case found.Foreign:
 		err = b.putAside(found, "the journal", "foreign", data)
-	case found.snapshot != nil:
+	case found.damaged():
+		err = b.putAside(found, "the damaged journal", "damaged", data)
+	}
+	if err == nil && found.Torn > 0 && !found.Foreign {
+		err = b.putAside(found, "the end of the journal", "torn", data[len(data)-found.Torn:])
+	}
+	if err == nil {
+		err = stackState(b).noteLoss(found)
+	}
+	if err == nil && found.snapshot != nil {
 		file, err = b.writeRecovered(file, found)
 	}
 	if err == nil {
@@ -251,6 +261,7 @@ func (b stackJournal) packRecovered(file stored, snapshot *state.Snapshot) (stor
 type Loss struct {
 	Time    time.Time `json:"time"`
 	Command string    `json:"command,omitempty"` // the command that wrote the journal; empty if a copy was put back
+	Journal bool      `json:"journal,omitempty"` // records of a journal were lost, also if its command is not known
 	Missing []string  `json:"missing"`           // descriptions of the missing parts
 	Aside   []string  `json:"aside,omitempty"`
 }
@@ -271,10 +282,16 @@ func LossOf(b *Backend, r Ref) (*Loss, error) {
 	return b.files.stateOf(r).loss()
 }
 
-// loss reads the record of a loss; nil if there is none.
+// loss reads the record of a loss; nil if there is none. A record that is damaged is a loss too.
 func (b stackState) loss() (*Loss, error) {
 	l := &Loss{}
-	if found, err := b.files.readJSON("read what a repair has lost from", b.lossFile(), l); !found {
+	found, err := b.files.readJSON("read what a repair has lost from", b.lossFile(), l)
+	switch {
+	case errors.As(err, new(*CorruptError)) || found && len(l.Missing) == 0:
+		written, _ := b.files.disk.ModTime(b.lossFile()) // it was read just now
+		return &Loss{Time: written, Missing: []string{"what an earlier repair has lost: its record is damaged"},
+			Journal: true, Aside: []string{b.lossFile()}}, nil
+	case !found:
 		return nil, err
 	}
 	return l, nil
@@ -286,7 +303,7 @@ func (s *Session) ForgetLoss() error { return s.tools.state.setLoss(nil) }
 // noteLoss records durably that a journal was used in part, before the state is written from it. It adds to an earlier
 // loss that nobody has dealt with.
 func (b stackState) noteLoss(found *Recovery) error {
-	return b.addLoss(found.Header.Command, found.Missing, found.Aside)
+	return b.addLoss(Loss{Command: found.Header.Command, Journal: true, Missing: found.Missing, Aside: found.Aside})
 }
 
 // noteCopy records durably that a copy replaces the state, before it does. was is the state that it replaces; empty
@@ -307,12 +324,12 @@ func (b stackState) noteCopy(p *Previous, was *state.Snapshot, aside ...string) 
 				r.ID))
 		}
 	}
-	return b.addLoss("", missing, aside)
+	return b.addLoss(Loss{Missing: missing, Aside: aside})
 }
 
 // addLoss adds to the record of what repairs have lost. Without missing parts it does nothing.
-func (b stackState) addLoss(command string, missing, aside []string) error {
-	if len(missing) == 0 {
+func (b stackState) addLoss(more Loss) error {
+	if len(more.Missing) == 0 {
 		return nil
 	}
 	l, err := b.loss()
@@ -322,13 +339,14 @@ func (b stackState) addLoss(command string, missing, aside []string) error {
 	if l == nil {
 		l = &Loss{}
 	}
-	l.Time, l.Command = b.files.o.Now().UTC(), cmp.Or(command, l.Command)
-	for _, m := range missing { // an attempt may be repeated
+	l.Time, l.Command = b.files.o.Now().UTC(), cmp.Or(more.Command, l.Command)
+	l.Journal = l.Journal || more.Journal
+	for _, m := range more.Missing { // an attempt may be repeated
 		if !slices.Contains(l.Missing, m) {
 			l.Missing = append(l.Missing, m)
 		}
 	}
-	l.Aside = append(l.Aside, aside...)
+	l.Aside = append(l.Aside, more.Aside...)
 	return b.setLoss(l)
 }
 

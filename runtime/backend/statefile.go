@@ -52,8 +52,13 @@ func (s stored) decode(open state.Opener) (*state.Checkpoint, error) {
 		}
 		return c, nil
 	}
-	if _, ok := errors.AsType[*state.SyntaxError](err); ok {
-		return nil, &CorruptError{Path: s.path, Err: err}
+	damaged := &CorruptError{Path: s.path, Err: err}
+	if errors.As(err, new(*state.SyntaxError)) || damaged.Unknown() {
+		return nil, damaged
+	}
+	if s.altered() { // a secret that cannot be opened
+		return nil, &CorruptError{Path: s.path, unsure: true,
+			Err: fmt.Errorf("the file has changed since yamlhost wrote it, and %w", err)}
 	}
 	return nil, fmt.Errorf("read the state %s: %w", s.path, err)
 }
@@ -345,7 +350,8 @@ func verifyChecksum(text []byte) (changed bool, err error) {
 	case flipped == 1: // the bit is in the checksum; the state is as it was
 		return false, &FlippedError{Offset: n + first, mended: append(body[:n:n], want...)}
 	case !bytes.HasPrefix(found, []byte(checksumBefore)) || !bytes.HasSuffix(found, []byte(checksumAfter)):
-		return false, nil
+		// Another program writes none, or has spaces in it; a damaged one has a part of it.
+		return bytes.Contains(text, []byte(`:"crc32c:`)), nil
 	}
 	var stored [4]byte
 	if _, err := hex.Decode(stored[:], found[len(checksumBefore):len(checksumBefore)+8]); err != nil {

@@ -27,17 +27,33 @@ type Gap struct {
 // DamageError is returned if a journal cannot be used without losing finished steps.
 type DamageError struct {
 	Gaps    []Gap
-	Missing []string // descriptions of what is unknown
+	Missing []string // descriptions of what is unknown, to follow "it is not known"
 	Entries int      // number of readable entries
+	Err     error    // why nothing can be read, or what does not fit; may be nil
 }
 
 // Error describes the damage and what is missing.
 func (e *DamageError) Error() string {
-	text := fmt.Sprintf("the journal is damaged: %s cannot be read", gapsText(e.Gaps))
+	text := "the journal is damaged"
+	if len(e.Gaps) > 0 {
+		text += fmt.Sprintf(": %s cannot be read", gapsText(e.Gaps))
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
 	for _, m := range e.Missing {
 		text += "\n  missing: " + m
 	}
 	return text
+}
+
+// Unwrap gives the cause.
+func (e *DamageError) Unwrap() error { return e.Err }
+
+// Unreadable returns the damage of a journal that Read does not accept, for the reason err: nothing in it is known.
+func Unreadable(data []byte, err error) *DamageError {
+	return &DamageError{Gaps: []Gap{{Length: len(data), last: true}}, Err: err,
+		Missing: []string{"what the interrupted run did"}}
 }
 
 func gapsText(gaps []Gap) string {
@@ -173,10 +189,10 @@ func ReadPiece(data []byte) []Entry {
 	return c.Entries
 }
 
-// Salvage is like Replayer for a damaged journal: it applies every readable entry and describes what is missing.
-// Nothing is missing if all steps are known, steps were begun behind the damage, and the resulting state is valid: then
+// Salvage is like Replayer for a damaged journal: it applies every readable entry that fits. damage describes what is
+// missing; it is nil if all steps are known, steps were begun behind the damage, and the resulting state is valid: then
 // the readable entries suffice. A step whose end is unreadable counts as in progress.
-func (c *Contents) Salvage(base *state.Snapshot, id Identity) (replayer *Replayer, missing []string, done bool,
+func (c *Contents) Salvage(base *state.Snapshot, id Identity) (replayer *Replayer, damage *DamageError, done bool,
 	err error) {
 	if base == nil {
 		base = &state.Snapshot{}
@@ -189,23 +205,23 @@ func (c *Contents) Salvage(base *state.Snapshot, id Identity) (replayer *Replaye
 	if begin.entries == len(c.Entries) && len(gaps) == 0 && begin.covered {
 		return nil, nil, true, nil
 	}
+	k := knowledge{steps: map[int64]bool{}, low: 1, firstBegin: len(c.Entries), lastBegin: -1}
 	if begin.origin == nil {
 		replayer = NewReplayer(base)
 	} else if replayer, err = Resume(base, *begin.origin); err != nil {
-		return nil, nil, false, err
-	}
-	k := knowledge{steps: map[int64]bool{}, low: 1, firstBegin: len(c.Entries), lastBegin: -1}
-	if begin.origin != nil {
+		k.misfit, replayer = err, NewReplayer(base)
+	} else {
 		k.low = 0
 		for _, step := range begin.origin.Steps {
 			k.saw(step)
 		}
 	}
 	for i, e := range c.Entries[begin.entries:] {
-		if len(gaps) > 0 && begin.entries+i >= gaps[0].entries {
+		if k.misfit != nil || len(gaps) > 0 && begin.entries+i >= gaps[0].entries {
 			replayer.loosely(e)
 		} else if err := replayer.Apply(e); err != nil {
-			return nil, nil, false, fmt.Errorf("entry %d: %w", begin.entries+i+1, err)
+			k.misfit = fmt.Errorf("its entry %d does not fit the others: %w", begin.entries+i+1, err)
+			replayer.loosely(e)
 		}
 		if e.Step != 0 {
 			k.saw(e.Step)
@@ -214,7 +230,10 @@ func (c *Contents) Salvage(base *state.Snapshot, id Identity) (replayer *Replaye
 			k.firstBegin, k.lastBegin = min(k.firstBegin, begin.entries+i), begin.entries+i
 		}
 	}
-	return replayer, k.missing(c, gaps, replayer), false, nil
+	if missing := k.missing(c, gaps, replayer); len(missing) > 0 {
+		damage = &DamageError{Gaps: c.Gaps, Missing: missing, Entries: len(c.Entries), Err: k.misfit}
+	}
+	return replayer, damage, false, nil
 }
 
 // knowledge collects which steps appear in entries.
@@ -223,6 +242,8 @@ type knowledge struct {
 	low, high int64 // the first possible step, 0 if unknown, and the last one seen
 	// firstBegin and lastBegin are the indexes of the first and the last entry that begin a step.
 	firstBegin, lastBegin int
+	// misfit is the first reason why entries do not fit the base or each other although they can be read; nil if they do.
+	misfit error
 }
 
 func (k *knowledge) saw(step int64) {
@@ -235,9 +256,12 @@ func (k *knowledge) saw(step int64) {
 
 func (k *knowledge) missing(c *Contents, gaps []Gap, replayer *Replayer) (missing []string) {
 	if c.beheaded {
-		missing = append(missing, "the beginning of the journal, which names the state that it continues")
+		missing = append(missing, "which state the journal continues, because its beginning is lost")
 	}
-	if len(gaps) == 0 {
+	if k.misfit != nil {
+		missing = append(missing, "whether all entries are there, in their order")
+	}
+	if len(gaps) == 0 && k.misfit == nil {
 		return missing
 	}
 	for step := k.low; step <= k.high && len(missing) < 20; step++ {
@@ -245,19 +269,21 @@ func (k *knowledge) missing(c *Contents, gaps []Gap, replayer *Replayer) (missin
 			missing = append(missing, fmt.Sprintf("what step %d of the run was, and whether it was done", step))
 		}
 	}
-	if k.low != 1 && gaps[0].entries <= k.firstBegin {
+	if len(gaps) > 0 && k.low != 1 && gaps[0].entries <= k.firstBegin {
 		missing = append(missing, "whether anything was begun in the "+gapsText(gaps[:1]))
 	}
-	switch last := gaps[len(gaps)-1]; {
-	case last.last:
-		missing = append(missing, fmt.Sprintf("what was done last, in the %d bytes at the end", last.Length))
-	case k.lastBegin < last.entries:
-		missing = append(missing, "whether anything was begun in the "+gapsText([]Gap{last}))
+	if len(gaps) > 0 {
+		switch last := gaps[len(gaps)-1]; {
+		case last.last:
+			missing = append(missing, fmt.Sprintf("what was done last, in the %d bytes at the end", last.Length))
+		case k.lastBegin < last.entries:
+			missing = append(missing, "whether anything was begun in the "+gapsText([]Gap{last}))
+		}
 	}
 	if s, err := replayer.Snapshot(); err != nil {
-		missing = append(missing, err.Error())
+		missing = append(missing, "what the whole state was: "+err.Error())
 	} else if err := s.Verify(); err != nil {
-		missing = append(missing, err.Error())
+		missing = append(missing, "what the whole state was: "+err.Error())
 	}
 	return missing
 }

@@ -213,9 +213,9 @@ func (c *Contents) start(id Identity) (beginning, error) {
 // wrote the file and before it removed the journal. It returns a *MismatchError if the file is a different one, and a
 // *DamageError if the journal is damaged and the readable part does not suffice.
 func (c *Contents) Replayer(base *state.Snapshot, id Identity) (replayer *Replayer, done bool, err error) {
-	replayer, missing, done, err := c.Salvage(base, id)
-	if len(missing) > 0 {
-		return nil, false, &DamageError{c.Gaps, missing, len(c.Entries)}
+	replayer, damage, done, err := c.Salvage(base, id)
+	if damage != nil {
+		return nil, false, damage
 	}
 	return replayer, done, err
 }

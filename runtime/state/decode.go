@@ -184,6 +184,10 @@ func (d *decoder) document(member string) (*Checkpoint, error) {
 	case !found:
 		d.supported(c.Version, features)
 	}
+	if member == "checkpoint" && c.Stack == "" && c.Snapshot == nil && d.Err == nil { // any other JSON object
+		d.Pos = start
+		d.Unexpected("the state of a stack")
+	}
 	if d.Err != nil {
 		return nil, d.Err
 	}

@@ -68,6 +68,9 @@ func (a Stacks) Chosen(b *backend.Backend, p *project.Project, flag string) (ref
 	if err == nil && ref.Project != p.Name.Text {
 		err = fmt.Errorf("the stack %s is of another project than this one, which is %s", name, p.Name.Text)
 	}
+	if err != nil && flag == "" && a.World.Getenv("PULUMI_STACK") == "" {
+		err = fmt.Errorf("%w\n`yamlhost stack select` chooses the stack anew", err)
+	}
 	return ref, err == nil, err
 }
 

@@ -24,7 +24,7 @@ func adviseRepair(err error) error {
 }
 
 const AlteredText = "the state file has changed since yamlhost wrote it: somebody has edited it, or it is " +
-	"damaged; it is used as it is"
+	"damaged; it is used as it is, and `yamlhost state repair --previous` puts the newest sound copy back"
 
 // warnOfOrder warns that a state was edited by hand, or that its resources were reordered.
 func warnOfOrder(a *console.Console, altered bool, moved []urn.URN) {
@@ -45,6 +45,10 @@ func DamageOf(r *backend.Recovery) (texts []string) {
 		texts = append(texts,
 			fmt.Sprintf("the journal of an earlier %s had %s, now corrected; check the disk and the memory of the machine",
 				cmp.Or(r.Header.Command, "run"), diag.Count(r.Mended, "flipped bit")))
+	}
+	if r.Torn > 0 && !r.Foreign {
+		texts = append(texts, fmt.Sprintf("the last record in the journal of an earlier %s was not written completely: what it "+
+			"announces was never begun, unless the file was cut since", cmp.Or(r.Header.Command, "run")))
 	}
 	for _, g := range r.Gaps {
 		texts = append(texts,
@@ -158,10 +162,10 @@ func (p *Pipeline) lossEnds(session *backend.Session, op Operation, result *engi
 func lossText(a *console.Console, loss *backend.Loss) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "a repair of %s has ", loss.Time.Format(time.RFC3339))
-	if loss.Command == "" {
-		b.WriteString("put an older copy of the state back:")
+	if loss.Command != "" || loss.Journal {
+		fmt.Fprintf(&b, "gone on without records of the journal of an earlier %s:", cmp.Or(loss.Command, "run"))
 	} else {
-		fmt.Fprintf(&b, "lost records of the journal of an earlier %s:", loss.Command)
+		b.WriteString("put an older copy of the state back:")
 	}
 	for _, m := range loss.Missing {
 		b.WriteString("\n  it is not known " + m)

@@ -3,6 +3,7 @@ package stack
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -40,7 +42,7 @@ type historyRecord struct {
 	ResourceChanges map[string]int                  `json:"resourceChanges,omitempty"`
 }
 
-func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) error {
+func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (failed error) {
 	if o.page < 1 || o.pageSize < 0 {
 		return console.WithCode(console.CodeBadUsage, "--page and --page-size take a number from 1")
 	}
@@ -49,9 +51,10 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) erro
 		return err
 	}
 	records, err := s.Backend.History(ctx, s.Ref, 0)
-	if err != nil {
+	if err != nil && !errors.As(err, new(*backend.CorruptError)) {
 		return err
 	}
+	defer func() { failed = errors.Join(failed, err) }() // the other records are shown
 	if size := o.pageSize; size > 0 {
 		from := len(records)
 		if o.page-1 <= from/size { // otherwise the product could overflow

@@ -51,7 +51,7 @@ func newStateRepair(a *console.Console) *cobra.Command {
 	cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "do not ask")
 	cmd.Flags().BoolVar(&o.previous, "previous", false,
-		"restore the newest sound copy of a state whose faults cannot be repaired")
+		"restore the newest sound copy of a state that cannot be repaired, was changed by hand, or has an unknown version")
 	return cmd
 }
 
@@ -143,7 +143,8 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 		begin.Salvage = true
 		session, err = s.Backend.Begin(ctx, s.Ref, begin)
 	}
-	if damaged, ok := errors.AsType[*backend.CorruptError](err); ok && damaged.Previous != nil {
+	if damaged, ok := errors.AsType[*backend.CorruptError](err); ok && damaged.Previous != nil &&
+		(o.previous || !damaged.Unknown()) {
 		fmt.Fprintf(a.Streams.Out, "%s cannot be read: %v\n", a.Short(damaged.Path), damaged.Err)
 		return putBack(ctx, a, s, o, damaged.Previous, "the damaged one")
 	}
@@ -173,7 +174,8 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 			"the state is sound, but has another object of the same name. Delete one by hand, or import it with "+
 				"`yamlhost import`, and then delete the file that was set aside")
 	}
-	if len(done) == 0 && len(left) == 0 {
+	altered := session.Altered() && o.previous
+	if len(done) == 0 && len(left) == 0 && !altered {
 		fmt.Fprintln(a.Streams.Out, "The state is sound; there is nothing to repair.")
 		return nil
 	}
@@ -181,7 +183,7 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 		fmt.Fprintf(a.Streams.Out, "%s: %s\n", cmp.Or(string(r.URN), "the state"), r.What)
 	}
 	listFaults(a, left)
-	if len(left) > 0 && o.previous {
+	if (len(left) > 0 || altered) && o.previous {
 		if err := session.Close(); err != nil {
 			return err
 		}
