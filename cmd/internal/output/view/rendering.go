@@ -229,6 +229,8 @@ func insert(siblings []*row, r *row) []*row {
 	return slices.Insert(siblings, i, r)
 }
 
+// compareRows orders rows by their places in the program, and the instances of one forEach by their keys: they come in
+// another order each time.
 func compareRows(a, b *row) int {
 	if placed := b.at.Line > 0; placed != (a.at.Line > 0) {
 		if placed {
@@ -236,8 +238,36 @@ func compareRows(a, b *row) int {
 		}
 		return -1
 	}
+	instances := 0
+	if a.at.Line > 0 {
+		instances = compareKeys(a.urn.Name(), b.urn.Name())
+	}
 	return cmp.Or(cmp.Compare(a.at.File, b.at.File), cmp.Compare(a.at.Line, b.at.Line),
-		cmp.Compare(a.at.Column, b.at.Column), cmp.Compare(a.seq, b.seq))
+		cmp.Compare(a.at.Column, b.at.Column), instances, cmp.Compare(a.seq, b.seq))
+}
+
+// compareKeys compares names whose numbers count as numbers: job-9 comes before job-10.
+func compareKeys(a, b string) int {
+	for a != "" && b != "" {
+		x, y := leadingDigits(a), leadingDigits(b)
+		if x == "" || y == "" {
+			if a[0] != b[0] {
+				break
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		p, q := strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
+		if order := cmp.Or(cmp.Compare(len(p), len(q)), cmp.Compare(p, q), cmp.Compare(len(x), len(y))); order != 0 {
+			return order
+		}
+		a, b = a[len(x):], b[len(y):]
+	}
+	return cmp.Compare(a, b)
+}
+
+func leadingDigits(s string) string {
+	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }
 
 // walk calls fn for every row, parents first.
