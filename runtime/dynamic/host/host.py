@@ -1,5 +1,6 @@
 # Runs a dynamic provider written in Python. Requests come as lines of JSON on descriptor 3, answers go as lines on
-# descriptor 4; standard output and standard error are the author's. Four calls run at a time.
+# descriptor 4, or on pipes that the environment names; standard output and standard error are the author's. Four calls
+# run at a time.
 import asyncio
 import contextvars
 import importlib.abc
@@ -21,7 +22,12 @@ if sys.version_info < (3, 9):
 UNKNOWN_TEXT = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 MAX_ANSWER = 64 << 20
 current = contextvars.ContextVar("call", default=0)
-out = os.fdopen(4, "wb", buffering=0)
+requests, answers = 3, 4
+pipes = os.environ.pop("YAMLHOST_DYNAMIC_PIPES", None)
+if pipes:
+    requests = os.open(pipes + "-requests", os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    answers = os.open(pipes + "-answers", os.O_WRONLY | getattr(os, "O_BINARY", 0))
+out = os.fdopen(answers, "wb", buffering=0)
 out_lock = threading.Lock()
 done = set()
 
@@ -357,7 +363,7 @@ def begin(request):
 def main():
     sys.stdout, sys.stderr = Lines("info"), Lines("warning")
     pool = ThreadPoolExecutor(max_workers=4)
-    with os.fdopen(3, "rb") as lines:
+    with os.fdopen(requests, "rb") as lines:
         for line in lines:
             request = json.loads(line)
             if request["m"] in ("load", "configure"):
