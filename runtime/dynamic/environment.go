@@ -32,8 +32,8 @@ func environment(ours, listed []string) []string {
 	return env
 }
 
-// findProgram returns the path of an executable in a list of folders; "" if no folder has it. On Windows Python's has no
-// number in its name, unless it comes from the store.
+// findProgram returns the path of an executable in a list of folders; "" if no folder has it. On Windows, Python's has
+// no number in its name unless it comes from the store.
 func findProgram(name string, path []string) string {
 	names := []string{name}
 	if runtime.GOOS == "windows" {
