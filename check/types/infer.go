@@ -2,12 +2,14 @@ package types
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -300,6 +302,11 @@ func (c *typer) inferIndex(e *ast.Index) schema.Type {
 	}
 	switch t := schema.Required(collection).(type) {
 	case *schema.Array:
+		if k, ok := c.constants.constant(e.Key).(*ast.Number); ok && k.Value != math.Trunc(k.Value) {
+			c.decl.report.Errorf(diag.NotIndexable, e.Key.Range(), "the first element has the index 0",
+				"the index of a list is a whole number, not %s", value.FormatNumber(k.Value))
+			return schema.Invalid
+		}
 		c.fitter.fit(e.Key, schema.Number, &place{what: "the index of a list", strict: true})
 		return t.Item
 	case *schema.Map:
