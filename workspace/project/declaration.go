@@ -262,6 +262,17 @@ func parseType(text string) *Type {
 	return nil
 }
 
+// Check returns an error if a text, as a person enters it, is not of the declared type. It does not tell a secret.
+func (d *Declaration) Check(text string) error {
+	switch {
+	case fits(d.Type, text, false):
+		return nil
+	case d.Secret:
+		return fmt.Errorf("%s takes a value of type %s", d.Key.Name, d.Type)
+	}
+	return fmt.Errorf("%s takes a value of type %s, not %q", d.Key.Name, d.Type, diag.Shorten(text, 40))
+}
+
 // fits reports whether v is of type t (F3.6, L2.15). Texts that parse as a number or boolean fit unless strict is set,
 // for typed defaults (L2.12).
 func fits(t *Type, v any, strict bool) bool {

@@ -15,7 +15,8 @@ import (
 )
 
 // withPlugin lists the templates that need a plugin; checking them needs its schema.
-var withPlugin = map[string]bool{"aws-native": true, "azure-native": true, "docker": true, "kubernetes": true}
+var withPlugin = map[string]bool{"aws": true, "aws-native": true, "azure": true, "azure-native": true, "docker": true,
+	"gcp": true, "kubernetes": true}
 
 // emptyTerminal returns a terminal in an empty folder.
 func emptyTerminal(t *testing.T, answers ...string) *terminal {
@@ -32,7 +33,7 @@ func TestNewFromEveryTemplate(t *testing.T) {
 	t.Parallel()
 	names := templates.Names()
 	require.Equal(t, "hello", names[0])
-	require.Len(t, names, 10)
+	require.Len(t, names, 13)
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,6 +63,9 @@ func TestNewFromEveryTemplate(t *testing.T) {
 				schemas := os.Getenv("YAMLHOST_SCHEMAS")
 				if schemas == "" {
 					t.Skip("made; to check it, set YAMLHOST_SCHEMAS to a directory of gzipped package schemas")
+				}
+				if found, _ := filepath.Glob(filepath.Join(schemas, name+"-[0-9]*")); len(found) == 0 {
+					t.Skipf("made; %s has no schema of %s to check it", schemas, name)
 				}
 				check = append(check, "--schema-dir", schemas)
 			}
@@ -128,9 +132,12 @@ func TestNewHelloRuns(t *testing.T) {
 // after an invalid answer; an empty answer selects the default.
 func TestNewAsks(t *testing.T) {
 	t.Parallel()
-	x := emptyTerminal(t, "helo", "hello", "no name", "greet", "", "", "3")
+	x := emptyTerminal(t, "helo", "a", "he", "no name", "greet", "", "", "abc", "2.5", "3")
 	require.Equal(t, 0, x.run("new"), x.err.String())
 	require.Contains(t, x.err.String(), `did you mean hello?`)
+	require.Contains(t, x.err.String(), "error: a is the beginning of aws, aws-native, azure, azure-native: which one?\n")
+	require.Contains(t, x.err.String(), "error: words takes a value of type integer, not \"abc\"\n")
+	require.Contains(t, x.err.String(), "error: words takes a value of type integer, not \"2.5\"\n")
 	require.Contains(t, x.err.String(), `"no name" cannot be a project's name`)
 	require.Contains(t, x.err.String(), "words: How many words the name has (2): ")
 	text, err := os.ReadFile(filepath.Join(x.world.Dir, "Pulumi.dev.yaml"))
@@ -138,6 +145,11 @@ func TestNewAsks(t *testing.T) {
 	require.Equal(t, "config:\n  greet:words: \"3\"\n", string(text))
 
 	x = emptyTerminal(t)
+	require.Equal(t, 2, x.run("new", "hello", "--yes", "--config", "words=abc"), x.err.String())
+	require.Equal(t, "error: --config: words takes a value of type integer, not \"abc\"\n", x.err.String())
+	left, err := os.ReadDir(x.world.Dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
 	require.Equal(t, 2, x.run("new", "--non-interactive"), x.err.String())
 	require.Contains(t, x.err.String(), "yamlhost new hello")
 }

@@ -35,14 +35,29 @@ func (m *maker) open(ctx context.Context) (err error) {
 		if err := list(m.Streams.Err); err != nil {
 			return err
 		}
-		_, err = m.ask("template", "hello", func(name string) (err error) {
-			m.template, err = m.openTemplate(ctx, name)
+		_, err = m.ask("template", "hello", func(answer string) (err error) {
+			if name, err = chosen(answer); err == nil {
+				m.template, err = m.openTemplate(ctx, name)
+			}
 			return err
 		})
 		return err
 	}
 	m.template, err = m.openTemplate(ctx, name)
 	return err
+}
+
+// chosen returns the built-in template whose name begins with an answer. An answer that no name begins with, or that is
+// a name itself, stays as it is.
+func chosen(answer string) (string, error) {
+	names := slices.DeleteFunc(templates.Names(), func(name string) bool { return !strings.HasPrefix(name, answer) })
+	switch {
+	case len(names) == 0 || slices.Contains(names, answer):
+		return answer, nil
+	case len(names) == 1:
+		return names[0], nil
+	}
+	return "", fmt.Errorf("%s is the beginning of %s: which one?", answer, strings.Join(names, ", "))
 }
 
 // openTemplate reads a built-in template, a folder or a repository. A name without a slash names a folder only if there
@@ -116,13 +131,18 @@ func configOf(pairs []string) (map[string]string, error) {
 
 // gatherConfig adds the configuration values that the template asks for.
 func (m *maker) gatherConfig() error {
-	given := map[project.Key]bool{}
-	for text := range m.values {
+	given, declared := map[project.Key]bool{}, m.declarations()
+	for text, value := range m.values {
 		key, err := project.ParseKey(text, m.name)
 		if err != nil {
 			return console.WithCode(console.CodeUsage, "--config: %w", err)
 		}
 		given[key] = true
+		if d := declared[key]; d != nil {
+			if err := d.Check(value); err != nil {
+				return console.WithCode(console.CodeUsage, "--config: %w", err)
+			}
+		}
 	}
 	for _, v := range m.template.Config {
 		key, err := project.ParseKey(v.Key, m.name)
@@ -134,7 +154,7 @@ func (m *maker) gatherConfig() error {
 		}
 		text := v.Default
 		if m.asks {
-			if text, err = m.askConfig(v); err != nil {
+			if text, err = m.askConfig(v, declared[key]); err != nil {
 				return err
 			}
 		}
@@ -147,19 +167,59 @@ func (m *maker) gatherConfig() error {
 	return nil
 }
 
-func (m *maker) askConfig(v project.TemplateValue) (string, error) {
+// declarations returns the configuration that the template's program declares, by key. It is empty if the project file
+// has faults, which are reported before anything is written.
+func (m *maker) declarations() map[project.Key]*project.Declaration {
+	declared := map[project.Key]*project.Declaration{}
+	files, err := m.template.Fill(m.name, m.description)
+	if err != nil {
+		return declared
+	}
+	for _, f := range files {
+		if f.Path != m.template.ProjectFile {
+			continue
+		}
+		p, found := project.Parse(diag.NewSource(f.Path, project.StripBOM(f.Text)))
+		if found.HasErrors() {
+			continue
+		}
+		for _, d := range p.Config {
+			declared[d.Key] = d
+		}
+	}
+	return declared
+}
+
+// askConfig asks for a configuration value until the answer is of the declared type; declared may be nil. An empty
+// answer leaves the value out.
+func (m *maker) askConfig(v project.TemplateValue, declared *project.Declaration) (string, error) {
+	check := func(text string) error {
+		if text == "" || declared == nil {
+			return nil
+		}
+		return declared.Check(text)
+	}
 	question := v.Key
 	if v.Description != "" {
 		question += ": " + v.Description
 	}
 	if v.Secret && m.Streams.ReadPassword != nil {
-		text, err := m.Prompt().Hidden(question + ": ")
-		if text == "" {
-			text = v.Default
+		for {
+			text, err := m.Prompt().Hidden(question + ": ")
+			if text == "" {
+				text = v.Default
+			}
+			if err != nil {
+				return text, err
+			}
+			fault := check(text)
+			if fault == nil {
+				return text, nil
+			}
+			m.SayError(fault.Error())
 		}
-		return text, err
 	}
-	return m.ask(question, v.Default, func(string) error { return nil })
+	return m.ask(question, v.Default, check)
 }
 
 // value returns the value of a flag, or else the user's answer, the value from the environment, or the default.
