@@ -314,6 +314,41 @@ test("hostile states: no script runs, nothing leaves", async () => {
   faults.length = 0; // of stacks that do not exist
 });
 
+test("hostile names, outputs and messages of a run are text", async () => {
+  const evil = JSON.stringify(hostile), said = hostile + "\u202egnp.evil";
+  write(`  loud:
+    type: command:local:Command
+    name: ${evil}
+    properties:
+      create: 'printf "%s\\033]0;hacked\\007\\n" "$SAID"; printf "%s\\n" "$SAID" >&2'
+      environment: {SAID: ${JSON.stringify(said)}}
+  failing:
+    type: command:local:Command
+    properties:
+      create: 'printf "%s\\n" "$SAID" >&2; exit 3'
+      environment: {SAID: ${evil}}
+`);
+  const file = join(project, "Pulumi.yaml");
+  writeFileSync(file, readFileSync(file, "utf8").replace(/^outputs: \{/m, `outputs: {said: "\${loud.stdout}", ${evil}: ${evil}, `));
+  run("stack", "init", "loud");
+  await to("s", "shop", "loud", "live");
+  const title = await page.title();
+  assert.notEqual(await start("up", "--yes", "--skip-preview", "--stack", "loud", "-m", hostile).end, 0);
+  await page.locator(".gantt", { hasText: "<img src=x" }).first().waitFor();
+  await page.locator(".log", { hasText: "<img src=x" }).first().waitFor();
+  const loud = "urn:pulumi:loud::shop::command:local:Command::" + hostile;
+  for (const parts of [["resources"], ["resources", loud], ["graph"], ["history"]]) {
+    await to("s", "shop", "loud", ...parts);
+    await page.locator("main").waitFor();
+    if (parts[0] !== "graph") await page.getByText("<img src=x", { exact: false }).first().waitFor();
+    assert.equal(await page.evaluate(() => window.hacked), undefined, parts.join(" "));
+    assert.equal(await page.locator("img, main script, iframe").count(), 0, parts.join(" "));
+    assert.doesNotMatch(await page.locator("main").innerText(), /[\u0000-\u0008\u000b-\u001f\u202a-\u202e\u2066-\u2069]/, parts.join(" "));
+  }
+  assert.equal(await page.title(), title);
+  assert.deepEqual(requests.filter((to) => !to.startsWith(origin + "/") && !to.startsWith("blob:")), []);
+});
+
 test("hostile pages: other origins and rebound names get nothing", async () => {
   const token = new URL(url).hash.slice(7);
   const evil = createServer((_, response) => response.writeHead(200, { "Content-Type": "text/html" }).end("<p>evil"));

@@ -1,6 +1,7 @@
 // The page: its head, and the view that the address names.
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import "./visible";
 import { type Overview, enter, get } from "./api";
 import { GraphView } from "./graph";
 import { HistoryView } from "./history";

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Box, type Critical, type Detail, type Graph, type Table, get, post } from "./api";
 import { Fault, count, link, took, useAsk } from "./parts";
 import { useTable } from "./resources";
+import { visible } from "./visible";
 
 interface View { x: number; y: number; scale: number }
 interface Marks { chosen?: string; path: Set<string>; needs: Set<string>; breaks: Set<string>; found: Set<string> }
@@ -51,7 +52,7 @@ class Painter {
       if (b.kind !== "frame" || !inside(b)) continue;
       c.fillStyle = frame; c.strokeStyle = grey; c.lineWidth = 1 / v.scale;
       c.beginPath(); c.roundRect(b.x, b.y, b.w, b.h, 8); c.fill(); c.stroke();
-      if (!far) { c.fillStyle = dim; c.font = "12px system-ui"; c.fillText(clip(`▾ ${b.name} ${b.detail ?? ""}`, b.w / 7), b.x + 10, b.y + 19); }
+      if (!far) { c.fillStyle = dim; c.font = "12px system-ui"; c.fillText(clip(visible(`▾ ${b.name} ${b.detail ?? ""}`), b.w / 7), b.x + 10, b.y + 19); }
     }
     const plain = new Path2D(), marked = new Path2D();
     const step = far && this.graph.lines.length > 4000 ? Math.ceil(this.graph.lines.length / 4000) : 1;
@@ -78,8 +79,8 @@ class Painter {
         c.strokeRect(b.x - 2, b.y - 2, b.w + 4, b.h + 4); c.setLineDash([]);
       }
       if (far) continue;
-      c.fillStyle = ink; c.font = "13px system-ui"; c.fillText(clip(b.name, b.w / 7.6), b.x + 10, b.y + (b.detail ? 17 : 20));
-      if (b.detail) { c.fillStyle = dim; c.font = "11px system-ui"; c.fillText(clip(b.detail, b.w / 6.2), b.x + 10, b.y + 33); }
+      c.fillStyle = ink; c.font = "13px system-ui"; c.fillText(clip(visible(b.name), b.w / 7.6), b.x + 10, b.y + (b.detail ? 17 : 20));
+      if (b.detail) { c.fillStyle = dim; c.font = "11px system-ui"; c.fillText(clip(visible(b.detail), b.w / 6.2), b.x + 10, b.y + 33); }
     }
   }
 }
