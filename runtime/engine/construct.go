@@ -37,6 +37,9 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 			errors.New("components of a provider cannot be built here: "+
 				"this operation cannot be reached by the provider's process"))
 	}
+	if err := d.journal.Held(d.calls); err != nil { // the provider's process may change things itself
+		return monitor.RegisterResponse{}, d.failures.notConstructed(u, g, err)
+	}
 	aliases := d.table.Aliases(u, g.Parent, g.Aliases)
 	answer, err := i.Configured.Construct(d.calls, provider.ConstructRequest{
 		Deployment: d.info(ctx), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs,

@@ -135,8 +135,12 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 		part, _ := r.Args.Lookup(key)
 		deps[key] = plan.Distinct(slices.Concat(r.ArgDependencies[key], part.AllDeps()))
 	}
-	answer, err := i.Configured.Call(d.calls, provider.CallRequest{Token: r.Token, Args: r.Args.MapOrEmpty(),
-		ArgDependencies: deps, Deployment: d.info(ctx)})
+	err = d.journal.Held(d.calls) // a method may change things
+	var answer provider.CallResponse
+	if err == nil {
+		answer, err = i.Configured.Call(d.calls, provider.CallRequest{Token: r.Token, Args: r.Args.MapOrEmpty(),
+			ArgDependencies: deps, Deployment: d.info(ctx)})
+	}
 	if err != nil { // E2.58
 		if errors.Is(err, monitor.ErrShutdown) {
 			return monitor.CallResponse{}, d.abort()

@@ -297,6 +297,37 @@ func (o *overtaken) Held(context.Context) error {
 	return nil
 }
 
+// D14: once the stack is lost, no method of a resource is called and no component is constructed, because they may
+// change something.
+func TestNothingIsCalledOnceTheStackIsLost(t *testing.T) {
+	for name, request := range map[string]func(context.Context, monitor.Monitor) error{
+		"Call": func(ctx context.Context, m monitor.Monitor) error {
+			_, err := m.Call(ctx, monitor.CallRequest{Token: "test:index:Res/method", Args: value.EmptyMap()})
+			return err
+		},
+		"Construct": func(ctx context.Context, m monitor.Monitor) error {
+			_, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Comp", Name: "c", Remote: true})
+			return err
+		},
+	} {
+		w := newWorld()
+		o, _ := w.options(1, false)
+		o.MonitorEndpoint = "nowhere"
+		journaled := &overtaken{memory: &memory{}}
+		o.Journal = journaled
+		called := false
+		w.cloud.log = func(format string, _ ...any) { called = called || strings.HasPrefix(format, name+" ") }
+		result, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
+			journaled.left.Store(0)
+			require.Error(t, request(ctx, m), name)
+			return monitor.ErrReported
+		})
+		require.True(t, err != nil || result.Failed, name)
+		require.False(t, called, name)
+		require.Negative(t, journaled.left.Load(), "the journal was asked: %s", name)
+	}
+}
+
 // D14: right before each create, update and delete the engine asks whether the run still holds the stack. Once it does
 // not, nothing is changed, hooks for errors are not asked, and the steps have ended without a change.
 func TestNothingIsDoneOnceTheStackIsLost(t *testing.T) {

@@ -44,6 +44,7 @@ type Journal interface {
 	// of the operation.
 	Defer(ctx context.Context, e Entry) error
 	// Held returns an error unless the run still holds the stack. It is called right before each call of a provider that
-	// changes something: a hook may have run since the beginning was recorded, or the process may have been stopped.
+	// changes something, or may, as a method of a resource or the construction of a component: a hook may have run since
+	// the beginning was recorded, or the process may have been stopped.
 	Held(ctx context.Context) error
 }
