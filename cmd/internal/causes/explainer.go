@@ -38,6 +38,7 @@ type Facts struct {
 type Explainer struct {
 	facts  Facts
 	sites  map[string]site // by source position; nil until it is needed
+	files  map[*diag.Source]string
 	former []map[string]json.RawMessage
 	asked  bool // whether former has been asked for
 }
@@ -45,7 +46,7 @@ type Explainer struct {
 var _ change.Explainer = (*Explainer)(nil)
 
 // New returns an Explainer.
-func New(f Facts) *Explainer { return &Explainer{facts: f} }
+func New(f Facts) *Explainer { return &Explainer{facts: f, files: map[*diag.Source]string{}} }
 
 // site is the declaration of a resource.
 type site struct {
@@ -96,11 +97,16 @@ func (x *Explainer) position(r diag.Range) string {
 }
 
 func (x *Explainer) file(src *diag.Source) string {
-	rel, err := filepath.Rel(x.facts.Root, x.facts.Path(src.Name()))
-	if err != nil {
-		return src.Name()
+	name, known := x.files[src]
+	if !known {
+		rel, err := filepath.Rel(x.facts.Root, x.facts.Path(src.Name()))
+		if err != nil {
+			rel = src.Name()
+		}
+		name = filepath.ToSlash(rel)
+		x.files[src] = name
 	}
-	return filepath.ToSlash(rel)
+	return name
 }
 
 // at returns the place of a range.
