@@ -46,6 +46,7 @@ var fixed = []struct {
 	{regexp.MustCompile(`"timestamp":\d+`), `"timestamp":1`},
 	{regexp.MustCompile(`time="[\d.]+"`), `time="0.001"`},
 	{regexp.MustCompile(`::default::[0-9a-f-]{36}`), `::default::id`},
+	{regexp.MustCompile(`"id":"[0-9a-f-]{36}"`), `"id":"uuid"`},
 	{regexp.MustCompile(`(box|lid|more|x-create)-[a-z2-7]{10}\b`), `$1-id`},
 	{regexp.MustCompile(`(?m) in \d+(\.\d)?s$`), ``},
 	{regexp.MustCompile(` \(\d+(\.\d)?s\)`), ``},

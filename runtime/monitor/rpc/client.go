@@ -195,9 +195,22 @@ func told(trailer metadata.MD, id string, custom, preview, unknown bool) (known 
 	return known, value.Null, nil
 }
 
-// RegisterOutputs records the outputs of a component or of the stack.
+// RegisterOutputs records the outputs of a component or of the stack. Outside of previews, other engines write them to
+// the state as they are, so what is not known is null there.
 func (c *Client) RegisterOutputs(ctx context.Context, u urn.URN, outputs value.Value) error {
-	properties, err := c.properties(ctx, "the outputs of "+u.Name(), outputs)
+	encoding, info, err := c.encoding(ctx)
+	if err != nil {
+		return err
+	}
+	if !encoding.KeepOutputs && !info.DryRun { // not a yamlhost server
+		outputs = outputs.Transform(func(v value.Value) value.Value {
+			if v.IsKnown() {
+				return v
+			}
+			return value.Null.WithMarksOf(v)
+		})
+	}
+	properties, err := send(encoding, "the outputs of "+u.Name(), outputs)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Lines writes each event as one line of JSON (E8.8, F7.1–F7.8). Internal events are omitted but counted, so that
-// sequences have gaps, as in Pulumi (F7.4). It is not safe for concurrent use.
+// Lines writes each event as one line of JSON (E8.8, F7.1–F7.8). Unless internal is set, internal events are omitted but
+// counted, so that sequences have gaps, as in Pulumi (F7.4). It is not safe for concurrent use.
 type Lines struct {
 	out      io.Writer
 	o        view.Options
@@ -24,6 +24,7 @@ type Lines struct {
 	now      func() time.Time
 	sequence int
 	steps    int
+	internal bool  // write internal events, too
 	err      error // the first error of out
 
 	project, stack string // in front of each line; empty for a command about one stack
@@ -159,7 +160,7 @@ func (v *Lines) Event(e engine.Event) {
 	case *engine.Prelude:
 		line.Prelude = &preludeJSON{withoutSecrets(e.Config, v.mask)}
 	case *engine.StepStarted:
-		if e.Internal {
+		if e.Internal && !v.internal {
 			return
 		}
 		line.ResourcePre = &resourceJSON{v.metadata(e.Step, e.Step.Op), e.Planning}
@@ -167,7 +168,7 @@ func (v *Lines) Event(e engine.Event) {
 		if !e.Outputs {
 			v.steps++
 		}
-		if e.Internal {
+		if e.Internal && !v.internal {
 			return
 		}
 		line.ResourceOutputs = &resourceJSON{v.metadata(e.Step, e.Op), e.Planning}
@@ -341,7 +342,7 @@ func (e *eventLines) phase(o view.Options, m *mask.Masker) (func(engine.Event), 
 
 func (e *eventLines) lines(o view.Options, m *mask.Masker) *Lines {
 	lines := NewLines(e.out, o, m)
-	lines.project, lines.stack = e.project, e.stack
+	lines.internal, lines.project, lines.stack = true, e.project, e.stack
 	return lines
 }
 
