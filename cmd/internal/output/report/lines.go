@@ -15,8 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Lines writes each event as one line of JSON (E8.8, F7.1–F7.8). Unless internal is set, internal events are omitted but
-// counted, so that sequences have gaps, as in Pulumi (F7.4). It is not safe for concurrent use.
+// Lines writes each event as one line of JSON (E8.8, F7.1–F7.8). Unless internal is set, internal events are omitted
+// but counted, so that sequences have gaps, as in Pulumi (F7.4). It is not safe for concurrent use.
 type Lines struct {
 	out      io.Writer
 	o        view.Options
