@@ -193,16 +193,17 @@ func folderOf(rawURL string, o Options) (path string, query url.Values, err erro
 	}
 	text, queryText, _ := strings.Cut(rest, "?")
 	if query, err = url.ParseQuery(queryText); err != nil {
-		return "", nil, fmt.Errorf("the parameters of the backend %q are malformed", rawURL)
+		return "", nil, fmt.Errorf("the parameters of the backend %q are malformed; %s", rawURL, AnotherBackend)
 	}
 	if path, err = url.PathUnescape(text); err != nil {
 		return "", nil, fmt.Errorf(
-			"the path of the backend %q is malformed: a percent sign is not followed by two hexadecimal digits",
-			rawURL)
+			"the path of the backend %q is malformed: a percent sign is not followed by two hexadecimal digits; %s",
+			rawURL, AnotherBackend)
 	}
 	switch {
 	case path == "":
-		return "", nil, fmt.Errorf("the backend %q names no folder; file://~ is the one in your home folder", rawURL)
+		return "", nil, fmt.Errorf("the backend %q names no folder; file://~ is the one in your home folder; %s", rawURL,
+			AnotherBackend)
 	case path == "~" || strings.HasPrefix(path, "~/"):
 		if o.Home == "" {
 			return "", nil, fmt.Errorf("the backend %q is in the home folder, but the home folder is not known", rawURL)

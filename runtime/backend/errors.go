@@ -12,6 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
+// AnotherBackend is the advice of errors about the URL of a backend, wherever that comes from.
+const AnotherBackend = "`yamlhost login` or PULUMI_BACKEND_URL chooses another"
+
 // UnsupportedURLError is returned when this build has no backend for a URL.
 type UnsupportedURLError struct {
 	URL string
@@ -20,8 +23,8 @@ type UnsupportedURLError struct {
 
 func (e *UnsupportedURLError) Error() string {
 	way := cmp.Or(e.Way, "it can keep state in a folder: file://~ or file:///path")
-	return fmt.Sprintf("the backend %q is not supported by this build; %s. `yamlhost login` or "+
-		"PULUMI_BACKEND_URL chooses another", PublicURL(e.URL), way)
+	return fmt.Sprintf("the backend %q is not supported by this build; %s. %s",
+		PublicURL(e.URL), way, AnotherBackend)
 }
 
 // NotFoundError is returned when there is no such stack.

@@ -174,7 +174,7 @@ func (b *files) layout() (fresh bool, err error) {
 		default:
 			if n, err := strconv.Atoi(version); err == nil && n > 1 {
 				return false, &LayoutError{Path: path, Problem: fmt.Sprintf("the folder has layout %d, and this build reads only "+
-					"layout 1: use a newer version of yamlhost", n)}
+					"layout 1: use a newer version of yamlhost; if the file is damaged, write the line \"version: 1\" into it", n)}
 			}
 		}
 	}

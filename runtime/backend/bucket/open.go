@@ -48,7 +48,7 @@ func Known() (schemes []string) {
 func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, fmt.Errorf("the backend %q is malformed: it is not a URL", rawURL)
+		return nil, fmt.Errorf("the backend %q is malformed: it is not a URL; %s", rawURL, backend.AnotherBackend)
 	}
 	all := kinds()
 	i := slices.IndexFunc(all, func(k kind) bool { return k.scheme == u.Scheme })

@@ -19,7 +19,7 @@ func TestOperationFlags(t *testing.T) {
 	cmd.SetArgs([]string{"-s", "dev", "-c", "a=1", "-c", "b=x,y", "--refresh", "--diff", "-m", "why"})
 	require.NoError(t, cmd.Execute())
 	require.Equal(t, &operation.Options{Stack: "dev", Config: []string{"a=1", "b=x,y"}, Refresh: "true",
-		Detail: view.Detail{Diff: true}, Message: "why", Command: "up",
+		Detail: view.Detail{Diff: true, Causes: "short"}, Message: "why", Command: "up",
 		Parallel: 3, Yes: true, Flags: map[string]string{"stack": "set", "config": "set", "refresh": "set", "diff": "true",
 			"message": "set"}}, got)
 }
