@@ -195,22 +195,10 @@ func told(trailer metadata.MD, id string, custom, preview, unknown bool) (known 
 	return known, value.Null, nil
 }
 
-// RegisterOutputs records the outputs of a component or of the stack. Outside of previews, other engines write them to
-// the state as they are, so what is not known is null there.
+// RegisterOutputs records the outputs of a component or of the stack. What is not known stays unknown, also outside of
+// previews: Pulumi's conformance suite demands that of an output whose resource was left out by --target.
 func (c *Client) RegisterOutputs(ctx context.Context, u urn.URN, outputs value.Value) error {
-	encoding, info, err := c.encoding(ctx)
-	if err != nil {
-		return err
-	}
-	if !encoding.KeepOutputs && !info.DryRun { // not a yamlhost server
-		outputs = outputs.Transform(func(v value.Value) value.Value {
-			if v.IsKnown() {
-				return v
-			}
-			return value.Null.WithMarksOf(v)
-		})
-	}
-	properties, err := send(encoding, "the outputs of "+u.Name(), outputs)
+	properties, err := c.properties(ctx, "the outputs of "+u.Name(), outputs)
 	if err != nil {
 		return err
 	}

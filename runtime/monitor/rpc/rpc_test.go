@@ -17,7 +17,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
-	"pgregory.net/rapid"
 
 	"github.com/yamlhost/yamlhost/internal/transport"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -517,7 +516,6 @@ func TestOtherPrograms(t *testing.T) { // responses to other clients than yamlho
 type otherEngine struct {
 	pulumirpc.UnimplementedResourceMonitorServer
 	preview, old bool
-	outputs      *structpb.Struct
 	got          *pulumirpc.RegisterResourceRequest
 	answer       *pulumirpc.RegisterResourceResponse
 }
@@ -538,60 +536,6 @@ func (e *otherEngine) RegisterResource(_ context.Context, r *pulumirpc.RegisterR
 func (e *otherEngine) ReadResource(context.Context, *pulumirpc.ReadResourceRequest) (*pulumirpc.ReadResourceResponse,
 	error) {
 	return &pulumirpc.ReadResourceResponse{Urn: string(u1)}, nil
-}
-
-func (e *otherEngine) RegisterResourceOutputs(_ context.Context, r *pulumirpc.RegisterResourceOutputsRequest) (
-	*emptypb.Empty, error) {
-	e.outputs = r.GetOutputs()
-	return &emptypb.Empty{}, nil
-}
-
-// Other engines write outputs to the state as they are: outside of previews nothing in them is unknown, and all that is
-// known is there.
-func TestOtherEnginesGetKnownOutputs(t *testing.T) {
-	t.Parallel()
-	engines := map[bool]*otherEngine{false: {}, true: {preview: true}}
-	clients := map[bool]*rpc.Client{}
-	for preview, e := range engines {
-		client, err := rpc.Dial(serveRaw(t, e))
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, client.Close()) })
-		clients[preview] = client
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		unknowns := 0
-		var draw func(depth int) (given, known value.Value)
-		draw = func(depth int) (given, known value.Value) {
-			kind := rapid.IntRange(0, 4).Draw(t, "kind")
-			given = value.String("text")
-			known = given
-			switch {
-			case kind == 0:
-				unknowns++
-				given, known = value.Unknown(value.KindString), value.Null
-			case kind == 1 && depth > 0:
-				a, b := draw(depth - 1)
-				given, known = value.List(a, value.Int(1)), value.List(b, value.Int(1))
-			case kind == 2 && depth > 0:
-				a, b := draw(depth - 1)
-				given, known = value.EmptyMap().With("k", a), value.EmptyMap().With("k", b)
-			}
-			if rapid.Bool().Draw(t, "secret") {
-				given, known = given.Secret(), known.Secret()
-			}
-			return given, known
-		}
-		given, known := draw(3)
-		for preview, client := range clients {
-			require.NoError(t, client.RegisterOutputs(context.Background(), u1, value.EmptyMap().With("x", given)))
-			got, err := wire.KeepAll().Decode(engines[preview].outputs)
-			require.NoError(t, err)
-			require.Equal(t, preview && unknowns > 0, got.ContainsUnknown())
-			if !preview {
-				require.True(t, value.SameContent(value.EmptyMap().With("x", known), got), "%v", got)
-			}
-		}
-	})
 }
 
 func TestOtherEngines(t *testing.T) {
