@@ -20,21 +20,12 @@ func Documents(src *diag.Source) ([]*Node, *diag.Diagnostic) {
 	if roots, ok := plainDocuments(t.Text.Bytes); ok {
 		return roots, nil
 	}
-	documents, d := t.documents(false)
+	documents, d := t.documents()
 	roots := make([]*Node, 0, len(documents))
 	for _, document := range documents {
 		roots = append(roots, document.Root)
 	}
 	return roots, d
-}
-
-// CommentedDocuments is like Documents and keeps the comments.
-func CommentedDocuments(src *diag.Source) ([]*Document, *diag.Diagnostic) {
-	t := NewTree(src)
-	if d := t.Screen(); d != nil {
-		return nil, d
-	}
-	return t.documents(true)
 }
 
 // plainDocuments reads a text whose documents are in the common part of YAML; ok is false for any other text.
@@ -79,7 +70,7 @@ func (n *Node) move(by int) {
 }
 
 // documents reads all documents of the text with the YAML parser.
-func (t *Tree) documents(comments bool) ([]*Document, *diag.Diagnostic) {
+func (t *Tree) documents() ([]*Document, *diag.Diagnostic) {
 	text := t.Text.Bytes
 	for {
 		found, err := decodeAll(t.Tokens.readable(text)[TextStart(text):])
@@ -88,7 +79,6 @@ func (t *Tree) documents(comments bool) ([]*Document, *diag.Diagnostic) {
 			return nil, &d
 		}
 		l := newLocator(text)
-		l.comments = comments
 		left := t.Tokens.refused
 		restored := true
 		var documents []*Document
