@@ -236,13 +236,13 @@ func flowContext(text []byte, start, offset int) (Context, bool) {
 	}
 	type level struct {
 		open  int
-		path  []string // path of the value in brackets
-		key   string
+		key   string // of the value; empty in a list
 		value bool
 		word  int
 	}
 	var stack []level
-	fresh := true // a value may begin here
+	var path []string // of the outermost value in brackets
+	fresh := true     // a value may begin here
 	for i := begin; i < offset; i++ {
 		ch := text[i]
 		if len(stack) == 0 {
@@ -260,7 +260,8 @@ func flowContext(text []byte, start, offset int) (Context, bool) {
 				fresh = false
 			case fresh && (ch == '{' || ch == '['):
 				pos := bytes.LastIndexByte(text[:i], '\n') + 1
-				stack = append(stack, level{open: i, path: blockContext(text, pos, i).Path, word: i + 1})
+				path = blockContext(text, pos, i).Path
+				stack = append(stack, level{open: i, word: i + 1})
 			default:
 				fresh = false
 			}
@@ -281,13 +282,7 @@ func flowContext(text []byte, start, offset int) (Context, bool) {
 			if i > 0 && text[i-1] == '$' {
 				break
 			}
-			path := slices.Clone(top.path)
-			if text[top.open] == '[' {
-				path = append(path, "[]")
-			} else {
-				path = append(path, top.key)
-			}
-			stack = append(stack, level{open: i, path: path, word: i + 1})
+			stack = append(stack, level{open: i, word: i + 1})
 		case '}', ']':
 			stack = stack[:len(stack)-1]
 			fresh = false
@@ -305,7 +300,13 @@ func flowContext(text []byte, start, offset int) (Context, bool) {
 		return Context{}, false
 	}
 	top := stack[len(stack)-1]
-	c := Context{Flow: true, Path: slices.Clone(top.path)}
+	c := Context{Flow: true, Path: slices.Clone(path)}
+	for _, outer := range stack[:len(stack)-1] {
+		if text[outer.open] == '[' {
+			outer.key = "[]"
+		}
+		c.Path = append(c.Path, outer.key)
+	}
 	switch {
 	case text[top.open] == '[':
 		c.Path = append(c.Path, "[]")

@@ -1,10 +1,13 @@
 package parser
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
@@ -86,4 +89,36 @@ func TestCursor(t *testing.T) {
 	got := Cursor([]byte("a: ${join(\"-\", [b, c], d"), 24)
 	require.Equal(t, "join", got.Function)
 	require.Equal(t, 2, got.Argument)
+}
+
+// TestCursorInBrackets opens random brackets, some of which are closed again, and compares the path of the end.
+func TestCursorInBrackets(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text, path := "a: [", []string{"a", "[]"}
+		for i := range rapid.IntRange(0, 40).Draw(t, "brackets") {
+			switch rapid.IntRange(0, 2).Draw(t, "kind") {
+			case 0:
+				text += "["
+				path = append(path, "[]")
+			case 1:
+				text += fmt.Sprintf("{k%d: ", i)
+				path = append(path, fmt.Sprint("k", i))
+			default:
+				text += "[{x: [1]}, "
+				path = append(path, "[]")
+			}
+		}
+		require.Equal(t, path, Cursor([]byte(text), len(text)).Path, text)
+	})
+}
+
+// A text of brackets takes memory in proportion to its length. The test is not parallel: it measures what is allocated.
+func TestDeepCursor(t *testing.T) {
+	text := []byte("a: " + strings.Repeat("[", 100_000))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	require.Len(t, Cursor(text, len(text)).Path, 100_001)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<20))
 }

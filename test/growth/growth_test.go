@@ -33,7 +33,7 @@ type dimension struct {
 	name  string
 	small int                           // the smallest number of them; the others are twice and four times as many
 	files func(n int) map[string]string // of a project with n of them
-	ops   []string                      // check, run, again (an update without changes), test
+	ops   []string                      // check, run, again (an update without changes), test, convert
 	// reason says why the work may grow faster, with the square; empty if it may not.
 	reason string
 }
@@ -198,6 +198,11 @@ var dimensions = []dimension{
 		return with(program("resources:\n%s", pet(0, "")), "Main.test.yaml",
 			"cases:\n"+times(n, func(i int) string { return fmt.Sprintf("  c%d: {expect: {count: 1}}\n", i) }))
 	}, []string{"test"}, ""},
+	{"resources of a template in one line", 250, func(n int) map[string]string {
+		return map[string]string{"c.json": "{\"Resources\": {" + times(n, func(i int) string {
+			return fmt.Sprintf("\"R%d\": {\"Type\": \"AWS::SNS::Topic\", \"Properties\": {\"Tags\": []}}, ", i)
+		}) + "\"Last\": {\"Type\": \"AWS::SNS::Topic\"}}}"}
+	}, []string{"convert"}, ""},
 	{"kinds of Kubernetes", 60, func(n int) map[string]string {
 		files := program("crds: crds\noutputs: {a: 1}\n")
 		for i := range n {
@@ -306,6 +311,9 @@ func (d dimension) at(t *testing.T, n int) map[string]counts {
 	}
 	if slices.Contains(d.ops, "test") {
 		steps("test", "test")
+	}
+	if slices.Contains(d.ops, "convert") {
+		steps("convert", "convert", "--from", "cloudformation", "c.json")
 	}
 	if slices.Contains(d.ops, "run") || slices.Contains(d.ops, "again") {
 		steps("run", "run", "--stack", "dev")

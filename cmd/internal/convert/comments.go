@@ -118,11 +118,12 @@ func (a *annotator) comments(from, to int) []note {
 		if len(spans) > 0 && i >= spans[0].start {
 			s := spans[0]
 			spans = spans[1:]
-			switch end := yamlnode.LineEnd(a.text, s.start); {
+			switch {
 			case s.node.Flow() && s.node.Kind != yamlnode.Scalar:
 				notes = append(notes, a.inBrackets(s.node)...)
 				i = max(i, s.end)
 			case s.node.Multiline():
+				end := yamlnode.LineEnd(a.text, s.start)
 				if hash := bytes.Index(a.text[s.start:end], []byte(" #")); hash >= 0 {
 					notes = append(notes, a.note(s.start+hash+1, end))
 				}
