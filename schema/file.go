@@ -144,7 +144,7 @@ func (s *sink) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// sweptFolders holds the folders from which this process has removed leftovers: once, however many files it keeps.
+// sweptFolders holds the folders from which this process has removed unfinished files: once, however many it keeps.
 var sweptFolders sync.Map
 
 // replaceFile replaces the content of a file atomically.

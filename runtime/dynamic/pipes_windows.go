@@ -20,7 +20,7 @@ type pipes struct {
 	names    []string
 }
 
-// openPipes makes the pipes and tells a command that is not started yet their name.
+// openPipes makes the pipes and puts their name into the environment of a command that is not started yet.
 func openPipes(cmd *exec.Cmd) (*pipes, error) {
 	name := `\\.\pipe\yamlhost-` + rand.Text()
 	p := &pipes{names: []string{name + "-requests", name + "-answers"}}

@@ -28,7 +28,8 @@ var pythonHost string
 // maxAnswer is the maximum size of an answer in bytes. The host scripts and readLine enforce it.
 const maxAnswer = 64 << 20
 
-// pipeVariable tells the host script the name of its pipes, where it has not descriptors 3 and 4 instead.
+// pipeVariable is the environment variable with the name of the host script's pipes, where it has no descriptors 3 and
+// 4 for them.
 const pipeVariable = "YAMLHOST_DYNAMIC_PIPES"
 
 // tailSize is the size of the kept end of the standard error in bytes.

@@ -34,7 +34,7 @@ type dimension struct {
 	small int                           // the smallest number of them; the others are twice and four times as many
 	files func(n int) map[string]string // of a project with n of them
 	ops   []string                      // check, run, again (an update without changes), test, convert
-	// reason says why the work may grow faster, with the square; empty if it may not.
+	// reason is why the work may grow faster, with the square; empty if it may not.
 	reason string
 }
 

@@ -21,7 +21,7 @@ import (
 type atom struct {
 	id    any          // what varies: an expression or a node
 	cause change.Cause // with what lies between
-	// changed and same tell what is known: neither is for a literal, whose former text is not kept.
+	// changed and same are both false for a literal, whose former text is not kept.
 	changed, same bool
 }
 

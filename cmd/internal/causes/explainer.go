@@ -424,7 +424,7 @@ func (x *Explainer) upon(kind change.CauseKind, name string, s *engine.Step) cha
 	return change.Cause{Kind: kind, Name: name, URN: s.URN, Op: doneWords(s.Op)}
 }
 
-// doneWords says what a step does to a resource.
+// doneWords returns the word for what a step does to a resource.
 func doneWords(op engine.Op) string {
 	switch op {
 	case engine.OpCreate:

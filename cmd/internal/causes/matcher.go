@@ -9,7 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// matcher tells whether an expression could have given a value while only some atoms had another value.
+// matcher finds out whether an expression could have given a value while only some atoms had another value.
 type matcher struct {
 	*walker
 	vary map[any]bool
@@ -22,7 +22,7 @@ const mostMatched = 64 << 10
 // anything matches every text.
 const anything = `[\s\S]*`
 
-// fits reports whether the value at a path in an expression could have been v. It says yes where that is not known.
+// fits reports whether the value at a path in an expression could have been v. It returns true where that is not known.
 func (m *matcher) fits(f frame, e ast.Expr, rest value.Path, v value.Value) bool {
 	if m.deep++; m.deep > mostDepth {
 		return true

@@ -148,7 +148,7 @@ func (k *kubernetes) flatten(src *diag.Source, doc *yamlnode.Node) []*yamlnode.N
 	return all
 }
 
-// blankData reports whether a value says nothing: null, an empty text or collection, or a map of such values.
+// blankData reports whether a value is empty: null, an empty text or collection, or a map of such values.
 func blankData(n *yamlnode.Node) bool {
 	if n.Kind == yamlnode.Scalar {
 		return n.Value == "" || n.ShortTag() == "!!null"

@@ -57,7 +57,7 @@ type Cause struct {
 	URN  urn.URN // of the resource whose change is the reason; its own changes have their causes
 	Op   string  // what happens to that resource, in words such as "is replaced"
 	From string  // of a configuration value: the file of the stack, an environment or a default
-	At   Place   // zero where no text of the project says it
+	At   Place   // zero for a cause that no text of the project has
 	// Own reports whether this is the text of the changed property itself, which needs no telling.
 	Own bool
 	// Possible reports whether the former value is not known: the change is made from this, and may have another reason.

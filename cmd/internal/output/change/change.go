@@ -166,7 +166,7 @@ func compare(path string, old, new value.Value, fn func(Property)) {
 	}
 }
 
-// step compares what two containers have at a path; had and has tell which of them have something there.
+// step compares what two containers have at a path; had and has report which of them have something there.
 func step(path string, before, after value.Value, had, has bool, fn func(Property)) {
 	switch {
 	case had && has:

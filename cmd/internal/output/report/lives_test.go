@@ -33,7 +33,7 @@ import (
 // lost stands for a resource whose object was deleted for a replacement that was not made.
 const lost = engine.OpDeleteReplaced
 
-// failed stands for a resource of which a report says no more.
+// failed stands for a resource of which a report has nothing but its failure.
 const failed = engine.Op("failed")
 
 // journaled returns what a journal tells of each resource that an update changed, without default providers: an object
@@ -287,7 +287,7 @@ func headline(t require.TestingT, line string) map[engine.Op]int {
 	return counts
 }
 
-// told is what a report says was done, in all and to each resource; nil if it does not say.
+// told is what a report has as done, in all and to each resource; nil for a report without it.
 type told struct {
 	counts map[engine.Op]int
 	each   map[string]engine.Op
@@ -438,7 +438,7 @@ func TestReportsTellWhatTheJournalTells(t *testing.T) {
 	})
 }
 
-// tell compares a report with what the journal tells. In the first update the stack is created too.
+// tell compares a report with the journal. In the first update the stack is created too.
 func tell(t require.TestingT, counts map[engine.Op]int, each map[string]engine.Op, said told, kind string, first bool) {
 	merged := func(counts map[engine.Op]int) map[engine.Op]int { // most reports count what is lost as deleted
 		all := map[engine.Op]int{}

@@ -89,7 +89,7 @@ func (c changeWriter) hop(h change.Hop) string {
 	return name + " " + line
 }
 
-// why says why the resource of --why changes, or why it does not.
+// why returns why the resource of --why changes, or why it does not.
 func (r *report) why(w io.Writer) {
 	name := r.o.Why
 	if name == "" {
