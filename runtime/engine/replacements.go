@@ -38,7 +38,7 @@ func (r *Replacements) Take(e Event) (done bool) {
 
 // take takes a step that finished, or failed and left an object.
 func (r *Replacements) take(s *Step, finished bool) (done bool) {
-	if s.Old == nil {
+	if s.Old == nil || !makes(s.Op) && s.Op != OpReplace && s.Op != OpRemovePendingReplace && s.Op != OpDeleteReplaced {
 		return false
 	}
 	x := r.of[s.Old.URN]
@@ -70,6 +70,9 @@ func (r *Replacements) take(s *Step, finished bool) (done bool) {
 func makes(op Op) bool {
 	return op == OpCreateReplacement || op == OpImportReplacement || op == OpReadReplacement
 }
+
+// Any reports whether any step was part of a replacement.
+func (r *Replacements) Any() bool { return len(r.of) > 0 }
 
 // Replaced reports whether a resource, by its former URN, was replaced.
 func (r *Replacements) Replaced(u urn.URN) bool {

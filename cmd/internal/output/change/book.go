@@ -67,10 +67,12 @@ func (b *Book) Event(e engine.Event) {
 }
 
 func (b *Book) take(s *engine.Step) {
+	if s.Op == engine.OpSame && s.About().Custom && (b.asked == "" || s.URN.Name() != b.asked) {
+		return
+	}
 	switch before := b.steps[s.URN]; {
 	case s.Op == engine.OpRefresh:
 		b.reads[s.URN] = s
-	case s.Op == engine.OpSame && s.About().Custom && s.URN.Name() != b.asked:
 	case before != nil && before.Logical() && !s.Logical() && before.Op != engine.OpSame:
 	default:
 		b.steps[s.URN] = s

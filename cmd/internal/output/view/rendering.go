@@ -238,12 +238,14 @@ func compareRows(a, b *row) int {
 		}
 		return -1
 	}
-	instances := 0
-	if a.at.Line > 0 {
-		instances = compareKeys(a.urn.Name(), b.urn.Name())
+	place := cmp.Or(cmp.Compare(a.at.Line, b.at.Line), cmp.Compare(a.at.Column, b.at.Column))
+	if a.at.File != b.at.File {
+		place = cmp.Compare(a.at.File, b.at.File)
 	}
-	return cmp.Or(cmp.Compare(a.at.File, b.at.File), cmp.Compare(a.at.Line, b.at.Line),
-		cmp.Compare(a.at.Column, b.at.Column), instances, cmp.Compare(a.seq, b.seq))
+	if place == 0 && a.at.Line > 0 { // names are compared only here: nearly all rows have places of their own
+		place = compareKeys(a.urn.Name(), b.urn.Name())
+	}
+	return cmp.Or(place, cmp.Compare(a.seq, b.seq))
 }
 
 // compareKeys compares names whose numbers count as numbers: job-9 comes before job-10.

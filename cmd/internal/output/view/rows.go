@@ -109,7 +109,7 @@ func (b *board) event(e engine.Event) *row {
 		}
 		r.running++
 		r.planning = e.Planning
-		if !b.replaced.Deleted(formerURN(e.Step)) || e.Step.Op != engine.OpReplace {
+		if e.Step.Op != engine.OpReplace || !b.replaced.Deleted(formerURN(e.Step)) {
 			r.take(e.Step, e.Step.Op)
 		}
 		return r
@@ -174,8 +174,10 @@ func (b *board) event(e engine.Event) *row {
 		return r
 	case *engine.Summary:
 		b.summary = e
-		for _, r := range b.order {
-			b.settle(r)
+		if b.replaced.Any() {
+			for _, r := range b.order {
+				b.settle(r)
+			}
 		}
 	case *engine.Prelude, *engine.Finished:
 	}
