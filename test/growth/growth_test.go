@@ -169,10 +169,10 @@ var dimensions = []dimension{
 		}), pet(0, ""))
 	}, everything, ""},
 	{"stack references", 250, func(n int) map[string]string {
-		return program("resources:\n%soutputs:\n%s", times(n, func(i int) string {
+		return program("resources:\n%soutputs: {o: \"${s0.name}\"}\n", times(n, func(i int) string {
 			return fmt.Sprintf("  s%d:\n    type: pulumi:pulumi:StackReference\n    properties: {name: organization/grow/dev}\n", i)
-		}), times(n, func(i int) string { return fmt.Sprintf("  o%d: ${s%d.name}\n", i, i) }))
-	}, []string{"check", "again"}, ""},
+		}))
+	}, everything, ""},
 	{"included files", 120, func(n int) map[string]string {
 		files := program("include: [parts/*.yaml]\n")
 		for i := range n {
@@ -251,30 +251,41 @@ func TestGrowth(t *testing.T) {
 	t.Log("\n" + table.String())
 }
 
-// measure returns the rows of the table about a dimension.
+// measure returns the rows of the table about a dimension. What grows too fast is measured again, because timers and
+// goroutines that wait make a few steps more or less.
 func (d dimension) measure(t *testing.T) (rows []string) {
 	t.Helper()
-	sizes := []int{d.small, 2 * d.small, 4 * d.small}
-	steps := map[string][]counts{}
-	for _, n := range sizes {
-		for op, c := range d.at(t, n) {
-			steps[op] = append(steps[op], c)
-		}
+	limit := steepest
+	if d.reason != "" {
+		limit = 2
 	}
-	for _, op := range d.ops {
-		s := steps[op]
-		exponent := exponentOf(s[0].sum(), s[1].sum(), s[2].sum())
-		rows = append(rows, fmt.Sprintf("| %s | %d, %d, %d | %s | %d, %d, %d | %.2f |\n", d.name, sizes[0], sizes[1], sizes[2],
-			op, s[0].sum()/1000, s[1].sum()/1000, s[2].sum()/1000, exponent))
-		limit := steepest
-		if d.reason != "" {
-			limit = 2
+	for again := range 2 {
+		steps := map[string][]counts{}
+		for factor := 1; factor <= 4; factor *= 2 {
+			for op, c := range d.at(t, factor*d.small) {
+				steps[op] = append(steps[op], c)
+			}
 		}
-		if exponent > limit {
-			t.Errorf("%s of %s: the steps grow with the power of %.2f; most of them:\n%s", op, d.name, exponent, s[2].beside(s[1], 8))
+		rows = nil
+		steep := false
+		for _, op := range d.ops {
+			s := steps[op]
+			exponent := exponentOf(s[0].sum(), s[1].sum(), s[2].sum())
+			rows = append(rows, fmt.Sprintf("| %s | %d, %d, %d | %s | %d, %d, %d | %.2f |\n", d.name, d.small, 2*d.small,
+				4*d.small, op, s[0].sum()/1000, s[1].sum()/1000, s[2].sum()/1000, exponent))
+			if exponent > limit {
+				steep = true
+				if again > 0 {
+					t.Errorf("%s of %s: the steps grow with the power of %.2f; most of them:\n%s", op, d.name, exponent,
+						s[2].beside(s[1], 8))
+				}
+			}
+			if *slowest > 0 {
+				t.Logf("%s of %s\n%s", op, d.name, s[2].beside(s[1], *slowest))
+			}
 		}
-		if *slowest > 0 {
-			t.Logf("%s of %s\n%s", op, d.name, s[2].beside(s[1], *slowest))
+		if !steep {
+			break
 		}
 	}
 	return rows

@@ -10,6 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/parallel"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -269,7 +271,7 @@ func (p *Pipeline) openConfig() (diag.Diagnostics, error) {
 func (p *Pipeline) environmentOptions() (environments.Options, error) {
 	o, err := p.Console.Environments(p.Workspace.Project, p.Stack.Ref.QualifiedName())
 	o.Outputs = otherStacks{backend: p.Stack.Backend, project: p.Workspace.Project.Name.Text, manager: p.StackSecrets,
-		planned: p.options.Neighbours}.outputs
+		planned: p.options.Neighbours, read: &parallel.Memo[string, value.Value, error]{}}.outputs
 	if p.options.Untrusted {
 		o.Denied = "the run is --untrusted"
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/httpget"
+	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -61,6 +62,9 @@ type otherStacks struct {
 	manager *console.StackSecrets
 	mayRead func(name string) error // an error for a stack that the program may not read; nil allows all
 	planned *Neighbours             // stacks of the same preview; nil for none
+	// read holds the outputs of the stacks that one operation has read: each is read once, however many references to it
+	// there are.
+	read *parallel.Memo[string, value.Value, error]
 }
 
 func (s otherStacks) load(ctx context.Context, name string) (*state.Snapshot, error) {
@@ -113,11 +117,18 @@ func (s otherStacks) outputs(ctx context.Context, name string) (value.Value, err
 			return s.complete(ctx, name, planned, stored)
 		}
 	}
-	snapshot, err := s.load(ctx, name)
-	if err != nil {
-		return value.Null, err
-	}
-	return StackOutputs(snapshot), nil
+	return s.stored(ctx, name)
+}
+
+// stored returns the outputs in the state of a stack.
+func (s otherStacks) stored(ctx context.Context, name string) (value.Value, error) {
+	return s.read.Get(name, func() (value.Value, error) {
+		snapshot, err := s.load(ctx, name)
+		if err != nil {
+			return value.Null, err
+		}
+		return StackOutputs(snapshot), nil
+	})
 }
 
 // complete adds the outputs whose values are in the state to the planned ones.
@@ -126,11 +137,10 @@ func (s otherStacks) complete(ctx context.Context, name string, planned value.Va
 	if len(stored) == 0 {
 		return planned, nil
 	}
-	snapshot, err := s.load(ctx, name)
+	outputs, err := s.stored(ctx, name)
 	if err != nil {
 		return value.Null, err
 	}
-	outputs := StackOutputs(snapshot)
 	for _, output := range stored {
 		if v, has := outputs.Lookup(output); has {
 			planned = planned.With(output, v)

@@ -13,6 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/parallel"
+	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -300,7 +302,8 @@ func (p *Pipeline) saveCreates(w *wantedCreates) error {
 // others returns the reader of other stacks.
 func (p *Pipeline) others() otherStacks {
 	return otherStacks{backend: p.Stack.Backend, project: p.Workspace.Project.Name.Text, manager: p.StackSecrets,
-		mayRead: p.Providers.MayReadStack, planned: p.options.Neighbours}
+		mayRead: p.Providers.MayReadStack, planned: p.options.Neighbours,
+		read: &parallel.Memo[string, value.Value, error]{}}
 }
 
 // describe sets the options of an engine that all operations of the pipeline share.
