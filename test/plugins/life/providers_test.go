@@ -137,11 +137,15 @@ func TestEveryProviderHasAScript(t *testing.T) {
 	require.Len(t, providers, 58, "the suite has as many providers")
 }
 
-// operate runs an operation and compares its counts with the wanted ones. For an operation that must fail, the argument
-// is a pattern of its output instead.
+// operate runs an operation and compares its counts with the wanted ones. For an operation that must fail, the arguments
+// are flags, and then patterns of its output.
 func operate(ts *testscript.TestScript, operation string, neg bool, args []string) {
 	if neg {
-		if ts.Exec("yamlhost", operation, "--yes", "--skip-preview") == nil {
+		line := []string{operation, "--yes", "--skip-preview"}
+		for len(args) > 0 && strings.HasPrefix(args[0], "--") {
+			line, args = append(line, args[0]), args[1:]
+		}
+		if ts.Exec("yamlhost", line...) == nil {
 			ts.Fatalf("%s was to fail", operation)
 		}
 		printed := ts.ReadFile("stdout") + ts.ReadFile("stderr")
