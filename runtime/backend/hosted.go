@@ -72,7 +72,7 @@ func (h hosted) load(ctx context.Context, r Ref, open state.Opener) (*Loaded, er
 		if err != nil {
 			return nil, err
 		}
-		if now.Version == kept.Version || now.Version == kept.Version-1 { // no operation came after that run
+		if now.Version == kept.Version-1 || h.unchangedSince(ctx, r, kept.Version, now.Version) {
 			loaded, err := h.mirror(r).Load(ctx, r, open)
 			if !errors.As(err, new(*NotFoundError)) {
 				return loaded, err
@@ -84,6 +84,20 @@ func (h hosted) load(ctx context.Context, r Ref, open state.Opener) (*Loaded, er
 		return nil, err
 	}
 	return &Loaded{Snapshot: s}, nil
+}
+
+// unchangedSince reports whether a version of a stack's state is that of an earlier one. A process that is killed just
+// after the service has begun its operation uses up a version that changes nothing.
+func (h hosted) unchangedSince(ctx context.Context, r Ref, earlier, version int) bool {
+	if earlier == version || earlier < 1 || earlier > version {
+		return earlier == version
+	}
+	then, err := h.version(ctx, r, earlier, nil)
+	if err != nil {
+		return false // the service may not keep every version
+	}
+	now, err := h.version(ctx, r, version, nil)
+	return err == nil && sameContent(then, now)
 }
 
 // version reads one version of a stack's state; 0 is the present one.
@@ -249,7 +263,8 @@ func (h hosted) endKept(ctx context.Context, r Ref, kept *keptUpdate) error {
 func (h hosted) open(ctx context.Context, b *Backend, r Ref, o BeginOptions, lock *folderLock, update Update,
 	sent time.Time, kept *keptUpdate) (*Session, error) {
 	copied := lock.fenced().stateOf(r)
-	continues := kept != nil && update.Facts().Version-1-update.Facts().Skipped == kept.Version
+	continues := kept != nil &&
+		h.unchangedSince(ctx, r, kept.Version, update.Facts().Version-1-update.Facts().Skipped)
 	if continues {
 		there, err := copied.exists()
 		if continues = there; err != nil {

@@ -554,6 +554,37 @@ func TestHostedKept(t *testing.T) {
 	require.NoFileExists(t, half)
 }
 
+// TestHostedKeptPastVersions continues from results that the service did not receive after operations that were begun
+// and never heard of, and so used up versions of the stack. What another machine has changed meanwhile is newer.
+func TestHostedKeptPastVersions(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range [][]string{nil, {"journal"}} {
+		x := newHosted(t, pets)
+		x.does("stack", "init", "dev")
+		x.does("config", "set", "--secret", "word", "hunter2")
+		x.Set(host.Behaviour{Forget: protocol, Faults: []host.Fault{{Call: "journalentries", After: 3, Kind: "lose"},
+			{Call: "checkpoint", After: 3, Kind: "lose"}, {Call: "complete", Kind: "lose"}}})
+		x.fails("up", "--yes", "--skip-preview")
+		made := idsOf(t, x.does("stack", "export"))
+		require.NotEmpty(t, made)
+		for n := range 2 { // before the start come calls that end the operation, or find out that it has ended
+			x.Set(host.Behaviour{Forget: protocol, Faults: []host.Fault{
+				{Call: "dev/update/", After: 1 + n, Times: 1, Kind: "lose-answer"}, {Call: "cancel", Kind: "lose"}}})
+			x.fails("up", "--yes", "--skip-preview")
+			x.Set(host.Behaviour{Forget: protocol})
+			x.does("cancel", "--yes")
+			require.Equal(t, made, idsOf(t, x.does("stack", "export")))
+		}
+		x.does("up", "--yes", "--skip-preview")
+		after := idsOf(t, x.does("stack", "export"))
+		require.Len(t, after, 4)
+		require.Subset(t, after, made)
+		left, err := filepath.Glob(filepath.Join(x.world.Home, ".pulumi/yamlhost/services/*/*/.pulumi/stacks/*/*"))
+		require.NoError(t, err)
+		require.Empty(t, left)
+	}
+}
+
 // TestHostedReading cuts runs off while they read the state from the service, so that the operation is still open there.
 // The next run on the same machine ends it and need not wait for its lease.
 func TestHostedReading(t *testing.T) {
