@@ -62,9 +62,9 @@ type Param struct {
 	Optional bool
 	// Literal reports whether the argument of the fn:: form must be a string without interpolation.
 	Literal bool
-	// Path reports whether the argument is a file name, or an address that may be one, so that a run can restrict it
-	// (L6.23).
-	Path bool
+	// Path reports whether the argument is a file name, and URI whether it is an address that may be that of a file, so
+	// that a run can restrict it (L6.23).
+	Path, URI bool
 	// Marked reports whether the body receives unknown and secret values and dependencies, and handles them itself.
 	Marked bool
 }

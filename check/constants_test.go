@@ -36,7 +36,8 @@ func TestConstants(t *testing.T) {
 		"variables of the environment, all allowed": {text: "outputs: {a: {fn::env: OTHER}}\n",
 			options: func(o *check.Options) { o.AllowEnv = true }},
 		"paths out of the project": {text: "outputs:\n  a: {fn::readFile: ../x} #! Y306 \"../x\" is outside of the " +
-			"project\n  b: {fn::readFile: sub/../x}\n  c: {fn::readFile: /etc/x}\n",
+			"project\n  b: {fn::readFile: sub/../x}\n  c: {fn::readFile: /etc/x}\n" +
+			"  d: {fn::readFile: \"x://../../y\"} #! Y306 \"x://../../y\" is outside of the project\n",
 			options: func(o *check.Options) { o.RestrictPaths, o.ProgramDir = true, "/some/where" }},
 		"defaults of the shell": {text: "outputs:\n  a: ${region:-us} #! Y200 write the default in the declaration: " +
 			"\"config: {region: {default: us}}\"\n"},

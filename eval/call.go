@@ -92,7 +92,7 @@ func (c *builtinCall) value(ctx context.Context) (value.Value, *fault) {
 // isPlain reports whether the function receives the values of all its arguments unchanged.
 func (c *builtinCall) isPlain() bool {
 	return c.fn.Lazy == nil && !c.call.Expanded && !slices.ContainsFunc(c.fn.Params, func(p builtins.Param) bool {
-		return p.Path
+		return p.Path || p.URI
 	})
 }
 

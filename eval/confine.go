@@ -6,10 +6,10 @@ import (
 	"errors"
 	"net/url"
 	"path/filepath"
-	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/fileurl"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -18,10 +18,11 @@ import (
 // exception is an absolute path that is literal in the program, since every reader of the program can see it.
 func (c *builtinCall) confine() {
 	for i, inner := range c.thunks {
-		if p := c.fn.Param(i); p == nil || !p.Path || i >= len(c.args) || c.args[i] == nil {
+		p := c.fn.Param(i)
+		if p == nil || !p.Path && !p.URI || i >= len(c.args) || c.args[i] == nil {
 			continue
 		}
-		arg := c.args[i]
+		arg, uri := c.args[i], p.URI
 		c.thunks[i] = func(ctx context.Context) (value.Value, error) {
 			v, err := inner(ctx)
 			if err != nil {
@@ -36,7 +37,7 @@ func (c *builtinCall) confine() {
 				shown = "`" + path + "`"
 			}
 			if o.Untrusted { // it may read files of the project, and public addresses (D13)
-				if err := o.public(path); err != nil {
+				if err := o.public(path, uri); err != nil {
 					return value.Null, blame(diag.FileAccess, arg.Range(),
 						"the run is --untrusted; it reads only files of the project and public addresses",
 						"%s may not be read: %s", shown, err)
@@ -44,7 +45,7 @@ func (c *builtinCall) confine() {
 				return v, nil
 			}
 			_, literal := arg.(*ast.String)
-			if o.mayRead(path, literal && !o.Confined) {
+			if o.mayRead(path, uri, literal && !o.Confined) {
 				return v, nil
 			}
 			if o.Confined {
@@ -58,20 +59,32 @@ func (c *builtinCall) confine() {
 	}
 }
 
-// public returns an error for a file that an untrusted program may not read.
-func (o *Options) public(path string) error {
-	if scheme, rest, isURI := strings.Cut(path, "://"); isURI {
-		if !strings.EqualFold(scheme, "file") {
-			u, err := url.Parse(path)
-			if err != nil {
-				return errors.New("it is not an address")
-			}
-			return confine.Host(u.Hostname())
-		}
-		path = filepath.FromSlash(rest)
+// file returns the absolute path of the file that a path means, or an address; that of an address elsewhere is empty.
+// It is the file that is opened later.
+func (o *Options) file(path string, uri bool) (string, error) {
+	switch {
+	case uri && fileurl.Is(path):
+		return fileurl.Path(path)
+	case uri:
+		return "", nil
+	case filepath.IsAbs(path):
+		return path, nil
 	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(o.Cwd, path)
+	return filepath.Join(o.Cwd, path), nil
+}
+
+// public returns an error for a file or an address that an untrusted program may not read.
+func (o *Options) public(text string, uri bool) error {
+	path, err := o.file(text, uri)
+	if err != nil {
+		return err
+	}
+	if path == "" {
+		u, err := url.Parse(text)
+		if err != nil {
+			return errors.New("it is not an address")
+		}
+		return confine.Host(u.Hostname())
 	}
 	return confine.Tree(o.folder(), path) // of a file, the file
 }
@@ -89,19 +102,13 @@ func (o *Options) door() confine.Door {
 func (o *Options) folder() string { return cmp.Or(o.RootDirectory, o.Cwd) }
 
 // mayRead reports whether a path, or the address of a file, lies inside the project after symbolic links are resolved.
-func (o *Options) mayRead(path string, literal bool) bool {
-	if scheme, rest, isURI := strings.Cut(path, "://"); isURI {
-		if !strings.EqualFold(scheme, "file") {
-			return true
-		}
-		path = filepath.FromSlash(rest)
+func (o *Options) mayRead(text string, uri, literal bool) bool {
+	path, err := o.file(text, uri)
+	if err != nil { // what names no file opens none
+		return true
 	}
-	if filepath.IsAbs(path) {
-		if literal {
-			return true
-		}
-	} else {
-		path = filepath.Join(o.Cwd, path)
+	if path == "" || literal && (uri || filepath.IsAbs(text)) {
+		return true
 	}
 	return !errors.Is(confine.Path(o.folder(), path), confine.ErrOutside) // a missing file cannot leak
 }

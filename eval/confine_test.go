@@ -2,15 +2,20 @@ package eval_test
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // TestRestrictedPaths tests L6.23: the files that a program with restricted paths may read (G44).
@@ -61,6 +66,69 @@ func TestRestrictedPaths(t *testing.T) {
 			})
 		}
 	}
+}
+
+// However a computed path or address is written, a program with restricted paths gets no content from outside of the
+// project: the file that is judged is the one that is opened, also by the engine, which opens assets (L6.23).
+func TestRestrictedPathsGiveNothingFromOutside(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root := filepath.Join(dir, "project")
+	cwd := filepath.Join(root, "prog")
+	require.NoError(t, os.MkdirAll(cwd, 0o755))
+	const outside, inside = "canary", "content"
+	for path, text := range map[string]string{filepath.Join(dir, "file"): outside, filepath.Join(root, "file"): inside,
+		filepath.Join(cwd, "file"): inside} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	beginnings := rapid.SampledFrom([]string{"", "", "file://", "file:", "FILE://", "file://localhost", "File://LOCALHOST", "http://", "x://",
+		"file://.", "file:////", "file://x/"})
+	folders := rapid.SampledFrom([]string{"", filepath.ToSlash(dir), filepath.ToSlash(cwd), filepath.ToSlash(root), "${pulumi.cwd}"})
+	elements := rapid.SliceOfN(rapid.SampledFrom([]string{"..", "%2e%2e", "%2E.", ".", "prog", "project", "%70rog", "..%2f", "x:", ""}), 0, 5)
+	calls := rapid.SampledFrom([]string{"fn::readFile", "fn::filebase64", "fn::fileAsset", "fn::remoteAsset"})
+	read := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		path := beginnings.Draw(rt, "beginning") + strings.Join(append([]string{folders.Draw(rt, "folder")},
+			append(elements.Draw(rt, "elements"), "file")...), "/")
+		if rapid.Bool().Draw(rt, "without the first slash") {
+			path = strings.TrimPrefix(path, "/")
+		}
+		program, findings := load(t, fmt.Sprintf("variables: {path: %q}\noutputs: {a: {%s: '${path}'}}\n", path, calls.Draw(rt, "call")), nil)
+		require.False(t, findings.HasErrors(), describe(findings))
+		result, _ := eval.Run(t.Context(), program, newZoo(false).recorder,
+			eval.Options{Cwd: cwd, RootDirectory: root, Workers: 1, RestrictPaths: true})
+		got := contentOf(rt, result.Outputs.Get("a"), value.DirOpener{Dir: cwd})
+		require.NotEqual(rt, outside, got, path)
+		if got == inside {
+			read++
+		}
+	})
+	require.Positive(t, read, "some files may be read")
+}
+
+// contentOf returns the text, or the content of an asset that the engine would open; empty if there is none.
+func contentOf(t *rapid.T, v value.Value, opener value.DirOpener) string {
+	text, _ := v.AsString()
+	if plain, err := base64.StdEncoding.DecodeString(text); err == nil && text != "" {
+		return string(plain)
+	}
+	asset, ok := v.AsAsset()
+	if !ok {
+		return text
+	}
+	var file io.ReadCloser
+	var err error
+	if asset.URI != "" {
+		file, err = opener.OpenURI(asset.URI)
+	} else {
+		file, err = opener.Open(asset.Path)
+	}
+	if err != nil {
+		return ""
+	}
+	data, _ := io.ReadAll(file) // fails for a folder, which has no content
+	require.NoError(t, file.Close())
+	return string(data)
 }
 
 // An untrusted program may read only files of the project and public addresses, however it writes them. It may read no

@@ -107,20 +107,20 @@ func (c *outside) checkStackName(code diag.Code, stack string, rng diag.Range) {
 
 // checkConfined finds a relative path that leads out of a project to which the run restricts paths (L6.23).
 func (c *outside) checkConfined(arg ast.Expr, path string) bool {
-	path = strings.TrimPrefix(path, "file://")
 	full, absolute := filepath.FromSlash(path), filepath.IsAbs(filepath.FromSlash(path))
-	if !c.decl.body.Settings.RestrictPaths && !c.decl.body.Settings.Untrusted || strings.Contains(path, "://") || absolute && !c.decl.body.Settings.Untrusted {
+	s := c.decl.body.Settings
+	if !s.Untrusted && (absolute || !s.RestrictPaths) {
 		return true
 	}
 	if !absolute {
-		full = filepath.Join(c.decl.body.Settings.ProgramDir, full)
+		full = filepath.Join(s.ProgramDir, full)
 	}
-	relative, err := filepath.Rel(cmp.Or(c.decl.body.Settings.RootDir, c.decl.body.Settings.ProgramDir), full)
+	relative, err := filepath.Rel(cmp.Or(s.RootDir, s.ProgramDir), full)
 	if err == nil && filepath.IsLocal(relative) {
 		return true
 	}
 	hint := "the run restricts paths; copy the file into the project, or write an absolute path"
-	if c.decl.body.Settings.Untrusted {
+	if s.Untrusted {
 		hint = "the run is --untrusted; copy the file into the project"
 	}
 	c.decl.report.Errorf(diag.FileAccess, arg.Range(), hint, "%s is outside of the project", findings.Quote(path))

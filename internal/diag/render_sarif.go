@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	"github.com/yamlhost/yamlhost/internal/fileurl"
 )
 
 // Tool identifies the program that reports the findings.
@@ -149,15 +151,10 @@ func regionOf(r Range) sarifRegion {
 // artifactURI returns a path as a URI reference. It is relative if the path is, so that the log does not depend on
 // where the code is checked out.
 func artifactURI(name string) string {
-	path := filepath.ToSlash(name)
-	switch {
-	case strings.HasPrefix(path, "/"):
-	case len(path) > 1 && path[1] == ':': // a Windows drive letter
-		path = "/" + strings.ReplaceAll(path, `\`, "/")
-	default:
-		return (&url.URL{Path: strings.TrimPrefix(path, "./")}).EscapedPath()
+	if filepath.IsAbs(name) {
+		return fileurl.Of(name)
 	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
+	return (&url.URL{Path: strings.TrimPrefix(filepath.ToSlash(name), "./")}).EscapedPath()
 }
 
 func sarifFixOf(fix Fix) sarifFix {

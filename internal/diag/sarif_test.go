@@ -16,7 +16,7 @@ func sarifSamples() Diagnostics {
 		{Code: UnknownProperty, Summary: "one", Detail: "do this", Subject: here,
 			Related: []Related{{Range: NewRange(src, 6, 7), Message: "there"}, {Message: "nowhere"}},
 			Fixes:   []Fix{{Label: "Write x", Edits: []Edit{{here, "x"}, {NewRange(src, 6, 7), "y"}}}, {Label: "nothing"}}},
-		{Code: UnknownProperty, Severity: Warning, Summary: "two", Subject: NewRange(NewSource(`C:\p\Main.yaml`, []byte("x")),
+		{Code: UnknownProperty, Severity: Warning, Summary: "two", Subject: NewRange(NewSource("/a dir/Main.yaml", []byte("x")),
 			0, 0)},
 		{Code: YamlhostOnly, Severity: Portability, Summary: "three",
 			Subject: NewRange(NewSource("/p/Main.yaml", []byte("x")), 0, 1)},
@@ -89,7 +89,7 @@ func TestSARIF(t *testing.T) {
 			require.Len(t, r.Fixes[0].ArtifactChanges[0].Replacements, 2)
 		}
 	}
-	require.Equal(t, map[string]string{"one\ndo this": "a%20dir/Pulumi.yaml", "two": "file:///C:/p/Main.yaml",
+	require.Equal(t, map[string]string{"one\ndo this": "a%20dir/Pulumi.yaml", "two": "file:///a%20dir/Main.yaml",
 		"three": "file:///p/Main.yaml"}, uris)
 
 	b.Reset()

@@ -142,6 +142,8 @@ var mayImport = map[string][]string{
 	"internal/confine": {"internal/osfile"},
 	// How much memory a process takes.
 	"internal/memory": {},
+	// File URLs and paths.
+	"internal/fileurl": {},
 	// Independent work on all processors.
 	"internal/parallel": {},
 	// Calls on files that mean something else on Windows.
@@ -187,7 +189,7 @@ var mayImport = map[string][]string{
 }
 
 // anywhere lists packages that every package may import.
-var anywhere = []string{"internal/lazyregexp"}
+var anywhere = []string{"internal/fileurl", "internal/lazyregexp"}
 
 // wiring lists the trees that may import everything.
 var wiring = []string{"cmd", "tools"}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/yamlhost/yamlhost/internal/confine"
+	"github.com/yamlhost/yamlhost/internal/fileurl"
 )
 
 // DirOpener opens files, with relative paths resolved against Dir, and remote objects.
@@ -43,16 +44,11 @@ func (d DirOpener) OpenURI(uri string) (io.ReadCloser, error) {
 		}
 		return d.Fetch(uri)
 	case "file":
-		if u.Host != "" && u.Host != "localhost" {
-			return nil, fmt.Errorf("file URI has host %q; leave it empty", u.Host)
+		path, err := fileurl.PathOf(u)
+		if err != nil {
+			return nil, err
 		}
-		if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-			return nil, errors.New("a file URI has no user, query or fragment")
-		}
-		if !filepath.IsAbs(u.Path) {
-			return nil, errors.New("a file URI needs an absolute path")
-		}
-		return d.Door.Open(u.Path)
+		return d.Door.Open(path)
 	}
 	return nil, fmt.Errorf("%q is not a scheme of a remote asset; use http, https or file", u.Scheme)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/fileurl"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 )
@@ -209,10 +210,9 @@ func folderOf(rawURL string, o Options) (path string, query url.Values, err erro
 			return "", nil, fmt.Errorf("the backend %q is in the home folder, but the home folder is not known", rawURL)
 		}
 		path = filepath.Join(o.Home, path[1:])
-	case len(path) > 2 && path[0] == '/' && path[2] == ':': // file:///C:/folder
-		path = path[1:]
+	default:
+		path = fileurl.Local(path)
 	}
-	path = filepath.FromSlash(path)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(o.WorkDir, path)
 	}

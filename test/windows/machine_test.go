@@ -47,14 +47,14 @@ func newMachine(t *testing.T) *machine {
 		require.Eventually(t, func() bool { return len(m.processes(t, "")) == 0 }, time.Minute, 50*time.Millisecond,
 			"processes outlive the test")
 	})
+	// A server that stays spares most of the time of every start, and meets no program while it ends.
+	require.NoError(t, m.command(t, "/usr/lib/wine/wineserver64", "-p").Run())
 	require.NoError(t, m.command(t, *wine, "wineboot", "-i").Run())
 	// Node.js refuses the Windows 7 that Wine says it is.
 	require.NoError(t, m.command(t, *wine, "reg", "add", `HKCU\Software\Wine`, "/v", "Version", "/d", "win10", "/f").Run())
 	out, err := exec.CommandContext(t.Context(), "x86_64-w64-mingw32-gcc", "-shared", "-o",
 		m.path("windows/system32/bcryptprimitives.dll"), "testdata/prng.c", "-ladvapi32").CombinedOutput()
 	require.NoError(t, err, string(out))
-	// A server that stays spares most of the time of every start.
-	_ = m.command(t, "/usr/lib/wine/wineserver64", "-p").Run() // fails if one runs already
 	require.NoError(t, os.MkdirAll(m.path("drawer"), 0o700))
 	for home, ending := range map[string]string{"home": ".exe", "linux": ""} {
 		dir := m.path(home + "/plugins/resource-drawer-v1.0.0")

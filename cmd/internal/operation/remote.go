@@ -12,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/confine"
+	"github.com/yamlhost/yamlhost/internal/fileurl"
 	"github.com/yamlhost/yamlhost/internal/httpget"
 	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -40,7 +41,11 @@ func (c contents) open(ctx context.Context, uri string) (io.ReadCloser, error) {
 		if c.untrusted {
 			door.Folder = c.root
 		}
-		return door.Open(u.Path)
+		path, err := fileurl.PathOf(u)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", uri, err)
+		}
+		return door.Open(path)
 	case "http", "https":
 		client := c.client
 		if c.untrusted {

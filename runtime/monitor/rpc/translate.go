@@ -2,12 +2,12 @@ package rpc
 
 import (
 	"net/url"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
+	"github.com/yamlhost/yamlhost/internal/fileurl"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/internal/value/wire"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
@@ -34,12 +34,18 @@ func positionOf(p *pulumirpc.SourcePosition) *monitor.Position {
 		return nil
 	}
 	u, err := url.Parse(p.GetUri())
-	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || !strings.HasPrefix(u.Path, "/") {
+	if err != nil {
 		return nil
 	}
-	pos := &monitor.Position{Path: filepath.FromSlash(u.Path), Line: int(p.GetLine()), Column: int(p.GetColumn())}
-	if u.Fragment != "" && pos.Line == 0 {
-		line, column, _ := strings.Cut(u.Fragment, ",")
+	fragment := u.Fragment
+	u.Fragment, u.RawFragment = "", ""
+	path, err := fileurl.PathOf(u)
+	if err != nil {
+		return nil
+	}
+	pos := &monitor.Position{Path: path, Line: int(p.GetLine()), Column: int(p.GetColumn())}
+	if fragment != "" && pos.Line == 0 {
+		line, column, _ := strings.Cut(fragment, ",")
 		pos.Line, _ = strconv.Atoi(line)
 		pos.Column, _ = strconv.Atoi(column)
 	}
@@ -50,8 +56,7 @@ func positionMessage(p *monitor.Position) *pulumirpc.SourcePosition {
 	if p == nil {
 		return nil
 	}
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(p.Path)}
-	return &pulumirpc.SourcePosition{Uri: u.String(), Line: int32(p.Line), Column: int32(p.Column)}
+	return &pulumirpc.SourcePosition{Uri: fileurl.Of(p.Path), Line: int32(p.Line), Column: int32(p.Column)}
 }
 
 // aliasesOf decodes aliases, URNs first (E2.13). swapped corrects the meaning of a missing parent in old Node.js

@@ -10,6 +10,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/fileurl"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -69,7 +70,7 @@ const (
 // Where names a backend in records.
 func Where(b *backend.Backend) string {
 	if strings.HasPrefix(b.URL(), "file://") {
-		return "file://" + filepath.ToSlash(b.Folder())
+		return fileurl.Of(b.Folder())
 	}
 	return b.PublicURL()
 }
