@@ -25,7 +25,7 @@ import (
 // has lost. A link is a piece of the journal or a mark. The journal begins at the last piece with a journal's
 // signature.
 const (
-	markClaim  = "yhclaim\n"   // a generation begins
+	markClaim  = "yhclaim\n"   // the first link: a generation begins
 	markGuard  = "yhguard\n"   // the writer still holds the lease, and is about to write another object
 	markFence  = "yhfence\n"   // another run took over; the links of the writer come before
 	markMerged = "yhsettled\n" // the chain's journal has been merged into the state file
@@ -61,10 +61,45 @@ type chain struct {
 
 var _ journal.File = (*chain)(nil)
 
-// put writes the next link. When it returns nil, the link is there and the lease was held after it was written.
+// put writes the next link. When it returns nil, the link is there and the lease was held after it was written. The
+// first one claims the chain.
 func (c *chain) put(data []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.claimLocked(nil); err != nil {
+		return err
+	}
+	return c.putLocked(data)
+}
+
+// claim begins the chain, unless it has begun. A run that writes neither the state nor the journal has no chain. test
+// may be nil; it is called when the first link is there.
+func (c *chain) claim(test func() error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.claimLocked(test)
+}
+
+// claimLocked is claim for a caller that holds mu. The renewal proves that the lease was still held when the chain had
+// begun, so a run that takes over later finds the chain.
+func (c *chain) claimLocked(test func() error) error {
+	if c.next > 0 || c.lost != nil {
+		return c.lost
+	}
+	err := c.putLocked([]byte(markClaim + uuid.NewString()))
+	if err == nil && test != nil {
+		err = test()
+	}
+	if err == nil {
+		if err = c.lease.renew(); errors.As(err, new(*LockLostError)) {
+			c.lost = err
+		}
+	}
+	return err
+}
+
+// putLocked is put for a caller that holds mu.
+func (c *chain) putLocked(data []byte) error {
 	if c.lost != nil {
 		return c.lost
 	}

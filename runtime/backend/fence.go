@@ -121,8 +121,10 @@ func (d fencedDisk) Append(path string) (journal.File, error) {
 
 // Link gives a file a temporary name unless the lock is lost.
 func (d fencedDisk) Link(from, to string) error {
-	if err := d.look(); err != nil {
-		return err
+	if !d.store {
+		if err := d.look(); err != nil {
+			return err
+		}
 	}
 	return d.Disk.Link(from, to)
 }

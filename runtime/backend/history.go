@@ -81,7 +81,7 @@ func (b stackHistory) add(record *Record, checkpoint []byte) error {
 	if err != nil {
 		return fileError("write the history", path, err)
 	}
-	if b.files.o.DisableBackups || before != nil && b.sameCopy(b.copies("backups", b.ref.Stack+".", ".json"), checkpoint) != nil {
+	if b.files.o.DisableBackups || before != nil { // the operation that made the copy has made its backup
 		return nil
 	}
 	kept := path

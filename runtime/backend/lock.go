@@ -265,10 +265,9 @@ func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 // lockObjects takes a stack's lock in a store. The lease decides between runs of yamlhost. The lock file of F6.9 keeps
 // out the stock host, which does not know leases; the stock host's lock files are honoured. The order matters:
 //
-//	lock files of others -> lease -> own lock file -> lock files of others -> own chain -> renewal -> fences
+//	lock files of others -> lease -> own lock file -> lock files of others -> fences
 //
-// The renewal proves that the lease was still held when the chain had begun, so that a run that takes over later finds
-// the chain.
+// The own chain begins with the first write; see chain.claim.
 func (b stackLocks) lockObjects(ctx context.Context) (_ *storeLock, err error) {
 	if err := b.files.prepare(); err != nil {
 		return nil, err
@@ -310,14 +309,10 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *storeLock, err error) {
 			return nil, h.explain(&FileError{Doing: "remove the lock of a run that is gone,", Path: key, Err: err})
 		}
 	}
-	if err := h.chain.mark(markClaim); err != nil {
-		return nil, h.explain(err)
-	}
-	if err := b.probe(h); err != nil {
-		return nil, err
-	}
-	if err := l.renew(); err != nil {
-		return nil, h.explain(err)
+	if !b.fit(h) {
+		if err := h.chain.claim(func() error { return b.probe(h) }); err != nil {
+			return nil, h.explain(err)
+		}
 	}
 	l.keep()
 	return h, b.files.chainsOf(b.ref).fence(h)
@@ -345,15 +340,19 @@ func (b stackLocks) otherLocks(own string) (ours []string, err error) {
 	return ours, nil
 }
 
+// fit reports whether a run has found that the store honours conditions.
+func (b stackLocks) fit(h *storeLock) bool {
+	b.files.probed.mu.Lock()
+	defer b.files.probed.mu.Unlock()
+	return b.files.probed.done || h.lease.probed(b.files.url)
+}
+
 // probe checks that the store honours conditions, which alone keep two runs apart: some stores ignore them. Once a run
 // of the stack has found that, the lease says so for the URL, and later runs do not ask again. The caller renews the
 // lease next.
 func (b stackLocks) probe(h *storeLock) error {
 	b.files.probed.mu.Lock()
 	defer b.files.probed.mu.Unlock()
-	if b.files.probed.done || h.lease.probed(b.files.url) {
-		return nil
-	}
 	taken := linkKey(h.chain.folder, 0)
 	for _, c := range []Condition{{Absent: true}, {Version: "0"}} {
 		err := b.files.objects.try(func(ctx context.Context) error {

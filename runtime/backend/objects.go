@@ -129,6 +129,8 @@ type objectDisk struct {
 	// cancelled, because results must be recorded.
 	parent context.Context
 
+	states sync.Map // Ref: its state was there when it was last looked for
+
 	mu     sync.Mutex // guards the fields below
 	staged map[string]*bytes.Buffer
 }

@@ -94,7 +94,7 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 	if h, ok := b.hosted(); ok {
 		return h.begin(ctx, r, o)
 	}
-	if _, err := b.files.stateOf(r).locate(); err != nil { // before the lock, which would write
+	if err := b.files.stateOf(r).missing(); err != nil { // before the lock, which would write
 		return nil, err
 	}
 	held, err := b.files.locksOf(r).lock(ctx)
@@ -415,7 +415,7 @@ func (s *Session) end(write bool, final *state.Snapshot, record *Record, status 
 	if write {
 		unsound, err = s.finish(final)
 	}
-	if err == nil && record != nil {
+	if err == nil && write {
 		err = s.tools.held.look()
 	}
 	s.watched.flush() // a service takes no events once the operation has ended
@@ -445,7 +445,7 @@ func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
 	}
 	if s.log == nil && s.file.same(&marked) {
 		s.wrote = true
-		return unsound, s.tools.held.look()
+		return unsound, nil
 	}
 	w := stateWrite{snapshot: &marked, log: s.log, last: true}
 	if s.log != nil {

@@ -121,10 +121,24 @@ func (b stackState) locate() (path string, err error) {
 			path, newest = candidate, t
 		}
 	}
+	if b.files.objects != nil {
+		b.files.objects.states.Store(b.ref, path != "")
+	}
 	if path == "" {
 		return "", &NotFoundError{b.ref}
 	}
 	return path, nil
+}
+
+// missing returns an error unless there is a state file. In a store it does not look for one that it has found before.
+func (b stackState) missing() error {
+	if b.files.objects != nil {
+		if there, _ := b.files.objects.states.Load(b.ref); there == true {
+			return nil
+		}
+	}
+	_, err := b.locate()
+	return err
 }
 
 // variants returns a function that gives the time of each variant of the state file. A store lists all of them in one

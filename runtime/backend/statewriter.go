@@ -141,8 +141,10 @@ func (w *stateWriter) write(what stateWrite, previous stored) (stored, error) {
 			return stored{}, err
 		}
 	} else {
-		if err := w.tools.held.look(); err != nil {
-			return stored{}, w.tools.held.explain(err)
+		if !w.tools.held.journaling().proves {
+			if err := w.tools.held.look(); err != nil {
+				return stored{}, w.tools.held.explain(err)
+			}
 		}
 		if err := what.log.Covered(next.identity, what.origin, what.size); err != nil {
 			if !what.last || w.tools.held.journaling().proves {
