@@ -24,7 +24,9 @@ func (b *Body) Config(ctx context.Context, n *program.Node) Outcome {
 // Variable checks a variable.
 func (b *Body) Variable(ctx context.Context, v *ast.Variable) Outcome {
 	c := b.checker(ctx, v.Unit)
-	return c.outcome(c.typer.infer(v.Value))
+	t := c.typer.infer(v.Value)
+	c.noEffects(v.Unit)
+	return c.outcome(t)
 }
 
 // Resource checks a resource, whose type has been resolved: n.Type is that of one instance.
@@ -54,6 +56,7 @@ func (b *Body) Output(ctx context.Context, decl *ast.Output) Outcome {
 func (b *Body) Version(ctx context.Context, unit *ast.Unit, e ast.Expr) Outcome {
 	c := b.checker(ctx, unit)
 	c.typer.operand(e, schema.String, "pulumi.requiredVersion")
+	c.noEffects(unit)
 	return c.outcome(schema.Invalid)
 }
 

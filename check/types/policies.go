@@ -31,11 +31,8 @@ func (c *Checker) checkPolicy(p *program.Policy) {
 			c.typer.infer(config.Default)
 		}
 	}
-	if c.decl.file.Pack {
-		c.noEffects(decl)
-		return
-	}
-	if !decl.OfStack() {
+	c.noEffects(decl.Unit)
+	if !c.decl.file.Pack && !decl.OfStack() {
 		c.warnUnmatched(p.Matched, "resource")
 	}
 }
@@ -76,10 +73,13 @@ func messageLike(t schema.Type) bool {
 	return false
 }
 
-// noEffects reports calls that a pack cannot make: its result may depend only on the resource, the configuration and
-// the stack.
-func (c *Checker) noEffects(decl *ast.Policy) {
-	for _, call := range decl.Unit.Calls {
+// noEffects reports calls in a declaration that a pack cannot make: its result may depend only on the resource, the
+// configuration and the stack. A program may make them.
+func (c *Checker) noEffects(unit *ast.Unit) {
+	if !c.decl.file.Pack {
+		return
+	}
+	for _, call := range unit.Calls {
 		name := call.Name.Value
 		if strings.Contains(name, ":") || packages.Called(call) != nil || name == "stackReference" || name == "call" {
 			c.decl.report.Errorf(diag.FunctionFailed, call.Name.Range, "use what `resource`, `args`, `config` and `pulumi` have",

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -29,10 +30,24 @@ func open(t testing.TB, policies string) (*policy.Pack, diag.Diagnostics) {
 	return openWithin(t, policies, builtins.Limits{})
 }
 
+// testingT is a test or a check of one.
+type testingT interface {
+	require.TestingT
+	Helper()
+}
+
 func openWithin(t testing.TB, policies string, limits builtins.Limits) (*policy.Pack, diag.Diagnostics) {
 	t.Helper()
-	dir := t.TempDir()
-	text := "name: rules\nversion: 1.0.0\nruntime: yaml\npolicies:\n" + policies
+	return openText(t, "policies:\n"+policies, limits)
+}
+
+// openText opens a pack with the given sections besides its name.
+func openText(t testingT, sections string, limits builtins.Limits) (*policy.Pack, diag.Diagnostics) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pack")
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	text := "name: rules\nversion: 1.0.0\nruntime: yaml\n" + sections
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "PulumiPolicy.yaml"), []byte(text), 0o644))
 	schemas := schema.NewLoader(func(_ context.Context, d schema.Descriptor) ([]byte, error) {
 		if d.Name != "box" {
@@ -40,7 +55,7 @@ func openWithin(t testing.TB, policies string, limits builtins.Limits) (*policy.
 		}
 		return []byte(boxSchema), nil
 	})
-	pack, found, err := policy.Open(t.Context(), dir, policy.Options{Shown: filepath.Base, Limits: limits,
+	pack, found, err := policy.Open(context.Background(), dir, policy.Options{Shown: filepath.Base, Limits: limits,
 		Schemas: func() (schema.Loader, func() bool) { return schemas, func() bool { return false } }})
 	require.NoError(t, err)
 	return pack, found
@@ -253,4 +268,33 @@ func TestWrongPacks(t *testing.T) {
 		require.Nil(t, pack, text)
 		require.Contains(t, strings.ReplaceAll(fmt.Sprint(found), "\\", ""), want, text)
 	}
+}
+
+// TestPacksCallNothing draws calls of providers, methods and other stacks in each place of a pack that an expression may
+// be in. The pack is refused, and nothing is evaluated.
+func TestPacksCallNothing(t *testing.T) {
+	t.Parallel()
+	calls := []string{"{fn::invoke: {function: 'box:index:find', arguments: {}, return: a}}",
+		"{fn::invoke: {function: 'command:local:run', arguments: {command: ls}}}", "{fn::box:index:find: {}}",
+		"{fn::stackReference: [other, a]}", "{fn::call: {resource: '${resource}', method: m}}",
+		`'${invoke("box:index:find", {})}'`, `'${stackReference("other", "a")}'`}
+	around := []string{"%s", "{fn::toJSON: %s}", "[a, %s]", "{k: %s}", "{fn::secret: {k: [%s]}}"}
+	places := []string{
+		"variables: {v: %s}\npolicies: {one: {violation: x}}\n",
+		"variables: {v: '${w}', w: %s}\npolicies: {one: {violation: '${v}'}}\n",
+		"policies: {one: {violation: %s}}\n", "policies: {one: {violation: x, when: %s}}\n",
+		"policies: {one: {violation: x, remedy: {size: %s}, enforcement: remediate}}\n",
+		"policies: {one: {violation: x, stack: true, when: %s}}\n",
+		"policies: {one: {violation: x, config: {c: {default: %s}}}}\n",
+		"pulumi: {requiredVersion: %s}\npolicies: {one: {violation: x}}\n",
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		written := rapid.SampledFrom(calls).Draw(t, "call")
+		for range rapid.IntRange(0, 2).Draw(t, "depth") {
+			written = fmt.Sprintf(rapid.SampledFrom(around).Draw(t, "around"), written)
+		}
+		pack, found := openText(t, fmt.Sprintf(rapid.SampledFrom(places).Draw(t, "place"), written), builtins.Limits{})
+		require.Nil(t, pack)
+		require.True(t, found.HasErrors(), fmt.Sprint(found))
+	})
 }
