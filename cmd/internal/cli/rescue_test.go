@@ -12,7 +12,6 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
-	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -31,9 +30,7 @@ func TestUnreadableStateIsRescued(t *testing.T) {
 	own.Name.Text = "p"
 	a := &console.Console{Streams: console.Streams{Err: &said},
 		World: console.World{Now: func() time.Time { return time.Unix(7, 0) }}}
-	p := &operation.Pipeline{Console: a, Workspace: &workspace.Workspace{Project: own},
-		Stack: &console.Stack{Project: own, Backend: b, Ref: ref}}
-	err = p.Commit(t.Context(), session,
+	err = operation.Commit(t.Context(), a, &console.Stack{Project: own, Backend: b, Ref: ref}, session,
 		&state.Snapshot{Unknown: map[string]json.RawMessage{"other": json.RawMessage("{")}}, nil)
 	require.ErrorContains(t, err, "was not replaced: the new state could not be read back:")
 	require.FileExists(t, filepath.Join(dir, "p.dev.rescue-7.json"))

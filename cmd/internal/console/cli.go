@@ -24,7 +24,7 @@ type Console struct {
 	Screen  io.Writer // the unfiltered Err, for views that move the cursor
 	result  io.Writer // the unfiltered Out; see Data
 	StandIn standIn
-	World   World
+	World   World // complete after Enter, and not changed from then on
 	Global  globalOptions
 	Signals *interrupts
 	Crashes *Crashes
@@ -35,6 +35,7 @@ type Console struct {
 	Texts   *workspace.Texts // parsed programs, shared by the stacks of one command; otherwise nil
 	keys    secrets.Keyring  // derived once per process
 	asked   answers          // passphrases, asked for once per process
+	whole   *Console         // whose blocks, keys, answers and looks this one uses; nil for its own
 
 	lookedMu sync.Mutex        // guards looked; held during requests to the service
 	looked   map[string]looked // see Inherit
@@ -53,7 +54,18 @@ type globalOptions struct {
 	Verbose              int
 }
 
-// Enter changes to the directory given by --cwd and checks the other global flags.
+// In returns a console like a in another world. It shares everything else with a.
+func In(w World, a *Console) *Console {
+	return &Console{Streams: a.Streams, Screen: a.Screen, result: a.result, StandIn: a.StandIn, World: w,
+		Global: a.Global, Signals: a.Signals, Crashes: a.Crashes, Reports: a.Reports, Execute: a.Execute, Texts: a.Texts,
+		whole: shared(a)}
+}
+
+// shared returns the console that has what all consoles of one command share.
+func shared(a *Console) *Console { return cmp.Or(a.whole, a) }
+
+// Enter completes the world by the directory given by --cwd, before the command begins, and checks the other global
+// flags.
 func (a *Console) Enter() error {
 	if a.Global.Cwd != "" {
 		dir := a.Path(a.Global.Cwd)

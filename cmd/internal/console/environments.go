@@ -47,18 +47,19 @@ func (a *Console) Inherit(p *project.Project, s *project.Settings, stack string)
 		return diags
 	}
 	key := hosted.Client.URL() + "\n" + hosted.Owner + "\n" + string(s.Source.Text())
-	a.lookedMu.Lock()
-	defer a.lookedMu.Unlock()
-	known, has := a.looked[key]
+	kept := shared(a)
+	kept.lookedMu.Lock()
+	defer kept.lookedMu.Unlock()
+	known, has := kept.looked[key]
 	if !has || a.Now().Sub(known.at) > looksAgain {
 		ctx, cancel := context.WithTimeout(context.Background(), looksPatience)
 		defer cancel()
 		known.at = a.Now()
 		known.env, known.diags, known.err = evaluate(ctx, o, s)
-		if a.looked == nil {
-			a.looked = map[string]looked{}
+		if kept.looked == nil {
+			kept.looked = map[string]looked{}
 		}
-		a.looked[key] = known
+		kept.looked[key] = known
 	}
 	if known.err != nil {
 		return unasked(s, known.err)

@@ -141,8 +141,9 @@ func plainReference(r *value.ResourceRef) value.Value {
 // Block prints a text of several lines under a heading without other output in between. A CI system that can fold shows
 // it as a group.
 func (a *Console) Block(id, title string, text []byte) {
-	a.blocks.Lock()
-	defer a.blocks.Unlock()
+	blocks := &shared(a).blocks
+	blocks.Lock()
+	defer blocks.Unlock()
 	if a.Reports.fold(id, title).Begin == "" {
 		text = append([]byte("── "+title+"\n"), text...)
 	}

@@ -94,7 +94,7 @@ func (s Secrets) managerBy(settings *project.Settings, stack string, write func(
 // options returns the options of all managers: access to the key services (F4.11) and to the services that keep secrets
 // themselves (F4.12).
 func (s Secrets) options() secrets.Options {
-	return secrets.Options{Keys: cmp.Or(s.World.Keys, &s.keys),
+	return secrets.Options{Keys: cmp.Or(s.World.Keys, &shared(s.Console).keys),
 		OverrideURL: s.World.Getenv("PULUMI_CLOUD_SECRET_OVERRIDE"),
 		OpenKey: func(url string) (secrets.Key, error) {
 			return keyservice.Open(url, keyservice.Options{Lookup: s.World.Lookup})
@@ -134,7 +134,7 @@ func (s Secrets) passphrases(stack, project string) secrets.PassphraseSource {
 			name += " of project " + project
 		}
 		prompt = func(p secrets.Purpose) (string, error) {
-			return s.asked.once(name, p, func() (string, error) { return s.Prompt().passphrase(name, p) })
+			return shared(s.Console).asked.once(name, p, func() (string, error) { return s.Prompt().passphrase(name, p) })
 		}
 	}
 	readFile := func(path string) ([]byte, error) { return os.ReadFile(s.World.path(path)) }

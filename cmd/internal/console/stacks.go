@@ -114,7 +114,7 @@ func (a Stacks) OpenOrOffer(ctx context.Context, p *project.Project, flag string
 	default:
 		return nil, err
 	}
-	next, chosen, failed := a.OpenOrImagine(p, flag)
+	next, chosen, failed := a.OpenOrPlaceholder(p, flag)
 	if failed != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (a Stacks) OpenOrOffer(ctx context.Context, p *project.Project, flag string
 	if a.Prompt().Confirm(question) != nil {
 		return nil, err
 	}
-	return next, a.Realize(ctx, next, chosen)
+	return next, a.CreateMissing(ctx, next, chosen)
 }
 
 func hasStacks(ctx context.Context, b *backend.Backend, p *project.Project) bool {
@@ -150,9 +150,9 @@ func NoSuchStack(ctx context.Context, b *backend.Backend, ref backend.Ref) error
 	return &ExitError{Code: codeNoStack, Cause: missing}
 }
 
-// OpenOrImagine opens the chosen stack or, by default, the one named dev, which need not exist. chosen reports whether
-// one was chosen.
-func (a Stacks) OpenOrImagine(p *project.Project, flag string) (s *Stack, chosen bool, err error) {
+// OpenOrPlaceholder opens the chosen stack or, by default, the one named dev, which need not exist. chosen reports
+// whether one was chosen.
+func (a Stacks) OpenOrPlaceholder(p *project.Project, flag string) (s *Stack, chosen bool, err error) {
 	b, err := a.Backends().Open(p)
 	if err != nil {
 		return nil, false, err
@@ -168,8 +168,8 @@ func (a Stacks) OpenOrImagine(p *project.Project, flag string) (s *Stack, chosen
 	return &Stack{Project: p, Backend: b, Ref: ref, Missing: !exists}, chosen, err
 }
 
-// Realize creates a stack that does not exist yet. It selects the stack unless chosen is set.
-func (a Stacks) Realize(ctx context.Context, s *Stack, chosen bool) error {
+// CreateMissing creates a stack that does not exist yet. It selects the stack unless chosen is set.
+func (a Stacks) CreateMissing(ctx context.Context, s *Stack, chosen bool) error {
 	if !s.Missing {
 		return nil
 	}

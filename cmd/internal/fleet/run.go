@@ -47,11 +47,13 @@ func (r result) well() bool {
 // interrupt lets running stacks finish and starts no more. The error has the exit code that all failed stacks share, or
 // else the one of a failed operation.
 func Run(ctx context.Context, a *console.Console, c Command) error {
+	if a.World.Stores == nil {
+		world := a.World
+		world.Stores = console.NewOpenStores()
+		a = console.In(world, a)
+	}
 	r := &runner{console: a, command: c, results: make([]result, len(c.Graph.Members)),
 		ended: make(chan int, len(c.Graph.Members)), shown: map[int]bool{}}
-	if a.World.Stores == nil {
-		a.World.Stores = console.NewOpenStores()
-	}
 	s := newSchedule(c.Graph, c.Limits)
 	if err := r.pass(s); err != nil {
 		return err

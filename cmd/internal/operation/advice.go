@@ -2,7 +2,6 @@ package operation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,16 +12,6 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/schema"
 )
-
-// advise reports, once, probable surprises in an operation of the program on a state. base may be nil.
-func (p *Pipeline) advise(ctx context.Context, base *state.Snapshot) error {
-	if p.advised || base == nil || p.Program == nil {
-		return nil
-	}
-	p.advised = true
-	return errors.Join(p.Console.Report(aliasAdvice(p.Program, base)),
-		p.Console.Report(versionAdvice(ctx, p.Program, p.Providers, base)))
-}
 
 // versionAdvice warns if the program names no version of a package and the newest installed one has another major
 // version than the provider in the state: otherwise a stack from elsewhere, or a plugin installed for another project,

@@ -20,7 +20,7 @@ import (
 
 // driftOperation reads every resource and compares it with the state and with the program. It is never applied.
 var driftOperation = Operation{Kind: previewOperation.Kind, Planning: "Looking for drift", program: true,
-	Run: engine.Update}
+	Run: by(engine.Update)}
 
 // difference is one difference between a resource and its desired state.
 type difference struct {
@@ -143,11 +143,12 @@ func failureCode(texts []string) int {
 // Drift reports what exists and differs from the state or from the program. Nothing is changed.
 func Drift(ctx context.Context, a *console.Console, o *Options) error {
 	o.Refresh = "true"
-	return withPipeline(ctx, a, o, driftOperation, chosen(a, o), drift)
-}
-
-func drift(ctx context.Context, p *Pipeline) error {
-	a, o := p.Console, p.options
+	p, err := prepare(ctx, a, o, driftOperation, chosen(a, o))
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	a = p.Console
 	loaded, err := p.Stack.Backend.Load(ctx, p.Stack.Ref, p.StackSecrets.Opener)
 	if err != nil {
 		return console.ExplainSecret(err, p.Stack.Ref.Stack)
@@ -161,8 +162,8 @@ func drift(ctx context.Context, p *Pipeline) error {
 			diag.Count(n, "operation"))
 	}
 	c := &driftCollector{changes: &p.display.changes}
-	p.display.listen = c.event
-	result, err := p.plan(ctx, driftOperation)
+	planned, err := p.preview(ctx, planning{listen: c.event})
+	result := planned.result
 	switch {
 	case err != nil:
 		return &console.ExitError{Code: failureCode([]string{err.Error()}), Cause: err}

@@ -44,7 +44,7 @@ func TestCreatingWaitsForTheLock(t *testing.T) {
 		take()
 		s := &console.Stack{Backend: b, Ref: ref, Missing: true}
 		a := &console.Console{Streams: console.Streams{Err: io.Discard}}
-		err = realize(t.Context(), a, s, true, 0)
+		err = createMissing(t.Context(), a, s, true, 0)
 		require.ErrorAs(t, err, new(*backend.LockedError))
 		a.Streams.Err = hearing{"Waiting up to 1m0s for u@elsewhere", func() {
 			require.NoError(t, os.Remove(lock))
@@ -52,7 +52,7 @@ func TestCreatingWaitsForTheLock(t *testing.T) {
 				require.NoError(t, b.Create(context.Background(), ref, nil))
 			}
 		}}
-		require.NoError(t, realize(t.Context(), a, s, true, time.Minute))
+		require.NoError(t, createMissing(t.Context(), a, s, true, time.Minute))
 		require.False(t, s.Missing)
 		exists, err := b.Exists(ref)
 		require.NoError(t, err)

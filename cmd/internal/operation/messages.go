@@ -147,24 +147,24 @@ func (s *display) tellDetails(changed []*view.Resource) {
 }
 
 // compilerSays shows the output of the program's compiler, with the secrets of its configuration masked.
-func (s *display) compilerSays(severity diag.Severity, text string) {
-	out := io.Writer(s.console.Screen)
-	if !s.options.ShowSecrets {
-		hiding := mask.NewWriter(out, s.sink.masker)
+func (r *request) compilerSays(severity diag.Severity, text string) {
+	out := io.Writer(r.console.Screen)
+	if !r.options.ShowSecrets {
+		hiding := mask.NewWriter(out, r.sink.masker)
 		defer hiding.Flush() // writes text that is held back because it may be the beginning of a secret
 		out = hiding
 	}
 	console.CompilerSays(out)(severity, text)
 }
 
-// fail reports the findings; with --json also as events or in the preview's document.
-func (s *display) fail(diags diag.Diagnostics) error {
-	s.wantsConfig = slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Code == diag.ConfigMissing })
+// fail reports findings that end the command; with --json also as events or in the preview's document.
+func (s *opened) fail(config *configuration, diags diag.Diagnostics) error {
 	if s.options.Json {
-		shown := s.show("", s.document, true)
-		for _, d := range diags.Sorted() {
-			if d.Severity <= diag.Info {
-				shown.event(s.messageOf(d))
+		d := s.displayOf(s.console, config)
+		shown := d.show(phase{plan: s.document, final: true})
+		for _, found := range diags.Sorted() {
+			if found.Severity <= diag.Info {
+				shown.event(d.messageOf(found))
 			}
 		}
 		shown.event(&engine.Summary{Result: "failed", Changes: map[engine.Op]int{}, Planning: s.document})
@@ -173,7 +173,14 @@ func (s *display) fail(diags diag.Diagnostics) error {
 			return err
 		}
 	}
-	return s.console.Report(diags)
+	err := s.console.Report(diags)
+	wanted := slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Code == diag.ConfigMissing })
+	if err != nil && wanted && s.Stack != nil && s.Stack.Missing {
+		fmt.Fprintf(s.console.Streams.Err,
+			"The stack '%[1]s' does not exist yet: give the values with -c key=value, or run `yamlhost stack init %[1]s` "+
+				"and set them.\n", s.Stack.Ref.Stack)
+	}
+	return err
 }
 
 // found shows the diagnostics of the program's evaluation, without notes that the plan has shown.

@@ -40,14 +40,14 @@ func refusedPlan(format string, args ...any) error {
 }
 
 // subject returns the binding to the stack and the program of the present run.
-func (p *Pipeline) subject() *planBinding {
+func (p *opened) subject() *planBinding {
 	b := &planBinding{Format: planFormat, Project: p.Workspace.Project.Name.Text, Stack: p.Stack.Ref.Stack,
 		Program: map[string]string{}}
 	for _, src := range append([]*diag.Source{p.Workspace.Source, p.Workspace.Project.Source}, p.Workspace.Parts...) {
 		if src == nil {
 			continue
 		}
-		name := p.Console.Path(src.Name())
+		name := p.console.Path(src.Name())
 		if rel, err := filepath.Rel(p.Workspace.Project.Dir, name); err == nil {
 			name = filepath.ToSlash(rel)
 		}

@@ -39,7 +39,7 @@ type policyPack struct {
 }
 
 // policyPacks returns the packs of the command line and of the project file.
-func (p *Pipeline) policyPacks() ([]policyPack, error) {
+func (p *Checked) policyPacks() ([]policyPack, error) {
 	var packs []policyPack
 	o := p.options
 	if len(o.PolicyConfigs) > 0 && len(o.PolicyConfigs) != len(o.PolicyPacks) {
@@ -66,12 +66,13 @@ func (p *Pipeline) policyPacks() ([]policyPack, error) {
 
 // packStarter starts and configures the packs of an operation.
 type packStarter struct {
-	run      *Pipeline
+	run      *Checked
 	stack    analyzer.Stack
 	destroys bool             // packs check only what the operation destroys
 	required []backend.Policy // by the organization
 	started  map[string]policyPack
 	running  []engine.PolicyPack
+	remove   []func() // removes the files of their environments
 }
 
 // load starts the pack at a path. A pack in YAML runs in this process; if the error is an ExitError, its faults have
@@ -104,15 +105,15 @@ func (s *packStarter) load(ctx context.Context, path string) (analyzer.Analyzer,
 }
 
 // startPolicies starts and configures the packs of an operation, and those that the organization requires. Every fault
-// of a pack is an error before the operation begins, whatever the levels of its policies. With destroys, packs check
-// only the destroyed resources. The caller calls stop.
-func (p *Pipeline) startPolicies(ctx context.Context, o *engine.Options, destroys bool) (stop func(), err error) {
+// of a pack is an error before the operation begins, whatever the levels of its policies. The caller calls stop.
+func (p *execution) startPolicies(ctx context.Context) (stop func(), err error) {
+	o := &p.engine
 	packs, err := p.policyPacks()
 	required := p.watched.Facts().Policies
 	if err != nil || len(packs)+len(required) == 0 {
 		return func() {}, err
 	}
-	s := &packStarter{run: p, destroys: destroys, required: required, started: map[string]policyPack{},
+	s := &packStarter{run: p.Checked, destroys: p.op.destroys, required: required, started: map[string]policyPack{},
 		stack: analyzer.Stack{Project: o.Project, Stack: o.Stack, Organization: o.Organization, DryRun: o.DryRun,
 			Config: o.Config, SecretKeys: o.ConfigSecretKeys, Tags: map[string]string{}}}
 	err = s.startAll(ctx, packs)
@@ -138,6 +139,9 @@ func (s *packStarter) stop() {
 	for _, pack := range s.running {
 		_ = pack.Close() // a pack that does not end is killed: no error to report
 	}
+	for _, remove := range s.remove {
+		remove()
+	}
 }
 
 func (s *packStarter) startAll(ctx context.Context, packs []policyPack) error {
@@ -157,7 +161,7 @@ func (s *packStarter) start(ctx context.Context, pack policyPack) error {
 		err = pack.read(a)
 	}
 	if err == nil {
-		s.stack.Environ, err = s.run.openPackEnvironment(ctx, &pack)
+		s.stack.Environ, err = s.openPackEnvironment(ctx, &pack)
 	}
 	if err != nil {
 		return err

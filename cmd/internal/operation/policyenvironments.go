@@ -43,8 +43,8 @@ func (pack *policyPack) environments() (names []string, err error) {
 }
 
 // openPackEnvironment opens the environments of a pack: the pack gets their policyConfig, and its process the variables
-// and files. The files exist until Close.
-func (p *Pipeline) openPackEnvironment(ctx context.Context, pack *policyPack) (variables []string, err error) {
+// and files. The files exist until stop.
+func (s *packStarter) openPackEnvironment(ctx context.Context, pack *policyPack) (variables []string, err error) {
 	names, err := pack.environments()
 	if err != nil || len(names) == 0 {
 		return nil, err
@@ -52,7 +52,7 @@ func (p *Pipeline) openPackEnvironment(ctx context.Context, pack *policyPack) (v
 	fault := func(err error) error {
 		return fmt.Errorf("policy pack %s needs the environments %s: %w", pack.path, strings.Join(names, ", "), err)
 	}
-	o, err := p.environmentOptions()
+	o, err := s.run.environmentOptions()
 	if err != nil {
 		return nil, fault(err)
 	}
@@ -70,16 +70,10 @@ func (p *Pipeline) openPackEnvironment(ctx context.Context, pack *policyPack) (v
 		}
 		return nil, fault(err)
 	}
-	p.sink.masker.Learn(env.Values)
+	s.run.sink.masker.Learn(env.Values)
 	pack.inherits = env.Part("policyConfig").DeepPublic()
 	variables, remove, err := console.Export(env)
-	before := p.leave
-	p.leave = func() {
-		remove()
-		if before != nil {
-			before()
-		}
-	}
+	s.remove = append(s.remove, remove)
 	if err != nil {
 		return nil, fmt.Errorf("write the files of the environments of policy pack %s: %w", pack.path, err)
 	}

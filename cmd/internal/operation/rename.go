@@ -1,11 +1,9 @@
 package operation
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -26,27 +24,10 @@ func WriteAliasesFlag(cmd *cobra.Command, o *Options) {
 		"add an alias to the program for each resource that looks renamed or moved, and plan again")
 }
 
-// errAliasesWritten is returned by a plan after which aliases were written into the program.
-var errAliasesWritten = errors.New("aliases were written into the program")
+// createdDeleted holds the resources that a plan creates and deletes.
+type createdDeleted struct{ created, deleted []*state.Resource }
 
-// watchSteps calls note with every step that begins, one at a time.
-func watchSteps(o *engine.Options, note func(*engine.StepStarted)) {
-	show := o.Events
-	var mu sync.Mutex
-	o.Events = func(e engine.Event) {
-		if started, ok := e.(*engine.StepStarted); ok {
-			mu.Lock()
-			note(started)
-			mu.Unlock()
-		}
-		show(e)
-	}
-}
-
-// exchange holds the resources that a plan creates and deletes.
-type exchange struct{ created, deleted []*state.Resource }
-
-func (x *exchange) note(e *engine.StepStarted) {
+func (x *createdDeleted) note(e *engine.StepStarted) {
 	s := e.Step
 	switch {
 	case e.Internal:
@@ -186,14 +167,15 @@ func alikeInputs(old, created *state.Resource) bool {
 	return alike(old.Inputs, created.Inputs)
 }
 
-// renames reports the resources that look renamed or moved, or writes their aliases into the program.
-func (x *exchange) renames(a *console.Console, program *check.Program, write bool) error {
+// renames reports the resources that look renamed or moved. With write it writes their aliases into the program
+// instead, as far as possible, and then returns true.
+func (x *createdDeleted) renames(a *console.Console, program *check.Program, write bool) (written bool, err error) {
 	if program == nil {
-		return nil
+		return false, nil
 	}
 	found, moved := findRenames(x.created, x.deleted)
 	if len(found) == 0 {
-		return nil
+		return false, nil
 	}
 	var diags diag.Diagnostics
 	for _, d := range declarations(program) {
@@ -208,15 +190,15 @@ func (x *exchange) renames(a *console.Console, program *check.Program, write boo
 		}
 	}
 	if len(diags) == 0 {
-		return nil
+		return false, nil
 	}
 	if write {
-		written, err := writeAliases(a, diags)
-		if err != nil || written > 0 {
-			return errors.Join(err, errAliasesWritten)
+		n, err := writeAliases(a, diags)
+		if err != nil || n > 0 {
+			return n > 0, err
 		}
 	}
-	return a.Report(diags)
+	return false, a.Report(diags)
 }
 
 // declaration is a declaration of resources in a program.

@@ -17,8 +17,8 @@ import (
 
 // Commit ends a session. A state that cannot be written is saved to a rescue file, in the first folder with room for
 // it.
-func (p *Pipeline) Commit(ctx context.Context, session *backend.Session, final *state.Snapshot,
-	record *backend.Record) error {
+func Commit(ctx context.Context, a *console.Console, s *console.Stack, session *backend.Session,
+	final *state.Snapshot, record *backend.Record) error {
 	err := session.Commit(context.WithoutCancel(ctx), final, record)
 	var unreadable *backend.UnreadableError
 	if !errors.As(err, new(*backend.FileError)) && !errors.As(err, &unreadable) || session.Written() {
@@ -28,13 +28,13 @@ func (p *Pipeline) Commit(ctx context.Context, session *backend.Session, final *
 	if failed != nil {
 		return errors.Join(err, fmt.Errorf("make a rescue file of the state: %w", failed))
 	}
-	name := fmt.Sprintf("%s.%s.rescue-%d.json", p.Workspace.Project.Name.Text, p.Stack.Ref.Stack, p.Console.Now().Unix())
-	for _, dir := range []string{p.Workspace.Project.Dir, p.Console.World.Dir, p.Console.World.Home, os.TempDir()} {
+	name := fmt.Sprintf("%s.%s.rescue-%d.json", s.Project.Name.Text, s.Ref.Stack, a.Now().Unix())
+	for _, dir := range []string{s.Project.Dir, a.World.Dir, a.World.Home, os.TempDir()} {
 		path := filepath.Join(dir, name)
 		if dir == "" || writeRescue(path, text) != nil {
 			continue
 		}
-		out := p.Console.Streams.Err
+		out := a.Streams.Err
 		fmt.Fprintf(out, "The state could not be written. It is kept, secrets sealed, in the rescue file\n  %s\n", path)
 		switch {
 		case errors.Is(err, backend.ErrChanged):
@@ -131,10 +131,10 @@ func awaitLock(ctx context.Context, out io.Writer, s *console.Stack, wait time.D
 	}
 }
 
-// realize creates a missing stack. It waits at most wait for another run that holds the stack's lock and creates the
-// stack, or was interrupted doing so.
-func realize(ctx context.Context, a *console.Console, s *console.Stack, chosen bool, wait time.Duration) error {
-	err := awaitLock(ctx, a.Streams.Err, s, wait, func() error { return a.Stacks().Realize(ctx, s, chosen) })
+// createMissing creates a missing stack. It waits at most wait for another run that holds the stack's lock and creates
+// the stack, or was interrupted doing so.
+func createMissing(ctx context.Context, a *console.Console, s *console.Stack, chosen bool, wait time.Duration) error {
+	err := awaitLock(ctx, a.Streams.Err, s, wait, func() error { return a.Stacks().CreateMissing(ctx, s, chosen) })
 	if exists := (*backend.ExistsError)(nil); wait > 0 && errors.As(err, &exists) {
 		s.Missing, err = false, nil
 	}

@@ -32,8 +32,8 @@ type shownView struct {
 	interrupt func(why string, now bool) bool
 }
 
-// display shows the progress of an operation on the terminal or as JSON, and in the reports of --out. workspace,
-// stack and program are nil until the preparation of the operation has them.
+// display shows an operation and its plan on the terminal or as JSON, and in the reports of --out. stack and program
+// are nil if the command ends before they are opened.
 type display struct {
 	console   *console.Console
 	options   *Options
@@ -43,50 +43,73 @@ type display struct {
 	workspace *workspace.Workspace
 	stack     *console.Stack
 	program   *check.Program
-	warned    diag.Diagnostics   // what the checker found, none of it an error
-	listen    func(engine.Event) // called with every event; may be nil
-	blast     *view.BlastRadius  // of the last operation
-	changes   change.Book        // of the last operation
+	warned    diag.Diagnostics // what the checker found, none of it an error
+	changes   change.Book      // of the last phase
 	// messages of the evaluation so far; an operation repeats those of its plan
-	noted       map[string]bool
-	wantsConfig bool // configuration is missing
-	// ahead is set during a plan that decides whether the operation runs. Its stream of events is delayed: if the
-	// operation follows, the plan has none, so that a log of events has one operation.
-	ahead   bool
-	delayed []func() error
+	noted map[string]bool
 }
 
-// show creates the view of an operation or a plan. If an operation follows the plan, its outputs are progress and not a
-// result.
-func (s *display) show(name string, plan, final bool) *shownView {
-	o, document := s.viewOptions(name), plan && s.document
-	o.Plan, o.Followed = plan && (final || !o.SuppressProgress), !final
+// displayOf returns the display of an operation that has been opened so far.
+func (s *opened) displayOf(a *console.Console, config *configuration) *display {
+	return &display{console: a, options: s.options, sink: s.sink, document: s.document, config: config,
+		workspace: s.Workspace, stack: s.Stack}
+}
+
+// phase is one run of the engine, as it is shown.
+type phase struct {
+	name  string
+	plan  bool // it changes nothing
+	final bool // no operation follows; otherwise the outputs of a plan are progress and not a result
+	// ahead is set for a plan that decides whether the operation runs. Its stream of events is delayed: if the operation
+	// follows, the plan has none, so that a log of events has one operation.
+	ahead bool
+}
+
+// shownPhase shows a phase.
+type shownPhase struct {
+	*shownView
+	blast   *view.BlastRadius    // what it destroys, so far
+	delayed []func() error       // show the streams of a phase ahead, once it has ended
+	also    []func(engine.Event) // called with every event, after it is shown
+}
+
+// show creates the view of a phase.
+func (s *display) show(p phase) *shownPhase {
+	o, document := s.viewOptions(p.name), p.plan && s.document
+	o.Plan, o.Followed = p.plan && (p.final || !o.SuppressProgress), !p.final
 	var known []*engine.Message
 	for _, d := range s.shownWarnings().Sorted() {
 		known = append(known, s.messageOf(d))
 	}
-	blast := &view.BlastRadius{}
-	s.blast = blast
+	shown := &shownPhase{blast: &view.BlastRadius{}}
 	s.changes.Reset(s.explainer(), s.options.Why)
-	inner := s.begin(s.options.Json || s.console.World.AsPulumi, // else a person may read the text of both
-		func() *shownView { return s.terminalView(o, document, final, known) })
-	reports := s.begin(true, func() *shownView {
+	begin := func(stream bool, begin func() *shownView) *shownView {
+		if !p.ahead || !stream {
+			return begin()
+		}
+		view, show := delayed(begin)
+		shown.delayed = append(shown.delayed, show)
+		return view
+	}
+	inner := begin(s.options.Json || s.console.World.AsPulumi, // else a person may read the text of both
+		func() *shownView { return s.terminalView(o, document, p.final, known) })
+	reports := begin(true, func() *shownView {
 		told, ended := s.console.Reports.Phase(o, s.sink.masker, known)
 		return &shownView{event: told, close: func() error { ended(); return nil }}
 	})
-	recorder := s.record(plan)
-	return &shownView{
+	recorder := s.record(p.plan)
+	shown.shownView = &shownView{
 		event: func(e engine.Event) {
 			s.changes.Event(e)
 			inner.event(e)
 			reports.event(e)
 			recorder.Event(e)
 			if step, ok := e.(*engine.StepFinished); ok && !step.Internal && !step.Outputs {
-				blast.Take(step.Step, o.Stateful)
+				shown.blast.Take(step.Step, o.Stateful)
 			}
 			s.options.Neighbours.heard(s, e)
-			if s.listen != nil {
-				s.listen(e)
+			for _, listen := range shown.also {
+				listen(e)
 			}
 		},
 		close: func() error {
@@ -95,6 +118,7 @@ func (s *display) show(name string, plan, final bool) *shownView {
 		},
 		interrupt: inner.interrupt,
 	}
+	return shown
 }
 
 // explainer returns what finds the causes of changes; nil for an operation that runs no program, and if none are shown.
@@ -128,32 +152,17 @@ func (s *display) former() []map[string]json.RawMessage {
 	return nil
 }
 
-// begin begins a view. Of a plan ahead of an operation, a view that is a stream only collects its events: showDelayed
-// shows them if the operation does not follow.
-func (s *display) begin(stream bool, begin func() *shownView) *shownView {
-	if !s.ahead || !stream {
-		return begin()
-	}
+// delayed returns a view that only collects its events. show begins the view, and shows them.
+func delayed(begin func() *shownView) (_ *shownView, show func() error) {
 	var events []engine.Event
-	s.delayed = append(s.delayed, func() error {
-		v := begin()
-		for _, e := range events {
-			v.event(e)
-		}
-		return v.close()
-	})
 	return &shownView{event: func(e engine.Event) { events = append(events, e) }, close: func() error { return nil },
-		interrupt: func(string, bool) bool { return false }}
-}
-
-// showDelayed shows the streams of a plan that no operation follows.
-func (s *display) showDelayed() error {
-	var err error
-	for _, show := range s.delayed {
-		err = errors.Join(err, show())
-	}
-	s.delayed = nil
-	return err
+			interrupt: func(string, bool) bool { return false }}, func() error {
+			v := begin()
+			for _, e := range events {
+				v.event(e)
+			}
+			return v.close()
+		}
 }
 
 // shownWarnings returns what the checker found, without notes on portability.
@@ -251,27 +260,22 @@ func (s *display) source(path string) *diag.Source {
 	return nil
 }
 
-// showHosted lets a service that keeps the stack show the operation, too: it gets every event, with secrets masked. The
-// user sees the URL.
-func (p *Pipeline) showHosted(shown *shownView, name string) {
-	if p.watched == nil {
-		return
+// hosted lets a service that keeps the stack show the operation, too: it gets every event, with secrets masked. The
+// user sees the URL. It returns nil if no service keeps the stack.
+func (s *display) hosted(name string, watched *backend.Watched) func(engine.Event) {
+	if watched == nil {
+		return nil
 	}
-	facts := p.watched.Facts()
-	if !p.options.Json {
+	facts := watched.Facts()
+	if !s.options.Json {
 		for _, text := range facts.Messages {
-			fmt.Fprintln(p.Console.Streams.Err, text)
+			fmt.Fprintln(s.console.Streams.Err, text)
 		}
-		fmt.Fprintf(p.Console.Streams.Err, "View live: %s\n", facts.Page)
+		fmt.Fprintf(s.console.Streams.Err, "View live: %s\n", facts.Page)
 	}
-	o := p.display.viewOptions(name)
+	o := s.viewOptions(name)
 	o.ShowSecrets = false
-	lines := report.NewLines(eventWriter{p.watched}, o, p.sink.masker)
-	inner := shown.event
-	shown.event = func(e engine.Event) {
-		inner(e)
-		lines.Event(e)
-	}
+	return report.NewLines(eventWriter{watched}, o, s.sink.masker).Event
 }
 
 // eventWriter passes on lines of events. Each Write is one line.

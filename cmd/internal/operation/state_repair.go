@@ -121,7 +121,8 @@ func warnOfRecovery(a *console.Console, r *backend.Recovery, resolved bool) {
 
 // lossHolds returns an error for an operation that may create existing objects, because a repair has continued with a
 // part of a journal or an older copy of the state and no refresh has run since. A plan only warns.
-func (p *Pipeline) lossHolds(op Operation, document bool) error {
+func (p *Checked) lossHolds(document bool) error {
+	op := p.op
 	if op.Kind == refreshOperation.Kind || op.Kind == destroyOperation.Kind || p.options.AcceptLoss {
 		return nil
 	}
@@ -139,8 +140,8 @@ func (p *Pipeline) lossHolds(op Operation, document bool) error {
 }
 
 // lossEnds removes the record of the loss after a refresh of the whole stack, or when the user has accepted it.
-func (p *Pipeline) lossEnds(session *backend.Session, op Operation, result *engine.Result) error {
-	s := &p.options.Scope
+func (p *Checked) lossEnds(session *backend.Session, result *engine.Result) error {
+	op, s := p.op, &p.options.Scope
 	looked := op.Kind == refreshOperation.Kind && !result.Failed && !result.Canceled && !result.Terminated &&
 		len(s.targets)+len(s.excludes) == 0
 	accepted := p.options.AcceptLoss && op.Kind == updateOperation.Kind

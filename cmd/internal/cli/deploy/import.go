@@ -149,8 +149,7 @@ func importResources(ctx context.Context, a *console.Console, o *importOptions) 
 	}
 	imported := &Importing{options: o, Table: table, entries: entries}
 	op := operation.Operation{Kind: "resource-import", Planning: "Previewing import", Applying: "Importing",
-		Question: "Do you want to perform this import?", Run: imported.run,
-		Entered: func(p *operation.Pipeline) { imported.pipeline = p }}
+		Question: "Do you want to perform this import?", Run: imported.run}
 	if err := operation.PlanAndApply(ctx, a, &o.Options, op); err != nil {
 		return err
 	}
@@ -232,13 +231,15 @@ type Importing struct {
 	Table   map[string]urn.URN
 	entries []ImportEntry
 
-	pipeline *operation.Pipeline
-	Planned  []PlannedImport
-	Result   *state.Snapshot // state after the import
+	stack   *operation.Checked
+	Planned []PlannedImport
+	Result  *state.Snapshot // state after the import
 }
 
 // run performs or previews the import.
-func (i *Importing) run(ctx context.Context, o engine.Options, _ engine.Program) (*engine.Result, error) {
+func (i *Importing) run(ctx context.Context, s *operation.Checked, o engine.Options, _ engine.Program) (*engine.Result,
+	error) {
+	i.stack = s
 	if i.Planned == nil {
 		if err := i.plan(ctx, o.Project, o.Stack); err != nil {
 			return nil, err
@@ -391,7 +392,7 @@ func (i *Importing) values(raw json.RawMessage) (value.Value, error) {
 	if len(raw) == 0 {
 		return value.Null, nil
 	}
-	v, err := state.DecodeValue(raw, i.pipeline.StackSecrets)
+	v, err := state.DecodeValue(raw, i.stack.StackSecrets)
 	if err == nil && !v.Is(value.KindMap) {
 		err = errors.New("it must be an object")
 	}
@@ -401,17 +402,17 @@ func (i *Importing) values(raw json.RawMessage) (value.Value, error) {
 // resolve determines the package of an entry, by default the one that the project uses, and the token that states have
 // for the entry's type. If the provider's schema is not known, the token stays as written.
 func (i *Importing) resolve(ctx context.Context, p *PlannedImport) error {
-	e, providers := &p.Entry, i.pipeline.Providers
+	e, providers := &p.Entry, i.stack.Providers
 	explicit := e.declared != nil || e.Version != "" || e.PluginDownloadURL != "" || e.Parameterization != nil ||
 		e.Extension != nil
 	if !explicit {
-		d, err := providers.Described(ctx, i.pipeline.Workspace, urn.PackageOf(e.Type), "")
+		d, err := providers.Described(ctx, i.stack.Workspace, urn.PackageOf(e.Type), "")
 		if err != nil {
 			return err
 		}
 		e.declared = &d
 	}
-	pkg, err := i.pipeline.Workspace.Schemas(providers.Schemas()).Load(ctx, p.Descriptor())
+	pkg, err := i.stack.Workspace.Schemas(providers.Schemas()).Load(ctx, p.Descriptor())
 	if err != nil {
 		if strings.Count(e.Type, ":") == 2 {
 			return nil // the engine reports the error of the provider

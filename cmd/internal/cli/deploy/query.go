@@ -49,7 +49,7 @@ func queried(ctx context.Context, a *console.Console, o *importOptions) (map[str
 		return nil, nil, err
 	}
 	s := &search{query: q, table: map[string]urn.URN{}}
-	if err := operation.Look(ctx, a, &o.Options, "Asking what exists", s.run); err != nil {
+	if err := operation.Inspect(ctx, a, &o.Options, "Asking what exists", s.run); err != nil {
 		return nil, nil, err
 	}
 	if !o.Json {
@@ -91,7 +91,7 @@ type discovery struct {
 }
 
 // run asks the providers for resources.
-func (s *search) run(ctx context.Context, p *operation.Pipeline, o engine.Options) error {
+func (s *search) run(ctx context.Context, p *operation.Checked, o engine.Options) error {
 	var diags diag.Diagnostics
 	asked := make([]engine.Query, len(s.query.Resources))
 	s.packages = make([]schema.Descriptor, len(asked))
@@ -116,7 +116,7 @@ func (s *search) run(ctx context.Context, p *operation.Pipeline, o engine.Option
 }
 
 // ask converts an item of the query to the engine's form. It also returns the package of the type, and diagnostics.
-func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Snapshot, q *project.QueriedType) (
+func (s *search) ask(ctx context.Context, p *operation.Checked, base *state.Snapshot, q *project.QueriedType) (
 	asked engine.Query, d schema.Descriptor, diags diag.Diagnostics) {
 	fault := func(code diag.Code, rng diag.Range, summary, detail string) {
 		diags.Add(diag.Diagnostic{Severity: diag.Error, Code: code, Subject: rng, Summary: summary, Detail: detail})
@@ -200,7 +200,7 @@ func (s *search) ask(ctx context.Context, p *operation.Pipeline, base *state.Sna
 
 // made returns the package of a queried type: the one that a plugin makes from the query's parameters, or the one that
 // the name means in the project. made reports whether the package is parameterized.
-func (s *search) made(ctx context.Context, p *operation.Pipeline, q *project.QueriedType) (d schema.Descriptor,
+func (s *search) made(ctx context.Context, p *operation.Checked, q *project.QueriedType) (d schema.Descriptor,
 	made bool, err error) {
 	pkg := urn.PackageOf(q.Type.Text)
 	if q.Source.Text == "" {

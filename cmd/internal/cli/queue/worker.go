@@ -65,8 +65,9 @@ func work(ctx context.Context, a *console.Console, o *workerOptions) error {
 	if o.jobs < 1 {
 		return console.WithCode(console.CodeBadUsage, "--jobs takes a number from 1, not %d", o.jobs)
 	}
-	stores := console.NewOpenStores() // one pool of connections for all jobs
-	a.World.Stores = stores
+	world := a.World
+	world.Stores = console.NewOpenStores() // one pool of connections for all jobs
+	a = console.In(world, a)
 	var archives queue.Archives
 	if slices.Contains(o.allow, "archive") {
 		b, err := a.Backends().Open(nil)
@@ -90,14 +91,14 @@ func work(ctx context.Context, a *console.Console, o *workerOptions) error {
 	}
 	tell("The worker " + name + " takes jobs.")
 	return q.Work(ctx, queue.WorkerOptions{Name: name, Jobs: o.jobs, Allow: o.allow, Env: a.World.Env, Grace: o.grace,
-		Run: runner(a, stores), Tell: tell, Archives: archives})
+		Run: runner(a), Tell: tell, Archives: archives})
 }
 
 // logLimit limits the output of a run, in bytes, that the queue stores.
 const logLimit = 64 << 10
 
 // runner returns a function that runs jobs as commands of this program, in this process.
-func runner(a *console.Console, stores *console.OpenStores) queue.Runner {
+func runner(a *console.Console) queue.Runner {
 	return func(ctx context.Context, j queue.Job, dir string, interrupt <-chan struct{}) queue.Result {
 		args := []string{"--non-interactive", "--color", "never"}
 		switch j.Command {
@@ -122,7 +123,7 @@ func runner(a *console.Console, stores *console.OpenStores) queue.Runner {
 			}
 		})
 		w := a.World
-		w.Dir, w.Signals, w.Stores = dir, signals, stores
+		w.Dir, w.Signals = dir, signals
 		previews := &console.Previews{Before: j.Planned}
 		if j.Command == "preview" {
 			w.Previews = previews

@@ -1,0 +1,187 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/workspace/project"
+)
+
+// Preview shows what `up` would do.
+func Preview(ctx context.Context, a *console.Console, o *Options) error {
+	s, err := prepare(ctx, a, o, previewOperation, chosen(a, o))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.planOnly(ctx)
+}
+
+// Up previews, asks and applies.
+func Up(ctx context.Context, a *console.Console, o *Options) error {
+	return PlanAndApply(ctx, a, o, updateOperation)
+}
+
+// Refresh reads every resource into the state.
+func Refresh(ctx context.Context, a *console.Console, o *Options) error {
+	op := refreshOperation
+	op.program = o.Scope.runProgram
+	return PlanAndApply(ctx, a, o, op)
+}
+
+// Destroy deletes everything.
+func Destroy(ctx context.Context, a *console.Console, o *Options) error {
+	op := destroyOperation
+	op.program = o.Scope.runProgram
+	return PlanAndApply(ctx, a, o, op)
+}
+
+// Run checks, plans and applies without asking. A missing stack is created once the checks have passed.
+func Run(ctx context.Context, a *console.Console, o *Options) error {
+	switch {
+	case o.PlanOnly:
+	case o.savePlan != "":
+		return console.WithCode(console.CodeBadUsage, "--save-plan writes a plan, and without --plan-only run makes none")
+	case o.importFile != "":
+		return console.WithCode(console.CodeBadUsage,
+			"--import-file writes what a plan would create, and without --plan-only run makes none")
+	}
+	o.unasked = true
+	chosen := false
+	find := func(_ context.Context, p *project.Project) (s *console.Stack, err error) {
+		s, chosen, err = a.Stacks().OpenOrPlaceholder(p, o.Stack)
+		return s, err
+	}
+	s, err := prepare(ctx, a, o, updateOperation, find)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if o.PlanOnly {
+		return s.planOnly(ctx)
+	}
+	if err := s.canSeal(); err != nil {
+		return err
+	}
+	p, err := s.planAhead(ctx)
+	defer p.close()
+	if err != nil {
+		return err
+	}
+	if err := createMissing(ctx, a, p.Stack, chosen, o.LockTimeout); err != nil {
+		return err
+	}
+	// There is no preview, since nobody would read it: each step is planned right before it is executed.
+	done, err := p.apply(ctx)
+	return exitError(a, o.ExpectNoChanges, "update", done.result, err)
+}
+
+// chosen opens the stack that the options choose.
+func chosen(a *console.Console, o *Options) finder {
+	return func(ctx context.Context, p *project.Project) (*console.Stack, error) {
+		switch o.Command {
+		case "up", "preview", "plan": // a missing stack has nothing to refresh or destroy
+			return a.Stacks().OpenOrOffer(ctx, p, o.Stack)
+		}
+		return a.Stacks().Open(ctx, p, o.Stack)
+	}
+}
+
+// PlanAndApply runs `up` and similar commands (E7.12): a preview, a question, the operation.
+func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operation) error {
+	if o.SkipPreview && o.PreviewOnly {
+		return console.WithCode(console.CodeBadUsage, "--skip-preview and --preview-only cannot be used together")
+	}
+	if o.Strict && (o.SkipPreview || o.plan != "") {
+		return console.WithCode(console.CodeBadUsage, "--strict binds to the preview: leave out --skip-preview and --plan")
+	}
+	if err := MayAsk(a, o); err != nil {
+		if _, _, missing := a.OpenProject(a.World.Dir); op.Kind != "destroy" && errors.Is(missing, project.ErrNotFound) {
+			return missing // in an empty folder this comes first
+		}
+		return err
+	}
+	s, err := prepare(ctx, a, o, op, chosen(a, o))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if o.PreviewOnly {
+		return s.planOnly(ctx)
+	}
+	if err := s.canSeal(); err != nil {
+		return err
+	}
+	p, err := s.planAgreed(ctx)
+	defer p.close()
+	if err != nil {
+		return err
+	}
+	done, err := p.apply(ctx)
+	if err := exitError(a, o.ExpectNoChanges, op.Kind, done.result, err); err != nil {
+		return err
+	}
+	return done.conclude(ctx)
+}
+
+// MayAsk returns an error if the operation would have to ask but there is no terminal.
+func MayAsk(a *console.Console, o *Options) error {
+	if !o.Yes && !o.SkipPreview && !o.PreviewOnly && !a.Interactive() {
+		return console.WithCode(console.CodeUsage,
+			"--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
+	}
+	return nil
+}
+
+// exitError returns the error, and so the exit code, of a finished operation (F7.14, E8.27–E8.29). With expectNone,
+// changes are an error.
+func exitError(a *console.Console, expectNone bool, what string, result *engine.Result, err error) error {
+	switch {
+	case result == nil || err != nil && !result.Terminated:
+		return err
+	case result.Terminated:
+		return errors.Join(&console.ExitError{Code: console.CodeCancelled, Cause: fmt.Errorf("%s cancelled", what)}, err)
+	case result.Canceled && a.Signals.TimedOut():
+		return &console.ExitError{Code: console.CodeTimeout}
+	case result.Canceled:
+		return &console.ExitError{Code: console.CodeInterrupted}
+	case result.PlanViolated:
+		return &console.ExitError{Code: console.CodePlan}
+	case result.Failed:
+		return &console.ExitError{Code: console.CodeFailed}
+	case expectNone && result.HasChanges():
+		return console.WithCode(console.CodeChanges, "no changes were expected for %s but changes were proposed", what)
+	}
+	return nil
+}
+
+// Inspect calls look with a stack and with the engine's options of a preview. Providers run as in an operation, with
+// the stack's configuration, and their messages are shown; nothing is written. doing is the text of the progress line.
+func Inspect(ctx context.Context, a *console.Console, o *Options, doing string,
+	look func(context.Context, *Checked, engine.Options) error) error {
+	options := *o // without the options for the operation that follows
+	options.Json, options.PreviewOnly = false, false
+	op := Operation{Kind: "look", Planning: doing,
+		Run: func(ctx context.Context, s *Checked, o engine.Options, _ engine.Program) (*engine.Result, error) {
+			o.Serve = nil // not reachable for programs or components
+			return &engine.Result{Snapshot: o.Base}, look(ctx, s, o)
+		}}
+	s, err := prepare(ctx, a, &options, op, chosen(a, &options))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	base, _, err := s.load(ctx)
+	if err != nil {
+		return err
+	}
+	a.Signals.Announce("")
+	x := &execution{Checked: s, phase: phase{name: doing, plan: true}, engine: engine.Options{Base: base, DryRun: true}}
+	if _, err = x.run(ctx); errors.Is(err, context.Canceled) {
+		return a.Signals.Ended()
+	}
+	return err
+}
