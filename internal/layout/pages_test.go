@@ -222,3 +222,33 @@ func TestMapNamesEveryRoom(t *testing.T) {
 		}
 	}
 }
+
+// TestDependencies requires that the page about dependencies names each module of go.mod once, and no other.
+func TestDependencies(t *testing.T) {
+	t.Parallel()
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	required, named := map[string]bool{}, map[string]int{}
+	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+`).FindAllStringSubmatch(read("go.mod"), -1) {
+		required[m[1]] = true
+	}
+	page := read("docs/design/dependencies.md")
+	for _, m := range regexp.MustCompile("`([a-z0-9.]+\\.[a-z]+(?:/[^`]+)?)`").FindAllStringSubmatch(page, -1) {
+		if named[m[1]]++; !required[m[1]] && m[1] != "go.mod" {
+			t.Errorf("docs/design/dependencies.md names %s, which go.mod does not require", m[1])
+		}
+	}
+	for module := range required {
+		if named[module] != 1 {
+			t.Errorf("docs/design/dependencies.md names %s %d times instead of once", module, named[module])
+		}
+	}
+	if len(required) < 50 {
+		t.Errorf("only %d modules were found in go.mod", len(required))
+	}
+}
