@@ -67,6 +67,12 @@ func (r *run) findComponents() []*component {
 			}
 		}
 		made := &component{of: of}
+		for _, out := range decl.Outputs {
+			if out.Name.Value == "urn" { // reserved for all resources; "id" is for those that have an ID
+				r.report.Errorf(diag.DeclaredTwice, out.Name.Range, "choose another name",
+					"`urn` is the URN that every component has, and cannot be declared")
+			}
+		}
 		for _, name := range names {
 			r.components.byToken[name+":index:"+decl.Name.Value] = made
 			r.components.byToken[name+":"+decl.Name.Value] = made

@@ -214,8 +214,8 @@ func (d Deployed) step(n *check.Node, steps []ast.Step) (value.Value, bool) {
 		return value.String("[secret]"), true
 	}
 	if first := steps[0]; !first.IsIndex {
-		if first.Name == "id" && len(steps) == 1 {
-			return value.String(d.ID), d.ID != ""
+		if first.Name == "id" && len(steps) == 1 && d.ID != "" {
+			return value.String(d.ID), true
 		}
 		if r := n.Resource.Schema; r != nil && r.Outputs != nil {
 			if property := r.Outputs.Property(first.Name); property != nil && property.Secret {

@@ -29,7 +29,7 @@ type resource struct {
 	members   []urn.URN                // of a local one
 	secrets   []string                 // outputs that are secret even while they are absent (L9.32)
 	deps      map[string][]urn.URN     // what else outputs of a remote component depend on
-	types     func(string) schema.Type // of outputs; nil if unknown
+	types     func(string) schema.Type // of outputs, nil for one that does not exist; nil if unknown
 	pending   *pending                 // of a local one whose inputs follow, until it is complete
 }
 
@@ -43,7 +43,7 @@ func (r *resource) output(name string) value.Value {
 	v, ok := r.outputs.Lookup(name)
 	if !ok && !r.known {
 		kind := value.KindAny
-		if r.types != nil {
+		if r.types != nil && r.types(name) != nil {
 			kind = schema.ExpectedKind(r.types(name))
 		}
 		v = value.Unknown(kind)
@@ -55,6 +55,14 @@ func (r *resource) output(name string) value.Value {
 		return v // with its own dependencies
 	}
 	return v.WithMarksOf(r.outputs).DependingOn(r.urn).DependingOn(r.deps[name]...)
+}
+
+// declares reports whether a component has an output, or may have it.
+func (r *resource) declares(name string) bool {
+	if r.types != nil {
+		return r.types(name) != nil
+	}
+	return !r.known || r.outputs.Has(name)
 }
 
 // registry holds the resources that the program may read, by URN.
@@ -73,28 +81,27 @@ func (g *registry) get(u urn.URN) *resource {
 	return known
 }
 
-// resourceMember returns a member of a resource: urn, id or an output (L5.31, L5.32). Resources in a provider's answer
-// are fetched through the engine (L5.38).
+// resourceMember returns a member of a resource: urn, id or an output (L5.31, L5.32). The id of a component is an output
+// like others (L3.56). Resources in a provider's answer are fetched through the engine (L5.38).
 func (e *evaluator) resourceMember(ctx context.Context, ref *value.ResourceRef, name string,
 	rng diag.Range) (value.Value, *fault) {
-	switch name {
-	case "urn":
+	switch {
+	case name == "urn":
 		return value.String(string(ref.URN)).DependingOn(ref.URN), nil
-	case "id":
-		if ref.ID.IsNull() {
-			return value.Null, blame(diag.NoMember, rng, "use urn to name it", "a component has no member %s",
-				strconv.Quote("id"))
-		}
+	case name == "id" && !ref.ID.IsNull():
 		if text, ok := ref.ID.AsString(); ok && text == "" {
 			return value.Unknown(value.KindString).DependingOn(ref.URN), nil // F1.7
 		}
 		return ref.ID.DependingOn(ref.URN), nil
 	}
 	res, f := e.lookup(ctx, ref, rng)
-	if f != nil {
+	switch {
+	case f != nil:
 		return value.Null, f
-	}
-	if res.pending != nil {
+	case name == "id" && !res.declares(name):
+		return value.Null, blame(diag.NoMember, rng, "use urn to name it", "a component has no member %s",
+			strconv.Quote(name))
+	case res.pending != nil:
 		return res.pending.member(ctx, name)
 	}
 	return res.output(name), nil

@@ -96,7 +96,7 @@ func (g *registry) registered(r *check.Resource, res *resource) value.Value {
 			if p := r.Schema.Outputs.Property(name); p != nil {
 				return p.Type
 			}
-			return schema.Any
+			return nil
 		}
 	}
 	g.add(res)

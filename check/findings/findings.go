@@ -237,14 +237,6 @@ func Shown(text string) string {
 // Quote marks text of the program in a message.
 func Quote(text string) string { return "`" + text + "`" }
 
-// WithArticle returns a noun with its article.
-func WithArticle(noun string) string {
-	if noun != "" && slices.Contains([]byte("aeio"), noun[0]) {
-		return "an " + noun
-	}
-	return "a " + noun
-}
-
 // DescribeSteps names the target of some steps in a message.
 func DescribeSteps(owner string, steps []ast.Step) string {
 	for _, s := range steps {

@@ -157,12 +157,12 @@ func (c *Checker) convertConfig(config *program.Config, t schema.Type, text prog
 		}
 		if !text.Value.IsZero() {
 			c.decl.report.Add(diag.Diagnostic{Code: diag.ConfigConversion, Subject: text.Value, Summary: fmt.Sprintf(
-				"config %s: %s is not %s", config.Key, what, findings.WithArticle(schema.TypeName(want))),
+				"config %s: %s is not %s", config.Key, what, diag.WithArticle(schema.TypeName(want))),
 				Related: []diag.Related{{Range: config.Decl.Name.Range, Message: "declared here"}}})
 			return nil
 		}
 		c.decl.report.Errorf(diag.ConfigConversion, config.Decl.Name.Range, "it is given "+where+" and declared here",
-			"config %s: %s is not %s", config.Key, what, findings.WithArticle(schema.TypeName(want)))
+			"config %s: %s is not %s", config.Key, what, diag.WithArticle(schema.TypeName(want)))
 		return nil
 	}
 	if secret {

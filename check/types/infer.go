@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/yamlhost/yamlhost/builtins"
-	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -145,7 +144,7 @@ func (c *typer) printable(e ast.Expr, t schema.Type) {
 		return
 	}
 	if hint != "" {
-		c.decl.report.Errorf(diag.NotPrintable, e.Range(), hint, "cannot put %s into a string", findings.WithArticle(schema.TypeName(t)))
+		c.decl.report.Errorf(diag.NotPrintable, e.Range(), hint, "cannot put %s into a string", diag.WithArticle(schema.TypeName(t)))
 	}
 }
 
@@ -387,7 +386,7 @@ func (c *typer) inferFor(e *ast.For) schema.Type {
 	return &schema.Map{Item: value}
 }
 
-func typeWithArticle(t schema.Type) string { return findings.WithArticle(schema.TypeName(t)) }
+func typeWithArticle(t schema.Type) string { return diag.WithArticle(schema.TypeName(t)) }
 
 // Expressions that may never be evaluated, or that may fail without harm, are checked less strictly than the rest.
 

@@ -39,6 +39,14 @@ func Advice(ds Diagnostics) string {
 	return strings.Join(parts, "; ")
 }
 
+// WithArticle returns a noun with its article.
+func WithArticle(noun string) string {
+	if noun != "" && strings.ContainsRune("aeio", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
 // Count returns a number with its noun, such as "1 item" or "2 items".
 func Count(n int, noun string) string {
 	if n == 1 {

@@ -52,7 +52,7 @@ config:
 		found = append(found, d.Subject.Source.Name()+": "+d.Summary)
 	}
 	require.ElementsMatch(t, []string{
-		`Pulumi.dev.yaml: config p:flag in stack dev: "maybe" is not of type boolean`,
+		"Pulumi.dev.yaml: config p:flag in stack dev: `maybe` is not a boolean",
 		"Pulumi.dev.yaml: config p:plain: the value in stack dev is not encrypted, but the key is secret"}, found)
 }
 

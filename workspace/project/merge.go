@@ -67,7 +67,7 @@ func Merge(p *Project, s *Settings, stack string, open Opener) (map[Key]Text, di
 			where = decl.Place
 		}
 		if !found.Unread && !fits(decl.Type, data[decl.Key], false) {
-			wrong := wrongType(decl, found.Secret, stack, data[decl.Key], where)
+			wrong := wrongType(decl, found, stack, where)
 			if decl.Secret {
 				wrong.Detail = way
 			}
@@ -129,17 +129,14 @@ func misspelt(p *Project, declared Key, config map[Key]Text) (wrong Key, found b
 	return wrong, found
 }
 
-func wrongType(decl *Declaration, secret bool, stack string, v any, where diag.Range) diag.Diagnostic {
-	found := dataKind(v)
-	if text, ok := v.(string); ok {
-		text, _, _ = strings.Cut(text, "\n")
-		found = fmt.Sprintf("%q", diag.Shorten(text, 40)) // fits on a line
-	}
-	if secret || decl.Secret {
-		found = "[secret]"
+func wrongType(decl *Declaration, found Text, stack string, where diag.Range) diag.Diagnostic {
+	what := "the value"
+	if !found.Secret && !decl.Secret {
+		text, _, _ := strings.Cut(found.Text, "\n") // fits on a line
+		what = "`" + diag.Shorten(text, 40) + "`"
 	}
 	finding := diag.Diagnostic{Code: diag.ConfigConversion, Subject: where, Confidential: decl.Secret,
-		Summary: fmt.Sprintf("config %s in stack %s: %s is not of type %s", decl.Key, stack, found, decl.Type),
+		Summary: fmt.Sprintf("config %s in stack %s: %s is not %s", decl.Key, stack, what, diag.WithArticle(decl.Type.String())),
 		Related: []diag.Related{{Range: decl.Place, Message: "declared here"}}}
 	if decl.Type.Name == "array" {
 		finding.Detail = fmt.Sprintf("set its items with: yamlhost config set --path '%s[0]' <value>", decl.Key.Name)

@@ -240,10 +240,10 @@ config:
 			summaries = append(summaries, d.Summary)
 		}
 		require.Equal(t, []string{
-			"config p:need in stack dev: array is not of type string",
-			`config p:size in stack dev: "four" is not of type integer`,
-			`config p:flag in stack dev: "1" is not of type boolean`,
-			`config p:ports in stack dev: "80" is not of type array of integer`,
+			"config p:need in stack dev: `[\"x\"]` is not a string",
+			"config p:size in stack dev: `four` is not an integer",
+			"config p:flag in stack dev: `1` is not a boolean",
+			"config p:ports in stack dev: `80` is not an array of integer",
 			"config p:key: the value in stack dev is not encrypted, but the key is secret",
 		}, summaries)
 	})

@@ -231,7 +231,7 @@ func typed(kind, text string) (any, error) {
 	default:
 		return nil, fmt.Errorf("--type takes string, int, bool or float, not %q", kind)
 	}
-	return nil, fmt.Errorf("%q is not of type %s", text, kind)
+	return nil, fmt.Errorf("%q is not %s", text, diag.WithArticle(kind))
 }
 
 var secretName = lazyregexp.New(`(?i)passwd|pass|password|pwd|secret|token`)
