@@ -78,7 +78,7 @@ func Recheck(ctx context.Context, file *ast.File, opts Options, previous *Snapsh
 	if ctx.Err() != nil {
 		return main.program, nil, found
 	}
-	found = append(slices.Clip(found), unwrittenOrder(main.program)...)
+	found = append(slices.Clip(found), unwrittenOrder(ctx, main.program, opts.Manifests)...)
 	return main.program, r.snapshot(), found
 }
 

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -14,34 +15,50 @@ import (
 // unwrittenOrder reports Kubernetes objects that need another object of the program by its name in the cluster and do
 // not wait for it: objects in a namespace, or of a kind, that the program creates (D21). It compares declarations with
 // each other, so its result is never reused.
-func unwrittenOrder(p *Program) (found diag.Diagnostics) {
+//
+// manifests returns what files and texts of manifests make; it is nil if they cannot be read.
+func unwrittenOrder(ctx context.Context, p *Program, manifests func(context.Context, Manifest) Made) (
+	found diag.Diagnostics) {
 	bodies := []*Program{p}
 	for _, c := range p.Components {
 		bodies = append(bodies, c.Body)
 	}
 	for _, body := range bodies {
-		o := order{program: body}
+		o := order{program: body, manifests: manifests}
 		for _, n := range body.Nodes {
-			o.note(n)
+			o.note(ctx, n)
 		}
-		for _, makes := range o.makers {
-			found.Add(o.waiting(makes)...)
+		for i, makes := range o.makers {
+			if !slices.ContainsFunc(o.makers[:i], func(m maker) bool { return m.key == makes.key }) {
+				found.Add(o.waiting(makes)...)
+			}
 		}
 	}
 	return found
 }
 
-// order collects the objects of a body.
-type order struct {
-	program *Program
-	makers  []maker
-	users   map[string][]user // by key of the needed resource
+// Manifest names manifests of Kubernetes objects: a text, files that match a pattern, or the chart in a folder.
+type Manifest struct{ Text, Pattern, Chart string }
+
+// Made is what manifests make that other objects may need.
+type Made struct {
+	Kinds      []string // the defined kinds, each as its group, a space and its name
+	Namespaces []string
 }
 
-// maker is a resource that others need: a Namespace, or a definition of a kind.
+// order collects the objects of a body.
+type order struct {
+	program   *Program
+	manifests func(context.Context, Manifest) Made
+	makers    []maker
+	users     map[string][]user // by key of the needed resource
+}
+
+// maker is a resource that others need: a Namespace, a definition of a kind, or manifests of either.
 type maker struct {
-	node *Node
-	key  string // as in users
+	node  *Node
+	key   string // as in users
+	among bool   // manifests have it, so that no output names it
 }
 
 // user is a place in a resource that needs another by its name.
@@ -53,22 +70,32 @@ type user struct {
 }
 
 // note adds a resource.
-func (o *order) note(n *Node) {
+func (o *order) note(ctx context.Context, n *Node) {
 	if n.Kind != ResourceNode || !strings.HasPrefix(n.Resource.Token, packages.Kubernetes+":") || n.Resource.Decl.Get != nil {
 		return
 	}
 	decl, token := n.Resource.Decl, n.Resource.Token
-	once := decl.ForEach == nil && decl.If == nil
 	switch {
-	case token == packages.NamespaceToken && once:
+	case decl.ForEach != nil || decl.If != nil:
+	case token == packages.NamespaceToken:
 		if name, _ := o.text(decl, "metadata", "name"); name != "" {
-			o.makers = append(o.makers, maker{n, "namespace " + name})
+			o.makers = append(o.makers, maker{node: n, key: "namespace " + name})
 		}
-	case token == packages.DefinitionToken && once:
+	case token == packages.DefinitionToken:
 		group, _ := o.text(decl, "spec", "group")
 		kind, _ := o.text(decl, "spec", "names", "kind")
 		if group != "" && kind != "" {
-			o.makers = append(o.makers, maker{n, "kind " + group + " " + kind})
+			o.makers = append(o.makers, maker{node: n, key: "kind " + group + " " + kind})
+		}
+	case o.manifests != nil:
+		for _, m := range o.manifestsOf(n) {
+			made := o.manifests(ctx, m)
+			for _, kind := range made.Kinds {
+				o.makers = append(o.makers, maker{node: n, key: "kind " + kind, among: true})
+			}
+			for _, name := range made.Namespaces {
+				o.makers = append(o.makers, maker{node: n, key: "namespace " + name, among: true})
+			}
 		}
 	}
 	need := func(key string, u user) {
@@ -78,7 +105,7 @@ func (o *order) note(n *Node) {
 		o.users[key] = append(o.users[key], u)
 	}
 	if m := packages.Kind().FindStringSubmatch(token); m != nil {
-		need("kind "+m[1]+" "+m[5], user{node: n, at: decl.Type.Range})
+		need("kind "+m[1]+" "+strings.TrimSuffix(m[5], "Patch"), user{node: n, at: decl.Type.Range})
 	}
 	for _, path := range [][]string{{"metadata", "namespace"}, {"namespace"}} {
 		if name, expr := o.text(decl, path...); name != "" {
@@ -87,12 +114,55 @@ func (o *order) note(n *Node) {
 	}
 }
 
+// manifestsOf returns the manifests that a resource installs and literal texts name.
+func (o *order) manifestsOf(n *Node) (all []Manifest) {
+	decl := n.Resource.Decl
+	switch n.Resource.Token {
+	case "kubernetes:yaml/v2:ConfigFile":
+		if file, _ := o.text(decl, "file"); file != "" {
+			all = append(all, Manifest{Pattern: file})
+		}
+	case "kubernetes:yaml/v2:ConfigGroup":
+		for _, file := range o.texts(decl, "files") {
+			all = append(all, Manifest{Pattern: file})
+		}
+		for _, text := range o.texts(decl, "yaml") {
+			all = append(all, Manifest{Text: text})
+		}
+	case "kubernetes:helm.sh/v4:Chart", "kubernetes:helm.sh/v3:Release":
+		chart, _ := o.text(decl, "chart")
+		if chart != "" && decl.Property("skipCrds") == nil && decl.Property("repositoryOpts") == nil {
+			all = append(all, Manifest{Chart: chart})
+		}
+	}
+	return all
+}
+
+// texts returns the literal texts of a property that takes one or a list of them.
+func (o *order) texts(decl *ast.Resource, name string) (all []string) {
+	if list, ok := decl.Property(name).(*ast.List); ok {
+		for _, item := range list.Items {
+			if text, _ := o.literal(item); text != "" {
+				all = append(all, text)
+			}
+		}
+	} else if text, _ := o.text(decl, name); text != "" {
+		all = append(all, text)
+	}
+	return all
+}
+
 // text returns a literal text in the properties of a resource, also through a variable; empty for anything else.
 func (o *order) text(decl *ast.Resource, path ...string) (string, ast.Expr) {
 	e := decl.Property(path[0])
 	for _, key := range path[1:] {
 		e = types.LiteralStep(e, &ast.Step{Name: key})
 	}
+	return o.literal(e)
+}
+
+// literal returns the text that an expression is, also through a variable; empty for anything else.
+func (o *order) literal(e ast.Expr) (string, ast.Expr) {
 	expr := e
 	if n := o.program.RefTo(e).Node; n != nil && n.Kind == VariableNode {
 		e = n.Variable.Value
@@ -103,35 +173,45 @@ func (o *order) text(decl *ast.Resource, path ...string) (string, ast.Expr) {
 	return "", nil
 }
 
-// waiting returns findings about resources that need a maker and do not wait for it.
+// waiting returns findings about resources that need what a maker makes, and wait neither for it nor for another that
+// makes the same.
 func (o *order) waiting(makes maker) (found diag.Diagnostics) {
 	users := o.users[makes.key]
 	if len(users) == 0 {
 		return nil
 	}
-	behind := map[*Node]bool{makes.node: true} // the resources that wait, in the order of evaluation
+	behind := map[*Node]bool{} // the resources that wait, in the order of evaluation
+	for _, m := range o.makers {
+		behind[m.node] = behind[m.node] || m.key == makes.key
+	}
 	for _, n := range o.program.Nodes {
 		behind[n] = behind[n] || slices.ContainsFunc(n.Needs, func(e Edge) bool { return behind[e.To] })
 	}
 	for _, u := range users {
 		if !behind[u.node] {
-			found.Add(o.finding(makes.node, u))
+			found.Add(o.finding(makes, u))
 		}
 	}
 	return found
 }
 
-func (o *order) finding(makes *Node, u user) diag.Diagnostic {
+func (o *order) finding(makes maker, u user) diag.Diagnostic {
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnwrittenOrder, Subject: u.at,
-		Related: []diag.Related{{Range: makes.Range, Message: "it is created here"}}}
+		Related: []diag.Related{{Range: makes.node.Range, Message: "it is created here"}}}
+	need, link, name := "its namespace", ", the resource ", makes.node.Name
 	if u.value == nil {
-		d.Summary = u.node.Name + " does not wait for the definition of its kind, the resource " + makes.Name
-		d.Detail = "write `dependsOn: ${" + makes.Name + "}` under its options"
-		d.Fixes = o.dependsOn(u.node.Resource.Decl, makes.Name)
+		need = "the definition of its kind"
+	}
+	if makes.among {
+		link = ", which is in the resource "
+	}
+	d.Summary = u.node.Name + " does not wait for " + need + link + name
+	if u.value == nil || makes.among {
+		d.Detail = "write `dependsOn: ${" + name + "}` under its options"
+		d.Fixes = o.dependsOn(u.node.Resource.Decl, name)
 		return d
 	}
-	reference := "${" + makes.Name + ".metadata.name}"
-	d.Summary = u.node.Name + " does not wait for its namespace, the resource " + makes.Name
+	reference := "${" + name + ".metadata.name}"
 	d.Detail = "write `" + reference + "` for the name"
 	if s, literal := u.value.(*ast.String); literal && !strings.Contains(u.at.Text(), "\n") &&
 		strings.Trim(u.at.Text(), `"'`) == s.Value {

@@ -81,8 +81,8 @@ func (g *registry) get(u urn.URN) *resource {
 	return known
 }
 
-// resourceMember returns a member of a resource: urn, id or an output (L5.31, L5.32). The id of a component is an output
-// like others (L3.56). Resources in a provider's answer are fetched through the engine (L5.38).
+// resourceMember returns a member of a resource: urn, id or an output (L5.31, L5.32). The id of a component is an
+// output like others (L3.56). Resources in a provider's answer are fetched through the engine (L5.38).
 func (e *evaluator) resourceMember(ctx context.Context, ref *value.ResourceRef, name string,
 	rng diag.Range) (value.Value, *fault) {
 	switch {

@@ -15,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/workspace/crd"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -249,6 +250,7 @@ func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.O
 	options.ConfigShared = w.compiler != nil || len(w.Project.PolicyPacks) > 0
 	options.ProgramDir, options.RootDir = w.Program.Dir, w.Project.Dir
 	options.KindsUnknown = w.kindsUnread || w.CRDs != nil && w.CRDs.Faulty
+	options.Manifests = manifests{w.Project.Door, w.Program.Dir, cmp.Or(w.options.CRDs, new(crd.Cache))}.made
 	return options, failed
 }
 

@@ -284,23 +284,39 @@ resources:
         scope: Namespaced
         versions: [{name: v1, served: true, storage: true}]
 `
+	const shop = "    type: kubernetes:shop.example.com/v1:Shop\n    properties: {spec: {city: Bern}}\n"
 	const thing = "    type: kubernetes:a.example.com/v1:Thing\n"
 	const object = "    type: kubernetes:core/v1:ConfigMap\n    properties:\n      metadata:\n        namespace: "
 	for name, c := range map[string]struct{ text, at, fixed string }{
-		"a kind":                {"  a:\n" + thing, "kubernetes:a.example.com/v1:Thing", "  a:\n" + thing + "    options:\n      dependsOn: ${definition}\n"},
-		"a kind with options":   {"  a:\n" + thing + "    options:\n      protect: true\n", "kubernetes:a.example.com/v1:Thing", "  a:\n" + thing + "    options:\n      dependsOn: ${definition}\n      protect: true\n"},
-		"a kind that waits":     {"  a:\n" + thing + "    options: {dependsOn: ['${definition}']}\n", "", ""},
-		"waiting by another":    {"  a:\n" + thing + "    options: {dependsOn: ['${b}']}\n  b:\n" + thing + "    options: {parent: '${definition}'}\n", "", ""},
-		"a namespace":           {"  a:\n" + object + "apps\n", "apps", "  a:\n" + object + "${apps.metadata.name}\n"},
-		"by a variable":         {"  a:\n" + object + "${where}\n", "${where}", ""},
-		"another namespace":     {"  a:\n" + object + "other\n", "", ""},
-		"a reference":           {"  a:\n" + object + "${apps.metadata.name}\n", "", ""},
-		"depending on":          {"  a:\n" + object + "apps\n    options: {dependsOn: '${apps}'}\n", "", ""},
+		"a kind":              {"  a:\n" + thing, "kubernetes:a.example.com/v1:Thing", "  a:\n" + thing + "    options:\n      dependsOn: ${definition}\n"},
+		"a kind with options": {"  a:\n" + thing + "    options:\n      protect: true\n", "kubernetes:a.example.com/v1:Thing", "  a:\n" + thing + "    options:\n      dependsOn: ${definition}\n      protect: true\n"},
+		"a kind that waits":   {"  a:\n" + thing + "    options: {dependsOn: ['${definition}']}\n", "", ""},
+		"waiting by another":  {"  a:\n" + thing + "    options: {dependsOn: ['${b}']}\n  b:\n" + thing + "    options: {parent: '${definition}'}\n", "", ""},
+		"a namespace":         {"  a:\n" + object + "apps\n", "apps", "  a:\n" + object + "${apps.metadata.name}\n"},
+		"by a variable":       {"  a:\n" + object + "${where}\n", "${where}", ""},
+		"another namespace":   {"  a:\n" + object + "other\n", "", ""},
+		"a reference":         {"  a:\n" + object + "${apps.metadata.name}\n", "", ""},
+		"depending on":        {"  a:\n" + object + "apps\n    options: {dependsOn: '${apps}'}\n", "", ""},
+		"a file": {"  made: {type: 'kubernetes:yaml/v2:ConfigFile', properties: {file: ./crds/list.json}}\n  a:\n" + shop,
+			"kubernetes:shop.example.com/v1:Shop", "  made: {type: 'kubernetes:yaml/v2:ConfigFile', properties: {file: " +
+				"./crds/list.json}}\n  a:\n    type: kubernetes:shop.example.com/v1:Shop\n    options:\n      dependsOn: ${made}\n" +
+				"    properties: {spec: {city: Bern}}\n"},
+		"a pattern": {"  made: {type: 'kubernetes:yaml/v2:ConfigGroup', properties: {files: ['crds/*.json']}}\n  a:\n" + shop,
+			"kubernetes:shop.example.com/v1:Shop", ""},
+		"a chart": {"  made: {type: 'kubernetes:helm.sh/v4:Chart', properties: {chart: .}}\n  a:\n" + shop,
+			"kubernetes:shop.example.com/v1:Shop", ""},
+		"a chart without kinds": {"  made: {type: 'kubernetes:helm.sh/v4:Chart', properties: {chart: ., skipCrds: true}}\n" +
+			"  a:\n" + shop, "", ""},
+		"a text": {"  made:\n    type: kubernetes:yaml/v2:ConfigGroup\n    properties:\n      yaml: |\n        apiVersion: v1\n" +
+			"        kind: Namespace\n        metadata: {name: other}\n  a:\n" + object + "other\n", "other", ""},
+		"one of two": {"  made: {type: 'kubernetes:yaml/v2:ConfigFile', properties: {file: crds/list.json}}\n" +
+			"  again: {type: 'kubernetes:yaml/v2:ConfigFile', properties: {file: crds/list.json}}\n  a:\n" + shop +
+			"    options: {dependsOn: ['${again}']}\n", "", ""},
 		"a perhaps of its kind": {"  a:\n    type: kubernetes:b.example.com/v1:Thing\n", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := writeProject(t, head+c.text)
+			dir := writeProject(t, head+c.text, "crd/testdata/list.json")
 			var order diag.Diagnostics
 			for _, d := range checkProject(t, dir, l, workspace.Options{}) {
 				require.Equal(t, diag.Warning, d.Severity, d.Summary)
@@ -321,6 +337,61 @@ resources:
 			}
 		})
 	}
+}
+
+// A patch of a kind is the kind with nothing required, and a list of objects is refused, as the provider does.
+func TestPatchesAndLists(t *testing.T) {
+	t.Parallel()
+	l := kubernetes(t, smallKubernetes)
+	const head = "name: p\nruntime: yaml\ncrds: [crds/*]\nresources:\n  a:\n    type: kubernetes:"
+	for text, want := range map[string]string{
+		"shop.example.com/v1:WidgetPatch\n    properties: {metadata: {name: b}, spec: {parts: [{amount: 3}]}}\n": "",
+		"shop.example.com/v1:WidgetPatch\n    properties: {spec: {sise: 3}}\n":                                   "sise",
+		"shop.example.com/v1:WidgetPatch\n    properties: {spec: {size: large}}\n":                               "large",
+		"shop.example.com/v1:WidgetPatch\n    properties: {kind: WidgetPatch}\n":                                 "WidgetPatch",
+		"shop.example.com/v1:WidgetList\n    properties: {items: []}\n":                                          "kubernetes:shop.example.com/v1:WidgetList",
+	} {
+		found := checkProject(t, writeProject(t, head+text, "crd/testdata/widgets.yaml"), l, workspace.Options{})
+		if want == "" {
+			require.Empty(t, found)
+			continue
+		}
+		require.Len(t, found, 1, text)
+		require.Equal(t, want, found[0].Subject.Text())
+	}
+}
+
+// A definition that is pasted into a program keeps its keys: the provider takes them with dashes.
+func TestPastedDefinitions(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("crd/testdata/widgets.yaml")
+	require.NoError(t, err)
+	program, objects := programOf(string(text))
+	require.Positive(t, objects)
+	require.Contains(t, program, "x-kubernetes-int-or-string: true")
+	program = strings.Replace(program, "crds: [crds/*.yaml]\n", "", 1)
+	require.Empty(t, checkProject(t, writeProject(t, program), kubernetes(t, smallKubernetes), workspace.Options{}))
+	wrong := strings.Replace(program, "x-kubernetes-int-or-string: true", "x-kubernetes-int-or-string: many", 1)
+	found := checkProject(t, writeProject(t, wrong), kubernetes(t, smallKubernetes), workspace.Options{})
+	require.Len(t, found, 1)
+	require.Equal(t, "many", found[0].Subject.Text())
+}
+
+// The same for every definition of real projects.
+func TestRealPastedDefinitions(t *testing.T) {
+	files, _, l := realDefinitions(t)
+	total := 0
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		program, objects := programOf(string(text))
+		total += objects
+		program = strings.Replace(program, "crds: [crds/*.yaml]\n", "", 1)
+		for _, d := range checkProject(t, writeProject(t, program), l, workspace.Options{}) {
+			t.Errorf("%s: %s: %s (%s)", filepath.Base(path), d.Subject.Text(), d.Summary, d.Detail)
+		}
+	}
+	t.Logf("%d definitions", total)
 }
 
 // realDefinitions returns the definition files and the examples in YAMLHOST_CRDS, and a loader of the schema in

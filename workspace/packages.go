@@ -2,11 +2,13 @@ package workspace
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/confine"
@@ -164,6 +166,43 @@ func (w *Workspace) definitionFiles(pattern project.Literal) ([]string, *diag.Di
 	}
 	slices.Sort(files)
 	return files, nil
+}
+
+// manifests reads manifests of Kubernetes objects that a program names.
+type manifests struct {
+	door  confine.Door
+	dir   string // the program's
+	cache *crd.Cache
+}
+
+// made returns what manifests make, as far as they can be read here.
+func (r manifests) made(ctx context.Context, m check.Manifest) (made check.Made) {
+	if m.Text != "" {
+		return check.Made(crd.Making(diag.NewSource("manifest", []byte(m.Text))))
+	}
+	patterns := []string{m.Pattern}
+	if m.Chart != "" { // what Helm installs before the chart's templates
+		patterns = nil
+		for _, folder := range []string{"", filepath.Join("charts", "*")} {
+			for _, ending := range []string{"*.json", "*.yaml", "*.yml"} {
+				patterns = append(patterns, filepath.Join(filepath.FromSlash(m.Chart), folder, "crds", ending))
+			}
+		}
+	}
+	for _, pattern := range patterns {
+		if strings.Contains(pattern, "://") {
+			continue
+		}
+		if pattern = filepath.FromSlash(pattern); !filepath.IsAbs(pattern) {
+			pattern = filepath.Join(r.dir, pattern)
+		}
+		paths, _ := r.door.Glob(pattern)
+		for _, path := range paths {
+			found := r.cache.Making(ctx, r.door, path)
+			made.Kinds, made.Namespaces = append(made.Kinds, found.Kinds...), append(made.Namespaces, found.Namespaces...)
+		}
+	}
+	return made
 }
 
 // Schemas wraps a schema loader so that it also knows the kinds defined by the project's files.

@@ -56,6 +56,64 @@ func (p *Package) openKind(written string) (found namedResource, ok bool) {
 	return found, true
 }
 
+// patch returns the schema of a patch of a described kind: the kind with no member required, as the provider takes it
+// (D21). ok is false for any other token.
+func (p *Package) patch(written string) (found namedResource, ok bool) {
+	kind, ok := strings.CutSuffix(written, "Patch")
+	if !ok || p.Schema == nil || !p.Schema.Added(kind) {
+		return found, false
+	}
+	whole, err := p.resource(kind)
+	if err != nil {
+		return found, false
+	}
+	found, _ = p.kinds.Get(written, func() (namedResource, error) {
+		inputs, outputs := partial(whole.schema.Inputs), partial(whole.schema.Outputs)
+		return namedResource{schema: &schema.Resource{Token: written, Description: whole.schema.Description, Inputs: inputs,
+			Outputs: outputs}, typ: &schema.ResourceType{Token: written, Outputs: func() *schema.Object { return outputs }}}, nil
+	})
+	return found, true
+}
+
+// partial returns an object type without required members, at any depth.
+func partial(o *schema.Object) *schema.Object {
+	return schema.NewObject(o.Token, o.Closed, func() []*schema.Property {
+		members := make([]*schema.Property, 0, len(o.Properties()))
+		for _, p := range o.Properties() {
+			part := *p
+			if p.Const == nil { // what names the kind is filled in
+				part.Type, part.Required = schema.OptionalOf(partialType(p.Type)), false
+			}
+			members = append(members, &part)
+		}
+		return members
+	})
+}
+
+func partialType(t schema.Type) schema.Type {
+	switch t := t.(type) {
+	case *schema.Optional:
+		return schema.OptionalOf(partialType(t.Elem))
+	case *schema.Array:
+		return &schema.Array{Item: partialType(t.Item)}
+	case *schema.Map:
+		return &schema.Map{Item: partialType(t.Item)}
+	case *schema.Object:
+		return partial(t)
+	}
+	return t
+}
+
+// isList reports whether a token is that of a list of objects, which the provider refuses.
+func (p *Package) isList(written string) bool {
+	kind, ok := strings.CutSuffix(written, "List")
+	if !ok || Of(written) != Kubernetes || p.Schema == nil {
+		return false
+	}
+	_, err := p.resource(kind)
+	return err == nil
+}
+
 // sameGroup reports whether a token is of a kind of a group.
 func sameGroup(token, group string) bool {
 	rest, ok := strings.CutPrefix(token, Kubernetes+":"+group)

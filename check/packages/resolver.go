@@ -199,7 +199,15 @@ func (r *Resolver) Resource(decl *ast.Resource, report *findings.Reporter) Resou
 	token := decl.Type
 	found, pkg, d, err := find(r.Choose(OfResource(decl)), token.Value, (*Package).resource)
 	result := Resource{Token: token.Value, Package: d, Type: schema.Invalid}
+	if errors.Is(err, schema.ErrNoSuchToken) {
+		if patch, ok := pkg.patch(token.Value); ok {
+			found, err = patch, nil
+		}
+	}
 	switch {
+	case pkg.isList(token.Value):
+		report.Errorf(diag.TokenNotFound, token.Range, "write a resource of the type "+strings.TrimSuffix(token.Value, "List")+
+			" for each object", "%s is a list of objects, which the provider does not create", token.Value)
 	case err == nil:
 		useResource(&result, decl, found, report)
 	case !errors.Is(err, schema.ErrNoSuchToken):

@@ -153,6 +153,9 @@ func (c *fitter) fitObject(e *ast.Map, want *schema.Object, p *place) bool {
 // fitMember checks one named member: its existence, value, constant, and whether it is known in time.
 func (c *fitter) fitMember(key ast.Literal, v ast.Expr, object *schema.Object, pl *place) bool {
 	p := object.Property(key.Value)
+	if p == nil && strings.HasPrefix(key.Value, "x-kubernetes-") { // in a definition; the provider takes both spellings
+		p = object.Property(strings.ReplaceAll(key.Value, "-", "_"))
+	}
 	if p == nil {
 		if object.Closed {
 			c.unknownMember(key, v, object, pl)

@@ -33,8 +33,9 @@ type Cache struct {
 	Dir string
 
 	mu    sync.Mutex
-	files map[File]*content // guarded by mu
-	sets  map[string]*Set   // by the files; guarded by mu
+	files map[File]*content    // guarded by mu
+	made  map[string]*manifest // by path; guarded by mu
+	sets  map[string]*Set      // by the files; guarded by mu
 }
 
 // content is what a file had at some time.
@@ -62,6 +63,39 @@ func (c *Cache) Read(door confine.Door, files []File) (*Set, diag.Diagnostics) {
 		}
 	}
 	return c.same(files, s), diags
+}
+
+// manifest is what a file made at some time.
+type manifest struct {
+	size, changed int64
+	made          Made
+}
+
+// Making returns what the manifests in a file make; nothing for a file that cannot be read.
+func (c *Cache) Making(ctx context.Context, door confine.Door, path string) Made {
+	info, err := door.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return Made{}
+	}
+	now := &manifest{size: info.Size(), changed: info.ModTime().UnixNano()}
+	c.mu.Lock()
+	known := c.made[path]
+	c.mu.Unlock()
+	if known != nil && known.size == now.size && known.changed == now.changed {
+		return known.made
+	}
+	text, err := door.ReadFile(ctx, path)
+	if err != nil {
+		return Made{}
+	}
+	now.made = Making(diag.NewSource(path, bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.made == nil {
+		c.made = map[string]*manifest{}
+	}
+	c.made[path] = now
+	return now.made
 }
 
 // same returns the set of an earlier call for the same files if nothing has changed, so that packages stay the same.

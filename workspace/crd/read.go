@@ -23,8 +23,8 @@ func convert(src *diag.Source) (schema []byte, fault *diag.Diagnostic) {
 		return nil, notYAML(src, *unreadable)
 	}
 	for _, document := range documents {
-		if r.fault == nil {
-			r.object(document, 0)
+		if !objects(document, 0, r.object) {
+			break
 		}
 	}
 	if r.fault != nil {
@@ -37,6 +37,51 @@ func convert(src *diag.Source) (schema []byte, fault *diag.Diagnostic) {
 	return schema, r.fault
 }
 
+// Made is what manifests make that other objects may need.
+type Made struct {
+	Kinds      []string // the defined kinds, each as its group, a space and its name
+	Namespaces []string
+}
+
+// Making returns what the manifests in a text make; nothing for a text that cannot be read.
+func Making(src *diag.Source) (made Made) {
+	documents, _ := yamlnode.Documents(src)
+	for _, document := range documents {
+		objects(document, 0, func(kind string, n *yamlnode.Node) bool {
+			version, name := yamlnode.TextAt(n, "apiVersion"), yamlnode.TextAt(n, "metadata", "name")
+			s := yamlnode.Member(n, "spec")
+			group, defined := yamlnode.TextAt(s, "group"), yamlnode.TextAt(s, "names", "kind")
+			switch {
+			case kind == "Namespace" && version == "v1" && name != "":
+				made.Namespaces = append(made.Namespaces, name)
+			case isDefinition(kind, n) && group != "" && defined != "":
+				made.Kinds = append(made.Kinds, group+" "+defined)
+			}
+			return true
+		})
+	}
+	return made
+}
+
+// objects calls do for an object and for those of a list, with their kinds, until it returns false.
+func objects(n *yamlnode.Node, depth int, do func(kind string, n *yamlnode.Node) bool) bool {
+	kind := yamlnode.TextAt(n, "kind")
+	items := yamlnode.Member(n, "items")
+	if items == nil || !strings.HasSuffix(kind, "List") || depth >= 4 {
+		return do(kind, n)
+	}
+	for _, item := range items.Content {
+		if !objects(item.Target(), depth+1, do) {
+			return false
+		}
+	}
+	return true
+}
+
+func isDefinition(kind string, n *yamlnode.Node) bool {
+	return kind == definitionKind && strings.HasPrefix(yamlnode.TextAt(n, "apiVersion"), "apiextensions.k8s.io/")
+}
+
 // reader looks for definitions in a text, up to the first fault.
 type reader struct {
 	src       *diag.Source
@@ -44,20 +89,12 @@ type reader struct {
 	fault     *diag.Diagnostic
 }
 
-// object reads an object: a definition, or a list that may have some.
-func (r *reader) object(n *yamlnode.Node, depth int) {
-	kind := yamlnode.TextAt(n, "kind")
-	if items := yamlnode.Member(n, "items"); items != nil && strings.HasSuffix(kind, "List") && depth < 4 {
-		for _, item := range items.Content {
-			if r.fault == nil {
-				r.object(item.Target(), depth+1)
-			}
-		}
-		return
-	}
-	if kind == definitionKind && strings.HasPrefix(yamlnode.TextAt(n, "apiVersion"), "apiextensions.k8s.io/") {
+// object reads an object if it is a definition. It returns false after a fault.
+func (r *reader) object(kind string, n *yamlnode.Node) bool {
+	if isDefinition(kind, n) {
 		r.definition(n)
 	}
+	return r.fault == nil
 }
 
 func (r *reader) definition(n *yamlnode.Node) {
