@@ -13,11 +13,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -53,7 +55,7 @@ func TestCommands(t *testing.T) {
 	}{
 		{"life", life}, {"both", both}, {"new", newProject}, {"commands", commands}, {"names", names}, {"carriage", carriage},
 		{"locks", locks}, {"orphans", orphans}, {"watch", watch}, {"tests", tests}, {"lsp", lsp}, {"ui", ui}, {"several", several}, {"convert", convert},
-		{"folders", folders}, {"pipe", pipe}, {"dynamic", dynamic},
+		{"folders", folders}, {"pipe", pipe}, {"dynamic", dynamic}, {"examples", examples},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, m) })
 	}
@@ -437,6 +439,57 @@ export default {
 	p.onLinux("destroy", "--yes", "--skip-preview", "--stack", "windows")
 	p.run("destroy", "--yes", "--skip-preview", "--stack", "linux")
 	require.Empty(t, m.processes(t, "node.exe"), "its process ends with the program")
+}
+
+// passing matches what differs from run to run in reports: times, ids and what is derived from chance.
+var passing = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ][0-9:.]+(Z|[+-]\d\d:\d\d| UTC)?|` +
+	`( · | in | <span class="dim">in )?\b\d+(\.\d+)? ?(ms|s|µs)\b(</span>)?|"(sequence|timestamp|duration|durationSeconds)": ?\d+|time="[0-9.]+"|` +
+	`"(seed|ciphertext|salt|encryptionsalt)": ?"[^"]*"`)
+
+// What is written about a program is the same on both systems, byte for byte: findings, graphs, plans and all reports of
+// every example. So no backslash of a path gets into a text that another system may read.
+func examples(t *testing.T, m *machine) {
+	entries, err := os.ReadDir("../../examples")
+	require.NoError(t, err)
+	for _, e := range entries {
+		if _, err := os.Stat("../../examples/" + e.Name() + "/Pulumi.yaml"); err != nil {
+			continue // several projects, or none
+		}
+		t.Run(e.Name(), func(t *testing.T) {
+			p := m.project(t, "examples/"+e.Name(), "")
+			require.NoError(t, os.CopyFS(p.dir, os.DirFS("../../examples/"+e.Name())))
+			p.env = []string{"WINEPATH=Z:" + strings.ReplaceAll(*built, "/", `\`)}
+			commands := [][]string{{"check", "--format", "json"}, {"check", "--format", "sarif"}, {"graph", "--format", "json"}, {"test"}}
+			preview := []string{"preview", "--stack", "dev", "--parallel", "1", "--save-plan", "plan.json"}
+			files := []string{"plan.json"}
+			for _, kind := range []string{"text", "json", "events", "markdown", "junit", "sarif", "github", "gitlab", "html"} {
+				files = append(files, "report."+kind)
+				preview = append(preview, "--out", kind+"=report."+kind)
+			}
+			// commands and hooks call programs of Linux, custom-resources a plugin that is not here
+			if !slices.Contains([]string{"commands", "hooks", "custom-resources"}, e.Name()) {
+				commands = append(commands, preview)
+			} else {
+				files = nil
+			}
+			texts := func(run func(...string) string) map[string]string {
+				texts := map[string]string{}
+				for _, args := range commands {
+					texts[strings.Join(args, " ")] = run(args...)
+				}
+				for _, name := range files {
+					texts[name] = p.read(name)
+					require.NoError(t, os.Remove(filepath.Join(p.dir, name)))
+				}
+				return texts
+			}
+			p.run("stack", "init", "dev")
+			there, here := texts(p.says), texts(p.onLinux)
+			for name, text := range here {
+				assert.Equal(t, passing.ReplaceAllString(text, ""), passing.ReplaceAllString(there[name], ""), name)
+			}
+		})
+	}
 }
 
 // Runs that are killed while they update lose nothing: the next run finds every object and ends the update.

@@ -85,13 +85,13 @@ func (a *Console) Enter() error {
 func (a *Console) Path(p string) string { return a.World.path(p) }
 
 // Short returns the form of a path that is shown to users: relative to the working directory if the path is inside of
-// it, otherwise unchanged.
+// it, otherwise unchanged. A relative path has slashes on every system, because texts and reports name sources by it.
 func (a *Console) Short(path string) string {
 	rel, err := filepath.Rel(a.World.Dir, path)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return path
 	}
-	return rel
+	return filepath.ToSlash(rel)
 }
 
 // Now returns the current time.
