@@ -55,6 +55,14 @@ func IsReaderGone(err error) bool {
 	return slices.ContainsFunc(readerGone, func(gone error) bool { return errors.Is(err, gone) })
 }
 
+// IsFull reports whether a write failed because its disk has no room, or its user may use no more of it.
+func IsFull(err error) bool {
+	return slices.ContainsFunc(full, func(full error) bool { return errors.Is(err, full) })
+}
+
+// IsReadOnly reports whether a change failed because its disk cannot be written to.
+func IsReadOnly(err error) bool { return errors.Is(err, readOnly) }
+
 // Reserved returns the reason why Windows keeps a name for itself or cannot give it to a file; empty if it can. It is
 // the same on all systems, because files travel.
 func Reserved(name string) string {

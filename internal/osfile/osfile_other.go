@@ -14,6 +14,12 @@ import (
 
 var readerGone = []error{syscall.EPIPE, syscall.EBADF, syscall.EIO, os.ErrClosed, io.ErrClosedPipe}
 
+// full are the errors of writes to a disk without room, and readOnly that of a change of a disk that cannot be changed.
+var (
+	full     = []error{syscall.ENOSPC, syscall.EDQUOT}
+	readOnly = error(syscall.EROFS)
+)
+
 // ReadFile is os.ReadFile.
 func ReadFile(path string) ([]byte, error) { return os.ReadFile(path) }
 

@@ -14,6 +14,12 @@ import (
 var readerGone = []error{windows.ERROR_BROKEN_PIPE, windows.ERROR_NO_DATA, windows.ERROR_PIPE_NOT_CONNECTED,
 	windows.ERROR_INVALID_HANDLE, os.ErrClosed, io.ErrClosedPipe}
 
+// full are the errors of writes to a disk without room, and readOnly that of a change of a disk that cannot be changed.
+var (
+	full     = []error{windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED}
+	readOnly = error(windows.ERROR_WRITE_PROTECT)
+)
+
 // ReadFile is os.ReadFile, but other processes may rename and remove the file meanwhile.
 func ReadFile(path string) ([]byte, error) {
 	f, err := Open(path)

@@ -12,6 +12,9 @@ package supervise
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
 )
 
@@ -33,9 +36,21 @@ func Start(cmd *exec.Cmd, supervisor []string) (*Child, error) {
 	}
 	s, err := start(cmd, supervisor)
 	if err != nil {
-		return nil, err
+		return nil, unlessGone(cmd, err)
 	}
 	return &Child{s}, nil
+}
+
+// unlessGone returns the error of a start, or one that names the folder of the command if that does not exist: most
+// systems do not tell the two apart.
+func unlessGone(cmd *exec.Cmd, err error) error {
+	if cmd.Dir == "" {
+		return err
+	}
+	if _, gone := os.Stat(cmd.Dir); errors.Is(gone, fs.ErrNotExist) {
+		return fmt.Errorf("the folder %s, in which it starts, does not exist", cmd.Dir)
+	}
+	return err
 }
 
 // errNotStarted is a supervisor's message for a command that it cannot start.

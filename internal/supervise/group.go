@@ -13,7 +13,7 @@ type Group struct{ group }
 func Begin(cmd *exec.Cmd) (*Group, error) {
 	g := &Group{}
 	if err := g.begin(cmd); err != nil {
-		return nil, err
+		return nil, unlessGone(cmd, err)
 	}
 	return g, nil
 }

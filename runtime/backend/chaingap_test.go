@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/journal"
+	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
 // A missing object in the middle of a journal is damage, because the entries after it were acknowledged. The error has
@@ -87,4 +90,47 @@ func TestStaleLockOfTheStockHostInAStore(t *testing.T) { // F6.9
 			Contained: c.contained, AliveAt: func(int, time.Time) bool { return c.alive }}}}
 		require.Equal(t, c.stale, stackLocks{files: b}.stale(c.lock), name)
 	}
+}
+
+// What only a journal has counts as an object that may exist if a provider made it, not if it is a component, a
+// provider itself, or a resource that is only read.
+func TestUntoldAreObjects(t *testing.T) { // D9
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		var entries []journal.Entry
+		var made, begun []string
+		for i := range rapid.IntRange(1, 6).Draw(rt, "resources") {
+			r := resource(i)
+			kind := rapid.SampledFrom([]string{"object", "component", "provider", "read"}).Draw(rt, "kind")
+			switch kind {
+			case "component":
+				r.Custom, r.ID = false, ""
+			case "provider":
+				r.Type = "pulumi:providers:pkg"
+				r.URN = urn.New("dev", "p", "", r.Type, r.URN.Name())
+			case "read":
+				r.External = true
+			}
+			step := int64(i + 1)
+			entries = append(entries, journal.Entry{Step: step, Begin: &state.Operation{Resource: r, Kind: state.Creating}})
+			if rapid.Bool().Draw(rt, "ended") {
+				entries = append(entries, journal.Entry{Step: step, Add: []journal.Amended{{ID: journal.ID(step), Resource: r}}})
+				if kind == "object" {
+					made = append(made, r.ID)
+				}
+			} else if kind == "object" {
+				begun = append(begun, r.ID)
+			}
+		}
+		var gotMade, gotBegun []string
+		lacking := untold(&state.Snapshot{}, entries)
+		for _, r := range lacking.Made {
+			gotMade = append(gotMade, r.ID)
+		}
+		for _, op := range lacking.Begun {
+			gotBegun = append(gotBegun, op.Resource.ID)
+		}
+		require.Equal(rt, made, gotMade)
+		require.Equal(rt, begun, gotBegun)
+	})
 }

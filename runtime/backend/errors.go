@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -254,6 +255,10 @@ func (e *FileError) Error() string {
 		hint = "; check who owns the folder and who may write to it"
 	case errors.Is(why, fs.ErrNotExist):
 		hint = "; create the folder, or choose another backend with PULUMI_BACKEND_URL or login"
+	case osfile.IsFull(why):
+		hint = "; make room there, and run the command again"
+	case osfile.IsReadOnly(why):
+		hint = "; let it be written to again, and run the command again"
 	}
 	return fmt.Sprintf("cannot %s %s: %v%s", e.Doing, e.Path, why, hint)
 }

@@ -125,7 +125,11 @@ func (l *folderLock) look() error {
 	case err == nil && now != (disk.Stamp{}) && now == l.seen:
 		return nil // unchanged
 	case errors.Is(err, fs.ErrNotExist):
-		l.lost = &LockLostError{Ref: l.ref, Why: "its lock was removed, by cancel or by hand", By: l.successor()}
+		why := "its lock was removed, by cancel or by hand"
+		if _, err := l.files.disk.ReadDir(l.files.root); errors.Is(err, fs.ErrNotExist) {
+			why = "the folder " + l.files.root + " is gone; bring it back before the next run"
+		}
+		l.lost = &LockLostError{Ref: l.ref, Why: why, By: l.successor()}
 	case err != nil:
 		return &FileError{Doing: "look at the lock", Path: l.path, Err: err}
 	case string(text) != string(l.text):

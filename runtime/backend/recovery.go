@@ -434,7 +434,8 @@ func outcome(entries []journal.Entry) (made []*state.Resource, open []state.Oper
 	return made, open
 }
 
-// untold returns the objects and the open creations in entries that a state does not have.
+// untold returns the objects and the open creations in entries that a state does not have. Components and providers are
+// no objects: the next run makes them anew.
 func untold(s *state.Snapshot, entries []journal.Entry) (t Torn) {
 	made, open := outcome(entries)
 	objects, names := map[object]bool{}, map[urn.URN]bool{}
@@ -444,13 +445,14 @@ func untold(s *state.Snapshot, entries []journal.Entry) (t Torn) {
 	for _, op := range s.Pending {
 		names[op.Resource.URN] = true
 	}
+	isObject := func(r *state.Resource) bool { return r.Custom && !r.External && !r.IsProvider() }
 	for _, r := range made {
-		if r.Custom && !r.External && !objects[object{r.URN, r.ID}] {
+		if isObject(r) && !objects[object{r.URN, r.ID}] {
 			t.Made, objects[object{r.URN, r.ID}] = append(t.Made, r), true
 		}
 	}
 	for _, op := range open {
-		if op.Kind == state.Creating && op.Resource.Custom && !names[op.Resource.URN] {
+		if op.Kind == state.Creating && isObject(op.Resource) && !names[op.Resource.URN] {
 			t.Begun, names[op.Resource.URN] = append(t.Begun, op), true
 		}
 	}

@@ -39,7 +39,8 @@ const (
 	readyKey   = "KILL_READY" // a file for the time until the first access to the journal, in nanoseconds
 	delayKey   = "KILL_DELAY" // the longest time of a change, in milliseconds
 	drawerKey  = "DRAWER"     // the plugin's folder
-	// the action at the moment: crash or freeze the plugin, stop yamlhost, or kill all (the default)
+	// the action at the moment: crash or freeze the plugin, stop yamlhost, harm its folders (see harms), or kill all (the
+	// default)
 	doKey      = "KILL_DO"
 	machineKey = "KILL_MACHINE" // the machine name that yamlhost uses
 	leaseKey   = "KILL_LEASE"   // the duration of a lease
@@ -98,7 +99,7 @@ func (m *moments) reach(name string) {
 	}
 	if m.left--; m.left < 0 {
 		m.die()
-		if os.Getenv(doKey) == "stop" { // continues after SIGCONT
+		if do := os.Getenv(doKey); do == "stop" || slices.Contains(harms, do) { // goes on, after SIGCONT if it was stopped
 			m.point = ""
 			return
 		}
@@ -134,12 +135,16 @@ func playPlugin() int {
 }
 
 func playHost() int {
+	var suffered harm
 	m := newMoments("host ", func() {
-		if os.Getenv(doKey) == "stop" {
+		switch do := os.Getenv(doKey); {
+		case do == "stop":
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-			return
+		case slices.Contains(harms, do):
+			suffered.begin(do)
+		default:
+			_ = syscall.Kill(0, syscall.SIGKILL)
 		}
-		_ = syscall.Kill(0, syscall.SIGKILL)
 	})
 	var once sync.Once
 	streams, world := cli.System("test")
@@ -157,6 +162,9 @@ func playHost() int {
 		kind := fileKind(path)
 		if !done && slices.Contains(fails, do+" "+kind) {
 			return syscall.ENOSPC
+		}
+		if err := suffered.fault(do); err != nil && !done {
+			return err
 		}
 		if kind == "journal" || kind == "lock" && do == "remove" {
 			once.Do(reportReady)
