@@ -25,7 +25,7 @@ type setting struct {
 }
 
 // ConfigSourceFlags adds the flags that take configuration from elsewhere than the command line.
-func ConfigSourceFlags(cmd *cobra.Command, o *Options) {
+func ConfigSourceFlags(cmd *cobra.Command, o *ConfigOptions) {
 	cmd.Flags().StringArrayVar(&o.configFrom, "config-from", nil,
 		"set configuration from a file, as key=FILE, - for standard input; may be repeated")
 	cmd.Flags().StringVar(&o.configEnv, "config-env", "",
@@ -33,7 +33,7 @@ func ConfigSourceFlags(cmd *cobra.Command, o *Options) {
 }
 
 // TimeFlags adds the flags that bound how long a command takes.
-func TimeFlags(cmd *cobra.Command, o *Options) {
+func TimeFlags(cmd *cobra.Command, o *OpenOptions) {
 	cmd.Flags().DurationVar(&o.Timeout, "timeout", 0, "interrupt the command when it takes longer, such as 30m")
 	cmd.Flags().DurationVar(&o.LockTimeout, "lock-timeout", 0,
 		"how long to wait for another run that holds the stack, such as 5m")
@@ -41,7 +41,8 @@ func TimeFlags(cmd *cobra.Command, o *Options) {
 
 // settingsFromFlags returns the settings of --config, --config-from and --config-env, in this order. declared are the
 // known keys; namespace is for keys without one.
-func settingsFromFlags(a *console.Console, o *Options, declared []project.Key, namespace string) ([]setting, error) {
+func settingsFromFlags(a *console.Console, o *ConfigOptions, declared []project.Key, namespace string) ([]setting,
+	error) {
 	var list []setting
 	for _, pair := range o.Config {
 		name, text, found := strings.Cut(pair, "=")
@@ -123,7 +124,7 @@ func environmentSettings(prefix string, environment []string, declared []project
 // setFromFlags writes the settings of --config, --config-from and --config-env to the stack's file, as Pulumi does for
 // -c. It seals values of keys that are declared secret, or are secret in the file; a value from a file or the
 // environment is sealed unless its key is declared public. The caller has locked the file.
-func setFromFlags(a *console.Console, o *Options, ws *workspace.Workspace, settings *project.Settings,
+func setFromFlags(a *console.Console, o *ConfigOptions, ws *workspace.Workspace, settings *project.Settings,
 	s *console.Stack) error {
 	if !o.setsConfig() {
 		return nil
@@ -161,7 +162,7 @@ func setFromFlags(a *console.Console, o *Options, ws *workspace.Workspace, setti
 }
 
 // setsConfig reports whether a flag sets configuration.
-func (o *Options) setsConfig() bool {
+func (o *ConfigOptions) setsConfig() bool {
 	return len(o.Config)+len(o.configFrom) > 0 || o.configEnv != ""
 }
 

@@ -27,7 +27,7 @@ type scopeOptions struct {
 }
 
 // ScopeFlags adds Pulumi's flags that select the resources of an operation.
-func ScopeFlags(cmd *cobra.Command, o *Options) {
+func ScopeFlags(cmd *cobra.Command, o *PlanOptions) {
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.Scope.targets, "target", "t", nil,
 		"operate on this URN only; * stands for anything without a colon, ** for anything; may be repeated")
@@ -39,25 +39,25 @@ func ScopeFlags(cmd *cobra.Command, o *Options) {
 }
 
 // ReplaceFlags adds the flags that force replacements.
-func ReplaceFlags(cmd *cobra.Command, o *Options) {
+func ReplaceFlags(cmd *cobra.Command, o *PlanOptions) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.Scope.replace, "replace", nil, "replace this URN; globs as with --target; may be repeated")
 	f.StringArrayVar(&o.Scope.targetReplace, "target-replace", nil, "as --target and --replace together")
 }
 
 // ProtectFlag adds --ignore-protect.
-func ProtectFlag(cmd *cobra.Command, o *Options) {
+func ProtectFlag(cmd *cobra.Command, o *PlanOptions) {
 	cmd.Flags().BoolVar(&o.Scope.ignoreProtect, "ignore-protect", false,
 		"delete and replace protected resources like others")
 }
 
 // ProgramFlag adds --run-program, for operations that do not need the program.
-func ProgramFlag(a *console.Console, cmd *cobra.Command, o *Options, help string) {
+func ProgramFlag(a *console.Console, cmd *cobra.Command, o *PlanOptions, help string) {
 	cmd.Flags().BoolVar(&o.Scope.runProgram, "run-program", a.World.Enabled("PULUMI_RUN_PROGRAM"), help)
 }
 
 // PendingFlags adds the flags that decide about pending creations of an earlier run.
-func PendingFlags(cmd *cobra.Command, o *Options) {
+func PendingFlags(cmd *cobra.Command, o *PlanOptions) {
 	f := cmd.Flags()
 	f.BoolVar(&o.Scope.clearPendingCreates, "clear-pending-creates", false, "forget interrupted creations")
 	f.BoolVar(&o.Scope.skipPendingCreates, "skip-pending-creates", false, "keep them without asking")

@@ -31,7 +31,7 @@ import (
 const ImportPlaceholder = "<PLACEHOLDER>"
 
 // ImportFileFlag adds --import-file.
-func ImportFileFlag(cmd *cobra.Command, o *Options) {
+func ImportFileFlag(cmd *cobra.Command, o *PlanOptions) {
 	cmd.Flags().StringVar(&o.importFile, "import-file", "",
 		"write what the plan would create to this file, for import with --file; fill in the IDs")
 }

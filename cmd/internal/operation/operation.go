@@ -9,61 +9,94 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
-// Options are the flags of all commands that plan or apply.
+// Options are the flags of all commands that plan or apply, by the stage that they are for.
 type Options struct {
-	Dir     string // of `run`
-	Stack   string
-	Message string
 	Command string            // as users call it, such as up
 	Flags   map[string]string // flags that were set, for the history
 
-	ExecKind, ExecAgent string // what has started the command, for the history; empty for a person
+	OpenOptions
+	ConfigOptions
+	ProgramOptions
+	PlanOptions
+	PendingOptions
+	ApplyOptions
+	ShowOptions
+}
 
-	Config     []string
-	ConfigPath bool
-	ConfigFile string
+// OpenOptions choose the project and its stack.
+type OpenOptions struct {
+	Dir         string // of `run`
+	Stack       string
+	Untrusted   bool
+	LockTimeout time.Duration // how long to wait for the stack's lock; 0 for no wait
+	Timeout     time.Duration // of the whole command; 0 for none
+	Neighbours  *Neighbours   // of a preview of several stacks; nil for one alone
+}
+
+// ConfigOptions say which configuration the stack has.
+type ConfigOptions struct {
+	Config     []string // key=value
+	ConfigPath bool     // keys of Config are paths into values
+	ConfigFile string   // instead of the stack's settings
 	configFrom []string // key=FILE
 	configEnv  string   // a prefix of environment variables
+	plan       string   // a file that has the configuration of its plan
+}
 
-	writeAliases bool // of resources that look renamed
+// ProgramOptions say what the program may do.
+type ProgramOptions struct {
+	AllowEnv      bool
+	RestrictPaths bool
+	AllowStacks   []string // stacks whose outputs an untrusted program may read
+	AcceptPlugins bool     // that no lock file has
+	MaxValue      int64    // MiB
+	MaxSteps      int64
+	Parallel      int
+	MonitorRPC    bool
+}
 
-	Yes             bool
-	SkipPreview     bool
-	PreviewOnly     bool
-	PlanOnly        bool // of `run`
-	ExpectNoChanges bool
-	ContinueOnError bool
-	Parallel        int
-	Timeout         time.Duration // of the whole command; 0 for none
-	LockTimeout     time.Duration // how long to wait for the stack's lock; 0 for no wait
+// PlanOptions say what is planned, and what becomes of the plan.
+type PlanOptions struct {
+	Scope           scopeOptions
 	Refresh         string
-	SettlePending   []string
-	AcceptLoss      bool // create although a repair has lost records
+	ExpectNoChanges bool
+	MaxDeletes      *int // how many objects the operation may delete or replace; nil for no limit
+	ContinueOnError bool
 	PolicyPacks     []string
 	PolicyConfigs   []string // of PolicyPacks, in the same order
-	MaxDeletes      *int     // how many objects the operation may delete or replace; nil for no limit
-	unasked         bool     // `run` never asks
-	Scope           scopeOptions
-	savePlan, plan  string
-	importFile      string
-	Strict          bool
-	ExitCode        bool // of `drift`: the exit code reports drift
-	Remove          bool // of `destroy`
-	MonitorRPC      bool
-	AllowEnv        bool
-	RestrictPaths   bool
-	Untrusted       bool
-	AllowStacks     []string // stacks whose outputs an untrusted program may read
-	AcceptPlugins   bool     // that no lock file has
-	MaxValue        int64    // MiB
-	MaxSteps        int64
 
+	PreviewOnly  bool
+	PlanOnly     bool // of `run`
+	writeAliases bool // of resources that look renamed
+	savePlan     string
+	importFile   string
+}
+
+// PendingOptions decide about what an earlier run has left open.
+type PendingOptions struct {
+	SettlePending []string
+	AcceptLoss    bool // create although a repair has lost records
+	unasked       bool // `run` never asks
+}
+
+// ApplyOptions say whether the operation runs, and what is kept of it.
+type ApplyOptions struct {
+	Yes         bool
+	SkipPreview bool
+	Strict      bool
+	Remove      bool   // of `destroy`
+	Message     string // for the history
+
+	ExecKind, ExecAgent string // what has started the command, for the history; empty for a person
+}
+
+// ShowOptions say what is shown.
+type ShowOptions struct {
 	view.Detail
-	Reports console.ReportFlags
-	Json    bool
-	UI      bool // show it in a browser
-
-	Neighbours *Neighbours // of a preview of several stacks; nil for one alone
+	Reports  console.ReportFlags
+	Json     bool
+	UI       bool // in a browser
+	ExitCode bool // of `drift`: the exit code reports drift
 }
 
 // Operation is one kind of operation on a stack, such as update or destroy.

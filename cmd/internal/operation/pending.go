@@ -23,7 +23,8 @@ import (
 type pendingWork struct {
 	console  *console.Console
 	out      io.Writer
-	options  *Options
+	options  *PendingOptions
+	scope    *scopeOptions
 	document bool                // only a plan, without questions
 	hide     func(string) string // masks secrets in a text
 	// resolve reads the objects that may exist, and applies decisions about the others.
@@ -124,7 +125,7 @@ func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op O
 // resolveForRefresh applies decisions about pending creations before a refresh: those that happened are read by the
 // given ID and added to the state, others are forgotten or stay pending (E6.42).
 func (w *pendingWork) resolveForRefresh(ctx context.Context, base *state.Snapshot) (*state.Snapshot, error) {
-	s := &w.options.Scope
+	s := w.scope
 	named := map[urn.URN]string{}
 	for i := 0; i+1 < len(s.importPendingCreates); i += 2 {
 		named[urn.URN(s.importPendingCreates[i])] = s.importPendingCreates[i+1]

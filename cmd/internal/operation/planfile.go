@@ -17,12 +17,12 @@ import (
 )
 
 // SavePlanFlag adds --save-plan.
-func SavePlanFlag(cmd *cobra.Command, o *Options) {
+func SavePlanFlag(cmd *cobra.Command, o *PlanOptions) {
 	cmd.Flags().StringVar(&o.savePlan, "save-plan", "", "write the plan to this file, for --plan of up and run")
 }
 
 // PlanFlag adds --plan.
-func PlanFlag(cmd *cobra.Command, o *Options) {
+func PlanFlag(cmd *cobra.Command, o *ConfigOptions) {
 	cmd.Flags().StringVar(&o.plan, "plan", "",
 		"apply exactly this plan, which preview --save-plan wrote, or do nothing")
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // WriteAliasesFlag adds --write-aliases.
-func WriteAliasesFlag(cmd *cobra.Command, o *Options) {
+func WriteAliasesFlag(cmd *cobra.Command, o *PlanOptions) {
 	cmd.Flags().BoolVar(&o.writeAliases, "write-aliases", false,
 		"add an alias to the program for each resource that looks renamed or moved, and plan again")
 }

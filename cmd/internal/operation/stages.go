@@ -221,7 +221,7 @@ func (c *configured) readSettings() (diag.Diagnostics, error) {
 	if faults := c.options.guardKey(&c.Console.World, own, settings); len(faults) > 0 {
 		return nil, c.fail(&c.config, faults)
 	}
-	return diags, setFromFlags(c.Console, c.options, c.Workspace, settings, c.Stack)
+	return diags, setFromFlags(c.Console, &c.options.ConfigOptions, c.Workspace, settings, c.Stack)
 }
 
 // openConfig opens the configuration in the settings.
@@ -347,7 +347,8 @@ func (c *configured) providers() *Providers {
 // pendingWork returns what decides about the operations that an earlier run left in flight. describe sets the options
 // of an engine that reads their objects.
 func (c *configured) pendingWork(describe func(*engine.Options)) *pendingWork {
-	return &pendingWork{console: c.Console, out: c.Console.Streams.Err, options: c.options, document: c.document,
+	return &pendingWork{console: c.Console, out: c.Console.Streams.Err, options: &c.options.PendingOptions,
+		scope: &c.options.Scope, document: c.document,
 		reads:   c.options.unasked && c.Workspace.Project.ReadsPending,
 		hide:    func(text string) string { return c.sink.masker.Hide(text) },
 		answers: map[urn.URN]engine.Decision{},

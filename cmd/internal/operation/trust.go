@@ -36,7 +36,7 @@ func (o *Options) distrust() error {
 }
 
 // limits returns the limits for the evaluation of a program and of each policy.
-func (o *Options) limits() builtins.Limits {
+func (o *ProgramOptions) limits() builtins.Limits {
 	return builtins.Limits{Value: o.MaxValue << 20, Steps: o.MaxSteps}
 }
 

@@ -20,7 +20,7 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 		parallel = 0
 	}
 	f.IntVarP(&o.Parallel, "parallel", "p", max(parallel, 0), "how many resource operations run at the same time")
-	operation.TimeFlags(cmd, o)
+	operation.TimeFlags(cmd, &o.OpenOptions)
 	f.BoolVarP(&o.Json, "json", "j", false, "write JSON to standard output")
 	f.BoolVar(&o.Diff, "diff", false, "show what changes in every property")
 	f.BoolVar(&o.Flat, "flat", false, "show resources as a list instead of a tree, with their full names")
@@ -55,7 +55,7 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 func configFlags(cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().StringArrayVarP(&o.Config, "config", "c", nil,
 		"set configuration first, as key=value; may be repeated")
-	operation.ConfigSourceFlags(cmd, o)
+	operation.ConfigSourceFlags(cmd, &o.ConfigOptions)
 	cmd.Flags().BoolVar(&o.ConfigPath, "config-path", false, "the keys of --config are paths into values")
 	cmd.Flags().Int64Var(&o.MaxValue, "max-value", 0, "the largest size of one value of the program, in MiB (default 256)")
 	cmd.Flags().Int64Var(&o.MaxSteps, "max-steps", 0,
@@ -97,9 +97,9 @@ func expectFlag(cmd *cobra.Command, o *operation.Options, help string) {
 // updateFlags adds the flags of operations that apply a program, and of previews of them.
 func updateFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 	deleteFlags(a, cmd, o)
-	operation.ReplaceFlags(cmd, o)
-	operation.ProgramFlag(a, cmd, o, "with --refresh: read resources when the program registers them")
-	operation.WriteAliasesFlag(cmd, o)
+	operation.ReplaceFlags(cmd, &o.PlanOptions)
+	operation.ProgramFlag(a, cmd, &o.PlanOptions, "with --refresh: read resources when the program registers them")
+	operation.WriteAliasesFlag(cmd, &o.PlanOptions)
 }
 
 // deleteFlags adds the flags of operations that delete resources: a refresh may precede them, and policy packs can
@@ -107,7 +107,7 @@ func updateFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 func deleteFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 	settlePendingFlag(cmd, o)
 	continueFlag(a, cmd, o)
-	operation.ProtectFlag(cmd, o)
+	operation.ProtectFlag(cmd, &o.PlanOptions)
 	limitFlag(cmd, o)
 	f := cmd.Flags()
 	f.StringVarP(&o.Refresh, "refresh", "r", "", "read every resource before planning")

@@ -18,8 +18,12 @@ func TestOperationFlags(t *testing.T) {
 	cmd := newUp(a, func(_ context.Context, _ *console.Console, o *operation.Options) error { got = o; return nil })
 	cmd.SetArgs([]string{"-s", "dev", "-c", "a=1", "-c", "b=x,y", "--refresh", "--diff", "-m", "why"})
 	require.NoError(t, cmd.Execute())
-	require.Equal(t, &operation.Options{Stack: "dev", Config: []string{"a=1", "b=x,y"}, Refresh: "true",
-		Detail: view.Detail{Diff: true, Causes: "short"}, Message: "why", Command: "up",
-		Parallel: 3, Yes: true, Flags: map[string]string{"stack": "set", "config": "set", "refresh": "set", "diff": "true",
+	require.Equal(t, &operation.Options{OpenOptions: operation.OpenOptions{Stack: "dev"},
+		ConfigOptions:  operation.ConfigOptions{Config: []string{"a=1", "b=x,y"}},
+		PlanOptions:    operation.PlanOptions{Refresh: "true"},
+		ShowOptions:    operation.ShowOptions{Detail: view.Detail{Diff: true, Causes: "short"}},
+		ApplyOptions:   operation.ApplyOptions{Message: "why", Yes: true},
+		ProgramOptions: operation.ProgramOptions{Parallel: 3}, Command: "up",
+		Flags: map[string]string{"stack": "set", "config": "set", "refresh": "set", "diff": "true",
 			"message": "set"}}, got)
 }

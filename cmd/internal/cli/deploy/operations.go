@@ -22,7 +22,7 @@ func newOperation(a *console.Console, run runFunc, cmd *cobra.Command) (*cobra.C
 	operationFlags(a, cmd, o)
 	o.Reports.Register(cmd)
 	configFlags(cmd, o)
-	operation.ScopeFlags(cmd, o)
+	operation.ScopeFlags(cmd, &o.PlanOptions)
 	return cmd, o
 }
 
@@ -37,9 +37,9 @@ func NewRun(a *console.Console) *cobra.Command {
 	})
 	updateFlags(a, cmd, o)
 	expectFlag(cmd, o, expectHelp)
-	operation.PlanFlag(cmd, o)
-	operation.SavePlanFlag(cmd, o)
-	operation.ImportFileFlag(cmd, o)
+	operation.PlanFlag(cmd, &o.ConfigOptions)
+	operation.SavePlanFlag(cmd, &o.PlanOptions)
+	operation.ImportFileFlag(cmd, &o.PlanOptions)
 	cmd.Flags().BoolVar(&o.PlanOnly, "plan-only", false, "stop after the plan")
 	cmd.Flags().BoolVarP(&o.SkipPreview, "skip-preview", "f", false, "apply without planning first")
 	cmd.Flags().BoolP("yes", "y", true, "accepted for compatibility: run never asks")
@@ -56,8 +56,8 @@ func NewPreview(a *console.Console) *cobra.Command {
 	})
 	updateFlags(a, cmd, o)
 	expectFlag(cmd, o, "end with exit code 7 if anything would change")
-	operation.SavePlanFlag(cmd, o)
-	operation.ImportFileFlag(cmd, o)
+	operation.SavePlanFlag(cmd, &o.PlanOptions)
+	operation.ImportFileFlag(cmd, &o.PlanOptions)
 	// With several stacks, one need not exist yet.
 	planOnly := func(ctx context.Context, a *console.Console, o *operation.Options) error {
 		o.PlanOnly = true
@@ -78,7 +78,7 @@ func newUp(a *console.Console, run runFunc) *cobra.Command {
 	updateFlags(a, cmd, o)
 	applyFlags(a, cmd, o)
 	expectFlag(cmd, o, expectHelp)
-	operation.PlanFlag(cmd, o)
+	operation.PlanFlag(cmd, &o.ConfigOptions)
 	cmd.Flags().BoolVar(&o.Strict, "strict", false, "do only what the preview has shown; otherwise fail")
 	return cmd
 }
@@ -92,8 +92,8 @@ func NewRefresh(a *console.Console) *cobra.Command {
 	applyFlags(a, cmd, o)
 	expectFlag(cmd, o, "end with exit code 7 if any resource has changed")
 	cmd.Flags().BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would change in the state")
-	operation.PendingFlags(cmd, o)
-	operation.ProgramFlag(a, cmd, o, "run the program for the configuration of its providers")
+	operation.PendingFlags(cmd, &o.PlanOptions)
+	operation.ProgramFlag(a, cmd, &o.PlanOptions, "run the program for the configuration of its providers")
 	severalFlags(a, cmd, o, several{run: operation.Refresh, existing: true,
 		question: "Do you want to refresh %s?\nNo resources will be modified; just the state of the stacks will be."})
 	return cmd
@@ -124,7 +124,7 @@ func NewDestroy(a *console.Console) *cobra.Command {
 	applyFlags(a, cmd, o)
 	cmd.Flags().BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be deleted")
 	cmd.Flags().BoolVar(&o.Remove, "remove", false, "remove the stack when nothing is left in it")
-	operation.ProgramFlag(a, cmd, o, "run the program for its providers")
+	operation.ProgramFlag(a, cmd, &o.PlanOptions, "run the program for its providers")
 	cmd.Flags().BoolVar(&o.Scope.ExcludeProtected, "exclude-protected", false,
 		"keep protected resources and their dependencies")
 	severalFlags(a, cmd, o, several{run: operation.Destroy, existing: true, reverse: true,
