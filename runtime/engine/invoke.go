@@ -48,6 +48,9 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 		return monitor.InvokeResponse{}, err
 	}
 	defer slot.Free()
+	if err := d.journal.Held(d.calls); err != nil { // a function may change things, as command:local:run does
+		return monitor.InvokeResponse{}, fmt.Errorf("call of %s: %w", r.Token, err)
+	}
 	answer, err := i.Configured.Invoke(d.calls, provider.InvokeRequest{Token: r.Token, Args: args, Preview: d.opts.DryRun})
 	if err != nil {
 		if crash, ok := errors.AsType[*provider.CrashError](err); ok { // the full text is reported only once

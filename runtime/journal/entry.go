@@ -43,8 +43,8 @@ type Journal interface {
 	// that is appended later, so a step may begin because of it. A later error is returned by a later call or at the end
 	// of the operation.
 	Defer(ctx context.Context, e Entry) error
-	// Held returns an error unless the run still holds the stack. It is called right before each call of a provider that
-	// changes something, or may, as a method of a resource or the construction of a component: a hook may have run since
-	// the beginning was recorded, or the process may have been stopped.
+	// Held returns an error unless the run still holds the stack. It is called right before each call that changes
+	// something, or may, as a function, a method, the construction of a component or a hook: another hook may have run
+	// since the beginning was recorded, or the process may have been stopped.
 	Held(ctx context.Context) error
 }

@@ -80,6 +80,9 @@ func (x *Executor) runHooks(s *plan.Step, kind string, binds, result *state.Reso
 		if x.DryRun && !hook.OnDryRun {
 			continue
 		}
+		if err := x.held(); err != nil { // a hook may change things
+			return err
+		}
 		if _, err := hook.Run(x.Calls, hookArgs(s, binds, result)); err != nil {
 			failed := fmt.Errorf("%s hook %q failed: %w", kind, name, err)
 			if !hook.IgnoreErrors {
@@ -135,6 +138,9 @@ func (x *Executor) performHooked(s *execution) (*state.Resource, error) {
 		}
 		told = slices.Insert(told, 0, value.String(err.Error()))
 		again, hookErr := x.askErrorHooks(&s.Step, binds, kind, told)
+		if errors.As(hookErr, new(*notHeldError)) {
+			break // the outcome of the attempt stays
+		}
 		if hookErr != nil {
 			return result, fmt.Errorf("error hooks execution failed: %w", hookErr)
 		}
@@ -149,7 +155,11 @@ func (x *Executor) performHooked(s *execution) (*state.Resource, error) {
 		if try > mostRetries {
 			break
 		}
-		result, err = x.perform(s)
+		next, nextErr := x.perform(s)
+		if errors.As(nextErr, new(*notHeldError)) {
+			break
+		}
+		result, err = next, nextErr
 	}
 	return result, err
 }
@@ -164,6 +174,9 @@ func (x *Executor) askErrorHooks(s *plan.Step, binds *state.Resource, kind strin
 		}
 		args := hookArgs(s, binds, nil).With("failedOperation", value.String(operationName(kind))).With("errors",
 			value.List(told...))
+		if err := x.held(); err != nil {
+			return false, err
+		}
 		retry, err := hook.Run(x.Calls, args)
 		if err != nil {
 			return false, err
