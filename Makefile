@@ -85,7 +85,8 @@ walls:
 .PHONY: service-kill-test
 service-kill-test: KILLS = 150
 service-kill-test:
-	$(GO) test ./cmd/internal/kill -run TestServiceKill -count 1 -v -timeout 0 -service-kills $(KILLS) -service-bounces 50
+	$(GO) test ./cmd/internal/kill -run TestService -count 1 -v -timeout 0 -service-kills $(KILLS) -service-bounces 50 \
+	  -service-takeovers 40
 
 # MINUTES of anything that may happen to stacks: kills, stops, interrupts, full disks, flipped bits, cancels, runs at the same moment.
 MINUTES ?= 30
