@@ -39,18 +39,46 @@ func writeBashCompletion(root *cobra.Command, out io.Writer) error {
 	return err
 }
 
-// arrangeBashCompletion makes the command `completion bash` below cmd write that script.
-func arrangeBashCompletion(cmd *cobra.Command) {
+// writeCompletion writes the completion script for a shell, for some with descriptions or without. None has the name of
+// another shell, as the variable for the log of cobra's scripts has.
+func writeCompletion(root *cobra.Command, shell string, descriptions bool, out io.Writer) error {
+	var script bytes.Buffer
+	var err error
+	switch {
+	case shell == "bash":
+		return writeBashCompletion(root, out)
+	case shell == "zsh" && descriptions:
+		err = root.GenZshCompletion(&script)
+	case shell == "zsh":
+		err = root.GenZshCompletionNoDesc(&script)
+	case shell == "fish":
+		err = root.GenFishCompletion(&script, descriptions)
+	case descriptions:
+		err = root.GenPowerShellCompletionWithDesc(&script)
+	default:
+		err = root.GenPowerShellCompletion(&script)
+	}
+	if err != nil {
+		return err
+	}
+	log := strings.ToUpper(strings.ReplaceAll(root.Name(), "-", "_")) + "_COMPLETION_LOG"
+	_, err = io.WriteString(out, strings.ReplaceAll(script.String(), "BASH_COMP_DEBUG_FILE", log))
+	return err
+}
+
+// arrangeCompletion makes the commands below `completion` write these scripts.
+func arrangeCompletion(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
+		sub.RunE = func(cmd *cobra.Command, _ []string) error {
+			plain, _ := cmd.Flags().GetBool("no-descriptions") // bash has none
+			return writeCompletion(cmd.Root(), sub.Name(), !plain, cmd.OutOrStdout())
+		}
 		if sub.Name() == "bash" {
 			name := cmd.Root().Name()
 			sub.Long = fmt.Sprintf("bash writes the completion script for bash. It needs no other package.\n\n"+
 				"In this shell: source <(%[1]s completion bash)\n\n"+
 				"In every new one: %[1]s completion bash > ~/.local/share/bash-completion/completions/%[1]s\n"+
 				"with the package bash-completion, or the first line in ~/.bashrc without it.", name)
-			sub.RunE = func(cmd *cobra.Command, _ []string) error {
-				return writeBashCompletion(cmd.Root(), cmd.OutOrStdout())
-			}
 		}
 	}
 }

@@ -107,3 +107,28 @@ func TestBashReplacesTheLastPart(t *testing.T) {
 		require.Equal(t, c.want, strings.TrimSpace(got), c.line)
 	}
 }
+
+// The scripts for other shells read no variable of bash, and both commands write the same.
+func TestCompletionOfOtherShells(t *testing.T) {
+	t.Parallel()
+	written := func(args ...string) string {
+		var out bytes.Buffer
+		root := newRoot(&console.Console{Streams: console.Streams{Out: &out}}, &profile{})
+		root.SetArgs(args)
+		root.SetOut(&out)
+		require.NoError(t, root.Execute())
+		return out.String()
+	}
+	for _, shell := range []string{"zsh", "fish", "powershell"} {
+		text := written("completion", shell)
+		require.Equal(t, text, written("gen-completion", shell))
+		require.NotEqual(t, text, written("completion", shell, "--no-descriptions"))
+		require.Contains(t, text, "YAMLHOST_COMPLETION_LOG")
+		for line := range strings.Lines(text) {
+			if code, _, _ := strings.Cut(line, "#"); shell == "powershell" {
+				require.NotRegexp(t, "(?i)bash", code)
+			}
+		}
+		require.NotContains(t, text, "BASH_COMP")
+	}
+}

@@ -45,7 +45,7 @@ func arrangeHelp(root *cobra.Command, columns func() int) {
 			if name == "completion" {
 				cmd.Short, cmd.Args = "Write a script with which a shell completes commands", console.UnknownCommand
 				cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-				arrangeBashCompletion(cmd)
+				arrangeCompletion(cmd)
 			}
 		}
 	}
@@ -90,16 +90,7 @@ func newGenCompletion(*console.Console) *cobra.Command {
 		Use: "gen-completion SHELL", Short: "Write a completion script, as completion does", ValidArgs: []string{"bash",
 			"zsh", "fish", "powershell"}, Args: cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			root, out := cmd.Root(), cmd.OutOrStdout()
-			switch args[0] {
-			case "bash":
-				return writeBashCompletion(root, out)
-			case "zsh":
-				return root.GenZshCompletion(out)
-			case "fish":
-				return root.GenFishCompletion(out, true)
-			}
-			return root.GenPowerShellCompletionWithDesc(out)
+			return writeCompletion(cmd.Root(), args[0], true, cmd.OutOrStdout())
 		},
 	}
 }
