@@ -47,8 +47,9 @@ type simFile struct {
 
 func newSimDisk() *simDisk {
 	root := &simFile{folder: true}
-	return &simDisk{names: map[string]*simFile{"/": root, "/state": root},
-		durable: map[string]*simFile{"/": root, "/state": root}, budget: -1}
+	drive, state := filepath.FromSlash("/"), filepath.FromSlash("/state")
+	return &simDisk{names: map[string]*simFile{drive: root, state: root},
+		durable: map[string]*simFile{drive: root, state: root}, budget: -1}
 }
 
 // change counts a change before it is made. It fails once the budget is used up.

@@ -176,7 +176,7 @@ resources: {anything: goes}
 	require.Equal(t, "array of string", p.Config[0].Type.String())
 	require.True(t, p.Config[1].Optional)
 	p.Path, p.Dir = "/w/Pulumi.yaml", "/w"
-	require.Equal(t, "/w/stacks/Pulumi.organization-p-dev.yaml", p.StackFile("organization/p/dev")) // F3.7
+	require.Equal(t, "/w/stacks/Pulumi.organization-p-dev.yaml", filepath.ToSlash(p.StackFile("organization/p/dev"))) // F3.7
 }
 
 // F3.5, F3.6, L2.14–L2.16

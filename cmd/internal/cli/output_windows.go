@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"slices"
 
 	"golang.org/x/sys/windows"
 
@@ -11,7 +12,7 @@ import (
 // beginOutput has consoles understand the sequences that colour text and move the cursor. One that does not know them
 // counts as no terminal. Text itself needs nothing: Go writes it to consoles as UTF-16, whatever their code page.
 func beginOutput(s *console.Streams) {
-	before := map[windows.Handle]uint32{}
+	var restore []func()
 	for f, isTerminal := range map[*os.File]*bool{os.Stdout: &s.OutTerminal, os.Stderr: &s.ErrTerminal} {
 		handle, mode := windows.Handle(f.Fd()), uint32(0)
 		if !*isTerminal || windows.GetConsoleMode(handle, &mode) != nil {
@@ -21,12 +22,12 @@ func beginOutput(s *console.Streams) {
 			*isTerminal = false
 			continue
 		}
-		before[handle] = mode
+		restore = append(restore, func() { _ = windows.SetConsoleMode(handle, mode) })
 	}
-	if len(before) > 0 {
+	if len(restore) > 0 {
 		s.End = func() {
-			for handle, mode := range before {
-				_ = windows.SetConsoleMode(handle, mode)
+			for _, f := range slices.Backward(restore) { // both may be one console: what was first seen is set last
+				f()
 			}
 		}
 	}

@@ -1,0 +1,151 @@
+//go:build linux
+
+package windows
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// helper builds the helper in a folder of its own, and returns the variable that puts it on the path.
+func (m *machine) helper(t *testing.T) string {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(m.path("tools"), 0o700))
+	out, err := exec.CommandContext(t.Context(), "x86_64-w64-mingw32-gcc", "-municode", "-o",
+		m.path("tools/helper.exe"), "testdata/helper.c").CombinedOutput()
+	require.NoError(t, err, string(out))
+	return `WINEPATH=C:\tools`
+}
+
+// Programs get their arguments as they are written, are found by their endings, and tell their exit codes. Variables are
+// known in any letter case, and secrets among them stay away from programs.
+func programs(t *testing.T, m *machine) {
+	path := m.helper(t)
+	require.NoError(t, os.WriteFile(m.path("tools/script.cmd"), []byte("@echo script says %1\r\n"), 0o700))
+	p := m.project(t, "programs", `hooks:
+  args: {command: [helper, args, "a b", "", 'say "x"', 'C:\dir\', '\\s\"', '%PATH%', "ü ^ & |"], onDryRun: true}
+  script: {command: [script, word], onDryRun: true}
+resources:
+  pet: {type: "random:RandomPet", options: {hooks: {beforeCreate: [args, script]}}}
+`)
+	p.env = []string{path}
+	p.run("stack", "init", "dev")
+	said := p.says("preview")
+	for _, want := range []string{`<a b>`, `<>`, `<say "x">`, `<C:\dir\>`, `<\\s\">`, `<%PATH%>`, `<ü ^ & |>`,
+		`script says word`} {
+		require.Contains(t, said, want)
+	}
+
+	const program = "resources:\n  one: {type: \"command:local:Command\", properties: {create: %q}}\n" +
+		"outputs: {said: \"${one.stdout}\"}\n"
+	p.write("Pulumi.yaml", "name: programs\nruntime: yaml\n"+fmt.Sprintf(program, "helper exit 300"))
+	require.Contains(t, p.fails("up", "--yes", "--skip-preview"), "300")
+
+	p.write("Pulumi.yaml", "name: programs\nruntime: yaml\n"+fmt.Sprintf(program, "set"))
+	p.run("config", "set", "--secret", "word", "geheim")
+	p.env = nil
+	env := []string{path, "Greeting=hello"}
+	for _, entry := range m.env {
+		if name, text, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "PULUMI_") {
+			entry = strings.ToLower(name) + "=" + text
+		}
+		env = append(env, entry)
+	}
+	p.machine = &machine{prefix: m.prefix, env: env}
+	require.Equal(t, "geheim\n", p.run("config", "get", "word"))
+	p.run("up", "--yes", "--skip-preview")
+	said = strings.ToLower(p.run("stack", "output", "said"))
+	require.Contains(t, said, "greeting=hello")
+	require.NotContains(t, said, "pulumi_config_passphrase")
+	p.run("destroy", "--yes", "--skip-preview")
+}
+
+// onConsole runs a command of the machine in a console, and returns what it shows and how it ended. during may press
+// keys while it runs.
+func (p *project) onConsole(during func(keyboard *os.File), args ...string) (shown string, code int) {
+	p.t.Helper()
+	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	require.NoError(p.t, err)
+	defer keyboard.Close()
+	require.NoError(p.t, unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0))
+	require.NoError(p.t, unix.IoctlSetWinsize(int(keyboard.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: 100}))
+	n, err := unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN)
+	require.NoError(p.t, err)
+	screen, err := os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	require.NoError(p.t, err)
+	cmd := p.command(p.t, append([]string{*wine}, args...)...)
+	cmd.Dir, cmd.Env = p.dir, append(append(cmd.Env[:len(cmd.Env):len(cmd.Env)], "TERM=xterm"), p.env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	require.NoError(p.t, cmd.Start())
+	require.NoError(p.t, screen.Close())
+	var text bytes.Buffer
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		part := make([]byte, 1<<10)
+		for {
+			n, err := keyboard.Read(part)
+			if text.Write(part[:n]); err != nil {
+				return // the last process has closed the screen
+			}
+		}
+	})
+	if during != nil {
+		during(keyboard)
+	}
+	_ = cmd.Wait()
+	reading.Wait()
+	return text.String(), cmd.ProcessState.ExitCode()
+}
+
+// moved matches what Wine's console adds to show a text: it hides and moves the cursor, and clears lines.
+var moved = regexp.MustCompile("\x1b\\[\\?25[lh]|\x1b\\[[0-9;]*[A-HJK]|\r")
+
+// A console gets colours and a live view, and its own mode back; text is whole under an old code page. Ctrl-C ends
+// an operation in order, with what it has started.
+func terminal(t *testing.T, m *machine) {
+	path := m.helper(t)
+	p := m.project(t, "terminal", "outputs: {a: \"Zürich → ✓\"}\n")
+	p.env = []string{path}
+	host := "Z:" + strings.ReplaceAll(*built, "/", `\`) + `\yamlhost.exe`
+	p.run("stack", "init", "dev")
+	shown, code := p.onConsole(nil, host, "up", "--yes", "--skip-preview")
+	require.Zero(t, code, shown)
+	require.Contains(t, shown, "\x1b[32m", "colours")
+	shown, _ = p.onConsole(nil, host, "preview", "--color", "never")
+	require.NotRegexp(t, "\x1b\\[[0-9;]*m", shown)
+	require.NotContains(t, p.says("preview"), "\x1b", "a file has no colours")
+
+	for page, want := range map[string]string{"437": "Zürich → ✓", "65001": "Zürich → ✓"} {
+		shown, _ = p.onConsole(nil, "cmd", "/c", "chcp "+page+" & helper mode & "+host+" stack output a & helper mode")
+		shown = moved.ReplaceAllString(shown, "")
+		require.Contains(t, shown, want, "code page %s", page)
+		modes := regexp.MustCompile(`mode ?(\d+);`).FindAllStringSubmatch(shown, -1)
+		require.Len(t, modes, 2, shown)
+		require.Equal(t, modes[0][1], modes[1][1], "the console has its mode back")
+	}
+
+	p.write("Pulumi.yaml", "name: terminal\nruntime: yaml\nresources:\n"+
+		"  wait: {type: \"command:local:Command\", properties: {create: \"ping -n 600 127.0.0.1\"}}\n")
+	shown, code = p.onConsole(func(keyboard *os.File) {
+		require.Eventually(t, func() bool { return len(m.processes(t, "ping")) > 1 }, time.Minute, 10*time.Millisecond)
+		_, err := keyboard.Write([]byte{3})
+		require.NoError(t, err)
+	}, host, "up", "--yes", "--skip-preview")
+	require.Equal(t, 18, code, shown)
+	require.Contains(t, shown, "Interrupted.")
+	require.Empty(t, m.processes(t, "ping"), "the command ends with the operation")
+	require.NotContains(t, p.run("stack", "ls"), "locked")
+	p.run("destroy", "--yes", "--skip-preview")
+}
