@@ -4,6 +4,11 @@
 //
 //	go run ./tools/bench/requests                      100 resources, 31 stacks, delays of 0, 30 and 100 ms
 //	go run ./tools/bench/requests -resources 10 -trace prints each request, too
+//
+// With a provider in a process of its own, the Pulumi CLI can be measured as well, if pulumi-language-yaml is on PATH:
+//
+//	go build -o pulumi-resource-noop ./tools/bench/pulumi-resource-noop
+//	go run ./tools/bench/requests -provider pulumi-resource-noop -binary PATH/OF/pulumi
 package main
 
 import (
@@ -24,15 +29,18 @@ import (
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/yamlhost/yamlhost/tools/bench/noop"
 )
 
 func main() {
 	resources := flag.Int("resources", 100, "resources of each program")
 	stacks := flag.Int("stacks", 31, "stacks to list")
 	binary := flag.String("binary", "", "the program to measure; empty builds the one of this module")
+	provider := flag.String("provider", "", "the program pulumi-resource-noop, whose resources are made; empty for built-in ones")
 	trace := flag.Bool("trace", false, "print each request")
 	flag.Parse()
-	if err := run(*binary, *resources, *stacks, *trace); err != nil {
+	if err := run(*binary, *provider, *resources, *stacks, *trace); err != nil {
 		fmt.Fprintln(os.Stderr, "requests:", err)
 		os.Exit(1)
 	}
@@ -94,7 +102,7 @@ func (b *bucket) count() string {
 	return fmt.Sprintf("%d\t%s", total, strings.Join(kinds, ", "))
 }
 
-func run(binary string, resources, stacks int, trace bool) (err error) {
+func run(binary, provider string, resources, stacks int, trace bool) (err error) {
 	dir, err := os.MkdirTemp("", "yamlhost-requests-")
 	if err != nil {
 		return err
@@ -126,7 +134,7 @@ func run(binary string, resources, stacks int, trace bool) (err error) {
 	rows := make([][]string, len(steps))
 	counts := make([]string, len(steps))
 	for _, delay := range []time.Duration{0, 30 * time.Millisecond, 100 * time.Millisecond} {
-		r, err := newRun(dir, binary, trace)
+		r, err := newRun(dir, binary, provider, trace)
 		if err != nil {
 			return err
 		}
@@ -168,18 +176,31 @@ func run(binary string, resources, stacks int, trace bool) (err error) {
 
 // runner runs the program in a folder of its own against a server of its own.
 type runner struct {
-	binary, dir string
-	bucket      *bucket
-	server      *httptest.Server
+	binary, provider, dir string
+	bucket                *bucket
+	server                *httptest.Server
 }
 
-func newRun(dir, binary string, trace bool) (*runner, error) {
-	r := &runner{binary: binary, bucket: &bucket{server: gofakes3.New(s3mem.New()).Server(), trace: trace}}
+func newRun(dir, binary, provider string, trace bool) (*runner, error) {
+	r := &runner{binary: binary, provider: provider, bucket: &bucket{server: gofakes3.New(s3mem.New()).Server(), trace: trace}}
 	r.bucket.begin(0)
 	r.server = httptest.NewServer(r.bucket)
 	var err error
 	if r.dir, err = os.MkdirTemp(dir, "run-"); err != nil {
 		return nil, err
+	}
+	if provider != "" {
+		folder := filepath.Join(r.dir, "home", "plugins", "resource-noop-v"+noop.Version)
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, err
+		}
+		from, err := filepath.Abs(provider)
+		if err == nil {
+			err = os.Symlink(from, filepath.Join(folder, "pulumi-resource-noop"))
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	request, err := http.NewRequest(http.MethodPut, r.server.URL+"/pail", nil)
 	if err != nil {
@@ -203,7 +224,11 @@ func (r *runner) write(n int, chain bool) error {
 	var text strings.Builder
 	text.WriteString("name: requests\nruntime: yaml\nresources:\n")
 	for i := range n {
-		fmt.Fprintf(&text, "  r%d:\n    type: random:RandomPet\n    properties: {length: 2}\n", i)
+		declared := "type: random:RandomPet\n    properties: {length: 2}"
+		if r.provider != "" {
+			declared = "type: noop:Thing\n    properties: {title: t, size: 2}"
+		}
+		fmt.Fprintf(&text, "  r%d:\n    %s\n", i, declared)
 		if chain && i > 0 {
 			fmt.Fprintf(&text, "    options: {dependsOn: [\"${r%d}\"]}\n", i-1)
 		}
@@ -216,7 +241,8 @@ func (r *runner) do(args ...string) error {
 	cmd := exec.Command(r.binary, args...)
 	cmd.Dir = r.dir
 	cmd.Env = append(os.Environ(), "HOME="+r.dir, "PULUMI_HOME="+filepath.Join(r.dir, "home"),
-		"PULUMI_CONFIG_PASSPHRASE=requests", "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret",
+		"PULUMI_CONFIG_PASSPHRASE=requests", "PULUMI_SKIP_UPDATE_CHECK=true",
+		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION=true", "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret",
 		"AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null",
 		"PULUMI_BACKEND_URL=s3://pail/state?region=eu-west-1&s3ForcePathStyle=true&disableSSL=true&endpoint="+
 			r.server.Listener.Addr().String())
