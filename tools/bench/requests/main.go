@@ -37,7 +37,8 @@ func main() {
 	resources := flag.Int("resources", 100, "resources of each program")
 	stacks := flag.Int("stacks", 31, "stacks to list")
 	binary := flag.String("binary", "", "the program to measure; empty builds the one of this module")
-	provider := flag.String("provider", "", "the program pulumi-resource-noop, whose resources are made; empty for built-in ones")
+	provider := flag.String("provider", "",
+		"the program pulumi-resource-noop, whose resources are made; empty for built-in ones")
 	trace := flag.Bool("trace", false, "print each request")
 	flag.Parse()
 	if err := run(*binary, *provider, *resources, *stacks, *trace); err != nil {
@@ -182,7 +183,8 @@ type runner struct {
 }
 
 func newRun(dir, binary, provider string, trace bool) (*runner, error) {
-	r := &runner{binary: binary, provider: provider, bucket: &bucket{server: gofakes3.New(s3mem.New()).Server(), trace: trace}}
+	r := &runner{binary: binary, provider: provider,
+		bucket: &bucket{server: gofakes3.New(s3mem.New()).Server(), trace: trace}}
 	r.bucket.begin(0)
 	r.server = httptest.NewServer(r.bucket)
 	var err error
