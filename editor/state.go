@@ -30,6 +30,37 @@ type Deployed struct {
 	// Sealed reports whether the resource has secret inputs. Its ID and outputs may contain them, so none of these is
 	// shown.
 	Sealed bool
+	// Because is why the last operation that changed the resource did, as chains with the root first; none if that is not
+	// known. Changed describes the operation.
+	Because [][]Reason
+	Changed string
+}
+
+// Reason is one link of a chain of causes, without secrets. Path is set for a changed property of the resource itself.
+type Reason struct{ Place, Text, Path string }
+
+// because describes the causes of the last change of a resource as Markdown, with property only those of its changes;
+// empty if none are known.
+func (d Deployed) because(property string) string {
+	var b strings.Builder
+	for _, chain := range d.Because {
+		last := chain[len(chain)-1].Path
+		if rest, inside := strings.CutPrefix(last, property); property != "" && (!inside || rest != "" &&
+			!strings.ContainsAny(rest[:1], ".[")) {
+			continue
+		}
+		if b.Len() == 0 {
+			fmt.Fprintf(&b, "%s changed this because\n", d.Changed)
+		}
+		for i, r := range chain {
+			fmt.Fprintf(&b, "%s- %s", strings.Repeat("  ", i), codeSpan(r.Text))
+			if r.Place != "" {
+				fmt.Fprintf(&b, " (%s)", r.Place)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
 
 // state returns the recorded state of the program's selected stack, or nil.
@@ -187,6 +218,10 @@ const maxShown = 300
 // known.
 func (p *Program) explainState(ctx context.Context, s spot) string {
 	n := p.nodeOf(s)
+	if n == nil && s.resource != nil && len(s.property) == 1 {
+		d, _ := p.state(ctx).deployed(s.resource)
+		return d.because(s.property[0].Value)
+	}
 	if n == nil || n.Resource == nil {
 		return ""
 	}
@@ -196,7 +231,11 @@ func (p *Program) explainState(ctx context.Context, s spot) string {
 	}
 	d, ok := state.deployed(n)
 	if s.access == nil || s.step < 0 {
-		return "In the stack " + codeSpan(state.Stack) + ": " + codeSpan(state.say(n))
+		text := "In the stack " + codeSpan(state.Stack) + ": " + codeSpan(state.say(n))
+		if why := d.because(""); why != "" {
+			text += "\n\n" + why
+		}
+		return text
 	}
 	if !ok {
 		return ""

@@ -28,6 +28,7 @@ type Record struct {
 	Result          string                     `json:"result"`      // succeeded or failed
 	EndTime         int64                      `json:"endTime"`     // Unix seconds
 	ResourceChanges map[string]int             `json:"resourceChanges,omitempty"`
+	Own             json.RawMessage            `json:"yamlhost,omitempty"` // what only yamlhost knows; others ignore it
 }
 
 // encode returns the record as it is kept: compact, unescaped, without a final newline (F6.7).

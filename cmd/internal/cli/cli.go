@@ -94,7 +94,10 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	cmd, failure := root.ExecuteContextC(ctx)
+	cmd, failure := root, helpForUnknown(root, args)
+	if failure == nil {
+		cmd, failure = root.ExecuteContextC(ctx)
+	}
 	code, text := console.CodeOf(failure)
 	switch {
 	case failure == console.ErrDeclined: // an answer, and no error

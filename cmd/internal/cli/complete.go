@@ -86,6 +86,8 @@ func (c completer) attachFlag(cmd *cobra.Command, f *pflag.Flag, offered offer, 
 		complete = c.function(words(formats...))
 	case f.Name == "secret" && f.Value.Type() != "stringArray":
 		return
+	case offered != nil && isValue(f.Name):
+		complete = c.beginning(offered, cobra.ShellCompDirectiveNoFileComp)
 	case offered != nil:
 		complete = c.function(offered)
 	case f.Name == "cwd" || f.Name == "dir" || f.Name == "schema-dir":
@@ -107,9 +109,17 @@ func isFile(name string) bool {
 	return false
 }
 
+// isValue reports whether a flag takes key=value with a value that is no file.
+func isValue(name string) bool { return name == "config" || name == "plaintext" || name == "secret" }
+
 // function returns a completion function that offers the words beginning with the word under the cursor. If the word
 // ends in "=", the shell adds no space after it.
 func (c completer) function(offered offer) cobra.CompletionFunc {
+	return c.beginning(offered, cobra.ShellCompDirectiveDefault)
+}
+
+// beginning is function for words such as key=value: follows is the directive for what comes after the "=".
+func (c completer) beginning(offered offer, follows cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 		if err := c.console.Enter(); err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -122,8 +132,8 @@ func (c completer) function(offered offer) cobra.CompletionFunc {
 			}
 			if strings.HasSuffix(text, "=") {
 				directive |= cobra.ShellCompDirectiveNoSpace
-				if strings.HasPrefix(word, text) { // a file or a value follows the text
-					return nil, cobra.ShellCompDirectiveDefault
+				if strings.HasPrefix(word, text) { // what follows the text is completed by the shell, or not at all
+					return nil, follows
 				}
 			}
 		}

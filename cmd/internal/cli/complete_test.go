@@ -22,6 +22,17 @@ func (n nobody) Schema(string) ([]byte, bool) {
 	return nil, false
 }
 
+// After key= of --config the shell offers no files, and after the = of a report and of --config-from it does.
+func TestCompletionOfValues(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, "name: shop\nconfig: {region: {type: string}}\n")
+	for line, directive := range map[string]string{"up -c region=": ":4", "preview --config region=e": ":4",
+		"run --config-from region=": ":0", "up --out json=": ":0"} {
+		require.Equal(t, 0, x.run(append([]string{"__complete"}, strings.Fields(line)...)...), x.err.String())
+		require.Equal(t, directive, strings.TrimSpace(x.out.String()), line)
+	}
+}
+
 // offers returns the completions for the last word of a command line.
 func (x *terminal) offers(t *testing.T, line ...string) []string {
 	t.Helper()

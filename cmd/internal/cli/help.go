@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -73,6 +74,23 @@ func arrangeHelp(root *cobra.Command, columns func() int) {
 // asksShort reports whether a command line asks for the short help, -h.
 func asksShort(args []string) bool {
 	return slices.Contains(args, "-h") && !slices.Contains(args, "--help")
+}
+
+// helpForUnknown returns the error of an unknown command if the command line asks for its help, which would be that of
+// the command above it.
+func helpForUnknown(root *cobra.Command, args []string) error {
+	if len(args) > 0 && args[0] == "help" {
+		args = append(slices.Clone(args[1:]), "--help")
+	}
+	cmd, rest, err := root.Find(args)
+	if err != nil || !cmd.HasSubCommands() || !slices.Contains(rest, "--help") && !slices.Contains(rest, "-h") {
+		return nil
+	}
+	asked := cmd.ParseFlags(rest)
+	if named := cmd.Flags().Args(); errors.Is(asked, pflag.ErrHelp) && len(named) > 0 {
+		return cmd.ValidateArgs(named)
+	}
+	return nil
 }
 
 // visit calls do for cmd and all commands below it. path is the names that lead from the root to cmd; it is empty for

@@ -100,6 +100,39 @@ func TestEditorKnowsTheStack(t *testing.T) {
 	require.Equal(t, "dev: not deployed", lenses[0].Text, "the state is read anew when it has changed")
 }
 
+// Hover tells at a resource, and at the property, why the last operation that changed it did.
+func TestEditorKnowsWhy(t *testing.T) {
+	t.Parallel()
+	text := "name: one\nconfig: {size: {type: integer, default: 1}}\nresources:\n  pet:\n    type: random:RandomPet\n" +
+		"    properties:\n      length: ${size}\n      prefix: same\n"
+	x := newTerminal(t, text)
+	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=p")
+	for _, args := range [][]string{{"stack", "init", "dev"}, {"up", "--yes"}, {"config", "set", "size", "2"}, {"up", "--yes"},
+		{"up", "--yes"}} {
+		require.Equal(t, 0, x.run(args...), x.err.String())
+	}
+	path := filepath.Join(x.world.Dir, "Pulumi.yaml")
+	opener := &lspcmd.ProgramOpener{Console: &console.Console{World: x.world, Streams: x.streams},
+		Loaders: map[string]*lspcmd.KeptSchemas{}}
+	defer opener.Close()
+	session := editor.NewSession(opener)
+	session.Open(path, text)
+	s := session.Snapshot()
+	hover := func(word string) string {
+		found, err := editor.HoverAt(t.Context(), s, path, strings.Index(text, word))
+		require.NoError(t, err)
+		require.NotNil(t, found)
+		return found.Text
+	}
+	for _, word := range []string{"pet:", "length:"} {
+		_, why, told := strings.Cut(hover(word), " changed this because\n")
+		require.True(t, told, hover(word))
+		require.True(t, strings.HasPrefix(why+"\n", "- `config size` (Pulumi.dev.yaml:2)\n"+
+			"  - `pet ~ length: 1 => 2 (forces replacement)` (Pulumi.yaml:7)\n"), why)
+	}
+	require.NotContains(t, hover("prefix:"), "because")
+}
+
 // filesBelow returns the files below dir with their texts.
 func filesBelow(t *testing.T, dir string) map[string]string {
 	t.Helper()

@@ -89,3 +89,21 @@ func TestUnknownCommandsSuggestNothingDestructive(t *testing.T) {
 		require.True(t, want == "" || found != root)
 	}
 }
+
+// Whoever asks for the help of a command that is not there is told so, and gets no other command's help.
+func TestHelpOfUnknownCommands(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, onePet)
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.StringMatching(`q[a-z]{3,8}`).Draw(t, "word")
+		line := rapid.SampledFrom([][]string{{word, "--help"}, {word, "-h"}, {"help", word}, {"stack", word, "--help"},
+			{"help", "stack", word}, {"--color", "never", word, "-h"}, {"config", "env", word, "--help"}}).Draw(t, "line")
+		require.NotZero(t, x.run(line...))
+		require.Contains(t, x.err.String(), `there is no command "`)
+		require.Contains(t, x.err.String(), word)
+		require.Empty(t, x.out.String())
+	})
+	for _, line := range [][]string{{"stack", "ls", "--help"}, {"help", "config", "env"}, {"plan", "some", "--help"}} {
+		require.Zero(t, x.run(line...), x.err.String())
+	}
+}

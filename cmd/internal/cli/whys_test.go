@@ -164,3 +164,67 @@ func TestCausesFlag(t *testing.T) {
 	require.NotEqual(t, 0, x.run("preview", "--causes", "long"))
 	require.Contains(t, x.err.String(), `--causes takes none, short or full, not "long"`)
 }
+
+// placesOf returns the places and the names of the lines of a chain: all that does not depend on whether values are
+// known.
+func placesOf(said string) (list []string) {
+	for line := range strings.Lines(said) {
+		words := strings.Fields(line)
+		if !strings.HasPrefix(line, "  ") || len(words) == 0 {
+			continue
+		}
+		list = append(list, strings.Join(words[:min(4, len(words))], " "))
+	}
+	return list
+}
+
+// A saved plan tells of each change what the preview told that has written it, and the history afterwards tells it by
+// the same places. Neither has the text of a secret.
+func TestKeptCauses(t *testing.T) {
+	t.Parallel()
+	for _, c := range whys {
+		if len(c.args) < 2 || c.args[0] != "--why" || c.name == "an unknown name" || c.name == "drift" ||
+			c.name == "no target" { // it is in no plan
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			x, _ := whyWorld(t)
+			program := filepath.Join(x.world.Dir, "Pulumi.yaml")
+			require.NoError(t, os.WriteFile(program, []byte(strings.NewReplacer(c.edits...).Replace(whyProgram)), 0o644))
+			if c.set != nil {
+				require.Equal(t, 0, x.run(append([]string{"config", "set"}, c.set...)...), x.err.String())
+			}
+			if c.name == "taint" {
+				require.Equal(t, 0, x.run("state", "taint", "urn:pulumi:dev::why::drawer:index:Item::lid", "--yes"), x.err.String())
+			}
+			require.Equal(t, 0, x.run(append([]string{"preview", "--save-plan", "plan.json"}, c.args...)...), x.err.String())
+			_, said, found := strings.Cut(x.out.String(), "\nWhy ")
+			require.True(t, found)
+			said, _, _ = strings.Cut("Why "+said, "\n\nOutputs:")
+			said, _, _ = strings.Cut(said, "\n\nResources:")
+			require.Equal(t, 0, x.run("plan", "show", "plan.json", "--why", c.args[1]), x.err.String())
+			if strings.Contains(said, ": unchanged") {
+				require.Contains(t, x.out.String(), "the plan changes nothing of it")
+				return
+			}
+			if strings.Contains(said, "  new in the program") {
+				said = said[:strings.Index(said, "\n")] + "\n  new in the program"
+			}
+			require.Equal(t, strings.TrimSpace(said), strings.TrimSpace(x.out.String()))
+			plan := x.out.String()
+
+			up := append([]string{"up", "--yes", "--skip-preview"}, c.args...)
+			require.Equal(t, 0, x.run(up...), x.err.String())
+			require.Equal(t, 0, x.run("stack", "history", "--why", c.args[1], "--page-size", "1"), x.err.String())
+			require.Equal(t, placesOf(plan), placesOf(x.out.String()), "%s\n%s", plan, x.out.String())
+			require.Equal(t, 0, x.run("stack", "history", "--json"), x.err.String())
+			require.Contains(t, x.out.String(), `"because"`)
+			for name, text := range filesBelow(t, filepath.Dir(x.world.Dir)) {
+				if strings.HasSuffix(name, ".history.json") || strings.HasSuffix(name, "plan.json") {
+					require.NotContains(t, text, "hunter2-", name)
+				}
+			}
+		})
+	}
+}

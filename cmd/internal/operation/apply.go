@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
@@ -52,6 +53,9 @@ func (p *planned) apply(ctx context.Context) (_ *applied, err error) {
 		return done, err
 	}
 	record := finishRecord(p.beginRecord(), result, started, p.Console.Now())
+	if !p.Console.World.AsPulumi {
+		record.Own = change.Keep(p.display.reasons(mostRecorded))
+	}
 	if err := Commit(ctx, p.Console, p.Stack, session, final, record); err != nil {
 		return done, console.ExplainSecret(err, p.Stack.Ref.Stack)
 	}

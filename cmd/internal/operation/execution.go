@@ -12,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
 	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
 	"github.com/yamlhost/yamlhost/runtime/provider/guard"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -78,7 +79,7 @@ func (x *execution) run(ctx context.Context) (result *engine.Result, err error) 
 	}
 	var program engine.Program
 	if x.op.program {
-		program = x.runProgram
+		program = func(ctx context.Context, m monitor.Monitor) error { return x.runProgram(ctx, m, x.address) }
 	}
 	return x.op.Run(ctx, x.Checked, x.engine, program)
 }
@@ -263,6 +264,7 @@ func (x *execution) savePlan(plan *engine.UpdatePlan, base *state.Snapshot) erro
 		return err
 	}
 	m := state.NewManifest("yamlhost/"+x.Console.Version(), x.Console.Now().UTC())
+	binding.Because = x.display.reasons(mostPlanned)
 	f, err := newPlanFile(plan, m, x.config.record(), binding, x.StackSecrets)
 	if err != nil {
 		return console.ExplainSecret(err, x.Stack.Ref.Stack)

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -28,6 +29,7 @@ type planBinding struct {
 	Program map[string]string `json:"program"` // by file, relative to the project's folder
 	Plugins map[string]string `json:"plugins,omitempty"`
 	State   string            `json:"state"`
+	Because []change.Told     `json:"because,omitempty"` // why; nothing is bound to it
 }
 
 // planFormat is the version of the binding's format.

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -39,6 +42,7 @@ type ShownStep struct {
 	Adds    map[string]json.RawMessage `json:"adds,omitempty"`
 	Updates map[string]json.RawMessage `json:"updates,omitempty"`
 	Deletes []string                   `json:"deletes,omitempty"`
+	Because [][]change.Link            `json:"because,omitempty"` // chains of causes, root first
 	needs   []urn.URN
 }
 
@@ -48,9 +52,13 @@ func ReadShownPlan(path, name string) (*ShownPlan, error) {
 	if err != nil {
 		return nil, err
 	}
+	because := map[urn.URN][][]change.Link{}
 	s := &ShownPlan{Made: f.Manifest.Time, By: f.Manifest.Version, Resources: []ShownStep{}}
 	if b := f.Binding; b != nil {
 		s.Project, s.Stack, s.Program, s.Plugins, s.State = b.Project, b.Stack, b.Program, b.Plugins, b.State
+		for _, t := range b.Because {
+			because[t.URN] = t.Because
+		}
 	}
 	for _, u := range slices.Sorted(maps.Keys(f.ResourcePlans)) {
 		e := f.ResourcePlans[u]
@@ -58,7 +66,7 @@ func ReadShownPlan(path, name string) (*ShownPlan, error) {
 			func(op engine.Op) bool { return op != engine.OpSame }) {
 			continue
 		}
-		step := ShownStep{URN: u, Type: u.Type(), Steps: e.Steps}
+		step := ShownStep{URN: u, Type: u.Type(), Steps: e.Steps, Because: because[u]}
 		if g := e.Goal; g != nil {
 			step.Adds, step.Updates, step.Deletes = sealedValues(g.InputDiff.Adds), sealedValues(g.InputDiff.Updates),
 				g.InputDiff.Deletes
@@ -72,16 +80,16 @@ func ReadShownPlan(path, name string) (*ShownPlan, error) {
 	return s, nil
 }
 
-// sealedShown opens every secret to a placeholder.
-type sealedShown struct{ secrets.Manager }
+// veil opens every secret to a placeholder.
+type veil struct{ secrets.Manager }
 
-func (sealedShown) Decrypt(string) (string, error) { return `"[secret]"`, nil }
+func (veil) Decrypt(string) (string, error) { return `"[secret]"`, nil }
 
 // sealedValues returns values for display: secrets are masked and unknown values marked.
 func sealedValues(raw map[string]json.RawMessage) map[string]json.RawMessage {
 	out := make(map[string]json.RawMessage, len(raw))
 	for key, text := range raw {
-		v, err := state.DecodeValue(text, sealedShown{})
+		v, err := state.DecodeValue(text, veil{})
 		if err != nil {
 			v = value.String("(cannot be read)")
 		}
@@ -146,7 +154,7 @@ func (s *ShownPlan) Record(version string) *report.Record {
 			depth = 0
 		}
 		r.Resources = append(r.Resources, view.Resource{URN: step.URN, Depth: depth, Op: step.op(),
-			Sign: sign, Words: words, Outcome: view.Planned, Changes: step.changes(), Needs: step.needs})
+			Sign: sign, Words: words, Outcome: view.Planned, Changes: step.changes(), Needs: step.needs, Because: step.Because})
 	}
 	for _, op := range []engine.Op{engine.OpCreate, engine.OpImport, engine.OpUpdate, engine.OpReplace, engine.OpDelete,
 		engine.OpSame} {
@@ -187,6 +195,32 @@ func (s *ShownPlan) Text() string {
 			"It is valid for this program, this state and these plugins; when one of them has changed, it is refused.\n")
 	}
 	return b.String()
+}
+
+// Why writes why the plan changes the resources of a name.
+func (s *ShownPlan) Why(w io.Writer, name string, color bool) error {
+	found := 0
+	for i := range s.Resources {
+		step := &s.Resources[i]
+		if step.URN.Name() != name {
+			continue
+		}
+		if found++; found > 1 {
+			fmt.Fprintln(w)
+		}
+		view.WriteTold(w, &change.Told{URN: step.URN, Op: step.op(), Because: step.Because}, color)
+		switch {
+		case len(step.Because) > 0 || step.op() == engine.OpCreate:
+		case step.op() == engine.OpSame:
+			fmt.Fprintf(w, "  the plan changes nothing of it; `yamlhost preview --why %s` says what keeps it\n", name)
+		default:
+			fmt.Fprintln(w, "  the plan has no causes: other tools write none, and neither does --causes=none")
+		}
+	}
+	if found == 0 {
+		return console.WithCode(console.CodeBadUsage, "the plan has no resource of the name %q", name)
+	}
+	return nil
 }
 
 // importDocument is an import file (F7.13).

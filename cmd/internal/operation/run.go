@@ -66,11 +66,11 @@ func (p *Checked) describe(o *engine.Options) {
 	p.Console.Crashes.HideWith(p.sink.masker.Hide)
 }
 
-// runProgram evaluates the checked program with the engine, directly or with --monitor-rpc through its server, and
-// turns findings into messages.
-func (p *execution) runProgram(ctx context.Context, m monitor.Monitor) error {
+// runProgram evaluates the checked program with the engine, directly or with --monitor-rpc through the server at an
+// address, and turns findings into messages.
+func (p *Checked) runProgram(ctx context.Context, m monitor.Monitor, address string) error {
 	if p.options.MonitorRPC {
-		client, err := rpc.Dial(p.address)
+		client, err := rpc.Dial(address)
 		if err != nil {
 			return err
 		}
@@ -100,6 +100,12 @@ func (p *Checked) beginRecord() *backend.Record {
 	return &backend.Record{Kind: p.op.Kind, StartTime: p.Console.Now().Unix(), Message: p.options.Message,
 		Environment: environmentRecord(p.Console, p.options, p.Workspace.Project.Dir), Config: p.config.record()}
 }
+
+// Bounds of the resources of which a record of the history and a plan keep the causes.
+const (
+	mostRecorded = 200
+	mostPlanned  = 2000
+)
 
 // finishRecord adds the end of an operation to its history record (F6.11, F6.12).
 func finishRecord(r *backend.Record, result *engine.Result, started, ended time.Time) *backend.Record {

@@ -130,6 +130,13 @@ func (s *display) explainer() change.Explainer {
 		Config: s.config.values, Record: s.config.record(), Former: s.former})
 }
 
+// reasons returns why the resources of the last operation have changed, of at most so many.
+func (s *display) reasons(most int) []change.Told {
+	o := s.viewOptions("")
+	o.ShowSecrets = false
+	return view.Tell(o, s.sink.masker, most)
+}
+
 // former returns the configurations of the last operations, back to the last one that has applied the whole program;
 // nil if they are not known.
 func (s *display) former() []map[string]json.RawMessage {
@@ -204,7 +211,7 @@ func (s *display) viewOptions(name string) view.Options {
 	}
 	if s.stack != nil {
 		options.Stack = s.stack.Ref.Stack
-		a.Reports.SetSubject(s.stack.Ref.Project, s.stack.Ref.Stack, a.Short(s.workspace.Project.Path))
+		a.Reports.About(s.stack.Ref.Project, s.stack.Ref.Stack, a.Short(s.workspace.Project.Path))
 	}
 	return options
 }

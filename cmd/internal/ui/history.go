@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -150,8 +151,9 @@ func diffStates(before, after *state.Snapshot) *stateDiff {
 // past is the change of a resource by one operation.
 type past struct {
 	operation
-	What    string       `json:"what"` // added, removed or changed
-	Changes []difference `json:"changes,omitempty"`
+	What    string          `json:"what"` // added, removed or changed
+	Changes []difference    `json:"changes,omitempty"`
+	Because [][]change.Link `json:"because,omitempty"` // chains of causes, root first
 }
 
 type resourcePast struct {
@@ -229,10 +231,10 @@ func (s *Server) changes(ctx context.Context, history backend.Past, q query) (an
 		return nil, err
 	}
 	for i := 1; i < len(resources); i++ {
-		out.add(entries[i-1], resources[i], resources[i-1])
+		out.add(entries[i-1], urn.URN(q.Get("urn")), resources[i], resources[i-1])
 	}
 	if last := len(resources) - 1; last >= 0 && out.Looked == len(entries) {
-		out.add(entries[last], nil, resources[last])
+		out.add(entries[last], urn.URN(q.Get("urn")), nil, resources[last])
 	}
 	return out, nil
 }
@@ -262,7 +264,7 @@ func (s *Server) config(ctx context.Context, history backend.Past, _ query) (any
 }
 
 // add records the change by an operation, if there is any.
-func (p *resourcePast) add(e backend.Entry, before, after *state.Resource) {
+func (p *resourcePast) add(e backend.Entry, u urn.URN, before, after *state.Resource) {
 	x := past{operation: operationOf(e)}
 	switch {
 	case before == nil && after == nil:
@@ -276,6 +278,11 @@ func (p *resourcePast) add(e backend.Entry, before, after *state.Resource) {
 			return
 		}
 		x.What = "changed"
+	}
+	for _, t := range change.Kept(e.Own) {
+		if t.URN == u {
+			x.Because = t.Because
+		}
 	}
 	p.Operations = append(p.Operations, x)
 }

@@ -1,12 +1,9 @@
 package ui
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -20,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/ui/web"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -273,11 +271,6 @@ func reply(w http.ResponseWriter, out any, err error) {
 	_, _ = w.Write(text) // the page has gone
 }
 
-// dist has the packed files of the page, which web/build.mjs writes with the digests of their sources.
-//
-//go:embed web/dist/*.gz
-var dist embed.FS
-
 // assets serves the files of the page. They contain no data of any stack.
 func assets(mux *http.ServeMux) {
 	for path, file := range map[string][2]string{
@@ -285,10 +278,7 @@ func assets(mux *http.ServeMux) {
 		"/app.css": {"app.css", "text/css; charset=utf-8"}, "/icon.svg": {"icon.svg", "image/svg+xml"},
 		"/favicon.ico": {"icon.svg", "image/svg+xml"},
 	} {
-		packed, err := dist.ReadFile("web/dist/" + file[0] + ".gz")
-		if err != nil {
-			panic("ui: the page is not embedded: " + err.Error())
-		}
+		packed := web.Packed(file[0])
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", file[1])
 			if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
@@ -296,9 +286,7 @@ func assets(mux *http.ServeMux) {
 				_, _ = w.Write(packed) // the page has gone
 				return
 			}
-			if plain, err := gzip.NewReader(bytes.NewReader(packed)); err == nil {
-				_, _ = io.Copy(w, plain) // the page has gone
-			}
+			_, _ = w.Write(web.File(file[0])) // the page has gone
 		})
 	}
 }

@@ -136,24 +136,31 @@ func NewDestroy(a *console.Console) *cobra.Command {
 func NewPlan(a *console.Console) *cobra.Command {
 	cmd := NewPreview(a)
 	cmd.Use, cmd.Aliases, cmd.Short = "plan", nil, "Show what would happen, and saved plans"
-	format := ""
+	format, why := "", ""
 	show := &cobra.Command{
 		Use:   "show FILE",
 		Short: "Show a saved plan",
 		Long: "show prints what a plan of `preview --save-plan` would do. It starts no plugin, uses no network, " +
 			"and needs no passphrase: secrets stay sealed.",
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return showPlan(a, args[0], format) },
+		RunE: func(_ *cobra.Command, args []string) error { return showPlan(a, args[0], format, why) },
 	}
 	show.Flags().StringVar(&format, "format", "text", "text, json, markdown or html")
+	show.Flags().StringVar(&why, "why", "", "show why the plan changes the resource of this name, and nothing else")
 	cmd.AddCommand(show)
 	return cmd
 }
 
-func showPlan(a *console.Console, file, format string) error {
+func showPlan(a *console.Console, file, format, why string) error {
 	plan, err := operation.ReadShownPlan(a.Path(file), file)
 	if err != nil {
 		return err
+	}
+	if why != "" {
+		if format != "text" {
+			return console.WithCode(console.CodeBadUsage, "--why writes text; --format json has the causes of all resources")
+		}
+		return plan.Why(a.Streams.Out, why, a.Color(a.Streams.OutTerminal))
 	}
 	switch format {
 	case "text":

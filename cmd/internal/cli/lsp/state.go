@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -41,6 +43,10 @@ func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.S
 	kept = keptState{files: files}
 	if loaded, err := b.Load(ctx, ref, nil); err == nil {
 		kept.state = recorded(ref.Stack, loaded.Snapshot)
+		// The history is read to the last change of each resource, and not further back than this.
+		const operations = 5
+		records, _ := b.History(ctx, ref, operations) // without it, causes are not known
+		explain(kept.state, records)
 	}
 	if ctx.Err() != nil {
 		return nil
@@ -52,6 +58,34 @@ func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.S
 	}
 	o.states[p.Dir] = kept
 	return kept.state
+}
+
+// explain adds to each resource why the last of some operations, newest first, has changed it.
+func explain(s *editor.State, records []backend.Record) {
+	for _, r := range records {
+		for _, t := range change.Kept(r.Own) {
+			key := editor.Recorded{Type: t.URN.Type(), Name: t.URN.Name()}
+			d, known := s.Resources[key]
+			if !known || d.Because != nil || t.URN.QualifiedType() != t.URN.Type() {
+				continue
+			}
+			d.Changed = "The " + r.Kind + " of " + time.Unix(r.EndTime, 0).UTC().Format("2006-01-02 15:04 MST")
+			for _, chain := range t.Because {
+				var list []editor.Reason
+				for _, l := range chain {
+					reason := editor.Reason{Place: l.At(), Text: l.Text}
+					if l.URN == t.URN {
+						reason.Path = l.Path
+					}
+					list = append(list, reason)
+				}
+				if len(list) > 0 {
+					d.Because = append(d.Because, list)
+				}
+			}
+			s.Resources[key] = d
+		}
+	}
 }
 
 // stateFiles returns a text that changes whenever one of the files of a stack's state changes.

@@ -28,8 +28,9 @@ type stackOptions struct {
 	showSecrets     bool
 	showURNs        bool
 	showIDs         bool
-	page, pageSize  int // flags of `stack history`
-	version         int // version of the state to export; 0 means the present one
+	page, pageSize  int    // flags of `stack history`
+	why             string // likewise
+	version         int    // version of the state to export; 0 means the present one
 	showName        bool
 	shell           bool
 	file            string

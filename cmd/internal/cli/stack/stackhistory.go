@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -24,6 +26,7 @@ func newStackHistory(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd.Flags().IntVar(&o.page, "page", 1, "which page to show; with --page-size")
 	cmd.Flags().IntVar(&o.pageSize, "page-size", 0, "how many operations a page has; by default everything is one page")
 	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "with --json: show secret configuration in plain text")
+	cmd.Flags().StringVar(&o.why, "why", "", "show the operations that changed the resource of this name, and why")
 	cmd.Flags().Bool("full-dates", true, "dates are always shown in full")
 	console.Hide(cmd.Flags(), "full-dates")
 	return cmd
@@ -40,6 +43,7 @@ type historyRecord struct {
 	Result          string                          `json:"result"`
 	EndTime         string                          `json:"endTime,omitempty"` // set after the end of the operation
 	ResourceChanges map[string]int                  `json:"resourceChanges,omitempty"`
+	Because         []change.Told                   `json:"because,omitempty"` // why resources have changed, of at most 200
 }
 
 func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (failed error) {
@@ -55,6 +59,13 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (fai
 		return err
 	}
 	defer func() { failed = errors.Join(failed, err) }() // the other records are shown
+	if o.why != "" {
+		records = slices.DeleteFunc(records, func(r backend.Record) bool { return len(changesOf(&r, o.why)) == 0 })
+		if len(records) == 0 {
+			return fmt.Errorf("no operation in the history has changed a resource of the name %q, or none has kept its causes: "+
+				"deletions by destroy and what refresh finds have none, and older versions and other tools keep none", o.why)
+		}
+	}
 	if size := o.pageSize; size > 0 {
 		from := len(records)
 		if o.page-1 <= from/size { // otherwise the product could overflow
@@ -80,8 +91,8 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (fai
 				return console.ExplainSecret(err, s.Ref.Stack)
 			}
 			list[i] = historyRecord{Kind: r.Kind, Message: r.Message, Environment: r.Environment, Result: r.Result,
-				ResourceChanges: r.ResourceChanges,
-				StartTime:       time.Unix(r.StartTime, 0).UTC().Format(timeFormat), Config: config}
+				ResourceChanges: r.ResourceChanges, Because: change.Kept(r.Own),
+				StartTime: time.Unix(r.StartTime, 0).UTC().Format(timeFormat), Config: config}
 			if r.EndTime > 0 {
 				list[i].EndTime = time.Unix(r.EndTime, 0).UTC().Format(timeFormat)
 			}
@@ -96,8 +107,19 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (fai
 		slices.Sort(changes)
 		fmt.Fprintf(a.Streams.Out, "%s  %s %s  %s  %s\n", time.Unix(r.StartTime, 0).UTC().Format("2006-01-02 15:04:05"),
 			r.Kind, r.Result, strings.Join(changes, ", "), r.Message)
+		for _, t := range changesOf(&r, o.why) {
+			view.WriteTold(a.Streams.Out, &t, a.Color(a.Streams.OutTerminal))
+		}
 	}
 	return nil
+}
+
+// changesOf returns why an operation has changed the resources of a name; none for no name.
+func changesOf(r *backend.Record, name string) []change.Told {
+	if name == "" {
+		return nil
+	}
+	return slices.DeleteFunc(change.Kept(r.Own), func(t change.Told) bool { return t.URN.Name() != name })
 }
 
 // configOfHistory converts the configuration of a history record to the form of `config --json`. Secrets are masked

@@ -127,7 +127,7 @@ func (w *watcher) roots() ([]string, error) {
 			roots = append(roots, path)
 		}
 	}
-	roots = append(roots, ws.OutsideDirs()...)
+	roots = append(roots, ws.Elsewhere()...)
 	for _, path := range w.options.paths {
 		add(a.Path(path))
 	}

@@ -18,7 +18,8 @@ type Book struct {
 	steps    map[urn.URN]*engine.Step // the latest step that changes a resource, and every step of a component
 	reads    map[urn.URN]*engine.Step // what a refresh has found
 	remedies map[urn.URN][]*engine.PolicyNote
-	asked    string // the name of a resource of which unchanged steps are kept too
+	failed   map[urn.URN]bool // whose steps have failed
+	asked    string           // the name of a resource of which unchanged steps are kept too
 }
 
 // entry identifies a step by its operation and its states, which are immutable; the steps of a replacement share them.
@@ -47,7 +48,7 @@ func (b *Book) Reset(explain Explainer, asked string) {
 	b.explain, b.asked = explain, asked
 	b.sets, b.causes = map[entry]Set{}, map[entry][]Cause{}
 	b.steps, b.reads = map[urn.URN]*engine.Step{}, map[urn.URN]*engine.Step{}
-	b.remedies = map[urn.URN][]*engine.PolicyNote{}
+	b.remedies, b.failed = map[urn.URN][]*engine.PolicyNote{}, map[urn.URN]bool{}
 }
 
 // Event takes part in an operation. It must have an event before those that ask for the changes of its step.
@@ -59,6 +60,10 @@ func (b *Book) Event(e engine.Event) {
 		b.take(e.Step)
 	case *engine.StepFinished:
 		b.take(e.Step)
+	case *engine.StepFailed:
+		if b.failed != nil {
+			b.failed[e.Step.URN] = true
+		}
 	case *engine.Message:
 		if e.Policy != nil && e.Policy.Remediation {
 			b.remedies[e.URN] = append(b.remedies[e.URN], e.Policy)
@@ -126,6 +131,12 @@ func (b *Book) causesOf(s *engine.Step) []Cause {
 		b.causes[key] = causes
 	}
 	return causes
+}
+
+// OnlyNew reports whether a resource is created for no other reason than that the program has it.
+func (b *Book) OnlyNew(s *engine.Step) bool {
+	list := b.Causes(s)
+	return len(list) == 1 && list[0].Kind == ByNew
 }
 
 // Steps is what an Explainer knows of an operation.

@@ -15,20 +15,21 @@ type Hop struct {
 	Property *Property    // nil for a resource as a whole
 }
 
+// MostChains is how many chains are shown of one resource, and mostHops how long each is.
 const (
-	mostChains = 24
+	MostChains = 24
 	mostHops   = 100
 )
 
 // Chains returns how the change of a resource follows from its roots, root first; each ends with one of its properties,
-// or with the resource. There are at most 24.
-func (b *Book) Chains(s *engine.Step) [][]Hop {
+// or with the resource. There are at most so many.
+func (b *Book) Chains(s *engine.Step, most int) [][]Hop {
 	if b == nil || b.explain == nil {
 		return nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	w := chainWalk{b: b}
+	w := chainWalk{b: b, most: most}
 	w.step(s, nil)
 	return w.found
 }
@@ -40,13 +41,14 @@ func (b *Book) ChainsOf(s *engine.Step, p *Property) [][]Hop {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	w := chainWalk{b: b}
+	w := chainWalk{b: b, most: MostChains}
 	w.property(s, p, nil)
 	return w.found
 }
 
 type chainWalk struct {
 	b     *Book
+	most  int
 	found [][]Hop
 }
 
@@ -54,7 +56,7 @@ type chainWalk struct {
 func before(h Hop, chain []Hop) []Hop { return append([]Hop{h}, chain...) }
 
 func (w *chainWalk) full(chain []Hop) bool {
-	return len(w.found) >= mostChains || len(chain) >= mostHops
+	return len(w.found) >= w.most || len(chain) >= mostHops
 }
 
 // step adds the chains that lead to a step.

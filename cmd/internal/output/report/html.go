@@ -1,79 +1,95 @@
 package report
 
 import (
-	_ "embed" // the page
 	"encoding/json"
 	"fmt"
 	"html"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/drawing"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
+	"github.com/yamlhost/yamlhost/cmd/internal/ui/web"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
 
-//go:embed page.html
-var pageText string
-
-// pageResource is a resource on the page. Resources are numbered in the order of the tree, so that edges of the graph
-// and parents are short. Members have one letter because there may be thousands of resources.
+// pageResource is a resource on the page, in the order of the tree. Members have one letter because there may be
+// thousands of resources.
 type pageResource struct {
 	Name  string `json:"n"`
 	Type  int    `json:"t"` // index into Types
-	Sign  string `json:"s,omitempty"`
 	Words string `json:"w"`
 	Depth int    `json:"d,omitempty"`
-	// create, update, replace, delete, same, failed …, for the filters and the colour
-	Outcome string   `json:"o,omitempty"`
-	Changes []string `json:"c,omitempty"`
-	Needs   []int    `json:"e,omitempty"`
-	Took    string   `json:"k,omitempty"`
-	Heading bool     `json:"h,omitempty"` // a component
-	Place   string   `json:"p,omitempty"`
+	// create, update, replace, delete, same, failed …, for the filters and the mark
+	Outcome string          `json:"o"`
+	Changes []string        `json:"c,omitempty"`
+	Because [][]change.Link `json:"y,omitempty"` // chains of causes, root first
+	Took    string          `json:"k,omitempty"`
+	Heading bool            `json:"h,omitempty"` // a component
+	Place   string          `json:"p,omitempty"`
 }
 
-// Bounds of the page: a resource's changes in lines and characters.
+// pageContent is what the rows of the page are made from.
+type pageContent struct {
+	Types     []string       `json:"types"`
+	Resources []pageResource `json:"resources"`
+}
+
+// Bounds of the page: a resource's changes in lines and characters, and the boxes of the drawing.
 const (
 	pageLines = 60
 	pageLine  = 240
+	pageBoxes = 300
 )
 
-// WriteHTML writes a self-contained page: a tree with filters, findings, outputs and a graph. It loads nothing from the
-// network. The page is a text with placeholders: html/template would keep every method of every type in the program
-// (docs/design/size.md).
+// WriteHTML writes a page with its data inside, in the form of the console: findings, rows that open, outputs and the
+// drawing. It loads nothing from the network. The page is a text with placeholders: html/template would keep every
+// method of every type in the program (docs/design/size.md).
 func WriteHTML(w io.Writer, r *Record) error {
-	resources, types, err := pageResources(r, pageLines)
+	content, err := pageJSON(r, pageLines)
 	if err != nil {
 		return err
 	}
-	if most := 1 << 20; len(resources) > most { // many resources: each gets its share
-		if resources, types, err = pageResources(r, max(2, pageLines*most/len(resources)/4)); err != nil {
+	if most := 1 << 20; len(content) > most { // many resources: each gets its share
+		if content, err = pageJSON(r, max(2, pageLines*most/len(content)/4)); err != nil {
 			return err
 		}
 	}
-	badge, took := `<span class="badge">ok</span>`, ""
+	badge, took := `<span class="mark good"><b aria-hidden="true">✓</b> ok</span>`, ""
 	if r.Exit.Code != 0 {
-		badge = `<span class="badge failed">` + html.EscapeString(r.Exit.Name) + `</span>`
+		badge = `<span class="mark bad"><b aria-hidden="true">✗</b> ` + html.EscapeString(r.Exit.Name) + `</span>`
 	}
 	if text := view.Seconds(r.Took); text != "" {
 		took = ` <span class="dim">in ` + html.EscapeString(text) + `</span>`
 	}
 	var remarks strings.Builder
 	for _, text := range r.sentences() {
-		remarks.WriteString("<p>" + html.EscapeString(text) + "</p>")
+		remarks.WriteString(`<p class="notice">` + html.EscapeString(text) + "</p>")
 	}
-	var origin [][]string
+	rows, drawn := "", ""
+	if len(r.Resources) > 0 {
+		rows = `<section aria-label="Resources"><h2>Resources</h2><div id="rows"></div></section>` + "\n"
+		if drawn, err = pageDrawing(r); err != nil {
+			return err
+		}
+	}
+	origin := ""
 	for _, p := range r.Origin {
-		origin = append(origin, p[:])
+		origin += pageTerm(p[0], p[1])
+	}
+	if origin != "" {
+		origin = `<section aria-label="Origin"><h2>Origin</h2><dl>` + origin + "</dl></section>\n"
 	}
 	_, err = strings.NewReplacer(
 		"{{title}}", html.EscapeString("yamlhost "+r.Command+" · "+r.name()), "{{command}}", html.EscapeString(r.Command),
 		"{{name}}", html.EscapeString(r.name()), "{{badge}}", badge, "{{headline}}", html.EscapeString(r.Headline()),
 		"{{took}}", took, "{{remarks}}", remarks.String(), "{{findings}}", pageFindings(r.Findings),
-		"{{outputs}}", pageOutputs(r.Outputs), "{{origin}}", pageTable("Origin", "mono dim", origin),
-		"{{resources}}", resources, "{{types}}", types,
-	).WriteString(w, pageText)
+		"{{facts}}", pageOutputs(r.Outputs), "{{rows}}", rows, "{{drawing}}", drawn, "{{origin}}", origin,
+		"{{data}}", content,
+	).WriteString(w, string(web.File("report.html")))
 	return err
 }
 
@@ -81,57 +97,50 @@ func pageFindings(findings []view.Finding) string {
 	var b strings.Builder
 	for i, f := range findings {
 		if i == 0 {
-			b.WriteString("<h2>Findings</h2>")
+			b.WriteString(`<section aria-label="Findings"><h2>Findings</h2>`)
 		}
-		fmt.Fprintf(&b, `<pre class="%s">%s</pre>`, f.Severity, html.EscapeString(textOf(f.Diagnostic, 20)))
+		fmt.Fprintf(&b, `<pre tabindex="0" class="%s">%s</pre>`, f.Severity, html.EscapeString(textOf(f.Diagnostic, 20)))
+	}
+	if b.Len() > 0 {
+		b.WriteString("</section>\n")
 	}
 	return b.String()
 }
 
 func pageOutputs(outputs []view.Output) string {
-	rows := make([][]string, len(outputs))
-	for i, o := range outputs {
-		rows[i] = []string{o.Sign, o.Name, o.Text()}
-	}
-	return pageTable("Outputs", "mono", rows)
-}
-
-// pageTable returns a table of plain texts under a heading; empty if there are no rows.
-func pageTable(heading, class string, rows [][]string) string {
-	if len(rows) == 0 {
+	if len(outputs) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("<h2>" + heading + `</h2><table class="` + class + `">`)
-	for _, row := range rows {
-		b.WriteString("<tr>")
-		for _, cell := range row {
-			b.WriteString("<td>" + html.EscapeString(cell) + "</td>")
-		}
-		b.WriteString("</tr>")
+	list := ""
+	for _, o := range outputs {
+		list += pageTerm(strings.TrimSpace(o.Sign+" "+o.Name), o.Text())
 	}
-	return b.String() + "</table>"
+	return `<div class="facts2"><section aria-label="Outputs" tabindex="0"><h2>Outputs</h2><dl>` + list +
+		"</dl></section></div>\n"
 }
 
-// pageResources returns the resources and their types as JSON, for a script of the page: encoding/json escapes
-// everything that could end the script.
-func pageResources(r *Record, lines int) (data, types string, err error) {
-	index := make(map[urn.URN]int, len(r.Resources))
-	for i := range r.Resources {
-		index[r.Resources[i].URN] = i
-	}
+func pageTerm(name, text string) string {
+	return "<div><dt>" + html.EscapeString(name) + `</dt><dd><span class="text">` + html.EscapeString(text) +
+		"</span></dd></div>"
+}
+
+// pageJSON returns the resources and their types as JSON, for an element of the page: encoding/json escapes everything
+// that could end it. Each has at most so many lines of changes.
+func pageJSON(r *Record, lines int) (string, error) {
 	kinds := map[string]int{}
-	names := []string{}
-	list := make([]pageResource, len(r.Resources))
+	content := pageContent{Types: []string{}, Resources: make([]pageResource, len(r.Resources))}
 	for i := range r.Resources {
 		item := &r.Resources[i]
 		short := view.ShortType(item.URN.Type())
-		if _, known := kinds[short]; !known {
-			kinds[short] = len(names)
-			names = append(names, short)
+		if item.IsStack() {
+			short = "stack"
 		}
-		p := pageResource{Name: item.URN.Name(), Type: kinds[short], Sign: strings.TrimSpace(item.Sign), Words: item.Words,
-			Depth: item.Depth, Outcome: pageOutcome(item), Took: view.Seconds(item.Took), Heading: item.Component}
+		if _, known := kinds[short]; !known {
+			kinds[short] = len(content.Types)
+			content.Types = append(content.Types, short)
+		}
+		p := pageResource{Name: item.URN.Name(), Type: kinds[short], Words: item.Words, Depth: item.Depth,
+			Outcome: pageOutcome(item), Took: view.Seconds(item.Took), Heading: item.Component, Because: item.Because}
 		for k, line := range item.Changes {
 			if k == lines {
 				p.Changes = append(p.Changes, "… and "+diag.Count(len(item.Changes)-k, "line")+" more")
@@ -139,22 +148,111 @@ func pageResources(r *Record, lines int) (data, types string, err error) {
 			}
 			p.Changes = append(p.Changes, cut(line, pageLine))
 		}
-		for _, need := range item.Needs {
-			if pos, known := index[need]; known {
-				p.Needs = append(p.Needs, pos)
-			}
-		}
 		if !item.Place.IsZero() {
 			p.Place = item.Place.Source.Name() + ":" + view.Figure(item.Place.StartPosition().Line)
 		}
-		list[i] = p
+		content.Resources[i] = p
 	}
-	text, err := json.Marshal(list)
-	if err != nil {
-		return "", "", err
+	text, err := json.Marshal(content)
+	return string(text), err
+}
+
+// pageDrawing returns the drawing of the resources, as `graph --format svg` draws a program. Of many, it has those that
+// change, with what they need.
+func pageDrawing(r *Record) (string, error) {
+	drawn, note := map[urn.URN]bool{}, ""
+	for i := range r.Resources {
+		if item := &r.Resources[i]; !item.IsStack() {
+			drawn[item.URN] = true
+		}
 	}
-	kindText, err := json.Marshal(names)
-	return string(text), string(kindText), err
+	if all := len(drawn); all > pageBoxes {
+		clear(drawn)
+		take := func(u urn.URN) {
+			if len(drawn) < pageBoxes {
+				drawn[u] = true
+			}
+		}
+		for item := range view.Changed(r.Resources) {
+			take(item.URN)
+		}
+		for item := range view.Changed(r.Resources) {
+			for _, need := range item.Needs {
+				take(need)
+			}
+		}
+		note = fmt.Sprintf("%s of %s: what changes, and what that needs", view.Figure(len(drawn)), diag.Count(all, "resource"))
+	}
+	picture := pagePicture(r, drawn)
+	if len(picture.Nodes) == 0 {
+		return "", nil
+	}
+	var b strings.Builder
+	b.WriteString(`<section aria-label="Graph"><h2>Graph</h2>`)
+	if note != "" {
+		b.WriteString(`<p class="dim">` + html.EscapeString(note) + "</p>")
+	}
+	b.WriteString(`<div id="drawing" class="drawing" tabindex="0" role="group" aria-label="Drawing"></div>` +
+		`<template id="drawn">`)
+	if err := drawing.Write(&b, picture); err != nil {
+		return "", err
+	}
+	b.WriteString("</template></section>\n")
+	return b.String(), nil
+}
+
+// pagePicture returns the picture of some resources: components with something in them are frames.
+func pagePicture(r *Record, drawn map[urn.URN]bool) *drawing.Picture {
+	known, parents := map[urn.URN]bool{}, map[urn.URN]urn.URN{}
+	for i := range r.Resources {
+		if item := &r.Resources[i]; drawn[item.URN] {
+			known[item.URN] = true
+			if drawn[item.Parent] {
+				parents[item.URN] = item.Parent
+			}
+		}
+	}
+	frames := map[urn.URN]bool{}
+	for _, parent := range parents {
+		frames[parent] = known[parent]
+	}
+	picture := &drawing.Picture{Title: r.name(), Subtitle: r.Headline()}
+	done := map[urn.URN]bool{}
+	for i := range r.Resources {
+		item := &r.Resources[i]
+		if !known[item.URN] || done[item.URN] {
+			continue
+		}
+		done[item.URN] = true
+		id, group := string(item.URN), ""
+		if frames[parents[item.URN]] {
+			group = string(parents[item.URN])
+		}
+		name, detail := item.URN.Name(), view.ShortType(item.URN.Type())
+		if sign := strings.TrimSpace(item.Sign); sign != "" {
+			name = sign + " " + name
+		}
+		tip := item.URN.Name() + "\n" + detail + "\n" + item.Words
+		if frames[item.URN] {
+			picture.Groups = append(picture.Groups, drawing.Group{ID: id, Label: name + "  " + detail, Tip: tip, Parent: group})
+			continue
+		}
+		kind := drawing.Resource
+		if item.Component {
+			kind = drawing.Component
+		}
+		picture.Nodes = append(picture.Nodes, drawing.Node{ID: id, Kind: kind, Name: name, Detail: detail, Tip: tip,
+			Group: group})
+	}
+	for i := range r.Resources {
+		item := &r.Resources[i]
+		for _, need := range slices.Compact(slices.Sorted(slices.Values(item.Needs))) {
+			if done[item.URN] && done[need] && need != item.URN && need != item.Parent {
+				picture.Edges = append(picture.Edges, drawing.Edge{From: string(need), To: string(item.URN)})
+			}
+		}
+	}
+	return picture
 }
 
 // pageOutcome returns the filter of a resource.

@@ -297,7 +297,7 @@ var (
 	resourcesLine = regexp.MustCompile(`(?m)Resources: (.*?)( in [\d.]+s)?$`)
 	boldLine      = regexp.MustCompile(`(?m)^\*\*(.*?)\*\*`)
 	rowLine       = regexp.MustCompile("(?m)^\\| `?([^`|]*)`? \\| [^`|]*`([^`]*)` \\| [^|]* \\| \\**([^|*]*)\\** \\|$")
-	pageData      = regexp.MustCompile(`(?m)^const all = (.*), types = `)
+	pageData      = regexp.MustCompile(`<script type="application/json" id="data">(.*)</script>`)
 )
 
 // reports returns what every report tells of an operation with the given events.
@@ -368,12 +368,12 @@ func reports(t require.TestingT, dir string, events []engine.Event) map[string]t
 
 	b.Reset()
 	require.NoError(t, WriteHTML(&b, r))
-	var page []struct{ N, W string }
+	var page struct{ Resources []struct{ N, W string } }
 	data := pageData.FindSubmatch(b.Bytes())
 	require.NotNil(t, data)
 	require.NoError(t, json.Unmarshal(data[1], &page), "%s", data[1])
 	pages := map[string]engine.Op{}
-	for _, item := range page {
+	for _, item := range page.Resources {
 		pages[item.N] = words[item.W]
 	}
 	all["HTML"] = told{each: pages}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -13,12 +14,18 @@ import (
 
 // Outline collects the events of one operation for reports, with the same tree, words and changes as the views. It is
 // not safe for concurrent use.
-type Outline struct{ report }
+type Outline struct {
+	report
+	explained int // resources that have their causes
+}
+
+// mostExplained is how many resources of an outline have their causes.
+const mostExplained = 500
 
 // NewOutline returns an empty outline. It ignores options about terminals. m masks secrets.
 func NewOutline(o Options, m *mask.Masker) *Outline {
 	o.Diff, o.Color, o.Width, o.ShowSecrets = true, false, 0, false
-	return &Outline{report{o: o, mask: m, board: newBoard(o.Stateful...)}}
+	return &Outline{report: report{o: o, mask: m, board: newBoard(o.Stateful...)}}
 }
 
 // Event adds an event.
@@ -92,7 +99,9 @@ type Resource struct {
 	Sign      string // in front of a line, such as + or +-
 	Words     string // the result or the plan in words
 	Outcome   Outcome
-	Changes   []string // property changes, a line each, masked
+	Changes   []string        // property changes, a line each, masked
+	Because   [][]change.Link // why it changes: chains of causes, root first
+	Parent    urn.URN         // empty for none, and for one below the stack alone
 	Needs     []urn.URN
 	Took      time.Duration
 	Place     diag.Range // of its name in the program; zero if unknown
@@ -149,11 +158,15 @@ func (l *Outline) resource(r *row, depth int) Resource {
 	if state := r.step.About(); state != nil {
 		item.Needs = slices.Clone(state.Dependencies)
 		if state.Parent != "" && state.Parent.Type() != urn.RootStackType {
-			item.Needs = append(item.Needs, state.Parent)
+			item.Needs, item.Parent = append(item.Needs, state.Parent), state.Parent
 		}
 		item.Place = l.place(state.SourcePosition, diag.Position{})
 	}
 	item.Changes = changeLines(r.step, palette{}, l.mask, l.o)
+	if item.Changed() && l.o.Causes != CausesNone && l.explained < mostExplained {
+		item.Because = changeWriter{mask: l.mask, o: l.o}.kept(r.step)
+		l.explained += min(1, len(item.Because))
+	}
 	return item
 }
 

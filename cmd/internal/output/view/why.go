@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/printable"
+	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
 
@@ -50,43 +52,105 @@ func (c changeWriter) chainLines(s *engine.Step, l *change.Property) (lines []st
 		if i > 0 && len(lines) > 0 {
 			lines = append(lines, c.p.paint(dim, "    and"))
 		}
-		for _, row := range c.rows(chain[:len(chain)-1]) {
+		for _, row := range linkRows(c.links(chain[:len(chain)-1])) {
 			lines = append(lines, c.p.paint(dim, "    "+row))
 		}
 	}
 	return lines
 }
 
-// rows returns the lines of a chain: a column of places, and what happens there.
-func (c changeWriter) rows(chain []change.Hop) []string {
+// linkRows returns the lines of a chain: a column of places, and what happens there.
+func linkRows(chain []change.Link) []string {
 	width := 0
-	for _, h := range chain {
-		width = max(width, len(h.At.String()))
+	for _, l := range chain {
+		width = max(width, len(l.At()))
 	}
 	rows := make([]string, len(chain))
-	for i, h := range chain {
-		rows[i] = strings.TrimRight(fill(printable.Text(h.At.String()), width)+"  "+c.hop(h), " ")
+	for i, l := range chain {
+		rows[i] = strings.TrimRight(fill(printable.Text(l.At()), width)+"  "+printable.Text(l.Text), " ")
 	}
 	return rows
 }
 
-func (c changeWriter) hop(h change.Hop) string {
+// links returns a chain in words.
+func (c changeWriter) links(chain []change.Hop) []change.Link {
+	list := make([]change.Link, len(chain))
+	for i, h := range chain {
+		list[i] = c.link(h)
+		if h.At != (change.Place{}) {
+			list[i].Place = &h.At
+		}
+	}
+	return list
+}
+
+func (c changeWriter) link(h change.Hop) change.Link {
 	if h.Cause != nil {
 		bare := *h.Cause
 		bare.At = change.Place{}
-		return printable.Text(bare.Words())
+		return change.Link{Kind: bare.Kind, Text: bare.Words()}
 	}
-	name := printable.Text(h.Step.URN.Name())
+	name := h.Step.URN.Name()
+	if h.Property == nil {
+		return change.Link{Kind: change.LinkResource, URN: h.Step.URN, Text: name + ": " + opStyles[h.Step.Op].planned}
+	}
 	plain := c
 	plain.p = palette{}
-	if h.Property == nil {
-		return name + ": " + opStyles[h.Step.Op].planned
-	}
 	line := plain.change(h.Property)[0]
 	if h.Property.Replaces {
 		line += " (forces replacement)"
 	}
-	return name + " " + line
+	return change.Link{Kind: change.LinkProperty, URN: h.Step.URN, Path: h.Property.Path, Text: name + " " + line}
+}
+
+// Bounds of what is kept of the causes of one resource.
+const (
+	keptChains = 4
+	keptLinks  = 12
+)
+
+// kept returns why a resource changes, in words. Of longer chains it returns the end, with the resource; and nothing of
+// a resource that is new in the program, which says enough.
+func (c changeWriter) kept(s *engine.Step) (list [][]change.Link) {
+	if c.o.Changes.OnlyNew(s) {
+		return nil
+	}
+	for _, chain := range c.o.Changes.Chains(s, keptChains) {
+		list = append(list, c.links(chain[max(0, len(chain)-keptLinks):]))
+	}
+	return list
+}
+
+// Tell returns why the changed resources change, of at most so many, for the history and for plans.
+func Tell(o Options, m *mask.Masker, most int) []change.Told {
+	c := changeWriter{mask: m, o: o}
+	var list []change.Told
+	for _, s := range o.Changes.Changed(most) {
+		t := change.Told{URN: s.URN, Op: s.Op}
+		t.Because = c.kept(s)
+		if len(t.Because) > 0 || o.Changes.OnlyNew(s) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// WriteTold writes why a resource has changed, as --why does while it is planned.
+func WriteTold(w io.Writer, t *change.Told, color bool) {
+	p := palette{color}
+	fmt.Fprintf(w, "%s %s\n", p.paint(bold, "Why "+printable.Text(t.URN.Name())+": "+cmp.Or(opStyles[t.Op].planned, "unchanged")),
+		p.paint(dim, ShortType(t.URN.Type())))
+	if t.Op == engine.OpCreate && len(t.Because) == 0 {
+		fmt.Fprintln(w, "  new in the program")
+	}
+	for i, chain := range t.Because {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		for _, row := range linkRows(chain) {
+			fmt.Fprintf(w, "  %s\n", row)
+		}
+	}
 }
 
 // why returns why the resource of --why changes, or why it does not.
@@ -109,7 +173,7 @@ func (r *report) why(w io.Writer) {
 	fmt.Fprintf(w, "%s %s\n", r.p.paint(bold, "Why "+printable.Text(s.URN.Name())+": "+words),
 		r.p.paint(dim, ShortType(s.Type)))
 	c := changeWriter{r.p, r.mask, r.o}
-	chains := r.o.Changes.Chains(s)
+	chains := r.o.Changes.Chains(s, change.MostChains)
 	if s.Op == engine.OpSame {
 		chains = nil
 		for _, text := range r.o.Changes.Kept(s) {
@@ -126,11 +190,11 @@ func (r *report) why(w io.Writer) {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		for _, row := range c.rows(chain) {
+		for _, row := range linkRows(c.links(chain)) {
 			fmt.Fprintf(w, "  %s\n", row)
 		}
 	}
-	if n := len(chains); n >= 24 {
+	if n := len(chains); n >= change.MostChains {
 		fmt.Fprintf(w, "  … the first %s\n", diag.Count(n, "chain"))
 	}
 }

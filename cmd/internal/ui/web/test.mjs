@@ -117,6 +117,46 @@ test("the link opens the page, and its token is nowhere afterwards", async () =>
   await shot("stacks");
 });
 
+test("a report is the same page with its data inside: rows that open, causes, the drawing", async () => {
+  const program = readFileSync(join(project, "Pulumi.yaml"), "utf8"), file = join(root, "report.html");
+  writeFileSync(join(project, "Pulumi.yaml"), program.replace("{length: 2}", "{length: 3, prefix: '</script><img src=x onerror=alert(1)>'}").replace("echo noted", "echo other").replace(/  password:[^]*?length: 12}\n/, ""));
+  run("preview", "--stack", "dev", "--out", "html=" + file);
+  writeFileSync(join(project, "Pulumi.yaml"), program);
+  const usual = page;
+  for (const [width, height] of [[1440, 900], [390, 844]]) for (const scheme of ["light", "dark"]) {
+    page = await (await browser.newContext({ viewport: { width, height }, colorScheme: scheme, bypassCSP: true })).newPage();
+    const asked = [], wrong = [];
+    page.on("request", (r) => asked.push(r.url()));
+    page.on("pageerror", (e) => wrong.push(String(e)));
+    page.on("dialog", (d) => { wrong.push(d.message()); void d.dismiss(); });
+    await page.goto("file://" + file);
+    const row = (name) => page.locator("details", { has: page.locator("summary .name", { hasText: new RegExp(`^${name}$`) }) });
+    for (const [name, open] of [["pet", true], ["password", true], ["note", false]]) assert.equal(await row(name).evaluate((e) => e.open), open, name);
+    assert.match(await row("pet").innerText(), /length: 2 => 3 \(forces replacement\)/);
+    assert.match(await row("password").locator(".why").innerText(), /not in the program any more/);
+    await row("note").locator("summary").press("Enter");
+    assert.match(await row("note").locator(".why").innerText(), /Pulumi\.yaml:\d+ pet ~ length: 2 => 3/);
+    assert.match(await page.evaluate(() => document.getElementById("drawing").shadowRoot.querySelector("svg").textContent), /pet/);
+    await accessible("report " + width + " " + scheme);
+    await shot(`report-${width}-${scheme}`);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is wider than the screen");
+    await page.getByRole("button", { name: /replace/ }).click();
+    assert.equal(await row("pet").count(), 0);
+    await page.getByRole("searchbox").fill("password");
+    assert.equal(await page.locator(".tree summary .name", { hasText: "note" }).count(), 0);
+    assert.deepEqual([asked, wrong], [["file://" + file], []]);
+    assert.ok(!readFileSync(file, "utf8").includes(canary));
+    await page.context().close();
+  }
+  const strict = await (await browser.newContext()).newPage(), refused = [];
+  strict.on("console", (m) => refused.push(m.text()));
+  await strict.goto("file://" + file);
+  await strict.locator(".tree details").first().waitFor();
+  assert.deepEqual(refused, [], "the policy of the page lets its own script run");
+  await strict.context().close();
+  page = usual;
+});
+
 test("resources: tree, table, filters, keyboard, one resource", async () => {
   await page.getByRole("link", { name: "shop/dev" }).click();
   const rows = page.locator(".virtual .row");

@@ -18,13 +18,15 @@ export interface Table {
 }
 export interface Link { urn: string; via?: string[] }
 export interface Change { path: string; old?: unknown; new?: unknown }
+// Because is one link of a chain of causes; the root comes first.
+export interface Because { place?: { file: string; line: number }; kind: string; path?: string; text: string }
 export interface Detail {
   urn: string; type: string; id?: string; parent?: string; provider?: string; status?: string; created?: string;
   modified?: string; inputs: unknown; outputs: unknown; options?: { name: string; value: string }[]; initErrors?: string[];
   needs?: Link[]; needed?: Link[]; breaks?: string[]; breakCount: number;
   source?: { file: string; line: number; first: number; lines: string[] };
 }
-export interface ResourcePast { operations: (Omit<Operation, "changes"> & { what: string; changes?: Change[] })[]; looked: number; all: number; more?: boolean }
+export interface ResourcePast { operations: (Omit<Operation, "changes"> & { what: string; changes?: Change[]; because?: Because[][] })[]; looked: number; all: number; more?: boolean }
 export interface Setting { key: string; value?: unknown; secret?: boolean }
 export interface StateDiff { resources: { urn: string; what: string; changes?: Change[] }[]; same: number; left?: number }
 export interface Hits { hits: { stack: string; urn: string; where?: string }[]; more?: boolean; faults?: string[] }

@@ -2,6 +2,9 @@
 import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Change, type Lock, Refused, enter, get, nameOf, post, shortType, typeOf } from "./api";
+import { Mark } from "./marks";
+
+export { Mark, Why } from "./marks";
 
 // link makes an address of the page. Each part is encoded, whatever it is.
 export const link = (...parts: string[]) => "#/" + parts.map(encodeURIComponent).join("/");
@@ -71,22 +74,6 @@ export function took(ms: number): string {
 }
 
 export const moment = (seconds: number) => new Date(seconds * 1000).toISOString().replace("T", " ").slice(0, 19) + " UTC";
-
-// Signs say in a letter what colours say too.
-const signs: Record<string, string> = {
-  create: "+", added: "+", update: "~", changed: "~", delete: "−", removed: "−", replace: "±", "create-replacement": "±",
-  "delete-replaced": "−", same: "=", read: "?", refresh: "↻", import: "⇒", succeeded: "✓", failed: "✗", fail: "✗",
-  canceled: "✗", running: "▶", locked: "⚿", protected: "◆", error: "✗", warning: "!", mandatory: "✗", advisory: "!",
-};
-const tones: Record<string, string> = {
-  create: "good", added: "good", succeeded: "good", update: "warm", changed: "warm", replace: "warm", warning: "warm", advisory: "warm",
-  "create-replacement": "warm", delete: "bad", removed: "bad", "delete-replaced": "bad", failed: "bad", fail: "bad", error: "bad",
-  mandatory: "bad", canceled: "bad", running: "info", locked: "info",
-};
-export function Mark({ word, text }: { word: string; text?: string }) {
-  const tone = tones[word] ?? (text === undefined ? "plain" : "plain");
-  return <span class={"mark " + tone}><b aria-hidden="true">{signs[word] ?? "•"}</b> {text ?? word}</span>;
-}
 
 export function Counts({ changes }: { changes?: Record<string, number> }) {
   const list = Object.entries(changes ?? {}).filter(([op, n]) => n > 0 && op !== "same");

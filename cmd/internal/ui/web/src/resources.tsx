@@ -1,7 +1,7 @@
 // The resources of a stack, as a tree or a table, and the page of one.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { type Detail, type ResourcePast, type Setting, type Table, get, packageOf, shortType } from "./api";
-import { Changes, Counts, Fault, Mark, Urn, Value, Virtual, ago, count, go, link, moment, rowID, useAsk, useRevision } from "./parts";
+import { Changes, Counts, Fault, Mark, Urn, Value, Virtual, Why, ago, count, go, link, moment, rowID, useAsk, useRevision } from "./parts";
 
 const label = "Resources";
 
@@ -173,7 +173,7 @@ function History({ stack, urn, revision }: { stack: string; urn: string; revisio
   if (!past) return asked.fault ? <Fault text={asked.fault} /> : <p class="dim">Comparing states…</p>;
   return <>
     <p class="dim" role="status">{past.looked < past.all ? `The states after ${past.looked} of ${count(past.all, "operation")} were compared.` : `All ${count(past.all, "operation")}.`}</p>
-    <ul class="past">{past.operations.map((o) => <li key={o.stamp}><Mark word={o.what} /> by {o.kind} <span class="dim">{moment(o.end)}{o.message && " · " + o.message}</span><Changes list={o.changes} /></li>)}</ul>
+    <ul class="past">{past.operations.map((o) => <li key={o.stamp}><Mark word={o.what} /> by {o.kind} <span class="dim">{moment(o.end)}{o.message && " · " + o.message}</span><Changes list={o.changes} /><Why chains={o.because} /></li>)}</ul>
     {past.operations.length === 0 && <Counts />}
     {past.more && <button disabled={!asked.data} onClick={() => setLooks(looks * 3)}>{asked.data ? "Compare earlier states" : "Comparing states…"}</button>}
   </>;
