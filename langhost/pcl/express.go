@@ -165,7 +165,7 @@ func (p *printer) callOf(e *ast.Call) string {
 	args := e.Args
 	if e.Argument != nil {
 		args = []ast.Expr{e.Argument}
-		if list, ok := e.Argument.(*ast.List); ok && (portable[name] > 1 || portable[name] == 0) {
+		if list, ok := e.Argument.(*ast.List); ok && portable(name) != 1 {
 			args = list.Items
 		}
 	}

@@ -170,14 +170,18 @@ func literalKey(e hclsyntax.Expression) (string, bool) {
 // pulumiCalls are the PCL functions that are members of the variable pulumi in YAML.
 var pulumiCalls = []string{"stack", "project", "organization", "rootDirectory", "cwd"}
 
-// portable maps the functions that have the same name in all hosts to their number of arguments. In YAML several
-// arguments are one list.
-var portable = map[string]int{
-	"join": 2, "split": 2, "toJSON": 1, "toBase64": 1, "fromBase64": 1, "readFile": 1, "filebase64": 1,
-	"filebase64sha256": 1,
-	"sha1":             1, "length": 1, "singleOrNone": 1, "secret": 1, "unsecret": 1, "pulumiResourceName": 1,
-	"pulumiResourceType": 1,
-	"fileAsset":          1, "fileArchive": 1, "stringAsset": 1, "remoteAsset": 1, "remoteArchive": 1, "assetArchive": 1,
+// portable returns the number of arguments of a function that all hosts have under this name, with the same arguments;
+// 0 for any other. In YAML several arguments are one list.
+func portable(name string) int {
+	f, found := builtins.Lookup(name)
+	if !found || f.Name != name || !f.Portable {
+		return 0
+	}
+	switch name {
+	case "select", "invoke", "stackReference": // PCL writes these in another way
+		return 0
+	}
+	return len(f.Params)
 }
 
 // call translates a function call to a map; nil if it must be an expression.
@@ -188,7 +192,7 @@ func (m *module) call(e *hclsyntax.FunctionCallExpr) node {
 	function := func(name string, argument node) node {
 		return &mapping{[]entry{{key: "fn::" + name, value: argument}}}
 	}
-	switch n := portable[e.Name]; {
+	switch n := portable(e.Name); {
 	case e.Name == "invoke":
 		return m.invoke(e, "")
 	case e.Name == "element" && len(e.Args) == 2:
