@@ -32,7 +32,7 @@ func (s *server) completion(ctx context.Context, t text) (any, error) {
 	for i, item := range found.Items {
 		shown := protocol.CompletionItem{Label: item.Label, Kind: itemKinds[item.Kind],
 			SortText: fmt.Sprintf("%04d", i), FilterText: item.Label,
-			TextEdit: protocol.TextEdit{Range: word, NewText: item.Insert}, Detail: item.Detail}
+			TextEdit: protocol.TextEdit{Range: word, NewText: t.src.WithBreaks(item.Insert)}, Detail: item.Detail}
 		if item.Docs != "" && lists == "" {
 			shown.Documentation = protocol.Markdown(schema.Plain(item.Docs))
 		} else if item.Docs != "" {

@@ -81,7 +81,7 @@ func (s *server) actionEdit(t text, action editor.Action) object {
 }
 
 func (e encoding) edit(edit diag.Edit) protocol.TextEdit {
-	return protocol.TextEdit{Range: e.rangeOf(edit.Range), NewText: edit.Text}
+	return protocol.TextEdit{Range: e.rangeOf(edit.Range), NewText: edit.Range.Source.WithBreaks(edit.Text)}
 }
 
 // changes returns a workspace edit in the form that every client supports.
