@@ -78,7 +78,9 @@ func unmarshalAny(text, readable []byte) (*Node, error) {
 func (t *Tree) Commented() (*Document, error) {
 	for {
 		text := t.Text.Bytes
-		found, err := decode(t.Tokens.readable(text)[TextStart(text):])
+		// The YAML parser takes CR LF behind a comment for an empty line, which separates it from what it is about.
+		read := bytes.ReplaceAll(t.Tokens.readable(text)[TextStart(text):], []byte("\r\n"), []byte("\n"))
+		found, err := decode(read)
 		if err != nil || len(found.Content) == 0 {
 			return nil, err
 		}
