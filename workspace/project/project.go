@@ -116,7 +116,7 @@ var fileNames = []string{"Pulumi.json", "Pulumi.yaml", "Pulumi.yml"}
 var ErrNotFound = errors.New("no Pulumi.yaml, Pulumi.yml or Pulumi.json found")
 
 // Find looks for a project file in dir and then upwards (L1.1). It returns an error that wraps ErrNotFound when there
-// is none.
+// is none; it names a file in dir whose name has other letter case, which only Windows and macOS would take.
 func Find(dir string) (path string, err error) {
 	for folder := filepath.Clean(dir); ; folder = filepath.Dir(folder) {
 		for _, name := range fileNames {
@@ -129,9 +129,22 @@ func Find(dir string) (path string, err error) {
 			}
 		}
 		if folder == filepath.Dir(folder) {
-			return "", fmt.Errorf("%w in %s or any directory above it", ErrNotFound, dir)
+			return "", fmt.Errorf("%w in %s or any directory above it%s", ErrNotFound, dir, otherCase(dir))
 		}
 	}
+}
+
+// otherCase names the project file of a folder whose name has other letter case; empty if there is none.
+func otherCase(dir string) string {
+	entries, _ := confine.Anywhere().ReadDir(dir) // a folder that cannot be read holds none
+	for _, e := range entries {
+		for _, name := range fileNames {
+			if strings.EqualFold(e.Name(), name) {
+				return fmt.Sprintf("; rename %s to %s", e.Name(), name)
+			}
+		}
+	}
+	return ""
 }
 
 // Load reads a project file through a door, which becomes the project's. name is its name in diagnostics. The error is

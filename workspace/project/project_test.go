@@ -28,6 +28,12 @@ func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	_, err := Find(dir)
 	require.ErrorIs(t, err, ErrNotFound)
+	other := t.TempDir()
+	write(t, other, map[string]string{"pulumi.YAML": ""})
+	if _, err = Find(other); err != nil { // Windows finds the file
+		require.ErrorIs(t, err, ErrNotFound)
+		require.ErrorContains(t, err, "rename pulumi.YAML to Pulumi.yaml")
+	}
 	write(t, dir, map[string]string{"Pulumi.yml": "", "a/b/c": ""})
 	path, err := Find(filepath.Join(dir, "a", "b"))
 	require.NoError(t, err)
