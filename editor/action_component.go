@@ -53,7 +53,7 @@ func extractComponent(a *actor) []Action {
 	slices.SortFunc(m.order, func(a, b *check.Node) int { return int(a.Range.Start) - int(b.Range.Start) })
 	first := chosen[0].Name
 	m.instance, m.component = first, m.pascal(first)
-	if !m.look() {
+	if !m.collectUses() {
 		return nil
 	}
 	text, ok := m.declaration(chosen[0])
@@ -124,9 +124,9 @@ func camel(root string, steps []ast.Step) string {
 	return root
 }
 
-// look collects the inputs and outputs of the component from the references that cross its border. It reports false if
-// a reference cannot be expressed by them.
-func (m *relocation) look() bool {
+// collectUses collects the inputs and outputs of the component from the references that cross its border. It reports
+// false if a reference cannot be expressed by them.
+func (m *relocation) collectUses() bool {
 	ok := true
 	m.each(func(e ast.Expr, start, end int) {
 		access, isAccess := e.(*ast.Access)

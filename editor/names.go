@@ -230,7 +230,7 @@ func Definition(ctx context.Context, s *Snapshot, path string, offset int) ([]Lo
 		return nil, err
 	}
 	if n == nil {
-		return p.given(path, offset), nil
+		return p.assignedProperty(path, offset), nil
 	}
 	if !n.declared() {
 		return nil, nil
@@ -238,8 +238,8 @@ func Definition(ctx context.Context, s *Snapshot, path string, offset int) ([]Lo
 	return []Location{p.location(n.at())}, nil
 }
 
-// given returns the property that a resource sets, for the first step of an access to it.
-func (p *Program) given(path string, offset int) []Location {
+// assignedProperty returns the property that a resource sets, for the first step of an access to it.
+func (p *Program) assignedProperty(path string, offset int) []Location {
 	found := p.at(path, offset)
 	if found.access == nil || found.step != 0 {
 		return nil

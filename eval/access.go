@@ -57,7 +57,7 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (found, *fault) {
 		if f != nil {
 			there := false
 			if len(a.Steps) > 0 {
-				v, there = s.frame.beside(ref.Node, stepKey(a.Steps[0]))
+				v, there = s.frame.survivingInstance(ref.Node, stepKey(a.Steps[0]))
 			}
 			if !there {
 				return found{}, f
@@ -255,7 +255,7 @@ func (s *scope) index(ctx context.Context, e *ast.Index) (found, *fault) {
 	}
 	key, g := s.eval(ctx, e.Key)
 	if f != nil && g == nil {
-		if instances, there := s.besideKey(e.Collection, key); there {
+		if instances, there := s.survivingItem(e.Collection, key); there {
 			from.value, f = instances, nil
 		}
 	}

@@ -42,7 +42,7 @@ func (s *instance) all(ctx context.Context) (value.Value, *fault) {
 // one registers one resource, unless its `if` is false.
 func (s *instance) one(ctx context.Context) (value.Value, *fault) {
 	if condition := s.resource.Decl.If; condition != nil {
-		wanted, f := s.wanted(ctx, condition)
+		wanted, f := s.conditionHolds(ctx, condition)
 		if f == nil {
 			s.e.options.covers(condition, wanted)
 		}
@@ -59,8 +59,8 @@ func (s *instance) one(ctx context.Context) (value.Value, *fault) {
 	return v, f
 }
 
-// wanted evaluates the condition of `if`. It decides whether a resource exists, so it must be known and public.
-func (s *instance) wanted(ctx context.Context, condition ast.Expr) (bool, *fault) {
+// conditionHolds evaluates the condition of `if`. It decides whether a resource exists, so it must be known and public.
+func (s *instance) conditionHolds(ctx context.Context, condition ast.Expr) (bool, *fault) {
 	v, f := s.eval(ctx, condition)
 	if f != nil {
 		return false, f
@@ -172,9 +172,9 @@ func instanceKey(collection value.Value, i int) string {
 	return strconv.Itoa(i)
 }
 
-// beside returns the value of a resource with forEach if the instance with the key exists although others failed:
-// nodes that need only that instance go on.
-func (f *frame) beside(n *check.Node, key string) (value.Value, bool) {
+// survivingInstance returns the value of a resource with forEach if the instance with the key exists although others
+// failed: nodes that need only that instance go on.
+func (f *frame) survivingInstance(n *check.Node, key string) (value.Value, bool) {
 	if n == nil {
 		return value.Null, false
 	}
@@ -185,8 +185,8 @@ func (f *frame) beside(n *check.Node, key string) (value.Value, bool) {
 	return state.value, true
 }
 
-// besideKey is beside for collection[key], where collection has failed.
-func (s *scope) besideKey(collection ast.Expr, key value.Value) (value.Value, bool) {
+// survivingItem is survivingInstance for collection[key], where collection has failed.
+func (s *scope) survivingItem(collection ast.Expr, key value.Value) (value.Value, bool) {
 	ref := s.e.program.RefTo(collection)
 	text, isText := key.AsString()
 	if number, isNumber := key.AsNumber(); isNumber {
@@ -195,7 +195,7 @@ func (s *scope) besideKey(collection ast.Expr, key value.Value) (value.Value, bo
 	if !isText || ref.Kind != check.RefNode {
 		return value.Null, false
 	}
-	return s.frame.beside(ref.Node, text)
+	return s.frame.survivingInstance(ref.Node, text)
 }
 
 // inParallel calls fn for 0 to n-1, in order, at most workers at a time, and returns when all calls have returned.

@@ -25,7 +25,7 @@ func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, reque
 	o Options) (Constructed, diag.Diagnostics) {
 	e := newEvaluator(c.Body, m, o)
 	ctx = e.budget.paying(ctx)
-	if err := e.meet(ctx); err != nil {
+	if err := e.loadInfo(ctx); err != nil {
 		return Constructed{}, diag.Diagnostics{{Code: diag.OperationFailed,
 			Summary: fmt.Sprintf("cannot ask which deployment this is: %s", err)}}
 	}

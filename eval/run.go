@@ -30,7 +30,7 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 	ctx = e.budget.paying(ctx)
 	t := tally{Result: Result{Outputs: value.EmptyMap()}}
 	if err := e.start(ctx); err != nil {
-		t.must(err, "register the stack")
+		t.addCallError(err, "register the stack")
 		t.Failed = 1
 		return t.Result, t.findings
 	}
@@ -59,10 +59,10 @@ func Run(ctx context.Context, p *check.Program, m monitor.Monitor, o Options) (R
 		t.Outputs = e.outputs(ctx, &t)
 	}
 
-	t.must(m.RegisterOutputs(ctx, e.stack, t.Outputs), "record the stack's outputs")
+	t.addCallError(m.RegisterOutputs(ctx, e.stack, t.Outputs), "record the stack's outputs")
 	if len(p.Hooks) > 0 && f == nil {
 		// Hooks are served until the engine has finished (E2.68).
-		t.must(m.SignalAndWaitForShutdown(ctx), "wait for the engine")
+		t.addCallError(m.SignalAndWaitForShutdown(ctx), "wait for the engine")
 	}
 	e.numbers.tell(&e.notes)
 	t.findings.Add(e.notes.sorted()...)
@@ -75,8 +75,8 @@ func newEvaluator(p *check.Program, m monitor.Monitor, o Options) *evaluator {
 		budget: spending{Budget: cmp.Or(o.Budget, builtins.NewBudget(o.Limits))}}
 }
 
-// meet asks the monitor for the deployment (E1.6).
-func (e *evaluator) meet(ctx context.Context) (err error) {
+// loadInfo asks the monitor for the deployment (E1.6).
+func (e *evaluator) loadInfo(ctx context.Context) (err error) {
 	if e.info, err = e.monitor.Info(ctx); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func registerResource(ctx context.Context, m monitor.Monitor, r monitor.Register
 
 // start asks for the deployment and registers the root stack (E1.6, F1.29).
 func (e *evaluator) start(ctx context.Context) error {
-	if err := e.meet(ctx); err != nil {
+	if err := e.loadInfo(ctx); err != nil {
 		return err
 	}
 	position := diag.Range{}
@@ -169,8 +169,8 @@ func (t *tally) add(f *fault) {
 	}
 }
 
-// must adds the error of a call of the engine, unless the engine has reported it.
-func (t *tally) must(err error, what string) {
+// addCallError adds the error of a call of the engine, unless the engine has reported it.
+func (t *tally) addCallError(err error, what string) {
 	if err != nil && silent(err) == nil {
 		t.findings.Add(diag.Diagnostic{Code: diag.OperationFailed, Summary: fmt.Sprintf("cannot %s: %s", what, err)})
 		t.Failed++

@@ -16,25 +16,25 @@ import (
 	"github.com/yamlhost/yamlhost/internal/transport"
 )
 
-// engine is the client of the engine that started the host. Without an engine, messages go to stderr.
-type engine struct {
+// engineClient is the client of the engine that started the host. Without an engine, messages go to stderr.
+type engineClient struct {
 	conn   *grpc.ClientConn // nil for none
 	client pulumirpc.EngineClient
 	stderr io.Writer
 }
 
-func dialEngine(address string, stderr io.Writer) (*engine, error) {
+func dialEngine(address string, stderr io.Writer) (*engineClient, error) {
 	if address == "" {
-		return &engine{stderr: stderr}, nil
+		return &engineClient{stderr: stderr}, nil
 	}
 	conn, err := transport.Dial(address)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the engine at %s: %w", address, err)
 	}
-	return &engine{conn: conn, client: pulumirpc.NewEngineClient(conn), stderr: stderr}, nil
+	return &engineClient{conn: conn, client: pulumirpc.NewEngineClient(conn), stderr: stderr}, nil
 }
 
-func (e *engine) close() error {
+func (e *engineClient) close() error {
 	if e.conn == nil {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (e *engine) close() error {
 
 // report shows findings to the user, sorted, and reports whether one of them is an error. It skips findings for editors
 // and portability checks.
-func (e *engine) report(ctx context.Context, ds diag.Diagnostics) (failed bool) {
+func (e *engineClient) report(ctx context.Context, ds diag.Diagnostics) (failed bool) {
 	for _, d := range ds.Sorted() {
 		if d.Severity > diag.Info {
 			continue
@@ -55,7 +55,7 @@ func (e *engine) report(ctx context.Context, ds diag.Diagnostics) (failed bool) 
 }
 
 // say shows a message. It goes to stderr if the engine does not take it.
-func (e *engine) say(ctx context.Context, m eval.Message) {
+func (e *engineClient) say(ctx context.Context, m eval.Message) {
 	level := pulumirpc.LogSeverity_INFO
 	switch {
 	case m.Debug:
@@ -75,7 +75,7 @@ func (e *engine) say(ctx context.Context, m eval.Message) {
 }
 
 // log shows a message of the given severity.
-func (e *engine) log(ctx context.Context, severity diag.Severity, text string) {
+func (e *engineClient) log(ctx context.Context, severity diag.Severity, text string) {
 	e.say(ctx, eval.Message{Severity: severity, Text: text})
 }
 
@@ -106,7 +106,7 @@ func messageOf(d diag.Diagnostic) string {
 
 // requireVersion returns an error if the engine's version is outside the range wanted. An engine without this call
 // passes (L3.62).
-func (e *engine) requireVersion(ctx context.Context, wanted string) error {
+func (e *engineClient) requireVersion(ctx context.Context, wanted string) error {
 	if e.client == nil {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (e *engine) requireVersion(ctx context.Context, wanted string) error {
 }
 
 // watch waits until ctx is done. It returns an error if the engine ends first (F2.11).
-func (e *engine) watch(ctx context.Context) error {
+func (e *engineClient) watch(ctx context.Context) error {
 	if e.conn == nil {
 		<-ctx.Done()
 		return nil

@@ -38,7 +38,7 @@ type Host struct {
 	pulumirpc.UnimplementedLanguageRuntimeServer
 	pulumirpc.UnimplementedConverterServer
 	options Options
-	engine  *engine
+	engine  *engineClient
 
 	mu   sync.Mutex // guards runs
 	runs map[*context.CancelFunc]struct{}

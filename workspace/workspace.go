@@ -425,8 +425,8 @@ func (w *Workspace) notCompiled() diag.Diagnostic {
 // Compiled reports whether a compiler prints the program.
 func (w *Workspace) Compiled() bool { return w.compiler != nil }
 
-// Elsewhere returns the folders of packages and plugins outside of the project's folder.
-func (w *Workspace) Elsewhere() []string {
+// OutsideDirs returns the folders of packages and plugins outside of the project's folder.
+func (w *Workspace) OutsideDirs() []string {
 	var dirs []string
 	add := func(dir string) {
 		if rel, err := filepath.Rel(w.Project.Dir, dir); err != nil || strings.HasPrefix(rel, "..") {

@@ -41,7 +41,7 @@ func (s *server) executeCommand(ctx context.Context, params *protocol.CommandPar
 	path, text := pathOf(parsed), ""
 	switch {
 	case params.Command == graphCommand && s.options.Graph != nil:
-		p, err := moment(ctx).Program(ctx, path)
+		p, err := snapshotOf(ctx).Program(ctx, path)
 		if err != nil {
 			return nil, protocol.Errorf(protocol.InvalidParams, "%v", err)
 		}

@@ -217,7 +217,7 @@ func (s *server) workspaceDiagnostics(ctx context.Context, _ *protocol.None) (an
 			items = append(items, item)
 		}
 	}
-	snapshot := moment(ctx)
+	snapshot := snapshotOf(ctx)
 	for _, path := range snapshot.Paths() {
 		add(snapshot, path)
 	}

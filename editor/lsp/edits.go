@@ -31,7 +31,7 @@ func (s *server) codeActions(ctx context.Context, t text) (any, error) {
 		}
 		return len(t.Context.Only) == 0
 	}
-	start, end := t.stretch()
+	start, end := t.selection()
 	actions := []protocol.CodeAction{}
 	if wanted(protocol.QuickFix) {
 		fixes, err := editor.Fixes(ctx, t.snapshot, t.path, start, end)
@@ -126,7 +126,7 @@ func (s *server) willRenameFiles(ctx context.Context, params *protocol.RenameFil
 		if errFrom != nil || errTo != nil {
 			continue
 		}
-		edits, err := editor.Moved(ctx, moment(ctx), pathOf(from), pathOf(to))
+		edits, err := editor.Moved(ctx, snapshotOf(ctx), pathOf(from), pathOf(to))
 		if err != nil {
 			return nil, ctx.Err()
 		}
@@ -147,7 +147,7 @@ func formatting(_ context.Context, t text) (any, error) {
 
 // rangeFormatting formats the lines of a range as if the whole text were formatted.
 func rangeFormatting(_ context.Context, t text) (any, error) {
-	start, end := t.stretch()
+	start, end := t.selection()
 	return each(editor.Format(t.snapshot, t.path, start, end), t.e.edit), nil
 }
 

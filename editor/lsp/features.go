@@ -97,7 +97,7 @@ func documentSymbols(ctx context.Context, t text) (any, error) {
 
 // workspaceSymbols returns the matching declarations of all open programs.
 func (s *server) workspaceSymbols(ctx context.Context, params *protocol.SymbolParams) (any, error) {
-	found, err := editor.FindSymbols(ctx, moment(ctx), params.Query)
+	found, err := editor.FindSymbols(ctx, snapshotOf(ctx), params.Query)
 	if err != nil {
 		return nil, ctx.Err()
 	}
@@ -142,7 +142,7 @@ func (s *server) calls(key string, find func(context.Context, *editor.Snapshot, 
 
 // inlayHints returns the types of expressions, names of resources and defaults in a range.
 func inlayHints(ctx context.Context, t text) (any, error) {
-	start, end := t.stretch()
+	start, end := t.selection()
 	found, err := editor.Hints(ctx, t.snapshot, t.path, start, end)
 	return each(found, func(h editor.Hint) protocol.InlayHint {
 		position := t.e.rangeOf(h.At).End

@@ -34,16 +34,16 @@ func (s *server) answers() map[string]answer {
 		"workspace/didChangeWatchedFiles": notice(s.filesChanged),
 
 		"textDocument/codeAction":                open(s.codeActions),
-		"textDocument/codeLens":                  request(s.about(codeLenses)),
+		"textDocument/codeLens":                  request(s.onFile(codeLenses)),
 		"textDocument/completion":                open(s.completion),
 		"completionItem/resolve":                 request(s.resolveCompletion),
 		"textDocument/definition":                open(definition),
-		"textDocument/diagnostic":                request(s.about(diagnostics)),
+		"textDocument/diagnostic":                request(s.onFile(diagnostics)),
 		"textDocument/documentHighlight":         open(highlights),
-		"textDocument/documentLink":              request(s.about(documentLinks)),
-		"textDocument/documentSymbol":            request(s.about(documentSymbols)),
-		"textDocument/foldingRange":              request(s.about(foldingRanges)),
-		"textDocument/formatting":                request(s.about(formatting)),
+		"textDocument/documentLink":              request(s.onFile(documentLinks)),
+		"textDocument/documentSymbol":            request(s.onFile(documentSymbols)),
+		"textDocument/foldingRange":              request(s.onFile(foldingRanges)),
+		"textDocument/formatting":                request(s.onFile(formatting)),
 		"textDocument/hover":                     open(hover),
 		"textDocument/inlayHint":                 open(inlayHints),
 		"textDocument/linkedEditingRange":        open(linkedRanges),
@@ -103,7 +103,7 @@ type text struct {
 
 func (t text) offset() int { return t.e.offset(t.src, t.Position) }
 
-func (t text) stretch() (start, end int) {
+func (t text) selection() (start, end int) {
 	return t.e.offset(t.src, t.Range.Start), t.e.offset(t.src, t.Range.End)
 }
 
@@ -111,10 +111,10 @@ func (t text) stretch() (start, end int) {
 // diagnostics report programs that cannot be read.
 type textAnswer func(ctx context.Context, t text) (any, error)
 
-// about adapts a handler for any file.
-func (s *server) about(handle textAnswer) func(context.Context, *protocol.TextParams) (any, error) {
+// onFile adapts a handler for any file.
+func (s *server) onFile(handle textAnswer) func(context.Context, *protocol.TextParams) (any, error) {
 	return func(ctx context.Context, params *protocol.TextParams) (any, error) {
-		t := text{TextParams: params, snapshot: moment(ctx), path: pathOf(params.TextDocument.URI), e: s.encoding()}
+		t := text{TextParams: params, snapshot: snapshotOf(ctx), path: pathOf(params.TextDocument.URI), e: s.encoding()}
 		if document := t.snapshot.Text(t.path); document != nil {
 			t.src = document.Source()
 		}
@@ -128,7 +128,7 @@ func (s *server) about(handle textAnswer) func(context.Context, *protocol.TextPa
 
 // whenOpen adapts a handler for open files. The answer for other files is empty.
 func (s *server) whenOpen(handle textAnswer) func(context.Context, *protocol.TextParams) (any, error) {
-	return s.about(func(ctx context.Context, t text) (any, error) {
+	return s.onFile(func(ctx context.Context, t text) (any, error) {
 		if t.src == nil {
 			return nil, nil
 		}
@@ -147,8 +147,8 @@ func each[T, R any](items []T, fn func(T) R) []R {
 
 type momentKey struct{}
 
-// moment returns the snapshot for a request, taken when it arrived.
-func moment(ctx context.Context) *editor.Snapshot {
+// snapshotOf returns the snapshot for a request, taken when it arrived.
+func snapshotOf(ctx context.Context) *editor.Snapshot {
 	snapshot, _ := ctx.Value(momentKey{}).(*editor.Snapshot)
 	return snapshot
 }

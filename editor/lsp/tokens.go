@@ -54,7 +54,7 @@ func someTokens(ctx context.Context, t text) (any, error) {
 	if parts == nil {
 		return nil, err
 	}
-	start, end := t.stretch()
+	start, end := t.selection()
 	w := tokenWriter{encoding: t.e}
 	for _, part := range parts {
 		w.write(part, part.Touching(start, end))

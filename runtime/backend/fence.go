@@ -80,9 +80,9 @@ func (e refusedEntry) Unwrap() error { return e.lost }
 //   - A file is removed under the folder's guard. Nobody takes the lock while somebody holds the guard.
 type fencedDisk struct {
 	disk.Disk
-	look   func() error // of the lock
-	folder string       // of the lock files
-	store  bool         // a store has no folders, and keeps a created file in memory until it gets its name
+	checkHeld func() error // of the lock
+	folder    string       // of the lock files
+	store     bool         // a store has no folders, and keeps a created file in memory until it gets its name
 }
 
 // Mkdir makes a folder unless the lock is lost.
@@ -90,7 +90,7 @@ func (d fencedDisk) Mkdir(path string) error {
 	if d.store {
 		return nil
 	}
-	if err := d.look(); err != nil {
+	if err := d.checkHeld(); err != nil {
 		return err
 	}
 	return d.Disk.Mkdir(path)
@@ -99,7 +99,7 @@ func (d fencedDisk) Mkdir(path string) error {
 // Create makes a file unless the lock is lost.
 func (d fencedDisk) Create(path string) (journal.File, error) {
 	if !d.store {
-		if err := d.look(); err != nil {
+		if err := d.checkHeld(); err != nil {
 			return nil, err
 		}
 	}
@@ -110,7 +110,7 @@ func (d fencedDisk) Create(path string) (journal.File, error) {
 // the lock afterwards replaces the file, and does not write into this one.
 func (d fencedDisk) Append(path string) (journal.File, error) {
 	f, err := d.Disk.Append(path)
-	if lost := d.look(); lost != nil {
+	if lost := d.checkHeld(); lost != nil {
 		if err == nil {
 			_ = f.Close() // nothing was written
 		}
@@ -122,7 +122,7 @@ func (d fencedDisk) Append(path string) (journal.File, error) {
 // Link gives a file a temporary name unless the lock is lost.
 func (d fencedDisk) Link(from, to string) error {
 	if !d.store {
-		if err := d.look(); err != nil {
+		if err := d.checkHeld(); err != nil {
 			return err
 		}
 	}
@@ -132,12 +132,12 @@ func (d fencedDisk) Link(from, to string) error {
 // Rename gives a temporary file its name unless the lock is lost. A temporary file that is gone means that somebody has
 // cancelled the run or come after it.
 func (d fencedDisk) Rename(from, to string) error {
-	if err := d.look(); err != nil {
+	if err := d.checkHeld(); err != nil {
 		return err
 	}
 	err := d.Disk.Rename(from, to)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrFenced) {
-		if lost := d.look(); lost != nil {
+		if lost := d.checkHeld(); lost != nil {
 			return lost
 		}
 	}
@@ -151,12 +151,12 @@ func (d fencedDisk) Remove(path string) error {
 	}
 	release, _ := d.Disk.Guard(d.folder)
 	defer release()
-	if err := d.look(); err != nil {
+	if err := d.checkHeld(); err != nil {
 		return err
 	}
 	err := d.Disk.Remove(path)
 	if errors.Is(err, ErrFenced) {
-		if lost := d.look(); lost != nil {
+		if lost := d.checkHeld(); lost != nil {
 			return lost
 		}
 	}

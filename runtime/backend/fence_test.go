@@ -576,19 +576,19 @@ func TestLockFileStamp(t *testing.T) { // D14
 			require.NoError(t, err)
 			old := time.Now().Add(-time.Hour)
 			for range 3 {
-				require.NoError(t, held.look())
+				require.NoError(t, held.checkHeld())
 				require.NoError(t, os.Chtimes(held.path, old, old))
 			}
 			c.change(t, held.path, held.text)
-			err = held.look()
+			err = held.checkHeld()
 			if !c.lost {
 				require.NoError(t, err)
-				require.NoError(t, held.look())
+				require.NoError(t, held.checkHeld())
 				require.NoError(t, held.release())
 				return
 			}
 			require.ErrorAs(t, err, new(*LockLostError))
-			require.ErrorAs(t, held.look(), new(*LockLostError), "for good")
+			require.ErrorAs(t, held.checkHeld(), new(*LockLostError), "for good")
 		})
 	}
 }

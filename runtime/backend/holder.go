@@ -18,12 +18,12 @@ import (
 type holder interface {
 	// fenced returns the files of the backend for the holder: they change nothing once the lock is lost.
 	fenced() *files
-	// look checks that the lock is still held (D14). A *LockLostError is final: each later look returns it again. Any
-	// other error means that look could not find out.
-	look() error
-	// check is look for the entries of a journal.
+	// checkHeld checks that the lock is still held (D14). A *LockLostError is final: each later call returns it again. Any
+	// other error means that it could not find out.
+	checkHeld() error
+	// check is checkHeld for the entries of a journal.
 	check() error
-	// hold is look right before a call of a provider. It asks only if the last answer is old: between the record of a
+	// hold is checkHeld right before a call of a provider. It asks only if the last answer is old: between the record of a
 	// step's beginning and the call a hook may run, and the process may be stopped, for any time.
 	hold(ctx context.Context) error
 	// guard checks that the lock is held before something is written that no journal announces.
@@ -63,10 +63,10 @@ type holder interface {
 type journaling struct {
 	// inOrder reports whether writes become durable in order, so that the end of a step can wait for the next entry.
 	inOrder bool
-	// looksAfterEnd reports whether the lock has to be held after the end of a step is durable, and not only after its
-	// beginning. In a store a fence keeps out links that come too late, and with a service the next run finds in the local
-	// copy what the service lacks.
-	looksAfterEnd bool
+	// mustHoldLockAfterEnd reports whether the lock has to be held after the end of a step is durable, and not only
+	// after its beginning. In a store a fence keeps out links that come too late, and with a service the next run finds
+	// in the local copy what the service lacks.
+	mustHoldLockAfterEnd bool
 	// inBetween reports whether the state file is written in between. A service has the state in its journal.
 	inBetween bool
 	// proves reports whether only a successful write to the journal shows that the lock is held.
@@ -101,20 +101,20 @@ type folderLock struct {
 var _ holder = (*folderLock)(nil)
 
 // fence makes the files of the holder: they look at the lock before each change.
-func (l *folderLock) fence(look func() error) {
-	l.safe = l.files.on(fencedDisk{Disk: l.files.disk, folder: l.folder, look: look})
+func (l *folderLock) fence(checkHeld func() error) {
+	l.safe = l.files.on(fencedDisk{Disk: l.files.disk, folder: l.folder, checkHeld: checkHeld})
 }
 
 func (l *folderLock) fenced() *files          { return l.safe }
 func (l *folderLock) explain(err error) error { return lostIn(err) }
 func (l *folderLock) foreign(err error) error { return err }
-func (l *folderLock) guard() error            { return l.look() }
-func (l *folderLock) check() error            { return l.look() }
+func (l *folderLock) guard() error            { return l.checkHeld() }
+func (l *folderLock) check() error            { return l.checkHeld() }
 
-func (l *folderLock) hold(context.Context) error { return l.look() }
+func (l *folderLock) hold(context.Context) error { return l.checkHeld() }
 
-// look reads the lock file again only if its stamp has changed.
-func (l *folderLock) look() error {
+// checkHeld reads the lock file again only if its stamp has changed.
+func (l *folderLock) checkHeld() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lost != nil {
@@ -152,7 +152,7 @@ func (l *folderLock) successor() string {
 func (l *folderLock) release() error { return l.files.remove("remove the lock", l.path) }
 
 func (l *folderLock) journaling() journaling {
-	return journaling{inOrder: true, looksAfterEnd: true, inBetween: true}
+	return journaling{inOrder: true, mustHoldLockAfterEnd: true, inBetween: true}
 }
 
 func (l *folderLock) recover(file stored, salvage bool) (*Recovery, stored, error) {
@@ -244,8 +244,8 @@ type storeLock struct {
 
 var _ holder = (*storeLock)(nil)
 
-func (l *storeLock) fenced() *files { return l.safe }
-func (l *storeLock) look() error    { return l.lease.look() }
+func (l *storeLock) fenced() *files   { return l.safe }
+func (l *storeLock) checkHeld() error { return l.lease.checkHeld() }
 
 // check asks only when the lease was not renewed lately. An entry is a link of the chain. A run that takes over puts a
 // fence at the next number before it reads the chain: it reads every entry that came before the fence, and no entry can
@@ -256,7 +256,7 @@ func (l *storeLock) hold(context.Context) error { return l.lease.hold() }
 
 // guard leaves a mark in the chain, so that a run that takes over later knows that a write may be under way.
 func (l *storeLock) guard() error {
-	if err := l.look(); err != nil {
+	if err := l.checkHeld(); err != nil {
 		return l.explain(err)
 	}
 	return l.explain(l.chain.mark(markGuard))
@@ -265,7 +265,7 @@ func (l *storeLock) guard() error {
 // explain also asks to whom the lease was lost: a store that checks the lease with each write reports only that it was.
 func (l *storeLock) explain(err error) error {
 	var lost *LockLostError
-	if !errors.As(err, &lost) && errors.Is(err, ErrFenced) && errors.As(l.lease.look(), &lost) {
+	if !errors.As(err, &lost) && errors.Is(err, ErrFenced) && errors.As(l.lease.checkHeld(), &lost) {
 		return lost
 	}
 	return lostIn(err)
@@ -320,7 +320,7 @@ func (l *storeLock) beforeState(what stateWrite) error {
 	if what.log == nil {
 		return nil
 	}
-	return l.explain(l.look())
+	return l.explain(l.checkHeld())
 }
 
 func (l *storeLock) drop(log *journal.Log) error {
@@ -346,28 +346,28 @@ var _ holder = (*serviceLock)(nil)
 // newServiceLock joins the lock of a copy with the operation. From now on the copy changes only while both are held.
 func newServiceLock(l *folderLock, r *remote) *serviceLock {
 	s := &serviceLock{l, r}
-	l.fence(s.look)
+	l.fence(s.checkHeld)
 	return s
 }
 
 func (l *serviceLock) fenced() *files          { return l.copy.fenced() }
 func (l *serviceLock) explain(err error) error { return lostIn(err) }
 func (l *serviceLock) foreign(err error) error { return err }
-func (l *serviceLock) guard() error            { return l.explain(l.look()) }
-func (l *serviceLock) check() error            { return l.look() }
+func (l *serviceLock) guard() error            { return l.explain(l.checkHeld()) }
+func (l *serviceLock) check() error            { return l.checkHeld() }
 
 func (l *serviceLock) hold(ctx context.Context) error {
 	if err := l.remote.hold(ctx); err != nil {
 		return err
 	}
-	return l.copy.look()
+	return l.copy.checkHeld()
 }
 
-func (l *serviceLock) look() error {
-	if err := l.remote.look(); err != nil {
+func (l *serviceLock) checkHeld() error {
+	if err := l.remote.checkHeld(); err != nil {
 		return err
 	}
-	return l.copy.look()
+	return l.copy.checkHeld()
 }
 
 // release ends the renewals, and removes the copy if the service has everything.

@@ -55,10 +55,10 @@ type lease struct {
 	clock  func() time.Time
 
 	renewer renewer
-	asked   atomic.Int64 // the number of calls of look
+	asked   atomic.Int64 // the number of calls of checkHeld
 
 	mu       sync.Mutex // guards the fields below, and serializes requests
-	answered int64      // the number of calls of look that have an answer
+	answered int64      // the number of calls of checkHeld that have an answer
 	file     leaseFile
 	version  string
 	renewed  time.Time // when the last renewal was sent
@@ -134,9 +134,9 @@ func (l *lease) lostTo(o Object) error {
 	return lost
 }
 
-// look checks that the lease is held now by reading it. Concurrent calls share an answer: it counts for all calls that
-// were made before the request was sent.
-func (l *lease) look() error {
+// checkHeld checks that the lease is held now by reading it. Concurrent calls share an answer: it counts for all calls
+// that were made before the request was sent.
+func (l *lease) checkHeld() error {
 	mine := l.asked.Add(1)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,15 +144,15 @@ func (l *lease) look() error {
 		return l.lost
 	}
 	sent := l.asked.Load()
-	if err := l.lookLocked(); err != nil && err != l.lost {
+	if err := l.checkLocked(); err != nil && err != l.lost {
 		return err
 	}
 	l.answered = sent
 	return l.lost
 }
 
-// lookLocked is look for a caller that holds mu.
-func (l *lease) lookLocked() error {
+// checkLocked is checkHeld for a caller that holds mu.
+func (l *lease) checkLocked() error {
 	sent := l.clock()
 	o, err := l.d.get(l.key)
 	switch {
@@ -241,7 +241,7 @@ func (l *lease) hold() error {
 	if !inTime {
 		return l.renewLocked()
 	}
-	if err := l.lookLocked(); err != nil && err == l.lost {
+	if err := l.checkLocked(); err != nil && err == l.lost {
 		return err
 	}
 	return nil

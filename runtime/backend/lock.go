@@ -81,7 +81,7 @@ func (b stackLocks) lockFolder() (*folderLock, error) {
 		return nil, &FileError{Doing: "lock the stack with", Path: path, Err: err}
 	}
 	held := &folderLock{files: b.files, ref: b.ref, folder: b.folder(), path: path, text: text}
-	held.fence(held.look)
+	held.fence(held.checkHeld)
 	if err := b.others(own); err != nil {
 		return nil, errors.Join(err, held.release())
 	}
@@ -287,7 +287,7 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *storeLock, err error) {
 	b.files = held
 	h := &storeLock{files: held, session: session, ref: b.ref, path: l.lock, lease: l,
 		chain: &chain{lease: l, folder: b.files.chainsOf(b.ref).of(l.file.Generation)}}
-	h.safe = held.on(fencedDisk{Disk: held.disk, folder: b.folder(), look: h.look, store: true})
+	h.safe = held.on(fencedDisk{Disk: held.disk, folder: b.folder(), checkHeld: h.checkHeld, store: true})
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.release())
@@ -363,7 +363,7 @@ func (b stackLocks) probe(h *storeLock) error {
 		case errors.Is(err, ErrChanged):
 		case err == nil:
 			// A run that took over meanwhile has removed the links of this run.
-			if err := h.lease.look(); err != nil {
+			if err := h.lease.checkHeld(); err != nil {
 				return h.explain(err)
 			}
 			return &UnfitStoreError{PublicURL(b.files.url)}

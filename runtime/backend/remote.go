@@ -159,8 +159,8 @@ func (r *remote) note(err error) error {
 // fault returns why nothing can be sent; nil if it can. The caller holds mu.
 func (r *remote) fault() error { return cmp.Or(r.lost, r.away) }
 
-// look returns an error if the operation cannot go on.
-func (r *remote) look() error {
+// checkHeld returns an error if the operation cannot go on.
+func (r *remote) checkHeld() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.fault()
@@ -300,7 +300,7 @@ func (r *remote) renew(ctx context.Context) (next time.Duration, goOn bool) {
 // complete ends the operation. Without an error, the service has everything.
 func (r *remote) complete(status string) error {
 	r.renewer.halt()
-	if err := r.look(); err != nil {
+	if err := r.checkHeld(); err != nil {
 		return err
 	}
 	if err := r.update.Complete(context.Background(), status); err != nil {

@@ -279,7 +279,7 @@ func (t sessionTools) refusal(err error) error {
 // mustHoldLockAfter reports whether the lock has to be held after an entry is durable. The next run reads the journal
 // after the lock was lost, so if the lock is still held, it will find the entry.
 func (t sessionTools) mustHoldLockAfter(e journal.Entry) bool {
-	return e.Begin != nil || t.held.journaling().looksAfterEnd
+	return e.Begin != nil || t.held.journaling().mustHoldLockAfterEnd
 }
 
 // encode returns the record of an entry. If its secrets cannot be sealed, sealing is the reason and the record of the
@@ -416,7 +416,7 @@ func (s *Session) end(write bool, final *state.Snapshot, record *Record, status 
 		unsound, err = s.finish(final)
 	}
 	if err == nil && write {
-		err = s.tools.held.look()
+		err = s.tools.held.checkHeld()
 	}
 	s.watched.flush() // a service takes no events once the operation has ended
 	if err == nil {

@@ -142,7 +142,7 @@ func (w *stateWriter) write(what stateWrite, previous stored) (stored, error) {
 		}
 	} else {
 		if !w.tools.held.journaling().proves {
-			if err := w.tools.held.look(); err != nil {
+			if err := w.tools.held.checkHeld(); err != nil {
 				return stored{}, w.tools.held.explain(err)
 			}
 		}

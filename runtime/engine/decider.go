@@ -31,7 +31,7 @@ func (d *decider) decide(s *record, situation plan.Situation) (steps []Step, aga
 	if s.old != nil && s.deleted == nil && s.old.Cascade() != nil {
 		return nil, true, nil
 	}
-	_, fixed := d.naming.Of(s.goal, s.seed)
+	_, fixed := d.naming.Of(s.desired, s.seed)
 	steps, err = plan.Decide(situation, plan.Replacing{
 		DryRun: d.opts.DryRun, Unprotected: d.opts.IgnoreProtect, FixedName: fixed, Wanted: s.reg.Goal.DeleteBeforeReplace,
 		Undeleted:  d.mode != updating,
@@ -86,7 +86,7 @@ func (d *decider) dependents(s *record) ([]plan.Dependent, error) {
 	case protected:
 		return nil, d.failures.bailWith(s.reg.URN, s.reg.Goal.Position, err.Error())
 	case err != nil:
-		return nil, d.failures.refused(s.reg.URN, s.reg.Goal.Position, "compare the dependants of", s.goal.Type, err)
+		return nil, d.failures.refused(s.reg.URN, s.reg.Goal.Position, "compare the dependants of", s.desired.Type, err)
 	}
 	return found, nil
 }

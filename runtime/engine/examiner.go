@@ -19,10 +19,10 @@ type examiner struct {
 
 // connect sets the provider of a record; a component has none (E4.8).
 func (x *examiner) connect(s *record) (err error) {
-	if !s.goal.Custom {
+	if !s.desired.Custom {
 		return nil
 	}
-	if s.provider, err = x.registry.Of(s.goal); err != nil {
+	if s.provider, err = x.registry.Of(s.desired); err != nil {
 		return x.refused(s, "start the provider of", err)
 	}
 	return nil
@@ -66,7 +66,7 @@ func (x recordAnswers) Check(e *plan.Examination, q *plan.Check) error {
 	if !q.Second {
 		x.cannotIgnore(s, e)
 	}
-	name, _ := x.naming.Of(s.goal, s.seed)
+	name, _ := x.naming.Of(s.desired, s.seed)
 	r, err := s.provider.Check(x.calls, provider.CheckRequest{Subject: provider.SubjectOf(s.reg.URN), Olds: q.Olds,
 		News: q.News, RandomSeed: s.seed, AllowUnknowns: x.opts.DryRun, Autonaming: name})
 	if err != nil {
@@ -83,7 +83,7 @@ func (x recordAnswers) Check(e *plan.Examination, q *plan.Check) error {
 	}
 	e.Checked(r.Inputs)
 	if len(x.policies.packs) > 0 {
-		s.goal.Inputs, err = x.policies.inspect(s, s.goal.Inputs, q.Second)
+		s.desired.Inputs, err = x.policies.inspect(s, s.desired.Inputs, q.Second)
 	}
 	return err
 }
@@ -99,14 +99,14 @@ func (x *examiner) cannotIgnore(s *record, e *plan.Examination) {
 // checkFailures reports the inputs that the provider rejected (E4.26).
 func (x *examiner) checkFailures(s *record, news value.Value, failures []provider.Failure) {
 	for _, f := range failures {
-		text := fmt.Sprintf("%s resource '%s' has a problem: %s", s.goal.Type, s.reg.Goal.Name, f.Reason)
+		text := fmt.Sprintf("%s resource '%s' has a problem: %s", s.desired.Type, s.reg.Goal.Name, f.Reason)
 		if f.Property != "" {
 			shown := value.Null
 			if path, err := value.ParsePath(f.Property); err == nil {
 				shown, _ = path.Get(news)
 			}
 			text = fmt.Sprintf("%s resource '%s': property %s value {%s} has a problem: %s",
-				s.goal.Type, s.reg.Goal.Name, f.Property, plan.Printed(shown), f.Reason)
+				s.desired.Type, s.reg.Goal.Name, f.Property, plan.Printed(shown), f.Reason)
 		}
 		x.report.message(s.message(Message{Severity: diag.Error, Code: diag.CheckFailed, Text: text,
 			Property: f.Property}))
@@ -118,7 +118,7 @@ func (x recordAnswers) Compare(e *plan.Examination, q *plan.Compare) error {
 	s, old := x.s, e.Old
 	r, err := s.provider.Diff(x.calls, provider.DiffRequest{
 		Subject: provider.SubjectOf(s.reg.URN), ID: old.ID, OldInputs: old.Inputs, OldOutputs: old.Outputs,
-		News: q.News, IgnoreChanges: s.goal.IgnoreChanges, AllowUnknowns: x.opts.DryRun})
+		News: q.News, IgnoreChanges: s.desired.IgnoreChanges, AllowUnknowns: x.opts.DryRun})
 	if err != nil {
 		return x.refused(s, "compare", err)
 	}
@@ -143,5 +143,5 @@ func (x recordAnswers) CompareProvider(e *plan.Examination, q *plan.CompareProvi
 
 // refused reports that the provider failed to answer about a record.
 func (x *examiner) refused(s *record, doing string, err error) error {
-	return x.failures.refused(s.reg.URN, s.reg.Goal.Position, doing, s.goal.Type, err)
+	return x.failures.refused(s.reg.URN, s.reg.Goal.Position, doing, s.desired.Type, err)
 }

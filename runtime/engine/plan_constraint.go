@@ -71,7 +71,7 @@ func (p *planConstraint) decided(s *record, steps []Step) error {
 		before = old.Inputs
 	}
 	if p.record != nil {
-		g := s.goal
+		g := s.desired
 		p.of(g.URN).Seed = s.seed
 		p.of(g.URN).Goal = &PlannedGoal{Type: g.Type, Name: g.URN.Name(), Custom: g.Custom,
 			Inputs: planDiff(before, g.Inputs), Parent: g.Parent,
@@ -198,7 +198,7 @@ func (p *planConstraint) taken(steps []Step) (*Step, error) {
 
 // goal compares a goal with the planned one (E7.69–E7.71). The caller holds mu.
 func (p *planConstraint) goal(s *record, before value.Value) error {
-	g := s.goal
+	g := s.desired
 	planned := p.bound.Resources[g.URN]
 	if planned == nil { // E7.73: only the step OpSame is allowed, which steps checks
 		return nil

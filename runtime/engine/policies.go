@@ -233,7 +233,7 @@ func (p *policies) broken(s *record, pack PolicyPack, err error) error {
 
 // resource describes a registration with the given inputs.
 func (p *policies) resource(s *record, inputs value.Value) analyzer.Resource {
-	r := p.describe(s.goal, s.reg.Goal.DeleteBeforeReplace)
+	r := p.describe(s.desired, s.reg.Goal.DeleteBeforeReplace)
 	r.Properties = inputs
 	return r
 }

@@ -25,7 +25,7 @@ const (
 func (r *registrar) readOnly(ctx context.Context, s *record) error {
 	reg, old := s.reg, s.oldState()
 	if old == nil {
-		r.retainer.skipCreate(reg, s.goal)
+		r.retainer.skipCreate(reg, s.desired)
 		return nil
 	}
 	inside, err := r.inScope(ctx, s)
@@ -39,7 +39,7 @@ func (r *registrar) readOnly(ctx context.Context, s *record) error {
 		return err
 	}
 	before, renamed := r.retainer.verbatim(old, reg, true)
-	before.Provider = s.goal.Provider
+	before.Provider = s.desired.Provider
 	now, err := r.executor.Refresh(before)
 	if err != nil { // E7.20: the error was reported and stops nothing
 		now = before
@@ -61,7 +61,7 @@ func (r *registrar) readOnly(ctx context.Context, s *record) error {
 // result at once. A missing resource is marked in the state until it is created again.
 func (r *registrar) readFirst(s *record) error {
 	reg, old := s.reg, s.oldState()
-	if old == nil || !old.Custom || old.IsProvider() || old.PendingReplacement || !s.goal.Custom {
+	if old == nil || !old.Custom || old.IsProvider() || old.PendingReplacement || !s.desired.Custom {
 		return nil
 	}
 	// If the resource is deleted on behalf of another one, the result of the read is of no use.
@@ -70,7 +70,7 @@ func (r *registrar) readFirst(s *record) error {
 		return nil
 	}
 	probe := old.Clone()
-	probe.Provider = s.goal.Provider
+	probe.Provider = s.desired.Provider
 	now, err := r.executor.Refresh(probe)
 	if err != nil {
 		return apply.ErrFailed
@@ -96,11 +96,11 @@ func (r *registrar) readFirst(s *record) error {
 			return err
 		}
 		reg.Amended(now, gone)
-		s.goal = reg.Goal.NewState(reg.URN, reg.Old.Resource())
+		s.desired = reg.Goal.NewState(reg.URN, reg.Old.Resource())
 		if gone {
 			s.recreated, s.old = s.old, nil
 			if now.URN != reg.URN {
-				s.goal.Aliases = []urn.URN{now.URN} // dependants refer to it by its old URN
+				s.desired.Aliases = []urn.URN{now.URN} // dependants refer to it by its old URN
 			}
 		}
 		return nil

@@ -15,13 +15,13 @@ import (
 // record is the working data of one registration between its goal and its steps. The registrar, the examiner and the
 // decider fill it in, in this order. It belongs to the goroutine that handles the registration.
 type record struct {
-	reg    *resources.Registration
-	wanted value.Value      // the program's inputs
-	goal   *state.Resource  // the goal state; the examiner sets its checked inputs
-	slot   *slots.Slot      // the right to call providers
-	old    *resources.Prior // the prior or imported resource
-	before *state.Resource  // replaces old for a resource that was retained because another one needs it
-	seed   []byte           // of its automatic names (E7.66)
+	reg     *resources.Registration
+	inputs  value.Value      // the program's inputs
+	desired *state.Resource  // the goal state; the examiner sets its checked inputs
+	slot    *slots.Slot      // the right to call providers
+	old     *resources.Prior // the prior or imported resource
+	before  *state.Resource  // replaces old for a resource that was retained because another one needs it
+	seed    []byte           // of its automatic names (E7.66)
 
 	provider provider.Configured // nil for a component
 	imported bool                // old was imported by this operation
@@ -32,21 +32,21 @@ type record struct {
 }
 
 // oldState returns the prior state, or nil for a new resource.
-func (s *record) oldState() *state.Resource {
-	return cmp.Or(s.before, s.old.Resource())
+func (r *record) oldState() *state.Resource {
+	return cmp.Or(r.before, r.old.Resource())
 }
 
 // urns returns the URNs by which a scope may name the resource: the current one and the one in the prior state.
-func (s *record) urns() []urn.URN {
-	known := []urn.URN{s.reg.URN}
-	if old := s.oldState(); old != nil && old.URN != s.reg.URN {
+func (r *record) urns() []urn.URN {
+	known := []urn.URN{r.reg.URN}
+	if old := r.oldState(); old != nil && old.URN != r.reg.URN {
 		known = append(known, old.URN)
 	}
 	return known
 }
 
 // message sets the URN and the position of m to those of the resource.
-func (s *record) message(m Message) Message {
-	m.URN, m.Position = s.reg.URN, s.reg.Goal.Position
+func (r *record) message(m Message) Message {
+	m.URN, m.Position = r.reg.URN, r.reg.Goal.Position
 	return m
 }

@@ -72,14 +72,14 @@ func (r *registrar) register(ctx context.Context, g *plan.Goal) (*resources.Regi
 
 // recordOf returns the resource record for a claimed registration.
 func (r *registrar) recordOf(reg *resources.Registration) *record {
-	s := &record{reg: reg, slot: r.slots.Slot(), wanted: reg.Goal.Inputs, old: reg.Old}
+	s := &record{reg: reg, slot: r.slots.Slot(), inputs: reg.Goal.Inputs, old: reg.Old}
 	if planned := r.constraint.planned(reg.URN); planned != nil {
 		s.seed = planned.Seed
 	}
 	if s.seed == nil {
 		s.seed = r.opts.Seed()
 	}
-	s.goal = reg.Goal.NewState(reg.URN, s.oldState())
+	s.desired = reg.Goal.NewState(reg.URN, s.oldState())
 	return s
 }
 
@@ -87,7 +87,7 @@ func (r *registrar) recordOf(reg *resources.Registration) *record {
 // resource only, and otherwise the error for the program.
 func (r *registrar) process(ctx context.Context, s *record) error {
 	reg, g := s.reg, s.reg.Goal
-	if r.table.DependsOnFailed(s.goal) {
+	if r.table.DependsOnFailed(s.desired) {
 		reg.Result = monitor.Skipped
 		r.report.skip(reg.URN)
 		return nil
@@ -104,7 +104,7 @@ func (r *registrar) process(ctx context.Context, s *record) error {
 	}
 	// In a refresh or a destroy, references to resources that the program skipped are removed from the goal; they are
 	// no error.
-	if reachable := r.mode == updating || r.table.Scope.WithoutSkipped(s.goal, r.opts.DryRun); !inside || !reachable {
+	if reachable := r.mode == updating || r.table.Scope.WithoutSkipped(s.desired, r.opts.DryRun); !inside || !reachable {
 		return r.retain(ctx, s, inside)
 	}
 	if r.mode == updating {
@@ -120,7 +120,7 @@ func (r *registrar) process(ctx context.Context, s *record) error {
 	if err := r.examiner.connect(s); err != nil {
 		return err
 	}
-	if plan.WantsImport(s.oldState(), s.goal) {
+	if plan.WantsImport(s.oldState(), s.desired) {
 		if err := r.importFirst(ctx, s); err != nil {
 			return err
 		}
@@ -154,14 +154,14 @@ func (r *registrar) plan(ctx context.Context, s *record) ([]Step, error) {
 
 // facts returns the input of the examination.
 func (r *registrar) facts(s *record) plan.Facts {
-	f := plan.Facts{Old: s.oldState(), Goal: s.goal, Wanted: s.wanted, Deleted: s.deleted != nil,
+	f := plan.Facts{Old: s.oldState(), Goal: s.desired, Wanted: s.inputs, Deleted: s.deleted != nil,
 		Provided: s.provider != nil, DryRun: r.opts.DryRun, Recorded: r.pending.recorded(s.reg.URN),
 		Defaults: s.reg.Goal.Defaults}
 	if f.Old == nil {
 		return f
 	}
-	f.Around, f.OldProvider = r.decider.surroundings(s.reg.URN, f.Old, s.goal), r.table.Prior.Provider(f.Old.Provider)
-	if now, err := urn.ParseReference(s.goal.Provider); err == nil {
+	f.Around, f.OldProvider = r.decider.surroundings(s.reg.URN, f.Old, s.desired), r.table.Prior.Provider(f.Old.Provider)
+	if now, err := urn.ParseReference(s.desired.Provider); err == nil {
 		f.FormerProvider = r.table.Former(now.URN)
 	}
 	return f
@@ -169,7 +169,7 @@ func (r *registrar) facts(s *record) plan.Facts {
 
 // situation returns the input of the decision about the steps.
 func (r *registrar) situation(s *record) plan.Situation {
-	situation := plan.Situation{Old: s.oldState(), Goal: s.goal, Deleted: s.deleted, Imported: s.imported, Diff: s.diff}
+	situation := plan.Situation{Old: s.oldState(), Goal: s.desired, Deleted: s.deleted, Imported: s.imported, Diff: s.diff}
 	if s.recreated != nil {
 		situation.Recreated = s.recreated.ID()
 	}
@@ -178,7 +178,7 @@ func (r *registrar) situation(s *record) plan.Situation {
 
 // inScope reports whether the operation covers a resource, itself or because it was deleted on behalf of one in scope.
 func (r *registrar) inScope(ctx context.Context, s *record) (bool, error) {
-	if r.table.Scope.Admit(s.goal, s.urns()...) {
+	if r.table.Scope.Admit(s.desired, s.urns()...) {
 		return true, nil
 	}
 	err := r.awaitCascade(ctx, s)
@@ -242,8 +242,8 @@ func (r *registrar) takeSteps(ctx context.Context, s *record, steps []Step) erro
 // importFirst imports a resource before the update (E4.86–E4.91). The imported state becomes the record's prior state.
 func (r *registrar) importFirst(ctx context.Context, s *record) error {
 	reg, old := s.reg, s.oldState()
-	goal := s.goal.Clone()
-	goal.ID, goal.Inputs = s.goal.ImportID, value.EmptyMap()
+	goal := s.desired.Clone()
+	goal.ID, goal.Inputs = s.desired.ImportID, value.EmptyMap()
 	situation := r.situation(s)
 	situation.Goal, situation.Importing = goal, true
 	steps := plan.Steps(situation)
@@ -261,8 +261,8 @@ func (r *registrar) importFirst(ctx context.Context, s *record) error {
 	}
 	reg.Result = monitor.Failed // imported, but not yet updated to the goal
 	s.old, s.imported = reg.Imported(), true
-	s.goal = reg.Goal.NewState(reg.URN, reg.State())
-	s.goal.Aliases = slices.Clone(goal.Aliases)
+	s.desired = reg.Goal.NewState(reg.URN, reg.State())
+	s.desired.Aliases = slices.Clone(goal.Aliases)
 	return nil
 }
 
@@ -284,7 +284,7 @@ func (r *registrar) read(ctx context.Context, goal *state.Resource) (reg *resour
 		r.report.skip(goal.URN)
 		return nil, false, monitor.ErrReported
 	}
-	s := &record{reg: reg, slot: r.slots.Slot(), old: reg.Old, goal: goal}
+	s := &record{reg: reg, slot: r.slots.Slot(), old: reg.Old, desired: goal}
 	if err := s.slot.Take(ctx); err != nil {
 		return nil, false, err
 	}

@@ -96,7 +96,7 @@ func (k *retainer) tooLate(u urn.URN, position string) error {
 func (r *registrar) retain(ctx context.Context, s *record, inside bool) error {
 	old := s.oldState()
 	if old == nil {
-		r.retainer.skipCreate(s.reg, s.goal)
+		r.retainer.skipCreate(s.reg, s.desired)
 		return nil
 	}
 	if err := r.retainer.prerequisites(ctx, r.table.Prerequisites(old), s.slot); err != nil {
@@ -123,7 +123,7 @@ func (r *registrar) keepPosition(s *record, steps []Step) error {
 	if p == nil {
 		return nil
 	}
-	position, late := p.Late(s.goal)
+	position, late := p.Late(s.desired)
 	if late != "" {
 		return r.failures.bailWith(s.reg.URN, s.reg.Goal.Position, fmt.Sprintf(
 			"Resource '%s' cannot be created again: in the state, a resource outside of the operation's scope "+
@@ -142,7 +142,7 @@ func (r *registrar) keepPosition(s *record, steps []Step) error {
 // needsSkipped returns an error if a resource in scope depends on an untargeted one that is not created, so that its
 // outputs do not exist (E4.102).
 func (r *registrar) needsSkipped(s *record) error {
-	missing := r.table.Scope.Missing(s.goal)
+	missing := r.table.Scope.Missing(s.desired)
 	if len(missing) == 0 {
 		return nil
 	}
@@ -184,8 +184,8 @@ func (r *registrar) registerRetained(ctx context.Context, reg *resources.Registr
 func (r *registrar) wantsNoChange(reg *resources.Registration, g *plan.Goal, now *state.Resource) (bool, error) {
 	s := r.recordOf(&resources.Registration{URN: reg.URN, Goal: g})
 	s.before = now
-	s.goal = g.NewState(reg.URN, now)
-	if plan.WantsImport(s.oldState(), s.goal) {
+	s.desired = g.NewState(reg.URN, now)
+	if plan.WantsImport(s.oldState(), s.desired) {
 		return false, nil
 	}
 	if err := r.examiner.connect(s); err != nil {
@@ -194,7 +194,7 @@ func (r *registrar) wantsNoChange(reg *resources.Registration, g *plan.Goal, now
 	if err := r.examiner.examine(s, r.facts(s)); err != nil {
 		return false, err
 	}
-	goal := s.goal
+	goal := s.desired
 	goal.ID, goal.Outputs = now.ID, now.Outputs
 	changes := s.diff.Change || s.diff.Replace || now.PendingReplacement || now.External || len(now.InitErrors) > 0
 	return !changes && apply.MateriallySame(now, goal), nil

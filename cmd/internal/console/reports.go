@@ -64,7 +64,7 @@ func (a *Console) OpenReports(f *ReportFlags, command string, further ...report.
 		Subject: report.Subject{Command: command, Version: a.World.Version, Program: "Pulumi.yaml", Dir: a.World.Dir,
 			Root: system.Root(a.World.Getenv)},
 		Origin: report.OriginOf(a.World.Getenv, a.World.Dir),
-		Always: f.Several || system == report.GitHub || system == report.GitLab, Untold: system == "",
+		Always: f.Several || system == report.GitHub || system == report.GitLab, ResultsOnly: system == "",
 	}
 	set, err := report.Open(o)
 	if err != nil {

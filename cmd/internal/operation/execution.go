@@ -12,7 +12,6 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/dynamic"
 	"github.com/yamlhost/yamlhost/runtime/engine"
-	"github.com/yamlhost/yamlhost/runtime/monitor"
 	"github.com/yamlhost/yamlhost/runtime/monitor/rpc"
 	"github.com/yamlhost/yamlhost/runtime/provider/guard"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -79,7 +78,7 @@ func (x *execution) run(ctx context.Context) (result *engine.Result, err error) 
 	}
 	var program engine.Program
 	if x.op.program {
-		program = func(ctx context.Context, m monitor.Monitor) error { return x.runProgram(ctx, m, x.address) }
+		program = x.runProgram
 	}
 	return x.op.Run(ctx, x.Checked, x.engine, program)
 }

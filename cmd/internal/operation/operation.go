@@ -74,9 +74,9 @@ type PlanOptions struct {
 
 // PendingOptions decide about what an earlier run has left open.
 type PendingOptions struct {
-	SettlePending []string
-	AcceptLoss    bool // create although a repair has lost records
-	unasked       bool // `run` never asks
+	ResolvePending []string
+	AcceptLoss     bool // create although a repair has lost records
+	unasked        bool // `run` never asks
 }
 
 // ApplyOptions say whether the operation runs, and what is kept of it.

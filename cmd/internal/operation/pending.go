@@ -54,7 +54,7 @@ func (w *pendingWork) begin(ctx context.Context, session *backend.Session, op Op
 // created beside an unknown one; a destruction continues and leaves the creation pending.
 func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op Operation) (*state.Snapshot, error) {
 	w.base = base
-	decisions, err := pendingAnswersOf(w.options.SettlePending, engine.PendingCreations(base))
+	decisions, err := pendingAnswersOf(w.options.ResolvePending, engine.PendingCreations(base))
 	switch {
 	case err != nil:
 		return nil, err
@@ -77,7 +77,7 @@ func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op O
 			decisions.by[u] = decision
 		} else if decisions.others != nil {
 			decisions.by[u] = *decisions.others
-		} else if id := engine.DerivedID(base, o.Resource); id != "" && (decisions.read || w.reads && len(w.options.SettlePending) == 0) {
+		} else if id := engine.DerivedID(base, o.Resource); id != "" && (decisions.read || w.reads && len(w.options.ResolvePending) == 0) {
 			decisions.by[u] = engine.Decision{ID: id, Look: true}
 		} else {
 			open = append(open, o)
@@ -194,8 +194,8 @@ func (w *pendingWork) resolveForRefresh(ctx context.Context, base *state.Snapsho
 	return &after, nil
 }
 
-// SettlePendingHelp is the help of --settle-pending.
-const SettlePendingHelp = "the outcome of interrupted creations: forget (nothing was created), retry (create " +
+// ResolvePendingHelp is the help of --settle-pending.
+const ResolvePendingHelp = "the outcome of interrupted creations: forget (nothing was created), retry (create " +
 	"again with the same inputs in any case), read (the provider reads each ID that follows from the inputs: " +
 	"what exists was created), or <urn>=<id> (the object with this ID was created); may be repeated"
 
@@ -207,8 +207,8 @@ type pendingAnswers struct {
 	read   bool // reads all others whose IDs follow from their inputs
 }
 
-// CheckSettlePending returns an error for invalid values of --settle-pending.
-func CheckSettlePending(flags []string) error {
+// CheckResolvePending returns an error for invalid values of --settle-pending.
+func CheckResolvePending(flags []string) error {
 	general := ""
 	for _, text := range flags {
 		switch {
@@ -229,7 +229,7 @@ func CheckSettlePending(flags []string) error {
 // ends. Any other URN is an error: if it were ignored, its object could be created a second time.
 func pendingAnswersOf(flags []string, pending []state.Operation) (pendingAnswers, error) {
 	w := pendingAnswers{by: map[urn.URN]engine.Decision{}}
-	if err := CheckSettlePending(flags); err != nil {
+	if err := CheckResolvePending(flags); err != nil {
 		return w, err
 	}
 	for _, text := range flags {

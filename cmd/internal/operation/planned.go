@@ -157,7 +157,7 @@ func (s *Checked) preview(ctx context.Context, how planning) (*planned, error) {
 		x.listen = p.outline.Event
 	}
 	if s.Stack.Missing {
-		if _, err := pendingAnswersOf(s.options.SettlePending, nil); err != nil {
+		if _, err := pendingAnswersOf(s.options.ResolvePending, nil); err != nil {
 			return p, err
 		}
 	} else {

@@ -80,16 +80,16 @@ func ReadShownPlan(path, name string) (*ShownPlan, error) {
 	return s, nil
 }
 
-// veil opens every secret to a placeholder.
-type veil struct{ secrets.Manager }
+// sealedShown opens every secret to a placeholder.
+type sealedShown struct{ secrets.Manager }
 
-func (veil) Decrypt(string) (string, error) { return `"[secret]"`, nil }
+func (sealedShown) Decrypt(string) (string, error) { return `"[secret]"`, nil }
 
 // sealedValues returns values for display: secrets are masked and unknown values marked.
 func sealedValues(raw map[string]json.RawMessage) map[string]json.RawMessage {
 	out := make(map[string]json.RawMessage, len(raw))
 	for key, text := range raw {
-		v, err := state.DecodeValue(text, veil{})
+		v, err := state.DecodeValue(text, sealedShown{})
 		if err != nil {
 			v = value.String("(cannot be read)")
 		}

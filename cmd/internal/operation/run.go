@@ -66,11 +66,11 @@ func (p *Checked) describe(o *engine.Options) {
 	p.Console.Crashes.HideWith(p.sink.masker.Hide)
 }
 
-// runProgram evaluates the checked program with the engine, directly or with --monitor-rpc through the server at an
-// address, and turns findings into messages.
-func (p *Checked) runProgram(ctx context.Context, m monitor.Monitor, address string) error {
+// runProgram evaluates the checked program with the engine, directly or with --monitor-rpc through its server, and
+// turns findings into messages.
+func (p *execution) runProgram(ctx context.Context, m monitor.Monitor) error {
 	if p.options.MonitorRPC {
-		client, err := rpc.Dial(address)
+		client, err := rpc.Dial(p.address)
 		if err != nil {
 			return err
 		}

@@ -211,7 +211,7 @@ func (s *display) viewOptions(name string) view.Options {
 	}
 	if s.stack != nil {
 		options.Stack = s.stack.Ref.Stack
-		a.Reports.About(s.stack.Ref.Project, s.stack.Ref.Stack, a.Short(s.workspace.Project.Path))
+		a.Reports.SetSubject(s.stack.Ref.Project, s.stack.Ref.Stack, a.Short(s.workspace.Project.Path))
 	}
 	return options
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
 
-// A post holds what is needed to guard the calls of one provider: the watchdog for slow calls and the secrets to mask.
-type post struct {
+// A protection holds what is needed to guard the calls of one provider: the watchdog for slow calls and the secrets to
+// mask.
+type protection struct {
 	dog     *watchdog
 	secrets secrets
 	name    string // of the provider
@@ -17,13 +18,13 @@ type post struct {
 }
 
 // enter registers the start of a call and records the secrets in its values. The caller calls leave when the call ends.
-func (p post) enter(does string, about urn.URN, values ...value.Value) (leave func()) {
+func (p protection) enter(does string, about urn.URN, values ...value.Value) (leave func()) {
 	p.learn(values)
 	return p.dog.begin(p.name, does, about)
 }
 
 // learn records the secrets in inputs and outputs.
-func (p post) learn(values []value.Value) {
+func (p protection) learn(values []value.Value) {
 	for _, v := range values {
 		for _, key := range p.open {
 			v = v.Without(key)
@@ -34,7 +35,7 @@ func (p post) learn(values []value.Value) {
 
 // answer records the secrets in the results of a call and masks secrets in its failures and its error. failures may be
 // nil.
-func (p post) answer(err error, failures *[]provider.Failure, out ...value.Value) error {
+func (p protection) answer(err error, failures *[]provider.Failure, out ...value.Value) error {
 	p.learn(out)
 	if failures != nil {
 		*failures = p.secrets.failures(*failures)
@@ -45,7 +46,7 @@ func (p post) answer(err error, failures *[]provider.Failure, out ...value.Value
 // guarded is a guarded provider without configuration.
 type guarded struct {
 	provider.Provider
-	post
+	protection
 }
 
 var _ provider.Provider = guarded{}
@@ -70,13 +71,13 @@ func (p guarded) Configure(ctx context.Context, r provider.ConfigureRequest) (pr
 	if err != nil || c == nil {
 		return c, p.secrets.error(err)
 	}
-	return configured{c, p.post}, nil
+	return configured{c, p.protection}, nil
 }
 
 // configured is a guarded provider with configuration.
 type configured struct {
 	provider.Configured
-	post
+	protection
 }
 
 var _ provider.Configured = configured{}

@@ -58,5 +58,5 @@ func (l loader) Load(ctx context.Context, pkg provider.Package) (provider.Provid
 	if err != nil || p == nil {
 		return p, err
 	}
-	return guarded{p, post{l.guard.dog, l.guard.secrets, pkg.Name, l.guard.open(pkg.Name)}}, nil
+	return guarded{p, protection{l.guard.dog, l.guard.secrets, pkg.Name, l.guard.open(pkg.Name)}}, nil
 }

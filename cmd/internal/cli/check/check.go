@@ -226,7 +226,7 @@ func CheckTarget(ctx context.Context, a *console.Console, target, stack string, 
 		}
 		ws.Diags.Add(diags...)
 	}
-	a.Reports.About(ws.Project.Name.Text, stack, a.Short(ws.Project.Path))
+	a.Reports.SetSubject(ws.Project.Name.Text, stack, a.Short(ws.Project.Path))
 	providers := operation.NewProviders(a, ws, nil, trust)
 	defer providers.Close()
 	providers.Given = given

@@ -87,7 +87,7 @@ func continueFlag(a *console.Console, cmd *cobra.Command, o *operation.Options) 
 func settlePendingFlag(cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().BoolVar(&o.AcceptLoss, "accept-loss", false,
 		"create resources although a repair has lost records of earlier ones, without a refresh first")
-	cmd.Flags().StringArrayVar(&o.SettlePending, "settle-pending", nil, operation.SettlePendingHelp)
+	cmd.Flags().StringArrayVar(&o.ResolvePending, "settle-pending", nil, operation.ResolvePendingHelp)
 }
 
 func expectFlag(cmd *cobra.Command, o *operation.Options, help string) {
@@ -157,7 +157,7 @@ func runOperation(a *console.Console, o *operation.Options, run runFunc) func(*c
 		if err := o.Scope.Check(); err != nil {
 			return err
 		}
-		if err := operation.CheckSettlePending(o.SettlePending); err != nil {
+		if err := operation.CheckResolvePending(o.ResolvePending); err != nil {
 			return err
 		}
 		if o.Timeout < 0 || o.LockTimeout < 0 {

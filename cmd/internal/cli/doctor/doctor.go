@@ -62,10 +62,10 @@ var Contracts = []contract.Contract{
 
 // examine checks every part of the machine and shows the findings.
 func examine(ctx context.Context, a *console.Console, asJSON bool) error {
-	found := []finding{lookPath(a), lookShell(a)}
-	found = append(found, lookPlugins(install.Resources(a.World.PulumiHome()))...)
-	found = append(found, lookBackend(ctx, a)...)
-	found = append(found, lookTerminal(a))
+	found := []finding{inspectPath(a), inspectShell(a)}
+	found = append(found, inspectPlugins(install.Resources(a.World.PulumiHome()))...)
+	found = append(found, inspectBackend(ctx, a)...)
+	found = append(found, inspectTerminal(a))
 	bad := 0
 	for _, f := range found {
 		if f.Grade == wrong {
@@ -111,7 +111,7 @@ func isProgram(info os.FileInfo) bool {
 	return info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
 }
 
-func lookPath(a *console.Console) finding {
+func inspectPath(a *console.Console) finding {
 	f := finding{Part: "PATH", Grade: fine}
 	program := onPath(a, "yamlhost")
 	switch {
@@ -138,8 +138,8 @@ func same(first, other string) bool {
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
-// lookShell checks for the shell that runs local commands by default.
-func lookShell(a *console.Console) finding {
+// inspectShell checks for the shell that runs local commands by default.
+func inspectShell(a *console.Console) finding {
 	path := "/bin/sh"
 	if runtime.GOOS == "windows" {
 		path = onPath(a, "cmd")
@@ -155,8 +155,8 @@ func shellFinding(path string) finding {
 	return finding{Part: "shell", Grade: fine, Text: "local commands are started by " + path}
 }
 
-// lookPlugins checks for installed plugins that cannot be started.
-func lookPlugins(installed []install.Plugin) []finding {
+// inspectPlugins checks for installed plugins that cannot be started.
+func inspectPlugins(installed []install.Plugin) []finding {
 	var broken []finding
 	for _, p := range installed {
 		program := filepath.Join(p.Path, "pulumi-resource-"+p.Name)
@@ -183,8 +183,8 @@ func lookPlugins(installed []install.Plugin) []finding {
 // skew is the largest allowed difference between the clocks of this machine and the backend.
 const skew = 5 * time.Minute
 
-// lookBackend checks whether stacks can be listed and written, and compares the clocks of both sides.
-func lookBackend(ctx context.Context, a *console.Console) []finding {
+// inspectBackend checks whether stacks can be listed and written, and compares the clocks of both sides.
+func inspectBackend(ctx context.Context, a *console.Console) []finding {
 	bad := func(err error, way string) []finding {
 		return []finding{{"backend", wrong, err.Error(), way}}
 	}
@@ -222,7 +222,7 @@ func clock(before, written, after time.Time) finding {
 	return f
 }
 
-func lookTerminal(a *console.Console) finding {
+func inspectTerminal(a *console.Console) finding {
 	f := finding{Part: "terminal", Grade: fine}
 	switch columns, lines := a.Size(); {
 	case !a.Interactive():

@@ -26,11 +26,11 @@ func TestPluginWithoutProgram(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := []install.Plugin{{Name: "toy", Version: "1.0.0", Path: dir}}
-	found := lookPlugins(p)
+	found := inspectPlugins(p)
 	require.Equal(t, wrong, found[0].Grade)
 	require.Contains(t, found[0].Way, "yamlhost plugin rm resource toy 1.0.0")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "PulumiPlugin.yaml"), nil, 0o644))
-	require.Equal(t, fine, lookPlugins(p)[0].Grade)
+	require.Equal(t, fine, inspectPlugins(p)[0].Grade)
 }
 
 func TestShell(t *testing.T) {

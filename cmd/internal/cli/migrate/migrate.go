@@ -68,7 +68,7 @@ func migrate(ctx context.Context, a *console.Console, o *options) error {
 		return err
 	}
 	v := &visit{Console: a, options: o, given: given, survey: &survey{Stacks: []stackResult{}}}
-	if err := v.look(ctx); err != nil {
+	if err := v.inspect(ctx); err != nil {
 		return err
 	}
 	obstacles := v.survey.obstacles(0)
@@ -97,7 +97,7 @@ type visit struct {
 	project *project.Project
 }
 
-func (v *visit) look(ctx context.Context) error {
+func (v *visit) inspect(ctx context.Context) error {
 	p, found, err := v.OpenProject(v.Path(v.options.dir))
 	if err != nil {
 		return err
@@ -113,15 +113,15 @@ func (v *visit) look(ctx context.Context) error {
 		return nil
 	}
 	v.survey.add("project", same, "", "%s is read as it is", v.Short(p.Path))
-	stacks, b := v.lookBackend(ctx)
+	stacks, b := v.inspectBackend(ctx)
 	if len(stacks) == 0 {
-		v.lookProgram(ctx, "")
+		v.inspectProgram(ctx, "")
 	}
 	for _, ref := range stacks {
 		if err := ctx.Err(); err != nil {
 			return v.Signals.Ended()
 		}
-		v.lookStack(ctx, b, ref)
+		v.inspectStack(ctx, b, ref)
 	}
 	return nil
 }
@@ -149,8 +149,8 @@ func place(r diag.Range) string {
 	return fmt.Sprintf("%s:%d:%d", r.Source.Name(), pos.Line, pos.Column)
 }
 
-// lookBackend opens the backend and returns the stacks to examine.
-func (v *visit) lookBackend(ctx context.Context) ([]backend.Ref, *backend.Backend) {
+// inspectBackend opens the backend and returns the stacks to examine.
+func (v *visit) inspectBackend(ctx context.Context) ([]backend.Ref, *backend.Backend) {
 	const way = "choose another with PULUMI_BACKEND_URL or `yamlhost login`; a stack moves by `pulumi stack export` and " +
 		"`yamlhost stack import`"
 	b, err := v.Backends().Open(v.project)
@@ -182,8 +182,8 @@ func (v *visit) lookBackend(ctx context.Context) ([]backend.Ref, *backend.Backen
 	return stacks, b
 }
 
-// lookProgram checks the program as `yamlhost check` does, with the stack's configuration if a stack is given.
-func (v *visit) lookProgram(ctx context.Context, stack string) {
+// inspectProgram checks the program as `yamlhost check` does, with the stack's configuration if a stack is given.
+func (v *visit) inspectProgram(ctx context.Context, stack string) {
 	part := "program"
 	if stack != "" {
 		part = "stack " + stack
@@ -204,7 +204,7 @@ func (v *visit) lookProgram(ctx context.Context, stack string) {
 	}
 	v.faults(part, found)
 	if program != nil {
-		v.lookProviders(part, program)
+		v.inspectProviders(part, program)
 	}
 	switch {
 	case found.HasErrors():
@@ -221,9 +221,9 @@ func (v *visit) lookProgram(ctx context.Context, stack string) {
 	}
 }
 
-// lookProviders reports resources that choose their provider by an option that Pulumi's YAML host ignores for them, so
-// that they exist with another provider (L4.21).
-func (v *visit) lookProviders(part string, program *check.Program) {
+// inspectProviders reports resources that choose their provider by an option that Pulumi's YAML host ignores for them,
+// so that they exist with another provider (L4.21).
+func (v *visit) inspectProviders(part string, program *check.Program) {
 	for _, n := range program.Nodes {
 		if n.Resource == nil || n.Resource.Decl.Options.Providers == nil || n.Resource.Component != nil ||
 			n.Resource.Schema != nil && n.Resource.Schema.Component {
@@ -235,8 +235,8 @@ func (v *visit) lookProviders(part string, program *check.Program) {
 	}
 }
 
-// lookStack checks whether the state, secrets, configuration and plugins of a stack can be used.
-func (v *visit) lookStack(ctx context.Context, b *backend.Backend, ref backend.Ref) {
+// inspectStack checks whether the state, secrets, configuration and plugins of a stack can be used.
+func (v *visit) inspectStack(ctx context.Context, b *backend.Backend, ref backend.Ref) {
 	from, part := len(v.survey.Findings), "stack "+ref.Stack
 	s := &console.Stack{Project: v.project, Backend: b, Ref: ref}
 	resources := 0
@@ -250,16 +250,16 @@ func (v *visit) lookStack(ctx context.Context, b *backend.Backend, ref backend.R
 	}
 	if loaded != nil {
 		resources = len(loaded.Snapshot.Resources)
-		v.lookState(part, b, ref, loaded)
-		v.lookPlugins(part, loaded.Snapshot)
+		v.inspectState(part, b, ref, loaded)
+		v.inspectPlugins(part, loaded.Snapshot)
 	}
 	if err == nil { // otherwise the configuration would repeat the error about secrets
-		v.lookProgram(ctx, ref.Stack)
+		v.inspectProgram(ctx, ref.Stack)
 	}
 	v.survey.Stacks = append(v.survey.Stacks, stackResult{ref.Stack, resources, v.survey.obstacles(from) == 0})
 }
 
-func (v *visit) lookState(part string, b *backend.Backend, ref backend.Ref, loaded *backend.Loaded) {
+func (v *visit) inspectState(part string, b *backend.Backend, ref backend.Ref, loaded *backend.Loaded) {
 	if faults := loaded.Snapshot.Faults(); len(faults) > 0 {
 		v.survey.add(part, refused, "`yamlhost state repair --stack "+ref.Stack+"` shows what can be done",
 			"the state breaks %s, the first: %s", diag.Count(len(faults), "rule"), faults[0])
@@ -284,8 +284,8 @@ func (v *visit) lookState(part string, b *backend.Backend, ref backend.Ref, load
 	}
 }
 
-// lookPlugins checks that the provider of each resource in a state is available.
-func (v *visit) lookPlugins(part string, s *state.Snapshot) {
+// inspectPlugins checks that the provider of each resource in a state is available.
+func (v *visit) inspectPlugins(part string, s *state.Snapshot) {
 	ws, err := v.OpenTarget(v.options.dir, v.Looking())
 	if err != nil {
 		v.survey.add(part, refused, "", "%s", err)
@@ -305,7 +305,7 @@ func (v *visit) lookPlugins(part string, s *state.Snapshot) {
 		if !urn.IsProviderType(r.Type) || !used[r.URN] {
 			continue
 		}
-		v.lookVersion(part, r)
+		v.inspectVersion(part, r)
 		pkg := engine.PackageOfProvider(r)
 		name := strings.TrimSpace(pkg.Name + " " + pkg.Version)
 		if asked[name] {
@@ -329,9 +329,9 @@ func (v *visit) lookPlugins(part string, s *state.Snapshot) {
 	}
 }
 
-// lookVersion reports a provider of a parameterized package for which the Pulumi CLI has recorded the plugin's
+// inspectVersion reports a provider of a parameterized package for which the Pulumi CLI has recorded the plugin's
 // version in place of the package's (E3.21). The Pulumi CLI does so for providers that a program declares.
-func (v *visit) lookVersion(part string, r *state.Resource) {
+func (v *visit) inspectVersion(part string, r *state.Resource) {
 	internal, _ := r.Inputs.Lookup("__internal")
 	noted, _ := r.Inputs.Lookup("version")
 	plugin, found := internal.Lookup("version")

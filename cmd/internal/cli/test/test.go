@@ -113,7 +113,7 @@ func roots(ctx context.Context, a *console.Console, targets []string) []string {
 	for _, f := range files {
 		roots = append(roots, f.Dir)
 		if ws, err := workspace.OpenWithoutProgram(f.Dir, a.Looking()); err == nil {
-			roots = append(roots, ws.Elsewhere()...)
+			roots = append(roots, ws.OutsideDirs()...)
 		}
 	}
 	slices.Sort(roots)

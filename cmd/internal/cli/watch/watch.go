@@ -127,7 +127,7 @@ func (w *watcher) roots() ([]string, error) {
 			roots = append(roots, path)
 		}
 	}
-	roots = append(roots, ws.Elsewhere()...)
+	roots = append(roots, ws.OutsideDirs()...)
 	for _, path := range w.options.paths {
 		add(a.Path(path))
 	}

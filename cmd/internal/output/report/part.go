@@ -26,8 +26,8 @@ func (s *Set) Part(number int, project, stack, program string, began time.Time) 
 	defer s.mu.Unlock()
 	subject := s.record.Subject
 	subject.Project, subject.Stack, subject.Program = project, stack, program
-	part := &Set{record: Record{Subject: subject, Began: began, number: number}, mask: mask.New(), whole: s,
-		untold: s.untold}
+	part := &Set{record: Record{Subject: subject, Began: began, number: number}, mask: mask.New(), parent: s,
+		resultsOnly: s.resultsOnly}
 	for _, out := range s.outputs {
 		mine := &output{spec: out.spec, kind: out.kind, out: io.Discard}
 		switch out.kind.name {
@@ -46,7 +46,7 @@ func (s *Set) Part(number int, project, stack, program string, began time.Time) 
 }
 
 // Gather returns a set without reports, for callers that read the result of each resource in its record.
-func Gather() *Set { return &Set{mask: mask.New(), untold: true} }
+func Gather() *Set { return &Set{mask: mask.New(), resultsOnly: true} }
 
 // join adds a finished part.
 func (s *Set) join(r *Record, fault error) {

@@ -66,12 +66,12 @@ type Record struct {
 	number int     // of a part, in the order of the parts
 }
 
-// finish adds the results of the last operation. With untold it omits changes of properties, which take longest to
+// finish adds the results of the last operation. With resultsOnly it omits changes of properties, which take longest to
 // compute.
-func (r *Record) finish(l *view.Outline, m *mask.Masker, untold bool) {
+func (r *Record) finish(l *view.Outline, m *mask.Masker, resultsOnly bool) {
 	if l != nil {
 		r.Title, r.Stack = l.Title(), l.Stack()
-		if untold {
+		if resultsOnly {
 			r.Resources = l.Outcomes()
 		} else {
 			r.Resources = l.Resources()

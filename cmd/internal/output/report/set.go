@@ -40,15 +40,15 @@ type output struct {
 
 // Set holds the reports of one command. Its methods are safe for concurrent use; they do nothing on a nil Set.
 type Set struct {
-	mu      sync.Mutex // guards the fields below
-	outputs []*output
-	record  Record
-	outline *view.Outline // of the last operation
-	mask    *mask.Masker
-	ended   bool
-	failed  error // the first error of a report
-	whole   *Set  // of the command, where this is a part of it; nil otherwise. Not changed
-	untold  bool  // see Options; not changed
+	mu          sync.Mutex // guards the fields below
+	outputs     []*output
+	record      Record
+	outline     *view.Outline // of the last operation
+	mask        *mask.Masker
+	ended       bool
+	failed      error // the first error of a report
+	parent      *Set  // of the command, where this is a part of it; nil otherwise. Not changed
+	resultsOnly bool  // see Options; not changed
 }
 
 // Options describe the command and its reports.
@@ -60,8 +60,8 @@ type Options struct {
 	Origin  Origin
 	Began   time.Time
 	Always  bool // also without specs, because the record is read
-	// Untold reports whether without specs only the results of resources are read from the record.
-	Untold bool
+	// ResultsOnly reports whether without specs only the results of resources are read from the record.
+	ResultsOnly bool
 }
 
 // Open opens every report before the command begins. The error names the report that cannot be written; then no file
@@ -71,7 +71,7 @@ func Open(o Options) (*Set, error) {
 		return nil, nil
 	}
 	s := &Set{record: Record{Subject: o.Subject, Began: o.Began, Origin: o.Origin}, mask: mask.New(),
-		untold: o.Untold && len(o.Specs) == 0}
+		resultsOnly: o.ResultsOnly && len(o.Specs) == 0}
 	taken := map[string]string{}
 	for _, spec := range o.Specs {
 		k, err := findKind(spec.Kind)
@@ -141,8 +141,8 @@ func (s *Set) TakesStdout() bool {
 	return slices.ContainsFunc(s.outputs, func(out *output) bool { return out.spec.File == "-" })
 }
 
-// About sets the stack and program of the command, once they are known.
-func (s *Set) About(project, stack, program string) {
+// SetSubject sets the stack and program of the command, once they are known.
+func (s *Set) SetSubject(project, stack, program string) {
 	s.note(func(r *Record) {
 		r.Project, r.Stack, r.Program = project, stack, cmp.Or(program, r.Program)
 	})
@@ -188,11 +188,11 @@ func (s *Set) Phase(o view.Options, m *mask.Masker, known []*engine.Message) (ev
 		switch {
 		case out.stream != nil:
 			take, end := out.stream.phase(o, m)
-			if out.kind.name == "events" {
+			if out.kind.prelude {
 				take = AfterPrelude(take, known)
 			}
 			listeners, ends = append(listeners, take), append(ends, end)
-		case out.kind.name == "json":
+		case out.kind.digest:
 			s.record.digest = NewDigest(o, m)
 			listeners = append(listeners, AfterPrelude(s.record.digest.Event, known))
 		}
@@ -262,8 +262,8 @@ func (s *Set) Finish(exit Exit, now time.Time) error {
 		return nil
 	}
 	err := s.end(exit, now)
-	if s.whole != nil {
-		s.whole.join(s.Record(), err)
+	if s.parent != nil {
+		s.parent.join(s.Record(), err)
 	}
 	return err
 }
@@ -278,7 +278,7 @@ func (s *Set) end(exit Exit, now time.Time) error {
 	s.ended = true
 	s.record.gather()
 	s.record.Exit, s.record.Took = exit, max(0, now.Sub(s.record.Began))
-	s.record.finish(s.outline, s.mask, s.untold)
+	s.record.finish(s.outline, s.mask, s.resultsOnly)
 	s.outline = nil
 	for _, out := range s.outputs {
 		var err error
@@ -310,14 +310,16 @@ type kind struct {
 	// write writes a whole report at the end.
 	write func(w io.Writer, r *Record) error
 	// stream creates a report that is written during the command.
-	stream func(w io.Writer) streamed
+	stream  func(w io.Writer) streamed
+	prelude bool // its stream has what was found before the phase
+	digest  bool // it is made from the digest of the record
 }
 
 // kinds are all kinds, in the order of the help.
 var kinds = []kind{
 	{name: "text", summary: "the text of a terminal, for logs", stream: newText},
-	{name: "json", summary: "one document", write: writeJSONDocument},
-	{name: "events", summary: "a line of JSON for each event", stream: newEvents},
+	{name: "json", summary: "one document", write: writeJSONDocument, digest: true},
+	{name: "events", summary: "a line of JSON for each event", stream: newEvents, prelude: true},
 	{name: "markdown", summary: "a summary for a pull request", write: WriteMarkdown},
 	{name: "junit", summary: "a test for each resource", write: writeJUnit},
 	{name: "sarif", summary: "findings for code scanning", write: writeSARIF},
