@@ -115,6 +115,11 @@ func (o Options) File(name string) (string, error) {
 		return "", fmt.Errorf("%q is no name of an environment\nA name is NAME or PROJECT/NAME, of letters, digits, - _ and "+
 			"points.", name)
 	}
+	for part := range strings.SplitSeq(name, "/") {
+		if _, err := confine.NewName("an environment", part); err != nil {
+			return "", err
+		}
+	}
 	return filepath.Join(o.Dir, Folder, filepath.FromSlash(name)+".yaml"), nil
 }
 
