@@ -79,7 +79,7 @@ kill-test: ## kills yamlhost and a plugin KILLS times and compares state and rea
 # for more than the budget allows are tried by TestBombs with -walls, several at a time, for which 24 GB are not enough.
 .PHONY: walls
 walls:
-	$(GO) test ./cmd/internal/cli -run "TestHostileProjects|TestLevels" -count 1 -walls
+	$(GO) test ./cmd/internal/cli -run "TestHostileProjects|TestHostileNames|TestLevels" -count 1 -walls
 
 # Kills runs whose stack a service keeps, KILLS times for each protocol, and the service itself.
 .PHONY: service-kill-test

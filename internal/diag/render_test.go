@@ -3,12 +3,15 @@ package diag
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -128,5 +131,38 @@ func FuzzRender(f *testing.F) {
 		require.NotContains(t, b.String(), "\x1b")
 		require.NoError(t, WriteJSON(&b, ds))
 		require.NoError(t, WriteGitHub(&b, ds))
+	})
+}
+
+// A text shows at most 100 findings of each file, all errors among them if there are no more, and counts the others.
+func TestTextShowsTheFirstFindings(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var ds Diagnostics
+		errors, all := map[string]int{}, map[string]int{}
+		for f := range rapid.IntRange(1, 3).Draw(t, "files") {
+			source := NewSource(fmt.Sprintf("f%d.yaml", f), bytes.Repeat([]byte("x\n"), 400))
+			for i := range rapid.IntRange(0, 300).Draw(t, "findings") {
+				d := Diagnostic{Severity: Warning, Code: Syntax, Subject: NewRange(source, 2*i, 2*i+1), Summary: "warned"}
+				if rapid.IntRange(0, 3).Draw(t, "error") == 0 {
+					d.Severity, d.Summary = Error, "failed"
+					errors[source.Name()]++
+				}
+				all[source.Name()]++
+				ds.Add(d)
+			}
+		}
+		var out bytes.Buffer
+		require.NoError(t, WriteText(&out, ds, TextOptions{}))
+		for name, n := range all {
+			shown := regexp.MustCompile(`(?m)^`+name+`:\d+:`).FindAllString(out.String(), -1)
+			require.Len(t, shown, min(n, 100))
+			failed := regexp.MustCompile(`(?m)^`+name+`:\d+:\d+: error`).FindAllString(out.String(), -1)
+			require.Len(t, failed, min(errors[name], 100))
+			if n > 100 {
+				require.Contains(t, out.String(), fmt.Sprintf("%s: and %s\n", name, Count(n-100, "more finding")))
+			}
+		}
+		require.NotContains(t, out.String(), "\n\n\n")
 	})
 }

@@ -26,6 +26,7 @@ const (
 	relatedPlaces  = 5
 	cutMark        = "…"
 	leastCutMargin = 12 // minimum number of columns shown before the subject of a cut line
+	mostOfFile     = 100
 )
 
 // WriteText writes findings for people to read, in the order of Sorted:
@@ -37,21 +38,65 @@ const (
 //	  = random:RandomPet takes keepers, length, prefix and separator
 //
 // A finding consists of a headline, an excerpt of the source, related ranges, and at most o.Hints lines of advice.
-// Control characters in the texts are replaced. WriteText returns the error of w.
+// Control characters in the texts are replaced. Of one file it writes at most 100 findings, errors before others, and
+// how many more there are. WriteText returns the error of w.
 func WriteText(w io.Writer, ds Diagnostics, o TextOptions) error {
 	p := textPrinter{out: &bytes.Buffer{}, width: max(cmp.Or(o.Width, defaultWidth), minimumWidth),
 		hints: cmp.Or(o.Hints, hintLines), hide: o.Hide}
 	if o.Color {
 		p.palette = colors
 	}
-	for i, d := range ds.Sorted() {
-		if i > 0 {
-			p.out.WriteByte('\n')
+	sorted := ds.Sorted()
+	for i := 0; i < len(sorted); {
+		file := sorted[i:]
+		for n, d := range file {
+			if d.Subject.name() != file[0].Subject.name() {
+				file = file[:n]
+				break
+			}
 		}
-		p.diagnostic(d)
+		i += len(file)
+		for _, d := range p.most(file) {
+			if p.out.Len() > 0 {
+				p.out.WriteByte('\n')
+			}
+			p.diagnostic(d)
+		}
+		if left := file[min(len(file), mostOfFile):]; len(left) > 0 {
+			p.out.WriteByte('\n')
+			if name := file[0].Subject.name(); name != "" {
+				p.out.WriteString(name + ": ")
+			}
+			p.out.WriteString("and " + Count(len(left), "more finding") + "\n")
+		}
 	}
 	_, err := w.Write(p.out.Bytes())
 	return err
+}
+
+// most returns the findings of a file that are shown: all errors if there is room for them, and the first others.
+func (p *textPrinter) most(file Diagnostics) Diagnostics {
+	if len(file) <= mostOfFile {
+		return file
+	}
+	room := mostOfFile
+	for _, d := range file {
+		if d.Severity == Error {
+			room--
+		}
+	}
+	var shown Diagnostics
+	for _, d := range file {
+		if d.Severity != Error {
+			if room--; room < 0 {
+				continue
+			}
+		}
+		if shown.Add(d); len(shown) == mostOfFile {
+			break
+		}
+	}
+	return shown
 }
 
 // palette holds the escape sequence of each role. All are empty if the output has no colours.

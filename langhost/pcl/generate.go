@@ -161,13 +161,29 @@ func (g *generator) module(folder string, sources Sources) *module {
 const (
 	maxNesting = 100
 	maxChain   = 1000 // operators, conditions and steps of one expression
+	// maxJoining is how many bytes may be copied for one text: the parser of HCL joins the lines of a text, and what is
+	// between its escapes such as $${, one by one.
+	maxJoining  = 16 << 30
+	bytesOfPart = 32
 )
 
 // tooDeep returns a finding about a text whose expressions are nested or chained beyond the limits; nil for others.
 func (m *module) tooDeep(name string, text []byte) *diag.Diagnostic {
 	tokens, _ := hclsyntax.LexConfig(text, name, hcl.InitialPos)
-	var open, chain int // brackets, and operators since the last line or comma
+	var open, chain int           // brackets, and operators since the last line or comma
+	var parts, bytes, joining int // parts of the text since an interpolation; what they have; what is copied to join them
 	for _, token := range tokens {
+		if token.Type != hclsyntax.TokenQuotedLit && token.Type != hclsyntax.TokenStringLit {
+			parts, bytes, joining = 0, 0, 0
+		} else {
+			parts++
+			bytes += len(token.Bytes)
+			if joining += bytes + parts*bytesOfPart; joining > maxJoining {
+				return &diag.Diagnostic{Code: diag.RunawayInput, Subject: m.place(token.Range),
+					Summary: fmt.Sprintf("a text of more than %d parts, which are its lines and escapes", parts-1),
+					Detail:  "put it into a file, and read that with `readFile`"}
+			}
+		}
 		switch token.Type {
 		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen:
 			open++

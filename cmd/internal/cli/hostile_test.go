@@ -4,8 +4,11 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +31,9 @@ var hostileFiles = map[string]struct{ text, project, settings string }{
 	"environments/z.yaml":        {text: "values: {pulumiConfig: {a: b}}\n", settings: "environment: [z]\n"},
 	"environments/y.yaml":        {text: "imports: [z]\n", settings: "environment: [y]\n"},
 	"pack/PulumiPolicy.yaml":     {text: "name: p\nversion: 1.0.0\nruntime: yaml\npolicies: {}\n", project: "policyPacks: [./pack]\n"},
+	"jspack/PulumiPolicy.yaml":   {text: scriptedPack, project: "policyPacks: [./jspack]\n"},
+	"jspack/index.js":            {text: "exports.x = 1\n", project: "policyPacks: [./jspack]\n"},
+	"jspack/package.json":        {text: "{}", project: "policyPacks: [./jspack]\n"},
 	"crds/x.yaml":                {text: "a: b\n", project: "crds: ['crds/*.yaml']\n"},
 	"lib/PulumiPlugin.yaml":      {text: "name: lib\nruntime: yaml\ncomponents: {}\n", project: "packages: {lib: ./lib}\n"},
 	"lib/more.yaml":              {text: "components: {}\n", project: "packages: {lib: ./lib}\n"},
@@ -39,6 +45,50 @@ var hostileFiles = map[string]struct{ text, project, settings string }{
 	"one.test.snapshot.json":     {text: "{}"},
 	"templates/t/z/nested.json":  {text: "{}"},
 	"packages/other/Pulumi.yaml": {text: "name: other\n"},
+}
+
+// scriptedPack is the file of a policy pack that is a program in JavaScript.
+const scriptedPack = "name: p\nruntime: nodejs\n"
+
+// packRunner puts a program for packs in JavaScript on the path of a terminal, which fails. started reports whether it
+// was started for the pack in a folder.
+func packRunner(t testing.TB, x *terminal) (started func(dir string) bool) {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "pulumi-analyzer-policy"),
+		[]byte("#!/bin/sh\n: > \"$2/started\"\nexit 1\n"), 0o755))
+	x.world.Env = append(x.world.Env, "PATH="+dir+":"+os.Getenv("PATH"))
+	return func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, "started"))
+		return err == nil
+	}
+}
+
+// A policy pack that is a program is started by operations, but not for an untrusted project, nor by commands that
+// start nothing.
+func TestPacksInJavaScript(t *testing.T) {
+	t.Parallel()
+	for command, starts := range map[string]bool{"preview -s dev": true, "preview -s dev --restrict-paths": true,
+		"preview -s dev --untrusted": false, "check": false, "check --untrusted": false, "check jspack": false, "fmt": false,
+		"test": false, "lsp": false, "ui": false} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			x := newTerminal(t, onePet)
+			started := packRunner(t, x)
+			require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
+			lay(t, x, map[string]string{"Pulumi.yaml": onePet + "policyPacks: [./jspack]\n", "jspack/index.js": "throw 1\n",
+				"jspack/PulumiPolicy.yaml": scriptedPack}, nil)
+			switch command {
+			case "lsp":
+				editing(x, filepath.Join(x.world.Dir, "jspack", "PulumiPolicy.yaml"))
+			case "ui":
+				browsing(t, x)
+			default:
+				x.run(strings.Fields(command)...)
+			}
+			require.Equal(t, starts, started(filepath.Join(x.world.Dir, "jspack")), x.out.String()+x.err.String())
+		})
+	}
 }
 
 // hostileLinks make something else of a file of a project. outside is a folder beside the project.
@@ -89,7 +139,7 @@ var hostileCommands = map[string]struct {
 	args    []string
 	levels  bool // the command knows the levels
 	strict  bool
-	servers bool // "mcp", or a server for an editor
+	servers bool // "mcp", "ui", or a server for an editor
 }{
 	"check":   {args: []string{"check"}, levels: true},
 	"preview": {args: []string{"preview", "-s", "dev"}, levels: true},
@@ -98,6 +148,7 @@ var hostileCommands = map[string]struct {
 	"env":     {args: []string{"env", "get", "z"}},
 	"lsp":     {args: []string{"lsp"}, servers: true},
 	"mcp":     {args: []string{"mcp"}, servers: true, strict: true},
+	"ui":      {args: []string{"ui"}, servers: true},
 }
 
 // TestHostileProjects makes projects whose files are something else: links to places outside, devices, pipes, and what
@@ -130,9 +181,13 @@ func TestHostileProjects(t *testing.T) {
 			t.Parallel()
 			hostile, command := hostileFiles[it.file], hostileCommands[it.command]
 			x := newTerminal(t, "name: one\noutputs: {a: 1}\n")
+			started := packRunner(t, x)
 			require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
 			files := map[string]string{"../outside/canary": canaryText, "Pulumi.yaml": "name: one\n" + hostile.project,
 				"environments/z.yaml": hostileFiles["environments/z.yaml"].text, "templates/t/template.yaml": "Resources: {}\n"}
+			if strings.HasPrefix(it.file, "jspack/") {
+				files["jspack/PulumiPolicy.yaml"] = scriptedPack
+			}
 			if hostile.settings != "" {
 				files["Pulumi.dev.yaml"] = hostile.settings
 			}
@@ -168,6 +223,8 @@ func TestHostileProjects(t *testing.T) {
 						all.WriteString(a.line)
 					}
 					said <- all.String()
+				case it.command == "ui":
+					said <- browsing(t, x)
 				case command.servers:
 					said <- editing(x, path)
 				default:
@@ -184,6 +241,9 @@ func TestHostileProjects(t *testing.T) {
 				t.Fatal("the command did not end")
 			}
 			require.NotContains(t, shown, "PATH=")
+			if it.command != "preview" || it.level == "--untrusted" {
+				require.False(t, started(filepath.Join(x.world.Dir, "jspack")), shown)
+			}
 			if it.level == "--untrusted" || command.strict {
 				require.NotContains(t, shown, "canary-of-")
 				require.NotContains(t, shown, "canary-in-")
@@ -223,4 +283,50 @@ func editing(x *terminal, path string) string {
 	x.streams.In, x.streams.InTerminal = strings.NewReader(in.String()), false
 	x.run("lsp")
 	return x.out.String() + x.err.String()
+}
+
+// browsing opens the console, asks for everything that its page shows of the project, and returns the answers.
+func browsing(t testing.TB, x *terminal) string {
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan struct{})
+	ready := filepath.Join(t.TempDir(), "ready.json")
+	x.out.Reset()
+	x.err.Reset()
+	go func() {
+		defer close(ended)
+		Run(ctx, []string{"ui", "--no-browser", "--ready-file", ready}, x.streams, x.world)
+	}()
+	defer func() { stop(); <-ended }()
+	var link struct{ URL string }
+	for link.URL == "" {
+		select {
+		case <-ended: // the command has failed
+			return x.out.String() + x.err.String()
+		case <-time.After(5 * time.Millisecond):
+		}
+		if text, err := os.ReadFile(ready); err == nil {
+			_ = json.Unmarshal(text, &link)
+		}
+	}
+	address, token, _ := strings.Cut(link.URL, "#token=")
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	var all strings.Builder
+	const stack = "?stack=one/dev"
+	for _, path := range []string{"overview", "search?q=a", "runs", "preview", "revision" + stack, "stack" + stack,
+		"resource" + stack + "&urn=x", "history" + stack, "config" + stack, "config" + stack + "&version=1",
+		"changes" + stack + "&version=1", "diff" + stack + "&from=1&to=1"} {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"api/"+path, nil)
+		if err != nil {
+			panic(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+token)
+		answer, err := client.Do(request)
+		if err != nil {
+			all.WriteString(err.Error())
+			continue
+		}
+		_, _ = io.Copy(&all, answer.Body)
+		_ = answer.Body.Close()
+	}
+	return all.String()
 }
