@@ -151,13 +151,14 @@ func unpackMembers(content io.Reader, name string) ([]Member, error) {
 		return nil, fmt.Errorf("read archive %s: %w", name, err)
 	}
 	var members []Member
+	limit := max(alwaysUnpacked, mostUnpacked*int64(len(data)))
 	switch {
 	case strings.HasSuffix(name, ".zip"), strings.HasSuffix(name, ".jar"):
-		members, err = unzip(data)
+		members, err = unzip(data, limit)
 	case strings.HasSuffix(name, ".tgz"), strings.HasSuffix(name, ".tar.gz"):
 		var unpacked *gzip.Reader
 		if unpacked, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
-			members, err = untar(unpacked)
+			members, err = untar(&bounded{unpacked, limit, limit})
 		}
 	default:
 		members, err = untar(bytes.NewReader(data))
@@ -168,16 +169,61 @@ func unpackMembers(content io.Reader, name string) ([]Member, error) {
 	return members, nil
 }
 
-func unzip(data []byte) ([]Member, error) {
+// The limits of what an archive file may unpack to, in bytes: any may unpack to alwaysUnpacked, and larger ones to
+// their size times mostUnpacked.
+const (
+	alwaysUnpacked = int64(64 << 20)
+	mostUnpacked   = 100
+)
+
+// unpackedError is returned for an archive that unpacks to more than its limit.
+type unpackedError struct{ limit int64 }
+
+func (e *unpackedError) Error() string {
+	return fmt.Sprintf("it unpacks to more than %d MiB, which is more than %d times its size", e.limit>>20,
+		mostUnpacked)
+}
+
+// bounded reads at most left bytes. It returns an unpackedError with the limit if there are more.
+type bounded struct {
+	io.Reader
+	left, limit int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p[:min(int64(len(p)), b.left+1)])
+	if b.left -= int64(n); b.left < 0 {
+		return 0, &unpackedError{b.limit}
+	}
+	return n, err
+}
+
+func unzip(data []byte, limit int64) ([]Member, error) {
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil, err
 	}
 	var members []Member
+	left := uint64(limit)
 	for _, f := range archive.File {
-		if f.Mode().IsRegular() {
-			members = append(members, Member{Name: f.Name, Size: int64(f.UncompressedSize64), Content: f.Open})
+		if !f.Mode().IsRegular() {
+			continue
 		}
+		size := f.UncompressedSize64
+		if size > left {
+			return nil, &unpackedError{limit}
+		}
+		left -= size
+		members = append(members, Member{Name: f.Name, Size: int64(size), Content: func() (io.ReadCloser, error) {
+			content, err := f.Open()
+			if err != nil {
+				return nil, err
+			}
+			return struct { // the archive may hold more than its directory says
+				io.Reader
+				io.Closer
+			}{&bounded{content, int64(size), limit}, content}, nil
+		}})
 	}
 	return members, nil
 }

@@ -1,6 +1,8 @@
 package value
 
 import (
+	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
@@ -202,3 +204,66 @@ func assetBytes(a *Asset, o Opener) ([]byte, error) {
 	}
 	return data, nil
 }
+
+// An archive file that unpacks to much more than its size is refused, whatever its format and its directory say.
+func TestArchivesThatUnpackToTooMuch(t *testing.T) {
+	t.Parallel()
+	pack := func(format string, sizes ...int64) []byte {
+		var out bytes.Buffer
+		zeros := func(w io.Writer, n int64) {
+			_, err := io.CopyN(w, zeroes{}, n)
+			require.NoError(t, err)
+		}
+		if format == ".zip" {
+			w := zip.NewWriter(&out)
+			for i, n := range sizes {
+				member, err := w.Create(fmt.Sprint("f", i))
+				require.NoError(t, err)
+				zeros(member, n)
+			}
+			require.NoError(t, w.Close())
+			return out.Bytes()
+		}
+		packed := gzip.NewWriter(&out)
+		w := tar.NewWriter(packed)
+		for i, n := range sizes {
+			require.NoError(t, w.WriteHeader(&tar.Header{Name: fmt.Sprint("f", i), Size: n, Mode: 0o600}))
+			zeros(w, n)
+		}
+		require.NoError(t, w.Close())
+		require.NoError(t, packed.Close())
+		return out.Bytes()
+	}
+	for _, format := range []string{".zip", ".tgz"} {
+		for _, c := range []struct {
+			sizes   []int64
+			refused bool
+		}{{[]int64{60 << 20}, false}, {[]int64{40 << 20, 30 << 20}, true}, {[]int64{70 << 20}, true}} {
+			members, err := unpackMembers(bytes.NewReader(pack(format, c.sizes...)), "a"+format)
+			if c.refused {
+				require.ErrorContains(t, err, "it unpacks to more than 64 MiB, which is more than 100 times its size")
+				continue
+			}
+			require.NoError(t, err)
+			require.Len(t, members, len(c.sizes))
+			content, err := members[0].Content()
+			require.NoError(t, err)
+			n, err := io.Copy(io.Discard, content)
+			require.NoError(t, err)
+			require.Equal(t, c.sizes[0], n)
+		}
+	}
+	lying := bytes.ReplaceAll(pack(".zip", 0x00123456), []byte{0x56, 0x34, 0x12, 0}, []byte{5, 0, 0, 0})
+	members, err := unpackMembers(bytes.NewReader(lying), "a.zip")
+	require.NoError(t, err)
+	content, err := members[0].Content()
+	require.NoError(t, err)
+	n, err := io.Copy(io.Discard, content)
+	require.Error(t, err)
+	require.LessOrEqual(t, n, int64(5))
+}
+
+// zeroes reads as zeros without an end.
+type zeroes struct{}
+
+func (zeroes) Read(p []byte) (int, error) { clear(p); return len(p), nil }

@@ -98,9 +98,7 @@ func (t *trial) snapshot() {
 		return
 	}
 	if want, got := compact(before), compact(text.Bytes()); want != got {
-		var indented bytes.Buffer
-		_ = json.Indent(&indented, before, "  ", "  ") // the text is valid JSON, as it was read as such
-		t.fail(m.at, "the snapshot differs", lineDiff(indented.Bytes(), text.Bytes())+
+		t.fail(m.at, "the snapshot differs", lineDiff(lines(before), lines(text.Bytes()))+
 			"\nif that is right, write it anew with: yamlhost test --update")
 	}
 }
@@ -111,6 +109,13 @@ func compact(text []byte) string {
 		return string(text)
 	}
 	return b.String()
+}
+
+// lines breaks valid JSON into lines without an indentation, whose size would be the square of the depth of nesting.
+func lines(text []byte) []byte {
+	var b bytes.Buffer
+	_ = json.Indent(&b, text, "", "") // which fails only for a text that is not JSON
+	return b.Bytes()
 }
 
 // lineDiff returns the lines in which two texts differ. Lines of the first text begin with a minus, lines of the second
