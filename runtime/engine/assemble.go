@@ -21,8 +21,8 @@ import (
 // A part may only refer to parts that are created before it, so the references form no cycle.
 func newOperation(ctx, calls context.Context, o Options, mode mode, scope *plan.Scope, naming *plan.Naming) *operation {
 	life := newLifetime(ctx, calls, o.Crash)
-	report := &reporter{sink: o.Events, planning: o.DryRun, refreshing: mode == refreshing, changes: map[Op]int{},
-		crashes: map[crashed]bool{}}
+	report := &reporter{sink: o.Events, planning: o.DryRun, mode: mode, changes: map[Op]int{},
+		crashes: map[crashed]bool{}, produced: map[urn.URN]bool{}}
 	c := &core{lifetime: life, opts: &o, mode: mode, report: report,
 		failures:   &failures{life: life, report: report, goOn: o.ContinueOnError || o.DryRun},
 		table:      resources.NewTable(o.Stack, o.Project, o.Base.Resources, scope),
@@ -35,7 +35,7 @@ func newOperation(ctx, calls context.Context, o Options, mode mode, scope *plan.
 	c.executor = &apply.Executor{Options: op.executorOptions()}
 
 	op.policies = &policies{core: c, packs: o.Policies}
-	retainer := &retainer{c}
+	retainer := &retainer{c, scope.Left()}
 	registrar := &registrar{core: c, retainer: retainer, pending: op.pending,
 		examiner: &examiner{core: c, naming: naming, policies: op.policies},
 		decider:  &decider{core: c, naming: naming, replaces: scope.Replaces}}
@@ -56,7 +56,7 @@ func (op *operation) executorOptions() apply.Options {
 	o := op.opts
 	return apply.Options{
 		Project: o.Project, Stack: o.Stack, Calls: op.calls, DryRun: o.DryRun, IgnoreProtect: o.IgnoreProtect,
-		Refreshing: op.report.refreshing, Now: o.Now, Seed: o.Seed,
+		Refreshing: op.mode == refreshing, Now: o.Now, Seed: o.Seed,
 		Table: op.table, Providers: op.registry, Journal: op.journal, Report: op.report, Terminated: op.terminated.Load,
 		Stop: op.stop, Failed: op.failures.resourceFailed,
 		Retried: func(u urn.URN) bool { return op.pending.recorded(u) != nil },

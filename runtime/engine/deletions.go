@@ -102,6 +102,7 @@ func (d *deleter) planEnding() *plan.Ending {
 	d.table.Marks.MarkDeleting(end.Deleting)
 	for _, r := range end.Untouched { // E4.109, E4.123
 		step := plan.NewStep(OpSame, r, r)
+		step.Left = d.table.Scope.LeftOf(r.URN)
 		d.report.Started(step)
 		d.report.Finished(step, OpSame, d.opts.DryRun || r.Custom, 0)
 	}

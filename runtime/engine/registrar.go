@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
@@ -129,6 +132,7 @@ func (r *registrar) process(ctx context.Context, s *record) error {
 	if err != nil {
 		return err
 	}
+	r.warn(s, steps)
 	if err := r.keepPosition(s, steps); err != nil {
 		return err
 	}
@@ -148,6 +152,34 @@ func (r *registrar) plan(ctx context.Context, s *record) ([]Step, error) {
 		}
 		if steps, again, err := r.decider.decide(s, r.situation(s)); err != nil || !again {
 			return steps, err
+		}
+	}
+}
+
+// warn tells what the steps do to an object that the program's options seem to spare: an import is followed by a change,
+// or an object is deleted that the program retains from now on.
+func (r *registrar) warn(s *record, steps []Step) {
+	old := s.oldState()
+	if r.mode != updating || old == nil || !old.Custom || old.External {
+		return
+	}
+	tell := func(text string) { r.report.message(s.message(Message{Severity: diag.Warning, Text: text})) }
+	for i := range steps {
+		step := &steps[i]
+		does := map[Op]string{OpUpdate: "updated", OpReplace: "replaced"}[step.Op]
+		if s.imported && does != "" {
+			keys := slices.Clone(step.Diffs)
+			slices.Sort(keys)
+			text := fmt.Sprintf("The object of '%s' is imported and then %s", s.reg.URN.Name(), does)
+			if len(keys) > 0 {
+				text += ", because the program has other values for: " + strings.Join(keys, ", ")
+			}
+			tell(text + ". To leave it as it is, write the values that it has, or list the properties in ignoreChanges.")
+		}
+		if step.Op == OpReplace && s.goal.RetainOnDelete && !old.RetainOnDelete && s.deleted == nil {
+			tell(fmt.Sprintf("The present object of '%s' is deleted: retainOnDelete holds only once it is in the state. "+
+				"To keep the object, run `yamlhost up` with retainOnDelete and without the other changes first.",
+				s.reg.URN.Name()))
 		}
 	}
 }

@@ -23,15 +23,15 @@ import (
 type reporter struct {
 	sink     func(Event)
 	planning bool
-	// refreshing is set in a refresh, whose refresh steps count under their result (E7.23).
-	refreshing bool
-	failed     atomic.Bool // an error was reported
+	mode     mode
+	failed   atomic.Bool // an error was reported
 	// faulty is set by errors that do not come from an interrupt
 	faulty atomic.Bool
 
 	mu           sync.Mutex   // guards the rest, and the sink
 	changes      map[Op]int   // without replacements
 	replacements Replacements // whose halves count together
+	produced     map[urn.URN]bool // made by the program of a destroy
 	maybeCorrupt bool
 	skipped      []urn.URN
 	crashes      map[crashed]bool // crashes already reported in full
@@ -75,7 +75,9 @@ func (r *reporter) message(m Message) {
 
 // Started reports that a step has begun.
 func (r *reporter) Started(s Step) {
-	r.emit(&StepStarted{Step: &s, Planning: r.planning, Internal: internal(&s)})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sink(&StepStarted{Step: &s, Planning: r.planning, Internal: r.internal(&s)})
 }
 
 // Finished counts a step that succeeded, and reports it to the sink if shown is set (E7.8).
@@ -85,8 +87,11 @@ func (r *reporter) Finished(s Step, result Op, shown bool, took time.Duration) {
 	if r.counts(&s, result) {
 		r.changes[result]++
 	}
-	e := &StepFinished{Step: &s, Op: result, Planning: r.planning, Internal: internal(&s), Duration: took}
+	e := &StepFinished{Step: &s, Op: result, Planning: r.planning, Internal: r.internal(&s), Duration: took}
 	r.replacements.Take(e)
+	if r.mode == destroying && s.Old == nil {
+		r.produced[s.URN] = true
+	}
 	if shown {
 		r.sink(e)
 	}
@@ -110,12 +115,12 @@ func (r *reporter) counted() map[Op]int {
 
 // counts reports whether a step counts as a change in the summary (E8.1–E8.7).
 func (r *reporter) counts(s *Step, result Op) bool {
-	if internal(s) {
+	if r.internal(s) {
 		return false
 	}
 	switch s.Op {
 	case OpRefresh:
-		return r.refreshing
+		return r.mode == refreshing // under its result (E7.23)
 	case OpRead:
 		return s.Old != nil && s.New != nil && !value.Equal(s.Old.Outputs, s.New.Outputs)
 	case OpReplace:
@@ -126,14 +131,27 @@ func (r *reporter) counts(s *Step, result Op) bool {
 	return s.Logical() && s.Op == result
 }
 
-// internal reports whether a step concerns a default provider (E8.13).
-func internal(s *Step) bool {
-	return s.URN.IsDefaultProvider()
+// internal reports whether a step is neither shown nor counted: it concerns a default provider (E8.13), or is what a
+// destroy does for its program, which ends with it, or a refresh does not create. The caller holds mu.
+func (r *reporter) internal(s *Step) bool {
+	switch {
+	case s.URN.IsDefaultProvider():
+		return true
+	case r.mode == refreshing:
+		return s.Op == OpSame && s.Old == nil && s.New.Custom && s.Left == ""
+	case r.mode != destroying || s.Left != "" || s.Op == OpRefresh:
+		return false
+	case s.Op == OpDelete, s.Op == OpDiscard, s.Op == OpRemovePendingReplace:
+		return r.produced[s.URN]
+	}
+	return true
 }
 
 // outputs reports that the outputs of a component or of the stack were registered.
 func (r *reporter) outputs(s Step) {
-	r.emit(&StepFinished{Step: &s, Op: s.Op, Planning: r.planning, Internal: internal(&s), Outputs: true})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sink(&StepFinished{Step: &s, Op: s.Op, Planning: r.planning, Internal: r.internal(&s), Outputs: true})
 }
 
 // StepFailed reports that a step failed with err (E5.41).

@@ -17,6 +17,7 @@ import (
 // registrar uses it for resources out of scope, the importer for the whole state. It is safe for concurrent use.
 type retainer struct {
 	*core
+	left plan.Left // why resources are out of scope
 }
 
 // prerequisites moves the resources that a retained resource needs in front of it. It retains those without a step so
@@ -48,6 +49,7 @@ func (k *retainer) prerequisites(ctx context.Context, p *resources.Prerequisites
 // asIs copies the prior state of a registration unchanged into the new state, and completes the registration.
 func (k *retainer) asIs(reg *resources.Registration) error {
 	step := plan.Unchanged(reg.Old.Resource(), reg.Old.Resource())
+	step.Left = k.table.Scope.LeftOf(reg.URN)
 	kept, err := k.executor.Take(step, reg)
 	if err != nil {
 		return err
@@ -77,6 +79,7 @@ func (k *retainer) verbatim(old *state.Resource, reg *resources.Registration, in
 // only its URN (E2.37, E4.29, E8.3).
 func (k *retainer) skipCreate(reg *resources.Registration, goal *state.Resource) {
 	step := plan.NewStep(OpSame, nil, goal)
+	step.Left = k.table.Scope.LeftOf(reg.URN)
 	reg.Skip(step)
 	k.report.Started(step)
 	k.report.Finished(step, OpSame, k.opts.DryRun || goal.Custom, 0)
@@ -104,6 +107,9 @@ func (r *registrar) retain(ctx context.Context, s *record, inside bool) error {
 	}
 	kept, renamed := r.retainer.verbatim(old, s.reg, inside)
 	steps := []Step{plan.Unchanged(old, kept)}
+	if !inside {
+		steps[0].Left = r.retainer.left
+	}
 	r.decider.mark(s, steps)
 	if err := r.takeSteps(ctx, s, steps); err != nil || renamed {
 		return err

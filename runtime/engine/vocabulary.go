@@ -2,10 +2,11 @@ package engine
 
 import "github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 
-// Step is one planned action on one resource; Op is what it does (E8.1).
+// Step is one planned action on one resource; Op is what it does (E8.1), and Left why it does nothing.
 type (
 	Step = plan.Step
 	Op   = plan.Op
+	Left = plan.Left
 )
 
 // UnknownID is the placeholder ID of a provider that exists only in a preview (E1.11).

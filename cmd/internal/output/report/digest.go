@@ -150,8 +150,8 @@ func writeJSONDocument(w io.Writer, r *Record) error {
 	return d.Write(w)
 }
 
-// tells reports whether the document includes a step: unchanged resources only on request, except the stack and changes
-// of protection (E8.23). Results of a refresh are included if the operation looks for drift.
+// tells reports whether the document includes a step: unchanged resources only on request, except the stack, moved
+// resources and changes of protection (E8.23). Results of a refresh are included if the operation looks for drift.
 func (d *Digest) tells(s *engine.Step) bool {
 	if d.o.Drift && s.Op == engine.OpRefresh {
 		drift, computed := d.o.Changes.Of(s).Paths()
@@ -167,7 +167,7 @@ func (d *Digest) tells(s *engine.Step) bool {
 		return false
 	}
 	return s.Op != engine.OpSame || d.o.ShowSames || s.URN.Type() == urn.RootStackType ||
-		s.Old != nil && s.New != nil && s.Old.Protect != s.New.Protect
+		s.Old != nil && s.New != nil && (s.Old.Protect != s.New.Protect || s.Old.URN != s.New.URN)
 }
 
 func (d *Digest) step(s *engine.Step) {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,17 +34,74 @@ import (
 // lost stands for a resource whose object was deleted for a replacement that was not made.
 const lost = engine.OpDeleteReplaced
 
-// failed stands for a resource of which a report has nothing but its failure.
-const failed = engine.Op("failed")
+// Other words of reports: for a resource of which a report has nothing but its failure, for one that only got another
+// name, and for one that a refresh did not find.
+const (
+	failed = engine.Op("failed")
+	moved  = engine.Op("move")
+	gone   = engine.Op("gone")
+)
 
-// journaled returns what a journal tells of each resource that an update changed, without default providers: an object
-// that was incompletely made or changed counts as no change.
-func journaled(base *state.Snapshot, entries []journal.Entry) map[string]engine.Op {
-	now, begun := map[journal.ID]*state.Resource{}, map[int64]*state.Operation{}
-	if base != nil {
-		for i, r := range base.Resources {
-			now[journal.ID(i+1)] = r
+// left stands for a resource that is out of the operation's scope.
+const left = engine.Op("left")
+
+// thingOf returns the name that a resource had first.
+func thingOf(u urn.URN) string {
+	name, _, _ := strings.Cut(u.Name(), "_")
+	return name
+}
+
+// journaled returns what a journal tells of each resource that an operation changed, without default providers: an
+// object that was incompletely made or changed counts as no change.
+func journaled(t require.TestingT, base *state.Snapshot, entries []journal.Entry, kind string) map[string]engine.Op {
+	told, refresh := map[string]engine.Op{}, kind == "refresh"
+	if !refresh {
+		told = called(base, entries)
+	}
+	after, err := journal.Replay(base, entries)
+	require.NoError(t, err)
+	now := map[string]*state.Resource{}
+	for _, r := range after.Resources {
+		if !r.Delete {
+			now[thingOf(r.URN)] = r
 		}
+	}
+	for _, was := range base.Resources {
+		switch name := thingOf(was.URN); {
+		case was.Delete || !was.Custom || was.IsProvider():
+		case refresh && now[name] == nil:
+			told[name] = gone
+		case now[name] == nil || told[name] != "":
+		case refresh && !value.Equal(was.Inputs, now[name].Inputs):
+			told[name] = engine.OpUpdate
+		case kind == "up" && was.URN != now[name].URN && was.ID == now[name].ID && len(now[name].InitErrors) == 0:
+			told[name] = moved
+		}
+	}
+	return told
+}
+
+// remainders adds what a refresh found of the old objects of replacements, which reports count too.
+func remainders(base, after *state.Snapshot, counts map[engine.Op]int) {
+	for _, was := range base.Resources {
+		if !was.Delete || was.IsProvider() {
+			continue
+		}
+		n := slices.IndexFunc(after.Resources, func(r *state.Resource) bool { return r.Delete && r.ID == was.ID })
+		switch {
+		case n < 0:
+			counts[gone]++
+		case !value.Equal(was.Inputs, after.Resources[n].Inputs):
+			counts[engine.OpUpdate]++
+		}
+	}
+}
+
+// called returns what a journal tells of the resources for which an operation called a provider.
+func called(base *state.Snapshot, entries []journal.Entry) map[string]engine.Op {
+	now, begun := map[journal.ID]*state.Resource{}, map[int64]*state.Operation{}
+	for i, r := range base.Resources {
+		now[journal.ID(i+1)] = r
 	}
 	told := map[string]engine.Op{}
 	for _, e := range entries {
@@ -55,7 +113,7 @@ func journaled(base *state.Snapshot, entries []journal.Entry) map[string]engine.
 		if op == nil {
 			op = &state.Operation{Resource: &state.Resource{}}
 		}
-		name := op.Resource.URN.Name()
+		name := thingOf(op.Resource.URN)
 		var added *state.Resource
 		replaces := false
 		add := func(a journal.Amended) {
@@ -77,13 +135,11 @@ func journaled(base *state.Snapshot, entries []journal.Entry) map[string]engine.
 		for _, id := range e.Remove {
 			was := now[id]
 			switch {
-			case was.PendingReplacement && op.Kind == state.Creating:
+			case was.PendingReplacement && op.Kind == state.Creating && thingOf(was.URN) == name:
 				replaces = true
-				if was.URN.Name() == name {
-					delete(told, name)
-				}
-			case was.PendingReplacement && told[was.URN.Name()] == lost: // the program does not have it
-				told[was.URN.Name()] = engine.OpDelete
+				delete(told, name)
+			case was.PendingReplacement && told[thingOf(was.URN)] == lost: // the program does not have it
+				told[thingOf(was.URN)] = engine.OpDelete
 			case op.Kind == state.Deleting && !was.Delete && !was.PendingReplacement && was.URN == op.Resource.URN:
 				told[name] = engine.OpDelete
 			}
@@ -128,6 +184,8 @@ type moody struct {
 	provider.Configured
 	made   int
 	faults map[string]string // partial, or anything else
+	adrift map[string]int    // how often the object with an ID changed outside of the program
+	lost   map[string]bool   // objects that no longer exist
 }
 
 func (m *moody) Load(context.Context, provider.Package) (provider.Provider, error) { return m, nil }
@@ -193,8 +251,37 @@ func (m *moody) Delete(_ context.Context, r provider.DeleteRequest) error {
 	return m.fault("delete", r.Name, "", value.Null)
 }
 
+func (m *moody) Read(_ context.Context, r provider.ReadRequest) (provider.ReadResponse, error) {
+	answer := provider.ReadResponse{ID: r.ID, Inputs: r.Inputs, Outputs: r.Outputs}
+	switch {
+	case m.lost[r.ID]:
+		answer = provider.ReadResponse{}
+	case m.adrift[r.ID] > 0:
+		drift := value.Int(100 + m.adrift[r.ID])
+		answer.Inputs, answer.Outputs = r.Inputs.With("v", drift), r.Outputs.With("v", drift)
+	}
+	return answer, m.fault("read", r.Name, "", value.Null)
+}
+
+// change draws what happens to the objects of a state outside of the program.
+func (m *moody) change(t *rapid.T, base *state.Snapshot) {
+	for _, r := range base.Resources {
+		if !r.Custom || r.IsProvider() {
+			continue
+		}
+		switch rapid.IntRange(0, 5).Draw(t, "outside") {
+		case 0:
+			m.lost[r.ID] = true
+		case 1:
+			m.adrift[r.ID]++
+		}
+	}
+}
+
 // thing is a resource of a generated program.
 type thing struct {
+	name    string // n and its number, with _ and a number once it was renamed
+	former  []string
 	present bool
 	values  map[string]int
 	needs   []int
@@ -205,6 +292,9 @@ func nextVersion(t *rapid.T, things []thing) (faults map[string]string) {
 	faults = map[string]string{}
 	for i := range things {
 		n := &things[i]
+		if n.name == "" {
+			n.name = fmt.Sprintf("n%d", i)
+		}
 		n.needs = nil
 		if n.present = rapid.IntRange(0, 4).Draw(t, "present") > 0; !n.present {
 			n.values = nil
@@ -216,6 +306,10 @@ func nextVersion(t *rapid.T, things []thing) (faults map[string]string) {
 		if key := rapid.SampledFrom([]string{"", "v", "repl", "dbr", "dbr"}).Draw(t, "changed"); key != "" {
 			n.values[key]++
 		}
+		if rapid.IntRange(0, 5).Draw(t, "renamed") == 0 {
+			n.former = append(n.former, n.name)
+			n.name = fmt.Sprintf("n%d_%d", i, len(n.former))
+		}
 		for need := range i {
 			if things[need].present && rapid.IntRange(0, 2).Draw(t, "needs") == 0 {
 				n.needs = append(n.needs, need)
@@ -223,9 +317,11 @@ func nextVersion(t *rapid.T, things []thing) (faults map[string]string) {
 		}
 		if rapid.IntRange(0, 5).Draw(t, "fault") == 0 {
 			op := rapid.SampledFrom([]string{"create partial", "create plain", "create plain", "update partial",
-				"update plain", "delete plain", "check plain"}).Draw(t, "fails")
+				"update plain", "delete plain", "check plain", "read plain"}).Draw(t, "fails")
 			op, kind, _ := strings.Cut(op, " ")
-			faults[fmt.Sprintf("%s n%d", op, i)] = kind
+			for _, name := range append(n.former, n.name) {
+				faults[op+" "+name] = kind
+			}
 		}
 	}
 	return faults
@@ -244,8 +340,11 @@ register:
 		for key, n := range n.values {
 			inputs[key] = value.Int(n)
 		}
-		r := monitor.RegisterRequest{Type: "moody:index:Thing", Custom: true, Name: fmt.Sprintf("n%d", i),
+		r := monitor.RegisterRequest{Type: "moody:index:Thing", Custom: true, Name: n.name,
 			Parent: stack.URN, PropertyDependencies: map[string][]urn.URN{}}
+		for _, name := range n.former {
+			r.Aliases = append(r.Aliases, monitor.Alias{Name: name})
+		}
 		for _, need := range n.needs {
 			if answers[need] == nil {
 				err = monitor.ErrReported
@@ -269,16 +368,23 @@ register:
 
 // words are those of reports for what was done, as far as this test needs them.
 var words = map[string]engine.Op{"created": engine.OpCreate, "updated": engine.OpUpdate, "replaced": engine.OpReplace,
-	"deleted": engine.OpDelete, "deleted and not created again": lost,
+	"deleted": engine.OpDelete, "moved": moved, "gone": gone, "is gone": gone, "unchanged": engine.OpSame,
+	"not targeted": left, "excluded": left, "deleted and not created again": lost,
 	"deleted, creating the replacement failed": lost,
 	"replaced, deleting the original failed":   engine.OpReplace, "updated, deleting the original failed": engine.OpUpdate}
+
+// wordsOf returns the operation for the words of a report, which may have the former name of a resource.
+func wordsOf(said string) engine.Op {
+	said, _, _ = strings.Cut(said, ", was ")
+	return words[said]
+}
 
 // headline reads the counts in a line such as "1 created, 2 replaced, 1 failed".
 func headline(t require.TestingT, line string) map[engine.Op]int {
 	counts := map[engine.Op]int{}
 	for part := range strings.SplitSeq(line, ", ") {
 		number, what, _ := strings.Cut(strings.TrimSpace(part), " ")
-		if op := words[what]; op != "" {
+		if op := wordsOf(what); op != "" {
 			n, err := strconv.Atoi(number)
 			require.NoError(t, err, line)
 			counts[op] += n
@@ -332,7 +438,7 @@ func reports(t require.TestingT, dir string, events []engine.Event) map[string]t
 	steps := map[string]engine.Op{}
 	for _, s := range document.Steps {
 		if op := engine.Op(s.Op); op != engine.OpSame {
-			steps[urn.URN(s.URN).Name()] = op
+			steps[thingOf(urn.URN(s.URN))] = op
 		}
 	}
 	all["JSON"] = told{document.ChangeSummary, steps}
@@ -351,7 +457,7 @@ func reports(t require.TestingT, dir string, events []engine.Event) map[string]t
 	require.NoError(t, WriteMarkdown(&b, r))
 	rows := map[string]engine.Op{}
 	for _, row := range rowLine.FindAllStringSubmatch(b.String(), -1) {
-		rows[row[2]] = words[row[3]]
+		rows[thingOf(urn.URN("::::::"+row[2]))] = wordsOf(row[3])
 	}
 	all["Markdown"] = told{headline(t, boldLine.FindStringSubmatch(b.String())[1]), rows}
 
@@ -361,8 +467,11 @@ func reports(t require.TestingT, dir string, events []engine.Event) map[string]t
 	require.NoError(t, xml.Unmarshal(b.Bytes(), &suites))
 	cases := map[string]engine.Op{}
 	for _, c := range suites.Suites[0].Cases {
-		_, said, _ := strings.Cut(strings.TrimSpace(strings.Split(c.Out, "\n")[0]), " ")
-		cases[c.Name] = words[said]
+		said := strings.TrimSpace(strings.Split(c.Out, "\n")[0])
+		if sign, rest, _ := strings.Cut(said, " "); strings.Trim(sign, "+-~>✗") == "" {
+			said = rest
+		}
+		cases[thingOf(urn.URN("::::::"+c.Name))] = wordsOf(said)
 	}
 	all["JUnit"] = told{each: cases}
 
@@ -374,7 +483,7 @@ func reports(t require.TestingT, dir string, events []engine.Event) map[string]t
 	require.NoError(t, json.Unmarshal(data[1], &page), "%s", data[1])
 	pages := map[string]engine.Op{}
 	for _, item := range page.Resources {
-		pages[item.N] = words[item.W]
+		pages[thingOf(urn.URN("::::::"+item.N))] = wordsOf(item.W)
 	}
 	all["HTML"] = told{each: pages}
 
@@ -388,10 +497,10 @@ func reports(t require.TestingT, dir string, events []engine.Event) map[string]t
 		switch l.Kind {
 		case runlog.Done:
 			if op := engine.Op(l.Op); words[string(op)+"d"] != "" {
-				console[urn.URN(l.URN).Name()] = op
+				console[thingOf(urn.URN(l.URN))] = op
 			}
 		case runlog.Fail: // all that the console shows of it
-			console[urn.URN(l.URN).Name()] = failed
+			console[thingOf(urn.URN(l.URN))] = failed
 		case runlog.End:
 			for op, n := range l.Changes {
 				end[engine.Op(op)] = n
@@ -403,33 +512,62 @@ func reports(t require.TestingT, dir string, events []engine.Event) map[string]t
 }
 
 // E8.1: over random lives with faults, every report tells what the journal tells: an object that was deleted, and not
-// made again, is called neither replaced nor skipped.
+// made again, is called neither replaced nor skipped, one that is out of scope or does not exist is not called
+// unchanged, and one that only gets another name is called moved.
 func TestReportsTellWhatTheJournalTells(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		things := make([]thing, 5)
-		cloud := &moody{}
-		var base *state.Snapshot
-		for range rapid.IntRange(1, 4).Draw(t, "runs") {
-			cloud.faults = nextVersion(t, things)
+		cloud := &moody{adrift: map[string]int{}, lost: map[string]bool{}}
+		base := &state.Snapshot{}
+		for range rapid.IntRange(1, 5).Draw(t, "runs") {
 			written := &entries{}
 			var events []engine.Event
-			result, err := engine.Update(context.Background(), engine.Options{Project: "p", Stack: "dev", Base: base,
-				Providers: cloud, Journal: written, Parallel: 1, ContinueOnError: rapid.Bool().Draw(t, "go on"),
-				Now: time.Now, Events: func(e engine.Event) { events = append(events, e) }},
-				func(ctx context.Context, m monitor.Monitor) error { return register(ctx, m, things) })
+			o := engine.Options{Project: "p", Stack: "dev", Base: base, Providers: cloud, Journal: written, Parallel: 1,
+				ContinueOnError: rapid.Bool().Draw(t, "go on"), Now: time.Now,
+				Events: func(e engine.Event) { events = append(events, e) }}
+			names := namesOf(things)
+			kind := rapid.SampledFrom([]string{"up", "up", "up", "refresh", "destroy"}).Draw(t, "operation")
+			program := func(ctx context.Context, m monitor.Monitor) error { return register(ctx, m, things) }
+			if kind == "up" || things[0].name == "" {
+				kind = "up"
+				cloud.faults = nextVersion(t, things)
+			} else {
+				nextVersion(t, slices.Clone(things)) // only its faults
+				if rapid.Bool().Draw(t, "without the program") {
+					program = nil
+				}
+			}
+			if slices.Equal(names, namesOf(things)) { // targets keep what is renamed from getting its name
+				restrict(t, &o, things)
+			}
+			cloud.change(t, base)
+			run := map[string]func(context.Context, engine.Options, engine.Program) (*engine.Result, error){
+				"up": engine.Update, "refresh": engine.Refresh, "destroy": engine.Destroy}[kind]
+			result, err := run(context.Background(), o, program)
 			require.NoError(t, err)
-			want := journaled(base, written.all)
+			want := journaled(t, base, written.all, kind)
 			delete(want, "p-dev")
 			delete(want, "default")
 			counts := map[engine.Op]int{}
 			for _, op := range want {
 				counts[op]++
 			}
-			tell(t, counts, want, told{counts: result.Changes}, "history", base == nil)
-			for kind, said := range reports(t, dir, events) {
-				tell(t, counts, want, said, kind, base == nil)
+			if kind == "refresh" {
+				remainders(base, result.Snapshot, counts)
+			}
+			switch before, after := len(base.Resources) > 0, len(result.Snapshot.Resources) > 0; {
+			case after && !before:
+				counts[engine.OpCreate]++ // the stack
+			case before && !after:
+				counts[engine.OpDelete]++
+			}
+			tell(t, counts, want, told{counts: result.Changes}, "history", kind)
+			all := reports(t, dir, events)
+			for _, report := range slices.Sorted(maps.Keys(all)) {
+				tell(t, counts, want, all[report], report, kind)
+				inScope(t, all[report], &o, report)
 			}
 			cleared := *result.Snapshot
 			cleared.Pending = nil
@@ -438,52 +576,97 @@ func TestReportsTellWhatTheJournalTells(t *testing.T) {
 	})
 }
 
-// tell compares a report with the journal. In the first update the stack is created too.
-func tell(t require.TestingT, counts map[engine.Op]int, each map[string]engine.Op, said told, kind string, first bool) {
-	merged := func(counts map[engine.Op]int) map[engine.Op]int { // most reports count what is lost as deleted
+func namesOf(things []thing) (names []string) {
+	for _, n := range things {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+// restrict draws the scope of an operation.
+func restrict(t *rapid.T, o *engine.Options, things []thing) {
+	switch rapid.IntRange(0, 5).Draw(t, "scope") {
+	case 0:
+		for _, n := range things {
+			if n.present && rapid.Bool().Draw(t, "targeted") {
+				o.Targets = append(o.Targets, "**::"+n.name)
+			}
+		}
+	case 1:
+		for _, n := range things {
+			if n.present && rapid.Bool().Draw(t, "excluded") {
+				o.Excludes = append(o.Excludes, "**::"+n.name)
+			}
+		}
+	}
+}
+
+// inScope fails if a report calls a resource in scope left out, or one out of scope unchanged.
+func inScope(t require.TestingT, said told, o *engine.Options, report string) {
+	named := func(list []string, name string) bool {
+		return slices.ContainsFunc(list, func(glob string) bool { return thingOf(urn.URN("::::"+glob)) == name })
+	}
+	for name, op := range said.each {
+		in := len(o.Targets) == 0 || named(o.Targets, name)
+		if named(o.Excludes, name) {
+			in = false
+		}
+		if name != "p-dev" && (op == left && in || op == engine.OpSame && !in) {
+			require.Fail(t, report+": "+name, "%s, with targets %v and excludes %v", op, o.Targets, o.Excludes)
+		}
+	}
+}
+
+// tell compares a report of an operation of some kind with the journal.
+func tell(t require.TestingT, counts map[engine.Op]int, each map[string]engine.Op, said told, report, kind string) {
+	as := func(op engine.Op) engine.Op { // as most reports have it
+		switch op {
+		case lost, gone:
+			return engine.OpDelete
+		case moved, left:
+			return engine.OpSame
+		}
+		return op
+	}
+	person := report != "JSON" && report != "events" && report != "history" && report != "console"
+	merged := func(counts map[engine.Op]int) map[engine.Op]int {
 		all := map[engine.Op]int{}
 		for op, n := range counts {
-			if op == lost {
-				op = engine.OpDelete
+			if !person {
+				op = as(op)
 			}
-			if op != engine.OpSame && n > 0 {
+			if op != engine.OpSame && op != left && n > 0 {
 				all[op] += n
 			}
 		}
 		return all
 	}
 	if said.counts != nil {
-		want, got := maps.Clone(counts), maps.Clone(said.counts)
-		if first {
-			want[engine.OpCreate]++
-		}
-		if kind != "terminal" && kind != "Markdown" {
-			want, got = merged(want), merged(got)
-		}
-		delete(got, engine.OpSame)
-		require.Equal(t, want, got, kind)
+		require.Equal(t, merged(counts), merged(said.counts), "%s of %s", report, kind)
 	}
-	if said.each != nil {
-		got := maps.Clone(said.each)
-		for name, op := range got {
-			if op == "" || name == "p-dev" || name == "default" {
-				delete(got, name)
-			}
-		}
-		want := maps.Clone(each)
-		if kind == "console" {
-			for name, op := range want {
-				if op == lost {
-					want[name] = engine.OpDelete
-				}
-			}
-		}
-		for name, op := range got {
-			if op == failed {
-				delete(got, name)
-				delete(want, name)
-			}
-		}
-		require.Equal(t, want, got, kind)
+	if said.each == nil || kind == "refresh" && report == "JSON" { // what a refresh finds is no step there
+		return
 	}
+	got, want := map[string]engine.Op{}, maps.Clone(each)
+	for name, op := range said.each {
+		if op != "" && op != engine.OpSame && op != left && name != "p-dev" && name != "default" {
+			got[name] = op
+		}
+	}
+	for name, op := range want {
+		if !person && (op != lost || report == "console") {
+			op = as(op)
+			want[name] = op
+		}
+		if op == engine.OpSame {
+			delete(want, name)
+		}
+	}
+	for name, op := range got {
+		if op == failed {
+			delete(got, name)
+			delete(want, name)
+		}
+	}
+	require.Equal(t, want, got, "%s of %s", report, kind)
 }

@@ -167,6 +167,8 @@ func (r *Recorder) Event(e engine.Event) {
 func (r *Recorder) done(e *engine.StepFinished) engine.Op {
 	op, old := e.Op, e.Step.Old
 	switch {
+	case e.Step.Op == engine.OpRefresh && old.Delete: // what remains of an earlier replacement
+		return engine.OpSame
 	case old != nil && r.replaced.Replaced(old.URN):
 		op = engine.OpReplace
 	case old != nil && r.replaced.Deleted(old.URN), op == engine.OpReplace:

@@ -179,11 +179,15 @@ type opStyle struct {
 // failedSign is in front of a resource that failed or was interrupted.
 const failedSign = "✗"
 
+// opMove is the operation that views show for a resource that only gets another URN.
+const opMove engine.Op = "move"
+
 // opGone is the operation that a refresh shows for a deleted resource.
 const opGone engine.Op = "gone"
 
 var opStyles = map[engine.Op]opStyle{
 	engine.OpSame:                 {" ", dim, "checking", "unchanged", "unchanged"},
+	opMove:                        {">", cyan, "moving", "moved", "move"},
 	engine.OpCreate:               {"+", green, "creating", "created", "create"},
 	engine.OpUpdate:               {"~", yellow, "updating", "updated", "update"},
 	engine.OpDelete:               {"-", red, "deleting", "deleted", "delete"},
@@ -203,7 +207,7 @@ var opStyles = map[engine.Op]opStyle{
 
 // summaryOrder is the order of the counts in the summary.
 var summaryOrder = []engine.Op{engine.OpCreate, engine.OpImport, engine.OpUpdate, engine.OpReplace, engine.OpDelete,
-	engine.OpDeleteReplaced, engine.OpDiscard, engine.OpRead, engine.OpSame}
+	engine.OpDeleteReplaced, opMove, engine.OpDiscard, engine.OpRead, engine.OpSame}
 
 // Seconds formats a duration; empty if it is negligible.
 func Seconds(d time.Duration) string {

@@ -74,6 +74,10 @@ func (r *row) outcome() (Outcome, string) {
 		return Failed, style.planned + " failed"
 	case r.stopped || r.running > 0 && !r.component:
 		return Interrupted, "interrupted while " + style.running
+	case r.left() != "" && r.planning:
+		return Planned, string(r.left())
+	case r.left() != "":
+		return Done, string(r.left())
 	case r.planning:
 		return Planned, style.planned
 	case r.broken():
@@ -150,6 +154,9 @@ func (r *report) resources(build func(r *row, depth int) Resource) []Resource {
 func outcomeOf(r *row, depth int) Resource {
 	item := Resource{URN: r.urn, Depth: depth, Component: r.component, Op: r.op, Sign: opStyles[r.op].sign, Took: r.took}
 	item.Outcome, item.Words = r.outcome()
+	if was := was(r.step); was != "" {
+		item.Words += ", was " + was
+	}
 	return item
 }
 

@@ -130,6 +130,8 @@ func (v *plain) line(r *row, failed bool) {
 	case failed:
 		_, word = r.outcome()
 		sign, color = failedSign, red
+	case r.left() != "":
+		word = string(r.left())
 	case r.planning:
 		word = style.planned
 	case r.broken():
@@ -138,9 +140,13 @@ func (v *plain) line(r *row, failed bool) {
 	}
 	// A long name or type also widens the columns of the following lines, within limits.
 	typ := cutMiddle(r.shortType(), mostTypeInLog)
-	v.width.name = max(v.width.name, min(maxName, ansi.StringWidth(r.urn.Name())))
+	name := r.urn.Name()
+	if was := was(r.step); was != "" {
+		name += " (was " + was + ")"
+	}
+	v.width.name = max(v.width.name, min(maxName, ansi.StringWidth(name)))
 	v.width.typ = max(v.width.typ, ansi.StringWidth(typ))
-	text := fmt.Sprintf("  %s %s %s", v.p.paint(color, fill(sign, 2)), fill(r.urn.Name(), v.width.name),
+	text := fmt.Sprintf("  %s %s %s", v.p.paint(color, fill(sign, 2)), fill(name, v.width.name),
 		v.p.paint(dim, fill(typ, v.width.typ)))
 	text += " " + v.p.paint(color, word)
 	if t := Seconds(r.took); t != "" && !r.planning {

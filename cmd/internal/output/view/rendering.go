@@ -33,10 +33,12 @@ func (r *report) walk(fn func(placed)) {
 // final returns the rows at the end: everything that changed or failed, below its components.
 func (r *report) final(width int) []string {
 	var rows []placed
-	same := 0
+	same, left, why := 0, 0, engine.Left("")
 	r.walk(func(item placed) {
 		if item.shown(r.o) || !r.o.Flat && item.holdsShown(r.o) {
 			rows = append(rows, item)
+		} else if w := item.left(); w != "" {
+			left, why = left+1, w
 		} else {
 			same++
 		}
@@ -44,6 +46,9 @@ func (r *report) final(width int) []string {
 	lines := r.render(rows, width)
 	if same > 0 {
 		lines = append(lines, r.fit(dim, fmt.Sprintf("     %s unchanged", diag.Count(same, "resource")), width))
+	}
+	if left > 0 {
+		lines = append(lines, r.fit(dim, fmt.Sprintf("     %s %s", diag.Count(left, "resource"), why), width))
 	}
 	return lines
 }
@@ -120,6 +125,9 @@ func (r *report) cells(item *row) cells {
 	}
 	if c.name == item.label { // without escaped characters
 		c.from, c.to = item.group.telling(item.label)
+	}
+	if was := was(item.step); was != "" {
+		c.name += " (was " + printable.Text(was) + ")"
 	}
 	return c
 }

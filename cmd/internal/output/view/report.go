@@ -274,6 +274,8 @@ func (r *report) Counts() []Counted {
 		list = append(list, Counted{opGone, n, "gone"})
 	}
 	_, _, lost := r.board.replaced.Count()
+	left, why := r.board.left()
+	moved := r.board.moved()
 	for _, op := range summaryOrder {
 		n := s.Changes[op]
 		if op == engine.OpDelete {
@@ -281,6 +283,12 @@ func (r *report) Counts() []Counted {
 		}
 		if op == engine.OpDeleteReplaced {
 			n = lost
+		}
+		if op == engine.OpSame {
+			n -= left + moved
+		}
+		if op == opMove {
+			n = moved
 		}
 		if n == 0 {
 			continue
@@ -296,6 +304,9 @@ func (r *report) Counts() []Counted {
 			}
 		}
 		list = append(list, Counted{op, n, words})
+	}
+	if left > 0 {
+		list = append(list, Counted{engine.OpSame, left, string(why)})
 	}
 	return list
 }

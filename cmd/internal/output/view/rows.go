@@ -40,7 +40,8 @@ type board struct {
 	now      func() time.Time
 	began    time.Time // of the operation
 	rows     map[urn.URN]*row
-	order    []*row // in the order of arrival
+	former   map[urn.URN]*row // the rows of replaced resources by their former URNs
+	order    []*row           // in the order of arrival
 	tree     tree
 	messages []*engine.Message
 	summary  *engine.Summary
@@ -56,7 +57,7 @@ type board struct {
 
 // newBoard returns an empty board. stateful are globs of types that hold data, besides the built-in ones.
 func newBoard(stateful ...string) *board {
-	return &board{now: time.Now, began: time.Now(), rows: map[urn.URN]*row{}, stateful: stateful}
+	return &board{now: time.Now, began: time.Now(), rows: map[urn.URN]*row{}, former: map[urn.URN]*row{}, stateful: stateful}
 }
 
 // counts returns the numbers of running and failed rows.
@@ -93,6 +94,26 @@ func (b *board) leftOut() (skipped, notStarted []urn.URN) {
 	}
 	skipped = rest(b.summary.Skipped)
 	return skipped, rest(b.summary.NotStarted)
+}
+
+// moved returns how many resources only got another URN.
+func (b *board) moved() (n int) {
+	for _, r := range b.order {
+		if r.op == opMove {
+			n++
+		}
+	}
+	return n
+}
+
+// left returns how many resources were out of the operation's scope, and why.
+func (b *board) left() (n int, why engine.Left) {
+	for _, r := range b.order {
+		if left := r.left(); left != "" {
+			n, why = n+1, left
+		}
+	}
+	return n, why
 }
 
 // event adds an event and returns the row that it changed, if any.
@@ -195,9 +216,6 @@ func formerURN(s *engine.Step) urn.URN {
 // settle makes the row of a resource that was deleted, and not created again, show that.
 func (b *board) settle(r *row) {
 	u := formerURN(r.step)
-	if b.rows[u] == nil { // it has got another name
-		u = r.urn
-	}
 	switch {
 	case b.replaced.Lost(u):
 		r.op, r.lost = engine.OpDeleteReplaced, true
@@ -210,6 +228,8 @@ func (b *board) settle(r *row) {
 func (b *board) found(r *row, e *engine.StepFinished) engine.Op {
 	s := e.Step
 	switch {
+	case s.Op == engine.OpSame && was(s) != "":
+		return opMove
 	case s.Op != engine.OpRefresh:
 		return e.Op
 	case s.New == nil:
@@ -227,9 +247,17 @@ func (b *board) found(r *row, e *engine.StepFinished) engine.Op {
 	return e.Op
 }
 
+// row returns the row of a step's resource, which it adds if there is none. The old object of a replacement, deleted in
+// the end, belongs to the resource that has got another URN.
 func (b *board) row(s *engine.Step) *row {
+	if r := b.former[s.URN]; r != nil && (s.Op == engine.OpDeleteReplaced || s.Op == engine.OpDiscardReplaced) {
+		return r
+	}
 	if r := b.rows[s.URN]; r != nil {
 		return r
+	}
+	if r := b.rows[formerURN(s)]; r != nil && s.New != nil && b.replaced.Deleted(s.Old.URN) {
+		return b.rename(r, s)
 	}
 	r := &row{urn: s.URN, op: s.Op, step: s, started: b.now()}
 	r.at = positionOf(s)
@@ -238,8 +266,20 @@ func (b *board) row(s *engine.Step) *row {
 		parent, r.component = state.Parent, !state.Custom
 	}
 	b.rows[s.URN] = r
+	if former := formerURN(s); former != s.URN {
+		b.former[former] = r
+	}
 	b.order = append(b.order, r)
 	b.tree.add(r, b.rows[parent], parent)
+	return r
+}
+
+// rename gives the row of a resource that was deleted for its replacement the URN of the new object.
+func (b *board) rename(r *row, s *engine.Step) *row {
+	delete(b.rows, r.urn)
+	b.rows[s.URN], b.former[s.Old.URN] = r, r
+	r.urn, r.label = s.URN, s.URN.Name()
+	r.group.add(r.label)
 	return r
 }
 
@@ -247,6 +287,9 @@ func (b *board) row(s *engine.Step) *row {
 func (r *row) take(s *engine.Step, op engine.Op) {
 	if r.step != nil && r.step.Logical() && !s.Logical() && r.op != engine.OpSame {
 		return
+	}
+	if s.Op == engine.OpRefresh && s.Old.Delete && r.step != s && !r.step.Old.Delete {
+		return // what remains of a replacement
 	}
 	r.step, r.op = s, op
 }
@@ -264,6 +307,31 @@ func (r *row) holdsShown(o Options) bool {
 // changes reports whether the row shows a change or a failure.
 func (r *row) changes() bool {
 	return r.failed || r.stopped || r.op != engine.OpSame && r.op != engine.OpRead
+}
+
+// was returns what a step's resource was before it got another URN: its name, type or parent. Empty for no other URN.
+func was(s *engine.Step) string {
+	if s.Old == nil || s.New == nil || s.Old.URN == s.New.URN {
+		return ""
+	}
+	before, now := s.Old, s.New
+	switch {
+	case before.URN.Name() != now.URN.Name():
+		return before.URN.Name()
+	case before.Type != now.Type:
+		return ShortType(before.Type)
+	case before.Parent == "" || before.Parent.Type() == urn.RootStackType:
+		return "at the top"
+	}
+	return "below " + before.Parent.Name()
+}
+
+// left returns why the operation left the resource as it is, or did not create it; empty for a resource in scope.
+func (r *row) left() engine.Left {
+	if r.op != engine.OpSame || r.failed || r.stopped {
+		return ""
+	}
+	return r.step.Left
 }
 
 // broken reports whether the row is a component, or the stack, with a resource that failed or was stopped.

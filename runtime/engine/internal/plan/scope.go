@@ -92,6 +92,17 @@ func (s *Scope) WithoutSkipped(g *state.Resource, dryRun bool) (known bool) {
 // Restricts reports whether there are targets or excludes.
 func (s *Scope) Restricts() bool { return !s.Targets.Empty() || !s.Excludes.Empty() }
 
+// Left returns why resources may be out of scope; empty if the scope is everything.
+func (s *Scope) Left() Left {
+	switch {
+	case !s.Targets.Empty():
+		return NotTargeted
+	case !s.Excludes.Empty():
+		return Excluded
+	}
+	return ""
+}
+
 // names reports whether one of the URNs matches a target or, without targets, whether none of them matches an exclude
 // (E4.107).
 func (s *Scope) names(urns ...urn.URN) bool {
@@ -99,6 +110,15 @@ func (s *Scope) names(urns ...urn.URN) bool {
 		return slices.ContainsFunc(urns, s.Targets.Match)
 	}
 	return !slices.ContainsFunc(urns, s.Excludes.Match)
+}
+
+// LeftOf returns why a resource that is not registered, or not yet, is out of scope. It is empty for one in scope, which
+// stays perhaps because one out of scope needs it.
+func (s *Scope) LeftOf(u urn.URN) Left {
+	if s.names(u) && !s.left[u] || s.dependents[u] {
+		return ""
+	}
+	return s.Left()
 }
 
 // Admits reports whether a registered resource is in scope (E4.99–E4.101, E4.106), and records that for its dependants.
@@ -158,6 +178,7 @@ func (s *Scope) Deletes(resources []*state.Resource) func(*state.Resource) bool 
 	excluded, keep := closure(resources, s.Excludes.Match, s.excludeDependents), NewNeeded(resources)
 	for _, r := range resources {
 		if excluded[r.URN] {
+			s.left[r.URN] = true
 			keep.Add(r)
 		}
 	}

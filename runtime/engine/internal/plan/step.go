@@ -64,12 +64,24 @@ type Step struct {
 	// Verbatim reports, for a same step, that the prior state is retained unchanged and no provider is configured for it
 	// (E4.110).
 	Verbatim bool
+	// Left is why the operation leaves the resource of a same step as it is, or does not create it: it is out of scope.
+	// Empty for resources in scope.
+	Left Left
 	// Over is the journal ID of the missing resource whose position in the state a created resource takes; 0 for none.
 	Over journal.ID
 	// Position is the journal ID of the resource in whose position the new state is written, because dependants come after
 	// it; 0 to append it.
 	Position journal.ID
 }
+
+// Left is why a resource is out of the scope of an operation, in words.
+type Left string
+
+// The reasons.
+const (
+	NotTargeted Left = "not targeted"
+	Excluded    Left = "excluded"
+)
 
 // NewStep returns a step for a resource; old or goal may be nil, but not both.
 func NewStep(op Op, old, goal *state.Resource) Step {

@@ -262,6 +262,13 @@ func (s *Scope) Admit(goal *state.Resource, known ...urn.URN) bool {
 	return s.of.Admits(goal, known...)
 }
 
+// LeftOf returns why a resource that is not registered, or not yet, is out of scope; see plan.Scope.
+func (s *Scope) LeftOf(u urn.URN) plan.Left {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.of.LeftOf(u)
+}
+
 // Skipped reports whether an untargeted resource is not created or keeps its former URN; see plan.Scope.Skip.
 func (s *Scope) Skipped(u urn.URN) bool {
 	s.mu.Lock()
