@@ -49,20 +49,21 @@ func (p *Program) bodies() []*Program {
 	return all
 }
 
+// units returns the units of the nodes and outputs of a body.
+func (p *Program) units() (units []*ast.Unit) {
+	for _, n := range p.Nodes {
+		units = append(units, n.Unit())
+	}
+	for _, o := range p.Outputs {
+		units = append(units, o.Decl.Unit)
+	}
+	return slices.DeleteFunc(units, func(u *ast.Unit) bool { return u == nil })
+}
+
 // calls yields the calls of the nodes and outputs of a body, with their targets.
 func (p *Program) calls() iter.Seq2[*ast.Call, *Call] {
 	return func(yield func(*ast.Call, *Call) bool) {
-		var units []*ast.Unit
-		for _, n := range p.Nodes {
-			units = append(units, n.Unit())
-		}
-		for _, o := range p.Outputs {
-			units = append(units, o.Decl.Unit)
-		}
-		for _, unit := range units {
-			if unit == nil {
-				continue
-			}
+		for _, unit := range p.units() {
 			for _, call := range unit.Calls {
 				if c := p.Call(call); c != nil && !yield(call, c) {
 					return

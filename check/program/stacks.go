@@ -34,6 +34,31 @@ func (p *Program) StackNames() []string {
 	return slices.Compact(names)
 }
 
+// NamesMember reports whether the program or one of its components names a member of a value, in an access or as a text
+// in the arguments of a function.
+func (p *Program) NamesMember(member string) bool {
+	named := false
+	for _, body := range p.bodies() {
+		for _, unit := range body.units() {
+			for _, access := range unit.Accesses {
+				named = named || slices.ContainsFunc(access.Steps, func(s ast.Step) bool { return s.Name == member })
+			}
+			for _, call := range unit.Calls {
+				ast.Walk(call, func(e ast.Expr) bool {
+					switch e := e.(type) {
+					case *ast.String:
+						named = named || e.Value == member
+					case *ast.Member:
+						named = named || e.Name.Value == member
+					}
+					return !named
+				})
+			}
+		}
+	}
+	return named
+}
+
 // StackName returns the name of the stack that a StackReference reads; literal is false for a computed name.
 func (r *Resource) StackName() (name string, literal bool) {
 	if r.Decl.PropertiesExpr != nil {

@@ -1,9 +1,13 @@
 package state
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -180,4 +184,102 @@ func TestMoveOfAChildWithAndWithoutItsParents(t *testing.T) {
 		&Snapshot{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"p-other", "default", "a", "c"}, names(m.Target))
+}
+
+// Nothing gets lost in a move: each resource is in one of the two stacks, and each of its references is kept there or
+// named in a message. A parent that stays is the resource of that name in the target, if it has one.
+func TestMoveLosesNothingSilently(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		root := func(project string) *Resource {
+			return &Resource{URN: urn.RootStack("dev", project), Type: urn.RootStackType, Inputs: value.EmptyMap(),
+				Outputs: value.EmptyMap()}
+		}
+		source, target := &Snapshot{Resources: []*Resource{root("p")}}, &Snapshot{Resources: []*Resource{root("q")}}
+		var asked []urn.URN
+		var providers []string
+		for i := range rapid.IntRange(1, 8).Draw(t, "resources") {
+			parent := source.Resources[0].URN
+			if n := rapid.IntRange(0, i).Draw(t, "parent"); !source.Resources[n].IsProvider() {
+				parent = source.Resources[n].URN
+			}
+			r := &Resource{Type: "t:i:Component", Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}
+			switch kind := rapid.IntRange(0, 3).Draw(t, "kind"); {
+			case kind == 0:
+				r.Type, r.Custom, r.ID, parent = "pulumi:providers:t", true, "id", source.Resources[0].URN
+			case kind == 1 && len(providers) > 0:
+				r.Type, r.Custom, r.ID = "t:i:R", true, "id"
+				r.Provider = rapid.SampledFrom(providers).Draw(t, "provider")
+			}
+			r.URN, r.Parent = urn.New("dev", "p", parent, r.Type, fmt.Sprintf("n%d", i)), parent
+			for _, other := range source.Resources[1:] {
+				if rapid.IntRange(0, 3).Draw(t, "depends") == 0 {
+					r.Dependencies = append(r.Dependencies, other.URN)
+				}
+			}
+			if r.IsProvider() {
+				providers = append(providers, urn.Reference{URN: r.URN, ID: r.ID}.String())
+			}
+			source.Resources = append(source.Resources, r)
+			if !r.Custom && rapid.IntRange(0, 3).Draw(t, "is there") == 0 {
+				target.Resources = append(target.Resources, &Resource{URN: movedURN(r.URN, "q", "dev"), Type: r.Type,
+					Parent: target.Resources[0].URN, Inputs: value.EmptyMap(), Outputs: value.EmptyMap()})
+			} else if rapid.IntRange(0, 2).Draw(t, "moves") == 0 {
+				asked = append(asked, r.URN)
+			}
+		}
+		before := len(target.Resources)
+		was := map[urn.URN]*Resource{}
+		for _, r := range target.Resources {
+			was[r.URN] = r
+		}
+		m, err := Move{URNs: asked, IncludeParents: rapid.Bool().Draw(t, "parents"), Project: "q", Stack: "dev"}.Apply(source,
+			target)
+		if err != nil { // a child of a moved resource is there, or a moved provider is needed here
+			require.Regexp(t, "already|stays and needs the provider", err)
+			return
+		}
+		require.NoError(t, m.Source.Verify())
+		require.NoError(t, m.Target.Verify())
+		require.Equal(t, len(source.Resources), len(m.Source.Resources)+len(m.Resources))
+		if all := names(m.Target); len(all) > len(slices.Compact(slices.Sorted(slices.Values(all)))) {
+			return // a child came below another parent than the one that is there: names do not tell them apart
+		}
+		of := func(s *Snapshot, name string) *Resource {
+			n := slices.IndexFunc(s.Resources, func(r *Resource) bool { return r.URN.Name() == name })
+			if n < 0 {
+				return nil
+			}
+			return s.Resources[n]
+		}
+		check := func(r, now *Resource, s *Snapshot, subject string) {
+			for _, dep := range r.Dependencies {
+				kept := slices.ContainsFunc(now.Dependencies, func(u urn.URN) bool { return u.Name() == dep.Name() })
+				told := slices.ContainsFunc(m.Broken, func(text string) bool {
+					return strings.HasPrefix(text, subject+string(r.URN)+" ") && strings.Contains(text, string(dep))
+				})
+				require.True(t, kept != told, "%s of %s: kept %v, told %v, of %q", dep, r.URN, kept, told, m.Broken)
+				require.True(t, !kept || of(s, dep.Name()) != nil)
+			}
+			if r.Parent == source.Resources[0].URN {
+				return
+			}
+			parent := of(s, r.Parent.Name())
+			require.True(t, parent == nil && now.Parent == s.Resources[0].URN || now.Parent == parent.URN, "%s", r.URN)
+		}
+		for _, r := range source.Resources[1:] {
+			if slices.Contains(m.Resources, r.URN) {
+				require.NotNil(t, of(m.Target, r.URN.Name()))
+				check(r, of(m.Target, r.URN.Name()), m.Target, "")
+				continue
+			}
+			require.NotNil(t, of(m.Source, r.URN.Name()))
+			check(r, of(m.Source, r.URN.Name()), m.Source, "")
+			if copied := of(m.Target, r.URN.Name()); r.IsProvider() && copied != nil {
+				check(r, copied, m.Target, "the copy of ")
+			}
+		}
+		for _, r := range m.Target.Resources[:before] {
+			require.Same(t, was[r.URN], r)
+		}
+	})
 }

@@ -23,18 +23,19 @@ type Moved struct {
 }
 
 // Apply moves resources from source to target. It copies their providers unless the target has equal ones, and removes
-// references between the stacks. A resource without a parent in its new stack becomes a child of the root stack. Apply
-// returns an error for a URN that the target already has, and for a root stack.
+// references between the stacks. A parent that does not move, or would move only because of IncludeParents, is the
+// resource of the same name in the target if there is one; otherwise the resource becomes a child of the root stack.
+// Apply returns an error for a URN that the target already has, and for a root stack.
 func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
-	moving, err := m.chosen(source)
-	if err != nil {
-		return nil, err
-	}
 	root := urn.RootStack(m.Stack, m.Project)
 	out := &Moved{}
 	there := map[urn.URN]bool{}
 	for _, r := range target.Resources {
-		there[r.URN] = true
+		there[r.URN] = there[r.URN] || !r.Delete
+	}
+	moving, err := m.chosen(source, there)
+	if err != nil {
+		return nil, err
 	}
 	next, left := *target, *source
 	next.Resources, left.Resources = slices.Clone(target.Resources), nil
@@ -49,10 +50,11 @@ func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
 		}
 	}
 	equal := map[string]string{} // references in the target by references in the source
+	at := places{m, map[urn.URN]urn.URN{}}
 	for _, r := range source.Resources {
 		ref := urn.Reference{URN: r.URN, ID: r.ID}.String()
 		if r.IsProvider() && providers[ref] && !moving[r.URN] {
-			p, err := m.copyProvider(r, &next, there)
+			p, err := m.copyProvider(r, &next, at, there, out)
 			if err != nil {
 				return nil, err
 			}
@@ -60,21 +62,27 @@ func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
 				equal[ref] = urn.Reference{URN: p.URN, ID: p.ID}.String()
 			}
 		}
+		if p, _ := urn.ParseReference(r.Provider); !moving[r.URN] && moving[p.URN] {
+			return nil, fmt.Errorf("%s stays and needs the provider %s: leave that out, as providers are copied with what "+
+				"needs them", r.URN, p.URN)
+		}
 		if !moving[r.URN] {
 			left.Resources = append(left.Resources, m.cut(r, func(u urn.URN) bool { return moving[u] }, out))
 			continue
 		}
 		out.Resources = append(out.Resources, r.URN)
-		kept := m.cut(r, func(u urn.URN) bool { return !moving[u] }, out)
-		now := m.moved(kept)
+		now := rewritten(m.cut(r, func(u urn.URN) bool { return !moving[u] }, out), at.of)
+		switch parent := at.of(r.Parent); {
+		case r.Parent == "" && r.IsProvider():
+		case moving[r.Parent], there[parent]:
+			now.Parent = parent
+		default:
+			now.Parent = root
+		}
+		now.URN = urn.New(m.Stack, m.Project, now.Parent, r.Type, r.URN.Name())
+		at.now[r.URN] = now.URN
 		if ref := equal[r.Provider]; ref != "" {
 			now.Provider = ref
-		}
-		if kept.Parent == "" || kept.Parent == urn.RootStack(r.URN.Stack(), r.URN.Project()) {
-			if !r.IsProvider() || r.Parent != "" {
-				now.Parent = root
-			}
-			now.URN = urn.New(m.Stack, m.Project, now.Parent, r.Type, r.URN.Name())
 		}
 		if there[now.URN] {
 			return nil, fmt.Errorf("the stack %s has a resource named %s already", m.Stack, now.URN)
@@ -90,7 +98,8 @@ func (m Move) Apply(source, target *Snapshot) (*Moved, error) {
 }
 
 // chosen returns the URNs to move: the named resources, their descendants and, if requested, their ancestors.
-func (m Move) chosen(s *Snapshot) (map[urn.URN]bool, error) {
+// An ancestor that the target has, by its new URN, stays.
+func (m Move) chosen(s *Snapshot, there map[urn.URN]bool) (map[urn.URN]bool, error) {
 	moving := map[urn.URN]bool{}
 	parents := map[urn.URN]urn.URN{}
 	for _, r := range s.Resources {
@@ -108,6 +117,9 @@ func (m Move) chosen(s *Snapshot) (map[urn.URN]bool, error) {
 		}
 		moving[u] = true
 		for p := parents[u]; m.IncludeParents && p != "" && p.QualifiedType() != urn.RootStackType; p = parents[p] {
+			if there[movedURN(p, m.Project, m.Stack)] {
+				break
+			}
 			moving[p] = true
 		}
 	}
@@ -120,15 +132,21 @@ func (m Move) chosen(s *Snapshot) (map[urn.URN]bool, error) {
 	return moving, nil
 }
 
-// copyProvider copies a provider into the target and returns the copy. If the target already has a provider with the
+// copyProvider copies a provider into the target and returns the copy, without references to what the target lacks. If the target already has a provider with the
 // new URN, copyProvider returns that one; it is an error if both its ID and its inputs differ.
-func (m Move) copyProvider(p *Resource, target *Snapshot, there map[urn.URN]bool) (*Resource, error) {
-	now := m.moved(p)
+func (m Move) copyProvider(p *Resource, target *Snapshot, at places, there map[urn.URN]bool,
+	out *Moved) (*Resource, error) {
+	now := rewritten(p.MapURNs(func(ref Ref) urn.URN {
+		if ref.Kind == RefParent || ref.Kind == RefProvider || there[at.of(ref.URN)] {
+			return ref.URN
+		}
+		out.broken("the copy of %s in the stack %s does not depend on %s", p.URN, m.Stack, ref.URN)
+		return ""
+	}), at.of)
 	if p.Parent != "" {
 		now.Parent = urn.RootStack(m.Stack, m.Project)
 		now.URN = urn.New(m.Stack, m.Project, now.Parent, p.Type, p.URN.Name())
 	}
-	now.Dependencies, now.PropertyDependencies, now.DeletedWith, now.ReplaceWith = nil, nil, "", nil
 	for _, r := range target.Resources {
 		if r.URN != now.URN || r.Delete {
 			continue
@@ -157,14 +175,28 @@ func (m Move) cut(r *Resource, far func(urn.URN) bool, out *Moved) *Resource {
 		case ref.Kind == RefParent:
 			return urn.RootStack(r.URN.Stack(), r.URN.Project())
 		}
-		if text := fmt.Sprintf("%s does not depend on %s any more", r.URN, ref.URN); !slices.Contains(out.Broken, text) {
-			out.Broken = append(out.Broken, text)
-		}
+		out.broken("%s does not depend on %s any more", r.URN, ref.URN)
 		return ""
 	})
 }
 
-// moved returns r with all its URNs moved to the target stack.
-func (m Move) moved(r *Resource) *Resource {
-	return rewritten(r, func(u urn.URN) urn.URN { return movedURN(u, m.Project, m.Stack) })
+// broken adds a message about a removed reference, once.
+func (m *Moved) broken(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(m.Broken, text) {
+		m.Broken = append(m.Broken, text)
+	}
+}
+
+// places knows the URNs that the resources of the source have in the target.
+type places struct {
+	move Move
+	now  map[urn.URN]urn.URN // of the moved resources, by their former URNs
+}
+
+// of returns the URN that a resource has or would have in the target.
+func (p places) of(u urn.URN) urn.URN {
+	if now, ok := p.now[u]; ok {
+		return now
+	}
+	return movedURN(u, p.move.Project, p.move.Stack)
 }

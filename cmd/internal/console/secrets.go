@@ -91,6 +91,22 @@ func (s Secrets) managerBy(settings *project.Settings, stack string, write func(
 	return &StackSecrets{Options: options, Current: m, adopts: undecided, again: again, passphrases: s.passphrases}, nil
 }
 
+// elsewhere makes the secrets manager of a stack whose settings are in the folder of another project.
+func (s Secrets) elsewhere(r backend.Ref) (*StackSecrets, error) {
+	options := s.options()
+	options.Passphrase = s.passphrases(r.Stack, r.Project)
+	options.Created = func(string) error {
+		return fmt.Errorf("the stack %s/%s has no secrets yet, and its settings are in its own project: run "+
+			"`yamlhost stack change-secrets-provider passphrase` there first", r.Project, r.Stack)
+	}
+	if s.hosted != nil {
+		m, err := options.OpenService(s.hosted)
+		return &StackSecrets{Options: options, Current: m, adopts: true, passphrases: s.passphrases}, err
+	}
+	m, err := secrets.ForStack("", "", "", options)
+	return &StackSecrets{Options: options, Current: m, adopts: true, passphrases: s.passphrases}, err
+}
+
 // options returns the options of all managers: access to the key services (F4.11) and to the services that keep secrets
 // themselves (F4.12).
 func (s Secrets) options() secrets.Options {

@@ -327,6 +327,26 @@ func (a Stacks) Current(ctx context.Context, flag string) (*Stack, error) {
 	return a.Open(ctx, p, flag)
 }
 
+// OfAnyProject is Current for a name that may be that of a stack of another project in the same backend.
+func (a Stacks) OfAnyProject(ctx context.Context, name string) (*Stack, error) {
+	p, b, err := a.ProjectAndBackend()
+	if err != nil {
+		return nil, err
+	}
+	ref, err := b.ParseRef(name, p.Name.Text)
+	if name == "" || err != nil || ref.Project == p.Name.Text {
+		return a.Open(ctx, p, name)
+	}
+	exists, err := b.Exists(ref)
+	if err != nil {
+		return nil, err
+	}
+	if !exists {
+		return nil, NoSuchStack(ctx, b, ref)
+	}
+	return &Stack{Project: p, Backend: b, Ref: ref}, nil
+}
+
 // Create creates a stack in its backend, and selects it if selected is set. If provider requires a passphrase or a key,
 // Create asks for it now and stores the result in the stack's settings file and state; otherwise that waits for the
 // first secret (D3, F4.15).
@@ -419,7 +439,12 @@ func (a Stacks) Settings(s *Stack) (*project.Settings, error) {
 
 // Manager makes the secrets manager of a stack for a command that does not use the stack's settings otherwise: of their
 // diagnostics, it reports only errors.
+//
+// The settings of a stack of another project are not at hand: what its state names is the manager.
 func (a Stacks) Manager(s *Stack) (*StackSecrets, error) {
+	if s.Ref.Project != s.Project.Name.Text {
+		return a.Secrets().Of(s.Backend, s.Ref).elsewhere(s.Ref)
+	}
 	settings, diags, err := a.LoadSettings(s.Project, s.Ref.Stack, "")
 	if err == nil && diags.HasErrors() {
 		err = a.Report(diags)

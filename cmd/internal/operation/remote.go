@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -18,6 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -66,28 +68,75 @@ type otherStacks struct {
 	project string
 	manager *console.StackSecrets
 	mayRead func(name string) error // an error for a stack that the program may not read; nil allows all
-	planned *Neighbours             // stacks of the same preview; nil for none
+	warn    func(text string)
+	// needs reports whether the program names an output, which must not be missing then; nil for no program.
+	needs   func(output string) bool
+	planned *Neighbours // stacks of the same preview; nil for none
 	// read holds the outputs of the stacks that one operation has read: each is read once, however many references to it
 	// there are.
 	read *parallel.Memo[string, value.Value, error]
 }
 
+// load reads a stack. If its secrets were sealed with another passphrase, the outputs that have some are left out, with
+// a warning, unless the program names one of them.
 func (s otherStacks) load(ctx context.Context, name string) (*state.Snapshot, error) {
+	ref, snapshot, err := s.open(ctx, name)
+	if !errors.Is(err, secrets.ErrIncorrectPassphrase) {
+		return snapshot, err
+	}
+	loaded, failed := s.backend.Load(ctx, ref, nil)
+	if failed != nil {
+		return nil, err
+	}
+	for i, r := range loaded.Snapshot.Resources {
+		public := r.Outputs.MapOrEmpty()
+		var left []string
+		for i, key := range r.Outputs.MapOrEmpty().Keys() {
+			if !r.Outputs.At(i).Any(isSealed) {
+				continue
+			}
+			if s.needs != nil && s.needs(key) {
+				return nil, err
+			}
+			public, left = public.Without(key), append(left, key)
+		}
+		if len(left) == 0 {
+			continue
+		}
+		now := r.Clone()
+		now.Outputs = public
+		loaded.Snapshot.Resources[i] = now
+		if r.Type == urn.RootStackType && !r.Delete {
+			s.warn(fmt.Sprintf("the secrets of the stack %s/%s were sealed with another passphrase, so that these outputs "+
+				"of it cannot be read: %s", ref.Project, ref.Stack, strings.Join(left, ", ")))
+		}
+	}
+	return loaded.Snapshot, nil
+}
+
+// isSealed reports whether a value was left sealed.
+func isSealed(v value.Value) bool {
+	_, sealed := state.SealedText(v)
+	return sealed
+}
+
+// open reads a stack with its secrets.
+func (s otherStacks) open(ctx context.Context, name string) (backend.Ref, *state.Snapshot, error) {
 	ref, err := s.backend.ParseRef(name, s.project)
 	if err != nil {
-		return nil, err
+		return ref, nil, err
 	}
 	if s.mayRead != nil {
 		if err := s.mayRead(name); err != nil {
-			return nil, err
+			return ref, nil, err
 		}
 	}
 	other := s.manager.Of(ref.Stack, ref.Project)
 	loaded, err := s.backend.Load(ctx, ref, other.Opener)
 	if err != nil {
-		return nil, console.ExplainSecret(err, ref.Stack)
+		return ref, nil, console.ExplainSecret(err, ref.Project+"/"+ref.Stack)
 	}
-	return loaded.Snapshot, nil
+	return ref, loaded.Snapshot, nil
 }
 
 // openAhead opens the stacks that are known to be read before the program runs, so that passphrases are asked for
@@ -108,7 +157,7 @@ func (s otherStacks) openAhead(ctx context.Context, program *check.Program, base
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if _, err := s.load(ctx, name); errors.Is(err, console.ErrDeclined) {
+		if _, _, err := s.open(ctx, name); errors.Is(err, console.ErrDeclined) {
 			return err
 		}
 	}

@@ -44,9 +44,14 @@ func (p *Checked) canSeal() error {
 
 // others returns the reader of other stacks.
 func (p *Checked) others() otherStacks {
-	return otherStacks{backend: p.Stack.Backend, project: p.Workspace.Project.Name.Text, manager: p.StackSecrets,
+	s := otherStacks{backend: p.Stack.Backend, project: p.Workspace.Project.Name.Text, manager: p.StackSecrets,
 		mayRead: p.Providers.MayReadStack, planned: p.options.Neighbours,
+		warn: func(text string) { p.sink.event(&engine.Message{Severity: diag.Warning, Text: text}) },
 		read: &parallel.Memo[string, value.Value, error]{}}
+	if p.Program != nil {
+		s.needs = p.Program.NamesMember
+	}
+	return s
 }
 
 // describe sets the options of an engine that all operations of the pipeline share.

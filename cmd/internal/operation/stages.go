@@ -242,7 +242,8 @@ func (c *configured) openConfig() (diag.Diagnostics, error) {
 func (c *configured) environmentOptions() (environments.Options, error) {
 	o, err := c.Console.Environments(c.Workspace.Project, c.Stack.Ref.QualifiedName())
 	o.Outputs = otherStacks{backend: c.Stack.Backend, project: c.Workspace.Project.Name.Text, manager: c.StackSecrets,
-		planned: c.options.Neighbours, read: &parallel.Memo[string, value.Value, error]{}}.outputs
+		planned: c.options.Neighbours, read: &parallel.Memo[string, value.Value, error]{},
+		warn: func(text string) { c.sink.tell(c.Console.Streams.Err, "warning: "+text+"\n") }}.outputs
 	if c.options.Untrusted {
 		o.Denied = "the run is --untrusted"
 	}

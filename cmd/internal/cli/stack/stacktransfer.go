@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -101,9 +102,12 @@ func stackImport(ctx context.Context, a *console.Console, o *stackOptions, s *co
 	if err != nil {
 		return err
 	}
-	done, err := s.Backend.Import(ctx, s.Ref, text, backend.ImportOptions{
-		Force: o.force, Begin: backend.BeginOptions{Command: "import", Secrets: manager, Open: manager.Opener},
-	})
+	options := backend.ImportOptions{Force: o.force,
+		Begin: backend.BeginOptions{Command: "import", Secrets: manager, Open: manager.Opener}}
+	if !bytes.Contains(text, []byte(`"ciphertext"`)) { // what sealed the exported state does not seal this stack
+		options.Open = manager.Of(s.Ref.Stack, s.Ref.Project).Opener
+	}
+	done, err := s.Backend.Import(ctx, s.Ref, text, options)
 	if err != nil {
 		return console.ExplainSecret(err, s.Ref.Stack)
 	}

@@ -280,11 +280,11 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 	if o.source == "" {
 		o.source = o.stack
 	}
-	src, err := a.Stacks().Current(ctx, o.source)
+	src, err := a.Stacks().OfAnyProject(ctx, o.source)
 	if err != nil {
 		return err
 	}
-	dst, err := a.Stacks().Current(ctx, o.dest)
+	dst, err := a.Stacks().OfAnyProject(ctx, o.dest)
 	if err != nil {
 		return err
 	}
@@ -292,8 +292,8 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 		return console.WithCode(console.CodeBadUsage, "source and destination are the same stack")
 	}
 	if !o.yes && a.Interactive() {
-		if err := a.Prompt().Confirm(fmt.Sprintf("Move %s from %s to %s?", strings.Join(args, ", "), src.Ref.Stack,
-			dst.Ref.Stack)); err != nil {
+		if err := a.Prompt().Confirm(fmt.Sprintf("Move %s from %s to %s?", strings.Join(args, ", "), shown(src.Ref, dst.Ref),
+			shown(dst.Ref, src.Ref))); err != nil {
 			return err
 		}
 	}
@@ -308,9 +308,17 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 	for _, text := range moved.Broken {
 		fmt.Fprintf(a.Streams.Err, "  warning: %s\n", text)
 	}
-	fmt.Fprintf(a.Streams.Err, "%s moved from %s to %s\n", diag.Count(len(moved.Resources), "resource"), src.Ref.Stack,
-		dst.Ref.Stack)
+	fmt.Fprintf(a.Streams.Err, "%s moved from %s to %s\n", diag.Count(len(moved.Resources), "resource"),
+		shown(src.Ref, dst.Ref), shown(dst.Ref, src.Ref))
 	return nil
+}
+
+// shown returns the name of a stack beside another one: with its project if that has another.
+func shown(r, other backend.Ref) string {
+	if r.Project == other.Project {
+		return r.Stack
+	}
+	return r.Project + "/" + r.Stack
 }
 
 func moveBetween(ctx context.Context, a *console.Console, src, dst *console.Stack, args []string,
