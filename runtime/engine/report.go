@@ -28,9 +28,9 @@ type reporter struct {
 	// faulty is set by errors that do not come from an interrupt
 	faulty atomic.Bool
 
-	mu           sync.Mutex   // guards the rest, and the sink
-	changes      map[Op]int   // without replacements
-	replacements Replacements // whose halves count together
+	mu           sync.Mutex       // guards the rest, and the sink
+	changes      map[Op]int       // without replacements
+	replacements Replacements     // whose halves count together
 	produced     map[urn.URN]bool // made by the program of a destroy
 	maybeCorrupt bool
 	skipped      []urn.URN
