@@ -62,6 +62,14 @@ func (o *Options) find(name, version string) (Location, error) {
 		}
 	}
 	loc, err := inDirectory(p.Path, executable)
+	switch {
+	case err == nil:
+	case p.IsLink():
+		err = fmt.Errorf("%w: it is a link; build the plugin in the folder that it leads to", err)
+	default:
+		err = fmt.Errorf("%w: install it again with `yamlhost plugin install resource %s %s --reinstall`", err, name,
+			p.Version)
+	}
 	if !p.IsLink() {
 		loc.Version = p.Version
 	}
@@ -96,6 +104,9 @@ func (o *Options) fromOverrides(name, version string) (Location, bool, error) {
 			return Location{Path: path, dir: filepath.Dir(path)}, true, nil
 		}
 		f, err := inDirectory(path, "pulumi-resource-"+name)
+		if err != nil {
+			err = fmt.Errorf("%w: build the plugin there, or correct the path under `plugins` of the project", err)
+		}
 		return f, err == nil, err
 	}
 	return Location{}, false, nil
@@ -109,8 +120,7 @@ func inDirectory(dir, executable string) (Location, error) {
 	if _, err := os.Stat(filepath.Join(dir, install.ScriptFile)); err == nil {
 		return Location{Path: dir, dir: dir, script: true}, nil // F2.30
 	}
-	return Location{}, fmt.Errorf(
-		"plugin directory %s holds no executable %s; remove the directory and install the plugin again", dir, executable)
+	return Location{}, fmt.Errorf("plugin directory %s holds no executable %s", dir, executable)
 }
 
 // FindKind returns the path of the executable of a plugin of any kind, such as tool or converter: on the path, or else

@@ -77,7 +77,13 @@ func TestFind(t *testing.T) { // F2.25–F2.30
 		}, fails: "the project names nowhere for plugin misfit, which does not exist"},
 		{name: "no executable", change: func(t *testing.T, o *plugin.Options) {
 			require.NoError(t, os.MkdirAll(filepath.Join(o.Home, "plugins", "resource-misfit-v1.0.0"), 0o755))
-		}, fails: "holds no executable pulumi-resource-misfit; remove the directory and install the plugin again"},
+		}, fails: "holds no executable pulumi-resource-misfit: install it again with `yamlhost plugin install resource " +
+			"misfit 1.0.0 --reinstall`"},
+		{name: "override without an executable", change: func(t *testing.T, o *plugin.Options) {
+			o.RootDir = t.TempDir()
+			require.NoError(t, os.Mkdir(filepath.Join(o.RootDir, "bin"), 0o755))
+			o.Overrides = []plugin.Override{{Name: "misfit", Path: "bin"}}
+		}, fails: "holds no executable pulumi-resource-misfit: build the plugin there, or correct the path under"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -47,6 +47,11 @@ func (p LockedPlugin) Checksum(platform string) string {
 	return cmp.Or(p.Checksums[platform], p.Checksums[anyPlatform])
 }
 
+// restore is the way out of a damaged lock file: its digests and keys are not known anew without trust in what a
+// publisher has now.
+const restore = "restore it from version control. If it is not there, move the file away: the next installation pins " +
+	"what it finds then"
+
 // ReadLockFile reads the lock file of a folder; it returns nil if there is none.
 func ReadLockFile(dir string) (*LockFile, error) {
 	path := filepath.Join(dir, LockName)
@@ -58,14 +63,14 @@ func ReadLockFile(dir string) (*LockFile, error) {
 	}
 	var l LockFile
 	if err := json.Unmarshal(text, &l); err != nil {
-		return nil, fmt.Errorf("the lock file %s is malformed; remove it to make a new one: %w", path, err)
+		return nil, fmt.Errorf("the lock file %s is malformed: %w; %s", path, err, restore)
 	}
 	if l.Version > lockFormat {
 		return nil, fmt.Errorf("the lock file %s was written by a newer version of yamlhost: its format is %d, and this "+
 			"program knows %d; nothing was done", path, l.Version, lockFormat)
 	}
 	if l.Version < 1 {
-		return nil, fmt.Errorf("the lock file %s does not say the version of its format; remove it to make a new one", path)
+		return nil, fmt.Errorf("the lock file %s does not say the version of its format; %s", path, restore)
 	}
 	return &l, nil
 }
