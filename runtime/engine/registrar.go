@@ -156,8 +156,8 @@ func (r *registrar) plan(ctx context.Context, s *record) ([]Step, error) {
 	}
 }
 
-// warn tells what the steps do to an object that the program's options seem to spare: an import is followed by a change,
-// or an object is deleted that the program retains from now on.
+// warn tells what the steps do to an object that the program's options seem to spare: an import is followed by a
+// change, or an object is deleted that the program retains from now on.
 func (r *registrar) warn(s *record, steps []Step) {
 	old := s.oldState()
 	if r.mode != updating || old == nil || !old.Custom || old.External {

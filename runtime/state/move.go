@@ -132,8 +132,9 @@ func (m Move) chosen(s *Snapshot, there map[urn.URN]bool) (map[urn.URN]bool, err
 	return moving, nil
 }
 
-// copyProvider copies a provider into the target and returns the copy, without references to what the target lacks. If the target already has a provider with the
-// new URN, copyProvider returns that one; it is an error if both its ID and its inputs differ.
+// copyProvider copies a provider into the target and returns the copy, without references to what the target lacks. If
+// the target already has a provider with the new URN, copyProvider returns that one; it is an error if both its ID and
+// its inputs differ.
 func (m Move) copyProvider(p *Resource, target *Snapshot, at places, there map[urn.URN]bool,
 	out *Moved) (*Resource, error) {
 	now := rewritten(p.MapURNs(func(ref Ref) urn.URN {

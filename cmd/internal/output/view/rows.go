@@ -57,7 +57,8 @@ type board struct {
 
 // newBoard returns an empty board. stateful are globs of types that hold data, besides the built-in ones.
 func newBoard(stateful ...string) *board {
-	return &board{now: time.Now, began: time.Now(), rows: map[urn.URN]*row{}, former: map[urn.URN]*row{}, stateful: stateful}
+	return &board{now: time.Now, began: time.Now(), rows: map[urn.URN]*row{}, former: map[urn.URN]*row{},
+		stateful: stateful}
 }
 
 // counts returns the numbers of running and failed rows.

@@ -112,8 +112,8 @@ func (s *Scope) names(urns ...urn.URN) bool {
 	return !slices.ContainsFunc(urns, s.Excludes.Match)
 }
 
-// LeftOf returns why a resource that is not registered, or not yet, is out of scope. It is empty for one in scope, which
-// stays perhaps because one out of scope needs it.
+// LeftOf returns why a resource that is not registered, or not yet, is out of scope. It is empty for one in scope,
+// which stays perhaps because one out of scope needs it.
 func (s *Scope) LeftOf(u urn.URN) Left {
 	if s.names(u) && !s.left[u] || s.dependents[u] {
 		return ""
