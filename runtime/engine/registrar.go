@@ -176,7 +176,7 @@ func (r *registrar) warn(s *record, steps []Step) {
 			}
 			tell(text + ". To leave it as it is, write the values that it has, or list the properties in ignoreChanges.")
 		}
-		if step.Op == OpReplace && s.goal.RetainOnDelete && !old.RetainOnDelete && s.deleted == nil {
+		if step.Op == OpReplace && s.desired.RetainOnDelete && !old.RetainOnDelete && s.deleted == nil {
 			tell(fmt.Sprintf("The present object of '%s' is deleted: retainOnDelete holds only once it is in the state. "+
 				"To keep the object, run `yamlhost up` with retainOnDelete and without the other changes first.",
 				s.reg.URN.Name()))
