@@ -1,7 +1,7 @@
 package rpc
 
-// This file translates a registration to and from the two messages that carry its options: the registration of a
-// resource, and the request and response of a transform. A new option must be added here in four places.
+// This file translates a registration to and from the two messages that carry it: the registration of a resource, and
+// the request and response of a transform. The table options has what is the same in both directions.
 
 import (
 	"context"
@@ -17,6 +17,141 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/monitor"
 )
 
+// own, sent and asked are a registration, the message that registers it, and the options in a transform's messages.
+type (
+	own   = monitor.RegisterRequest
+	sent  = pulumirpc.RegisterResourceRequest
+	asked = pulumirpc.TransformResourceOptions
+)
+
+// option translates one field of a registration to and from the messages.
+type option struct {
+	send, read  func(*own, *sent)
+	ask, answer func(*own, *asked)
+}
+
+// between returns the option that stands in the given fields, encoded in the messages. transform is nil for an option
+// that transforms do not have.
+func between[A, B any](of func(*own) *A, message func(*sent) *B, transform func(*asked) *B, encode func(A) B,
+	decode func(B) A) option {
+	o := option{
+		send: func(r *own, m *sent) { *message(m) = encode(*of(r)) },
+		read: func(r *own, m *sent) { *of(r) = decode(*message(m)) },
+		ask:  func(*own, *asked) {}, answer: func(*own, *asked) {},
+	}
+	if transform != nil {
+		o.ask = func(r *own, m *asked) { *transform(m) = encode(*of(r)) }
+		o.answer = func(r *own, m *asked) { *of(r) = decode(*transform(m)) }
+	}
+	return o
+}
+
+// same returns an option that is the same in the messages.
+func same[T any](of func(*own) *T, message func(*sent) *T, transform func(*asked) *T) option {
+	itself := func(v T) T { return v }
+	return between(of, message, transform, itself, itself)
+}
+
+// mapping returns an option that is a map, and absent if it is empty.
+func mapping[V any](of func(*own) *map[string]V, message func(*sent) *map[string]V,
+	transform func(*asked) *map[string]V) option {
+	return between(of, message, transform, func(m map[string]V) map[string]V { return m }, orNone[V])
+}
+
+// options are all fields of a registration but the inputs, the replacement trigger, whose encoding can fail, the
+// transforms, which are callbacks, and the defaults, which are sent in headers.
+var options = []option{
+	same(func(r *own) *string { return &r.Type }, func(m *sent) *string { return &m.Type }, nil),
+	same(func(r *own) *string { return &r.Name }, func(m *sent) *string { return &m.Name }, nil),
+	same(func(r *own) *bool { return &r.Custom }, func(m *sent) *bool { return &m.Custom }, nil),
+	same(func(r *own) *bool { return &r.Remote }, func(m *sent) *bool { return &m.Remote }, nil),
+	between(func(r *own) *urn.URN { return &r.Parent }, func(m *sent) *string { return &m.Parent }, nil, textOf, urnOf),
+	between(func(r *own) *map[string][]urn.URN { return &r.PropertyDependencies },
+		func(m *sent) *map[string]*dependencies { return &m.PropertyDependencies }, nil,
+		func(of map[string][]urn.URN) map[string]*dependencies {
+			return wire.DependencyMessages(of, func(us []string) *dependencies { return &dependencies{Urns: us} })
+		}, wire.Dependencies[*dependencies]),
+	between(func(r *own) *[]urn.URN { return &r.Dependencies }, func(m *sent) *[]string { return &m.Dependencies },
+		func(o *asked) *[]string { return &o.DependsOn }, wire.Texts, wire.URNs),
+
+	same(func(r *own) *string { return &r.Provider }, func(m *sent) *string { return &m.Provider },
+		func(o *asked) *string { return &o.Provider }),
+	mapping(func(r *own) *map[string]string { return &r.Providers },
+		func(m *sent) *map[string]string { return &m.Providers },
+		func(o *asked) *map[string]string { return &o.Providers }),
+	same(func(r *own) *string { return &r.PackageRef }, func(m *sent) *string { return &m.PackageRef }, nil),
+	same(func(r *own) *string { return &r.Version }, func(m *sent) *string { return &m.Version },
+		func(o *asked) *string { return &o.Version }),
+	same(func(r *own) *string { return &r.PluginDownloadURL }, func(m *sent) *string { return &m.PluginDownloadURL },
+		func(o *asked) *string { return &o.PluginDownloadUrl }),
+	mapping(func(r *own) *map[string][]byte { return &r.PluginChecksums },
+		func(m *sent) *map[string][]byte { return &m.PluginChecksums },
+		func(o *asked) *map[string][]byte { return &o.PluginChecksums }),
+
+	same(func(r *own) **bool { return &r.Protect }, func(m *sent) **bool { return &m.Protect },
+		func(o *asked) **bool { return &o.Protect }),
+	same(func(r *own) **bool { return &r.RetainOnDelete }, func(m *sent) **bool { return &m.RetainOnDelete },
+		func(o *asked) **bool { return &o.RetainOnDelete }),
+	same(func(r *own) *[]string { return &r.IgnoreChanges }, func(m *sent) *[]string { return &m.IgnoreChanges },
+		func(o *asked) *[]string { return &o.IgnoreChanges }),
+	same(func(r *own) *[]string { return &r.ReplaceOnChanges }, func(m *sent) *[]string { return &m.ReplaceOnChanges },
+		func(o *asked) *[]string { return &o.ReplaceOnChanges }),
+	same(func(r *own) *[]string { return &r.HideDiffs }, func(m *sent) *[]string { return &m.HideDiffs },
+		func(o *asked) *[]string { return &o.HideDiff }),
+	same(func(r *own) *[]string { return &r.AdditionalSecretOutputs },
+		func(m *sent) *[]string { return &m.AdditionalSecretOutputs },
+		func(o *asked) *[]string { return &o.AdditionalSecretOutputs }),
+	between(func(r *own) *[]monitor.Alias { return &r.Aliases }, func(m *sent) *[]*pulumirpc.Alias { return &m.Aliases },
+		func(o *asked) *[]*pulumirpc.Alias { return &o.Aliases }, aliasMessages,
+		func(m []*pulumirpc.Alias) []monitor.Alias { return aliasesOf(nil, m, false) }),
+	same(func(r *own) *string { return &r.ImportID }, func(m *sent) *string { return &m.ImportId },
+		func(o *asked) *string { return &o.Import }),
+	between(func(r *own) *urn.URN { return &r.DeletedWith }, func(m *sent) *string { return &m.DeletedWith },
+		func(o *asked) *string { return &o.DeletedWith }, textOf, urnOf),
+	between(func(r *own) *[]urn.URN { return &r.ReplaceWith }, func(m *sent) *[]string { return &m.ReplaceWith },
+		func(o *asked) *[]string { return &o.ReplaceWith }, wire.Texts, wire.URNs),
+	mapping(func(r *own) *map[string]string { return &r.EnvVarMappings },
+		func(m *sent) *map[string]string { return &m.EnvVarMappings }, nil),
+	between(func(r *own) *map[string][]string { return &r.Hooks }, func(m *sent) **bindings { return &m.Hooks },
+		func(o *asked) **bindings { return &o.Hooks }, hooksMessage, hooksOf),
+	between(func(r *own) **monitor.Position { return &r.SourcePosition },
+		func(m *sent) **pulumirpc.SourcePosition { return &m.SourcePosition }, nil, positionMessage, positionOf),
+	{ // a registration always has timeouts, as with Pulumi's own hosts; a transform has them only if one is set
+		send: func(r *own, m *sent) { m.CustomTimeouts = timeoutsMessage(r.CustomTimeouts) },
+		read: func(r *own, m *sent) { r.CustomTimeouts = timeoutsOf(m.CustomTimeouts) },
+		ask: func(r *own, o *asked) {
+			if r.CustomTimeouts != (monitor.Timeouts{}) {
+				o.CustomTimeouts = timeoutsMessage(r.CustomTimeouts)
+			}
+		},
+		answer: func(r *own, o *asked) { r.CustomTimeouts = timeoutsOf(o.CustomTimeouts) },
+	},
+	{ // E2.14
+		send: func(r *own, m *sent) {
+			if r.DeleteBeforeReplace != nil {
+				m.DeleteBeforeReplaceDefined, m.DeleteBeforeReplace = true, *r.DeleteBeforeReplace
+			}
+		},
+		read: func(r *own, m *sent) {
+			if m.DeleteBeforeReplaceDefined || m.DeleteBeforeReplace {
+				r.DeleteBeforeReplace = &m.DeleteBeforeReplace
+			}
+		},
+		ask:    func(r *own, o *asked) { o.DeleteBeforeReplace = r.DeleteBeforeReplace },
+		answer: func(r *own, o *asked) { r.DeleteBeforeReplace = o.DeleteBeforeReplace },
+	},
+}
+
+type (
+	// dependencies are those of one property in a message.
+	dependencies = pulumirpc.RegisterResourceRequest_PropertyDependencies
+	bindings     = pulumirpc.RegisterResourceRequest_ResourceHooksBinding
+)
+
+func textOf(u urn.URN) string { return string(u) }
+
+func urnOf(text string) urn.URN { return urn.URN(text) }
+
 // registerMessage returns the message that registers a resource. It leaves out the transforms, which are callbacks of
 // the client, and the defaults, which are sent in headers.
 func registerMessage(encoding wire.Options, r monitor.RegisterRequest) (*pulumirpc.RegisterResourceRequest, error) {
@@ -24,24 +159,10 @@ func registerMessage(encoding wire.Options, r monitor.RegisterRequest) (*pulumir
 	if err != nil {
 		return nil, err
 	}
-	request := &pulumirpc.RegisterResourceRequest{
-		Type: r.Type, Name: r.Name, Parent: string(r.Parent), Custom: r.Custom, Remote: r.Remote, Object: inputs,
-		PropertyDependencies: wire.DependencyMessages(r.PropertyDependencies,
-			func(us []string) *pulumirpc.RegisterResourceRequest_PropertyDependencies {
-				return &pulumirpc.RegisterResourceRequest_PropertyDependencies{Urns: us}
-			}),
-		Dependencies: wire.Texts(r.Dependencies), Provider: r.Provider, Providers: r.Providers, PackageRef: r.PackageRef,
-		Version: r.Version, PluginDownloadURL: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums,
-		Protect: r.Protect, RetainOnDelete: r.RetainOnDelete, IgnoreChanges: r.IgnoreChanges,
-		ReplaceOnChanges: r.ReplaceOnChanges, HideDiffs: r.HideDiffs, AdditionalSecretOutputs: r.AdditionalSecretOutputs,
-		Aliases: aliasMessages(r.Aliases), AliasSpecs: true, ImportId: r.ImportID,
-		CustomTimeouts: timeoutsMessage(r.CustomTimeouts), DeletedWith: string(r.DeletedWith),
-		ReplaceWith: wire.Texts(r.ReplaceWith), EnvVarMappings: r.EnvVarMappings, Hooks: hooksMessage(r.Hooks),
-		SourcePosition: positionMessage(r.SourcePosition), AcceptSecrets: true, AcceptResources: true,
-		AcceptsByteString: true, SupportsPartialValues: true, SupportsResultReporting: true,
-	}
-	if r.DeleteBeforeReplace != nil {
-		request.DeleteBeforeReplaceDefined, request.DeleteBeforeReplace = true, *r.DeleteBeforeReplace
+	request := &sent{Object: inputs, AliasSpecs: true, AcceptSecrets: true, AcceptResources: true, AcceptsByteString: true,
+		SupportsPartialValues: true, SupportsResultReporting: true}
+	for _, o := range options {
+		o.send(&r, request)
 	}
 	if !r.ReplacementTrigger.IsNull() {
 		if request.ReplacementTrigger, err = encoding.EncodeValue(r.ReplacementTrigger); err != nil {
@@ -85,24 +206,11 @@ func registration(ctx context.Context, r *pulumirpc.RegisterResourceRequest) (mo
 	if err != nil {
 		return none, status.Errorf(codes.InvalidArgument, "defaults: %s", err)
 	}
-	request := monitor.RegisterRequest{
-		Type: r.GetType(), Name: r.GetName(), Parent: urn.URN(r.GetParent()), Custom: r.GetCustom(),
-		Remote: r.GetRemote(), Inputs: inputs, Defaults: defaults,
-		PropertyDependencies: wire.Dependencies(r.GetPropertyDependencies()),
-		Dependencies:         wire.URNs(r.GetDependencies()),
-		Plugin:               pluginOf(r), Providers: orNone(r.GetProviders()),
-		Protect: r.Protect, RetainOnDelete: r.RetainOnDelete,
-		IgnoreChanges: r.GetIgnoreChanges(), ReplaceOnChanges: r.GetReplaceOnChanges(), HideDiffs: r.GetHideDiffs(),
-		AdditionalSecretOutputs: r.GetAdditionalSecretOutputs(),
-		Aliases:                 aliasesOf(r.GetAliasURNs(), r.GetAliases(), fromOldNode(ctx, r)), ImportID: r.GetImportId(),
-		CustomTimeouts: timeoutsOf(r.GetCustomTimeouts()), DeletedWith: urn.URN(r.GetDeletedWith()),
-		ReplaceWith: wire.URNs(r.GetReplaceWith()), ReplacementTrigger: trigger,
-		EnvVarMappings: orNone(r.GetEnvVarMappings()), Hooks: hooksOf(r.GetHooks()),
-		SourcePosition: positionOf(r.GetSourcePosition()),
+	request := own{Inputs: inputs, Defaults: defaults, ReplacementTrigger: trigger}
+	for _, o := range options {
+		o.read(&request, r)
 	}
-	if r.GetDeleteBeforeReplaceDefined() || r.GetDeleteBeforeReplace() { // E2.14
-		request.DeleteBeforeReplace = &r.DeleteBeforeReplace
-	}
+	request.Aliases = aliasesOf(r.GetAliasURNs(), r.GetAliases(), fromOldNode(ctx, r))
 	return request, nil
 }
 
@@ -113,25 +221,17 @@ func transformRequest(r monitor.RegisterRequest, byteStrings bool) (*pulumirpc.T
 	if err != nil {
 		return nil, err
 	}
-	options := &pulumirpc.TransformResourceOptions{
-		DependsOn: wire.Texts(r.Dependencies), Protect: r.Protect, IgnoreChanges: r.IgnoreChanges,
-		ReplaceOnChanges: r.ReplaceOnChanges, Version: r.Version, Aliases: aliasMessages(r.Aliases),
-		Provider: r.Provider, Providers: r.Providers,
-		PluginDownloadUrl: r.PluginDownloadURL, PluginChecksums: r.PluginChecksums, RetainOnDelete: r.RetainOnDelete,
-		DeletedWith: string(r.DeletedWith), DeleteBeforeReplace: r.DeleteBeforeReplace,
-		AdditionalSecretOutputs: r.AdditionalSecretOutputs, Hooks: hooksMessage(r.Hooks), Import: r.ImportID,
-		HideDiff: r.HideDiffs, ReplaceWith: wire.Texts(r.ReplaceWith),
-	}
-	if r.CustomTimeouts != (monitor.Timeouts{}) {
-		options.CustomTimeouts = timeoutsMessage(r.CustomTimeouts)
+	carried := &asked{}
+	for _, o := range options {
+		o.ask(&r, carried)
 	}
 	if !r.ReplacementTrigger.IsNull() {
-		if options.ReplacementTrigger, err = encoding.EncodeValue(r.ReplacementTrigger); err != nil {
+		if carried.ReplacementTrigger, err = encoding.EncodeValue(r.ReplacementTrigger); err != nil {
 			return nil, err
 		}
 	}
 	return &pulumirpc.TransformRequest{Type: r.Type, Name: r.Name, Custom: r.Custom, Parent: string(r.Parent),
-		Properties: properties, Options: options}, nil
+		Properties: properties, Options: carried}, nil
 }
 
 // withTransformResponse applies a transform's answer to a registration: absent properties or options stay unchanged,
@@ -155,20 +255,12 @@ func withTransformResponse(r monitor.RegisterRequest, answer *pulumirpc.Transfor
 	if r.ReplacementTrigger, err = wire.KeepAll().DecodeValue(o.GetReplacementTrigger()); err != nil {
 		return r, fmt.Errorf("replacement trigger: %w", err)
 	}
-	r.Dependencies, r.Protect, r.RetainOnDelete = wire.URNs(o.GetDependsOn()), o.Protect, o.RetainOnDelete
-	r.IgnoreChanges, r.ReplaceOnChanges, r.HideDiffs = o.GetIgnoreChanges(), o.GetReplaceOnChanges(), o.GetHideDiff()
-	r.Version, r.PluginDownloadURL = o.GetVersion(), o.GetPluginDownloadUrl()
-	r.PluginChecksums = orNone(o.GetPluginChecksums())
-	r.Provider, r.Providers = o.GetProvider(), orNone(o.GetProviders())
-	r.Aliases, r.ImportID = aliasesOf(nil, o.GetAliases(), false), o.GetImport()
-	r.CustomTimeouts, r.Hooks = timeoutsOf(o.GetCustomTimeouts()), hooksOf(o.GetHooks())
-	r.DeletedWith, r.ReplaceWith = urn.URN(o.GetDeletedWith()), wire.URNs(o.GetReplaceWith())
-	r.DeleteBeforeReplace, r.AdditionalSecretOutputs = o.DeleteBeforeReplace, o.GetAdditionalSecretOutputs()
+	for _, option := range options {
+		option.answer(&r, o)
+	}
 	return r, nil
 }
 
-// timeoutsMessage encodes timeouts. A registration always has them, as with Pulumi's own hosts; the options of a
-// transform have them only if one is set.
 func timeoutsMessage(t monitor.Timeouts) *pulumirpc.RegisterResourceRequest_CustomTimeouts {
 	return &pulumirpc.RegisterResourceRequest_CustomTimeouts{Create: t.Create, Update: t.Update, Delete: t.Delete,
 		Read: t.Read}
