@@ -165,6 +165,7 @@ outputs: {said: "${made.stdout}"}
 	require.Equal(t, "made hello \"in quotes\" \r\nsecond\r", strings.TrimSuffix(p.run("stack", "output", "said"), "\n"))
 	p.run("destroy", "--yes", "--skip-preview")
 	require.Equal(t, "gone\r\n", p.read("gone.txt"))
+	p.run("stack", "rm", "dev", "--yes") // an example has the same name
 }
 
 // Names that Windows keeps for itself are refused on both systems with one sentence, since backends are shared.
