@@ -3,8 +3,11 @@ package httpget
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -66,4 +69,18 @@ func TestRepeatEndsWithItsContext(t *testing.T) {
 	err := Repeat(ctx, time.Hour, func() error { called++; cancel(); return errors.New("no") })
 	require.EqualError(t, err, "no")
 	require.Equal(t, 1, called)
+}
+
+// A host that is not found is named, however deep in the error of a client, and the address is not repeated.
+func TestUnknownHost(t *testing.T) {
+	t.Parallel()
+	lookup := &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "a.invalid", IsNotFound: true}}
+	for _, err := range []error{lookup, &url.Error{Op: "Get", URL: "https://a.invalid/x", Err: lookup},
+		fmt.Errorf("it is away: %w", &NoHostError{"a.invalid"})} {
+		require.Equal(t, "a.invalid", UnknownHost(err))
+		require.Equal(t, "the host a.invalid is not found: there is no network, or the name is wrong", Plain(err).Error())
+	}
+	other := errors.New("connection refused")
+	require.Empty(t, UnknownHost(other))
+	require.Equal(t, other, Plain(&url.Error{Op: "Get", URL: "https://a.invalid/x", Err: other}))
 }

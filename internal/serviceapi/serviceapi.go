@@ -53,7 +53,9 @@ var ErrNoToken = errors.New("there is no token for it")
 // limits of a call.
 const (
 	patience = time.Minute
-	packed   = 4096 // bodies from this size on are packed where the call allows it
+	// namePatience is how long a host that is not found and has never answered is looked for: it is rather a mistake.
+	namePatience = 2 * time.Second
+	packed       = 4096 // bodies from this size on are packed where the call allows it
 
 	longestMessage = 300 // characters of a service's message
 	// Compression reduces a state to between a tenth and a thirtieth. More than mostRatio times what was sent are an
@@ -223,6 +225,7 @@ func (c *Client) Do(ctx context.Context, call Call, answer any) error {
 	var got Text
 	var refused *StatusError
 	var large *largeError
+	began := time.Now()
 	attempt := func() (err error) {
 		got, refused, err = c.once(ctx, call, header, body)
 		if refused != nil {
@@ -230,6 +233,9 @@ func (c *Client) Do(ctx context.Context, call Call, answer any) error {
 		}
 		if errors.As(err, &large) {
 			return &httpget.FinalError{Problem: large.Error()}
+		}
+		if httpget.UnknownHost(err) != "" && !c.answered.Load() && time.Since(began) > namePatience {
+			return &httpget.FinalError{Problem: err.Error()}
 		}
 		return err
 	}
@@ -306,10 +312,7 @@ func (c *Client) once(ctx context.Context, call Call, header http.Header, body [
 	request.Header = header
 	response, err := c.client.Do(request)
 	if err != nil {
-		if wrapped, ok := errors.AsType[*url.Error](err); ok { // its text has the address, which the caller names
-			err = wrapped.Err
-		}
-		return got, nil, err
+		return got, nil, httpget.Plain(err)
 	}
 	defer response.Body.Close()
 	text, err := c.most.read(response, call.State)

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -90,6 +92,19 @@ var ErrChanged = errors.New("another writer has changed the object meanwhile")
 // permission is missing or there is no such bucket. Any other error that is not of this package counts as transient.
 var ErrRefused = errors.New("the store refuses")
 
+// ErrUnprepared is returned when a store cannot be asked: the address of its host is not found, or there are no
+// credentials for it. A later request may succeed.
+var ErrUnprepared = errors.New("the store cannot be asked")
+
+// NoHost returns an ErrUnprepared that names the host whose address was not found; nil for another error.
+func NoHost(err error) error {
+	fault, ok := errors.AsType[*net.DNSError](err)
+	if !ok {
+		return nil
+	}
+	return fmt.Errorf("%w: the host %s is not found: there is no network, or the name is wrong", ErrUnprepared, fault.Name)
+}
+
 // Waking is a store that can notify waiting processes when a lease may have been released.
 type Waking interface {
 	Objects
@@ -115,6 +130,8 @@ const (
 	// storePatience is how long requests are repeated while a store cannot be reached: a server that is restarted is
 	// back in that time.
 	storePatience = 30 * time.Second
+	// namePatience is the same for a store that has never answered and whose host is not found, which is rather a mistake.
+	namePatience = 3 * time.Second
 	// storeAnswer is how long one request may take.
 	storeAnswer = 60 * time.Second
 )
@@ -125,9 +142,12 @@ type objectDisk struct {
 	objects  Objects
 	name     string // of the store, for messages
 	patience time.Duration
+	brief    time.Duration // the patience with ErrUnprepared before the first answer
 	// parent is the context of requests: that of Options.Opening until the store has answered, then one that is never
 	// cancelled, because results must be recorded.
 	parent context.Context
+
+	answered atomic.Bool // since the disk was opened
 
 	states sync.Map // Ref: its state was there when it was last looked for
 
@@ -137,8 +157,8 @@ type objectDisk struct {
 
 // newObjectDisk returns a disk over a store. name is the store's name in errors.
 func newObjectDisk(objects Objects, name string) *objectDisk {
-	return &objectDisk{objects: objects, name: name, patience: storePatience, parent: context.Background(),
-		staged: map[string]*bytes.Buffer{}}
+	return &objectDisk{objects: objects, name: name, patience: storePatience, brief: namePatience,
+		parent: context.Background(), staged: map[string]*bytes.Buffer{}}
 }
 
 // try repeats a request while the store cannot be reached. ErrChanged, fs.ErrNotExist and ErrRefused are answers.
@@ -150,8 +170,10 @@ func (d *objectDisk) try(act func(ctx context.Context) error) error {
 		cancel()
 		switch {
 		case err == nil || errors.Is(err, ErrChanged) || errors.Is(err, fs.ErrNotExist):
+			d.answered.Store(true)
 			return err
-		case waited >= d.patience || errors.Is(err, ErrRefused):
+		case waited >= d.patience || errors.Is(err, ErrRefused) ||
+			waited >= d.brief && errors.Is(err, ErrUnprepared) && !d.answered.Load():
 			return fmt.Errorf("%s: %w", d.name, err)
 		case d.parent.Err() != nil:
 			return d.parent.Err()

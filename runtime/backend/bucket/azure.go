@@ -29,6 +29,9 @@ func openAzure(ctx context.Context, u *url.URL, _ Lookup) (backend.Objects, erro
 	next := *u
 	next.Path = ""
 	b, err := blob.DefaultURLMux().OpenBucketURL(ctx, &next)
+	if err != nil && strings.Contains(err.Error(), "AccountName is required") {
+		return nil, errors.New("its account is not known: set AZURE_STORAGE_ACCOUNT, or add `?storage_account=` to the URL")
+	}
 	if err != nil {
 		return nil, err
 	}

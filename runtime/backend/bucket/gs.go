@@ -171,5 +171,5 @@ func (s *gsStore) explain(err error) error {
 		}
 		return fmt.Errorf("%w: there is no such bucket", backend.ErrRefused)
 	}
-	return sorted(code, text)
+	return sorted(err, code, text)
 }

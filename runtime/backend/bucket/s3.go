@@ -23,6 +23,9 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
+// noCredentials is what the library says in many more words.
+const noCredentials = "there are no credentials for it: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+
 type s3Store struct {
 	client *s3.Client
 	bucket string
@@ -62,6 +65,10 @@ func openS3(ctx context.Context, u *url.URL, _ Lookup) (backend.Objects, error) 
 	}
 	if !b.As(&s.client) {
 		return nil, errors.New("the library for S3 does not provide its client")
+	}
+	if s.client.Options().Region == "" && q.Get("endpoint") == "" {
+		_ = b.Close() // nothing was sent
+		return nil, errors.New("its region is not known: set AWS_REGION, or add `?region=` to the URL")
 	}
 	return newStore(u, b, s), nil
 }
@@ -149,6 +156,9 @@ func (s *s3Store) answer(err error) (status int, text string) {
 	}
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		return status, api.ErrorCode() + ": " + api.ErrorMessage()
+	}
+	if strings.Contains(err.Error(), "failed to refresh cached credentials") {
+		return status, noCredentials
 	}
 	if op, ok := errors.AsType[*smithy.OperationError](err); ok {
 		err = op.Err

@@ -90,3 +90,18 @@ func TestS3Conflict(t *testing.T) {
 		require.NotErrorIs(t, err, backend.ErrRefused, "it is to be tried again")
 	}
 }
+
+// A bucket whose region nobody names is told at once, with the way out, and not waited for.
+func TestBucketWithoutRegion(t *testing.T) {
+	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("AWS_CONFIG_FILE", t.TempDir()+"/config")
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", t.TempDir()+"/credentials")
+	lookup := func(string) (string, bool) { return "", false }
+	_, err := Open(t.Context(), "s3://pail", lookup)
+	require.EqualError(t, err, "open the backend s3://pail: its region is not known: set AWS_REGION, or add `?region=` to "+
+		"the URL")
+	_, err = Open(t.Context(), "s3://pail?region=eu-west-1", lookup)
+	require.NoError(t, err)
+}

@@ -165,13 +165,19 @@ func (s *Store) explain(err error) error {
 	case gcerrors.PermissionDenied, gcerrors.InvalidArgument, gcerrors.Unimplemented:
 		return fmt.Errorf("%w: %s", backend.ErrRefused, text)
 	}
-	return sorted(status, text)
+	if text == noCredentials {
+		return fmt.Errorf("%w: %s", backend.ErrUnprepared, text)
+	}
+	return sorted(err, status, text)
 }
 
 // sorted returns a permanent or a transient error, depending on the status of the service's response. A conflict is
 // transient, because the other request will finish. The cause is not wrapped: otherwise a missing credentials file
 // would be taken for a missing object.
-func sorted(status int, text string) error {
+func sorted(err error, status int, text string) error {
+	if fault := backend.NoHost(err); fault != nil && status == 0 {
+		return fault
+	}
 	if status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests &&
 		status != http.StatusConflict {
 		return fmt.Errorf("%w: %s", backend.ErrRefused, text)

@@ -307,6 +307,8 @@ func explain(err error) error {
 		return fs.ErrNotExist
 	case errors.Is(err, backend.ErrRefused):
 		return err
+	case backend.NoHost(err) != nil:
+		return backend.NoHost(err)
 	case !errors.As(err, &answer):
 		return errors.New(err.Error())
 	case passes(answer.Code):

@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 
+	"github.com/yamlhost/yamlhost/internal/httpget"
 	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
@@ -38,6 +40,8 @@ type FetchOptions struct {
 type Fetcher struct {
 	options FetchOptions
 	tries   parallel.Memo[string, string, error] // the downloaded versions
+
+	withoutNetwork atomic.Bool // has been said
 
 	accepted map[string]bool // guarded by ask
 	lock     sync.Mutex      // held while the lock file is written
@@ -135,6 +139,10 @@ func (f *Fetcher) advise(pkg provider.Package, version string, missing *provider
 	}
 	if f == nil { // reading a program needs only the schema
 		advised.Advice += "\nor give its schema with --schema FILE or --schema-dir DIR"
+	}
+	if httpget.UnknownHost(err) != "" && f != nil && f.withoutNetwork.CompareAndSwap(false, true) {
+		advised.Advice += "\nwithout a network: `yamlhost plugin bundle` packs them where there is one, for " +
+			"`yamlhost plugin install --from FILE` here"
 	}
 	if why != "" {
 		advised.Advice = why + "\n" + advised.Advice

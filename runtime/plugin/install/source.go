@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/yamlhost/yamlhost/internal/httpget"
 )
 
 // Source is a place from which plugins can be downloaded.
@@ -101,10 +103,7 @@ func (s Source) Latest(ctx context.Context, client *http.Client) (string, error)
 	}
 	response, err := asking.Do(request)
 	if err != nil {
-		if u, ok := errors.AsType[*url.Error](err); ok { // it repeats the address
-			err = u.Err
-		}
-		return "", fmt.Errorf("ask %s for the newest version: %w", s.latest, err)
+		return "", fmt.Errorf("ask %s for the newest version: %w", s.latest, httpget.Plain(err))
 	}
 	_ = response.Body.Close() // there is no body to close properly
 	version := strings.TrimPrefix(path.Base(response.Header.Get("Location")), "v")
