@@ -103,12 +103,24 @@ func keptFiles(t require.TestingT, tree string) (files []string) {
 	return files
 }
 
+// typeNames matches the types of a state.
+var typeNames = regexp.MustCompile(`"type":"([^"]+)"`)
+
 // damages are the ways in which a file is damaged. Each returns the new content; others are the files of the tree.
 var damages = map[string]func(t *rapid.T, text []byte, other func() []byte) []byte{
 	"flips": func(t *rapid.T, text []byte, _ func() []byte) []byte {
 		for range rapid.IntRange(1, 4).Draw(t, "flips") {
 			text[rapid.IntRange(0, len(text)-1).Draw(t, "byte")] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
 		}
+		return text
+	},
+	"a type": func(t *rapid.T, text []byte, _ func() []byte) []byte {
+		places := typeNames.FindAllSubmatchIndex(text, -1)
+		if len(places) == 0 {
+			return text
+		}
+		place := rapid.SampledFrom(places).Draw(t, "type")
+		text[rapid.IntRange(place[2], place[3]-1).Draw(t, "byte")] = rapid.SampledFrom([]byte("X:/0 ")).Draw(t, "character")
 		return text
 	},
 	"end": func(t *rapid.T, text []byte, _ func() []byte) []byte {
@@ -239,7 +251,12 @@ var waysOut = []struct {
 		}
 		s.do(args...)
 	}},
-	{"--accept-loss", func(s *damagedStack) { s.do("refresh", "--yes", "--skip-preview") }},
+	{"--accept-loss", func(s *damagedStack) {
+		code, said := s.do("refresh", "--yes", "--skip-preview")
+		if code != 0 && strings.Contains(said, "state repair --previous") { // the name of a type is damaged
+			s.do("state", "repair", "--previous", "--yes")
+		}
+	}},
 	{"state repair --previous", func(s *damagedStack) { s.do("state", "repair", "--previous", "--yes") }},
 	{"yamlhost state repair", func(s *damagedStack) {
 		if code, said := s.do("state", "repair", "--yes"); code != 0 && strings.Contains(said, "repair --previous") {
