@@ -55,6 +55,14 @@ func (cs *components) serves(token string) bool {
 	return ours
 }
 
+// meant returns the token of the program's component that a token without its package stands for; empty for others.
+func (cs *components) meant(token string) string {
+	if rest, ok := strings.CutPrefix(token, "index:"); ok && cs.byToken[inlineNamespace+":"+rest] != nil {
+		return inlineNamespace + ":" + rest
+	}
+	return ""
+}
+
 // findComponents makes a body for every component.
 func (r *run) findComponents() []*component {
 	var all []*component

@@ -3,8 +3,10 @@ package check
 import (
 	"slices"
 
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/check/packages"
 	"github.com/yamlhost/yamlhost/check/program"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -44,7 +46,7 @@ func (b *body) packageUses() []packages.Use {
 	uses := make([]packages.Use, 0, len(b.file.Resources))
 	for _, decl := range b.file.Resources {
 		if decl.Type != nil && !b.run.components.serves(decl.Type.Value) && !b.run.servesDynamic(decl.Type.Value) &&
-			!packages.OfSDK(decl.Type.Value) {
+			!packages.OfSDK(decl.Type.Value) && b.run.components.meant(decl.Type.Value) == "" {
 			uses = append(uses, packages.OfResource(decl))
 		}
 	}
@@ -88,6 +90,11 @@ func (b *body) resolveType(n *Node) {
 	case b.run.servesDynamic(token.Value):
 		r.Token = token.Value
 		b.resolveDynamic(n)
+	case b.run.components.meant(token.Value) != "":
+		right := b.run.components.meant(token.Value)
+		b.run.report.Add(diag.Diagnostic{Code: diag.TokenNotFound, Subject: token.Range,
+			Summary: "there is no type " + findings.Quote(token.Value), Detail: findings.DidYouMean([]string{right}),
+			Fixes: findings.Replace(token.Range, token.Value, right)})
 	case packages.OfSDK(token.Value):
 		r.Token, r.Package = token.Value, schema.Descriptor{Name: packages.Of(token.Value)}
 		n.Type = &schema.ResourceType{Token: token.Value, Outputs: func() *schema.Object { return program.Anything }}

@@ -34,6 +34,7 @@
 //	document.go   a text that is being edited              span.go      its entries with their places
 //	format.go, arrange.go                                  layouts of texts
 //	cursor.go     the syntax at a position of a text that is being typed
+//	injson.go     advice about programs in JSON
 //
 // Each layer has one struct with named fields. A yamlText has a tree of nodes and findings. A nodeReader reads nodes as
 // maps, lists and literals; it owns the expansion of aliases. A textReader parses the text of a scalar in a scope, and

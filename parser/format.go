@@ -238,19 +238,7 @@ func (f *formatter) write() []byte {
 			}
 		}
 	}
-	next := -1 // comments are indented like the line that follows
-	for i := len(f.lines) - 1; i >= 0; i-- {
-		l := &f.lines[i]
-		switch {
-		case l.start+l.indent == l.end:
-		case l.target >= 0:
-			next = i
-		case next >= 0 && (l.indent == f.lines[next].indent || l.indent > 0):
-			l.target = f.lines[next].target
-		default:
-			l.target = l.indent
-		}
-	}
+	f.comments()
 	var b bytes.Buffer
 	b.Write(f.text[:yamlnode.TextStart(f.text)])
 	empty := true // the previous line was empty, or there is none
@@ -283,6 +271,81 @@ func (f *formatter) write() []byte {
 		out = append(bytes.TrimRight(out, "\r\n"), breaks...)
 	}
 	return out
+}
+
+// column is where a block of the text begins, and where it is moved to.
+type column struct{ from, to int }
+
+// comments sets the indentation of lines with comments only. A comment stays in its block: it is indented like the line
+// that follows, or, if that line is further left and so ends the block, like the entries of the block above it.
+func (f *formatter) comments() {
+	inside := make([]int, len(f.lines)) // the new indentation in the block above; -1 if the next line is in that block
+	var blocks []column                 // those that are open, from the outermost
+	next := f.following()
+	for i := range f.lines {
+		l := &f.lines[i]
+		switch {
+		case l.continued:
+		case l.target >= 0:
+			blocks = f.opened(blocks, l)
+		case l.indent > 0 && len(blocks) > 0:
+			inside[i] = l.target
+			deepest := blocks[len(blocks)-1]
+			if n := next[i]; n >= 0 && (f.lines[n].indent > deepest.from || f.lines[n].indent >= l.indent) {
+				break
+			}
+			for _, block := range blocks {
+				if block.from <= l.indent {
+					inside[i] = block.to
+				}
+			}
+			if l.indent > deepest.from+1 {
+				inside[i] = deepest.to + 2
+			}
+		}
+	}
+	for i := range f.lines {
+		l := &f.lines[i]
+		switch {
+		case l.target >= 0:
+		case inside[i] > 0:
+			l.target = inside[i]
+		case next[i] >= 0 && (l.indent == f.lines[next[i]].indent || l.indent > 0):
+			l.target = f.lines[next[i]].target
+		default:
+			l.target = l.indent
+		}
+	}
+}
+
+// following returns for each line the next one that has more than a comment; -1 for none.
+func (f *formatter) following() []int {
+	next, n := make([]int, len(f.lines)), -1
+	for i := len(f.lines) - 1; i >= 0; i-- {
+		next[i] = n
+		if l := f.lines[i]; l.target >= 0 && l.start+l.indent < l.end {
+			n = i
+		}
+	}
+	return next
+}
+
+// opened returns the blocks that are open behind a line, with those that begin in it.
+func (f *formatter) opened(blocks []column, l *formattedLine) []column {
+	for n := len(blocks); n > 0; n-- {
+		if top := blocks[n-1]; top.from < l.indent || top.from == l.indent && top.to < l.target { // a list below its key
+			break
+		}
+		blocks = blocks[:n-1]
+	}
+	blocks = append(blocks, column{l.indent, l.target})
+	for pos, to := l.start+l.indent, l.target; pos < l.end && f.text[pos] == '-' && yamlnode.BlankAt(f.text, pos+1); {
+		pos, to = yamlnode.SkipSpaces(f.text, pos+1), to+2
+		if pos < l.end {
+			blocks = append(blocks, column{pos - l.start, to})
+		}
+	}
+	return blocks
 }
 
 // body returns the content of a line after its indentation, with its cuts applied.

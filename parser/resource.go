@@ -250,6 +250,9 @@ func levelHint(e entry, properties *entry) string {
 	if name, ok := canonical(e.name, optionKeys); ok {
 		return "indent `" + name + "` under `options`"
 	}
+	if slices.Contains(optionKeys, e.meant) {
+		return "write `" + e.meant + "` under `options`"
+	}
 	if name, ok := canonical(e.name, getKeys); ok {
 		return "indent `" + name + "` under `get`, or under `properties` if it is an input"
 	}
@@ -289,6 +292,7 @@ var (
 	dottedType    = lazyregexp.New(`^[a-z][a-z0-9-]*(\.[A-Za-z][\w/]*){1,2}$`)
 	slashedType   = lazyregexp.New(`^([a-z][a-z0-9-]*)((?:/[\w.-]+)*)/([A-Za-z]\w*)$`)
 	terraformType = lazyregexp.New(`^([a-z0-9]+)((?:_[a-z0-9]+)+)$`)
+	bareType      = lazyregexp.New(`^[A-Z]\w*$`)
 	cloudType     = lazyregexp.New(`^(AWS|Google|Azure)::(\w+)::(\w+)$`)
 )
 
@@ -300,6 +304,8 @@ func foreignType(d *diag.Diagnostic, literal *ast.Literal) {
 		d.Fixes = rewritten(literal.Range, text, right)
 	}
 	switch {
+	case bareType().MatchString(text):
+		d.Detail += "; a component of the program is `components:" + text + "`"
 	case dottedType().MatchString(text):
 		colons(strings.ReplaceAll(text, ".", ":"))
 	case slashedType().MatchString(text):

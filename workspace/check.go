@@ -263,7 +263,7 @@ func (w *Workspace) Join(found diag.Diagnostics) diag.Diagnostics {
 			return d.Code == diag.Undeclared && d.Severity == diag.Warning
 		})
 	}
-	return diag.Folded(onceEach(slices.Concat(found, w.runtime()), w.Diags))
+	return parser.InJSON(diag.Folded(onceEach(slices.Concat(found, w.runtime()), w.Diags)))
 }
 
 // stackKeys returns the sorted keys that some stack of the project sets, or nil if the stack is known. open reports

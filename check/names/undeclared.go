@@ -121,7 +121,8 @@ func (u *undeclared) report(ctx context.Context) {
 			continue
 		}
 		severity := diag.Error
-		advice := phrasebook.Root(name)
+		root, _, _ := strings.Cut(name, "::") // AWS::Region
+		advice := phrasebook.Root(root)
 		switch {
 		case advice != "" && diag.Meant(name, near) == "" && !(name == "self" && u.names[name].hasArgs):
 			hint, near = advice, nil

@@ -29,6 +29,9 @@ func ReportUnknown(report *findings.Reporter, token *ast.Literal, pkg *schema.Pa
 	} else if _, err := pkg.ResolveFunction(token.Value); err == nil {
 		near, hint = nil, "it is a function: call it with `fn::"+token.Value+"`"
 	}
+	if what == "resource" && token.Value == pkg.Name+":Provider" {
+		near, hint = nil, "a provider is written `pulumi:providers:"+pkg.Name+"`"
+	}
 	if hint == "" {
 		hint = "list what the package has with: yamlhost schema " + pkg.Name
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
@@ -138,6 +139,9 @@ func assetHint(t schema.Type) string {
 	return "use fn::stringAsset, fn::fileAsset or fn::remoteAsset"
 }
 
+// comparison matches a text that compares values or joins conditions.
+var comparison = lazyregexp.New(`\w[\w."\]) ]*(==|!=|<|>|&&|\|\|)|^\s*!\s*\w`)
+
 // fitScalar checks a literal text, number or boolean.
 func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 	code, hint := diag.NotAssignable, ""
@@ -158,7 +162,9 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 			if _, err := strconv.ParseFloat(text, 64); err == nil {
 				hint = "write it without quotes"
 			}
-		case isText && want == schema.Bool:
+		case isText && want == schema.Bool && comparison().MatchString(text):
+			hint = "an expression is written in `${…}`: `${" + strings.TrimSpace(text) + "}`"
+		case want == schema.Bool:
 			hint = "write true or false, without quotes"
 		}
 	case *schema.Object, *schema.Map:

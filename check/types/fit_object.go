@@ -7,6 +7,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/phrasebook"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -56,6 +57,8 @@ func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *place) bool {
 		code = diag.NeedsResource
 	case schema.Primitive:
 		switch key := callWithoutPrefix(e); {
+		case len(e.Entries) == 1 && literalKey(e.Entries[0]) == "Ref":
+			hint = phrasebook.Function("Ref")
 		case key != nil:
 			hint = "a call is written with its prefix: `fn::" + key.Value + "`"
 			if p.use.IsZero() {
@@ -68,6 +71,14 @@ func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *place) bool {
 		}
 	}
 	return c.misfit(code, e, hint, want, "object", p, fixes...)
+}
+
+// literalKey returns the key of an entry; empty for a computed one.
+func literalKey(entry ast.MapEntry) string {
+	if key, ok := entry.Key.(*ast.String); ok {
+		return key.Value
+	}
+	return ""
 }
 
 // callWithoutPrefix returns the only key of a map if it is the name of a function; else nil.

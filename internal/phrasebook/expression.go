@@ -3,6 +3,8 @@ package phrasebook
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 )
 
 // phrase is a sign or word that has no meaning in an expression, with the advice for people who expect one.
@@ -33,6 +35,7 @@ var operators = []phrase{
 	{"in", true, "`a in list` is written `contains(list, a)`"},
 	{"else", true, "a choice is written `condition ? one : other`"},
 	{"**", false, "`a ** b` is written `pow(a, b)`"},
+	{"<>", false, "`<>` is written `!=`"},
 	{"++", false, "`a++` is written `a + 1`"},
 	{"|", false, "`a | f` is written `f(a)`"},
 	{"=", false, "`=` alone compares nothing: equality is `==`"},
@@ -49,6 +52,9 @@ func Operator(expression string) string {
 		return "`${{ … }}` is of GitHub Actions: here it is `${…}`; a map is written `{key = value}`"
 	}
 	loop := phrase{foreign: "for", word: true}.in(plain)
+	if fText().MatchString(expression) {
+		return "a text with values is written `\"hello ${name}\"`"
+	}
 	for _, p := range operators {
 		if loop && (p.foreign == "in" || p.foreign == "=>") {
 			continue // they belong to it
@@ -57,7 +63,27 @@ func Operator(expression string) string {
 			return p.advice
 		}
 	}
-	return ""
+	return method(expression, plain)
+}
+
+// fText matches the beginning of a text with values in Python.
+var fText = lazyregexp.New(`(^|[^\w"])[fF]"`)
+
+// called matches the call of a method, with what owns it.
+var called = lazyregexp.New(`([\w-]+(?:\??\.[\w-]+|\[[^\]]*\])*)\??\.([A-Za-z]\w*)\(`)
+
+// method returns the advice on the first call of a method.
+func method(expression, plain string) string {
+	m := called().FindStringSubmatchIndex(plain)
+	if m == nil {
+		return ""
+	}
+	owner, name := expression[m[2]:m[3]], expression[m[4]:m[5]]
+	if advice := Member(name, owner); advice != "" {
+		return advice
+	}
+	return "a function is called by its name: `" + name + "(" + owner + ")`; a method of a resource with `call(" + owner +
+		", \"" + name + "\", {})`"
 }
 
 // in reports whether a text contains the phrase.

@@ -27,6 +27,13 @@ func TestOperator(t *testing.T) {
 		"a.and":             "",
 		`"\"" + 'x'`:        "inside of `${…}`, a string needs double quotes",
 		"a if b else c":     "a choice is written `condition ? one : other`",
+		"a <> b":            "`<>` is written `!=`",
+		`f"x {a}"`:          "a text with values is written `\"hello ${name}\"`",
+		"a.b.toLowerCase()": "`toLowerCase` is of JavaScript: write `lower(a.b)`",
+		`a["x"].upper()`:    "`upper` is of Python: write `upper(a[\"x\"])`",
+		"a?.b()":            "a function is called by its name: `b(a)`; a method of a resource with `call(a, \"b\", {})`",
+		`upper("a.b(c)")`:   "",
+		`if"x"`:             "",
 		"users.map(u => u)": "a function over a list is written `[for item in list : value]`",
 	} {
 		require.Equal(t, advice, Operator(text), text)

@@ -28,7 +28,7 @@ func (s *Settings) Set(key Key, v any) {
 		e = &Entry{Key: key}
 		s.add(e)
 	}
-	e.data = v
+	e.data, e.changed = v, true
 	e.text = TextOf(v)
 }
 
@@ -84,6 +84,9 @@ func (s *Settings) SetPath(path KeyPath, v any) error {
 	return nil
 }
 
+// maxNewItems bounds the list that SetPath makes for an index.
+const maxNewItems = 10_000
+
 // put returns old with the part at steps[depth:] set. It does not modify old.
 func put(old any, name string, steps value.Path, depth int, v any) (any, error) {
 	if depth == len(steps) {
@@ -95,8 +98,8 @@ func put(old any, name string, steps value.Path, depth int, v any) (any, error) 
 		if !ok && old != nil {
 			return nil, fmt.Errorf("%s: expected a list", here)
 		}
-		// The second item of a new list may be set first; then the first one is null.
-		if step.Index < 0 || step.Index > len(list) && !(len(list) == 0 && step.Index == 1) {
+		// Any item of a new list may be set first; then those before it are null.
+		if step.Index < 0 || step.Index > len(list) && (old != nil || step.Index >= maxNewItems) {
 			return nil, fmt.Errorf("%s: the index is out of range, the list has %d items", here, len(list))
 		}
 		list = slices.Clone(list)
@@ -177,8 +180,9 @@ func cut(old any, steps value.Path) (any, bool) {
 	return old, false
 }
 
-// Text returns the text that Save writes: it keeps comments, line breaks and the order of keys; every key gets its
-// namespace and every scalar becomes a string, as in Pulumi (F3.10).
+// Text returns the text that Save writes. Everything that was not changed stays as it is, byte for byte. A value that
+// was set is written as Pulumi does: with the namespace of its key, a scalar as a string (F3.10). Only a file that has
+// anchors, or braces around its sections, is written as a whole, with its comments and the order of its keys.
 func (s *Settings) Text() ([]byte, error) {
 	if s.broken {
 		return nil, errors.New("write stack settings: the file has syntax errors, and writing it would lose a part; " +
@@ -186,6 +190,9 @@ func (s *Settings) Text() ([]byte, error) {
 	}
 	if filepath.Ext(s.Path) == ".json" {
 		return s.jsonFile()
+	}
+	if text, ok := s.spliced(); ok {
+		return diag.KeepBreaks(s.Source.Text(), text), nil
 	}
 	s.setText("secretsprovider", s.SecretsProvider)
 	s.setText("encryptedkey", s.EncryptedKey)
@@ -403,6 +410,9 @@ func (list jsonEntries) MarshalJSON() ([]byte, error) {
 	text := []byte{'{'}
 	for i, e := range list {
 		v, err := jsontext.Compact(e.Data())
+		if !e.changed && json.Valid([]byte(e.Range.Text())) {
+			v = e.Range.Text() // which keeps the digits of its numbers
+		}
 		if err != nil {
 			return nil, fmt.Errorf("write %s: %w", e.Key, err)
 		}
@@ -482,6 +492,7 @@ func (s *Settings) AddImport(name string) bool {
 		}
 	}
 	list.Content = append(list.Content, scalarNode(name))
+	s.before.environment = true
 	return true
 }
 
@@ -493,6 +504,7 @@ func (s *Settings) RemoveImport(name string) bool {
 		return false
 	}
 	list.Content = slices.Delete(list.Content, i, i+1)
+	s.before.environment = true
 	if len(list.Content) == 0 && list == s.environment {
 		s.setEnvironment(nil)
 	}

@@ -34,6 +34,7 @@ type Settings struct {
 	root    *yamlnode.Node     // the mapping; nil for an empty file
 	doc     *yamlnode.Document // nil for an empty file, and for one with syntax errors
 	broken  bool               // the file has syntax errors, so that what was read is not all that it says
+	before  written            // what the file has, by its nodes
 	entries []*Entry
 	byKey   map[Key]*Entry // the same ones
 
@@ -49,11 +50,12 @@ type Entry struct {
 	Place diag.Range // of the key; zero for an entry that was set since
 	Range diag.Range // of the value
 
-	secret bool // the value is secret although it is not encrypted
-	data   any  // as decoded, ciphertexts as Secure
-	text   string
-	node   *yamlnode.Node // of the value
-	name   *yamlnode.Node // of the key
+	secret  bool // the value is secret although it is not encrypted
+	changed bool // it was set since
+	data    any  // as decoded, ciphertexts as Secure
+	text    string
+	node    *yamlnode.Node // of the value
+	name    *yamlnode.Node // of the key
 }
 
 // NewSettings returns the settings of a stack that has no file yet.
@@ -146,6 +148,7 @@ func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostic
 		s.Environment, s.environment = &place, r.node("environment")
 	}
 	s.readConfig(d, r.node("config"))
+	s.before = writtenIn(s.root)
 	for _, e := range entries {
 		if !slices.Contains(settingsKeys, e.key.Text) && !e.anchored() {
 			d.report(unknownSetting(e.key))

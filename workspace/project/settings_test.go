@@ -3,8 +3,10 @@ package project
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/value"
 )
 
 // fakeSecrets seals by writing CIPHERTEXT(x).
@@ -34,15 +37,13 @@ func readVector(t *testing.T, name string, dst any) {
 	require.NoError(t, json.Unmarshal(text, dst))
 }
 
-func settings(t *testing.T, text string) *Settings {
-	t.Helper()
+func settings(t require.TestingT, text string) *Settings {
 	s, diags := ParseSettings(diag.NewSource("Pulumi.dev.yaml", []byte(text)), "p")
 	require.False(t, diags.HasErrors(), "%v", diags)
 	return s
 }
 
-func saved(t *testing.T, s *Settings) string {
-	t.Helper()
+func saved(t require.TestingT, s *Settings) string {
 	text, err := s.Text()
 	require.NoError(t, err)
 	return string(text)
@@ -70,6 +71,7 @@ func TestStackScalars(t *testing.T) {
 			}
 			require.False(t, diags.HasErrors(), "%v", diags)
 			require.Equal(t, c.EngineString, s.entries[0].text)
+			s.Set(s.entries[0].Key, s.entries[0].Data())
 			switch after := *c.AfterRewriteByConfigSet; after {
 			case "block list, same items":
 				require.Equal(t, "config:\n  p:list:\n    - 1\n    - a\n    - true\n    - null\n    - 1.5\n", saved(t, s))
@@ -214,6 +216,82 @@ config:
 	require.NoError(t, err)
 	require.True(t, gone)
 	require.NotContains(t, saved(t, s), "07")
+}
+
+// scalarTexts are spellings of values that a rewriting would change.
+var scalarTexts = []string{"1", "1.10", "0x1F", "0o17", "1_000", "123456789012345678901234567890", "-99999999999999999999",
+	"True", "~", "2020-01-01", "'single'", `"dou\u0062le"`, "plain # note", "[1, 2.50,   123456789012345678901]",
+	"{a:  0777, b: [x]} # c", "!!str 5", "|\n    text\n     more\n", ">-\n    folded\n    text",
+	"\n    - 1.0\n    # inside\n    - b: 07", "\n      deep:   x # c\n      more: [a]", "{secure:  v1:abc}"}
+
+// F3.10: every edit of a stack's file leaves all that it does not change as it is, byte for byte.
+func TestEditsLeaveTheRest(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var entries []string // each with a comment above it
+		for i := range rapid.IntRange(2, 5).Draw(t, "entries") {
+			name := rapid.SampledFrom([]string{"p:k%d", "k%d", `"p:k%d"`}).Draw(t, "name")
+			text := rapid.SampledFrom([]string{"", "  # above\n", "\n"}).Draw(t, "above") + "  " + fmt.Sprintf(name, i) + ": "
+			text += strings.TrimRight(rapid.SampledFrom(scalarTexts).Draw(t, "value"), "\n") + "\n"
+			entries = append(entries, strings.Replace(text, ": \n", ":\n", 1))
+		}
+		head := rapid.SampledFrom([]string{"config:\n", "# top\n\nconfig: # here\n", "encryptionsalt:   v1:x # s\nconfig:\n",
+			"environment: [a,  b]\nconfig:\n"}).Draw(t, "head")
+		tail := rapid.SampledFrom([]string{"", "# end\n", "secretsprovider:  'x'\n"}).Draw(t, "tail")
+		file := head + strings.Join(entries, "") + tail
+		breaks := strings.NewReplacer()
+		if rapid.Bool().Draw(t, "windows") {
+			breaks = strings.NewReplacer("\r\n", "\n")
+			file = strings.ReplaceAll(file, "\n", "\r\n")
+		}
+		s := settings(t, file)
+		saved := func(t *rapid.T, s *Settings) string {
+			text := saved(t, s)
+			require.Equal(t, strings.Contains(file, "\r\n"), strings.Count(text, "\n") == strings.Count(text, "\r\n"))
+			return breaks.Replace(text)
+		}
+		at := rapid.IntRange(0, len(entries)-1).Draw(t, "at")
+		key := Key{"p", fmt.Sprintf("k%d", at)}
+		before, after := head+strings.Join(entries[:at], ""), strings.Join(entries[at+1:], "")+tail
+		switch rapid.SampledFrom([]string{"set", "secret", "part", "new", "remove", "salt"}).Draw(t, "edit") {
+		case "set":
+			s.Set(key, "new")
+		case "secret":
+			s.Set(key, Secure("v1:new"))
+		case "part":
+			require.NoError(t, s.SetPath(KeyPath{Key: Key{"p", "new"}, Steps: value.Path{{Key: "a"}}}, int64(1)))
+			require.Equal(t, head+strings.Join(entries, "")+"  p:new:\n    a: 1\n"+tail, saved(t, s))
+			return
+		case "new":
+			s.Set(Key{"q", "new"}, "5")
+			require.Equal(t, head+strings.Join(entries, "")+"  q:new: \"5\"\n"+tail, saved(t, s))
+			return
+		case "remove":
+			require.True(t, s.Remove(key))
+			filled := func(text string) string { return regexp.MustCompile(`\n+`).ReplaceAllString(text, "\n") }
+			require.Equal(t, filled(before+after), filled(saved(t, s)))
+			return
+		case "salt":
+			s.EncryptionSalt = "v1:y"
+			got := saved(t, s)
+			require.Contains(t, got, "encryptionsalt: v1:y")
+			require.Contains(t, got, strings.Join(entries, "")+tail)
+			return
+		}
+		got := saved(t, s)
+		require.True(t, strings.HasPrefix(got, before), "%s\nof\n%s", got, file)
+		require.True(t, strings.HasSuffix(got, after), "%s\nof\n%s", got, file)
+	})
+}
+
+// In JSON, numbers keep their digits.
+func TestEditsOfJSONKeepNumbers(t *testing.T) {
+	t.Parallel()
+	s := settings(t, `{"config": {"p:a": 123456789012345678901234567890, "p:b": [1.10], "p:c": 1}}`)
+	s.Path = "Pulumi.dev.json"
+	s.Set(Key{"p", "c"}, "2")
+	require.Equal(t, `{"config":{"p:a":123456789012345678901234567890,"p:b":[1.10],"p:c":"2"}}`,
+		strings.NewReplacer("\n", "", " ", "").Replace(saved(t, s)))
 }
 
 func TestSave(t *testing.T) {

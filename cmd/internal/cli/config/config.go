@@ -21,6 +21,7 @@ type options struct {
 	showSecrets bool
 	force       bool   // flag of `config refresh`
 	dest        string // flag of `config copy`
+	told        bool   // the findings in the settings have been reported
 }
 
 // NewConfig returns `config` and the commands below it.
@@ -114,9 +115,13 @@ func open(ctx context.Context, a *console.Console, o *options) (*configured, err
 	if loadErr != nil {
 		return nil, loadErr
 	}
-	return &configured{console: a, project: p, stack: s.Ref.Stack, name: s.Ref.QualifiedName(), settings: settings,
-			secrets: keys},
-		a.Report(diags)
+	c := &configured{console: a, project: p, stack: s.Ref.Stack, name: s.Ref.QualifiedName(), settings: settings,
+		secrets: keys}
+	if o.told && !diags.HasErrors() {
+		return c, nil
+	}
+	o.told = true
+	return c, a.Report(diags)
 }
 
 // noSuchKey returns the error for a missing key, with a suggestion of a similar key.
