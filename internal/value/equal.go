@@ -7,20 +7,20 @@ import (
 
 // Equal reports whether a and b have the same content and the same marks (unknown, secret and dependencies), deeply.
 // Numbers are compared as doubles, with NaN equal to itself and -0 equal to 0. Assets and archives with hashes are
-// compared by their hashes alone (F1.26).
+// compared by their hashes alone, and references by URN and ID, whatever version of the package they name (F1.26).
 func Equal(a, b Value) bool { return equal(a, b, likeness{marks: true}) }
 
 // SameContent reports whether a and b have the same content, regardless of secrecy and dependencies. An unknown value
 // equals only another unknown value of the same kind.
 func SameContent(a, b Value) bool { return equal(a, b, likeness{}) }
 
-// Identical is like Equal, but compares the bits of numbers, and all fields of assets and archives.
+// Identical is like Equal, but compares the bits of numbers, and all fields of assets, archives and references.
 func Identical(a, b Value) bool { return equal(a, b, likeness{marks: true, bits: true}) }
 
 // likeness selects what is compared besides content.
 type likeness struct {
 	marks bool // secrecy and dependencies
-	bits  bool // the bits of numbers, and all fields of assets with hashes
+	bits  bool // the bits of numbers, and all fields of assets with hashes and of references
 }
 
 func equal(a, b Value, l likeness) bool {
@@ -72,7 +72,7 @@ func equal(a, b Value, l likeness) bool {
 		return ok && x.Path == y.Path && x.URI == y.URI && x.Hash == y.Hash && equal(x.Assets, y.Assets, l)
 	case *ResourceRef:
 		y, ok := b.AsResource()
-		return ok && x.URN == y.URN && x.PackageVersion == y.PackageVersion && equal(x.ID, y.ID, l)
+		return ok && x.URN == y.URN && (!l.bits || x.PackageVersion == y.PackageVersion) && equal(x.ID, y.ID, l)
 	}
 	return false
 }

@@ -33,7 +33,8 @@ func values(depth int) *rapid.Generator[value.Value] {
 		case 4:
 			v = value.Unknown(value.KindString)
 		case 5:
-			v = value.Resource(&value.ResourceRef{URN: urns[0], ID: value.String("x")})
+			v = value.Resource(&value.ResourceRef{URN: urns[0], ID: value.String("x"),
+				PackageVersion: rapid.SampledFrom([]string{"", "1.2.3"}).Draw(t, "version")})
 		case 6:
 			v = value.List(rapid.SliceOfN(values(depth-1), 0, 3).Draw(t, "items")...)
 		case 7:
@@ -91,6 +92,48 @@ func TestMarksProperties(t *testing.T) {
 		}
 		if !value.Equal(v, v.Transform(func(x value.Value) value.Value { return x })) {
 			t.Fatal("Transform by identity changes nothing")
+		}
+	})
+}
+
+// TestReferencesAreEqualAcrossVersions covers F1.26: a reference to the same resource is the same value in whichever
+// version of its package it is made, at every depth and under every mark, but not the same record.
+func TestReferencesAreEqualAcrossVersions(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		v := values(3).Draw(t, "v")
+		references := 0
+		remade := func(change func(*value.ResourceRef)) value.Value {
+			return v.Transform(func(x value.Value) value.Value {
+				ref, ok := x.AsResource()
+				if !ok {
+					return x
+				}
+				references++
+				other := *ref
+				change(&other)
+				return value.Resource(&other).WithMarksOf(x)
+			})
+		}
+		newer := remade(func(r *value.ResourceRef) { r.PackageVersion += "-newer" })
+		if !value.Equal(v, newer) || !value.SameContent(v, newer) {
+			t.Fatalf("%v is not equal to itself in another version of the package", v)
+		}
+		for _, c := range value.Changes(v, newer) {
+			if _, ok := c.Old.AsResource(); ok {
+				t.Fatalf("%s has changed from %v to %v", c.Path, c.Old, c.New)
+			}
+		}
+		if value.Identical(v, newer) != (references == 0) {
+			t.Fatal("Identical must see the version")
+		}
+		for what, change := range map[string]func(*value.ResourceRef){
+			"URN": func(r *value.ResourceRef) { r.URN = urns[1] },
+			"ID":  func(r *value.ResourceRef) { r.ID = value.String("y") },
+		} {
+			if other := remade(change); references > 0 && (value.Equal(v, other) || value.SameContent(v, other)) {
+				t.Fatalf("another %s is another resource", what)
+			}
 		}
 	})
 }

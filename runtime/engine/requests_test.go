@@ -449,6 +449,40 @@ func TestAnUpdateWithoutKeys(t *testing.T) { // E4.48: the provider reports a ch
 	require.Len(t, questions[provider.UpdateRequest](l), 1)
 }
 
+// A program that names another version of a package refers to the same resources as before: where the engine compares the
+// inputs (E4.46), and in components and triggers, an update that refreshes first changes nothing (F1.26).
+func TestAnotherVersionInAReferenceChangesNothing(t *testing.T) {
+	w := newWorld()
+	update := func(version string) (*listener, *Result) {
+		return w.heard(t, false, func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
+			first, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: "first",
+				Parent: stack, Inputs: value.EmptyMap()})
+			if err != nil {
+				return err
+			}
+			ref := value.Resource(&value.ResourceRef{URN: first.URN, ID: first.ID, PackageVersion: version})
+			peer := value.MapOf(value.Entry{Key: "peer", Value: value.List(ref.Secret())})
+			return registering(monitor.RegisterRequest{Inputs: peer},
+				monitor.RegisterRequest{Name: "triggered", ReplacementTrigger: ref},
+				monitor.RegisterRequest{Type: "test:index:Component", Name: "component", Inputs: peer})(ctx, m, stack)
+		}, func(o *Options, l *listener) {
+			o.Refresh = true
+			l.diff = func(provider.DiffRequest) provider.DiffResponse {
+				return provider.DiffResponse{Changes: provider.DiffUnknown}
+			}
+		})
+	}
+	_, result := update("")
+	require.False(t, result.Failed)
+	require.Equal(t, 5, result.Changes[OpCreate], "with the stack")
+	l, result := update("1.0.0")
+	require.False(t, result.Failed)
+	require.Empty(t, questions[provider.UpdateRequest](l))
+	require.Empty(t, questions[provider.CreateRequest](l))
+	require.Empty(t, questions[provider.DeleteRequest](l))
+	require.False(t, result.HasChanges(), "%v", result.Changes)
+}
+
 func TestDetailsAbsentAndEmpty(t *testing.T) { // E4.51
 	for name, details := range map[string]map[string]provider.PropertyDiff{"absent": nil, "empty": {}} {
 		t.Run(name, func(t *testing.T) {

@@ -323,19 +323,14 @@ func isVerdict(m *engine.Message) bool {
 	return false
 }
 
-// sameOutput reports whether an output is unchanged for users. It ignores the version in a reference to a resource, and
-// assets and archives, for which Pulumi's host for YAML records an empty map.
+// sameOutput reports whether an output is unchanged for users. It ignores assets and archives, for which Pulumi's host
+// for YAML records an empty map.
 func sameOutput(before, after value.Value) bool {
 	return value.SameContent(plainOutput(before, after), plainOutput(after, after))
 }
 
 // plainOutput returns v with the parts that sameOutput ignores replaced by those of after.
 func plainOutput(v, after value.Value) value.Value {
-	if ref, ok := v.AsResource(); ok {
-		plain := *ref
-		plain.PackageVersion = ""
-		return value.Resource(&plain).WithMarksOf(v)
-	}
 	asset := after.Is(value.KindAsset) || after.Is(value.KindArchive)
 	switch {
 	case asset && v.Is(value.KindMap) && v.Len() == 0:
