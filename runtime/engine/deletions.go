@@ -45,7 +45,9 @@ func (d *deleter) deleteRest() {
 	}
 	current = d.table.Renamed(current)
 	if s, err := d.constraint.taken(end.Steps); err != nil {
-		_ = d.constraint.violation(s.URN, plan.PositionOf(s.Old), err)
+		m := operationFailed(s.URN, "", err.Error())
+		m.Position, m.Recorded = s.Place()
+		_ = d.constraint.violates(m)
 		return
 	}
 	if err := d.policies.mayDestroy(end.Steps, analyzer.Deletion, OpDelete); err != nil {
@@ -107,9 +109,11 @@ func (d *deleter) planEnding() *plan.Ending {
 		d.report.Finished(step, OpSame, d.opts.DryRun || r.Custom, 0)
 	}
 	for _, r := range end.Unnamed {
-		d.report.message(operationFailed(r.URN, r.SourcePosition, fmt.Sprintf( // E4.105
+		m := operationFailed(r.URN, r.SourcePosition, fmt.Sprintf( // E4.105
 			"Resource '%s' will be destroyed but was not specified in --target list.\n"+
-				"Either include resource in --target list or pass --target-dependents to proceed.", r.URN)))
+				"Either include resource in --target list or pass --target-dependents to proceed.", r.URN))
+		m.Recorded = true
+		d.report.message(m)
 	}
 	if len(end.Unnamed) > 0 && !d.opts.DryRun {
 		_ = d.abort()

@@ -44,11 +44,13 @@ type (
 
 	// Message is a diagnostic of the engine or from a provider's log.
 	Message struct {
-		URN       urn.URN // the resource concerned, empty for the whole operation
-		Severity  diag.Severity
-		Debug     bool // below Info
-		Text      string
-		Position  string        // the source position of the resource or of the fault, project:///…
+		URN      urn.URN // the resource concerned, empty for the whole operation
+		Severity diag.Severity
+		Debug    bool // below Info
+		Text     string
+		Position string // the source position of the resource or of the fault, project:///…
+		// Recorded reports whether Position is only what the state has kept: other text may stand there now.
+		Recorded  bool
 		End       diag.Position // just behind the text that starts at Position, in the same file; zero if unknown
 		Property  string        // the input property concerned, as a property path; may be empty
 		Code      diag.Code

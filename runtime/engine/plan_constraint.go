@@ -330,8 +330,13 @@ func sameSet(a, b []string) bool {
 
 // violation reports a violation of the plan and ends the operation (E7.76).
 func (p *planConstraint) violation(u urn.URN, position string, err error) error {
+	return p.violates(operationFailed(u, position, err.Error()))
+}
+
+// violates is violation with the message to report.
+func (p *planConstraint) violates(m Message) error {
 	p.violated.Store(true)
-	p.report.message(operationFailed(u, position, err.Error()))
+	p.report.message(m)
 	p.life.stop()
 	return monitor.ErrReported
 }

@@ -137,7 +137,7 @@ func (p *policies) mayDestroy(steps []Step, kind analyzer.Destruction, ops ...Op
 				return p.broken(nil, pack, err)
 			}
 			for _, v := range found {
-				m := Message{URN: old.URN, Position: plan.PositionOf(old)}
+				m := Message{URN: old.URN, Position: plan.PositionOf(old), Recorded: true}
 				violated = p.violation(pack, v, m) || violated
 			}
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
-	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -174,7 +173,8 @@ func (r *reporter) StepFailed(s Step, err error, took time.Duration) {
 		text = "Preview failed: " + text
 	}
 	m := Message{URN: s.URN, Severity: diag.Error, Text: text, Code: diag.OperationFailed,
-		Position: plan.PositionOf(s.New, s.Old), Interrupted: errors.Is(err, context.Canceled)}
+		Interrupted: errors.Is(err, context.Canceled)}
+	m.Position, m.Recorded = s.Place()
 	if failure != nil && len(failure.Properties) > 0 {
 		m.Property = failure.Properties[0].Property
 	}
@@ -202,7 +202,7 @@ var verbs = map[Op]string{
 // Tell reports a diagnostic of the executor.
 func (r *reporter) Tell(n apply.Note) {
 	r.message(Message{URN: n.URN, Severity: n.Severity, Code: n.Code, Text: n.Text, Position: n.Position,
-		Property: n.Property})
+		Recorded: n.Recorded, Property: n.Property})
 }
 
 // skip records that a resource was not attempted because of an earlier failure (E5.44).

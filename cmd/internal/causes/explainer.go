@@ -306,6 +306,13 @@ func (x *Explainer) Place(s *engine.Step) change.Place {
 	if s.New == nil {
 		return change.Place{}
 	}
+	if _, recorded := s.Place(); recorded { // other text may stand there now
+		here, declared := x.siteOf(s.New)
+		if !declared || here.node.Resource.Token != s.New.Type ||
+			!strings.Contains(s.New.URN.Name(), here.node.Resource.LogicalName) {
+			return change.Place{}
+		}
+	}
 	return placeOf(s.New.SourcePosition)
 }
 

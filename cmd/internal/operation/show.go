@@ -45,6 +45,7 @@ type display struct {
 	program   *check.Program
 	warned    diag.Diagnostics // what the checker found, none of it an error
 	changes   change.Book      // of the last phase
+	standing  view.Standing    // of resources whose places only the state knows
 	// messages of the evaluation so far; an operation repeats those of its plan
 	noted map[string]bool
 }
@@ -203,7 +204,7 @@ func (s *display) viewOptions(name string) view.Options {
 		Color:       a.Color(a.Streams.ErrTerminal), OutTerminal: a.Streams.OutTerminal,
 		OutColor: a.Color(a.Streams.OutTerminal), Command: s.nextCommand(), Operation: name,
 		Width: columns, Height: lines, Size: a.Size, Detail: o.Detail, Drift: o.Command == "drift",
-		Source: s.source, Property: s.property,
+		Source: s.source, Property: s.property, Stands: s.standing.Stands,
 		Secrets: s.config.secrets(), Crash: a.Crashes.Crash, Found: a.World.Found, Changes: &s.changes,
 	}
 	if s.workspace != nil {

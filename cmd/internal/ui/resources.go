@@ -183,7 +183,7 @@ func (s *Server) resource(ctx context.Context, k *kept, q query) (any, error) {
 		d.Breaks = append(d.Breaks, string(k.snapshot.Resources[pos].URN))
 	}
 	if k.ref.Project == s.o.Project {
-		d.Source = s.excerpt(ctx, r.SourcePosition, secretKeys(r))
+		d.Source = s.excerpt(ctx, r)
 	}
 	return d, nil
 }
@@ -268,10 +268,10 @@ func hideLiterals(file *ast.File, line int, secret map[string]bool) {
 	}
 }
 
-// excerpt returns the text at a source position, project:///<path>#<line>,<column>; nil if it no longer exists. It
+// excerpt returns the text that declares a resource; nil if it is not declared where the state has recorded it. It
 // reads nothing outside of the project, and hides the texts of properties that are secret.
-func (s *Server) excerpt(ctx context.Context, position string, secret map[string]bool) *excerpt {
-	pos := view.PositionIn(position)
+func (s *Server) excerpt(ctx context.Context, r *state.Resource) *excerpt {
+	pos := view.PositionIn(r.SourcePosition)
 	name, line := pos.File, pos.Line
 	door := confine.Door{Folder: s.o.Dir, Limit: mostProgram}
 	text, err := door.ReadFile(ctx, filepath.Join(s.o.Dir, filepath.FromSlash(name)))
@@ -282,9 +282,11 @@ func (s *Server) excerpt(ctx context.Context, position string, secret map[string
 	switch strings.ToLower(path.Ext(name)) {
 	case ".yaml", ".yml", ".json":
 		file, _ := parser.Parse(src, parser.Options{}) // hides the secrets that it finds
-		hideLiterals(file, line, secret)
-	}
-	if line < 1 || line > src.Lines() {
+		if !view.DeclarationsOf(file).Declare(diag.Position{Line: line, Column: pos.Column}, r.URN) {
+			return nil
+		}
+		hideLiterals(file, line, secretKeys(r))
+	default:
 		return nil
 	}
 	out := &excerpt{File: name, Line: line, First: line}

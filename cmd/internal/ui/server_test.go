@@ -210,7 +210,8 @@ func withSecrets(t *testing.T) *fixture {
 	other.Inputs = secret.With("open", value.String("changed")).With("list", value.List(value.String(canary+"3").Secret()))
 	f.commit(m, "second", map[string]int{"update": 1}, &other)
 	require.NoError(t, os.WriteFile(filepath.Join(f.dir, "Pulumi.yaml"), []byte("name: shop\nruntime: yaml\nresources:\n"+
-		"  box:\n    type: drawer:Box\n    properties:\n      password:\n        fn::secret: "+canary+"4\n  lid: {type: drawer:Lid}\n"), 0o600))
+		"  box:\n    type: drawer:Box\n    name: "+strconv.Quote(hostile)+
+		"\n    properties:\n      password:\n        fn::secret: "+canary+"4\n  lid: {type: drawer:Lid}\n"), 0o600))
 	return f
 }
 
@@ -245,8 +246,8 @@ func TestCanary(t *testing.T) {
 	var d detail
 	f.get("resource", &d, "urn", u)
 	require.NotNil(t, d.Source)
-	require.Equal(t, "        fn::secret: "+strings.Repeat("*", len(canary)+1), d.Source.Lines[4])
-	require.Len(t, d.Source.Lines, 5, "without lines of the next resource")
+	require.Equal(t, "        fn::secret: "+strings.Repeat("*", len(canary)+1), d.Source.Lines[5])
+	require.Len(t, d.Source.Lines, 6, "without lines of the next resource")
 	require.JSONEq(t, `{"list":[{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"[secret]"}],`+
 		`"open":"changed"}`, string(d.Inputs))
 
@@ -290,7 +291,8 @@ func TestHostileStates(t *testing.T) {
 	}
 	for _, position := range []string{"", "project:///link.yaml#1,1", "project:///../x#1", "project:///" + outside + "#1,1",
 		"project:////etc/passwd#1,1", "file:///etc/passwd#1", "project:///.#1,1", "project:///Pulumi.yaml#x"} {
-		require.Nil(t, f.excerpt(t.Context(), position, nil), position)
+		require.Nil(t, f.excerpt(t.Context(), &state.Resource{URN: named("drawer:index:Box", hostile),
+			SourcePosition: position}), position)
 	}
 	for _, path := range []string{"stack?stack=..%2F..", "stack?stack=shop", "run?id=../../etc/passwd", "diff?stack=shop/dev&from=x",
 		"resource?stack=shop/dev&urn=no", "stack?stack=no/such"} {
@@ -464,7 +466,7 @@ func TestExcerptHidesWhatIsSecret(t *testing.T) {
 		value.MapOf(value.Entry{Key: "nested", Value: value.MapOf(value.Entry{Key: "keys",
 			Value: value.List(value.String("canary-2").Secret())})}))
 	db.AdditionalSecretOutputs, db.SourcePosition = []string{"token"}, "project:///Pulumi.yaml#4,3"
-	lines := f.excerpt(t.Context(), db.SourcePosition, secretKeys(db)).Lines
+	lines := f.excerpt(t.Context(), db).Lines
 	require.Contains(t, lines[0], "db:")
 	require.NotContains(t, strings.Join(lines, "\n"), "canary")
 	require.Contains(t, strings.Join(lines, "\n"), "user: shown")

@@ -37,7 +37,7 @@ func (r *report) finding(m *engine.Message) diag.Diagnostic {
 	if m.URN != "" && !strings.Contains(summary, m.URN.Name()) {
 		summary = m.URN.Name() + ": " + summary
 	}
-	subject := r.place(m.Position, m.End)
+	subject := r.placeOf(m.URN, m.Position, m.Recorded, m.End)
 	if m.Property != "" && !subject.IsZero() && r.o.Property != nil {
 		if rng, found := r.o.Property(subject, m.Property); found {
 			subject = rng
@@ -50,6 +50,16 @@ func (r *report) finding(m *engine.Message) diag.Diagnostic {
 		Detail:   r.mask.Hide(detail),
 		Subject:  subject,
 	}
+}
+
+// placeOf is place for a resource. Where only the state has recorded the position, other text may stand there now: then
+// there is a place only if the resource is still declared there.
+func (r *report) placeOf(u urn.URN, position string, recorded bool, until diag.Position) diag.Range {
+	place := r.place(position, until)
+	if recorded && !place.IsZero() && (r.o.Stands == nil || !r.o.Stands(place, u)) {
+		return diag.Range{}
+	}
+	return place
 }
 
 // place finds a source position, project:///<path>#<line>,<column>, in the user's text. Without an end it covers the

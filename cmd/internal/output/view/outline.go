@@ -167,7 +167,8 @@ func (l *Outline) resource(r *row, depth int) Resource {
 		if state.Parent != "" && state.Parent.Type() != urn.RootStackType {
 			item.Needs, item.Parent = append(item.Needs, state.Parent), state.Parent
 		}
-		item.Place = l.place(state.SourcePosition, diag.Position{})
+		position, recorded := r.step.Place()
+		item.Place = l.placeOf(r.urn, position, recorded, diag.Position{})
 	}
 	item.Changes = changeLines(r.step, palette{}, l.mask, l.o)
 	if item.Changed() && l.o.Causes != CausesNone && l.explained < mostExplained {

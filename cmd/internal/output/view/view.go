@@ -79,6 +79,9 @@ type Options struct {
 	// Property returns the range of the value of an input property of the resource at a position; nil for no lookup. It
 	// returns false for a property that the program does not set.
 	Property func(resource diag.Range, path string) (diag.Range, bool)
+	// Stands reports whether the resource u is declared at a place that only a state has recorded; nil to show no such
+	// place.
+	Stands func(place diag.Range, u urn.URN) bool
 	// Changes keeps what steps change for all that show an operation; nil to determine it anew.
 	Changes *change.Book
 	// Found is called with every finding that is shown; nil for no call. Calls do not overlap.

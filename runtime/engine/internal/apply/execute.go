@@ -37,6 +37,7 @@ type Note struct {
 	Severity                 diag.Severity
 	Code                     diag.Code
 	Text, Position, Property string
+	Recorded                 bool // see Step.Place
 }
 
 // Options are the dependencies of an executor.
@@ -179,14 +180,19 @@ func outcomeUnknown(err error) bool {
 	return ok && failure.Lost || errors.As(err, new(*provider.CrashError))
 }
 
+// tell reports a diagnostic about a step's resource.
+func (x *Executor) tell(s *plan.Step, severity diag.Severity, code diag.Code, text string) {
+	n := Note{URN: s.URN, Severity: severity, Code: code, Text: text}
+	n.Position, n.Recorded = s.Place()
+	x.Report.Tell(n)
+}
+
 // JournalFailed reports an error of the journal and stops the operation: without a journal nothing may change.
 func (x *Executor) JournalFailed(s *plan.Step, err error) error {
 	if x.Terminated() {
 		return monitor.ErrShutdown
 	}
-	x.Report.Tell(Note{URN: s.URN, Severity: diag.Error, Code: diag.OperationFailed,
-		Position: plan.PositionOf(s.New, s.Old),
-		Text:     "could not record the state: " + err.Error()})
+	x.tell(s, diag.Error, diag.OperationFailed, "could not record the state: "+err.Error())
 	x.Stop()
 	return monitor.ErrReported
 }
@@ -460,16 +466,14 @@ func (x *Executor) Timestamp() *time.Time {
 func (x *Executor) markSecrets(s *plan.Step, r *state.Resource) {
 	r.Outputs = secretOutputs(r.Outputs, r.Inputs, r.AdditionalSecretOutputs)
 	if slices.Contains(r.AdditionalSecretOutputs, "id") { // E4.71
-		x.Report.Tell(Note{URN: s.URN, Severity: diag.Warning, Position: r.SourcePosition,
-			Text: "The 'id' property cannot be made secret. See pulumi/pulumi#2717 for more details."})
+		x.tell(s, diag.Warning, "", "The 'id' property cannot be made secret. See pulumi/pulumi#2717 for more details.")
 	}
 	if x.DryRun || s.Old != nil && s.Old.ID == r.ID {
 		return
 	}
 	if name, found := inputInID(r.ID, r.Inputs); found {
-		x.Report.Tell(Note{URN: s.URN, Severity: diag.Warning, Position: r.SourcePosition,
-			Text: fmt.Sprintf("the ID of the resource has the text of the secret input `%s`. IDs cannot be secret: the state "+
-				"has them in plain text", name)})
+		x.tell(s, diag.Warning, "", fmt.Sprintf("the ID of the resource has the text of the secret input `%s`. IDs cannot "+
+			"be secret: the state has them in plain text", name))
 	}
 }
 

@@ -88,8 +88,7 @@ func (x *Executor) runHooks(s *plan.Step, kind string, binds, result *state.Reso
 			if !hook.IgnoreErrors {
 				return failed
 			}
-			x.Report.Tell(Note{URN: s.URN, Severity: diag.Warning, Position: plan.PositionOf(s.New, s.Old),
-				Text: failed.Error()})
+			x.tell(s, diag.Warning, "", failed.Error())
 		}
 	}
 	return nil
@@ -151,7 +150,7 @@ func (x *Executor) performHooked(s *execution) (*state.Resource, error) {
 		if try > mostRetries {
 			warning = fmt.Sprintf("maximum number of error hook retries (%d) reached", mostRetries)
 		}
-		x.Report.Tell(Note{URN: s.URN, Severity: diag.Warning, Position: plan.PositionOf(s.New, s.Old), Text: warning})
+		x.tell(&s.Step, diag.Warning, "", warning)
 		if try > mostRetries {
 			break
 		}
@@ -200,8 +199,7 @@ func (x *Executor) AfterHooks(s *plan.Step, result *state.Resource) {
 		return
 	}
 	if err := x.runHooks(s, "After"+kind, binds, result); err != nil {
-		x.Report.Tell(Note{URN: s.URN, Severity: diag.Error, Code: diag.OperationFailed,
-			Position: plan.PositionOf(s.New, s.Old), Text: err.Error()})
+		x.tell(s, diag.Error, diag.OperationFailed, err.Error())
 		x.Failed()
 	}
 }

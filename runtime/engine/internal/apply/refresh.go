@@ -60,7 +60,8 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 		for _, reason := range now.InitErrors {
 			text += "\n* " + reason
 		}
-		x.Report.Tell(Note{URN: old.URN, Severity: diag.Warning, Text: text, Position: old.SourcePosition})
+		x.Report.Tell(Note{URN: old.URN, Severity: diag.Warning, Text: text, Position: old.SourcePosition,
+			Recorded: true})
 	}
 	if r.ID == "" { // E7.17
 		return nil, plan.OpDelete, nil

@@ -106,5 +106,12 @@ func (s *Step) Logical() bool {
 	return true
 }
 
+// Place returns the source position of the resource, or "". recorded reports whether the position is only what the
+// state has kept, and not where the running program has registered the resource: the text may have changed since.
+func (s *Step) Place() (position string, recorded bool) {
+	recorded = s.New == nil || s.New.SourcePosition == "" || s.New == s.Old || s.Verbatim || s.Op == OpRefresh
+	return PositionOf(s.New, s.Old), recorded
+}
+
 // About returns New, or Old if there is no new state.
 func (s *Step) About() *state.Resource { return cmp.Or(s.New, s.Old) }
