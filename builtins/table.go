@@ -95,7 +95,8 @@ func (f *Func) set(key, content string, types typeReader) bool {
 			return false
 		}
 		p := Param{Type: types.read(words[2]), Doc: content, Literal: slices.Contains(words[3:], "literal"),
-			Path: slices.Contains(words[3:], "path"), URI: slices.Contains(words[3:], "uri"), Marked: slices.Contains(words[3:], "marked")}
+			Path: slices.Contains(words[3:], "path"), URI: slices.Contains(words[3:], "uri"),
+			Marked: slices.Contains(words[3:], "marked")}
 		p.Name, f.Variadic = strings.CutSuffix(words[1], "...")
 		p.Name, p.Optional = strings.CutSuffix(p.Name, "?")
 		f.Params = append(f.Params, p)

@@ -109,7 +109,8 @@ func describeComponent(c *check.Component) (componentText, error) {
 	text.IsComponent = true
 	for _, out := range c.Schema.Outputs.Properties() {
 		if out.Name == "urn" {
-			return text, fmt.Errorf("an output of component %s cannot be named urn: every component has one", c.Decl.Name.Value)
+			return text, fmt.Errorf("an output of component %s cannot be named urn: every component has one",
+				c.Decl.Name.Value)
 		}
 		text.Properties[out.Name] = typeText(out.Type)
 		if _, optional := out.Type.(*schema.Optional); !optional {

@@ -199,7 +199,8 @@ func (r manifests) made(ctx context.Context, m check.Manifest) (made check.Made)
 		paths, _ := r.door.Glob(pattern)
 		for _, path := range paths {
 			found := r.cache.Making(ctx, r.door, path)
-			made.Kinds, made.Namespaces = append(made.Kinds, found.Kinds...), append(made.Namespaces, found.Namespaces...)
+			made.Kinds = append(made.Kinds, found.Kinds...)
+			made.Namespaces = append(made.Namespaces, found.Namespaces...)
 		}
 	}
 	return made

@@ -69,8 +69,10 @@ func (p *Package) patch(written string) (found namedResource, ok bool) {
 	}
 	found, _ = p.kinds.Get(written, func() (namedResource, error) {
 		inputs, outputs := partial(whole.schema.Inputs), partial(whole.schema.Outputs)
-		return namedResource{schema: &schema.Resource{Token: written, Description: whole.schema.Description, Inputs: inputs,
-			Outputs: outputs}, typ: &schema.ResourceType{Token: written, Outputs: func() *schema.Object { return outputs }}}, nil
+		return namedResource{
+			schema: &schema.Resource{Token: written, Description: whole.schema.Description, Inputs: inputs, Outputs: outputs},
+			typ:    &schema.ResourceType{Token: written, Outputs: func() *schema.Object { return outputs }},
+		}, nil
 	})
 	return found, true
 }

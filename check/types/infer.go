@@ -144,7 +144,8 @@ func (c *typer) printable(e ast.Expr, t schema.Type) {
 		return
 	}
 	if hint != "" {
-		c.decl.report.Errorf(diag.NotPrintable, e.Range(), hint, "cannot put %s into a string", diag.WithArticle(schema.TypeName(t)))
+		c.decl.report.Errorf(diag.NotPrintable, e.Range(), hint, "cannot put %s into a string",
+			diag.WithArticle(schema.TypeName(t)))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // TestWorldIsNotChanged holds the world of a console to be complete once a command begins: only the method that reads
-// the global flags sets a field of it. Whoever needs another world makes another console.
+// the global flags sets a field of it. A command that needs another world makes another console.
 func TestWorldIsNotChanged(t *testing.T) {
 	t.Parallel()
 	set := 0

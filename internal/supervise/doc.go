@@ -42,7 +42,7 @@ func Start(cmd *exec.Cmd, supervisor []string) (*Child, error) {
 }
 
 // unlessGone returns the error of a start, or one that names the folder of the command if that does not exist: most
-// systems do not tell the two apart.
+// systems give the same error for a missing program and a missing folder.
 func unlessGone(cmd *exec.Cmd, err error) error {
 	if cmd.Dir == "" {
 		return err

@@ -205,7 +205,7 @@ func assetBytes(a *Asset, o Opener) ([]byte, error) {
 	return data, nil
 }
 
-// An archive file that unpacks to much more than its size is refused, whatever its format and its directory say.
+// An archive file that unpacks to much more than its size is refused, in every format and with any sizes in its directory.
 func TestArchivesThatUnpackToTooMuch(t *testing.T) {
 	t.Parallel()
 	pack := func(format string, sizes ...int64) []byte {

@@ -156,28 +156,30 @@ func (r *registrar) plan(ctx context.Context, s *record) ([]Step, error) {
 	}
 }
 
-// warn tells what the steps do to an object that the program's options seem to spare: an import is followed by a
-// change, or an object is deleted that the program retains from now on.
+// warn adds warnings about steps that change or delete an object although the program's options seem to spare it: an
+// import that is followed by a change, and a deletion of an object that the program retains from now on.
 func (r *registrar) warn(s *record, steps []Step) {
 	old := s.oldState()
 	if r.mode != updating || old == nil || !old.Custom || old.External {
 		return
 	}
-	tell := func(text string) { r.report.message(s.message(Message{Severity: diag.Warning, Text: text})) }
+	warning := func(text string) { r.report.message(s.message(Message{Severity: diag.Warning, Text: text})) }
 	for i := range steps {
 		step := &steps[i]
-		does := map[Op]string{OpUpdate: "updated", OpReplace: "replaced"}[step.Op]
-		if s.imported && does != "" {
-			keys := slices.Clone(step.Diffs)
-			slices.Sort(keys)
-			text := fmt.Sprintf("The object of '%s' is imported and then %s", s.reg.URN.Name(), does)
-			if len(keys) > 0 {
+		if s.imported && (step.Op == OpUpdate || step.Op == OpReplace) {
+			done := "updated"
+			if step.Op == OpReplace {
+				done = "replaced"
+			}
+			text := fmt.Sprintf("The object of '%s' is imported and then %s", s.reg.URN.Name(), done)
+			if keys := slices.Sorted(slices.Values(step.Diffs)); len(keys) > 0 {
 				text += ", because the program has other values for: " + strings.Join(keys, ", ")
 			}
-			tell(text + ". To leave it as it is, write the values that it has, or list the properties in ignoreChanges.")
+			warning(text +
+				". To leave it as it is, write the values that it has, or list the properties in ignoreChanges.")
 		}
 		if step.Op == OpReplace && s.desired.RetainOnDelete && !old.RetainOnDelete && s.deleted == nil {
-			tell(fmt.Sprintf("The present object of '%s' is deleted: retainOnDelete holds only once it is in the state. "+
+			warning(fmt.Sprintf("The present object of '%s' is deleted: retainOnDelete holds only once it is in the state. "+
 				"To keep the object, run `yamlhost up` with retainOnDelete and without the other changes first.",
 				s.reg.URN.Name()))
 		}

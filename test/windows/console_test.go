@@ -28,8 +28,8 @@ func (m *machine) helper(t *testing.T) string {
 	return `WINEPATH=C:\tools`
 }
 
-// Programs get their arguments as they are written, are found by their endings, and tell their exit codes. Variables are
-// known in any letter case, and secrets among them stay away from programs.
+// Programs get their arguments as they are written, are found by their endings, and their exit codes arrive. Variables
+// are found in any letter case, and programs do not get the secret ones.
 func programs(t *testing.T, m *machine) {
 	path := m.helper(t)
 	require.NoError(t, os.WriteFile(m.path("tools/script.cmd"), []byte("@echo script says %1\r\n"), 0o700))

@@ -100,7 +100,7 @@ func TestEditorKnowsTheStack(t *testing.T) {
 	require.Equal(t, "dev: not deployed", lenses[0].Text, "the state is read anew when it has changed")
 }
 
-// Hover tells at a resource, and at the property, why the last operation that changed it did.
+// Hover on a resource, and on a property, shows why the last operation changed it.
 func TestEditorKnowsWhy(t *testing.T) {
 	t.Parallel()
 	text := "name: one\nconfig: {size: {type: integer, default: 1}}\nresources:\n  pet:\n    type: random:RandomPet\n" +

@@ -90,7 +90,7 @@ func TestUnknownCommandsSuggestNothingDestructive(t *testing.T) {
 	}
 }
 
-// Whoever asks for the help of a command that is not there is told so, and gets no other command's help.
+// Asking for the help of an unknown command is an error that names it, and prints no other command's help.
 func TestHelpOfUnknownCommands(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, onePet)

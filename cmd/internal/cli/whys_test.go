@@ -178,7 +178,7 @@ func placesOf(said string) (list []string) {
 	return list
 }
 
-// A saved plan tells of each change what the preview told that has written it, and the history afterwards tells it by
+// A saved plan keeps the causes that its preview printed, and the record of the operation in the history keeps them with
 // the same places. Neither has the text of a secret.
 func TestKeptCauses(t *testing.T) {
 	t.Parallel()

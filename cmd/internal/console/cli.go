@@ -57,7 +57,8 @@ type globalOptions struct {
 // In returns a console like a in another world. It shares everything else with a.
 func In(w World, a *Console) *Console {
 	return &Console{Streams: a.Streams, Screen: a.Screen, result: a.result, StandIn: a.StandIn, World: w,
-		Global: a.Global, Signals: a.Signals, Crashes: a.Crashes, Reports: a.Reports, Execute: a.Execute, Texts: a.Texts,
+		Global: a.Global, Signals: a.Signals, Crashes: a.Crashes, Reports: a.Reports, Execute: a.Execute,
+		Texts: a.Texts,
 		whole: shared(a)}
 }
 

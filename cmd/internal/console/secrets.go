@@ -150,7 +150,9 @@ func (s Secrets) passphrases(stack, project string) secrets.PassphraseSource {
 			name += " of project " + project
 		}
 		prompt = func(p secrets.Purpose) (string, error) {
-			return shared(s.Console).asked.once(name, p, func() (string, error) { return s.Prompt().passphrase(name, p) })
+			return shared(s.Console).asked.once(name, p, func() (string, error) {
+				return s.Prompt().passphrase(name, p)
+			})
 		}
 	}
 	readFile := func(path string) ([]byte, error) { return os.ReadFile(s.World.path(path)) }

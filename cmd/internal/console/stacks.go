@@ -440,7 +440,7 @@ func (a Stacks) Settings(s *Stack) (*project.Settings, error) {
 // Manager makes the secrets manager of a stack for a command that does not use the stack's settings otherwise: of their
 // diagnostics, it reports only errors.
 //
-// The settings of a stack of another project are not at hand: what its state names is the manager.
+// The settings of a stack of another project cannot be read from here, so its manager is the one that its state names.
 func (a Stacks) Manager(s *Stack) (*StackSecrets, error) {
 	if s.Ref.Project != s.Project.Name.Text {
 		return a.Secrets().Of(s.Backend, s.Ref).elsewhere(s.Ref)

@@ -44,7 +44,8 @@ func Run(ctx context.Context, a *console.Console, o *Options) error {
 	switch {
 	case o.PlanOnly:
 	case o.savePlan != "":
-		return console.WithCode(console.CodeBadUsage, "--save-plan writes a plan, and without --plan-only run makes none")
+		return console.WithCode(console.CodeBadUsage,
+			"--save-plan writes a plan, and without --plan-only run makes none")
 	case o.importFile != "":
 		return console.WithCode(console.CodeBadUsage,
 			"--import-file writes what a plan would create, and without --plan-only run makes none")
@@ -96,7 +97,8 @@ func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operat
 		return console.WithCode(console.CodeBadUsage, "--skip-preview and --preview-only cannot be used together")
 	}
 	if o.Strict && (o.SkipPreview || o.plan != "") {
-		return console.WithCode(console.CodeBadUsage, "--strict binds to the preview: leave out --skip-preview and --plan")
+		return console.WithCode(console.CodeBadUsage,
+			"--strict binds to the preview: leave out --skip-preview and --plan")
 	}
 	if err := MayAsk(a, o); err != nil {
 		if _, _, missing := a.OpenProject(a.World.Dir); op.Kind != "destroy" && errors.Is(missing, project.ErrNotFound) {
@@ -143,7 +145,8 @@ func exitError(a *console.Console, expectNone bool, what string, result *engine.
 	case result == nil || err != nil && !result.Terminated:
 		return err
 	case result.Terminated:
-		return errors.Join(&console.ExitError{Code: console.CodeCancelled, Cause: fmt.Errorf("%s cancelled", what)}, err)
+		cancelled := &console.ExitError{Code: console.CodeCancelled, Cause: fmt.Errorf("%s cancelled", what)}
+		return errors.Join(cancelled, err)
 	case result.Canceled && a.Signals.TimedOut():
 		return &console.ExitError{Code: console.CodeTimeout}
 	case result.Canceled:

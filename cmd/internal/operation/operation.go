@@ -33,7 +33,7 @@ type OpenOptions struct {
 	Neighbours  *Neighbours   // of a preview of several stacks; nil for one alone
 }
 
-// ConfigOptions say which configuration the stack has.
+// ConfigOptions select the configuration of the stack.
 type ConfigOptions struct {
 	Config     []string // key=value
 	ConfigPath bool     // keys of Config are paths into values
@@ -43,7 +43,7 @@ type ConfigOptions struct {
 	plan       string   // a file that has the configuration of its plan
 }
 
-// ProgramOptions say what the program may do.
+// ProgramOptions limit what the program may do.
 type ProgramOptions struct {
 	AllowEnv      bool
 	RestrictPaths bool
@@ -55,7 +55,7 @@ type ProgramOptions struct {
 	MonitorRPC    bool
 }
 
-// PlanOptions say what is planned, and what becomes of the plan.
+// PlanOptions select what is planned, and what is done with the plan.
 type PlanOptions struct {
 	Scope           scopeOptions
 	Refresh         string
@@ -79,7 +79,7 @@ type PendingOptions struct {
 	unasked        bool // `run` never asks
 }
 
-// ApplyOptions say whether the operation runs, and what is kept of it.
+// ApplyOptions decide whether the operation runs, and what is kept of it.
 type ApplyOptions struct {
 	Yes         bool
 	SkipPreview bool
@@ -90,7 +90,7 @@ type ApplyOptions struct {
 	ExecKind, ExecAgent string // what has started the command, for the history; empty for a person
 }
 
-// ShowOptions say what is shown.
+// ShowOptions select what is shown.
 type ShowOptions struct {
 	view.Detail
 	Reports  console.ReportFlags

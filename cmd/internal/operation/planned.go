@@ -34,7 +34,7 @@ type planning struct {
 	listen     func(engine.Event) // called with every event once it is shown; may be nil
 }
 
-// plan plans the operation. An error says why the operation may not run. If the plan has written aliases into the
+// plan plans the operation. It returns an error if the operation may not run. If the plan has written aliases into the
 // program, the result is made of the written program. The caller closes the result, also when there is an error.
 func (s *Checked) plan(ctx context.Context, how planning) (*planned, error) {
 	p, err := s.preview(ctx, how)

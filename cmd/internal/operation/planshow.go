@@ -154,7 +154,8 @@ func (s *ShownPlan) Record(version string) *report.Record {
 			depth = 0
 		}
 		r.Resources = append(r.Resources, view.Resource{URN: step.URN, Depth: depth, Op: step.op(),
-			Sign: sign, Words: words, Outcome: view.Planned, Changes: step.changes(), Needs: step.needs, Because: step.Because})
+			Sign: sign, Words: words, Outcome: view.Planned, Changes: step.changes(), Needs: step.needs,
+			Because: step.Because})
 	}
 	for _, op := range []engine.Op{engine.OpCreate, engine.OpImport, engine.OpUpdate, engine.OpReplace, engine.OpDelete,
 		engine.OpSame} {

@@ -53,7 +53,8 @@ func (r *Runner) snapshotsOf(f *File) *snapshots {
 		s.err = err
 	default:
 		if err := json.Unmarshal(text, &s.known); err != nil {
-			s.err = fmt.Errorf("%s is no file of snapshots: %w; correct it, or move it away and run the tests with --update", file, err)
+			s.err = fmt.Errorf("%s is no file of snapshots: %w; correct it, or move it away and run the tests with --update",
+				file, err)
 		}
 	}
 	if r.snapshots == nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// noCredentials is what the library says in many more words.
+// noCredentials replaces the library's error, which lists every source of credentials that was tried.
 const noCredentials = "there are no credentials for it: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 
 type s3Store struct {

@@ -91,7 +91,7 @@ func TestS3Conflict(t *testing.T) {
 	}
 }
 
-// A bucket whose region nobody names is told at once, with the way out, and not waited for.
+// Opening a bucket without a region fails at once, with an error that names the way out.
 func TestBucketWithoutRegion(t *testing.T) {
 	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"} {
 		t.Setenv(name, "")

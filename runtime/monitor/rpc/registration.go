@@ -159,7 +159,8 @@ func registerMessage(encoding wire.Options, r monitor.RegisterRequest) (*pulumir
 	if err != nil {
 		return nil, err
 	}
-	request := &sent{Object: inputs, AliasSpecs: true, AcceptSecrets: true, AcceptResources: true, AcceptsByteString: true,
+	request := &sent{Object: inputs,
+		AliasSpecs: true, AcceptSecrets: true, AcceptResources: true, AcceptsByteString: true,
 		SupportsPartialValues: true, SupportsResultReporting: true}
 	for _, o := range options {
 		o.send(&r, request)

@@ -158,7 +158,8 @@ func showPlan(a *console.Console, file, format, why string) error {
 	}
 	if why != "" {
 		if format != "text" {
-			return console.WithCode(console.CodeBadUsage, "--why writes text; --format json has the causes of all resources")
+			return console.WithCode(console.CodeBadUsage,
+				"--why writes text; --format json has the causes of all resources")
 		}
 		return plan.Why(a.Streams.Out, why, a.Color(a.Streams.OutTerminal))
 	}

@@ -62,8 +62,9 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (fai
 	if o.why != "" {
 		records = slices.DeleteFunc(records, func(r backend.Record) bool { return len(changesOf(&r, o.why)) == 0 })
 		if len(records) == 0 {
-			return fmt.Errorf("no operation in the history has changed a resource of the name %q, or none has kept its causes: "+
-				"deletions by destroy and what refresh finds have none, and older versions and other tools keep none", o.why)
+			return fmt.Errorf("no operation in the history has changed a resource of the name %q, or none has kept its "+
+				"causes: deletions by destroy and what refresh finds have none, and older versions and other tools "+
+				"keep none", o.why)
 		}
 	}
 	if size := o.pageSize; size > 0 {

@@ -90,7 +90,7 @@ func (d *Digest) Event(e engine.Event) {
 			return
 		}
 		d.blast.Take(e.Step, d.o.Stateful)
-		if d.tells(e.Step) {
+		if d.includes(e.Step) {
 			d.step(e.Step)
 		}
 	case *engine.Message:
@@ -150,9 +150,9 @@ func writeJSONDocument(w io.Writer, r *Record) error {
 	return d.Write(w)
 }
 
-// tells reports whether the document includes a step: unchanged resources only on request, except the stack, moved
+// includes reports whether the document has a step: unchanged resources only on request, except the stack, moved
 // resources and changes of protection (E8.23). Results of a refresh are included if the operation looks for drift.
-func (d *Digest) tells(s *engine.Step) bool {
+func (d *Digest) includes(s *engine.Step) bool {
 	if d.o.Drift && s.Op == engine.OpRefresh {
 		drift, computed := d.o.Changes.Of(s).Paths()
 		return s.New == nil || len(drift)+len(computed) > 0

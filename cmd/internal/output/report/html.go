@@ -181,7 +181,8 @@ func pageDrawing(r *Record) (string, error) {
 				take(need)
 			}
 		}
-		note = fmt.Sprintf("%s of %s: what changes, and what that needs", view.Figure(len(drawn)), diag.Count(all, "resource"))
+		note = fmt.Sprintf("%s of %s: what changes, and what that needs", view.Figure(len(drawn)),
+			diag.Count(all, "resource"))
 	}
 	picture := pagePicture(r, drawn)
 	if len(picture.Nodes) == 0 {
@@ -234,7 +235,8 @@ func pagePicture(r *Record, drawn map[urn.URN]bool) *drawing.Picture {
 		}
 		tip := item.URN.Name() + "\n" + detail + "\n" + item.Words
 		if frames[item.URN] {
-			picture.Groups = append(picture.Groups, drawing.Group{ID: id, Label: name + "  " + detail, Tip: tip, Parent: group})
+			picture.Groups = append(picture.Groups,
+				drawing.Group{ID: id, Label: name + "  " + detail, Tip: tip, Parent: group})
 			continue
 		}
 		kind := drawing.Resource

@@ -51,7 +51,7 @@ func thingOf(u urn.URN) string {
 	return name
 }
 
-// journaled returns what a journal tells of each resource that an operation changed, without default providers: an
+// journaled returns what a journal records about each resource that an operation changed, without default providers: an
 // object that was incompletely made or changed counts as no change.
 func journaled(t require.TestingT, base *state.Snapshot, entries []journal.Entry, kind string) map[string]engine.Op {
 	told, refresh := map[string]engine.Op{}, kind == "refresh"
@@ -97,7 +97,7 @@ func remainders(base, after *state.Snapshot, counts map[engine.Op]int) {
 	}
 }
 
-// called returns what a journal tells of the resources for which an operation called a provider.
+// called returns what a journal records about the resources for which an operation called a provider.
 func called(base *state.Snapshot, entries []journal.Entry) map[string]engine.Op {
 	now, begun := map[journal.ID]*state.Resource{}, map[int64]*state.Operation{}
 	for i, r := range base.Resources {

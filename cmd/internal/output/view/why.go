@@ -109,8 +109,8 @@ const (
 	keptLinks  = 12
 )
 
-// kept returns why a resource changes, in words. Of longer chains it returns the end, with the resource; and nothing of
-// a resource that is new in the program, which says enough.
+// kept returns the chains of causes that are kept for a step. Of longer chains it returns the end, which has the
+// resource. It returns nothing for a resource whose only cause is that the program is new to it.
 func (c changeWriter) kept(s *engine.Step) (list [][]change.Link) {
 	if c.o.Changes.OnlyNew(s) {
 		return nil

@@ -14,23 +14,17 @@ import (
 var dist embed.FS
 
 // Packed returns a built file, such as app.js, compressed with gzip. It panics if there is none.
-func Packed(name string) []byte {
-	packed, err := dist.ReadFile("dist/" + name + ".gz")
-	if err != nil {
-		panic("web: the page is not embedded: " + err.Error())
-	}
-	return packed
-}
+func Packed(name string) []byte { return must(dist.ReadFile("dist/" + name + ".gz")) }
 
 // File returns a built file. It panics if there is none.
 func File(name string) []byte {
-	r, err := gzip.NewReader(bytes.NewReader(Packed(name)))
+	return must(io.ReadAll(must(gzip.NewReader(bytes.NewReader(Packed(name))))))
+}
+
+// must returns a part of a built file. A fault means that the program was built from damaged files.
+func must[T any](part T, err error) T {
 	if err != nil {
-		panic("web: " + name + ": " + err.Error())
+		panic("web: a built page is damaged or not embedded: " + err.Error())
 	}
-	plain, err := io.ReadAll(r)
-	if err != nil {
-		panic("web: " + name + ": " + err.Error())
-	}
-	return plain
+	return part
 }
