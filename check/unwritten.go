@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,10 +29,9 @@ func unwrittenOrder(ctx context.Context, p *Program, manifests func(context.Cont
 		for _, n := range body.Nodes {
 			o.note(ctx, n)
 		}
-		for i, makes := range o.makers {
-			if !slices.ContainsFunc(o.makers[:i], func(m maker) bool { return m.key == makes.key }) {
-				found.Add(o.waiting(makes)...)
-			}
+		o.sortPatches()
+		for _, key := range o.keys {
+			found.Add(o.waiting(key)...)
 		}
 	}
 	return found
@@ -50,15 +50,16 @@ type Made struct {
 type order struct {
 	program   *Program
 	manifests func(context.Context, Manifest) Made
-	makers    []maker
-	users     map[string][]user // by key of the needed resource
+	// Both are by what is needed: "namespace" and a name, or "kind", a group and a name.
+	makers map[string][]maker
+	users  map[string][]user
+	keys   []string // of makers, in the order of the program
 }
 
 // maker is a resource that others need: a Namespace, a definition of a kind, or manifests of either.
 type maker struct {
 	node  *Node
-	key   string // as in users
-	among bool   // manifests have it, so that no output names it
+	among bool // manifests have it, so that no output names it
 }
 
 // user is a place in a resource that needs another by its name.
@@ -79,37 +80,58 @@ func (o *order) note(ctx context.Context, n *Node) {
 	case decl.ForEach != nil || decl.If != nil:
 	case token == packages.NamespaceToken:
 		if name, _ := o.text(decl, "metadata", "name"); name != "" {
-			o.makers = append(o.makers, maker{node: n, key: "namespace " + name})
+			o.makes("namespace "+name, maker{node: n})
 		}
 	case token == packages.DefinitionToken:
 		group, _ := o.text(decl, "spec", "group")
 		kind, _ := o.text(decl, "spec", "names", "kind")
 		if group != "" && kind != "" {
-			o.makers = append(o.makers, maker{node: n, key: "kind " + group + " " + kind})
+			o.makes("kind "+group+" "+kind, maker{node: n})
 		}
 	case o.manifests != nil:
 		for _, m := range o.manifestsOf(n) {
 			made := o.manifests(ctx, m)
 			for _, kind := range made.Kinds {
-				o.makers = append(o.makers, maker{node: n, key: "kind " + kind, among: true})
+				o.makes("kind "+kind, maker{node: n, among: true})
 			}
 			for _, name := range made.Namespaces {
-				o.makers = append(o.makers, maker{node: n, key: "namespace " + name, among: true})
+				o.makes("namespace "+name, maker{node: n, among: true})
 			}
 		}
 	}
-	need := func(key string, u user) {
-		if o.users == nil {
-			o.users = map[string][]user{}
-		}
-		o.users[key] = append(o.users[key], u)
-	}
 	if m := packages.Kind().FindStringSubmatch(token); m != nil {
-		need("kind "+m[1]+" "+strings.TrimSuffix(m[5], "Patch"), user{node: n, at: decl.Type.Range})
+		o.needs("kind "+m[1]+" "+m[5], user{node: n, at: decl.Type.Range})
 	}
 	for _, path := range [][]string{{"metadata", "namespace"}, {"namespace"}} {
 		if name, expr := o.text(decl, path...); name != "" {
-			need("namespace "+name, user{node: n, at: expr.Range(), value: expr})
+			o.needs("namespace "+name, user{node: n, at: expr.Range(), value: expr})
+		}
+	}
+}
+
+func (o *order) makes(key string, m maker) {
+	if o.makers == nil {
+		o.makers = map[string][]maker{}
+	}
+	if len(o.makers[key]) == 0 {
+		o.keys = append(o.keys, key)
+	}
+	o.makers[key] = append(o.makers[key], m)
+}
+
+func (o *order) needs(key string, u user) {
+	if o.users == nil {
+		o.users = map[string][]user{}
+	}
+	o.users[key] = append(o.users[key], u)
+}
+
+// sortPatches makes a patch of a kind need the definition of that kind, unless the program defines a kind of its name.
+func (o *order) sortPatches() {
+	for _, key := range slices.Sorted(maps.Keys(o.users)) {
+		patched, found := strings.CutSuffix(key, "Patch")
+		if found && strings.HasPrefix(key, "kind ") && !strings.HasSuffix(patched, " ") && len(o.makers[key]) == 0 {
+			o.users[patched] = append(o.users[patched], o.users[key]...)
 		}
 	}
 }
@@ -173,23 +195,22 @@ func (o *order) literal(e ast.Expr) (string, ast.Expr) {
 	return "", nil
 }
 
-// waiting returns findings about resources that need what a maker makes, and wait neither for it nor for another that
-// makes the same.
-func (o *order) waiting(makes maker) (found diag.Diagnostics) {
-	users := o.users[makes.key]
+// waiting returns findings about resources that need something that the program makes, and wait for none of its makers.
+func (o *order) waiting(key string) (found diag.Diagnostics) {
+	users, makers := o.users[key], o.makers[key]
 	if len(users) == 0 {
 		return nil
 	}
 	behind := map[*Node]bool{} // the resources that wait, in the order of evaluation
-	for _, m := range o.makers {
-		behind[m.node] = behind[m.node] || m.key == makes.key
+	for _, m := range makers {
+		behind[m.node] = true
 	}
 	for _, n := range o.program.Nodes {
 		behind[n] = behind[n] || slices.ContainsFunc(n.Needs, func(e Edge) bool { return behind[e.To] })
 	}
 	for _, u := range users {
 		if !behind[u.node] {
-			found.Add(o.finding(makes, u))
+			found.Add(o.finding(makers[0], u))
 		}
 	}
 	return found

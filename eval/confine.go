@@ -59,8 +59,8 @@ func (c *builtinCall) confine() {
 	}
 }
 
-// file returns the absolute path of the file that a path means, or an address; that of an address elsewhere is empty.
-// It is the file that is opened later.
+// file returns the absolute path of the file that a path or an address means, which is the one that is opened later. It
+// is empty for an address that is not of a file.
 func (o *Options) file(path string, uri bool) (string, error) {
 	switch {
 	case uri && fileurl.Is(path):

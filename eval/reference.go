@@ -29,7 +29,7 @@ type resource struct {
 	members   []urn.URN                // of a local one
 	secrets   []string                 // outputs that are secret even while they are absent (L9.32)
 	deps      map[string][]urn.URN     // what else outputs of a remote component depend on
-	types     func(string) schema.Type // of outputs, nil for one that does not exist; nil if unknown
+	types     func(string) schema.Type // returns nil for an output that is not declared; nil without a schema
 	pending   *pending                 // of a local one whose inputs follow, until it is complete
 }
 

@@ -279,7 +279,7 @@ type column struct{ from, to int }
 // comments sets the indentation of lines with comments only. A comment stays in its block: it is indented like the line
 // that follows, or, if that line is further left and so ends the block, like the entries of the block above it.
 func (f *formatter) comments() {
-	inside := make([]int, len(f.lines)) // the new indentation in the block above; -1 if the next line is in that block
+	inside := make([]int, len(f.lines)) // the new indentation in the block above; 0 or less: as that of the next line
 	var blocks []column                 // those that are open, from the outermost
 	next := f.following()
 	for i := range f.lines {
@@ -289,7 +289,7 @@ func (f *formatter) comments() {
 		case l.target >= 0:
 			blocks = f.opened(blocks, l)
 		case l.indent > 0 && len(blocks) > 0:
-			inside[i] = l.target
+			inside[i] = -1
 			deepest := blocks[len(blocks)-1]
 			if n := next[i]; n >= 0 && (f.lines[n].indent > deepest.from || f.lines[n].indent >= l.indent) {
 				break

@@ -2,10 +2,10 @@ package parser
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
@@ -51,6 +51,9 @@ func inJSON(text string) string {
 			return text
 		}
 	}
+	if strings.HasPrefix(text, "${") && strings.HasSuffix(text, "}") {
+		return string(jsontext.AppendString(nil, text, false))
+	}
 	n, err := yamlnode.Parse([]byte(text))
 	if err != nil || n == nil {
 		return text
@@ -88,7 +91,7 @@ func nodeInJSON(n *yamlnode.Node) (text string, ok bool) {
 	case n.Kind == yamlnode.List:
 		return "[" + strings.Join(parts, ", ") + "]", true
 	case n.Kind == yamlnode.Scalar && n.Tag == yamlnode.StringTag:
-		return strconv.Quote(n.Value), true
+		return string(jsontext.AppendString(nil, n.Value, false)), true
 	}
 	return n.Value, n.Kind == yamlnode.Scalar && n.Value != ""
 }

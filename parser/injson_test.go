@@ -24,9 +24,11 @@ func TestAdviceInJSON(t *testing.T) {
 		"a map is written `{key = value}`":             "a map is written `{key = value}`",
 		"write `a ? b : c`":                            "write `a ? b : c`",
 		"write `coalesce(a, \"b\")`":                   "write `coalesce(a, \"b\")`",
+		"write `${a > 5 ? b: c}`":                      "write `\"${a > 5 ? b: c}\"`",
+		"write `name: \"\\a\"`":                        "write `\"name\": \"\\u0007\"`",
 		"write `{name, type}`":                         "write `{name, type}`",
 		"set it with: yamlhost config set a VALUE":     "set it with: yamlhost config set a VALUE",
-		"one ` alone": "one ` alone",
+		"one ` alone":                                  "one ` alone",
 	} {
 		for name, detail := range map[string]string{"Main.json": want, "Main.yaml": given} {
 			src := diag.NewSource(name, []byte("{}"))

@@ -250,7 +250,9 @@ func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.O
 	options.ConfigShared = w.compiler != nil || len(w.Project.PolicyPacks) > 0
 	options.ProgramDir, options.RootDir = w.Program.Dir, w.Project.Dir
 	options.KindsUnknown = w.kindsUnread || w.CRDs != nil && w.CRDs.Faulty
-	options.Manifests = manifests{w.Project.Door, w.Program.Dir, cmp.Or(w.options.CRDs, new(crd.Cache))}.made
+	inside := w.Project.Door
+	inside.Folder = cmp.Or(inside.Folder, w.Project.Dir)
+	options.Manifests = manifests{inside, w.Program.Dir, cmp.Or(w.options.CRDs, new(crd.Cache))}.made
 	return options, failed
 }
 

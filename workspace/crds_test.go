@@ -312,6 +312,13 @@ resources:
 		"one of two": {"  made: {type: 'kubernetes:yaml/v2:ConfigFile', properties: {file: crds/list.json}}\n" +
 			"  again: {type: 'kubernetes:yaml/v2:ConfigFile', properties: {file: crds/list.json}}\n  a:\n" + shop +
 			"    options: {dependsOn: ['${again}']}\n", "", ""},
+		"a pattern out of the project": {"  made: {type: 'kubernetes:yaml/v2:ConfigGroup', properties: {files: " +
+			"['../*/crds/*.json']}}\n  a:\n" + shop, "", ""},
+		"a patch": {"  a:\n    type: kubernetes:a.example.com/v1:ThingPatch\n", "kubernetes:a.example.com/v1:ThingPatch", ""},
+		"a kind of the name Patch": {"  made:\n    type: kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition\n" +
+			"    properties:\n      spec:\n        group: a.example.com\n        names: {kind: Patch, plural: patches}\n" +
+			"        scope: Namespaced\n        versions: [{name: v1, served: true, storage: true}]\n" +
+			"  a:\n    type: kubernetes:a.example.com/v1:Patch\n", "kubernetes:a.example.com/v1:Patch", ""},
 		"a perhaps of its kind": {"  a:\n    type: kubernetes:b.example.com/v1:Thing\n", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -337,6 +344,19 @@ resources:
 			}
 		})
 	}
+}
+
+// A described kind whose name ends in List is none of the lists that the provider refuses.
+func TestKindOfTheNameList(t *testing.T) {
+	t.Parallel()
+	dir := writeProject(t, "name: p\nruntime: yaml\ncrds: [crds/*]\nresources:\n  a:\n    type: "+
+		"kubernetes:shop.example.com/v1:WidgetList\n    properties: {spec: {size: 1}}\n", "crd/testdata/widgets.yaml")
+	definition := "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: w}\nspec:\n" +
+		"  group: shop.example.com\n  names: {kind: WidgetList, plural: widgetlists}\n  scope: Namespaced\n  versions:\n" +
+		"    - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: " +
+		"{type: object, properties: {size: {type: integer}}}}}}}\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "crds", "lists.yaml"), []byte(definition), 0o600))
+	require.Empty(t, checkProject(t, dir, kubernetes(t, smallKubernetes), workspace.Options{}))
 }
 
 // A patch of a kind is the kind with nothing required, and a list of objects is refused, as the provider does.

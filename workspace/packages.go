@@ -156,7 +156,7 @@ func (w *Workspace) definitionFiles(pattern project.Literal) ([]string, *diag.Di
 			files = append(files, path)
 			continue
 		}
-		for _, ending := range []string{"*.json", "*.yaml", "*.yml"} {
+		for _, ending := range objectFiles {
 			inside, _ := w.Project.Door.Glob(filepath.Join(path, ending)) // an unreadable folder counts as empty
 			files = append(files, inside...)
 		}
@@ -168,14 +168,21 @@ func (w *Workspace) definitionFiles(pattern project.Literal) ([]string, *diag.Di
 	return files, nil
 }
 
+// objectFiles match the files with Kubernetes objects in a folder.
+var objectFiles = []string{"*.json", "*.yaml", "*.yml"}
+
 // manifests reads manifests of Kubernetes objects that a program names.
 type manifests struct {
-	door  confine.Door
-	dir   string // the program's
+	door  confine.Door // of the project's folder
+	dir   string       // the program's
 	cache *crd.Cache
 }
 
-// made returns what manifests make, as far as they can be read here.
+// mostManifests is how many files the manifests that one resource names are looked for in.
+const mostManifests = 1000
+
+// made returns what manifests make, as far as they can be read here. A check reads them only in the project's folder: a
+// pattern such as /*/*/* would have it search the whole disk at every change of the program.
 func (r manifests) made(ctx context.Context, m check.Manifest) (made check.Made) {
 	if m.Text != "" {
 		return check.Made(crd.Making(diag.NewSource("manifest", []byte(m.Text))))
@@ -184,7 +191,7 @@ func (r manifests) made(ctx context.Context, m check.Manifest) (made check.Made)
 	if m.Chart != "" { // what Helm installs before the chart's templates
 		patterns = nil
 		for _, folder := range []string{"", filepath.Join("charts", "*")} {
-			for _, ending := range []string{"*.json", "*.yaml", "*.yml"} {
+			for _, ending := range objectFiles {
 				patterns = append(patterns, filepath.Join(filepath.FromSlash(m.Chart), folder, "crds", ending))
 			}
 		}
@@ -197,7 +204,10 @@ func (r manifests) made(ctx context.Context, m check.Manifest) (made check.Made)
 			pattern = filepath.Join(r.dir, pattern)
 		}
 		paths, _ := r.door.Glob(pattern)
-		for _, path := range paths {
+		for _, path := range paths[:min(len(paths), mostManifests)] {
+			if ctx.Err() != nil {
+				return check.Made{}
+			}
 			found := r.cache.Making(ctx, r.door, path)
 			made.Kinds = append(made.Kinds, found.Kinds...)
 			made.Namespaces = append(made.Namespaces, found.Namespaces...)

@@ -70,8 +70,9 @@ func (p *Package) patch(written string) (found namedResource, ok bool) {
 	found, _ = p.kinds.Get(written, func() (namedResource, error) {
 		inputs, outputs := partial(whole.schema.Inputs), partial(whole.schema.Outputs)
 		return namedResource{
-			schema: &schema.Resource{Token: written, Description: whole.schema.Description, Inputs: inputs, Outputs: outputs},
-			typ:    &schema.ResourceType{Token: written, Outputs: func() *schema.Object { return outputs }},
+			schema: &schema.Resource{Token: written, Description: whole.schema.Description, Inputs: inputs,
+				Outputs: outputs},
+			typ: &schema.ResourceType{Token: written, Outputs: func() *schema.Object { return outputs }},
 		}, nil
 	})
 	return found, true
@@ -106,10 +107,14 @@ func partialType(t schema.Type) schema.Type {
 	return t
 }
 
-// isList reports whether a token is that of a list of objects, which the provider refuses.
+// isList reports whether a token is that of a list of objects, which the provider refuses. The name of a described kind
+// may end in List too.
 func (p *Package) isList(written string) bool {
 	kind, ok := strings.CutSuffix(written, "List")
 	if !ok || Of(written) != Kubernetes || p.Schema == nil {
+		return false
+	}
+	if _, err := p.resource(written); err == nil && p.Schema.Added(written) {
 		return false
 	}
 	_, err := p.resource(kind)

@@ -164,8 +164,10 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 			}
 		case isText && want == schema.Bool && comparison().MatchString(text):
 			hint = "an expression is written in `${…}`: `${" + strings.TrimSpace(text) + "}`"
-		case want == schema.Bool:
+		case want == schema.Bool && isText:
 			hint = "write true or false, without quotes"
+		case want == schema.Bool:
+			hint = "write true or false"
 		}
 	case *schema.Object, *schema.Map:
 		hint = mapHint(want)

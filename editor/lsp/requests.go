@@ -145,11 +145,11 @@ func each[T, R any](items []T, fn func(T) R) []R {
 	return list
 }
 
-type momentKey struct{}
+type snapshotKey struct{}
 
 // snapshotOf returns the snapshot for a request, taken when it arrived.
 func snapshotOf(ctx context.Context) *editor.Snapshot {
-	snapshot, _ := ctx.Value(momentKey{}).(*editor.Snapshot)
+	snapshot, _ := ctx.Value(snapshotKey{}).(*editor.Snapshot)
 	return snapshot
 }
 
@@ -203,7 +203,7 @@ func (r *requests) take(ctx context.Context, m protocol.Message) {
 
 // begin answers a request in a goroutine.
 func (r *requests) begin(ctx context.Context, m protocol.Message, answer answer) {
-	ctx, stop := context.WithCancel(context.WithValue(ctx, momentKey{}, r.session.Snapshot()))
+	ctx, stop := context.WithCancel(context.WithValue(ctx, snapshotKey{}, r.session.Snapshot()))
 	id := string(m.ID)
 	r.mu.Lock()
 	r.running[id] = stop

@@ -1,4 +1,4 @@
-// Package fileurl is the one way between paths and file URLs. A path of Windows has a drive or a server, file:///C:/a
+// Package fileurl converts between paths and file URLs. A path of Windows has a drive or a server, file:///C:/a
 // and file://server/share/a, and separators of its own; percent signs, an empty host and localhost mean something on
 // every system. Code that decides whether a URL may be opened has to call the same function as the code that opens it.
 package fileurl

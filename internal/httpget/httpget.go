@@ -9,11 +9,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/yamlhost/yamlhost/internal/nohost"
 )
 
 // attempts is how often something is tried (F2.33).
@@ -139,32 +140,13 @@ func plainly(ctx context.Context, err error) error {
 
 // Plain returns an error of a request without its address, which callers name.
 func Plain(err error) error {
-	if host := UnknownHost(err); host != "" {
-		return &NoHostError{host}
+	if host := nohost.In(err); host != "" {
+		return &nohost.Error{Host: host}
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err
-}
-
-// NoHostError is a host whose address is not found.
-type NoHostError struct{ Host string }
-
-// Error names the host, and what may be the matter.
-func (e *NoHostError) Error() string {
-	return "the host " + e.Host + " is not found: there is no network, or the name is wrong"
-}
-
-// UnknownHost returns the host whose address was not found; empty for another error.
-func UnknownHost(err error) string {
-	if known, ok := errors.AsType[*NoHostError](err); ok {
-		return known.Host
-	}
-	if fault, ok := errors.AsType[*net.DNSError](err); ok {
-		return fault.Name
-	}
-	return ""
 }
 
 // StatusError returns the error for an unsuccessful response. It is a *FinalError unless another attempt may help: the

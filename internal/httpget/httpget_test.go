@@ -3,7 +3,6 @@ package httpget
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -71,16 +70,12 @@ func TestRepeatEndsWithItsContext(t *testing.T) {
 	require.Equal(t, 1, called)
 }
 
-// A host that is not found is named, however deep in the error of a client, and the address is not repeated.
-func TestUnknownHost(t *testing.T) {
+// A host that is not found is named, and the address of a request is not repeated.
+func TestPlain(t *testing.T) {
 	t.Parallel()
-	lookup := &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "a.invalid", IsNotFound: true}}
-	for _, err := range []error{lookup, &url.Error{Op: "Get", URL: "https://a.invalid/x", Err: lookup},
-		fmt.Errorf("it is away: %w", &NoHostError{"a.invalid"})} {
-		require.Equal(t, "a.invalid", UnknownHost(err))
-		require.Equal(t, "the host a.invalid is not found: there is no network, or the name is wrong", Plain(err).Error())
-	}
+	lookup := &net.DNSError{Err: "no such host", Name: "a.invalid", IsNotFound: true}
+	require.Equal(t, "the host a.invalid is not found: there is no network, or the name is wrong",
+		Plain(&url.Error{Op: "Get", URL: "https://a.invalid/x", Err: lookup}).Error())
 	other := errors.New("connection refused")
-	require.Empty(t, UnknownHost(other))
 	require.Equal(t, other, Plain(&url.Error{Op: "Get", URL: "https://a.invalid/x", Err: other}))
 }

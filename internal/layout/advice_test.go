@@ -39,7 +39,7 @@ var advised = map[string]string{
 	"or end it, and run this command again. Nothing was done.":       "another process holds the stack; nothing was done",
 	"and run this command again. Nothing was done.":                  "another process holds the stack; nothing was done",
 	"; make room there, and run the command again":                   "the step that failed is in the journal",
-	"; let it be written to again, and run the command again":        "the step that failed is in the journal",
+	"; make the disk writable again, and run the command again":      "the step that failed is in the journal",
 	"Check the network and the URL, and run the command again.":      "no step was begun, as said where one was",
 	"resource to false and run again, or use `state unprotect":       "nothing was done to the resource",
 	"remove the option protect from the resource and run again":      "nothing was done to the resource",

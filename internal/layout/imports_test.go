@@ -31,10 +31,12 @@ var mayImport = map[string][]string{
 	"runtime/backend/postgres/postgrestest": {},
 	"test/service/host":                     {},
 	"test/service":                          {"test/service/host"},
+	// Hosts without an address.
+	"internal/nohost": {},
 	// Reading from web servers, with retries.
-	"internal/httpget": {},
+	"internal/httpget": {"internal/nohost"},
 	// Calls of services that keep stacks.
-	"internal/serviceapi": {"internal/httpget", "internal/printable"},
+	"internal/serviceapi": {"internal/nohost", "internal/httpget", "internal/printable"},
 
 	"internal/diag":                {},
 	"internal/value/urn":           {},
@@ -44,7 +46,7 @@ var mayImport = map[string][]string{
 	"internal/value/wire":          {"internal/value", "internal/value/urn"},
 	"schema":                       {"internal/literal", "internal/osfile", "internal/jsontext", "internal/diag", "internal/value/urn", "internal/value"},
 	"parser/ast":                   {"internal/diag"},
-	"parser":                       {"internal/yamlnode", "internal/parallel", "internal/phrasebook", "parser/ast", "internal/diag"},
+	"parser":                       {"internal/jsontext", "internal/yamlnode", "internal/parallel", "internal/phrasebook", "parser/ast", "internal/diag"},
 	"builtins":                     {"internal/cidr", "internal/functions", "schema", "internal/value", "internal/diag", "internal/value/urn"},
 	"editor":                       {"internal/literal", "internal/jsontext", "parser", "parser/ast", "check", "check/program", "schema", "builtins", "internal/value", "internal/diag"},
 	"editor/mcp":                   {"internal/confine", "editor", "check", "builtins", "internal/diag"},
@@ -71,7 +73,7 @@ var mayImport = map[string][]string{
 		"internal/environ", "runtime/plugin/install", "runtime/monitor", "runtime/provider", "runtime/analyzer",
 		"internal/value/wire", "internal/value/mask", "schema", "internal/value", "internal/value/urn"},
 	// Installs plugins and packs; it starts none and knows no protocol.
-	"runtime/plugin/install": {"internal/confine", "internal/filelock", "internal/git", "internal/httpget",
+	"runtime/plugin/install": {"internal/confine", "internal/filelock", "internal/git", "internal/httpget", "internal/nohost",
 		"internal/osfile", "internal/parallel", "runtime/provider"},
 	"runtime/embedded": {"internal/environ", "internal/cidr", "internal/functions", "internal/confine", "internal/supervise",
 		"runtime/provider", "schema", "internal/value", "internal/value/mask", "internal/value/urn"},
@@ -86,7 +88,7 @@ var mayImport = map[string][]string{
 	"runtime/state":          {"internal/jsontext", "runtime/secrets", "internal/value", "internal/value/urn"},
 	"runtime/journal":        {"internal/jsontext", "runtime/state", "internal/value", "internal/value/urn"},
 	"runtime/backend/disk":   {"internal/osfile", "runtime/journal"},
-	"runtime/backend":        {"internal/filelock", "internal/jsontext", "internal/osfile", "runtime/backend/disk", "runtime/journal", "runtime/state", "runtime/secrets", "internal/value/urn"},
+	"runtime/backend":        {"internal/nohost", "internal/filelock", "internal/jsontext", "internal/osfile", "runtime/backend/disk", "runtime/journal", "runtime/state", "runtime/secrets", "internal/value/urn"},
 	// Stores of objects implement a contract of backend, which knows none of them.
 	"runtime/backend/bucket":   {"runtime/backend"},
 	"runtime/backend/postgres": {"runtime/backend"},

@@ -57,7 +57,7 @@ func IsReaderGone(err error) bool {
 
 // IsFull reports whether a write failed because its disk has no room, or its user may use no more of it.
 func IsFull(err error) bool {
-	return slices.ContainsFunc(full, func(full error) bool { return errors.Is(err, full) })
+	return slices.ContainsFunc(full, func(e error) bool { return errors.Is(err, e) })
 }
 
 // IsReadOnly reports whether a change failed because its disk cannot be written to.

@@ -14,7 +14,7 @@ import (
 
 var readerGone = []error{syscall.EPIPE, syscall.EBADF, syscall.EIO, os.ErrClosed, io.ErrClosedPipe}
 
-// full are the errors of writes to a disk without room, and readOnly that of a change of a disk that cannot be changed.
+// full are the errors of writes to a disk without room, and readOnly that of a write to a read-only disk.
 var (
 	full     = []error{syscall.ENOSPC, syscall.EDQUOT}
 	readOnly = error(syscall.EROFS)

@@ -14,7 +14,7 @@ import (
 var readerGone = []error{windows.ERROR_BROKEN_PIPE, windows.ERROR_NO_DATA, windows.ERROR_PIPE_NOT_CONNECTED,
 	windows.ERROR_INVALID_HANDLE, os.ErrClosed, io.ErrClosedPipe}
 
-// full are the errors of writes to a disk without room, and readOnly that of a change of a disk that cannot be changed.
+// full are the errors of writes to a disk without room, and readOnly that of a write to a read-only disk.
 var (
 	full     = []error{windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED}
 	readOnly = error(windows.ERROR_WRITE_PROTECT)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/httpget"
+	"github.com/yamlhost/yamlhost/internal/nohost"
 	"github.com/yamlhost/yamlhost/internal/printable"
 )
 
@@ -53,7 +54,8 @@ var ErrNoToken = errors.New("there is no token for it")
 // limits of a call.
 const (
 	patience = time.Minute
-	// namePatience is how long a host that is not found and has never answered is looked for: it is rather a mistake.
+	// namePatience is how long a host that is not found and has never answered is looked for: its name is
+	// probably wrong.
 	namePatience = 2 * time.Second
 	packed       = 4096 // bodies from this size on are packed where the call allows it
 
@@ -234,7 +236,7 @@ func (c *Client) Do(ctx context.Context, call Call, answer any) error {
 		if errors.As(err, &large) {
 			return &httpget.FinalError{Problem: large.Error()}
 		}
-		if httpget.UnknownHost(err) != "" && !c.answered.Load() && time.Since(began) > namePatience {
+		if nohost.In(err) != "" && !c.answered.Load() && time.Since(began) > namePatience {
 			return &httpget.FinalError{Problem: err.Error()}
 		}
 		return err

@@ -158,10 +158,10 @@ func unpackMembers(content io.Reader, name string) ([]Member, error) {
 	case strings.HasSuffix(name, ".tgz"), strings.HasSuffix(name, ".tar.gz"):
 		var unpacked *gzip.Reader
 		if unpacked, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
-			members, err = untar(&bounded{unpacked, limit, limit})
+			members, err = untar(&bounded{unpacked, limit, &unpackedError{limit}}, limit)
 		}
 	default:
-		members, err = untar(bytes.NewReader(data))
+		members, err = untar(bytes.NewReader(data), limit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read archive %s: %w", name, err)
@@ -184,16 +184,17 @@ func (e *unpackedError) Error() string {
 		mostUnpacked)
 }
 
-// bounded reads at most left bytes. It returns an unpackedError with the limit if there are more.
+// bounded reads at most left bytes. If there are more, it returns the error beyond.
 type bounded struct {
 	io.Reader
-	left, limit int64
+	left   int64
+	beyond error
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p[:min(int64(len(p)), b.left+1)])
 	if b.left -= int64(n); b.left < 0 {
-		return 0, &unpackedError{b.limit}
+		return 0, b.beyond
 	}
 	return n, err
 }
@@ -219,18 +220,21 @@ func unzip(data []byte, limit int64) ([]Member, error) {
 			if err != nil {
 				return nil, err
 			}
-			return struct { // the archive may hold more than its directory says
+			longer := fmt.Errorf("%s is longer than the directory of the archive has it", f.Name)
+			return struct {
 				io.Reader
 				io.Closer
-			}{&bounded{content, int64(size), limit}, content}, nil
+			}{&bounded{content, int64(size), longer}, content}, nil
 		}})
 	}
 	return members, nil
 }
 
-func untar(r io.Reader) ([]Member, error) {
+// untar returns the members of a tar. The limit holds for their content: a sparse file has more of it than is read.
+func untar(r io.Reader, limit int64) ([]Member, error) {
 	archive := tar.NewReader(r)
 	var members []Member
+	left := limit
 	for {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
@@ -242,6 +246,10 @@ func untar(r io.Reader) ([]Member, error) {
 		if header.Typeflag != tar.TypeReg {
 			continue
 		}
+		if header.Size > left {
+			return nil, &unpackedError{limit}
+		}
+		left -= header.Size
 		data, err := io.ReadAll(archive)
 		if err != nil {
 			return nil, err

@@ -253,6 +253,20 @@ func TestArchivesThatUnpackToTooMuch(t *testing.T) {
 			require.Equal(t, c.sizes[0], n)
 		}
 	}
+	// A tar of GNU's tar with a sparse file: 300 MiB of nothing.
+	sparse, err := base64.StdEncoding.DecodeString("H4sIAAAAAAACA+3US2rDMBSFYY21Cq9AvpKdx8TTtqNSKF2AIII4OHGRUghdfVUX" +
+		"GuNBMgkhIf83kTkSGHN9ZMo3f3gJfhViKtd9F9TlSTav62HNpqvYevb/POQ2E1Uc1BV8pb2P+fXqMTlXPL9+mPTpYwpm6zd9bKyepO0up6JdPU53" +
+		"fhua3z9GV9U4j8F3qf0OTZXnunBLEa1wq0yZR/c+TO6p7YKxMnfuwhfBmf7b8V3w1/+ZLCpVyDX7H/t+f+rcuf3px90Jq481pagAAAAAAAAAAAAA" +
+		"AAD35wePhZ3QACgAAA==")
+	require.NoError(t, err)
+	plain, err := gzip.NewReader(bytes.NewReader(sparse))
+	require.NoError(t, err)
+	unpacked, err := io.ReadAll(plain)
+	require.NoError(t, err)
+	for name, text := range map[string][]byte{"a.tgz": sparse, "a.tar": unpacked} {
+		_, err := unpackMembers(bytes.NewReader(text), name)
+		require.ErrorContains(t, err, "it unpacks to more than 64 MiB, which is more than 100 times its size")
+	}
 	lying := bytes.ReplaceAll(pack(".zip", 0x00123456), []byte{0x56, 0x34, 0x12, 0}, []byte{5, 0, 0, 0})
 	members, err := unpackMembers(bytes.NewReader(lying), "a.zip")
 	require.NoError(t, err)

@@ -28,6 +28,16 @@ func (e *UnsupportedURLError) Error() string {
 		PublicURL(e.URL), way, AnotherBackend)
 }
 
+// NoVersionError is returned for a version of a state that a service does not have.
+type NoVersionError struct {
+	Ref     Ref
+	Version int
+}
+
+func (e *NoVersionError) Error() string {
+	return fmt.Sprintf("the stack %q has no version %d; `yamlhost stack history` lists them", e.Ref.Stack, e.Version)
+}
+
 // NotFoundError is returned when there is no such stack.
 type NotFoundError struct{ Ref Ref }
 
@@ -258,7 +268,7 @@ func (e *FileError) Error() string {
 	case osfile.IsFull(why):
 		hint = "; make room there, and run the command again"
 	case osfile.IsReadOnly(why):
-		hint = "; let it be written to again, and run the command again"
+		hint = "; make the disk writable again, and run the command again"
 	}
 	return fmt.Sprintf("cannot %s %s: %v%s", e.Doing, e.Path, why, hint)
 }

@@ -72,7 +72,13 @@ func (h hosted) load(ctx context.Context, r Ref, open state.Opener) (*Loaded, er
 		if err != nil {
 			return nil, err
 		}
-		if now.Version == kept.Version-1 || h.unchangedSince(ctx, r, kept.Version, now.Version) {
+		newer := now.Version == kept.Version-1
+		if !newer {
+			if newer, err = h.unchangedSince(ctx, r, kept.Version, now.Version); err != nil {
+				return nil, err
+			}
+		}
+		if newer {
 			loaded, err := h.mirror(r).Load(ctx, r, open)
 			if !errors.As(err, new(*NotFoundError)) {
 				return loaded, err
@@ -87,17 +93,24 @@ func (h hosted) load(ctx context.Context, r Ref, open state.Opener) (*Loaded, er
 }
 
 // unchangedSince reports whether a version of a stack's state is that of an earlier one. A process that is killed just
-// after the service has begun its operation uses up a version that changes nothing.
-func (h hosted) unchangedSince(ctx context.Context, r Ref, earlier, version int) bool {
-	if earlier == version || earlier < 1 || earlier > version {
-		return earlier == version
+// after the service has begun its operation uses up a version that changes nothing. An earlier version that the service
+// does not keep counts as another one.
+func (h hosted) unchangedSince(ctx context.Context, r Ref, earlier, version int) (bool, error) {
+	if earlier == version {
+		return true, nil
+	}
+	if earlier < 1 || earlier > version {
+		return false, nil
 	}
 	then, err := h.version(ctx, r, earlier, nil)
+	if errors.As(err, new(*NoVersionError)) {
+		return false, nil
+	}
 	if err != nil {
-		return false // the service may not keep every version
+		return false, err
 	}
 	now, err := h.version(ctx, r, version, nil)
-	return err == nil && sameContent(then, now)
+	return err == nil && sameContent(then, now), err
 }
 
 // version reads one version of a stack's state; 0 is the present one.
@@ -263,11 +276,13 @@ func (h hosted) endKept(ctx context.Context, r Ref, kept *keptUpdate) error {
 func (h hosted) open(ctx context.Context, b *Backend, r Ref, o BeginOptions, lock *folderLock, update Update,
 	sent time.Time, kept *keptUpdate) (*Session, error) {
 	copied := lock.fenced().stateOf(r)
-	continues := kept != nil &&
-		h.unchangedSince(ctx, r, kept.Version, update.Facts().Version-1-update.Facts().Skipped)
-	if continues {
-		there, err := copied.exists()
-		if continues = there; err != nil {
+	continues := false
+	if kept != nil {
+		same, err := h.unchangedSince(ctx, r, kept.Version, update.Facts().Version-1-update.Facts().Skipped)
+		if err == nil && same {
+			continues, err = copied.exists()
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -340,19 +340,22 @@ func (b stackLocks) otherLocks(own string) (ours []string, err error) {
 	return ours, nil
 }
 
-// fit reports whether a run has found that the store honours conditions.
+// fit reports whether a run has found that the store honours conditions. Once a run of the stack has found that, the
+// lease says so for the URL, and later runs do not ask again.
 func (b stackLocks) fit(h *storeLock) bool {
 	b.files.probed.mu.Lock()
 	defer b.files.probed.mu.Unlock()
 	return b.files.probed.done || h.lease.probed(b.files.url)
 }
 
-// probe checks that the store honours conditions, which alone keep two runs apart: some stores ignore them. Once a run
-// of the stack has found that, the lease says so for the URL, and later runs do not ask again. The caller renews the
-// lease next.
+// probe checks that the store honours conditions, which alone keep two runs apart: some stores ignore them. The caller
+// renews the lease next.
 func (b stackLocks) probe(h *storeLock) error {
 	b.files.probed.mu.Lock()
 	defer b.files.probed.mu.Unlock()
+	if b.files.probed.done { // by another stack meanwhile
+		return nil
+	}
 	taken := linkKey(h.chain.folder, 0)
 	for _, c := range []Condition{{Absent: true}, {Version: "0"}} {
 		err := b.files.objects.try(func(ctx context.Context) error {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/yamlhost/yamlhost/internal/nohost"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 )
@@ -98,11 +98,11 @@ var ErrUnprepared = errors.New("the store cannot be asked")
 
 // NoHost returns an ErrUnprepared that names the host whose address was not found; nil for another error.
 func NoHost(err error) error {
-	fault, ok := errors.AsType[*net.DNSError](err)
-	if !ok {
+	host := nohost.In(err)
+	if host == "" {
 		return nil
 	}
-	return fmt.Errorf("%w: the host %s is not found: there is no network, or the name is wrong", ErrUnprepared, fault.Name)
+	return fmt.Errorf("%w: %w", ErrUnprepared, &nohost.Error{Host: host})
 }
 
 // Waking is a store that can notify waiting processes when a lease may have been released.
@@ -130,7 +130,8 @@ const (
 	// storePatience is how long requests are repeated while a store cannot be reached: a server that is restarted is
 	// back in that time.
 	storePatience = 30 * time.Second
-	// namePatience is the same for a store that has never answered and whose host is not found, which is rather a mistake.
+	// namePatience is the same for a store that has never answered and whose host is not found: its name is
+	// probably wrong.
 	namePatience = 3 * time.Second
 	// storeAnswer is how long one request may take.
 	storeAnswer = 60 * time.Second

@@ -45,6 +45,9 @@ type Made struct {
 
 // Making returns what the manifests in a text make; nothing for a text that cannot be read.
 func Making(src *diag.Source) (made Made) {
+	if text := src.Text(); !bytes.Contains(text, []byte(definitionKind)) && !bytes.Contains(text, []byte("Namespace")) {
+		return made // which most texts are, and reading YAML takes long
+	}
 	documents, _ := yamlnode.Documents(src)
 	for _, document := range documents {
 		objects(document, 0, func(kind string, n *yamlnode.Node) bool {

@@ -139,7 +139,7 @@ func otherCase(dir string) string {
 	entries, _ := confine.Anywhere().ReadDir(dir) // a folder that cannot be read holds none
 	for _, e := range entries {
 		for _, name := range fileNames {
-			if strings.EqualFold(e.Name(), name) {
+			if e.Name() != name && strings.EqualFold(e.Name(), name) && e.Type().IsRegular() {
 				return fmt.Sprintf("; rename %s to %s", e.Name(), name)
 			}
 		}

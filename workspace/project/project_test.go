@@ -34,6 +34,11 @@ func TestFind(t *testing.T) {
 		require.ErrorIs(t, err, ErrNotFound)
 		require.ErrorContains(t, err, "rename pulumi.YAML to Pulumi.yaml")
 	}
+	folder := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "Pulumi.yaml"), 0o700))
+	_, err = Find(folder)
+	require.ErrorIs(t, err, ErrNotFound)
+	require.NotContains(t, err.Error(), "rename")
 	write(t, dir, map[string]string{"Pulumi.yml": "", "a/b/c": ""})
 	path, err := Find(filepath.Join(dir, "a", "b"))
 	require.NoError(t, err)

@@ -575,6 +575,10 @@ func TestHostedKeptPastVersions(t *testing.T) {
 			x.does("cancel", "--yes")
 			require.Equal(t, made, idsOf(t, x.does("stack", "export")))
 		}
+		// As long as it cannot be known whether something has changed, nothing is done, and nothing forgotten.
+		x.Set(host.Behaviour{Forget: protocol, Faults: []host.Fault{{Call: "/export/", Status: http.StatusForbidden}}})
+		x.fails("up", "--yes", "--skip-preview")
+		x.Set(host.Behaviour{Forget: protocol})
 		x.does("up", "--yes", "--skip-preview")
 		after := idsOf(t, x.does("stack", "export"))
 		require.Len(t, after, 4)

@@ -62,7 +62,7 @@ func (h *harm) fault(do string) error {
 // waysOut matches the way out that the output of a run names whose folder was harmed.
 var waysOut = map[string]*regexp.Regexp{
 	"full":      regexp.MustCompile("make room there, and run the command again"),
-	"read-only": regexp.MustCompile("let it be written to again, and run the command again"),
+	"read-only": regexp.MustCompile("make the disk writable again, and run the command again"),
 	"moved":     regexp.MustCompile("is gone; bring it back before the next run|create the folder, or choose"),
 	"away":      regexp.MustCompile("the folder .*, in which it starts, does not exist"),
 }

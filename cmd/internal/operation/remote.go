@@ -78,8 +78,8 @@ type otherStacks struct {
 }
 
 // load reads a stack. If its secrets were sealed with another passphrase, the outputs that have some are left out, with
-// a warning, unless the program names one of them.
-func (s otherStacks) load(ctx context.Context, name string) (*state.Snapshot, error) {
+// a warning, unless the program names one of them: of the stack, and with all those of its resources, too.
+func (s otherStacks) load(ctx context.Context, name string, all bool) (*state.Snapshot, error) {
 	ref, snapshot, err := s.open(ctx, name)
 	if !errors.Is(err, secrets.ErrIncorrectPassphrase) {
 		return snapshot, err
@@ -89,6 +89,9 @@ func (s otherStacks) load(ctx context.Context, name string) (*state.Snapshot, er
 		return nil, err
 	}
 	for i, r := range loaded.Snapshot.Resources {
+		if own := r.Type == urn.RootStackType && !r.Delete; !own && !all {
+			continue
+		}
 		public := r.Outputs.MapOrEmpty()
 		var left []string
 		for i, key := range r.Outputs.MapOrEmpty().Keys() {
@@ -177,7 +180,7 @@ func (s otherStacks) outputs(ctx context.Context, name string) (value.Value, err
 // stored returns the outputs in the state of a stack.
 func (s otherStacks) stored(ctx context.Context, name string) (value.Value, error) {
 	return s.read.Get(name, func() (value.Value, error) {
-		snapshot, err := s.load(ctx, name)
+		snapshot, err := s.load(ctx, name, false)
 		if err != nil {
 			return value.Null, err
 		}
@@ -205,7 +208,7 @@ func (s otherStacks) complete(ctx context.Context, name string, planned value.Va
 
 // resources reads the resources of a stack (E2.65).
 func (s otherStacks) resources(ctx context.Context, name string) (value.Value, error) {
-	snapshot, err := s.load(ctx, name)
+	snapshot, err := s.load(ctx, name, true)
 	if err != nil {
 		return value.Null, err
 	}

@@ -30,9 +30,9 @@ import (
 //	        -> planned: the result of the plan; nothing is changed so far
 //	        -> applied: the operation has run in a session, and state and history are written
 //
-// The order follows from what each needs: the project names the backend, the backend keeps the stack, settings name
-// the manager of the secrets, configuration may be secret, providers get the environment's variables, and the checker asks the
-// providers for schemas.
+// The order follows from what each needs: the project names the backend, the backend keeps the stack, settings name the
+// manager of the secrets, configuration may be secret, providers get the environment's variables, and the checker asks
+// the providers for schemas.
 
 // request is what a command asks for. All stages have it.
 type request struct {

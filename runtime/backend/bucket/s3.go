@@ -157,7 +157,7 @@ func (s *s3Store) answer(err error) (status int, text string) {
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		return status, api.ErrorCode() + ": " + api.ErrorMessage()
 	}
-	if strings.Contains(err.Error(), "failed to refresh cached credentials") {
+	if strings.Contains(err.Error(), "no EC2 IMDS role found") { // the last source of credentials
 		return status, noCredentials
 	}
 	if op, ok := errors.AsType[*smithy.OperationError](err); ok {

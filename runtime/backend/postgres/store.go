@@ -300,6 +300,7 @@ func code(err error) string {
 // does not wrap the cause of a transient error: a socket that is missing would be taken for a missing object.
 func explain(err error) error {
 	var answer *pgconn.PgError
+	unknown := backend.NoHost(err)
 	switch {
 	case err == nil:
 		return nil
@@ -307,8 +308,8 @@ func explain(err error) error {
 		return fs.ErrNotExist
 	case errors.Is(err, backend.ErrRefused):
 		return err
-	case backend.NoHost(err) != nil:
-		return backend.NoHost(err)
+	case unknown != nil:
+		return unknown
 	case !errors.As(err, &answer):
 		return errors.New(err.Error())
 	case passes(answer.Code):

@@ -277,7 +277,7 @@ func (s *Service) Export(ctx context.Context, r backend.Ref, version int) ([]byt
 	err := s.client.Do(ctx, serviceapi.Call{Method: http.MethodGet, Path: path, State: true}, &text)
 	if version > 0 && serviceapi.Status(err) == http.StatusNotFound {
 		if _, failed := s.Stack(ctx, r); failed == nil {
-			return nil, fmt.Errorf("the stack %q has no version %d; `yamlhost stack history` lists them", r.Stack, version)
+			return nil, &backend.NoVersionError{Ref: r, Version: version}
 		}
 	}
 	return text, s.explainStack(ctx, r, err)

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/yamlhost/yamlhost/internal/httpget"
+	"github.com/yamlhost/yamlhost/internal/nohost"
 	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
@@ -140,7 +140,7 @@ func (f *Fetcher) advise(pkg provider.Package, version string, missing *provider
 	if f == nil { // reading a program needs only the schema
 		advised.Advice += "\nor give its schema with --schema FILE or --schema-dir DIR"
 	}
-	if httpget.UnknownHost(err) != "" && f != nil && f.withoutNetwork.CompareAndSwap(false, true) {
+	if nohost.In(err) != "" && f != nil && f.withoutNetwork.CompareAndSwap(false, true) {
 		advised.Advice += "\nwithout a network: `yamlhost plugin bundle` packs them where there is one, for " +
 			"`yamlhost plugin install --from FILE` here"
 	}

@@ -21,7 +21,7 @@ type options struct {
 	showSecrets bool
 	force       bool   // flag of `config refresh`
 	dest        string // flag of `config copy`
-	told        bool   // the findings in the settings have been reported
+	reported    bool   // the findings in the settings have been reported
 }
 
 // NewConfig returns `config` and the commands below it.
@@ -117,10 +117,10 @@ func open(ctx context.Context, a *console.Console, o *options) (*configured, err
 	}
 	c := &configured{console: a, project: p, stack: s.Ref.Stack, name: s.Ref.QualifiedName(), settings: settings,
 		secrets: keys}
-	if o.told && !diags.HasErrors() {
+	if o.reported && !diags.HasErrors() {
 		return c, nil
 	}
-	o.told = true
+	o.reported = true
 	return c, a.Report(diags)
 }
 

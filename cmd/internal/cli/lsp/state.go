@@ -43,8 +43,7 @@ func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.S
 	kept = keptState{files: files}
 	if loaded, err := b.Load(ctx, ref, nil); err == nil {
 		kept.state = recorded(ref.Stack, loaded.Snapshot)
-		// The history is read to the last change of each resource, and not further back than this.
-		const operations = 5
+		const operations = 5                          // causes are looked for in this many operations, the newest
 		records, _ := b.History(ctx, ref, operations) // without it, causes are not known
 		explain(kept.state, records)
 	}
@@ -66,7 +65,7 @@ func explain(s *editor.State, records []backend.Record) {
 		for _, t := range change.Kept(r.Own) {
 			key := editor.Recorded{Type: t.URN.Type(), Name: t.URN.Name()}
 			d, known := s.Resources[key]
-			if !known || d.Because != nil || t.URN.QualifiedType() != t.URN.Type() {
+			if !known || d.Changed != "" || t.URN.QualifiedType() != t.URN.Type() {
 				continue
 			}
 			d.Changed = "The " + r.Kind + " of " + time.Unix(r.EndTime, 0).UTC().Format("2006-01-02 15:04 MST")
@@ -88,12 +87,13 @@ func explain(s *editor.State, records []backend.Record) {
 	}
 }
 
-// stateFiles returns a text that changes whenever one of the files of a stack's state changes.
+// stateFiles returns a text that changes whenever one of the files of a stack's state or its history changes.
 func stateFiles(b *backend.Backend, ref backend.Ref) string {
 	var text strings.Builder
 	fmt.Fprintln(&text, b.URL(), ref)
 	for _, pattern := range []string{filepath.Join("stacks", ref.Project, ref.Stack+".*"),
-		filepath.Join("stacks", ref.Stack+".*")} {
+		filepath.Join("stacks", ref.Stack+".*"), filepath.Join("history", ref.Project, ref.Stack),
+		filepath.Join("history", ref.Stack)} {
 		for _, dir := range []string{b.Folder(), filepath.Join(b.Folder(), ".pulumi")} {
 			found, _ := filepath.Glob(filepath.Join(dir, pattern))
 			for _, name := range found {

@@ -87,12 +87,16 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (fai
 		}
 		list := make([]historyRecord, len(records))
 		for i, r := range records {
+			because := change.Kept(r.Own)
+			if o.why != "" {
+				because = changesOf(&r, o.why)
+			}
 			config, err := configOfHistory(r.Config, open)
 			if err != nil {
 				return console.ExplainSecret(err, s.Ref.Stack)
 			}
 			list[i] = historyRecord{Kind: r.Kind, Message: r.Message, Environment: r.Environment, Result: r.Result,
-				ResourceChanges: r.ResourceChanges, Because: change.Kept(r.Own),
+				ResourceChanges: r.ResourceChanges, Because: because,
 				StartTime: time.Unix(r.StartTime, 0).UTC().Format(timeFormat), Config: config}
 			if r.EndTime > 0 {
 				list[i].EndTime = time.Unix(r.EndTime, 0).UTC().Format(timeFormat)

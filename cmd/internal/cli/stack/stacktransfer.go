@@ -104,7 +104,7 @@ func stackImport(ctx context.Context, a *console.Console, o *stackOptions, s *co
 	}
 	options := backend.ImportOptions{Force: o.force,
 		Begin: backend.BeginOptions{Command: "import", Secrets: manager, Open: manager.Opener}}
-	if !bytes.Contains(text, []byte(`"ciphertext"`)) { // what sealed the exported state does not seal this stack
+	if !bytes.Contains(text, []byte(`"ciphertext"`)) { // nothing has to be opened with the key of the exported stack
 		options.Open = manager.Of(s.Ref.Stack, s.Ref.Project).Opener
 	}
 	done, err := s.Backend.Import(ctx, s.Ref, text, options)

@@ -290,7 +290,7 @@ func (r *report) Counts() []Counted {
 		if op == opMove {
 			n = moved
 		}
-		if n == 0 {
+		if n <= 0 { // a step that has begun and not ended has a row, and is not among the changes
 			continue
 		}
 		words := opStyles[op].done

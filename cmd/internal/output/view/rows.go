@@ -289,7 +289,7 @@ func (r *row) take(s *engine.Step, op engine.Op) {
 	if r.step != nil && r.step.Logical() && !s.Logical() && r.op != engine.OpSame {
 		return
 	}
-	if s.Op == engine.OpRefresh && s.Old.Delete && r.step != s && !r.step.Old.Delete {
+	if s.Op == engine.OpRefresh && s.Old.Delete && r.step != nil && r.step != s && !r.step.About().Delete {
 		return // what remains of a replacement
 	}
 	r.step, r.op = s, op
