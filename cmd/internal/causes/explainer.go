@@ -307,13 +307,18 @@ func (x *Explainer) Place(s *engine.Step) change.Place {
 		return change.Place{}
 	}
 	if _, recorded := s.Place(); recorded { // other text may stand there now
-		here, declared := x.siteOf(s.New)
-		if !declared || here.node.Resource.Token != s.New.Type ||
-			!strings.Contains(s.New.URN.Name(), here.node.Resource.LogicalName) {
+		if here, declared := x.siteOf(s.New); !declared || !names(here.node.Resource, s.New.URN) {
 			return change.Place{}
 		}
 	}
 	return placeOf(s.New.SourcePosition)
+}
+
+// names reports whether a declaration makes a resource of that name, by itself or in a component.
+func names(declared *check.Resource, u urn.URN) bool {
+	name, own := "-"+u.Name(), "-"+declared.LogicalName
+	return declared.Token == u.Type() && (strings.HasSuffix(name, own) ||
+		declared.Decl.ForEach != nil && strings.Contains(name, own+"-"))
 }
 
 // Step returns the causes of a step that are not those of its properties.
