@@ -172,13 +172,13 @@ func TestInterrupts(t *testing.T) {
 		beside := newTerminal(t, "")
 		beside.world.Dir, beside.world.Home, beside.world.Env = x.world.Dir, x.world.Home, x.world.Env
 		require.Zero(t, beside.run("stack"), beside.err.String())
-		require.Contains(t, beside.out.String(), "under way: creating cmd")
+		require.Contains(t, beside.out.String(), "Under way (1):\n     creating cmd (command:local:Command)\n")
 		signals <- syscall.SIGINT
 		signals <- syscall.SIGTERM
 		require.Equal(t, 8, <-code, x.err.String())
 		x.world.Signals = nil
 		require.Equal(t, 0, x.run("stack"), x.err.String())
-		require.Contains(t, x.out.String(), "pending: cmd was interrupted while creating")
+		require.Contains(t, x.out.String(), "Interrupted (1); the next `yamlhost up` settles it:\n     creating cmd (command:local:Command)\n")
 		require.NoFileExists(t, filepath.Join(x.world.Dir, "done"))
 	})
 	t.Run("at a question", func(t *testing.T) {

@@ -135,7 +135,7 @@ func TestNewAsks(t *testing.T) {
 	x := emptyTerminal(t, "helo", "a", "he", "no name", "greet", "", "", "abc", "2.5", "3")
 	require.Equal(t, 0, x.run("new"), x.err.String())
 	require.Contains(t, x.err.String(), `did you mean hello?`)
-	require.Contains(t, x.err.String(), "error: a is the beginning of aws, aws-native, azure, azure-native: which one?\n")
+	require.Contains(t, x.err.String(), "a is the beginning of aws, aws-native, azure, azure-native: which one?\n")
 	require.Contains(t, x.err.String(), "error: words takes a value of type integer, not \"abc\"\n")
 	require.Contains(t, x.err.String(), "error: words takes a value of type integer, not \"2.5\"\n")
 	require.Contains(t, x.err.String(), `"no name" cannot be a project's name`)

@@ -49,6 +49,10 @@ func System(version string) (console.Streams, console.World) {
 			text, err := term.ReadPassword(int(os.Stdin.Fd()))
 			return string(text), err
 		},
+		Keys: func() (restore func(), err error) {
+			before, err := term.MakeRaw(int(os.Stdin.Fd()))
+			return func() { _ = term.Restore(int(os.Stdin.Fd()), before) }, err
+		},
 	}
 	if before, err := term.GetState(int(os.Stdin.Fd())); err == nil {
 		s.Restore = func() { _ = term.Restore(int(os.Stdin.Fd()), before) }

@@ -17,13 +17,17 @@ var ErrDeclined = &ExitError{Code: CodeError, Cause: errors.New("declined, nothi
 // A Prompt asks a person questions on standard error and reads the answers from standard input.
 type Prompt struct {
 	streams     Streams
+	screen      io.Writer       // the unfiltered standard error, for menus
+	color       bool            // of standard error
+	moves       bool            // the terminal can move its cursor
 	present     bool            // a person can be asked
 	interrupted <-chan struct{} // closed to stop waiting for an answer; may be nil
 }
 
 // Prompt returns a Prompt for this console's streams and interrupts.
 func (a *Console) Prompt() Prompt {
-	p := Prompt{streams: a.Streams, present: a.Interactive()}
+	p := Prompt{streams: a.Streams, screen: a.Screen, color: a.Color(a.Streams.ErrTerminal), present: a.Interactive(),
+		moves: a.World.Getenv("TERM") != "dumb"}
 	if a.Signals != nil {
 		p.interrupted = a.Signals.First
 	}

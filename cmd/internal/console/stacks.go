@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
@@ -74,8 +76,65 @@ func (a Stacks) Chosen(b *backend.Backend, p *project.Project, flag string) (ref
 	return ref, err == nil, err
 }
 
-// Open opens the chosen stack. If it does not exist, the error has exit code 6 (F7.14).
+// Open opens the chosen stack. If it does not exist, the error has exit code 6 (F7.14). If none is chosen, a person on
+// a terminal chooses one.
 func (a Stacks) Open(ctx context.Context, p *project.Project, flag string) (*Stack, error) {
+	s, err := a.OpenChosen(ctx, p, flag)
+	if !errors.Is(err, errNoStack) || !a.Interactive() || a.World.AsPulumi {
+		return s, err
+	}
+	b, failed := a.Backends().Open(p)
+	if failed != nil {
+		return nil, err
+	}
+	if s, failed = a.Pick(ctx, p, b, nil); failed != nil && !errors.Is(failed, io.EOF) {
+		err = failed
+	}
+	if failed != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Pick has a person choose a stack of a project, or name a new one, which is created with its secrets sealed by
+// provider. It selects that stack.
+func (a Stacks) Pick(ctx context.Context, p *project.Project, b *backend.Backend, provider *string) (*Stack, error) {
+	refs, err := b.Stacks(ctx, p.Name.Text)
+	if err != nil {
+		return nil, err
+	}
+	if len(refs) == 0 {
+		return nil, errNoStack
+	}
+	m := view.Menu{Question: "stack", Other: "the name of a new stack", At: -1}
+	selected, _ := backend.SelectedStack(a.World.PulumiHome(), p.Name.Text, p.Path, b.URL())
+	for i, ref := range refs {
+		m.Items = append(m.Items, view.MenuItem{Name: ref.Stack})
+		if ref.QualifiedName() == selected {
+			m.At, m.Items[i].Note = i, "selected"
+		}
+	}
+	i, name, err := a.Prompt().Choose(m)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stack{Project: p, Backend: b}
+	if i >= 0 {
+		s.Ref = refs[i]
+		return s, a.Select(s)
+	}
+	if s.Ref, err = b.ParseRef(name, p.Name.Text); err != nil {
+		return nil, err
+	}
+	if err := a.Prompt().Confirm(fmt.Sprintf("There is no stack %s of project %s yet. Create it?", s.Ref.Stack,
+		p.Name.Text)); err != nil {
+		return nil, err
+	}
+	return s, a.Create(ctx, s, provider, true)
+}
+
+// OpenChosen is Open without a question.
+func (a Stacks) OpenChosen(ctx context.Context, p *project.Project, flag string) (*Stack, error) {
 	b, err := a.Backends().Open(p)
 	if err != nil {
 		return nil, err

@@ -28,6 +28,8 @@ type Streams struct {
 	Size func() (columns, lines int)
 	// ReadPassword reads a line without showing it. It is nil without a terminal.
 	ReadPassword func() (string, error)
+	// Keys makes In deliver each key when it is pressed, unseen, until restore is called. It is nil without a terminal.
+	Keys func() (restore func(), err error)
 	// Restore resets the terminal to its state at the start, for when ReadPassword is abandoned. It is nil if there is
 	// nothing to reset.
 	Restore func()

@@ -185,7 +185,7 @@ func readStack(ctx context.Context, a *console.Console, o *aboutOptions, r *abou
 	if projectErr != nil {
 		return projectErr
 	}
-	s, err := a.Stacks().Open(ctx, p, o.stack)
+	s, err := a.Stacks().OpenChosen(ctx, p, o.stack)
 	if err != nil {
 		return err
 	}

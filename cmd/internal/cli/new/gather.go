@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/cmd/internal/templates"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -32,32 +33,32 @@ func (m *maker) open(ctx context.Context) (err error) {
 					"a folder such as ./template, or a repository",
 				strings.Join(templates.Names(), ", "))
 		}
-		if err := list(m.Streams.Err); err != nil {
-			return err
-		}
-		_, err = m.ask("template", "hello", func(answer string) (err error) {
-			if name, err = chosen(answer); err == nil {
-				m.template, err = m.openTemplate(ctx, name)
-			}
-			return err
-		})
-		return err
+		return m.chooseTemplate(ctx)
 	}
 	m.template, err = m.openTemplate(ctx, name)
 	return err
 }
 
-// chosen returns the built-in template whose name begins with an answer. An answer that no name begins with, or that is
-// a name itself, stays as it is.
-func chosen(answer string) (string, error) {
-	names := slices.DeleteFunc(templates.Names(), func(name string) bool { return !strings.HasPrefix(name, answer) })
-	switch {
-	case len(names) == 0 || slices.Contains(names, answer):
-		return answer, nil
-	case len(names) == 1:
-		return names[0], nil
+// chooseTemplate asks for the template until the answer is one.
+func (m *maker) chooseTemplate(ctx context.Context) error {
+	menu := view.Menu{Question: "template", Other: "a folder or a repository"}
+	for _, name := range templates.Names() {
+		t, err := templates.Embedded(name)
+		if err != nil {
+			return err
+		}
+		menu.Items = append(menu.Items, view.MenuItem{Name: t.Name, Note: t.Description})
 	}
-	return "", fmt.Errorf("%s is the beginning of %s: which one?", answer, strings.Join(names, ", "))
+	for {
+		_, name, err := m.Prompt().Choose(menu)
+		if err != nil {
+			return err
+		}
+		if m.template, err = m.openTemplate(ctx, name); err == nil {
+			return nil
+		}
+		m.SayError(err.Error())
+	}
 }
 
 // openTemplate reads a built-in template, a folder or a repository. A name without a slash names a folder only if there

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/operation"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/runtime/backend"
-	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
 // stackOptions are the flags of `stack` and its subcommands.
@@ -51,8 +51,8 @@ func NewStack(a *console.Console) *cobra.Command {
 	get := &cobra.Command{Use: "get", Short: "Show a stack: its resources and its outputs", Args: console.NoArguments,
 		RunE: cmd.RunE}
 	for _, shown := range []*cobra.Command{cmd, get} {
-		shown.Flags().BoolVarP(&o.showIDs, "show-ids", "i", false, "show the ids that providers have given")
-		shown.Flags().BoolVarP(&o.showURNs, "show-urns", "u", false, "show URNs")
+		shown.Flags().BoolVarP(&o.showIDs, "show-ids", "i", false, "show the ids that providers have given, and default providers")
+		shown.Flags().BoolVarP(&o.showURNs, "show-urns", "u", false, "show URNs, and default providers")
 		shown.Flags().BoolVar(&o.showName, "show-name", false, "show the name and nothing else")
 		shown.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "show secret outputs in plain text")
 	}
@@ -76,6 +76,7 @@ func newStackInit(a *console.Console, o *stackOptions) *cobra.Command {
 func newStackSelect(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "select [NAME]", Short: "Choose the stack that commands act on", Args: cobra.MaximumNArgs(1),
+		Long: "Without a name, a terminal shows the stacks to choose from, by typing a part of a name or by arrows.",
 		RunE: console.RunWith(a, stackSelect, o, &o.stack),
 	}
 	cmd.Flags().BoolVarP(&o.create, "create", "c", false, "create the stack if it does not exist")
@@ -157,7 +158,11 @@ func stackSelect(ctx context.Context, a *console.Console, o *stackOptions) error
 		return err
 	}
 	if o.stack == "" {
-		return console.WithCode(console.CodeUsage, "missing stack name: yamlhost stack select NAME")
+		if !a.Interactive() || a.World.AsPulumi {
+			return console.WithCode(console.CodeUsage, "missing stack name: yamlhost stack select NAME")
+		}
+		_, err := a.Stacks().Pick(ctx, p, b, &o.secretsProvider)
+		return err
 	}
 	ref, err := b.ParseRef(o.stack, p.Name.Text)
 	if err != nil {
@@ -192,46 +197,37 @@ func stackShow(ctx context.Context, a *console.Console, o *stackOptions, s *cons
 	if len(loaded.Snapshot.Resources) > 0 && !t.IsZero() {
 		fmt.Fprintf(out, "    Last updated: %s\n", t.Format("2006-01-02 15:04:05 MST"))
 	}
-	fmt.Fprintf(out, "Current stack resources (%d):\n", len(loaded.Snapshot.Resources))
-	if err := writeResources(out, loaded.Snapshot, o.showURNs, o.showIDs); err != nil {
-		return err
+	fmt.Fprintf(out, "\nCurrent stack resources (%d):\n", len(loaded.Snapshot.Resources))
+	if len(loaded.Snapshot.Resources) == 0 {
+		fmt.Fprintln(out, "    No resources currently in this stack")
 	}
-	for _, op := range loaded.Snapshot.Pending {
-		if len(loaded.Held) > 0 {
-			fmt.Fprintf(out, "    under way: %s %s\n", op.Kind, op.Resource.URN.Name())
-		} else {
-			fmt.Fprintf(out, "    pending: %s was interrupted while %s\n", op.Resource.URN.Name(), op.Kind)
-		}
+	width, _ := a.Size()
+	if !a.Streams.OutTerminal {
+		width = 0
 	}
+	inventory := view.InventoryOptions{Color: a.Color(a.Streams.OutTerminal), Width: width, URNs: o.showURNs,
+		IDs: o.showIDs, Providers: o.showURNs || o.showIDs}
+	view.WriteInventory(out, loaded.Snapshot, inventory)
+	writePending(out, loaded)
 	outputs := operation.StackOutputs(loaded.Snapshot)
 	fmt.Fprintf(out, "\nCurrent stack outputs (%d):\n", outputs.Len())
 	return writeOutputs(out, outputs, "    ", o.showSecrets)
 }
 
-func writeResources(w io.Writer, s *state.Snapshot, urns, ids bool) error {
-	if len(s.Resources) == 0 {
-		_, err := fmt.Fprintln(w, "    No resources currently in this stack")
-		return err
+// writePending shows what a run is doing, or was doing when it was interrupted.
+func writePending(w io.Writer, loaded *backend.Loaded) {
+	pending := loaded.Snapshot.Pending
+	switch {
+	case len(pending) == 0:
+		return
+	case len(loaded.Held) > 0:
+		fmt.Fprintf(w, "\nUnder way (%d):\n", len(pending))
+	default:
+		fmt.Fprintf(w, "\nInterrupted (%d); the next `yamlhost up` settles it:\n", len(pending))
 	}
-	return console.Table(w, func(table io.Writer) {
-		fmt.Fprintln(table, "    TYPE\tNAME")
-		for _, r := range s.Resources {
-			fmt.Fprintf(table, "    %s\t%s", r.Type, r.URN.Name())
-			if urns {
-				fmt.Fprintf(table, "\t%s", r.URN)
-			}
-			if ids && r.ID != "" {
-				fmt.Fprintf(table, "\t%s", r.ID)
-			}
-			switch {
-			case r.PendingReplacement:
-				fmt.Fprint(table, "\t(deleted, pending replacement)")
-			case r.Delete:
-				fmt.Fprint(table, "\t(replaced, pending deletion)")
-			}
-			fmt.Fprintln(table)
-		}
-	})
+	for _, op := range pending {
+		fmt.Fprintf(w, "     %s %s (%s)\n", op.Kind, op.Resource.URN.Name(), view.ShortType(op.Resource.Type))
+	}
 }
 
 func stackRemove(ctx context.Context, a *console.Console, o *stackOptions) error {

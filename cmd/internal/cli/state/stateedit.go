@@ -1,9 +1,11 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -37,21 +40,21 @@ func stateEdits(a *console.Console) []*cobra.Command {
 		cmd.Flags().BoolVar(&o.all, "all", false, "all resources")
 		return cmd
 	}
-	move := stateCommand(a, o, "move URN...", "Move resources and their children to another stack",
+	move := stateCommand(a, o, "move [URN]...", "Move resources and their children to another stack",
 		stateMove)
 	move.Aliases = []string{"mv"}
 	move.Flags().StringVar(&o.source, "source", "", "the stack to move from; by default the selected one")
 	move.Flags().StringVar(&o.dest, "dest", "", "the stack to move to")
 	move.Flags().BoolVar(&o.includeParent, "include-parents", false, "move their parents too")
 	commands := []*cobra.Command{remove, move,
-		stateCommand(a, o, "rename URN NAME", "Give a resource another name", stateRename),
+		stateCommand(a, o, "rename [URN [NAME]]", "Give a resource another name", stateRename),
 		all(stateCommand(a, o, "protect [URN]...", "Protect resources from being deleted",
-			stateMark("protected", protection, true))),
+			stateMark("protect", "protected", protection, true))),
 		all(stateCommand(a, o, "unprotect [URN]...", "Allow resources to be deleted",
-			stateMark("no longer protected", protection, false))),
+			stateMark("unprotect", "no longer protected", protection, false))),
 		all(stateCommand(a, o, "taint [URN]...", "Have resources replaced by the next update",
-			stateMark("tainted", taint, true))),
-		all(stateCommand(a, o, "untaint [URN]...", "Undo `taint`: have resources no longer replaced", stateMark("no longer tainted", taint, false))),
+			stateMark("taint", "tainted", taint, true))),
+		all(stateCommand(a, o, "untaint [URN]...", "Undo `taint`: have resources no longer replaced", stateMark("untaint", "no longer tainted", taint, false))),
 	}
 	for _, cmd := range commands {
 		cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")
@@ -145,24 +148,67 @@ func find(a *console.Console, s *state.Snapshot, texts []string) ([]urn.URN, err
 	return slices.Compact(found), nil
 }
 
-// named returns an error unless arguments name resources, or --all names all of them, but not both.
-func (o *stateEditOptions) named(args []string) error {
+// named returns arguments that name resources; none with --all. If none are given, a person on a terminal chooses one
+// of those that may be meant; what says what the command does with it.
+func (o *stateEditOptions) named(ctx context.Context, a *console.Console, args []string, what string,
+	may func(*state.Resource) bool) ([]string, error) {
 	switch {
 	case o.all && len(args) > 0:
-		return console.WithCode(console.CodeBadUsage, "name resources or use --all, not both")
-	case !o.all && len(args) == 0:
-		return console.WithCode(console.CodeBadUsage,
-			"missing URN; `yamlhost stack --show-urns` lists the URNs of the stack")
+		return nil, console.WithCode(console.CodeBadUsage, "name resources or use --all, not both")
+	case o.all || len(args) > 0:
+		return args, nil
+	case !a.Interactive():
+		return nil, errNoURN
 	}
-	return nil
+	s, err := a.Stacks().OfAnyProject(ctx, cmp.Or(o.source, o.stack))
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := a.Stacks().Load(ctx, s, false)
+	if err != nil {
+		return nil, err
+	}
+	m, urns := view.Menu{Question: "resource to " + what, At: -1}, []string(nil)
+	for _, r := range loaded.Snapshot.Resources {
+		if r.Delete || !may(r) {
+			continue
+		}
+		item := view.MenuItem{Name: r.URN.Name(), Note: view.ShortType(r.Type)}
+		if r.Parent != "" && r.Parent.QualifiedType() != urn.RootStackType {
+			item.Note += " in " + r.Parent.Name()
+		}
+		m.Items, urns = append(m.Items, item), append(urns, string(r.URN))
+	}
+	if len(urns) == 0 {
+		return nil, fmt.Errorf("stack %s has no resource to %s", s.Ref.Stack, what)
+	}
+	i, _, err := a.Prompt().Choose(m)
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, errNoURN
+	case err != nil:
+		return nil, err
+	}
+	fmt.Fprintf(a.Streams.Err, "  %s\n", urns[i])
+	return urns[i : i+1], nil
+}
+
+// errNoURN is the error of a command that nobody can ask for a resource.
+var errNoURN = console.WithCode(console.CodeBadUsage,
+	"missing URN; `yamlhost stack --show-urns` lists the URNs of the stack")
+
+// own reports whether a program has declared a resource itself: it is neither the stack nor a default provider.
+func own(r *state.Resource) bool {
+	return r.URN.QualifiedType() != urn.RootStackType && !r.URN.IsDefaultProvider()
 }
 
 func stateDelete(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
-	if err := o.named(args); err != nil {
+	args, err := o.named(ctx, a, args, "delete from the state", func(*state.Resource) bool { return true })
+	if err != nil {
 		return err
 	}
 	var removed []urn.URN
-	err := editState(ctx, a, o, "state delete",
+	err = editState(ctx, a, o, "state delete",
 		"This removes resources from the state; they will no longer be managed. Go on?",
 		func(s *state.Snapshot) (*state.Snapshot, error) {
 			urns, err := find(a, s, args)
@@ -200,10 +246,22 @@ func adviseDelete(err error) error {
 }
 
 func stateRename(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
-	if len(args) != 2 {
+	if len(args) > 2 || len(args) < 2 && !a.Interactive() {
 		return console.WithCode(console.CodeBadUsage, "state rename takes a URN and the new name")
 	}
-	name := args[1]
+	resource, err := o.named(ctx, a, args[:min(1, len(args))], "rename", own)
+	if err != nil {
+		return err
+	}
+	name := ""
+	if len(args) == 2 {
+		name = args[1]
+	} else {
+		fmt.Fprint(a.Streams.Err, "new name: ")
+		if name, err = a.Prompt().Answer(); err != nil && name == "" {
+			return err
+		}
+	}
 	switch {
 	case name == "":
 		return console.WithCode(console.CodeBadUsage, "the new name is empty")
@@ -216,15 +274,16 @@ func stateRename(ctx context.Context, a *console.Console, o *stateEditOptions, a
 			"%q is not a name of a resource: names have no line breaks and no control characters", name)
 	}
 	var renamed urn.URN
-	err := editState(ctx, a, o, "state rename",
+	err = editState(ctx, a, o, "state rename",
 		"The program has to use the new name too, or else the resource is replaced. Go on?",
 		func(s *state.Snapshot) (*state.Snapshot, error) {
-			urns, err := find(a, s, args[:1])
+			urns, err := find(a, s, resource)
 			if err != nil {
 				return nil, err
 			}
 			if len(urns) != 1 {
-				return nil, console.WithCode(console.CodeBadUsage, "%q matches %d resources; name one", args[0], len(urns))
+				return nil, console.WithCode(console.CodeBadUsage, "%q matches %d resources; name one", resource[0],
+					len(urns))
 			}
 			renamed = urns[0]
 			if renamed.QualifiedType() == urn.RootStackType {
@@ -242,14 +301,16 @@ func protection(r *state.Resource) *bool { return &r.Protect }
 
 func taint(r *state.Resource) *bool { return &r.Taint }
 
-// stateMark returns a command that sets or clears a mark on resources, and prints how many have changed.
-func stateMark(what string, mark func(*state.Resource) *bool, set bool) editCommand {
+// stateMark returns a command that sets or clears a mark on resources, and prints how many have changed and what they
+// are now.
+func stateMark(verb, what string, mark func(*state.Resource) *bool, set bool) editCommand {
 	return func(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
-		if err := o.named(args); err != nil {
+		args, err := o.named(ctx, a, args, verb, func(r *state.Resource) bool { return own(r) && *mark(r) != set })
+		if err != nil {
 			return err
 		}
 		n := 0
-		err := editState(ctx, a, o, "state edit", "", func(s *state.Snapshot) (*state.Snapshot, error) {
+		err = editState(ctx, a, o, "state edit", "", func(s *state.Snapshot) (*state.Snapshot, error) {
 			urns, err := find(a, s, args)
 			if err != nil {
 				return nil, err
@@ -274,11 +335,12 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 	if o.dest == "" {
 		return console.WithCode(console.CodeBadUsage, "missing --dest, the stack to move to")
 	}
-	if err := o.named(args); err != nil {
-		return err
-	}
 	if o.source == "" {
 		o.source = o.stack
+	}
+	args, err := o.named(ctx, a, args, "move", own)
+	if err != nil {
+		return err
 	}
 	src, err := a.Stacks().OfAnyProject(ctx, o.source)
 	if err != nil {
