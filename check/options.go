@@ -46,7 +46,7 @@ type Options struct {
 	// Handler may be called from several goroutines at the same time.
 	Stat func(path string) (fs.FileInfo, error)
 	// Manifests returns what manifests of Kubernetes objects make; nil when there is no file system available.
-	Manifests func(context.Context, Manifest) Made
+	Manifests func(context.Context, Manifest) (kinds, namespaces []string)
 	// Bundle builds the code of dynamic types; if nil, their sources are not read.
 	Bundle Bundler
 	// Handler reports faults of a source file that fn::bundle packs; if nil, there is no such check.

@@ -18,8 +18,7 @@ import (
 // each other, so its result is never reused.
 //
 // manifests returns what files and texts of manifests make; it is nil if they cannot be read.
-func unwrittenOrder(ctx context.Context, p *Program, manifests func(context.Context, Manifest) Made) (
-	found diag.Diagnostics) {
+func unwrittenOrder(ctx context.Context, p *Program, manifests manifestReader) (found diag.Diagnostics) {
 	bodies := []*Program{p}
 	for _, c := range p.Components {
 		bodies = append(bodies, c.Body)
@@ -40,16 +39,14 @@ func unwrittenOrder(ctx context.Context, p *Program, manifests func(context.Cont
 // Manifest names manifests of Kubernetes objects: a text, files that match a pattern, or the chart in a folder.
 type Manifest struct{ Text, Pattern, Chart string }
 
-// Made is what manifests make that other objects may need.
-type Made struct {
-	Kinds      []string // the defined kinds, each as its group, a space and its name
-	Namespaces []string
-}
+// manifestReader returns what manifests make that other objects may need: kinds, each as its group, a space and its
+// name, and the names of namespaces.
+type manifestReader = func(context.Context, Manifest) (kinds, namespaces []string)
 
 // order collects the objects of a body.
 type order struct {
 	program   *Program
-	manifests func(context.Context, Manifest) Made
+	manifests manifestReader
 	// Both are by what is needed: "namespace" and a name, or "kind", a group and a name.
 	makers map[string][]maker
 	users  map[string][]user
@@ -90,11 +87,11 @@ func (o *order) note(ctx context.Context, n *Node) {
 		}
 	case o.manifests != nil:
 		for _, m := range o.manifestsOf(n) {
-			made := o.manifests(ctx, m)
-			for _, kind := range made.Kinds {
+			kinds, namespaces := o.manifests(ctx, m)
+			for _, kind := range kinds {
 				o.makes("kind "+kind, maker{node: n, among: true})
 			}
-			for _, name := range made.Namespaces {
+			for _, name := range namespaces {
 				o.makes("namespace "+name, maker{node: n, among: true})
 			}
 		}

@@ -283,57 +283,30 @@ func (w *Workspace) stackKeys(o CheckOptions) (keys []string, open bool) {
 }
 
 // onceEach merges two lists of findings so that one fault has one diagnostic (D7). At the same position an error in
-// first wins over one in second, and an error wins over a lesser finding.
+// first wins over one in second, and an error wins over a lesser finding: a key of the stack that is missing, for
+// example, is missed by the checker and by project.Merge, which does not know whether a program is checked too.
 func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
 	start := func(d diag.Diagnostic) diag.Range { d.Subject.End = 0; return d.Subject }
-	errorsOf := func(ds diag.Diagnostics) (places map[diag.Range]bool, broken map[*diag.Source]bool) {
-		places, broken = map[diag.Range]bool{}, map[*diag.Source]bool{}
+	errorsOf := func(ds diag.Diagnostics) map[diag.Range]bool {
+		places := map[diag.Range]bool{}
 		for _, d := range ds {
 			if d.Severity == diag.Error && !d.Subject.IsZero() {
 				places[start(d)] = true
-				broken[d.Subject.Source] = broken[d.Subject.Source] || d.Code == diag.Syntax || d.Code == diag.RunawayInput
 			}
 		}
-		return places, broken
+		return places
 	}
-	taken, broken := errorsOf(first)
-	wanted, _ := errorsOf(second)
-	// A value of the stack that does not match its declaration is reported at the value, with the declaration as a
-	// related place.
-	type fault struct {
-		place diag.Range
-		code  diag.Code
-	}
-	told := map[fault]bool{}
-	for _, d := range second {
-		for _, related := range d.Related {
-			told[fault{start(diag.Diagnostic{Subject: related.Range}), d.Code}] = true
-		}
-	}
-	notes := map[fault]bool{} // both read the project file
-	for _, d := range first {
-		notes[fault{start(d), d.Code}] = d.Severity == diag.Portability || d.Code == diag.BadNumber
-	}
+	taken, wanted := errorsOf(first), errorsOf(second)
 	var all diag.Diagnostics
 	for _, d := range first {
-		if (d.Severity == diag.Error || !wanted[start(d)]) && !told[fault{start(d), d.Code}] {
+		if d.Severity == diag.Error || !wanted[start(d)] {
 			all.Add(d)
 		}
 	}
 	for _, d := range second {
-		if !taken[start(d)] && !notes[fault{start(d), d.Code}] &&
-			!within(first, d) && !(d.Code == diag.Syntax && broken[d.Subject.Source]) {
+		if !taken[start(d)] {
 			all.Add(d)
 		}
 	}
 	return all
-}
-
-// within reports whether d concerns a part of a finding's subject that has the same code. It applies only to defaults
-// of configuration.
-func within(findings diag.Diagnostics, d diag.Diagnostic) bool {
-	return d.Code == diag.ConfigDefault && slices.ContainsFunc(findings, func(f diag.Diagnostic) bool {
-		return f.Code == d.Code && f.Subject.Source == d.Subject.Source && d.Subject.Start <= f.Subject.Start &&
-			f.Subject.End <= d.Subject.End
-	})
 }

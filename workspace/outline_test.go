@@ -37,7 +37,7 @@ func TestOutlinedProjects(t *testing.T) {
 			} else {
 				outline = nil
 			}
-			want, wrong := project.Parse(document.Source())
+			want, wrong := project.ParseOutlined(document.Source(), nil)
 			found, same := project.ParseOutlined(document.Source(), outline)
 			require.Equal(t, want, found, name)
 			require.Equal(t, wrong, same, name)

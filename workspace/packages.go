@@ -183,9 +183,10 @@ const mostManifests = 1000
 
 // made returns what manifests make, as far as they can be read here. A check reads them only in the project's folder: a
 // pattern such as /*/*/* would have it search the whole disk at every change of the program.
-func (r manifests) made(ctx context.Context, m check.Manifest) (made check.Made) {
+func (r manifests) made(ctx context.Context, m check.Manifest) (kinds, namespaces []string) {
 	if m.Text != "" {
-		return check.Made(crd.Making(diag.NewSource("manifest", []byte(m.Text))))
+		made := crd.Making(diag.NewSource("manifest", []byte(m.Text)))
+		return made.Kinds, made.Namespaces
 	}
 	patterns := []string{m.Pattern}
 	if m.Chart != "" { // what Helm installs before the chart's templates
@@ -206,14 +207,13 @@ func (r manifests) made(ctx context.Context, m check.Manifest) (made check.Made)
 		paths, _ := r.door.Glob(pattern)
 		for _, path := range paths[:min(len(paths), mostManifests)] {
 			if ctx.Err() != nil {
-				return check.Made{}
+				return nil, nil
 			}
-			found := r.cache.Making(ctx, r.door, path)
-			made.Kinds = append(made.Kinds, found.Kinds...)
-			made.Namespaces = append(made.Namespaces, found.Namespaces...)
+			made := r.cache.Making(ctx, r.door, path)
+			kinds, namespaces = append(kinds, made.Kinds...), append(namespaces, made.Namespaces...)
 		}
 	}
-	return made
+	return kinds, namespaces
 }
 
 // Schemas wraps a schema loader so that it also knows the kinds defined by the project's files.

@@ -87,15 +87,19 @@ type Options struct {
 // FindProject finds and reads the project file in dir or the nearest folder above it (L1.1). The error wraps
 // project.ErrNotFound if there is none.
 func FindProject(dir string, o Options) (*project.Project, diag.Diagnostics, error) {
+	p, diags, err := o.load(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p, append(diags, p.Shared...), nil
+}
+
+// load is FindProject without the findings in Project.Shared. A text that is open in the editor is taken from there.
+func (o Options) load(dir string) (*project.Project, diag.Diagnostics, error) {
 	path, err := project.Find(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	return o.load(path)
-}
-
-// load reads a project file, or takes its text from the editor if it is open there.
-func (o Options) load(path string) (*project.Project, diag.Diagnostics, error) {
 	src := o.opened(path)
 	if src == nil {
 		door := o.door(filepath.Dir(path))
@@ -127,7 +131,7 @@ func (o Options) opened(path string) *diag.Source {
 
 // Open reads the project of a folder and its program's text. If a compiler prints the program, call Compile to read it.
 func Open(dir string, o Options) (*Workspace, error) {
-	p, diags, err := FindProject(dir, o)
+	p, diags, err := o.load(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +140,7 @@ func Open(dir string, o Options) (*Workspace, error) {
 	}
 	w := &Workspace{Project: p, Diags: diags, options: o}
 	if w.compiler = o.compilerOf(p); w.compiler != nil {
+		w.Diags.Add(p.Shared...)
 		w.Program.Dir = cmp.Or(o.ProgramDir, p.ProgramDir())
 	} else if err := w.readProgram(); err != nil {
 		return nil, err
@@ -184,6 +189,9 @@ func OpenFile(path string, o Options) (*Workspace, error) {
 	w, err := Open(dir, o)
 	if err != nil || w.compiler == nil && w.Program.Path == path || found == path {
 		return w, err
+	}
+	if w.Source == w.Project.Source {
+		w.Diags.Add(w.Project.Shared...)
 	}
 	w.compiler = nil
 	w.Program = project.Program{Dir: dir, Path: path}
@@ -265,6 +273,9 @@ func (w *Workspace) readProgram() error {
 	var found diag.Diagnostics
 	w.Program, found = w.Project.FindProgram()
 	w.Diags.Add(found...)
+	if w.Program.Path != w.Project.Path { // else the parser of programs reads the file too
+		w.Diags.Add(w.Project.Shared...)
+	}
 	if w.Program.Path == "" {
 		return nil
 	}
@@ -274,6 +285,15 @@ func (w *Workspace) readProgram() error {
 	}
 	w.Source, err = w.options.source(w.Project, w.Program.Path)
 	return err
+}
+
+// Found returns what is known about the workspace before its program is parsed: Diags, and the findings about the
+// project file that the parser makes if the program stands there.
+func (w *Workspace) Found() diag.Diagnostics {
+	if w.Source == nil || w.Source != w.Project.Source {
+		return w.Diags
+	}
+	return slices.Concat(w.Diags, w.Project.Shared)
 }
 
 // Dir returns the program directory, or the folder of the project file if there is no program.

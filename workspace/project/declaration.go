@@ -63,7 +63,9 @@ func (p *Project) readConfig(d *document, config, stackConfigDir entry) {
 		p.StackConfigDir = config.value.Value
 		return
 	}
-	for _, e := range d.entries("config", config.value) {
+	var entries []entry
+	d.alike(func() { entries = d.entries("config", config.value) })
+	for _, e := range entries {
 		if decl := p.readDeclaration(d, e); decl != nil {
 			p.Config = append(p.Config, decl)
 		}
@@ -82,13 +84,16 @@ func (p *Project) readDeclaration(d *document, e entry) *Declaration {
 		p.readShorthand(d, place, decl, e.value)
 		return decl
 	}
-	fields := d.fields(place, e.value, "type", "items", "description", "secret", "optional", "default", "value", "name")
-	decl.Secret, decl.Optional = fields.flag("secret"), fields.flag("optional")
-	if decl.Optional {
-		d.report(diag.Diagnostic{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: fields.key("optional"),
-			Summary: "the field `optional` of a configuration value is understood by yamlhost only"})
-	}
-	fields.text("description")
+	var fields record
+	d.alike(func() {
+		fields = d.fields(place, e.value, "type", "items", "description", "secret", "optional", "default", "value", "name")
+		decl.Secret, decl.Optional = fields.flag("secret"), fields.flag("optional")
+		if decl.Optional {
+			d.report(diag.Diagnostic{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: fields.key("optional"),
+				Summary: "the field `optional` of a configuration value is understood by yamlhost only"})
+		}
+		fields.text("description")
+	})
 	if !fields.isNull("type") {
 		decl.Type = d.readType(place+".type", fields.node("type"), fields.node("items"))
 	}
@@ -140,7 +145,7 @@ func (d *document) data(field string, n *yamlnode.Node) *Data {
 		return nil
 	}
 	if loss, found := rounded(v, d.at(n)); found {
-		d.report(loss)
+		d.alike(func() { d.report(loss) })
 	}
 	return &Data{Text: text, Range: d.at(n), data: v}
 }
@@ -149,7 +154,9 @@ func (d *document) data(field string, n *yamlnode.Node) *Data {
 func (p *Project) checkDeclaration(d *document, place string, decl *Declaration, fields record) {
 	if decl.Own {
 		if decl.Default != nil && decl.Value != nil {
-			d.add(diag.ConfigDefault, fields.key("value"), place+" has both a default and a value", "keep one of them")
+			d.alike(func() {
+				d.add(diag.ConfigDefault, fields.key("value"), place+" has both a default and a value", "keep one of them")
+			})
 		}
 	} else if p.Name.Text != "" {
 		for _, name := range []string{"type", "default"} {
@@ -171,14 +178,15 @@ func (p *Project) checkDeclaration(d *document, place string, decl *Declaration,
 			continue
 		}
 		if !fits(decl.Type, data.data, true) {
-			d.add(diag.ConfigDefault, data.Range, fmt.Sprintf("default of %s is %s, declared %s", decl.Key.Name,
-				dataKind(data.data), decl.Type), "")
+			d.alike(func() {
+				d.add(diag.ConfigDefault, data.Range, fmt.Sprintf("default of %s is %s, declared %s", decl.Key.Name,
+					dataKind(data.data), decl.Type), "")
+			})
 		}
 		if decl.Secret && decl.Own {
-			d.add(diag.ConfigDefault, data.Range, fmt.Sprintf("default of %s is not encrypted, but the key is secret",
-				decl.Key.Name),
-				fmt.Sprintf("remove the default and set the value per stack: yamlhost config set --secret %s", decl.Key.Name))
-			d.diags[len(d.diags)-1].Confidential = true
+			d.report(diag.Diagnostic{Code: diag.ConfigDefault, Subject: data.Range, Confidential: true,
+				Summary: fmt.Sprintf("default of %s is not encrypted, but the key is secret", decl.Key.Name),
+				Detail:  "remove the default and set the value per stack: yamlhost config set --secret " + decl.Key.Name})
 		}
 	}
 }
@@ -205,8 +213,8 @@ var typeNames = []string{"string", "integer", "boolean", "array", "object"}
 
 // readType reads a type in the spelling of project files or of programs (L2.11, L2.20).
 func (d *document) readType(field string, n, items *yamlnode.Node) *Type {
-	l := d.text(field, n)
-	if l == nil {
+	var l *Literal
+	if d.alike(func() { l = d.text(field, n) }); l == nil {
 		return nil
 	}
 	t := parseType(l.Text)

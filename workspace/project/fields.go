@@ -23,6 +23,10 @@ type Literal struct {
 type document struct {
 	src   *diag.Source
 	diags diag.Diagnostics
+	// shared are further findings, which the parser of a program in the same text makes too: those of what the language
+	// defines, which alike reads.
+	shared   diag.Diagnostics
+	language bool
 	// outline is the text that was read instead of src: src with some lines empty and without its last lines; nil if it
 	// was src itself.
 	outline *diag.Source
@@ -105,9 +109,21 @@ func (d *document) add(code diag.Code, rng diag.Range, summary, detail string) {
 
 // report is add for a whole finding.
 func (d *document) report(found diag.Diagnostic) {
-	if !d.broken {
+	switch {
+	case d.broken:
+	case d.language:
+		d.shared.Add(found)
+	default:
 		d.diags.Add(found)
 	}
+}
+
+// alike runs read, whose findings are those of the parser too, in a text that is also a program.
+func (d *document) alike(read func()) {
+	outer := d.language
+	d.language = true
+	read()
+	d.language = outer
 }
 
 // at returns the range of a node; the start of the file for nil.

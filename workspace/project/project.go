@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/confine"
@@ -28,6 +29,8 @@ type Project struct {
 	Installed Installed
 	// Door opens the files of the project: its program, settings, environments and definitions.
 	Door confine.Door
+	// Shared are the findings about the file that the parser of a program in the same text makes too.
+	Shared diag.Diagnostics
 
 	Name        Literal
 	Description string
@@ -148,7 +151,7 @@ func otherCase(dir string) string {
 }
 
 // Load reads a project file through a door, which becomes the project's. name is its name in diagnostics. The error is
-// one of reading the file; faults in the text are diagnostics.
+// one of reading the file; faults in the text are diagnostics, but for those in Project.Shared.
 func Load(door confine.Door, path, name string) (*Project, diag.Diagnostics, error) {
 	text, err := door.ReadFile(context.Background(), path)
 	if err != nil {
@@ -158,7 +161,7 @@ func Load(door confine.Door, path, name string) (*Project, diag.Diagnostics, err
 	if err != nil {
 		return nil, nil, fmt.Errorf("read project file: %w", err)
 	}
-	p, diags := Parse(diag.NewSource(name, StripBOM(text)))
+	p, diags := ParseOutlined(diag.NewSource(name, StripBOM(text)), nil)
 	p.Path, p.Dir, p.Door = abs, filepath.Dir(abs), door
 	return p, diags, nil
 }
@@ -166,20 +169,24 @@ func Load(door confine.Door, path, name string) (*Project, diag.Diagnostics, err
 var projectName = lazyregexp.New(`^[A-Za-z0-9_.-]{1,100}$`)
 
 // Parse reads the text of a project file. It always returns a project with what could be read.
-func Parse(src *diag.Source) (*Project, diag.Diagnostics) { return ParseOutlined(src, nil) }
+func Parse(src *diag.Source) (*Project, diag.Diagnostics) {
+	p, own := ParseOutlined(src, nil)
+	return p, slices.Concat(own, p.Shared)
+}
 
 // ProgramSections returns the prefixes of lines that begin sections of a program, which the reader of project files
 // ignores.
 func ProgramSections() []string { return []string{"resources:", "variables:", "outputs:"} }
 
-// ParseOutlined is Parse for a caller that has the text without the lines of ProgramSections, and without empty lines
-// at its end; nil if it has not.
+// ParseOutlined is Parse without the findings in Project.Shared, for a caller that may have the text without the lines
+// of ProgramSections, and without empty lines at its end; nil if it has not.
 func ParseOutlined(src *diag.Source, outline []byte) (*Project, diag.Diagnostics) {
 	p := &Project{Source: src}
 	d := &document{src: src}
+	defer func() { p.Shared = d.shared }()
 	root := d.parseProject(outline)
 	if root == nil {
-		if len(d.diags) == 0 {
+		if !d.broken {
 			d.add(diag.WrongKind, diag.NewRange(src, 0, 0), "the project file is empty",
 				"it needs at least a name: write `name: my-project`")
 		}
@@ -208,6 +215,7 @@ func (d *document) parseProject(outline []byte) *yamlnode.Node {
 		}
 	}
 	root := d.parse()
+	d.shared, d.diags = d.diags, nil // the faults of the syntax
 	if d.broken {
 		if outline == nil {
 			outline = blankProgram(d.src.Text())
@@ -249,7 +257,7 @@ func (p *Project) read(d *document, root *yamlnode.Node) {
 	entries := d.entries("a project file", root)
 	r := d.record("", entries)
 	p.readName(d, entries, r)
-	p.Description = r.text("description")
+	d.alike(func() { p.Description = r.text("description") })
 	for _, field := range []string{"author", "website", "license"} {
 		r.text(field)
 	}

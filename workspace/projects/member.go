@@ -106,7 +106,7 @@ func open(root, dir string, o Options) (m *Member, complete func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	m = &Member{Dir: ws.Project.Dir, Project: ws.Project, Compiled: ws.Compiled(), Diags: ws.Diags}
+	m = &Member{Dir: ws.Project.Dir, Project: ws.Project, Compiled: ws.Compiled(), Diags: ws.Found()}
 	m.Path = workspace.Relative(root)(m.Dir)
 	for _, pkg := range ws.Project.Packages {
 		if folder, local := ws.Project.LocalDir(pkg); local {

@@ -138,13 +138,15 @@ func (s *opened) openWorkspace(dir string) error {
 	if !s.op.program {
 		return s.console.Report(s.Workspace.Diags)
 	}
-	if !s.Workspace.Diags.HasErrors() {
+	if !s.Workspace.Found().HasErrors() {
 		return nil
 	}
 	// Report the findings of the program together with these.
-	found := s.Workspace.Diags
+	found := s.Workspace.Found()
 	if s.Workspace.Source != nil {
-		_, found = s.Workspace.Parse(nil)
+		if _, parsed := s.Workspace.Parse(nil); parsed.HasErrors() {
+			found = parsed
+		}
 	}
 	return s.fail(&configuration{}, found)
 }
