@@ -32,14 +32,25 @@ type mistake struct {
 // mistakesPerKind bounds the mistakes of one kind in one program.
 const mistakesPerKind = 2
 
-// TestSeededMistakes makes known mistakes in the programs of the sample. The shares of findings must not fall below the
-// limits.
+// TestSeededMistakes makes known mistakes in the programs of the sample. testdata/mistakes.txt names each mistake whose
+// finding lacks something, and what it lacks: a gain elsewhere does not make up for one more.
 func TestSeededMistakes(t *testing.T) {
 	t.Parallel()
-	seedMistakes(t, sampleLoader())
+	var got strings.Builder
+	for _, line := range seedMistakes(t, sampleLoader()) {
+		fmt.Fprintln(&got, line)
+	}
+	const golden = "testdata/mistakes.txt"
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(got.String()), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got.String(), "run with -update to accept")
 }
 
-// TestSeededMistakesInRealSchemas does the same with whole schemas, which have more similar names.
+// TestSeededMistakesInRealSchemas does the same with whole schemas, which have more similar names. They change from one
+// release of a provider to the next, so that it holds shares.
 func TestSeededMistakesInRealSchemas(t *testing.T) {
 	dir := os.Getenv("YAMLHOST_SCHEMAS")
 	if dir == "" {
@@ -50,35 +61,39 @@ func TestSeededMistakesInRealSchemas(t *testing.T) {
 	seedMistakes(t, s.loader(""))
 }
 
-// manyFindings has the kinds of mistakes that may have more or less than one finding, with the number of cases in the
-// samples. An unclosed bracket makes later lines parts of a flow map, where `/` behind `}` is a fault too, and two
-// resources that refer to each other and to a third can be in two cycles.
-var manyFindings = map[string]int{"bracket never closed": 15, "cycle": 2}
-
-func seedMistakes(t *testing.T, l schema.Loader) {
+// seedMistakes returns a line for each mistake that has no perfect finding. The shares of those that have must not fall
+// below limits.
+func seedMistakes(t *testing.T, l schema.Loader) (lacking []string) {
 	tallies := make(map[string]*tally)
 	total := &tally{}
 	providers := make(map[string]bool)
 	fixes, right := 0, 0
 	for _, p := range samplePrograms(t) {
+		count := make(map[string]int)
 		for _, m := range mistakesIn(t, p, l) {
+			count[m.kind]++
 			providers[p.provider] = true
 			if tallies[m.kind] == nil {
 				tallies[m.kind] = &tally{}
 			}
 			outcome := judge(t, p, m, l)
 			total.add(outcome)
+			lacks := outcome.lacks()
 			if fixed, n := fix(t, m.text, l); n > 0 {
 				fixes++
 				if fixed == p.text || fixed == m.corrected() {
 					right++
-				} else if os.Getenv("YAMLHOST_MISTAKES") != "" {
-					t.Logf("%s/%s %s: fixed wrongly\n%s", p.provider, p.name, m.kind, told(t, p, m, l))
+				} else {
+					lacks = append(lacks, "another fix than the correct program")
 				}
 			}
 			tallies[m.kind].add(outcome)
-			if os.Getenv("YAMLHOST_MISTAKES") != "" && !outcome.perfect() {
-				t.Logf("%s/%s %s: %+v\n%s", p.provider, p.name, m.kind, outcome, told(t, p, m, l))
+			if len(lacks) > 0 {
+				lacking = append(lacking, fmt.Sprintf("%s/%s: %s %d: %s", p.provider, p.name, m.kind, count[m.kind],
+					strings.Join(lacks, ", ")))
+				if os.Getenv("YAMLHOST_MISTAKES") != "" {
+					t.Logf("%s\n%s", lacking[len(lacking)-1], told(t, p, m, l))
+				}
 			}
 		}
 	}
@@ -92,23 +107,35 @@ func seedMistakes(t *testing.T, l schema.Loader) {
 		t.Logf("%-22s %s", kind, tallies[kind])
 	}
 	t.Logf("%-22s %s (%d schemas)", "all", total, len(providers))
+	t.Logf("%d fixes, %d of them give the correct program back", fixes, right)
 	require.GreaterOrEqual(t, total.cases, 500)
 	require.GreaterOrEqual(t, len(providers), 5)
+	require.Greater(t, fixes, 300)
 	require.GreaterOrEqual(t, total.share(total.found), 99.0, "found")
 	require.GreaterOrEqual(t, total.share(total.exact), 98.0, "with the exact range")
-	for kind, y := range tallies {
-		require.LessOrEqual(t, y.cases-y.single, manyFindings[kind], "%s: more than one diagnostic, or none", kind)
-	}
 	require.GreaterOrEqual(t, total.share(total.suggested), 90.0, "with a suggestion")
-	t.Logf("%d fixes, %d of them give the correct program back", fixes, right)
-	require.Greater(t, fixes, 300)
 	require.GreaterOrEqual(t, 100*float64(right)/float64(fixes), 99.0, "a fix is certain")
+	return lacking
 }
 
 // outcome is the checker's result for a mistake.
 type outcome struct{ found, exact, single, suggested bool }
 
-func (v outcome) perfect() bool { return v.found && v.exact && v.single && v.suggested }
+// lacks returns what is missing of a finding about the mistake, and no other one, at its exact range and with the way out.
+func (v outcome) lacks() (missing []string) {
+	if !v.found {
+		missing = append(missing, "no finding")
+	} else if !v.exact {
+		missing = append(missing, "another range")
+	}
+	if v.found && !v.single {
+		missing = append(missing, "further findings")
+	}
+	if v.found && !v.suggested {
+		missing = append(missing, "no suggestion")
+	}
+	return missing
+}
 
 type tally struct{ cases, found, exact, single, suggested int }
 
@@ -511,7 +538,7 @@ func (b *breaker) wrongTokens(n *check.Node) {
 	b.add("unknown package", int(token.Range.Start), int(token.Range.End), wrong, "plugin install resource "+misspell(pkg),
 		replaced(int(token.Range.Start), wrong), diag.PackageMissing)
 	wrong = strings.ReplaceAll(token.Value, ":", "/")
-	b.add("no type at all", int(token.Range.Start), int(token.Range.End), wrong, "package:module:Type",
+	b.add("no type at all", int(token.Range.Start), int(token.Range.End), wrong, "its parts are separated by colons",
 		replaced(int(token.Range.Start), wrong), diag.BadTypeToken)
 }
 
