@@ -263,14 +263,34 @@ func TestCanary(t *testing.T) {
 	require.Equal(t, 400, status, "a plain value is not revealed")
 }
 
-// For hostile states and requests, answers are bounded and have no raw HTML, and source positions open no file outside
-// of the project.
+// Source positions open no file outside of the project, even one that declares the resource in the line that they name.
+func TestExcerptsStayInTheProject(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	const text = "resources:\n  box:\n    type: drawer:index:Box\n    properties: {text: inner}\n"
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere.yaml")
+	beside := f.dir + "-beside.yaml"
+	require.NoError(t, os.WriteFile(elsewhere, []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(beside, []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(f.dir, "Main.yaml"), []byte(text), 0o600))
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(f.dir, "link.yaml")))
+	require.NoError(t, os.Symlink(filepath.Dir(elsewhere), filepath.Join(f.dir, "folder")))
+	excerptAt := func(position string) *excerpt {
+		return f.excerpt(t.Context(), &state.Resource{URN: named("drawer:index:Box", "box"), SourcePosition: position})
+	}
+	require.NotNil(t, excerptAt("project:///Main.yaml#2,3"), "the same text, in the project")
+	for _, position := range []string{"", "project:///link.yaml#2,3", "project:///folder/elsewhere.yaml#2,3",
+		"project:///../" + filepath.Base(beside) + "#2,3", "project:///" + filepath.ToSlash(elsewhere) + "#2,3",
+		"file://" + filepath.ToSlash(elsewhere) + "#2,3", "project:////etc/passwd#1,1", "project:///.#1,1",
+		"project:///Main.yaml#x"} {
+		require.Nil(t, excerptAt(position), position)
+	}
+}
+
+// For hostile states and requests, answers are bounded and have no raw HTML.
 func TestHostileStates(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	outside := filepath.Join(t.TempDir(), "secret.yaml")
-	require.NoError(t, os.WriteFile(outside, []byte("a: 1\nb: 2\n"), 0o600))
-	require.NoError(t, os.Symlink(outside, filepath.Join(f.dir, "link.yaml")))
 	long := resource("a:b:C", "long", text("text", strings.Repeat("x", 3<<20)), text())
 	wide := map[string]value.Value{}
 	for i := range 40_000 {
@@ -288,11 +308,6 @@ func TestHostileStates(t *testing.T) {
 		require.Equal(t, 200, status)
 		require.NotContains(t, body, "<")
 		require.NotContains(t, body, "\u2028")
-	}
-	for _, position := range []string{"", "project:///link.yaml#1,1", "project:///../x#1", "project:///" + outside + "#1,1",
-		"project:////etc/passwd#1,1", "file:///etc/passwd#1", "project:///.#1,1", "project:///Pulumi.yaml#x"} {
-		require.Nil(t, f.excerpt(t.Context(), &state.Resource{URN: named("drawer:index:Box", hostile),
-			SourcePosition: position}), position)
 	}
 	for _, path := range []string{"stack?stack=..%2F..", "stack?stack=shop", "run?id=../../etc/passwd", "diff?stack=shop/dev&from=x",
 		"resource?stack=shop/dev&urn=no", "stack?stack=no/such"} {
