@@ -42,7 +42,7 @@ const attempts = 8
 func (w *Workspace) Check(ctx context.Context, o CheckOptions) (*check.Program, diag.Diagnostics) {
 	if w.Source == nil {
 		if w.compiler != nil && w.options.Compile == nil {
-			return nil, onceEach(diag.Diagnostics{w.notCompiled()}, w.Diags)
+			return nil, onceEach(diag.Diagnostics{notCompiled(w.compiler)}, w.Diags)
 		}
 		return nil, w.Diags
 	}

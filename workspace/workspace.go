@@ -418,7 +418,7 @@ func (w *Workspace) Compile(ctx context.Context, run Run) diag.Diagnostics {
 		return nil
 	}
 	if w.options.Compile == nil {
-		return diag.Diagnostics{w.notCompiled()}
+		return diag.Diagnostics{notCompiled(w.compiler)}
 	}
 	text, err := w.options.Compile(ctx, Compilation{Command: w.compiler.Text, Dir: w.Program.Dir, Root: w.Project.Dir,
 		Run: run})
@@ -435,10 +435,10 @@ func (w *Workspace) Compile(ctx context.Context, run Run) diag.Diagnostics {
 }
 
 // notCompiled returns the warning about a program that was not compiled and therefore not checked.
-func (w *Workspace) notCompiled() diag.Diagnostic {
-	return diag.Diagnostic{Severity: diag.Warning, Code: diag.NoProgram, Subject: w.compiler.Range,
+func notCompiled(command *project.Literal) diag.Diagnostic {
+	return diag.Diagnostic{Severity: diag.Warning, Code: diag.NoProgram, Subject: command.Range,
 		Summary: fmt.Sprintf("the program was not checked: it is the output of the compiler `%s`, which is not started here",
-			w.compiler.Text),
+			command.Text),
 		Detail: "`yamlhost preview` starts the compiler and reports everything that is wrong with the program"}
 }
 
