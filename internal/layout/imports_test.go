@@ -95,7 +95,7 @@ var mayImport = map[string][]string{
 	// A service implements that contract too.
 	"runtime/backend/service": {"runtime/backend", "internal/serviceapi", "internal/printable"},
 	// Key services implement a contract of secrets, which knows none of them.
-	"runtime/secrets/keyservice": {"runtime/secrets"},
+	"runtime/secrets/keyservice": {"internal/nohost", "runtime/secrets"},
 	// Services that keep secrets themselves implement that contract too.
 	"runtime/secrets/service": {"runtime/secrets", "internal/serviceapi"},
 	"workspace/project": {"internal/confine", "internal/git", "internal/jsontext", "internal/osfile", "internal/yamlnode", "runtime/secrets", "schema",

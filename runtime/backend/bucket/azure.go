@@ -22,6 +22,10 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
+// noAzureCredentials replaces the library's error, as noCredentials does for S3.
+const noAzureCredentials = "there are no credentials for it: set AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, or log in " +
+	"by `az login`"
+
 type azureStore struct{ container *container.Client }
 
 // openAzure opens a container of Azure Blob Storage. Versions are ETags.
@@ -89,6 +93,15 @@ func (s *azureStore) version(r *blob.Reader) (string, error) {
 // answer returns the service's error code as the text: its message repeats the request and the answer.
 func (s *azureStore) answer(err error) (status int, text string) {
 	reply, ok := errors.AsType[*azcore.ResponseError](err)
+	// The identity library wraps the answer of the last source of credentials that it has asked.
+	if tried := "failed to acquire a token"; strings.Contains(err.Error(), tried) {
+		for line := range strings.Lines(err.Error()) {
+			if strings.Contains(line, "AADSTS") { // there are credentials, and the service says what is wrong with them
+				return 0, strings.TrimSpace(line)
+			}
+		}
+		return 0, noAzureCredentials
+	}
 	if !ok {
 		return 0, plainCause(err)
 	}

@@ -5,6 +5,7 @@ package bucket
 import (
 	"encoding/base64"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
 // fakeAzure is a server with the part of Azure Blob Storage that the client uses: uploads with conditions on ETags,
@@ -136,4 +138,18 @@ func TestAzure(t *testing.T) { // F6.1
 	o, err = Open(t.Context(), "azblob://bowl"+parameters, os.LookupEnv)
 	require.NoError(t, err)
 	missingBucket(t, o)
+}
+
+// Without credentials, the library lists all sources that it has asked; what the service says about credentials that
+// there are stays.
+func TestAzureWithoutCredentials(t *testing.T) {
+	t.Parallel()
+	s := &Store{native: &azureStore{}}
+	const head = "DefaultAzureCredential: failed to acquire a token.\nAttempted credentials:\n\tEnvironmentCredential: "
+	err := s.explain(errors.New(head + "missing environment variable AZURE_TENANT_ID"))
+	require.ErrorIs(t, err, backend.ErrUnprepared)
+	require.EqualError(t, err, "the store cannot be asked: there are no credentials for it: set AZURE_STORAGE_KEY or "+
+		"AZURE_STORAGE_SAS_TOKEN, or log in by `az login`")
+	require.EqualError(t, s.explain(errors.New(head+"RESPONSE 401\n\tAADSTS7000215: Invalid client secret.\n\t----")),
+		"AADSTS7000215: Invalid client secret.")
 }

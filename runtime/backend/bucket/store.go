@@ -165,7 +165,7 @@ func (s *Store) explain(err error) error {
 	case gcerrors.PermissionDenied, gcerrors.InvalidArgument, gcerrors.Unimplemented:
 		return fmt.Errorf("%w: %s", backend.ErrRefused, text)
 	}
-	if text == noCredentials && backend.NoHost(err) == nil {
+	if (text == noCredentials || text == noAzureCredentials) && backend.NoHost(err) == nil {
 		return fmt.Errorf("%w: %s", backend.ErrUnprepared, text)
 	}
 	return sorted(err, status, text)

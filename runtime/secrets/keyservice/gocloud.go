@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	cloud "gocloud.dev/secrets"
@@ -17,6 +20,7 @@ import (
 	_ "gocloud.dev/secrets/azurekeyvault" // registers azurekeyvault://
 	_ "gocloud.dev/secrets/gcpkms"        // registers gcpkms://
 
+	"github.com/yamlhost/yamlhost/internal/nohost"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
@@ -43,6 +47,9 @@ func openKeeper(plain func(error) string) opener {
 			if !said {
 				text = err.Error()
 			}
+			if advice := unprepared(text); advice != "" {
+				text = advice
+			}
 			return nil, fmt.Errorf("open the key %s: %s", where, text)
 		}
 		return &keeper{k, where, plain}, nil
@@ -56,11 +63,47 @@ func (k *keeper) Decrypt(wrapped []byte) ([]byte, error) { return k.ask(k.keeper
 func (k *keeper) ask(question func(context.Context, []byte) ([]byte, error), data []byte) ([]byte, error) {
 	ctx, cancel := withPatience()
 	defer cancel()
-	answer, err := question(ctx, data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %s", k.where, k.explain(err))
+	began := time.Now()
+	var missing atomic.Pointer[nohost.Error]
+	answer, err := question(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		DNSDone: func(found httptrace.DNSDoneInfo) {
+			host := nohost.In(found.Err)
+			if host == "" {
+				return
+			}
+			missing.Store(&nohost.Error{Host: host})
+			if time.Since(began) >= namePatience {
+				cancel() // the libraries would try for much longer
+			}
+		}}), data)
+	if err == nil {
+		return answer, nil
 	}
-	return answer, nil
+	if host := missing.Load(); host != nil && (nohost.In(err) != "" || ctx.Err() != nil) {
+		return nil, fmt.Errorf("%s: %w", k.where, host)
+	}
+	return nil, fmt.Errorf("%s: %s", k.where, k.explain(err))
+}
+
+// namePatience is how long a host is asked for whose address is not found.
+const namePatience = 3 * time.Second
+
+// unprepared returns what to do about the error of a library that has found no credentials or no region, and "" for
+// another error. The libraries define no values for these errors, and list all sources that they have asked.
+func unprepared(text string) string {
+	switch {
+	case strings.Contains(text, "no EC2 IMDS role found"):
+		return "there are no credentials for it: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+	case strings.Contains(text, "failed to acquire a token") && !strings.Contains(text, "AADSTS"):
+		return "there are no credentials for it: log in by `az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and " +
+			"AZURE_CLIENT_SECRET"
+	case strings.Contains(text, "could not find default credentials"):
+		return "there are no credentials for it: name a file with them in GOOGLE_APPLICATION_CREDENTIALS, or run gcloud " +
+			"auth application-default login"
+	case strings.Contains(text, "Missing Region"):
+		return "its region is not known: set AWS_REGION, or add `?region=` to the URL"
+	}
+	return ""
 }
 
 // explain returns the message of an error, without the library's prefix that names one of its functions.
@@ -71,6 +114,9 @@ func (k *keeper) explain(err error) string {
 		}
 	}
 	text := err.Error()
+	if advice := unprepared(text); advice != "" {
+		return advice
+	}
 	if _, rest, found := strings.Cut(text, "): "); found && strings.HasPrefix(text, "secrets (") {
 		return rest
 	}
