@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"time"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -22,21 +23,29 @@ type Program = func(ctx context.Context, m monitor.Monitor) error
 // returns an error only if the operation cannot run at all or the resulting state cannot be assembled. Resource
 // failures are reported as events and in Result.Failed.
 func Update(ctx context.Context, o Options, program Program) (*Result, error) {
-	return operate(ctx, o, updating, func(op *operation) {
-		op.pending.warn()
-		if op.targets.check(op.targets.scope.Replaces) != nil {
-			return
-		}
-		op.refresher.before(op.opts.RunProgram)
-		if op.running.Err() == nil {
-			op.runProgram(program)
-		}
-		if op.running.Err() == nil {
-			op.policies.analyzeStack()
-		}
-		op.deleter.deleteRest()
-		op.constraint.checkMissing(op.opts.Base)
-	})
+	op, err := begin(ctx, o, updating)
+	if err != nil {
+		return nil, err
+	}
+	defer op.release()
+	defer op.guard()
+	if !op.start() {
+		return op.finish()
+	}
+	op.pending.warn()
+	if op.targets.check(op.targets.scope.Replaces) != nil {
+		return op.finish()
+	}
+	op.refresher.before(op.opts.RunProgram)
+	if op.running.Err() == nil {
+		op.runProgram(program)
+	}
+	if op.running.Err() == nil {
+		op.policies.analyzeStack()
+	}
+	op.deleter.deleteRest()
+	op.constraint.checkMissing(op.opts.Base)
+	return op.finish()
 }
 
 // Destroy deletes every resource of the stack, dependants first (E7.35). Without a program, providers get the
@@ -51,38 +60,49 @@ func Destroy(ctx context.Context, o Options, program Program) (*Result, error) {
 			return nil, err
 		}
 	}
-	return operate(ctx, o, mode, func(op *operation) {
-		op.pending.warn()
-		if !op.targets.requirePresent() {
-			return
-		}
-		op.refresher.before(false)
-		if program != nil && op.running.Err() == nil {
-			op.runProgram(program)
-		}
-		op.closeRequests()
-		op.deleter.deleteRest()
-	})
+	op, err := begin(ctx, o, mode)
+	if err != nil {
+		return nil, err
+	}
+	defer op.release()
+	defer op.guard()
+	if !op.start() {
+		return op.finish()
+	}
+	op.pending.warn()
+	if !op.targets.requirePresent() {
+		return op.finish()
+	}
+	op.refresher.before(false)
+	if program != nil && op.running.Err() == nil {
+		op.runProgram(program)
+	}
+	op.closeRequests()
+	op.deleter.deleteRest()
+	return op.finish()
 }
 
 // Refresh reads every resource and updates the state to match the real resources (E7.13–E7.33). Providers get the
 // configuration from the program, or from the state if there is no program. No resource is created or deleted. It
 // returns an error in the same cases as Update.
 func Refresh(ctx context.Context, o Options, program Program) (*Result, error) {
-	return operate(ctx, o, refreshing, func(op *operation) {
-		if !op.targets.requirePresent() {
-			return
-		}
-		if program == nil {
-			op.refresher.inScope()
-			op.closeRequests()
-			return
-		}
+	op, err := begin(ctx, o, refreshing)
+	if err != nil {
+		return nil, err
+	}
+	defer op.release()
+	defer op.guard()
+	switch {
+	case !op.start(), !op.targets.requirePresent():
+	case program == nil:
+		op.refresher.inScope()
+	default:
 		op.runProgram(program)
 		if !op.programFailed.Load() {
 			op.refresher.rest()
 		}
-	})
+	}
+	return op.finish()
 }
 
 // operation is one run on a stack, from the first event to the last: it runs the phases, handles interrupts and returns
@@ -98,12 +118,17 @@ type operation struct {
 	deleter   *deleter
 	policies  *policies
 
+	giveUp   context.CancelFunc // ends the calls in flight
+	began    time.Time
+	done     chan struct{}  // closed at the end
+	watching sync.WaitGroup // watch
+
 	importError error // why an import without a program failed (E7.57)
 }
 
-// operate runs phases between the setup and the shutdown that all operations share. It returns after everything that it
-// started has ended.
-func operate(ctx context.Context, o Options, mode mode, phases func(*operation)) (*Result, error) {
+// begin makes an operation. The caller defers release and guard, in this order, then starts the operation, runs its
+// phases if start allows it, and returns what finish returns.
+func begin(ctx context.Context, o Options, mode mode) (*operation, error) {
 	o.setDefaults()
 	scope, naming, err := prepare(&o)
 	if err != nil {
@@ -112,37 +137,44 @@ func operate(ctx context.Context, o Options, mode mode, phases func(*operation))
 	// An interrupt cancels ctx: no new work begins. Calls in flight run to their end, or until the user gives up
 	// (E5.51).
 	calls, giveUp := context.WithCancel(context.WithoutCancel(ctx))
-	defer giveUp()
 	op := newOperation(ctx, calls, o, mode, scope, naming)
-	defer op.stop()
-	defer op.guard()
+	op.giveUp, op.began, op.done = giveUp, o.Now(), make(chan struct{})
+	return op, nil
+}
 
-	began := op.opts.Now()
-	done, watched := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(watched)
+// release ends what an operation has begun, also after a fault.
+func (op *operation) release() {
+	op.stop()
+	op.giveUp()
+}
+
+// start does what all operations do before their phases. It reports whether the phases may run.
+func (op *operation) start() bool {
+	op.watching.Go(func() {
 		defer op.guard()
-		op.watch(ctx, giveUp, done)
-	}()
+		op.watch()
+	})
 	op.report.emit(&Prelude{Config: op.opts.shownConfig()})
 	op.serve()
 	if op.running.Err() == nil {
 		op.migrate()
 	}
-	if op.running.Err() == nil {
-		phases(op)
-	}
-	// Shut down in order: refuse further requests, record the stack's outputs, close the providers, and stop the watcher.
+	return op.running.Err() == nil
+}
+
+// finish shuts down in order: it refuses further requests, records the stack's outputs, closes the providers, and stops
+// the watcher. Then everything that the operation has started has ended, and finish returns the result.
+func (op *operation) finish() (*Result, error) {
 	op.closeRequests()
 	before, after := op.deployment.outputs.finish()
 	op.finishWaiting()
 	op.registry.Close()
-	close(done)
-	<-watched
+	close(op.done)
+	op.watching.Wait()
 
-	result, err := op.result(ctx.Err() != nil)
+	result, err := op.result(op.isInterrupted())
 	op.reportEnd(result)
-	op.report.summary(op.opts.Now().Sub(began), result, before, after)
+	op.report.summary(op.opts.Now().Sub(op.began), result, before, after)
 	op.report.emit(&Finished{})
 	if err != nil {
 		return nil, fmt.Errorf("put the state together: %w", err)
@@ -226,10 +258,10 @@ func (op *operation) serve() {
 	op.opts.MonitorEndpoint = endpoint
 }
 
-// watch reacts to interrupts until done is closed: at the first it asks providers to cancel their calls, at the second
-// it abandons them (E5.50, E5.51).
-func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc, done <-chan struct{}) {
-	interrupted := ctx.Done()
+// watch reacts to interrupts until the end: at the first it asks providers to cancel their calls, at the second it
+// abandons them (E5.50, E5.51).
+func (op *operation) watch() {
+	interrupted := op.interrupted
 	var asking sync.WaitGroup
 	defer asking.Wait()
 	for {
@@ -241,10 +273,9 @@ func (op *operation) watch(ctx context.Context, giveUp context.CancelFunc, done 
 		case <-op.opts.Terminate:
 			op.journal.Close()
 			op.terminated.Store(true)
-			op.stop()
-			giveUp()
+			op.release()
 			return
-		case <-done:
+		case <-op.done:
 			return
 		}
 	}
