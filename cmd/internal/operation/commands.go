@@ -20,24 +20,11 @@ func Preview(ctx context.Context, a *console.Console, o *Options) error {
 	return s.planOnly(ctx)
 }
 
-// Up previews, asks and applies.
-func Up(ctx context.Context, a *console.Console, o *Options) error {
-	return PlanAndApply(ctx, a, o, updateOperation)
-}
-
-// Refresh reads every resource into the state.
-func Refresh(ctx context.Context, a *console.Console, o *Options) error {
-	op := refreshOperation
-	op.program = o.Scope.runProgram
-	return PlanAndApply(ctx, a, o, op)
-}
-
-// Destroy deletes everything.
-func Destroy(ctx context.Context, a *console.Console, o *Options) error {
-	op := destroyOperation
-	op.program = o.Scope.runProgram
-	return PlanAndApply(ctx, a, o, op)
-}
+var (
+	Up      = PlanAndApply(updateOperation)  // previews, asks and applies
+	Refresh = PlanAndApply(refreshOperation) // reads every resource into the state
+	Destroy = PlanAndApply(destroyOperation) // deletes everything
+)
 
 // Run checks, plans and applies without asking. A missing stack is created once the checks have passed.
 func Run(ctx context.Context, a *console.Console, o *Options) error {
@@ -72,7 +59,7 @@ func Run(ctx context.Context, a *console.Console, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := createMissing(ctx, a, p.Stack, chosen, o.LockTimeout); err != nil {
+	if err := createMissing(ctx, a, p.on.Stack, chosen, o.LockTimeout); err != nil {
 		return err
 	}
 	// There is no preview, since nobody would read it: each step is planned right before it is executed.
@@ -91,42 +78,44 @@ func chosen(a *console.Console, o *Options) finder {
 	}
 }
 
-// PlanAndApply runs `up` and similar commands (E7.12): a preview, a question, the operation.
-func PlanAndApply(ctx context.Context, a *console.Console, o *Options, op Operation) error {
-	if o.SkipPreview && o.PreviewOnly {
-		return console.WithCode(console.CodeBadUsage, "--skip-preview and --preview-only cannot be used together")
-	}
-	if o.Strict && (o.SkipPreview || o.plan != "") {
-		return console.WithCode(console.CodeBadUsage,
-			"--strict binds to the preview: leave out --skip-preview and --plan")
-	}
-	if err := MayAsk(a, o); err != nil {
-		if _, _, missing := a.OpenProject(a.World.Dir); op.Kind != "destroy" && errors.Is(missing, project.ErrNotFound) {
-			return missing // in an empty folder this comes first
+// PlanAndApply returns what `up` and similar commands do (E7.12): a preview, a question, the operation.
+func PlanAndApply(op Operation) func(context.Context, *console.Console, *Options) error {
+	return func(ctx context.Context, a *console.Console, o *Options) error {
+		if o.SkipPreview && o.PreviewOnly {
+			return console.WithCode(console.CodeBadUsage, "--skip-preview and --preview-only cannot be used together")
 		}
-		return err
+		if o.Strict && (o.SkipPreview || o.plan != "") {
+			return console.WithCode(console.CodeBadUsage,
+				"--strict binds to the preview: leave out --skip-preview and --plan")
+		}
+		if err := MayAsk(a, o); err != nil {
+			if _, _, missing := a.OpenProject(a.World.Dir); op.Kind != "destroy" && errors.Is(missing, project.ErrNotFound) {
+				return missing // in an empty folder this comes first
+			}
+			return err
+		}
+		s, err := prepare(ctx, a, o, op, chosen(a, o))
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		if o.PreviewOnly {
+			return s.planOnly(ctx)
+		}
+		if err := s.canSeal(); err != nil {
+			return err
+		}
+		p, err := s.planAgreed(ctx)
+		defer p.close()
+		if err != nil {
+			return err
+		}
+		done, err := p.apply(ctx)
+		if err := exitError(a, o.ExpectNoChanges, op.Kind, done.result, err); err != nil {
+			return err
+		}
+		return done.conclude(ctx)
 	}
-	s, err := prepare(ctx, a, o, op, chosen(a, o))
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if o.PreviewOnly {
-		return s.planOnly(ctx)
-	}
-	if err := s.canSeal(); err != nil {
-		return err
-	}
-	p, err := s.planAgreed(ctx)
-	defer p.close()
-	if err != nil {
-		return err
-	}
-	done, err := p.apply(ctx)
-	if err := exitError(a, o.ExpectNoChanges, op.Kind, done.result, err); err != nil {
-		return err
-	}
-	return done.conclude(ctx)
 }
 
 // MayAsk returns an error if the operation would have to ask but there is no terminal.
@@ -168,7 +157,7 @@ func Inspect(ctx context.Context, a *console.Console, o *Options, doing string,
 	options := *o // without the options for the operation that follows
 	options.Json, options.PreviewOnly = false, false
 	op := Operation{Kind: "look", Planning: doing,
-		Run: func(ctx context.Context, s *Checked, o engine.Options, _ engine.Program) (*engine.Result, error) {
+		On: func(ctx context.Context, s *Checked, o engine.Options) (*engine.Result, error) {
 			o.Serve = nil // not reachable for programs or components
 			return &engine.Result{Snapshot: o.Base}, look(ctx, s, o)
 		}}
@@ -177,12 +166,16 @@ func Inspect(ctx context.Context, a *console.Console, o *Options, doing string,
 		return err
 	}
 	defer s.Close()
-	base, _, err := s.load(ctx)
+	loaded, err := s.load(ctx)
+	if err != nil {
+		return err
+	}
+	base, err := s.sound(loaded)
 	if err != nil {
 		return err
 	}
 	a.Signals.Announce("")
-	x := &execution{Checked: s, phase: phase{name: doing, plan: true}, engine: engine.Options{Base: base, DryRun: true}}
+	x := &execution{on: s, phase: phase{name: doing, plan: true}, engine: engine.Options{Base: base, DryRun: true}}
 	if _, err = x.run(ctx); errors.Is(err, context.Canceled) {
 		return a.Signals.Ended()
 	}

@@ -20,7 +20,7 @@ import (
 
 // driftOperation reads every resource and compares it with the state and with the program. It is never applied.
 var driftOperation = Operation{Kind: previewOperation.Kind, Planning: "Looking for drift", program: true,
-	Run: by(engine.Update)}
+	run: engine.Update}
 
 // difference is one difference between a resource and its desired state.
 type difference struct {
@@ -162,7 +162,7 @@ func Drift(ctx context.Context, a *console.Console, o *Options) error {
 			diag.Count(n, "operation"))
 	}
 	c := &driftCollector{changes: &p.display.changes}
-	planned, err := p.preview(ctx, planning{listen: c.event})
+	planned, err := p.preview(ctx, planning{listen: c.event, loaded: loaded})
 	result := planned.result
 	switch {
 	case err != nil:

@@ -19,7 +19,7 @@ import (
 
 // execution is one run of the engine: for the plan of an operation, or for the operation itself.
 type execution struct {
-	*Checked
+	on      *Checked
 	phase   phase
 	engine  engine.Options
 	follows bool               // a plan precedes it in this command
@@ -62,11 +62,11 @@ var features = []feature{
 
 // run runs the engine with all features.
 func (x *execution) run(ctx context.Context) (result *engine.Result, err error) {
-	x.describe(&x.engine)
-	x.engine.ContinueOnError, x.engine.Retry = x.options.ContinueOnError, x.pending.retry
-	x.options.Scope.apply(&x.engine)
-	x.engine.Refresh = x.options.Refresh == "true" ||
-		x.options.Refresh == "" && x.Workspace.Project.RefreshAlways && x.op.program
+	x.on.describe(&x.engine)
+	x.engine.ContinueOnError, x.engine.Retry = x.on.options.ContinueOnError, x.on.pending.retry
+	x.on.options.Scope.apply(&x.engine)
+	x.engine.Refresh = x.on.options.Refresh == "true" ||
+		x.on.options.Refresh == "" && x.on.Workspace.Project.RefreshAlways && x.on.op.program
 	for _, begin := range features {
 		end, failed := begin(ctx, x)
 		if end != nil {
@@ -77,10 +77,13 @@ func (x *execution) run(ctx context.Context) (result *engine.Result, err error) 
 		}
 	}
 	var program engine.Program
-	if x.op.program {
+	if x.on.op.program {
 		program = x.runProgram
 	}
-	return x.op.Run(ctx, x.Checked, x.engine, program)
+	if on := x.on.op.On; on != nil {
+		return on(ctx, x.on, x.engine)
+	}
+	return x.on.op.run(ctx, x.engine, program)
 }
 
 // complete reports whether the engine has reached its end without a failure.
@@ -89,51 +92,51 @@ func complete(result *engine.Result, err error) bool {
 }
 
 func permitted(ctx context.Context, x *execution) (after, error) {
-	return nil, x.Providers.permit(ctx, x.Program, x.engine.Base)
+	return nil, x.on.Providers.permit(ctx, x.on.Program, x.engine.Base)
 }
 
 func advised(ctx context.Context, x *execution) (after, error) {
-	if x.follows || x.engine.Base == nil || x.Program == nil {
+	if x.follows || x.engine.Base == nil || x.on.Program == nil {
 		return nil, nil
 	}
-	return nil, errors.Join(x.Console.Report(aliasAdvice(x.Program, x.engine.Base)),
-		x.Console.Report(versionAdvice(ctx, x.Program, x.Providers, x.engine.Base)))
+	return nil, errors.Join(x.on.Console.Report(aliasAdvice(x.on.Program, x.engine.Base)),
+		x.on.Console.Report(versionAdvice(ctx, x.on.Program, x.on.Providers, x.engine.Base)))
 }
 
 // planHolds returns an error if the present conditions differ from those of the plan in --plan.
 func planHolds(_ context.Context, x *execution) (after, error) {
-	if x.planFile == nil {
+	if x.on.planFile == nil {
 		return nil, nil
 	}
-	binding := x.planFile.Binding
-	if err := binding.holds(x.subject()); err != nil {
+	binding := x.on.planFile.Binding
+	if err := binding.holds(subject(x.on.Console, x.on.Workspace, x.on.Stack.Ref)); err != nil {
 		return nil, err
 	}
 	if err := binding.stateHolds(x.engine.Base); err != nil {
 		return nil, err
 	}
-	return nil, binding.pluginsHold(x.Providers)
+	return nil, binding.pluginsHold(x.on.Providers)
 }
 
 func passphrases(ctx context.Context, x *execution) (after, error) {
-	if !x.Console.Secrets().AsksForPassphrases() {
+	if !x.on.Console.Secrets().AsksForPassphrases() {
 		return nil, nil
 	}
-	return nil, x.others().openAhead(ctx, x.Program, x.engine.Base)
+	return nil, x.on.otherStacks().openAhead(ctx, x.on.Program, x.engine.Base)
 }
 
 // folded folds a plan before an operation.
 func folded(_ context.Context, x *execution) (after, error) {
-	if x.phase.final || x.options.Json {
+	if x.phase.final || x.on.options.Json {
 		return nil, nil
 	}
-	unfold := x.Console.Reports.LogGroup("yamlhost_plan", x.phase.name+" "+x.Stack.Ref.Stack)
+	unfold := x.on.Console.Reports.LogGroup("yamlhost_plan", x.phase.name+" "+x.on.Stack.Ref.Stack)
 	return func(_ *engine.Result, err error) error { unfold(); return err }, nil
 }
 
 // renames finds the resources of a plan that look renamed, and reports them or writes their aliases.
 func renames(_ context.Context, x *execution) (after, error) {
-	if !x.phase.plan || x.op.Kind != previewOperation.Kind && x.op.Kind != updateOperation.Kind {
+	if !x.phase.plan || x.on.op.Kind != previewOperation.Kind && x.on.op.Kind != updateOperation.Kind {
 		return nil, nil
 	}
 	found := &createdDeleted{}
@@ -142,21 +145,21 @@ func renames(_ context.Context, x *execution) (after, error) {
 		if !complete(result, err) {
 			return err
 		}
-		x.aliased, err = found.renames(x.Console, x.Program, x.options.writeAliases)
+		x.aliased, err = found.renames(x.on.Console, x.on.Program, x.on.options.writeAliases)
 		return err
 	}, nil
 }
 
 // viewed shows the execution. A service that keeps the stack shows it too.
 func viewed(_ context.Context, x *execution) (after, error) {
-	x.shown = x.display.show(x.phase)
-	for _, listen := range []func(engine.Event){x.listen, x.display.hosted(x.phase.name, x.watched)} {
+	x.shown = x.on.display.show(x.phase)
+	for _, listen := range []func(engine.Event){x.listen, x.on.display.hosted(x.phase.name, x.watched)} {
 		if listen != nil {
 			x.shown.also = append(x.shown.also, listen)
 		}
 	}
-	x.sink.enter(x.shown.shownView)
-	released := x.Console.Signals.ShowWith(x.sink.interrupt)
+	x.on.sink.enter(x.shown.shownView)
+	released := x.on.Console.Signals.ShowWith(x.on.sink.interrupt)
 	var one sync.Mutex
 	x.engine.Events = func(e engine.Event) {
 		if started, ok := e.(*engine.StepStarted); ok && len(x.steps) > 0 {
@@ -166,24 +169,24 @@ func viewed(_ context.Context, x *execution) (after, error) {
 			}
 			one.Unlock()
 		}
-		x.sink.event(e)
+		x.on.sink.event(e)
 	}
 	return func(_ *engine.Result, err error) error {
 		if fault := x.shown.close(); fault != nil {
 			err = errors.Join(err, fault)
 		}
 		released()
-		x.sink.enter(nil)
+		x.on.sink.enter(nil)
 		return err
 	}, nil
 }
 
 // guarded wraps the providers.
 func guarded(_ context.Context, x *execution) (after, error) {
-	g := guard.New(guard.Options{Secrets: x.sink.masker, Open: dynamic.Open, Patience: x.Console.World.Patience,
+	g := guard.New(guard.Options{Secrets: x.on.sink.masker, Open: dynamic.Open, Patience: x.on.Console.World.Patience,
 		Slow: func(w guard.Wait) {
-			defer x.Console.Crashes.Guard()
-			x.sink.event(&engine.Message{URN: w.URN, Severity: diag.Info, Text: w.String()})
+			defer x.on.Console.Crashes.Guard()
+			x.on.sink.event(&engine.Message{URN: w.URN, Severity: diag.Info, Text: w.String()})
 		}})
 	x.engine.Providers = g.Loader(x.engine.Providers)
 	stop := g.Watch()
@@ -193,17 +196,17 @@ func guarded(_ context.Context, x *execution) (after, error) {
 // bound binds the engine to the plan of --plan or --strict.
 func bound(_ context.Context, x *execution) (after, error) {
 	x.engine.Plan = x.strict
-	if x.planFile == nil || x.strict != nil {
+	if x.on.planFile == nil || x.strict != nil {
 		return nil, nil
 	}
 	var err error
-	x.engine.Plan, err = x.planFile.decoded(x.StackSecrets)
-	return nil, console.ExplainSecret(err, x.Stack.Ref.Stack)
+	x.engine.Plan, err = x.on.planFile.decoded(x.on.StackSecrets)
+	return nil, console.ExplainSecret(err, x.on.Stack.Ref.Stack)
 }
 
 // policed starts the policy packs.
 func policed(ctx context.Context, x *execution) (after, error) {
-	if !x.op.policies && !x.op.destroys {
+	if !x.on.op.policies && !x.on.op.destroys {
 		return nil, nil
 	}
 	stop, err := x.startPolicies(ctx)
@@ -215,7 +218,7 @@ func policed(ctx context.Context, x *execution) (after, error) {
 
 // createsSaved writes what a plan would create to the file of --import-file.
 func createsSaved(_ context.Context, x *execution) (after, error) {
-	if x.options.importFile == "" || !x.phase.plan {
+	if x.on.options.importFile == "" || !x.phase.plan {
 		return nil, nil
 	}
 	wanted := &wantedCreates{providers: map[urn.URN]*state.Resource{}, found: map[urn.URN]bool{}}
@@ -230,7 +233,7 @@ func createsSaved(_ context.Context, x *execution) (after, error) {
 
 // planSaved writes a plan to the file of --save-plan.
 func planSaved(_ context.Context, x *execution) (after, error) {
-	if x.options.savePlan == "" || !x.phase.plan {
+	if x.on.options.savePlan == "" || !x.phase.plan {
 		return nil, nil
 	}
 	return func(result *engine.Result, err error) error {
@@ -256,35 +259,35 @@ func servedMonitor(ctx context.Context, x *execution) (after, error) {
 
 // savePlan writes a plan to the file that --save-plan names.
 func (x *execution) savePlan(plan *engine.UpdatePlan, base *state.Snapshot) error {
-	binding := x.subject()
-	binding.Plugins = x.Providers.used.checksums()
+	binding := subject(x.on.Console, x.on.Workspace, x.on.Stack.Ref)
+	binding.Plugins = x.on.Providers.used.checksums()
 	var err error
 	if binding.State, err = stateDigest(base); err != nil {
 		return err
 	}
-	m := state.NewManifest("yamlhost/"+x.Console.Version(), x.Console.Now().UTC())
-	binding.Because = x.display.reasons(mostPlanned)
-	f, err := newPlanFile(plan, m, x.config.record(), binding, x.StackSecrets)
+	m := state.NewManifest("yamlhost/"+x.on.Console.Version(), x.on.Console.Now().UTC())
+	binding.Because = x.on.display.reasons(mostPlanned)
+	f, err := newPlanFile(plan, m, x.on.config.record(), binding, x.on.StackSecrets)
 	if err != nil {
-		return console.ExplainSecret(err, x.Stack.Ref.Stack)
+		return console.ExplainSecret(err, x.on.Stack.Ref.Stack)
 	}
-	if err := f.write(x.Console.Path(x.options.savePlan)); err != nil || x.options.Json {
+	if err := f.write(x.on.Console.Path(x.on.options.savePlan)); err != nil || x.on.options.Json {
 		return err
 	}
-	fmt.Fprintf(x.Console.Streams.Err,
+	fmt.Fprintf(x.on.Console.Streams.Err,
 		"The plan is in %[1]s; `yamlhost plan show %[1]s` shows it, and `yamlhost run --plan %[1]s` applies "+
-			"exactly this plan, or does nothing.\n", x.options.savePlan)
+			"exactly this plan, or does nothing.\n", x.on.options.savePlan)
 	return nil
 }
 
 // saveCreates writes the resources that a plan would create to the file that --import-file names.
 func (x *execution) saveCreates(w *wantedCreates) error {
-	name := x.options.importFile
-	waiting, err := w.save(x.Console, name, x.StackSecrets)
-	if err != nil || x.options.Json {
-		return console.ExplainSecret(err, x.Stack.Ref.Stack)
+	name := x.on.options.importFile
+	waiting, err := w.save(x.on.Console, name, x.on.StackSecrets)
+	if err != nil || x.on.options.Json {
+		return console.ExplainSecret(err, x.on.Stack.Ref.Stack)
 	}
-	fmt.Fprintf(x.Console.Streams.Err, "%s: what would be created; fill in %s for %s, then `yamlhost import --file %s`.\n",
+	fmt.Fprintf(x.on.Console.Streams.Err, "%s: what would be created; fill in %s for %s, then `yamlhost import --file %s`.\n",
 		name, diag.Count(waiting, "ID"), ImportPlaceholder, name)
 	return nil
 }

@@ -158,13 +158,12 @@ func (r *request) compilerSays(severity diag.Severity, text string) {
 }
 
 // fail reports findings that end the command; with --json also as events or in the preview's document.
-func (s *opened) fail(config *configuration, diags diag.Diagnostics) error {
+func (s *display) fail(diags diag.Diagnostics) error {
 	if s.options.Json {
-		d := s.displayOf(s.console, config)
-		shown := d.show(phase{plan: s.document, final: true})
+		shown := s.show(phase{plan: s.document, final: true})
 		for _, found := range diags.Sorted() {
 			if found.Severity <= diag.Info {
-				shown.event(d.messageOf(found))
+				shown.event(s.messageOf(found))
 			}
 		}
 		shown.event(&engine.Summary{Result: "failed", Changes: map[engine.Op]int{}, Planning: s.document})
@@ -175,10 +174,10 @@ func (s *opened) fail(config *configuration, diags diag.Diagnostics) error {
 	}
 	err := s.console.Report(diags)
 	wanted := slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Code == diag.ConfigMissing })
-	if err != nil && wanted && s.Stack != nil && s.Stack.Missing {
+	if err != nil && wanted && s.stack != nil && s.stack.Missing {
 		fmt.Fprintf(s.console.Streams.Err,
 			"The stack '%[1]s' does not exist yet: give the values with -c key=value, or run `yamlhost stack init %[1]s` "+
-				"and set them.\n", s.Stack.Ref.Stack)
+				"and set them.\n", s.stack.Ref.Stack)
 	}
 	return err
 }

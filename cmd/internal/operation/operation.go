@@ -108,31 +108,23 @@ type Operation struct {
 	program  bool // it runs the program
 	policies bool // policy packs check it
 	destroys bool // policy packs check only what it destroys
-	// Run runs the operation on a stack. program is nil if the operation runs none.
-	Run runFunc
-}
-
-type runFunc = func(ctx context.Context, s *Checked, o engine.Options, program engine.Program) (*engine.Result, error)
-
-// by returns the Run of an operation that needs no more than the engine.
-func by(run func(context.Context, engine.Options, engine.Program) (*engine.Result, error)) runFunc {
-	return func(ctx context.Context, _ *Checked, o engine.Options, program engine.Program) (*engine.Result, error) {
-		return run(ctx, o, program)
-	}
+	run      func(context.Context, engine.Options, engine.Program) (*engine.Result, error)
+	// On runs an operation without a program that needs more of a stack than the options of the engine, instead of run.
+	On func(context.Context, *Checked, engine.Options) (*engine.Result, error)
 }
 
 var (
 	updateOperation = Operation{Kind: "update", Planning: "Previewing update", Applying: "Updating", program: true,
 		policies: true,
-		Question: "Do you want to perform this update?", Run: by(engine.Update)}
+		Question: "Do you want to perform this update?", run: engine.Update}
 	refreshOperation = Operation{Kind: "refresh", Planning: "Previewing refresh", Applying: "Refreshing",
 		Question: "Do you want to perform this refresh?\nNo resources will be modified as part of this refresh; just your " +
 			"stack's state will be.",
-		Run: by(engine.Refresh)}
+		run: engine.Refresh}
 	destroyOperation = Operation{Kind: "destroy", Planning: "Previewing destroy", Applying: "Destroying", destroys: true,
-		Question: "Do you want to perform this destroy?", Run: by(engine.Destroy)}
+		Question: "Do you want to perform this destroy?", run: engine.Destroy}
 
 	// previewOperation is an update that is never applied.
 	previewOperation = Operation{Kind: "preview", Planning: updateOperation.Planning, program: true, policies: true,
-		Run: by(engine.Update)}
+		run: engine.Update}
 )

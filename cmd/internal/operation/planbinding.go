@@ -16,8 +16,10 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/workspace"
 )
 
 // planBinding holds the conditions of a plan: the stack with its state, the program, and the plugins of the plan. A
@@ -42,15 +44,14 @@ func refusedPlan(format string, args ...any) error {
 }
 
 // subject returns the binding to the stack and the program of the present run.
-func (p *opened) subject() *planBinding {
-	b := &planBinding{Format: planFormat, Project: p.Workspace.Project.Name.Text, Stack: p.Stack.Ref.Stack,
-		Program: map[string]string{}}
-	for _, src := range append([]*diag.Source{p.Workspace.Source, p.Workspace.Project.Source}, p.Workspace.Parts...) {
+func subject(a *console.Console, ws *workspace.Workspace, stack backend.Ref) *planBinding {
+	b := &planBinding{Format: planFormat, Project: ws.Project.Name.Text, Stack: stack.Stack, Program: map[string]string{}}
+	for _, src := range append([]*diag.Source{ws.Source, ws.Project.Source}, ws.Parts...) {
 		if src == nil {
 			continue
 		}
-		name := p.console.Path(src.Name())
-		if rel, err := filepath.Rel(p.Workspace.Project.Dir, name); err == nil {
+		name := a.Path(src.Name())
+		if rel, err := filepath.Rel(ws.Project.Dir, name); err == nil {
 			name = filepath.ToSlash(rel)
 		}
 		b.Program[name] = checksum(src.Text())

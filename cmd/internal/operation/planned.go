@@ -16,7 +16,7 @@ import (
 // planned is the stage before an operation changes anything. It is made by a plan, or by the decision that none is
 // needed.
 type planned struct {
-	*Checked
+	on      *Checked
 	result  *engine.Result     // of the plan; nil without one
 	shown   *shownPhase        // nil without a plan
 	outline *view.Outline      // nil unless requested
@@ -31,13 +31,13 @@ type planning struct {
 	expectNone bool               // changes are an error
 	ahead      bool               // the plan decides whether the operation runs, and is shown only if it does not
 	outlined   bool               // its outline is wanted
+	loaded     *backend.Loaded    // the state, if it is read already
 	listen     func(engine.Event) // called with every event once it is shown; may be nil
 }
 
-// plan plans the operation. It returns an error if the operation may not run. If the plan has written aliases into the
-// program, the result is made of the written program. The caller closes the result, also when there is an error.
-func (s *Checked) plan(ctx context.Context, how planning) (*planned, error) {
-	p, err := s.preview(ctx, how)
+// settle decides about a plan and the error of its preview: it returns an error if the operation may not run. If the
+// plan has written aliases into the program, the result is made of the written program.
+func (p *planned) settle(ctx context.Context, how planning, err error) (*planned, error) {
 	if err == nil && p.aliased {
 		return p.again(ctx, how)
 	}
@@ -54,14 +54,15 @@ func (p *planned) again(ctx context.Context, how planning) (*planned, error) {
 	if err := p.showDelayed(); err != nil {
 		return p, err
 	}
-	next, err := p.reopen(ctx)
+	next, err := p.on.reopen(ctx)
 	if err != nil {
 		return p, err
 	}
 	if how.ahead {
 		p, err = next.planAhead(ctx)
 	} else {
-		p, err = next.plan(ctx, how)
+		p, err = next.preview(ctx, how)
+		p, err = p.settle(ctx, how, err)
 	}
 	p.close = next.Close
 	return p, err
@@ -80,7 +81,9 @@ func (p *planned) showDelayed() (err error) {
 
 // planOnly plans, and ends the command.
 func (s *Checked) planOnly(ctx context.Context) error {
-	p, err := s.plan(ctx, planning{what: "preview", expectNone: s.options.ExpectNoChanges})
+	how := planning{what: "preview", expectNone: s.options.ExpectNoChanges}
+	p, err := s.preview(ctx, how)
+	p, err = p.settle(ctx, how, err)
 	p.close()
 	return err
 }
@@ -88,7 +91,7 @@ func (s *Checked) planOnly(ctx context.Context) error {
 // planAhead plans an operation without a preview, if it must not change anything, has a limit of deletions, or has
 // policy packs. Unexpected changes end it with exit code 7 before anything is done, unlike in the Pulumi CLI (F7.14).
 func (s *Checked) planAhead(ctx context.Context) (*planned, error) {
-	unplanned := &planned{Checked: s, close: func() {}}
+	unplanned := &planned{on: s, close: func() {}}
 	packs, err := s.policyPacks()
 	if err != nil {
 		return unplanned, err
@@ -98,7 +101,9 @@ func (s *Checked) planAhead(ctx context.Context) (*planned, error) {
 	if !s.expectsNone() && !guarded && s.options.MaxDeletes == nil && !s.options.writeAliases {
 		return unplanned, nil
 	}
-	return s.plan(ctx, planning{what: s.op.Kind, expectNone: s.expectsNone(), ahead: true})
+	how := planning{what: s.op.Kind, expectNone: s.expectsNone(), ahead: true}
+	p, err := s.preview(ctx, how)
+	return p.settle(ctx, how, err)
 }
 
 // planAgreed plans an operation, and asks whether it may run.
@@ -107,16 +112,17 @@ func (s *Checked) planAgreed(ctx context.Context) (*planned, error) {
 	if o.SkipPreview {
 		return s.planAhead(ctx)
 	}
-	p, err := s.plan(ctx, planning{what: s.op.Kind, expectNone: s.expectsNone(), outlined: !o.Yes})
-	if err != nil {
+	how := planning{what: s.op.Kind, expectNone: s.expectsNone(), outlined: !o.Yes}
+	p, err := s.preview(ctx, how)
+	if p, err = p.settle(ctx, how, err); err != nil {
 		return p, err
 	}
 	if o.Strict { // E7.63
 		p.strict = p.result.Plan
 	}
-	if !o.Yes && (p.Console.World.AsPulumi || !nothingToDo(p.result, p.outline)) {
-		question := p.shown.blast.Question() + p.op.Question
-		return p, p.Console.Prompt().ConfirmDetails(question, p.display.details(p.outline))
+	if !o.Yes && (s.Console.World.AsPulumi || !nothingToDo(p.result, p.outline)) {
+		question := p.shown.blast.Question() + s.op.Question
+		return p, s.Console.Prompt().ConfirmDetails(question, p.on.display.details(p.outline))
 	}
 	return p, nil
 }
@@ -135,10 +141,10 @@ func nothingToDo(result *engine.Result, plan *view.Outline) bool {
 
 // refusal is exitError for a plan. A plan that destroys more objects than --max-deletes allows is an error, too.
 func (p *planned) refusal(how planning, err error) error {
-	if err := exitError(p.Console, how.expectNone, how.what, p.result, err); err != nil {
+	if err := exitError(p.on.Console, how.expectNone, how.what, p.result, err); err != nil {
 		return err
 	}
-	limit := p.options.MaxDeletes
+	limit := p.on.options.MaxDeletes
 	if limit == nil || p.shown.blast.Destroyed() <= *limit {
 		return nil
 	}
@@ -149,8 +155,8 @@ func (p *planned) refusal(how planning, err error) error {
 
 // preview runs the operation in the engine without changing anything.
 func (s *Checked) preview(ctx context.Context, how planning) (*planned, error) {
-	p := &planned{Checked: s, close: func() {}}
-	x := &execution{Checked: s, listen: how.listen, engine: engine.Options{DryRun: true},
+	p := &planned{on: s, close: func() {}}
+	x := &execution{on: s, listen: how.listen, engine: engine.Options{DryRun: true},
 		phase: phase{name: s.op.Planning, plan: true, final: s.document, ahead: how.ahead}}
 	if how.outlined {
 		p.outline = view.NewOutline(s.display.viewOptions(s.op.Planning), s.sink.masker)
@@ -161,14 +167,21 @@ func (s *Checked) preview(ctx context.Context, how planning) (*planned, error) {
 			return p, err
 		}
 	} else {
-		sound, underWay, err := s.load(ctx)
+		loaded := how.loaded
+		if loaded == nil {
+			var err error
+			if loaded, err = s.load(ctx); err != nil {
+				return p, err
+			}
+		}
+		sound, err := s.sound(loaded)
 		if err != nil {
 			return p, err
 		}
 		if err := s.lossHolds(s.document); err != nil {
 			return p, err
 		}
-		if x.engine.Base = sound; !underWay { // otherwise the pending operations are those of the other run
+		if x.engine.Base = sound; len(loaded.Held) == 0 { // otherwise the pending operations are those of the other run
 			if x.engine.Base, err = s.pending.resolveAll(ctx, sound, s.op); err != nil {
 				return p, err
 			}
@@ -189,20 +202,21 @@ func (s *Checked) preview(ctx context.Context, how planning) (*planned, error) {
 	return p, err
 }
 
-// load reads the stack's state, in a sound order. underWay reports whether another run is changing it: a plan alone
-// warns of that, while a plan before an operation waits for the stack's lock as the operation does.
-func (p *Checked) load(ctx context.Context) (_ *state.Snapshot, underWay bool, err error) {
-	var loaded *backend.Loaded
+// load reads the stack's state. A plan alone does not mind that another run is changing it, while a plan before an
+// operation waits for the stack's lock as the operation does.
+func (p *Checked) load(ctx context.Context) (loaded *backend.Loaded, err error) {
 	err = awaitLock(ctx, p.Console.Streams.Err, p.Stack, p.options.LockTimeout, func() error {
 		loaded, err = p.Stack.Backend.Load(ctx, p.Stack.Ref, p.StackSecrets.Opener)
-		if err == nil && len(loaded.Held) > 0 && !p.display.document {
+		if err == nil && len(loaded.Held) > 0 && !p.document {
 			return &backend.LockedError{Ref: p.Stack.Ref, Locks: loaded.Held}
 		}
 		return err
 	})
-	if err != nil {
-		return nil, false, console.ExplainSecret(err, p.Stack.Ref.Stack)
-	}
+	return loaded, console.ExplainSecret(err, p.Stack.Ref.Stack)
+}
+
+// sound returns a state in a sound order, and warns of a run that is changing it and of what had to be mended.
+func (p *Checked) sound(loaded *backend.Loaded) (*state.Snapshot, error) {
 	if len(loaded.Held) > 0 {
 		warnOfHolder(p.Console, loaded)
 	} else {
@@ -210,8 +224,8 @@ func (p *Checked) load(ctx context.Context) (_ *state.Snapshot, underWay bool, e
 	}
 	sound, moved, err := loaded.Snapshot.InOrder()
 	if err != nil {
-		return nil, false, adviseRepair(err)
+		return nil, adviseRepair(err)
 	}
 	warnOfOrder(p.Console, loaded.Altered, moved)
-	return sound, len(loaded.Held) > 0, nil
+	return sound, nil
 }

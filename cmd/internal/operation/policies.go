@@ -108,12 +108,12 @@ func (s *packStarter) load(ctx context.Context, path string) (analyzer.Analyzer,
 // of a pack is an error before the operation begins, whatever the levels of its policies. The caller calls stop.
 func (p *execution) startPolicies(ctx context.Context) (stop func(), err error) {
 	o := &p.engine
-	packs, err := p.policyPacks()
+	packs, err := p.on.policyPacks()
 	required := p.watched.Facts().Policies
 	if err != nil || len(packs)+len(required) == 0 {
 		return func() {}, err
 	}
-	s := &packStarter{run: p.Checked, destroys: p.op.destroys, required: required, started: map[string]policyPack{},
+	s := &packStarter{run: p.on, destroys: p.on.op.destroys, required: required, started: map[string]policyPack{},
 		stack: analyzer.Stack{Project: o.Project, Stack: o.Stack, Organization: o.Organization, DryRun: o.DryRun,
 			Config: o.Config, SecretKeys: o.ConfigSecretKeys, Tags: map[string]string{}}}
 	err = s.startAll(ctx, packs)
@@ -129,7 +129,7 @@ func (p *execution) startPolicies(ctx context.Context) (stop func(), err error) 
 	}
 	s.stop()
 	if _, shown := errors.AsType[*console.ExitError](err); shown {
-		fmt.Fprintln(p.Console.Streams.Err, "nothing was done")
+		fmt.Fprintln(p.on.Console.Streams.Err, "nothing was done")
 		return nil, &console.ExitError{Code: console.CodeProgram}
 	}
 	return nil, nothingDone(err)

@@ -52,7 +52,7 @@ func (s *packStarter) openPackEnvironment(ctx context.Context, pack *policyPack)
 	fault := func(err error) error {
 		return fmt.Errorf("policy pack %s needs the environments %s: %w", pack.path, strings.Join(names, ", "), err)
 	}
-	o, err := s.run.environmentOptions()
+	o, err := s.run.request.environmentOptions(s.run.Console, s.run.Workspace.Project, s.run.Stack.Ref, s.run.others)
 	if err != nil {
 		return nil, fault(err)
 	}

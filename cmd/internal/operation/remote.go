@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -72,49 +73,72 @@ type otherStacks struct {
 	// needs reports whether the program names an output, which must not be missing then; nil for no program.
 	needs   func(output string) bool
 	planned *Neighbours // stacks of the same preview; nil for none
-	// read holds the outputs of the stacks that one operation has read: each is read once, however many references to it
-	// there are.
-	read *parallel.Memo[string, value.Value, error]
+	// read holds the outputs of the stacks that one command has read: each is read once, however many references to it
+	// there are, and an operation sees what its plan has seen.
+	read *parallel.Memo[backend.Ref, stackOutputs, error]
 }
 
-// load reads a stack. If its secrets were sealed with another passphrase, the outputs that have some are left out, with
-// a warning, unless the program names one of them: of the stack, and with all those of its resources, too.
-func (s otherStacks) load(ctx context.Context, name string, all bool) (*state.Snapshot, error) {
-	ref, snapshot, err := s.open(ctx, name)
+// stackOutputs are the outputs of another stack.
+type stackOutputs struct {
+	outputs value.Value
+	left    []string // names of those that were sealed with another passphrase, and are left out
+	sealed  error    // why; nil if none are
+}
+
+// onceEach returns a function that calls warn once for each text. It is safe for concurrent use.
+func onceEach(warn func(text string)) func(string) {
+	var told sync.Map
+	return func(text string) {
+		if _, twice := told.LoadOrStore(text, true); !twice {
+			warn(text)
+		}
+	}
+}
+
+// ref returns the stack of a name, which the program may read.
+func (s otherStacks) ref(name string) (backend.Ref, error) {
+	ref, err := s.backend.ParseRef(name, s.project)
+	if err == nil && s.mayRead != nil {
+		err = s.mayRead(name)
+	}
+	return ref, err
+}
+
+// load reads a stack. If its secrets were sealed with another passphrase, they stay sealed, and the second result is
+// the error of opening them.
+func (s otherStacks) load(ctx context.Context, ref backend.Ref) (_ *state.Snapshot, sealed, _ error) {
+	snapshot, err := s.open(ctx, ref)
 	if !errors.Is(err, secrets.ErrIncorrectPassphrase) {
-		return snapshot, err
+		return snapshot, nil, err
 	}
 	loaded, failed := s.backend.Load(ctx, ref, nil)
 	if failed != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for i, r := range loaded.Snapshot.Resources {
-		if own := r.Type == urn.RootStackType && !r.Delete; !own && !all {
-			continue
-		}
-		public := r.Outputs.MapOrEmpty()
-		var left []string
-		for i, key := range r.Outputs.MapOrEmpty().Keys() {
-			if !r.Outputs.At(i).Any(isSealed) {
-				continue
-			}
-			if s.needs != nil && s.needs(key) {
-				return nil, err
-			}
+	return loaded.Snapshot, err, nil
+}
+
+// withoutSealed returns the outputs that are not sealed, and the names of the others.
+func withoutSealed(outputs value.Value) (public value.Value, left []string) {
+	public = outputs
+	for i, key := range outputs.Keys() {
+		if outputs.At(i).Any(isSealed) {
 			public, left = public.Without(key), append(left, key)
 		}
-		if len(left) == 0 {
-			continue
-		}
-		now := r.Clone()
-		now.Outputs = public
-		loaded.Snapshot.Resources[i] = now
-		if r.Type == urn.RootStackType && !r.Delete {
-			s.warn(fmt.Sprintf("the secrets of the stack %s/%s were sealed with another passphrase, so that these outputs "+
-				"of it cannot be read: %s", ref.Project, ref.Stack, strings.Join(left, ", ")))
-		}
 	}
-	return loaded.Snapshot, nil
+	return public, left
+}
+
+// misses warns of outputs of a stack that are left out. It returns an error if the program names one of them.
+func (s otherStacks) misses(ref backend.Ref, left []string, sealed error) error {
+	if s.needs != nil && slices.ContainsFunc(left, s.needs) {
+		return sealed
+	}
+	if len(left) > 0 {
+		s.warn(fmt.Sprintf("the secrets of the stack %s/%s were sealed with another passphrase, so that these outputs "+
+			"of it cannot be read: %s", ref.Project, ref.Stack, strings.Join(left, ", ")))
+	}
+	return nil
 }
 
 // isSealed reports whether a value was left sealed.
@@ -124,22 +148,12 @@ func isSealed(v value.Value) bool {
 }
 
 // open reads a stack with its secrets.
-func (s otherStacks) open(ctx context.Context, name string) (backend.Ref, *state.Snapshot, error) {
-	ref, err := s.backend.ParseRef(name, s.project)
+func (s otherStacks) open(ctx context.Context, ref backend.Ref) (*state.Snapshot, error) {
+	loaded, err := s.backend.Load(ctx, ref, s.manager.Of(ref.Stack, ref.Project).Opener)
 	if err != nil {
-		return ref, nil, err
+		return nil, console.ExplainSecret(err, ref.Project+"/"+ref.Stack)
 	}
-	if s.mayRead != nil {
-		if err := s.mayRead(name); err != nil {
-			return ref, nil, err
-		}
-	}
-	other := s.manager.Of(ref.Stack, ref.Project)
-	loaded, err := s.backend.Load(ctx, ref, other.Opener)
-	if err != nil {
-		return ref, nil, console.ExplainSecret(err, ref.Project+"/"+ref.Stack)
-	}
-	return ref, loaded.Snapshot, nil
+	return loaded.Snapshot, nil
 }
 
 // openAhead opens the stacks that are known to be read before the program runs, so that passphrases are asked for
@@ -160,46 +174,43 @@ func (s otherStacks) openAhead(ctx context.Context, program *check.Program, base
 	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if _, _, err := s.open(ctx, name); errors.Is(err, console.ErrDeclined) {
+		ref, err := s.ref(name)
+		if err == nil {
+			_, err = s.open(ctx, ref)
+		}
+		if errors.Is(err, console.ErrDeclined) {
 			return err
 		}
 	}
 	return nil
 }
 
-// outputs reads the outputs of a stack, for stack references.
+// outputs reads the outputs of a stack, for stack references: the planned ones, and those of its state.
 func (s otherStacks) outputs(ctx context.Context, name string) (value.Value, error) {
-	if ref, err := s.backend.ParseRef(name, s.project); err == nil && (s.mayRead == nil || s.mayRead(name) == nil) {
-		if planned, stored, found := s.planned.outputs(ref); found {
-			return s.complete(ctx, name, planned, stored)
-		}
-	}
-	return s.stored(ctx, name)
-}
-
-// stored returns the outputs in the state of a stack.
-func (s otherStacks) stored(ctx context.Context, name string) (value.Value, error) {
-	return s.read.Get(name, func() (value.Value, error) {
-		snapshot, err := s.load(ctx, name, false)
-		if err != nil {
-			return value.Null, err
-		}
-		return StackOutputs(snapshot), nil
-	})
-}
-
-// complete adds the outputs whose values are in the state to the planned ones.
-func (s otherStacks) complete(ctx context.Context, name string, planned value.Value, stored []string) (value.Value,
-	error) {
-	if len(stored) == 0 {
-		return planned, nil
-	}
-	outputs, err := s.stored(ctx, name)
+	ref, err := s.ref(name)
 	if err != nil {
 		return value.Null, err
 	}
-	for _, output := range stored {
-		if v, has := outputs.Lookup(output); has {
+	planned, kept, found := s.planned.outputs(ref)
+	if found && len(kept) == 0 {
+		return planned, nil
+	}
+	stored, err := s.read.Get(ref, func() (stackOutputs, error) {
+		snapshot, sealed, err := s.load(ctx, ref)
+		if err != nil {
+			return stackOutputs{}, err
+		}
+		public, left := withoutSealed(StackOutputs(snapshot))
+		return stackOutputs{public, left, sealed}, nil
+	})
+	if err == nil {
+		err = s.misses(ref, stored.left, stored.sealed)
+	}
+	if err != nil || !found {
+		return stored.outputs, err
+	}
+	for _, output := range kept {
+		if v, has := stored.outputs.Lookup(output); has {
 			planned = planned.With(output, v)
 		}
 	}
@@ -208,16 +219,36 @@ func (s otherStacks) complete(ctx context.Context, name string, planned value.Va
 
 // resources reads the resources of a stack (E2.65).
 func (s otherStacks) resources(ctx context.Context, name string) (value.Value, error) {
-	snapshot, err := s.load(ctx, name, true)
+	ref, err := s.ref(name)
+	if err != nil {
+		return value.Null, err
+	}
+	snapshot, sealed, err := s.load(ctx, ref)
 	if err != nil {
 		return value.Null, err
 	}
 	resources := map[string]value.Value{}
 	for _, r := range snapshot.Resources {
-		if !r.Delete {
-			resources[string(r.URN)] = value.MapOf(value.Entry{Key: "type", Value: value.String(r.Type)},
-				value.Entry{Key: "outputs", Value: r.Outputs})
+		if r.Delete {
+			continue
 		}
+		outputs := r.Outputs
+		if sealed != nil {
+			public, left := withoutSealed(outputs.MapOrEmpty())
+			if len(left) > 0 {
+				outputs = public
+			}
+			if r.Type == urn.RootStackType {
+				err = s.misses(ref, left, sealed)
+			} else if s.needs != nil && slices.ContainsFunc(left, s.needs) {
+				err = sealed
+			}
+			if err != nil {
+				return value.Null, err
+			}
+		}
+		resources[string(r.URN)] = value.MapOf(value.Entry{Key: "type", Value: value.String(r.Type)},
+			value.Entry{Key: "outputs", Value: outputs})
 	}
 	return value.Map(resources), nil
 }

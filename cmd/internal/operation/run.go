@@ -11,8 +11,6 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/parallel"
-	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
@@ -42,12 +40,13 @@ func (p *Checked) canSeal() error {
 	}})
 }
 
-// others returns the reader of other stacks.
-func (p *Checked) others() otherStacks {
-	s := otherStacks{backend: p.Stack.Backend, project: p.Workspace.Project.Name.Text, manager: p.StackSecrets,
-		mayRead: p.Providers.MayReadStack, planned: p.options.Neighbours,
-		warn: func(text string) { p.sink.event(&engine.Message{Severity: diag.Warning, Text: text}) },
-		read: &parallel.Memo[string, value.Value, error]{}}
+// otherStacks returns what reads other stacks for the program.
+func (p *Checked) otherStacks() otherStacks {
+	s := p.others
+	s.mayRead = p.Providers.MayReadStack
+	s.warn = onceEach(func(text string) {
+		p.sink.event(&engine.Message{Severity: diag.Warning, Text: text})
+	})
 	if p.Program != nil {
 		s.needs = p.Program.NamesMember
 	}
@@ -61,7 +60,7 @@ func (p *Checked) describe(o *engine.Options) {
 	o.Config, o.ConfigSecretKeys = p.config.engine()
 	o.Providers, o.Parallel = p.Providers, p.options.Parallel
 	o.Terminate = p.Console.Signals.Terminate()
-	others := p.others()
+	others := p.otherStacks()
 	o.StackOutputs, o.StackResources = others.outputs, others.resources
 	o.SkipRefreshBefore = p.Console.World.Enabled("PULUMI_DISABLE_REFRESH_BEFORE_UPDATE")
 	content := contents{client: p.Console.World.HTTP, root: o.RootDir, untrusted: p.options.Untrusted}
@@ -74,7 +73,7 @@ func (p *Checked) describe(o *engine.Options) {
 // runProgram evaluates the checked program with the engine, directly or with --monitor-rpc through its server, and
 // turns findings into messages.
 func (p *execution) runProgram(ctx context.Context, m monitor.Monitor) error {
-	if p.options.MonitorRPC {
+	if p.on.options.MonitorRPC {
 		client, err := rpc.Dial(p.address)
 		if err != nil {
 			return err
@@ -82,18 +81,18 @@ func (p *execution) runProgram(ctx context.Context, m monitor.Monitor) error {
 		defer client.Close()
 		m = client
 	}
-	result, diags := eval.Run(ctx, p.Program, m, eval.Options{
-		Cwd: p.Workspace.Dir(), RootDirectory: p.Workspace.Project.Dir, Workers: p.options.Parallel,
+	result, diags := eval.Run(ctx, p.on.Program, m, eval.Options{
+		Cwd: p.on.Workspace.Dir(), RootDirectory: p.on.Workspace.Project.Dir, Workers: p.on.options.Parallel,
 		EngineVersion: PulumiVersion,
-		Getenv:        p.options.variables(&p.Console.World), AllowEnv: p.options.AllowEnv,
-		RestrictPaths: p.options.RestrictPaths, Untrusted: p.options.Untrusted, SourcePath: p.Console.Path,
+		Getenv:        p.on.options.variables(&p.on.Console.World), AllowEnv: p.on.options.AllowEnv,
+		RestrictPaths: p.on.options.RestrictPaths, Untrusted: p.on.options.Untrusted, SourcePath: p.on.Console.Path,
 		ParseData: parser.Data,
-		Command:   eval.RunCommand(p.Console.ChildEnv(), p.Console.World.Supervisor()), Says: p.display.hookSays,
-		Bundle: p.Providers.Sources.Texts, Message: p.display.programSays, Crash: p.Console.Crashes.Crash,
-		Limits: p.options.limits(),
+		Command:   eval.RunCommand(p.on.Console.ChildEnv(), p.on.Console.World.Supervisor()), Says: p.on.display.hookSays,
+		Bundle: p.on.Providers.Sources.Texts, Message: p.on.display.programSays, Crash: p.on.Console.Crashes.Crash,
+		Limits: p.on.options.limits(),
 	})
-	p.display.found(diags)
-	p.sink.leftOut(p.Stack.Ref.Stack, p.Workspace.Project.Name.Text, result)
+	p.on.display.found(diags)
+	p.on.sink.leftOut(p.on.Stack.Ref.Stack, p.on.Workspace.Project.Name.Text, result)
 	if result.Failed > 0 || diags.HasErrors() {
 		return monitor.ErrReported
 	}

@@ -50,10 +50,11 @@ type display struct {
 	noted map[string]bool
 }
 
-// displayOf returns the display of an operation that has been opened so far.
-func (s *opened) displayOf(a *console.Console, config *configuration) *display {
-	return &display{console: a, options: s.options, sink: s.sink, document: s.document, config: config,
-		workspace: s.Workspace, stack: s.Stack}
+// displayOf returns the display of an operation on what is known so far.
+func (r *request) displayOf(a *console.Console, ws *workspace.Workspace, stack *console.Stack,
+	config *configuration) *display {
+	return &display{console: a, options: r.options, sink: r.sink, document: r.document, config: config,
+		workspace: ws, stack: stack}
 }
 
 // phase is one run of the engine, as it is shown.

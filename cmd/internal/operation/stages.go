@@ -10,9 +10,9 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/parallel"
-	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -21,8 +21,9 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// An operation passes stages. Each is a value that only the stage before it can make, is not changed afterwards, and
-// closes what it has opened; a stage that cannot be made leaves nothing open:
+// An operation passes stages. Each is a value that only the stage before it can make, has what later ones need of it
+// in fields of its own, is not changed afterwards, and closes what it has opened; a stage that cannot be made leaves
+// nothing open:
 //
 //	request -> opened: the project and its stack
 //	        -> configured: settings, secrets manager, environments and configuration
@@ -36,7 +37,7 @@ import (
 
 // request is what a command asks for. All stages have it.
 type request struct {
-	console  *console.Console
+	console  *console.Console // without the variables of environments
 	options  *Options
 	op       Operation
 	find     finder
@@ -49,32 +50,49 @@ type finder = func(context.Context, *project.Project) (*console.Stack, error)
 
 // opened is a project with its stack.
 type opened struct {
-	*request
-	Workspace *workspace.Workspace
-	Stack     *console.Stack
+	request   *request
+	workspace *workspace.Workspace
+	stack     *console.Stack
 }
 
-// configured is a stack with its settings, secrets and configuration.
+// configured is a stack with its settings, secrets and configuration. It owns the files of the environments.
 type configured struct {
-	*opened
-	Console      *console.Console // with the variables of the stack's environments
-	StackSecrets *console.StackSecrets
-	config       configuration
-	planFile     *planFile // of --plan; nil without
-	remove       func()    // removes the files of the environments
+	request   *request
+	workspace *workspace.Workspace
+	stack     *console.Stack
+	console   *console.Console // with the variables of the stack's environments
+	secrets   *console.StackSecrets
+	config    *configuration
+	planFile  *planFile   // of --plan; nil without
+	others    otherStacks // that environments read
+	remove    func()      // removes the files of the environments
 }
 
-// Checked is a stack whose program is checked, with the providers for it.
+// Checked is a stack whose program is checked. It owns the providers and the files of the environments.
 type Checked struct {
-	*configured
-	Providers *Providers
-	Program   *check.Program // nil for operations that run none
-	display   *display
-	pending   *pendingWork
+	Console      *console.Console // with the variables of the stack's environments
+	Workspace    *workspace.Workspace
+	Stack        *console.Stack
+	StackSecrets *console.StackSecrets
+	Providers    *Providers
+	Program      *check.Program // nil for operations that run none
+
+	request  *request
+	options  *Options
+	op       Operation
+	sink     *eventSink
+	document bool // only a plan, which with --json is one document
+	config   *configuration
+	planFile *planFile   // of --plan; nil without
+	others   otherStacks // that environments read
+	display  *display
+	pending  *pendingWork
+	remove   func() // removes the files of the environments
 }
 
 // prepare returns the stage before the plan. The caller closes it.
 func prepare(ctx context.Context, a *console.Console, o *Options, op Operation, find finder) (*Checked, error) {
+	op.program = op.program || o.Scope.runProgram
 	r := &request{console: a, options: o, op: op, find: find, sink: &eventSink{masker: mask.New()},
 		document: o.PlanOnly || o.PreviewOnly || op.Kind == previewOperation.Kind}
 	opened, err := r.open(ctx)
@@ -112,62 +130,64 @@ func (r *request) open(ctx context.Context) (*opened, error) {
 			return nil, err
 		}
 	}
-	s := &opened{request: r}
-	if err := s.openWorkspace(dir); err != nil {
+	ws, err := r.openWorkspace(dir)
+	if err != nil {
 		return nil, err
 	}
-	if err := o.guardProject(&a.World, s.Workspace.Project); err != nil {
+	if err := o.guardProject(&a.World, ws.Project); err != nil {
 		return nil, err
 	}
-	var err error
-	s.Stack, err = r.find(ctx, s.Workspace.Project)
-	return s, err
+	stack, err := r.find(ctx, ws.Project)
+	return &opened{request: r, workspace: ws, stack: stack}, err
 }
 
 // openWorkspace reads the project and its program. It returns at once if the project file is invalid.
-func (s *opened) openWorkspace(dir string) error {
-	var err error
-	if !s.op.program {
-		s.Workspace, err = workspace.OpenWithoutProgram(dir, s.options.opening(s.console, nil))
+func (r *request) openWorkspace(dir string) (ws *workspace.Workspace, err error) {
+	if r.op.program {
+		ws, err = workspace.Open(dir, r.options.opening(r.console, r.compilerSays))
 	} else {
-		s.Workspace, err = workspace.Open(dir, s.options.opening(s.console, s.compilerSays))
+		ws, err = workspace.OpenWithoutProgram(dir, r.options.opening(r.console, nil))
 	}
 	if err != nil {
-		return console.AdviseProject(err)
+		return nil, console.AdviseProject(err)
 	}
-	if !s.op.program {
-		return s.console.Report(s.Workspace.Diags)
+	if !r.op.program {
+		return ws, r.console.Report(ws.Diags)
 	}
-	if !s.Workspace.Found().HasErrors() {
-		return nil
+	if !ws.Found().HasErrors() {
+		return ws, nil
 	}
 	// Report the findings of the program together with these.
-	found := s.Workspace.Found()
-	if s.Workspace.Source != nil {
-		if _, parsed := s.Workspace.Parse(nil); parsed.HasErrors() {
+	found := ws.Found()
+	if ws.Source != nil {
+		if _, parsed := ws.Parse(nil); parsed.HasErrors() {
 			found = parsed
 		}
 	}
-	return s.fail(&configuration{}, found)
+	return nil, r.displayOf(r.console, ws, nil, &configuration{}).fail(found)
 }
 
 // configure reads the stack's settings, and opens its environments and configuration.
 func (s *opened) configure(ctx context.Context) (_ *configured, err error) {
-	c := &configured{opened: s, Console: s.console, remove: func() {}}
+	c := &configured{request: s.request, workspace: s.workspace, stack: s.stack, console: s.request.console,
+		config: &configuration{}, remove: func() {}}
 	defer func() {
 		if err != nil {
-			c.close()
+			c.remove()
 		}
 	}()
 	diags, err := c.readSettings()
 	if err != nil {
 		return nil, err
 	}
-	name := c.Stack.Ref.Stack
-	own := c.Console.Secrets().Of(c.Stack.Backend, c.Stack.Ref)
-	if c.StackSecrets, err = own.Manager(c.config.settings, name); err != nil {
+	name := c.stack.Ref.Stack
+	own := c.console.Secrets().Of(c.stack.Backend, c.stack.Ref)
+	if c.secrets, err = own.Manager(c.config.settings, name); err != nil {
 		return nil, err
 	}
+	c.others = otherStacks{backend: c.stack.Backend, project: c.workspace.Project.Name.Text, manager: c.secrets,
+		planned: c.request.options.Neighbours, read: &parallel.Memo[backend.Ref, stackOutputs, error]{},
+		warn: onceEach(func(text string) { c.request.sink.tell(c.console.Streams.Err, "warning: "+text+"\n") })}
 	opened, err := c.openEnvironment(ctx)
 	if err != nil {
 		return nil, err
@@ -176,100 +196,105 @@ func (s *opened) configure(ctx context.Context) (_ *configured, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.options.plan != "" { // use the plan's configuration, not the present one
-		f, err := readPlanFile(c.Console.Path(c.options.plan), c.options.plan)
+	if plan := c.request.options.plan; plan != "" { // use the plan's configuration, not the present one
+		f, err := readPlanFile(c.console.Path(plan), plan)
 		if err != nil {
 			return nil, err
 		}
-		if err := f.Binding.holds(c.subject()); err != nil {
+		if err := f.Binding.holds(subject(c.console, c.workspace, c.stack.Ref)); err != nil {
 			return nil, err
 		}
 		c.planFile = f
-		if err := f.configure(&c.config, c.options.plan, c.Workspace.Project.Name.Text); err != nil {
+		if err := f.configure(c.config, plan, c.workspace.Project.Name.Text); err != nil {
 			return nil, err
 		}
 		if found, err = c.openConfig(); err != nil {
 			return nil, err
 		}
 	}
-	c.Workspace.Diags.Add(slices.Concat(diags, opened, found)...)
+	c.workspace.Diags.Add(slices.Concat(diags, opened, found)...)
 	return c, nil
 }
 
-func (c *configured) close() { c.remove() }
+// fail reports findings that end the command.
+func (c *configured) fail(diags diag.Diagnostics) error { return c.displayed().fail(diags) }
+
+// displayed returns what shows the operation.
+func (c *configured) displayed() *display {
+	return c.request.displayOf(c.console, c.workspace, c.stack, c.config)
+}
 
 // readSettings reads the settings file of the stack and applies the flags to it.
 func (c *configured) readSettings() (diag.Diagnostics, error) {
-	own, name, file := c.Workspace.Project, c.Stack.Ref.Stack, c.options.ConfigFile
-	path := c.Console.Stacks().SettingsPath(own, name, file)
-	if err := c.options.guardSettings(c.Console, own, path); err != nil {
+	a, o, own, name := c.console, c.request.options, c.workspace.Project, c.stack.Ref.Stack
+	path := a.Stacks().SettingsPath(own, name, o.ConfigFile)
+	if err := o.guardSettings(a, own, path); err != nil {
 		return nil, err
 	}
-	if c.options.setsConfig() {
-		release, err := c.Console.Hold(path)
+	if o.setsConfig() {
+		release, err := a.Hold(path)
 		if err != nil {
 			return nil, err
 		}
 		defer release()
 	}
-	settings, diags, err := c.Console.LoadSettings(own, name, file)
+	settings, diags, err := a.LoadSettings(own, name, o.ConfigFile)
 	if err != nil {
 		return nil, err
 	}
 	c.config.settings = settings
 	if diags.HasErrors() {
-		return nil, c.fail(&c.config, diags)
+		return nil, c.fail(diags)
 	}
-	if faults := c.options.guardKey(&c.Console.World, own, settings); len(faults) > 0 {
-		return nil, c.fail(&c.config, faults)
+	if faults := o.guardKey(&a.World, own, settings); len(faults) > 0 {
+		return nil, c.fail(faults)
 	}
-	return diags, setFromFlags(c.Console, &c.options.ConfigOptions, c.Workspace, settings, c.Stack)
+	return diags, setFromFlags(a, &o.ConfigOptions, c.workspace, settings, c.stack)
 }
 
 // openConfig opens the configuration in the settings.
 func (c *configured) openConfig() (diag.Diagnostics, error) {
-	name := c.Stack.Ref.Stack
-	values, found, err := project.Merge(c.Workspace.Project, c.config.settings, name, c.StackSecrets)
+	name := c.stack.Ref.Stack
+	values, found, err := project.Merge(c.workspace.Project, c.config.settings, name, c.secrets)
 	if err != nil {
 		return nil, console.ExplainSecret(err, name)
 	}
 	c.config.values = values
 	for _, text := range c.config.secrets() {
-		c.sink.masker.LearnText(text)
+		c.request.sink.masker.LearnText(text)
 	}
 	return found, nil
 }
 
 // environmentOptions returns the options for environments that are opened for the operation.
-func (c *configured) environmentOptions() (environments.Options, error) {
-	o, err := c.Console.Environments(c.Workspace.Project, c.Stack.Ref.QualifiedName())
-	o.Outputs = otherStacks{backend: c.Stack.Backend, project: c.Workspace.Project.Name.Text, manager: c.StackSecrets,
-		planned: c.options.Neighbours, read: &parallel.Memo[string, value.Value, error]{},
-		warn: func(text string) { c.sink.tell(c.Console.Streams.Err, "warning: "+text+"\n") }}.outputs
-	if c.options.Untrusted {
+func (r *request) environmentOptions(a *console.Console, own *project.Project, stack backend.Ref,
+	others otherStacks) (environments.Options, error) {
+	o, err := a.Environments(own, stack.QualifiedName())
+	o.Outputs = others.outputs
+	if r.options.Untrusted {
 		o.Denied = "the run is --untrusted"
 	}
 	return o, err
 }
 
 // openEnvironment opens the environments of the stack: openConfig merges their configuration, and all processes of the
-// operation see their variables, and their files until close.
+// operation see their variables, and their files until remove.
 func (c *configured) openEnvironment(ctx context.Context) (diag.Diagnostics, error) {
-	o, err := c.environmentOptions()
+	o, err := c.request.environmentOptions(c.console, c.workspace.Project, c.stack.Ref, c.others)
 	if err != nil {
 		return nil, err
 	}
 	env, diags := console.InheritBy(ctx, o, c.config.settings)
 	if env != nil {
-		c.sink.masker.Learn(env.Values)
+		c.request.sink.masker.Learn(env.Values)
 	}
 	if diags.HasErrors() {
-		return nil, c.fail(&c.config, diags)
+		return nil, c.fail(diags)
 	}
 	variables, remove, err := console.Export(env)
-	world := c.Console.World
+	world := c.console.World
 	world.Env = slices.Concat(world.Env, variables)
-	c.Console, c.remove = console.In(world, c.Console), remove
+	c.console, c.remove = console.In(world, c.console), remove
 	if err != nil {
 		return nil, fmt.Errorf("write the files of the environment: %w", err)
 	}
@@ -277,29 +302,32 @@ func (c *configured) openEnvironment(ctx context.Context) (diag.Diagnostics, err
 }
 
 // check starts the providers, compiles and checks the program, and reports all findings. It returns an error if any of
-// them is an error. The result closes c.
+// them is an error. The result owns what c has opened.
 func (c *configured) check(ctx context.Context) (_ *Checked, err error) {
-	s := &Checked{configured: c}
+	r := c.request
+	s := &Checked{Console: c.console, Workspace: c.workspace, Stack: c.stack, StackSecrets: c.secrets,
+		request: r, options: r.options, op: r.op, sink: r.sink, document: r.document,
+		config: c.config, planFile: c.planFile, others: c.others, display: c.displayed(), remove: c.remove}
 	defer func() {
 		if err != nil {
 			s.Close()
 		}
 	}()
-	s.display = c.displayOf(c.Console, &c.config)
-	s.pending = c.pendingWork(s.describe)
+	s.pending = s.newPendingWork()
 	s.Providers = c.providers()
-	if !c.op.program {
+	o := r.options
+	if !r.op.program {
 		return s, nil
 	}
 	texts, _ := c.config.engine()
-	uncompiled := c.Workspace.Compile(ctx, workspace.Run{
-		Stack: c.Stack.Ref.Stack, Organization: c.Stack.Ref.Organization(), Project: c.Workspace.Project.Name.Text,
+	uncompiled := c.workspace.Compile(ctx, workspace.Run{
+		Stack: c.stack.Ref.Stack, Organization: c.stack.Ref.Organization(), Project: c.workspace.Project.Name.Text,
 		Config: texts,
 	})
-	program, diags := checkFor(ctx, c.Workspace, s.Providers, c.config.values,
-		check.Options{AllowEnv: c.options.AllowEnv, RestrictPaths: c.options.RestrictPaths})
+	program, diags := checkFor(ctx, c.workspace, s.Providers, c.config.values,
+		check.Options{AllowEnv: o.AllowEnv, RestrictPaths: o.RestrictPaths})
 	diags.Add(uncompiled...)
-	if c.options.Untrusted {
+	if o.Untrusted {
 		diags.Add(s.Providers.Paths.Unseen()...)
 		for i := range diags { // a program that was not checked cannot be run
 			if diags[i].Severity == diag.Warning && (diags[i].Code == diag.PackageMissing || diags[i].Code == diag.NoProgram) {
@@ -309,17 +337,17 @@ func (c *configured) check(ctx context.Context) (_ *Checked, err error) {
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, c.Console.Signals.Ended()
+		return nil, c.console.Signals.Ended()
 	}
 	if diags.HasErrors() {
-		return nil, c.fail(&c.config, diags)
+		return nil, s.display.fail(diags)
 	}
 	s.Program, s.display.program, s.display.warned = program, program, diags
-	if c.Console.StandIn.OperationWarns() {
-		c.Console.Reports.Find(s.display.shownWarnings())
+	if c.console.StandIn.OperationWarns() {
+		c.console.Reports.Find(s.display.shownWarnings())
 		return s, nil
 	}
-	if err := c.Console.Report(diags); err != nil {
+	if err := c.console.Report(diags); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -327,38 +355,37 @@ func (c *configured) check(ctx context.Context) (_ *Checked, err error) {
 
 // providers returns the providers of the stack's project.
 func (c *configured) providers() *Providers {
-	a, o := c.Console, c.options
+	a, o, sink := c.console, c.request.options, c.request.sink
 	trust := Trusted
 	if o.Untrusted {
 		trust = Untrusted
 	}
-	p := NewProviders(a, c.Workspace, func(m plugin.Message) {
+	p := NewProviders(a, c.workspace, func(m plugin.Message) {
 		defer a.Crashes.Guard()
-		c.sink.pluginMessage(m)
+		sink.pluginMessage(m)
 	}, trust)
 	if o.savePlan != "" {
 		p.used.needed = true
 	}
 	if o.Untrusted {
-		p.MayReadStack = UntrustedStacks(o.AllowStacks, c.Workspace.Project.Name.Text, c.Stack.Ref.Stack)
+		p.MayReadStack = UntrustedStacks(o.AllowStacks, c.workspace.Project.Name.Text, c.stack.Ref.Stack)
 	}
-	p.acquireWith(a, lockDir(c.Workspace), acceptor(a, o, c.sink.waiting),
-		func(text string) { c.sink.tell(a.Streams.Err, text) })
+	p.acquireWith(a, lockDir(c.workspace), acceptor(a, o, sink.waiting),
+		func(text string) { sink.tell(a.Streams.Err, text) })
 	return p
 }
 
-// pendingWork returns what decides about the operations that an earlier run left in flight. describe sets the options
-// of an engine that reads their objects.
-func (c *configured) pendingWork(describe func(*engine.Options)) *pendingWork {
-	return &pendingWork{console: c.Console, out: c.Console.Streams.Err, options: &c.options.PendingOptions,
-		scope: &c.options.Scope, document: c.document,
-		reads:   c.options.unasked && c.Workspace.Project.ReadsPending,
-		hide:    func(text string) string { return c.sink.masker.Hide(text) },
+// newPendingWork returns what decides about the operations that an earlier run left in flight.
+func (s *Checked) newPendingWork() *pendingWork {
+	return &pendingWork{console: s.Console, out: s.Console.Streams.Err, options: &s.options.PendingOptions,
+		scope: &s.options.Scope, document: s.document,
+		reads:   s.options.unasked && s.Workspace.Project.ReadsPending,
+		hide:    func(text string) string { return s.sink.masker.Hide(text) },
 		answers: map[urn.URN]engine.Decision{},
 		resolve: func(ctx context.Context, base *state.Snapshot, decisions map[urn.URN]engine.Decision) (*state.Snapshot,
 			[]engine.Resolution, error) {
 			o := engine.Options{Base: base}
-			describe(&o)
+			s.describe(&o)
 			return engine.ResolvePending(ctx, o, decisions)
 		}}
 }
@@ -367,12 +394,12 @@ func (c *configured) pendingWork(describe func(*engine.Options)) *pendingWork {
 func (s *Checked) reopen(ctx context.Context) (*Checked, error) {
 	o := *s.options
 	o.writeAliases = false
-	return prepare(ctx, s.console, &o, s.op, s.find)
+	return prepare(ctx, s.request.console, &o, s.op, s.request.find)
 }
 
 // Close ends all providers, and removes the files of the environments.
 func (s *Checked) Close() {
-	defer s.close()
+	defer s.remove()
 	if s.Providers != nil {
 		_ = s.Providers.Close() // a plugin that does not end is killed: no error to report
 	}

@@ -138,45 +138,43 @@ func limitFlag(cmd *cobra.Command, o *operation.Options) {
 // expectHelp is the help text of --expect-no-changes for operations that refuse to make changes because of it.
 const expectHelp = "plan first; if anything would change, do nothing and end with exit code 7"
 
-// runOperation returns the body of an operation's command: it records which flags were set, checks that they can be
-// combined, and calls run.
-func runOperation(a *console.Console, o *operation.Options, run runFunc) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			o.Dir = args[0]
-		}
-		o.Command, o.Flags = cmd.Name(), console.FlagsSet(cmd)
-		switch o.Refresh {
-		case "", "true", "false":
-		default:
-			return console.WithCode(console.CodeBadUsage, "--refresh takes true or false, not %q", o.Refresh)
-		}
-		if o.Parallel < 0 {
-			return console.WithCode(console.CodeBadUsage, "--parallel takes a number from 1, not %d", o.Parallel)
-		}
-		if err := o.Scope.Check(); err != nil {
-			return err
-		}
-		if err := operation.CheckResolvePending(o.ResolvePending); err != nil {
-			return err
-		}
-		if o.Timeout < 0 || o.LockTimeout < 0 {
-			return console.WithCode(console.CodeBadUsage, "--timeout and --lock-timeout take a duration such as 90s or 15m")
-		}
-		a.Signals.Deadline(o.Timeout)
-		if err := a.OpenReports(&o.Reports, cmd.Name()); err != nil {
-			return err
-		}
-		if o.Json && a.Reports.TakesStdout() {
-			return console.WithCode(console.CodeBadUsage, "--json and a report of --out both write to standard output")
-		}
-		if o.UI {
-			end, err := ui.Beside(cmd.Context(), a, o.Dir)
-			if err != nil {
-				return err
-			}
-			defer end()
-		}
-		return run(cmd.Context(), a, o)
+// begin records which flags of an operation's command were set, and checks that they can be combined. The caller calls
+// end when the operation has ended.
+func begin(cmd *cobra.Command, a *console.Console, o *operation.Options, args []string) (end func(), err error) {
+	if len(args) > 0 {
+		o.Dir = args[0]
 	}
+	o.Command, o.Flags = cmd.Name(), console.FlagsSet(cmd)
+	switch o.Refresh {
+	case "", "true", "false":
+	default:
+		return nil, console.WithCode(console.CodeBadUsage, "--refresh takes true or false, not %q", o.Refresh)
+	}
+	if o.Parallel < 0 {
+		return nil, console.WithCode(console.CodeBadUsage, "--parallel takes a number from 1, not %d", o.Parallel)
+	}
+	if err := o.Scope.Check(); err != nil {
+		return nil, err
+	}
+	if err := operation.CheckResolvePending(o.ResolvePending); err != nil {
+		return nil, err
+	}
+	if o.Timeout < 0 || o.LockTimeout < 0 {
+		return nil, console.WithCode(console.CodeBadUsage, "--timeout and --lock-timeout take a duration such as 90s or 15m")
+	}
+	a.Signals.Deadline(o.Timeout)
+	if err := a.OpenReports(&o.Reports, cmd.Name()); err != nil {
+		return nil, err
+	}
+	if o.Json && a.Reports.TakesStdout() {
+		return nil, console.WithCode(console.CodeBadUsage, "--json and a report of --out both write to standard output")
+	}
+	if o.UI {
+		end, err := ui.Beside(cmd.Context(), a, o.Dir)
+		if err != nil {
+			return nil, err
+		}
+		return end, nil
+	}
+	return func() {}, nil
 }

@@ -53,9 +53,12 @@ func NewImport(a *console.Console) *cobra.Command {
 			"name: web-${name}",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
-			return runOperation(a, &o.Options, func(ctx context.Context, a *console.Console, _ *operation.Options) error {
-				return importResources(ctx, a, o)
-			})(cmd, nil)
+			end, err := begin(cmd, a, &o.Options, nil)
+			if err != nil {
+				return err
+			}
+			defer end()
+			return importResources(cmd.Context(), a, o)
 		},
 	}
 	operationFlags(a, cmd, &o.Options)
@@ -149,8 +152,8 @@ func importResources(ctx context.Context, a *console.Console, o *importOptions) 
 	}
 	imported := &Importing{options: o, Table: table, entries: entries}
 	op := operation.Operation{Kind: "resource-import", Planning: "Previewing import", Applying: "Importing",
-		Question: "Do you want to perform this import?", Run: imported.run}
-	if err := operation.PlanAndApply(ctx, a, &o.Options, op); err != nil {
+		Question: "Do you want to perform this import?", On: imported.run}
+	if err := operation.PlanAndApply(op)(ctx, a, &o.Options); err != nil {
 		return err
 	}
 	if o.PreviewOnly || !o.generate {
@@ -237,8 +240,7 @@ type Importing struct {
 }
 
 // run performs or previews the import.
-func (i *Importing) run(ctx context.Context, s *operation.Checked, o engine.Options, _ engine.Program) (*engine.Result,
-	error) {
+func (i *Importing) run(ctx context.Context, s *operation.Checked, o engine.Options) (*engine.Result, error) {
 	i.stack = s
 	if i.Planned == nil {
 		if err := i.plan(ctx, o.Project, o.Stack); err != nil {

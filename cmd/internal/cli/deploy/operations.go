@@ -18,7 +18,14 @@ type runFunc func(context.Context, *console.Console, *operation.Options) error
 // newOperation sets the body of cmd, which calls run, and adds the flags of all operations.
 func newOperation(a *console.Console, run runFunc, cmd *cobra.Command) (*cobra.Command, *operation.Options) {
 	o := &operation.Options{}
-	cmd.RunE = runOperation(a, o, run)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		end, err := begin(cmd, a, o, args)
+		if err != nil {
+			return err
+		}
+		defer end()
+		return run(cmd.Context(), a, o)
+	}
 	operationFlags(a, cmd, o)
 	o.Reports.Register(cmd)
 	configFlags(cmd, o)
@@ -44,7 +51,7 @@ func NewRun(a *console.Console) *cobra.Command {
 	cmd.Flags().BoolVarP(&o.SkipPreview, "skip-preview", "f", false, "apply without planning first")
 	cmd.Flags().BoolP("yes", "y", true, "accepted for compatibility: run never asks")
 	console.Hide(cmd.Flags(), "yes")
-	severalFlags(a, cmd, o, several{run: operation.Run, emits: true})
+	severalFlags(a, cmd, o, operation.Run, several{run: operation.Run, emits: true})
 	return cmd
 }
 
@@ -63,7 +70,7 @@ func NewPreview(a *console.Console) *cobra.Command {
 		o.PlanOnly = true
 		return operation.Run(ctx, a, o)
 	}
-	severalFlags(a, cmd, o, several{run: planOnly, plans: true})
+	severalFlags(a, cmd, o, operation.Preview, several{run: planOnly, plans: true})
 	return cmd
 }
 
@@ -94,7 +101,7 @@ func NewRefresh(a *console.Console) *cobra.Command {
 	cmd.Flags().BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would change in the state")
 	operation.PendingFlags(cmd, &o.PlanOptions)
 	operation.ProgramFlag(a, cmd, &o.PlanOptions, "run the program for the configuration of its providers")
-	severalFlags(a, cmd, o, several{run: operation.Refresh, existing: true,
+	severalFlags(a, cmd, o, operation.Refresh, several{run: operation.Refresh, existing: true,
 		question: "Do you want to refresh %s?\nNo resources will be modified; just the state of the stacks will be."})
 	return cmd
 }
@@ -110,7 +117,7 @@ func NewDrift(a *console.Console) *cobra.Command {
 	})
 	continueFlag(a, cmd, o)
 	cmd.Flags().BoolVar(&o.ExitCode, "exit-code", false, "end with exit code 17 if there is drift")
-	severalFlags(a, cmd, o, several{run: operation.Drift, existing: true, unlinked: true, plans: true})
+	severalFlags(a, cmd, o, operation.Drift, several{run: operation.Drift, existing: true, unlinked: true, plans: true})
 	return cmd
 }
 
@@ -127,7 +134,7 @@ func NewDestroy(a *console.Console) *cobra.Command {
 	operation.ProgramFlag(a, cmd, &o.PlanOptions, "run the program for its providers")
 	cmd.Flags().BoolVar(&o.Scope.ExcludeProtected, "exclude-protected", false,
 		"keep protected resources and their dependencies")
-	severalFlags(a, cmd, o, several{run: operation.Destroy, existing: true, reverse: true,
+	severalFlags(a, cmd, o, operation.Destroy, several{run: operation.Destroy, existing: true, reverse: true,
 		question: "Do you want to destroy %s?"})
 	return cmd
 }

@@ -36,8 +36,8 @@ type several struct {
 var notTogether = []string{"plan", "save-plan", "import-file", "config-file", "settle-pending", "target",
 	"target-replace", "replace", "exclude", "import-pending-creates", "ui"}
 
-// severalFlags makes a command accept more than one project.
-func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, k several) {
+// severalFlags makes a command accept more than one project. one is its operation on a project that is alone.
+func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, one runFunc, k several) {
 	s := &fleet.Selection{}
 	s.Register(cmd, !k.plans)
 	queued := &fleet.Submission{}
@@ -47,7 +47,7 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 		cmd.Flags().StringVar(&emit, "emit", "", "with --all: run nothing, and write a pipeline to standard output: "+
 			strings.Join(pipelines.Kinds(), ", "))
 	}
-	single, runOne := cmd.Args, cmd.RunE
+	single := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if s.Several(args) {
 			return nil
@@ -61,7 +61,12 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 					return console.WithCode(console.CodeBadUsage, "--%s needs several projects: use --all, or name them", flag[0])
 				}
 			}
-			return runOne(cmd, args)
+			end, err := begin(cmd, a, o, args)
+			if err != nil {
+				return err
+			}
+			defer end()
+			return one(cmd.Context(), a, o)
 		}
 		for _, name := range notTogether {
 			if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
@@ -83,9 +88,12 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 			o.Json = false
 			o.Reports.Add(report.Spec{Kind: kind, File: "-"})
 		}
-		return runOperation(a, o, func(ctx context.Context, a *console.Console, o *operation.Options) error {
-			return runSeveral(ctx, a, o, s, k, cmd.Name())
-		})(cmd, nil)
+		end, err := begin(cmd, a, o, nil)
+		if err != nil {
+			return err
+		}
+		defer end()
+		return runSeveral(cmd.Context(), a, o, s, k, cmd.Name())
 	}
 }
 
