@@ -547,7 +547,7 @@ func TestExportOfEveryKindOfFile(t *testing.T) { // F5.17
 		overview, err = b.Overview(t.Context(), testRef)
 		require.NoError(t, err)
 		require.False(t, overview.Written.Before(loaded.Snapshot.Manifest.Time))
-		require.Equal(t, Overview{2, 0, time.Unix(1<<40, 0), overview.Written}, overview, "when the last operation ended")
+		require.Equal(t, Overview{2, 0, time.Unix(1<<40, 0).UTC(), overview.Written}, overview, "when the last operation ended")
 		if packing != Plain {
 			continue
 		}

@@ -357,6 +357,7 @@ func (b stackChains) fence(h *storeLock) error {
 	}
 	merged := h.lease.mergedTo()
 	for i, folder := range folders {
+		h.fences = h.fences || folder != h.chain.folder
 		// Of the merged chains, only the oldest is checked for removal by age.
 		if folder == h.chain.folder || i > 0 && generationOf(folder) <= merged {
 			continue

@@ -298,7 +298,7 @@ func TestFence(t *testing.T) { // D14
 					t.Parallel()
 					lost := map[string]int{}
 					moments := 0
-					for i := 1; fenceAt(t, world(t), i, between, next, lost); i++ {
+					for i := 1; fenceAt(t, world(t), i, between, next, false, lost); i++ {
 						moments++
 					}
 					require.Greater(t, moments, 40)
@@ -311,10 +311,34 @@ func TestFence(t *testing.T) { // D14
 	}
 }
 
-// fenceAt stops a run at point number i. It returns false if the run has fewer points.
-func fenceAt(t *testing.T, w fenceWorld, i int, between int64, next bool, lost map[string]int) bool {
+// The same for a run that finds everything as it should be, and writes only its record.
+func TestFenceUnchanged(t *testing.T) { // D14
+	t.Parallel()
+	for name, world := range map[string]func(*testing.T) fenceWorld{"folder": simWorld, "store": memoryWorld,
+		"fencing store": fencingWorld} {
+		for _, next := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/another run %v", name, next), func(t *testing.T) {
+				t.Parallel()
+				lost := map[string]int{}
+				moments := 0
+				for i := 1; fenceAt(t, world(t), i, defaultLeastJournal, next, true, lost); i++ {
+					moments++
+				}
+				require.Greater(t, moments, 10)
+				require.NotZero(t, lost["look"])
+			})
+		}
+	}
+}
+
+// fenceAt stops a run at point number i. It returns false if the run has fewer points. unchanged makes it a run that has
+// nothing to do.
+func fenceAt(t *testing.T, w fenceWorld, i int, between int64, next, unchanged bool, lost map[string]int) bool {
 	require.NoError(t, w.open(9, nil).Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
 	s := &sky{}
+	if unchanged {
+		require.NoError(t, converge(w.open(1, nil), s, &pause{}, false))
+	}
 	p := &pause{at: i}
 	var frozen map[string]string
 	calls, held := 0, false

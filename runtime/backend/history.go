@@ -29,6 +29,9 @@ type Record struct {
 	EndTime         int64                      `json:"endTime"`     // Unix seconds
 	ResourceChanges map[string]int             `json:"resourceChanges,omitempty"`
 	Own             json.RawMessage            `json:"yamlhost,omitempty"` // what only yamlhost knows; others ignore it
+	// Checkpoint is the stamp of the earlier record whose checkpoint is the state at the end of this operation, which has
+	// changed nothing; 0 if there is a checkpoint beside this record. Others ignore it.
+	Checkpoint int64 `json:"yamlhostCheckpoint,omitempty"`
 }
 
 // encode returns the record as it is kept: compact, unescaped, without a final newline (F6.7).
@@ -53,24 +56,30 @@ func compactJSON(v any) ([]byte, error) {
 // stackHistory keeps the records, checkpoints, backups and tags of a stack.
 type stackHistory stack
 
-// add writes a record, a copy of the state file, and a backup of that (F6.11). If the newest copy has the same content,
-// the new one is a hard link to it. The caller holds the lock.
-func (b stackHistory) add(record *Record, checkpoint []byte) error {
-	text, err := record.encode()
+// add writes a record, a copy of the state file, and a backup of that (F6.11). It returns the stamp of the copy. If there
+// is a copy with the same content, which may be one that is known to have it, the new one is a hard link to it. In a
+// store, which has no links, the record names it instead. The caller holds the lock.
+func (b stackHistory) add(record *Record, end *ending, known int64) (kept int64, err error) {
+	checkpoint := end.file.raw
+	names, _ := b.files.list("history", b.ref.Project, b.ref.Stack) // a folder that cannot be listed cannot be written to either
+	stamp, extension := b.nextStamp(names), ".json"+string(b.files.o.Compression)
+	before := b.sameCopy(b.copiesAmong(names, "history", b.ref.Stack+"-", ".checkpoint.json"), end, known)
+	written := *record
+	if kept = stamp; before != nil && b.files.objects != nil {
+		kept, written.Checkpoint = before.stamp, before.stamp
+	}
+	text, err := written.encode()
 	if err != nil {
-		return fmt.Errorf("write the history of %s: %w", b.ref, err)
+		return 0, fmt.Errorf("write the history of %s: %w", b.ref, err)
 	}
 	packedRecord, err := b.files.o.Compression.pack(text)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	names, _ := b.files.list("history", b.ref.Project, b.ref.Stack) // a folder that cannot be listed cannot be written to either
-	stamp, extension := b.nextStamp(names), ".json"+string(b.files.o.Compression)
-	before := b.sameCopy(b.copiesAmong(names, "history", b.ref.Stack+"-", ".checkpoint.json"), checkpoint)
 	name := b.files.path("history", b.ref.Project, b.ref.Stack, fmt.Sprintf("%s-%d", b.ref.Stack, stamp))
 	path := name + ".history" + extension
-	if err := disk.WriteWhole(b.files.disk, path, packedRecord, false); err != nil {
-		return fileError("write the history", path, err)
+	if err := disk.WriteWhole(b.files.disk, path, packedRecord, false); err != nil || kept != stamp {
+		return kept, fileError("write the history", path, err)
 	}
 	if before != nil {
 		path = name + ".checkpoint.json" + string(before.packing)
@@ -80,22 +89,27 @@ func (b stackHistory) add(record *Record, checkpoint []byte) error {
 		err = disk.WriteWhole(b.files.disk, path, checkpoint, false)
 	}
 	if err != nil {
-		return fileError("write the history", path, err)
+		return 0, fileError("write the history", path, err)
 	}
 	if b.files.o.DisableBackups || before != nil { // the operation that made the copy has made its backup
-		return nil
+		return kept, nil
 	}
-	kept := path
+	from := path
 	path = b.files.path("backups", b.ref.Project, b.ref.Stack, fmt.Sprintf("%s.%d%s", b.ref.Stack, stamp, extension))
-	return fileError("write the history", path, disk.SameAs(b.files.disk, kept, path, checkpoint))
+	return kept, fileError("write the history", path, disk.SameAs(b.files.disk, from, path, checkpoint))
 }
 
-// sameCopy returns the first of some copies of the state if it has this content; else nil.
-func (b stackHistory) sameCopy(all []copyOf, content []byte) *copyOf {
-	if len(all) == 0 {
+// sameCopy returns one of some copies of the state that has the content of the state file: that with the stamp known, or
+// else the first one, if it does; else nil. In a store, which may be far away, it reads none if the operation has
+// written the state: each write has another time in it.
+func (b stackHistory) sameCopy(all []copyOf, end *ending, known int64) *copyOf {
+	if i := slices.IndexFunc(all, func(c copyOf) bool { return c.stamp == known }); known != 0 && i >= 0 {
+		return &all[i]
+	}
+	if len(all) == 0 || b.files.objects != nil && end.file.version != end.begun.version {
 		return nil
 	}
-	if same, err := disk.Holds(b.files.disk, all[0].path, content); err != nil || !same {
+	if same, err := disk.Holds(b.files.disk, all[0].path, end.file.raw); err != nil || !same {
 		return nil
 	}
 	return &all[0]
@@ -394,14 +408,29 @@ func (p Past) Resource(ctx context.Context, stamp int64, u urn.URN) (*state.Reso
 	return found, nil
 }
 
-// text reads a copy of the state in the history; nil if there is none.
+// text reads the copy of the state at the end of an operation; nil if there is none.
 func (p Past) text(ctx context.Context, stamp int64) (path string, text []byte, err error) {
+	if path, text, err = p.read(ctx, stamp, "checkpoint"); text != nil || err != nil || p.b.files.objects == nil {
+		return path, text, err
+	}
+	var record Record
+	if path, text, err = p.read(ctx, stamp, "history"); text == nil || err != nil {
+		return path, nil, err
+	}
+	if json.Unmarshal(text, &record) != nil || record.Checkpoint == 0 { // a damaged record names no copy
+		return "", nil, nil
+	}
+	return p.read(ctx, record.Checkpoint, "checkpoint")
+}
+
+// read reads the file of a kind with a stamp; nil if there is none.
+func (p Past) read(ctx context.Context, stamp int64, kind string) (path string, text []byte, err error) {
 	if err := ctx.Err(); err != nil {
 		return "", nil, err
 	}
 	b, r := p.b, p.r
 	for _, c := range extensions {
-		path = b.files.path("history", r.Project, r.Stack, fmt.Sprintf("%s-%d.checkpoint.json%s", r.Stack, stamp, c))
+		path = b.files.path("history", r.Project, r.Stack, fmt.Sprintf("%s-%d.%s.json%s", r.Stack, stamp, kind, c))
 		raw, err := b.files.disk.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

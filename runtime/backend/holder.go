@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -55,8 +56,16 @@ type holder interface {
 
 	// retry is called before the final state is written. What failed because something could not be reached may work now.
 	retry()
-	// complete records the operation, unless record is nil, and ends it with a status. text is the final state file.
-	complete(record *Record, status string, text []byte) error
+	// complete records the operation, unless record is nil, and ends it with a status. end is nil if nothing was to be
+	// written; else the lock must still be held.
+	complete(record *Record, status string, end *ending) error
+}
+
+// ending is the state at the end of an operation.
+type ending struct {
+	file     stored
+	snapshot *state.Snapshot // what file holds
+	begun    stored          // the state file when the operation began; empty for a new stack
 }
 
 // journaling holds in what the journals of the kinds of backends differ.
@@ -221,11 +230,15 @@ func (l *folderLock) drop(log *journal.Log) error {
 	return fileError("remove the journal", path, errors.Join(closing, err))
 }
 
-func (l *folderLock) complete(record *Record, _ string, text []byte) error {
-	if record == nil {
+func (l *folderLock) complete(record *Record, _ string, end *ending) error {
+	switch {
+	case end == nil:
 		return nil
+	case record == nil:
+		return l.checkHeld()
 	}
-	return l.safe.historyOf(l.ref).add(record, text)
+	_, err := l.safe.historyOf(l.ref).add(record, end, 0) // fencedDisk looks
+	return err
 }
 
 // storeLock is a lock in a store: the lease, and a lock file for programs that do not know leases. Its journal is a
@@ -240,6 +253,10 @@ type storeLock struct {
 	chain   *chain
 	left    []*links // the chains that earlier runs have left
 	session Held     // nil unless the store implements Fencing
+
+	unfenced bool      // nobody has looked for chains of earlier runs yet
+	fences   bool      // there are such chains, or at least their fences
+	end      *leaseEnd // what to leave for the next holder; nil unless all is in order
 }
 
 var _ holder = (*storeLock)(nil)
@@ -295,13 +312,32 @@ func (l *storeLock) release() error {
 	if l.session != nil {
 		l.session.Release()
 	}
-	return errors.Join(err, l.lease.release())
+	if err != nil || l.chain.holds {
+		l.end = nil
+	}
+	return errors.Join(err, l.lease.release(l.end))
 }
 
 func (l *storeLock) journaling() journaling { return journaling{inBetween: true, proves: true} }
 
+// recover looks for chains also if the state is not the one that the last holder left, whatever that says of chains: the
+// store may be a copy that was made while runs went on.
 func (l *storeLock) recover(file stored, salvage bool) (*Recovery, stored, error) {
+	if l.unfenced && l.lease.before.State != file.version {
+		if err := l.fenceOthers(); err != nil {
+			return nil, file, l.explain(err)
+		}
+	}
 	return l.safe.journalOf(l.ref).recoverObjects(l, file, salvage)
+}
+
+// fenceOthers fences off the chains of earlier runs, unless that was done.
+func (l *storeLock) fenceOthers() error {
+	if !l.unfenced {
+		return nil
+	}
+	l.unfenced = false
+	return l.files.chainsOf(l.ref).fence(l)
 }
 
 func (l *storeLock) noteMerged() error         { return l.safe.chainsOf(l.ref).noteAllMerged(l) }
@@ -327,11 +363,41 @@ func (l *storeLock) drop(log *journal.Log) error {
 	return l.explain(errors.Join(log.Close(), l.chain.dropAll()))
 }
 
-func (l *storeLock) complete(record *Record, _ string, text []byte) error {
-	if record == nil {
+func (l *storeLock) complete(record *Record, _ string, end *ending) error {
+	before := l.lease.before
+	if end == nil {
+		l.end = before // if the state was written nevertheless, it is about another version
 		return nil
 	}
-	return l.safe.historyOf(l.ref).add(record, text)
+	if before != nil && before.State != end.begun.version { // another program has written the state
+		before = nil
+	}
+	next := &leaseEnd{State: end.file.version, Fences: l.fences}
+	if before != nil && before.State == next.State {
+		next.Copy = before.Copy
+	}
+	known := end.begun.path == "" // no stack, no record
+	if before != nil && before.Overview != nil {
+		known, next.Recorded = true, before.Recorded
+	}
+	var err error
+	if record == nil {
+		err = l.checkHeld()
+	} else {
+		next.Copy, err = l.safe.historyOf(l.ref).add(record, end, next.Copy) // fencedDisk looks
+		next.Recorded, known = time.Unix(record.EndTime, 0).UTC(), record.EndTime > 0
+	}
+	if known {
+		overview := overviewOf(end.snapshot, end.file.written)
+		if next.Recorded.After(overview.Updated) {
+			overview.Updated = next.Recorded
+		}
+		next.Overview = &overview
+	}
+	if err == nil {
+		l.end = next
+	}
+	return err
 }
 
 // serviceLock is the lock of an operation in a service, and of the local copy of its stack. Its journal is that of the
@@ -400,6 +466,11 @@ func (l *serviceLock) beforeState(what stateWrite) error {
 func (l *serviceLock) drop(log *journal.Log) error { return l.copy.drop(log) }
 
 // complete leaves the record to the service, which has got it at the beginning.
-func (l *serviceLock) complete(_ *Record, status string, _ []byte) error {
+func (l *serviceLock) complete(_ *Record, status string, end *ending) error {
+	if end != nil {
+		if err := l.checkHeld(); err != nil {
+			return err
+		}
+	}
 	return l.remote.complete(status)
 }

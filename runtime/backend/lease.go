@@ -31,7 +31,20 @@ type leaseFile struct {
 	Merged int64 `json:"settled,omitempty"`
 	// Probed is the digest of the store's URL at which a run has found that conditions are honoured.
 	Probed string `json:"probed,omitempty"`
-	Mark   string `json:"mark"` // unique, so that two writers never write the same content
+	// End is set by a holder that gives the lease back in order. Anyone else who writes the lease leaves it out, so while
+	// it is there, no journal has to be merged and nobody but the Pulumi CLI has written since.
+	End  *leaseEnd `json:"end,omitempty"`
+	Mark string    `json:"mark"` // unique, so that two writers never write the same content
+}
+
+// leaseEnd is what a run knew when it gave the lease back. It spares others the requests that would find that out.
+type leaseEnd struct {
+	State  string `json:"state"`            // the version of the state object; the rest is about no other version
+	Copy   int64  `json:"copy,omitempty"`   // the stamp of a copy of this state in the history; 0 if none is known
+	Fences bool   `json:"fences,omitempty"` // fences of earlier runs are still there
+	// Overview describes the stack, whose last record has that end; nil if the end is not known.
+	Overview *Overview `json:"overview,omitempty"`
+	Recorded time.Time `json:"recorded,omitzero"` // zero if there is no record
 }
 
 // leaseHolder describes the run that has the lease.
@@ -56,6 +69,8 @@ type lease struct {
 
 	renewer renewer
 	asked   atomic.Int64 // the number of calls of checkHeld
+
+	before *leaseEnd // what the last holder left; nil if it did not end in order
 
 	mu       sync.Mutex // guards the fields below, and serializes requests
 	answered int64      // the number of calls of checkHeld that have an answer
@@ -300,13 +315,14 @@ func (k *renewer) halt() {
 	}
 }
 
-// release gives the lease back after the renewals have ended, unless it was lost.
-func (l *lease) release() error {
+// release gives the lease back after the renewals have ended, unless it was lost. end is nil unless all is in order.
+func (l *lease) release(end *leaseEnd) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lost != nil {
 		return nil // an earlier call has returned the error
 	}
+	l.file.End = end
 	err := l.give()
 	l.lost = errors.New("the lease was released")
 	return err
@@ -336,10 +352,14 @@ func (b stackLease) read() (file leaseFile, o Object, err error) {
 
 // take takes the lease if it is free, if its holder was a process of this machine that is gone, or if it was not
 // renewed in time; else it gives a *LockedError. If a renewal is overdue, take waits until the lease expires or ctx is
-// cancelled. Of two processes that take it at the same moment, exactly one gets it.
-func (b stackLease) take(ctx context.Context, lockName string) (*lease, error) {
+// cancelled. Of two processes that take it at the same moment, exactly one gets it. It calls look before it writes the
+// lease, unless the last holder has ended in order.
+func (b stackLease) take(ctx context.Context, lockName string, look func() error) (*lease, error) {
 	for {
 		file, o, err := b.read()
+		if err == nil && file.End == nil {
+			err = look()
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -364,7 +384,7 @@ func (b stackLease) take(ctx context.Context, lockName string) (*lease, error) {
 		own := b.files.ownLock(0)
 		l := &lease{d: b.files.objects, ref: b.ref, key: b.key(),
 			lock:   path.Join(keyOf(b.files.locksOf(b.ref).folder()), lockName),
-			length: cmp.Or(b.files.o.Lease, defaultLease), clock: b.files.o.Now}
+			length: cmp.Or(b.files.o.Lease, defaultLease), clock: b.files.o.Now, before: file.End}
 		l.file = leaseFile{Generation: file.Generation + 1, Merged: file.Merged, Probed: file.Probed,
 			Milliseconds: l.length.Milliseconds(), Mark: uuid.NewString(),
 			Holder: &leaseHolder{PID: own.PID, Username: own.Username,

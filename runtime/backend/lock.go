@@ -40,6 +40,17 @@ type stackLocks stack
 // lock takes the stack's lock by the protocol of F6.9: look, write, look again. The lock of a process of this machine
 // that is gone is taken over (D9); any other lock gives a *LockedError.
 func (b stackLocks) lock(ctx context.Context) (holder, error) {
+	held, err := b.lockToRecover(ctx)
+	if store, ok := held.(*storeLock); ok {
+		if err = store.fenceOthers(); err != nil {
+			return nil, errors.Join(store.explain(err), held.release())
+		}
+	}
+	return held, err
+}
+
+// lockToRecover is lock for a caller that calls recover with the state before it does anything else.
+func (b stackLocks) lockToRecover(ctx context.Context) (holder, error) {
 	if b.files.objects != nil {
 		return orNone(b.lockObjects(ctx))
 	}
@@ -267,22 +278,27 @@ func (b *Backend) Cancel(r Ref) (*Cancelled, error) {
 //
 //	lock files of others -> lease -> own lock file -> lock files of others -> fences
 //
+// The first look only spares everyone the writes of a run that will be refused; the second one decides. After a holder
+// that ended in order the first look is left out. A run that is refused does not end in order, so while the Pulumi CLI
+// is at work, later runs only look. If that holder left no chains, the fences wait until the state is known, and are
+// left out if it is the one that the holder left.
+//
 // The own chain begins with the first write; see chain.claim.
 func (b stackLocks) lockObjects(ctx context.Context) (_ *storeLock, err error) {
 	if err := b.files.prepare(); err != nil {
 		return nil, err
 	}
 	name := uuid.NewString() + ".json"
-	if _, err := b.otherLocks(name); err != nil {
-		return nil, err
-	}
-	l, err := b.files.leaseOf(b.ref).take(ctx, name)
+	l, err := b.files.leaseOf(b.ref).take(ctx, name, func() error {
+		_, err := b.otherLocks(name)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	held, session, err := b.files.hold(l)
 	if err != nil {
-		return nil, errors.Join(err, l.release())
+		return nil, errors.Join(err, l.release(nil))
 	}
 	b.files = held
 	h := &storeLock{files: held, session: session, ref: b.ref, path: l.lock, lease: l,
@@ -315,7 +331,10 @@ func (b stackLocks) lockObjects(ctx context.Context) (_ *storeLock, err error) {
 		}
 	}
 	l.keep()
-	return h, b.files.chainsOf(b.ref).fence(h)
+	if h.unfenced = true; l.before == nil || l.before.Fences {
+		err = h.fenceOthers()
+	}
+	return h, err
 }
 
 // otherLocks returns the keys of yamlhost's lock files other than own: the lease decides whether these are live. Lock

@@ -67,7 +67,7 @@ func (m *memory) List(_ context.Context, prefix string) (found []Listed, err err
 			if folder, _, deeper := strings.Cut(rest, "/"); deeper {
 				key = prefix + folder + "/"
 			}
-			found = append(found, Listed{key, o.Modified})
+			found = append(found, Listed{key, o.Modified, o.Version})
 		}
 		slices.SortFunc(found, func(a, b Listed) int { return strings.Compare(a.Key, b.Key) })
 		found = slices.CompactFunc(found, func(a, b Listed) bool { return a.Key == b.Key })

@@ -47,6 +47,7 @@ type Object struct {
 type Listed struct {
 	Key      string // ends in a slash if it is a common prefix of several keys
 	Modified time.Time
+	Version  string // as that of an Object; empty if the store does not list it
 }
 
 // Condition is the condition of a Put. The zero value always holds.
@@ -150,7 +151,7 @@ type objectDisk struct {
 
 	answered atomic.Bool // since the disk was opened
 
-	states sync.Map // Ref: its state was there when it was last looked for
+	states sync.Map // Ref: a seenState, where the state was when it was last looked for
 
 	mu     sync.Mutex // guards the fields below
 	staged map[string]*bytes.Buffer

@@ -65,7 +65,7 @@ func (b *Backend) Prefetch(project string) (*Backend, error) {
 }
 
 // togetherRead is the number of stacks that Each looks at concurrently.
-const togetherRead = 16
+const togetherRead = 64
 
 // Each calls look for each stack, concurrently for several: in a bucket each look takes some requests one after the
 // other. It returns when all calls have.
@@ -122,6 +122,14 @@ func (g *prefetched) search(key string) int {
 	return i
 }
 
+// find returns what is listed under a key; nil if there is no such object.
+func (g *prefetched) find(key string) *Listed {
+	if i := g.search(key); i < len(g.keys) && g.keys[i].Key == key {
+		return &g.keys[i]
+	}
+	return nil
+}
+
 // List answers from the keys that are known.
 func (g *prefetched) List(ctx context.Context, prefix string) (found []Listed, err error) {
 	if !g.knows(prefix) {
@@ -147,7 +155,7 @@ const readAhead = 256
 
 // Get reads an object. In a Bulk store the other ones of its block in wanted come along.
 func (g *prefetched) Get(ctx context.Context, key string) (Object, error) {
-	if i := g.search(key); g.knows(key) && (i == len(g.keys) || g.keys[i].Key != key) {
+	if g.knows(key) && g.find(key) == nil {
 		return Object{}, fs.ErrNotExist
 	}
 	for _, wanted := range g.wanted {

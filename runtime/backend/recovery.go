@@ -284,6 +284,9 @@ func LossOf(b *Backend, r Ref) (*Loss, error) {
 
 // loss reads the record of a loss; nil if there is none. A record that is damaged is a loss too.
 func (b stackState) loss() (*Loss, error) {
+	if b.noLoss() {
+		return nil, nil
+	}
 	l := &Loss{}
 	found, err := b.files.readJSON("read what a repair has lost from", b.lossFile(), l)
 	switch {
@@ -352,6 +355,7 @@ func (b stackState) addLoss(more Loss) error {
 
 // setLoss writes the record of a loss, or removes it if l is nil.
 func (b stackState) setLoss(l *Loss) error {
+	b.noLoss() // the next one to ask has to look
 	if l == nil {
 		return b.files.remove("remove", b.lossFile())
 	}

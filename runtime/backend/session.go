@@ -97,7 +97,7 @@ func (b *Backend) Begin(ctx context.Context, r Ref, o BeginOptions) (_ *Session,
 	if err := b.files.stateOf(r).missing(); err != nil { // before the lock, which would write
 		return nil, err
 	}
-	held, err := b.files.locksOf(r).lock(ctx)
+	held, err := b.files.locksOf(r).lockToRecover(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +126,7 @@ func (t sessionTools) load() (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	file.written = snapshotOf(c).Manifest.Time
 	s := &Session{tools: t, recovered: recovered, altered: file.altered(), file: t.writer(file, c)}
 	s.beginFrom(snapshotOf(c))
 	if t.o.SkipIntegrity {
@@ -412,53 +413,54 @@ func (s *Session) end(write bool, final *state.Snapshot, record *Record, status 
 	s.file.end()
 	s.tools.held.retry()
 	var unsound, err error
+	var ending *ending
 	if write {
-		unsound, err = s.finish(final)
-	}
-	if err == nil && write {
-		err = s.tools.held.checkHeld()
+		if final, unsound, err = s.finish(final); err == nil {
+			ending = s.file.ending(final)
+		}
 	}
 	s.watched.flush() // a service takes no events once the operation has ended
 	if err == nil {
-		err = s.tools.held.complete(record, status, s.file.current().raw)
+		err = s.tools.held.complete(record, status, ending)
 	}
 	return errors.Join(unsound, s.losses.tell(s.tools.held.explain(err)), s.tools.held.release())
 }
 
-// finish writes the final state and drops the journal; nil stands for the state that the journal describes. unsound is
-// the fault of a state that is written although it is not sound. The caller holds the session's mutex.
-func (s *Session) finish(final *state.Snapshot) (unsound, err error) {
+// finish writes the final state, which it returns, and drops the journal; nil stands for the state that the journal
+// describes. unsound is the fault of a state that is written although it is not sound. The caller holds the session's
+// mutex.
+func (s *Session) finish(final *state.Snapshot) (written *state.Snapshot, unsound, err error) {
 	if final == nil {
 		if final, err = s.replayer.Snapshot(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if final, err = final.Normalize(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	marked := *final
 	marked.Manifest = s.tools.state.files.manifest() // as it will be written
 	unsound = marked.Verify()
 	version := s.tools.state.files.o.Version
 	if marked.Metadata, err = integrityNote(final.Metadata, unsound, version, s.tools.o.Command); err != nil {
-		return unsound, err
+		return nil, unsound, err
 	}
 	if s.log == nil && s.file.same(&marked) {
 		s.wrote = true
-		return unsound, nil
+		return final, unsound, nil
 	}
 	w := stateWrite{snapshot: &marked, log: s.log, last: true}
 	if s.log != nil {
 		w.size = s.log.Size()
 	}
 	if err := s.file.replace(w); err != nil {
-		return unsound, err
+		return nil, unsound, err
 	}
 	s.wrote = true
 	if s.log == nil {
-		return unsound, nil
+		return final, unsound, nil
 	}
-	return unsound, s.tools.held.drop(s.log)
+	return final, unsound, s.tools.held.drop(s.log)
 }
 
 // Close ends a session that was not committed. Without entries it only releases the lock; with some, it writes the

@@ -239,9 +239,8 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	if lost := b.files.stateOf(r).lost(); lost != nil {
 		return lost
 	}
-	text, err := state.EncodeCheckpoint(&state.Checkpoint{Stack: r.QualifiedName(), Snapshot: &state.Snapshot{
-		Manifest: b.files.manifest(), SecretsProvider: secrets,
-	}}, nil)
+	created := &state.Snapshot{Manifest: b.files.manifest(), SecretsProvider: secrets}
+	text, err := state.EncodeCheckpoint(&state.Checkpoint{Stack: r.QualifiedName(), Snapshot: created}, nil)
 	if err != nil {
 		return err
 	}
@@ -249,7 +248,11 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	if err != nil {
 		return err
 	}
-	return b.files.stateOf(r).keepStub(file)
+	if err := b.files.stateOf(r).keepStub(file); err != nil {
+		return err
+	}
+	file.written = created.Manifest.Time
+	return held.complete(nil, "succeeded", &ending{file: file, snapshot: created})
 }
 
 // RemoveOptions are the options of Remove.
@@ -366,9 +369,19 @@ func (b *Backend) Export(ctx context.Context, r Ref, version int, open state.Ope
 
 // Overview describes one stack in a list of stacks.
 type Overview struct {
-	Resources, Pending int
-	Updated            time.Time // the end of the last operation, or the last write of the state; zero for a new stack
-	Written            time.Time // the time in the state, also of a new stack; zero if it was not read
+	Resources int       `json:"resources,omitempty"`
+	Pending   int       `json:"pending,omitempty"`
+	Updated   time.Time `json:"updated,omitzero"` // the end of the last operation, or the last write of the state; zero for a new stack
+	Written   time.Time `json:"written,omitzero"` // the time in the state, also of a new stack; zero if it was not read
+}
+
+// overviewOf describes a state that has a time in it, apart from the records of operations.
+func overviewOf(s *state.Snapshot, written time.Time) Overview {
+	o := Overview{Resources: len(s.Resources), Pending: len(s.Pending), Written: written}
+	if o.Resources+o.Pending > 0 {
+		o.Updated = written
+	}
+	return o
 }
 
 // Overview describes a stack. Its errors are the errors of Load.
@@ -376,17 +389,45 @@ func (b *Backend) Overview(ctx context.Context, r Ref) (Overview, error) {
 	if known, ok := b.listed[r]; ok {
 		return Overview{Resources: known.Resources, Updated: known.Updated}, nil
 	}
+	if known := b.glance(r); known != nil {
+		return *known, nil
+	}
 	loaded, err := b.Load(ctx, r, nil)
 	if err != nil {
 		return Overview{}, err
 	}
-	s := loaded.Snapshot
-	o := Overview{Resources: len(s.Resources), Pending: len(s.Pending), Written: s.Manifest.Time}
-	if o.Resources+o.Pending > 0 {
-		o.Updated = s.Manifest.Time
-	}
+	o := overviewOf(loaded.Snapshot, loaded.Snapshot.Manifest.Time)
 	o.Updated = b.LastUpdate(ctx, r, o.Updated)
 	return o, nil
+}
+
+// glance returns the overview that the last run has left beside a state, after Prefetch; nil if there is none, or if
+// the list of keys shows that the state has changed since. A store that implements Bulk reads many states at once
+// instead.
+func (b *Backend) glance(r Ref) *Overview {
+	if b.files.objects == nil {
+		return nil
+	}
+	ahead, ok := b.files.objects.objects.(*prefetched)
+	if !ok || ahead.bulk != nil {
+		return nil
+	}
+	lease, _, err := b.files.leaseOf(r).read()
+	if err != nil || lease.Holder != nil || lease.End == nil || lease.End.State == "" {
+		return nil
+	}
+	variants := 0
+	for _, c := range extensions {
+		if l := ahead.find(keyOf(b.files.stateOf(r).file(c))); l != nil {
+			if variants++; l.Version != lease.End.State {
+				return nil
+			}
+		}
+	}
+	if variants != 1 {
+		return nil
+	}
+	return lease.End.Overview
 }
 
 // LastUpdate returns the end of the last operation on a stack, or written, the time of its state, if that is later. An
@@ -394,7 +435,7 @@ func (b *Backend) Overview(ctx context.Context, r Ref) (Overview, error) {
 func (b *Backend) LastUpdate(ctx context.Context, r Ref, written time.Time) time.Time {
 	last, _ := b.History(ctx, r, 2) // without a history, the time of the state counts
 	for _, record := range last {
-		if ended := time.Unix(record.EndTime, 0); record.EndTime > 0 && ended.After(written) { // 0 of one that still runs
+		if ended := time.Unix(record.EndTime, 0).UTC(); record.EndTime > 0 && ended.After(written) { // 0 of one that still runs
 			return ended
 		}
 	}

@@ -30,7 +30,8 @@ type stored struct {
 	path     string
 	raw      []byte // packed
 	identity journal.Identity
-	version  string // of the object, in a store
+	version  string    // of the object, in a store
+	written  time.Time // the time in it; zero if it was not decoded
 }
 
 // unchanged returns the condition that a state in a store is still this one.
@@ -90,8 +91,17 @@ func (b stackState) file(c Compression) string {
 	return b.files.path("stacks", b.ref.Project, b.ref.Stack+".json"+string(c))
 }
 
-// current reads the state file.
+// current reads the state file. In a store it does not list the variants if the one that it has found before is still
+// there: who writes another one removes that.
 func (b stackState) current() (stored, error) {
+	if b.files.objects != nil {
+		if known, ok := b.files.objects.states.Load(b.ref); ok {
+			file, err := b.read(known.(seenState).path)
+			if !errors.Is(err, fs.ErrNotExist) {
+				return file, err
+			}
+		}
+	}
 	path, err := b.locate()
 	if err != nil {
 		return stored{}, err
@@ -122,10 +132,14 @@ func (b stackState) locate() (path string, err error) {
 		}
 	}
 	if b.files.objects != nil {
-		b.files.objects.states.Store(b.ref, path != "")
+		b.files.objects.states.Delete(b.ref)
 	}
 	if path == "" {
 		return "", &NotFoundError{b.ref}
+	}
+	if b.files.objects != nil {
+		_, err := modified(b.lossFile())
+		b.files.objects.states.Store(b.ref, seenState{path, errors.Is(err, fs.ErrNotExist)})
 	}
 	return path, nil
 }
@@ -133,7 +147,7 @@ func (b stackState) locate() (path string, err error) {
 // missing returns an error unless there is a state file. In a store it does not look for one that it has found before.
 func (b stackState) missing() error {
 	if b.files.objects != nil {
-		if there, _ := b.files.objects.states.Load(b.ref); there == true {
+		if _, there := b.files.objects.states.Load(b.ref); there {
 			return nil
 		}
 	}
@@ -141,13 +155,33 @@ func (b stackState) missing() error {
 	return err
 }
 
-// variants returns a function that gives the time of each variant of the state file. A store lists all of them in one
-// request.
+// seenState is what a list has shown of a state in a store.
+type seenState struct {
+	path     string
+	lossless bool // there was no record of a loss, and nobody has asked for it since
+}
+
+// noLoss reports whether the list that found a state in a store has shown that there is no record of a loss. It does
+// once for each list, since another process may write one.
+func (b stackState) noLoss() bool {
+	if b.files.objects == nil {
+		return false
+	}
+	known, ok := b.files.objects.states.Load(b.ref)
+	if !ok || !known.(seenState).lossless {
+		return false
+	}
+	b.files.objects.states.Store(b.ref, seenState{path: known.(seenState).path})
+	return true
+}
+
+// variants returns a function that gives the time of each variant of the state file. A store lists all files beside the
+// state in one request.
 func (b stackState) variants() (modified func(path string) (time.Time, error), err error) {
 	if b.files.objects == nil {
 		return b.files.disk.ModTime, nil
 	}
-	found, err := b.files.objects.list(keyOf(b.file(Plain)))
+	found, err := b.files.objects.list(strings.TrimSuffix(keyOf(b.file(Plain)), "json"))
 	if err != nil {
 		return nil, fileError("read the state", b.file(Plain), err)
 	}

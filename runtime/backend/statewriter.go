@@ -17,6 +17,7 @@ import (
 type stateWriter struct {
 	tools  sessionTools
 	around state.Checkpoint // the file as it was read; all of it but the snapshot is kept
+	begun  stored           // the file as it was read
 
 	mu      sync.Mutex // guards the fields below
 	idle    sync.Cond  // signalled when writing ends
@@ -30,7 +31,7 @@ type stateWriter struct {
 
 // writer returns the stateWriter of a state file that was just read as c.
 func (t sessionTools) writer(file stored, c *state.Checkpoint) *stateWriter {
-	w := &stateWriter{tools: t, around: *c, file: file, read: c.Snapshot, written: t.state.files.o.Now()}
+	w := &stateWriter{tools: t, around: *c, begun: file, file: file, read: c.Snapshot, written: t.state.files.o.Now()}
 	w.idle.L = &w.mu
 	return w
 }
@@ -40,6 +41,11 @@ func (w *stateWriter) current() stored {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.file
+}
+
+// ending returns the end of the operation, whose state file holds a snapshot.
+func (w *stateWriter) ending(snapshot *state.Snapshot) *ending {
+	return &ending{file: w.current(), snapshot: snapshot, begun: w.begun}
 }
 
 // checkpointIfDue begins to write the state file in between, by the rule of Session, and does not wait for it. A
@@ -136,6 +142,7 @@ func (w *stateWriter) write(what stateWrite, previous stored) (stored, error) {
 	if err != nil {
 		return stored{}, err
 	}
+	next.written = c.Snapshot.Manifest.Time
 	if what.log == nil {
 		if err := w.tools.held.guard(); err != nil {
 			return stored{}, err

@@ -90,6 +90,15 @@ func (s *azureStore) version(r *blob.Reader) (string, error) {
 	return string(*raw.ETag), nil
 }
 
+// listed adds the quotes that an ETag has everywhere but in a list.
+func (s *azureStore) listed(o *blob.ListObject) string {
+	var item container.BlobItem
+	if !o.As(&item) || item.Properties == nil || item.Properties.ETag == nil {
+		return ""
+	}
+	return `"` + strings.Trim(string(*item.Properties.ETag), `"`) + `"`
+}
+
 // answer returns the service's error code as the text: its message repeats the request and the answer.
 func (s *azureStore) answer(err error) (status int, text string) {
 	reply, ok := errors.AsType[*azcore.ResponseError](err)

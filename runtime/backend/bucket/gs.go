@@ -91,9 +91,12 @@ func (s *gsStore) ListAll(ctx context.Context, prefix string) ([]backend.Listed,
 }
 
 func (s *gsStore) list(ctx context.Context, call *storage.ObjectsListCall) (found []backend.Listed, err error) {
-	err = call.Fields("items(name,updated),prefixes,nextPageToken").Pages(ctx, func(page *storage.Objects) error {
+	err = call.Fields("items(name,updated,generation),prefixes,nextPageToken").Pages(ctx, func(page *storage.Objects) error {
 		for _, o := range page.Items {
 			l := backend.Listed{Key: strings.TrimPrefix(o.Name, s.prefix)}
+			if o.Generation != 0 {
+				l.Version = strconv.FormatInt(o.Generation, 10)
+			}
 			if err := l.Modified.UnmarshalText([]byte(o.Updated)); err != nil {
 				return fmt.Errorf("the store gives %q as the time of %s: %w", o.Updated, o.Name, err)
 			}

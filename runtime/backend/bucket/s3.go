@@ -149,6 +149,14 @@ func (s *s3Store) version(r *blob.Reader) (string, error) {
 	return *out.ETag, nil
 }
 
+func (s *s3Store) listed(o *blob.ListObject) string {
+	var found types.Object
+	if !o.As(&found) {
+		return ""
+	}
+	return aws.ToString(found.ETag)
+}
+
 // answer strips the name and the ID of the request from the message.
 func (s *s3Store) answer(err error) (status int, text string) {
 	if reply, ok := errors.AsType[*awshttp.ResponseError](err); ok {

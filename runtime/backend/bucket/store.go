@@ -44,6 +44,8 @@ type native interface {
 	delete(ctx context.Context, key string) error
 	// version returns the version of the object that r reads.
 	version(r *blob.Reader) (string, error)
+	// listed returns the version of an object in a list; empty if the list does not say.
+	listed(o *blob.ListObject) string
 	// answer returns the HTTP status in an error of the client, 0 if there was no answer, and a message for the user.
 	answer(err error) (status int, text string)
 }
@@ -101,7 +103,8 @@ func (s *Store) list(ctx context.Context, prefix, delimiter string) (found []bac
 		if err != nil {
 			return nil, s.explain(err)
 		}
-		found = append(found, backend.Listed{Key: strings.TrimPrefix(o.Key, s.prefix), Modified: o.ModTime})
+		found = append(found, backend.Listed{Key: strings.TrimPrefix(o.Key, s.prefix), Modified: o.ModTime,
+			Version: s.native.listed(o)})
 	}
 }
 

@@ -100,7 +100,7 @@ func lists(t *testing.T, o backend.Objects) {
 	require.Equal(t, []string{"lists/d/f"}, list("lists/d/"))
 }
 
-// deep tests the list of backend.Deep, which has no folders.
+// deep tests the list of backend.Deep, which has no folders, but the versions of objects.
 func deep(t *testing.T, o backend.Objects) {
 	deep, ok := o.(backend.Deep)
 	if !ok {
@@ -110,9 +110,15 @@ func deep(t *testing.T, o backend.Objects) {
 	all, err := deep.ListAll(t.Context(), "deep/")
 	require.NoError(t, err)
 	var keys []string
+	_, isBulk := o.(backend.Bulk) // whose lists need no versions, since it reads objects in as many requests
 	for _, l := range all {
 		keys = append(keys, l.Key)
 		require.False(t, l.Modified.IsZero())
+		if l.Version != "" || !isBulk {
+			got, err := o.Get(t.Context(), l.Key)
+			require.NoError(t, err)
+			require.Equal(t, got.Version, l.Version, l.Key)
+		}
 	}
 	require.Equal(t, []string{"deep/b.json", "deep/b.json.bak", "deep/c.json", "deep/d/e", "deep/d/f"}, keys)
 }
