@@ -81,7 +81,8 @@ func (c *chain) claim(test func() error) error {
 }
 
 // claimLocked is claim for a caller that holds mu. The renewal proves that the lease was still held when the chain had
-// begun, so a run that takes over later finds the chain.
+// begun, so a run that takes over later finds the chain. If the lease was lost before, the link goes again: no later run
+// may look for it.
 func (c *chain) claimLocked(test func() error) error {
 	if c.next > 0 || c.lost != nil {
 		return c.lost
@@ -93,6 +94,7 @@ func (c *chain) claimLocked(test func() error) error {
 	if err == nil {
 		if err = c.lease.renew(); errors.As(err, new(*LockLostError)) {
 			c.lost = err
+			_ = c.lease.d.delete(linkKey(c.folder, 0)) // it holds nothing
 		}
 	}
 	return err

@@ -401,6 +401,16 @@ func fenceAt(t *testing.T, w fenceWorld, i int, between int64, next, unchanged b
 	s.audit(t, loaded.Snapshot, p.name)
 	require.Len(t, loaded.Snapshot.Resources, wanted, p.name)
 	require.Len(t, s.objects, wanted, "%s: made twice", p.name)
+	if w.store {
+		chains := third.files.chainsOf(testRef)
+		folders, err := chains.list()
+		require.NoError(t, err, p.name)
+		for _, folder := range folders {
+			left, err := chains.read(folder)
+			require.NoError(t, err, p.name)
+			require.True(t, left.merged(), "%s: links are left in %s", p.name, folder)
+		}
+	}
 	for name := range w.frozen() {
 		require.NotContains(t, name, disk.TemporarySuffix, p.name)
 		require.NotContains(t, name, "/locks/", p.name)

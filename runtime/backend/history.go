@@ -56,9 +56,9 @@ func compactJSON(v any) ([]byte, error) {
 // stackHistory keeps the records, checkpoints, backups and tags of a stack.
 type stackHistory stack
 
-// add writes a record, a copy of the state file, and a backup of that (F6.11). It returns the stamp of the copy. If there
-// is a copy with the same content, which may be one that is known to have it, the new one is a hard link to it. In a
-// store, which has no links, the record names it instead. The caller holds the lock.
+// add writes a record, a copy of the state file, and a backup of that (F6.11). It returns the stamp of the copy. If
+// there is a copy with the same content, which may be one that is known to have it, the new one is a hard link to it. In
+// a store, which has no links, the record names it instead. The caller holds the lock.
 func (b stackHistory) add(record *Record, end *ending, known int64) (kept int64, err error) {
 	checkpoint := end.file.raw
 	names, _ := b.files.list("history", b.ref.Project, b.ref.Stack) // a folder that cannot be listed cannot be written to either
@@ -99,8 +99,8 @@ func (b stackHistory) add(record *Record, end *ending, known int64) (kept int64,
 	return kept, fileError("write the history", path, disk.SameAs(b.files.disk, from, path, checkpoint))
 }
 
-// sameCopy returns one of some copies of the state that has the content of the state file: that with the stamp known, or
-// else the first one, if it does; else nil. In a store, which may be far away, it reads none if the operation has
+// sameCopy returns one of some copies of the state that has the content of the state file: that with the stamp known,
+// or else the first one, if it does; else nil. In a store, which may be far away, it reads none if the operation has
 // written the state: each write has another time in it.
 func (b stackHistory) sameCopy(all []copyOf, end *ending, known int64) *copyOf {
 	if i := slices.IndexFunc(all, func(c copyOf) bool { return c.stamp == known }); known != 0 && i >= 0 {

@@ -320,8 +320,8 @@ func (l *storeLock) release() error {
 
 func (l *storeLock) journaling() journaling { return journaling{inBetween: true, proves: true} }
 
-// recover looks for chains also if the state is not the one that the last holder left, whatever that says of chains: the
-// store may be a copy that was made while runs went on.
+// recover looks for chains also if the state is not the one that the last holder left, whatever that says of chains:
+// the store may be a copy that was made while runs went on.
 func (l *storeLock) recover(file stored, salvage bool) (*Recovery, stored, error) {
 	if l.unfenced && l.lease.before.State != file.version {
 		if err := l.fenceOthers(); err != nil {

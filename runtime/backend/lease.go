@@ -350,6 +350,32 @@ func (b stackLease) read() (file leaseFile, o Object, err error) {
 	return file, o, nil
 }
 
+// glance returns the overview that the last run has left beside a state, after Prefetch; nil if there is none, or if
+// the list of keys shows that the state has changed since. A store that implements Bulk reads many states at once
+// instead.
+func (b stackLease) glance() *Overview {
+	ahead, ok := b.files.objects.objects.(*prefetched)
+	if !ok || ahead.bulk != nil {
+		return nil
+	}
+	lease, _, err := b.read()
+	if err != nil || lease.Holder != nil || lease.End == nil || lease.End.State == "" {
+		return nil
+	}
+	variants := 0
+	for _, c := range extensions {
+		if l := ahead.find(keyOf(b.files.stateOf(b.ref).file(c))); l != nil {
+			if variants++; l.Version != lease.End.State {
+				return nil
+			}
+		}
+	}
+	if variants != 1 {
+		return nil
+	}
+	return lease.End.Overview
+}
+
 // take takes the lease if it is free, if its holder was a process of this machine that is gone, or if it was not
 // renewed in time; else it gives a *LockedError. If a renewal is overdue, take waits until the lease expires or ctx is
 // cancelled. Of two processes that take it at the same moment, exactly one gets it. It calls look before it writes the

@@ -389,8 +389,10 @@ func (b *Backend) Overview(ctx context.Context, r Ref) (Overview, error) {
 	if known, ok := b.listed[r]; ok {
 		return Overview{Resources: known.Resources, Updated: known.Updated}, nil
 	}
-	if known := b.glance(r); known != nil {
-		return *known, nil
+	if b.files.objects != nil {
+		if known := b.files.leaseOf(r).glance(); known != nil {
+			return *known, nil
+		}
 	}
 	loaded, err := b.Load(ctx, r, nil)
 	if err != nil {
@@ -401,41 +403,13 @@ func (b *Backend) Overview(ctx context.Context, r Ref) (Overview, error) {
 	return o, nil
 }
 
-// glance returns the overview that the last run has left beside a state, after Prefetch; nil if there is none, or if
-// the list of keys shows that the state has changed since. A store that implements Bulk reads many states at once
-// instead.
-func (b *Backend) glance(r Ref) *Overview {
-	if b.files.objects == nil {
-		return nil
-	}
-	ahead, ok := b.files.objects.objects.(*prefetched)
-	if !ok || ahead.bulk != nil {
-		return nil
-	}
-	lease, _, err := b.files.leaseOf(r).read()
-	if err != nil || lease.Holder != nil || lease.End == nil || lease.End.State == "" {
-		return nil
-	}
-	variants := 0
-	for _, c := range extensions {
-		if l := ahead.find(keyOf(b.files.stateOf(r).file(c))); l != nil {
-			if variants++; l.Version != lease.End.State {
-				return nil
-			}
-		}
-	}
-	if variants != 1 {
-		return nil
-	}
-	return lease.End.Overview
-}
-
 // LastUpdate returns the end of the last operation on a stack, or written, the time of its state, if that is later. An
 // operation that changes nothing does not write the state.
 func (b *Backend) LastUpdate(ctx context.Context, r Ref, written time.Time) time.Time {
 	last, _ := b.History(ctx, r, 2) // without a history, the time of the state counts
 	for _, record := range last {
-		if ended := time.Unix(record.EndTime, 0).UTC(); record.EndTime > 0 && ended.After(written) { // 0 of one that still runs
+		ended := time.Unix(record.EndTime, 0).UTC()
+		if record.EndTime > 0 && ended.After(written) { // 0 of one that still runs
 			return ended
 		}
 	}
