@@ -81,8 +81,8 @@ func (c *chain) claim(test func() error) error {
 }
 
 // claimLocked is claim for a caller that holds mu. The renewal proves that the lease was still held when the chain had
-// begun, so a run that takes over later finds the chain. If the lease was lost before, the link goes again: no later run
-// may look for it.
+// begun, so a run that takes over later finds the chain. If the lease was lost before, the link goes again: later runs
+// may not look for it.
 func (c *chain) claimLocked(test func() error) error {
 	if c.next > 0 || c.lost != nil {
 		return c.lost

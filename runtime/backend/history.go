@@ -57,8 +57,8 @@ func compactJSON(v any) ([]byte, error) {
 type stackHistory stack
 
 // add writes a record, a copy of the state file, and a backup of that (F6.11). It returns the stamp of the copy. If
-// there is a copy with the same content, which may be one that is known to have it, the new one is a hard link to it. In
-// a store, which has no links, the record names it instead. The caller holds the lock.
+// there is a copy with the same content, which may be one that is known to have it, the new one is a hard link to it.
+// In a store, which has no links, the record names it instead. The caller holds the lock.
 func (b stackHistory) add(record *Record, end *ending, known int64) (kept int64, err error) {
 	checkpoint := end.file.raw
 	names, _ := b.files.list("history", b.ref.Project, b.ref.Stack) // a folder that cannot be listed cannot be written to either
