@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func (v *live) interrupt(why string, now bool) bool {
 
 func (v *live) tick() {
 	v.board.spin++
-	if running, _ := v.board.counts(); v.dirty || running > 0 {
+	if v.dirty || slices.ContainsFunc(v.board.order, func(r *row) bool { return r.running > 0 }) {
 		v.draw()
 	}
 }
@@ -118,8 +119,7 @@ func (v *live) interruption() string {
 		return v.interrupted
 	}
 	running, _ := v.board.counts()
-	return fmt.Sprintf("%s: %d running; Ctrl-C again stops at once, and may lose what is being created", v.interrupted,
-		running)
+	return fmt.Sprintf("%s: %d running; Ctrl-C again stops at once and may lose them", v.interrupted, running)
 }
 
 // pick chooses at most n rows, in the order of the tree: running and failed ones with the components around them, then
@@ -155,14 +155,18 @@ func (v *live) pick(n int) (rows []placed, left int) {
 // the slowest running steps.
 func (v *live) progress() string {
 	b := v.board
+	total := 0
 	var slowest *row
 	for _, r := range b.order {
+		if !r.isStack() && !r.component {
+			total++
+		}
 		if r.running > 0 && !r.isStack() && !r.component && (slowest == nil || r.started.Before(slowest.started)) {
 			slowest = r
 		}
 	}
 	running, failed := b.counts()
-	parts := []string{fmt.Sprintf("%d of %d done", b.tree.count-running, b.tree.count)}
+	parts := []string{fmt.Sprintf("%d of %d done", total-running, total)}
 	if running > 0 {
 		parts = append(parts, fmt.Sprintf("%d running", running))
 	}

@@ -65,7 +65,7 @@ func (r *row) outcome() (Outcome, string) {
 	case r.lost && r.failed:
 		return Failed, "deleted, creating the replacement failed"
 	case r.lost && r.stopped:
-		return Interrupted, "deleted, interrupted while creating the replacement"
+		return Interrupted, "deleted, stopped while creating the replacement"
 	case r.lost:
 		return Done, lostWords(r.planning)
 	case r.failed && r.remains:
@@ -73,7 +73,7 @@ func (r *row) outcome() (Outcome, string) {
 	case r.failed:
 		return Failed, style.planned + " failed"
 	case r.stopped || r.running > 0 && !r.component:
-		return Interrupted, "interrupted while " + style.running
+		return Interrupted, "stopped while " + style.running
 	case r.left() != "" && r.planning:
 		return Planned, string(r.left())
 	case r.left() != "":
@@ -191,7 +191,7 @@ func Incomplete(list []Resource) []Counted {
 	for _, c := range []struct {
 		outcome Outcome
 		words   string
-	}{{Failed, "failed"}, {Interrupted, "interrupted"}, {Skipped, "skipped"}, {NotStarted, "not started"}} {
+	}{{Failed, "failed"}, {Interrupted, "stopped"}, {Skipped, "skipped"}, {NotStarted, "not started"}} {
 		if n[c.outcome] > 0 {
 			counted = append(counted, Counted{N: n[c.outcome], Words: c.words})
 		}

@@ -112,7 +112,7 @@ func (r *report) cells(item *row) cells {
 		}
 		c.note = firstLine(printable.Text(r.mask.Hide(item.note)))
 	case outcome == Interrupted:
-		c.color, c.short, c.sign = red, "interrupted", failedSign
+		c.color, c.short, c.sign = red, "stopped", failedSign
 	case item.broken():
 		c.color = red
 	case outcome == Done && item.op != engine.OpSame:

@@ -234,7 +234,7 @@ func (r *report) summary(w io.Writer) {
 	}
 	for _, c := range Incomplete(r.Outcomes()) {
 		text := fmt.Sprintf("%d %s", c.N, c.Words)
-		if c.Words == "failed" || c.Words == "interrupted" {
+		if c.Words == "failed" || c.Words == "stopped" {
 			text = r.p.paint(red, text)
 		}
 		parts = append(parts, text)
@@ -247,7 +247,7 @@ func (r *report) summary(w io.Writer) {
 	case "failed":
 		head = r.p.paint(red, "Failed.") + " " + head
 	case "canceled":
-		head = r.p.paint(red, "Interrupted.") + " " + head
+		head = r.p.paint(red, "Interrupted.")
 	}
 	fmt.Fprintf(w, "%s %s", head, strings.Join(parts, ", "))
 	if t := Seconds(s.Duration); t != "" {

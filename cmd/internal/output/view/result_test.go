@@ -145,7 +145,7 @@ func TestRowsHaveEnded(t *testing.T) {
 			`✗ +pet +a:b:C +delete failed
 `},
 		"an update cut off": {append([]engine.Event{begun(pet, false)}, end(false, "canceled")...),
-			`✗ +pet +a:b:C +interrupted while deleting
+			`✗ +pet +a:b:C +stopped while deleting
 `},
 		"a component without outputs": {append([]engine.Event{begun(app, false)}, end(false, "succeeded")...),
 			`\+ +app +components:App +created

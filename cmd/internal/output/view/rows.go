@@ -61,10 +61,10 @@ func newBoard(stateful ...string) *board {
 		stateful: stateful}
 }
 
-// counts returns the numbers of running and failed rows.
+// counts returns the numbers of running rows, without components, which wait for their children, and of failed ones.
 func (b *board) counts() (running, failed int) {
 	for _, r := range b.order {
-		if r.running > 0 {
+		if r.running > 0 && !r.isStack() && !r.component {
 			running++
 		}
 		if r.failed {

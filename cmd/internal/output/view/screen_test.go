@@ -137,7 +137,7 @@ func TestInterruptOnScreen(t *testing.T) {
 				now = now.Add(frame)
 				v.tick()
 				text := screenText(term)
-				require.Equal(t, 1, strings.Count(text, "interrupting: 2 running"), text)
+				require.Equal(t, 1, strings.Count(text, "interrupting: 1 running; Ctrl-C a"), text)
 				for _, name := range []string{"Updating", "p-dev", " ready ", " slow "} {
 					require.Equal(t, 1, strings.Count(strings.Split(text, "done,")[0], name), text)
 				}
@@ -157,7 +157,7 @@ func TestInterruptOnScreen(t *testing.T) {
 			require.NotContains(t, text, "stopping at once")
 			require.Contains(t, text, "incomplete")
 			text = strings.ReplaceAll(text, "\n", "")
-			require.Contains(t, text, "Interrupted. Resources: 2 created, 1 interrupted")
+			require.Contains(t, text, "Interrupted. 2 created, 1 stopped")
 			require.Contains(t, text, "Next: `yamlhost up` goes on where this has stopped.")
 		})
 	}
