@@ -35,7 +35,7 @@ bin/tags: always
 .PHONY: always
 always:
 
-$(BIN): bin/tags $(shell find . -name '*.go' -not -path './test/*') go.mod go.sum $(shell find runtime/embedded cmd/internal/ui/web/dist -name '*.gz' 2>/dev/null)
+$(BIN): bin/tags $(shell find . -name '*.go' -not -path './test/*') go.mod go.sum $(shell find runtime/embedded cmd/internal/output/page/dist -name '*.gz' 2>/dev/null)
 	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS) $(COMPACT)' -o $@ ./cmd/yamlhost
 
 # Builds yamlhost and runs the first example, with a backend of its own in .try so that nothing else is touched.
@@ -315,15 +315,15 @@ site: playground ## builds the documentation and the playground
 site-test: site
 	cd docs/site && npm test
 
-# The page of `yamlhost ui`, of the TypeScript in cmd/internal/ui/web, into its folder dist, which the program embeds.
+# The page of `yamlhost ui`, of the TypeScript in cmd/internal/output/page, into its folder dist, which the program embeds.
 .PHONY: ui ui-test
 ui:
-	cd cmd/internal/ui/web && { [ -d node_modules ] || npm ci --silent --ignore-scripts; } && npm run -s check && npm run -s build
+	cd cmd/internal/output/page && { [ -d node_modules ] || npm ci --silent --ignore-scripts; } && npm run -s check && npm run -s build
 
 # Opens the page in Chromium: every view, runs, locks, hostile states and pages, accessibility, and figures of 10,000
 # resources. Captures are in bin/ui-captures.
 ui-test: build
-	cd cmd/internal/ui/web && { [ -d node_modules ] || npm ci --silent --ignore-scripts; } && npm run -s check && npm test
+	cd cmd/internal/output/page && { [ -d node_modules ] || npm ci --silent --ignore-scripts; } && npm run -s check && npm test
 
 .PHONY: schemas
 # Holds checker and schema index against real schemas: SCHEMAS is a directory of <package>-<version>.json.gz.

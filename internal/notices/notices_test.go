@@ -79,7 +79,7 @@ func licence(t *testing.T, dir string) string {
 
 // page is the folder of the console's page. tools lists npm packages that build or test the page but are not part of
 // it.
-const page = "../../cmd/internal/ui/web"
+const page = "../../cmd/internal/output/page"
 
 var tools = []string{"axe-core", "esbuild", "playwright-core", "typescript"}
 

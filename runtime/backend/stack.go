@@ -436,18 +436,16 @@ type Imported struct {
 // ImportOptions are the options of Import.
 type ImportOptions struct {
 	Begin BeginOptions
-	Open  state.Opener // of the secrets of the exported state; nil for that of Begin
-	Force bool         // a *ForeignStackError or *state.IntegrityError is only a warning
+	Force bool // a *ForeignStackError or *state.IntegrityError is only a warning
 }
 
 // Import replaces a stack's state by an exported one (F5.17), under the stack's lock and without a record in the
 // history. It seals secrets that are in the clear. If it fails, the state is unchanged.
 func (b *Backend) Import(ctx context.Context, r Ref, data []byte, o ImportOptions) (_ *Imported, err error) {
-	open := o.Open
-	if open == nil {
-		open = o.Begin.Open
+	next, err := state.DecodeExport(data, nil)
+	if err == nil && o.Begin.Open != nil && next.HasSealed() {
+		next, err = state.DecodeExport(data, o.Begin.Open) // nothing else needs the key of the exported state
 	}
-	next, err := state.DecodeExport(data, open)
 	if err != nil {
 		if _, ok := errors.AsType[*state.SyntaxError](err); ok {
 			return nil, fmt.Errorf("the state to import cannot be read: %w", err)

@@ -31,6 +31,19 @@ func SealedText(v value.Value) (ciphertext string, ok bool) {
 	return text.AsString()
 }
 
+// IsSealed reports whether a value is one that SealedText knows.
+func IsSealed(v value.Value) bool {
+	_, sealed := SealedText(v)
+	return sealed
+}
+
+// HasSealed reports whether the inputs or outputs of a resource have secrets that are sealed.
+func (s *Snapshot) HasSealed() bool {
+	return slices.ContainsFunc(s.Resources, func(r *Resource) bool {
+		return r.Inputs.Any(IsSealed) || r.Outputs.Any(IsSealed)
+	})
+}
+
 // Memory is a manager that caches ciphertexts, so that an unchanged secret of a resource keeps its ciphertext from one
 // write to the next (E6.33). It holds plain texts in memory. It is safe for concurrent use.
 type Memory struct {

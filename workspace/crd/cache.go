@@ -75,6 +75,9 @@ type manifest struct {
 func (c *Cache) Making(ctx context.Context, door confine.Door, path string) Made {
 	info, err := door.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
+		c.mu.Lock()
+		delete(c.made, path)
+		c.mu.Unlock()
 		return Made{}
 	}
 	now := &manifest{size: info.Size(), changed: info.ModTime().UnixNano()}
@@ -91,11 +94,25 @@ func (c *Cache) Making(ctx context.Context, door confine.Door, path string) Made
 	now.made = Making(diag.NewSource(path, bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.made == nil {
-		c.made = map[string]*manifest{}
-	}
-	c.made[path] = now
+	keep(&c.made, path, now)
 	return now.made
+}
+
+// mostKept is how many entries a map of a cache has at most, for editors that stay open while files come and go.
+const mostKept = 4000
+
+// keep adds an entry to a map of a cache. One that is full loses another entry, which is made again when it is needed.
+func keep[K comparable, V any](m *map[K]V, key K, v V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	if _, known := (*m)[key]; !known && len(*m) >= mostKept {
+		for other := range *m {
+			delete(*m, other)
+			break
+		}
+	}
+	(*m)[key] = v
 }
 
 // same returns the set of an earlier call for the same files if nothing has changed, so that packages stay the same.
@@ -107,10 +124,7 @@ func (c *Cache) same(files []File, s *Set) *Set {
 	if known != nil && known.Faulty == s.Faulty && slices.Equal(known.packages, s.packages) {
 		return known
 	}
-	if c.sets == nil {
-		c.sets = map[string]*Set{}
-	}
-	c.sets[key] = s
+	keep(&c.sets, key, s)
 	return s
 }
 
@@ -118,6 +132,9 @@ func (c *Cache) same(files []File, s *Set) *Set {
 func (c *Cache) content(door confine.Door, f File, before func() map[string][]string) *content {
 	info, err := door.Stat(f.Path)
 	if err != nil {
+		c.mu.Lock()
+		delete(c.files, f)
+		c.mu.Unlock()
 		return &content{fault: unreadable(f, err)}
 	}
 	now := content{size: info.Size(), changed: info.ModTime().UnixNano()}
@@ -131,10 +148,7 @@ func (c *Cache) content(door confine.Door, f File, before func() map[string][]st
 	now.schema, now.fault = c.open(door, f, info, before)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.files == nil {
-		c.files = map[File]*content{}
-	}
-	c.files[f] = &now
+	keep(&c.files, f, &now)
 	return &now
 }
 

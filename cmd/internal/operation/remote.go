@@ -122,7 +122,7 @@ func (s otherStacks) load(ctx context.Context, ref backend.Ref) (_ *state.Snapsh
 func withoutSealed(outputs value.Value) (public value.Value, left []string) {
 	public = outputs
 	for i, key := range outputs.Keys() {
-		if outputs.At(i).Any(isSealed) {
+		if outputs.At(i).Any(state.IsSealed) {
 			public, left = public.Without(key), append(left, key)
 		}
 	}
@@ -139,12 +139,6 @@ func (s otherStacks) misses(ref backend.Ref, left []string, sealed error) error 
 			"of it cannot be read: %s", ref.Project, ref.Stack, strings.Join(left, ", ")))
 	}
 	return nil
-}
-
-// isSealed reports whether a value was left sealed.
-func isSealed(v value.Value) bool {
-	_, sealed := state.SealedText(v)
-	return sealed
 }
 
 // open reads a stack with its secrets.

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/yamlhost/yamlhost/cmd/internal/ui/web"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/page"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -278,7 +278,7 @@ func assets(mux *http.ServeMux) {
 		"/app.css": {"app.css", "text/css; charset=utf-8"}, "/icon.svg": {"icon.svg", "image/svg+xml"},
 		"/favicon.ico": {"icon.svg", "image/svg+xml"},
 	} {
-		packed := web.Packed(file[0])
+		packed := page.Packed(file[0])
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", file[1])
 			if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
@@ -286,7 +286,7 @@ func assets(mux *http.ServeMux) {
 				_, _ = w.Write(packed) // the page has gone
 				return
 			}
-			_, _ = w.Write(web.File(file[0])) // the page has gone
+			_, _ = w.Write(page.File(file[0])) // the page has gone
 		})
 	}
 }

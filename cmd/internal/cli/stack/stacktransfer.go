@@ -1,7 +1,6 @@
 package stack
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -104,9 +103,6 @@ func stackImport(ctx context.Context, a *console.Console, o *stackOptions, s *co
 	}
 	options := backend.ImportOptions{Force: o.force,
 		Begin: backend.BeginOptions{Command: "import", Secrets: manager, Open: manager.Opener}}
-	if !bytes.Contains(text, []byte(`"ciphertext"`)) { // nothing has to be opened with the key of the exported stack
-		options.Open = manager.Of(s.Ref.Stack, s.Ref.Project).Opener
-	}
 	done, err := s.Backend.Import(ctx, s.Ref, text, options)
 	if err != nil {
 		return console.ExplainSecret(err, s.Ref.Stack)

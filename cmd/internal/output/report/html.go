@@ -10,8 +10,8 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/drawing"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/page"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
-	"github.com/yamlhost/yamlhost/cmd/internal/ui/web"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 )
@@ -89,7 +89,7 @@ func WriteHTML(w io.Writer, r *Record) error {
 		"{{took}}", took, "{{remarks}}", remarks.String(), "{{findings}}", pageFindings(r.Findings),
 		"{{facts}}", pageOutputs(r.Outputs), "{{rows}}", rows, "{{drawing}}", drawn, "{{origin}}", origin,
 		"{{data}}", content,
-	).WriteString(w, string(web.File("report.html")))
+	).WriteString(w, string(page.File("report.html")))
 	return err
 }
 

@@ -1,5 +1,5 @@
-// Package web has the built pages of the console and of reports, which build.mjs makes from src.
-package web
+// Package page has the built pages of the console and of reports, which build.mjs makes from src.
+package page
 
 import (
 	"bytes"
@@ -24,7 +24,7 @@ func File(name string) []byte {
 // must returns a part of a built file. A fault means that the program was built from damaged files.
 func must[T any](part T, err error) T {
 	if err != nil {
-		panic("web: a built page is damaged or not embedded: " + err.Error())
+		panic("page: a built page is damaged or not embedded: " + err.Error())
 	}
 	return part
 }
