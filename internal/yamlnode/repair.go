@@ -20,10 +20,13 @@ func (r *Repairs) Any() bool { return len(r.list) > 0 }
 
 // Mend explains a syntax error, repairs the text and parses it again, until it succeeds or no repair is left. If it
 // fails, only the first error is explained and the text is as it was.
+//
+// The YAML parser names the line of the collection around some errors, so that an error without a known cause is mostly
+// a second message about one that has been found, at a wrong place: it is left out if there are others.
 func (t *Tree) Mend(err error) (diag.Diagnostics, error) {
 	text, tokens := t.Text.Bytes, t.Tokens
 	first, fault := explain(&t.Text, t.Tokens, err)
-	found := diag.Diagnostics{first}
+	found, vague := diag.Diagnostics{first}, fault.vague
 	line := LineOf(text, t.Text.Offset(first.Subject.Start))
 	t.Text.Bytes = bytes.Clone(text)
 	for range maxRepairs {
@@ -40,7 +43,11 @@ func (t *Tree) Mend(err error) (diag.Diagnostics, error) {
 		next, fault = explain(&t.Text, t.Tokens, err)
 		line = LineOf(t.Text.Bytes, t.Text.Offset(next.Subject.Start))
 		near := func(r repair) bool { return r.line == line || !fault.sure && line-1 <= r.line && r.line <= line+1 }
-		if !slices.ContainsFunc(t.Repairs.list, near) { // otherwise it is the same error again
+		switch {
+		case slices.ContainsFunc(t.Repairs.list, near) || fault.vague: // it is the same error again
+		case vague:
+			found, vague = diag.Diagnostics{next}, false
+		default:
 			found.Add(next)
 		}
 	}

@@ -28,7 +28,7 @@ var syntaxCauses = []syntaxCause{
 	{"mapping values are not allowed", []suspect{suspectKey, suspectTail, suspectColon, suspectTab, suspectQuoteTail,
 		suspectIndent}},
 	{"block sequence entries are not allowed", []suspect{suspectDash, suspectTab, suspectIndent}},
-	{"found character that cannot start any token", []suspect{suspectTab, suspectReserved}},
+	{"found character that cannot start any token", []suspect{suspectTab, suspectReserved, suspectFlowOpen}},
 	{"found a tab character", []suspect{suspectTab}},
 	{"found unknown escape character", []suspect{suspectEscape}},
 	{"did not find expected hexdecimal number", []suspect{suspectEscape}},
@@ -53,6 +53,7 @@ var syntaxCauses = []syntaxCause{
 // syntaxFault describes a syntax error that has been reported.
 type syntaxFault struct {
 	sure  bool // the cause is certainly in the reported line
+	vague bool // no cause was found, and the place is that of the YAML parser
 	comma int  // offset at which a missing comma can be inserted; 0 if unknown
 }
 
@@ -112,7 +113,11 @@ func (e *explanation) explain(err error) {
 			break
 		}
 	}
+	if strings.HasPrefix(message, "did not find expected") && line > 0 {
+		line++ // the parser counts from 0 where the tokens are sound
+	}
 	start, end := LineAt(e.text, max(line, 1))
+	e.fault.vague = true
 	e.say(e.at(start, end), "the cause may be on the line before", "the YAML syntax is broken here: %s",
 		ownWords(message))
 }

@@ -61,3 +61,59 @@ func TestBrokenSettings(t *testing.T) {
 		require.ErrorContains(t, err, "syntax errors")
 	})
 }
+
+// TestDamagedFiles changes, removes and adds characters in files of each kind. A reader must find faults of the syntax in
+// the texts in which the parser of programs finds some, and in no others, each at a place.
+func TestDamagedFiles(t *testing.T) {
+	t.Parallel()
+	readers := []struct {
+		name, text string
+		read       func(src *diag.Source) diag.Diagnostics
+	}{
+		{"Pulumi.yaml", "name: shop\nruntime:\n  name: yaml\n  options: {compiler: 'cue export'}\nconfig:\n" +
+			"  size: {type: integer, default: 3}\n  aws:region: us-west-2\npackages:\n  random: random@1.2.3\n  own:\n" +
+			"    source: ./own\n    parameters: [a, \"b c\"]\n# done\n", func(src *diag.Source) diag.Diagnostics {
+			_, found := Parse(src)
+			return found
+		}},
+		{"Pulumi.dev.yaml", "encryptionsalt: v1:a:b\nconfig:\n  shop:size: 3\n  shop:list:\n    - a\n    - {secure: v1:x:y}\n" +
+			"  shop:text: |\n    two\n    lines\nenvironment: [base]\n", func(src *diag.Source) diag.Diagnostics {
+			_, found := ParseSettings(src, "shop")
+			return found
+		}},
+		{"random.yaml", "packageDeclarationVersion: 1\nname: random\nversion: 1.2.3\ndownloadUrl: \"https://a.b/c\"\n" +
+			"parameterization:\n  name: own\n  version: 2.0.0\n  value: eyJhIjoxfQ==\n", func(src *diag.Source) diag.Diagnostics {
+			_, declares, found := ParsePackageFile(src)
+			if !declares { // as any other file of the folder may be; then the parser reads it, if anything does
+				_, found = parser.Parse(src, parser.Options{})
+			}
+			return found
+		}},
+		{"template", "name: shop\ntemplate:\n  description: a shop\n  config:\n    size: {description: 'how many', default: 3}\n",
+			func(src *diag.Source) diag.Diagnostics {
+				_, found := ReadTemplate(src)
+				return found
+			}},
+	}
+	marks := rapid.SampledFrom([]string{"", "\"", "'", "{", "}", "[", "]", ":", ": ", ",", "\t", "\n", " ", "- ", "*x", "&x", "|",
+		"#", "@", "%", "!", "\x00", "\xff", "é"})
+	rapid.Check(t, func(t *rapid.T) {
+		r := rapid.SampledFrom(readers).Draw(t, "file")
+		text := r.text
+		for range rapid.IntRange(1, 3).Draw(t, "times") {
+			at := rapid.IntRange(0, len(text)).Draw(t, "at")
+			end := min(len(text), at+rapid.IntRange(0, 2).Draw(t, "removed"))
+			text = text[:at] + marks.Draw(t, "added") + text[end:]
+		}
+		src := diag.NewSource(r.name, []byte(text))
+		_, told := parser.Parse(src, parser.Options{})
+		broken := func(d diag.Diagnostic) bool { return d.Code == diag.Syntax || d.Code == diag.RunawayInput }
+		found := r.read(src)
+		require.Equal(t, slices.ContainsFunc(told, broken), slices.ContainsFunc(found, broken), "%q\n%v\n%v", text, told, found)
+		for _, d := range found {
+			if broken(d) {
+				require.False(t, d.Subject.IsZero(), "%q", text)
+			}
+		}
+	})
+}
