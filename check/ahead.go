@@ -1,12 +1,16 @@
 package check
 
-// ahead checks the nodes of a body whose loops are cut.
+// ahead checks the nodes of a body whose loops are cut. Where components use single outputs of each other, the nodes
+// have no order in which each comes after all that it needs. What they need of each other is the type, and the type of
+// a component is known from its interface; only that of a collection of instances has to be found first, from its
+// forEach.
 type ahead struct {
 	body           *body
 	checked, typed map[*Node]bool
 }
 
-// inOrder checks a node after its dependencies.
+// inOrder checks a node after its dependencies. It ends, since the edges that are not deferred form no cycle, and since
+// a node is marked before its dependencies are visited.
 func (c *ahead) inOrder(n *Node) {
 	if c.checked[n] {
 		return

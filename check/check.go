@@ -18,7 +18,8 @@ import (
 
 // Check resolves the names of a program and infers its types. The Program can be read even if there are errors. It may
 // be evaluated only if no diagnostic is an error and ctx was not cancelled, since a cancelled Check stops early. Each
-// fault is reported once, without the faults that merely follow from it (D7).
+// fault is reported once, without the faults that merely follow from it (D7). It never returns a nil Program: the
+// editor shows types and names of a text that is being typed, and so has faults most of the time.
 func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
 	program, _, found := Recheck(ctx, file, opts, nil)
 	return program, found
@@ -74,6 +75,7 @@ func Recheck(ctx context.Context, file *ast.File, opts Options, previous *Snapsh
 	r.fillInputs()
 	r.shared.Packages.ReportMissing(r.report, main.scope.Start)
 	main.scope.WarnUnread()
+	// Only here are all findings known, and a fault may be reported in another declaration than what follows from it.
 	found := r.withoutFollowUps(file, r.found.all(r.report.All()))
 	if ctx.Err() != nil {
 		return main.program, nil, found
@@ -83,7 +85,8 @@ func Recheck(ctx context.Context, file *ast.File, opts Options, previous *Snapsh
 }
 
 // run is the state of one check, shared by the bodies of a program and its components. Several goroutines check nodes;
-// they write to nothing in it.
+// they write to nothing in it. It ends with the check: what the next one may use again is copied to a Snapshot, so that
+// neither a run nor a Program keeps the one before it alive.
 type run struct {
 	ctx        context.Context
 	file       *ast.File
@@ -117,7 +120,8 @@ func newRun(ctx context.Context, file *ast.File, opts Options, previous *Snapsho
 }
 
 // findBodies makes the bodies of the program and its components, and finds its dynamic types. It returns the program's
-// own body.
+// own body. Bodies are in the order of the text with the program's own last; usersLast sorts them for the check of
+// types.
 func (r *run) findBodies() *body {
 	main := r.newBody(r.file, r.opts, nil)
 	types := dynamicTypes{report: r.report, bundle: r.opts.Bundle, byToken: r.dynamic}
@@ -174,7 +178,10 @@ func (r *run) newBody(file *ast.File, opts Options, c *component) *body {
 // usualBatch is the least number of nodes for a goroutine: starting one for fewer costs more than it saves.
 const usualBatch = 32
 
-// checkNodes gives every node its type, in the order of dependencies.
+// checkNodes gives every node its type, in the order of dependencies. Three ways lead to the same result, and the first
+// two exist for the order: an instance in a cut loop is asked for its type before it is checked, and in a loop that was
+// not cut a node comes before something that it needs, whose type is Invalid then, so that nothing is reported because
+// of it.
 func (b *body) checkNodes() {
 	b.nodes = make([]*result, len(b.scope.All()))
 	b.hasLoop = b.hasLoop || b.scope.Cycles() || b.program.Deferring
@@ -230,7 +237,8 @@ type nodeResult struct {
 }
 
 // checkNode checks a node after its dependencies. Nodes that do not depend on each other may be checked at the same
-// time: it writes to nothing but the node, its facts and its result.
+// time: it writes to nothing but the node, its facts and its result. The facts and the type are set here, before
+// anything is recorded, because the next level reads them.
 func (b *body) checkNode(n *Node) nodeResult {
 	var before given
 	if n.Kind == ResourceNode {
@@ -285,7 +293,9 @@ func (b *body) recordOutcome(unit *ast.Unit, o types.Outcome) {
 	b.mergeOutcome(&o)
 }
 
-// mergeOutcome adds what was found out about a declaration to what is known about the body.
+// mergeOutcome adds what was found out about a declaration to what is known about the body. It is the only place where
+// results of declarations become those of the program: everything before it may run in several goroutines, and this may
+// not.
 func (b *body) mergeOutcome(o *types.Outcome) {
 	b.run.found.outcomes.Add(o.Found...)
 	b.written = append(b.written, o.JSONArguments...)
@@ -297,7 +307,8 @@ func (b *body) mergeOutcome(o *types.Outcome) {
 	}
 }
 
-// checkOutputs checks hooks, messages and outputs, on which nothing depends.
+// checkOutputs checks hooks, messages and outputs, on which nothing depends. Hooks and messages come before outputs for
+// the order of the findings alone.
 func (b *body) checkOutputs() {
 	ctx := b.run.ctx
 	if ctx.Err() != nil {
@@ -324,7 +335,8 @@ func (b *body) checkOutputs() {
 	}
 }
 
-// checkPolicies checks the policies, after everything else.
+// checkPolicies checks the policies, after everything else. Its expressions may name any node, and what it matches is
+// known only once all types of resources are.
 func (b *body) checkPolicies() {
 	for _, p := range b.program.Policies {
 		b.recordOutcome(p.Decl.Unit, b.types.Policy(b.run.ctx, p))
@@ -332,6 +344,9 @@ func (b *body) checkPolicies() {
 }
 
 // checkTransforms checks the transforms of the stack, and those of resources, which see all resources below theirs.
+// They come last since they are about the inputs of what they match, also in the bodies of components. A transform in
+// the options of a resource has been inferred with the resource, as a part of its unit; only what it matches is new
+// here.
 func (r *run) checkTransforms(main *body) {
 	matching := func(t *ast.Transform, nodes []*Node, inside bool) *program.Matched {
 		m := &program.Matched{Transform: t, What: "transform"}
@@ -361,7 +376,8 @@ func (r *run) checkTransforms(main *body) {
 	}
 }
 
-// fillInputs records the inputs of the types that resources name.
+// fillInputs records the inputs of the types that resources name. Program.InputsOf answers from them, for those who
+// have a token and no node.
 func (r *run) fillInputs() {
 	for _, b := range r.bodies {
 		for _, n := range b.scope.All() {
@@ -375,7 +391,9 @@ func (r *run) fillInputs() {
 // urnKey distinguishes resources by what is known without evaluation.
 type urnKey struct{ token, parent, name string }
 
-// checkURN reports two resources with the same URN (L3.18).
+// checkURN reports two resources with the same URN (L3.18). It knows less than the engine, which reports the rest in a
+// run: a resource with forEach or if has any number of instances, and one whose parent is computed may be anywhere.
+// What it reports is certain.
 func (b *body) checkURN(n *Node) {
 	r := n.Resource
 	if r.Token == "" || r.Decl.ForEach != nil || r.Decl.If != nil || n.Resource.Decl.Get != nil && r.Schema == nil {

@@ -63,7 +63,9 @@ func (cs *components) meant(token string) string {
 	return ""
 }
 
-// findComponents makes a body for every component.
+// findComponents makes a body for every component. The interface is shown before any body is checked, because bodies
+// refer to components in any order; what it says about outputs is computed when it is asked, and usersLast has the
+// answer ready by then.
 func (r *run) findComponents() []*component {
 	var all []*component
 	add := func(decl *ast.Component, file *ast.File, packaged bool, names ...string) {
@@ -123,7 +125,8 @@ func (r *run) findComponents() []*component {
 	return all
 }
 
-// bodyOf makes the body of a component: a scope of its own, in which inputs take the place of configuration.
+// bodyOf makes the body of a component: a scope of its own, in which inputs take the place of configuration. A
+// component is the same for all of its users, so that the stack's configuration has no part in it.
 func (r *run) bodyOf(c *component, file *ast.File) *body {
 	decl := c.of.Decl
 	opts := r.opts
@@ -211,7 +214,9 @@ func (b *body) completeInterface() {
 	}
 }
 
-// refreshComponent updates an instance of a component to its users' view, once the component has been checked.
+// refreshComponent updates an instance of a component to its users' view, once the component has been checked. The type
+// of a resource is resolved before the components are checked, and so it may have the interface of this check although
+// that of an earlier one has taken its place.
 func (b *body) refreshComponent(n *Node) {
 	if of := n.Resource.Component; of != nil {
 		n.Resource.Schema, n.Type = of.Schema, b.run.components.checked[of].seen.typ
@@ -250,7 +255,8 @@ func (b *body) resolveComponent(n *Node) {
 }
 
 // usersLast orders bodies so that each comes behind the components that it uses, and reports components that contain
-// themselves: they would never end.
+// themselves: they would never end. A body in a cycle is checked nevertheless, with outputs of the type Invalid where
+// they are not known yet.
 func usersLast(report *findings.Reporter, bodies []*body, known *components) []*body {
 	const (
 		fresh = iota

@@ -75,7 +75,8 @@ func (c *dynamicTypes) add(ctx context.Context, decls []*ast.Dynamic, dir, pkg s
 	}
 }
 
-// code builds a source, and reports its faults at the first declaration that names it.
+// code builds a source, and reports its faults at the first declaration that names it. The types of a source share its
+// code, and so its faults are told once.
 func (c *dynamicTypes) code(ctx context.Context, decl *ast.Dynamic, dir, source string) *Bundle {
 	rng := decl.Provider.Range
 	b, faults, err := c.bundle(ctx, dir, source)
@@ -91,7 +92,9 @@ func (c *dynamicTypes) code(ctx context.Context, decl *ast.Dynamic, dir, source 
 	return b
 }
 
-// schemaOf describes the type as a provider's resource. Properties without a declared type have the type any.
+// schemaOf describes the type as a provider's resource. Properties without a declared type have the type any. A type
+// without declared inputs takes any. The outputs of a package are complete, since others rely on its declaration; those
+// of the program's own types may be more than it declares.
 func (c *dynamicTypes) schemaOf(d *Dynamic) *schema.Resource {
 	r := &schema.Resource{Token: d.Token, Description: d.Decl.Description.Text()}
 	inputs := c.properties(d.Decl.Inputs, true)

@@ -23,7 +23,8 @@ type usage struct {
 	kind diag.Range // the declaration of the resource's component or dynamic type
 }
 
-// cause determines which declarations of a file are faulty.
+// cause determines which declarations of a file are faulty. All places in it are those in the whole text: a declaration
+// that an edit left alone is in a block with positions of its own.
 type cause struct {
 	run    *run
 	file   *ast.File
@@ -125,7 +126,8 @@ func comparePlaces(a, b diag.Range) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
 }
 
-// usages returns the uses of all declarations and their starts, both in the order of the text.
+// usages returns the uses of all declarations and their starts, both in the order of the text. A use within its own
+// declaration is none: a fault there is the declaration's own.
 func (f *cause) usages(bodies []*body) (uses []usage, starts []diag.Range) {
 	for unit, r := range f.run.shared.Facts {
 		for i, access := range unit.Accesses {
@@ -167,6 +169,7 @@ func (f *cause) usages(bodies []*body) (uses []usage, starts []diag.Range) {
 }
 
 // around returns the uses that overlap a range. uses is in the order of the text, and none is longer than longest.
+// Without the bound it would have to look at all uses before the range, since uses lie within each other.
 func around(uses []usage, longest int32, at diag.Range) []usage {
 	var found []usage
 	behind := diag.Range{Source: at.Source, Start: max(at.End, at.Start+1)}

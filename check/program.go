@@ -5,7 +5,8 @@ import (
 	"github.com/yamlhost/yamlhost/check/types"
 )
 
-// A checked program, in the words of its users: see the package program.
+// A checked program, in the words of its users: see the package program. Callers outside of check name these types by
+// this package alone, so that the division into packages below it is no concern of theirs.
 type (
 	Program     = program.Program
 	Node        = program.Node

@@ -6,7 +6,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// remarks are the findings of a check, in the order in which it makes them.
+// remarks are the findings of a check, in the order in which it makes them. The three kinds are kept apart because they
+// arise interleaved, body by body, while messages of one kind belong together; the caller sorts them by place.
 type remarks struct {
 	types      diag.Diagnostics // of the look-ups of the types of resources, in the order of the nodes
 	undeclared diag.Diagnostics // undeclared names

@@ -10,7 +10,9 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// loadPackages loads every package that the program names, several at a time.
+// loadPackages loads every package that the program names, several at a time. It is done in two rounds: the version of
+// a package is that of its first use anywhere in the text, so that all uses are known before the first one decides
+// which package it means.
 func (r *run) loadPackages() {
 	main := r.bodies[len(r.bodies)-1]
 	all := make([][]packages.Use, len(r.bodies))
@@ -41,7 +43,8 @@ func (r *run) loadPackages() {
 	main.program.Packages = r.shared.Packages.Descriptors()
 }
 
-// packageUses returns the uses of packages in a body, in the order of its text.
+// packageUses returns the uses of packages in a body, in the order of its text. Tokens of components, dynamic types and
+// the SDKs' dynamic types are left out: no schema is loaded for them, and no plugin is missing because of them.
 func (b *body) packageUses() []packages.Use {
 	uses := make([]packages.Use, 0, len(b.file.Resources))
 	for _, decl := range b.file.Resources {

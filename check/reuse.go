@@ -84,7 +84,9 @@ func givenFor(n *Node) given {
 	return g
 }
 
-// inputs are the inputs of a check that all declarations of a program share.
+// inputs are the inputs of a check that all declarations of a program share. A change of one of them discards the whole
+// snapshot. Packages, components and keys of stacks are left out because each declaration is compared by what it uses
+// of them.
 type inputs struct {
 	options             Options // without the fields that are compared elsewhere
 	allowEnv, publicEnv []ast.Literal
@@ -122,7 +124,8 @@ func sameLoader(a, b schema.Loader) bool {
 	return reflect.TypeOf(a).Comparable() && a == b
 }
 
-// snapshot returns what the next check may reuse; nil if some declarations depend on themselves.
+// snapshot returns what the next check may reuse; nil if some declarations depend on themselves. In a loop the outcome
+// of a node depends on which node was first, which the stamps do not tell.
 func (r *run) snapshot() *Snapshot {
 	s := &Snapshot{inputs: inputsOf(r.file, r.opts), packages: r.shared.Packages,
 		components: make(map[*ast.Component]*componentView), bodies: make(map[string]*bodySnapshot, len(r.bodies))}
@@ -183,7 +186,9 @@ func (b *bodySnapshot) resolverOf() *packages.Resolver {
 	return b.resolver
 }
 
-// reusable returns the result of an earlier check for a node if it is still valid; else nil.
+// reusable returns the result of an earlier check for a node if it is still valid; else nil. A declaration is found by
+// its index where the body declares the same names as before, which is so for almost every keystroke, and else by its
+// unit: the parser keeps the unit of a text that has not changed, wherever it stands.
 func (b *body) reusable(n *Node, before given, fact *program.Fact) *result {
 	unit := n.Unit()
 	if b.run.previous == nil || unit == nil {
@@ -218,7 +223,10 @@ func (b *body) reusableOutput(i int, o *Output, fact *program.Fact) *result {
 	return known
 }
 
-// stillValid reports whether the result of an earlier check of the same expressions would be the same today.
+// stillValid reports whether the result of an earlier check of the same expressions would be the same today. Whatever a
+// check of a declaration reads has to be compared here, or has to make the outcome volatile, or be one of the inputs
+// that discard the whole snapshot. A test compares checks after random edits with checks of the same text alone
+// (TestCheckAfterEditEqualsFresh).
 func (b *body) stillValid(known *result, fact *program.Fact) bool {
 	if known.outcome.Volatile || b.hasLoop {
 		return false
@@ -279,7 +287,10 @@ func (b *body) newResult(unit *ast.Unit, o types.Outcome, fact *program.Fact) *r
 	return r
 }
 
-// stampOf returns the stamp of a node of type t: the former one if the visible part is the same.
+// stampOf returns the stamp of a node of type t: the former one if the visible part is the same. Keeping the former
+// stamp is what stops an edit from spreading: a literal that changed within its type changes no stamp, so that nothing
+// that refers to the node is checked again. A variable that is checked anew gets a new one, for checks follow it to the
+// literal that it stands for.
 func (b *body) stampOf(n *Node, t schema.Type) *stamp {
 	s := &stamp{typ: t}
 	switch n.Kind {
@@ -304,7 +315,8 @@ func (b *body) stampOf(n *Node, t schema.Type) *stamp {
 	return before
 }
 
-// sameType reports whether two types are certainly the same.
+// sameType reports whether two types are certainly the same. A false answer costs time only: what refers to the node is
+// checked again. Types of schemas are the same by pointer, since packages are kept from check to check.
 func sameType(a, b schema.Type) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -22,6 +22,8 @@ func TestTransformFindings(t *testing.T) {
 	}{
 		"nothing of that type": {"transforms:\n  - match: {type: 'aws:*'}\n    properties: {a: b}\n" + pets,
 			diag.Ignored, "{type: 'aws:*'}", "matches no resource"},
+		"a policy that needs what it guards": {"policies:\n  short: {match: {type: 'random:*'}, violation: '${cat.id}'}\n" + pets,
+			diag.Cycle, "short", "make the `match` of the policy narrower"},
 		"nothing of that name": {"transforms:\n  - match: {name: tim}\n    options: {protect: true}\n" + pets,
 			diag.Ignored, "{name: tim}", "matches no resource"},
 		"no component": {"transforms:\n  - match: {custom: false}\n    options: {protect: true}\n" + pets,

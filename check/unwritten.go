@@ -124,6 +124,7 @@ func (o *order) needs(key string, u user) {
 }
 
 // sortPatches makes a patch of a kind need the definition of that kind, unless the program defines a kind of its name.
+// It is done once all makers are known: whether `FooPatch` is a kind of its own depends on the whole program.
 func (o *order) sortPatches() {
 	for _, key := range slices.Sorted(maps.Keys(o.users)) {
 		patched, found := strings.CutSuffix(key, "Patch")
@@ -193,6 +194,8 @@ func (o *order) literal(e ast.Expr) (string, ast.Expr) {
 }
 
 // waiting returns findings about resources that need something that the program makes, and wait for none of its makers.
+// One maker is enough: where several resources make the same namespace, for instance in alternatives, nobody knows
+// which one is meant.
 func (o *order) waiting(key string) (found diag.Diagnostics) {
 	users, makers := o.users[key], o.makers[key]
 	if len(users) == 0 {
@@ -243,7 +246,9 @@ func (o *order) finding(makes maker, u user) diag.Diagnostic {
 	return d
 }
 
-// dependsOn returns the fix that adds a resource to the option dependsOn; none if the text has an unusual form.
+// dependsOn returns the fix that adds a resource to the option dependsOn; none if the text has an unusual form. A fix
+// must leave the text as a person would write it, and so it knows the two usual layouts only: options already there, or
+// a `type` on a line of its own.
 func (o *order) dependsOn(decl *ast.Resource, name string) []diag.Fix {
 	reference := "${" + name + "}"
 	var edit diag.Edit

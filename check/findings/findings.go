@@ -13,7 +13,8 @@ import (
 )
 
 // Reporter collects the findings about one declaration, or about the program as a whole. A pass receives it as an
-// argument. One goroutine uses it at a time.
+// argument. One goroutine uses it at a time. A declaration has its own, because several are checked at the same time
+// and each outcome is kept with its findings.
 type Reporter struct {
 	list  diag.Diagnostics
 	asked *parallel.Memo[Question, []string, error] // shared by all reporters of a check
@@ -57,7 +58,8 @@ func (r *Reporter) Extension(rng diag.Range, what string) {
 		Summary: what + " needs yamlhost", Detail: "other hosts of Pulumi YAML do not understand this"})
 }
 
-// Attempt runs fn and returns its findings without reporting them.
+// Attempt runs fn and returns its findings without reporting them. It is how an alternative is tried: the list of
+// findings is put aside, so that what fn finds is not mixed with it, and calls may be nested.
 func (r *Reporter) Attempt(fn func()) diag.Diagnostics {
 	outer := r.Take()
 	defer func() { r.list = outer }()
@@ -65,7 +67,8 @@ func (r *Reporter) Attempt(fn func()) diag.Diagnostics {
 	return r.Take()
 }
 
-// Tolerating runs fn and drops the errors with some codes that it reports.
+// Tolerating runs fn and drops the errors with some codes that it reports. Only errors are dropped: a warning is as
+// true in a branch as elsewhere.
 func (r *Reporter) Tolerating(codes []diag.Code, fn func()) {
 	if len(codes) == 0 {
 		fn()
@@ -91,7 +94,8 @@ func (r *Reporter) Near(key Question, find func() []string) []string {
 }
 
 // Suggest returns the candidates that name may mean. space identifies the set of candidates; candidates is called once
-// for each name.
+// for each name. Comparing a name with thousands of tokens takes longer than the rest of the check, and a mistake is
+// often repeated.
 func (r *Reporter) Suggest(name, space string, candidates func() []string) []string {
 	return r.Near(Question{Name: name, Space: space}, func() []string { return diag.Suggest(name, candidates()) })
 }

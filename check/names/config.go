@@ -20,6 +20,9 @@ type stackKeys struct{ scope *Scope }
 // reads, or if something else may read the project's keys, it warns only of certain misspellings.
 func (s *Scope) WarnUnread() { stackKeys{s}.warn() }
 
+// Warning of a key that something reads would be worse than silence, and so the conditions are narrow: a component in
+// another process, a dynamic type, a compiler or a policy pack may read any key, and in a program with errors nobody
+// knows what it would read.
 func (s stackKeys) warn() {
 	complete := !s.scope.settings.ConfigShared && len(s.scope.file.Dynamic) == 0 && !s.scope.report.All().HasErrors() &&
 		!slices.ContainsFunc(s.scope.all, func(n *program.Node) bool {
@@ -59,7 +62,8 @@ func (s stackKeys) warn() {
 }
 
 // Misspelt returns the place in a file of the stack where a declared key that has no value is certainly misspelt, and
-// the wrong spelling; an empty one if there is none.
+// the wrong spelling; an empty one if there is none. The checker asks for it where it would report the declared key as
+// missing: one finding at the misspelt key takes the place of two.
 func (s *Scope) Misspelt(declared string) (place diag.Range, wrong string) {
 	keys := stackKeys{s}
 	unset := keys.unset()
@@ -93,7 +97,8 @@ func (s stackKeys) required(key string) bool {
 }
 
 // misspells returns the unset key of the project that a key certainly is a misspelling of: in its name, or in its
-// namespace, where no package of the program has that; empty for none.
+// namespace, where no package of the program has that; empty for none. A declared key that has a value is no candidate:
+// a stack may set both.
 func (s stackKeys) misspells(key string, unset []string) string {
 	if !s.scope.settings.ConfigKnown {
 		return ""

@@ -9,7 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// FindDefaults finds the default provider that the program declares for each package (L7.45–L7.48).
+// FindDefaults finds the default provider that the program declares for each package (L7.45–L7.48). It comes before
+// packages are loaded, whose versions may be those of the default providers.
 func (s *Scope) FindDefaults() {
 	for _, n := range s.all {
 		if n.Kind != program.ResourceNode || n.Resource.Decl.DefaultProvider == nil {
@@ -46,7 +47,9 @@ func (s *Scope) DefaultOptions() map[string]*ast.Options {
 }
 
 // linkDefaultProviders makes resources depend on the default provider of their package. The dependencies of a provider
-// cannot use that provider: they keep the engine's own default.
+// cannot use that provider: they keep the engine's own default. A provider cannot serve what it is made of: `before`
+// holds, for each package, the nodes that its provider needs, by the names in the text alone, since edges to default
+// providers are what is being added.
 func (l *linker) linkDefaultProviders() {
 	if len(l.scope.defaults) == 0 {
 		return
@@ -102,7 +105,8 @@ func (l *linker) keepUsable(n *program.Node, needs []program.Edge,
 }
 
 // packagesOf returns the packages of the providers that a component's resources and calls need, those inside of
-// components that it uses included.
+// components that it uses included. The entry is made before its content, so that components that contain each other,
+// which is reported, do not recurse forever.
 func packagesOf(c *program.Component, known map[*program.Component]map[string]bool) map[string]bool {
 	if needs := known[c]; needs != nil {
 		return needs

@@ -12,7 +12,7 @@ import (
 // are known.
 
 // deferLoops removes edges of the body's cycles that are no cycles between parts of components. It reports whether it
-// removed any.
+// removed any. A loop with a cycle of parts is left as it is, whole, so that it is reported as any other cycle.
 func deferLoops(p *program.Program, all []*program.Node, facts program.Facts) bool {
 	found := false
 	for _, loop := range loopsOf(all, nil) {
@@ -31,7 +31,9 @@ type nodeUse struct {
 	output string // empty for the node as a whole
 }
 
-// loop is a set of nodes that depend on each other.
+// loop is a set of nodes that depend on each other. It exists while one loop is examined. A program without loops never
+// makes one, which is why the parts of nodes are computed from the expressions again, instead of being recorded while
+// they are linked.
 type loop struct {
 	program *program.Program
 	nodes   []*program.Node
@@ -62,7 +64,9 @@ func newLoop(p *program.Program, nodes []*program.Node) *loop {
 	return k
 }
 
-// opens reports whether a node is an instance of a component whose body is known.
+// opens reports whether a node is an instance of a component whose body is known. A component whose properties are one
+// expression, or whose version has to be checked first, is used as a whole: which input an output waits for cannot be
+// told.
 func opens(n *program.Node) bool {
 	return n.Kind == program.ResourceNode && n.Resource.Component != nil && n.Resource.Decl.PropertiesExpr == nil &&
 		n.Resource.Component.Decl.RequiredVersion == nil
@@ -219,7 +223,8 @@ const (
 	outputPart
 )
 
-// next returns the parts that p depends on.
+// next returns the parts that p depends on. An output needs the registration, because the body runs only then, and the
+// inputs behind it; it does not need the other inputs.
 func (k *loop) next(p part) []part {
 	var needs []part
 	add := func(uses []nodeUse) {
@@ -256,7 +261,7 @@ func (k *loop) next(p part) []part {
 }
 
 // behindOutput returns the inputs of a component on which an output depends. A component inside of it counts as a
-// whole.
+// whole. The body is linked by now, but perhaps not checked: only edges are read.
 func (k *loop) behindOutput(component *program.Component, output string) []string {
 	if known := k.behind[component]; known != nil {
 		return known[output]
@@ -277,7 +282,8 @@ func (k *loop) behindOutput(component *program.Component, output string) []strin
 	return behind[output]
 }
 
-// cyclic reports whether some part of the loop depends on itself.
+// cyclic reports whether some part of the loop depends on itself. The parts are compared by value, so that a part that
+// is reached by several ways is one.
 func (k *loop) cyclic() bool {
 	const (
 		open = iota + 1
@@ -299,7 +305,8 @@ func (k *loop) cyclic() bool {
 	return slices.ContainsFunc(k.nodes, func(n *program.Node) bool { return visit(part{of: n}) })
 }
 
-// cut marks the nodes that wait for single outputs only. Their edges no longer order the nodes.
+// cut marks the nodes that wait for single outputs only. Their edges no longer order the nodes. A name that is used as
+// a whole elsewhere in the node keeps its edge there: each use is an edge of its own.
 func (k *loop) cut(facts program.Facts) {
 	for _, n := range k.nodes {
 		if uses := k.inputs[n]; uses != nil {

@@ -14,7 +14,8 @@ const argsName = "args"
 // eachName names the instance in the fields of a resource with forEach.
 const eachName = "each"
 
-// linkResource links the expressions of a resource.
+// linkResource links the expressions of a resource. `each` and `args` exist in parts of a resource only. A unit is read
+// in the order of its slots, and so the parts are given by the slot at which they begin.
 func (l *linker) linkResource(n *program.Node) {
 	decl := n.Resource.Decl
 	if decl.ForEach != nil {
@@ -46,7 +47,8 @@ func (l *linker) linkResource(n *program.Node) {
 	l.linkUnit(n, &n.Needs, decl.Unit, around...)
 }
 
-// resolveIn resolves a root in a node and its surroundings; n is nil for an output.
+// resolveIn resolves a root in a node and its surroundings; n is nil for an output. The narrower meaning wins: a
+// declaration called `each` or `args` is hidden where these exist, and linkResource reports the former.
 func (l *linker) resolveIn(n *program.Node, root ast.Literal, around surroundings) program.Ref {
 	if root.Value == eachName && n != nil && n == around.each {
 		return program.Ref{Kind: program.RefEach, Node: n}

@@ -10,8 +10,9 @@ import (
 // A body that declares the same names in the same order as in an earlier check is linked by index: a name refers to the
 // node at the same index as before.
 
-// Snapshot holds the nodes of a scope for the next check. It is immutable. It does not hold the Scope itself,
-// which would keep the snapshots of all checks before it alive.
+// Snapshot holds the nodes of a scope for the next check. It is immutable. It does not hold the Scope itself, which
+// would keep the snapshots of all checks before it alive. Its nodes are those of an earlier check: they say what a name
+// meant, and are never put into a new program.
 type Snapshot struct {
 	nodes     []*program.Node // in source order
 	facts     []*program.Fact // of the nodes
@@ -29,7 +30,8 @@ func (s *Scope) Snapshot() *Snapshot {
 // Lookup returns the former node with a name; nil if there was none.
 func (s *Snapshot) Lookup(name string) *program.Node { return s.byName[name] }
 
-// recognize determines whether the body declares the same names as before.
+// recognize determines whether the body declares the same names as before. Equal units mean equal text, and so an equal
+// name; a declaration whose text has changed still counts if its name, and the key of configuration, have not.
 func (s *Scope) recognize() {
 	before := s.was
 	if before == nil || len(before.nodes) < len(s.all) || before.named != len(s.all) ||
@@ -59,7 +61,8 @@ func (s *Scope) Former(n *program.Node) *program.Node {
 
 // relink links a node as before; false if that is not sufficient. References to undeclared configuration are resolved
 // anew, since its nodes exist only once a reference has been resolved, and so is everything in a body with default
-// providers, which add dependencies of calls.
+// providers, which add dependencies of calls. It makes the same references and edges as linkUnit, in the same order,
+// without looking up a name. Policies, transforms and hooks have no nodes and are linked anew.
 func (l *linker) relink(n *program.Node, unit *ast.Unit) bool {
 	was := l.scope.Former(n)
 	if was == nil || len(l.scope.defaults) > 0 {

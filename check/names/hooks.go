@@ -10,7 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// linkHooks resolves the names in the commands of hooks.
+// linkHooks resolves the names in the commands of hooks. A hook is no node: nothing refers to it but options, by a
+// plain text, and it runs in the engine beside a resource.
 func (l *linker) linkHooks() {
 	for _, decl := range l.scope.file.Hooks {
 		h := &program.Hook{Decl: decl}
@@ -29,7 +30,8 @@ func (l *linker) hook(name string) *program.Hook {
 	return nil
 }
 
-// linkHooksOf adds the dependencies of a resource's hooks to the resource.
+// linkHooksOf adds the dependencies of a resource's hooks to the resource. Whatever the command reads must be known
+// when the resource is registered.
 func (l *linker) linkHooksOf(n *program.Node) {
 	program.EachHook(&n.Resource.Decl.Options, func(_, name *ast.String) {
 		if h := l.hook(name.Value); h != nil {
@@ -41,7 +43,8 @@ func (l *linker) linkHooksOf(n *program.Node) {
 }
 
 // checkHooks reports options that name hooks that do not exist, and hooks that are named for errors and for other
-// kinds.
+// kinds. It also sets Hook.OnError, which decides what the command is given, and so goes over every option that can
+// name a hook.
 func (l *linker) checkHooks() {
 	if l.scope.Program.InComponent {
 		return // they are reported where they are

@@ -17,13 +17,14 @@ func (s *Scope) Link(ctx context.Context) (undeclared diag.Diagnostics) {
 	return l.link(ctx)
 }
 
-// linker is the pass over a body that resolves its names.
+// linker is the pass over a body that resolves its names. It lives as long as Link.
 type linker struct {
 	scope     *Scope
 	eachTaken bool // it has been reported that the program has another use for the name
 	edges     pieces[program.Edge]
 }
 
+// The order of its steps is that of what they read; each comment says why.
 func (l *linker) link(ctx context.Context) (undeclared diag.Diagnostics) {
 	// Hooks come first, since the resources that name them take over their dependencies.
 	l.linkHooks()
@@ -124,7 +125,7 @@ func (l *linker) linkUnit(n *program.Node, needs *[]program.Edge, unit *ast.Unit
 }
 
 // calledKeys returns the undeclared names that are arguments of a call of something that is not a function: then the
-// call is the fault, and the name is meant as a key.
+// call is the fault, and the name is meant as a key, as in settings(region) for settings.region.
 func (l *linker) calledKeys(unit *ast.Unit) (keys map[*ast.Access]bool) {
 	for _, call := range unit.Calls {
 		if call.Argument != nil || len(call.Args) != 1 || l.scope.Lookup(call.Name.Value) == nil ||
@@ -143,7 +144,7 @@ func (l *linker) calledKeys(unit *ast.Unit) (keys map[*ast.Access]bool) {
 }
 
 // linkCalls adds the default providers of the calls before a slot to a node's dependencies, and returns the remaining
-// calls.
+// calls. The edge remembers the call, since it is dropped again if the provider itself needs the node (keepUsable).
 func (l *linker) linkCalls(n *program.Node, needs *[]program.Edge, calls []*ast.Call, before int) []*ast.Call {
 	for len(calls) > 0 {
 		e := calls[0]

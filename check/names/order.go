@@ -7,6 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
 // Order sorts the nodes for evaluation (L9.3): configuration, resources, variables, each after its dependencies. Nodes
@@ -30,8 +31,9 @@ func (s *Scope) arrange() bool {
 	return cyclic
 }
 
-// arranged returns the nodes in the order of evaluation. all is indexed by SourceIndex. cyclic reports whether
-// there are cycles. The search keeps a stack of its own: a chain may be as long as the program.
+// arranged returns the nodes in the order of evaluation. all is indexed by SourceIndex. cyclic reports whether there
+// are cycles. The search keeps a stack of its own: a chain may be as long as the program. Roots are taken by kind, as
+// L9.3 says, and in source order, because users read what happens in the order of their text.
 func arranged(all []*program.Node) (nodes []*program.Node, cyclic bool) {
 	const (
 		fresh = iota
@@ -90,7 +92,7 @@ const maxCycles = 10
 func (s *Scope) reportCycles() {
 	// The edges of a reported cycle are cut in the copy of the graph that t keeps, never in the graph: a reader of the
 	// program sees the edges of its text.
-	t := tangles{report: s.report, cut: make(edgeSet)}
+	t := tangles{report: s.report, policies: s.Program.Policies, cut: make(edgeSet)}
 	for _, loop := range loopsOf(s.all, t.cut) {
 		for _, n := range loop {
 			s.cyclic[n] = true
@@ -104,11 +106,14 @@ type edgeSet map[*program.Node]map[int]bool
 
 // tangles reports cycles, and removes one edge of each.
 type tangles struct {
-	report *findings.Reporter
-	cut    edgeSet // the removed edges
+	report   *findings.Reporter
+	policies []*program.Policy
+	cut      edgeSet // the removed edges
 }
 
-// untangle reports one cycle, removes its closing edge and continues with the rest.
+// untangle reports one cycle, removes its closing edge and continues with the rest. Reporting every cycle would take
+// exponential time and tell little. With its closing edge removed, the loop falls apart, and what remains are cycles
+// that a person would have to break as well.
 func (t *tangles) untangle(loop []*program.Node, budget int) int {
 	if budget == 0 {
 		return 0
@@ -141,24 +146,33 @@ func (t *tangles) reportCycle(nodes []*program.Node, edges []program.Edge) {
 		path.WriteString(n.Name)
 		path.WriteString(" → ")
 		message := n.Name + " needs " + edges[i].To.Name + " here"
-		if edges[i].Transform != nil {
-			message = "this transform matches " + n.Name + ", and needs " + edges[i].To.Name
+		if by := edges[i].Transform; by != nil {
+			message = "this " + t.kindOf(by) + " matches " + n.Name + ", and needs " + edges[i].To.Name
 		}
 		related = append(related, diag.Related{Range: edges[i].Range, Message: message})
 	}
 	path.WriteString(nodes[0].Name)
 	closing := edges[len(edges)-1]
 	detail := "none of these can be evaluated first; remove one of the references"
-	if slices.ContainsFunc(edges, func(e program.Edge) bool { return e.Transform != nil }) {
-		detail = "none of these can be evaluated first; make the `match` of the transform narrower, or remove " +
-			"one of the references"
+	if i := slices.IndexFunc(edges, func(e program.Edge) bool { return e.Transform != nil }); i >= 0 {
+		detail = "none of these can be evaluated first; make the `match` of the " + t.kindOf(edges[i].Transform) +
+			" narrower, or remove one of the references"
 	}
 	t.report.Add(diag.Diagnostic{Code: diag.Cycle, Subject: closing.Range, Summary: "cycle: " + path.String(),
 		Detail: detail, Related: related})
 }
 
+// kindOf returns the word for what adds an edge by a match: a policy has a transform that stands for its match.
+func (t *tangles) kindOf(by *ast.Transform) string {
+	if slices.ContainsFunc(t.policies, func(p *program.Policy) bool { return p.Matched.Transform == by }) {
+		return "policy"
+	}
+	return "transform"
+}
+
 // shortestCycle returns a shortest cycle through the first node of a loop: its nodes in order, and the outgoing edge of
-// each.
+// each. The shortest one is the easiest to read. There is one, since all nodes of a loop reach each other, until edges
+// are cut.
 func shortestCycle(loop []*program.Node, cut edgeSet) ([]*program.Node, []program.Edge) {
 	inside := make(map[*program.Node]bool, len(loop))
 	for _, n := range loop {
@@ -283,7 +297,7 @@ func needsItself(n *program.Node, cut edgeSet) bool {
 }
 
 // Levels groups the nodes of a body without cycles: each level depends only on earlier ones. Within a level, nodes are
-// in the order of evaluation.
+// in the order of evaluation. The levels share one array: a program of one chain has as many levels as nodes.
 func Levels(nodes []*program.Node) [][]*program.Node {
 	level := make([]int32, len(nodes)) // by index
 	var sizes []int

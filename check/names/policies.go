@@ -12,7 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// linkPolicies finds the types that the policies match, and resolves the names in their expressions.
+// linkPolicies finds the types that the policies match, and resolves the names in their expressions. A pack has no
+// resources of its own: what its policies are about are the schemas that they name. In a program, they are about its
+// resources.
 func (l *linker) linkPolicies() {
 	if l.scope.Program.InComponent {
 		return
@@ -35,7 +37,9 @@ func (l *linker) linkPolicies() {
 	}
 }
 
-// matchSchemas finds the types of resources that a policy of a pack matches, in the schemas of their packages.
+// matchSchemas finds the types of resources that a policy of a pack matches, in the schemas of their packages. Open
+// means that members which no schema has are accepted: where one type that may match is unknown, nothing can be said
+// about them.
 func (l *linker) matchSchemas(p *program.Policy) {
 	m := p.Matched
 	m.Open = len(p.Decl.Match.Types) == 0
@@ -63,7 +67,8 @@ func (l *linker) matchSchemas(p *program.Policy) {
 	}
 }
 
-// matchToken records the types of a package that a glob matches.
+// matchToken records the types of a package that a glob matches. A definition that cannot be read makes the policy
+// open; the package reports it where a program uses it.
 func (l *linker) matchToken(m *program.Matched, loaded *packages.Package, glob *ast.Literal) {
 	if !strings.Contains(glob.Value, "*") {
 		found, err := loaded.Resource(glob.Value)

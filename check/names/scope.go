@@ -32,7 +32,8 @@ type Settings struct {
 
 // Scope holds the names of one body, a program or a component: its declarations see each other and nothing else (L3.1).
 // Declare, FindDefaults, Link and Order are called in this order, by one goroutine; from then on the scope only
-// answers.
+// answers. The order is needed: Link resolves against all declarations, and makes nodes for undeclared configuration
+// while it does; Order needs the edges that Link has found.
 type Scope struct {
 	Program  *program.Program // which the scope fills
 	settings Settings
@@ -46,7 +47,8 @@ type Scope struct {
 	all       []*program.Node          // see All
 	nodeFacts []*program.Fact          // of each of all; nil for undeclared configuration
 	named     int                      // how many of them are declared
-	refCounts []int32                  // how many references by name each of all has
+	// Whether a declaration or its uses are misspelt follows from them.
+	refCounts []int32 // how many references by name each of all has
 
 	undeclared undeclared
 	defaults   map[string]*program.Node    // the default provider of each package
@@ -106,7 +108,9 @@ func (s *Scope) Nameless(name string) bool { return s.undeclared.isNameless(name
 // Start returns the start of a range in the whole text, also for a range in a block of it.
 func (s *Scope) Start(rng diag.Range) int { return int(s.file.Origins.Place(rng).Start) }
 
-// Declare creates the node of every declaration and reports duplicate names (L3.1).
+// Declare creates the node of every declaration and reports duplicate names (L3.1). The nodes are allocated together,
+// in source order, because SourceIndex is the index of everything that is kept about a node: facts, counts, and the
+// results of an earlier check.
 func (s *Scope) Declare() {
 	if s.file.RequiredVersion != nil {
 		s.number(&s.file.Unit, s.file.RequiredVersion)
@@ -172,7 +176,8 @@ func (s *Scope) number(unit **ast.Unit, exprs ...ast.Expr) *program.Fact {
 	return s.numbered(unit, func() { *unit = ast.NewUnit(exprs...) })
 }
 
-// numbered creates the facts of a declaration; number gives its expressions a unit.
+// numbered creates the facts of a declaration; number gives its expressions a unit. A declaration that an edit left
+// alone brings its unit along, and with it the slots by which the outcome of an earlier check is read.
 func (s *Scope) numbered(unit **ast.Unit, number func()) *program.Fact {
 	if *unit == nil {
 		number()
@@ -203,6 +208,7 @@ func (s *Scope) addNode(n *program.Node, fact *program.Fact) {
 	s.all, s.nodeFacts, s.refCounts = append(s.all, n), append(s.nodeFacts, fact), append(s.refCounts, 0)
 }
 
+// A second declaration of a name gets a node, too, so that its expressions are checked; the name means the first.
 func (s *Scope) add(n *program.Node, fact *program.Fact) {
 	s.addNode(n, fact)
 	if n.Name == packages.BuiltinName {
@@ -226,7 +232,8 @@ func (s *Scope) add(n *program.Node, fact *program.Fact) {
 	})
 }
 
-// warnShadowed finds keys of the stack that a declaration hides (L2.36).
+// warnShadowed finds keys of the stack that a declaration hides (L2.36). The other way round it would be an error for
+// every stack that adds a key whose name the program happens to use.
 func (s *Scope) warnShadowed() {
 	prefix := s.settings.Project + ":"
 	for _, n := range s.all {
@@ -244,7 +251,8 @@ func (s *Scope) warnShadowed() {
 
 // resolve resolves a root (L5.20–L5.22). Declarations hide the built-in variable and the configuration of the stack. A
 // key of configuration that the program does not declare gets a node at its first use; all uses of one spelling share
-// it.
+// it. Without a stack, a key with another namespace, or one that some stack sets, is taken for configuration; with a
+// stack, only what that stack sets is.
 func (s *Scope) resolve(root ast.Literal) program.Ref {
 	name := root.Value
 	if n := s.Lookup(name); n != nil {

@@ -18,7 +18,10 @@ func (l *linker) linkTransforms() {
 }
 
 // linkMatched adds the dependencies of a transform of the stack to every node that it can match. If only a run can
-// decide the match, the transform's own dependencies are excepted.
+// decide the match, the transform's own dependencies are excepted. What certainly matches is linked first, for all
+// transforms, since the second round asks what the nodes that a transform needs depend on, and these may be matched by
+// others. Where only a run can tell, as for the names of instances, the edge is a precaution, and a precaution must not
+// make a cycle.
 func (l *linker) linkMatched() {
 	chances := make([][]program.Likelihood, len(l.scope.Program.Transforms))
 	for i, t := range l.scope.Program.Transforms {
@@ -52,8 +55,9 @@ func (l *linker) linkMatched() {
 	}
 }
 
-// linkGuarded adds the dependencies of a policy to every node that it matches, except for those that depend on the
-// node.
+// linkGuarded adds the dependencies of a policy to every node that it matches: a policy may read other nodes than the
+// one that it guards, and these have to be evaluated first, whatever the answer. A node that depends on one that it
+// guards makes a cycle, which is reported as one of the program.
 func (l *linker) linkGuarded() {
 	if l.scope.file.Pack {
 		return
@@ -78,7 +82,7 @@ func needTransform(n *program.Node, t *program.Transform) {
 }
 
 // chance reports whether a transform changes a registration or call of a node of the program, also inside of
-// components.
+// components. A component in another process may register anything, so that it may always match.
 func chance(t *ast.Transform, n *program.Node) program.Likelihood {
 	best := program.Never
 	program.EachRegistered(n, false, func(n *program.Node, inside bool) {

@@ -38,7 +38,8 @@ type undeclared struct {
 	folded   []byte        // the text in lower case; nil until asked for
 }
 
-// note records the use of an undeclared name, unless the finding on another fault covers it.
+// note records the use of an undeclared name, unless the finding on another fault covers it. A name that the parser has
+// lost with a broken line, and one below a misspelt section, would be a second finding for that fault.
 func (u *undeclared) note(root ast.Literal) {
 	if slices.Contains(u.scope.file.Lost, root.Value) {
 		return
@@ -89,7 +90,9 @@ func (u *undeclared) noteResourcePlaces() {
 }
 
 // isNameless reports whether an unknown name probably belongs to an entry without a name, which was reported before
-// (Y117). The first unknown names do, as many as there are such entries.
+// (Y117). The first unknown names do, as many as there are such entries. Which of the unknown names it is cannot be
+// told, and reporting all of them would bury the one fault. The answer is kept: a name that was excused once is excused
+// everywhere.
 func (u *undeclared) isNameless(name string) bool {
 	if slices.Contains(u.missing, name) {
 		return true
@@ -101,7 +104,8 @@ func (u *undeclared) isNameless(name string) bool {
 	return true
 }
 
-// report reports each undeclared name once, in the order of the text.
+// report reports each undeclared name once, in the order of the text. The hints are in the order of certainty: a word
+// of another tool, a near name, the forms of other languages, and at last where such names are declared.
 func (u *undeclared) report(ctx context.Context) {
 	names := slices.Collect(maps.Keys(u.names))
 	u.reportPrefixes()
@@ -258,7 +262,9 @@ func (u *undeclared) nearNames(name string, i int) []string {
 
 // mendName adds a fix to the finding on an undeclared name if meant certainly is the same name. If the declaration has
 // other uses, the undeclared uses are misspelt; if it has none and the undeclared name has several, the declaration is
-// misspelt. Between one use and its declaration the rest of the text decides, if search is set.
+// misspelt. Between one use and its declaration the rest of the text decides, if search is set. A wrong fix is worse
+// than none, since editors apply fixes of a whole file at once: where the text leaves a doubt, the finding names both
+// possibilities and has no fix.
 func (u *undeclared) mendName(d *diag.Diagnostic, name, meant string, wrong *undeclaredName, search bool) {
 	n := u.scope.Lookup(meant)
 	if meant == "" || n == nil && meant != packages.BuiltinName {
@@ -310,7 +316,8 @@ func (u *undeclared) mendName(d *diag.Diagnostic, name, meant string, wrong *und
 }
 
 // surelyNames reports whether an undeclared name is a misspelling of a declared one and nothing else: a name with other
-// digits may be of a declaration that was left out, and one with dashes a subtraction.
+// digits may be of a declaration that was left out, and one with dashes a subtraction. For instance, web2 where only
+// web1 is declared, or total-used, which in other languages is a difference.
 func (u *undeclared) surelyNames(name, meant string) bool {
 	digits := func(text string) string {
 		return strings.Map(func(r rune) rune {
@@ -354,7 +361,8 @@ func inside(rng diag.Range, n *program.Node) bool {
 
 // mayBeConfiguration reports whether a name that the program does not declare is the full key of a configuration value
 // that no stack file sets (L2.35): there is no stack, and the name is not certainly a misspelling. A name without a
-// namespace that no stack file sets is an error, unless a stack has an environment that could not be opened.
+// namespace that no stack file sets is an error, unless a stack has an environment that could not be opened. `check`
+// without a stack must not fail for programs that only read what their stacks set.
 func (u *undeclared) mayBeConfiguration(name string, near []string) bool {
 	settings := u.scope.settings
 	return (settings.ConfigOpen || !settings.ConfigKnown && strings.Contains(name, ":")) && !u.scope.Program.InComponent &&

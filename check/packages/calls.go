@@ -24,7 +24,8 @@ func Field(m *ast.Map, name string) ast.Expr {
 }
 
 // invokeArgument returns an argument of fn::invoke, given by its name in a map or by its position; nil for any other
-// call.
+// call. It knows the order of the parameters of fn::invoke, as builtins declares them, since packages are loaded before
+// calls are bound.
 func invokeArgument(e *ast.Call, name string, position int) ast.Expr {
 	if !strings.EqualFold(e.Name.Value, InvokeName) {
 		return nil
@@ -39,7 +40,8 @@ func invokeArgument(e *ast.Call, name string, position int) ast.Expr {
 }
 
 // ProviderCall returns the token of the called provider function, as written, with the version and download URL if the
-// options give them as literal texts; nil for any other call.
+// options give them as literal texts; nil for any other call. The text alone is asked: it works for a program that has
+// not been checked.
 func ProviderCall(e *ast.Call) (token *ast.Literal, version, url string) {
 	if token = Called(e); token != nil {
 		version, url = callVersion(e)
@@ -64,7 +66,8 @@ func callOptions(e *ast.Call) *ast.Map {
 	return options
 }
 
-// callVersion returns the options version and pluginDownloadURL where they are literal.
+// callVersion returns the options version and pluginDownloadURL where they are literal. Others are reported by the
+// check of the call.
 func callVersion(e *ast.Call) (version, url string) {
 	options := callOptions(e)
 	if s, ok := Field(options, "version").(*ast.String); ok {

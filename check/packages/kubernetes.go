@@ -27,7 +27,8 @@ var Kind = lazyregexp.New(`^kubernetes:([a-z0-9]([a-z0-9-]*[a-z0-9])?(?:\.[a-z0-
 	`(v[0-9]+(?:(?:alpha|beta)[0-9]+)?):([A-Z][A-Za-z0-9]*)$`)
 
 // openKind returns the schema of a kind without a description: only its metadata is checked. ok is false for any other
-// token, such as one in a group that the package has.
+// token, such as one in a group that the package has. A group of which the package has kinds is complete: there, a
+// missing kind is a misspelt one. The schema is made once for each token, so that two checks see the same pointer.
 func (p *Package) openKind(written string) (found namedResource, ok bool) {
 	m := Kind().FindStringSubmatch(written)
 	if m == nil || p.Schema == nil || p.Schema.Missing() != nil {
@@ -57,7 +58,8 @@ func (p *Package) openKind(written string) (found namedResource, ok bool) {
 }
 
 // patch returns the schema of a patch of a described kind: the kind with no member required, as the provider takes it
-// (D21). ok is false for any other token.
+// (D21). ok is false for any other token. Pulumi's provider makes a patch for each kind of its own schema; those that
+// the project's files describe get one here.
 func (p *Package) patch(written string) (found namedResource, ok bool) {
 	kind, ok := strings.CutSuffix(written, "Patch")
 	if !ok || p.Schema == nil || !p.Schema.Added(kind) {
@@ -108,7 +110,7 @@ func partialType(t schema.Type) schema.Type {
 }
 
 // isList reports whether a token is that of a list of objects, which the provider refuses. The name of a described kind
-// may end in List too.
+// may end in List too. Schemas have lists because the API does. A list is read, not created.
 func (p *Package) isList(written string) bool {
 	kind, ok := strings.CutSuffix(written, "List")
 	if !ok || Of(written) != Kubernetes || p.Schema == nil {
@@ -127,7 +129,9 @@ func sameGroup(token, group string) bool {
 	return ok && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, ":"))
 }
 
-// useOpenKind accepts a kind without a description, with a warning. It reports whether the token names one.
+// useOpenKind accepts a kind without a description, with a warning. It reports whether the token names one. It is a
+// warning, since the program works; with definitions that could not be read, the caller has said why, and there is
+// none.
 func (r *Resolver) useOpenKind(result *Resource, decl *ast.Resource, p *Package, report *findings.Reporter) bool {
 	token := decl.Type
 	found, ok := p.openKind(token.Value)

@@ -84,6 +84,7 @@ func (p *Package) Resource(written string) (*schema.Resource, error) {
 	return found.schema, err
 }
 
+// An alias is tried after the token itself, since a package may give an old name to a new type.
 func (p *Package) resource(written string) (namedResource, error) {
 	return p.resources.Get(written, func() (found namedResource, err error) {
 		found.schema, err = p.Schema.ResolveResource(written)
@@ -118,7 +119,8 @@ func (s *Set) add(d schema.Descriptor) *Package {
 }
 
 // Load loads every package of the set, several at a time. A package that is the same as in a former set, which may be
-// nil, keeps the results of its look-ups.
+// nil, keeps the results of its look-ups. Loading reads files and may start plugins, so that the time is that of the
+// slowest package. Faults stay in the package and are reported with its uses.
 func (s *Set) Load(ctx context.Context, former *Set) {
 	var wait sync.WaitGroup
 	for _, key := range s.order {
@@ -183,7 +185,8 @@ func (s *Set) serving(token string) iter.Seq[*Package] {
 	}
 }
 
-// ResourceOfType returns a resource's schema by its canonical token, with its package; nil if they are unknown.
+// ResourceOfType returns a resource's schema by its canonical token, with its package; nil if they are unknown. Several
+// versions of a package may be loaded; the first that has the token answers.
 func (s *Set) ResourceOfType(token string) (*Package, *schema.Resource) {
 	for p := range s.serving(token) {
 		if found, _ := p.resource(token); found.schema != nil {
@@ -214,7 +217,8 @@ func (s *Set) FunctionInputs(token string) *schema.Object {
 }
 
 // Known resolves a type that another package defines to its definition (F8.7); it returns t if there is none. missing
-// reports whether that package is unknown.
+// reports whether that package is unknown. The packages that schemas refer to are loaded when a value is first compared
+// with such a type: a schema may refer to many, and a program needs few of them.
 func (s *Set) Known(ctx context.Context, t schema.Type) (found schema.Type, missing bool) {
 	switch t := t.(type) {
 	case *schema.Token:

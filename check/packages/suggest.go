@@ -18,7 +18,8 @@ func ReportBadToken(report *findings.Reporter, token *ast.Literal, what string) 
 		"%s is not the token of a %s", findings.Shown(token.Value), strings.ToLower(what))
 }
 
-// ReportUnknown reports a token that a package does not have. what is resource or function.
+// ReportUnknown reports a token that a package does not have. what is resource or function. A token of the other kind,
+// or of a provider in the form of schemas, is no misspelling: near tokens would lead away from it.
 func ReportUnknown(report *findings.Reporter, token *ast.Literal, pkg *schema.Package, what string) {
 	near := nearIn(report, pkg, token.Value, what)
 	hint := findings.DidYouMean(near)
@@ -51,7 +52,8 @@ func nearIn(report *findings.Reporter, pkg *schema.Package, token, what string) 
 }
 
 // nearTokens returns the tokens that a misspelt one may mean (L7.6), in their shortest form: tokens that are similar in
-// the short or the long form, else tokens of other modules with the same name.
+// the short or the long form, else tokens of other modules with the same name. Both forms are compared because both are
+// written; the answer has the short one.
 func nearTokens(written string, tokens []string) []string {
 	candidates := make([]string, 0, 2*len(tokens))
 	for _, t := range tokens {

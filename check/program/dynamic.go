@@ -37,7 +37,8 @@ type Bundle struct {
 var Anything = schema.NewObject("", false, func() []*schema.Property { return nil })
 
 // DynamicInputs returns the inputs of the provider resource that serves a type and all others of the same package and
-// source; runtime/dynamic reads them. d.Code must not be nil.
+// source; runtime/dynamic reads them. d.Code must not be nil. Types of one source share a provider, so that its process
+// starts once; what a change of the code does must be the same for all resources of a provider, and divides them.
 func DynamicInputs(all []*Dynamic, d *Dynamic) value.Value {
 	types := value.EmptyMap()
 	var env []string

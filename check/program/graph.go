@@ -44,7 +44,8 @@ var vertexKinds = [...]string{ConfigNode: "config", VariableNode: "variable", Re
 
 func (n *Node) vertexID() string { return vertexKinds[n.Kind] + ":" + n.Name }
 
-// Graph lists the program's nodes in the order of evaluation, then its outputs.
+// Graph lists the program's nodes in the order of evaluation, then its outputs. IDs have the kind in them because an
+// output may have the name of a node.
 func (p *Program) Graph() []Vertex {
 	list := make([]Vertex, 0, len(p.Nodes)+len(p.Outputs))
 	add := func(v Vertex, rng diag.Range, needs []Edge) {
@@ -79,7 +80,9 @@ func (p *Program) Graph() []Vertex {
 	return list
 }
 
-// Reach adds a node and its transitive dependencies; with byText, only dependencies by names in the text.
+// Reach adds a node and its transitive dependencies; with byText, only dependencies by names in the text. It keeps a
+// stack of its own, as a chain may be as long as the program. seen may hold nodes of earlier calls, which are not
+// visited again.
 func Reach(from *Node, seen map[*Node]bool, byText bool) {
 	work := []*Node{from}
 	for len(work) > 0 {

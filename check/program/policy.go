@@ -47,7 +47,8 @@ func (p *Policy) OutputsOf(token string) *schema.Object {
 	return nil
 }
 
-// NameTypes determines the types of the names that exist only in the policy.
+// NameTypes determines the types of the names that exist only in the policy. It needs Matched, and is needed before the
+// expressions are linked, since the names hide those of the program.
 func (p *Policy) NameTypes(pack bool) {
 	decl := p.Decl
 	objects := p.Matched.Inputs
@@ -91,7 +92,8 @@ func configProperties(declared []*ast.DynamicProperty) (list []*schema.Property)
 }
 
 // common returns an object with the members of all objects. A member that only some have is optional, and one with
-// different types has their union.
+// different types has their union. It is computed when it is asked for: a policy for all types of a cloud matches
+// thousands of schemas, and names a few members.
 func common(objects []*schema.Object) schema.Type {
 	if len(objects) == 1 {
 		return objects[0]

@@ -207,7 +207,8 @@ type Method struct {
 	Return    string   // empty for the whole result
 }
 
-// Ref returns the meaning of the root of an access.
+// Ref returns the meaning of the root of an access. A unit without facts is that of a text that was not checked, such
+// as one that the editor has only parsed.
 func (p *Program) Ref(a *ast.Access) Ref {
 	unit, i := a.Unit()
 	if f := p.shared.Facts[unit]; f != nil {
@@ -234,6 +235,7 @@ func (p *Program) Call(c *ast.Call) *Call {
 }
 
 // TypeOf returns the type of an expression; Invalid if it has been reported as wrong or is not part of the program.
+// Most callers can treat both alike: nothing more can be said about the expression.
 func (p *Program) TypeOf(e ast.Expr) schema.Type {
 	if e == nil {
 		return schema.Invalid
@@ -291,7 +293,8 @@ func (p *Program) VersionNeeds() []*Node {
 }
 
 // Fact holds the references, types and calls of the expressions of one declaration. The resolver of names sets Refs;
-// the check of the declaration sets Types and Calls, which stay nil if it was cancelled before.
+// the check of the declaration sets Types and Calls, which stay nil if it was cancelled before. An outcome that is
+// reused brings its Types and Calls; Refs are always of this check, since its nodes are new.
 type Fact struct {
 	Refs  []Ref         // of the unit's accesses
 	Types []schema.Type // by slot; nil for an expression that was not inferred

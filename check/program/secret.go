@@ -16,7 +16,9 @@ type Secret struct {
 
 // FirstSecret finds the first thing in source order that the program makes secret: secret configuration, a property
 // that its schema or an option marks, or a call of fn::secret. It returns nil if there is none; providers may still
-// return secrets. Callers use it to ask for a passphrase before an operation begins.
+// return secrets. Callers use it to ask for a passphrase before an operation begins. It may be wrong in one direction
+// only: a passphrase that is asked for in vain is a nuisance, and a run that stops for one in the middle leaves work
+// undone.
 func (p *Program) FirstSecret() *Secret {
 	var first *Secret
 	found := func(what string, rng diag.Range) {
@@ -36,7 +38,8 @@ func (p *Program) FirstSecret() *Secret {
 	return first
 }
 
-// bodies returns the program and each component that it uses, once.
+// bodies returns the program and each component that it uses, once. The list grows while it is read, so that components
+// in components are found; each body is in it once, and so a cycle of components ends.
 func (p *Program) bodies() []*Program {
 	all := []*Program{p}
 	for i := 0; i < len(all); i++ {
@@ -99,7 +102,8 @@ func (p *Program) secrets(found func(what string, rng diag.Range)) {
 	}
 }
 
-// secretsOf calls found for each property of a resource that its schema or its options make secret.
+// secretsOf calls found for each property of a resource that its schema or its options make secret. One secret output
+// is enough: the caller wants the first place.
 func (p *Program) secretsOf(n *Node, found func(what string, rng diag.Range)) {
 	decl, s := n.Resource.Decl, n.Resource.Schema
 	if d := n.Resource.Dynamic; d != nil && d.Path != "" { // the state keeps its code, sealed

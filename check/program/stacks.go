@@ -9,7 +9,8 @@ import (
 
 // StackNames returns the other stacks that the program and its components read by a literal name, in alphabetical
 // order: through resources of type pulumi:pulumi:StackReference and through fn::stackReference. Computed names are not
-// included.
+// included. They are the edges between projects that can be known without a run: `run --all` orders projects by them,
+// and an untrusted run asks whether they may be read.
 func (p *Program) StackNames() []string {
 	var names []string
 	for _, body := range p.bodies() {
@@ -35,7 +36,7 @@ func (p *Program) StackNames() []string {
 }
 
 // NamesMember reports whether the program or one of its components names a member of a value, in an access or as a text
-// in the arguments of a function.
+// in the arguments of a function. A text counts since functions take the names of members as texts.
 func (p *Program) NamesMember(member string) bool {
 	named := false
 	for _, body := range p.bodies() {

@@ -29,8 +29,8 @@ func MatchesFunction(t *ast.Transform, token string) bool {
 	return t.Arguments && MatchesToken(t.Match.Functions, token)
 }
 
-// MatchesToken reports whether a canonical token, in its long or short form, matches one of several globs, or there
-// are none.
+// MatchesToken reports whether a canonical token, in its long or short form, matches one of several globs, or there are
+// none. Users write the short form, as everywhere else.
 func MatchesToken(globs []ast.Literal, token string) bool {
 	return matchesAny(globs, token) || matchesAny(globs, schema.CollapseToken(token))
 }
@@ -96,7 +96,7 @@ const (
 )
 
 // ChanceOf reports whether a transform applies to the resource of the node itself. Only a run knows the names of
-// instances and of resources inside of a component.
+// instances and of resources inside of a component. Everything but the name is known before a run.
 func ChanceOf(t *ast.Transform, n *Node, inside bool) Likelihood {
 	r := n.Resource
 	named := *t
@@ -123,7 +123,8 @@ type Matched struct {
 	Types       []string         // of Inputs, to name in messages
 }
 
-// Inspect adds a node if it matches. inside reports whether it belongs to the body of a component.
+// Inspect adds a node if it matches. inside reports whether it belongs to the body of a component. A resource that is
+// read, with `get`, is not registered with inputs, and so nothing can change them.
 func (m *Matched) Inspect(n *Node, inside bool, set *packages.Set) {
 	if m.Transform.Arguments {
 		for _, token := range packages.Calls(n.Unit()) {
@@ -169,7 +170,8 @@ func (m *Matched) AddSchema(r *schema.Resource) {
 }
 
 // EachRegistered calls fn for a node and for what is inside of its component. inside reports whether that is the body
-// of a component. The node of an output has nothing but its calls.
+// of a component. The node of an output has nothing but its calls. A body is visited once for each node, however often
+// the component is used in it.
 func EachRegistered(n *Node, inside bool, fn func(n *Node, inside bool)) {
 	seen := make(map[*Program]bool)
 	var visit func(n *Node, inside bool)

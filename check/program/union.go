@@ -15,6 +15,7 @@ func ItemTypes(collection schema.Type) (key, item schema.Type) {
 	return schema.Any, schema.Any
 }
 
+// An open object may have further members of any type.
 func MemberUnion(o *schema.Object) schema.Type {
 	if !o.Closed {
 		return schema.Any
@@ -30,7 +31,8 @@ func MemberUnion(o *schema.Object) schema.Type {
 const maxUnion = 8
 
 // Unify returns the type of a value that has one of several types; Invalid, which is assignable to everything, for
-// none.
+// none. Whole numbers and others become numbers, since a list of 1 and 1.5 is a list of numbers; an empty list takes
+// the type of the others. Comparing each type with all before it is cheap because there are at most maxUnion.
 func Unify(types []schema.Type) schema.Type {
 	var distinct []schema.Type
 	optional := false

@@ -14,7 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// accessor finds the types of members and items, and reports the steps that a type does not have.
+// accessor finds the types of members and items, and reports the steps that a type does not have. It knows nothing of
+// names or literals: a step is taken from a type to a type.
 type accessor struct{ decl *declaration }
 
 // step is one step into a value: a member's name or the index of an item.
@@ -34,7 +35,9 @@ func (s step) target() string {
 	return "member " + findings.Quote(s.name)
 }
 
-// inferAccess follows an access from its root (L8.B, L5.E).
+// inferAccess follows an access from its root (L8.B, L5.E). Where the root is a variable with a literal value, the
+// literal is followed as far as the steps lead, since the type of a list says only what its items have in common. With
+// an optional step this is left out: the literal might be found not to have the member, which `?.` allows.
 func (c *typer) inferAccess(e *ast.Access) schema.Type {
 	ref := c.decl.program.Ref(e)
 	var t schema.Type
@@ -98,7 +101,8 @@ func (c *accessor) optionalMember(optional bool, t schema.Type, s step) schema.T
 	return found
 }
 
-// outOfRange reports a step beyond the end of a literal list (L8.D).
+// outOfRange reports a step beyond the end of a literal list (L8.D). intoLiteral stops at a step that the literal does
+// not have; a number beyond the end is the only one that the type would allow.
 func (c *accessor) outOfRange(part ast.Expr, rest []ast.Step) bool {
 	list, ok := part.(*ast.List)
 	if !ok || len(rest) == 0 || !rest[0].IsIndex {
@@ -117,7 +121,8 @@ func (c *accessor) checkIndex(list *ast.List, i int, rng diag.Range) bool {
 	return true
 }
 
-// mayHave reports whether a computed key of a literal map may give the member.
+// mayHave reports whether a computed key of a literal map may give the member. Then the type of the map has no such
+// member although the value may have it.
 func (c *accessor) mayHave(part ast.Expr, rest []ast.Step) bool {
 	m, ok := part.(*ast.Map)
 	return ok && len(rest) > 0 && !rest[0].IsIndex && slices.ContainsFunc(m.Entries, func(e ast.MapEntry) bool {
@@ -127,6 +132,8 @@ func (c *accessor) mayHave(part ast.Expr, rest []ast.Step) bool {
 }
 
 // member returns the type of a step into a value of type t. If t has no such step it reports that and returns Invalid.
+// Any, JSON and Invalid are open: nothing is known that a step could contradict. A type of another package is replaced
+// by its definition only here, since most are never stepped into, and loading the package takes long.
 func (c *accessor) member(t schema.Type, s step) schema.Type {
 	switch t := t.(type) {
 	case schema.Primitive:
@@ -197,7 +204,7 @@ func (c *accessor) objectMember(o *schema.Object, s step) schema.Type {
 }
 
 // property returns the type of a property that a step names. noun is the word for it in messages; others are further
-// members.
+// members. An object that is not closed may have members that its schema does not list.
 func (c *accessor) property(o *schema.Object, s step, noun string, others ...string) schema.Type {
 	if p := o.Property(s.name); p != nil {
 		c.warnDeprecated(p.Deprecation, s.at, noun, s.name)
@@ -210,6 +217,7 @@ func (c *accessor) property(o *schema.Object, s step, noun string, others ...str
 	return schema.Invalid
 }
 
+// Without a known schema, any member is accepted. A component has no ID.
 func (c *accessor) resourceMember(t *schema.ResourceType, s step) schema.Type {
 	if s.isIndex {
 		c.decl.report.Errorf(diag.NotIndexable, s.at, "", "%s is a resource, which has no elements", s.owner)
@@ -231,7 +239,8 @@ func (c *accessor) resourceMember(t *schema.ResourceType, s step) schema.Type {
 	return c.property(outputs, s, "output", "urn", "id")
 }
 
-// unionMember requires every alternative to allow the step (L8.7).
+// unionMember requires every alternative to allow the step (L8.7). The first alternative without the step is the one
+// that is reported; naming all of them would not help to decide what to write.
 func (c *accessor) unionMember(u *schema.Union, s step) schema.Type {
 	var results []schema.Type
 	for _, m := range u.Members {
@@ -280,7 +289,8 @@ func propertyNames(o *schema.Object) []string {
 // unnamed stands in messages for an expression without a name.
 const unnamed = "this"
 
-// describeExpr names an expression in a message.
+// describeExpr names an expression in a message. It names what a person would recognize in the text, and does not
+// render the expression.
 func describeExpr(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Access:

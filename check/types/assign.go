@@ -37,7 +37,7 @@ const itemStep = "[*]"
 // pair is a comparison in progress. Recursive types lead back to it, where it is assumed to hold.
 type pair struct{ to, from *schema.Object }
 
-// assigner decides assignability.
+// assigner decides assignability. It exists for one comparison: asking holds what has been assumed for its sake.
 type assigner struct {
 	strict bool // without conversions between text, numbers and booleans
 	known  func(schema.Type) schema.Type
@@ -49,7 +49,10 @@ func mismatched(want, got schema.Type) *mismatch {
 	return &mismatch{reason: fmt.Sprintf("expected %s, got %s", schema.TypeName(want), schema.TypeName(got))}
 }
 
-// assign returns nil if a value of type got is assignable to want.
+// assign returns nil if a value of type got is assignable to want. The order matters. Open types accept and suit
+// everything, so that one fault has one finding. Null comes before Required takes the option away. A union that is
+// given is divided before one that is wanted: each alternative must find a place, not all of them the same one. Only
+// then does the wanted type decide.
 func (a *assigner) assign(want, got schema.Type) *mismatch {
 	if want == schema.Any || want == schema.Invalid || want == schema.JSON || got == schema.Any || got == schema.Invalid {
 		return nil
@@ -111,7 +114,8 @@ func (a *assigner) assign(want, got schema.Type) *mismatch {
 	return mismatched(want, got)
 }
 
-// assignUnion requires every alternative of the value's type to be assignable.
+// assignUnion requires every alternative of the value's type to be assignable. A value that only may be wrong is
+// refused, too: the program would fail in some run.
 func (a *assigner) assignUnion(want schema.Type, got *schema.Union) *mismatch {
 	for _, member := range got.Members {
 		if m := a.assign(want, member); m != nil {
@@ -127,7 +131,8 @@ func (a *assigner) assignUnion(want schema.Type, got *schema.Union) *mismatch {
 }
 
 // assignAny requires at least one alternative of the wanted type to accept the value. If exactly one has the value's
-// shape, its mismatch is returned.
+// shape, its mismatch is returned. A mismatch with an inner part has the right outer shape, such as a list of wrong
+// items, and so was probably meant.
 func (a *assigner) assignAny(want *schema.Union, got schema.Type) *mismatch {
 	var reason *mismatch
 	candidates := 0
@@ -147,6 +152,8 @@ func (a *assigner) assignAny(want *schema.Union, got schema.Type) *mismatch {
 	return mismatched(want, got)
 }
 
+// Which conversions exist is decided by the provider's side: it converts texts, numbers and booleans into each other,
+// and the language itself does not.
 func (a *assigner) assignPrimitive(want schema.Primitive, got schema.Type) *mismatch {
 	if _, ok := got.(*schema.ResourceType); ok {
 		if want == schema.AnyResource || want == schema.String && !a.strict {
@@ -181,6 +188,7 @@ func (a *assigner) assignPrimitive(want schema.Primitive, got schema.Type) *mism
 	return mismatched(want, got)
 }
 
+// Every member of an object must fit, as any of them can be asked for.
 func (a *assigner) assignMap(want *schema.Map, got schema.Type) *mismatch {
 	switch from := got.(type) {
 	case *schema.Map:
@@ -205,6 +213,8 @@ func (a *assigner) assignMap(want *schema.Map, got schema.Type) *mismatch {
 	return mismatched(want, got)
 }
 
+// A map may have any member or none: each must fit if it is there, and none is missing for certain. Of an object,
+// unknown members are a fault only where the wanted type is closed, and missing ones only where the given type is.
 func (a *assigner) assignObject(want *schema.Object, got schema.Type) (fault *mismatch) {
 	switch from := got.(type) {
 	case *schema.Map:

@@ -14,7 +14,8 @@ import (
 var braces = lazyregexp.New(`\{\{\s*([A-Za-z_][\w-]*)((?:\.\w+|\[\w+\])*)\s*\}\}`)
 
 // hintBraces warns of a resource in double braces, which are not interpolated. It is a warning because the text may be
-// meant for a tool that replaces them.
+// meant for a tool that replaces them. Helm, Ansible and templates of Go write it so, and their texts are values of
+// properties as well.
 func (c *typer) hintBraces(e *ast.String) {
 	if !strings.Contains(e.Value, "{{") {
 		return

@@ -15,7 +15,9 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// caller finds the targets of calls, assigns the arguments to the parameters, and checks that they fit.
+// caller finds the targets of calls, assigns the arguments to the parameters, and checks that they fit. A call is one
+// of four: of a function of the language, of a provider function by fn::invoke or by its token, and of a method by
+// fn::call. inferCall tells them apart by the name.
 type caller struct {
 	decl      *declaration
 	constants *constants
@@ -26,7 +28,10 @@ type caller struct {
 	options   *options
 }
 
-// inferCall resolves a call and finds the type of its result (L6).
+// inferCall resolves a call and finds the type of its result (L6). Arguments are inferred before they are fitted, as
+// everywhere, but within Tolerating: try, can, recover and if may hold what would be a fault elsewhere. What reads the
+// world comes after the arguments fit, since it needs literals of the right kind; a call that is certain to fail comes
+// last, since it is evaluated.
 func (c *caller) inferCall(e *ast.Call) schema.Type {
 	if strings.Contains(e.Name.Value, ":") {
 		return c.inferShortInvoke(e)
@@ -143,7 +148,8 @@ var fieldAbbreviations = map[string]string{
 	"name": "function", "returns": "return",
 }
 
-// inferInside infers the arguments of an invalid call, so that their own faults are reported.
+// inferInside infers the arguments of an invalid call, so that their own faults are reported. Everything in the program
+// gets a type, so that names in it are found by the editor, too.
 func (c *caller) inferInside(e *ast.Call) {
 	c.typer.infer(e.Argument)
 	for _, arg := range e.Args {
@@ -153,7 +159,9 @@ func (c *caller) inferInside(e *ast.Call) {
 
 func isFunction(name string) bool { _, ok := builtins.Lookup(name); return ok }
 
-// bind puts the arguments of a call in the order of the parameters (L6.B).
+// bind puts the arguments of a call in the order of the parameters (L6.B). There are three notations: arguments in
+// parentheses, a list or a map below fn::name, and one value there, of which a function with one parameter needs no
+// list.
 func (c *caller) bind(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
 	if e.Argument == nil {
 		return c.count(e, f, e.Args, e.Name.Range)
@@ -195,6 +203,7 @@ func (c *caller) bindAll(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
 	return args, true
 }
 
+// With an expanded last argument the number is known in a run only, at least that of the others.
 func (c *caller) count(e *ast.Call, f *builtins.Func, args []ast.Expr, rng diag.Range) ([]ast.Expr, bool) {
 	if e.Expanded {
 		if len(args)-1 > f.Max() && f.Max() >= 0 {
@@ -213,6 +222,7 @@ func (c *caller) count(e *ast.Call, f *builtins.Func, args []ast.Expr, rng diag.
 	return args, true
 }
 
+// All keys are looked at before a missing one is reported: an unknown key may be the missing one, misspelt.
 func (c *caller) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Expr, bool) {
 	args := make([]ast.Expr, len(f.Params))
 	names := make([]string, len(f.Params))
@@ -265,7 +275,8 @@ func (c *caller) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Ex
 	return args, ok
 }
 
-// badShape reports arguments that do not fit the parameters, and returns false.
+// badShape reports arguments that do not fit the parameters, and returns false. The message names the call as it is
+// written: without fn:: inside of an expression.
 func (c *caller) badShape(e *ast.Call, f *builtins.Func, rng diag.Range) bool {
 	name := "fn::" + f.Name
 	if e.Argument == nil {
@@ -300,7 +311,8 @@ func shapeOf(f *builtins.Func, asList bool) string {
 	return "(" + list + ")"
 }
 
-// fitArguments checks the types of a call's arguments. Two swapped arguments are one fault.
+// fitArguments checks the types of a call's arguments. Two swapped arguments are one fault. Each pair is exchanged and
+// attempted again, which happens only where something does not fit.
 func (c *caller) fitArguments(f *builtins.Func, args []ast.Expr, e *ast.Call) bool {
 	all := func() bool {
 		sound := true
@@ -346,6 +358,7 @@ func (c *caller) reportSwapped(f *builtins.Func, first, second ast.Expr, e *ast.
 	c.decl.report.Add(d)
 }
 
+// Functions of the language are strict: conversions belong to providers.
 func (c *caller) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call) bool {
 	p := f.Param(i)
 	if p == nil || p.Type == nil {

@@ -115,7 +115,9 @@ type Lead struct {
 }
 
 // declaration is the environment of the check of one declaration, with what has been found so far. One goroutine owns
-// it from Body.checker to Checker.outcome.
+// it from Body.checker to Checker.outcome. Whatever the check of a declaration reads outside of it, other than the
+// facts about the nodes that it names and the packages that its calls name, has to be noted here: in missing or lost,
+// or as volatile. Otherwise the next check would reuse an outcome that is no longer true.
 type declaration struct {
 	ctx     context.Context
 	body    *Body
@@ -135,7 +137,8 @@ type declaration struct {
 	volatile      bool
 }
 
-// hasLost reports whether the parser lost a part of a name.
+// hasLost reports whether the parser lost a part of a name. It notes the answer, which an edit elsewhere in the text
+// can change.
 func (c *declaration) hasLost(name string) bool {
 	yes := slices.Contains(c.file.Lost, name)
 	c.lost = append(c.lost, Answer{name, yes})
@@ -147,6 +150,7 @@ func (c *declaration) missingPackage(p *packages.Package, rng diag.Range) {
 }
 
 // typeOf returns the inferred type of an expression, which may belong to another declaration; Invalid if there is none.
+// A variable is followed to its value, which is in another unit, and has been inferred by then.
 func (c *declaration) typeOf(e ast.Expr) schema.Type {
 	if e == nil {
 		return schema.Invalid
@@ -183,7 +187,8 @@ func (c *declaration) bindLocal(l *ast.Local, t schema.Type) {
 	c.locals[l] = t
 }
 
-// known is Program.Known for the declaration that is being checked.
+// known is Program.Known for the declaration that is being checked. A package that is missing may be installed at any
+// time, without an edit.
 func (c *declaration) known(t schema.Type) schema.Type {
 	found, missing := c.body.Packages.Known(c.ctx, t)
 	c.volatile = c.volatile || missing
@@ -205,7 +210,9 @@ type Checker struct {
 	options   options
 }
 
-// checker returns a checker for the declaration that owns the expressions of a unit.
+// checker returns a checker for the declaration that owns the expressions of a unit. The parts of a spare checker stay,
+// since they hold nothing but each other; everything else is made anew, for the outcome of the former check keeps its
+// slices.
 func (b *Body) checker(ctx context.Context, unit *ast.Unit) *Checker {
 	c, _ := b.spare.Get().(*Checker)
 	if c == nil {
@@ -229,7 +236,8 @@ func (b *Body) checker(ctx context.Context, unit *ast.Unit) *Checker {
 	return c
 }
 
-// outcome returns what has been found, and ends the use of the checker. t is the type of the node or the output.
+// outcome returns what has been found, and ends the use of the checker. t is the type of the node or the output. The
+// checker may check another declaration at once, in another goroutine: nothing may be added to it afterwards.
 func (c *Checker) outcome(t schema.Type) Outcome {
 	d := &c.decl
 	o := Outcome{Type: t, Types: d.types, Calls: d.calls, Found: d.report.Take(), Missing: d.missing,

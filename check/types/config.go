@@ -23,7 +23,9 @@ type configuration struct {
 	text  *string
 }
 
-// checkConfig returns the type of a configuration value and, where the stack has it, its value (L2.30–L2.37).
+// checkConfig returns the type of a configuration value and, where the stack has it, its value (L2.30–L2.37). Two
+// things are decided in turn: the type, from the declaration, its default, or else the text that the stack sets; and
+// the value, where the stack sets one. The evaluator computes a default, for it may be an expression.
 func (c *Checker) checkConfig(n *program.Node) configuration {
 	config, decl := n.Config, n.Config.Decl
 	text, set := c.decl.body.Settings.Config[config.Key]
@@ -91,7 +93,8 @@ func (c *Checker) checkConfig(n *program.Node) configuration {
 	return result
 }
 
-// checkDigits warns of an integer in the stack's configuration that loses digits in the program (L1.26).
+// checkDigits warns of an integer in the stack's configuration that loses digits in the program (L1.26). A text that
+// stays a text loses nothing.
 func (c *Checker) checkDigits(n *program.Node, text program.ConfigText, v *value.Value) {
 	if v == nil || v.Is(value.KindString) {
 		return
@@ -122,7 +125,8 @@ func (c *Checker) checkDigits(n *program.Node, text program.ConfigText, v *value
 }
 
 // guessConfig types a value by its text alone, as nothing declares it (L2.30). The text is kept for properties that
-// want text (L2.33).
+// want text (L2.33). The type must not be narrower than the value of another stack: nobody declares it, and so it is
+// that of this value.
 func guessConfig(text program.ConfigText, set bool) configuration {
 	if !set || text.Unread {
 		return configuration{typ: schema.Any}
@@ -135,7 +139,8 @@ func guessConfig(text program.ConfigText, set bool) configuration {
 	return configuration{typ: t, value: &v, text: &text.Text}
 }
 
-// convertConfig returns the value of a declared type that the stack gives; nil for a text of another form.
+// convertConfig returns the value of a declared type that the stack gives; nil for a text of another form. The finding
+// is where the text can be changed: in the stack's file, if it has a place there.
 func (c *Checker) convertConfig(config *program.Config, t schema.Type, text program.ConfigText,
 	secret bool) *value.Value {
 	want := schema.Required(t)
@@ -171,7 +176,8 @@ func (c *Checker) convertConfig(config *program.Config, t schema.Type, text prog
 	return &v
 }
 
-// checkDefault compares a default with the declared type (L2.22).
+// checkDefault compares a default with the declared type (L2.22). It is fitted as any literal is, and its findings get
+// the code of defaults: configuration has no provider that would convert.
 func (c *Checker) checkDefault(decl *ast.Config, declared schema.Type) {
 	p := &place{what: "default of " + findings.Quote(decl.Name.Value), strict: true, nullable: true}
 	faults := c.decl.report.Attempt(func() { c.fitter.fit(decl.Default, declared, p) })
@@ -183,7 +189,8 @@ func (c *Checker) checkDefault(decl *ast.Config, declared schema.Type) {
 	}
 }
 
-// widened returns the type that a default stands for when the stack may give another value of its kind.
+// widened returns the type that a default stands for when the stack may give another value of its kind. A default of
+// {a: 1} must not forbid a stack to set {b: 2}.
 func widened(t schema.Type) schema.Type {
 	switch t := t.(type) {
 	case *schema.Object:
@@ -203,7 +210,8 @@ func widened(t schema.Type) schema.Type {
 	return t
 }
 
-// guess is L2.30.
+// guess is L2.30. The order is that of Pulumi's host: a text that begins with 0 is an account or a postcode, not a
+// number, and digits are numbers before they are booleans, although 1 and 0 could be both.
 func guess(text string) value.Value {
 	if len(text) > 1 && text[0] == '0' && text[1] != '.' {
 		return value.String(text)
@@ -232,7 +240,8 @@ var (
 
 var errConversion = errors.New("the text does not have the form of its type")
 
-// textTo converts a configuration text to a type (L2.34).
+// textTo converts a configuration text to a type (L2.34). A stack's file has texts only, whatever they look like: the
+// declaration decides what they are.
 func textTo(t schema.Type, text string) (value.Value, error) {
 	switch t := t.(type) {
 	case schema.Primitive:
@@ -264,7 +273,8 @@ func textTo(t schema.Type, text string) (value.Value, error) {
 }
 
 // jsonInto converts what JSON gave to a type: containers item by item, scalars by the same rules as texts. A null
-// inside of a container stays.
+// inside of a container stays. A scalar in it is converted from its text, so that "5" and 5 mean the same in a list and
+// outside.
 func jsonInto(t schema.Type, v value.Value, inside bool) (value.Value, error) {
 	if inside && v.IsNull() {
 		return v, nil

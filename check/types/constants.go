@@ -32,7 +32,8 @@ type outer = builtins.Env
 // LosesDigits notes that an integer loses digits.
 func (e constantEnv) LosesDigits() { *e.inexact = true }
 
-// checkConstantCall reports a call with constant arguments that is certain to fail, and one that loses digits.
+// checkConstantCall reports a call with constant arguments that is certain to fail, and one that loses digits. Only
+// functions that can fail for some arguments are worth evaluating, and only pure ones may be.
 func (c *constants) checkConstantCall(e *ast.Call, call *program.Call) bool {
 	f, args := call.Func, call.Args
 	if !slices.Contains(pure, f.Name) || e.Expanded {
@@ -127,7 +128,8 @@ func (c *constants) constant(e ast.Expr) ast.Expr {
 }
 
 // intoLiteral follows an access into the literal lists and maps of a variable, whose items have types of their own. It
-// returns the expression reached and the remaining steps; nil for an access to anything else.
+// returns the expression reached and the remaining steps; nil for an access to anything else. It stops at the first
+// step that the literal does not have, and leaves the rest to the type of what it has reached.
 func (c *constants) intoLiteral(e *ast.Access, ref program.Ref) (part ast.Expr, rest []ast.Step) {
 	if ref.Kind != program.RefNode || ref.Node.Kind != program.VariableNode || c.decl.cyclic(ref.Node) {
 		return nil, nil
@@ -161,7 +163,8 @@ func LiteralStep(e ast.Expr, s *ast.Step) ast.Expr {
 }
 
 // origins memoizes which values come from resources (L8.18). mu guards it, and is held from the first question to the
-// answer: a value that is being asked about counts as none until then, which only the asker may see.
+// answer: a value that is being asked about counts as none until then, which only the asker may see. It is shared by
+// the declarations of a body since most of them ask about the same variables.
 type origins struct {
 	mu    sync.Mutex
 	parts map[ast.Expr]bool // of variables, or all of their values
@@ -216,6 +219,7 @@ func (c *constants) namesResource(e ast.Expr) bool {
 	return ref.Kind == program.RefNode && ref.Node != nil && c.nodeFromResource(ref.Node, true)
 }
 
+// The resource as such, without a member, is known: an option that takes a resource needs no value of it.
 func (c *constants) nodeFromResource(n *program.Node, member bool) bool {
 	switch n.Kind {
 	case program.ResourceNode:
@@ -227,7 +231,8 @@ func (c *constants) nodeFromResource(n *program.Node, member bool) bool {
 	return false
 }
 
-// needsResource reports whether the declaration names a resource, or a variable that may come from one.
+// needsResource reports whether the declaration names a resource, or a variable that may come from one. The resource
+// may write the file that the declaration reads.
 func (c *constants) needsResource() bool {
 	return slices.ContainsFunc(c.decl.unit.Accesses, func(a *ast.Access) bool {
 		ref := c.decl.program.Ref(a)

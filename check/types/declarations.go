@@ -29,7 +29,8 @@ func (b *Body) Variable(ctx context.Context, v *ast.Variable) Outcome {
 	return c.outcome(t)
 }
 
-// Resource checks a resource, whose type has been resolved: n.Type is that of one instance.
+// Resource checks a resource, whose type has been resolved: n.Type is that of one instance. The reserved keys come
+// last, since they look at the calls that were resolved before.
 func (b *Body) Resource(ctx context.Context, n *program.Node) Outcome {
 	c := b.checker(ctx, n.Unit())
 	c.checkResource(n)

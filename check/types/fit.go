@@ -15,7 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// fitter checks that an expression is assignable to a place.
+// fitter checks that an expression is assignable to a place. An expression is inferred before it is fitted: the type is
+// asked for, never computed here.
 type fitter struct {
 	decl      *declaration
 	constants *constants
@@ -81,7 +82,8 @@ func (c *fitter) fit(e ast.Expr, want schema.Type, p *place) bool {
 	return true
 }
 
-// secretList returns the literal list given to fn::secret, which takes one value; nil for anything else.
+// secretList returns the literal list given to fn::secret, which takes one value; nil for anything else. Its items can
+// be compared one by one, which says more than that a list does not fit.
 func secretList(e ast.Expr) *ast.List {
 	if call, ok := e.(*ast.Call); ok && call.Argument != nil && call.Name.Value == "secret" {
 		list, _ := call.Argument.(*ast.List)
@@ -90,7 +92,8 @@ func secretList(e ast.Expr) *ast.List {
 	return nil
 }
 
-// reportMismatch reports a mismatch: first the deepest cause, then the enclosing values.
+// reportMismatch reports a mismatch: first the deepest cause, then the enclosing values. The deepest cause is what has
+// to be changed; the types of the whole would be printed as maps that differ somewhere.
 func (c *fitter) reportMismatch(e ast.Expr, m *mismatch, want, got schema.Type, p *place) {
 	path, reason := m.deepest()
 	target := schema.Required(want)
@@ -112,7 +115,8 @@ func (c *fitter) reportMismatch(e ast.Expr, m *mismatch, want, got schema.Type, 
 
 func isResource(t schema.Type) bool { _, ok := t.(*schema.ResourceType); return ok }
 
-// resourceWanted suggests how to refer to a resource where one of its members was given (L4.4).
+// resourceWanted suggests how to refer to a resource where one of its members was given (L4.4). A text that is the name
+// of a resource is the most frequent mistake here: other tools write it so.
 func (c *fitter) resourceWanted(e ast.Expr) string {
 	if hint := c.eachHint(e); hint != "" {
 		return hint
@@ -182,7 +186,8 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 }
 
 // checkNumber warns of a number, or a text that becomes one, that fits its place but is sent differently: a fraction
-// for an integer, which other hosts send too, and an integer in a text that loses digits.
+// for an integer, which other hosts send too, and an integer in a text that loses digits. Both are warnings because the
+// provider accepts them.
 func (c *fitter) checkNumber(e ast.Expr, v any, want schema.Primitive, p *place) {
 	text, isText := v.(string)
 	f, isNumber := v.(float64)
@@ -217,7 +222,8 @@ func literalType(v any) string {
 	return "string"
 }
 
-// fitsPrimitive applies L8.C with the conversions of literals in L8.41.
+// fitsPrimitive applies L8.C with the conversions of literals in L8.41. A literal is judged by its value, which the
+// type does not tell: "5" is a number for a provider, and "five" is none.
 func fitsPrimitive(v any, want schema.Primitive, strict bool) bool {
 	if want == schema.Any || want == schema.JSON || want == schema.Invalid {
 		return true
@@ -242,6 +248,8 @@ func fitsPrimitive(v any, want schema.Primitive, strict bool) bool {
 	return false
 }
 
+// The texts are compared as a provider gets them, so that 1 is found in an enum of "1". A fix exists only at the
+// literal itself: at the use of a variable it would replace a reference.
 func (c *fitter) fitEnum(e ast.Expr, v any, want *schema.Enum, p *place) bool {
 	if !fitsPrimitive(v, want.Base, p.strict) {
 		return c.misfit(diag.NotAssignable, e, "it must be "+findings.OrList(enumTexts(want)), want, literalType(v), p)
@@ -291,6 +299,7 @@ func scalarText(v any) string {
 	return schema.ScalarText(v)
 }
 
+// All items are looked at, even after a fault: each may have one of its own.
 func (c *fitter) fitList(e *ast.List, want schema.Type, p *place) bool {
 	code, hint := diag.NotAssignable, ""
 	switch want := want.(type) {

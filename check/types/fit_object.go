@@ -33,6 +33,8 @@ func mapHint(want schema.Type) string {
 	return "write a map with " + findings.Listed(names)
 }
 
+// A map where something else is wanted is mostly a form of another tool, which the hints name: {Ref: name}, a call
+// without its prefix, a map of tags for a list of pairs.
 func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *place) bool {
 	code, hint := diag.NotAssignable, ""
 	var fixes []diag.Fix
@@ -94,7 +96,8 @@ func callWithoutPrefix(e *ast.Map) *ast.String {
 }
 
 // pairsHint suggests how to write a map where a list is wanted; fixes rewrite a map of key and value pairs, such as
-// tags.
+// tags. Fixes are offered for a map in braces only, where the new text can take the place of the old one without
+// indentation.
 func (c *fitter) pairsHint(e *ast.Map, list *schema.Array, p *place) (hint string, fixes []diag.Fix) {
 	hint = "write a list, each item after a dash"
 	item, ok := c.decl.known(schema.Required(list.Item)).(*schema.Object)
@@ -137,7 +140,9 @@ func simple(e ast.Expr) bool {
 	return false
 }
 
-// fitObject checks the entries of a map literal against an object's members.
+// fitObject checks the entries of a map literal against an object's members. The set of written members is complete
+// before the first is checked: what an unknown name may mean depends on those that are there already. With a computed
+// key any member may be set, so that none is missing for certain.
 func (c *fitter) fitObject(e *ast.Map, want *schema.Object, p *place) bool {
 	ok, computed := true, false
 	p.setMembers(len(e.Entries))
@@ -191,7 +196,8 @@ func (c *fitter) fitMember(key ast.Literal, v ast.Expr, object *schema.Object, p
 }
 
 // inTime checks a value that must be known in a preview (L8.18). Literal lists and maps are known; their members are
-// checked against the schema's members.
+// checked against the schema's members. A plain property is an argument of the provider's own code that it reads before
+// it can wait for anything. What comes from a resource is unknown in the first preview.
 func (c *fitter) inTime(v ast.Expr, t schema.Type, p *place) bool {
 	late := v
 	switch literal := c.constants.constant(v).(type) {
@@ -251,6 +257,8 @@ func (c *fitter) fitConst(v ast.Expr, p *schema.Property, pl *place) bool {
 	return true
 }
 
+// The cases are in the order of certainty. An option or a field of the resource at the wrong depth, and an output, are
+// no misspellings of inputs, however similar these are.
 func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, want *schema.Object, p *place) {
 	names := propertyNames(want)
 	noun := p.noun
@@ -288,7 +296,8 @@ func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, want *schema.Object,
 
 // membersMeant returns the members that an unknown name may mean, and the one that it certainly means. These are
 // members with a similar spelling, members that differ only in capitals, dashes and underscores, and required, missing
-// members that accept the value and whose name begins or ends with the unknown one.
+// members that accept the value and whose name begins or ends with the unknown one. A similar spelling alone may be
+// chance among hundreds of members; that the value fits, and that the member is missing, make it likely.
 func (c *fitter) membersMeant(name string, v ast.Expr, want *schema.Object, pl *place) (near []string, meant string) {
 	names := propertyNames(want)
 	near = diag.Suggest(name, names)
@@ -325,7 +334,7 @@ func (c *fitter) membersMeant(name string, v ast.Expr, want *schema.Object, pl *
 }
 
 // innerOwner returns the only property of an object that has a member of that name; empty if there is none or more than
-// one.
+// one. It finds a property that was written one level too high, as in many examples of other tools, which flatten.
 func (c *fitter) innerOwner(name string, want *schema.Object) string {
 	owner := ""
 	for _, p := range want.Properties() {
@@ -349,7 +358,8 @@ func partOf(part, whole string) bool {
 }
 
 // requireMembers reports each missing required member (L8.12). Constants may be missing, except discriminators of
-// unions.
+// unions. A name that the parser has lost with a broken line, or that an unknown one may mean, is not missing a second
+// time.
 func (c *fitter) requireMembers(want *schema.Object, pl *place, where diag.Range) bool {
 	if pl.optional {
 		return true

@@ -12,7 +12,9 @@ import (
 
 // fitUnion checks a literal against alternatives: the one that the discriminator selects (L8.16), else any that accepts
 // it. If none does, the finding is about the only alternative that has the literal's shape, which is what was meant, or
-// else about all of them.
+// else about all of them. Alternatives are attempted, and their findings dropped, until it is known which one is told:
+// the number of attempts is that of the alternatives for each level, and so nested unions are the most expensive
+// literals.
 func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *place) bool {
 	inner := *p
 	inner.inUnion = true
@@ -51,7 +53,9 @@ func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *place) bool {
 	return c.misfit(diag.NotAssignable, e, findings.Sentences(reasons...), u, schema.TypeName(c.decl.typeOf(e)), p)
 }
 
-// fitDiscriminated checks the alternative of a literal discriminator. decided is false if there is no such literal.
+// fitDiscriminated checks the alternative of a literal discriminator. decided is false if there is no such literal. The
+// tag decides even if another alternative would accept the rest: the provider decodes by it. Without a tag nothing is
+// decided, unless all alternatives require one.
 func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, p *place) (decided, ok bool) {
 	for _, entry := range e.Entries {
 		key, literal := entry.Key.(*ast.String)
@@ -93,7 +97,9 @@ func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, p *place) (decide
 	return true, false
 }
 
-// sameShape reports whether a literal and a type are both lists or both maps.
+// sameShape reports whether a literal and a type are both lists or both maps. A map that does not fit an object was
+// probably meant as one, while a text never was; only enums are compared with scalars, since other scalars have no
+// parts to be explained.
 func sameShape(e ast.Expr, t schema.Type) bool {
 	switch schema.Required(t).(type) {
 	case *schema.Array:

@@ -12,7 +12,7 @@ import (
 
 // Hooks are commands that run beside operations on resources (L10.C14).
 
-// checkHook finds the type of a command.
+// checkHook finds the type of a command. The values of `args` come from the engine, and so they have the type Any.
 func (c *Checker) checkHook(h *program.Hook) {
 	if h.Decl.Command != nil {
 		c.typer.infer(h.Decl.Command)
@@ -21,6 +21,8 @@ func (c *Checker) checkHook(h *program.Hook) {
 }
 
 // checkHookOption checks that an option names kinds of hooks that exist; the scope has looked up the hooks themselves.
+// The map must be literal, since the engine has to know the hooks of a resource before it is registered, and the graph
+// depends on them.
 func (c *options) checkHookOption(o *ast.Options) {
 	c.typer.infer(o.Hooks.Value)
 	if c.decl.program.InComponent {

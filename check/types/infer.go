@@ -13,7 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// typer finds the types of expressions.
+// typer finds the types of expressions. A type is a property of the expression alone, whatever the place wants: that is
+// why the same expression can be checked against several places, by fitter, without being inferred again.
 type typer struct {
 	decl      *declaration
 	constants *constants
@@ -41,6 +42,7 @@ func (c *typer) infer(e ast.Expr) schema.Type {
 	return t
 }
 
+// The switch lists all kinds of expressions; a new kind without a case panics in the first test that has one.
 func (c *typer) inferNew(e ast.Expr) schema.Type {
 	switch e := e.(type) {
 	case *ast.Null:
@@ -80,6 +82,7 @@ func (c *typer) inferNew(e ast.Expr) schema.Type {
 			c.infer(e.Then)
 			c.infer(e.Else)
 		})
+		// Both have been inferred, and their findings reported, above.
 		return program.Unify([]schema.Type{c.infer(e.Then), c.infer(e.Else)})
 	case *ast.Index:
 		return c.accessor.chained(e.Optional || c.accessor.chains(e.Collection), c.inferIndex(e))
@@ -113,6 +116,7 @@ func (c *typer) inferTemplate(e *ast.Template) {
 	}
 }
 
+// A union is printable if one alternative is: the others may never occur, and the evaluator reports them if they do.
 func (c *typer) printable(e ast.Expr, t schema.Type) {
 	hint := ""
 	switch t := schema.Required(t).(type) {
@@ -156,7 +160,8 @@ func resourceHint(e ast.Expr) string {
 	return "use its id, or another of its properties"
 }
 
-// inferMap returns an object if all keys are literal, and otherwise a map.
+// inferMap returns an object if all keys are literal, and otherwise a map. A literal map keeps its members by name, so
+// that an access to a missing one is found; with one computed key, nothing is known about the others.
 func (c *typer) inferMap(m *ast.Map) schema.Type {
 	computed := false
 	for _, entry := range m.Entries {
@@ -198,6 +203,7 @@ func (c *typer) inferMap(m *ast.Map) schema.Type {
 	})
 }
 
+// Whole numbers stay whole, since lists are indexed by them and many properties take nothing else.
 func (c *typer) inferUnary(e *ast.Unary) schema.Type {
 	if e.Op == "!" {
 		c.operand(e.Operand, schema.Bool, "the operand of !")
@@ -210,6 +216,8 @@ func (c *typer) inferUnary(e *ast.Unary) schema.Type {
 	return schema.Number
 }
 
+// The right side of && and || may never be evaluated, so that a fault that its left side prevents is none. Comparisons
+// for equality take values of any types.
 func (c *typer) inferBinary(e *ast.Binary) schema.Type {
 	sides := func(want schema.Type) (left, right schema.Type) {
 		if c.joinsTexts(e) {
@@ -253,7 +261,8 @@ func (c *typer) joinsTexts(e *ast.Binary) bool {
 	return true
 }
 
-// operand infers an operand and requires a type of it.
+// operand infers an operand and requires a type of it. Operators convert nothing: "1" + 1 is a mistake more often than
+// a sum.
 func (c *typer) operand(e ast.Expr, want schema.Type, what string) schema.Type {
 	t := c.infer(e)
 	c.fitter.fit(e, want, &place{what: what, strict: true})
@@ -274,7 +283,8 @@ func (c *accessor) chains(e ast.Expr) bool {
 	return false
 }
 
-// chained returns the type of an access that may be short-circuited.
+// chained returns the type of an access that may be short-circuited. Invalid stays: it suits every place, and an
+// optional one would not.
 func (c *accessor) chained(optional bool, t schema.Type) schema.Type {
 	if optional && t != schema.Invalid {
 		return schema.OptionalOf(t)
@@ -282,6 +292,8 @@ func (c *accessor) chained(optional bool, t schema.Type) schema.Type {
 	return t
 }
 
+// A literal key is a step like that of an access, with the same findings. For a computed key, only the kind of the
+// collection says what the key must be, and the result is what all members have in common.
 func (c *typer) inferIndex(e *ast.Index) schema.Type {
 	collection := c.infer(e.Collection)
 	c.leadsOn(e.Collection, e)
@@ -329,6 +341,8 @@ func (c *typer) inferIndex(e *ast.Index) schema.Type {
 	return schema.Invalid
 }
 
+// A splat over a value that is no list takes it for a list of one, as in HCL, but instances of a resource are a
+// collection even where they form a map.
 func (c *typer) inferSplat(e *ast.Splat) schema.Type {
 	source := schema.Required(c.infer(e.Source))
 	c.leadsOn(e.Source, e)
@@ -355,6 +369,8 @@ func (c *typer) inferSplat(e *ast.Splat) schema.Type {
 	return &schema.Array{Item: c.infer(e.Each)}
 }
 
+// The names are bound before the other parts are inferred, and stay bound: each has its own ast.Local, so that equal
+// names do not meet.
 func (c *typer) inferFor(e *ast.For) schema.Type {
 	collection := c.infer(e.Collection)
 	key, item := program.ItemTypes(collection)
@@ -399,7 +415,8 @@ var (
 		diag.NotAssignable, diag.NotPrintable}
 )
 
-// harmless returns the codes of faults that are allowed in an argument of a function.
+// harmless returns the codes of faults that are allowed in an argument of a function. Names are never tolerated: a name
+// that is not declared is wrong in any branch.
 func harmless(f *builtins.Func, arg int) []diag.Code {
 	switch {
 	case program.MayFail(f, arg):

@@ -12,7 +12,9 @@ import (
 
 // Resources with forEach and if, extensions of yamlhost (decision D6, L10.C3).
 
-// checkInstances checks the fields forEach and if.
+// checkInstances checks the fields forEach and if. The number of instances may come from a resource, as it is unknown
+// in a preview then; whether there is a resource at all must be known, because the engine would else have to decide
+// between creating and deleting.
 func (c *Checker) checkInstances(n *program.Node) {
 	decl := n.Resource.Decl
 	if decl.ForEach != nil {
@@ -56,7 +58,8 @@ func (c *typer) eachType(n *program.Node) schema.Type {
 }
 
 // instancesType returns the type of a resource's node, t being that of an instance: one resource, an optional one, or
-// many.
+// many. The keys of a literal map name the instances, so that `${many.west.id}` is checked; other maps may have any
+// key. A boolean makes one or none, and is no collection.
 func (c *Checker) instancesType(decl *ast.Resource, t schema.Type) schema.Type {
 	if t == schema.Invalid {
 		return t
@@ -119,7 +122,8 @@ func (c *typer) looksLikeOutput(e *ast.Access, n *program.Node) {
 	}
 }
 
-// eachHint suggests how to name one instance; empty without forEach.
+// eachHint suggests how to name one instance; empty without forEach. Referring to all of them where one is wanted is
+// the usual mistake after `forEach` has been added.
 func (c *fitter) eachHint(e ast.Expr) string {
 	n := c.decl.program.RefTo(e).Node
 	if n == nil || n.Resource == nil || n.Resource.Decl.ForEach == nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// inferShortInvoke infers fn::pkg:module:function with a map of arguments (L6.3).
+// inferShortInvoke infers fn::pkg:module:function with a map of arguments (L6.3). It has no place for options, so that
+// its provider is the default one.
 func (c *caller) inferShortInvoke(e *ast.Call) schema.Type {
 	inv := &program.Invoke{Token: e.Name.Value}
 	switch arg := e.Argument.(type) {
@@ -35,7 +36,9 @@ func (c *caller) inferShortInvoke(e *ast.Call) schema.Type {
 	return c.inferProviderCall(e, inv, &e.Name, nil)
 }
 
-// inferInvoke infers fn::invoke (L6.C).
+// inferInvoke infers fn::invoke (L6.C). The token must be literal: without it, neither the package nor the type of the
+// result is known, and no plugin could be loaded before the program runs. Options are checked before the function is
+// looked up, because they choose the package's version.
 func (c *caller) inferInvoke(e *ast.Call) schema.Type {
 	f, _ := builtins.Lookup(packages.InvokeName)
 	args, ok := c.bindAll(e, f)
@@ -81,6 +84,8 @@ func (c *caller) inferInvoke(e *ast.Call) schema.Type {
 	return c.inferProviderCall(e, inv, token, returned)
 }
 
+// The call is recorded before its function is found, so that the editor can complete its arguments while the token is
+// being typed.
 func (c *caller) inferProviderCall(e *ast.Call, inv *program.Invoke, token, returned *ast.Literal) schema.Type {
 	c.typer.infer(inv.Arguments)
 	inv.DefaultProvider = c.decl.body.Scope.CallProvider(e)
@@ -121,6 +126,7 @@ func (c *caller) returned(result schema.Type, name *ast.Literal, owner string) s
 	return result
 }
 
+// A missing package is not reported here but noted: all uses of it make one finding.
 func (c *caller) resolveFunction(inv *program.Invoke, u packages.Use) *schema.Function {
 	f, known, d, err := c.decl.body.Resolver.Function(u)
 	inv.Package = d
@@ -165,7 +171,9 @@ func (c *caller) checkArguments(args ast.Expr, inputs *schema.Object, function s
 	c.fitter.fit(args, inputs, p)
 }
 
-// checkInvokeOptions checks the options of a call (L4.D). pkg is the called package; empty if unknown.
+// checkInvokeOptions checks the options of a call (L4.D). pkg is the called package; empty if unknown. version and
+// pluginDownloadURL must be literal, since they decide which package is loaded; the other options may be any
+// expression.
 func (c *caller) checkInvokeOptions(inv *program.Invoke, options ast.Expr, pkg string) {
 	if options == nil {
 		return

@@ -2,7 +2,8 @@ package types
 
 import "github.com/yamlhost/yamlhost/parser/ast"
 
-// leadsOn records that an expression steps into another, which may begin with an access.
+// leadsOn records that an expression steps into another, which may begin with an access. withoutFollowUps needs it: a
+// fault in `${a[0].b}` is a use of a, although the access in it is `a` alone.
 func (c *typer) leadsOn(from, to ast.Expr) {
 	for {
 		switch e := from.(type) {

@@ -20,7 +20,9 @@ const (
 	selfName = "__self__" // the argument that is the resource itself
 )
 
-// inferMethod resolves the call of a method, checks its arguments and returns the type of its result.
+// inferMethod resolves the call of a method, checks its arguments and returns the type of its result. Which method is
+// meant depends on the type of the resource, and so the arguments are inferred before the method is looked up. Where
+// that type is known only in a run, or its package has no schema, the call is left to the engine and its result is Any.
 func (c *caller) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	args, ok := c.bindAll(e, f)
 	if !ok {

@@ -15,7 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// options checks the options of resources, transforms and calls.
+// options checks the options of resources, transforms and calls. Options are for the engine: they have no conversions,
+// and most must be known before anything is created.
 type options struct {
 	decl      *declaration
 	constants *constants
@@ -23,7 +24,8 @@ type options struct {
 	typer     *typer
 }
 
-// checkOptions checks a resource's options (L4).
+// checkOptions checks a resource's options (L4). All values are inferred first, in the order of the text; the rules
+// follow in the order of the table, in which the editor and the JSON Schema have them, too.
 func (c *options) checkOptions(n *program.Node) {
 	o := &n.Resource.Decl.Options
 	o.Each(func(option *ast.Option) { c.typer.infer(option.Value) })
@@ -44,7 +46,8 @@ func (c *options) checkOptions(n *program.Node) {
 	c.checkDefaultProviderVersion(n)
 }
 
-// checkOption checks an option by its own rule, or else by its shape.
+// checkOption checks an option by its own rule, or else by its shape. A rule of its own is needed where the resource's
+// type or another package decides; a new option needs a shape in the table only.
 func (c *options) checkOption(n *program.Node, spec *ast.OptionSpec, e ast.Expr) {
 	fit := c.fitOption
 	if spec.Early {
@@ -106,6 +109,8 @@ func optionPlace(name string) *place {
 	return &place{what: "option " + name, strict: true, nullable: true}
 }
 
+// A configuration value that the program does not declare has the type Any, which would suit a resource, and is a
+// misspelt name of one more often.
 func (c *options) fitOption(name string, e ast.Expr, t schema.Type) bool {
 	if a, ok := e.(*ast.Access); ok && schema.Required(t) == schema.AnyResource {
 		ref := c.decl.program.Ref(a)
@@ -118,7 +123,8 @@ func (c *options) fitOption(name string, e ast.Expr, t schema.Type) bool {
 	return c.fitter.fit(e, t, optionPlace(name))
 }
 
-// fitEarly is fitOption for a value that must be known in a preview (L4.2).
+// fitEarly is fitOption for a value that must be known in a preview (L4.2). The engine reads it while it decides what
+// to do, in a preview as well.
 func (c *options) fitEarly(name string, e ast.Expr, t schema.Type) bool {
 	if !c.fitOption(name, e, t) {
 		return false
@@ -132,7 +138,7 @@ func (c *options) fitEarly(name string, e ast.Expr, t schema.Type) bool {
 }
 
 // fitResources accepts a list of resources, at any depth, or a single one (L4.5). A resource with forEach stands for
-// all of its instances.
+// all of its instances. A list is gone through item by item, so that the finding is at the one that is no resource.
 func (c *options) fitResources(name string, e ast.Expr) {
 	if list, literal := e.(*ast.List); literal {
 		c.typer.infer(e)
@@ -144,7 +150,8 @@ func (c *options) fitResources(name string, e ast.Expr) {
 	c.fitOption(name, e, resourcesLike(c.typer.infer(e)))
 }
 
-// resourcesLike returns t with every item and member type replaced by a resource.
+// resourcesLike returns t with every item and member type replaced by a resource. The shape stays, for a map of
+// instances is as good as a list; every leaf may be null, since an instance may not exist.
 func resourcesLike(t schema.Type) schema.Type {
 	switch t := schema.Required(t).(type) {
 	case *schema.Array:
@@ -157,7 +164,8 @@ func resourcesLike(t schema.Type) schema.Type {
 	return schema.OptionalOf(schema.AnyResource)
 }
 
-// fitProvider requires a provider resource, of package pkg unless that is empty (L4.20).
+// fitProvider requires a provider resource, of package pkg unless that is empty (L4.20). Only what certainly is another
+// resource is refused: a type that is not known may be a provider.
 func (c *options) fitProvider(name string, e ast.Expr, pkg string) {
 	if !c.fitOption(name, e, schema.AnyResource) {
 		return
@@ -245,7 +253,8 @@ func (c *options) fitTexts(name string, e ast.Expr) bool {
 }
 
 // fitPaths requires property paths (L4.16). The first segment should be a property of inputs; with nil, it may be
-// anything.
+// anything. A path that names no property is a warning: the provider may be newer than the schema, and ignoring a
+// change that never comes does no harm.
 func (c *options) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 	if !c.fitTexts(name, e) {
 		return
@@ -288,7 +297,8 @@ func (c *options) fitSecretOutputs(name string, e ast.Expr, n *program.Node) {
 	})
 }
 
-// fitAliases checks the literal parts of aliases (L4.10).
+// fitAliases checks the literal parts of aliases (L4.10). A plain text is an old name, in any form; only one that
+// begins with urn: can be malformed.
 func (c *options) fitAliases(name string, e ast.Expr) {
 	list, ok := e.(*ast.List)
 	if !ok {

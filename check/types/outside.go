@@ -15,13 +15,15 @@ import (
 )
 
 // outside checks what a declaration reads from outside of the program, as far as the arguments are literal: files, the
-// environment, other stacks.
+// environment, other stacks. Every question to the world makes the outcome volatile: files change without an edit, and
+// so the next check asks again.
 type outside struct {
 	decl      *declaration
 	constants *constants
 }
 
-// checkBundle reports faults of a source that a program bundles, if its arguments are literal.
+// checkBundle reports faults of a source that a program bundles, if its arguments are literal. The bundler tries the
+// source as a run would; arguments that are not literal are left out of the request, and found in the run.
 func (c *outside) checkBundle(args []ast.Expr) {
 	arg := func(i int) ast.Expr {
 		if i < len(args) && args[i] != nil {
@@ -60,7 +62,8 @@ func (c *outside) checkBundle(args []ast.Expr) {
 	}
 }
 
-// checkEnv finds a variable of the environment that the program does not list (L10.C9).
+// checkEnv finds a variable of the environment that the program does not list (L10.C9). It is a warning, as the run may
+// allow all variables; a component cannot list any and is not blamed. An untrusted run refuses for certain.
 func (c *outside) checkEnv(arg ast.Expr) {
 	if c.decl.body.Settings.Untrusted {
 		c.decl.report.Errorf(diag.FunctionFailed, arg.Range(), "the run is --untrusted",
@@ -105,7 +108,8 @@ func (c *outside) checkStackName(code diag.Code, stack string, rng diag.Range) {
 	}
 }
 
-// checkConfined finds a relative path that leads out of a project to which the run restricts paths (L6.23).
+// checkConfined finds a relative path that leads out of a project to which the run restricts paths (L6.23). It compares
+// paths as they are written; the run opens files through a door that follows links, too.
 func (c *outside) checkConfined(arg ast.Expr, path string) bool {
 	full, absolute := filepath.FromSlash(path), filepath.IsAbs(filepath.FromSlash(path))
 	s := c.decl.body.Settings
@@ -128,7 +132,7 @@ func (c *outside) checkConfined(arg ast.Expr, path string) bool {
 }
 
 // checkPath looks whether the file of a literal path exists (L6.50): one that is missing fails the run, unless a
-// resource that the declaration needs creates it.
+// resource that the declaration needs creates it. It is asked in the folder of the program, where the run will be.
 func (c *outside) checkPath(f *builtins.Func, arg ast.Expr) {
 	text, ok := c.constants.constant(arg).(*ast.String)
 	if !ok || text.Value == "" || !c.checkConfined(arg, text.Value) || c.decl.body.Settings.Stat == nil {

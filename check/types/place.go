@@ -11,7 +11,8 @@ import (
 )
 
 // place is the target of a value, such as a property. Nested places are linked, so that a path is built only for a
-// message.
+// message. It is mutable for the time of one look at a literal map: setMembers, mean. Copies of a place share what they
+// point to, and so a copy that is changed gets sets of its own first.
 type place struct {
 	what   string // how messages name the place, such as property "size"; empty for one inside outer
 	owner  string // the owner of the members, such as zoo:Typed, for messages on names
@@ -39,7 +40,8 @@ type place struct {
 // places is a pool of unused places: every part of a literal takes one while it is checked. It belongs to one checker.
 type places struct{ spare []*place }
 
-// enter returns a copy of next from the pool. The caller returns it with leave after its last use.
+// enter returns a copy of next from the pool. The caller returns it with leave after its last use. The set of members
+// goes with the pooled place, so that not every map in a literal makes one.
 func (s *places) enter(next place) *place {
 	p := new(place)
 	if last := len(s.spare) - 1; last >= 0 {
@@ -61,6 +63,7 @@ func (p *place) setMembers(count int) {
 	p.present = p.kept
 }
 
+// What is strict, optional or followed outside is so inside; nullable and inUnion are properties of one level.
 func (p *place) inside(member string, key diag.Range) place {
 	return place{outer: p, member: member, key: key, strict: p.strict, use: p.use, noun: p.noun, optional: p.optional}
 }
@@ -104,13 +107,15 @@ func (p *place) name() string {
 	return p.String()
 }
 
-// at returns the range for a message about the value or the name at a range.
+// at returns the range for a message about the value or the name at a range. A literal of a variable is reported at the
+// use of the variable, since it may be right for other uses.
 func (p *place) at(rng diag.Range) diag.Range { return cmp.Or(p.use, rng) }
 
 // keyAt returns the range for a message about the key.
 func (p *place) keyAt(fallback diag.Range) diag.Range { return cmp.Or(p.use, p.key, fallback) }
 
-// mean records members that a reported name may mean.
+// mean records members that a reported name may mean. A misspelt required property would otherwise be two findings: one
+// unknown and one missing.
 func (p *place) mean(names ...string) {
 	if p.meant == nil && len(names) > 0 {
 		p.meant = make(map[string]bool, len(names))

@@ -16,6 +16,7 @@ import (
 // Policies are rules about resources (L10.C22), in a policy pack for the resources of other programs, or in a program
 // for its own.
 
+// A policy of a pack warns of nothing that it does not match: its programs are not here.
 func (c *Checker) checkPolicy(p *program.Policy) {
 	decl := p.Decl
 	decl.Exprs(func(e ast.Expr) { c.typer.infer(e) })
@@ -37,7 +38,8 @@ func (c *Checker) checkPolicy(p *program.Policy) {
 	}
 }
 
-// checkViolation checks that an expression can give messages.
+// checkViolation checks that an expression can give messages. A boolean is refused on purpose: which of its values is
+// the violation would be a guess.
 func (c *Checker) checkViolation(e ast.Expr) {
 	switch got := schema.Required(c.typer.infer(e)); {
 	case got == schema.Null:
@@ -52,7 +54,8 @@ func (c *Checker) checkViolation(e ast.Expr) {
 	}
 }
 
-// messageLike reports whether values of a type can be messages: texts, maps with a message, and lists of them.
+// messageLike reports whether values of a type can be messages: texts, maps with a message, and lists of them. A map is
+// accepted where its members are unknown.
 func messageLike(t schema.Type) bool {
 	switch t := schema.Required(t).(type) {
 	case schema.Primitive:
@@ -74,7 +77,8 @@ func messageLike(t schema.Type) bool {
 }
 
 // noEffects reports calls in a declaration that a pack cannot make: its result may depend only on the resource, the
-// configuration and the stack. A program may make them.
+// configuration and the stack. A program may make them. A pack runs in an analyzer, which has no providers, and may be
+// asked about the same resource many times.
 func (c *Checker) noEffects(unit *ast.Unit) {
 	if !c.decl.file.Pack {
 		return

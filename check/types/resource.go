@@ -9,6 +9,8 @@ import (
 )
 
 // checkResource checks properties, get and options of a resource (L3.B, L3.C, L4). Its type has been resolved.
+// Instances come first: forEach gives `each` its type. Everything is inferred before anything is compared with the
+// schema, because a property may be inferred through another one, by a literal that a variable stands for.
 func (c *Checker) checkResource(n *program.Node) {
 	decl := n.Resource.Decl
 	c.checkInstances(n)
@@ -46,6 +48,7 @@ func (c *Checker) checkStackReference(n *program.Node) {
 	}
 }
 
+// Unknown members are reported before missing ones, since the former may mean the latter.
 func (c *Checker) checkProperties(n *program.Node, s *schema.Resource) {
 	decl := n.Resource.Decl
 	pl := c.decl.places.enter(place{owner: schema.CollapseToken(s.Token), noun: "input", outputs: s.Outputs})
@@ -71,7 +74,8 @@ func (c *fitter) fitMembers(properties []ast.Property, want *schema.Object, pl *
 	}
 }
 
-// checkGet checks `get` (L3.C): the ID is required, and the state may name any outputs.
+// checkGet checks `get` (L3.C): the ID is required, and the state may name any outputs. The state is a hint for the
+// provider's read, which may complete it: nothing in it is required, and nothing is an input.
 func (c *Checker) checkGet(n *program.Node) {
 	get := n.Resource.Decl.Get
 	for _, p := range get.State {
@@ -108,7 +112,8 @@ func mergedState(s *schema.Resource) *schema.Object {
 // Maps with the key that marks special values are reported wherever they would enter a state or a message (F1.10).
 // Arguments of built-in functions are not checked here, since many turn a map into text: the evaluator reports those.
 
-// reportReservedKeys looks for the key in a resource.
+// reportReservedKeys looks for the key in a resource. A map with it would be read back from the state as a secret or an
+// asset.
 func (c *Checker) reportReservedKeys(decl *ast.Resource) {
 	decl.Exprs(c.reservedInside)
 	for _, p := range decl.Properties {
@@ -134,6 +139,7 @@ func (c *Checker) reserved(name string, rng diag.Range) {
 	}
 }
 
+// fn::secret passes its argument on as it is, and other functions mostly do not.
 func (c *Checker) reservedInside(e ast.Expr) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e := e.(type) {

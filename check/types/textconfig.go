@@ -19,7 +19,8 @@ func (b *Body) NoteTexts(report *findings.Reporter, arguments []ast.Expr) {
 	}
 }
 
-// textNotes looks for configuration in the arguments of fn::toJSON.
+// textNotes looks for configuration in the arguments of fn::toJSON. It is a pass of its own, over all arguments in the
+// order of evaluation, because a value is reported once and its first use depends on that order.
 type textNotes struct {
 	report  *findings.Reporter
 	program *program.Program
@@ -52,7 +53,8 @@ func (c *textNotes) noteTexts(argument ast.Expr) {
 	})
 }
 
-// noteText reports one configuration value.
+// noteText reports one configuration value. Pulumi's host parses the text of the stack's file again, whatever the
+// declaration says.
 func (c *textNotes) noteText(n *program.Node, a *ast.Access) {
 	decl := n.Config.Decl
 	text, set := c.config[n.Config.Key]

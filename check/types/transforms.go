@@ -13,7 +13,8 @@ import (
 
 // Transforms change registrations of resources and calls of functions (L10.C17).
 
-// checkTransform checks a transform of the stack or of a resource, with what it matches.
+// checkTransform checks a transform of the stack or of a resource, with what it matches. Options are checked as those
+// of a resource without a type, since it may match any.
 func (c *Checker) checkTransform(t *ast.Transform, m *program.Matched) {
 	if t.When != nil {
 		c.typer.operand(t.When, schema.Bool, "`when`")
@@ -32,7 +33,8 @@ func (c *Checker) checkTransform(t *ast.Transform, m *program.Matched) {
 	c.checkMergedMap(t.Merge, m, "the properties that a transform merges")
 }
 
-// warnUnmatched warns of a transform or policy that nothing matches.
+// warnUnmatched warns of a transform or policy that nothing matches. It stays silent where a resource is not known for
+// another fault: that may be the one that matches.
 func (c *Checker) warnUnmatched(m *program.Matched, what string) {
 	lost := slices.ContainsFunc(c.decl.program.Nodes, func(n *program.Node) bool { // its fault is reported
 		return n.Kind == program.ResourceNode && n.Type == schema.Invalid
@@ -48,7 +50,8 @@ func (c *Checker) warnUnmatched(m *program.Matched, what string) {
 		"this %s matches no %s", m.What, what)
 }
 
-// checkMergedMap checks a map, if there is one, that is merged into the inputs of the matches.
+// checkMergedMap checks a map, if there is one, that is merged into the inputs of the matches. A computed map, and one
+// for matches that are not all known, can be checked in a run only.
 func (c *Checker) checkMergedMap(merge ast.Expr, m *program.Matched, what string) {
 	if merge == nil {
 		return
@@ -80,7 +83,9 @@ func mapLike(t schema.Type) bool {
 	return false
 }
 
-// checkMerged checks one property that a transform sets: some match must have it and accept the value.
+// checkMerged checks one property that a transform sets: some match must have it and accept the value. One match that
+// takes the value is enough: in the others the property may be meant for that one, and the engine reports what a
+// provider refuses.
 func (c *Checker) checkMerged(key *ast.String, e ast.Expr, m *program.Matched) {
 	var takes []*schema.Property
 	var names []string
