@@ -92,10 +92,11 @@ func (c *chain) claimLocked(test func() error) error {
 		err = test()
 	}
 	if err == nil {
-		if err = c.lease.renew(); errors.As(err, new(*LockLostError)) {
-			c.lost = err
-			_ = c.lease.d.delete(linkKey(c.folder, 0)) // it holds nothing
-		}
+		err = c.lease.renew()
+	}
+	if c.next > 0 && errors.As(err, new(*LockLostError)) {
+		c.lost = err
+		_ = c.lease.d.delete(linkKey(c.folder, 0)) // it holds nothing
 	}
 	return err
 }

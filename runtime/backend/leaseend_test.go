@@ -184,6 +184,31 @@ func TestRefusedRunsOnlyLook(t *testing.T) { // F6.9
 	require.NoError(t, other(openMemory(t, m, 1), 1))
 }
 
+// A run that lost its lease before its first write leaves no link: the next one, which ended in order, saw no chain.
+func TestLateClaimLeavesNothing(t *testing.T) { // D14
+	t.Parallel()
+	for name, noticed := range map[string]bool{"by the write": false, "by a renewal": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newMemory()
+			a := openMemory(t, m, 1)
+			require.NoError(t, a.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
+			s, err := a.Begin(t.Context(), testRef, b64Options)
+			require.NoError(t, err)
+			require.NoError(t, other(openMemory(t, m, 2), 1), "it takes the process of a for dead")
+			held := s.tools.held.(*storeLock)
+			if noticed {
+				require.ErrorAs(t, held.lease.renew(), new(*LockLostError))
+			}
+			require.ErrorAs(t, held.chain.mark(markGuard), new(*LockLostError))
+			require.NoError(t, held.release())
+			for _, key := range m.keys() {
+				require.NotContains(t, key, "/journal/")
+			}
+		})
+	}
+}
+
 // A store that was copied while a run went on may have a lease that says that there is no journal, an older state and
 // the journal of the run. The journal counts.
 func TestLeaseEndOfAnotherMoment(t *testing.T) {
