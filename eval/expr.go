@@ -182,7 +182,7 @@ func (s *scope) mapping(ctx context.Context, e *ast.Map) (value.Value, *fault) {
 	if failed != nil {
 		return value.Null, failed
 	}
-	result := value.MapOf(entries...)
+	result := value.MapOfOwn(entries)
 	for _, key := range keys {
 		if !key.IsKnown() {
 			return value.UnknownFrom(value.KindMap, append(keys, result)...), nil

@@ -177,7 +177,7 @@ func (s *instance) block(ctx context.Context, properties []ast.Property, object 
 	if failed != nil {
 		return value.Null, failed
 	}
-	return value.MapOf(entries...), nil
+	return value.MapOfOwn(entries), nil
 }
 
 // originalText returns the original text of a configuration value without declared type for a property of type string:

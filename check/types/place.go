@@ -43,10 +43,12 @@ type places struct{ spare []*place }
 // enter returns a copy of next from the pool. The caller returns it with leave after its last use. The set of members
 // goes with the pooled place, so that not every map in a literal makes one.
 func (s *places) enter(next place) *place {
-	p := new(place)
+	var p *place
 	if last := len(s.spare) - 1; last >= 0 {
 		p, s.spare = s.spare[last], s.spare[:last]
 		next.kept = p.kept
+	} else {
+		p = new(place)
 	}
 	*p = next
 	return p

@@ -128,6 +128,13 @@ type Entry struct {
 func MapOf(entries ...Entry) Value {
 	if !slices.IsSortedFunc(entries, compareKeys) {
 		entries = slices.Clone(entries)
+	}
+	return MapOfOwn(entries)
+}
+
+// MapOfOwn is MapOf for entries that nobody else uses: it sorts them where they are.
+func MapOfOwn(entries []Entry) Value {
+	if !slices.IsSortedFunc(entries, compareKeys) {
 		slices.SortStableFunc(entries, compareKeys)
 	}
 	f := &fields{keys: make([]string, 0, len(entries)), values: make([]Value, 0, len(entries))}

@@ -129,6 +129,7 @@ func (p *profile) stop() error {
 		return nil
 	}
 	err := p.end()
+	runtime.GC() // the profile of allocations ends with the last collection
 	// The profile of allocations includes the heap profile.
 	for name, file := range map[string]string{"mutex": "mutex.pprof", "allocs": "heap.pprof"} {
 		f, failed := os.Create(filepath.Join(p.dir, file))
