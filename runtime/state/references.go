@@ -89,6 +89,17 @@ func (r *Resource) MapURNs(change func(Ref) urn.URN) *Resource {
 	return c.Clone()
 }
 
+// PropertiesFrom returns the names of the properties of r that depend on the resource u.
+func (r *Resource) PropertiesFrom(u urn.URN) (keys []string) {
+	for key, urns := range r.PropertyDependencies {
+		if slices.Contains(urns, u) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
 // AllDependencies calls fn for the URN of every resource that r depends on (E1.47): its provider, parent, dependencies,
 // property dependencies, deletedWith and replaceWith. A URN may be repeated.
 func (r *Resource) AllDependencies(fn func(urn.URN)) {

@@ -99,6 +99,9 @@ type ShowOptions struct {
 	ExitCode bool // of `drift`: the exit code reports drift
 }
 
+// ImportKind is the kind of an operation that only records objects that exist.
+const ImportKind = "resource-import"
+
 // Operation is one kind of operation on a stack, such as update or destroy.
 type Operation struct {
 	Kind     string // in the history: update, refresh or destroy

@@ -289,11 +289,8 @@ func (p *Providers) openSchema(ctx context.Context, d schema.Descriptor) (*schem
 	if path := p.Given.find(d); path != "" {
 		return p.finder.Cache.OpenFile(path)
 	}
-	if text, err := p.ownSchema(d); text != nil || err != nil {
-		if err != nil {
-			return nil, err
-		}
-		return schema.Parse(text)
+	if pkg, err := p.ownPackage(d); pkg != nil || err != nil {
+		return pkg, err
 	}
 	return p.finder.Schema(ctx, d)
 }
@@ -302,13 +299,19 @@ func (p *Providers) openSchema(ctx context.Context, d schema.Descriptor) (*schem
 // be quick and start nothing.
 func (p *Providers) KeptSchema(name string) (*schema.Package, error) {
 	d := schema.Descriptor{Name: name}
-	if text, err := p.ownSchema(d); text != nil || err != nil {
-		if err != nil {
-			return nil, err
-		}
-		return schema.Parse(text)
+	if pkg, err := p.ownPackage(d); pkg != nil || err != nil {
+		return pkg, err
 	}
 	return p.finder.KeptSchema(d)
+}
+
+// ownPackage returns the parsed ownSchema of a package; nil without one.
+func (p *Providers) ownPackage(d schema.Descriptor) (*schema.Package, error) {
+	text, err := p.ownSchema(d)
+	if text == nil || err != nil {
+		return nil, err
+	}
+	return schema.Parse(text)
 }
 
 // ownSchema returns the schema of a package of this process: a parameterized package of this run, or an in-process

@@ -132,7 +132,7 @@ func (p *Checked) lossHolds(document bool) error {
 	}
 	text := lossText(p.Console, loss) + "\nLook for these objects, and import them with `yamlhost import`. Then run " +
 		"`yamlhost refresh`, or pass --accept-loss"
-	if document || op.Kind == "import" {
+	if document || op.Kind == ImportKind {
 		fmt.Fprintf(p.Console.Streams.Err, "warning: %s\n", text)
 		return nil
 	}

@@ -170,11 +170,11 @@ func (s *Server) resource(ctx context.Context, k *kept, q query) (any, error) {
 		Status: status(r), Created: r.Created, Modified: r.Modified, Inputs: shown(r.Inputs), Outputs: shown(r.Outputs),
 		Options: options(r), InitErrors: r.InitErrors}
 	for _, u := range needs(r) {
-		d.Needs = append(d.Needs, link{string(u), via(r, u)})
+		d.Needs = append(d.Needs, link{string(u), r.PropertiesFrom(u)})
 	}
 	for _, other := range k.snapshot.Resources {
 		if slices.Contains(needs(other), r.URN) {
-			d.Needed = append(d.Needed, link{string(other.URN), via(other, r.URN)})
+			d.Needed = append(d.Needed, link{string(other.URN), other.PropertiesFrom(r.URN)})
 		}
 	}
 	broken := dependants(k, i)
@@ -186,18 +186,6 @@ func (s *Server) resource(ctx context.Context, k *kept, q query) (any, error) {
 		d.Source = s.excerpt(ctx, r)
 	}
 	return d, nil
-}
-
-// via returns the properties by which r depends on a resource.
-func via(r *state.Resource, u urn.URN) []string {
-	var keys []string
-	for key, urns := range r.PropertyDependencies {
-		if slices.Contains(urns, u) {
-			keys = append(keys, key)
-		}
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // dependants returns the resources that depend on one in any way: by a property, as children, by their provider. States

@@ -151,7 +151,7 @@ func importResources(ctx context.Context, a *console.Console, o *importOptions) 
 		return err
 	}
 	imported := &Importing{options: o, Table: table, entries: entries}
-	op := operation.Operation{Kind: "resource-import", Planning: "Previewing import", Applying: "Importing",
+	op := operation.Operation{Kind: operation.ImportKind, Planning: "Previewing import", Applying: "Importing",
 		Question: "Do you want to perform this import?", On: imported.run}
 	if err := operation.PlanAndApply(op)(ctx, a, &o.Options); err != nil {
 		return err

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
@@ -87,23 +85,11 @@ func writeStateDOT(w io.Writer, s *state.Snapshot, g *stackGraphOptions) error {
 		for _, u := range r.Dependencies {
 			if pos, found := number[string(u)]; found && !g.ignoreDependencies {
 				fmt.Fprintf(&b, "    Resource%d -> Resource%d [color = %q, label = %q];\n", pos, i, g.dependencyColor,
-					strings.Join(via(r, u), ", "))
+					strings.Join(r.PropertiesFrom(u), ", "))
 			}
 		}
 	}
 	b.WriteString("}\n")
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// via returns the properties of r that depend on the resource u.
-func via(r *state.Resource, u urn.URN) []string {
-	var keys []string
-	for key, urns := range r.PropertyDependencies {
-		if slices.Contains(urns, u) {
-			keys = append(keys, key)
-		}
-	}
-	slices.Sort(keys)
-	return keys
 }
