@@ -332,7 +332,21 @@ func TestNoDetailsOfDeletions(t *testing.T) {
 	x.streams.In = strings.NewReader("details\n")
 	require.NotEqual(t, 0, x.run("destroy"))
 	require.Contains(t, x.err.String(), "(yes/no): declined, nothing was changed\n")
-	require.Contains(t, x.err.String(), "Destroys 1 object: 1 deleted\n")
+	require.Contains(t, x.err.String(), "Destroys 1 object: 1 of the 2 to delete\n")
+
+	// A plan of updates has shown everything, unless properties are new.
+	program := func(text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte("name: one\nruntime: yaml\n"+
+			"resources:\n  pet: {type: random:RandomPet, properties: {length: "+text+"}}\n"), 0o644))
+	}
+	program("3")
+	x.streams.In = strings.NewReader("no\n")
+	require.Equal(t, 1, x.run("up"))
+	require.Contains(t, x.err.String(), "(yes/no): ", x.err.String())
+	program("3}}\n  new: {type: random:RandomPet, properties: {length: 1")
+	x.streams.In = strings.NewReader("no\n")
+	require.Equal(t, 1, x.run("up"))
+	require.Contains(t, x.err.String(), "(yes/no/details): ", x.err.String())
 }
 
 // An operation that changes no resource and no output asks nothing. It still records options that no provider sees.

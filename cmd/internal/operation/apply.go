@@ -38,7 +38,8 @@ func (p *planned) apply(ctx context.Context) (_ *applied, err error) {
 	}
 	p.on.Console.Signals.Announce("Terminating immediately may lose track of resources that are being created.")
 	started := p.on.Console.Now()
-	x := &execution{on: p.on, phase: phase{name: p.on.op.Applying, final: true}, follows: p.result != nil,
+	follows := p.result != nil
+	x := &execution{on: p.on, phase: phase{name: p.on.op.Applying, final: true, after: follows}, follows: follows,
 		strict: p.strict, watched: session.Watched(), engine: engine.Options{Base: base, Journal: session}}
 	result, err := x.run(ctx)
 	if err != nil {

@@ -120,16 +120,17 @@ func withoutSecrets(secrets *mask.Masker, e engine.Event) engine.Event {
 	return e
 }
 
-// details returns a function that shows all properties of what a plan changes. It is nil if there are none, as in a
-// plan that only deletes: then there is nothing that the plan has not shown.
+// details returns a function that shows all properties of what a plan changes. It is nil if the plan has shown them
+// all.
 func (s *display) details(outline *view.Outline) func() {
 	var changed []*view.Resource
+	more := s.options.SuppressProgress
 	for item := range view.Changed(outline.Resources()) {
 		if len(item.Changes) > 0 {
-			changed = append(changed, item)
+			changed, more = append(changed, item), more || outline.Cut(item)
 		}
 	}
-	if len(changed) == 0 {
+	if len(changed) == 0 || !more || s.options.Diff {
 		return nil
 	}
 	return func() { s.tellDetails(changed) }

@@ -61,6 +61,7 @@ func (r *request) displayOf(a *console.Console, ws *workspace.Workspace, stack *
 type phase struct {
 	name  string
 	plan  bool // it changes nothing
+	after bool // its plan has been shown
 	final bool // no operation follows; otherwise the outputs of a plan are progress and not a result
 	// ahead is set for a plan that decides whether the operation runs. Its stream of events is delayed: if the operation
 	// follows, the plan has none, so that a log of events has one operation.
@@ -79,6 +80,7 @@ type shownPhase struct {
 func (s *display) show(p phase) *shownPhase {
 	o, document := s.viewOptions(p.name), p.plan && s.document
 	o.Plan, o.Followed = p.plan && (p.final || !o.SuppressProgress), !p.final
+	o.After = p.after && !o.SuppressProgress
 	var known []*engine.Message
 	for _, d := range s.shownWarnings().Sorted() {
 		known = append(known, s.messageOf(d))

@@ -162,7 +162,7 @@ func (r *Record) changed() (n int) {
 
 // sentences returns what a plan destroys, followed by the remarks.
 func (r *Record) sentences() []string {
-	if head, text := r.Blast.Sentence(); text != "" {
+	if head, text := r.Blast.Sentence(r.Counts); text != "" {
 		return append([]string{head + " " + text}, r.Remarks...)
 	}
 	return r.Remarks

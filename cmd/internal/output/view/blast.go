@@ -101,30 +101,57 @@ func (b *BlastRadius) String() string {
 	if b.Replaced > 0 {
 		parts = append(parts, Figure(b.Replaced)+" replaced")
 	}
-	if n := len(b.HoldData); n > 0 {
-		names := make([]string, 0, min(n, 10)+1)
-		for _, loss := range b.HoldData[:min(n, 10)] {
-			names = append(names, loss.URN.Name())
-		}
-		if n > len(names) {
-			names = append(names, "… and "+Figure(n-len(names))+" more")
-		}
-		verb := " hold data: "
-		if n == 1 {
-			verb = " holds data: "
-		}
-		parts = append(parts, Figure(n)+verb+strings.Join(names, ", "))
+	if data := b.data(); data != "" {
+		parts = append(parts, data)
 	}
 	return strings.Join(parts, ", ")
 }
 
-// Sentence returns what the operation destroys, such as `Destroys 6 objects: 6 deleted`, in two parts; empty if
-// nothing. Objects are counted: components and the stack, which are rows of the tree too, are none.
-func (b *BlastRadius) Sentence() (head, rest string) {
-	if rest = b.String(); rest == "" {
+// data names what holds data, such as `1 holds data: db`; empty for nothing.
+func (b *BlastRadius) data() string {
+	n := len(b.HoldData)
+	if n == 0 {
+		return ""
+	}
+	names := make([]string, 0, min(n, 10)+1)
+	for _, loss := range b.HoldData[:min(n, 10)] {
+		names = append(names, loss.URN.Name())
+	}
+	if n > len(names) {
+		names = append(names, "… and "+Figure(n-len(names))+" more")
+	}
+	verb := " hold data: "
+	if n == 1 {
+		verb = " holds data: "
+	}
+	return Figure(n) + verb + strings.Join(names, ", ")
+}
+
+// Sentence returns what a plan destroys, such as `Destroys 6 objects: 6 of the 8 to delete`, in two parts; empty if
+// nothing. counts are those of the plan: components and the stack, which it deletes too, are no objects.
+func (b *BlastRadius) Sentence(counts []Counted) (head, rest string) {
+	if b.Destroyed() == 0 {
 		return "", ""
 	}
-	return "Destroys " + diag.Count(b.Destroyed(), "object") + ":", rest
+	var parts []string
+	part := func(n int, op engine.Op) {
+		if n == 0 {
+			return
+		}
+		text := Figure(n)
+		for _, c := range counts {
+			if c.Op == op && c.N > n {
+				text += " of the " + Figure(c.N)
+			}
+		}
+		parts = append(parts, text+" to "+opStyles[op].planned)
+	}
+	part(b.Deleted, engine.OpDelete)
+	part(b.Replaced, engine.OpReplace)
+	if data := b.data(); data != "" {
+		parts = append(parts, data)
+	}
+	return "Destroys " + diag.Count(b.Destroyed(), "object") + ":", strings.Join(parts, ", ")
 }
 
 // Question returns the data that would be lost, a line each, for the question before an operation; empty for none.

@@ -34,7 +34,9 @@ type live struct {
 func newLive(o Options, m *mask.Masker, screen io.Writer) *live {
 	v := &live{View: newView(o, m), region: region{screen: screen}}
 	v.display = v
-	fmt.Fprintf(o.Err, "%s\n\n", v.title())
+	if !o.After {
+		fmt.Fprintf(o.Err, "%s\n\n", v.title())
+	}
 	go v.run(frame)
 	return v
 }
@@ -74,6 +76,13 @@ func (v *live) tick() {
 func (v *live) end() {
 	width, _ := v.size()
 	v.region.show(nil, width)
+	if v.o.After {
+		if v.idle() {
+			fmt.Fprintln(v.o.Err, v.p.paint(bold, "No changes."))
+			return
+		}
+		fmt.Fprintf(v.o.Err, "%s\n\n", v.title())
+	}
 	for _, line := range v.final(width) {
 		fmt.Fprintln(v.region.screen, line)
 	}
@@ -91,6 +100,14 @@ func (v *live) end() {
 	v.next(v.o.Err)
 }
 
+// idle reports whether the operation has changed nothing and has nothing to say.
+func (v *live) idle() bool {
+	s := v.board.summary
+	return s != nil && s.Result == "succeeded" && len(v.board.messages) == 0 &&
+		!slices.ContainsFunc(v.board.order, (*row).changes) &&
+		!slices.ContainsFunc(v.Outputs(), func(o Output) bool { return o.Sign != " " })
+}
+
 // draw replaces the last frame on the screen. The caller holds mu.
 func (v *live) draw() {
 	v.dirty = false
@@ -103,6 +120,13 @@ func (v *live) lines(width, height int) []string {
 	room := max(1, height-6) // the title, a line between, progress, an interrupt, and the line of the cursor
 	rows, left := v.pick(room)
 	lines := v.render(rows, width)
+	if v.o.After { // the title appears with the first row
+		title := v.title()
+		if width > 0 {
+			title = cutEnd(title, width-1)
+		}
+		lines = append([]string{title, ""}, lines...)
+	}
 	if left > 0 {
 		lines = append(lines, v.fit(dim, fmt.Sprintf("     … and %s more", diag.Count(left, "resource")), width))
 	}

@@ -178,6 +178,14 @@ func (l *Outline) resource(r *row, depth int) Resource {
 	return item
 }
 
+// Cut reports whether an operation without the option Diff shows fewer changes of a resource than this outline.
+func (l *Outline) Cut(item *Resource) bool {
+	o := l.o
+	o.Diff = false
+	r := l.board.rows[item.URN]
+	return r != nil && len(changeLines(r.step, palette{}, l.mask, o)) < len(item.Changes)
+}
+
 // Incomplete returns how many resources of a list failed, were interrupted, skipped or not started, with the words for
 // these, in the order of display and without zeros. The stack itself does not count.
 func Incomplete(list []Resource) []Counted {

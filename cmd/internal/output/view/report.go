@@ -254,7 +254,7 @@ func (r *report) summary(w io.Writer) {
 		fmt.Fprintf(w, " %s", r.p.paint(dim, "in "+t))
 	}
 	fmt.Fprintln(w)
-	if head, text := r.board.blast.Sentence(); text != "" && s.Planning {
+	if head, text := r.board.blast.Sentence(r.Counts()); text != "" && s.Planning {
 		fmt.Fprintf(w, "%s %s\n", r.p.paint(bold, head), r.p.paint(red, text))
 	}
 	if s.MaybeCorrupt {

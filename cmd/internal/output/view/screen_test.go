@@ -377,3 +377,26 @@ func TestHeartbeat(t *testing.T) {
 		require.Contains(t, log.String(), "     still creating database 20s\n")
 	})
 }
+
+// An operation whose plan was shown, and that then changes nothing, leaves one line on the screen.
+func TestNoChangesOnScreen(t *testing.T) {
+	t.Parallel()
+	for _, op := range []engine.Op{engine.OpSame, engine.OpUpdate} {
+		term := vt10x.New(vt10x.WithSize(80, 24))
+		screen := newline{term}
+		v := still(Options{Operation: "Updating", Stack: "dev", Width: 80, Height: 24, Err: screen, Out: screen, After: true},
+			screen, time.Now)
+		pet := made(op, "", "a:b:C", "pet", 1)
+		v.event(&engine.StepStarted{Step: pet})
+		v.draw()
+		require.True(t, strings.HasPrefix(screenText(term), "Updating stack dev\n\n"), screenText(term))
+		v.event(&engine.StepFinished{Step: pet, Op: op})
+		v.event(&engine.Summary{Result: "succeeded", Changes: map[engine.Op]int{op: 1}})
+		v.end()
+		if op == engine.OpSame {
+			require.Equal(t, "No changes.", screenText(term))
+		} else {
+			require.True(t, strings.HasPrefix(screenText(term), "Updating stack dev\n\n  ~  pet  a:b:C updated"), screenText(term))
+		}
+	}
+}

@@ -53,6 +53,8 @@ type Options struct {
 	Plan bool
 	// Followed reports whether the operation follows the plan, unless the plan fails.
 	Followed bool
+	// After reports whether the plan of the operation has been shown: if it changes nothing, that is not shown again.
+	After bool
 	// Command is the command that the user has called, such as up. The view uses it for its advice; empty for no
 	// advice.
 	Command string
