@@ -104,7 +104,9 @@ func (d *deleter) planEnding() *plan.Ending {
 	d.table.Marks.MarkDeleting(end.Deleting)
 	for _, r := range end.Untouched { // E4.109, E4.123
 		step := plan.NewStep(OpSame, r, r)
-		step.Left = d.table.Scope.LeftOf(r.URN)
+		if step.Left = d.table.Scope.LeftOf(r.URN); step.Left == "" && r.Type != urn.RootStackType {
+			step.Left = plan.NeededByExcluded
+		}
 		d.report.Started(step)
 		d.report.Finished(step, OpSame, d.opts.DryRun || r.Custom, 0)
 	}

@@ -40,7 +40,7 @@ func (r *registrar) readOnly(ctx context.Context, s *record) error {
 	}
 	before, renamed := r.retainer.verbatim(old, reg, true)
 	before.Provider = s.desired.Provider
-	now, err := r.executor.Refresh(before)
+	now, err := r.executor.Refresh(before, old)
 	if err != nil { // E7.20: the error was reported and stops nothing
 		now = before
 	}
@@ -71,7 +71,7 @@ func (r *registrar) readFirst(s *record) error {
 	}
 	probe := old.Clone()
 	probe.Provider = s.desired.Provider
-	now, err := r.executor.Refresh(probe)
+	now, err := r.executor.Refresh(probe, probe)
 	if err != nil {
 		return apply.ErrFailed
 	}

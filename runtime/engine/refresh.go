@@ -80,7 +80,7 @@ func (f *refresher) read(all []*state.Resource, chosen func(*state.Resource) boo
 	f.slots.Each(len(read), func(n int) {
 		i := read[n]
 		// E7.20: errors were reported and stop nothing here
-		refreshed[i], told[n], _ = f.executor.RefreshWithViews(all[i])
+		refreshed[i], told[n], _ = f.executor.RefreshWithViews(all[i], all[i])
 	})
 	if f.terminated.Load() {
 		return refreshed, created
@@ -130,7 +130,7 @@ func (f *refresher) rest() {
 		case known[i].Vanished:
 			now[i] = nil
 		case known[i].Read && chosen(all[i]):
-			now[i], _ = f.executor.Refresh(all[i]) // errors were reported and stop nothing
+			now[i], _ = f.executor.Refresh(all[i], all[i]) // errors were reported and stop nothing
 		}
 	})
 	if f.terminated.Load() {

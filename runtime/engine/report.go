@@ -124,8 +124,6 @@ func (r *reporter) counts(s *Step, result Op) bool {
 		return s.Old != nil && s.New != nil && !value.Equal(s.Old.Outputs, s.New.Outputs)
 	case OpReplace:
 		return false // see replacements
-	case OpDelete: // the remainder of a replacement was counted with it
-		return result == OpDelete && (s.Old == nil || !s.Old.Delete)
 	}
 	return s.Logical() && s.Op == result
 }

@@ -157,14 +157,8 @@ func (d *Digest) includes(s *engine.Step) bool {
 		drift, computed := d.o.Changes.Of(s).Paths()
 		return s.New == nil || len(drift)+len(computed) > 0
 	}
-	switch {
-	case s.Op == engine.OpDeleteReplaced: // see done
-		return true
-	case s.Op == engine.OpDelete && s.Old.Delete: // the remainder of a replacement
-		return false
-	}
 	if !s.Logical() {
-		return false
+		return s.Op == engine.OpDeleteReplaced // see done
 	}
 	return s.Op != engine.OpSame || d.o.ShowSames || s.URN.Type() == urn.RootStackType ||
 		s.Old != nil && s.New != nil && (s.Old.Protect != s.New.Protect || s.Old.URN != s.New.URN)

@@ -166,6 +166,9 @@ func (r *Recorder) Event(e engine.Event) {
 // then the old one is deleted, if it was deleted first.
 func (r *Recorder) done(e *engine.StepFinished) engine.Op {
 	op, old := e.Op, e.Step.Old
+	if e.Step.Op == engine.OpDelete && !e.Step.Logical() {
+		op = engine.OpDeleteReplaced
+	}
 	switch {
 	case e.Step.Op == engine.OpRefresh && old.Delete: // what remains of an earlier replacement
 		return engine.OpSame

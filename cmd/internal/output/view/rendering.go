@@ -33,13 +33,11 @@ func (r *report) walk(fn func(placed)) {
 // final returns the rows at the end: everything that changed or failed, below its components.
 func (r *report) final(width int) []string {
 	var rows []placed
-	same, left, why := 0, 0, engine.Left("")
+	same, left := 0, left{}
 	r.walk(func(item placed) {
 		if item.shown(r.o) || !r.o.Flat && item.holdsShown(r.o) {
 			rows = append(rows, item)
-		} else if w := item.left(); w != "" {
-			left, why = left+1, w
-		} else {
+		} else if !left.take(item.row) {
 			same++
 		}
 	})
@@ -47,8 +45,8 @@ func (r *report) final(width int) []string {
 	if same > 0 {
 		lines = append(lines, r.fit(dim, fmt.Sprintf("     %s unchanged", diag.Count(same, "resource")), width))
 	}
-	if left > 0 {
-		lines = append(lines, r.fit(dim, fmt.Sprintf("     %s %s", diag.Count(left, "resource"), why), width))
+	for _, c := range left.counted() {
+		lines = append(lines, r.fit(dim, fmt.Sprintf("     %s %s", diag.Count(c.N, "resource"), c.Words), width))
 	}
 	return lines
 }

@@ -274,7 +274,12 @@ func (r *report) Counts() []Counted {
 		list = append(list, Counted{opGone, n, "gone"})
 	}
 	_, _, lost := r.board.replaced.Count()
-	left, why := r.board.left()
+	left, rest := left{}, 0
+	for _, item := range r.board.order {
+		if left.take(item) {
+			rest++
+		}
+	}
 	moved := r.board.moved()
 	for _, op := range summaryOrder {
 		n := s.Changes[op]
@@ -285,7 +290,7 @@ func (r *report) Counts() []Counted {
 			n = lost
 		}
 		if op == engine.OpSame {
-			n -= left + moved
+			n -= rest + moved
 		}
 		if op == opMove {
 			n = moved
@@ -305,10 +310,7 @@ func (r *report) Counts() []Counted {
 		}
 		list = append(list, Counted{op, n, words})
 	}
-	if left > 0 {
-		list = append(list, Counted{engine.OpSame, left, string(why)})
-	}
-	return list
+	return append(list, left.counted()...)
 }
 
 // isVerdict reports whether a message merely repeats the summary (E5.48).

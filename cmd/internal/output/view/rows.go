@@ -1,6 +1,7 @@
 package view
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -107,14 +108,24 @@ func (b *board) moved() (n int) {
 	return n
 }
 
-// left returns how many resources were out of the operation's scope, and why.
-func (b *board) left() (n int, why engine.Left) {
-	for _, r := range b.order {
-		if left := r.left(); left != "" {
-			n, why = n+1, left
-		}
+// left counts resources that the operation left as they are, by the reason.
+type left map[engine.Left]int
+
+// take counts a row, and reports whether the operation left its resource as it is.
+func (l left) take(r *row) bool {
+	why := r.left()
+	if why != "" {
+		l[why]++
 	}
-	return n, why
+	return why != ""
+}
+
+// counted returns the counts in the order of the reasons.
+func (l left) counted() (list []Counted) {
+	for _, why := range slices.Sorted(maps.Keys(l)) {
+		list = append(list, Counted{engine.OpSame, l[why], string(why)})
+	}
+	return list
 }
 
 // event adds an event and returns the row that it changed, if any.
@@ -227,12 +238,11 @@ func (b *board) settle(r *row) {
 
 // found returns the operation to show for a finished step: for a refresh, its result.
 func (b *board) found(r *row, e *engine.StepFinished) engine.Op {
-	s := e.Step
+	s, op := e.Step, e.Op
 	switch {
-	case s.Op == engine.OpSame && was(s) != "":
-		return opMove
+	case s.Op == engine.OpDelete && !s.Logical():
+		return engine.OpDeleteReplaced
 	case s.Op != engine.OpRefresh:
-		return e.Op
 	case s.New == nil:
 		r.gone = true
 		b.gone++
@@ -240,12 +250,14 @@ func (b *board) found(r *row, e *engine.StepFinished) engine.Op {
 			b.deleted++
 		}
 		return opGone
-	case e.Op == engine.OpRefresh && !s.Drifted:
-		return engine.OpSame
-	case s.Old != nil && value.SameContent(s.Old.Inputs, s.New.Inputs) && value.SameContent(s.Old.Outputs, s.New.Outputs):
-		return engine.OpSame
+	case e.Op == engine.OpRefresh && !s.Drifted,
+		s.Old != nil && value.SameContent(s.Old.Inputs, s.New.Inputs) && value.SameContent(s.Old.Outputs, s.New.Outputs):
+		op = engine.OpSame
 	}
-	return e.Op
+	if op == engine.OpSame && was(s) != "" {
+		return opMove
+	}
+	return op
 }
 
 // row returns the row of a step's resource, which it adds if there is none. The old object of a replacement, deleted in

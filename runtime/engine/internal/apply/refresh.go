@@ -10,10 +10,11 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
-// Refresh reads one resource and reports the difference from its prior state. It returns the current state, which is
-// old itself if there is no difference or the read failed, and nil if the resource is gone.
-func (x *Executor) Refresh(old *state.Resource) (*state.Resource, error) {
-	now, v, err := x.RefreshWithViews(old)
+// Refresh reads one resource and reports the difference from its prior state, which reports know as former: it may have
+// had another URN. It returns the current state, which is old itself if there is no difference or the read failed, and
+// nil if the resource is gone.
+func (x *Executor) Refresh(old, former *state.Resource) (*state.Resource, error) {
+	now, v, err := x.RefreshWithViews(old, former)
 	if failed := v.keepRefreshed(now == nil); failed != nil && err == nil {
 		err = failed
 	}
@@ -21,7 +22,7 @@ func (x *Executor) Refresh(old *state.Resource) (*state.Resource, error) {
 }
 
 // RefreshWithViews is like Refresh, but leaves it to the caller to record what the provider reported about views.
-func (x *Executor) RefreshWithViews(old *state.Resource) (*state.Resource, *Viewing, error) {
+func (x *Executor) RefreshWithViews(old, former *state.Resource) (*state.Resource, *Viewing, error) {
 	began := x.Now()
 	s := &execution{Step: plan.NewStep(plan.OpRefresh, old, old)}
 	x.watchViews(s)
@@ -35,7 +36,7 @@ func (x *Executor) RefreshWithViews(old *state.Resource) (*state.Resource, *View
 		return old, s.views, err
 	}
 	shown := s.Step
-	shown.New = now
+	shown.Old, shown.New = former, now
 	if !x.Refreshing {
 		result = plan.OpRefresh
 	}

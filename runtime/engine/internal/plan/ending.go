@@ -124,6 +124,7 @@ func (p *ending) produced() {
 		r := f.Resource
 		if !p.deletes(r) {
 			p.providers[r.Provider] = true
+			p.Untouched = append(p.Untouched, r)
 			continue
 		}
 		if p.unlisted(r) {

@@ -81,6 +81,8 @@ type Left string
 const (
 	NotTargeted Left = "not targeted"
 	Excluded    Left = "excluded"
+	// NeededByExcluded resources are not deleted for that reason.
+	NeededByExcluded Left = "needed by what is excluded"
 )
 
 // NewStep returns a step for a resource; old or goal may be nil, but not both.
@@ -102,6 +104,8 @@ func (s *Step) Logical() bool {
 	case OpCreateReplacement, OpDeleteReplaced, OpReadReplacement, OpRefresh, OpDiscardReplaced, OpRemovePendingReplace,
 		OpImportReplacement:
 		return false
+	case OpDelete: // the remainder of an earlier replacement was counted with it (E4.62)
+		return s.Old == nil || !s.Old.Delete
 	}
 	return true
 }
