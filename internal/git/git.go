@@ -19,12 +19,17 @@ var ErrMissing = errors.New("this needs git, which is not on PATH")
 
 // Run runs one git command in dir and returns its standard output. The error contains git's message.
 func Run(ctx context.Context, dir string, env []string, args ...string) (string, error) {
+	return run(ctx, dir, env, "https:ssh:git:file", args...)
+}
+
+// run is Run with the protocols that are allowed.
+func run(ctx context.Context, dir string, env []string, protocols string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{
 		"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never",
 		"-c", "submodule.recurse=false", "-c", "advice.detachedHead=false",
 	}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(append([]string{}, env...), "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=https:ssh:git:file",
+	cmd.Env = append(append([]string{}, env...), "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL="+protocols,
 		"LC_ALL=C")
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said

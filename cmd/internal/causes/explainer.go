@@ -32,6 +32,8 @@ type Facts struct {
 	// has applied the whole program; nil if that is not known. It is called at most once, and only if a change depends on
 	// configuration.
 	Former func() []map[string]json.RawMessage
+	// Destroys reports whether the operation deletes everything in its scope, whatever the program has.
+	Destroys bool
 }
 
 // Explainer finds the causes of the changes of one program.
@@ -330,6 +332,10 @@ func (x *Explainer) Step(t change.Steps, s *engine.Step, set change.Set) []chang
 		}
 	case engine.OpDelete, engine.OpDiscard:
 		return x.deletion(t, s)
+	case engine.OpRefresh:
+		if s.New == nil {
+			return []change.Cause{{Kind: change.ByDrift, Name: "its object was gone"}}
+		}
 	case engine.OpUpdate, engine.OpReplace, engine.OpCreateReplacement, engine.OpReadReplacement,
 		engine.OpImportReplacement:
 		if s.Old != nil && s.New != nil {
@@ -364,6 +370,9 @@ func (x *Explainer) creation(t change.Steps, s *engine.Step) []change.Cause {
 func (x *Explainer) deletion(t change.Steps, s *engine.Step) []change.Cause {
 	if s.Old == nil || s.Reason != "" { // the reason names another resource
 		return nil
+	}
+	if x.facts.Destroys {
+		return []change.Cause{{Kind: change.ByDestroy}}
 	}
 	own := change.Cause{Kind: change.ByRemoved, Name: s.URN.Name()}
 	for _, n := range x.nodes() {
@@ -547,11 +556,15 @@ func contains(text, path string) bool {
 
 // Kept returns what keeps a resource as it is, in sentences.
 func (x *Explainer) Kept(t change.Steps, s *engine.Step) []string {
-	if s.Verbatim {
+	switch {
+	case s.Left != "":
+		return []string{"it is " + string(s.Left) + ", so that its state is kept"}
+	case s.Verbatim:
 		return []string{"it is not among the targets of this operation, so that its state is kept"}
-	}
-	if s.Old == nil || s.New == nil {
+	case s.Old == nil || s.New == nil:
 		return nil
+	case s.Op == engine.OpRefresh:
+		return []string{"it exists as the state has it"}
 	}
 	var said []string
 	if set := t.Set(s); len(set) > 0 {

@@ -3,8 +3,10 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
@@ -206,4 +209,87 @@ func TestCausesNameTheEdit(t *testing.T) {
 		require.Equal(r, 0, x.run("preview", "--expect-no-changes"), x.out.String())
 	})
 	t.Logf("%d changes, %d with certain causes", changed, sure)
+}
+
+// The causes of what a refresh finds are drift, with exactly the properties that somebody has changed; those of the
+// deletions of a destroy are the destroy. The history keeps both.
+func TestCausesOfRefreshAndDestroy(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	rapid.Check(t, func(r *rapid.T) {
+		dir, err := os.MkdirTemp(base, "")
+		require.NoError(r, err)
+		defer os.RemoveAll(dir)
+		text := "name: p\nruntime: yaml\nresources:\n"
+		count := rapid.IntRange(1, 5).Draw(r, "resources")
+		for i := range count {
+			text += fmt.Sprintf("  r%d: {type: drawer:Item, properties: {title: t%d, kind: k%d}}\n", i, i, i)
+		}
+		x := newTerminalIn(t, dir, text)
+		x.world.Embedded = []console.EmbeddedProviders{drawers{&drawer.Provider{Dir: dir + "/state"}}}
+		x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=p")
+		require.Equal(r, 0, x.run("stack", "init", "dev"), x.err.String())
+		require.Equal(r, 0, x.run("up", "--yes", "--skip-preview"), x.err.String())
+
+		want := map[string][]string{}
+		for i := range count {
+			name := fmt.Sprintf("r%d", i)
+			files, err := filepath.Glob(filepath.Join(dir, "state", name+"-*.json"))
+			require.NoError(r, err)
+			require.Len(r, files, 1)
+			object, err := os.ReadFile(files[0])
+			require.NoError(r, err)
+			now := string(object)
+			switch rapid.IntRange(0, 4).Draw(r, "outside") {
+			case 0:
+				require.NoError(r, os.Remove(files[0]))
+				want[name] = []string{"its object was gone", name + ": is gone"}
+				continue
+			case 1:
+				now = strings.Replace(now, fmt.Sprintf(`"t%d"`, i), `"other"`, 1)
+				want[name] = []string{"changed outside of the program", "only computed",
+					fmt.Sprintf(`%s ~ tag: "tag-t%d" => "tag-other"`, name, i), fmt.Sprintf(`%s ~ title: "t%d" => "other"`, name, i)}
+			case 2:
+				now = strings.Replace(now, fmt.Sprintf(`"k%d"`, i), `"other"`, 1)
+				want[name] = []string{"changed outside of the program", fmt.Sprintf(`%s ~ kind: "k%d" => "other"`, name, i)}
+			}
+			require.NoError(r, os.WriteFile(files[0], []byte(now), 0o600))
+		}
+		require.Equal(r, want, because(r, x, "refresh"))
+		want = map[string][]string{"p-dev": {"destroy deletes all that is in its scope", "p-dev: delete"}}
+		require.Equal(r, 0, x.run("stack"))
+		for i := range count {
+			if name := fmt.Sprintf("r%d", i); strings.Contains(x.out.String(), name) {
+				want[name] = []string{"destroy deletes all that is in its scope", name + ": delete"}
+			}
+		}
+		require.Equal(r, want, because(r, x, "destroy"))
+	})
+}
+
+// because runs an operation, and returns the texts of the causes of each changed resource that the history has kept of
+// it, in ascending order.
+func because(t require.TestingT, x *terminal, operation string) map[string][]string {
+	require.Equal(t, 0, x.run(operation, "--yes", "--skip-preview"), x.err.String())
+	require.Equal(t, 0, x.run("stack", "history", "--json", "--page-size", "1"), x.err.String())
+	var history []struct {
+		Kind    string
+		Because []struct {
+			URN     urn.URN
+			Because [][]struct{ Text string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(x.out.Bytes(), &history))
+	require.Equal(t, operation, history[0].Kind)
+	told := map[string][]string{}
+	for _, resource := range history[0].Because {
+		texts := map[string]bool{}
+		for _, chain := range resource.Because {
+			for _, link := range chain {
+				texts[link.Text] = true
+			}
+		}
+		told[resource.URN.Name()] = slices.Sorted(maps.Keys(texts))
+	}
+	return told
 }

@@ -151,6 +151,8 @@ func TestHostedLife(t *testing.T) {
 			both("state", "unprotect", "--all", "--yes")
 			require.Contains(t, x.does("stack", "ls"), "dev*")
 			require.Contains(t, x.does("stack", "history"), "update succeeded")
+			require.NotEqual(t, 0, x.run("stack", "history", "--why", "alone"))
+			require.Contains(t, x.err.String(), "the history of a service has no causes")
 			both("stack", "rename", "prod")
 			both("preview", "--expect-no-changes")
 			x.Set(behaviour)

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/git"
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
@@ -227,4 +230,43 @@ func TestKeptCauses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// In a checkout of git, `--why` says which commit has last changed the line at the root of each chain, also of a file
+// with other edits. Without --why no git runs.
+func TestWhyNamesCommits(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("this needs git")
+	}
+	x, _ := whyWorld(t)
+	env := []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_DATE=2026-02-03T04:05:06Z",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com"}
+	run := func(args ...string) {
+		_, err := git.Run(context.Background(), x.world.Dir, env, args...)
+		require.NoError(t, err)
+	}
+	edit := func(former, now string) {
+		file := filepath.Join(x.world.Dir, "Pulumi.yaml")
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), former, now, 1)), 0o644))
+	}
+	run("init", "--quiet")
+	run("add", "--all")
+	run("commit", "--quiet", "-m", "Begin")
+	edit("kind: small", "kind: large")
+	run("commit", "--quiet", "-am", "Larger boxes")
+	edit("variables:", "# another line\nvariables:")
+
+	x.world.Env = append(x.world.Env, "PATH="+os.Getenv("PATH"))
+	require.Equal(t, 0, x.run("preview", "--why", "lid"), x.err.String())
+	require.Regexp(t, `Pulumi.yaml:13  box ~ kind: "small" => "large" \(forces replacement\) \(commit [0-9a-f]{10} of `+
+		`2026-02-03: Larger boxes\)\n`, x.out.String())
+	require.Equal(t, 1, strings.Count(x.out.String(), "(commit "), x.out.String())
+	edit("kind: large", "kind: huge")
+	require.Equal(t, 0, x.run("preview", "--why", "box"), x.err.String())
+	require.Contains(t, x.out.String(), `"huge" (forces replacement) (not committed)`)
+	require.Equal(t, 0, x.run("preview", "--causes", "full"), x.err.String())
+	require.NotContains(t, x.out.String(), "committed")
 }

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/causes"
@@ -17,6 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/runlog"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/git"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/backend"
@@ -125,13 +128,16 @@ func (s *display) show(p phase) *shownPhase {
 	return shown
 }
 
-// explainer returns what finds the causes of changes; nil for an operation that runs no program, and if none are shown.
+// explainer returns what finds the causes of changes; nil if none are shown. An operation may run no program.
 func (s *display) explainer() change.Explainer {
-	if s.program == nil || s.options.Causes == view.CausesNone {
+	if s.options.Causes == view.CausesNone {
 		return nil
 	}
-	return causes.New(causes.Facts{Program: s.program, Root: s.workspace.Project.Dir, Path: s.console.Path,
-		Config: s.config.values, Record: s.config.record(), Former: s.former})
+	f := causes.Facts{Program: s.program, Path: s.console.Path, Destroys: s.options.Command == "destroy"}
+	if s.program != nil {
+		f.Root, f.Config, f.Record, f.Former = s.workspace.Project.Dir, s.config.values, s.config.record(), s.former
+	}
+	return causes.New(f)
 }
 
 // reasons returns why the resources of the last operation have changed, of at most so many.
@@ -161,6 +167,34 @@ func (s *display) former() []map[string]json.RawMessage {
 		}
 	}
 	return nil
+}
+
+// slowGit is how long git may take to tell all commits of one answer.
+const slowGit = 2 * time.Second
+
+// commits returns a function that says which commit has last changed a line of the project: empty if the project is in
+// no checkout of git, or if that takes long.
+func (s *display) commits() func(change.Place) string {
+	dir, env := s.workspace.Project.Dir, s.console.World.Env
+	known, left := map[change.Place]string{}, slowGit
+	return func(p change.Place) string {
+		text, has := known[p]
+		if has || left <= 0 {
+			return text
+		}
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(context.Background(), left)
+		defer cancel()
+		if c, found := git.LastChange(ctx, env, filepath.Join(dir, filepath.FromSlash(p.File)), p.Line); found {
+			text = "not committed"
+			if c.ID != "" {
+				text = fmt.Sprintf("commit %s of %s: %s", c.ID[:min(len(c.ID), 10)], c.Time.UTC().Format(time.DateOnly), c.Subject)
+			}
+		}
+		known[p] = text
+		left -= time.Since(began)
+		return text
+	}
 }
 
 // delayed returns a view that only collects its events. show begins the view, and shows them.
@@ -209,6 +243,9 @@ func (s *display) viewOptions(name string) view.Options {
 		Width: columns, Height: lines, Size: a.Size, Detail: o.Detail, Drift: o.Command == "drift",
 		Source: s.source, Property: s.property, Stands: s.standing.Stands,
 		Secrets: s.config.secrets(), Crash: a.Crashes.Crash, Found: a.World.Found, Changes: &s.changes,
+	}
+	if s.workspace != nil && o.Why != "" && !o.Untrusted {
+		options.Commit = s.commits()
 	}
 	if s.workspace != nil {
 		options.Root, options.Stateful = s.workspace.Project.Dir, s.workspace.Project.Stateful

@@ -54,6 +54,10 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (fai
 	if err != nil {
 		return err
 	}
+	if o.why != "" && backend.IsService(s.Backend.URL()) {
+		return errors.New("the history of a service has no causes: it keeps states and events. `preview --why` and " +
+			"`up --why` show them, and plans (`preview --save-plan`) and event logs (`--event-log`) keep them")
+	}
 	records, err := s.Backend.History(ctx, s.Ref, 0)
 	if err != nil && !errors.As(err, new(*backend.CorruptError)) {
 		return err
@@ -63,8 +67,7 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (fai
 		records = slices.DeleteFunc(records, func(r backend.Record) bool { return len(changesOf(&r, o.why)) == 0 })
 		if len(records) == 0 {
 			return fmt.Errorf("no operation in the history has changed a resource of the name %q, or none has kept its "+
-				"causes: deletions by destroy and what refresh finds have none, and older versions and other tools "+
-				"keep none", o.why)
+				"causes: older versions and other tools keep none", o.why)
 		}
 	}
 	if size := o.pageSize; size > 0 {

@@ -211,14 +211,20 @@ func (w *rootWalk) causes(list []Cause) {
 	}
 }
 
-// Asked returns the step of the resource that was asked for, by its name; nil if there has been none.
+// Asked returns the step of the resource that was asked for, by its name, or else what a refresh has found of it; nil
+// if there has been neither.
 func (b *Book) Asked() *engine.Step {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var found *engine.Step
-	for u, s := range b.steps {
-		if u.Name() == b.asked && (found == nil || u < found.URN) {
-			found = s
+	for _, steps := range []map[urn.URN]*engine.Step{b.steps, b.reads} {
+		for u, s := range steps {
+			if u.Name() == b.asked && (found == nil || u < found.URN) {
+				found = s
+			}
+		}
+		if found != nil {
+			break
 		}
 	}
 	return found

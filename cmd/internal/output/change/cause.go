@@ -33,6 +33,7 @@ const (
 	ByPending   CauseKind = "earlierOperation" // a replacement that an earlier operation has not finished
 	ByNew       CauseKind = "new"              // the program has the resource, and the state has not
 	ByRemoved   CauseKind = "removed"          // the state has the resource, and the program has not
+	ByDestroy   CauseKind = "destroy"          // the operation deletes everything in its scope
 	ByOption    CauseKind = "option"           // an option of the resource
 )
 
@@ -107,7 +108,7 @@ func (c *Cause) what() string {
 	case ByProvider:
 		return cmp.Or(c.Name, "set by the provider")
 	case ByDrift:
-		return "changed outside of the program"
+		return cmp.Or(c.Name, "changed outside of the program")
 	case ByTrigger:
 		return "replacementTrigger"
 	case ByWith:
@@ -124,6 +125,8 @@ func (c *Cause) what() string {
 		return "new in the program"
 	case ByRemoved:
 		return "not in the program any more"
+	case ByDestroy:
+		return "destroy deletes all that is in its scope"
 	case ByOption:
 		return "option " + c.Name
 	}

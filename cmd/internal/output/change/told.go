@@ -43,7 +43,7 @@ const (
 )
 
 // Changed returns the steps that have changed something, at most so many: first those of resources that were there
-// before.
+// before. What a refresh has found of a resource is among them if nothing else has changed that.
 func (b *Book) Changed(most int) []*engine.Step {
 	if b == nil || b.explain == nil {
 		return nil
@@ -51,8 +51,14 @@ func (b *Book) Changed(most int) []*engine.Step {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list := slices.DeleteFunc(slices.Collect(maps.Values(b.steps)), func(s *engine.Step) bool {
-		return s.Op == engine.OpSame || s.Op == engine.OpRefresh || b.failed[s.URN] || s.URN.IsDefaultProvider()
+		return s.Op == engine.OpSame || b.failed[s.URN] || s.URN.IsDefaultProvider()
 	})
+	for u, s := range b.reads {
+		if own := b.steps[u]; (own == nil || own.Op == engine.OpSame) && !b.failed[u] && s.New != s.Old &&
+			(s.New == nil || len(b.of(s)) > 0) {
+			list = append(list, s)
+		}
+	}
 	fresh := func(s *engine.Step) int {
 		if s.Old == nil {
 			return 1

@@ -67,7 +67,11 @@ func linkRows(chain []change.Link) []string {
 	}
 	rows := make([]string, len(chain))
 	for i, l := range chain {
-		rows[i] = strings.TrimRight(fill(printable.Text(l.At()), width)+"  "+printable.Text(l.Text), " ")
+		rows[i] = printable.Text(l.Text)
+		if width > 0 {
+			rows[i] = fill(printable.Text(l.At()), width) + "  " + rows[i]
+		}
+		rows[i] = strings.TrimRight(rows[i], " ")
 	}
 	return rows
 }
@@ -92,7 +96,11 @@ func (c changeWriter) link(h change.Hop) change.Link {
 	}
 	name := h.Step.URN.Name()
 	if h.Property == nil {
-		return change.Link{Kind: change.LinkResource, URN: h.Step.URN, Text: name + ": " + opStyles[h.Step.Op].planned}
+		words := opStyles[h.Step.Op].planned
+		if h.Step.Op == engine.OpRefresh {
+			words = refreshWords(h.Step)
+		}
+		return change.Link{Kind: change.LinkResource, URN: h.Step.URN, Text: name + ": " + words}
 	}
 	plain := c
 	plain.p = palette{}
@@ -127,6 +135,9 @@ func Tell(o Options, m *mask.Masker, most int) []change.Told {
 	var list []change.Told
 	for _, s := range o.Changes.Changed(most) {
 		t := change.Told{URN: s.URN, Op: s.Op}
+		if s.Op == engine.OpRefresh && s.New == nil {
+			t.Op = engine.OpDelete // from the state, because its object was gone
+		}
 		t.Because = c.kept(s)
 		if len(t.Because) > 0 || o.Changes.OnlyNew(s) {
 			list = append(list, t)
@@ -138,7 +149,11 @@ func Tell(o Options, m *mask.Masker, most int) []change.Told {
 // WriteTold writes why a resource has changed, as --why does while it is planned.
 func WriteTold(w io.Writer, t *change.Told, color bool) {
 	p := palette{color}
-	fmt.Fprintf(w, "%s %s\n", p.paint(bold, "Why "+printable.Text(t.URN.Name())+": "+cmp.Or(opStyles[t.Op].planned, "unchanged")),
+	words := cmp.Or(opStyles[t.Op].planned, "unchanged")
+	if t.Op == engine.OpRefresh {
+		words = "changed in the state"
+	}
+	fmt.Fprintf(w, "%s %s\n", p.paint(bold, "Why "+printable.Text(t.URN.Name())+": "+words),
 		p.paint(dim, ShortType(t.URN.Type())))
 	if t.Op == engine.OpCreate && len(t.Because) == 0 {
 		fmt.Fprintln(w, "  new in the program")
@@ -151,6 +166,14 @@ func WriteTold(w io.Writer, t *change.Told, color bool) {
 			fmt.Fprintf(w, "  %s\n", row)
 		}
 	}
+}
+
+// refreshWords returns what a refresh has found, in words.
+func refreshWords(s *engine.Step) string {
+	if s.New == nil {
+		return opStyles[opGone].planned
+	}
+	return "changed in the state"
 }
 
 // why returns why the resource of --why changes, or why it does not.
@@ -166,15 +189,18 @@ func (r *report) why(w io.Writer) {
 			r.p.paint(bold, "Why "+printable.Text(name)+":"))
 		return
 	}
-	words := opStyles[s.Op].planned
-	if s.Op == engine.OpSame {
+	words, unchanged := opStyles[s.Op].planned, s.Op == engine.OpSame
+	if s.Op == engine.OpRefresh {
+		words, unchanged = refreshWords(s), s.New != nil && len(r.o.Changes.Of(s)) == 0
+	}
+	if unchanged {
 		words = "unchanged"
 	}
 	fmt.Fprintf(w, "%s %s\n", r.p.paint(bold, "Why "+printable.Text(s.URN.Name())+": "+words),
 		r.p.paint(dim, ShortType(s.Type)))
 	c := changeWriter{r.p, r.mask, r.o}
 	chains := r.o.Changes.Chains(s, change.MostChains)
-	if s.Op == engine.OpSame {
+	if unchanged {
 		chains = nil
 		for _, text := range r.o.Changes.Kept(s) {
 			fmt.Fprintf(w, "  %s\n", printable.Text(text))
@@ -190,7 +216,13 @@ func (r *report) why(w io.Writer) {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		for _, row := range linkRows(c.links(chain)) {
+		links := c.links(chain)
+		if root := &links[0]; root.Place != nil && r.o.Commit != nil {
+			if text := r.o.Commit(*root.Place); text != "" {
+				root.Text += " (" + text + ")"
+			}
+		}
+		for _, row := range linkRows(links) {
 			fmt.Fprintf(w, "  %s\n", row)
 		}
 	}
