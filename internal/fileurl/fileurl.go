@@ -14,6 +14,10 @@ import (
 // Of returns the URL of an absolute path.
 func Of(path string) string { return system(runtime.GOOS).of(path) }
 
+// Folder returns the URL of a backend's folder, as the CLI of Pulumi writes it: its path follows the two slashes, and may
+// be relative or begin with ~ for the home folder.
+func Folder(path string) string { return system(runtime.GOOS).folder(path) }
+
 // Path returns the absolute path that a file URL names.
 func Path(text string) (string, error) {
 	u, err := url.Parse(text)
@@ -52,11 +56,7 @@ func (s system) of(path string) string {
 	if s != windows {
 		return u.String()
 	}
-	u.Path = strings.ReplaceAll(path, `\`, "/")
-	if rest, found := strings.CutPrefix(u.Path, verbatimServer); found {
-		u.Path = "//" + rest
-	}
-	u.Path = strings.TrimPrefix(u.Path, verbatim)
+	u.Path = slashed(path)
 	switch {
 	case hasDrive(u.Path):
 		u.Path = "/" + u.Path
@@ -65,6 +65,29 @@ func (s system) of(path string) string {
 		u.Host, u.Path = server, "/"+rest
 	}
 	return u.String()
+}
+
+func (s system) folder(path string) string {
+	if s == windows {
+		path = slashed(path)
+		if hasDrive(path) {
+			path = "/" + path
+		}
+	}
+	return "file://" + marks.Replace(path)
+}
+
+// marks escapes what means something in a URL. All else stays as users have it, because the text is a key: credentials
+// and selections are kept by it.
+var marks = strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23")
+
+// slashed returns a path of Windows with slashes, and without a prefix that lifts the limit of its length.
+func slashed(path string) string {
+	path = strings.ReplaceAll(path, `\`, "/")
+	if rest, found := strings.CutPrefix(path, verbatimServer); found {
+		return "//" + rest
+	}
+	return strings.TrimPrefix(path, verbatim)
 }
 
 func (s system) path(u *url.URL) (string, error) {

@@ -12,6 +12,9 @@ import (
 // killLimit bounds the time spent on killing, because a process of another user cannot be killed.
 const killLimit = 5 * time.Second
 
+// needsGuard reports whether groups need a guard (see guardWord). On Linux the kernel kills the command; tests set it.
+var needsGuard = false
+
 // adoptOrphans makes this process the parent of descendants that lose their own.
 func adoptOrphans() {
 	const setChildSubreaper = 36

@@ -4,6 +4,9 @@ package supervise
 
 import "syscall"
 
+// needsGuard reports whether groups need a guard (see guardWord).
+var needsGuard = true
+
 // adoptOrphans does nothing, because this system has no way to adopt orphans.
 func adoptOrphans() {}
 

@@ -4,15 +4,16 @@ package supervise
 
 import "os/exec"
 
-// Group is a running command with the processes that it has started. On Linux the command ends when this process ends;
-// on Windows so do all processes of the group. Its methods may be called from any goroutine.
+// Group is a running command with the processes that it has started. When this process ends, the command ends on Linux,
+// and all processes of the group on other systems. Its methods may be called from any goroutine.
 type Group struct{ group }
 
-// Begin starts cmd without a supervisor, in a process group of its own, which an interrupt at the terminal does not
-// reach. The caller waits for the process and calls End then.
-func Begin(cmd *exec.Cmd) (*Group, error) {
+// Begin starts cmd without a supervisor in between, in a process group of its own, which an interrupt at the terminal
+// does not reach. The caller waits for the process and calls End once then. supervisor is the command line of a process
+// that kills the groups of this one, where the system does not do so itself; nil for none.
+func Begin(cmd *exec.Cmd, supervisor []string) (*Group, error) {
 	g := &Group{}
-	if err := g.begin(cmd); err != nil {
+	if err := g.begin(cmd, supervisor); err != nil {
 		return nil, unlessGone(cmd, err)
 	}
 	return g, nil

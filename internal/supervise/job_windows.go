@@ -20,7 +20,7 @@ type group struct {
 
 // begin starts the command and puts it into a job before it can start others. Where Windows refuses the job, the
 // command runs without.
-func (g *group) begin(cmd *exec.Cmd) error {
+func (g *group) begin(cmd *exec.Cmd, _ []string) error {
 	g.cmd = cmd
 	flags := uint32(windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_SUSPENDED)
 	if _, err := windows.GetConsoleOutputCP(); err != nil { // we have no console, and the command shall not open a window

@@ -10,7 +10,7 @@ type system struct {
 
 func start(cmd *exec.Cmd, _ []string) (system, error) {
 	s := system{group: &group{}}
-	return s, s.group.begin(cmd)
+	return s, s.group.begin(cmd, nil)
 }
 
 // Wait waits for the started process to end. Processes that it has started may still be running.

@@ -5,6 +5,7 @@ package supervise
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -25,6 +26,9 @@ func TestMain(m *testing.M) {
 	}
 	if script := os.Getenv("SUPERVISE_SCRIPT"); script != "" {
 		_ = os.Unsetenv("SUPERVISE_SCRIPT")
+		if n, err := strconv.Atoi(os.Getenv("SUPERVISE_GROUPS")); err == nil {
+			groups(script, n)
+		}
 		cmd := exec.Command("/bin/sh", "-c", script)
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		c, err := Start(cmd, supervisor())
@@ -39,6 +43,37 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// groups is a program that starts n groups as on a system whose kernel kills none, and waits for their end.
+func groups(script string, n int) {
+	needsGuard = true
+	var begun []*Group
+	var commands []*exec.Cmd
+	for range n {
+		cmd := exec.Command("/bin/sh", "-c", script)
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		g, err := Begin(cmd, supervisor())
+		if err != nil {
+			panic(err)
+		}
+		begun, commands = append(begun, g), append(commands, cmd)
+	}
+	if os.Getenv("SUPERVISE_DIES") != "" {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	for i, g := range begun {
+		if os.Getenv("SUPERVISE_ENDS") != "" {
+			_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // the test has seen that the script is ready
+			g.Interrupt()
+		}
+		_ = commands[i].Wait()
+		g.End()
+	}
+	if len(descendants(os.Getpid())) == 0 {
+		fmt.Println("no guard is left")
+	}
+	os.Exit(0)
 }
 
 func supervisor() []string { return []string{os.Args[0], Word} }
@@ -187,4 +222,61 @@ func TestAskAndKill(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Groups end with this process where the kernel kills none, too: a plugin that ignores signals and the end of its input,
+// its children, and one that was started just before.
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	for n, environ := range map[int][]string{1: nil, 2: {"SUPERVISE_DIES=1"}, 3: nil} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			lines := n
+			if environ != nil {
+				lines = 0
+			}
+			host, output, _ := watched(t, "trap '' TERM INT HUP; sleep 1000 & echo there; while :; do sleep 1000; done",
+				lines, append(environ, "SUPERVISE_GROUPS="+strconv.Itoa(n))...)
+			if lines > 0 {
+				require.NoError(t, host.Process.Kill())
+			}
+			_ = host.Wait()
+			_, err := io.ReadAll(output) // the output ends when the last process that keeps it open has ended
+			require.NoError(t, err)
+		})
+	}
+	t.Run("ends with its group", func(t *testing.T) {
+		t.Parallel()
+		host, output, _ := watched(t, "exit 0", 0, "SUPERVISE_GROUPS=2")
+		require.NoError(t, host.Wait())
+		rest, err := io.ReadAll(output)
+		require.NoError(t, err)
+		require.Equal(t, "no guard is left\n", string(rest))
+	})
+}
+
+// An interrupt reaches the command and its children, and not the guard, which ends after them.
+func TestGuardedGroupIsAsked(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	host := exec.Command(os.Args[0])
+	host.Env = append(os.Environ(), "SUPERVISE_GROUPS=1", "SUPERVISE_ENDS=interrupt",
+		"SUPERVISE_SCRIPT=trap 'echo asked; exit 0' INT; echo there; while :; do sleep 0.01; done")
+	host.Stdout, host.Stderr = w, w
+	in, err := host.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, host.Start())
+	require.NoError(t, w.Close())
+	output := bufio.NewReader(r)
+	line, err := output.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "there\n", line)
+	_, err = in.Write([]byte("go on\n"))
+	require.NoError(t, err)
+	rest, err := io.ReadAll(output)
+	require.NoError(t, err)
+	require.Equal(t, "asked\nno guard is left\n", string(rest))
+	require.NoError(t, host.Wait())
+	require.NoError(t, r.Close())
 }

@@ -14,10 +14,13 @@ import (
 // firstExtra is the first of the descriptors that the command receives as 3 and up.
 const firstExtra = 5
 
-// Main runs a supervisor. It starts args[1] with the arguments args[2:], which include the name, in the environment
+// Main runs a supervisor, or a guard (see guardWord). It starts args[1] with the arguments args[2:], which include the name, in the environment
 // env. The command inherits the standard streams and args[0] further descriptors. Descriptors 3 and 4 connect the
 // supervisor to the process that started it. Main returns the exit code of the supervisor.
 func Main(args, env []string) int {
+	if len(args) == 1 && args[0] == guardWord {
+		return runGuard()
+	}
 	runtime.LockOSThread() // the command ends with the thread that started it
 	control, status := os.NewFile(3, "control"), os.NewFile(4, "status")
 	if len(args) < 3 || control == nil || status == nil {

@@ -87,8 +87,9 @@ func (r Ref) check() error {
 	return nil
 }
 
-// checkNew is check for a stack that is to be made, or renamed to r: a backend may be shared with Windows.
-func (r Ref) checkNew() error {
+// CheckNew returns an error for a name that may be read but not be given to a stack, because a backend may be shared with
+// Windows. Commands that write anything before they make a stack call it first.
+func (r Ref) CheckNew() error {
 	if problem := osfile.Reserved(r.Stack); problem != "" {
 		return fmt.Errorf("%q cannot be the name of a stack: %s", r.Stack, problem)
 	}

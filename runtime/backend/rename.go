@@ -20,7 +20,7 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 		from, err = b.named(ctx, from)
 	}
 	if err == nil {
-		err = to.checkNew()
+		err = to.CheckNew()
 	}
 	if err != nil {
 		return err

@@ -217,7 +217,7 @@ func reopen(s *state.Snapshot, open state.Opener) (*state.Snapshot, error) {
 // name gives an *ExistsError, one that has lost its state a *LostError.
 func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvider) (err error) {
 	if r, err = b.named(ctx, r); err == nil {
-		err = r.checkNew()
+		err = r.CheckNew()
 	}
 	if err != nil {
 		return err

@@ -40,6 +40,9 @@ type Options struct {
 	// secrets of stacks; see environ.List.ForChildren. Pass names variables that they inherit all the same.
 	Env  []string
 	Pass []string
+	// Supervisor is the command line of a process that kills plugins when this process ends (supervise.Begin); nil for
+	// none.
+	Supervisor []string
 	// Path lists the directories to search for executables, in order; IgnoreAmbient skips them
 	// (PULUMI_IGNORE_AMBIENT_PLUGINS).
 	Path          []string

@@ -410,6 +410,9 @@ func (a Stacks) OfAnyProject(ctx context.Context, name string) (*Stack, error) {
 // Create asks for it now and stores the result in the stack's settings file and state; otherwise that waits for the
 // first secret (D3, F4.15).
 func (a Stacks) Create(ctx context.Context, s *Stack, provider *string, selected bool) error {
+	if err := s.Ref.CheckNew(); err != nil {
+		return err
+	}
 	kept, err := a.providerToCreate(s, provider)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
+	"github.com/yamlhost/yamlhost/internal/fileurl"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
@@ -82,7 +83,7 @@ func login(ctx context.Context, a *console.Console, o *accountOptions) error {
 				"s3://bucket or yamlhost login https://api.pulumi.com")
 	}
 	if !strings.Contains(o.url, "://") {
-		o.url = "file://" + o.url
+		o.url = urlOf(o.url)
 	}
 	if _, err := a.Backends().OpenAt(o.url, a.World.Dir); err != nil {
 		return err
@@ -95,6 +96,15 @@ func login(ctx context.Context, a *console.Console, o *accountOptions) error {
 	}
 	fmt.Fprintf(a.Streams.Err, "Logged in to %s\n", backend.PublicURL(o.url))
 	return nil
+}
+
+// urlOf returns the URL of a folder from its path, which parameters such as ?create_dir=true may follow.
+func urlOf(text string) string {
+	path, parameters, found := strings.Cut(text, "?")
+	if found && strings.Contains(parameters, "=") {
+		return fileurl.Folder(path) + "?" + parameters
+	}
+	return fileurl.Folder(text)
 }
 
 // loginService makes a service the current backend after checking that it accepts a token: the one in the environment,

@@ -99,7 +99,13 @@ func (m *maker) gather() (err error) {
 	if m.values, err = configOf(o.config); err != nil {
 		return err
 	}
-	if m.name, err = m.value("name", "project name", o.name, templates.NameFor(m.dir), project.CheckName); err != nil {
+	goodName := func(name string) error {
+		if err := project.CheckName(name); err != nil {
+			return err
+		}
+		return m.checkNew(backend.Ref{Project: name})
+	}
+	if m.name, err = m.value("name", "project name", o.name, templates.NameFor(m.dir), goodName); err != nil {
 		return err
 	}
 	anything := func(string) error { return nil }
@@ -108,13 +114,24 @@ func (m *maker) gather() (err error) {
 		return err
 	}
 	goodStack := func(stack string) error {
-		_, err := backend.ParseName(stack, m.name)
-		return err
+		ref, err := backend.ParseName(stack, m.name)
+		if err != nil {
+			return err
+		}
+		return m.checkNew(ref)
 	}
 	if m.stackName, err = m.value("stack", "stack name", o.stack, console.DefaultStack, goodStack); err != nil {
 		return err
 	}
 	return m.gatherConfig()
+}
+
+// checkNew returns an error if there can be no new stack of that name. With --force the stack may exist.
+func (m *maker) checkNew(r backend.Ref) error {
+	if m.options.force {
+		return nil
+	}
+	return r.CheckNew()
 }
 
 // configOf parses configuration given by flags.

@@ -250,7 +250,10 @@ func (m *maker) openStack() (exists bool, err error) {
 		return false, err
 	}
 	m.stack = &console.Stack{Project: m.project, Backend: b, Ref: ref}
-	return b.Exists(ref)
+	if exists, err = b.Exists(ref); err == nil && !exists {
+		err = ref.CheckNew()
+	}
+	return exists, err
 }
 
 // free returns the files to write. It returns an error if other files are in their places, except that usual files
