@@ -28,7 +28,10 @@ func (r dynamicReader) read(e entry, name ast.Literal) *ast.Dynamic {
 	}
 	r.nodes.section(e, "the dynamic type `"+diag.Excerpt(e.name)+"`", func(n *yamlnode.Node, _ diag.Range) {
 		r.nodes.fields(r.nodes.described(n), "a dynamic type", dynamicKeys, fieldReaders{
-			"provider":    func(e entry) { d.Provider = r.nodes.literalText(e, "`provider`") },
+			"provider": func(e entry) {
+				d.Provider = r.nodes.literalText(e, "`provider`")
+				r.report.slash(d.Provider)
+			},
 			"description": func(e entry) { d.Description = r.nodes.plainText(e, "`description`") },
 			"inputs":      func(e entry) { d.Inputs = r.properties(e, "an input", dynamicInputKeys) },
 			"outputs":     func(e entry) { d.Outputs = r.properties(e, "an output", dynamicOutputKeys) },

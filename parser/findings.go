@@ -51,6 +51,17 @@ func (f *findings) warn(code diag.Code, rng diag.Range, detail, format string, a
 	return f.report(diag.Warning, code, rng, detail, format, args...)
 }
 
+// slash makes a path one with slashes, and warns of others. A nil path stays.
+func (f *findings) slash(path *ast.Literal) {
+	if path == nil {
+		return
+	}
+	var found *diag.Diagnostic
+	if path.Value, found = diag.Slashed(path.Range, path.Value); found != nil {
+		f.addAll(*found)
+	}
+}
+
 // portability reports the use of a feature that only yamlhost has (decision D6). Such findings are shown only on
 // request.
 func (f *findings) portability(rng diag.Range, format string, args ...any) {

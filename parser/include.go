@@ -84,12 +84,16 @@ func (o *outline) patterns() []ast.Literal {
 	if s == nil {
 		return nil
 	}
-	return s.in.nodes.literals(s.entry, "`include`", "the name of a file")
+	patterns := s.in.nodes.literals(s.entry, "`include`", "the name of a file")
+	for i := range patterns {
+		s.in.report.slash(&patterns[i])
+	}
+	return patterns
 }
 
 // find returns the texts that match a pattern. It reports an error if there are none.
 func (o *outline) find(pattern ast.Literal) []*diag.Source {
-	clean := path.Clean(strings.ReplaceAll(pattern.Value, "\\", "/"))
+	clean := path.Clean(pattern.Value)
 	switch {
 	case o.options.Include == nil:
 		o.in.report.fail(diag.UnknownKey, o.sections["include"].entry.at, "", "files cannot be included here")

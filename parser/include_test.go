@@ -54,6 +54,10 @@ func TestInclude(t *testing.T) {
 			names:  "aws:region",
 			faults: []string{"a.yaml: an included file cannot have configuration of another namespace"},
 		},
+		"with backslashes": {
+			files: map[string]string{"Main.yaml": `include: [parts\a.yaml, '..\x.yaml']`, "parts/a.yaml": "variables: {a: 1}"},
+			faults: []string{"Main.yaml: `../x.yaml` is outside of the program"},
+		},
 		"broken": {
 			files:  map[string]string{"Main.yaml": "include: a.yaml", "a.yaml": "a: [\n"},
 			faults: []string{"a.yaml: `[` is never closed"},

@@ -138,12 +138,16 @@ func (c *outside) checkPath(f *builtins.Func, arg ast.Expr) {
 	if !ok || text.Value == "" || !c.checkConfined(arg, text.Value) || c.decl.body.Settings.Stat == nil {
 		return
 	}
-	path := filepath.FromSlash(text.Value)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(c.decl.body.Settings.ProgramDir, path)
-	}
+	path := c.resolve(text.Value)
 	c.decl.volatile = true
 	info, err := c.decl.body.Settings.Stat(path)
+	if other, found := diag.Slashed(arg.Range(), text.Value); found != nil && c.exists(other) {
+		if err != nil {
+			found.Severity = diag.Error
+		}
+		c.decl.report.Add(*found)
+		return
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		report := c.decl.report.Errorf
@@ -163,6 +167,20 @@ func (c *outside) checkPath(f *builtins.Func, arg ast.Expr) {
 		}
 		c.decl.report.Warnf(diag.FileAccess, arg.Range(), hint, "%s is a directory", findings.Shown(text.Value))
 	}
+}
+
+// resolve returns the path of a file that a program names.
+func (c *outside) resolve(name string) string {
+	path := filepath.FromSlash(name)
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(c.decl.body.Settings.ProgramDir, path)
+}
+
+func (c *outside) exists(name string) bool {
+	_, err := c.decl.body.Settings.Stat(c.resolve(name))
+	return err == nil
 }
 
 func isArchive(path string) bool {

@@ -105,6 +105,7 @@ func openVariable(_ context.Context, o *Options, inputs map[string]esc.Value) (e
 
 func openFile(ctx context.Context, o *Options, inputs map[string]esc.Value) (esc.Value, error) {
 	path, _ := textOf(inputs, "path")
+	path = strings.ReplaceAll(path, `\`, "/") // as in the paths of programs
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(o.Dir, filepath.FromSlash(path))
 	}

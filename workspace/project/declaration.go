@@ -60,7 +60,7 @@ func (p *Project) readConfig(d *document, config, stackConfigDir entry) {
 				Related: []diag.Related{{Range: stackConfigDir.key.Range, Message: "the other one"}}})
 			return
 		}
-		p.StackConfigDir = config.value.Value
+		p.StackConfigDir = d.slashed(Literal{config.value.Value, d.at(config.value)})
 		return
 	}
 	var entries []entry

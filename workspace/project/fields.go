@@ -156,6 +156,24 @@ func (d *document) text(field string, n *yamlnode.Node) *Literal {
 	return &Literal{n.Value, d.at(n)}
 }
 
+// path is text for a path, which it returns with slashes.
+func (d *document) path(field string, n *yamlnode.Node) *Literal {
+	l := d.text(field, n)
+	if l != nil {
+		l.Text = d.slashed(*l)
+	}
+	return l
+}
+
+// slashed returns a path with slashes, and warns of others.
+func (d *document) slashed(l Literal) string {
+	text, found := diag.Slashed(l.Range, l.Text)
+	if found != nil {
+		d.report(*found)
+	}
+	return text
+}
+
 func (d *document) wrongKind(field, want string, n *yamlnode.Node) {
 	detail := ""
 	if n.Kind == yamlnode.Scalar && want == "a string" {
@@ -263,6 +281,17 @@ func (r record) isNull(name string) bool { return isNull(r.node(name)) }
 
 // literal returns the text of a field with its place; nil if it is absent.
 func (r record) literal(name string) *Literal { return r.document.text(r.prefix+name, r.node(name)) }
+
+// path returns a field that is a path, with slashes; nil if it is absent.
+func (r record) path(name string) *Literal { return r.document.path(r.prefix+name, r.node(name)) }
+
+// pathText returns the text of path; empty if the field is absent.
+func (r record) pathText(name string) string {
+	if l := r.path(name); l != nil {
+		return l.Text
+	}
+	return ""
+}
 
 // text returns the text of a field; empty if it is absent.
 func (r record) text(name string) string {

@@ -77,7 +77,7 @@ func (p *Project) readPolicyPacks(d *document, n *yamlnode.Node) {
 			fields := d.fields(field, item, "path", "config")
 			path, config = fields.node("path"), fields.node("config")
 		}
-		l := d.text(field, path)
+		l := d.path(field, path)
 		if l == nil {
 			if path == nil {
 				d.add(diag.WrongKind, d.at(item), field+" has no path", "write the folder of the pack: `path: ./policies`")
@@ -85,7 +85,7 @@ func (p *Project) readPolicyPacks(d *document, n *yamlnode.Node) {
 			continue
 		}
 		pack := PolicyPack{Path: *l}
-		if c := d.text(field+".config", config); c != nil {
+		if c := d.path(field+".config", config); c != nil {
 			pack.Config = c.Text
 		}
 		p.PolicyPacks = append(p.PolicyPacks, pack)
@@ -262,8 +262,8 @@ func (p *Project) read(d *document, root *yamlnode.Node) {
 		r.text(field)
 	}
 	p.readRuntime(d, r.node("runtime"))
-	p.Main = r.literal("main")
-	p.StackConfigDir = r.text("stackConfigDir")
+	p.Main = r.path("main")
+	p.StackConfigDir = r.pathText("stackConfigDir")
 	r.text("requiredPulumiVersion")
 	p.readConfig(d, r.byName["config"], r.byName["stackConfigDir"])
 	p.BackendURL = d.fields("backend", r.node("backend"), "url").text("url")
@@ -278,13 +278,13 @@ func (p *Project) read(d *document, root *yamlnode.Node) {
 // readCRDs reads crds, a pattern or a list of them.
 func (p *Project) readCRDs(d *document, n *yamlnode.Node) {
 	if n == nil || n.Kind != yamlnode.List {
-		if l := d.text("crds", n); l != nil {
+		if l := d.path("crds", n); l != nil {
 			p.CRDs = []Literal{*l}
 		}
 		return
 	}
 	for place, item := range d.items("crds", n) {
-		if l := d.text(place, item); l != nil {
+		if l := d.path(place, item); l != nil {
 			p.CRDs = append(p.CRDs, *l)
 		}
 	}
@@ -384,7 +384,7 @@ func (p *Project) readPackages(d *document, n *yamlnode.Node) {
 		place := "packages." + e.key.Text
 		pkg := Package{Name: e.key}
 		if isText(e.value) {
-			pkg.Source, pkg.Version = SplitVersion(e.value.Value)
+			pkg.Source, pkg.Version = SplitVersion(d.slashed(Literal{e.value.Value, d.at(e.value)}))
 			pkg.Version, pkg.SourceRange = plainVersion(pkg.Version), d.at(e.value)
 			p.Packages = append(p.Packages, pkg)
 			continue
@@ -399,7 +399,7 @@ func (p *Project) readPackages(d *document, n *yamlnode.Node) {
 			continue
 		}
 		fields := d.fields(place, e.value, "source", "version", "parameters", "pluginDownloadURL", "checksums", "extensions")
-		pkg.Source, pkg.Version = fields.text("source"), plainVersion(fields.text("version"))
+		pkg.Source, pkg.Version = fields.pathText("source"), plainVersion(fields.text("version"))
 		pkg.PluginDownloadURL = fields.text("pluginDownloadURL")
 		pkg.SourceRange = d.at(fields.node("source"))
 		if fields.isNull("source") {
@@ -439,7 +439,7 @@ func (p *Project) readPlugins(d *document, n *yamlnode.Node) {
 		for place, item := range d.items("plugins."+kind, fields.node(kind)) {
 			values := d.openFields(place, item, "name", "path", "version")
 			p.Plugins = append(p.Plugins, Plugin{Kind: kind, Range: d.at(item), Name: values.text("name"),
-				Path: values.text("path"), Version: plainVersion(values.text("version"))})
+				Path: values.pathText("path"), Version: plainVersion(values.text("version"))})
 			for _, name := range []string{"name", "path"} {
 				if item.Kind == yamlnode.Map && values.isNull(name) {
 					d.add(diag.WrongKind, d.at(item), fmt.Sprintf("%s has no %s", place, name), "")

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"pgregory.net/rapid"
 )
 
 func write(t *testing.T, dir string, files map[string]string) {
@@ -316,4 +317,55 @@ func BenchmarkParseLarge(b *testing.B) {
 	for b.Loop() {
 		Parse(diag.NewSource("p", text))
 	}
+}
+
+// A path means the same with slashes and with backslashes, on every system, and each of the latter is named with the
+// spelling that all systems have.
+func TestBackslashesInPaths(t *testing.T) {
+	t.Parallel()
+	fields := []string{"main: '%s'\n", "stackConfigDir: '%s'\n", "config: '%s'\n", "packages: {a: '%s@1.2.3'}\n", "packages: {a: {source: '%s'}}\n",
+		"plugins: {providers: [{name: a, path: '%s'}]}\n", "policyPacks: ['%s']\n", "policyPacks: [{path: '%s', config: '%[1]s'}]\n",
+		"crds: '%s'\n", "crds: [a.yaml, '%s']\n"}
+	part := rapid.SampledFrom([]string{".", "..", "a", "b c", "ü", "x.yaml", "C:", "*"})
+	rapid.Check(t, func(t *rapid.T) {
+		path := part.Draw(t, "first")
+		for _, next := range rapid.SliceOfN(part, 1, 4).Draw(t, "parts") {
+			path += rapid.SampledFrom([]string{"/", `\`}).Draw(t, "separator") + next
+		}
+		field := rapid.SampledFrom(fields).Draw(t, "field")
+		read := func(path string) (*Project, diag.Diagnostics) {
+			p, diags := Parse(diag.NewSource("Pulumi.yaml", []byte("name: p\n"+fmt.Sprintf(field, path))))
+			p.Source = nil
+			for _, l := range []*Literal{p.Main} {
+				if l != nil {
+					l.Range = diag.Range{}
+				}
+			}
+			for i := range p.Packages {
+				p.Packages[i].SourceRange, p.Packages[i].Name.Range = diag.Range{}, diag.Range{}
+			}
+			for i := range p.Plugins {
+				p.Plugins[i].Range = diag.Range{}
+			}
+			for i := range p.PolicyPacks {
+				p.PolicyPacks[i].Path.Range = diag.Range{}
+			}
+			for i := range p.CRDs {
+				p.CRDs[i].Range = diag.Range{}
+			}
+			p.Name.Range = diag.Range{}
+			return p, diags
+		}
+		portable := strings.ReplaceAll(path, `\`, "/")
+		want, others := read(portable)
+		got, diags := read(path)
+		require.Equal(t, want, got)
+		warned := slices.DeleteFunc(diags, func(d diag.Diagnostic) bool { return d.Code != diag.FileAccess })
+		require.Equal(t, path != portable, len(warned) > 0)
+		for _, d := range warned {
+			require.Equal(t, diag.Warning, d.Severity)
+			require.Contains(t, d.Detail, portable)
+		}
+		require.False(t, slices.ContainsFunc(others, func(d diag.Diagnostic) bool { return d.Code == diag.FileAccess }))
+	})
 }

@@ -75,7 +75,7 @@ func Read(src *diag.Source, dir string) *File {
 	}
 	top := f.layer(root, "a test file", append([]string{"cases", "schemas"}, givenKeys...))
 	if m := top["schemas"]; m.value != nil {
-		f.schemas = keyText(m.value)
+		f.schemas = f.path(m.value)
 	}
 	cases := f.members(top["cases"].value, "`cases`")
 	if len(cases) == 0 && !f.Diags.HasErrors() {
@@ -190,6 +190,7 @@ func (f *File) check(l layer) {
 	if b := l["before"]; b.value != nil {
 		before := f.layer(b.value, "`before`", []string{"config", "env", "program", "stacks"})
 		f.members(before["config"].value, "`config`")
+		f.path(before["program"].value)
 	}
 	if p := l["providers"]; p.value != nil {
 		if text := keyText(p.value); text != "mock" && text != "embedded" {
@@ -219,10 +220,28 @@ func (f *File) check(l layer) {
 	}
 	for _, item := range f.list(l["policies"].value, "`policies`") {
 		if _, path := item.(*ast.String); !path {
-			f.layer(item, "a policy pack", packKeys)
+			item = f.layer(item, "a policy pack", packKeys)["path"].value
 		}
+		f.path(item)
 	}
+	f.path(l["program"].value)
 }
+
+// path returns a path with slashes, and warns of others. It is empty for anything but a text.
+func (f *File) path(e ast.Expr) string {
+	text, ok := e.(*ast.String)
+	if !ok {
+		return ""
+	}
+	path, found := diag.Slashed(text.Range(), text.Value)
+	if found != nil {
+		f.Diags.Add(*found)
+	}
+	return path
+}
+
+// pathOf returns the path that File.path has looked at.
+func pathOf(text string) string { return strings.ReplaceAll(text, `\`, "/") }
 
 func (f *File) list(e ast.Expr, what string) []ast.Expr {
 	switch e := e.(type) {

@@ -32,7 +32,7 @@ func packOf(f *File, item ast.Expr) packUse {
 		path, use.config = l["path"].value, l["config"].value
 	}
 	if text, ok := path.(*ast.String); ok {
-		use.path = filepath.Join(f.Dir, text.Value)
+		use.path = filepath.Join(f.Dir, pathOf(text.Value))
 	}
 	return use
 }

@@ -399,7 +399,7 @@ func (r *Runner) situation(ctx context.Context, c *Case, layers []layer) (situat
 	s := situation{stack: "test", env: map[string]string{}, stacks: map[string]value.Value{}}
 	path := c.file.Dir
 	if m := innermost(layers, "program"); m.value != nil {
-		path = filepath.Join(c.file.Dir, keyText(m.value))
+		path = filepath.Join(c.file.Dir, pathOf(keyText(m.value)))
 	}
 	if m := innermost(layers, "stack"); m.value != nil {
 		s.stack = keyText(m.value)
