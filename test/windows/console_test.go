@@ -109,6 +109,34 @@ func (p *project) onConsole(during func(keyboard *os.File), args ...string) (sho
 	return text.String(), cmd.ProcessState.ExitCode()
 }
 
+// Ctrl-Break, a window that is closed, the end of a session and that of the machine end an operation in order: what runs
+// is told to end, the state is written, and the lock is given back. A command of cmd.exe ends at once.
+func endings(t *testing.T, m *machine) {
+	path := m.helper(t)
+	for _, e := range []struct {
+		name   string
+		number int
+	}{{"break", 1}, {"close", 2}, {"logoff", 5}, {"shutdown", 6}} {
+		t.Run(e.name, func(t *testing.T) {
+			p := m.project(t, "end-"+e.name, "resources:\n  first: {type: \"random:RandomPet\"}\n"+
+				"  wait:\n    type: command:local:Command\n    properties: {create: \"echo there>there.txt & ping -n 600 127.0.0.1\"}\n"+
+				"    options: {dependsOn: [\"${first}\"]}\n")
+			p.env = []string{path}
+			p.run("stack", "init", "dev")
+			shown, code := p.onConsole(nil, "helper", "event", fmt.Sprint(e.number), "there.txt",
+				"Z:"+strings.ReplaceAll(*built, "/", `\`)+`\yamlhost.exe up --yes --skip-preview`)
+			require.Equal(t, 18, code, shown)
+			require.Contains(t, shown, "Interrupted.")
+			require.Empty(t, m.processes(t, "ping"), "the command ends with the operation")
+			require.NotContains(t, p.run("stack", "ls"), "locked")
+			require.Contains(t, p.state("dev"), "random:index/randomPet:RandomPet")
+			p.run("state", "verify")
+			p.run("destroy", "--yes", "--skip-preview")
+			p.run("stack", "rm", "dev", "--yes")
+		})
+	}
+}
+
 // moved matches what Wine's console adds to show a text: it hides and moves the cursor, and clears lines.
 var moved = regexp.MustCompile("\x1b\\[\\?25[lh]|\x1b\\[[0-9;]*[A-HJK]|\r")
 

@@ -56,6 +56,7 @@ func TestCommands(t *testing.T) {
 		{"life", life}, {"both", both}, {"new", newProject}, {"commands", commands}, {"names", names}, {"carriage", carriage},
 		{"locks", locks}, {"orphans", orphans}, {"watch", watch}, {"tests", tests}, {"lsp", lsp}, {"ui", ui}, {"several", several}, {"convert", convert},
 		{"folders", folders}, {"pipe", pipe}, {"dynamic", dynamic}, {"examples", examples}, {"programs", programs}, {"terminal", terminal},
+		{"endings", endings},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, m) })
 	}
