@@ -134,8 +134,9 @@ func (l *linker) included(section parser.Span) {
 		found := map[string]bool{}
 		l.p.eachDeclaration(func(r diag.Range) {
 			path := l.p.location(r).Path
-			ok, _ := filepath.Match(filepath.Join(l.dir, filepath.FromSlash(name)), path)
-			if ok && path != l.p.Main {
+			rel, err := filepath.Rel(l.dir, path)
+			ok, _ := filepath.Match(filepath.Clean(filepath.FromSlash(name)), rel)
+			if err == nil && ok && path != l.p.Main {
 				found[path] = true
 			}
 		})

@@ -137,7 +137,7 @@ func writeFile(path string, text []byte) error {
 
 // readSources reads the PCL files of a folder.
 func readSources(ctx context.Context, door confine.Door, dir string) (pcl.Sources, error) {
-	paths, err := door.Glob(filepath.Join(dir, "*.pp"))
+	paths, err := door.Glob(dir, "*.pp")
 	if err != nil {
 		return nil, fmt.Errorf("look for programs in PCL: %w", err)
 	}
@@ -170,7 +170,7 @@ func localPackages(ctx context.Context, dependencies map[string]string) (declare
 			return found, fmt.Errorf("read the declaration of package %s: %w", name, err)
 		}
 		if info.IsDir() {
-			inside, err := confine.Anywhere().Glob(filepath.Join(path, "*.yaml"))
+			inside, err := confine.Anywhere().Glob(path, "*.yaml")
 			if err != nil || len(inside) != 1 {
 				return found, fmt.Errorf("the package %s is one declaration file, but %s holds %d", name, path, len(inside))
 			}

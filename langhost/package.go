@@ -105,7 +105,7 @@ func (p *packageHead) declaration() string {
 
 // Pack copies the declaration file of a package and returns the path of the copy.
 func (h *Host) Pack(ctx context.Context, r *pulumirpc.PackRequest) (*pulumirpc.PackResponse, error) {
-	paths, err := confine.Anywhere().Glob(filepath.Join(r.GetPackageDirectory(), "*.yaml"))
+	paths, err := confine.Anywhere().Glob(r.GetPackageDirectory(), "*.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("look for the package declaration: %w", err)
 	}

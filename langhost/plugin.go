@@ -96,7 +96,7 @@ type componentPlugin struct {
 
 // openPlugin reads all files of a plugin (L1.30). The error lists their faults.
 func openPlugin(dir string) (*componentPlugin, error) {
-	paths, err := confine.Anywhere().Glob(filepath.Join(dir, "*.yaml"))
+	paths, err := confine.Anywhere().Glob(dir, "*.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("read the plugin: %w", err)
 	}

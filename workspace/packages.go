@@ -139,7 +139,7 @@ func (w *Workspace) definitionFiles(pattern project.Literal) ([]string, *diag.Di
 	fault := func(summary, detail string) *diag.Diagnostic {
 		return &diag.Diagnostic{Code: diag.BadDefinition, Subject: pattern.Range, Summary: summary, Detail: detail}
 	}
-	paths, err := w.Project.Door.Glob(w.Project.Resolve(filepath.FromSlash(pattern.Text)))
+	paths, err := w.Project.Door.Glob(w.Project.Dir, filepath.FromSlash(pattern.Text))
 	if refused, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, fault(w.options.shown(refused.Path)+" may not be read: "+refused.Err.Error(),
 			"definitions of a project that is not trusted lie in its folder")
@@ -157,7 +157,7 @@ func (w *Workspace) definitionFiles(pattern project.Literal) ([]string, *diag.Di
 			continue
 		}
 		for _, ending := range objectFiles {
-			inside, _ := w.Project.Door.Glob(filepath.Join(path, ending)) // an unreadable folder counts as empty
+			inside, _ := w.Project.Door.Glob(path, ending) // an unreadable folder counts as empty
 			files = append(files, inside...)
 		}
 	}
@@ -201,10 +201,7 @@ func (r manifests) made(ctx context.Context, m check.Manifest) (kinds, namespace
 		if strings.Contains(pattern, "://") {
 			continue
 		}
-		if pattern = filepath.FromSlash(pattern); !filepath.IsAbs(pattern) {
-			pattern = filepath.Join(r.dir, pattern)
-		}
-		paths, _ := r.door.Glob(pattern)
+		paths, _ := r.door.Glob(r.dir, filepath.FromSlash(pattern))
 		for _, path := range paths[:min(len(paths), mostManifests)] {
 			if ctx.Err() != nil {
 				return nil, nil

@@ -154,16 +154,22 @@ func (d Door) WalkDir(path string, visit fs.WalkDirFunc) error {
 	})
 }
 
-// Glob is filepath.Glob with the folders opened through the door. A match that the door does not let through is an
+// Glob is filepath.Glob for a pattern relative to dir, with the folders opened through the door. dir itself is no pattern,
+// whatever characters its name has; an absolute pattern needs none. A match that the door does not let through is an
 // error.
-func (d Door) Glob(pattern string) ([]string, error) {
-	if d.Folder != "" && !Within(d.Folder, filepath.Dir(pattern)) {
-		return nil, refusal(pattern, ErrOutside)
+func (d Door) Glob(dir, pattern string) ([]string, error) {
+	if filepath.IsAbs(pattern) {
+		dir = filepath.VolumeName(pattern) + string(filepath.Separator)
+		pattern = strings.TrimLeft(pattern[len(dir)-1:], string(filepath.Separator))
+	}
+	pattern = filepath.Clean(pattern)
+	if whole := filepath.Join(dir, pattern); d.Folder != "" && !Within(d.Folder, filepath.Dir(whole)) {
+		return nil, refusal(whole, ErrOutside)
 	}
 	if _, err := filepath.Match(pattern, ""); err != nil {
 		return nil, err
 	}
-	paths, err := d.matches(pattern)
+	paths, err := d.matches(dir, pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -175,20 +181,20 @@ func (d Door) Glob(pattern string) ([]string, error) {
 	return paths, nil
 }
 
-// matches returns the paths that match a sound pattern.
-func (d Door) matches(pattern string) ([]string, error) {
+// matches returns the paths below dir that match a sound pattern.
+func (d Door) matches(dir, pattern string) ([]string, error) {
 	if !strings.ContainsAny(pattern, wildcards) {
-		if _, err := os.Lstat(pattern); err != nil {
+		path := filepath.Join(dir, pattern)
+		if _, err := os.Lstat(path); err != nil {
 			return nil, nil
 		}
-		return []string{pattern}, nil
+		return []string{path}, nil
 	}
-	dir, name := filepath.Split(pattern)
-	dir = filepath.Clean(dir)
+	above, name := filepath.Split(pattern)
 	dirs := []string{dir}
-	if strings.ContainsAny(dir, wildcards) && dir != pattern {
+	if above != "" {
 		var err error
-		if dirs, err = d.matches(dir); err != nil {
+		if dirs, err = d.matches(dir, filepath.Clean(above)); err != nil {
 			return nil, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -106,11 +107,12 @@ func TestDoorFindsWhatLiesInside(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		require.NoError(rt, err)
-		root := filepath.Join(dir, "root")
+		name := rapid.SampledFrom([]string{"root", "[root]", "r*t", `r\oot`, "[", "r?"}).Draw(rt, "name")
+		root := filepath.Join(dir, name)
 		require.NoError(rt, os.MkdirAll(filepath.Join(root, "s", "t"), 0o700))
 		require.NoError(rt, os.Mkdir(filepath.Join(dir, "beside"), 0o700))
-		for _, path := range []string{"beside/canary.y", "root/a.y", "root/s/b.y", "root/s/t/c.y", "root/d.z"} {
-			require.NoError(rt, os.WriteFile(filepath.Join(dir, path), nil, 0o600))
+		for _, path := range []string{"../beside/canary.y", "a.y", "s/b.y", "s/t/c.y", "d.z"} {
+			require.NoError(rt, os.WriteFile(filepath.Join(root, path), nil, 0o600))
 		}
 		for _, name := range []string{"l", "s/l", "m.y"} {
 			if rapid.Bool().Draw(rt, "is a link") {
@@ -118,14 +120,20 @@ func TestDoorFindsWhatLiesInside(t *testing.T) {
 					dir, filepath.Join(dir, "beside"), filepath.Join(root, "s")}).Draw(rt, "target"), filepath.Join(root, name)))
 			}
 		}
-		pattern := filepath.Join(root, rapid.SampledFrom([]string{"*", "*.y", "*/*", "*/*.y", "s/*", "l/*.y", "*/t/*.y",
+		pattern := filepath.FromSlash(rapid.SampledFrom([]string{"*", "*.y", "*/*", "*/*.y", "s/*", "l/*.y", "*/t/*.y",
 			"s/l/*.y", "?.y", "s/[a-c].y", "a.y", "none", "l/*/*", "../beside/*.y"}).Draw(rt, "pattern"))
-		want, err := filepath.Glob(pattern)
+		literal := regexp.MustCompile(`[][*?\\]`).ReplaceAllString(root, `\$0`)
+		want, err := filepath.Glob(filepath.Join(literal, pattern))
 		require.NoError(rt, err)
-		got, err := Anywhere().Glob(pattern)
+		got, err := Anywhere().Glob(root, pattern)
 		require.NoError(rt, err)
 		require.ElementsMatch(rt, want, got)
-		got, err = Door{Folder: root}.Glob(pattern)
+		if name == "root" {
+			got, err = Anywhere().Glob("elsewhere", filepath.Join(root, pattern))
+			require.NoError(rt, err)
+			require.ElementsMatch(rt, want, got)
+		}
+		got, err = Door{Folder: root}.Glob(root, pattern)
 		if err == nil {
 			require.ElementsMatch(rt, want, got)
 		} else {
@@ -167,7 +175,7 @@ func TestDoorFindsWhatLiesInside(t *testing.T) {
 		}
 	}()
 	for range 500 {
-		found, _ := Door{Folder: root}.Glob(filepath.Join(link, "*", "*"))
+		found, _ := Door{Folder: root}.Glob(link, filepath.Join("*", "*"))
 		require.Empty(t, found)
 		_ = Door{Folder: root}.WalkDir(filepath.Join(link, "deep"), func(path string, _ fs.DirEntry, _ error) error {
 			require.NotContains(t, path, "canary")

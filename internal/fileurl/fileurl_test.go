@@ -49,6 +49,28 @@ func back(t *rapid.T, s system, path string) string {
 	return again
 }
 
+// What Windows takes for a path becomes the URL of a backend with slashes; the path in it is what Local reads.
+func TestFolders(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]map[system]string{
+		`C:\a b`:                 {linux: `file://C:\a b`, windows: "file:///C:/a b"},
+		"c:/a%b":                 {linux: "file://c:/a%25b", windows: "file:///c:/a%25b"},
+		`\\server\share\a`:       {windows: "file:////server/share/a"},
+		`\\?\C:\a`:               {windows: "file:///C:/a"},
+		`\\?\UNC\server\share\a`: {windows: "file:////server/share/a"},
+		`..\a#b`:                 {linux: `file://..\a%23b`, windows: "file://../a%23b"},
+		"/a/100%":                {linux: "file:///a/100%25", windows: "file:///a/100%25"},
+		"~/ü?":                   {linux: "file://~/ü%3F", windows: "file://~/ü%3F"},
+	} {
+		for s, want := range want {
+			require.Equal(t, want, s.folder(path), "%s on %s", path, s)
+		}
+	}
+	for url, want := range map[string]string{"/C:/a": `C:\a`, "//server/share/a": `\\server\share\a`} {
+		require.Equal(t, want, windows.local(url))
+	}
+}
+
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]map[system]string{

@@ -87,8 +87,8 @@ func (r Ref) check() error {
 	return nil
 }
 
-// CheckNew returns an error for a name that may be read but not be given to a stack, because a backend may be shared with
-// Windows. Commands that write anything before they make a stack call it first.
+// CheckNew returns an error for a name that may be read but not be given to a stack, because a backend may be shared
+// with Windows. Commands that write anything before they make a stack call it first.
 func (r Ref) CheckNew() error {
 	if problem := osfile.Reserved(r.Stack); problem != "" {
 		return fmt.Errorf("%q cannot be the name of a stack: %s", r.Stack, problem)

@@ -98,7 +98,8 @@ func (o *Options) start(c program, limit time.Duration) (*process, error) {
 		stderr, err = p.command.StderrPipe()
 	}
 	if err == nil {
-		p.group, err = supervise.Begin(p.command, o.Supervisor) // a group of its own, so that an interrupt reaches only us (F2.4)
+		// a group of its own, so that an interrupt reaches only us (F2.4)
+		p.group, err = supervise.Begin(p.command, o.Supervisor)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start plugin %s: %w", c.name, err)

@@ -86,7 +86,7 @@ func (c SchemaCache) OpenFile(path string) (*schema.Package, error) {
 	if pkg, err := schema.OpenKept(unpacked, prefix+".index"); err == nil {
 		return pkg, nil
 	}
-	earlier, _ := filepath.Glob(prefix + "-*.json") // the pattern is sound
+	earlier, _ := confine.Anywhere().Glob(filepath.Dir(prefix), filepath.Base(prefix)+"-*.json") // the pattern is sound
 	kept, err := unpackSchema(path, unpacked, prefix+".index", info.ModTime())
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/gofrs/flock"
 
@@ -42,11 +43,12 @@ func ownFolder(input string) (dir string, release func() error, err error) {
 
 // removeDead removes the folders of dead workers. A folder that cannot be locked or removed belongs to another process.
 func removeDead(input string) {
-	entries, _ := filepath.Glob(filepath.Join(input, workerPrefix+"*"))
-	for _, dir := range entries {
-		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+	entries, _ := os.ReadDir(input)
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), workerPrefix) || !entry.IsDir() {
 			continue
 		}
+		dir := filepath.Join(input, entry.Name())
 		lock := flock.New(filepath.Join(dir, lockName), flock.SetFlag(os.O_RDWR)) // without creating the file
 		if locked, err := lock.TryLock(); err == nil && locked {
 			_ = removeFolder(dir, lock)

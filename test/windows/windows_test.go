@@ -55,7 +55,7 @@ func TestCommands(t *testing.T) {
 	}{
 		{"life", life}, {"both", both}, {"new", newProject}, {"commands", commands}, {"names", names}, {"carriage", carriage},
 		{"locks", locks}, {"orphans", orphans}, {"watch", watch}, {"tests", tests}, {"lsp", lsp}, {"ui", ui}, {"several", several}, {"convert", convert},
-		{"folders", folders}, {"pipe", pipe}, {"dynamic", dynamic}, {"examples", examples}, {"programs", programs}, {"terminal", terminal},
+		{"folders", folders}, {"servers", servers}, {"pipe", pipe}, {"dynamic", dynamic}, {"examples", examples}, {"programs", programs}, {"terminal", terminal},
 		{"endings", endings},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, m) })
@@ -391,6 +391,38 @@ func folders(t *testing.T, m *machine) {
 	p.run("-C", dir, "up", "--yes", "--skip-preview", "--stack", "dev")
 	require.Equal(t, "text\n", p.run("-C", dir, "stack", "output", "a", "--stack", "dev"))
 	p.run("-C", dir, "destroy", "--yes", "--skip-preview", "--stack", "dev")
+}
+
+// Projects and states may lie on a server, and paths may have the prefix that lifts the limit of their length. What is
+// written has slashes all the same, and another spelling of the same place finds it.
+func servers(t *testing.T, m *machine) {
+	require.NoError(t, os.MkdirAll(filepath.Join(m.prefix, "dosdevices/unc/server"), 0o700))
+	require.NoError(t, os.Symlink(m.path(""), filepath.Join(m.prefix, "dosdevices/unc/server/share")))
+	p := m.project(t, "servers", "resources:\n  pet: {type: \"random:RandomPet\", properties: {prefix: {fn::readFile: texts/a.txt}}}\n"+
+		"outputs: {a: {fn::readFile: ./texts/a.txt}, b: {fn::stringAsset: x}}\ninclude: ['parts\\*.yaml']\n")
+	p.write("texts/a.txt", "text")
+	p.write("parts/one.yaml", "outputs: {c: from a part}\n")
+	const folder = `\projects\servers`
+	for i, root := range []string{`\\server\share`, `\\?\C:`, `\\?\UNC\server\share`, `//server/share`} {
+		p.env = []string{"PULUMI_BACKEND_URL="} // the one of login
+		stack := fmt.Sprint("s", i)
+		require.NoError(t, os.MkdirAll(m.path("states/100%25 "+stack), 0o700))
+		said := p.says("login", root+`\states\100%25 `+stack)
+		require.NotContains(t, said, `\`)
+		p.run("-C", root+folder, "stack", "init", stack)
+		plan := root + folder + `\plan.json`
+		p.run("-C", root+folder, "preview", "--stack", stack, "--save-plan", plan)
+		require.NotContains(t, p.read("plan.json"), `\\`)
+		p.run("-C", root+folder, "up", "--yes", "--stack", stack, "--plan", plan)
+		require.Equal(t, "text\n", p.run("-C", root+folder, "stack", "output", "a", "--stack", stack))
+		require.Equal(t, "from a part\n", p.run("-C", `C:`+folder, "stack", "output", "c", "--stack", stack))
+		require.Contains(t, p.says("up", "--yes", "--skip-preview", "--stack", stack), "unchanged")
+		state, err := os.ReadFile(m.path("states/100%25 " + stack + "/.pulumi/stacks/servers/" + stack + ".json"))
+		require.NoError(t, err, "the path of a folder is no URL")
+		require.NotContains(t, string(state), `\\`)
+		p.run("-C", root+folder, "destroy", "--yes", "--skip-preview", "--stack", stack)
+		p.run("logout")
+	}
 }
 
 // A reader of the output that goes away is no fault.

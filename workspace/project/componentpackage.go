@@ -76,7 +76,7 @@ func ComponentPackage(door confine.Door, dir string, name func(path string) stri
 		return nil, false, nil
 	}
 	files = append(files, src)
-	paths, err := door.Glob(filepath.Join(dir, "*.yaml"))
+	paths, err := door.Glob(dir, "*.yaml")
 	if err != nil {
 		return nil, false, fmt.Errorf("read package: %w", err)
 	}

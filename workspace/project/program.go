@@ -115,7 +115,7 @@ func Includer(door confine.Door, dir string, name func(path string) string) func
 	[]*diag.Source, error) {
 	known := make(map[string]*diag.Source)
 	return func(pattern string) ([]*diag.Source, error) {
-		paths, err := door.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
+		paths, err := door.Glob(dir, filepath.FromSlash(pattern))
 		if refused, ok := errors.AsType[*fs.PathError](err); ok {
 			return nil, fmt.Errorf("%s may not be read: %w", name(refused.Path), refused.Err)
 		}

@@ -29,7 +29,7 @@ func ProjectFiles(dir string) ([]string, error) {
 				return fs.SkipDir
 			}
 			for _, name := range []string{"Pulumi.yaml", "Pulumi.yml", "Pulumi.json"} {
-				if matches, _ := confine.Anywhere().Glob(filepath.Join(path, name)); len(matches) > 0 {
+				if matches, _ := confine.Anywhere().Glob(path, name); len(matches) > 0 {
 					return fs.SkipDir
 				}
 			}

@@ -109,7 +109,7 @@ func planHolds(_ context.Context, x *execution) (after, error) {
 		return nil, nil
 	}
 	binding := x.on.planFile.Binding
-	if err := binding.holds(subject(x.on.Console, x.on.Workspace, x.on.Stack.Ref)); err != nil {
+	if err := binding.holds(subject(x.on.Console, x.on.Workspace, x.on.Stack.Ref), true); err != nil {
 		return nil, err
 	}
 	if err := binding.stateHolds(x.engine.Base); err != nil {

@@ -90,8 +90,9 @@ func stateDigest(s *state.Snapshot) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// holds returns an error if the stack or the program of a run differs from the plan's. It names one difference.
-func (b *planBinding) holds(now *planBinding) error {
+// holds returns an error if the stack or the program of a run differs from the plan's. It names one difference. Before the
+// program is whole, the files that it includes are not known.
+func (b *planBinding) holds(now *planBinding, whole bool) error {
 	if b == nil {
 		return nil
 	}
@@ -101,6 +102,7 @@ func (b *planBinding) holds(now *planBinding) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Program)) {
 		switch sum, there := now.Program[name]; {
+		case !there && !whole:
 		case !there:
 			return refusedPlan("the plan was made with the file %s, which no longer exists", name)
 		case sum != b.Program[name]:

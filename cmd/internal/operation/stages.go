@@ -201,7 +201,7 @@ func (s *opened) configure(ctx context.Context) (_ *configured, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := f.Binding.holds(subject(c.console, c.workspace, c.stack.Ref)); err != nil {
+		if err := f.Binding.holds(subject(c.console, c.workspace, c.stack.Ref), false); err != nil {
 			return nil, err
 		}
 		c.planFile = f

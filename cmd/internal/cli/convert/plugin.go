@@ -70,7 +70,7 @@ func readModule(dir, folder string) (pcl.Sources, error) {
 		return nil, errors.New("it is outside of what the converter has written")
 	}
 	door := confine.Door{Folder: dir}
-	paths, err := door.Glob(filepath.Join(dir, filepath.FromSlash(folder), "*.pp"))
+	paths, err := door.Glob(filepath.Join(dir, filepath.FromSlash(folder)), "*.pp")
 	if err != nil {
 		return nil, fmt.Errorf("read the converted program: %w", err)
 	}

@@ -112,9 +112,9 @@ func testFile(root, path string, document func(string) *parser.Document) *editor
 // Unreadable files are skipped.
 func settingsFiles(p *project.Project, shown func(string) string, document func(string) *parser.Document) (
 	found []*parser.Document) {
-	dir := p.StackFile("*")
+	dir, pattern := filepath.Split(p.StackFile("*"))
 	for _, ext := range []string{".yaml", ".yml", ".json"} {
-		paths, _ := p.Door.Glob(strings.TrimSuffix(dir, filepath.Ext(dir)) + ext)
+		paths, _ := p.Door.Glob(filepath.Clean(dir), strings.TrimSuffix(pattern, filepath.Ext(pattern))+ext)
 		for _, path := range paths {
 			d := document(path)
 			if d == nil {

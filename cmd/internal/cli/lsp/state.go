@@ -10,6 +10,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/editor"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -95,7 +96,7 @@ func stateFiles(b *backend.Backend, ref backend.Ref) string {
 		filepath.Join("stacks", ref.Stack+".*"), filepath.Join("history", ref.Project, ref.Stack),
 		filepath.Join("history", ref.Stack)} {
 		for _, dir := range []string{b.Folder(), filepath.Join(b.Folder(), ".pulumi")} {
-			found, _ := filepath.Glob(filepath.Join(dir, pattern))
+			found, _ := confine.Anywhere().Glob(dir, pattern)
 			for _, name := range found {
 				if info, err := os.Stat(name); err == nil {
 					fmt.Fprintln(&text, name, info.Size(), info.ModTime().UnixNano())
