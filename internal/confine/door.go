@@ -154,9 +154,9 @@ func (d Door) WalkDir(path string, visit fs.WalkDirFunc) error {
 	})
 }
 
-// Glob is filepath.Glob for a pattern relative to dir, with the folders opened through the door. dir itself is no pattern,
-// whatever characters its name has; an absolute pattern needs none. A match that the door does not let through is an
-// error.
+// Glob is filepath.Glob for a pattern relative to dir, with the folders opened through the door. dir itself is no
+// pattern, whatever characters its name has; an absolute pattern needs none. A match that the door does not let through
+// is an error.
 func (d Door) Glob(dir, pattern string) ([]string, error) {
 	if filepath.IsAbs(pattern) {
 		dir = filepath.VolumeName(pattern) + string(filepath.Separator)

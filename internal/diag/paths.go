@@ -2,8 +2,8 @@ package diag
 
 import "strings"
 
-// Slashed returns a path in a text of the user as every system reads it, with slashes. If it has backslashes, which only
-// Windows takes for separators, found is a warning about them. The range has the path, in quotes or without.
+// Slashed returns a path in a text of the user as every system reads it, with slashes. If it has backslashes, which
+// only Windows takes for separators, found is a warning about them. The range has the path, in quotes or without.
 func Slashed(rng Range, path string) (slashed string, found *Diagnostic) {
 	slashed = strings.ReplaceAll(path, `\`, "/")
 	if slashed == path {

@@ -14,8 +14,8 @@ import (
 // Of returns the URL of an absolute path.
 func Of(path string) string { return system(runtime.GOOS).of(path) }
 
-// Folder returns the URL of a backend's folder, as the CLI of Pulumi writes it: its path follows the two slashes, and may
-// be relative or begin with ~ for the home folder.
+// Folder returns the URL of a backend's folder, as the CLI of Pulumi writes it: its path follows the two slashes, and
+// may be relative or begin with ~ for the home folder.
 func Folder(path string) string { return system(runtime.GOOS).folder(path) }
 
 // Path returns the absolute path that a file URL names.

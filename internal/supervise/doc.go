@@ -4,9 +4,9 @@
 // It starts the command and waits on a pipe that this process holds open. If the pipe closes without a message, the
 // supervisor kills the command with all its descendants. On Linux it is their subreaper, so that it also finds
 // descendants that have left the process group or lost their parent. On other Unix systems it kills the process group.
-// Groups, for plugins, have no supervisor in between: on Linux the kernel kills them, on other Unix systems a guard, the
-// leader of their process group.
-// Windows needs no supervisor: a job object, whose handle the system closes, has the same effect.
+// Groups, for plugins, have no supervisor in between: on Linux the kernel kills them, on other Unix systems a guard,
+// the leader of their process group. Windows needs no supervisor: a job object, whose handle the system closes, has the
+// same effect.
 //
 // Processes that a command leaves running when it ends are not killed: the supervisor is told to exit, and only it
 // exits.

@@ -16,9 +16,9 @@ type group struct {
 	pipe  *os.File // ends the guard when it closes
 }
 
-// guardWord is the argument after Word of a guard: a process that kills its own group, with itself, when its input ends,
-// which is at the latest when the process that started it has ended. The command joins the group of its guard before it
-// runs, so that there is no instant at which it could stay behind.
+// guardWord is the argument after Word of a guard: a process that kills its own group, with itself, when its input
+// ends, which is at the latest when the process that started it has ended. The command joins the group of its guard
+// before it runs, so that there is no instant at which it could stay behind.
 const guardWord = "guard"
 
 func (g *group) begin(cmd *exec.Cmd, supervisor []string) error {

@@ -14,9 +14,9 @@ import (
 // firstExtra is the first of the descriptors that the command receives as 3 and up.
 const firstExtra = 5
 
-// Main runs a supervisor, or a guard (see guardWord). It starts args[1] with the arguments args[2:], which include the name, in the environment
-// env. The command inherits the standard streams and args[0] further descriptors. Descriptors 3 and 4 connect the
-// supervisor to the process that started it. Main returns the exit code of the supervisor.
+// Main runs a supervisor, or a guard (see guardWord). It starts args[1] with the arguments args[2:], which include the
+// name, in the environment env. The command inherits the standard streams and args[0] further descriptors. Descriptors
+// 3 and 4 connect the supervisor to the process that started it. Main returns the exit code of the supervisor.
 func Main(args, env []string) int {
 	if len(args) == 1 && args[0] == guardWord {
 		return runGuard()

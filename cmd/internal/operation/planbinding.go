@@ -90,8 +90,8 @@ func stateDigest(s *state.Snapshot) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// holds returns an error if the stack or the program of a run differs from the plan's. It names one difference. Before the
-// program is whole, the files that it includes are not known.
+// holds returns an error if the stack or the program of a run differs from the plan's. It names one difference. Before
+// the program is whole, the files that it includes are not known.
 func (b *planBinding) holds(now *planBinding, whole bool) error {
 	if b == nil {
 		return nil
