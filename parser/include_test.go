@@ -55,7 +55,7 @@ func TestInclude(t *testing.T) {
 			faults: []string{"a.yaml: an included file cannot have configuration of another namespace"},
 		},
 		"with backslashes": {
-			files: map[string]string{"Main.yaml": `include: [parts\a.yaml, '..\x.yaml']`, "parts/a.yaml": "variables: {a: 1}"},
+			files:  map[string]string{"Main.yaml": `include: [parts\a.yaml, '..\x.yaml']`, "parts/a.yaml": "variables: {a: 1}"},
 			faults: []string{"Main.yaml: `../x.yaml` is outside of the program"},
 		},
 		"broken": {
