@@ -177,6 +177,43 @@ func TestStructsAreOneThing(t *testing.T) {
 	}
 }
 
+// deepest is how many structs may be embedded in each other: a reader finds the field behind a promoted name in at most
+// two steps.
+const deepest = 2
+
+// depthOf returns the longest chain of structs that are embedded in each other, from a struct on.
+func depthOf(all map[string]*shape, name string) (chain []string) {
+	for _, e := range all[name].embedded {
+		if s := all[e]; s == nil || !s.isStruct || e == name {
+			continue
+		}
+		if below := append([]string{e}, depthOf(all, e)...); len(below) > len(chain) {
+			chain = below
+		}
+	}
+	return chain
+}
+
+// TestStructsAreNoStacks measures how deep structs are embedded in each other.
+func TestStructsAreNoStacks(t *testing.T) {
+	t.Parallel()
+	all := shapes(t)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if !all[name].isStruct {
+			continue
+		}
+		if chain := depthOf(all, name); len(chain) > deepest {
+			t.Errorf("%s is a stack of %s: name the fields", name, strings.Join(chain, ", "))
+		}
+	}
+	three := map[string]*shape{"p.A": {isStruct: true, embedded: []string{"p.B"}},
+		"p.B": {isStruct: true, embedded: []string{"p.C"}}, "p.C": {isStruct: true, embedded: []string{"p.D"}},
+		"p.D": {isStruct: true}}
+	if chain := depthOf(three, "p.A"); !slices.Equal(chain, []string{"p.B", "p.C", "p.D"}) {
+		t.Errorf("the chain is %v", chain)
+	}
+}
+
 // TestPromotedMethodsAreCounted counts methods in a small program.
 func TestPromotedMethodsAreCounted(t *testing.T) {
 	t.Parallel()

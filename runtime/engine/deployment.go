@@ -51,6 +51,10 @@ func (d *Deployment) SupportsFeature(_ context.Context, feature string) (bool, e
 	return features[feature], nil
 }
 
+// SignalAndWaitForShutdown ends the requests of the program, and waits until all steps have ended (E2.68). A program
+// need not call it: returning has the same effect.
+func (d *Deployment) SignalAndWaitForShutdown(ctx context.Context) error { return d.gate.shutDown(ctx) }
+
 // RegisterHook registers a hook; see apply.Hooks.
 func (d *Deployment) RegisterHook(_ context.Context, h monitor.Hook) error {
 	return d.executor.Hooks.Register(h)

@@ -41,7 +41,7 @@ func (x *examiner) examine(s *record, facts plan.Facts) error {
 	if err != nil {
 		return x.refused(s, "compare", err)
 	}
-	if err := e.Ask(recordAnswers{x, s}); err != nil {
+	if err := e.Ask(recordAnswers{x: x, s: s}); err != nil {
 		return err
 	}
 	if e.Err != nil {
@@ -56,13 +56,13 @@ func (x *examiner) examine(s *record, facts plan.Facts) error {
 
 // recordAnswers puts the planner's questions to the provider of one record, and reports what it rejects.
 type recordAnswers struct {
-	*examiner
+	x *examiner
 	s *record
 }
 
 // Check has the provider check inputs (E4.21–E4.27).
-func (x recordAnswers) Check(e *plan.Examination, q *plan.Check) error {
-	s := x.s
+func (a recordAnswers) Check(e *plan.Examination, q *plan.Check) error {
+	x, s := a.x, a.s
 	if !q.Second {
 		x.cannotIgnore(s, e)
 	}
@@ -114,8 +114,8 @@ func (x *examiner) checkFailures(s *record, news value.Value, failures []provide
 }
 
 // Compare asks the provider for the diff between the prior state and the checked inputs (E4.45–E4.49).
-func (x recordAnswers) Compare(e *plan.Examination, q *plan.Compare) error {
-	s, old := x.s, e.Old
+func (a recordAnswers) Compare(e *plan.Examination, q *plan.Compare) error {
+	x, s, old := a.x, a.s, e.Old
 	r, err := s.provider.Diff(x.calls, provider.DiffRequest{
 		Subject: provider.SubjectOf(s.reg.URN), ID: old.ID, OldInputs: old.Inputs, OldOutputs: old.Outputs,
 		News: q.News, IgnoreChanges: s.desired.IgnoreChanges, AllowUnknowns: x.opts.DryRun})
@@ -132,10 +132,10 @@ func (x recordAnswers) Compare(e *plan.Examination, q *plan.Compare) error {
 }
 
 // CompareProvider compares the configurations of the resource's former provider and its present one (E3.35).
-func (x recordAnswers) CompareProvider(e *plan.Examination, q *plan.CompareProvider) error {
-	replaced, err := x.registry.Replaces(q.Was, q.Now)
+func (a recordAnswers) CompareProvider(e *plan.Examination, q *plan.CompareProvider) error {
+	replaced, err := a.x.registry.Replaces(q.Was, q.Now)
 	if err != nil {
-		return x.refused(x.s, "compare the provider of", err)
+		return a.x.refused(a.s, "compare the provider of", err)
 	}
 	e.ProviderCompared(replaced)
 	return nil

@@ -17,7 +17,7 @@ import (
 
 // Invoke calls a provider function (E2.50–E2.55). The response is Unknown if the call depends on missing resources.
 func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monitor.InvokeResponse, error) {
-	if err := d.enter(); err != nil {
+	if err := d.gate.enter(); err != nil {
 		return monitor.InvokeResponse{}, err
 	}
 	defer d.leave()
@@ -122,7 +122,7 @@ func (d *Deployment) allExist(ctx context.Context, urns []urn.URN) (bool, error)
 
 // Call calls a method of a resource (E2.56–E2.58). It holds no slot, because the method may register resources.
 func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.CallResponse, error) {
-	if err := d.enter(); err != nil {
+	if err := d.gate.enter(); err != nil {
 		return monitor.CallResponse{}, err
 	}
 	defer d.leave()

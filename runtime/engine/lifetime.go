@@ -13,7 +13,7 @@ import (
 // lifetime controls what an operation may still begin: it holds the contexts, the gate for requests, and the failures
 // of the operation as a whole. It is safe for concurrent use.
 type lifetime struct {
-	gate
+	gate          gate
 	told          atomic.Bool // the reason for the failure was already reported in full (E4.130)
 	terminated    atomic.Bool // abandoned (E5.51): nothing is written or reported any more
 	programFailed atomic.Bool // the program ended with an error
@@ -48,7 +48,7 @@ func (l *lifetime) leave() {
 			l.crash(fault)
 		}
 	}
-	l.requests.Done()
+	l.gate.requests.Done()
 }
 
 // guard passes a panic to crash. A goroutine defers it last, so that it runs before any deferred call that waits for a
@@ -80,7 +80,7 @@ type gate struct {
 	mu      sync.Mutex    // guards the rest
 	closed  bool          // no more requests
 	waiting bool          // the program is waiting for the shutdown
-	signal  chan struct{} // closed by SignalAndWaitForShutdown; nil while no program runs
+	signal  chan struct{} // closed by shutDown; nil while no program runs
 }
 
 // enter registers a request. It returns monitor.ErrShutdown once the operation accepts no more. Every successful call
@@ -111,9 +111,8 @@ func (g *gate) beginProgram() <-chan struct{} {
 	return g.signal
 }
 
-// SignalAndWaitForShutdown closes the gate on behalf of the program, and waits until all steps have ended (E2.68). A
-// program need not call it: returning has the same effect.
-func (g *gate) SignalAndWaitForShutdown(ctx context.Context) error {
+// shutDown closes the gate on behalf of the program, and waits until all steps have ended (E2.68).
+func (g *gate) shutDown(ctx context.Context) error {
 	g.mu.Lock()
 	if g.waiting {
 		g.mu.Unlock()

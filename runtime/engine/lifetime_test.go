@@ -13,17 +13,17 @@ import (
 // and a second wait is an error.
 func TestWaitingForShutdown(t *testing.T) {
 	l := newLifetime(t.Context(), nil, nil)
-	signal := l.beginProgram()
-	require.NoError(t, l.enter())
+	signal := l.gate.beginProgram()
+	require.NoError(t, l.gate.enter())
 	waited := make(chan error, 1)
-	go func() { waited <- l.SignalAndWaitForShutdown(t.Context()) }()
+	go func() { waited <- l.gate.shutDown(t.Context()) }()
 	<-signal
-	require.ErrorIs(t, l.enter(), monitor.ErrShutdown)
-	require.Error(t, l.SignalAndWaitForShutdown(t.Context()), "already waiting")
+	require.ErrorIs(t, l.gate.enter(), monitor.ErrShutdown)
+	require.Error(t, l.gate.shutDown(t.Context()), "already waiting")
 	l.leave()
-	l.closeRequests()
-	l.finishWaiting()
-	l.finishWaiting() // a second time does nothing
+	l.gate.closeRequests()
+	l.gate.finishWaiting()
+	l.gate.finishWaiting() // a second time does nothing
 	require.NoError(t, <-waited)
 }
 

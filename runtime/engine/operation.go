@@ -77,7 +77,7 @@ func Destroy(ctx context.Context, o Options, program Program) (*Result, error) {
 	if program != nil && op.running.Err() == nil {
 		op.runProgram(program)
 	}
-	op.closeRequests()
+	op.gate.closeRequests()
 	op.deleter.deleteRest()
 	return op.finish()
 }
@@ -165,9 +165,9 @@ func (op *operation) start() bool {
 // finish shuts down in order: it refuses further requests, records the stack's outputs, closes the providers, and stops
 // the watcher. Then everything that the operation has started has ended, and finish returns the result.
 func (op *operation) finish() (*Result, error) {
-	op.closeRequests()
+	op.gate.closeRequests()
 	before, after := op.deployment.outputs.finish()
-	op.finishWaiting()
+	op.gate.finishWaiting()
 	op.registry.Close()
 	close(op.done)
 	op.watching.Wait()

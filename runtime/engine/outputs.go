@@ -16,7 +16,7 @@ import (
 // RegisterOutputs records the outputs of a component or of the stack, once (E2.59–E2.62). The stack's outputs are
 // written at the end of the operation.
 func (d *Deployment) RegisterOutputs(ctx context.Context, u urn.URN, outputs value.Value) error {
-	if err := d.enter(); err != nil {
+	if err := d.gate.enter(); err != nil {
 		return err
 	}
 	defer d.leave()

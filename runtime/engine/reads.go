@@ -13,7 +13,7 @@ import (
 
 // ReadResource reads a resource that is managed elsewhere (E2.45–E2.49, E4.92–E4.94).
 func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (monitor.ReadResponse, error) {
-	if err := d.enter(); err != nil {
+	if err := d.gate.enter(); err != nil {
 		return monitor.ReadResponse{}, err
 	}
 	defer d.leave()

@@ -17,7 +17,7 @@ import (
 // reported already.
 func (d *Deployment) RegisterResource(ctx context.Context, r monitor.RegisterRequest) (monitor.RegisterResponse,
 	error) {
-	if err := d.enter(); err != nil {
+	if err := d.gate.enter(); err != nil {
 		return monitor.RegisterResponse{}, err
 	}
 	defer d.leave()

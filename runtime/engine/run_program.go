@@ -11,7 +11,7 @@ import (
 
 // runProgram runs the program until it returns or signals that it makes no further requests (E2.6).
 func (op *operation) runProgram(program Program) {
-	signal := op.beginProgram()
+	signal := op.gate.beginProgram()
 	ended := make(chan error, 1)
 	go func() {
 		defer op.guard()
@@ -21,17 +21,17 @@ func (op *operation) runProgram(program Program) {
 	case err := <-ended:
 		op.programEnded(err)
 	case <-signal:
-		op.closeRequests()
+		op.gate.closeRequests()
 		op.deleter.deleteRest()
 		// The program waits for all remaining work of the operation. That work ends before the stack's outputs are
 		// registered.
-		op.finishWaiting()
+		op.gate.finishWaiting()
 		op.programEnded(<-ended)
 	case <-op.interrupted: // its requests in progress are completed; the program itself need not end
-		op.closeRequests()
+		op.gate.closeRequests()
 		op.programEnded(lastOf(ended))
 	}
-	op.closeRequests()
+	op.gate.closeRequests()
 }
 
 // programGrace is how long an interrupted program may take to return after its last request has completed.

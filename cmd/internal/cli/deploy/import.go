@@ -24,7 +24,7 @@ import (
 
 // importOptions are the flags of `import` in addition to those of all operations.
 type importOptions struct {
-	operation.Options
+	all                                             operation.Options
 	file, query, found, parent, provider, out, from string
 
 	properties        []string
@@ -53,7 +53,7 @@ func NewImport(a *console.Console) *cobra.Command {
 			"name: web-${name}",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
-			end, err := begin(cmd, a, &o.Options, nil)
+			end, err := begin(cmd, a, &o.all, nil)
 			if err != nil {
 				return err
 			}
@@ -61,12 +61,12 @@ func NewImport(a *console.Console) *cobra.Command {
 			return importResources(cmd.Context(), a, o)
 		},
 	}
-	operationFlags(a, cmd, &o.Options)
-	yesFlag(a, cmd, &o.Options)
-	settlePendingFlag(cmd, &o.Options)
+	operationFlags(a, cmd, &o.all)
+	yesFlag(a, cmd, &o.all)
+	settlePendingFlag(cmd, &o.all)
 	f := cmd.Flags()
-	f.BoolVar(&o.SkipPreview, "skip-preview", false, "do not preview first") // -f is --file, as in the Pulumi CLI
-	f.BoolVar(&o.PreviewOnly, "preview-only", false, "only show what would be imported")
+	f.BoolVar(&o.all.SkipPreview, "skip-preview", false, "do not preview first") // -f is --file, as in the Pulumi CLI
+	f.BoolVar(&o.all.PreviewOnly, "preview-only", false, "only show what would be imported")
 	f.StringVarP(&o.file, "file", "f", "", "read the resources to import from this JSON file")
 	f.StringVar(&o.query, "query", "", "ask providers what exists, as this YAML or JSON file says")
 	f.StringVar(&o.found, "import-file", "",
@@ -153,10 +153,10 @@ func importResources(ctx context.Context, a *console.Console, o *importOptions) 
 	imported := &Importing{options: o, Table: table, entries: entries}
 	op := operation.Operation{Kind: operation.ImportKind, Planning: "Previewing import", Applying: "Importing",
 		Question: "Do you want to perform this import?", On: imported.run}
-	if err := operation.PlanAndApply(op)(ctx, a, &o.Options); err != nil {
+	if err := operation.PlanAndApply(op)(ctx, a, &o.all); err != nil {
 		return err
 	}
-	if o.PreviewOnly || !o.generate {
+	if o.all.PreviewOnly || !o.generate {
 		return nil
 	}
 	return writeImported(a, o, imported)
@@ -439,7 +439,7 @@ func writeImported(a *console.Console, o *importOptions, i *Importing) error {
 		fmt.Fprintf(a.Streams.Err, "The YAML to paste into the program is in %s\n", o.out)
 		return nil
 	}
-	if o.Json {
+	if o.all.Json {
 		return nil // only JSON may go to standard output (E8.26)
 	}
 	fmt.Fprintln(a.Streams.Err,

@@ -36,7 +36,7 @@ func queried(ctx context.Context, a *console.Console, o *importOptions) (map[str
 		return nil, nil, err
 	}
 	if o.found == "" {
-		if err := operation.MayAsk(a, &o.Options); err != nil {
+		if err := operation.MayAsk(a, &o.all); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -49,10 +49,10 @@ func queried(ctx context.Context, a *console.Console, o *importOptions) (map[str
 		return nil, nil, err
 	}
 	s := &search{query: q, table: map[string]urn.URN{}}
-	if err := operation.Inspect(ctx, a, &o.Options, "Asking what exists", s.run); err != nil {
+	if err := operation.Inspect(ctx, a, &o.all, "Asking what exists", s.run); err != nil {
 		return nil, nil, err
 	}
-	if !o.Json {
+	if !o.all.Json {
 		if err := s.show(a.Streams.Err); err != nil {
 			return nil, nil, err
 		}
