@@ -11,11 +11,11 @@ import (
 
 // configSection reads declarations of configuration (L2.C). It omits those that the section hiding declares too
 // (L2.26).
-func (b *bodyReader) configSection(section, hiding *section) (declarations []*ast.Config) {
+func (b *bodyReader) configSection(section, hiding *section, read itemReader) (declarations []*ast.Config) {
 	if section != nil && section.entry.name == "config" && isText(section.entry.value.Target()) {
 		return nil // in old projects, the directory of the stack configuration (L1.B)
 	}
-	for _, it := range b.items(section, (*bodyReader).configItem) {
+	for _, it := range b.items(section, read) {
 		if hiding == nil || !hiding.declares(it.name.Value) {
 			b.report.diags.Add(it.diags...)
 			declarations = append(declarations, it.declaration.(*ast.Config))
@@ -26,6 +26,12 @@ func (b *bodyReader) configSection(section, hiding *section) (declarations []*as
 
 func (b *bodyReader) configItem(e entry, name ast.Literal) item {
 	c := configReader{exprs: b.exprs, nodes: b.nodes, report: b.report,
+		config: &ast.Config{Name: name, Range: b.nodes.whole(e)}}
+	return item{declaration: c.read(e)}
+}
+
+func (b *bodyReader) projectConfigItem(e entry, name ast.Literal) item {
+	c := configReader{exprs: b.exprs, nodes: b.nodes, report: b.report, project: true,
 		config: &ast.Config{Name: name, Range: b.nodes.whole(e)}}
 	return item{declaration: c.read(e)}
 }
@@ -43,6 +49,8 @@ type configReader struct {
 	report *findings
 	config *ast.Config
 	input  bool // it is an input of a component, which the stack's configuration cannot set
+	// project reports whether the declaration is one of a project file, whose values are data (L2.17).
+	project bool
 }
 
 func (r *configReader) read(e entry) *ast.Config {
@@ -54,19 +62,22 @@ func (r *configReader) read(e entry) *ast.Config {
 		case yamlnode.IsNull(n):
 			r.needsType()
 		case strings.Contains(c.Name.Value, ":"): // a value of another namespace is plain data (F3.4)
-			c.Default = r.checkedDefault(r.exprs.data(e))
+			c.Default = r.checkedDefault("value", r.exprs.data(e))
 			r.warnLiteral(n, rng)
+		case r.project:
+			c.Default = r.checkedDefault("default", r.exprs.data(e))
 		default: // a bare value is a default (L2.21)
-			c.Default = r.checkedDefault(r.exprs.valueAt(n, rng, true))
+			c.Default = r.checkedDefault("default", r.exprs.valueAt(n, rng, true))
 		}
 	})
 	c.Unit = ast.NewUnit(c.Default)
 	return c
 }
 
-// warnLiteral warns of a value that looks like an expression: the Pulumi CLI passes it on as it stands (F3.4).
+// warnLiteral warns of a value that looks like an expression: the Pulumi CLI passes it on as it stands (F3.4). The
+// reader of a project file does the same for that.
 func (r *configReader) warnLiteral(n *yamlnode.Node, rng diag.Range) {
-	if n.Kind == yamlnode.Scalar && strings.Contains(n.Value, "${") {
+	if !r.project && n.Kind == yamlnode.Scalar && strings.Contains(n.Value, "${") {
 		r.report.warn(diag.Ignored, rng, "write the value itself here, or leave it out and let each stack set it",
 			"the value of `%s` is this text itself: nothing takes the place of `${…}`", diag.Excerpt(r.config.Name.Value))
 	}
@@ -113,14 +124,16 @@ func (r *configReader) fieldsOfMap(n *yamlnode.Node) {
 	}
 	switch {
 	case defaultEntry != nil:
-		c.Default = r.checkedDefault(r.exprs.expression(*defaultEntry))
+		n := defaultEntry.value.Target()
+		live := !r.project || n.Kind == yamlnode.Map && len(n.Content) == 2 && isCall(n.Content[0].Value)
+		c.Default = r.checkedDefault("default", r.exprs.value(defaultEntry.value, defaultEntry.via, live))
 		if value != nil {
 			d := r.report.fail(diag.ConfigDefault, value.at, "keep one of the two", "`%s` has both a default and a value",
 				diag.Excerpt(c.Name.Value))
 			d.Related = []diag.Related{{Range: defaultEntry.at, Message: "the default"}}
 		}
 	case value != nil:
-		c.Default = r.checkedDefault(r.exprs.data(*value))
+		c.Default = r.checkedDefault("value", r.exprs.data(*value))
 	case typeEntry == nil && c.Optional == nil && sound:
 		r.needsType()
 	}
@@ -129,14 +142,19 @@ func (r *configReader) fieldsOfMap(n *yamlnode.Node) {
 	}
 }
 
-// checkedDefault checks a literal default against the declared type or, without one, that the type can be inferred from
-// it (L2.22, L2.23). It reports a fault and returns an ast.Bad. Defaults that are not literals are left to the checker.
-func (r *configReader) checkedDefault(value ast.Expr) ast.Expr {
+// checkedDefault checks a literal against the declared type or, without one, that the type can be inferred from it
+// (L2.22, L2.23). It reports a fault and returns an ast.Bad. Values that are not literals are left to the checker.
+// field is the field that has the value: default or value.
+func (r *configReader) checkedDefault(field string, value ast.Expr) ast.Expr {
 	if r.config.Type == nil {
 		if list, ok := value.(*ast.List); ok {
-			return r.homogeneous(list)
+			return r.homogeneous(field, list)
 		}
 		return value
+	}
+	written := value
+	if r.project {
+		value = textAs(r.config.Type, value)
 	}
 	if wrong, found := mismatch(r.config.Type, value); found {
 		verb, kind := "is", exprKind(wrong)
@@ -146,15 +164,23 @@ func (r *configReader) checkedDefault(value ast.Expr) ast.Expr {
 		if number, ok := wrong.(*ast.Number); ok && number.Value != math.Trunc(number.Value) {
 			kind = "a number with a fraction"
 		}
-		r.report.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` %s %s, its type is %s", diag.Excerpt(r.config.Name.Value),
-			verb, kind, r.config.Type)
-		return bad(value.Range())
+		advice := ""
+		switch {
+		case wrong != value:
+		case r.config.Type.Name == "boolean":
+			advice = "write `true` or `false`"
+		case r.config.Type.Name == "string" && (kind == "a number" || kind == "a boolean"):
+			advice = "write it in quotes"
+		}
+		r.report.fail(diag.ConfigDefault, wrong.Range(), advice, "the %s of `%s` %s %s, its type is %s", field,
+			diag.Excerpt(r.config.Name.Value), verb, kind, r.config.Type)
+		return bad(written.Range())
 	}
 	return value
 }
 
 // homogeneous returns the list, or reports an error and returns an ast.Bad if its items are of several kinds.
-func (r *configReader) homogeneous(list *ast.List) ast.Expr {
+func (r *configReader) homogeneous(field string, list *ast.List) ast.Expr {
 	first := ""
 	for _, item := range list.Items {
 		kind := exprKind(item)
@@ -166,7 +192,8 @@ func (r *configReader) homogeneous(list *ast.List) ast.Expr {
 		}
 		if kind != first {
 			r.report.fail(diag.ConfigDefault, item.Range(), "give it a type, such as `type: list<any>`",
-				"the items of the default of `%s` are of several kinds: %s and %s", diag.Excerpt(r.config.Name.Value), first, kind)
+				"the items of the %s of `%s` are of several kinds: %s and %s", field, diag.Excerpt(r.config.Name.Value), first,
+				kind)
 			return bad(list.Range())
 		}
 	}

@@ -1,12 +1,15 @@
 package parser
 
 import (
+	"errors"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -136,4 +139,79 @@ func mismatch(t *ast.ConfigType, value ast.Expr) (ast.Expr, bool) {
 		}
 	}
 	return nil, false
+}
+
+// textAs returns a literal with texts as values of a type, where they have its form: values of a project file are read
+// like those of a stack's file, which are texts (L2.15, L2.17).
+func textAs(t *ast.ConfigType, e ast.Expr) ast.Expr {
+	switch e := e.(type) {
+	case *ast.String:
+		switch t.Name {
+		case "integer":
+			if _, err := strconv.ParseInt(e.Value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+				f, _ := strconv.ParseFloat(e.Value, 64)
+				return &ast.Number{Place: e.Place, Value: f, Integer: true}
+			}
+		case "number":
+			if f, err := strconv.ParseFloat(e.Value, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+				return &ast.Number{Place: e.Place, Value: f}
+			}
+		case "boolean":
+			if e.Value == "true" || e.Value == "false" {
+				return &ast.Bool{Place: e.Place, Value: e.Value == "true"}
+			}
+		case "list", "object":
+			s := jsontext.New(e.Value, jsontext.Options{MaxDepth: yamlnode.MaxDepth})
+			if first := s.Next(); (t.Name == "list") == (first == '[') && (t.Name == "object") == (first == '{') {
+				parsed := fromJSON(s, e.Place)
+				if s.End(); s.Err == nil {
+					return textAs(t, parsed)
+				}
+			}
+		}
+	case *ast.List:
+		if t.Item == nil || t.Name != "list" {
+			break
+		}
+		list := &ast.List{Place: e.Place, Items: make([]ast.Expr, len(e.Items))}
+		for i, item := range e.Items {
+			list.Items[i] = textAs(t.Item, item)
+		}
+		return list
+	case *ast.Map:
+		if t.Item == nil || t.Name != "object" {
+			break
+		}
+		m := &ast.Map{Place: e.Place, Entries: make([]ast.MapEntry, len(e.Entries))}
+		for i, entry := range e.Entries {
+			m.Entries[i] = ast.MapEntry{Key: entry.Key, Value: textAs(t.Item, entry.Value)}
+		}
+		return m
+	}
+	return e
+}
+
+// fromJSON returns the next value as a literal, all of whose parts are at one place.
+func fromJSON(s *jsontext.Scanner, place ast.Place) ast.Expr {
+	switch s.Next() {
+	case '[':
+		list := &ast.List{Place: place}
+		s.List(func() { list.Items = append(list.Items, fromJSON(s, place)) })
+		return list
+	case '{':
+		m := &ast.Map{Place: place}
+		s.Object(func(key string) {
+			m.Entries = append(m.Entries, ast.MapEntry{Key: &ast.String{Place: place, Value: key}, Value: fromJSON(s, place)})
+		})
+		return m
+	case '"':
+		return &ast.String{Place: place, Value: s.Text()}
+	case 't', 'f':
+		return &ast.Bool{Place: place, Value: s.Bool()}
+	case 'n':
+		s.Null()
+		return &ast.Null{Place: place}
+	}
+	f := s.Number()
+	return &ast.Number{Place: place, Value: f, Integer: f == math.Trunc(f)}
 }

@@ -22,11 +22,17 @@ type outline struct {
 
 	roots []*yamlnode.Node // roots of the text's YAML trees
 	heads []*bodyReader    // readers of top-level blocks; empty if the text is read as a whole
+
+	readConfig itemReader // of the entries of the section config
 }
 
 // newOutline finds the sections of a text among its top-level keys. included reports whether another text includes it.
 func newOutline(r *bodyReader, top []*section, options Options, included bool) *outline {
-	o := &outline{in: r, options: options, file: &ast.File{Source: r.text.Source}, sections: body{}}
+	o := &outline{in: r, options: options, file: &ast.File{Source: r.text.Source}, sections: body{},
+		readConfig: (*bodyReader).configItem}
+	if options.Project && !included {
+		o.readConfig = (*bodyReader).projectConfigItem
+	}
 	byKey := make(map[*yamlnode.Node]*section, len(top))
 	entries := make([]entry, 0, len(top))
 	for _, s := range top {
@@ -164,7 +170,7 @@ func (o *outline) read(names map[string]bool) {
 		file.RequiredVersion = s.in.pulumiBlock(s.entry, file)
 		file.Unit = ast.NewUnit(file.RequiredVersion)
 	}
-	former := r.configSection(sections["configuration"], sections["config"])
+	former := r.configSection(sections["configuration"], sections["config"], (*bodyReader).configItem)
 	if s := sections["configuration"]; s != nil && !slices.ContainsFunc(former, onlyFormer) {
 		d := s.in.report.warn(diag.Deprecated, s.entry.at, "", "`configuration` is deprecated: write `config`")
 		if sections["config"] == nil {
@@ -173,7 +179,7 @@ func (o *outline) read(names map[string]bool) {
 			d.Detail = "move its entries to `config`"
 		}
 	}
-	file.Config = append(r.configSection(sections["config"], nil), former...)
+	file.Config = append(r.configSection(sections["config"], nil, o.readConfig), former...)
 	file.Variables = declarationsOf[*ast.Variable](r, sections["variables"], (*bodyReader).variableItem)
 	file.Resources = r.resourceSection(sections["resources"])
 	file.Outputs = declarationsOf[*ast.Output](r, sections["outputs"], (*bodyReader).outputItem)
@@ -416,6 +422,8 @@ type Options struct {
 	// Declared holds names that expressions may use although the text does not declare them, such as the keys of the
 	// stack's configuration. They only matter if a `${…}` is ambiguous (decision D6).
 	Declared []string
+	// Project reports whether the text is a project file too, in which the values of configuration are data (L2.17).
+	Project bool
 	// Plugin reports whether the text belongs to a component plugin, which has components but no program (L1.31).
 	Plugin bool
 	// Pack reports whether the text is a policy pack, which has policies but no program.

@@ -44,7 +44,8 @@ func (s *editState) keep(set *blockSet, o *outline, file *ast.File, diags diag.D
 func (s *editState) patched(set *blockSet, src *diag.Source, options Options) (file *ast.File, diags diag.Diagnostics,
 	ok bool) {
 	last := s.last
-	if last == nil || options.Plugin != last.options.Plugin || !slices.Equal(options.Declared, last.options.Declared) {
+	if last == nil || options.Plugin != last.options.Plugin ||
+		options.Project != last.options.Project || !slices.Equal(options.Declared, last.options.Declared) {
 		return nil, nil, false
 	}
 	i, one := set.changed(last.set)

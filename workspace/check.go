@@ -148,7 +148,8 @@ func (w *Workspace) parserOptions(declared []string) parser.Options {
 			declared = append(declared, d.Key.Name)
 		}
 	}
-	return parser.Options{Declared: declared, Include: w.include, Pack: w.isPack(), Plugin: w.packaged}
+	return parser.Options{Declared: declared, Include: w.include, Pack: w.isPack(), Plugin: w.packaged,
+		Project: w.Source != nil && w.Source == w.Project.Source}
 }
 
 // names returns the names by which a program of the project name can refer to the values of config.

@@ -147,7 +147,27 @@ func (d *document) data(field string, n *yamlnode.Node) *Data {
 	if loss, found := rounded(v, d.at(n)); found {
 		d.alike(func() { d.report(loss) })
 	}
+	d.warnLiteral(field, n)
 	return &Data{Text: text, Range: d.at(n), data: v}
+}
+
+// warnLiteral warns of texts that look like expressions in the value of a field: values of a project file are data
+// (L2.17).
+func (d *document) warnLiteral(field string, n *yamlnode.Node) {
+	n = n.Target()
+	if n.Kind == yamlnode.Scalar {
+		if strings.Contains(n.Value, "${") {
+			d.report(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: d.at(n),
+				Summary: field + " is this text itself: nothing takes the place of `${…}`",
+				Detail:  "write the value itself, let each stack set it, or make it a variable of the program"})
+		}
+		return
+	}
+	for i, child := range n.Content {
+		if n.Kind == yamlnode.List || i%2 == 1 {
+			d.warnLiteral(field, child)
+		}
+	}
 }
 
 // checkDeclaration reports fields that exclude each other (F3.4, L2.12, L2.13, L2.16).
@@ -177,16 +197,33 @@ func (p *Project) checkDeclaration(d *document, place string, decl *Declaration,
 		if data == nil {
 			continue
 		}
-		if !fits(decl.Type, data.data, true) {
+		field := "default"
+		if data == decl.Value {
+			field = "value"
+		}
+		_, isText := data.data.(string)
+		switch {
+		case !fits(decl.Type, data.data, true):
+			advice := ""
+			switch kind := dataKind(data.data); {
+			case decl.Type.Name == "boolean":
+				advice = "write `true` or `false`"
+			case decl.Type.Name == "string" && kind != "array" && kind != "object":
+				advice = "write it in quotes"
+			}
 			d.alike(func() {
-				d.add(diag.ConfigDefault, data.Range, fmt.Sprintf("default of %s is %s, declared %s", decl.Key.Name,
-					dataKind(data.data), decl.Type), "")
+				d.add(diag.ConfigDefault, data.Range, fmt.Sprintf("the %s of `%s` is %s, its type is %s", field,
+					diag.Excerpt(decl.Key.Name), diag.WithArticle(dataKind(data.data)), decl.Type), advice)
 			})
+		case isText && (decl.Type.Name == "array" || decl.Type.Name == "object"):
+			d.report(diag.Diagnostic{Severity: diag.Portability, Code: diag.YamlhostOnly, Subject: data.Range,
+				Summary: fmt.Sprintf("the %s of `%s`, a text that holds JSON, is understood by yamlhost only", field,
+					diag.Excerpt(decl.Key.Name)), Detail: "write it without the quotes"})
 		}
 		if decl.Secret && decl.Own {
 			d.report(diag.Diagnostic{Code: diag.ConfigDefault, Subject: data.Range, Confidential: true,
-				Summary: fmt.Sprintf("default of %s is not encrypted, but the key is secret", decl.Key.Name),
-				Detail:  "remove the default and set the value per stack: yamlhost config set --secret " + decl.Key.Name})
+				Summary: fmt.Sprintf("the %s of `%s` is not encrypted, but the key is secret", field, diag.Excerpt(decl.Key.Name)),
+				Detail:  "remove it and set the value per stack: yamlhost config set --secret " + decl.Key.Name})
 		}
 	}
 }
@@ -281,8 +318,8 @@ func (d *Declaration) Check(text string) error {
 	return fmt.Errorf("%s takes a value of type %s, not %q", d.Key.Name, d.Type, diag.Shorten(text, 40))
 }
 
-// fits reports whether v is of type t (F3.6, L2.15). Texts that parse as a number or boolean fit unless strict is set,
-// for typed defaults (L2.12).
+// fits reports whether v is of type t (F3.6, L2.15). Texts with the form of a number, a boolean, or JSON fit, too. Only
+// texts are strings if strict is set, for typed defaults (L2.12).
 func fits(t *Type, v any, strict bool) bool {
 	if t == nil {
 		return true
@@ -304,32 +341,32 @@ func fits(t *Type, v any, strict bool) bool {
 			return x == math.Trunc(x)
 		}
 		_, err := strconv.ParseInt(text, 10, 64)
-		return !strict && isText && (err == nil || errors.Is(err, strconv.ErrRange))
+		return isText && (err == nil || errors.Is(err, strconv.ErrRange))
 	case "number":
 		switch v.(type) {
 		case int64, uint64, float64, json.Number:
 			return true
 		}
-		_, err := strconv.ParseFloat(text, 64)
-		return !strict && isText && err == nil
+		f, err := strconv.ParseFloat(text, 64)
+		return isText && err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
 	case "boolean":
 		_, isBool := v.(bool)
-		return isBool || !strict && (text == "true" || text == "false")
+		return isBool || text == "true" || text == "false"
 	case "object":
-		_, ok := read(v, strict).(map[string]any)
+		_, ok := read(v).(map[string]any)
 		return ok
 	case "array":
-		list, ok := read(v, strict).([]any)
+		list, ok := read(v).([]any)
 		return ok && !slices.ContainsFunc(list, func(item any) bool { return !fits(t.Item, item, strict) })
 	}
 	return true
 }
 
-// read returns what a text of a stack file holds as JSON, which is how a stack keeps lists and maps set as text;
-// all other data is returned unchanged.
-func read(v any, strict bool) any {
+// read returns what a text holds as JSON, which is how a stack keeps lists and maps set as text; all other data is
+// returned unchanged.
+func read(v any) any {
 	text, isText := v.(string)
-	if strict || !isText {
+	if !isText {
 		return v
 	}
 	if parsed, err := FromJSON([]byte(text)); err == nil {

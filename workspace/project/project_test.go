@@ -130,7 +130,7 @@ func TestProjectFaults(t *testing.T) {
 		"array without items": {"name: p\nconfig: {a: {type: array}}\n", "array", "config.a is an array without items"},
 		// L2.12
 		"default of type": {"name: p\nconfig: {a: {type: integer, default: x}}\n", "x",
-			"default of a is string, declared integer"},
+			"the default of `a` is a string, its type is integer"},
 		"both": {"name: p\nconfig: {a: {default: 1, value: 2}}\n", "value",
 			"config.a has both a default and a value"},
 		"foreign type": {"name: p\nconfig: {aws:region: {type: string, value: x}}\n", "type",
@@ -139,7 +139,7 @@ func TestProjectFaults(t *testing.T) {
 			"config.aws:region needs a value: the key is not of this project"},
 		// L2.16
 		"secret default": {"name: p\nconfig: {a: {type: string, secret: true, default: x}}\n", "x",
-			"default of a is not encrypted, but the key is secret"},
+			"the default of `a` is not encrypted, but the key is secret"},
 		"two directories": {"name: p\nconfig: x\nstackConfigDir: y\n", "config",
 			"config and stackConfigDir both name the directory of the stack files"},
 		"duplicate": {"name: p\nmain: .\nmain: x\n", "main", "main is declared twice (first at line 2)"},
