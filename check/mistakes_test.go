@@ -113,6 +113,9 @@ func seedMistakes(t *testing.T, l schema.Loader) (lacking []string) {
 	require.Greater(t, fixes, 300)
 	require.GreaterOrEqual(t, total.share(total.found), 99.0, "found")
 	require.GreaterOrEqual(t, total.share(total.exact), 98.0, "with the exact range")
+	for kind, y := range tallies {
+		require.Equal(t, y.cases, y.single, "%s: more than one diagnostic, or none", kind)
+	}
 	require.GreaterOrEqual(t, total.share(total.suggested), 90.0, "with a suggestion")
 	require.GreaterOrEqual(t, 100*float64(right)/float64(fixes), 99.0, "a fix is certain")
 	return lacking
@@ -718,6 +721,16 @@ func (b *breaker) breakArguments(arguments ast.Expr, f *schema.Function) {
 	}
 }
 
+// siblings reports whether the entry in a line has others beside it: alone, it may be indented as one likes, and without
+// its colon it is a text.
+func (b *breaker) siblings(start, end, indent int) bool {
+	above := strings.TrimSuffix(b.text[:start], "\n")
+	above = above[strings.LastIndexByte(above, '\n')+1:]
+	below, _, _ := strings.Cut(b.text[end:], "\n")
+	depth := func(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+	return depth(below) == indent || depth(above) == indent && strings.TrimSpace(above) != "" && above[indent] != '-'
+}
+
 // breakSyntax breaks the YAML.
 func (b *breaker) breakSyntax() {
 	offset := 0
@@ -740,6 +753,21 @@ func (b *breaker) breakSyntax() {
 			syntax("tab for spaces", "\t"+line[indent:], "spaces")
 			syntax("colon twice", line[:indent]+key+": "+value+": x\n", "quotes")
 			syntax("bracket too many", line[:indent]+key+": [x]]\n", "remove")
+			syntax("brace never closed", line[:indent]+key+": {"+value+"\n", "`}`")
+			syntax("bracket behind a comma", line[:indent]+key+": ["+value+",\n", "`]`")
+			syntax("bracket closed by a brace", line[:indent]+key+": ["+value+"}\n", "cannot close")
+			if !strings.Contains(b.text[start:], "'") { // which would be the end
+				syntax("single quote never closed", line[:indent]+key+": '"+value+"\n", "quote")
+			}
+			syntax("text behind quotes", line[:indent]+key+": \"a\" "+value+"\n", "quote")
+			syntax("two brackets never closed", line[:indent]+key+": [["+value+"\n", "`]`")
+			syntax("brace with a key never closed", line[:indent]+key+": {x: "+value+"\n", "`}`")
+			if b.siblings(start, offset, indent) {
+				syntax("space behind the colon missing", line[:indent]+key+":"+value+"\n", "`:`")
+				syntax("equals for the colon", line[:indent]+key+" = "+value+"\n", "`:`")
+				syntax("indented by one more", " "+line, "align")
+				syntax("indented by one less", line[1:], "align")
+			}
 		case strings.HasSuffix(body, "properties:\n"):
 			syntax("colon missing", line[:len(line)-2]+"\n", "key: value")
 		}

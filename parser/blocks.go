@@ -72,7 +72,7 @@ func (b *block) checkEntry() {
 	y := b.yaml
 	misaligned := func(rng diag.Range) {
 		y.report.fail(diag.Syntax, rng, "align it with the entries that it belongs to",
-			"this line is indented like none of those above it")
+			"this line is indented like none of those around it")
 	}
 	for i, e := range b.top {
 		if i > 0 {

@@ -123,7 +123,11 @@ func (x *exprReader) mapOrCall(n *yamlnode.Node, tag diag.Range, live bool) ast.
 				continue
 			}
 			if len(entries) == 1 {
-				return x.call(e, place)
+				call := x.call(e, place)
+				if x.nodes.repairs.Any() && x.nodes.repairs.Touch(x.text.Bytes, n) {
+					return bad(tag) // part of the call is lost, such as what it returns
+				}
+				return call
 			}
 			x.report.fail(diag.CallHasSiblings, e.at, "a call is a map with this one key; move the other entries into another map",
 				"`%s` must be the only key of its map", diag.Excerpt(e.name))

@@ -122,21 +122,49 @@ func (t *tangles) untangle(loop []*program.Node, budget int) int {
 	if nodes == nil {
 		return budget
 	}
+	nodes, edges, rest := t.open(loop, nodes, edges)
 	t.reportCycle(nodes, edges)
 	budget--
-	last := nodes[len(nodes)-1]
-	if t.cut[last] == nil {
-		t.cut[last] = make(map[int]bool)
-	}
-	for i, edge := range last.Needs {
-		if edge.To == nodes[0] {
-			t.cut[last][i] = true
-		}
-	}
-	for _, rest := range loopsOf(loop, t.cut) {
-		budget = t.untangle(rest, budget)
+	for _, loop := range rest {
+		budget = t.untangle(loop, budget)
 	}
 	return budget
+}
+
+// open removes an edge of a cycle in a loop, and returns the cycle in the order in which that edge closes it, with the
+// loops that remain. It prefers an edge that all cycles have: one wrong reference is one fault, however many cycles it
+// makes.
+func (t *tangles) open(loop, nodes []*program.Node, edges []program.Edge) ([]*program.Node, []program.Edge,
+	[][]*program.Node) {
+	const most = 50 // edges that are tried
+	var first [][]*program.Node
+	for n := range min(len(nodes), most) {
+		closing := len(nodes) - 1 - n
+		t.remove(nodes[closing], nodes[(closing+1)%len(nodes)], true)
+		rest := loopsOf(loop, t.cut)
+		if len(rest) == 0 {
+			split := closing + 1
+			return slices.Concat(nodes[split:], nodes[:split]), slices.Concat(edges[split:], edges[:split]), nil
+		}
+		if n == 0 {
+			first = rest
+		}
+		t.remove(nodes[closing], nodes[(closing+1)%len(nodes)], false)
+	}
+	t.remove(nodes[len(nodes)-1], nodes[0], true)
+	return nodes, edges, first
+}
+
+// remove cuts the edges from one node to another, or restores them.
+func (t *tangles) remove(from, to *program.Node, cut bool) {
+	if t.cut[from] == nil {
+		t.cut[from] = make(map[int]bool)
+	}
+	for i, edge := range from.Needs {
+		if edge.To == to {
+			t.cut[from][i] = cut
+		}
+	}
 }
 
 func (t *tangles) reportCycle(nodes []*program.Node, edges []program.Edge) {

@@ -31,6 +31,7 @@ const (
 	suspectComma                        // two values in brackets without a comma between them
 	suspectTail                         // text right after a closing bracket
 	suspectQuoteFar                     // a quoted scalar that contains lines that are not indented deeper
+	suspectFlowFar                      // a list or map in brackets that contains such lines
 )
 
 // suspicion is a likely error at the offsets [at, end).
@@ -71,6 +72,7 @@ type lexer struct {
 	fresh     bool // no token yet on this line
 	indents   []int
 	flow      []int // offsets of open brackets
+	far       bool  // the outermost of them is under suspicion already
 	value     int   // end of the last value in brackets, until another token follows; -1 without one
 	line      int   // lineStart of the line in which that value ends
 	complete  bool  // a value has ended that deeper lines cannot continue
@@ -202,6 +204,10 @@ func (l *lexer) next() bool {
 			return true
 		}
 	}
+	if l.fresh && len(l.flow) > 0 && !l.far && column <= l.top() && l.outsideOf(l.flow[0]) {
+		l.far = true
+		l.suspect(suspectFlowFar, l.flow[0], l.flow[0]+1, 0)
+	}
 	l.fresh = false
 	if l.ended && l.found.SecondDocument < 0 {
 		l.found.SecondDocument = l.i
@@ -245,6 +251,20 @@ func (l *lexer) next() bool {
 	return true
 }
 
+// outsideOf reports whether the line that begins at the cursor seems to be none of the brackets at an offset, although
+// they are open: no comma precedes it, or it is an entry of a map.
+func (l *lexer) outsideOf(open int) bool {
+	c := l.text[l.i]
+	if c == ',' || c == Closer(l.text[open]) {
+		return false
+	}
+	last := bytes.TrimRight(l.text[open:l.lineStart], " \t\r\n")
+	if strings.IndexByte(",[{:", last[len(last)-1]) < 0 {
+		return true
+	}
+	return l.text[open] == '[' && KeyEnd(l.text, Line{Start: l.i, End: LineEnd(l.text, l.i)}) > 0
+}
+
 // document scans document markers and directives at the start of a line outside of brackets. It reports whether there
 // was one.
 func (l *lexer) document() bool {
@@ -281,6 +301,7 @@ func (l *lexer) closeFlow(c byte) {
 		l.suspect(suspectCloser, l.i, l.i+1, open)
 	}
 	l.flow = l.flow[:len(l.flow)-1]
+	l.far = l.far && len(l.flow) > 0
 	l.i++
 	l.value, l.line = l.i, l.lineStart
 	if len(l.flow) == 0 {

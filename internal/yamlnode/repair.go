@@ -28,6 +28,10 @@ func (t *Tree) Mend(err error) (diag.Diagnostics, error) {
 	first, fault := explain(&t.Text, t.Tokens, err)
 	found, vague := diag.Diagnostics{first}, fault.vague
 	line := LineOf(text, t.Text.Offset(first.Subject.Start))
+	var strays []int // lines whose indentation has been reported
+	if fault.indent {
+		strays = append(strays, line)
+	}
 	t.Text.Bytes = bytes.Clone(text)
 	for range maxRepairs {
 		if !t.Repairs.mend(t.Text.Bytes, line, fault.comma) {
@@ -43,8 +47,12 @@ func (t *Tree) Mend(err error) (diag.Diagnostics, error) {
 		next, fault = explain(&t.Text, t.Tokens, err)
 		line = LineOf(t.Text.Bytes, t.Text.Offset(next.Subject.Start))
 		near := func(r repair) bool { return r.line == line || !fault.sure && line-1 <= r.line && r.line <= line+1 }
+		again := fault.indent && slices.ContainsFunc(strays, func(stray int) bool { return aligned(text, stray, line) })
+		if fault.indent {
+			strays = append(strays, line)
+		}
 		switch {
-		case slices.ContainsFunc(t.Repairs.list, near) || fault.vague: // it is the same error again
+		case again || slices.ContainsFunc(t.Repairs.list, near) || fault.vague: // it is the same error again
 		case vague:
 			found, vague = diag.Diagnostics{next}, false
 		default:
@@ -53,6 +61,27 @@ func (t *Tree) Mend(err error) (diag.Diagnostics, error) {
 	}
 	t.Text.Bytes, t.Tokens, t.Repairs = text, tokens, Repairs{}
 	return found[:1], err
+}
+
+// aligned reports whether two lines of a text are entries of the same block: they are indented alike, and no line between
+// them is indented less.
+func aligned(text []byte, first, second int) bool {
+	if second < first {
+		return false
+	}
+	start, _ := LineAt(text, first)
+	end, _ := LineAt(text, second)
+	limit := start - contentBegin(text, start)
+	for i := contentBegin(text, start); i < end; {
+		begin := i
+		i = SkipBlanks(text, i)
+		if BreakAt(text, i) == 0 && i-begin < limit {
+			return false
+		}
+		i = LineEnd(text, i)
+		i += max(BreakAt(text, i), 1)
+	}
+	return end-contentBegin(text, end) == limit
 }
 
 // mend makes a line of a text harmless; repeated calls for the same line use stronger means. comma is the offset of a
@@ -85,6 +114,10 @@ func (r *Repairs) mend(text []byte, line, comma int) bool {
 			r.list = append(r.list, repair{Start: start + pos, End: end, line: line})
 			return true
 		}
+		if sign, end := signIn(body); sign > 0 {
+			r.separate(text, line, start+sign, start+end)
+			return true
+		}
 		if key := string(bytes.TrimRight(body, " \t")); len(key) > 1 && isWord([]byte(key)) {
 			text[start+len(key)-1] = ':'
 			r.list = append(r.list, repair{Start: start, End: start + len(key), line: line, Key: key})
@@ -93,6 +126,41 @@ func (r *Repairs) mend(text []byte, line, comma int) bool {
 	}
 	r.blankOut(text, line, start, end)
 	return true
+}
+
+// signIn returns the range of the sign between a key and its value that stands in a line in place of a colon with a
+// blank: an equals sign, an arrow, or a colon without the blank; 0 if there is none.
+func signIn(body []byte) (start, end int) {
+	key := 0
+	for key < len(body) && (isWord(body[key : key+1])) && body[key] != ':' {
+		key++
+	}
+	start = SkipBlanks(body, key)
+	if key == 0 || start == len(body) {
+		return 0, 0
+	}
+	for _, sign := range []string{"=>", ":=", "->", "=", ":"} {
+		if rest := body[start:]; bytes.HasPrefix(rest, []byte(sign)) && len(bytes.TrimSpace(rest)) > len(sign) {
+			return start, start + len(sign)
+		}
+	}
+	return 0, 0
+}
+
+// separate puts a colon and a blank in place of the sign in a range. A value that follows without a blank loses its
+// first letter, and counts as overwritten.
+func (r *Repairs) separate(text []byte, line, start, end int) {
+	_, last := LineAt(text, line)
+	text[start] = ':'
+	for i := start + 1; i < end; i++ {
+		text[i] = ' '
+	}
+	found := repair{Start: start, End: start, line: line}
+	if end == start+1 && !BlankAt(text, end) {
+		text[end] = ' '
+		found.Start, found.End = end, last
+	}
+	r.list = append(r.list, found)
 }
 
 // blankOut overwrites a line with blanks, and also the lines below it if it is a key without a value. start and end
@@ -168,6 +236,13 @@ func (r *Repairs) Mended(offset int) bool {
 func (r *Repairs) LostBehind(text []byte, offset int) bool {
 	return slices.ContainsFunc(r.list, func(r repair) bool {
 		return r.blanked && offset <= r.Start && len(bytes.TrimSpace(text[offset:r.Start])) == 0
+	})
+}
+
+// Touch reports whether a node has been repaired, inside or in the line behind it.
+func (r *Repairs) Touch(text []byte, n *Node) bool {
+	return r.LostBehind(text, n.End) || slices.ContainsFunc(r.list, func(r repair) bool {
+		return n.Start <= r.Start && r.Start <= n.End
 	})
 }
 

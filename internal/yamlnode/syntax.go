@@ -55,6 +55,8 @@ type syntaxFault struct {
 	sure  bool // the cause is certainly in the reported line
 	vague bool // no cause was found, and the place is that of the YAML parser
 	comma int  // offset at which a missing comma can be inserted; 0 if unknown
+	// indent reports whether the line is indented unlike those around it.
+	indent bool
 }
 
 // Explain returns the finding about an error of the YAML parser.
@@ -95,9 +97,15 @@ func (e *explanation) explain(err error) {
 		line, _ = strconv.Atoi(m[1])
 		message = m[2]
 	}
-	if s := e.tokens.first(suspectQuoteFar); s != nil && LineOf(e.text, s.at) <= line {
-		e.suspect(s)
-		return
+	if s := e.tokens.first(suspectQuoteFar, suspectFlowFar); s != nil {
+		known := line
+		if s.kind == suspectFlowFar {
+			known++ // the YAML parser may report the line before the opening bracket
+		}
+		if LineOf(e.text, s.at) <= known {
+			e.suspect(s)
+			return
+		}
 	}
 	for _, group := range syntaxCauses {
 		if !strings.Contains(message, group.message) {
@@ -131,7 +139,6 @@ var plainSuspects = map[suspect]struct{ detail, summary string }{
 		"`${…}` needs quotes in a list or map that is written in brackets"},
 	suspectDash:   {"begin the list on the next line", "a list item cannot follow a key on the same line"},
 	suspectHeader: {"begin the text on the next line", "nothing may follow `|` or `>` on its line"},
-	suspectKey:    {"a line in a map is written `key: value`", "`:` is missing after a key"},
 }
 
 // accuse reports a suspicion as the cause of the error.
@@ -141,6 +148,7 @@ func (e *explanation) suspect(s *suspicion) {
 		suspectEscape:
 		e.fault.sure = true
 	}
+	e.fault.indent = s.kind == suspectIndent || s.kind == suspectColon
 	rng := e.at(s.at, min(s.end, len(e.text)))
 	if (s.kind == suspectInterpolation || s.kind == suspectQuoteTail) && outgrown(e.text, s.from, s.at) {
 		// The scalar contains lines that look like entries of the surrounding map and were intended as such: the
@@ -166,7 +174,7 @@ func (e *explanation) suspect(s *suspicion) {
 		}
 		d := e.say(rng, detail, "nothing may follow a quoted text")
 		d.Related = []diag.Related{{Range: e.at(s.from, s.from+1), Message: "the quoted text begins here"}}
-	case suspectFlowOpen:
+	case suspectFlowOpen, suspectFlowFar:
 		open := string(e.text[s.at])
 		e.say(rng, "add the missing `"+string(Closer(e.text[s.at]))+"`", "`%s` is never closed", open)
 	case suspectComma:
@@ -199,14 +207,20 @@ func (e *explanation) suspect(s *suspicion) {
 			"there is no anchor called `%s`", name)
 	case suspectReserved:
 		e.say(rng, "put the text in quotes", "a text without quotes cannot begin with `%s`", e.text[s.at:s.end])
+	case suspectKey:
+		detail := "a line in a map is written `key: value`"
+		body := e.text[s.at:s.end]
+		if start, _ := signIn(body); start > 0 && start < 60 {
+			detail = fmt.Sprintf("write `%s: …`", bytes.TrimSpace(body[:start]))
+		}
+		e.say(rng, detail, "`:` is missing after a key")
 	case suspectIndent:
 		if key, ok := e.fieldAt(s.at); ok && s.from == 1 {
 			e.say(rng, "write the name of the entry in the line above, as deep as the other entries",
 				"`%s` belongs to an entry whose name is missing", diag.Excerpt(key)).Code = diag.Nameless
 			return
 		}
-		e.say(rng, "align it with the entries that it belongs to",
-			"this line is indented like none of those above it")
+		e.misaligned(s.at)
 	case suspectEscape:
 		e.escape(s)
 	}
@@ -242,6 +256,11 @@ func (e *explanation) colon(s *suspicion, rng diag.Range) {
 		e.say(e.at(start, end), "a line in a map is written `key: value`", "`:` is missing after a key")
 		return
 	}
+	if body := SkipSpaces(e.text, line); LineOf(e.text, s.from) < LineOf(e.text, s.at) &&
+		KeyEnd(e.text, Line{Start: body, End: LineEnd(e.text, body)}) == s.at+1 && e.tokens.first(suspectTab) == nil {
+		e.misaligned(body)
+		return
+	}
 	prefix := e.text[line:s.at]
 	if dollar := bytes.LastIndex(prefix, []byte("${")); dollar >= 0 && !bytes.Contains(prefix[dollar:], []byte("}")) {
 		e.say(e.at(line+dollar, LineEnd(e.text, s.at)), tornBy(':'),
@@ -250,6 +269,54 @@ func (e *explanation) colon(s *suspicion, rng diag.Range) {
 	}
 	e.say(rng, "put a text that holds `: ` in quotes; a map begins on the next line, indented",
 		"a second `: ` in one entry")
+}
+
+// misaligned reports the indentation of the line whose content begins at an offset, or that of the only entry above it in
+// its map, if more lines are indented like this one.
+func (e *explanation) misaligned(at int) {
+	const words, detail = "this line is indented like none of those around it", "align it with the entries that it belongs to"
+	if odd := e.oddAbove(at); odd >= 0 {
+		e.say(e.at(odd, odd+1), detail, words)
+		return
+	}
+	e.say(e.at(at, at+1), detail, words)
+}
+
+// oddAbove returns the offset of the only entry above the line at an offset that belongs to the same map and is indented
+// by one column more or less; -1 if there is none, or if it is not clear which of the two is wrong.
+func (e *explanation) oddAbove(at int) int {
+	begin := contentBegin(e.text, at)
+	indent := at - begin
+	above := ContentLines(e.text[:begin])
+	var less, more []Line
+	for i := len(above) - 1; i >= 0 && above[i].Indent >= indent-1; i-- {
+		switch above[i].Indent {
+		case indent:
+			return -1
+		case indent - 1:
+			less = append(less, above[i])
+		case indent + 1:
+			more = append(more, above[i])
+		}
+	}
+	odd := -1
+	switch {
+	case len(less) == 1 && !BareKey(e.text, less[0]):
+		odd = less[0].Start
+	case len(less) == 0 && len(more) == 1:
+		odd = more[0].Start
+	default:
+		return -1
+	}
+	for _, l := range ContentLines(e.text[at:])[1:] {
+		if l.Indent < indent-1 {
+			break
+		}
+		if l.Indent == indent {
+			return odd
+		}
+	}
+	return -1
 }
 
 // wordAbove returns the line above the one that begins at an offset, if it is a single word that is indented less:

@@ -38,6 +38,28 @@ func (t *Tree) Escapes() []diag.Range {
 	return found
 }
 
+// Runaways returns the quotes that begin texts in which lines look like entries of the map around them: the quote that
+// ends such a text seems to belong to another one.
+func (t *Tree) Runaways() []diag.Range {
+	var found []diag.Range
+	text := t.Text.Bytes
+	for _, s := range t.Tokens.suspicions {
+		if s.kind != suspectQuoteFar {
+			continue
+		}
+		begin := contentBegin(text, s.at)
+		limit := SkipSpaces(text, begin) - begin
+		for _, l := range ContentLines(text[s.at:QuotedEnd(text, s.at)])[1:] {
+			l.Start, l.End = l.Start+s.at, l.End+s.at
+			if l.Indent <= limit && KeyEnd(text, l) > 0 {
+				found = append(found, t.Text.At(s.at, s.at+1))
+				break
+			}
+		}
+	}
+	return found
+}
+
 // readTree parses the first document of a text. It returns nil if the document is empty. It clears tokens.refused if
 // these turn out not to be escapes.
 func readTree(text []byte, tokens *Tokens) (*Node, error) {
