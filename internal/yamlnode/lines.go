@@ -247,6 +247,25 @@ func BareKey(text []byte, l Line) bool {
 	return len(rest) == 0 || rest[0] == '#'
 }
 
+// signIn returns the range of the sign between a key and its value that stands in a line in place of a colon with a
+// blank: an equals sign, an arrow, or a colon without the blank; 0 if there is none.
+func signIn(body []byte) (start, end int) {
+	key := 0
+	for key < len(body) && (isWord(body[key : key+1])) && body[key] != ':' {
+		key++
+	}
+	start = SkipBlanks(body, key)
+	if key == 0 || start == len(body) {
+		return 0, 0
+	}
+	for _, sign := range []string{"=>", ":=", "->", "=", ":"} {
+		if rest := body[start:]; bytes.HasPrefix(rest, []byte(sign)) && len(bytes.TrimSpace(rest)) > len(sign) {
+			return start, start + len(sign)
+		}
+	}
+	return 0, 0
+}
+
 func isWord(text []byte) bool {
 	return !slices.ContainsFunc(text, func(c byte) bool { return !keyByte(c) })
 }

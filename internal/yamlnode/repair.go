@@ -63,8 +63,8 @@ func (t *Tree) Mend(err error) (diag.Diagnostics, error) {
 	return found[:1], err
 }
 
-// aligned reports whether two lines of a text are entries of the same block: they are indented alike, and no line between
-// them is indented less.
+// aligned reports whether two lines of a text are entries of the same block: they are indented alike, and no line
+// between them is indented less.
 func aligned(text []byte, first, second int) bool {
 	if second < first {
 		return false
@@ -126,25 +126,6 @@ func (r *Repairs) mend(text []byte, line, comma int) bool {
 	}
 	r.blankOut(text, line, start, end)
 	return true
-}
-
-// signIn returns the range of the sign between a key and its value that stands in a line in place of a colon with a
-// blank: an equals sign, an arrow, or a colon without the blank; 0 if there is none.
-func signIn(body []byte) (start, end int) {
-	key := 0
-	for key < len(body) && (isWord(body[key : key+1])) && body[key] != ':' {
-		key++
-	}
-	start = SkipBlanks(body, key)
-	if key == 0 || start == len(body) {
-		return 0, 0
-	}
-	for _, sign := range []string{"=>", ":=", "->", "=", ":"} {
-		if rest := body[start:]; bytes.HasPrefix(rest, []byte(sign)) && len(bytes.TrimSpace(rest)) > len(sign) {
-			return start, start + len(sign)
-		}
-	}
-	return 0, 0
 }
 
 // separate puts a colon and a blank in place of the sign in a range. A value that follows without a blank loses its

@@ -271,8 +271,8 @@ func (e *explanation) colon(s *suspicion, rng diag.Range) {
 		"a second `: ` in one entry")
 }
 
-// misaligned reports the indentation of the line whose content begins at an offset, or that of the only entry above it in
-// its map, if more lines are indented like this one.
+// misaligned reports the indentation of the line whose content begins at an offset, or that of the only entry above it
+// in its map, if more lines are indented like this one.
 func (e *explanation) misaligned(at int) {
 	const words, detail = "this line is indented like none of those around it", "align it with the entries that it belongs to"
 	if odd := e.oddAbove(at); odd >= 0 {
@@ -282,8 +282,8 @@ func (e *explanation) misaligned(at int) {
 	e.say(e.at(at, at+1), detail, words)
 }
 
-// oddAbove returns the offset of the only entry above the line at an offset that belongs to the same map and is indented
-// by one column more or less; -1 if there is none, or if it is not clear which of the two is wrong.
+// oddAbove returns the offset of the only entry above the line at an offset that belongs to the same map and is
+// indented by one column more or less; -1 if there is none, or if it is not clear which of the two is wrong.
 func (e *explanation) oddAbove(at int) int {
 	begin := contentBegin(e.text, at)
 	indent := at - begin
