@@ -36,10 +36,7 @@ func (t *yamlText) reread(err error) bool {
 
 // noteEscapes reports escapes that other hosts reject, and quoted texts that seem to have no end where it belongs.
 func (t *yamlText) noteEscapes() {
-	for _, rng := range t.tree.Runaways() {
-		t.report.warn(diag.Syntax, rng, "add the missing quote at the end of the text, or indent its lines deeper than its key",
-			"this text goes on over lines that look like entries of the map around it")
-	}
+	t.report.addAll(t.tree.Runaways()...)
 	for _, rng := range t.tree.Escapes() {
 		t.report.portability(rng, "the escape `%s`", rng.Text())
 	}

@@ -38,10 +38,13 @@ func (t *Tree) Escapes() []diag.Range {
 	return found
 }
 
-// Runaways returns the quotes that begin texts in which lines look like entries of the map around them: the quote that
-// ends such a text seems to belong to another one.
-func (t *Tree) Runaways() []diag.Range {
-	var found []diag.Range
+// Runaways returns warnings of texts in quotes with lines that look like entries of the map around them: the quote that
+// ends such a text seems to belong to another one. There are none for a text that was repaired or has no map.
+func (t *Tree) Runaways() []diag.Diagnostic {
+	var found []diag.Diagnostic
+	if t.Repairs.Any() || t.Root == nil || t.Root.Kind != Map {
+		return nil
+	}
 	text := t.Text.Bytes
 	for _, s := range t.Tokens.suspicions {
 		if s.kind != suspectQuoteFar {
@@ -52,7 +55,9 @@ func (t *Tree) Runaways() []diag.Range {
 		for _, l := range ContentLines(text[s.at:QuotedEnd(text, s.at)])[1:] {
 			l.Start, l.End = l.Start+s.at, l.End+s.at
 			if l.Indent <= limit && KeyEnd(text, l) > 0 {
-				found = append(found, t.Text.At(s.at, s.at+1))
+				found = append(found, diag.Diagnostic{Severity: diag.Warning, Code: diag.Syntax, Subject: t.Text.At(s.at, s.at+1),
+					Summary: "this text goes on over lines that look like entries of the map around it",
+					Detail:  "add the missing quote at the end of the text, or indent its lines deeper than its key"})
 				break
 			}
 		}

@@ -76,6 +76,11 @@ func (d *document) parse() *yamlnode.Node {
 		}
 		t.Forget()
 	}
+	d.alike(func() {
+		for _, found := range t.Runaways() {
+			d.report(found)
+		}
+	})
 	return t.Root.Target()
 }
 
