@@ -15,7 +15,9 @@ import (
 )
 
 // extractComponent offers to move the selected resources into a new component. Values they use from outside become
-// inputs, values used outside become outputs, and aliases keep their state.
+// inputs, values used outside become outputs, and aliases keep their state. Only whole entries can be moved. Resources
+// whose identity in the stack is more than a name are not offered: instances, resources that are read, and those with
+// aliases of their own.
 func extractComponent(a *actor) []Action {
 	i := keyed(a.spans, "resources")
 	if a.start == a.end || a.text.json() || i < 0 || a.spans[i].Flow {
@@ -74,7 +76,8 @@ func extractComponent(a *actor) []Action {
 		append([]diag.Edit{declared, a.replace(a.start, a.end, used)}, m.outside...)...)
 }
 
-// relocation moves resources into a new component.
+// relocation moves resources into a new component. named, types and given have the order in which the names were found,
+// which is that of the text; the maps answer whether one is there already.
 type relocation struct {
 	*actor
 	nodes               map[*check.Node]bool
@@ -125,7 +128,8 @@ func camel(root string, steps []ast.Step) string {
 }
 
 // collectUses collects the inputs and outputs of the component from the references that cross its border. It reports
-// false if a reference cannot be expressed by them.
+// false if a reference cannot be expressed by them. Names of the run, such as `pulumi`, mean the same in a component. A
+// reference from another file of the program cannot be edited here, and so nothing is offered.
 func (m *relocation) collectUses() bool {
 	ok := true
 	m.each(func(e ast.Expr, start, end int) {
@@ -155,6 +159,7 @@ func (m *relocation) collectUses() bool {
 	return ok
 }
 
+// An option is refused: it may need the resource itself, while an input carries a value.
 func (m *relocation) input(access *ast.Access, start, end int) bool {
 	if keyed(m.trail(start, end), "options") >= 0 {
 		return false
@@ -187,7 +192,8 @@ func (m *relocation) steps(access *ast.Access, n int) (start, end int, ok bool) 
 	return start, end, ok
 }
 
-// inputType returns the configuration type for t, or "" if there is none.
+// inputType returns the configuration type for t, or "" if there is none. A type that configuration does not have, such
+// as a resource or an asset, cannot be passed on.
 func inputType(t schema.Type) string {
 	switch t := schema.Required(t).(type) {
 	case schema.Primitive:
@@ -209,6 +215,8 @@ func inputType(t schema.Type) string {
 	return ""
 }
 
+// Only the first step becomes an output; further ones stay behind it. The resource as a whole can be waited for, and
+// that is the component then.
 func (m *relocation) output(access *ast.Access, start, end int) bool {
 	node := m.p.Checked.Ref(access).Node
 	if len(access.Steps) == 0 {
@@ -238,7 +246,8 @@ func (m *relocation) output(access *ast.Access, start, end int) bool {
 }
 
 // declaration returns the text of the component. It reports false if an alias cannot be written beside its resource, or
-// if the selection does not start at the key of first.
+// if the selection does not start at the key of first. Without the aliases the resources would be deleted and created
+// anew, as children of the component. Edits are applied from the end, so that earlier offsets stay valid.
 func (m *relocation) declaration(first parser.Span) (string, bool) {
 	for _, n := range m.order {
 		path, edit, ok := m.p.alias(n, "name", n.Resource.LogicalName, true)

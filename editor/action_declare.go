@@ -13,7 +13,8 @@ import (
 )
 
 // declareMissing offers to declare an unknown name: as a configuration value, or input of the component, of the first
-// type that causes no finding, and as a variable.
+// type that causes no finding, and as a variable. Types are tried by checking the program with the edit, which is what
+// makes the offer right: the place of the name decides, and the checker knows all places.
 func declareMissing(a *actor) (offered []Action) {
 	missing, i := a.unknown()
 	if missing == "" || !plainName().MatchString(missing) {
@@ -59,7 +60,8 @@ func (a *actor) unknown() (missing string, i int) {
 	return missing, i
 }
 
-// pin offers to set a resource's version option to the package version that the checker uses.
+// pin offers to set a resource's version option to the package version that the checker uses. Without the option the
+// version may be another one on the next machine.
 func pin(a *actor) []Action {
 	n := a.resource()
 	if n == nil || n.Resource.Schema == nil || n.Resource.Component != nil || n.Resource.Decl.Options.Version != nil ||
@@ -105,7 +107,8 @@ func quote(a *actor) []Action {
 	return offered
 }
 
-// misread reports whether the YAML value of a word differs from its spelling, as 1.1 does from 1.10.
+// misread reports whether the YAML value of a word differs from its spelling, as 1.1 does from 1.10. These are the
+// values that surprise: versions that lose a zero, and words of YAML 1.1.
 func misread(e ast.Expr, written string) bool {
 	switch e := e.(type) {
 	case *ast.Number:
@@ -118,7 +121,8 @@ func misread(e ast.Expr, written string) bool {
 	return false
 }
 
-// refer offers to replace a resource's name by a reference to it in an option that takes resources.
+// refer offers to replace a resource's name by a reference to it in an option that takes resources. Other tools name
+// resources by a plain text in such options.
 func refer(a *actor) []Action {
 	trail := a.trail(a.start, a.end)
 	n := a.resource()
@@ -146,7 +150,8 @@ func refer(a *actor) []Action {
 	return nil
 }
 
-// moveOut offers to move a resource into another file of the program.
+// moveOut offers to move a resource into another file of the program. The comments above the resource go with it. A
+// section that becomes empty is removed, since an empty one would be null.
 func moveOut(a *actor) (offered []Action) {
 	n := a.resource()
 	if n == nil || a.p.bodyOf(n) != a.p.Checked {

@@ -11,7 +11,8 @@ import (
 )
 
 // extract offers to move the selection, which is a value, its entry or a part of an expression, into a variable or a
-// configuration value.
+// configuration value. It is offered where an expression may stand, and not for keys, types or options, whose values
+// must be literal or known early.
 func extract(a *actor) []Action {
 	if a.start == a.end {
 		return nil
@@ -62,7 +63,8 @@ type extraction struct {
 }
 
 // free reports whether the bytes from start to end mean the same elsewhere: they use no local that is bound outside of
-// them, and no name that only their context has.
+// them, and no name that only their context has. `each`, `args` and the locals of loops would have no meaning in a
+// variable.
 func (x *extraction) free(start, end int) bool {
 	free := true
 	x.each(func(e ast.Expr, from, to int) {
@@ -84,6 +86,7 @@ func (x *extraction) free(start, end int) bool {
 }
 
 // flowOf formats the value of s in flow style. It reports false for values of several lines, anchors, aliases and tags.
+// Anchors and aliases are refused: they may be used elsewhere in the text.
 func (x *extraction) flowOf(s parser.Span) (string, bool) {
 	text := s.Value.Text()
 	if !strings.Contains(text, "\n") && (x.text.inFlow(x.trail) || s.Flow || strings.HasPrefix(text, `"`) ||
@@ -100,6 +103,7 @@ func (x *extraction) flowOf(s parser.Span) (string, bool) {
 	return "", false
 }
 
+// The text is moved as it was written, quotes and block style included; only its indentation is new.
 func (x *extraction) variable(s parser.Span) []Action {
 	name := x.unused(x.body, x.name)
 	start, end := int(s.Value.Start), int(s.Value.End)
@@ -138,7 +142,8 @@ func unindented(text string) string {
 	return strings.Join(all, "\n")
 }
 
-// named returns the action that declares a value under a name and replaces the value by a reference.
+// named returns the action that declares a value under a name and replaces the value by a reference. Which of the two
+// texts is needed depends on the section that is there already: in lines or in brackets.
 func (x *extraction) named(s parser.Span, name, section, text, flow string, flows bool, title string) []Action {
 	declared, ok := x.declare(x.component, section, text, x.flowKey(name)+": "+flow, int(s.Range().Start))
 	if !ok || !flows && (strings.Contains(declared.Text, "{"+x.flowKey(name)) ||
@@ -172,7 +177,8 @@ func (a *actor) flowValue(text string) string {
 	return literal.Flow(text)
 }
 
-// config offers a configuration value, or an input of the component, with the literal as its default.
+// config offers a configuration value, or an input of the component, with the literal as its default. Only literals can
+// be defaults that a stack replaces by a text.
 func (x *extraction) config(s parser.Span) []Action {
 	if s.Kind != parser.ScalarSpan || strings.Contains(s.Value.Text(), "\n") {
 		return nil
@@ -214,7 +220,8 @@ func (x *extraction) config(s parser.Span) []Action {
 	return x.named(s, name, section, text, inBrackets, true, title)
 }
 
-// part offers a variable for the selected part of an expression inside `${…}`.
+// part offers a variable for the selected part of an expression inside `${…}`. In a block text nothing is offered: its
+// lines are not the value's.
 func (x *extraction) part(s parser.Span) []Action {
 	if s.Kind != parser.ScalarSpan || strings.HasPrefix(s.Value.Text(), "|") || strings.HasPrefix(s.Value.Text(), ">") {
 		return nil

@@ -27,7 +27,9 @@ func (a *actor) resource() *check.Node {
 	return nil
 }
 
-// fill offers to add the missing required properties of a resource, or of the innermost map around the selection.
+// fill offers to add the missing required properties of a resource, or of the innermost map around the selection. It
+// goes down from the resource along the selection, in the type and in the text at once, and stops at the innermost map
+// that lacks something.
 func fill(a *actor) []Action {
 	n := a.resource()
 	if n == nil || n.Resource.Schema == nil || n.Resource.Decl.Get != nil || n.Resource.Decl.PropertiesExpr != nil {
@@ -76,8 +78,8 @@ func fill(a *actor) []Action {
 	}
 }
 
-// missing returns the required properties of t that have no default and are not in there. It returns none if a
-// function computes the value.
+// missing returns the required properties of t that have no default and are not in there. It returns none if a function
+// computes the value. What a default, an environment variable or a constant provides need not be written.
 func missing(t schema.Type, there []parser.Span) []*schema.Property {
 	o, ok := schema.Required(t).(*schema.Object)
 	if !ok {
@@ -97,7 +99,8 @@ func missing(t schema.Type, there []parser.Span) []*schema.Property {
 }
 
 // members formats properties as map entries with example values: in lines, as a snippet with placeholders, and in flow
-// style.
+// style. Clients without snippets get the plain lines, and texts in brackets the flow form, in which there are no
+// placeholders.
 func (a *actor) members(list []*schema.Property) (plain, snippet, flow string) {
 	escape := strings.NewReplacer(`\`, `\\`, "$", `\$`, "}", `\}`)
 	for i, p := range list {

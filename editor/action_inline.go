@@ -12,7 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// inline offers to replace all uses of the variable at the selection by its value and to remove the variable.
+// inline offers to replace all uses of the variable at the selection by its value and to remove the variable. It is all
+// or nothing: a variable that some use still needs cannot be removed. A comment within it would be lost, and a call of
+// a provider function would be made once for each use.
 func inline(a *actor) []Action {
 	n := a.p.at(a.path, a.start).node
 	if n == nil || n.Variable == nil || n.Variable.Value == nil {
@@ -47,7 +49,8 @@ func inline(a *actor) []Action {
 	return a.action(InlineAction, title, edits...)
 }
 
-// repeatable reports whether an expression may be evaluated more than once, because it calls no provider function.
+// repeatable reports whether an expression may be evaluated more than once, because it calls no provider function. A
+// call of a provider may give something else the second time, or cost something.
 func repeatable(p *check.Program, e ast.Expr) bool {
 	repeatable := true
 	ast.Walk(e, func(e ast.Expr) bool {
@@ -60,6 +63,7 @@ func repeatable(p *check.Program, e ast.Expr) bool {
 	return repeatable
 }
 
+// It lives for one offer.
 type inlining struct {
 	*actor
 	value   ast.Expr
@@ -69,7 +73,10 @@ type inlining struct {
 	prints  bool   // reports whether text is valid
 }
 
-// edit returns the edit that replaces one use. It reports false if the value cannot be written there.
+// edit returns the edit that replaces one use. It reports false if the value cannot be written there. A use that is a
+// whole text is replaced by the value as it is written; one within an expression or a longer text by the value as an
+// expression, which has to suit the notation around it: operators need parentheses, quotes are doubled or escaped, and
+// a plain text must not get a colon or the beginning of a comment.
 func (inl *inlining) edit(use *ast.Access) (diag.Edit, bool) {
 	start, end, ok := inl.place(use.Root.Range)
 	if !ok || int(inl.span.Range().Start) <= start && end <= int(inl.span.Range().End) { // the variable uses itself
@@ -117,7 +124,8 @@ func (inl *inlining) edit(use *ast.Access) (diag.Edit, bool) {
 	return inl.replace(start, end, text), true
 }
 
-// whole replaces a text that consists of the use alone by the value.
+// whole replaces a text that consists of the use alone by the value. Where both are in the same notation, the text is
+// moved as it stands, with its comments and quotes; from lines into brackets it is written anew.
 func (inl *inlining) whole(trail []parser.Span) (diag.Edit, bool) {
 	use := trail[len(trail)-1]
 	raw, flowing := inl.span.Value.Text(), inl.actor.text.inFlow(trail)
@@ -148,7 +156,8 @@ func (inl *inlining) whole(trail []parser.Span) (diag.Edit, bool) {
 	return inl.replaceBelow(use, moved)
 }
 
-// changeForm offers to write the function call at the selection in its other form: `fn::name:` or `${name(…)}`.
+// changeForm offers to write the function call at the selection in its other form: `fn::name:` or `${name(…)}`. The
+// innermost call that fills its value is meant. A call within a longer text has no other form.
 func changeForm(a *actor) []Action {
 	trail := a.trail(a.start, a.end)
 	for i := len(trail) - 1; i >= 0; i-- {
@@ -199,6 +208,7 @@ func (a *actor) toExpression(trail []parser.Span, call *ast.Call) []Action {
 	return a.action(RewriteAction, "Write "+call.Name.Value+" inside of ${…}", edit)
 }
 
+// The printed argument is YAML on one line, which JSON files get converted.
 func (a *actor) toFunction(trail []parser.Span, call *ast.Call) []Action {
 	w := &printer{checked: a.p.Checked, locals: map[*ast.Local]string{}}
 	argument, ok := w.argument(call)

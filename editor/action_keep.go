@@ -36,7 +36,8 @@ func keep(a *actor) []Action {
 }
 
 // former returns possible former names of a resource that the state does not have under its current name. They are the
-// names of resources in the state with the same type and equal inputs that the program no longer declares.
+// names of resources in the state with the same type and equal inputs that the program no longer declares. Equal inputs
+// are required, because an alias that is wrong would hand one resource's object to another.
 func (s *State) former(program *check.Program, n *check.Node) []string {
 	if _, there := s.deployed(n); s == nil || there || n.Resource.Decl.ForEach != nil || n.Resource.Decl.Get != nil ||
 		!slices.Contains(program.Nodes, n) {
@@ -69,7 +70,8 @@ func declares(program *check.Program, r Recorded) bool {
 }
 
 // lacking reports whether a resource of the state has an input that the program does not set. Defaults and generated
-// names, which start with the resource's own name, do not count.
+// names, which start with the resource's own name, do not count. An input that the program no longer sets would make an
+// update, which a mere rename does not.
 func (d Deployed) lacking(n *check.Node, name string) bool {
 	if n.Resource.Decl.PropertiesExpr != nil {
 		return false

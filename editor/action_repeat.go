@@ -14,7 +14,8 @@ import (
 const firstKey = "main"
 
 // repeat offers to add forEach to a resource. The resource becomes the only instance, an alias keeps its state, and its
-// uses refer to the instance.
+// uses refer to the instance. The one instance must be the resource of before: its alias names that, and only for its
+// key, for further instances are new.
 func repeat(a *actor) []Action {
 	n := a.resource()
 	if n == nil || n.Resource.Decl.ForEach != nil || n.Resource.Decl.If != nil || n.Resource.Decl.Get != nil ||
@@ -62,7 +63,7 @@ func repeat(a *actor) []Action {
 }
 
 // instance returns the edits that make a use of a resource refer to its only instance. dependsOn may refer to all
-// instances and needs no edit.
+// instances and needs no edit. In a text in double quotes the quotes of the key are escaped.
 func (a *actor) instance(use *ast.Access) ([]diag.Edit, bool) {
 	_, end, ok := a.place(use.Root.Range)
 	if !ok {

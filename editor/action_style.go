@@ -12,7 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// changeStyle offers to write the map or list at the selection as JSON or as YAML in block style.
+// changeStyle offers to write the map or list at the selection as JSON or as YAML in block style. The text is read as
+// plain data and written anew, so that interpolations stay as they are written; comments would be lost, and so a text
+// with any is left alone.
 func changeStyle(a *actor) []Action {
 	trail := a.trail(a.start, a.end)
 	if len(trail) < 2 || a.text.json() {
@@ -60,7 +62,8 @@ func (a *actor) data(start, end int) (ast.Expr, bool) {
 	return data, !diags.HasErrors()
 }
 
-// changeFile offers to convert the whole file from YAML to JSON or back.
+// changeFile offers to convert the whole file from YAML to JSON or back. It is offered in the first line only:
+// elsewhere it would be in every menu.
 func changeFile(a *actor) []Action {
 	if a.start > a.text.lineEnd(0) || len(a.spans) == 0 || a.commented(0, len(a.text)) {
 		return nil
@@ -109,6 +112,7 @@ func writeJSON(e ast.Expr, indent int) string {
 	return scalarJSON(e)
 }
 
+// A number keeps its spelling if JSON has it, so that 1.0 stays 1.0.
 func scalarJSON(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.String:
@@ -132,7 +136,7 @@ func keyText(e ast.Expr) string {
 	return e.Range().Text()
 }
 
-// writeYAML formats a map or list in block style, indented.
+// writeYAML formats a map or list in block style, indented. The first entry of a map in a list stands behind its dash.
 func writeYAML(e ast.Expr, indent int) string {
 	pad := strings.Repeat(" ", indent)
 	var b strings.Builder
@@ -176,7 +180,8 @@ func yamlValue(e ast.Expr, indent int) string {
 }
 
 // literalBlock formats a text as a literal block scalar. It reports false if the text has one line or YAML would not
-// read it back unchanged.
+// read it back unchanged. It is tried by reading it back: trailing blanks, tabs and empty lines have rules of their
+// own.
 func literalBlock(text string, indent int) (string, bool) {
 	if !strings.Contains(text, "\n") || text[0] == ' ' || text[0] == '\n' {
 		return "", false

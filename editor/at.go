@@ -9,7 +9,9 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// spot describes the syntax at a position of a program. Fields that do not apply are zero.
+// spot describes the syntax at a position of a program. Fields that do not apply are zero. All features that point at
+// something begin with it: hover, definitions, references, renaming, the graph. A position is at most one of these
+// things, so that few fields are set.
 type spot struct {
 	node     *check.Node   // the declaration of the name at the position
 	output   *ast.Output   // the output named at the position
@@ -24,7 +26,8 @@ type spot struct {
 }
 
 // source maps an offset of a file to the parsed source that covers it and the offset there. The source is nil if the
-// program declares nothing in the file.
+// program declares nothing in the file. A program that was edited is parsed in parts, each a source of its own, and
+// ranges of trees are those of the parts: it is cheaper to convert one position than all ranges.
 func (p *Program) source(path string, offset int) (*diag.Source, int) {
 	if path == p.Main {
 		if p.File != nil && p.File.Origins != nil {
@@ -87,7 +90,8 @@ func (p *Program) walk(fn func(ast.Expr)) {
 	}
 }
 
-// at finds the syntax at a position.
+// at finds the syntax at a position. Declarations come before expressions, and both are searched in the order of the
+// text: the program is not indexed, since one position is asked for at a time.
 func (p *Program) at(path string, offset int) spot {
 	src, i := p.source(path, offset)
 	if src == nil || p.Checked == nil {
@@ -137,6 +141,7 @@ func (p *Program) at(path string, offset int) spot {
 	return spot{}
 }
 
+// The dot belongs to the step behind it, but a position right at the dot is still the one before.
 func accessSpot(p *Program, a *ast.Access, pos int) spot {
 	s := spot{access: a, step: -1, at: a.Root.Range}
 	for i, step := range a.Steps {
@@ -176,7 +181,8 @@ func resourceSpot(n *check.Node, here func(diag.Range) bool) (spot, bool) {
 	return spot{}, false
 }
 
-// keysTo returns the map keys in e on the way to the key for which here holds; nil if there is none.
+// keysTo returns the map keys in e on the way to the key for which here holds; nil if there is none. Items of lists are
+// steps, too, called `[]`, so that memberType can follow the keys.
 func keysTo(e ast.Expr, here func(diag.Range) bool) []ast.Literal {
 	if e == nil || !here(e.Range()) {
 		return nil
@@ -207,7 +213,8 @@ func keysTo(e ast.Expr, here func(diag.Range) bool) []ast.Literal {
 }
 
 // memberType returns the type of a member or an item of a value of type t, and its property if it has one. The name of
-// an item starts with a bracket. The type is nil if t has no such member.
+// an item starts with a bracket. The type is nil if t has no such member. It is a kinder reading than the checker's: of
+// a union, any alternative with the member will do, as an answer is better than none.
 func memberType(t schema.Type, name string) (schema.Type, *schema.Property) {
 	switch t := schema.Required(t).(type) {
 	case *schema.Object:
@@ -239,7 +246,7 @@ func memberType(t schema.Type, name string) (schema.Type, *schema.Property) {
 	return nil, nil
 }
 
-// members returns the named members of a value of type t.
+// members returns the named members of a value of type t. A map and a list have members, but no names for them.
 func members(t schema.Type) []*schema.Property {
 	switch t := schema.Required(t).(type) {
 	case *schema.Object:

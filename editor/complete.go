@@ -50,7 +50,9 @@ type Completions struct {
 // maxItems limits an answer. Editors ask again after each letter, so long answers would only delay them.
 const maxItems = 200
 
-// Complete returns the completions at an offset of an open file.
+// Complete returns the completions at an offset of an open file. The position is understood from the present text
+// alone, around the cursor, and what may stand there is taken from the last check: no check is waited for while
+// somebody types.
 func Complete(ctx context.Context, s *Snapshot, path string, offset int) (Completions, error) {
 	document := s.Text(path)
 	if document == nil {
@@ -85,7 +87,8 @@ func Complete(ctx context.Context, s *Snapshot, path string, offset int) (Comple
 }
 
 // best returns the items that match the typed text, best first, at most maxItems. more reports whether it left out
-// others.
+// others. A package may have ten thousand types. Candidates are sorted in batches, so that the work stays linear in
+// their number.
 func best(items []Item, typed string) (list []Item, more bool) {
 	type candidate struct{ rank, index int }
 	compare := func(a, b candidate) int {
@@ -142,7 +145,8 @@ func (i Item) rank(label, typed string) int {
 	return rank
 }
 
-// matches reports whether label contains the letters of typed in order. Both are lower case.
+// matches reports whether label contains the letters of typed in order. Both are lower case. It is how editors filter
+// themselves; a narrower rule would withhold what they would show.
 func matches(label, typed string) bool {
 	for _, r := range typed {
 		i := strings.IndexRune(label, r)

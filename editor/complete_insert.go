@@ -34,7 +34,9 @@ func surroundingsOf(text []byte, c parser.Context) surroundings {
 	return s
 }
 
-// unclosed reports whether the word in `${…}` may end the expression and no brace closes it.
+// unclosed reports whether the word in `${…}` may end the expression and no brace closes it. A second brace would be a
+// fault that people notice only in a run. Whether one is there depends on quotes, brackets and the lines that continue
+// the value.
 func unclosed(text []byte, c parser.Context) bool {
 	start := bytes.LastIndexByte(text[:c.Start], '\n') + 1
 	begin := start + max(bytes.LastIndex(text[start:c.Start], []byte("${")), 0)
@@ -68,7 +70,8 @@ func deepEnough(text []byte, least int) bool {
 	return false
 }
 
-// openQuote returns the quote that is open at the end of line, the first part of a line; 0 if there is none.
+// openQuote returns the quote that is open at the end of line, the first part of a line; 0 if there is none. A quote
+// within a word, as in don't, opens nothing.
 func openQuote(line []byte) (quote byte) {
 	for i := 0; i < len(line); i++ {
 		switch ch := line[i]; {
@@ -124,7 +127,7 @@ func (e *expressionScan) step(text []byte, i int) int {
 }
 
 // fit adapts the inserted texts to the surroundings. closing reports whether they also replace the quote behind the
-// word.
+// word. Items are made for plain YAML; here, and nowhere else, they learn what stands around them.
 func (s surroundings) fit(items []Item, c parser.Context) (closing bool) {
 	if c.Kind == parser.NameCursor {
 		for i := range items {

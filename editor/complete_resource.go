@@ -14,6 +14,7 @@ import (
 
 // Completion in a resource: fields, options, transforms and types.
 
+// `type` comes first while it is missing, since the other fields depend on it.
 func (q *completer) resource(path []string) []Item {
 	if len(path) < 3 {
 		items := q.language(path)
@@ -69,6 +70,7 @@ func optionDoc(name string) string {
 	return ""
 }
 
+// The shape in the table of options decides; a new option needs a case only where its shape says too little.
 func (q *completer) option(path []string) []Item {
 	var spec ast.OptionSpec
 	if len(path) > 0 {
@@ -131,7 +133,8 @@ func (q *completer) propertyNames(option string) []Item {
 var typeLine = lazyregexp.New(`\btype["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
 
 // schemaOf returns the type of a resource by its name, from the current text if it changed since the check, else from
-// the checker. It returns nil if the type is unknown.
+// the checker. It returns nil if the type is unknown. Bodies are asked in turn, without regard to the component around
+// the cursor: equal names in two of them are rare, and an answer of the wrong one harmless.
 func (q *completer) schemaOf(name string) *schema.Resource {
 	if q.text != nil { // the type may have changed since the check
 		if r := q.written(name); r != nil {
@@ -148,7 +151,8 @@ func (q *completer) schemaOf(name string) *schema.Resource {
 	return q.written(name)
 }
 
-// written returns the type that the current text gives a resource, or nil.
+// written returns the type that the current text gives a resource, or nil. The text is no YAML yet, mostly, and so it
+// is searched for the line that gives the type.
 func (q *completer) written(name string) *schema.Resource {
 	from, above := 0, q.block[:min(q.offset, len(q.block))]
 	for _, key := range []string{name + ":", name + `":`, name + `':`} {
@@ -170,7 +174,8 @@ func resolved[T any](q *completer, match []string, resolve func(*schema.Package,
 	return found
 }
 
-// load returns the package of a token, with its extensions; nil if it is unknown.
+// load returns the package of a token, with its extensions; nil if it is unknown. It goes by the packages that the
+// check has resolved, so that completion offers what the checker will accept.
 func (p *Program) load(ctx context.Context, token string) *schema.Package {
 	name, _, _ := strings.Cut(token, ":")
 	schemas := p.Check.Schemas
@@ -214,7 +219,8 @@ func (q *completer) types() []Item {
 }
 
 // tokens returns packages, or the tokens of the package before the typed colon. Types appear as soon as two letters of
-// their package are typed.
+// their package are typed. Loading the schema of a large package takes a noticeable time, so that it waits for two
+// letters.
 func (q *completer) tokens(kind ItemKind, list func(*schema.Package) []string) []Item {
 	typed := q.cursor.Typed
 	name, _, inside := strings.Cut(typed, ":")

@@ -12,7 +12,8 @@ import (
 )
 
 // language returns the keys and values that the language defines below path. The path starts at the root of a program,
-// or at a definition of the language's schema, given by parts.
+// or at a definition of the language's schema, given by parts. The JSON Schema of the language is the one description
+// of its keys that has their nesting, and the same that editors without this server use.
 func (q *completer) language(path []string, parts ...string) []Item {
 	nodes := []jsonNode{grammar()}
 	for _, part := range parts {
@@ -45,7 +46,8 @@ func (q *completer) language(path []string, parts ...string) []Item {
 	return items
 }
 
-// under returns the schemas of a key, or of a list item for "[]", in any of nodes.
+// under returns the schemas of a key, or of a list item for "[]", in any of nodes. A key may have several schemas, for
+// a value with several forms.
 func under(nodes []jsonNode, step string) (found []jsonNode) {
 	for _, node := range nodes {
 		if step == "[]" {

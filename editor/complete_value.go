@@ -13,7 +13,8 @@ import (
 
 // Completion in a value: constants, properties, functions, and the names in `${…}`.
 
-// expression returns completions for the part of a value of type t below path.
+// expression returns completions for the part of a value of type t below path. The path is followed in the type as far
+// as it leads; behind an unknown member anything may stand, as in a text that is not finished.
 func (q *completer) expression(t schema.Type, path []string) []Item {
 	for i, step := range path {
 		if name, call := strings.CutPrefix(step, "fn::"); call {
@@ -70,7 +71,7 @@ func propertyItem(p *schema.Property) Item {
 	return item
 }
 
-// constants returns the values of a boolean or enum type.
+// constants returns the values of a boolean or enum type. A union offers the values of all alternatives.
 func (q *completer) constants(t schema.Type) []Item {
 	switch t := schema.Required(t).(type) {
 	case schema.Primitive:
@@ -105,7 +106,8 @@ func functions() []Item {
 	return items
 }
 
-// files returns the files and folders that match the typed path.
+// files returns the files and folders that match the typed path. The editor replaces the whole path, and so each label
+// has the folder that was typed.
 func (q *completer) files() []Item {
 	if q.p.Files == nil {
 		return nil
@@ -118,7 +120,8 @@ func (q *completer) files() []Item {
 	return items
 }
 
-// argument returns completions for the argument of a function in the fn:: form.
+// argument returns completions for the argument of a function in the fn:: form. fn::invoke has arguments of the
+// function that the text around the cursor names: the check may be older than that text.
 func (q *completer) argument(name string, path []string) []Item {
 	if strings.EqualFold(name, "invoke") {
 		switch {
@@ -162,7 +165,8 @@ func (q *completer) scope() []*check.Node {
 	return append(slices.Clip(body.Nodes), q.unchecked()...)
 }
 
-// unchecked returns nodes for the declarations that were added since the last check.
+// unchecked returns nodes for the declarations that were added since the last check. A name that has just been declared
+// should be offered at once, although nothing is known of it but its section.
 func (q *completer) unchecked() []*check.Node {
 	var nodes []*check.Node
 	for _, d := range q.text.DeclaredSince(q.p.Document) {
@@ -178,7 +182,8 @@ func (q *completer) unchecked() []*check.Node {
 	return nodes
 }
 
-// references returns `${…}` references to the wanted nodes.
+// references returns `${…}` references to the wanted nodes. The declaration around the cursor is left out: it would be
+// a cycle.
 func (q *completer) references(wanted func(*check.Node) bool) []Item {
 	own := ""
 	if len(q.cursor.Path) >= 2 {
@@ -211,6 +216,7 @@ func (q *completer) each() schema.Type {
 	return nil
 }
 
+// It is asked for the items that are sent, and not for all names of a large program.
 func nodeDetail(n *check.Node) string {
 	if n.Resource != nil {
 		return schema.CollapseToken(n.Resource.Token)
@@ -218,7 +224,8 @@ func nodeDetail(n *check.Node) string {
 	return schema.TypeName(n.Type)
 }
 
-// names returns completions for names inside ${…}.
+// names returns completions for names inside ${…}. Behind a dot, only members of what is before it; at the start, all
+// names in scope and the functions.
 func (q *completer) names() []Item {
 	c := q.cursor
 	if len(c.Steps) == 0 {

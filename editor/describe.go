@@ -32,7 +32,8 @@ type MemberInfo struct {
 }
 
 // Describe describes a resource or function by its token, from the packages of a file's program. It returns an error if
-// the package, or the token in it, is unknown.
+// the package, or the token in it, is unknown. It answers for the versions that the program uses, which may not be the
+// newest.
 func Describe(ctx context.Context, s *Snapshot, path, token string) (*TypeInfo, error) {
 	p, pkg, err := s.packageOf(ctx, path, token)
 	if err != nil {
@@ -57,7 +58,7 @@ func Describe(ctx context.Context, s *Snapshot, path, token string) (*TypeInfo, 
 const maxTokens = 200
 
 // FindTokens returns the tokens of a package's resources and functions that contain letters, whatever their case, in
-// alphabetical order.
+// alphabetical order. An assistant asks it before Describe, with a part of a name.
 func FindTokens(ctx context.Context, s *Snapshot, path, name, letters string) ([]string, error) {
 	_, pkg, err := s.packageOf(ctx, path, name)
 	if err != nil {

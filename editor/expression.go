@@ -12,7 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// printer formats expressions.
+// printer formats expressions. It writes what the parser reads back as the same tree; whatever has no such text sets
+// fail, and the caller offers nothing.
 type printer struct {
 	checked *check.Program
 	locals  map[*ast.Local]string // text for the item of each splat
@@ -26,7 +27,8 @@ func (p *Program) expression(e ast.Expr) (text string, ok bool) {
 	return text, !w.fail
 }
 
-// operand formats e, in parentheses if it has operators.
+// operand formats e, in parentheses if it has operators. It writes more parentheses than needed: precedence has not to
+// be known here.
 func (w *printer) operand(e ast.Expr) string {
 	switch e.(type) {
 	case *ast.Binary, *ast.Conditional, *ast.Unary:
@@ -119,6 +121,8 @@ func mark(optional bool) string {
 	return ""
 }
 
+// A root with a colon, as of configuration of another namespace, is a name in Pulumi's grammar only, and not within an
+// expression.
 func (w *printer) access(e *ast.Access) string {
 	if !plainName().MatchString(e.Root.Value) {
 		w.fail = true
@@ -164,6 +168,8 @@ func (w *printer) loop(e *ast.For) string {
 	return "[" + text + "]"
 }
 
+// The parameters that a map of arguments names are put in their order, with null for those left out in between.
+// Provider functions have no form in expressions.
 func (w *printer) call(e *ast.Call) string {
 	if strings.Contains(e.Name.Value, ":") {
 		w.fail = true
@@ -200,6 +206,7 @@ func (p *Program) flow(e ast.Expr) (text string, ok bool) {
 	return text, !w.fail
 }
 
+// What has no notation of its own in YAML becomes a text with the expression in it.
 func (w *printer) flow(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Null, *ast.Bool, *ast.Number:
@@ -230,7 +237,8 @@ func (w *printer) key(e ast.Expr) string {
 	return w.flow(e)
 }
 
-// dataIsNot reports whether the YAML value is anything but the string text.
+// dataIsNot reports whether the YAML value is anything but the string text. It asks the parser, because the rules by
+// which YAML reads a plain text as something else are many.
 func dataIsNot(yaml, text string) bool {
 	e, diags := parser.Data(diag.NewSource("", []byte("k: "+yaml+"\n")))
 	m, ok := e.(*ast.Map)
@@ -242,7 +250,8 @@ func dataIsNot(yaml, text string) bool {
 }
 
 // braces returns the ranges of `${` and `}` around an expression that fills them. r is the range of the expression,
-// with or without them, or of a quoted text that they fill. ok is false for any other range.
+// with or without them, or of a quoted text that they fill. ok is false for any other range. Ranges of expressions
+// exclude or include the braces, depending on the grammar that has read them.
 func braces(r diag.Range) (opening, closing diag.Range, ok bool) {
 	if r.Source == nil {
 		return

@@ -51,7 +51,7 @@ func Needs(ctx context.Context, s *Snapshot, path string, offset int) ([]Depende
 }
 
 // NeededBy returns the dependents of the declaration at an offset: config, variables and resources in evaluation order,
-// then outputs.
+// then outputs. The graph has edges in one direction only, and so all declarations are asked.
 func NeededBy(ctx context.Context, s *Snapshot, path string, offset int) ([]Dependency, error) {
 	p, v, err := vertexAt(ctx, s, path, offset)
 	if v == nil || v.node == nil {
@@ -108,6 +108,7 @@ func (v *vertex) needs() []check.Edge {
 // declared reports whether the program's text declares a node. Configuration may exist in a stack's settings only.
 func declared(n *check.Node) bool { return n.Config == nil || n.Config.Decl != nil }
 
+// A use stands for its declaration.
 func vertexAt(ctx context.Context, s *Snapshot, path string, offset int) (*Program, *vertex, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil || p.Checked == nil {

@@ -18,7 +18,8 @@ type Hover struct {
 	At   diag.Range // in the whole text
 }
 
-// HoverAt describes the name or value at an offset. It returns nil if there is nothing to describe.
+// HoverAt describes the name or value at an offset. It returns nil if there is nothing to describe. It checks the
+// present text, since people point at what they have just written.
 func HoverAt(ctx context.Context, s *Snapshot, path string, offset int) (*Hover, error) {
 	p, err := s.Program(ctx, path)
 	if err == nil && p.SettingsOf != "" {
@@ -39,6 +40,8 @@ func HoverAt(ctx context.Context, s *Snapshot, path string, offset int) (*Hover,
 	return &Hover{Text: text, At: p.File.Origins.Place(found.at)}, nil
 }
 
+// The cases are those of spot, from the narrowest: a type and a property lie within a resource, and a step within an
+// access.
 func (p *Program) explain(s spot) string {
 	switch {
 	case s.typed != nil:
@@ -84,7 +87,8 @@ func (p *Program) explain(s spot) string {
 	return ""
 }
 
-// typeOfSteps returns the type of an access up to the step of a spot, and its property if it has one.
+// typeOfSteps returns the type of an access up to the step of a spot, and its property if it has one. The checker keeps
+// the type of the whole access only, and so the steps are followed again, up to the one pointed at.
 func (p *Program) typeOfSteps(s spot) (schema.Type, *schema.Property) {
 	ref := p.Checked.Ref(s.access)
 	var t schema.Type
@@ -110,7 +114,8 @@ func (p *Program) typeOfSteps(s spot) (schema.Type, *schema.Property) {
 	return t, property
 }
 
-// policyName returns the type of a name that only policies can use.
+// policyName returns the type of a name that only policies can use. The names are those of one policy: `resource` has
+// another type in each.
 func policyName(p *check.Program, access *ast.Access) schema.Type {
 	unit, _ := access.Unit()
 	for _, policy := range p.Policies {
@@ -142,6 +147,7 @@ func explainNode(n *check.Node) string {
 	return page("resource "+n.Name+": "+schema.CollapseToken(n.Resource.Token), deprecated, text)
 }
 
+// The notes answer what the description of a schema rarely says: what happens if the property is left out, or changed.
 func explainProperty(s spot) string {
 	r := s.resource.Resource.Schema
 	if r == nil {
@@ -206,7 +212,8 @@ func explainFunction(f *builtins.Func) string {
 // headEnd ends the heading of a page.
 const headEnd = "\n```"
 
-// page formats a heading as code, a deprecation notice and a text as Markdown.
+// page formats a heading as code, a deprecation notice and a text as Markdown. HoverAt cuts it at headEnd, to put the
+// state between heading and text.
 func page(head, deprecated, text string) string {
 	page := "```\n" + head + headEnd
 	if deprecated != "" {

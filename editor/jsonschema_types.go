@@ -22,7 +22,8 @@ const (
 )
 
 // jsonTypes writes the types of packages as definitions, each once. A definition accepts what the checker accepts:
-// literals that convert without loss (L8.41), and an expression in place of any value.
+// literals that convert without loss (L8.41), and an expression in place of any value. Types may be recursive, and
+// large packages repeat theirs thousands of times, so that each is written once and referred to.
 type jsonTypes struct {
 	ctx         context.Context
 	program     *check.Program
@@ -37,7 +38,8 @@ func refTo(name string) jsonNode {
 
 func anyOf(branches ...any) jsonNode { return jsonNode{"anyOf": branches} }
 
-// orExpression returns the schema of a value with the given branches, or of an expression that computes it.
+// orExpression returns the schema of a value with the given branches, or of an expression that computes it. An
+// expression has no type here: what it computes is for the checker to say.
 func orExpression(optional bool, branches ...any) jsonNode {
 	other := expression
 	if optional {
@@ -88,7 +90,8 @@ func (j *jsonTypes) primitive(p schema.Primitive, optional bool) jsonNode {
 	return refTo(name)
 }
 
-// branches returns the schemas of a type's literals. open reports that they are unknown or unlimited.
+// branches returns the schemas of a type's literals. open reports that they are unknown or unlimited. An open
+// alternative makes the whole union open: JSON Schema would else reject what that alternative accepts.
 func (j *jsonTypes) branches(t schema.Type) (branches []any, open bool) {
 	switch t := j.program.Known(j.ctx, schema.Required(t)).(type) {
 	case schema.Primitive:
@@ -181,7 +184,8 @@ func (j *jsonTypes) object(o *schema.Object) jsonNode {
 	return refTo(name)
 }
 
-// members returns the schema of an object type with all its properties.
+// members returns the schema of an object type with all its properties. A required member with a constant may be left
+// out, as in the checker.
 func (j *jsonTypes) members(o *schema.Object) jsonNode {
 	properties := jsonNode{}
 	var required []string

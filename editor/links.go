@@ -25,7 +25,8 @@ type Link struct {
 var linking = map[string]bool{"readFile": true, "fileAsset": true, "fileArchive": true}
 
 // Links returns the paths in a file: included files, packages in folders, sources of dynamic providers, and constant
-// arguments of functions that read files. A pattern is a link if it matches exactly one file.
+// arguments of functions that read files. A pattern is a link if it matches exactly one file. The file need not exist:
+// an editor offers to create it.
 func Links(ctx context.Context, s *Snapshot, path string) ([]Link, error) {
 	p, err := s.Program(ctx, path)
 	document := s.Text(path)
@@ -86,6 +87,7 @@ type linker struct {
 	links []Link
 }
 
+// A path in another file of the program belongs to that file's links.
 func (l *linker) add(rng diag.Range, dir, name string) {
 	where := Location{Path: l.path, At: rng}
 	if l.p.File != nil {
@@ -114,6 +116,8 @@ func unquoted(r diag.Range) diag.Range {
 	return r
 }
 
+// Which files a pattern matches is known from the places of the declarations that they have brought, without looking at
+// the disk.
 func (l *linker) included(section parser.Span) {
 	patterns := section.Children
 	if section.Kind == parser.ScalarSpan {
@@ -178,7 +182,8 @@ func (l *linker) pkg(entry parser.Span) {
 }
 
 // Moved returns the edits of open texts, by path, that update links after a file or folder moves. from and to are
-// absolute paths. Patterns that match several files stay.
+// absolute paths. Patterns that match several files stay. It is asked before the files move, while the links still lead
+// to them.
 func Moved(ctx context.Context, s *Snapshot, from, to string) (map[string][]diag.Edit, error) {
 	edits := map[string][]diag.Edit{}
 	for _, path := range s.Paths() {
@@ -203,7 +208,8 @@ func Moved(ctx context.Context, s *Snapshot, from, to string) (map[string][]diag
 }
 
 // renamedPath returns the text of a link for a new target. Text after the path, such as the name of an export, stays.
-// It reports false if the path is written with escapes or cannot be made relative.
+// It reports false if the path is written with escapes or cannot be made relative. The new path is written as the old
+// one was: absolute, or relative to the same folder, with ./ if it had that.
 func renamedPath(link Link, target string) (string, bool) {
 	behind, ok := strings.CutPrefix(link.At.Text(), link.written)
 	if !ok {

@@ -46,7 +46,8 @@ func (n name) at() diag.Range {
 	return n.node.Range
 }
 
-// named returns the program of a file and the name at an offset. Both are nil if the file has no checked program.
+// named returns the program of a file and the name at an offset. Both are nil if the file has no checked program. A key
+// in a settings file is a name of its program.
 func (s *Snapshot) named(ctx context.Context, path string, offset int) (*Program, *name, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil {
@@ -65,7 +66,8 @@ func (s *Snapshot) named(ctx context.Context, path string, offset int) (*Program
 	return p, p.nameOf(path, offset), nil
 }
 
-// nameOf returns the name at an offset of a program's file, or nil.
+// nameOf returns the name at an offset of a program's file, or nil. A component has three kinds of names beside its
+// own: its inputs, which its users write as properties, its outputs, which they write as members, and its type.
 func (p *Program) nameOf(path string, offset int) *name {
 	found := p.at(path, offset)
 	switch {

@@ -14,7 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// Renamable returns the name at an offset and its range. ok is false if there is none or it cannot be renamed.
+// Renamable returns the name at an offset and its range. ok is false if there is none or it cannot be renamed. A name
+// with a colon is a key of configuration, whose namespace is no name of the program.
 func Renamable(ctx context.Context, s *Snapshot, path string, offset int) (name string, rng diag.Range, ok bool) {
 	p, n, err := s.named(ctx, path, offset)
 	if err != nil || n == nil || !n.declared() || strings.Contains(n.at().Text(), ":") {
@@ -47,7 +48,8 @@ var plainName = lazyregexp.New(`^` + NamePattern + `$`)
 
 // Rename returns the edits that change the name at an offset to dst in all files of the program and its stacks. A
 // renamed resource gets an alias with its old name, and the instances of a renamed component one with their old type,
-// so that the stack keeps them. It returns an error if the name cannot be changed to dst.
+// so that the stack keeps them. It returns an error if the name cannot be changed to dst. Whatever would change the
+// meaning of other text is refused: a name that is taken, or one that hides the built-in variable.
 func Rename(ctx context.Context, s *Snapshot, path string, offset int, dst string) (map[string][]diag.Edit, error) {
 	if _, _, ok := Renamable(ctx, s, path, offset); !ok {
 		if ctx.Err() != nil {
@@ -111,7 +113,8 @@ type before struct {
 	key, was string // key and value of the alias
 }
 
-// renamed returns the aliases for the resources that get a new URN if n is renamed.
+// renamed returns the aliases for the resources that get a new URN if n is renamed. A resource with a name of its own
+// in the stack keeps it, and needs no alias.
 func (p *Program) renamed(n *name) (found []before) {
 	switch {
 	case n.node != nil && n.node.Resource != nil && n.node.Resource.Decl.LogicalName == nil:
@@ -137,7 +140,8 @@ func (p *Program) bodyOf(n *check.Node) *check.Program {
 }
 
 // alias returns the edit that adds an alias to a resource, and the path of the file to edit. key and oldName are an
-// entry of the alias, such as the old name; noParent adds noParent: true. ok is false if the aliases are computed.
+// entry of the alias, such as the old name; noParent adds noParent: true. ok is false if the aliases are computed. The
+// new alias stands first, where the edit needs to know the least of the list.
 func (p *Program) alias(n *check.Node, key, oldName string, noParent bool) (path string, edit diag.Edit, ok bool) {
 	aliasKey, entry := "aliases", "{"+key+": "+literal.Flow(literal.Text(oldName))
 	parentless := ", noParent: true"

@@ -105,6 +105,8 @@ func (s *Session) Refresh() {
 	s.change(func(map[string]*parser.Document) {})
 }
 
+// Snapshots are never changed: a request that is being answered goes on with the texts that it began with, and nobody
+// waits for it.
 func (s *Session) change(fn func(texts map[string]*parser.Document)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +127,8 @@ type Snapshot struct {
 	before   map[string]*Program // programs of earlier snapshots, by the same paths; guarded by mu
 }
 
-// Apart returns a snapshot of the same texts with a cache of its own, which is freed together with it.
+// Apart returns a snapshot of the same texts with a cache of its own, which is freed together with it. It serves
+// programs that nobody has open: keeping all of a workspace would take its whole size in memory.
 func (s *Snapshot) Apart() *Snapshot {
 	return &Snapshot{session: s.session, texts: s.texts, programs: map[string]*Program{}}
 }
@@ -185,7 +188,8 @@ type Program struct {
 }
 
 // Recent returns the program of a file from its last check, which may precede the latest edits. Use it for answers that
-// must not wait. It checks a file that has not been checked yet.
+// must not wait. It checks a file that has not been checked yet. Completion must answer within a keystroke; what it
+// shows of the program is seldom in the line that is being typed.
 func (s *Snapshot) Recent(ctx context.Context, path string) (*Program, error) {
 	now, last := s.known(path)
 	if now == nil && last != nil && last.Checked != nil {
@@ -194,8 +198,9 @@ func (s *Snapshot) Recent(ctx context.Context, path string) (*Program, error) {
 	return s.Program(ctx, path)
 }
 
-// Program parses and checks the program of a file. It returns the context's error, or an error if the project cannot
-// be read.
+// Program parses and checks the program of a file. It returns the context's error, or an error if the project cannot be
+// read. Several requests arrive after each keystroke, and all of them need the same check: the first makes it, and the
+// others wait for work and find its result. A cancelled check is not kept, so that the next request makes it.
 func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
 	if p, _ := s.known(path); p != nil {
 		return p, nil
@@ -237,7 +242,8 @@ func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
 	return p, nil
 }
 
-// PathOf returns the absolute path of the file that contains a range.
+// PathOf returns the absolute path of the file that contains a range. A range without a text is of the program as a
+// whole.
 func (p *Program) PathOf(rng diag.Range) string {
 	if rng.Source == nil || p.Document != nil && rng.Source == p.Document.Source() {
 		return p.Main

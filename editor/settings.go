@@ -14,7 +14,8 @@ import (
 // settingsKeys are the top-level keys of a stack's settings file.
 var settingsKeys = []string{"config", "environment", "secretsprovider", "encryptionsalt", "encryptedkey"}
 
-// declaredConfig returns the configuration that the program of a settings file declares, and that program.
+// declaredConfig returns the configuration that the program of a settings file declares, and that program. A settings
+// file is not checked by itself: what its keys mean is declared in the program, which is checked as any other.
 func (s *Snapshot) declaredConfig(ctx context.Context, settings *Program) ([]*check.Node, *Program) {
 	p, err := s.Program(ctx, settings.SettingsOf)
 	if err != nil || p.Checked == nil {
@@ -62,7 +63,8 @@ func configItems(nodes []*check.Node, prefix string) (items []Item) {
 	return items
 }
 
-// namespaced corrects a cursor right behind the colon of a namespace. That colon is part of a key, not its end.
+// namespaced corrects a cursor right behind the colon of a namespace. That colon is part of a key, not its end. In a
+// program a colon ends a key; here `aws:` is the beginning of one.
 func namespaced(text []byte, offset int, c parser.Context) parser.Context {
 	if c.Kind != parser.ValueCursor || c.Typed != "" || len(c.Path) != 2 || offset == 0 || text[offset-1] != ':' {
 		return c

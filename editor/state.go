@@ -40,7 +40,8 @@ type Deployed struct {
 type Reason struct{ Place, Text, Path string }
 
 // because describes the causes of the last change of a resource as Markdown, with property only those of its changes;
-// empty if none are known.
+// empty if none are known. The chains begin with the root because that is what somebody has changed; the indentation
+// shows what followed.
 func (d Deployed) because(property string) string {
 	var b strings.Builder
 	for _, chain := range d.Because {
@@ -72,7 +73,8 @@ func (p *Program) state(ctx context.Context) *State {
 }
 
 // deployed returns the recorded state of a resource of the program. It reports false for resources with forEach, other
-// nodes, and resources that are not deployed.
+// nodes, and resources that are not deployed. It compares type and name, the two parts of a URN that the program
+// decides by itself; resources with a parent are not in a State.
 func (s *State) deployed(n *check.Node) (Deployed, bool) {
 	if s == nil || n == nil || n.Resource == nil || n.Resource.Decl.ForEach != nil {
 		return Deployed{}, false
@@ -116,6 +118,7 @@ func Lenses(ctx context.Context, s *Snapshot, path string) ([]Lens, error) {
 	return lenses, nil
 }
 
+// The ID of a resource with secret inputs is left out, as it may be made of one.
 func (s *State) say(n *check.Node) string {
 	if n.Resource.Decl.ForEach != nil {
 		count := 0
@@ -162,7 +165,8 @@ func (d Deployed) drifted(n *check.Node) (names []string) {
 }
 
 // differs reports whether an expression certainly differs from the recorded value prior. Map entries that only prior
-// has may be defaults and are ignored. known reports whether prior exists.
+// has may be defaults and are ignored. known reports whether prior exists. Whatever is not certain counts as equal: a
+// line that claims a change where there is none would be read at every look at the file.
 func differs(e ast.Expr, prior value.Value, known bool) bool {
 	var now value.Value
 	switch e := e.(type) {
@@ -215,7 +219,7 @@ func differs(e ast.Expr, prior value.Value, known bool) bool {
 const maxShown = 300
 
 // explainState describes the resource or output at a spot by the selected stack's state, as Markdown; "" if nothing is
-// known.
+// known. The page of a name shows all of the resource, that of a step only the value.
 func (p *Program) explainState(ctx context.Context, s spot) string {
 	n := p.nodeOf(s)
 	if n == nil && s.resource != nil && len(s.property) == 1 {
@@ -248,6 +252,7 @@ func (p *Program) explainState(ctx context.Context, s spot) string {
 }
 
 // step returns the value of steps into a resource's outputs, or `[secret]` if the schema or the state marks it secret.
+// The schema is asked too, since the state of another host may not have marked what the schema calls secret.
 func (d Deployed) step(n *check.Node, steps []ast.Step) (value.Value, bool) {
 	if d.Sealed {
 		return value.String("[secret]"), true

@@ -18,6 +18,7 @@ type Fold struct {
 
 // Folds returns the foldable ranges of an open file: sections, entries, items, strings and comments of several lines.
 // They are ordered by their first lines, and no two begin on the same line. A line that closes a bracket stays visible.
+// It needs the spans of the text only, so that a text that cannot be checked folds as well.
 func Folds(s *Snapshot, path string) []Fold {
 	document := s.Text(path)
 	if document == nil {
@@ -42,6 +43,7 @@ type folder struct {
 
 func (f *folder) line(offset int32) int { return f.src.Position(int(offset)).Line }
 
+// An entry and its value often begin in the same line; the longer fold is the one that people mean.
 func (f *folder) spans(spans []parser.Span) {
 	for _, s := range spans {
 		if s.Range().IsZero() {
@@ -85,7 +87,8 @@ func (f *folder) comments() []Fold {
 }
 
 // Selection returns the ranges around an offset, innermost first, each inside the next one: words and parts of
-// expressions, the text without its quotes, values, entries, sections, and the whole text.
+// expressions, the text without its quotes, values, entries, sections, and the whole text. A range that overlaps the
+// one before without holding it is left out.
 func Selection(ctx context.Context, s *Snapshot, path string, offset int) ([]diag.Range, error) {
 	document := s.Text(path)
 	if document == nil {
@@ -135,7 +138,8 @@ func addSpans(spans []parser.Span, add func(diag.Range)) {
 	}
 }
 
-// addParts adds the parts of an expression that are not expressions themselves.
+// addParts adds the parts of an expression that are not expressions themselves. Growing along an access takes one step
+// more each time.
 func addParts(e ast.Expr, add func(diag.Range)) {
 	switch e := e.(type) {
 	case *ast.Access:

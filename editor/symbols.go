@@ -48,7 +48,7 @@ func Symbols(ctx context.Context, s *Snapshot, path string) ([]Symbol, error) {
 }
 
 // FindSymbols returns the declarations of all open programs with names that contain the letters of query in order,
-// whatever their case.
+// whatever their case. A project that cannot be read has no symbols; its findings say why.
 func FindSymbols(ctx context.Context, s *Snapshot, query string) ([]Symbol, error) {
 	var found []Symbol
 	seen := map[string]bool{}
@@ -70,6 +70,7 @@ func FindSymbols(ctx context.Context, s *Snapshot, query string) ([]Symbol, erro
 	return found, nil
 }
 
+// Only the tree is needed, so that a program with errors has an outline.
 func (p *Program) symbols() []Symbol {
 	all := p.body(&p.File.Body)
 	for _, c := range p.File.Components {

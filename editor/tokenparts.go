@@ -65,7 +65,7 @@ func (t *tokenParts) keep(path string, parts map[*diag.Source]*PartTokens) {
 }
 
 // TokenParts returns the tokens of an open file in parts. It reuses the parts that an edit neither touches nor changes
-// in meaning.
+// in meaning. The pointers tell the protocol's side which parts have to be sent again.
 func TokenParts(ctx context.Context, s *Snapshot, path string) ([]TokenPart, error) {
 	p, err := s.Program(ctx, path)
 	document := s.Text(path)
@@ -102,7 +102,8 @@ func TokenParts(ctx context.Context, s *Snapshot, path string) ([]TokenPart, err
 	return all, nil
 }
 
-// bodiesByText returns the declarations of a program by the part of the text that contains them.
+// bodiesByText returns the declarations of a program by the part of the text that contains them. Searching the program
+// for each part would take time with the square of its size.
 func bodiesByText(file *ast.File) map[*diag.Source]*ast.Body {
 	byText := make(map[*diag.Source]*ast.Body, len(file.Resources))
 	bodyOf := func(name ast.Literal) *ast.Body {
@@ -133,7 +134,8 @@ func bodiesByText(file *ast.File) map[*diag.Source]*ast.Body {
 }
 
 // sightOf returns a hash of the kinds of all names that the declarations of a part refer to; b may be nil. Token kinds
-// depend on nothing else outside of a part.
+// depend on nothing else outside of a part. A wrong equality would leave an old color for a while, which a hash makes
+// unlikely enough.
 func sightOf(p *check.Program, b *ast.Body) uint64 {
 	const prime = 1099511628211
 	sight := uint64(14695981039346656037)

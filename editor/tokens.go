@@ -45,7 +45,8 @@ type colored struct {
 	src *diag.Source
 }
 
-// wholeTokens returns the tokens of a text that is not split into parts.
+// wholeTokens returns the tokens of a text that is not split into parts. It serves files that are not the program's
+// main text, and texts that cannot be divided.
 func wholeTokens(p *Program, document *parser.Document, start, end int) []Token {
 	c := colors{p: p, src: document.Source(), start: start, end: end}
 	c.keys(document.Spans())
@@ -58,7 +59,9 @@ func wholeTokens(p *Program, document *parser.Document, start, end int) []Token 
 }
 
 // colors collects the tokens of a file or part. Of two overlapping tokens the first in the text wins, and of two that
-// begin at the same offset the one added first.
+// begin at the same offset the one added first. The first one added wins because keys of the language are added first:
+// a property called `type` is one of them at some places and none at others, which only the schema of the language
+// tells.
 type colors struct {
 	p          *Program
 	src        *diag.Source // source of the file, to map ranges to; nil for parts, where ranges stay unmapped
@@ -66,6 +69,7 @@ type colors struct {
 	tokens     []colored
 }
 
+// A range of another source is of another file, except for a text that an editor and the disk have equal.
 func (c *colors) add(kind TokenKind, declared bool, r diag.Range) {
 	src := r.Source
 	if c.src != nil {
@@ -137,6 +141,7 @@ func (c *colors) body(b *ast.Body) {
 	}
 }
 
+// Literals get no tokens: the colors of texts and numbers are the editor's own.
 func (c *colors) expression(e ast.Expr) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e.(type) {
@@ -215,7 +220,8 @@ func nodeToken(n *check.Node) TokenKind {
 	return VariableToken
 }
 
-// call adds the name of a function with its fn:: prefix, and the keys and function name of an invoke.
+// call adds the name of a function with its fn:: prefix, and the keys and function name of an invoke. The names of the
+// arguments are keys of the language, and those within `arguments` properties of the function.
 func (c *colors) call(call *ast.Call) {
 	r := call.Name.Range
 	if prefix := int(r.Start) - len("fn::"); r.Source != nil && prefix >= 0 && call.Argument != nil &&

@@ -28,7 +28,8 @@ func (s *server) commands() []string {
 	return names
 }
 
-// executeCommand runs one of the server's commands.
+// executeCommand runs one of the server's commands. A preview starts plugins and commands that the project names, so
+// that it needs the client's word that the workspace is trusted. The graph starts nothing.
 func (s *server) executeCommand(ctx context.Context, params *protocol.CommandParams) (any, error) {
 	var asked string
 	if len(params.Arguments) != 1 || json.Unmarshal(params.Arguments[0], &asked) != nil {

@@ -39,7 +39,8 @@ func newPublisher(ctx context.Context, conn *protocol.Connection, d *documents, 
 	return p
 }
 
-// changed requests diagnostics for a path, or for all open files if path is empty.
+// changed requests diagnostics for a path, or for all open files if path is empty. The path goes last, which is where
+// next takes from: the file that is being edited comes before the others.
 func (p *publisher) changed(path string) {
 	p.mu.Lock()
 	if path == "" {
@@ -75,6 +76,7 @@ func (p *publisher) closed(path string) {
 // idle is the time without changes after which the publisher calls rest.
 const idle = 3 * time.Second
 
+// One goroutine checks, since two checks of the same program would only wait for each other.
 func (p *publisher) run() {
 	defer p.done.Done()
 	var rest <-chan time.Time // nil if nothing has changed since the last rest
@@ -96,7 +98,9 @@ func (p *publisher) run() {
 	}
 }
 
-// next checks one dirty path and publishes its findings. It reports false if there was none.
+// next checks one dirty path and publishes its findings. It reports false if there was none. The version is read after
+// the snapshot was taken: if an edit came in between, its check has been requested, too, and replaces what is published
+// here.
 func (p *publisher) next() bool {
 	p.mu.Lock()
 	if len(p.dirty) == 0 || p.ctx.Err() != nil {
@@ -130,6 +134,7 @@ func (p *publisher) next() bool {
 	return true
 }
 
+// A file that had findings and has none any more needs an empty list, or the client would keep them.
 func (p *publisher) publish(snapshot *editor.Snapshot, path string, version int32, found map[string]diag.Diagnostics) {
 	p.mu.Lock()
 	told := slices.Collect(maps.Keys(found))
@@ -195,7 +200,7 @@ func diagnostics(ctx context.Context, t text) (any, error) {
 }
 
 // workspaceDiagnostics returns the findings of all programs with an open text and of all other programs in the
-// workspace's folders, each file once.
+// workspace's folders, each file once. Open texts come first: what they say of a file is newer than the disk.
 func (s *server) workspaceDiagnostics(ctx context.Context, _ *protocol.None) (any, error) {
 	told := map[string]bool{}
 	items := []object{}

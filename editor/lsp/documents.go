@@ -9,7 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/parser"
 )
 
-// documents tracks the texts that the client has open. Its notifications are handled one at a time.
+// documents tracks the texts that the client has open. Its notifications are handled one at a time. Versions are kept
+// because a client drops diagnostics of another version of its text.
 type documents struct {
 	client    *atomic.Pointer[client]
 	session   *editor.Session
@@ -29,6 +30,7 @@ func (d *documents) didOpen(params *protocol.TextParams) {
 	d.publisher.changed(path)
 }
 
+// The changes of one message follow each other: each has positions in the text that the one before has left.
 func (d *documents) didChange(params *protocol.DidChangeParams) {
 	path := pathOf(params.TextDocument.URI)
 	d.setVersion(path, params.TextDocument.Version)
@@ -47,6 +49,7 @@ func (d *documents) didChange(params *protocol.DidChangeParams) {
 	d.publisher.changed(path)
 }
 
+// The session goes first, so that no check publishes anything about the closed text afterwards.
 func (d *documents) didClose(params *protocol.TextParams) {
 	path := pathOf(params.TextDocument.URI)
 	d.mu.Lock()
@@ -57,7 +60,8 @@ func (d *documents) didClose(params *protocol.TextParams) {
 	d.publisher.closed(path)
 }
 
-// filesChanged handles changes of files on disk, by the editor or by others.
+// filesChanged handles changes of files on disk, by the editor or by others. Any file may belong to any program, so
+// that all open ones are checked again; what has not changed is reused.
 func (d *documents) filesChanged(*protocol.None) {
 	d.session.Refresh()
 	d.publisher.changed("")

@@ -7,7 +7,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// encoding is the unit of columns.
+// encoding is the unit of columns. A client may ask for UTF-8; those that do not count in UTF-16.
 type encoding uint8
 
 const (
@@ -40,6 +40,7 @@ func (e encoding) position(src *diag.Source, offset int) protocol.Position {
 		Character: uint32(offset - src.Offset(diag.Position{Line: line, Column: 1}))}
 }
 
+// A position behind the end of a line or of the text means that end, as the protocol says.
 func (e encoding) offset(src *diag.Source, p protocol.Position) int {
 	if e == utf16 {
 		return src.OffsetUTF16(int(p.Line), int(p.Character))

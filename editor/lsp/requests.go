@@ -111,7 +111,7 @@ func (t text) selection() (start, end int) {
 // diagnostics report programs that cannot be read.
 type textAnswer func(ctx context.Context, t text) (any, error)
 
-// onFile adapts a handler for any file.
+// onFile adapts a handler for any file. An error would be shown to the user by most clients, at every keystroke.
 func (s *server) onFile(handle textAnswer) func(context.Context, *protocol.TextParams) (any, error) {
 	return func(ctx context.Context, params *protocol.TextParams) (any, error) {
 		t := text{TextParams: params, snapshot: snapshotOf(ctx), path: pathOf(params.TextDocument.URI), e: s.encoding()}
@@ -154,7 +154,8 @@ func snapshotOf(ctx context.Context) *editor.Snapshot {
 }
 
 // requests handles messages. Notifications run one at a time in the order of arrival. Each request runs in a goroutine
-// with the snapshot at its arrival, until it is done or the client cancels it.
+// with the snapshot at its arrival, until it is done or the client cancels it. The order matters for notifications
+// only: an edit must be applied before the next request is read, so that the snapshot of that request has it.
 type requests struct {
 	conn    *protocol.Connection
 	answers map[string]answer
@@ -181,7 +182,8 @@ func (r *requests) serve(ctx context.Context) error {
 	return nil
 }
 
-// take handles a message, or starts a goroutine that does.
+// take handles a message, or starts a goroutine that does. initialize is answered at once because everything behind it
+// depends on what the client can do.
 func (r *requests) take(ctx context.Context, m protocol.Message) {
 	answer, known := r.answers[m.Method]
 	switch {
@@ -201,7 +203,8 @@ func (r *requests) take(ctx context.Context, m protocol.Message) {
 	}
 }
 
-// begin answers a request in a goroutine.
+// begin answers a request in a goroutine. The snapshot is taken here, in the goroutine that reads messages, and not in
+// the new one.
 func (r *requests) begin(ctx context.Context, m protocol.Message, answer answer) {
 	ctx, stop := context.WithCancel(context.WithValue(ctx, snapshotKey{}, r.session.Snapshot()))
 	id := string(m.ID)
@@ -218,6 +221,7 @@ func (r *requests) begin(ctx context.Context, m protocol.Message, answer answer)
 	})
 }
 
+// The answer of a cancelled request is still sent, as the protocol wants one for each.
 func (r *requests) cancel(params json.RawMessage) {
 	var asked struct {
 		ID json.RawMessage `json:"id"`
