@@ -215,8 +215,8 @@ func inputType(t schema.Type) string {
 	return ""
 }
 
-// Only the first step becomes an output; further ones stay behind it. The resource as a whole can be waited for, and
-// that is the component then.
+// output makes an output of what is used from outside. Only the first step becomes an output; further ones stay behind
+// it. The resource as a whole can be waited for, and that is the component then.
 func (m *relocation) output(access *ast.Access, start, end int) bool {
 	node := m.p.Checked.Ref(access).Node
 	if len(access.Steps) == 0 {

@@ -63,7 +63,7 @@ func repeatable(p *check.Program, e ast.Expr) bool {
 	return repeatable
 }
 
-// It lives for one offer.
+// inlining replaces the uses of one variable. It lives for one offer.
 type inlining struct {
 	*actor
 	value   ast.Expr

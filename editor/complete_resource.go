@@ -14,7 +14,8 @@ import (
 
 // Completion in a resource: fields, options, transforms and types.
 
-// `type` comes first while it is missing, since the other fields depend on it.
+// resource completes below a path in the section resources. `type` comes first while it is missing, since the other
+// fields depend on it.
 func (q *completer) resource(path []string) []Item {
 	if len(path) < 3 {
 		items := q.language(path)

@@ -216,7 +216,8 @@ func (q *completer) each() schema.Type {
 	return nil
 }
 
-// It is asked for the items that are sent, and not for all names of a large program.
+// nodeDetail returns the type of a name. It is asked for the items that are sent, and not for all names of a large
+// program.
 func nodeDetail(n *check.Node) string {
 	if n.Resource != nil {
 		return schema.CollapseToken(n.Resource.Token)

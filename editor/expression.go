@@ -206,7 +206,8 @@ func (p *Program) flow(e ast.Expr) (text string, ok bool) {
 	return text, !w.fail
 }
 
-// What has no notation of its own in YAML becomes a text with the expression in it.
+// flow formats an expression in flow style. What has no notation of its own in YAML becomes a text with the expression
+// in it.
 func (w *printer) flow(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Null, *ast.Bool, *ast.Number:

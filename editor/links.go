@@ -116,8 +116,8 @@ func unquoted(r diag.Range) diag.Range {
 	return r
 }
 
-// Which files a pattern matches is known from the places of the declarations that they have brought, without looking at
-// the disk.
+// included adds the patterns of the section include. Which files a pattern matches is known from the places of the
+// declarations that they have brought, without looking at the disk.
 func (l *linker) included(section parser.Span) {
 	patterns := section.Children
 	if section.Kind == parser.ScalarSpan {

@@ -105,8 +105,8 @@ func (s *Session) Refresh() {
 	s.change(func(map[string]*parser.Document) {})
 }
 
-// Snapshots are never changed: a request that is being answered goes on with the texts that it began with, and nobody
-// waits for it.
+// change makes a new snapshot with other texts. Snapshots are never changed: a request that is being answered goes on
+// with the texts that it began with, and nobody waits for it.
 func (s *Session) change(fn func(texts map[string]*parser.Document)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

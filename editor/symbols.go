@@ -70,7 +70,8 @@ func FindSymbols(ctx context.Context, s *Snapshot, query string) ([]Symbol, erro
 	return found, nil
 }
 
-// Only the tree is needed, so that a program with errors has an outline.
+// symbols returns the declarations of all files of the program. Only the tree is needed, so that a program with errors
+// has an outline.
 func (p *Program) symbols() []Symbol {
 	all := p.body(&p.File.Body)
 	for _, c := range p.File.Components {

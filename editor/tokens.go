@@ -141,7 +141,8 @@ func (c *colors) body(b *ast.Body) {
 	}
 }
 
-// Literals get no tokens: the colors of texts and numbers are the editor's own.
+// expression adds the tokens of an expression. Literals get no tokens: the colors of texts and numbers are the editor's
+// own.
 func (c *colors) expression(e ast.Expr) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e.(type) {

@@ -20,9 +20,9 @@ type stackKeys struct{ scope *Scope }
 // reads, or if something else may read the project's keys, it warns only of certain misspellings.
 func (s *Scope) WarnUnread() { stackKeys{s}.warn() }
 
-// Warning of a key that something reads would be worse than silence, and so the conditions are narrow: a component in
-// another process, a dynamic type, a compiler or a policy pack may read any key, and in a program with errors nobody
-// knows what it would read.
+// warn does the work of WarnUnread. Warning of a key that something reads would be worse than silence, and so the
+// conditions are narrow: a component in another process, a dynamic type, a compiler or a policy pack may read any key,
+// and in a program with errors nobody knows what it would read.
 func (s stackKeys) warn() {
 	complete := !s.scope.settings.ConfigShared && len(s.scope.file.Dynamic) == 0 && !s.scope.report.All().HasErrors() &&
 		!slices.ContainsFunc(s.scope.all, func(n *program.Node) bool {

@@ -217,7 +217,8 @@ func (c *accessor) property(o *schema.Object, s step, noun string, others ...str
 	return schema.Invalid
 }
 
-// Without a known schema, any member is accepted. A component has no ID.
+// resourceMember returns the type of a resource's member. Without a known schema, any member is accepted. A component
+// has no ID.
 func (c *accessor) resourceMember(t *schema.ResourceType, s step) schema.Type {
 	if s.isIndex {
 		c.decl.report.Errorf(diag.NotIndexable, s.at, "", "%s is a resource, which has no elements", s.owner)

@@ -152,8 +152,8 @@ func (a *assigner) assignAny(want *schema.Union, got schema.Type) *mismatch {
 	return mismatched(want, got)
 }
 
-// Which conversions exist is decided by the provider's side: it converts texts, numbers and booleans into each other,
-// and the language itself does not.
+// assignPrimitive decides about a wanted type without parts. Which conversions exist is decided by the provider's side:
+// it converts texts, numbers and booleans into each other, and the language itself does not.
 func (a *assigner) assignPrimitive(want schema.Primitive, got schema.Type) *mismatch {
 	if _, ok := got.(*schema.ResourceType); ok {
 		if want == schema.AnyResource || want == schema.String && !a.strict {
@@ -188,7 +188,7 @@ func (a *assigner) assignPrimitive(want schema.Primitive, got schema.Type) *mism
 	return mismatched(want, got)
 }
 
-// Every member of an object must fit, as any of them can be asked for.
+// assignMap decides about a wanted map. Every member of an object must fit, as any of them can be asked for.
 func (a *assigner) assignMap(want *schema.Map, got schema.Type) *mismatch {
 	switch from := got.(type) {
 	case *schema.Map:

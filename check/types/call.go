@@ -203,7 +203,8 @@ func (c *caller) bindAll(e *ast.Call, f *builtins.Func) ([]ast.Expr, bool) {
 	return args, true
 }
 
-// With an expanded last argument the number is known in a run only, at least that of the others.
+// count returns the arguments if there may be so many of them. With an expanded last argument the number is known in a
+// run only, at least that of the others.
 func (c *caller) count(e *ast.Call, f *builtins.Func, args []ast.Expr, rng diag.Range) ([]ast.Expr, bool) {
 	if e.Expanded {
 		if len(args)-1 > f.Max() && f.Max() >= 0 {
@@ -222,7 +223,8 @@ func (c *caller) count(e *ast.Call, f *builtins.Func, args []ast.Expr, rng diag.
 	return args, true
 }
 
-// All keys are looked at before a missing one is reported: an unknown key may be the missing one, misspelt.
+// bindFields binds arguments that are given by name. All keys are looked at before a missing one is reported: an
+// unknown key may be the missing one, misspelt.
 func (c *caller) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Expr, bool) {
 	args := make([]ast.Expr, len(f.Params))
 	names := make([]string, len(f.Params))
@@ -358,7 +360,7 @@ func (c *caller) reportSwapped(f *builtins.Func, first, second ast.Expr, e *ast.
 	c.decl.report.Add(d)
 }
 
-// Functions of the language are strict: conversions belong to providers.
+// fitArgument checks the argument at an index. Functions of the language are strict: conversions belong to providers.
 func (c *caller) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call) bool {
 	p := f.Param(i)
 	if p == nil || p.Type == nil {

@@ -299,7 +299,7 @@ func scalarText(v any) string {
 	return schema.ScalarText(v)
 }
 
-// All items are looked at, even after a fault: each may have one of its own.
+// fitList checks a literal list. All items are looked at, even after a fault: each may have one of its own.
 func (c *fitter) fitList(e *ast.List, want schema.Type, p *place) bool {
 	code, hint := diag.NotAssignable, ""
 	switch want := want.(type) {

@@ -203,7 +203,8 @@ func (c *typer) inferMap(m *ast.Map) schema.Type {
 	})
 }
 
-// Whole numbers stay whole, since lists are indexed by them and many properties take nothing else.
+// inferUnary infers a negation. Whole numbers stay whole, since lists are indexed by them and many properties take
+// nothing else.
 func (c *typer) inferUnary(e *ast.Unary) schema.Type {
 	if e.Op == "!" {
 		c.operand(e.Operand, schema.Bool, "the operand of !")

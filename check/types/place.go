@@ -65,7 +65,8 @@ func (p *place) setMembers(count int) {
 	p.present = p.kept
 }
 
-// What is strict, optional or followed outside is so inside; nullable and inUnion are properties of one level.
+// inside returns the place of a member. What is strict, optional or followed outside is so inside; nullable and inUnion
+// are properties of one level.
 func (p *place) inside(member string, key diag.Range) place {
 	return place{outer: p, member: member, key: key, strict: p.strict, use: p.use, noun: p.noun, optional: p.optional}
 }

@@ -48,7 +48,8 @@ func (c *Checker) checkStackReference(n *program.Node) {
 	}
 }
 
-// Unknown members are reported before missing ones, since the former may mean the latter.
+// checkProperties checks the inputs of a resource. Unknown members are reported before missing ones, since the former
+// may mean the latter.
 func (c *Checker) checkProperties(n *program.Node, s *schema.Resource) {
 	decl := n.Resource.Decl
 	pl := c.decl.places.enter(place{owner: schema.CollapseToken(s.Token), noun: "input", outputs: s.Outputs})
@@ -139,7 +140,8 @@ func (c *Checker) reserved(name string, rng diag.Range) {
 	}
 }
 
-// fn::secret passes its argument on as it is, and other functions mostly do not.
+// reservedInside looks for the key in an expression. fn::secret passes its argument on as it is, and other functions
+// mostly do not.
 func (c *Checker) reservedInside(e ast.Expr) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e := e.(type) {

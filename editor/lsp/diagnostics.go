@@ -76,7 +76,8 @@ func (p *publisher) closed(path string) {
 // idle is the time without changes after which the publisher calls rest.
 const idle = 3 * time.Second
 
-// One goroutine checks, since two checks of the same program would only wait for each other.
+// run checks what is dirty until the server ends. One goroutine checks, since two checks of the same program would only
+// wait for each other.
 func (p *publisher) run() {
 	defer p.done.Done()
 	var rest <-chan time.Time // nil if nothing has changed since the last rest

@@ -30,7 +30,8 @@ func (d *documents) didOpen(params *protocol.TextParams) {
 	d.publisher.changed(path)
 }
 
-// The changes of one message follow each other: each has positions in the text that the one before has left.
+// didChange applies the changes of a message, one after the other: each has positions in the text that the one before
+// has left.
 func (d *documents) didChange(params *protocol.DidChangeParams) {
 	path := pathOf(params.TextDocument.URI)
 	d.setVersion(path, params.TextDocument.Version)
@@ -49,7 +50,6 @@ func (d *documents) didChange(params *protocol.DidChangeParams) {
 	d.publisher.changed(path)
 }
 
-// The session goes first, so that no check publishes anything about the closed text afterwards.
 func (d *documents) didClose(params *protocol.TextParams) {
 	path := pathOf(params.TextDocument.URI)
 	d.mu.Lock()

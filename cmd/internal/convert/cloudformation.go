@@ -19,7 +19,8 @@ const awsPackage = "aws-native"
 // forTools is the reason for keeping metadata as a comment, without a remark in the report.
 const forTools = "tools and the console of CloudFormation read it"
 
-// cloudFormation converts one template.
+// cloudFormation converts one template. Each map is complete before the first value is converted (see template), since
+// values refer to anything in the template.
 type cloudFormation struct {
 	*Program
 	nesting *nesting
@@ -40,6 +41,8 @@ type cloudFormation struct {
 	policies policies
 }
 
+// templateResource is a resource of the template. It is made for resources that are left out, too, so that references
+// to them can say why.
 type templateResource struct {
 	logical     string
 	node        *yamlnode.Node
@@ -53,7 +56,8 @@ type templateResource struct {
 	uses        map[string]int // lines of references to other resources, by logical name
 }
 
-// CloudFormation converts a template, with the templates of its nested stacks as components.
+// CloudFormation converts a template, with the templates of its nested stacks as components. The report has the items
+// of all templates, in the order of their files and lines.
 func CloudFormation(src *diag.Source, o Options) (*Program, diag.Diagnostics) {
 	n := &nesting{options: o, templates: map[string]*cloudFormation{}, left: newBudget()}
 	c, diags := n.read(src)
@@ -70,7 +74,8 @@ func CloudFormation(src *diag.Source, o Options) (*Program, diag.Diagnostics) {
 	return c.Program, diags
 }
 
-// read converts one template.
+// read converts one template. n.open is the way from the outermost template to this one, by which a template that nests
+// itself is found.
 func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 	n.open = append(n.open, src.Name())
 	defer func() { n.open = n.open[:len(n.open)-1] }()
@@ -113,7 +118,8 @@ func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 	return c, c.diags
 }
 
-// longForms replaces tags such as !Ref by maps such as {Ref: …}, in place.
+// longForms replaces tags such as !Ref by maps such as {Ref: …}, in place. From here on there is one notation of calls.
+// The comments go to the new map, where they were, and the inner node keeps the place.
 func longForms(node *yamlnode.Node) *yamlnode.Node {
 	for i := range node.Content {
 		node.Content[i] = longForms(node.Content[i])
@@ -147,6 +153,9 @@ func longForms(node *yamlnode.Node) *yamlnode.Node {
 var counterparts = map[string]string{"Parameters": "config", "Mappings": "variables", "Conditions": "variables",
 	"Resources": "resources", "Outputs": "outputs"}
 
+// template converts the sections. Names come first, in the order of their right to be short: variables of the language,
+// parameters, resources, mappings, conditions; whoever comes later gets a number. Then the values, in the order of the
+// sections. Comments of a section that is not written go to the top of the program.
 func (c *cloudFormation) template(root *yamlnode.Node) {
 	c.mention(root.Head())
 	if len(root.Content) > 0 {
@@ -241,7 +250,8 @@ func (c *cloudFormation) section(key, value *yamlnode.Node, reason string) {
 	c.at = nil
 }
 
-// declare names a resource and finds its type.
+// declare names a resource and finds its type. A resource without a name is left out; whether it is must be known
+// before any reference to it is converted.
 func (c *cloudFormation) declare(key, value *yamlnode.Node) {
 	r := &templateResource{logical: key.Value, node: value, kind: yamlnode.TextAt(value, "Type"), line: lineOf(c.src, key),
 		uses: map[string]int{}, conditional: yamlnode.Member(value, "Condition") != nil}
@@ -281,7 +291,8 @@ func (c *cloudFormation) declare(key, value *yamlnode.Node) {
 	c.items[r.name] = r.item
 }
 
-// token returns the type token for a CloudFormation type, or "" if there is none.
+// token returns the type token for a CloudFormation type, or "" if there is none. Without the schema the token follows
+// from the rule that made it.
 func (c *cloudFormation) token(kind string) string {
 	parts := strings.Split(kind, "::")
 	if len(parts) != 3 || parts[0] != "AWS" {
@@ -297,6 +308,8 @@ func (c *cloudFormation) token(kind string) string {
 	return awsPackage + ":" + service + ":" + upperFirst(words(parts[2]))
 }
 
+// resource converts a resource that is not left out. Every field is either converted or left out with a reason: nothing
+// may get lost without a word.
 func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 	if r.name == "" {
 		return
@@ -403,7 +416,8 @@ func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 	}
 }
 
-// need returns the name of a configuration value that replaces something the program cannot compute.
+// need returns the name of a configuration value that replaces something the program cannot compute. The program stays
+// complete in this way: it checks, and asks for the value when it is run.
 func (c *cloudFormation) need(what, kind, about string) string {
 	if name := c.missing[what]; name != "" {
 		return name
@@ -435,7 +449,8 @@ var limits = []struct{ field, typed, violated, rule string }{
 	{"MaxValue", "number", "%s > %s", "be at most %s"},
 }
 
-// parameter declares a configuration value, and messages that check the constraints of the parameter.
+// parameter declares a configuration value, and messages that check the constraints of the parameter. A default that is
+// secret, or that only CloudFormation can resolve, must not be in the program.
 func (c *cloudFormation) parameter(key, value *yamlnode.Node) {
 	name, kind := c.params[key.Value], yamlnode.TextAt(value, "Type")
 	item := c.begin(key, strings.TrimSpace("parameter "+kind), name)
@@ -507,6 +522,7 @@ func (c *cloudFormation) parameter(key, value *yamlnode.Node) {
 	})
 }
 
+// parameterDefault returns the default of a parameter. Templates write lists as texts with commas.
 func parameterDefault(typed string, given *yamlnode.Node) *yamlnode.Node {
 	if inner, isList := strings.CutPrefix(typed, "list<"); isList {
 		items := list()
@@ -528,7 +544,8 @@ func parameterDefault(typed string, given *yamlnode.Node) *yamlnode.Node {
 	return text(literal.Text(given.Value))
 }
 
-// constraints writes messages that check the constraints of a parameter, and returns the fields that it has used.
+// constraints writes messages that check the constraints of a parameter, and returns the fields that it has used. A
+// message of the level error stops the run before anything is created, as a violated constraint does in CloudFormation.
 func (c *cloudFormation) constraints(key, value *yamlnode.Node, name, typed string, item *Item) map[string]bool {
 	used := map[string]bool{}
 	ask := func(field, condition, problem string) {
@@ -581,6 +598,7 @@ func (c *cloudFormation) constraints(key, value *yamlnode.Node, name, typed stri
 	return used
 }
 
+// An output with a condition is null without it, as outputs cannot be conditional here.
 func (c *cloudFormation) output(key, value *yamlnode.Node) {
 	item := c.begin(key, "output", key.Value)
 	given, reason := yamlnode.Member(value, "Value"), "it has no Value"
@@ -625,7 +643,8 @@ func (c *cloudFormation) output(key, value *yamlnode.Node) {
 	c.keep(added, out, key, value)
 }
 
-// cycles reports resources that depend on each other.
+// cycles reports resources that depend on each other. CloudFormation refuses them as well; one is enough to make the
+// input faulty.
 func (c *cloudFormation) cycles() {
 	state := map[string]int{} // 1: on path, 2: done
 	var path []string

@@ -20,7 +20,8 @@ var pseudo = map[string]struct{ variable, function, result string }{
 	"AWS::URLSuffix": {"awsUrlSuffix", "getUrlSuffix", "urlSuffix"},
 }
 
-// ref returns the expression for Ref.
+// ref returns the expression for Ref. What is found in the template wins over nothing: pseudo parameters begin with
+// AWS::, which no name of a template can. A reference to something that is not there becomes configuration.
 func (c *cloudFormation) ref(name string, line int) string {
 	if p, found := pseudo[name]; found {
 		if yamlnode.Member(c.sections["variables"], p.variable) == nil {
@@ -63,7 +64,7 @@ func (c *cloudFormation) owner() string {
 	return c.current.name
 }
 
-// accessOf returns the expression for a resource and records the use.
+// accessOf returns the expression for a resource and records the use. The line is kept for a message about a cycle.
 func (c *cloudFormation) accessOf(r *templateResource, line int) string {
 	if c.current != nil {
 		c.current.uses[r.logical] = line
@@ -86,6 +87,7 @@ var identities = map[string]string{
 	"AWS::ApiGatewayV2::Authorizer": "authorizerId", "AWS::EKS::Nodegroup": "id",
 }
 
+// identity returns the property that stands for the resource. For most types the ID of the provider is what Ref gives.
 func (c *cloudFormation) identity(r *templateResource) string {
 	if name := identities[r.kind]; name != "" && (r.decl == nil || r.decl.Outputs.Property(name) != nil) {
 		return name
@@ -115,7 +117,7 @@ func (c *cloudFormation) absent(name, attribute string) string {
 var dynamic = lazyregexp.New(`\{\{resolve:([a-z-]+):((?:\$\{[^{}]*\}|[^{}])*)\}\}`)
 
 // resolved replaces the dynamic references in a text of a program, which the provider would send unchanged. Secrets
-// become configuration.
+// become configuration. Plain parameters can be read by a function of the provider, secure ones and secrets cannot.
 func (c *cloudFormation) resolved(content string) string {
 	var parts []literal.Part
 	for {
@@ -136,7 +138,8 @@ func (c *cloudFormation) resolved(content string) string {
 	}
 }
 
-// attribute returns the expression for Fn::GetAtt.
+// attribute returns the expression for Fn::GetAtt. With a schema, each part of the name is found in it, in whatever
+// spelling; without one, the spelling follows from the rule alone.
 func (c *cloudFormation) attribute(name, attribute string, line int) string {
 	r := c.res[name]
 	if r == nil || r.name == "" {
@@ -199,7 +202,8 @@ func property(o *schema.Object, name string) *schema.Property {
 	return nil
 }
 
-// words converts a CloudFormation name to the spelling of aws-native: DBInstanceClass becomes dbInstanceClass.
+// words converts a CloudFormation name to the spelling of aws-native: DBInstanceClass becomes dbInstanceClass. A
+// capital begins a word if a small letter comes before or behind it.
 func words(name string) string {
 	var b strings.Builder
 	isUpper := func(r rune) bool { return r >= 'A' && r <= 'Z' }
@@ -236,7 +240,8 @@ func intrinsic(node *yamlnode.Node) (string, *yamlnode.Node) {
 	return "", nil
 }
 
-// expr returns a value as an expression.
+// expr returns a value as an expression. A call with the wrong number of arguments, or of an unknown function, falls
+// through to the end, where its value becomes configuration.
 func (c *cloudFormation) expr(node *yamlnode.Node) string {
 	name, arg := intrinsic(node)
 	if name == "" {
@@ -342,7 +347,8 @@ func (c *cloudFormation) expr(node *yamlnode.Node) string {
 		fmt.Sprintf("what %s gives in line %d of the template", name, lineOf(c.src, node)))
 }
 
-// operand returns one side of a comparison. CloudFormation compares strings, so numbers become strings.
+// operand returns one side of a comparison. CloudFormation compares strings, so numbers become strings. Without it, 1
+// and "1" would differ here and be equal there.
 func (c *cloudFormation) operand(node *yamlnode.Node) string {
 	if node.Kind == yamlnode.Scalar {
 		return literal.Quoted(node.Value)

@@ -13,7 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// object is a Kubernetes object.
+// object is a Kubernetes object. uses holds the references that were made, so that no further one closes a cycle: an
+// object of Kubernetes may name any other, and a program needs an order.
 type object struct {
 	node      *yamlnode.Node // the input
 	item      *Item
@@ -27,7 +28,9 @@ type object struct {
 	uses      map[*object]bool
 }
 
-// Kubernetes converts manifests. It returns no program if the diagnostics have errors.
+// Kubernetes converts manifests. It returns no program if the diagnostics have errors. All inputs are read before the
+// first is converted, since definitions may stand in any of them; and all objects exist before names in them become
+// references. Comments come last, when nothing is moved any more.
 func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) {
 	k := &kubernetes{Program: newProgram(o.Name), options: o, byName: map[string]*object{},
 		byResource: map[string]*object{}, defined: map[string]string{}}
@@ -82,7 +85,7 @@ type kubernetes struct {
 var definitionName = lazyregexp.New(`^[a-z0-9][a-z0-9.-]*$`)
 
 // define records the kinds that a definition of custom resources declares, and keeps it as a file of the project if
-// Options.Definitions is set.
+// Options.Definitions is set. Its name becomes that of a file, and so it must be one that cannot lead anywhere else.
 func (k *kubernetes) define(doc *yamlnode.Node) {
 	name := yamlnode.TextAt(doc, "metadata", "name")
 	if yamlnode.TextAt(doc, "kind") != "CustomResourceDefinition" ||
@@ -115,7 +118,8 @@ func (k *kubernetes) awaitDefinition(obj *object) {
 		mappingOf("dependsOn", list(text("${"+definition.resource+"}"))))
 }
 
-// flatten returns the objects of a document, which may be a list of them.
+// flatten returns the objects of a document, which may be a list of them. Whatever else a list has, such as metadata of
+// its own, is left out with a remark.
 func (k *kubernetes) flatten(src *diag.Source, doc *yamlnode.Node) []*yamlnode.Node {
 	kind, items := yamlnode.TextAt(doc, "kind"), yamlnode.Member(doc, "items")
 	switch {
@@ -161,7 +165,8 @@ func blankData(n *yamlnode.Node) bool {
 	return true
 }
 
-// document converts one object; empty documents are ignored.
+// document converts one object; empty documents are ignored. Files of tools beside the manifests are named as what they
+// are, instead of failing as objects.
 func (k *kubernetes) document(src *diag.Source, doc *yamlnode.Node) diag.Diagnostics {
 	if doc.Kind == yamlnode.Scalar && doc.ShortTag() == "!!null" {
 		k.mention(k.lost(nil, doc))
@@ -216,6 +221,7 @@ func (p *Program) outside(src *diag.Source, in *input) {
 	}
 }
 
+// The name of a resource is that of the object with its kind; the namespace joins it only where two would be equal.
 func (k *kubernetes) object(doc *yamlnode.Node, item *Item, version, kind string) {
 	obj := &object{node: doc, item: item, kind: kind, name: item.Name,
 		namespace: yamlnode.TextAt(doc, "metadata", "namespace"), uses: map[*object]bool{}}
@@ -305,7 +311,8 @@ func (o Options) schemaOf(name string) *schema.Package {
 // configGroup is the type of resources that pass objects on as they are.
 const configGroup = "kubernetes:yaml/v2:ConfigGroup"
 
-// asObject passes an object to the API server unchanged, without a type.
+// asObject passes an object to the API server unchanged, without a type. References to its fields, which it has no
+// longer, become the names that they replaced.
 func (p *Program) asObject(name string, properties *yamlnode.Node, reason string) {
 	resource := yamlnode.Member(p.sections["resources"], name)
 	options := yamlnode.Member(resource, "options")
@@ -335,7 +342,8 @@ func builtinGroup(version string) bool {
 		"flowcontrol.apiserver", "resource"}, name)
 }
 
-// secret moves the values of a Secret to secret configuration.
+// secret moves the values of a Secret to secret configuration. A program is put under version control, which a secret
+// must not be.
 func (k *kubernetes) secret(obj *object, properties *yamlnode.Node) {
 	for _, field := range []string{"data", "stringData"} {
 		each(yamlnode.Member(properties, field), func(key, value *yamlnode.Node) {
@@ -369,7 +377,8 @@ var nameFields = map[string]string{
 var clusterKinds = map[string]bool{"Namespace": true, "PersistentVolume": true, "StorageClass": true,
 	"PriorityClass": true, "IngressClass": true, "RuntimeClass": true, "ClusterRole": true}
 
-// link replaces the names of other objects by references to them.
+// link replaces the names of other objects by references to them. A reference makes the program wait for the other
+// object, which a name alone does not.
 func (k *kubernetes) link(obj *object) {
 	var walk func(node *yamlnode.Node, above string)
 	walk = func(node *yamlnode.Node, above string) {
@@ -413,7 +422,8 @@ func (p *Program) replace(value *yamlnode.Node, target *object, reference *yamln
 	p.references[target.resource] = append(p.references[target.resource], func() { *value = before })
 }
 
-// use records that obj needs target and reports true, unless target already needs obj.
+// use records that obj needs target and reports true, unless target already needs obj. The first of two references that
+// need each other is kept, and the other stays a name.
 func (k *kubernetes) use(obj, target *object) bool {
 	if target.needs(obj, map[*object]bool{}) {
 		return false
@@ -422,7 +432,8 @@ func (k *kubernetes) use(obj, target *object) bool {
 	return true
 }
 
-// needs reports whether o is target, or needs it indirectly. seen are the objects that the search has visited.
+// needs reports whether o is target, or needs it indirectly. seen are the objects that the search has visited. It
+// searches anew each time, for references are added between the questions.
 func (o *object) needs(target *object, seen map[*object]bool) bool {
 	if o == target || seen[o] {
 		return o == target
@@ -439,6 +450,7 @@ func (o *object) needs(target *object, seen map[*object]bool) bool {
 var hostName = lazyregexp.New(`[a-z][a-z0-9-]*`)
 
 // mentions records that a workload needs the services its containers call, so that these do not wait for the workload.
+// A service waits for no pod, but a workload often calls other services when it starts.
 func (k *kubernetes) mentions(obj *object) {
 	var walk func(node *yamlnode.Node, inside bool)
 	walk = func(node *yamlnode.Node, inside bool) {
@@ -462,7 +474,8 @@ func (k *kubernetes) mentions(obj *object) {
 	}
 }
 
-// selectors makes the selectors of services refer to the labels of the pods they select.
+// selectors makes the selectors of services refer to the labels of the pods they select. It comes last, because the
+// references before it matter more: a selector works as a text as well.
 func (k *kubernetes) selectors() {
 	byLabel := map[string][]*object{}
 	for _, obj := range k.objects {

@@ -9,8 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
-// nesting holds the state that a template shares with its nested templates. Each nested template becomes one
-// component.
+// nesting holds the state that a template shares with its nested templates. Each nested template becomes one component.
+// A template that is nested several times is converted once: its component has parameters for what differs.
 type nesting struct {
 	options   Options
 	templates map[string]*cloudFormation // by file name; nil for a template with errors
@@ -19,7 +19,8 @@ type nesting struct {
 	left      *budget
 }
 
-// nest converts the template of a nested stack. It returns nil if the template is not a local file or has errors.
+// nest converts the template of a nested stack. It returns nil if the template is not a local file or has errors. A
+// template at an address is deployed by CloudFormation as before, and its stack remains a resource.
 func (c *cloudFormation) nest(r *templateResource) *cloudFormation {
 	n := c.nesting
 	url := yamlnode.Member(r.node, "Properties", "TemplateURL")
@@ -56,7 +57,8 @@ func (c *cloudFormation) nest(r *templateResource) *cloudFormation {
 	return sub
 }
 
-// arguments returns the inputs for the component of a nested stack.
+// arguments returns the inputs for the component of a nested stack. What the nested template needs and the stack does
+// not give becomes configuration of the program, since a component has none of its own.
 func (c *cloudFormation) arguments(r *templateResource) *yamlnode.Node {
 	properties := mapping()
 	inputs := r.nested.sections["config"]
@@ -95,7 +97,8 @@ func (c *cloudFormation) arguments(r *templateResource) *yamlnode.Node {
 	return properties
 }
 
-// argument returns the value of a parameter of the given type. Templates may write values of any type as strings.
+// argument returns the value of a parameter of the given type. Templates may write values of any type as strings. A
+// list that was joined for the parameter is taken apart again, or rather, never joined.
 func (c *cloudFormation) argument(value *yamlnode.Node, typed string) *yamlnode.Node {
 	name, arg := intrinsic(value)
 	switch {
@@ -109,7 +112,8 @@ func (c *cloudFormation) argument(value *yamlnode.Node, typed string) *yamlnode.
 	return c.value(value, nil, "")
 }
 
-// nestedName returns the input for the name of a nested stack, and declares it on first use.
+// nestedName returns the input for the name of a nested stack, and declares it on first use. Two stacks of the same
+// template have different names, so that it is an input.
 func (p *Program) nestedName() string {
 	if p.stack == "" {
 		p.stack = p.unique("stackName")

@@ -27,7 +27,8 @@ const (
 	maxDepth     = 500
 )
 
-// budget is what a conversion may still use.
+// budget is what a conversion may still use. It is shared by all texts of a conversion: a text of a few lines can stand
+// for more than memory holds.
 type budget struct{ expanded, text, values int }
 
 func newBudget() *budget { return &budget{maxExpanded, maxAliasText, maxValues} }
@@ -56,7 +57,8 @@ type input struct {
 	repeated  []*yamlnode.Node // maps with one entry each, which a later entry of the same key replaces
 }
 
-// documents reads all documents of a YAML or JSON text, with aliases and merge keys expanded.
+// documents reads all documents of a YAML or JSON text, with aliases and merge keys expanded. Values of repeated keys
+// are reported with the text, unless a Secret may be among them.
 func documents(src *diag.Source, b *budget) (*input, diag.Diagnostics) {
 	content := src.Text()
 	if trimmed := bytes.TrimLeft(content, "\xef\xbb\xbf \t\r\n"); len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
@@ -98,7 +100,8 @@ func holdsSecret(n *yamlnode.Node) bool {
 	return yamlnode.TextAt(n, "kind") == "Secret" || slices.ContainsFunc(n.Content, holdsSecret)
 }
 
-// place moves the nodes of a tree from one text to another with the same lines.
+// place moves the nodes of a tree from one text to another with the same lines. Messages have lines, and columns would
+// differ.
 func place(n *yamlnode.Node, from, to *diag.Source) {
 	n.Start = to.Offset(from.Position(n.Start))
 	for _, child := range n.Content {
@@ -162,7 +165,8 @@ func fault(src *diag.Source, line int, detail, format string, args ...any) diag.
 }
 
 // plain copies a tree with aliases and merge keys expanded, and without anchors. alias is the outermost alias that node
-// is read through; nil for none. Its errors are *limitError.
+// is read through; nil for none. Its errors are *limitError. Afterwards no node is shared, so that each may be changed.
+// Own keys win over merged ones, wherever they stand.
 func (in *input) plain(node *yamlnode.Node, b *budget, depth int, alias *yamlnode.Node) (*yamlnode.Node, error) {
 	at := cmp.Or(alias, node)
 	if depth > maxDepth {
@@ -227,7 +231,7 @@ func (in *input) plain(node *yamlnode.Node, b *budget, depth int, alias *yamlnod
 }
 
 // data copies a tree as literal data of a program: interpolations are escaped and scalars keep their meaning. With
-// words, the boolean words of YAML 1.1 become booleans.
+// words, the boolean words of YAML 1.1 become booleans. Kubernetes reads these words so.
 func data(node *yamlnode.Node, words bool) *yamlnode.Node {
 	out := *node
 	out.Content = nil
@@ -245,7 +249,8 @@ func data(node *yamlnode.Node, words bool) *yamlnode.Node {
 	return scalar(&out, words)
 }
 
-// scalar converts a scalar of the input, in place, to one of a program.
+// scalar converts a scalar of the input, in place, to one of a program. A whole number beyond 53 bits becomes a text,
+// which the provider gets with all of its digits.
 func scalar(n *yamlnode.Node, words bool) *yamlnode.Node {
 	truth := yaml11[strings.ToLower(n.Value)]
 	switch short := n.ShortTag(); {

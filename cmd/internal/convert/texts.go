@@ -10,7 +10,8 @@ import (
 
 var substitution = lazyregexp.New(`\$\{([^}]*)\}`)
 
-// pieces splits the argument of Fn::Sub. It reports false if the argument is malformed.
+// pieces splits the argument of Fn::Sub. It reports false if the argument is malformed. `${!name}` is the text
+// `${name}` itself. A variable that is given and not used would be lost without the remark.
 func (c *cloudFormation) pieces(arg *yamlnode.Node) ([]literal.Part, bool) {
 	var own *yamlnode.Node
 	if arg.Kind == yamlnode.List {
@@ -64,7 +65,8 @@ func (c *cloudFormation) pieces(arg *yamlnode.Node) ([]literal.Part, bool) {
 	return pieces, true
 }
 
-// joined splits {Fn::Join: [delimiter, list]}. It reports false unless every item is a text or a simple reference.
+// joined splits {Fn::Join: [delimiter, list]}. It reports false unless every item is a text or a simple reference. A
+// text with the values in it is what a person would write; only lists that are computed need the function.
 func (c *cloudFormation) joined(arg *yamlnode.Node) ([]literal.Part, bool) {
 	if arg.Kind != yamlnode.List || len(arg.Content) != 2 || arg.Content[0].Kind != yamlnode.Scalar ||
 		arg.Content[1].Kind != yamlnode.List {
@@ -94,7 +96,8 @@ func (c *cloudFormation) joined(arg *yamlnode.Node) ([]literal.Part, bool) {
 	return pieces, true
 }
 
-// rendered returns a value of a program as an expression; pad indents its further lines.
+// rendered returns a value of a program as an expression; pad indents its further lines. It is for the places where a
+// condition or a loop needs the value as an expression, after it has been converted to YAML.
 func rendered(node *yamlnode.Node, pad string) string {
 	switch node.Kind {
 	case yamlnode.List:
@@ -128,7 +131,7 @@ func operandText(content string) string {
 	return literal.QuotedTemplate(parts)
 }
 
-// split returns the parts of a text that a conversion has written.
+// split returns the parts of a text that a conversion has written. It is the inverse of literal.Template.
 func split(content string) []literal.Part {
 	var parts []literal.Part
 	for content != "" {
@@ -184,7 +187,8 @@ func allRendered(node *yamlnode.Node, pad string) []string {
 	return texts
 }
 
-// enclosed joins items on one line, or puts each on its own line if that line would be long.
+// enclosed joins items on one line, or puts each on its own line if that line would be long. Expressions may span
+// lines, and a long one is read better so.
 func enclosed(left string, items []string, right, pad string) string {
 	one := left + strings.Join(items, ", ") + right
 	if len(pad)+len(one) <= 80 && !strings.Contains(one, "\n") {

@@ -11,7 +11,9 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// value converts a value of a template. t is its type, or nil if unknown; path is its path in the resource.
+// value converts a value of a template. t is its type, or nil if unknown; path is its path in the resource. The type
+// decides what a text with digits is, and whether the keys of a map are names of properties or data. Comments stay with
+// the value.
 func (c *cloudFormation) value(node *yamlnode.Node, t schema.Type, path string) *yamlnode.Node {
 	t = required(t)
 	name, arg := intrinsic(node)
@@ -46,7 +48,8 @@ func required(t schema.Type) schema.Type {
 	return schema.Required(t)
 }
 
-// called converts a call of an intrinsic function. It returns nil for anything else.
+// called converts a call of an intrinsic function. It returns nil for anything else. Functions whose arguments are
+// long, such as Fn::If around a map, are written in lines; the others as expressions.
 func (c *cloudFormation) called(node *yamlnode.Node, name string, arg *yamlnode.Node, t schema.Type,
 	path string) *yamlnode.Node {
 	switch name {
@@ -89,7 +92,8 @@ func (c *cloudFormation) called(node *yamlnode.Node, name string, arg *yamlnode.
 	return text("${" + c.expr(node) + "}")
 }
 
-// literal converts a value that is not a call.
+// literal converts a value that is not a call. An item of a list that may be AWS::NoValue is left out by fn::compact,
+// unless that would leave out an empty text as well.
 func (c *cloudFormation) literal(node *yamlnode.Node, t schema.Type, path string) *yamlnode.Node {
 	if u, ok := t.(*schema.Union); ok {
 		t = choose(u, node)
@@ -156,7 +160,7 @@ func (c *cloudFormation) literal(node *yamlnode.Node, t schema.Type, path string
 	return out
 }
 
-// optional reports whether a list item may be absent.
+// optional reports whether a list item may be absent. It may be so by the value of a condition.
 func optional(node *yamlnode.Node) bool {
 	name, arg := intrinsic(node)
 	if name == "Ref" {
@@ -188,7 +192,8 @@ func blank(node *yamlnode.Node, initial func(parameter string) *yamlnode.Node) b
 	return false
 }
 
-// choose returns the member of a union that fits a value best.
+// choose returns the member of a union that fits a value best. Of objects, the one with the most keys of the value
+// wins.
 func choose(u *schema.Union, node *yamlnode.Node) schema.Type {
 	var best schema.Type
 	most := -1
@@ -225,7 +230,8 @@ func choose(u *schema.Union, node *yamlnode.Node) schema.Type {
 	return best
 }
 
-// object converts a map with names of properties as its keys.
+// object converts a map with names of properties as its keys. Two keys may become one name, as `Foo` and `foo`: the
+// second is left out with a remark.
 func (c *cloudFormation) object(node *yamlnode.Node, o *schema.Object, path string) *yamlnode.Node {
 	out := mapping()
 	each(node, func(key, value *yamlnode.Node) {
@@ -279,7 +285,8 @@ func (p policies) below(path string) bool {
 	})
 }
 
-// policyShaped reports whether a map is a policy: it has statements, with an effect in each.
+// policyShaped reports whether a map is a policy: it has statements, with an effect in each. Without a schema, the
+// shape is the only sign that its keys are not names of properties.
 func policyShaped(node *yamlnode.Node) bool {
 	statements := yamlnode.Member(node, "Statement")
 	if statements == nil {
