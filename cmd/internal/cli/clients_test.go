@@ -118,19 +118,6 @@ func TestClientsRemoveWhatIsAbsent(t *testing.T) {
 	require.Zero(t, x.run("plugin", "rm", "resource", "nowhere", "9.9.9", "--yes"), x.err.String())
 }
 
-// Under its own name the program refuses to remove what is absent, and removes nothing then.
-func TestRemovingWhatIsAbsentIsRefused(t *testing.T) {
-	t.Parallel()
-	x := newTerminal(t, onePet)
-	require.Zero(t, x.run("stack", "init", "dev"), x.err.String())
-	require.Zero(t, x.run("config", "set", "a", "1"), x.err.String())
-	require.Equal(t, 1, x.run("config", "rm", "a", "absent"))
-	require.Contains(t, x.err.String(), `"one:absent" is not set`)
-	require.Zero(t, x.run("config", "get", "a"), x.err.String())
-	require.Equal(t, 1, x.run("stack", "tag", "rm", "absent"))
-	require.Equal(t, 1, x.run("plugin", "rm", "resource", "nowhere", "9.9.9", "--yes"))
-}
-
 // A new stack has its settings file, its secrets provider and its line in the list at once.
 func TestClientsSeeNewStacks(t *testing.T) {
 	t.Parallel()

@@ -13,33 +13,6 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
-func TestConvertWritesAProject(t *testing.T) {
-	t.Parallel()
-	x := newTerminal(t, "")
-	manifest := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {a: b}\n"
-	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "map.yaml"), []byte(manifest), 0o600))
-	code := x.run("convert", "--from", "kubernetes", "--out", "shop", "map.yaml")
-	require.Equal(t, console.CodeOK, code, x.err.String())
-	require.Empty(t, x.out.String())
-	text, err := os.ReadFile(filepath.Join(x.world.Dir, "shop", "Pulumi.yaml"))
-	require.NoError(t, err)
-	require.Contains(t, string(text), "settingsConfigMap:\n    type: kubernetes:core/v1:ConfigMap\n")
-
-	code = x.run("convert", "--from", "kubernetes", "--out", "shop", "map.yaml")
-	require.Equal(t, console.CodeUsage, code)
-	require.Contains(t, x.err.String(), "--out shop: the folder is not empty: Pulumi.yaml is in it")
-
-	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "cut.yaml"), []byte(manifest+"---\nkind: {"), 0o600))
-	code = x.run("convert", "--from", "kubernetes", "--out", "other", "cut.yaml")
-	require.Equal(t, console.CodeProgram, code)
-	require.Contains(t, x.err.String(), "cut.yaml:")
-	require.NoDirExists(t, filepath.Join(x.world.Dir, "other"))
-
-	code = x.run("convert", "--from", "terraform", ".")
-	require.NotEqual(t, console.CodeOK, code)
-	require.Contains(t, x.err.String(), "yamlhost plugin install converter terraform VERSION")
-}
-
 const cronTab = `apiVersion: stable.example.com/v1
 kind: CronTab
 metadata: {name: mine}

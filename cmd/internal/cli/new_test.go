@@ -117,17 +117,6 @@ func testProject(t *testing.T, x *terminal, name string) {
 	}
 }
 
-func TestNewHelloRuns(t *testing.T) {
-	t.Parallel()
-	x := emptyTerminal(t)
-	require.Equal(t, 0, x.run("new", "hello", "--name", "greet", "-c", "words=1", "--yes"), x.err.String())
-	require.Equal(t, 0, x.run("config", "get", "words"), x.err.String())
-	require.Equal(t, "1\n", x.out.String())
-	require.Equal(t, 0, x.run("run"), x.err.String())
-	require.Regexp(t, `Hello, [a-z]+!`, x.out.String())
-	require.Equal(t, 0, x.run("destroy", "--yes"), x.err.String())
-}
-
 // On a terminal, new asks for the template, the name, the description, the stack and the configuration. It asks again
 // after an invalid answer; an empty answer selects the default.
 func TestNewAsks(t *testing.T) {
@@ -152,34 +141,6 @@ func TestNewAsks(t *testing.T) {
 	require.Empty(t, left)
 	require.Equal(t, 2, x.run("new", "--non-interactive"), x.err.String())
 	require.Contains(t, x.err.String(), "yamlhost new hello")
-}
-
-// All existing files are reported together, and nothing is written.
-func TestNewOverwritesNothing(t *testing.T) {
-	t.Parallel()
-	x := emptyTerminal(t)
-	put := func(name string) {
-		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, name), []byte("mine"), 0o644))
-	}
-	put("note.ts")
-	put(".gitignore")
-	require.Equal(t, 1, x.run("new", "dynamic-provider", "--yes"), x.err.String())
-	require.Contains(t, x.err.String(), "already has these files:\n    .gitignore\n    note.ts\n")
-	require.NoFileExists(t, filepath.Join(x.world.Dir, "Pulumi.yaml"))
-	require.Equal(t, 0, x.run("stack", "ls", "--all"), x.err.String())
-	require.NotContains(t, x.out.String(), "dev")
-
-	// An existing .gitignore is kept if the template has none of its own.
-	require.Equal(t, 0, x.run("new", "empty", "--yes"), x.err.String())
-	text, err := os.ReadFile(filepath.Join(x.world.Dir, ".gitignore"))
-	require.NoError(t, err)
-	require.Equal(t, "mine", string(text))
-
-	require.Equal(t, 0, x.run("new", "dynamic-provider", "--yes", "--force"), x.err.String())
-	text, err = os.ReadFile(filepath.Join(x.world.Dir, "note.ts"))
-	require.NoError(t, err)
-	require.NotEqual(t, "mine", string(text))
-	require.Contains(t, x.err.String(), "It uses the existing stack 'dev'.")
 }
 
 // A write error names the file. Here a file exists where a folder is needed.
@@ -224,40 +185,6 @@ func TestNewJoins(t *testing.T) {
 			require.Contains(t, x.err.String(), made)
 		})
 	}
-}
-
-// A template can be a folder. new encrypts secret values and reports missing ones.
-func TestNewFromFolder(t *testing.T) {
-	t.Parallel()
-	x := emptyTerminal(t, "")
-	folder := filepath.Join(x.world.Home, "template")
-	require.NoError(t, os.Mkdir(folder, 0o755))
-	write := func(text string) {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, "Pulumi.yaml"), []byte(text), 0o644))
-	}
-	write(
-		"name: ${PROJECT}\nruntime: yaml\ntemplate:\n  config:\n    password: {secret: true}\n    size: {description: How " +
-			"large}\n")
-	require.Equal(t, 0, x.run("new", folder, "--dir", "site", "--yes", "-c", "password=hush"), x.err.String())
-	require.Contains(t, x.err.String(), "yamlhost config set size VALUE  How large")
-	text, err := os.ReadFile(filepath.Join(x.world.Dir, "site", "Pulumi.dev.yaml"))
-	require.NoError(t, err)
-	require.Contains(t, string(text), "site:password:\n    secure: v1:")
-	require.NotContains(t, string(text), "hush")
-	require.Equal(t, 0, x.run("-C", "site", "config", "get", "password"), x.err.String())
-	require.Equal(t, "hush\n", x.out.String())
-
-	require.Equal(t, 1, x.run("new", folder, "--dir", "other", "--yes", "-c", "apiToken=aB3$kk09ZZqwerty77"),
-		x.err.String())
-	require.Contains(t, x.err.String(), "looks like a secret")
-	require.NoDirExists(t, filepath.Join(x.world.Dir, "other"))
-	write("name: x\nruntime: nodejs\n")
-	require.Equal(t, 1, x.run("new", folder, "--dir", "other", "--yes"), x.err.String())
-	require.Contains(t, x.err.String(), "nodejs")
-	write("name: x\ntemplate: [1]\n")
-	require.Equal(t, 12, x.run("new", folder, "--dir", "other", "--yes"), x.err.String())
-	require.Contains(t, x.err.String(), "template")
-	require.NoDirExists(t, filepath.Join(x.world.Dir, "other"))
 }
 
 // new makes a project even if the program of the template has a fault, and reports the fault with its position. A

@@ -96,33 +96,6 @@ func TestRefactorings(t *testing.T) {
 	}
 }
 
-// The alias of a renamed resource is written to the included file that declares it.
-func TestRenamedInAnotherFile(t *testing.T) {
-	t.Parallel()
-	const (
-		head = "name: one\nruntime: yaml\n"
-		pet  = "resources:\n  pet: {type: random:RandomPet}\n"
-		key  = "  key:\n    type: random:RandomPassword\n    properties: {length: 12}\n"
-	)
-	x := newTerminal(t, head+pet+key)
-	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=x")
-	require.Zero(t, x.run("run", "--stack", "dev"), x.err.String())
-	part := filepath.Join(x.world.Dir, "keys.yaml")
-	const whole = head + "include: [keys.yaml]\n" + pet
-	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "Pulumi.yaml"), []byte(whole), 0o644))
-	require.NoError(t, os.WriteFile(part, []byte("resources:\n"+strings.Replace(key, "key:", "secret:", 1)), 0o644))
-	require.Zero(t, x.run("up", "--yes", "--stack", "dev", "--write-aliases"), x.err.String())
-	require.Contains(t, x.err.String(), "keys.yaml: 1 alias written")
-	written, err := os.ReadFile(part)
-	require.NoError(t, err)
-	require.Contains(t, string(written), "aliases: [{name: key}]")
-	require.Zero(t, x.run("preview", "--stack", "dev", "--expect-no-changes"), x.err.String())
-	require.Zero(t, x.run("check", "--aliases", "--fix"), x.err.String())
-	fixed, err := os.ReadFile(part)
-	require.NoError(t, err)
-	require.NotContains(t, string(fixed), "aliases")
-}
-
 // indentBy puts prefix before each line.
 func indentBy(lines, prefix string) string {
 	return prefix + strings.TrimSuffix(strings.ReplaceAll(lines, "\n", "\n"+prefix), prefix)
