@@ -36,7 +36,7 @@ func (e *evaluator) output(ctx context.Context, fr *frame, o *check.Output) (val
 	s := scope{e: e, frame: fr}
 	v, f := s.eval(ctx, o.Decl.Value)
 	if f == nil {
-		f = storable("the output `"+o.Decl.Name.Value+"`", v, places{}, o.Decl.Value.Range())
+		f = storable("the output `"+o.Decl.Name.Value+"`", v, propertyRanges{}, o.Decl.Value.Range())
 	}
 	return v, f
 }

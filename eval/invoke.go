@@ -37,7 +37,7 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 	if call.Schema != nil && args.Is(value.KindMap) {
 		object = call.Schema.Inputs
 	}
-	written := places{expr: call.Arguments}
+	written := propertyRanges{expr: call.Arguments}
 	whole, args, f := sendable(s.e.converter(ctx), e.Name.Value, object, args, written, e.Name.Range)
 	if f != nil {
 		return value.Null, f
@@ -78,7 +78,7 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 }
 
 // callFault returns the fault for a failed call of a provider.
-func callFault(token string, err error, args value.Value, written places, rng diag.Range) *fault {
+func callFault(token string, err error, args value.Value, written propertyRanges, rng diag.Range) *fault {
 	if f := refusal(err, diag.InvokeFailed, token, args, written, rng); f != nil {
 		return f
 	}

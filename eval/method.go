@@ -28,7 +28,7 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 	if f != nil {
 		return value.Null, f
 	}
-	written := places{expr: call.Arguments}
+	written := propertyRanges{expr: call.Arguments}
 	if _, args, f = sendable(s.e.converter(ctx), call.Name, call.Inputs, args, written, e.Name.Range); f != nil {
 		return value.Null, f
 	}

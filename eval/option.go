@@ -79,7 +79,7 @@ func (o *optionReader) merge(from *ast.Options, r *monitor.RegisterRequest) {
 	if trigger := from.ReplacementTrigger; trigger != nil {
 		v, f := o.eval(o.ctx, trigger.Value)
 		o.blame(f)
-		o.blame(storable("replacementTrigger", v, places{}, trigger.Value.Range()))
+		o.blame(storable("replacementTrigger", v, propertyRanges{}, trigger.Value.Range()))
 		r.ReplacementTrigger = v
 		r.Dependencies = append(r.Dependencies, v.AllDeps()...)
 	}

@@ -37,7 +37,7 @@ func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, reque
 		Schema: c.Schema}
 	inputs, err := e.converter(ctx).Convert(c.Schema.Inputs, request.Inputs)
 	if err != nil {
-		return Constructed{}, conversionFault(request.Name, err, places{}, c.Decl.Name.Range).findings
+		return Constructed{}, conversionFault(request.Name, err, propertyRanges{}, c.Decl.Name.Range).findings
 	}
 	request.Type, request.Custom, request.Remote, request.Inputs = c.Token, false, false, inputs
 	request.SourcePosition = e.options.position(c.Decl.Name.Range)
@@ -57,7 +57,7 @@ func Construct(ctx context.Context, c *check.Component, m monitor.Monitor, reque
 func (s *instance) provide(ctx context.Context, request monitor.RegisterRequest) (Constructed, *fault) {
 	response, err := registerResource(ctx, s.e.monitor, request)
 	if err != nil {
-		return Constructed{}, registrationFault(s.resource, err, request.Inputs, places{})
+		return Constructed{}, registrationFault(s.resource, err, request.Inputs, propertyRanges{})
 	}
 	if _, f := s.construct(ctx, response.URN, request.Inputs); f != nil {
 		return Constructed{}, f

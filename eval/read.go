@@ -52,7 +52,7 @@ func (s *instance) read(ctx context.Context) (value.Value, *fault) {
 	}
 	response, err := s.e.monitor.ReadResource(ctx, request)
 	if err != nil {
-		return value.Null, registrationFault(r, err, value.List(request.ID, request.State), placesOfState(r))
+		return value.Null, registrationFault(r, err, value.List(request.ID, request.State), rangesOfState(r))
 	}
 	s.frame.members.add(response.URN)
 	id := response.ID
@@ -102,16 +102,16 @@ func (s *instance) readState(ctx context.Context) (value.Value, *fault) {
 	if f != nil {
 		return value.Null, f
 	}
-	_, state, f = sendable(s.e.converter(ctx), r.Decl.Name.Value, object, state, placesOfState(r), r.Decl.Name.Range)
+	_, state, f = sendable(s.e.converter(ctx), r.Decl.Name.Value, object, state, rangesOfState(r), r.Decl.Name.Range)
 	return state, f
 }
 
-// placesOfState returns the places of the state properties of a resource with get.
-func placesOfState(r *check.Resource) places {
+// rangesOfState returns the ranges of the state properties of a resource with get.
+func rangesOfState(r *check.Resource) propertyRanges {
 	if r.Decl.Get == nil {
-		return places{}
+		return propertyRanges{}
 	}
-	return places{list: r.Decl.Get.State}
+	return propertyRanges{list: r.Decl.Get.State}
 }
 
 // stackName returns the stack that a StackReference reads (L7.11).

@@ -56,7 +56,7 @@ func (s *instance) register(ctx context.Context) (value.Value, *fault) {
 	s.e.hydrate(ctx, inputs, r.Decl.Name.Range)
 	response, err := registerResource(ctx, s.e.monitor, request)
 	if err != nil {
-		return value.Null, registrationFault(r, err, inputs, places{written, r.Decl.PropertiesExpr})
+		return value.Null, registrationFault(r, err, inputs, propertyRanges{written, r.Decl.PropertiesExpr})
 	}
 	if s.node.Deferral != nil {
 		return s.begin(response.URN, s.e.changed.of(request)), nil
@@ -104,7 +104,7 @@ func (g *registry) registered(r *check.Resource, res *resource) value.Value {
 }
 
 // registrationFault returns the fault of a failed registration.
-func registrationFault(r *check.Resource, err error, inputs value.Value, written places) *fault {
+func registrationFault(r *check.Resource, err error, inputs value.Value, written propertyRanges) *fault {
 	if f := refusal(err, diag.CheckFailed, r.Decl.Name.Value, inputs, written, r.Decl.Name.Range); f != nil {
 		return f
 	}
@@ -119,7 +119,7 @@ func registrationFault(r *check.Resource, err error, inputs value.Value, written
 func (s *instance) properties(ctx context.Context, written []ast.Property,
 	request *monitor.RegisterRequest) (inputs, whole value.Value, _ *fault) {
 	r := s.resource
-	where, object := places{written, r.Decl.PropertiesExpr}, r.Inputs()
+	where, object := propertyRanges{written, r.Decl.PropertiesExpr}, r.Inputs()
 	var f *fault
 	if e := r.Decl.PropertiesExpr; e != nil {
 		inputs, f = mapIn(ctx, &s.scope, "properties", diag.NotAssignable, e)

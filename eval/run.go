@@ -198,7 +198,7 @@ func (e *evaluator) outputs(ctx context.Context, t *tally) value.Value {
 			continue
 		}
 		size += value.Size(v, e.budget.ValueLimit()) + int64(len(o.Decl.Name.Value))
-		if f := storable("the output `"+o.Decl.Name.Value+"`", v, places{}, o.Decl.Value.Range()); f != nil {
+		if f := storable("the output `"+o.Decl.Name.Value+"`", v, propertyRanges{}, o.Decl.Value.Range()); f != nil {
 			t.add(f)
 			continue
 		}

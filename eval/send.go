@@ -16,7 +16,7 @@ import (
 
 // storable returns a fault for a value that neither the state nor a message to a provider can hold (F1.10), for
 // instance from a file, a function or configuration. written has the places of the top-level properties.
-func storable(what string, v value.Value, written places, otherwise diag.Range) *fault {
+func storable(what string, v value.Value, written propertyRanges, otherwise diag.Range) *fault {
 	err := value.Storable(v)
 	if err == nil {
 		return nil
@@ -53,7 +53,7 @@ func (e *evaluator) hydrate(ctx context.Context, inputs value.Value, rng diag.Ra
 
 // sendable converts properties for their provider. object has their types; nil if unknown. whole still has the nulls,
 // which are not sent but carry dependencies (L3.13).
-func sendable(c schema.Converter, what string, object *schema.Object, v value.Value, written places,
+func sendable(c schema.Converter, what string, object *schema.Object, v value.Value, written propertyRanges,
 	rng diag.Range) (whole, sent value.Value, _ *fault) {
 	if object != nil {
 		converted, err := c.Convert(object, v)
@@ -66,14 +66,14 @@ func sendable(c schema.Converter, what string, object *schema.Object, v value.Va
 	return v, sent, storable(what, sent, written, rng)
 }
 
-// places holds the positions of properties in a literal map or an expression. The zero value has none.
-type places struct {
+// propertyRanges holds the positions of properties in a literal map or an expression. The zero value has none.
+type propertyRanges struct {
 	list []ast.Property
 	expr ast.Expr
 }
 
 // of returns the range of the value of a property, or otherwise.
-func (p places) of(name string, otherwise diag.Range) diag.Range {
+func (p propertyRanges) of(name string, otherwise diag.Range) diag.Range {
 	for _, property := range slices.Backward(p.list) {
 		if property.Name.Value == name {
 			return property.Value.Range()
@@ -91,7 +91,8 @@ func (p places) of(name string, otherwise diag.Range) diag.Range {
 
 // refusal returns the fault for an error of the engine that needs no further text: a reported error, that of a
 // transform, or the refusal of a provider, with each reason at its property. It returns nil for other errors.
-func refusal(err error, code diag.Code, what string, inputs value.Value, written places, otherwise diag.Range) *fault {
+func refusal(err error, code diag.Code, what string, inputs value.Value, written propertyRanges,
+	otherwise diag.Range) *fault {
 	if f := cmp.Or(silent(err), faultOf(err)); f != nil {
 		return f
 	}
@@ -115,7 +116,7 @@ func refusal(err error, code diag.Code, what string, inputs value.Value, written
 }
 
 // conversionFault returns the fault for a value that cannot be sent to a provider (L8.40).
-func conversionFault(what string, err error, written places, otherwise diag.Range) *fault {
+func conversionFault(what string, err error, written propertyRanges, otherwise diag.Range) *fault {
 	rng, text := otherwise, err.Error()
 	if c, ok := err.(*schema.ConvertError); ok && len(c.Path) > 0 {
 		rng = written.of(c.Path[0].Key, otherwise)

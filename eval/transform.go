@@ -193,12 +193,12 @@ func (s *transformer) merge(ctx context.Context, object *schema.Object, when, ds
 	}
 	converted, err := s.e.converter(ctx).Complete(schema.ObjectOf(properties...), fresh)
 	if err != nil {
-		return dst, nil, conversionFault(resource, err, places{expr: t.Merge}, t.Merge.Range())
+		return dst, nil, conversionFault(resource, err, propertyRanges{expr: t.Merge}, t.Merge.Range())
 	}
 	for i, key := range converted.Keys() {
 		result = result.With(key, converted.At(i))
 	}
-	if f := storable(resource, result, places{expr: t.Merge}, t.Merge.Range()); f != nil {
+	if f := storable(resource, result, propertyRanges{expr: t.Merge}, t.Merge.Range()); f != nil {
 		return dst, nil, f
 	}
 	return result, paths, nil

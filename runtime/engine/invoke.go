@@ -30,7 +30,7 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
-	i, err := d.resolver.instance(ctx, wanted{plugin: r.Plugin, pkg: pkg, about: "Invoke",
+	i, err := d.resolver.instance(ctx, providerRequest{plugin: r.Plugin, pkg: pkg, about: "Invoke",
 		position: plan.SourcePosition(d.opts.RootDir, r.SourcePosition)}, r.Token)
 	if err != nil {
 		return monitor.InvokeResponse{}, err
@@ -128,7 +128,7 @@ func (d *Deployment) Call(ctx context.Context, r monitor.CallRequest) (monitor.C
 	defer d.leave()
 	position := plan.SourcePosition(d.opts.RootDir, r.SourcePosition)
 	r.Provider = d.callProvider(r)
-	i, err := d.resolver.instance(ctx, wanted{plugin: r.Plugin, pkg: urn.PackageOf(r.Token), about: r.Token,
+	i, err := d.resolver.instance(ctx, providerRequest{plugin: r.Plugin, pkg: urn.PackageOf(r.Token), about: r.Token,
 		position: position}, r.Token)
 	if err != nil {
 		return monitor.CallResponse{}, err

@@ -29,7 +29,7 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 	if !known && !d.opts.DryRun {
 		return monitor.ReadResponse{}, fmt.Errorf("the ID of %s is not known", u)
 	}
-	ref, err := d.resolver.resolve(ctx, wanted{plugin: r.Plugin, pkg: urn.PackageOf(r.Type), about: "Read",
+	ref, err := d.resolver.resolve(ctx, providerRequest{plugin: r.Plugin, pkg: urn.PackageOf(r.Type), about: "Read",
 		position: position})
 	if err != nil {
 		return monitor.ReadResponse{}, err

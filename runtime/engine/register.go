@@ -66,7 +66,7 @@ func (d *Deployment) resolve(ctx context.Context, g *plan.Goal) error {
 		}
 		return err
 	}
-	ref, err := d.resolver.resolve(ctx, wanted{plugin: g.Plugin, pkg: pkg,
+	ref, err := d.resolver.resolve(ctx, providerRequest{plugin: g.Plugin, pkg: pkg,
 		about: string(d.opts.urnOf(g.Parent, g.Type, g.Name)), position: g.Position})
 	if err == nil {
 		g.Provider = ref

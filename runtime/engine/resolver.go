@@ -20,8 +20,8 @@ type resolver struct {
 	registrar *registrar
 }
 
-// wanted describes the provider that a request needs, and the one that it names explicitly.
-type wanted struct {
+// providerRequest describes the provider that a request needs, and the one that it names explicitly.
+type providerRequest struct {
 	plugin   monitor.Plugin // of the request
 	pkg      string         // the package of the type or token
 	about    string         // URN, token or kind of request, for messages
@@ -29,7 +29,7 @@ type wanted struct {
 }
 
 // resolve returns the reference of the provider.
-func (r *resolver) resolve(ctx context.Context, w wanted) (string, error) {
+func (r *resolver) resolve(ctx context.Context, w providerRequest) (string, error) {
 	p, err := r.registry.Packages.Request(w.pkg, w.plugin)
 	if err != nil {
 		return "", err
@@ -38,7 +38,7 @@ func (r *resolver) resolve(ctx context.Context, w wanted) (string, error) {
 }
 
 // instance returns the provider, with the request's extension loaded. token is the type or function of the request.
-func (r *resolver) instance(ctx context.Context, w wanted, token string) (*providers.Instance, error) {
+func (r *resolver) instance(ctx context.Context, w providerRequest, token string) (*providers.Instance, error) {
 	ref, err := r.resolve(ctx, w)
 	if err != nil {
 		return nil, err

@@ -31,12 +31,12 @@ type pendingWork struct {
 	resolve func(ctx context.Context, base *state.Snapshot, decisions map[urn.URN]engine.Decision) (*state.Snapshot,
 		[]engine.Resolution, error)
 
-	base    *state.Snapshot             // in which they are
-	reads   bool                        // without --settle-pending, IDs that follow from inputs are read
-	answers map[urn.URN]engine.Decision // of the user about pending creations
-	retry   []urn.URN                   // pending creations to repeat
-	kept    []state.Operation           // pending creations that a destruction has to leave pending
-	told    bool                        // pending operations were reported
+	base     *state.Snapshot             // in which they are
+	readsIDs bool                        // without --settle-pending, IDs that follow from inputs are read
+	answers  map[urn.URN]engine.Decision // of the user about pending creations
+	retry    []urn.URN                   // pending creations to repeat
+	kept     []state.Operation           // pending creations that a destruction has to leave pending
+	told     bool                        // pending operations were reported
 }
 
 // begin resolves the pending operations of an earlier run, also in the file, and returns the state of the session.
@@ -77,7 +77,8 @@ func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op O
 			decisions.by[u] = decision
 		} else if decisions.others != nil {
 			decisions.by[u] = *decisions.others
-		} else if id := engine.DerivedID(base, o.Resource); id != "" && (decisions.read || w.reads && len(w.options.ResolvePending) == 0) {
+		} else if id := engine.DerivedID(base, o.Resource); id != "" &&
+			(decisions.read || w.readsIDs && len(w.options.ResolvePending) == 0) {
 			decisions.by[u] = engine.Decision{ID: id, Look: true}
 		} else {
 			open = append(open, o)

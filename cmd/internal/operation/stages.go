@@ -379,9 +379,9 @@ func (c *configured) providers() *Providers {
 func (s *Checked) newPendingWork() *pendingWork {
 	return &pendingWork{console: s.Console, out: s.Console.Streams.Err, options: &s.options.PendingOptions,
 		scope: &s.options.Scope, document: s.document,
-		reads:   s.options.unasked && s.Workspace.Project.ReadsPending,
-		hide:    func(text string) string { return s.sink.masker.Hide(text) },
-		answers: map[urn.URN]engine.Decision{},
+		readsIDs: s.options.unasked && s.Workspace.Project.ReadsPending,
+		hide:     func(text string) string { return s.sink.masker.Hide(text) },
+		answers:  map[urn.URN]engine.Decision{},
 		resolve: func(ctx context.Context, base *state.Snapshot, decisions map[urn.URN]engine.Decision) (*state.Snapshot,
 			[]engine.Resolution, error) {
 			o := engine.Options{Base: base}

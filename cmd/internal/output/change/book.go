@@ -11,15 +11,15 @@ import (
 // Book keeps what the steps of one operation change, and why, so that it is determined once for all that show it, and
 // only if something does. It is safe for concurrent use. A nil Book keeps nothing.
 type Book struct {
-	mu       sync.Mutex
-	explain  Explainer
-	sets     map[entry]Set
-	causes   map[entry][]Cause
-	steps    map[urn.URN]*engine.Step // the latest step that changes a resource, and every step of a component
-	reads    map[urn.URN]*engine.Step // what a refresh has found
-	remedies map[urn.URN][]*engine.PolicyNote
-	failed   map[urn.URN]bool // whose steps have failed
-	asked    string           // the name of a resource of which unchanged steps are kept too
+	mu        sync.Mutex
+	explain   Explainer
+	sets      map[entry]Set
+	causes    map[entry][]Cause
+	steps     map[urn.URN]*engine.Step // the latest step that changes a resource, and every step of a component
+	refreshes map[urn.URN]*engine.Step // what a refresh has found
+	remedies  map[urn.URN][]*engine.PolicyNote
+	failed    map[urn.URN]bool // whose steps have failed
+	asked     string           // the name of a resource of which unchanged steps are kept too
 }
 
 // entry identifies a step by its operation and its states, which are immutable; the steps of a replacement share them.
@@ -47,7 +47,7 @@ func (b *Book) Reset(explain Explainer, asked string) {
 	defer b.mu.Unlock()
 	b.explain, b.asked = explain, asked
 	b.sets, b.causes = map[entry]Set{}, map[entry][]Cause{}
-	b.steps, b.reads = map[urn.URN]*engine.Step{}, map[urn.URN]*engine.Step{}
+	b.steps, b.refreshes = map[urn.URN]*engine.Step{}, map[urn.URN]*engine.Step{}
 	b.remedies, b.failed = map[urn.URN][]*engine.PolicyNote{}, map[urn.URN]bool{}
 }
 
@@ -77,7 +77,7 @@ func (b *Book) take(s *engine.Step) {
 	}
 	switch before := b.steps[s.URN]; {
 	case s.Op == engine.OpRefresh:
-		b.reads[s.URN] = s
+		b.refreshes[s.URN] = s
 	case before != nil && before.Logical() && !s.Logical() && before.Op != engine.OpSame:
 	default:
 		b.steps[s.URN] = s
@@ -146,7 +146,7 @@ type Steps struct{ b *Book }
 func (t Steps) Of(u urn.URN) *engine.Step { return t.b.steps[u] }
 
 // Refreshed returns what a refresh has found about a resource; nil if there has been none.
-func (t Steps) Refreshed(u urn.URN) *engine.Step { return t.b.reads[u] }
+func (t Steps) Refreshed(u urn.URN) *engine.Step { return t.b.refreshes[u] }
 
 // Remedies returns the changes of policies to the inputs of a resource.
 func (t Steps) Remedies(u urn.URN) []*engine.PolicyNote { return t.b.remedies[u] }
@@ -217,7 +217,7 @@ func (b *Book) Asked() *engine.Step {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var found *engine.Step
-	for _, steps := range []map[urn.URN]*engine.Step{b.steps, b.reads} {
+	for _, steps := range []map[urn.URN]*engine.Step{b.steps, b.refreshes} {
 		for u, s := range steps {
 			if u.Name() == b.asked && (found == nil || u < found.URN) {
 				found = s

@@ -53,7 +53,7 @@ func (b *Book) Changed(most int) []*engine.Step {
 	list := slices.DeleteFunc(slices.Collect(maps.Values(b.steps)), func(s *engine.Step) bool {
 		return s.Op == engine.OpSame || b.failed[s.URN] || s.URN.IsDefaultProvider()
 	})
-	for u, s := range b.reads {
+	for u, s := range b.refreshes {
 		if own := b.steps[u]; (own == nil || own.Op == engine.OpSame) && !b.failed[u] && s.New != s.Old &&
 			(s.New == nil || len(b.of(s)) > 0) {
 			list = append(list, s)
