@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -35,14 +36,22 @@ var situations = []situation{
 			"  more: {type: drawer:Item, properties: {title: \"${x-create.title}\", kind: k}}",
 		[]string{"up --yes --skip-preview"}},
 	{"a stack that is missing", "red", "small", "", []string{"preview --stack prod"}},
+	{"what exists", "red", "small", "", []string{"stack"}},
+	{"nothing is named", "red", "small", "", []string{"state protect"}},
+	{"nothing to do, after the plan", "red", "small", "", []string{"up --yes"}},
 	{"taking all down", "red", "small", "", []string{"destroy --yes --skip-preview"}},
 }
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // volatile matches the parts of screens that differ from run to run.
 var volatile = []struct {
 	pattern *regexp.Regexp
 	with    string
 }{
+	{regexp.MustCompile(`(Managed by|Last updated:) .*`), `$1 …`},
 	{regexp.MustCompile(` in \d+(\.\d)?s`), ``}, {regexp.MustCompile(` \(\d+(\.\d)?s\)`), ``},
 }
 
@@ -54,10 +63,18 @@ func (x *terminal) onScreen(t *testing.T, width int, args ...string) string {
 	before := x.streams
 	x.streams.Out, x.streams.Err, x.streams.OutTerminal = &screen, &screen, true
 	x.streams.In = strings.NewReader("no\n")
+	asked := ""
+	if args[0] == "state" { // a menu, as it is before the first key
+		x.streams.Keys = func() (func(), error) { return func() {}, nil }
+		x.streams.In = readerFunc(func(key []byte) (int, error) {
+			asked = screen.String()
+			return copy(key, "\x03"), nil
+		})
+	}
 	x.streams.Size = func() (int, int) { return width, 60 }
 	x.run(args...)
 	x.streams = before
-	_, err := io.WriteString(term, strings.ReplaceAll(screen.String(), "\n", "\r\n"))
+	_, err := io.WriteString(term, strings.ReplaceAll(cmp.Or(asked, screen.String()), "\n", "\r\n"))
 	require.NoError(t, err)
 	var lines []string
 	for line := range strings.SplitSeq(term.String(), "\n") {
