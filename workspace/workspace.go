@@ -139,6 +139,7 @@ func Open(dir string, o Options) (*Workspace, error) {
 		return nil, err
 	}
 	w := &Workspace{Project: p, Diags: diags, options: o}
+	w.Diags.Add(p.Lookalikes()...)
 	if w.compiler = o.compilerOf(p); w.compiler != nil {
 		w.Diags.Add(p.Shared...)
 		w.Program.Dir = cmp.Or(o.ProgramDir, p.ProgramDir())

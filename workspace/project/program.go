@@ -95,6 +95,31 @@ func (p *Project) programIn(dir string) (Program, diag.Diagnostics) {
 	return program, diags
 }
 
+// Lookalikes warns of files of the project whose names differ in letter case only: on Windows and macOS they are one
+// file.
+func (p *Project) Lookalikes() (found diag.Diagnostics) {
+	dirs := []string{p.Dir, p.ProgramDir(), filepath.Dir(p.StackFile("x"))}
+	slices.Sort(dirs)
+	for _, dir := range slices.Compact(dirs) {
+		entries, _ := p.Door.ReadDir(dir) // an unreadable folder has other findings
+		first := map[string]string{}
+		for _, e := range entries {
+			name, lower := e.Name(), strings.ToLower(e.Name())
+			if !strings.HasPrefix(lower, "pulumi") && !strings.HasPrefix(lower, "main.") ||
+				!slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(lower)) {
+				continue
+			}
+			other, twice := first[lower]
+			if first[lower] = name; twice {
+				found.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: p.Name.Range,
+					Summary: fmt.Sprintf("%s and %s are one file on Windows and macOS", other, name),
+					Detail:  "rename or remove one of the two"})
+			}
+		}
+	}
+	return found
+}
+
 // hasProgram reports whether a file has program sections.
 func (p *Project) hasProgram(path string) bool {
 	text, err := p.Door.ReadFile(context.Background(), path)

@@ -369,3 +369,27 @@ func TestBackslashesInPaths(t *testing.T) {
 		require.False(t, slices.ContainsFunc(others, func(d diag.Diagnostic) bool { return d.Code == diag.FileAccess }))
 	})
 }
+
+// Files that are one on Windows and macOS are named, on systems where they are two.
+func TestLookalikes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"Pulumi.yaml": "name: p\nmain: code\nstackConfigDir: stacks\n", "code/Main.yaml": "", "code/a.yaml": "",
+		"code/A.yaml": "", "stacks/Pulumi.dev.yaml": "", "stacks/Pulumi.prod.yaml": "", "stacks/Pulumi.dev.json": ""})
+	p, _, err := Load(confine.Anywhere(), filepath.Join(dir, "Pulumi.yaml"), "Pulumi.yaml")
+	require.NoError(t, err)
+	require.Empty(t, p.Lookalikes())
+	write(t, dir, map[string]string{"pulumi.yaml": "", "code/main.yaml": "", "stacks/pulumi.dev.yaml": "", "stacks/Pulumi.Prod.yaml": ""})
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) == 3 {
+		t.Skip("this system keeps one of two such files")
+	}
+	var found []string
+	for _, d := range p.Lookalikes() {
+		require.Equal(t, diag.Warning, d.Severity)
+		require.Equal(t, "Pulumi.yaml", d.Subject.Source.Name())
+		name, _, _ := strings.Cut(d.Summary, " are one file")
+		found = append(found, name)
+	}
+	require.ElementsMatch(t, []string{"Pulumi.yaml and pulumi.yaml", "Main.yaml and main.yaml", "Pulumi.dev.yaml and pulumi.dev.yaml",
+		"Pulumi.Prod.yaml and Pulumi.prod.yaml"}, found)
+}
