@@ -49,7 +49,7 @@ var advised = map[string]string{
 }
 
 // advice matches a request to remove something, to make it again or to do something again, behind a pause.
-var advice = regexp.MustCompile(`([;:.\n] ?|,? \b(or|and|then) (then )?)` +
+var advice = regexp.MustCompile(`([;:.\n] ?|,? \b(or|and|then) (then )?)(please |you can |you may |either |just )?` +
 	`([Rr]emove|[Dd]elete|[Rr]e-?create|[Dd]iscard|[Ee]rase|[Rr]einstall|[Rr]etry|[Tt]ry again|[Ss]tart over|` +
 	`[Rr]un [^;.]{0,40}\bagain)\b`)
 

@@ -108,7 +108,7 @@ func warnOfRecovery(a *console.Console, r *backend.Recovery, resolved bool) {
 			"warning: a journal of an earlier %s does not fit the state, which another program has written "+
 				"since; it was not applied\n", r.Header.Command)
 	case resolved && r.Entries > 0:
-		fmt.Fprintf(out, "warning: an earlier %s was interrupted; its %s were recovered from the journal\n", r.Header.Command,
+		fmt.Fprintf(out, "warning: an earlier %s was interrupted; the state has its %s again\n", r.Header.Command,
 			diag.Count(r.Entries, "journal record"))
 	}
 	for _, text := range DamageOf(r) {

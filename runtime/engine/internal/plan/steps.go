@@ -110,8 +110,9 @@ func (s *Situation) Obstacles(dryRun, unprotected bool) []Obstacle {
 	}
 	if s.Goal.ImportID != "" {
 		found = append(found, Obstacle{Warning: dryRun,
-			Text: "previously-imported resources that still specify an ID may not be replaced; " +
-				"please remove the `import` declaration from your program" + s.describeKeys()})
+			Text: "previously-imported resources that still specify an ID may not be replaced: that would delete the " +
+				"imported object. To keep it, write the values that it has, or list the properties in ignoreChanges. To " +
+				"replace it, leave out the option `import`" + s.describeKeys()})
 	}
 	return found
 }

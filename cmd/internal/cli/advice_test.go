@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/tools/bench/drawer"
+)
+
+// advisedWorld returns a stack with a protected box and a lid that needs it, and what counts the objects that exist.
+func advisedWorld(t *testing.T) (x *terminal, objects func() int) {
+	t.Helper()
+	x = newTerminal(t, `name: p
+runtime: yaml
+resources:
+  box: {type: drawer:Item, properties: {title: one, kind: k}, options: {protect: true}}
+  lid: {type: drawer:Item, properties: {title: "of ${box.tag}", kind: k}}
+`)
+	d := &drawer.Provider{Dir: t.TempDir()}
+	x.world.Embedded = []console.EmbeddedProviders{drawers{d}}
+	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=p")
+	require.Equal(t, 0, x.run("stack", "init", "dev"), x.err.String())
+	require.Equal(t, 0, x.run("up", "--yes", "--skip-preview"), x.err.String())
+	return x, func() int {
+		all, err := drawer.Objects(d.Dir)
+		require.NoError(t, err)
+		return len(all)
+	}
+}
+
+// refused runs a command that must fail, and returns what the first group of a pattern matches in its error.
+func refused(t *testing.T, x *terminal, pattern string, args ...string) string {
+	t.Helper()
+	require.NotEqual(t, 0, x.run(args...), x.out.String())
+	said := strings.Join(strings.Fields(x.out.String()+x.err.String()), " ")
+	found := regexp.MustCompile(pattern).FindStringSubmatch(said)
+	require.NotNil(t, found, said)
+	return found[len(found)-1]
+}
+
+func rewrite(t *testing.T, x *terminal, former, now string) {
+	t.Helper()
+	file := filepath.Join(x.world.Dir, "Pulumi.yaml")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(text), former)
+	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), former, now, 1)), 0o644))
+}
+
+func does(t *testing.T, x *terminal, args ...string) {
+	t.Helper()
+	require.Equal(t, 0, x.run(args...), "%v\n%s%s", args, x.out.String(), x.err.String())
+}
+
+// The advice of an error, followed literally, leads to what the user wanted, and takes away nothing else.
+func TestAdviceIsTried(t *testing.T) {
+	t.Parallel()
+	const boxURN = "urn:pulumi:dev::p::drawer:index:Item::box"
+	for name, try := range map[string]func(*testing.T, *terminal, func() int){
+		"destroy of what is protected: unprotect": func(t *testing.T, x *terminal, objects func() int) {
+			u := refused(t, x, "use `state unprotect '([^']*)'`", "destroy", "--yes")
+			require.Equal(t, boxURN, u)
+			require.Equal(t, 2, objects())
+			does(t, x, "state", "unprotect", u, "--yes")
+			does(t, x, "destroy", "--yes")
+			require.Zero(t, objects())
+		},
+		"destroy of what is protected: the option": func(t *testing.T, x *terminal, objects func() int) {
+			refused(t, x, "set the option protect of the resource to false and run `up`", "destroy", "--yes")
+			rewrite(t, x, "protect: true", "protect: false")
+			does(t, x, "up", "--yes")
+			does(t, x, "destroy", "--yes")
+			require.Zero(t, objects())
+		},
+		"replacement of what is protected": func(t *testing.T, x *terminal, objects func() int) {
+			rewrite(t, x, "title: one, kind: k", "title: one, kind: other")
+			refused(t, x, "set the option protect of the resource to false and run again", "up", "--yes")
+			rewrite(t, x, "protect: true", "protect: false")
+			does(t, x, "up", "--yes")
+			require.Equal(t, 2, objects())
+		},
+		"stack rm: destroy first": func(t *testing.T, x *terminal, objects func() int) {
+			refused(t, x, "destroy them first, or remove the stack with --force and leave them behind", "stack", "rm", "dev", "--yes")
+			does(t, x, "state", "unprotect", "--all", "--yes")
+			does(t, x, "destroy", "--yes")
+			does(t, x, "stack", "rm", "dev", "--yes")
+			require.Zero(t, objects())
+		},
+		"stack rm: leave them behind": func(t *testing.T, x *terminal, objects func() int) {
+			refused(t, x, "remove the stack with --force and leave them behind", "stack", "rm", "dev", "--yes")
+			does(t, x, "stack", "rm", "dev", "--yes", "--force")
+			require.Equal(t, 2, objects())
+		},
+		"state delete: dependants": func(t *testing.T, x *terminal, objects func() int) {
+			does(t, x, "state", "unprotect", "--all", "--yes")
+			refused(t, x, "Remove those first, or all at once with (--target-dependents)", "state", "delete", boxURN, "--yes")
+			does(t, x, "state", "delete", boxURN, "--yes", "--target-dependents")
+			does(t, x, "destroy", "--yes")
+			require.Equal(t, 2, objects())
+		},
+		"import and other values: keep the object": func(t *testing.T, x *terminal, objects func() int) {
+			imported(t, x, objects)
+			refused(t, x, "or list the properties in (ignoreChanges)", "up", "--yes")
+			require.Equal(t, 2, objects())
+			rewrite(t, x, "import: ", "ignoreChanges: [kind], import: ")
+			does(t, x, "up", "--yes")
+			require.Contains(t, x.err.String(), "unchanged")
+			does(t, x, "preview", "--expect-no-changes")
+			require.Equal(t, 2, objects())
+		},
+		"import and other values: replace the object": func(t *testing.T, x *terminal, objects func() int) {
+			id := imported(t, x, objects)
+			refused(t, x, "To replace it, leave out the option `import`", "up", "--yes")
+			rewrite(t, x, "import: "+id, "protect: false")
+			does(t, x, "up", "--yes")
+			require.Contains(t, x.err.String(), "1 replaced")
+			require.Equal(t, 2, objects())
+		},
+		"one alias for two": func(t *testing.T, x *terminal, objects func() int) {
+			rewrite(t, x, "  lid:", "  cover:\n    type: drawer:Item\n    properties: {title: c, kind: k}\n"+
+				"    options: {aliases: [{name: lid}]}\n  hood:\n    type: drawer:Item\n    properties: {title: h, kind: k}\n"+
+				"    options: {aliases: [{name: lid}]}\n  other:")
+			refused(t, x, "remove the alias", "up", "--yes")
+			require.Equal(t, 2, objects())
+			rewrite(t, x, "    options: {aliases: [{name: lid}]}\n", "")
+			does(t, x, "up", "--yes", "--skip-preview")
+			require.Equal(t, 4, objects())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x, objects := advisedWorld(t)
+			try(t, x, objects)
+		})
+	}
+}
+
+// imported makes the lid an imported object, whose kind the program then changes, and returns its ID.
+func imported(t *testing.T, x *terminal, objects func() int) string {
+	t.Helper()
+	require.Equal(t, 2, objects())
+	does(t, x, "stack", "export")
+	id := regexp.MustCompile(`"id": "(lid-[a-z0-9]+)"`).FindStringSubmatch(x.out.String())
+	require.NotNil(t, id)
+	does(t, x, "state", "delete", "urn:pulumi:dev::p::drawer:index:Item::lid", "--yes")
+	rewrite(t, x, "\", kind: k}}", "\", kind: k}, options: {import: "+id[1]+"}}")
+	does(t, x, "up", "--yes")
+	rewrite(t, x, "\", kind: k}", "\", kind: other}")
+	return id[1]
+}
