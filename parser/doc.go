@@ -6,7 +6,8 @@
 // `${…}`, in Pulumi's grammar if possible and otherwise in HCL's. It always returns a usable tree.
 //
 // The package does not know what names refer to, which functions or resource types exist, or what types values have;
-// that is the task of package check. It is the only package that uses HCL expressions, and it does not expose them.
+// that is the task of package check. It does not expose HCL, which it alone uses for programs in YAML; langhost/pcl
+// reads PCL with it.
 // Package yamlnode reads the YAML.
 //
 // The files of this package, in layers. The code of each file uses only what stands above it, but for transforms and

@@ -43,7 +43,9 @@ import (
 	"github.com/yamlhost/yamlhost/internal/supervise"
 )
 
-// Run executes a command line and returns its exit code (F7.14). args do not include the program's name.
+// Run executes a command line and returns its exit code (F7.14). args do not include the program's name. The order of
+// what it sets up is that of who needs whom: a crash must be reported whatever fails afterwards, signals need the
+// streams, and commands need the signals.
 func Run(ctx context.Context, args []string, s console.Streams, w console.World) (code int) {
 	if len(args) > 0 && args[0] == supervise.Word {
 		return supervise.Main(args[1:], w.Env)
@@ -124,7 +126,7 @@ func commandName(cmd *cobra.Command) string {
 }
 
 // outputCode returns the exit code of a command, which is an error if output of a successful command may have been
-// lost.
+// lost. A reader that has gone, such as `head`, is no fault.
 func outputCode(a *console.Console, code int, out, errors *console.Steady) int {
 	fault, gone := out.Broken()
 	if fault != nil && !gone {
@@ -136,7 +138,9 @@ func outputCode(a *console.Console, code int, out, errors *console.Steady) int {
 	return code
 }
 
-// newRoot returns the tree of commands. measured receives the settings of --profile.
+// newRoot returns the tree of commands. measured receives the settings of --profile. PersistentPreRunE is where every
+// command passes: flags get their values from the environment, and the folder of -C is entered, before a command looks
+// at anything.
 func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	var profileDir string
 	var asksVersion bool
@@ -225,7 +229,8 @@ func Contracts() []contract.Contract {
 		doctorcmd.Contracts, aboutcmd.Contracts, accountcmd.Contracts, queuecmd.Contracts, own)
 }
 
-// newVersion returns the command version, which prints version and edition. To be fast, it reads no file.
+// newVersion returns the command version, which prints version and edition. To be fast, it reads no file. Scripts call
+// it often.
 func newVersion(a *console.Console) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{

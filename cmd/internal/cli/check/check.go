@@ -67,7 +67,8 @@ func NewCheck(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// checkPrograms checks programs and reports their findings.
+// checkPrograms checks programs and reports their findings. Findings of all programs are reported together, in the
+// order of their files.
 func checkPrograms(ctx context.Context, a *console.Console, o *checkOptions) error {
 	var further []report.Spec
 	if o.format != "text" {
@@ -154,7 +155,7 @@ func checkPrograms(ctx context.Context, a *console.Console, o *checkOptions) err
 }
 
 // uncheckedStack returns the selected stack of the project that was checked if it has settings that were not; empty if
-// there is none.
+// there is none. It is a reminder, and silent about everything that cannot be read.
 func uncheckedStack(a *console.Console, o *checkOptions) string {
 	if o.stack != "" || len(o.targets) != 1 || o.untrusted {
 		return ""
@@ -209,7 +210,8 @@ func checkAll(o *checkOptions, checkOne func(target string) (diag.Diagnostics, e
 }
 
 // CheckTarget checks the program of a folder or file, and reports the findings. trust determines which programs of the
-// project may be started. allowStacks are the stacks that an untrusted program may read.
+// project may be started. allowStacks are the stacks that an untrusted program may read. Findings in the stack's files
+// are those of the workspace, which merges them with the program's.
 func CheckTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas,
 	trust operation.Trust, allowStacks ...string) (*check.Program, diag.Diagnostics, error) {
 	options := a.Looking()
@@ -241,7 +243,8 @@ func CheckTarget(ctx context.Context, a *console.Console, target, stack string, 
 // maxFixing limits how often fixes are applied again: a fix may reveal an error that was hidden before.
 const maxFixing = 10
 
-// fixTarget applies the fixes of findings, checks again, and returns the remaining findings.
+// fixTarget applies the fixes of findings, checks again, and returns the remaining findings. Programs are read anew
+// each time: positions move with every fix.
 func fixTarget(a *console.Console, ds diag.Diagnostics, again func() (diag.Diagnostics, error)) (diag.Diagnostics,
 	error) {
 	total := 0

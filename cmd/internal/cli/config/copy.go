@@ -36,7 +36,7 @@ func newCopy(a *console.Console, o *options) *cobra.Command {
 }
 
 // copyValues copies the value of key from one stack to another, or all values if key is empty. If one value cannot be
-// copied, none is.
+// copied, none is. Both stacks are opened before the destination's file is locked.
 func copyValues(ctx context.Context, a *console.Console, o *options, key string) error {
 	if o.dest == "" {
 		return console.WithCode(console.CodeBadUsage, "--dest is missing: the stack to copy to")

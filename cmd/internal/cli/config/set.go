@@ -51,7 +51,8 @@ func newSet(a *console.Console, o *options) *cobra.Command {
 	return cmd
 }
 
-// set sets one value in the settings of a stack.
+// set sets one value in the settings of a stack. The key is parsed before the value is read, so that nobody types a
+// secret for a key that is refused.
 func set(ctx context.Context, a *console.Console, o *options, v *setting) error {
 	_, path, err := openAt(ctx, a, o, v.key)
 	if err != nil {
@@ -73,7 +74,8 @@ func set(ctx context.Context, a *console.Console, o *options, v *setting) error 
 }
 
 // examine reports what the program says against the new values of keys: a value of another type than declared is an
-// error, a key that nothing reads a warning. The Pulumi CLI takes both.
+// error, a key that nothing reads a warning. The Pulumi CLI takes both. It looks at the text that would be written,
+// with the checker of the program, and reports only what is about these keys: other faults of the file are older.
 func (c *configured) examine(ctx context.Context, keys ...project.Key) error {
 	a, ws := c.console, c.program()
 	if ws == nil || a.World.AsPulumi {
@@ -107,7 +109,8 @@ func (c *configured) program() *workspace.Workspace {
 	return ws
 }
 
-// startFrom gives a key without a value the declared default, of which a part is about to be set.
+// startFrom gives a key without a value the declared default, of which a part is about to be set. Otherwise the rest of
+// a default would be lost with the first part that is set.
 func (c *configured) startFrom(key project.Key) error {
 	if c.settings.Entry(key) != nil {
 		return nil
@@ -148,7 +151,8 @@ func (c *configured) seals(o *setting, path project.KeyPath) bool {
 	return o.secret || !o.plaintext && workspace.SecretKeys(c.project, nil)[path.Key]
 }
 
-// set sets one value in the settings, which the caller must hold.
+// set sets one value in the settings, which the caller must hold. A secret is sealed before anything is changed, for
+// its key service may refuse. With a path the value gets the type that its text has.
 func (c *configured) set(o *setting, path project.KeyPath, text string) (err error) {
 	seal := c.seals(o, path)
 	if !seal && !o.plaintext && LooksSecret(path.Key.Name, text) {
@@ -183,7 +187,8 @@ func (c *configured) set(o *setting, path project.KeyPath, text string) (err err
 	return c.settings.SetPath(path, v)
 }
 
-// text returns the value given on the command line, or reads it from standard input (F3.15).
+// text returns the value given on the command line, or reads it from standard input (F3.15). A terminal shows no
+// secret. Empty input is mostly a command before the pipe that failed.
 func (o *setting) text(a *console.Console) (string, error) {
 	if o.value != nil {
 		return *o.value, nil
@@ -275,7 +280,8 @@ func newSetAll(a *console.Console, o *options) *cobra.Command {
 	return cmd
 }
 
-// setAll sets several values. If one of them is invalid, the file stays unchanged.
+// setAll sets several values. If one of them is invalid, the file stays unchanged. Secrets are handed to the manager
+// together, since a service seals many in one request.
 func setAll(ctx context.Context, a *console.Console, o *options, values *settingAll) error {
 	all, err := values.settings(o.path)
 	if err != nil {
@@ -333,7 +339,8 @@ func (o *settingAll) settings(paths bool) (all []setting, err error) {
 	return all, nil
 }
 
-// fromJSON returns the values, by key, of a document that `config --json --show-secrets` has written (F7.12).
+// fromJSON returns the values, by key, of a document that `config --json --show-secrets` has written (F7.12). The
+// result is sorted, as the order of an object means nothing and that of the file should not change from call to call.
 func fromJSON(text string) (all []setting, err error) {
 	var records map[string]struct {
 		Value       *string
@@ -369,7 +376,8 @@ func newRemove(a *console.Console, o *options) *cobra.Command {
 	return cmd
 }
 
-// remove removes values from the settings.
+// remove removes values from the settings. With one key missing, none is removed: the file is saved when all have been
+// found.
 func remove(ctx context.Context, a *console.Console, o *options, keys []string) error {
 	return edit(ctx, a, o, func(c *configured) error {
 		for _, text := range keys {

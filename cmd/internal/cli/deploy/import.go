@@ -22,7 +22,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// importOptions are the flags of `import` in addition to those of all operations.
+// importOptions are the flags of `import` in addition to those of all operations. Where the resources come from is
+// decided by which of file, query, from and args is given.
 type importOptions struct {
 	all                                             operation.Options
 	file, query, found, parent, provider, out, from string
@@ -111,7 +112,7 @@ type ImportEntry struct {
 }
 
 // A PlannedImport is an entry whose types, names and references are resolved, as far as possible before the state is
-// read.
+// read. The zero value of a URN stands for what the engine knows by itself.
 type PlannedImport struct {
 	Entry    ImportEntry
 	token    string
@@ -123,7 +124,8 @@ type PlannedImport struct {
 	made     bool // the provider is itself imported by an entry
 }
 
-// Descriptor returns the package of the entry's type.
+// Descriptor returns the package of the entry's type. An entry of a package with parameters names that package; its
+// plugin is in the parameterization. An extension is named in the entry, and its plugin is that of the provider.
 func (p *PlannedImport) Descriptor() schema.Descriptor {
 	if p.Entry.declared != nil {
 		return *p.Entry.declared
@@ -144,7 +146,8 @@ func (p *PlannedImport) Descriptor() schema.Descriptor {
 	return d
 }
 
-// importResources runs the command `import`.
+// importResources runs the command `import`. The import runs twice, as a preview and for real, with the same entries.
+// The code is written from the state that came out, where providers have filled in what they read.
 func importResources(ctx context.Context, a *console.Console, o *importOptions) error {
 	table, entries, err := importEntries(ctx, a, o)
 	if err != nil || len(entries) == 0 {
@@ -239,7 +242,8 @@ type Importing struct {
 	Result  *state.Snapshot // state after the import
 }
 
-// run performs or previews the import.
+// run performs or previews the import. The plan is made once, in the preview: the second time the state may have been
+// read anew, and references to providers are looked up in it.
 func (i *Importing) run(ctx context.Context, s *operation.Checked, o engine.Options) (*engine.Result, error) {
 	i.stack = s
 	if i.Planned == nil {
@@ -277,7 +281,8 @@ func packageOf(d schema.Descriptor) monitor.Package {
 	return p
 }
 
-// referenceOf returns the reference to a provider in the state, or "" if u is empty.
+// referenceOf returns the reference to a provider in the state, or "" if u is empty. One that is being deleted is no
+// provider any more.
 func referenceOf(s *state.Snapshot, u urn.URN) (string, error) {
 	if u == "" {
 		return "", nil
@@ -292,7 +297,9 @@ func referenceOf(s *state.Snapshot, u urn.URN) (string, error) {
 	return "", fmt.Errorf("the state has no provider %s", u)
 }
 
-// plan resolves the types, names and references of all entries.
+// plan resolves the types, names and references of all entries. Entries may refer to each other in any order, and so
+// they are read first, by name, and then placed, each after its parent and its provider. What is missing is reported
+// before anything is imported.
 func (i *Importing) plan(ctx context.Context, project, stack string) error {
 	byName := map[string]int{}
 	planned := make([]PlannedImport, len(i.entries))

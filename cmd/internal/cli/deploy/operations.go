@@ -15,7 +15,8 @@ import (
 // A runFunc performs an operation on one stack.
 type runFunc func(context.Context, *console.Console, *operation.Options) error
 
-// newOperation sets the body of cmd, which calls run, and adds the flags of all operations.
+// newOperation sets the body of cmd, which calls run, and adds the flags of all operations. Flags of single operations
+// are added to its result. severalFlags replaces the body, for operations that take several projects.
 func newOperation(a *console.Console, run runFunc, cmd *cobra.Command) (*cobra.Command, *operation.Options) {
 	o := &operation.Options{}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -139,7 +140,8 @@ func NewDestroy(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// NewPlan returns the command plan: preview under another name, with a subcommand for saved plans.
+// NewPlan returns the command plan: preview under another name, with a subcommand for saved plans. People who come from
+// other tools look for `plan`.
 func NewPlan(a *console.Console) *cobra.Command {
 	cmd := NewPreview(a)
 	cmd.Use, cmd.Aliases, cmd.Short = "plan", nil, "Show what would happen, and saved plans"
@@ -158,6 +160,7 @@ func NewPlan(a *console.Console) *cobra.Command {
 	return cmd
 }
 
+// showPlan reads the file only: whoever reviews a plan need not be able to apply it.
 func showPlan(a *console.Console, file, format, why string) error {
 	plan, err := operation.ReadShownPlan(a.Path(file), file)
 	if err != nil {

@@ -36,7 +36,9 @@ type several struct {
 var notTogether = []string{"plan", "save-plan", "import-file", "config-file", "settle-pending", "target",
 	"target-replace", "replace", "exclude", "import-pending-creates", "ui"}
 
-// severalFlags makes a command accept more than one project. one is its operation on a project that is alone.
+// severalFlags makes a command accept more than one project. one is its operation on a project that is alone. With one
+// project everything stays as it is without it, to the letter; with several, flags that can only mean one stack are
+// refused, before anything begins.
 func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, one runFunc, k several) {
 	s := &fleet.Selection{}
 	s.Register(cmd, !k.plans)
@@ -97,7 +99,8 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 	}
 }
 
-// ordered returns the graph in the order in which the operation processes projects.
+// ordered returns the graph in the order in which the operation processes projects. A project is destroyed after those
+// that read its outputs, and created before them.
 func (k several) ordered(g *projects.Graph) *projects.Graph {
 	switch {
 	case k.unlinked:
@@ -108,7 +111,9 @@ func (k several) ordered(g *projects.Graph) *projects.Graph {
 	return g
 }
 
-// runSeveral runs an operation on every project of a selection.
+// runSeveral runs an operation on every project of a selection. It asks once for all of them, after all previews: a
+// question for each would be answered without reading. What a preview would give to projects that read it, neighbours
+// carry.
 func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s *fleet.Selection, k several,
 	name string) error {
 	if !k.existing { // operations on existing stacks need program texts for the order only
@@ -164,7 +169,8 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 	return fleet.Run(ctx, a, c)
 }
 
-// existing returns the graph reduced to the members whose stack exists.
+// existing returns the graph reduced to the members whose stack exists. One that does not exist is named, for it may be
+// a wrong name.
 func existing(a *console.Console, g *projects.Graph) (*projects.Graph, error) {
 	var keep []int
 	for i, m := range g.Members {
@@ -186,7 +192,7 @@ func existing(a *console.Console, g *projects.Graph) (*projects.Graph, error) {
 }
 
 // emitPipeline writes a CI pipeline for the projects of a selection. Its paths are relative to the working directory,
-// which has to be the root of the repository.
+// which has to be the root of the repository. Nothing of the projects is run.
 func emitPipeline(ctx context.Context, a *console.Console, s *fleet.Selection, name string) error {
 	kind, err := pipelines.Find(name)
 	if err != nil {
@@ -210,7 +216,8 @@ var inQueue = map[string]string{"continue-on-error": "--continue-on-error", "ref
 	"all": "", "filter": "", "affected-by": "", "stack": "", "queue": "", "priority": "", "slots": "", "source": "",
 	"detach": "", "every": "", "yes": "", "skip-preview": "", "plan-only": ""}
 
-// submit submits a command on a selection to a queue.
+// submit submits a command on a selection to a queue. A flag that a job would not have is refused, rather than dropped:
+// the command would do something else than it says.
 func submit(cmd *cobra.Command, a *console.Console, o *operation.Options, s *fleet.Selection, q *fleet.Submission,
 	k several) error {
 	var flags []string

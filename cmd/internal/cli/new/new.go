@@ -154,7 +154,8 @@ func list(w io.Writer) error {
 	return tw.Flush()
 }
 
-// A maker makes one project.
+// A maker makes one project. Its fields are filled in the order of its steps: what is asked, the files, the project,
+// the stack.
 type maker struct {
 	*console.Console
 	options     *newOptions
@@ -181,7 +182,8 @@ func (m *maker) projectThere() string {
 	return ""
 }
 
-// join adds the files of a template to an existing project.
+// join adds the files of a template to an existing project. Flags that describe a new project would be ignored here,
+// and are refused.
 func (m *maker) join(path string) error {
 	for _, flag := range []string{"name", "description", "stack", "config"} {
 		if m.options.set(flag) {
@@ -214,7 +216,8 @@ func (m *maker) join(path string) error {
 	return nil
 }
 
-// render returns the project's files, and parses the project file as later commands do.
+// render returns the project's files, and parses the project file as later commands do. A template with a fault is
+// found before anything is written.
 func (m *maker) render() ([]templates.File, error) {
 	files, err := m.template.Fill(m.name, m.description)
 	if err != nil {
@@ -239,7 +242,8 @@ func (m *maker) render() ([]templates.File, error) {
 	return files, nil
 }
 
-// openStack opens the backend and reports whether the stack exists.
+// openStack opens the backend and reports whether the stack exists. The name is checked here because the files come
+// before the stack.
 func (m *maker) openStack() (exists bool, err error) {
 	b, err := m.Backends().Open(m.project)
 	if err != nil {
@@ -297,7 +301,8 @@ func (m *maker) free(files []templates.File, settings *project.Settings, exists 
 	return files, nil
 }
 
-// seal writes the configuration to the settings, with secrets encrypted.
+// seal writes the configuration to the settings, with secrets encrypted. It runs before the files are written: a value
+// that looks like a secret leaves nothing behind.
 func (m *maker) seal(settings *project.Settings) error {
 	secret := map[project.Key]bool{}
 	for _, v := range m.template.Config {
@@ -331,6 +336,7 @@ func (m *maker) seal(settings *project.Settings) error {
 	return nil
 }
 
+// write writes the project's files, and the settings if there are values.
 func (m *maker) write(files []templates.File, settings *project.Settings) error {
 	if err := templates.Write(m.dir, files, m.options.force); err != nil {
 		return err

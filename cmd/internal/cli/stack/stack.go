@@ -16,7 +16,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// stackOptions are the flags of `stack` and its subcommands.
+// stackOptions are the flags of `stack` and its subcommands. One command runs in a process, so that its subcommands can
+// share it.
 type stackOptions struct {
 	stack           string
 	secretsProvider string
@@ -111,7 +112,8 @@ func newStackRemove(a *console.Console, o *stackOptions) *cobra.Command {
 	return cmd
 }
 
-// on returns the body of a command that works on the chosen stack.
+// on returns the body of a command that works on the chosen stack. The chosen stack exists: Current has an error for
+// one that does not.
 func (o *stackOptions) on(a *console.Console, body func(ctx context.Context, a *console.Console, o *stackOptions,
 	s *console.Stack, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
@@ -123,6 +125,7 @@ func (o *stackOptions) on(a *console.Console, body func(ctx context.Context, a *
 	}
 }
 
+// stackInit creates a stack whose name may be asked for; it does not need Current, since nothing is there to be chosen.
 func stackInit(ctx context.Context, a *console.Console, o *stackOptions) error {
 	p, b, err := a.Stacks().ProjectAndBackend()
 	if err != nil {
@@ -152,6 +155,7 @@ func stackInit(ctx context.Context, a *console.Console, o *stackOptions) error {
 	return nil
 }
 
+// stackSelect selects a stack. Under the name of Pulumi's CLI it never asks.
 func stackSelect(ctx context.Context, a *console.Console, o *stackOptions) error {
 	p, b, err := a.Stacks().ProjectAndBackend()
 	if err != nil {
@@ -214,7 +218,8 @@ func stackShow(ctx context.Context, a *console.Console, o *stackOptions, s *cons
 	return writeOutputs(out, outputs, "    ", o.showSecrets)
 }
 
-// writePending shows what a run is doing, or was doing when it was interrupted.
+// writePending shows what a run is doing, or was doing when it was interrupted. A lock that somebody holds tells the
+// two apart.
 func writePending(w io.Writer, loaded *backend.Loaded) {
 	pending := loaded.Snapshot.Pending
 	switch {
@@ -230,6 +235,8 @@ func writePending(w io.Writer, loaded *backend.Loaded) {
 	}
 }
 
+// stackRemove removes the state first: if that is refused, because the stack has resources, its configuration must be
+// there still. The file is edited under a lock that other commands respect, and a missing one is no fault.
 func stackRemove(ctx context.Context, a *console.Console, o *stackOptions) error {
 	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
@@ -269,7 +276,9 @@ func newStackRename(a *console.Console, o *stackOptions) *cobra.Command {
 	}
 }
 
-// stackRename renames a stack and its settings file, and keeps the stack selected if it was (F6.14).
+// stackRename renames a stack and its settings file, and keeps the stack selected if it was (F6.14). Everything that
+// can be refused is looked at before the state is renamed, since that cannot be undone for others who see the new name
+// at once.
 func stackRename(ctx context.Context, a *console.Console, _ *stackOptions, s *console.Stack, args []string) error {
 	name := args[0]
 	dst, err := s.Backend.ParseRef(name, s.Project.Name.Text)

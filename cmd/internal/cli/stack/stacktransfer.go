@@ -35,6 +35,7 @@ func newStackImport(a *console.Console, o *stackOptions) *cobra.Command {
 	return cmd
 }
 
+// stackExport writes the state. Without --show-secrets they stay sealed, and no passphrase is asked for.
 func stackExport(ctx context.Context, a *console.Console, o *stackOptions, s *console.Stack, _ []string) (err error) {
 	var opener state.Opener
 	if o.showSecrets {
@@ -82,6 +83,8 @@ func (f *exportFile) close() error {
 	return f.file.Close()
 }
 
+// stackImport replaces the state. The secrets in it are opened by their own provider and sealed by that of the stack,
+// so that both may be needed.
 func stackImport(ctx context.Context, a *console.Console, o *stackOptions, s *console.Stack, _ []string) error {
 	var text []byte
 	var err error

@@ -229,7 +229,7 @@ func restoreLost(ctx context.Context, a *console.Console, lost *backend.LostErro
 }
 
 // putBack restores a copy of the state if that is wanted. damaged names the state that the copy replaces; it is empty
-// if there is none.
+// if there is none. The damaged one is kept: it may have what a person can read and the copy lacks.
 func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *stateOptions, p *backend.Previous,
 	damaged string) error {
 	if p.Mended {
@@ -258,14 +258,16 @@ func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *state
 	return nil
 }
 
-// confirmSalvage shows which part of a damaged journal is readable, and asks whether to go on with that.
+// confirmSalvage shows which part of a damaged journal is readable, and asks whether to go on with that. What was in
+// the rest may exist without a record, which is why a person has to decide.
 func confirmSalvage(a *console.Console, half *backend.DamagedJournalError, o *stateOptions) error {
 	fmt.Fprintf(a.Streams.Out, "%s: %v\n", a.Short(half.Path), half.Damage)
 	fmt.Fprintf(a.Streams.Out, "%s can be read and used.\n", diag.Count(half.Damage.Entries, "record"))
 	return a.Confirm(o.yes, "go on with what can be read", "Do you want to go on with what can be read?")
 }
 
-// listTorn lists the records of torn journals that the state lacks.
+// listTorn lists the records of torn journals that the state lacks. The IDs are shown because they are all that is
+// needed to import such a resource.
 func listTorn(a *console.Console, torn []backend.Torn) {
 	for _, t := range torn {
 		fmt.Fprintf(a.Streams.Out, "%s was set aside as torn, but has sound records that the state lacks:\n",

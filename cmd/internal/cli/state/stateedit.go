@@ -71,7 +71,8 @@ func stateCommand(a *console.Console, o *stateEditOptions, use, short string, ru
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), a, o, args) }}
 }
 
-// editState edits the chosen stack's state. Secrets stay sealed, so that no passphrase is needed (F4.16).
+// editState edits the chosen stack's state. Secrets stay sealed, so that no passphrase is needed (F4.16). The edit is a
+// pure function of the state, which the backend calls under its lock.
 func editState(ctx context.Context, a *console.Console, o *stateEditOptions, command, question string,
 	edit func(*state.Snapshot) (*state.Snapshot, error)) error {
 	s, err := a.Stacks().Current(ctx, o.stack)
@@ -107,7 +108,8 @@ func withNear(err error, s *state.Snapshot) error {
 }
 
 // find returns the URNs of the resources that a user names by URNs, names and globs, each once, and prints those that
-// were not named by their URNs.
+// were not named by their URNs. It prints what a name or a glob stands for because nobody can take an edit back by
+// looking at the command.
 func find(a *console.Console, s *state.Snapshot, texts []string) ([]urn.URN, error) {
 	all, names := make([]urn.URN, len(s.Resources)), make([]string, len(s.Resources))
 	for i, r := range s.Resources {
@@ -149,7 +151,8 @@ func find(a *console.Console, s *state.Snapshot, texts []string) ([]urn.URN, err
 }
 
 // named returns arguments that name resources; none with --all. If none are given, a person on a terminal chooses one
-// of those that may be meant; what says what the command does with it.
+// of those that may be meant; what says what the command does with it. The state is loaded once more for the choice,
+// without the lock: find looks the answer up in the state that is edited.
 func (o *stateEditOptions) named(ctx context.Context, a *console.Console, args []string, what string,
 	may func(*state.Resource) bool) ([]string, error) {
 	switch {
@@ -202,6 +205,8 @@ func own(r *state.Resource) bool {
 	return r.URN.QualifiedType() != urn.RootStackType && !r.URN.IsDefaultProvider()
 }
 
+// stateDelete forgets resources. With --all nothing that is left can refer to them, so that no dependants are asked
+// for.
 func stateDelete(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
 	args, err := o.named(ctx, a, args, "delete from the state", func(*state.Resource) bool { return true })
 	if err != nil {
@@ -245,6 +250,8 @@ func adviseDelete(err error) error {
 	return err
 }
 
+// stateRename gives a resource the name that the program uses by now. A name becomes a part of URNs, which have a
+// separator and one line.
 func stateRename(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
 	if len(args) > 2 || len(args) < 2 && !a.Interactive() {
 		return console.WithCode(console.CodeBadUsage, "state rename takes a URN and the new name")
@@ -302,7 +309,8 @@ func protection(r *state.Resource) *bool { return &r.Protect }
 func taint(r *state.Resource) *bool { return &r.Taint }
 
 // stateMark returns a command that sets or clears a mark on resources, and prints how many have changed and what they
-// are now.
+// are now. It asks nothing, as a mark changes no resource and can be taken off again. Those that have it already are
+// not counted.
 func stateMark(verb, what string, mark func(*state.Resource) *bool, set bool) editCommand {
 	return func(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
 		args, err := o.named(ctx, a, args, verb, func(r *state.Resource) bool { return own(r) && *mark(r) != set })
@@ -383,6 +391,8 @@ func shown(r, other backend.Ref) string {
 	return r.Project + "/" + r.Stack
 }
 
+// moveBetween holds the locks of both stacks at once: the edit of the destination runs inside of that of the source,
+// whose new state is written only when the other one has been.
 func moveBetween(ctx context.Context, a *console.Console, src, dst *console.Stack, args []string,
 	move state.Move) (moved *state.Moved, err error) {
 	begin := func(s *console.Stack) (backend.BeginOptions, error) {
