@@ -216,7 +216,7 @@ var guests = []struct {
 	{"google.golang.org/api/", []string{"runtime/backend/bucket"}},
 	{"cloud.google.com/", []string{"runtime/backend/bucket"}},
 	{"github.com/aws/", []string{"runtime/backend/bucket"}},
-	{"github.com/Azure/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
+	{"github.com/Azure/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice", "tools/bench/requests"}}, // makes a container
 	{"gocloud.dev/", []string{"runtime/backend/bucket", "runtime/secrets/keyservice"}},
 	{"github.com/jackc/", []string{"runtime/backend/postgres", "runtime/queue"}},
 	{"github.com/riverqueue/", []string{"runtime/queue"}},

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -80,6 +81,38 @@ func (s *azureStore) put(ctx context.Context, key string, data []byte, c backend
 func (s *azureStore) delete(ctx context.Context, key string) error {
 	_, err := s.container.NewBlobClient(key).Delete(ctx, nil)
 	return err
+}
+
+// deleteAll deletes objects in batches of 256, the most that Azure takes. A missing object is no error. Credentials or
+// emulators that do not take batches give errors.ErrUnsupported.
+func (s *azureStore) deleteAll(ctx context.Context, keys []string) error {
+	for batch := range slices.Chunk(keys, 256) {
+		deletes, err := s.container.NewBatchBuilder()
+		if err != nil {
+			return errors.ErrUnsupported
+		}
+		for _, key := range batch {
+			if err := deletes.Delete(key, nil); err != nil {
+				return errors.ErrUnsupported
+			}
+		}
+		done, err := s.container.SubmitBatch(ctx, deletes, nil)
+		if err != nil {
+			if status, text := s.answer(err); status >= 400 && !missesBucket(text) {
+				return errors.ErrUnsupported
+			}
+			return err
+		}
+		for _, one := range done.Responses {
+			if one.Error == nil {
+				continue
+			}
+			if status, text := s.answer(one.Error); status != http.StatusNotFound || missesBucket(text) {
+				return errors.ErrUnsupported // a single delete tells the reason
+			}
+		}
+	}
+	return nil
 }
 
 func (s *azureStore) version(r *blob.Reader) (string, error) {

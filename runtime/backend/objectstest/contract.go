@@ -4,6 +4,7 @@ package objectstest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strconv"
 	"sync"
@@ -27,6 +28,7 @@ func Contract(t *testing.T, o backend.Objects) {
 		test func(*testing.T, backend.Objects)
 	}{
 		{"a missing object", missing}, {"conditions", conditions}, {"lists", lists}, {"deep lists", deep}, {"many at once", bulk},
+		{"many removals", removals},
 		{"one of many creations succeeds", func(t *testing.T, o backend.Objects) { rivals(t, o, true) }},
 		{"one of many replacements succeeds", func(t *testing.T, o backend.Objects) { rivals(t, o, false) }},
 	} {
@@ -121,6 +123,35 @@ func deep(t *testing.T, o backend.Objects) {
 		}
 	}
 	require.Equal(t, []string{"deep/b.json", "deep/b.json.bak", "deep/c.json", "deep/d/e", "deep/d/f"}, keys)
+}
+
+// removals tests that backend.Remover removes those objects and no other, more than fit one request of any store, and
+// that missing ones are no error.
+func removals(t *testing.T, o backend.Objects) {
+	store, ok := o.(backend.Remover)
+	if !ok {
+		t.Skip("the store removes one by one")
+	}
+	const many = 1010
+	keys := make([]string, many)
+	for i := range keys {
+		keys[i] = fmt.Sprintf("removals/a/%04d &+%%", i)
+		if i < 5 || i >= many-5 {
+			_, err := o.Put(t.Context(), keys[i], []byte("a"), backend.Condition{})
+			require.NoError(t, err)
+		}
+	}
+	_, err := o.Put(t.Context(), "removals/b", []byte("b"), backend.Condition{})
+	require.NoError(t, err)
+	err = store.DeleteAll(t.Context(), keys)
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("the server removes one by one")
+	}
+	require.NoError(t, err)
+	left, err := o.List(t.Context(), "removals/")
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+	require.Equal(t, "removals/b", left[0].Key)
 }
 
 // bulk tests the request of backend.Bulk for many objects.
