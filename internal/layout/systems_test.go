@@ -29,6 +29,9 @@ var onSystems = map[string]map[string]string{
 		"Interrupt": "console.World.Signals: Windows cannot send it to another process",
 		"Kill":      "supervise: a process may have started others",
 	},
+	"path/filepath": {
+		"Glob": "confine.Door.Glob: the name of the folder may have the marks of patterns, as every long path of Windows has",
+	},
 	"os/signal":             {"*": "console.World.Signals"},
 	"syscall":               {"*": "osfile and supervise: the numbers of Windows are others, and ENOTDIR is one that a missing path gives"},
 	"golang.org/x/sys/unix": {"*": "a file for one system"},
@@ -55,10 +58,13 @@ var onSystemsAllowed = map[string]map[string]string{
 		"os.Link":    "on Windows",
 		"os.Symlink": "not on Windows",
 	},
-	"runtime/backend/disk/disk.go": {"os.Link": "takes a lock, which is renamed where there are no links"},
-	"runtime/queue/copies.go":      {"os.Readlink": "copies a project with its links, whose text is to stay"},
-	"internal/confine/connect.go":  {"syscall.*": "the type of a parameter of net.Dialer"},
-	"internal/confine/door.go":     {"syscall.*": "an error that it makes itself"},
+	"runtime/backend/disk/disk.go":   {"os.Link": "takes a lock, which is renamed where there are no links"},
+	"runtime/queue/copies.go":        {"os.Readlink": "copies a project with its links, whose text is to stay"},
+	"internal/confine/connect.go":    {"syscall.*": "the type of a parameter of net.Dialer"},
+	"cmd/internal/manual/schemas.go": {"path/filepath.Glob": "writes the manual from this repository"},
+	"internal/corpus/corpus.go":      {"path/filepath.Glob": "reads the programs of tests from this repository"},
+	"runtime/backend/process.go":     {"path/filepath.Glob": "the processes of Linux"},
+	"internal/confine/door.go":       {"syscall.*": "an error that it makes itself"},
 }
 
 // keysOnly are packages that name things in stores, where the separator is a slash on every system: they may not import
