@@ -42,6 +42,7 @@ type table struct {
 	Prefix   string       `json:"prefix"` // of URNs, up to the qualified type
 	Types    []string     `json:"types"`
 	Rows     []row        `json:"rows"`
+	Order    []int        `json:"order"` // of the rows in the tree
 	Locks    []lock       `json:"locks,omitempty"`
 	Pending  []pendingRow `json:"pending,omitempty"`
 	// InFlight are the operations of the run that holds the stack, with its command and the time of its beginning.
@@ -62,7 +63,7 @@ func (s *Server) stack(_ context.Context, k *kept, _ query) (any, error) {
 
 func tableOf(k *kept) *table {
 	t := &table{Revision: k.revision, Prefix: "urn:pulumi:" + k.ref.Stack + "::" + k.ref.Project + "::", Types: []string{},
-		Rows: make([]row, 0, len(k.snapshot.Resources))}
+		Rows: make([]row, 0, len(k.snapshot.Resources)), Order: view.ProgramOrder(k.snapshot.Resources)}
 	types := map[string]int{}
 	for _, r := range k.snapshot.Resources {
 		kind := r.URN.QualifiedType()

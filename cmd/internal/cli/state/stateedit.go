@@ -172,7 +172,8 @@ func (o *stateEditOptions) named(ctx context.Context, a *console.Console, args [
 		return nil, err
 	}
 	m, urns := view.Menu{Question: "resource to " + what, At: -1}, []string(nil)
-	for _, r := range loaded.Snapshot.Resources {
+	for _, i := range view.ProgramOrder(loaded.Snapshot.Resources) {
+		r := loaded.Snapshot.Resources[i]
 		if r.Delete || !may(r) {
 			continue
 		}

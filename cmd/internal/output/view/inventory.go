@@ -1,8 +1,10 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -85,4 +87,28 @@ func marksOf(r *state.Resource) (string, paint) {
 		}
 	}
 	return strings.Join(marks, ", "), yellow
+}
+
+// ProgramOrder returns the positions of resources in the order that views show: the stack, then by their places in the
+// program, then default providers.
+func ProgramOrder(list []*state.Resource) []int {
+	rows := make([]*row, len(list))
+	for i, r := range list {
+		rows[i] = &row{urn: r.URN, at: PositionIn(r.SourcePosition), seq: i}
+	}
+	group := func(r *row) int {
+		switch {
+		case r.isStack():
+			return 0
+		case r.urn.IsDefaultProvider():
+			return 2
+		}
+		return 1
+	}
+	slices.SortFunc(rows, func(a, b *row) int { return cmp.Or(cmp.Compare(group(a), group(b)), compareRows(a, b)) })
+	order := make([]int, len(rows))
+	for i, r := range rows {
+		order[i] = r.seq
+	}
+	return order
 }

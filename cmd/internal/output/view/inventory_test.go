@@ -43,6 +43,7 @@ func TestInventory(t *testing.T) {
        last       s:Item             replaced, pending deletion
      1 default provider
 `, b.String())
+	require.Equal(t, []int{0, 7, 6, 5, 2, 3, 4, 1}, ProgramOrder(s.Resources))
 	b.Reset()
 	WriteInventory(&b, &state.Snapshot{Resources: []*state.Resource{stack, usual}},
 		InventoryOptions{URNs: true, IDs: true, Providers: true, Width: 40})

@@ -13,7 +13,7 @@ export interface Overview { backend: string; version: string; project?: string; 
 export interface Row { n: string; q: number; p: number; s?: string; d?: number[]; c?: boolean }
 export interface Pending { urn: string; kind: string }
 export interface Table {
-  revision: string; prefix: string; types: string[]; rows: Row[]; locks?: Lock[]; pending?: Pending[]; inFlight?: Pending[];
+  revision: string; prefix: string; types: string[]; rows: Row[]; order: number[]; locks?: Lock[]; pending?: Pending[]; inFlight?: Pending[];
   running?: string; since?: string; owned: boolean;
 }
 export interface Link { urn: string; via?: string[] }

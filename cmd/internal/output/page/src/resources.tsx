@@ -29,7 +29,7 @@ function tree(table: Table, closed: Set<number>, keep: (i: number) => boolean, f
     if (!keep(i)) continue;
     for (let at = i; at >= 0 && !wanted.has(at); at = table.rows[at]!.p) wanted.add(at);
   }
-  for (const i of all) {
+  for (const i of table.order) {
     if (!wanted.has(i)) continue;
     const list = children.get(table.rows[i]!.p);
     if (list) list.push(i); else children.set(table.rows[i]!.p, [i]);
