@@ -85,3 +85,30 @@ func TestUnreadConfiguration(t *testing.T) {
 	require.Equal(t, diag.Warning, found[0].Severity)
 	require.Equal(t, "p:size", found[0].Fixes[0].Edits[0].Text)
 }
+
+// A placeholder in a file of the stack stays as it is, whatever it names; a text of several lines may be a script. A key
+// in a namespace that is almost the project's is a warning beside the right one, too.
+func TestLiteralConfiguration(t *testing.T) {
+	t.Parallel()
+	src := diag.NewSource("Pulumi.dev.yaml", []byte("shop:a shop:b shop:c shop:d shpo:a other:a"))
+	config := map[string]check.ConfigText{
+		"shop:a":  {Text: "${TOKEN}", Key: diag.NewRange(src, 0, 6)},
+		"shop:b":  {Text: "x-${a.b} $${c}", Key: diag.NewRange(src, 7, 13)},
+		"shop:c":  {Text: "#!/bin/sh\necho ${HOME}", Key: diag.NewRange(src, 14, 20)},
+		"shop:d":  {Text: "$${TOKEN} ${ x }", Key: diag.NewRange(src, 21, 27)},
+		"shpo:a":  {Text: "1", Key: diag.NewRange(src, 28, 34)},
+		"other:a": {Text: "1", Key: diag.NewRange(src, 35, 42)},
+	}
+	_, found := checkText(t, "Main.yaml", "config: {a: {type: string}, b: {type: string}, c: {type: string}, d: {type: string}}\n",
+		func(o *check.Options) { o.Project, o.ConfigKnown, o.Config = "shop", true, config })
+	var told []string
+	for _, d := range found {
+		require.Equal(t, diag.Warning, d.Severity)
+		told = append(told, d.Subject.Text()+": "+d.Summary)
+	}
+	require.ElementsMatch(t, []string{
+		"shop:a: `${TOKEN}` in the configuration shop:a is plain text",
+		"shop:b: `${a}` in the configuration shop:b is plain text",
+		"shpo:a: nothing reads the configuration shpo:a",
+	}, told)
+}

@@ -49,6 +49,10 @@ func (s stackKeys) warn() {
 			if meant = s.namespaced(name); meant == "" && !complete {
 				continue
 			}
+		case s.twice(namespace, name):
+			d.Detail = "the stack sets `" + s.scope.settings.Project + ":" + name + "`, which the program reads: leave this one out"
+			s.scope.report.Add(d)
+			continue
 		default:
 			if meant = s.known(namespace, name); meant == "" {
 				continue
@@ -117,6 +121,15 @@ func (s stackKeys) misspells(key string, unset []string) string {
 	return ""
 }
 
+// twice reports whether a namespace certainly is a misspelling of the project's, and the stack sets the key of that
+// name in the project's namespace too.
+func (s stackKeys) twice(namespace, name string) bool {
+	own := s.scope.settings.Project + ":" + name
+	text, set := s.scope.settings.Config[own]
+	return set && !text.Project && s.scope.byKey[own] != nil && namespace != packages.BuiltinName &&
+		!s.hasPackage(namespace) && diag.Surely(namespace, s.scope.settings.Project)
+}
+
 // namespaced returns the key meant by a name of the project with another mark than a colon behind its namespace, as in
 // aws.region; empty if the name is no such.
 func (s stackKeys) namespaced(name string) string {
@@ -157,10 +170,11 @@ func (s stackKeys) hasPackage(name string) bool {
 	})
 }
 
-// interpolation matches the root of a placeholder.
+// interpolation matches a placeholder up to the end of its first name.
 var interpolation = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_:-]*)[.\[}]`)
 
-// warnLiteral warns of a value with a placeholder that names a declaration of the program: files of stacks have none.
+// warnLiteral warns of a value with a placeholder: files of stacks have none. A text of several lines, such as a
+// script, may be meant to have those of another language, unless they name a declaration of the program.
 func (s stackKeys) warnLiteral(key string, text program.ConfigText) {
 	if text.Secret || text.Unread {
 		return
@@ -168,12 +182,15 @@ func (s stackKeys) warnLiteral(key string, text program.ConfigText) {
 	for _, m := range interpolation().FindAllStringSubmatchIndex(text.Text, -1) {
 		name := text.Text[m[2]:m[3]]
 		known := s.scope.declared[name] != nil || s.scope.byKey[s.scope.fullKey(name)] != nil
-		if !known || m[0] > 0 && text.Text[m[0]-1] == '$' {
+		if !known && strings.Contains(text.Text, "\n") || m[0] > 0 && text.Text[m[0]-1] == '$' {
 			continue
 		}
+		detail := "a stack's configuration has no expressions: make it a variable of the program, or write the value"
+		if !known {
+			detail = "a stack's configuration has no expressions: write the value, or take it from an environment"
+		}
 		s.scope.report.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.Ignored, Subject: text.Key,
-			Summary: "`${" + name + "}` in the configuration " + key + " is plain text",
-			Detail:  "a stack's configuration has no expressions: make it a variable of the program, or write the value"})
+			Summary: "`${" + name + "}` in the configuration " + key + " is plain text", Detail: detail})
 		return
 	}
 }

@@ -20,6 +20,10 @@ type phrase struct {
 var operators = []phrase{
 	{"'", false, "inside of `${…}`, a string needs double quotes"},
 	{"`", false, "inside of `${…}`, a string needs double quotes"},
+	{"=~", false, "a pattern is matched by `regex(\"pattern\", text)`"},
+	{"!Ref", false, "`!Ref name` is written `${name}`"},
+	{"!Sub", false, "a string needs no function: write `${name}` in it to insert a value"},
+	{"!GetAtt", false, "`!GetAtt name.property` is written `${name.property}`"},
 	{"===", false, "`===` is written `==`"},
 	{"!==", false, "`!==` is written `!=`"},
 	{"??", false, "`a ?? b` is written `coalesce(a, b)`"},
@@ -34,6 +38,9 @@ var operators = []phrase{
 	{"is", true, "`a is b` is written `a == b`"},
 	{"in", true, "`a in list` is written `contains(list, a)`"},
 	{"else", true, "a choice is written `condition ? one : other`"},
+	{"//", false, "`a // b` is written `floor(a / b)`"},
+	{"lambda", true, "a function over a list is written `[for item in list : value]`"},
+	{"typeof", true, "types are known when the program is checked; `try(value, other)` takes the first value that can be computed"},
 	{"**", false, "`a ** b` is written `pow(a, b)`"},
 	{"<>", false, "`<>` is written `!=`"},
 	{"++", false, "`a++` is written `a + 1`"},
@@ -51,7 +58,13 @@ func Operator(expression string) string {
 	if strings.HasPrefix(plain, "{") && !strings.Contains(plain, "=") && !strings.Contains(plain, " : ") {
 		return "`${{ … }}` is of GitHub Actions: here it is `${…}`; a map is written `{key = value}`"
 	}
+	if strings.HasPrefix(plain, ".Values") {
+		return advice(root, "Values")
+	}
 	loop := phrase{foreign: "for", word: true}.in(plain)
+	if loop && strings.HasPrefix(plain, "[") && !strings.HasPrefix(strings.TrimSpace(plain[1:]), "for ") {
+		return "a list from a list is written `[for item in list : value]`"
+	}
 	if fText().MatchString(expression) {
 		return "a text with values is written `\"hello ${name}\"`"
 	}
@@ -79,6 +92,9 @@ func method(expression, plain string) string {
 		return ""
 	}
 	owner, name := expression[m[2]:m[3]], expression[m[4]:m[5]]
+	if w, of := find(root, owner, func(word) bool { return true }); of == "JavaScript" && w.foreign == owner {
+		return said(of, owner, w.advice) // Math.max(…)
+	}
 	if advice := Member(name, owner); advice != "" {
 		return advice
 	}

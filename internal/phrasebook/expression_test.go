@@ -34,6 +34,14 @@ func TestOperator(t *testing.T) {
 		"a?.b()":            "a function is called by its name: `b(a)`; a method of a resource with `call(a, \"b\", {})`",
 		`upper("a.b(c)")`:   "",
 		`if"x"`:             "",
+		"Math.max(a, b)":    "`Math` is of JavaScript: write `min`, `max`, `floor`, `ceil`, `round`, `abs`",
+		"x.toFixed(2)":      "`toFixed` is of JavaScript: write `format(\"%.2f\", x)`",
+		"l.push(1)":         "`push` is of JavaScript: write `concat(l, [value])`",
+		"a =~ b":            "a pattern is matched by `regex(\"pattern\", text)`",
+		"!Ref a":            "`!Ref name` is written `${name}`",
+		".Values.a":         "`Values` is of Helm: configuration is written by its name alone: declare it under `config`",
+		"[x for x in l]":    "a list from a list is written `[for item in list : value]`",
+		"[for x in l : x":   "",
 		"users.map(u => u)": "a function over a list is written `[for item in list : value]`",
 	} {
 		require.Equal(t, advice, Operator(text), text)

@@ -34,7 +34,11 @@ func releases(owner, repository string) Source {
 // overrides is the text of PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES (F2.35).
 func Sources(name, from, overrides string) ([]Source, error) {
 	if !pluginName().MatchString(name) {
-		return nil, fmt.Errorf("%q cannot be the name of a plugin", name) // nor is a path ever made an address
+		rule := "it has letters, digits, -, _ and . only, and ends with a letter or a digit"
+		if len(name) < 2 {
+			rule = "it has two characters at least, as for the Pulumi CLI"
+		}
+		return nil, fmt.Errorf("%q cannot be the name of a plugin: %s", name, rule) // nor is a path ever made an address
 	}
 	other, err := override(cmp.Or(from, "github://api.github.com/pulumi/pulumi-"+name), overrides)
 	if err != nil {
