@@ -5,7 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,6 +112,8 @@ func TestFilesAreThoseOfPackageOS(t *testing.T) {
 				return err
 			}))
 			switch {
+			case runtime.GOOS == "windows" && errors.Is(err, syscall.Errno(1)): // Wine lacks a call of os.RemoveAll
+				return "impossible", left
 			case err == nil:
 				return kind + " done", left
 			case IsAbsent(err):
@@ -120,6 +124,9 @@ func TestFilesAreThoseOfPackageOS(t *testing.T) {
 			return "refused", left
 		}
 		wantKind, want := after(filepath.Join(dir, "os"), calls{os.OpenFile, os.ReadFile, os.Rename, os.Remove, os.RemoveAll})
+		if wantKind == "impossible" {
+			return
+		}
 		gotKind, got := after(filepath.Join(dir, "osfile"), calls{OpenFile, ReadFile, Rename, Remove, RemoveAll})
 		require.Equal(rt, wantKind, gotKind)
 		require.Equal(rt, want, got)

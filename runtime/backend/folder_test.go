@@ -32,9 +32,10 @@ func TestFolderOfAPath(t *testing.T) {
 		require.Empty(t, query)
 		require.Equal(t, want, filepath.Clean(got), url)
 	})
-	for path, want := range map[string]string{"~": "/home", "~/a%b": "/home/a%b"} {
-		got, _, err := folderOf(fileurl.Folder(path), Options{WorkDir: here, Home: filepath.FromSlash("/home")})
+	home := filepath.Join(here, "home")
+	for path, want := range map[string]string{"~": home, "~/a%b": filepath.Join(home, "a%b")} {
+		got, _, err := folderOf(fileurl.Folder(path), Options{WorkDir: filepath.Join(here, "work"), Home: home})
 		require.NoError(t, err)
-		require.Equal(t, filepath.FromSlash(want), got)
+		require.Equal(t, want, got)
 	}
 }

@@ -20,6 +20,7 @@ const (
 	slashes  = "the test names files with slashes"
 	removing = "Wine lacks the call with which Go removes files"
 	open     = "the test keeps the files of a run open that it calls killed, and Wine renames no open file"
+	letters  = "no two names differ in letter case only"
 	pipes    = "pipes of Windows can be synced"
 )
 
@@ -37,7 +38,7 @@ var packages = map[string]map[string]string{
 		"TestNewestSoundCopy": removing, "TestRecordsInATornEnd": open, "TestDestroyedRecordsInAJournal": open,
 		"TestFlippedBitInAJournal": open, "TestUnreadableStateIsNotWritten": open,
 		"TestRecovery/replayed,_with_a_torn_tail": open, "TestRecovery/no_journal_at_all": open},
-	"workspace/project": {"TestLocalDir": slashes, "TestSave": modes, "TestFoundPackagesFollowFiles": removing},
+	"workspace/project": {"TestLocalDir": slashes, "TestSave": modes, "TestLookalikes": letters, "TestFoundPackagesFollowFiles": removing},
 }
 
 // wines matches lines of a failed test that are Wine's fault alone, or none: it lacks the call with which package
