@@ -116,6 +116,23 @@ func drawMade(t *rapid.T) *madeProgram {
 			continue
 		}
 		p.line("    type: drawer:index:Item")
+		if rapid.IntRange(0, 3).Draw(t, "forEach") == 0 {
+			p.line("    forEach:")
+			p.line("      a: %s", p.expr(t))
+			p.line("      b: %s", p.expr(t))
+			p.line("    properties:")
+			p.line("      kind: k")
+			own := ""
+			if rapid.Bool().Draw(t, "more") {
+				own = "-" + p.literal()
+			}
+			p.line("      title: %s", rapid.SampledFrom([]string{"${each.value}", "${each.key}-${each.value}"}).Draw(t, "each")+own)
+			continue
+		}
+		conditional := len(p.names) > 0 && rapid.IntRange(0, 4).Draw(t, "if") == 0
+		if conditional {
+			p.line(`    if: ${%s != "edited"}`, rapid.SampledFrom(p.config).Draw(t, "condition"))
+		}
 		p.line("    properties:")
 		p.line("      title: %s", p.expr(t))
 		if rapid.Bool().Draw(t, "kind") {
@@ -125,7 +142,9 @@ func drawMade(t *rapid.T) *madeProgram {
 			p.line("    options:")
 			p.line("      replacementTrigger: %s", p.expr(t))
 		}
-		p.names = append(p.names, name+".tag", name+".title", name+".id")
+		if !conditional {
+			p.names = append(p.names, name+".tag", name+".title", name+".id")
+		}
 	}
 	return p
 }

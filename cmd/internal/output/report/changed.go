@@ -87,9 +87,10 @@ func stepCauses(s *engine.Step, o view.Options) []causeJSON {
 	return causesJSON(list)
 }
 
-// rootsOf returns the causes at the beginning of all causes of a changed object.
+// rootsOf returns the causes at the beginning of all causes of a change. That the program has a new resource needs no
+// saying.
 func rootsOf(s *engine.Step, o view.Options) []causeJSON {
-	if o.Causes == view.CausesNone || s.Old == nil || s.New == nil || s.Op == engine.OpSame || s.Op == engine.OpRefresh {
+	if o.Causes == view.CausesNone || s.Op == engine.OpSame || s.Op == engine.OpRefresh || o.Changes.OnlyNew(s) {
 		return nil
 	}
 	return causesJSON(o.Changes.Roots(s))

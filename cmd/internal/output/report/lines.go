@@ -231,7 +231,8 @@ func withoutSecrets(config map[string]string, m *mask.Masker) map[string]string 
 func (v *Lines) metadata(s *engine.Step, op engine.Op) metadataJSON {
 	m := metadataJSON{
 		Op: op, URN: string(s.URN), Type: s.Type, Old: v.state(s.Old), New: v.state(s.New),
-		Keys: s.Keys, Diffs: s.Diffs, Logical: s.Logical(), Provider: s.Provider,
+		Keys: s.Keys, Diffs: s.Diffs, Provider: s.Provider,
+		Logical: s.Logical() || s.Op == engine.OpDelete, // as Pulumi has it of what remained of a replacement
 		Changes: changedProperties(s, v.o, v.mask), Causes: stepCauses(s, v.o), Roots: rootsOf(s, v.o),
 	}
 	if s.Detailed != nil {
