@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
@@ -12,10 +15,50 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/test/service/host"
 )
 
-// Beside a run that is creating a resource, each command says that the stack is locked, or works without the lock. None
-// takes the run for an interrupted one, or advises to settle what it does. Once the run is gone without an end, they do.
+// besideARun lists commands on a stack whose run is creating a resource.
+var besideARun = []struct {
+	args   []string
+	locked bool // needs the lock
+}{
+	{[]string{"up", "--yes"}, true}, {[]string{"up", "--yes", "--skip-preview"}, true},
+	{[]string{"up", "--yes", "--json"}, true}, {[]string{"refresh", "--yes"}, true},
+	{[]string{"destroy", "--yes"}, true}, {[]string{"run", "--yes"}, true}, {[]string{"drift"}, true},
+	{[]string{"import", "random:RandomUuid", "u", "x", "--yes"}, true}, {[]string{"state", "repair", "--yes"}, true},
+	{[]string{"state", "delete", string(underway), "--yes"}, true},
+	{[]string{"preview"}, false}, {[]string{"preview", "--json"}, false}, {[]string{"preview", "--diff"}, false},
+	{[]string{"preview", "--refresh"}, false}, {[]string{"destroy", "--preview-only"}, false},
+	{[]string{"state", "verify"}, false}, {[]string{"stack"}, false}, {[]string{"stack", "ls"}, false},
+	{[]string{"stack", "export"}, false}, {[]string{"stack", "output"}, false}, {[]string{"migrate", "--check"}, false},
+	{[]string{"about"}, false}, {[]string{"stack", "history"}, false}, {[]string{"graph"}, false},
+}
+
+// underway is the URN of the resource that the run creates.
+var underway = urn.New("dev", "slow", "", "random:index/randomPet:RandomPet", "a")
+
+// besideARun requires of each command that it says who holds the lock, or works without the lock. None takes the run for
+// an interrupted one, or advises to settle what it does.
+func (x *terminal) besideARun(t *testing.T, holder string) {
+	t.Helper()
+	for _, c := range besideARun {
+		code := x.run(c.args...)
+		said := x.out.String() + x.err.String()
+		require.NotContains(t, said, "interrupted", c.args)
+		require.NotContains(t, said, "settle-pending", c.args)
+		if c.locked {
+			require.Equal(t, console.CodeLocked, code, "%v: %s", c.args, said)
+			require.Contains(t, said, holder, c.args)
+		} else {
+			require.NotEqual(t, console.CodeLocked, code, "%v: %s", c.args, said)
+			require.NotEqual(t, console.CodePending, code, "%v: %s", c.args, said)
+		}
+	}
+}
+
+// Beside a run that is creating a resource, nothing speaks of an interruption; once the run is gone without an end,
+// commands do.
 func TestCommandsBesideARun(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, `name: slow
@@ -37,38 +80,10 @@ resources:
 	require.NoError(t, err)
 	run, err := b.Begin(t.Context(), backend.Ref{Project: "slow", Stack: "dev"}, backend.BeginOptions{Command: "update"})
 	require.NoError(t, err)
-	u := urn.New("dev", "slow", "", "random:index/randomPet:RandomPet", "a")
 	require.NoError(t, run.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Kind: state.Creating,
-		Resource: &state.Resource{URN: u, Type: "random:index/randomPet:RandomPet", Custom: true, Inputs: value.EmptyMap(),
+		Resource: &state.Resource{URN: underway, Type: "random:index/randomPet:RandomPet", Custom: true, Inputs: value.EmptyMap(),
 			Outputs: value.EmptyMap()}}}))
-	commands := []struct {
-		args   []string
-		locked bool // needs the lock
-	}{
-		{[]string{"up", "--yes"}, true}, {[]string{"up", "--yes", "--skip-preview"}, true},
-		{[]string{"up", "--yes", "--json"}, true}, {[]string{"refresh", "--yes"}, true},
-		{[]string{"destroy", "--yes"}, true}, {[]string{"run", "--yes"}, true}, {[]string{"drift"}, true},
-		{[]string{"import", "random:RandomUuid", "u", "x", "--yes"}, true}, {[]string{"state", "repair", "--yes"}, true},
-		{[]string{"state", "delete", string(u), "--yes"}, true},
-		{[]string{"preview"}, false}, {[]string{"preview", "--json"}, false}, {[]string{"preview", "--diff"}, false},
-		{[]string{"preview", "--refresh"}, false}, {[]string{"destroy", "--preview-only"}, false},
-		{[]string{"state", "verify"}, false}, {[]string{"stack"}, false}, {[]string{"stack", "ls"}, false},
-		{[]string{"stack", "export"}, false}, {[]string{"stack", "output"}, false}, {[]string{"migrate", "--check"}, false},
-		{[]string{"about"}, false}, {[]string{"stack", "history"}, false}, {[]string{"graph"}, false},
-	}
-	for _, c := range commands {
-		code := x.run(c.args...)
-		said := x.out.String() + x.err.String()
-		require.NotContains(t, said, "interrupted", c.args)
-		require.NotContains(t, said, "settle-pending", c.args)
-		if c.locked {
-			require.Equal(t, console.CodeLocked, code, "%v: %s", c.args, said)
-			require.Contains(t, said, "other@h", c.args)
-		} else {
-			require.NotEqual(t, console.CodeLocked, code, "%v: %s", c.args, said)
-			require.NotEqual(t, console.CodePending, code, "%v: %s", c.args, said)
-		}
-	}
+	x.besideARun(t, "other@h")
 	x.run("preview")
 	require.Contains(t, x.err.String(), "the stack is locked by other@h (process 8), which still runs")
 	alive = false
@@ -77,5 +92,35 @@ resources:
 		said := x.out.String() + x.err.String()
 		require.NotEqual(t, console.CodeLocked, code, "%v: %s", args, said)
 		require.True(t, strings.Contains(strings.ToLower(said), "interrupted") || strings.Contains(said, "earlier run"), "%v: %s", args, said)
+	}
+}
+
+// The same beside a run whose stack a service keeps, with journals or with checkpoints, and for a plan that was made
+// before the run began.
+func TestHostedCommandsBesideARun(t *testing.T) {
+	t.Parallel()
+	for _, forgotten := range [][]string{nil, {"journal"}} {
+		x := newHosted(t, `name: slow
+runtime: yaml
+resources:
+  a: {type: "command:local:Command", properties: {create: "touch begun; sleep 60"}}
+`)
+		x.Set(host.Behaviour{Forget: forgotten})
+		x.does("stack", "init", "dev")
+		x.does("preview", "--save-plan", "plan.json")
+		signals, code := make(chan os.Signal, 2), make(chan int)
+		other := newTerminal(t, "")
+		other.world.Dir, other.world.Home, other.world.Env = x.world.Dir, x.world.Home, x.world.Env
+		other.world.HTTP, other.world.ServicePause, other.world.Signals = nil, x.world.ServicePause, signals
+		go func() { code <- other.run("up", "--yes", "--skip-preview") }()
+		require.Eventually(t, func() bool {
+			_, err := os.Stat(filepath.Join(x.world.Dir, "begun"))
+			return err == nil
+		}, time.Minute, 5*time.Millisecond)
+		x.besideARun(t, "")
+		require.Equal(t, console.CodeLocked, x.run("up", "--plan", "plan.json", "--yes"), x.err.String())
+		signals <- syscall.SIGINT
+		signals <- syscall.SIGINT
+		<-code
 	}
 }

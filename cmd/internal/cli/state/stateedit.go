@@ -109,13 +109,13 @@ func withNear(err error, s *state.Snapshot) error {
 
 // find returns the URNs of the resources that a user names by URNs, names and globs, each once, and prints those that
 // were not named by their URNs. It prints what a name or a glob stands for because nobody can take an edit back by
-// looking at the command.
+// looking at the command; nothing if one of the texts stands for nothing, as then nothing is edited.
 func find(a *console.Console, s *state.Snapshot, texts []string) ([]urn.URN, error) {
 	all, names := make([]urn.URN, len(s.Resources)), make([]string, len(s.Resources))
 	for i, r := range s.Resources {
 		all[i], names[i] = r.URN, r.URN.Name()
 	}
-	var found []urn.URN
+	var found, told []urn.URN
 	for _, text := range texts {
 		p, err := urn.ParsePattern(text)
 		if err != nil {
@@ -141,11 +141,12 @@ func find(a *console.Console, s *state.Snapshot, texts []string) ([]urn.URN, err
 		if err != nil {
 			return nil, err
 		}
-		for _, u := range some {
-			fmt.Fprintf(a.Streams.Err, "  %s\n", u)
-		}
-		found = append(found, some...)
+		told = append(told, some...)
 	}
+	for _, u := range told {
+		fmt.Fprintf(a.Streams.Err, "  %s\n", u)
+	}
+	found = append(found, told...)
 	slices.Sort(found)
 	return slices.Compact(found), nil
 }
