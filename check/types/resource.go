@@ -1,6 +1,9 @@
 package types
 
 import (
+	"strings"
+
+	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -21,6 +24,7 @@ func (c *Checker) checkResource(n *program.Node) {
 	c.decl.report.Tolerating(harmless, func() {
 		decl.Exprs(func(e ast.Expr) { c.typer.infer(e) })
 	})
+	c.checkName(n)
 	if decl.Get != nil {
 		c.checkGet(n)
 	} else if s := n.Resource.Schema; s != nil {
@@ -30,6 +34,20 @@ func (c *Checker) checkResource(n *program.Node) {
 	if n.Resource.Token == schema.StackReferenceToken {
 		c.checkStackReference(n)
 	}
+}
+
+// checkName warns of a name with the separator of URNs (L3.20). The engine and the Pulumi CLI take such a name, but the
+// grammar that Pulumi documents has none.
+func (c *Checker) checkName(n *program.Node) {
+	if !strings.Contains(n.Resource.LogicalName, "::") {
+		return
+	}
+	rng := n.Resource.Decl.Name.Range
+	if name := n.Resource.Decl.LogicalName; name.Text() != "" {
+		rng = name.Range
+	}
+	c.decl.report.Warnf(diag.Malformed, rng, "write it without `::`; if the resource exists already, add its present name to "+
+		"`aliases`, and it is kept", "the name %s has `::`, which separates the parts of a URN", findings.Shown(n.Resource.LogicalName))
 }
 
 // checkStackReference checks the stack that a StackReference reads: its ID, or its name, or else its own name (L7.11).
