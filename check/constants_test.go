@@ -23,6 +23,13 @@ func TestConstants(t *testing.T) {
   sel: {fn::select: [5, [a, b]]} #! Y302 is past the end of the list
   b64: {fn::fromBase64: 'a*b='} #! Y302 is not Base64
   rx: {fn::regex: ['[', x]} #! Y302 fn::regex
+  host: ${cidrHost("10.0.0.0/30", 9)} #! Y302 the network has no such address
+  sub: {fn::cidrSubnets: [10.0.0.0/24, 1, 1, 1]} #! Y302 there is no room for network 3
+  url: ${urlDecode("%zz")} #! Y302 is not URL-encoded
+  csv: {fn::fromCSV: ''} #! Y302 has no header line
+  later: ${timeAdd("2026-08-03T10:30:00Z", "soon")} #! Y302 duration
+  id: ${uuidv5("x", "y")} #! Y302 namespace
+  zip: ${zipmap(["a"], [])} #! Y302 there are 0 for 1 keys
   may: ${try(fromJSON("{"), 1)}
   if: '${pulumi.stack == "dev" ? fromJSON("{") : 1}'
   good: {fn::fromJSON: '{"a": 1}'}
