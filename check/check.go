@@ -363,12 +363,13 @@ func (r *run) checkTransforms(main *body) {
 		main.recordOutcome(t.Decl.Unit, main.types.Transform(r.ctx, t.Decl, m))
 	}
 	for _, b := range r.bodies {
+		below := b.scope.Below()
 		for _, n := range b.scope.All() {
 			if n.Kind != ResourceNode {
 				continue
 			}
 			for _, decl := range n.Resource.Decl.Options.Transforms {
-				m := matching(decl, b.scope.Below(n), b.program.InComponent)
+				m := matching(decl, below(n), b.program.InComponent)
 				o := b.types.TransformOf(r.ctx, n.Unit(), b.scope.Fact(n), decl, m)
 				b.mergeOutcome(&o)
 			}

@@ -1,8 +1,6 @@
 package names
 
 import (
-	"slices"
-
 	"github.com/yamlhost/yamlhost/check/packages"
 	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -104,17 +102,32 @@ func chance(t *ast.Transform, n *program.Node) program.Likelihood {
 	return best
 }
 
-// Below returns a node and its descendants by the option parent.
-func (s *Scope) Below(n *program.Node) []*program.Node {
-	all := []*program.Node{n}
-	for i := 0; i < len(all); i++ {
-		for _, other := range s.all {
-			if other.Kind == program.ResourceNode && !slices.Contains(all, other) && parentOf(s.Program, other) == all[i] {
-				all = append(all, other)
+// Below returns a function that gives a node and its descendants by the option parent. The first call looks at all nodes,
+// so that callers need not.
+func (s *Scope) Below() func(n *program.Node) []*program.Node {
+	var children map[*program.Node][]*program.Node
+	return func(n *program.Node) []*program.Node {
+		if children == nil {
+			children = make(map[*program.Node][]*program.Node)
+			for _, other := range s.all {
+				if other.Kind != program.ResourceNode {
+					continue
+				}
+				if parent := parentOf(s.Program, other); parent != nil {
+					children[parent] = append(children[parent], other)
+				}
 			}
 		}
+		all := []*program.Node{n}
+		for i := 0; i < len(all); i++ {
+			for _, child := range children[all[i]] {
+				if child != n { // a cycle, which has an error of its own; it leads back to n, as each has one parent
+					all = append(all, child)
+				}
+			}
+		}
+		return all
 	}
-	return all
 }
 
 func parentOf(p *program.Program, n *program.Node) *program.Node {

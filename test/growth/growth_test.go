@@ -163,6 +163,11 @@ var dimensions = []dimension{
 			return fmt.Sprintf("  - match: {type: \"random:RandomPet\", name: r%d}\n    properties: {length: 3}\n", i)
 		}), pet(0, ""))
 	}, everything, ""},
+	{"transforms of resources", 100, func(n int) map[string]string {
+		return program("resources:\n%s", times(n, func(i int) string {
+			return pet(i, "    options: {transforms: [{match: {type: \"random:RandomPet\"}, properties: {length: 3}}]}\n")
+		}))
+	}, everything, ""},
 	{"policies", 100, func(n int) map[string]string {
 		return program("policies:\n%sresources:\n%s", times(n, func(i int) string {
 			return fmt.Sprintf("  p%d:\n    match: {name: r%d}\n    when: ${resource.length < 1}\n    violation: short\n", i, i)
