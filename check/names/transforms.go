@@ -102,8 +102,8 @@ func chance(t *ast.Transform, n *program.Node) program.Likelihood {
 	return best
 }
 
-// Below returns a function that gives a node and its descendants by the option parent. The first call looks at all nodes,
-// so that callers need not.
+// Below returns a function that gives a node and its descendants by the option parent. Its first call lists the
+// children of all nodes.
 func (s *Scope) Below() func(n *program.Node) []*program.Node {
 	var children map[*program.Node][]*program.Node
 	return func(n *program.Node) []*program.Node {

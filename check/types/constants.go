@@ -18,8 +18,8 @@ import (
 // constants evaluates literal expressions, and finds out which ones depend on resources.
 type constants struct{ decl *declaration }
 
-// pure lists functions that depend on their arguments only, fail for some of them, and give no more than they are given:
-// a check must not build what only a run may need.
+// pure lists functions that depend on their arguments only, fail for some of them, and give no more than they are
+// given: a check must not build what only a run may need.
 var pure = []string{"select", "element", "slice", "zipmap", "toNumber", "parseInt", "fromJSON", "fromCSV", "fromBase64",
 	"urlDecode", "regex", "regexAll", "regexReplace", "formatDate", "timeAdd", "timeCompare", "uuidv5", "cidrContains",
 	"cidrHost", "cidrNetmask", "cidrSubnet", "cidrSubnets"}
