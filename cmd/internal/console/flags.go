@@ -83,6 +83,10 @@ func flagError(cmd *cobra.Command, err error) error {
 		if cmd.Flags().Lookup(short) != nil { // other tools have one dash before a long name
 			return fmt.Errorf("%s has no flag -%s; did you mean --%s?\nSee %[1]s --help.", cmd.CommandPath(), name, short)
 		}
+		if strings.ContainsAny(short[:1], "0123456789.") {
+			return fmt.Errorf("%s takes -%s for a flag; a value that begins with - is written after --: `-- -%[2]s`",
+				cmd.CommandPath(), short)
+		}
 		return fmt.Errorf("%s has no flag -%s\nSee %s --help.", cmd.CommandPath(), name, cmd.CommandPath())
 	}
 	var names []string
