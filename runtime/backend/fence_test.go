@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -34,16 +35,23 @@ func (s *sky) create(r *state.Resource) {
 }
 
 // pause counts the points at which a process may be stopped. At point number at it calls meanwhile, as if the process
-// were stopped during that call.
+// were stopped during that call. It is safe for concurrent use: several objects are deleted at the same time.
 type pause struct {
+	mu        sync.Mutex // guards count and name
 	at, count int
 	name      string // of the point at which it was stopped
 	meanwhile func()
 }
 
 func (p *pause) reach(name string) {
-	if p.count++; p.count == p.at && p.meanwhile != nil {
+	p.mu.Lock()
+	p.count++
+	here := p.count == p.at && p.meanwhile != nil
+	if here {
 		p.name = name
+	}
+	p.mu.Unlock()
+	if here {
 		p.meanwhile()
 	}
 }

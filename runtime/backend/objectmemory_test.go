@@ -44,6 +44,13 @@ func (m *memory) around(do, key string, act func() error) error {
 	return err
 }
 
+// look returns an object without a request. A run that is stopped in one request may still have others under way.
+func (m *memory) look(key string) Object {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.objects[key]
+}
+
 func (m *memory) Get(_ context.Context, key string) (o Object, err error) {
 	err = m.around("get", key, func() error {
 		found, ok := m.objects[key]

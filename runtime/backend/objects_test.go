@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -279,13 +280,13 @@ func TestObjectsPausedRunCannotWrite(t *testing.T) { // D9
 				{
 					sofar := len(acknowledged)
 					var lease leaseFile
-					require.NoError(t, json.Unmarshal(m.objects[".pulumi/yamlhost/p/dev/lease.json"].Data, &lease), path)
+					require.NoError(t, json.Unmarshal(m.look(".pulumi/yamlhost/p/dev/lease.json").Data, &lease), path)
 					held := lease.Holder != nil && lease.Holder.PID == 1
 					b := openMemory(t, m, 2)
 					require.NoError(t, other(b, 7), path)
 					before, err := b.Load(t.Context(), testRef, openB64)
 					require.NoError(t, err, path)
-					text := m.objects[".pulumi/stacks/p/dev.json"]
+					text := m.look(".pulumi/stacks/p/dev.json")
 					close(resume)
 					err = <-done
 					after, failed := b.Load(t.Context(), testRef, openB64)
@@ -295,7 +296,7 @@ func TestObjectsPausedRunCannotWrite(t *testing.T) { // D9
 						if len(acknowledged) > sofar { // its entry was written before the other run began
 							require.Subset(t, urns(before.Snapshot), acknowledged, path)
 						}
-						require.Equal(t, text.Version, m.objects[".pulumi/stacks/p/dev.json"].Version, path)
+						require.Equal(t, text.Version, m.look(".pulumi/stacks/p/dev.json").Version, path)
 						if err == nil { // only the cleanup was left
 							require.Len(t, acknowledged, 5, path)
 						} else {
@@ -539,14 +540,14 @@ func TestObjectsManyCrashes(t *testing.T) {
 	start := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	m.now = func() time.Time { return start }
 	require.NoError(t, openMemory(t, m, 1).Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
-	requests := 0
-	m.before = func(string, string) error { requests++; return nil }
+	var requests atomic.Int32 // several objects are deleted at the same time
+	m.before = func(string, string) error { requests.Add(1); return nil }
 	costs := map[int]int{}
 	for crash := 1; crash <= 30; crash++ {
-		requests = 0
+		requests.Store(0)
 		s, err := openMemory(t, m, crash+1).Begin(t.Context(), testRef, b64Options)
 		require.NoError(t, err)
-		costs[crash] = requests
+		costs[crash] = int(requests.Load())
 		require.Len(t, s.Base().Resources, crash-1)
 		require.NoError(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 100, Resource: resource(crash)}}}))
 		s.tools.held.(*storeLock).lease.renewer.halt() // it crashes here
