@@ -51,6 +51,9 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 		return supervise.Main(args[1:], w.Env)
 	}
 	a := &console.Console{World: w, Execute: Run}
+	// What views, prompts and messages write ends in these two, since a signal may be reported meanwhile.
+	out, errors := &console.Steady{W: s.Out}, &console.Steady{W: s.Err}
+	s.Out, s.Err = out, errors
 	s = a.GuardStreams(s)
 	a.Crashes = &console.Crashes{Console: a}
 	defer func() {
@@ -63,9 +66,6 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 			}
 		}
 	}()
-	out, errors := &console.Steady{W: s.Out}, &console.Steady{W: s.Err}
-	s.Out, s.Err = out, errors
-	a.Streams = s
 	if s.End != nil {
 		defer s.End()
 	}
