@@ -137,8 +137,9 @@ func (b *block) beginsWithKey() bool {
 func (b *block) missingColon() {
 	text := b.yaml.tree.Text.Bytes
 	start, end := yamlnode.LineAt(text, yamlnode.LineOf(text, b.yaml.tree.Text.Lead))
-	b.yaml.report.fail(diag.Syntax, b.yaml.tree.Text.At(start, yamlnode.TrimEnd(text, start, end)), "a line in a map is written `key: value`",
-		"`:` is missing after a key")
+	end = yamlnode.TrimEnd(text, start, end)
+	_, advice := yamlnode.Unseparated(text[start:end])
+	b.yaml.report.fail(diag.Syntax, b.yaml.tree.Text.At(start, end), advice, "`:` is missing after a key")
 }
 
 // lose marks the block as failed and records the name of its entry as lost.
@@ -147,7 +148,7 @@ func (b *block) lose() {
 	body := b.yaml.tree.Text.Bytes[b.yaml.tree.Text.Lead:]
 	if lines := yamlnode.ContentLines(body); len(lines) > 0 {
 		l := lines[0]
-		name := body[l.Start:l.End]
+		name, _ := yamlnode.Unseparated(body[l.Start:l.End])
 		if end := yamlnode.KeyEnd(body, l); end > 0 {
 			name = body[l.Start : end-1]
 		}

@@ -174,15 +174,16 @@ func (s stackKeys) hasPackage(name string) bool {
 var interpolation = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_:-]*)[.\[}]`)
 
 // warnLiteral warns of a value with a placeholder: files of stacks have none. A text of several lines, such as a
-// script, may be meant to have those of another language, unless they name a declaration of the program.
+// script, may have those of another language; there, only names of the program's declarations are reported.
 func (s stackKeys) warnLiteral(key string, text program.ConfigText) {
 	if text.Secret || text.Unread {
 		return
 	}
+	lines := strings.Contains(text.Text, "\n") || text.Structured && strings.Contains(text.Text, `\n`) // in JSON
 	for _, m := range interpolation().FindAllStringSubmatchIndex(text.Text, -1) {
 		name := text.Text[m[2]:m[3]]
 		known := s.scope.declared[name] != nil || s.scope.byKey[s.scope.fullKey(name)] != nil
-		if !known && strings.Contains(text.Text, "\n") || m[0] > 0 && text.Text[m[0]-1] == '$' {
+		if !known && lines || m[0] > 0 && text.Text[m[0]-1] == '$' {
 			continue
 		}
 		detail := "a stack's configuration has no expressions: make it a variable of the program, or write the value"

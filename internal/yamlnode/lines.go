@@ -2,6 +2,7 @@ package yamlnode
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 )
 
@@ -247,15 +248,15 @@ func BareKey(text []byte, l Line) bool {
 	return len(rest) == 0 || rest[0] == '#'
 }
 
-// signIn returns the range of the sign between a key and its value that stands in a line in place of a colon with a
-// blank: an equals sign, an arrow, or a colon without the blank; 0 if there is none.
+// signIn returns the range of the sign that separates a key from its value in a line in place of a colon with a blank:
+// an equals sign, an arrow, or a colon without the blank; 0 if there is none. The colon of a URL is none.
 func signIn(body []byte) (start, end int) {
 	key := 0
 	for key < len(body) && (isWord(body[key : key+1])) && body[key] != ':' {
 		key++
 	}
 	start = SkipBlanks(body, key)
-	if key == 0 || start == len(body) {
+	if key == 0 || start == len(body) || bytes.HasPrefix(body[start:], []byte("://")) {
 		return 0, 0
 	}
 	for _, sign := range []string{"=>", ":=", "->", "=", ":"} {
@@ -264,6 +265,15 @@ func signIn(body []byte) (start, end int) {
 		}
 	}
 	return 0, 0
+}
+
+// Unseparated returns the key of a line without a colon behind it, and the advice how to write the line.
+func Unseparated(body []byte) (key []byte, advice string) {
+	if end, _ := signIn(body); 0 < end && end < 60 {
+		key = bytes.TrimSpace(body[:end])
+		return key, fmt.Sprintf("write `%s: …`", key)
+	}
+	return body, "a line in a map is written `key: value`"
 }
 
 func isWord(text []byte) bool {

@@ -122,7 +122,7 @@ func (e *explanation) explain(err error) {
 		}
 	}
 	if strings.HasPrefix(message, "did not find expected") && line > 0 {
-		line++ // the parser counts from 0 where the tokens are sound
+		line++ // the library counts lines from 0 in errors of its parser, and from 1 in those of its scanner
 	}
 	start, end := LineAt(e.text, max(line, 1))
 	e.fault.vague = true
@@ -208,11 +208,7 @@ func (e *explanation) suspect(s *suspicion) {
 	case suspectReserved:
 		e.say(rng, "put the text in quotes", "a text without quotes cannot begin with `%s`", e.text[s.at:s.end])
 	case suspectKey:
-		detail := "a line in a map is written `key: value`"
-		body := e.text[s.at:s.end]
-		if start, _ := signIn(body); start > 0 && start < 60 {
-			detail = fmt.Sprintf("write `%s: …`", bytes.TrimSpace(body[:start]))
-		}
+		_, detail := Unseparated(e.text[s.at:s.end])
 		e.say(rng, detail, "`:` is missing after a key")
 	case suspectIndent:
 		if key, ok := e.fieldAt(s.at); ok && s.from == 1 {
