@@ -18,8 +18,8 @@ import (
 
 // Check resolves the names of a program and infers its types. The Program can be read even if there are errors. It may
 // be evaluated only if no diagnostic is an error and ctx was not cancelled, since a cancelled Check stops early. Each
-// fault is reported once, without the faults that merely follow from it (D7). It never returns a nil Program: the
-// editor shows types and names of a text that is being typed, and so has faults most of the time.
+// fault is reported once, without the faults that merely follow from it (D7). The Program is never nil, since the
+// editor shows types and names of texts with faults.
 func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Diagnostics) {
 	program, _, found := Recheck(ctx, file, opts, nil)
 	return program, found
@@ -178,10 +178,9 @@ func (r *run) newBody(file *ast.File, opts Options, c *component) *body {
 // usualBatch is the least number of nodes for a goroutine: starting one for fewer costs more than it saves.
 const usualBatch = 32
 
-// checkNodes gives every node its type, in the order of dependencies. Three ways lead to the same result, and the first
-// two exist for the order: an instance in a cut loop is asked for its type before it is checked, and in a loop that was
-// not cut a node comes before something that it needs, whose type is Invalid then, so that nothing is reported because
-// of it.
+// checkNodes gives every node its type, in the order of dependencies. A body with cut loops is checked by ahead, which
+// finds the type of an instance before the instance is checked. In a body with a reported cycle, a node may come before
+// one that it needs, whose type is Invalid then, so that nothing more is reported.
 func (b *body) checkNodes() {
 	b.nodes = make([]*result, len(b.scope.All()))
 	b.hasLoop = b.hasLoop || b.scope.Cycles() || b.program.Deferring
@@ -293,9 +292,8 @@ func (b *body) recordOutcome(unit *ast.Unit, o types.Outcome) {
 	b.mergeOutcome(&o)
 }
 
-// mergeOutcome adds what was found out about a declaration to what is known about the body. It is the only place where
-// results of declarations become those of the program: everything before it may run in several goroutines, and this may
-// not.
+// mergeOutcome adds what was found out about a declaration to what is known about the body. One goroutine calls it,
+// although several may check declarations.
 func (b *body) mergeOutcome(o *types.Outcome) {
 	b.run.found.outcomes.Add(o.Found...)
 	b.written = append(b.written, o.JSONArguments...)
@@ -335,8 +333,8 @@ func (b *body) checkOutputs() {
 	}
 }
 
-// checkPolicies checks the policies, after everything else. Its expressions may name any node, and what it matches is
-// known only once all types of resources are.
+// checkPolicies checks the policies, after everything else. The expressions of a policy may name any node, and what it
+// matches is known only once all types of resources are.
 func (b *body) checkPolicies() {
 	for _, p := range b.program.Policies {
 		b.recordOutcome(p.Decl.Unit, b.types.Policy(b.run.ctx, p))
@@ -377,8 +375,8 @@ func (r *run) checkTransforms(main *body) {
 	}
 }
 
-// fillInputs records the inputs of the types that resources name. Program.InputsOf answers from them, for those who
-// have a token and no node.
+// fillInputs records the inputs of the types that resources name. Program.InputsOf reads them, for callers that have a
+// token and no node.
 func (r *run) fillInputs() {
 	for _, b := range r.bodies {
 		for _, n := range b.scope.All() {

@@ -64,8 +64,8 @@ func (cs *components) meant(token string) string {
 }
 
 // findComponents makes a body for every component. The interface is shown before any body is checked, because bodies
-// refer to components in any order; what it says about outputs is computed when it is asked, and usersLast has the
-// answer ready by then.
+// refer to components in any order; the types of its outputs are computed on first use, when usersLast has put the
+// component before its users.
 func (r *run) findComponents() []*component {
 	var all []*component
 	add := func(decl *ast.Component, file *ast.File, packaged bool, names ...string) {

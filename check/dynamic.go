@@ -75,8 +75,7 @@ func (c *dynamicTypes) add(ctx context.Context, decls []*ast.Dynamic, dir, pkg s
 	}
 }
 
-// code builds a source, and reports its faults at the first declaration that names it. The types of a source share its
-// code, and so its faults are told once.
+// code builds a source, and reports its faults at the first declaration that names it.
 func (c *dynamicTypes) code(ctx context.Context, decl *ast.Dynamic, dir, source string) *Bundle {
 	rng := decl.Provider.Range
 	b, faults, err := c.bundle(ctx, dir, source)

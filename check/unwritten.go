@@ -194,7 +194,7 @@ func (o *order) literal(e ast.Expr) (string, ast.Expr) {
 }
 
 // waiting returns findings about resources that need something that the program makes, and wait for none of its makers.
-// One maker is enough: where several resources make the same namespace, for instance in alternatives, nobody knows
+// One maker is enough: where several resources make the same namespace, for instance in alternatives, it is not known
 // which one is meant.
 func (o *order) waiting(key string) (found diag.Diagnostics) {
 	users, makers := o.users[key], o.makers[key]

@@ -13,8 +13,8 @@ import (
 )
 
 // declareMissing offers to declare an unknown name: as a configuration value, or input of the component, of the first
-// type that causes no finding, and as a variable. Types are tried by checking the program with the edit, which is what
-// makes the offer right: the place of the name decides, and the checker knows all places.
+// type that causes no finding, and as a variable. Types are tried by checking the program with the edit, since the use
+// of the name decides.
 func declareMissing(a *actor) (offered []Action) {
 	missing, i := a.unknown()
 	if missing == "" || !plainName().MatchString(missing) {

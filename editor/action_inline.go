@@ -12,9 +12,9 @@ import (
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
-// inline offers to replace all uses of the variable at the selection by its value and to remove the variable. It is all
-// or nothing: a variable that some use still needs cannot be removed. A comment within it would be lost, and a call of
-// a provider function would be made once for each use.
+// inline offers to replace all uses of the variable at the selection by its value and to remove the variable. A
+// variable is left alone if one of its uses cannot be replaced. A comment within it would be lost, and a call of a
+// provider function would be made once for each use.
 func inline(a *actor) []Action {
 	n := a.p.at(a.path, a.start).node
 	if n == nil || n.Variable == nil || n.Variable.Value == nil {

@@ -127,7 +127,7 @@ func (e *expressionScan) step(text []byte, i int) int {
 }
 
 // fit adapts the inserted texts to the surroundings. closing reports whether they also replace the quote behind the
-// word. Items are made for plain YAML; here, and nowhere else, they learn what stands around them.
+// word. Items are made for plain YAML, without regard to what stands around them.
 func (s surroundings) fit(items []Item, c parser.Context) (closing bool) {
 	if c.Kind == parser.NameCursor {
 		for i := range items {

@@ -71,7 +71,7 @@ func optionDoc(name string) string {
 	return ""
 }
 
-// The shape in the table of options decides; a new option needs a case only where its shape says too little.
+// option completes the value of an option, by its shape in the table of options or by a case of its own.
 func (q *completer) option(path []string) []Item {
 	var spec ast.OptionSpec
 	if len(path) > 0 {

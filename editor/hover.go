@@ -147,7 +147,8 @@ func explainNode(n *check.Node) string {
 	return page("resource "+n.Name+": "+schema.CollapseToken(n.Resource.Token), deprecated, text)
 }
 
-// The notes answer what the description of a schema rarely says: what happens if the property is left out, or changed.
+// explainProperty describes a property, with what happens if it is left out or changed, which a schema's description
+// rarely says.
 func explainProperty(s spot) string {
 	r := s.resource.Resource.Schema
 	if r == nil {

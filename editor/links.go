@@ -87,7 +87,7 @@ type linker struct {
 	links []Link
 }
 
-// A path in another file of the program belongs to that file's links.
+// add adds a link. A path in another file of the program belongs to that file's links.
 func (l *linker) add(rng diag.Range, dir, name string) {
 	where := Location{Path: l.path, At: rng}
 	if l.p.File != nil {

@@ -141,7 +141,7 @@ func (p *Program) bodyOf(n *check.Node) *check.Program {
 
 // alias returns the edit that adds an alias to a resource, and the path of the file to edit. key and oldName are an
 // entry of the alias, such as the old name; noParent adds noParent: true. ok is false if the aliases are computed. The
-// new alias stands first, where the edit needs to know the least of the list.
+// new alias comes first in the list, where it can be added without reading the others.
 func (p *Program) alias(n *check.Node, key, oldName string, noParent bool) (path string, edit diag.Edit, ok bool) {
 	aliasKey, entry := "aliases", "{"+key+": "+literal.Flow(literal.Text(oldName))
 	parentless := ", noParent: true"

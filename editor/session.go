@@ -128,7 +128,7 @@ type Snapshot struct {
 }
 
 // Apart returns a snapshot of the same texts with a cache of its own, which is freed together with it. It serves
-// programs that nobody has open: keeping all of a workspace would take its whole size in memory.
+// programs that are not open: keeping those of a whole workspace would take too much memory.
 func (s *Snapshot) Apart() *Snapshot {
 	return &Snapshot{session: s.session, texts: s.texts, programs: map[string]*Program{}}
 }

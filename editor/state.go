@@ -40,8 +40,7 @@ type Deployed struct {
 type Reason struct{ Place, Text, Path string }
 
 // because describes the causes of the last change of a resource as Markdown, with property only those of its changes;
-// empty if none are known. The chains begin with the root because that is what somebody has changed; the indentation
-// shows what followed.
+// empty if none are known. Each chain begins with the root cause; indentation shows what followed from it.
 func (d Deployed) because(property string) string {
 	var b strings.Builder
 	for _, chain := range d.Because {
@@ -118,7 +117,7 @@ func Lenses(ctx context.Context, s *Snapshot, path string) ([]Lens, error) {
 	return lenses, nil
 }
 
-// The ID of a resource with secret inputs is left out, as it may be made of one.
+// say returns the text of a lens. The ID of a resource with secret inputs is left out, as it may be made of one.
 func (s *State) say(n *check.Node) string {
 	if n.Resource.Decl.ForEach != nil {
 		count := 0
@@ -165,8 +164,7 @@ func (d Deployed) drifted(n *check.Node) (names []string) {
 }
 
 // differs reports whether an expression certainly differs from the recorded value prior. Map entries that only prior
-// has may be defaults and are ignored. known reports whether prior exists. Whatever is not certain counts as equal: a
-// line that claims a change where there is none would be read at every look at the file.
+// has may be defaults and are ignored. known reports whether prior exists. Whatever is not certain counts as equal.
 func differs(e ast.Expr, prior value.Value, known bool) bool {
 	var now value.Value
 	switch e := e.(type) {

@@ -43,7 +43,7 @@ type folder struct {
 
 func (f *folder) line(offset int32) int { return f.src.Position(int(offset)).Line }
 
-// An entry and its value often begin in the same line; the longer fold is the one that people mean.
+// spans adds the folds of spans. Where an entry and its value begin in the same line, the longer fold is kept.
 func (f *folder) spans(spans []parser.Span) {
 	for _, s := range spans {
 		if s.Range().IsZero() {

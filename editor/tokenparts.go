@@ -134,8 +134,7 @@ func bodiesByText(file *ast.File) map[*diag.Source]*ast.Body {
 }
 
 // sightOf returns a hash of the kinds of all names that the declarations of a part refer to; b may be nil. Token kinds
-// depend on nothing else outside of a part. A wrong equality would leave an old color for a while, which a hash makes
-// unlikely enough.
+// depend on nothing else outside of a part. Equal hashes of different kinds would leave old colors, which is unlikely.
 func sightOf(p *check.Program, b *ast.Body) uint64 {
 	const prime = 1099511628211
 	sight := uint64(14695981039346656037)

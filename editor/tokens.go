@@ -59,9 +59,8 @@ func wholeTokens(p *Program, document *parser.Document, start, end int) []Token 
 }
 
 // colors collects the tokens of a file or part. Of two overlapping tokens the first in the text wins, and of two that
-// begin at the same offset the one added first. The first one added wins because keys of the language are added first:
-// a property called `type` is one of them at some places and none at others, which only the schema of the language
-// tells.
+// begin at the same offset the one added first. Keys of the language are added first, because only the schema of the
+// language knows at which places a word such as `type` is one.
 type colors struct {
 	p          *Program
 	src        *diag.Source // source of the file, to map ranges to; nil for parts, where ranges stay unmapped

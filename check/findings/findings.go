@@ -58,8 +58,7 @@ func (r *Reporter) Extension(rng diag.Range, what string) {
 		Summary: what + " needs yamlhost", Detail: "other hosts of Pulumi YAML do not understand this"})
 }
 
-// Attempt runs fn and returns its findings without reporting them. It is how an alternative is tried: the list of
-// findings is put aside, so that what fn finds is not mixed with it, and calls may be nested.
+// Attempt runs fn and returns its findings without reporting them. Calls may be nested.
 func (r *Reporter) Attempt(fn func()) diag.Diagnostics {
 	outer := r.Take()
 	defer func() { r.list = outer }()

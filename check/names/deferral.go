@@ -12,7 +12,7 @@ import (
 // are known.
 
 // deferLoops removes edges of the body's cycles that are no cycles between parts of components. It reports whether it
-// removed any. A loop with a cycle of parts is left as it is, whole, so that it is reported as any other cycle.
+// removed any. A loop with a cycle of parts is left as it is, whole, so that it is reported like any other cycle.
 func deferLoops(p *program.Program, all []*program.Node, facts program.Facts) bool {
 	found := false
 	for _, loop := range loopsOf(all, nil) {
@@ -31,9 +31,8 @@ type nodeUse struct {
 	output string // empty for the node as a whole
 }
 
-// loop is a set of nodes that depend on each other. It exists while one loop is examined. A program without loops never
-// makes one, which is why the parts of nodes are computed from the expressions again, instead of being recorded while
-// they are linked.
+// loop is a set of nodes that depend on each other. The parts of nodes are computed from the expressions again, instead
+// of being recorded while they are linked, since most programs have no loops.
 type loop struct {
 	program *program.Program
 	nodes   []*program.Node
@@ -282,8 +281,7 @@ func (k *loop) behindOutput(component *program.Component, output string) []strin
 	return behind[output]
 }
 
-// cyclic reports whether some part of the loop depends on itself. The parts are compared by value, so that a part that
-// is reached by several ways is one.
+// cyclic reports whether some part of the loop depends on itself.
 func (k *loop) cyclic() bool {
 	const (
 		open = iota + 1

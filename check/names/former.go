@@ -11,8 +11,8 @@ import (
 // node at the same index as before.
 
 // Snapshot holds the nodes of a scope for the next check. It is immutable. It does not hold the Scope itself, which
-// would keep the snapshots of all checks before it alive. Its nodes are those of an earlier check: they say what a name
-// meant, and are never put into a new program.
+// would keep the snapshots of all checks before it alive. Its nodes are those of an earlier check and are never put
+// into a new program.
 type Snapshot struct {
 	nodes     []*program.Node // in source order
 	facts     []*program.Fact // of the nodes

@@ -17,14 +17,13 @@ func (s *Scope) Link(ctx context.Context) (undeclared diag.Diagnostics) {
 	return l.link(ctx)
 }
 
-// linker is the pass over a body that resolves its names. It lives as long as Link.
+// linker is the pass over a body that resolves its names.
 type linker struct {
 	scope     *Scope
 	eachTaken bool // it has been reported that the program has another use for the name
 	edges     pieces[program.Edge]
 }
 
-// The order of its steps is that of what they read; each comment says why.
 func (l *linker) link(ctx context.Context) (undeclared diag.Diagnostics) {
 	// Hooks come first, since the resources that name them take over their dependencies.
 	l.linkHooks()

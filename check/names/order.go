@@ -112,8 +112,7 @@ type tangles struct {
 }
 
 // untangle reports one cycle, removes its closing edge and continues with the rest. Reporting every cycle would take
-// exponential time and tell little. With its closing edge removed, the loop falls apart, and what remains are cycles
-// that a person would have to break as well.
+// exponential time. Those that remain once the edge is removed have to be broken as well.
 func (t *tangles) untangle(loop []*program.Node, budget int) int {
 	if budget == 0 {
 		return 0
@@ -199,8 +198,7 @@ func (t *tangles) kindOf(by *ast.Transform) string {
 }
 
 // shortestCycle returns a shortest cycle through the first node of a loop: its nodes in order, and the outgoing edge of
-// each. The shortest one is the easiest to read. There is one, since all nodes of a loop reach each other, until edges
-// are cut.
+// each. The shortest one is the easiest to read.
 func shortestCycle(loop []*program.Node, cut edgeSet) ([]*program.Node, []program.Edge) {
 	inside := make(map[*program.Node]bool, len(loop))
 	for _, n := range loop {

@@ -47,8 +47,7 @@ type Scope struct {
 	all       []*program.Node          // see All
 	nodeFacts []*program.Fact          // of each of all; nil for undeclared configuration
 	named     int                      // how many of them are declared
-	// Whether a declaration or its uses are misspelt follows from them.
-	refCounts []int32 // how many references by name each of all has
+	refCounts []int32                  // how many references by name each of all has, for mendName
 
 	undeclared undeclared
 	defaults   map[string]*program.Node    // the default provider of each package
@@ -208,7 +207,8 @@ func (s *Scope) addNode(n *program.Node, fact *program.Fact) {
 	s.all, s.nodeFacts, s.refCounts = append(s.all, n), append(s.nodeFacts, fact), append(s.refCounts, 0)
 }
 
-// A second declaration of a name gets a node, too, so that its expressions are checked; the name means the first.
+// add appends the node of a declaration. A second declaration of a name gets a node too, so that its expressions are
+// checked; the name means the first.
 func (s *Scope) add(n *program.Node, fact *program.Fact) {
 	s.addNode(n, fact)
 	if n.Name == packages.BuiltinName {
@@ -232,8 +232,8 @@ func (s *Scope) add(n *program.Node, fact *program.Fact) {
 	})
 }
 
-// warnShadowed finds keys of the stack that a declaration hides (L2.36). The other way round it would be an error for
-// every stack that adds a key whose name the program happens to use.
+// warnShadowed finds keys of the stack that a declaration hides (L2.36). The declaration wins, so that no stack breaks
+// a program by adding a key.
 func (s *Scope) warnShadowed() {
 	prefix := s.settings.Project + ":"
 	for _, n := range s.all {

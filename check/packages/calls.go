@@ -40,8 +40,8 @@ func invokeArgument(e *ast.Call, name string, position int) ast.Expr {
 }
 
 // ProviderCall returns the token of the called provider function, as written, with the version and download URL if the
-// options give them as literal texts; nil for any other call. The text alone is asked: it works for a program that has
-// not been checked.
+// options give them as literal texts; nil for any other call. It reads the text alone, also of a program that has not
+// been checked.
 func ProviderCall(e *ast.Call) (token *ast.Literal, version, url string) {
 	if token = Called(e); token != nil {
 		version, url = callVersion(e)

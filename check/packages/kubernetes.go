@@ -110,7 +110,7 @@ func partialType(t schema.Type) schema.Type {
 }
 
 // isList reports whether a token is that of a list of objects, which the provider refuses. The name of a described kind
-// may end in List too. Schemas have lists because the API does. A list is read, not created.
+// may end in List too.
 func (p *Package) isList(written string) bool {
 	kind, ok := strings.CutSuffix(written, "List")
 	if !ok || Of(written) != Kubernetes || p.Schema == nil {
@@ -130,8 +130,7 @@ func sameGroup(token, group string) bool {
 }
 
 // useOpenKind accepts a kind without a description, with a warning. It reports whether the token names one. It is a
-// warning, since the program works; with definitions that could not be read, the caller has said why, and there is
-// none.
+// warning, since the program works. There is none if definitions could not be read, which has been reported.
 func (r *Resolver) useOpenKind(result *Resource, decl *ast.Resource, p *Package, report *findings.Reporter) bool {
 	token := decl.Type
 	found, ok := p.openKind(token.Value)

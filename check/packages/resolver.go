@@ -55,8 +55,8 @@ type Choice struct {
 }
 
 // Resolver finds the schemas that the tokens of one body mean: a program, or a component. A component of a package has
-// one of its own, because the versions and defaults of the program are none of its business; components of the
-// program's own text share the versions.
+// one of its own, because the versions and defaults of the program do not apply to it; components of the program's own
+// text share the versions.
 type Resolver struct {
 	set      *Set
 	declared []schema.Descriptor // the packages that the project declares (L1.H), in the order of their files

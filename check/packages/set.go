@@ -84,7 +84,8 @@ func (p *Package) Resource(written string) (*schema.Resource, error) {
 	return found.schema, err
 }
 
-// An alias is tried after the token itself, since a package may give an old name to a new type.
+// resource finds the resource that a token means. An alias is tried after the token itself, since a package may give an
+// old name to a new type.
 func (p *Package) resource(written string) (namedResource, error) {
 	return p.resources.Get(written, func() (found namedResource, err error) {
 		found.schema, err = p.Schema.ResolveResource(written)

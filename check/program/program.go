@@ -235,7 +235,6 @@ func (p *Program) Call(c *ast.Call) *Call {
 }
 
 // TypeOf returns the type of an expression; Invalid if it has been reported as wrong or is not part of the program.
-// Most callers can treat both alike: nothing more can be said about the expression.
 func (p *Program) TypeOf(e ast.Expr) schema.Type {
 	if e == nil {
 		return schema.Invalid

@@ -30,7 +30,7 @@ func MatchesFunction(t *ast.Transform, token string) bool {
 }
 
 // MatchesToken reports whether a canonical token, in its long or short form, matches one of several globs, or there are
-// none. Users write the short form, as everywhere else.
+// none.
 func MatchesToken(globs []ast.Literal, token string) bool {
 	return matchesAny(globs, token) || matchesAny(globs, schema.CollapseToken(token))
 }

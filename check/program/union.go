@@ -15,7 +15,7 @@ func ItemTypes(collection schema.Type) (key, item schema.Type) {
 	return schema.Any, schema.Any
 }
 
-// An open object may have further members of any type.
+// MemberUnion returns the type of any member of an object: Any for an open one, which may have further members.
 func MemberUnion(o *schema.Object) schema.Type {
 	if !o.Closed {
 		return schema.Any

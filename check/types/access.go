@@ -14,8 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// accessor finds the types of members and items, and reports the steps that a type does not have. It knows nothing of
-// names or literals: a step is taken from a type to a type.
+// accessor finds the types of members and items, and reports the steps that a type does not have.
 type accessor struct{ decl *declaration }
 
 // step is one step into a value: a member's name or the index of an item.
@@ -240,8 +239,7 @@ func (c *accessor) resourceMember(t *schema.ResourceType, s step) schema.Type {
 	return c.property(outputs, s, "output", "urn", "id")
 }
 
-// unionMember requires every alternative to allow the step (L8.7). The first alternative without the step is the one
-// that is reported; naming all of them would not help to decide what to write.
+// unionMember requires every alternative to allow the step (L8.7). The first alternative without the step is reported.
 func (c *accessor) unionMember(u *schema.Union, s step) schema.Type {
 	var results []schema.Type
 	for _, m := range u.Members {

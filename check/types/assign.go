@@ -37,7 +37,7 @@ const itemStep = "[*]"
 // pair is a comparison in progress. Recursive types lead back to it, where it is assumed to hold.
 type pair struct{ to, from *schema.Object }
 
-// assigner decides assignability. It exists for one comparison: asking holds what has been assumed for its sake.
+// assigner decides assignability. It serves one comparison: asking holds the pairs that are assumed to be assignable.
 type assigner struct {
 	strict bool // without conversions between text, numbers and booleans
 	known  func(schema.Type) schema.Type
@@ -213,8 +213,9 @@ func (a *assigner) assignMap(want *schema.Map, got schema.Type) *mismatch {
 	return mismatched(want, got)
 }
 
-// A map may have any member or none: each must fit if it is there, and none is missing for certain. Of an object,
-// unknown members are a fault only where the wanted type is closed, and missing ones only where the given type is.
+// assignObject decides about a wanted object. A map may have any member or none: each must fit if it is there, and none
+// is missing for certain. Of an object, unknown members are a fault only where the wanted type is closed, and missing
+// ones only where the given type is.
 func (a *assigner) assignObject(want *schema.Object, got schema.Type) (fault *mismatch) {
 	switch from := got.(type) {
 	case *schema.Map:

@@ -125,8 +125,7 @@ func (c *Checker) checkDigits(n *program.Node, text program.ConfigText, v *value
 }
 
 // guessConfig types a value by its text alone, as nothing declares it (L2.30). The text is kept for properties that
-// want text (L2.33). The type must not be narrower than the value of another stack: nobody declares it, and so it is
-// that of this value.
+// want text (L2.33).
 func guessConfig(text program.ConfigText, set bool) configuration {
 	if !set || text.Unread {
 		return configuration{typ: schema.Any}

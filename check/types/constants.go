@@ -18,8 +18,8 @@ import (
 // constants evaluates literal expressions, and finds out which ones depend on resources.
 type constants struct{ decl *declaration }
 
-// pure lists functions that depend on their arguments only, fail for some of them, and give no more than they are
-// given: a check must not build what only a run may need.
+// pure lists functions that depend on their arguments only, fail for some of them, and have small results: a check must
+// not build what only a run may need.
 var pure = []string{"select", "element", "slice", "zipmap", "toNumber", "parseInt", "fromJSON", "fromCSV", "fromBase64",
 	"urlDecode", "regex", "regexAll", "regexReplace", "formatDate", "timeAdd", "timeCompare", "uuidv5", "cidrContains",
 	"cidrHost", "cidrNetmask", "cidrSubnet", "cidrSubnets"}
@@ -222,7 +222,8 @@ func (c *constants) namesResource(e ast.Expr) bool {
 	return ref.Kind == program.RefNode && ref.Node != nil && c.nodeFromResource(ref.Node, true)
 }
 
-// The resource as such, without a member, is known: an option that takes a resource needs no value of it.
+// nodeFromResource reports whether a value of a node, or a member of it, comes from a resource. The resource without a
+// member is known: an option that takes a resource needs no value of it.
 func (c *constants) nodeFromResource(n *program.Node, member bool) bool {
 	switch n.Kind {
 	case program.ResourceNode:

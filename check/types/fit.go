@@ -248,8 +248,8 @@ func fitsPrimitive(v any, want schema.Primitive, strict bool) bool {
 	return false
 }
 
-// The texts are compared as a provider gets them, so that 1 is found in an enum of "1". A fix exists only at the
-// literal itself: at the use of a variable it would replace a reference.
+// fitEnum checks a literal against an enum. The texts are compared as a provider gets them, so that 1 is found in an
+// enum of "1". A fix exists only at the literal itself: at the use of a variable it would replace a reference.
 func (c *fitter) fitEnum(e ast.Expr, v any, want *schema.Enum, p *place) bool {
 	if !fitsPrimitive(v, want.Base, p.strict) {
 		return c.misfit(diag.NotAssignable, e, "it must be "+findings.OrList(enumTexts(want)), want, literalType(v), p)

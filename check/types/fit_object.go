@@ -33,8 +33,8 @@ func mapHint(want schema.Type) string {
 	return "write a map with " + findings.Listed(names)
 }
 
-// A map where something else is wanted is mostly a form of another tool, which the hints name: {Ref: name}, a call
-// without its prefix, a map of tags for a list of pairs.
+// fitMap checks a literal map. Where something else is wanted, it is mostly a form of another tool, which the hints
+// name: {Ref: name}, a call without its prefix, a map of tags for a list of pairs.
 func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *place) bool {
 	code, hint := diag.NotAssignable, ""
 	var fixes []diag.Fix
@@ -257,8 +257,8 @@ func (c *fitter) fitConst(v ast.Expr, p *schema.Property, pl *place) bool {
 	return true
 }
 
-// The cases are in the order of certainty. An option or a field of the resource at the wrong depth, and an output, are
-// no misspellings of inputs, however similar these are.
+// unknownMember reports a member that an object does not have. The cases are in the order of certainty. An option or a
+// field of the resource at the wrong depth, and an output, are no misspellings of inputs, however similar these are.
 func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, want *schema.Object, p *place) {
 	names := propertyNames(want)
 	noun := p.noun

@@ -12,9 +12,7 @@ import (
 
 // fitUnion checks a literal against alternatives: the one that the discriminator selects (L8.16), else any that accepts
 // it. If none does, the finding is about the only alternative that has the literal's shape, which is what was meant, or
-// else about all of them. Alternatives are attempted, and their findings dropped, until it is known which one is told:
-// the number of attempts is that of the alternatives for each level, and so nested unions are the most expensive
-// literals.
+// else about all of them. Nested unions are the most expensive literals, since each level attempts each alternative.
 func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *place) bool {
 	inner := *p
 	inner.inUnion = true

@@ -42,7 +42,7 @@ func (c *typer) infer(e ast.Expr) schema.Type {
 	return t
 }
 
-// The switch lists all kinds of expressions; a new kind without a case panics in the first test that has one.
+// inferNew finds the type of an expression that has none yet. The switch lists all kinds of expressions.
 func (c *typer) inferNew(e ast.Expr) schema.Type {
 	switch e := e.(type) {
 	case *ast.Null:
@@ -116,7 +116,8 @@ func (c *typer) inferTemplate(e *ast.Template) {
 	}
 }
 
-// A union is printable if one alternative is: the others may never occur, and the evaluator reports them if they do.
+// printable reports a value that cannot be put into a text. A union is printable if one alternative is: the others may
+// never occur, and the evaluator reports them if they do.
 func (c *typer) printable(e ast.Expr, t schema.Type) {
 	hint := ""
 	switch t := schema.Required(t).(type) {
@@ -217,8 +218,8 @@ func (c *typer) inferUnary(e *ast.Unary) schema.Type {
 	return schema.Number
 }
 
-// The right side of && and || may never be evaluated, so that a fault that its left side prevents is none. Comparisons
-// for equality take values of any types.
+// inferBinary infers an operation. The right side of && and || may never be evaluated, so that a fault that its left
+// side prevents is none. Comparisons for equality take values of any types.
 func (c *typer) inferBinary(e *ast.Binary) schema.Type {
 	sides := func(want schema.Type) (left, right schema.Type) {
 		if c.joinsTexts(e) {
@@ -293,8 +294,9 @@ func (c *accessor) chained(optional bool, t schema.Type) schema.Type {
 	return t
 }
 
-// A literal key is a step like that of an access, with the same findings. For a computed key, only the kind of the
-// collection says what the key must be, and the result is what all members have in common.
+// inferIndex infers an access by a key. A literal key is a step like that of an access, with the same findings. For a
+// computed key, only the kind of the collection says what the key must be, and the result is what all members have in
+// common.
 func (c *typer) inferIndex(e *ast.Index) schema.Type {
 	collection := c.infer(e.Collection)
 	c.leadsOn(e.Collection, e)
@@ -342,8 +344,8 @@ func (c *typer) inferIndex(e *ast.Index) schema.Type {
 	return schema.Invalid
 }
 
-// A splat over a value that is no list takes it for a list of one, as in HCL, but instances of a resource are a
-// collection even where they form a map.
+// inferSplat infers a splat. A value that is no list counts as a list of one, as in HCL, but instances of a resource
+// are a collection even where they form a map.
 func (c *typer) inferSplat(e *ast.Splat) schema.Type {
 	source := schema.Required(c.infer(e.Source))
 	c.leadsOn(e.Source, e)
@@ -370,8 +372,7 @@ func (c *typer) inferSplat(e *ast.Splat) schema.Type {
 	return &schema.Array{Item: c.infer(e.Each)}
 }
 
-// The names are bound before the other parts are inferred, and stay bound: each has its own ast.Local, so that equal
-// names do not meet.
+// inferFor infers a loop. Its names stay bound: each has its own ast.Local, so that equal names do not meet.
 func (c *typer) inferFor(e *ast.For) schema.Type {
 	collection := c.infer(e.Collection)
 	key, item := program.ItemTypes(collection)

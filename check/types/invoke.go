@@ -84,8 +84,8 @@ func (c *caller) inferInvoke(e *ast.Call) schema.Type {
 	return c.inferProviderCall(e, inv, token, returned)
 }
 
-// The call is recorded before its function is found, so that the editor can complete its arguments while the token is
-// being typed.
+// inferProviderCall infers the call of a provider function. The call is recorded before its function is found, so that
+// the editor can complete its arguments while the token is being typed.
 func (c *caller) inferProviderCall(e *ast.Call, inv *program.Invoke, token, returned *ast.Literal) schema.Type {
 	c.typer.infer(inv.Arguments)
 	inv.DefaultProvider = c.decl.body.Scope.CallProvider(e)
@@ -126,7 +126,8 @@ func (c *caller) returned(result schema.Type, name *ast.Literal, owner string) s
 	return result
 }
 
-// A missing package is not reported here but noted: all uses of it make one finding.
+// resolveFunction finds the function that a call means. A missing package is noted, not reported: all uses of it make
+// one finding.
 func (c *caller) resolveFunction(inv *program.Invoke, u packages.Use) *schema.Function {
 	f, known, d, err := c.decl.body.Resolver.Function(u)
 	inv.Package = d

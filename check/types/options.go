@@ -109,8 +109,8 @@ func optionPlace(name string) *place {
 	return &place{what: "option " + name, strict: true, nullable: true}
 }
 
-// A configuration value that the program does not declare has the type Any, which would suit a resource, and is a
-// misspelt name of one more often.
+// fitOption checks the value of an option. An undeclared configuration value, of type Any, is refused where a resource
+// is wanted: it is mostly the misspelt name of one.
 func (c *options) fitOption(name string, e ast.Expr, t schema.Type) bool {
 	if a, ok := e.(*ast.Access); ok && schema.Required(t) == schema.AnyResource {
 		ref := c.decl.program.Ref(a)

@@ -11,8 +11,8 @@ import (
 )
 
 // place is the target of a value, such as a property. Nested places are linked, so that a path is built only for a
-// message. It is mutable for the time of one look at a literal map: setMembers, mean. Copies of a place share what they
-// point to, and so a copy that is changed gets sets of its own first.
+// message. setMembers and mean change it while a literal map is checked. A copy shares the sets of its original; one
+// that is changed gets sets of its own first.
 type place struct {
 	what   string // how messages name the place, such as property "size"; empty for one inside outer
 	owner  string // the owner of the members, such as zoo:Typed, for messages on names

@@ -16,7 +16,8 @@ import (
 // Policies are rules about resources (L10.C22), in a policy pack for the resources of other programs, or in a program
 // for its own.
 
-// A policy of a pack warns of nothing that it does not match: its programs are not here.
+// checkPolicy checks a policy. There is no warning about a policy of a pack that matches nothing: the programs that it
+// is for are not known.
 func (c *Checker) checkPolicy(p *program.Policy) {
 	decl := p.Decl
 	decl.Exprs(func(e ast.Expr) { c.typer.infer(e) })

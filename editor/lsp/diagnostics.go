@@ -135,7 +135,8 @@ func (p *publisher) next() bool {
 	return true
 }
 
-// A file that had findings and has none any more needs an empty list, or the client would keep them.
+// publish sends the findings of a file. A file that has none any more gets an empty list, or the client would keep the
+// old ones.
 func (p *publisher) publish(snapshot *editor.Snapshot, path string, version int32, found map[string]diag.Diagnostics) {
 	p.mu.Lock()
 	told := slices.Collect(maps.Keys(found))

@@ -40,7 +40,8 @@ func (e encoding) position(src *diag.Source, offset int) protocol.Position {
 		Character: uint32(offset - src.Offset(diag.Position{Line: line, Column: 1}))}
 }
 
-// A position behind the end of a line or of the text means that end, as the protocol says.
+// offset returns the offset of a position. One behind the end of a line or of the text means that end, as the protocol
+// defines.
 func (e encoding) offset(src *diag.Source, p protocol.Position) int {
 	if e == utf16 {
 		return src.OffsetUTF16(int(p.Line), int(p.Character))

@@ -111,7 +111,7 @@ func (t text) selection() (start, end int) {
 // diagnostics report programs that cannot be read.
 type textAnswer func(ctx context.Context, t text) (any, error)
 
-// onFile adapts a handler for any file. An error would be shown to the user by most clients, at every keystroke.
+// onFile adapts a handler for any file.
 func (s *server) onFile(handle textAnswer) func(context.Context, *protocol.TextParams) (any, error) {
 	return func(ctx context.Context, params *protocol.TextParams) (any, error) {
 		t := text{TextParams: params, snapshot: snapshotOf(ctx), path: pathOf(params.TextDocument.URI), e: s.encoding()}
@@ -221,7 +221,7 @@ func (r *requests) begin(ctx context.Context, m protocol.Message, answer answer)
 	})
 }
 
-// The answer of a cancelled request is still sent, as the protocol wants one for each.
+// cancel cancels a request. Its answer is still sent, as the protocol requires one for each.
 func (r *requests) cancel(params json.RawMessage) {
 	var asked struct {
 		ID json.RawMessage `json:"id"`

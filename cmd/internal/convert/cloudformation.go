@@ -154,8 +154,8 @@ var counterparts = map[string]string{"Parameters": "config", "Mappings": "variab
 	"Resources": "resources", "Outputs": "outputs"}
 
 // template converts the sections. Names come first, in the order of their right to be short: variables of the language,
-// parameters, resources, mappings, conditions; whoever comes later gets a number. Then the values, in the order of the
-// sections. Comments of a section that is not written go to the top of the program.
+// parameters, resources, mappings, conditions; a later one of equal names gets a number. Then the values, in the order
+// of the sections. Comments of a section that is not written go to the top of the program.
 func (c *cloudFormation) template(root *yamlnode.Node) {
 	c.mention(root.Head())
 	if len(root.Content) > 0 {
@@ -308,8 +308,7 @@ func (c *cloudFormation) token(kind string) string {
 	return awsPackage + ":" + service + ":" + upperFirst(words(parts[2]))
 }
 
-// resource converts a resource that is not left out. Every field is either converted or left out with a reason: nothing
-// may get lost without a word.
+// resource converts a resource that is not left out. Every field is either converted or left out with a reason.
 func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 	if r.name == "" {
 		return
@@ -598,7 +597,8 @@ func (c *cloudFormation) constraints(key, value *yamlnode.Node, name, typed stri
 	return used
 }
 
-// An output with a condition is null without it, as outputs cannot be conditional here.
+// output converts an output. One with a condition is null if the condition is false, as outputs cannot be conditional
+// here.
 func (c *cloudFormation) output(key, value *yamlnode.Node) {
 	item := c.begin(key, "output", key.Value)
 	given, reason := yamlnode.Member(value, "Value"), "it has no Value"

@@ -20,8 +20,8 @@ var pseudo = map[string]struct{ variable, function, result string }{
 	"AWS::URLSuffix": {"awsUrlSuffix", "getUrlSuffix", "urlSuffix"},
 }
 
-// ref returns the expression for Ref. What is found in the template wins over nothing: pseudo parameters begin with
-// AWS::, which no name of a template can. A reference to something that is not there becomes configuration.
+// ref returns the expression for Ref. Pseudo parameters come first: they begin with AWS::, which no name of a template
+// can. A reference to something that is not there becomes configuration.
 func (c *cloudFormation) ref(name string, line int) string {
 	if p, found := pseudo[name]; found {
 		if yamlnode.Member(c.sections["variables"], p.variable) == nil {
@@ -347,8 +347,7 @@ func (c *cloudFormation) expr(node *yamlnode.Node) string {
 		fmt.Sprintf("what %s gives in line %d of the template", name, lineOf(c.src, node)))
 }
 
-// operand returns one side of a comparison. CloudFormation compares strings, so numbers become strings. Without it, 1
-// and "1" would differ here and be equal there.
+// operand returns one side of a comparison. CloudFormation compares strings, so numbers become strings.
 func (c *cloudFormation) operand(node *yamlnode.Node) string {
 	if node.Kind == yamlnode.Scalar {
 		return literal.Quoted(node.Value)

@@ -221,7 +221,8 @@ func (p *Program) outside(src *diag.Source, in *input) {
 	}
 }
 
-// The name of a resource is that of the object with its kind; the namespace joins it only where two would be equal.
+// object converts an object. The name of its resource is that of the object with its kind; the namespace joins it only
+// where two would be equal.
 func (k *kubernetes) object(doc *yamlnode.Node, item *Item, version, kind string) {
 	obj := &object{node: doc, item: item, kind: kind, name: item.Name,
 		namespace: yamlnode.TextAt(doc, "metadata", "namespace"), uses: map[*object]bool{}}

@@ -98,7 +98,7 @@ func (c *cloudFormation) arguments(r *templateResource) *yamlnode.Node {
 }
 
 // argument returns the value of a parameter of the given type. Templates may write values of any type as strings. A
-// list that was joined for the parameter is taken apart again, or rather, never joined.
+// list that Fn::Join joins by commas is passed as a list.
 func (c *cloudFormation) argument(value *yamlnode.Node, typed string) *yamlnode.Node {
 	name, arg := intrinsic(value)
 	switch {

@@ -27,8 +27,8 @@ const (
 	maxDepth     = 500
 )
 
-// budget is what a conversion may still use. It is shared by all texts of a conversion: a text of a few lines can stand
-// for more than memory holds.
+// budget is what a conversion may still use. All texts of a conversion share it. It exists because a few lines with
+// aliases can stand for more than memory holds.
 type budget struct{ expanded, text, values int }
 
 func newBudget() *budget { return &budget{maxExpanded, maxAliasText, maxValues} }

@@ -160,7 +160,7 @@ func (c *cloudFormation) literal(node *yamlnode.Node, t schema.Type, path string
 	return out
 }
 
-// optional reports whether a list item may be absent. It may be so by the value of a condition.
+// optional reports whether a list item may be absent.
 func optional(node *yamlnode.Node) bool {
 	name, arg := intrinsic(node)
 	if name == "Ref" {
