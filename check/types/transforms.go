@@ -36,10 +36,12 @@ func (c *Checker) checkTransform(t *ast.Transform, m *program.Matched) {
 // warnUnmatched warns of a transform or policy that nothing matches. It stays silent where a resource is not known for
 // another fault: that may be the one that matches.
 func (c *Checker) warnUnmatched(m *program.Matched, what string) {
-	lost := slices.ContainsFunc(c.decl.program.Nodes, func(n *program.Node) bool { // its fault is reported
+	if m.Found || m.Open || len(c.decl.file.Slips) > 0 {
+		return
+	}
+	if slices.ContainsFunc(c.decl.program.Nodes, func(n *program.Node) bool { // its fault is reported
 		return n.Kind == program.ResourceNode && n.Type == schema.Invalid
-	})
-	if m.Found || m.Open || lost || len(c.decl.file.Slips) > 0 {
+	}) {
 		return
 	}
 	rng := m.Transform.Match.Range
