@@ -116,6 +116,7 @@ func (w *Workspace) readCRDs() {
 	}
 	cache := cmp.Or(w.options.CRDs, new(crd.Cache))
 	var files []crd.File
+	listed := map[crd.File]bool{}
 	for _, pattern := range w.Project.CRDs {
 		paths, fault := w.definitionFiles(pattern)
 		if fault != nil {
@@ -123,7 +124,8 @@ func (w *Workspace) readCRDs() {
 			w.kindsUnread = true
 		}
 		for _, path := range paths {
-			if file := (crd.File{Path: path, Shown: w.options.shown(path)}); !slices.Contains(files, file) {
+			if file := (crd.File{Path: path, Shown: w.options.shown(path)}); !listed[file] {
+				listed[file] = true
 				files = append(files, file)
 			}
 		}

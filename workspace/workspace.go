@@ -44,6 +44,7 @@ type Workspace struct {
 	kindsUnread bool             // a pattern of definitions of Kubernetes kinds matches no file
 	compiler    *project.Literal // the command in effect; nil if the program is a file
 	find        func(pattern string) ([]*diag.Source, error)
+	included    map[*diag.Source]bool // the texts that find returned
 }
 
 // Options are the options of Open and its variants.
@@ -352,7 +353,11 @@ func (w *Workspace) include(pattern string) ([]*diag.Source, error) {
 				src, found[i] = open, open
 			}
 		}
-		if !slices.Contains(w.Parts, src) {
+		if !w.included[src] {
+			if w.included == nil {
+				w.included = map[*diag.Source]bool{}
+			}
+			w.included[src] = true
 			w.Parts = append(w.Parts, src)
 		}
 	}

@@ -17,24 +17,17 @@ func (l *linker) linkHooks() {
 		h := &program.Hook{Decl: decl}
 		l.linkUnit(nil, &h.Needs, decl.Unit, surroundings{args: schema.Any})
 		l.scope.Program.Hooks = append(l.scope.Program.Hooks, h)
-	}
-}
-
-// hook returns the hook with a name; nil if there is none.
-func (l *linker) hook(name string) *program.Hook {
-	for _, h := range l.scope.Program.Hooks {
-		if h.Decl.Name.Value == name {
-			return h
+		if name := decl.Name.Value; l.hooks[name] == nil {
+			l.hooks[name] = h
 		}
 	}
-	return nil
 }
 
 // linkHooksOf adds the dependencies of a resource's hooks to the resource. Whatever the command reads must be known
 // when the resource is registered.
 func (l *linker) linkHooksOf(n *program.Node) {
 	program.EachHook(&n.Resource.Decl.Options, func(_, name *ast.String) {
-		if h := l.hook(name.Value); h != nil {
+		if h := l.hooks[name.Value]; h != nil {
 			for _, edge := range h.Needs {
 				n.Needs = append(n.Needs, program.Edge{To: edge.To, Range: name.Range()})
 			}
@@ -52,7 +45,7 @@ func (l *linker) checkHooks() {
 	others := make(map[*program.Hook]bool) // hooks of other kinds than errors
 	check := func(o *ast.Options) {
 		program.EachHook(o, func(kind, name *ast.String) {
-			h := l.hook(name.Value)
+			h := l.hooks[name.Value]
 			switch {
 			case h == nil:
 				l.reportNoHook(name)

@@ -13,7 +13,7 @@ import (
 // Link resolves every name and finds the dependencies of each node (L9.1) in all of its expressions. It returns the
 // findings on undeclared names, and reports all others.
 func (s *Scope) Link(ctx context.Context) (undeclared diag.Diagnostics) {
-	l := linker{scope: s}
+	l := linker{scope: s, hooks: map[string]*program.Hook{}}
 	return l.link(ctx)
 }
 
@@ -21,6 +21,7 @@ func (s *Scope) Link(ctx context.Context) (undeclared diag.Diagnostics) {
 type linker struct {
 	scope     *Scope
 	eachTaken bool // it has been reported that the program has another use for the name
+	hooks     map[string]*program.Hook
 	edges     pieces[program.Edge]
 }
 

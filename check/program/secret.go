@@ -41,10 +41,11 @@ func (p *Program) FirstSecret() *Secret {
 // bodies returns the program and each component that it uses, once. The list grows while it is read, so that components
 // in components are found; each body is in it once, and so a cycle of components ends.
 func (p *Program) bodies() []*Program {
-	all := []*Program{p}
+	all, listed := []*Program{p}, map[*Program]bool{p: true}
 	for i := 0; i < len(all); i++ {
 		for _, n := range all[i].Nodes {
-			if n.Resource != nil && n.Resource.Component != nil && !slices.Contains(all, n.Resource.Component.Body) {
+			if n.Resource != nil && n.Resource.Component != nil && !listed[n.Resource.Component.Body] {
+				listed[n.Resource.Component.Body] = true
 				all = append(all, n.Resource.Component.Body)
 			}
 		}

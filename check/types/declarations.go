@@ -86,7 +86,7 @@ func (b *Body) Policy(ctx context.Context, p *program.Policy) Outcome {
 func (b *Body) Transform(ctx context.Context, t *ast.Transform, m *program.Matched) Outcome {
 	c := b.checker(ctx, t.Unit)
 	t.Exprs(func(e ast.Expr) { c.typer.infer(e) })
-	c.checkTransform(t, m)
+	c.checkTransform(t, m, false)
 	return c.outcome(schema.Invalid)
 }
 
@@ -96,6 +96,6 @@ func (b *Body) TransformOf(ctx context.Context, unit *ast.Unit, fact *program.Fa
 	m *program.Matched) Outcome {
 	c := b.checker(ctx, unit)
 	c.decl.types, c.decl.calls = slices.Clone(fact.Types), slices.Clone(fact.Calls)
-	c.checkTransform(t, m)
+	c.checkTransform(t, m, true)
 	return c.outcome(schema.Invalid)
 }

@@ -15,7 +15,7 @@ import (
 
 // checkTransform checks a transform of the stack or of a resource, with what it matches. Options are checked as those
 // of a resource without a type, since it may match any.
-func (c *Checker) checkTransform(t *ast.Transform, m *program.Matched) {
+func (c *Checker) checkTransform(t *ast.Transform, m *program.Matched, ofResource bool) {
 	if t.When != nil {
 		c.typer.operand(t.When, schema.Bool, "`when`")
 	}
@@ -26,7 +26,7 @@ func (c *Checker) checkTransform(t *ast.Transform, m *program.Matched) {
 	if t.Arguments {
 		what = "function call"
 	}
-	misplaced := t.Arguments && !slices.Contains(c.decl.file.Transforms, t) // which the parser has reported
+	misplaced := t.Arguments && ofResource // which the parser has reported
 	if !misplaced {
 		c.warnUnmatched(m, what)
 	}

@@ -28,6 +28,9 @@ var (
 // steepest is the largest exponent that an operation may have: the work of twice as much is at most 2.15 times as much.
 const steepest = 1.1
 
+// almostSquare is the exponent from which a single block of statements counts as executed with the square of a number.
+const almostSquare = 1.7
+
 // dimension is one thing that a program can have many of.
 type dimension struct {
 	name  string
@@ -151,6 +154,14 @@ var dimensions = []dimension{
 			return fmt.Sprintf("  Box%d:\n    resources:\n      pet:\n        type: random:RandomPet\n", i)
 		}), times(n, func(i int) string { return fmt.Sprintf("  b%d:\n    type: components:Box%d\n", i, i) }))
 	}, everything, ""},
+	{"inputs and outputs of a component", 120, func(n int) map[string]string {
+		return program("components:\n  Box:\n    inputs:\n%s    outputs:\n%sresources:\n  b:\n    type: components:Box\n"+
+			"    properties:\n%soutputs:\n%s",
+			times(n, func(i int) string { return fmt.Sprintf("      i%d: {type: integer}\n", i) }),
+			times(n, func(i int) string { return fmt.Sprintf("      o%d: ${i%d}\n", i, i) }),
+			times(n, func(i int) string { return fmt.Sprintf("      i%d: %d\n", i, i) }),
+			times(n, func(i int) string { return fmt.Sprintf("  o%d: ${b.o%d}\n", i, i) }))
+	}, everything, ""},
 	{"hooks", 120, func(n int) map[string]string {
 		return program("hooks:\n%sresources:\n%s", times(n, func(i int) string {
 			return fmt.Sprintf("  h%d:\n    command: [\"true\"]\n", i)
@@ -168,6 +179,14 @@ var dimensions = []dimension{
 			return pet(i, "    options: {transforms: [{match: {type: \"random:RandomPet\"}, properties: {length: 3}}]}\n")
 		}))
 	}, everything, ""},
+	{"transforms of calls", 100, func(n int) map[string]string {
+		return program("transforms:\n%svariables:\n  v:\n    fn::invoke: {function: std:upper, arguments: {input: a}}\n",
+			times(n, func(i int) string { return "  - {match: {function: \"std:upper\"}, arguments: {input: b}}\n" }))
+	}, []string{"check", "run"}, ""},
+	{"warnings", 500, func(n int) map[string]string {
+		return with(program("config:\n%s", times(n, func(i int) string { return fmt.Sprintf("  k%d: {type: string}\n", i) })),
+			"Pulumi.dev.yaml", "config:\n"+times(n, func(i int) string { return fmt.Sprintf("  grow:k%d: ${k%d}\n", i, i) }))
+	}, []string{"check", "run"}, ""},
 	{"policies", 100, func(n int) map[string]string {
 		return program("policies:\n%sresources:\n%s", times(n, func(i int) string {
 			return fmt.Sprintf("  p%d:\n    match: {name: r%d}\n    when: ${resource.length < 1}\n    violation: short\n", i, i)
@@ -285,6 +304,13 @@ func (d dimension) measure(t *testing.T) (rows []string) {
 						s[2].beside(s[1], 8))
 				}
 			}
+			if blocks := square(s, 4*d.small); len(blocks) > 0 && d.reason == "" {
+				steep = true
+				if again > 0 {
+					t.Errorf("%s of %s: these are executed with the square of their number:\n%s", op, d.name,
+						strings.Join(blocks, "\n"))
+				}
+			}
 			if *slowest > 0 {
 				t.Logf("%s of %s\n%s", op, d.name, s[2].beside(s[1], *slowest))
 			}
@@ -299,6 +325,20 @@ func (d dimension) measure(t *testing.T) (rows []string) {
 // exponentOf returns the power with which the differences between three sizes grow, each twice the one before.
 func exponentOf(small, middle, large int64) float64 {
 	return math.Log2(float64(large-middle) / float64(middle-small))
+}
+
+// square lists the blocks whose executions grow with the square of a number, which the sum hides as long as others have
+// more. The counts are those of three sizes; n is the largest. A block that is executed less than n²/10 times is none:
+// sorting n things is not.
+func square(c []counts, n int) (blocks []string) {
+	for block, large := range c[2] {
+		small, middle := c[0][block], c[1][block]
+		if large > int64(n)*int64(n)/10 && exponentOf(small, middle, large) > almostSquare {
+			blocks = append(blocks, fmt.Sprintf("  %12d %12d %12d  %s", small, middle, large, block))
+		}
+	}
+	slices.Sort(blocks)
+	return blocks
 }
 
 // at runs the operations on a project with n of the dimension, and returns the steps of each.

@@ -125,12 +125,13 @@ func (f *File) members(e ast.Expr, what string) []field {
 	case nil, *ast.Null:
 		return nil
 	case *ast.Map:
-		list := make([]field, 0, len(e.Entries))
+		list, names := make([]field, 0, len(e.Entries)), make(map[string]bool, len(e.Entries))
 		for _, entry := range e.Entries {
 			name := keyText(entry.Key)
-			if i := slices.IndexFunc(list, func(m field) bool { return m.name == name }); i >= 0 {
+			if names[name] {
 				f.fault(diag.Duplicate, entry.Key.Range(), "`"+name+"` is there twice", "")
 			}
+			names[name] = true
 			list = append(list, field{name, entry.Key.Range(), entry.Value})
 		}
 		return list
