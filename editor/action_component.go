@@ -49,6 +49,7 @@ func extractComponent(a *actor) []Action {
 		m.nodes[n] = true
 		m.order = append(m.order, n)
 	}
+	// An entry that the checker does not know as a resource, such as one with a fault, cannot be moved.
 	if len(m.order) != len(chosen) {
 		return nil
 	}
@@ -114,6 +115,7 @@ func (m *relocation) pascal(name string) string {
 	return free
 }
 
+// camel returns a name for an access: its root with the steps appended in camelCase, as in petLength.
 func camel(root string, steps []ast.Step) string {
 	for _, step := range steps {
 		name := step.Name
@@ -159,7 +161,8 @@ func (m *relocation) collectUses() bool {
 	return ok
 }
 
-// An option is refused: it may need the resource itself, while an input carries a value.
+// input makes an input of an access in the resources to a name outside of them. It reports false for an access in an
+// option, which may need the resource itself, while an input carries a value, and for a name that is taken.
 func (m *relocation) input(access *ast.Access, start, end int) bool {
 	if keyed(m.trail(start, end), "options") >= 0 {
 		return false
@@ -229,6 +232,8 @@ func (m *relocation) output(access *ast.Access, start, end int) bool {
 		return false
 	}
 	name := step.Name
+	// With several resources, their names make the names of outputs unique. `urn` is the component's own, and `id`
+	// would look like it.
 	if len(m.order) > 1 || name == "id" || name == "urn" {
 		name = camel(node.Name, access.Steps[:1])
 	}
@@ -278,6 +283,7 @@ func (m *relocation) declaration(first parser.Span) (string, bool) {
 	return text, int(first.Key.Start) == m.start
 }
 
+// quotedType quotes a type with angle brackets.
 func quotedType(kind string) string {
 	if strings.ContainsAny(kind, "<>") {
 		return literal.JSON(kind)

@@ -165,6 +165,7 @@ func moveOut(a *actor) (offered []Action) {
 	entry := trail[1].Range()
 	start, end := a.text.aboveComments(int(entry.Start)), a.text.lineEnd(int(entry.End))
 	column := a.text.column(int(entry.Start))
+	// aboveComments starts at the line's start; the resource and its comments are moved from their column to the first.
 	text, ok := a.moved(min(start+column, int(entry.Start)), end, 0)
 	if !ok {
 		return nil // a line is indented less than the resource
@@ -182,6 +183,7 @@ func moveOut(a *actor) (offered []Action) {
 		if document == nil {
 			document = parser.NewDocument(target.Source)
 		}
+		// The file need not be open: its text is then that of the check.
 		dst := newActor(a.ctx, a.s, a.p, path, document)
 		if dst.text.json() || len(dst.spans) == 0 {
 			continue

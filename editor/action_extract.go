@@ -54,6 +54,7 @@ func (a *actor) selects(s parser.Span) bool {
 	return false
 }
 
+// extraction makes the declaration and the reference that replace a value.
 type extraction struct {
 	*actor
 	trail     []parser.Span
@@ -103,7 +104,9 @@ func (x *extraction) flowOf(s parser.Span) (string, bool) {
 	return "", false
 }
 
-// The text is moved as it was written, quotes and block style included; only its indentation is new.
+// variable offers a variable with the value of s. The text is moved as it was written, quotes and block style included;
+// only its indentation is new. A block text with an indentation indicator is not offered, because the indicator would
+// be wrong then.
 func (x *extraction) variable(s parser.Span) []Action {
 	name := x.unused(x.body, x.name)
 	start, end := int(s.Value.Start), int(s.Value.End)

@@ -64,6 +64,7 @@ func fill(a *actor) []Action {
 			return nil
 		}
 		name := inner[0].Name
+		// memberType takes a name in brackets for an item.
 		if inner[0].Key.IsZero() {
 			name = "[0]"
 		}
@@ -129,6 +130,7 @@ func jsonOf(yaml string) string {
 	return strings.TrimSuffix(writeJSON(e, -1), "\n")
 }
 
+// inFlowText quotes a reference, whose braces would be a flow map.
 func inFlowText(value string) string {
 	if strings.HasPrefix(value, "${") {
 		return literal.JSON(value)

@@ -189,6 +189,8 @@ func changeForm(a *actor) []Action {
 	return nil
 }
 
+// toExpression offers the call of the last entry of trail in its `${…}` form, in quotes where YAML would read it
+// otherwise.
 func (a *actor) toExpression(trail []parser.Span, call *ast.Call) []Action {
 	text, ok := a.p.expression(call)
 	if !ok {
@@ -208,7 +210,8 @@ func (a *actor) toExpression(trail []parser.Span, call *ast.Call) []Action {
 	return a.action(RewriteAction, "Write "+call.Name.Value+" inside of ${…}", edit)
 }
 
-// The printed argument is YAML on one line, which JSON files get converted.
+// toFunction offers the call of the last entry of trail in its fn:: form. The printed argument is YAML on one line,
+// which JSON files get converted.
 func (a *actor) toFunction(trail []parser.Span, call *ast.Call) []Action {
 	w := &printer{checked: a.p.Checked, locals: map[*ast.Local]string{}}
 	argument, ok := w.argument(call)

@@ -48,6 +48,7 @@ func changeStyle(a *actor) []Action {
 	return a.action(RewriteAction, "Write "+a.called(s)+form, edit)
 }
 
+// called returns the name of an entry for a title.
 func (a *actor) called(s parser.Span) string {
 	if s.Key.IsZero() {
 		return "the item"
@@ -112,7 +113,7 @@ func writeJSON(e ast.Expr, indent int) string {
 	return scalarJSON(e)
 }
 
-// A number keeps its spelling if JSON has it, so that 1.0 stays 1.0.
+// scalarJSON formats a scalar as JSON. A number keeps its spelling if JSON has it, so that 1.0 stays 1.0.
 func scalarJSON(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.String:

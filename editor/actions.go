@@ -41,7 +41,7 @@ type Action struct {
 }
 
 // Actions returns the code actions for the bytes from start to end of an open file. It leaves out actions that would
-// cause a new finding.
+// cause a new finding. Each candidate costs a check of the program with its edits, except for FillAction.
 func Actions(ctx context.Context, s *Snapshot, path string, start, end int) ([]Action, error) {
 	document := s.Text(path)
 	if document == nil {
@@ -68,7 +68,8 @@ func Actions(ctx context.Context, s *Snapshot, path string, start, end int) ([]A
 	return offered, nil
 }
 
-// actor finds the actions for a selection of a text.
+// actor finds the actions for a selection of a text. It is made for one request; its methods are called from one
+// goroutine. All its offsets are in the whole text.
 type actor struct {
 	ctx        context.Context
 	s          *Snapshot
@@ -80,11 +81,13 @@ type actor struct {
 	start, end int // the selection, without surrounding blanks
 }
 
+// newActor returns an actor for a file without a selection.
 func newActor(ctx context.Context, s *Snapshot, p *Program, path string, document *parser.Document) *actor {
 	return &actor{ctx: ctx, s: s, p: p, path: path, src: document.Source(), text: document.Source().Text(),
 		spans: document.Spans()}
 }
 
+// trimmed returns the range without white space at its ends, moved into the text.
 func (t sourceText) trimmed(start, end int) (int, int) {
 	start, end = max(start, 0), min(end, len(t))
 	for start < end && white(t[start]) {
@@ -96,7 +99,8 @@ func (t sourceText) trimmed(start, end int) (int, int) {
 	return start, end
 }
 
-// sound reports whether an action causes no new finding.
+// sound reports whether an action causes no new error or warning: it counts the findings by code, since edits move
+// their ranges. A FillAction is not checked.
 func (a *actor) sound(action Action) bool {
 	if action.Kind == FillAction {
 		return true
@@ -121,7 +125,8 @@ func (a *actor) sound(action Action) bool {
 	return true
 }
 
-// with returns the snapshot after edits, or nil if it has no text of an edited file.
+// with returns the snapshot after edits, or nil if it has no text of an edited file. The session does not see it, so
+// that a refused action leaves no trace.
 func (s *Snapshot) with(edits map[string][]diag.Edit) *Snapshot {
 	next := &Snapshot{session: s.session, texts: maps.Clone(s.texts), programs: map[string]*Program{}, before: s.latest()}
 	for path, list := range edits {
@@ -136,6 +141,8 @@ func (s *Snapshot) with(edits map[string][]diag.Edit) *Snapshot {
 		for _, e := range list {
 			backwards = append(backwards, parser.Edit{Start: int(e.Range.Start), End: int(e.Range.End), Text: e.Text})
 		}
+		// All edits refer to the text before them, while Edit applies one after the other: from the end, offsets stay
+		// valid.
 		slices.SortStableFunc(backwards, func(a, b parser.Edit) int { return b.Start - a.Start })
 		next.texts[path] = document.Edit(backwards...)
 	}
@@ -147,6 +154,7 @@ func (a *actor) replace(start, end int, text string) diag.Edit {
 	return diag.Edit{Range: diag.NewRange(a.src, start, end), Text: text}
 }
 
+// action returns a list with one action that edits the actor's file.
 func (a *actor) action(kind ActionKind, title string, edits ...diag.Edit) []Action {
 	return []Action{{Kind: kind, Title: title, Edits: map[string][]diag.Edit{a.path: edits}}}
 }
@@ -200,7 +208,8 @@ func keyed(entries []parser.Span, name string) int {
 	return slices.IndexFunc(entries, func(s parser.Span) bool { return strings.EqualFold(s.Name, name) })
 }
 
-// scope splits a path into or below a declaration: the component, if any, the section, the name, and the rest.
+// scope splits a path into or below a declaration: the component, if any, the section, the name, and the rest. The
+// section is in lower case, since keys match in any case (L1.20).
 func scope(path []string) (component, section, name string, rest []string) {
 	if len(path) >= 2 && strings.EqualFold(path[0], "components") {
 		component, path = path[1], path[2:]
@@ -357,6 +366,7 @@ func (a *actor) moved(start, end, to int) (string, bool) {
 // style without indentation, flow the same entry in flow style, both with the key. near is an offset in the section
 // that uses the entry; a new section goes before that one. It reports false if the text has no position for the entry.
 func (a *actor) declare(component, section, text, flow string, near int) (diag.Edit, bool) {
+	// root reports whether the section is itself an entry of a flow map.
 	siblings, indent, root := a.spans, 0, a.text.json()
 	if component != "" {
 		trail := a.trail(near, near)
@@ -368,6 +378,7 @@ func (a *actor) declare(component, section, text, flow string, near int) (diag.E
 		indent = a.text.column(int(owner.Children[0].Key.Start))
 	}
 	i := keyed(siblings, section)
+	// A program may have the old spelling of the section, and not both.
 	if i < 0 && section == "config" {
 		i = keyed(siblings, "configuration")
 	}
@@ -454,6 +465,7 @@ func (a *actor) without(around parser.Span, inFlow bool, entries ...parser.Span)
 		}
 		i := slices.IndexFunc(around.Children, func(s parser.Span) bool { return s.Key == e.Key })
 		switch {
+		// In brackets, the comma behind the entry goes with it, or else the one before it.
 		case i+1 < len(around.Children):
 			end = int(around.Children[i+1].Key.Start)
 		case i > 0:

@@ -57,7 +57,7 @@ func (p *Program) eachDeclaration(fn func(diag.Range)) {
 	}
 }
 
-// bodies returns the checked program and the checked bodies of its own components.
+// bodies returns the checked program and the checked bodies of its own components. The program itself is the first.
 func (p *Program) bodies() []*check.Program {
 	bodies := []*check.Program{p.Checked}
 	for _, c := range p.Checked.Components {
@@ -100,6 +100,7 @@ func (p *Program) at(path string, offset int) spot {
 	here := func(r diag.Range) bool { return r.Source == src && r.Contains(i) }
 	for _, body := range p.bodies() {
 		for _, n := range body.Nodes {
+			// Configuration that only settings have is no declaration to point at.
 			if here(n.Range) && (n.Config == nil || n.Config.Decl != nil) {
 				return spot{node: n, at: n.Range}
 			}
@@ -124,6 +125,7 @@ func (p *Program) at(path string, offset int) spot {
 				switch e := e.(type) {
 				case *ast.Access:
 					if here(e.Range()) {
+						// Walk visits an expression before its parts, so the innermost one is found last.
 						found = accessSpot(p, e, i)
 					}
 				case *ast.Call:
@@ -141,7 +143,8 @@ func (p *Program) at(path string, offset int) spot {
 	return spot{}
 }
 
-// The dot belongs to the step behind it, but a position right at the dot is still the one before.
+// accessSpot describes the access a at pos, which is inside it. The dot belongs to the step behind it, but a position
+// right at the dot is still the one before.
 func accessSpot(p *Program, a *ast.Access, pos int) spot {
 	s := spot{access: a, step: -1, at: a.Root.Range}
 	for i, step := range a.Steps {
@@ -156,6 +159,8 @@ func accessSpot(p *Program, a *ast.Access, pos int) spot {
 	return s
 }
 
+// resourceSpot describes the type, option or property of a resource for which here holds. It reports false for
+// positions in values, which at then searches for expressions.
 func resourceSpot(n *check.Node, here func(diag.Range) bool) (spot, bool) {
 	decl := n.Resource.Decl
 	if decl.Type != nil && here(decl.Type.Range) {

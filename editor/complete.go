@@ -108,6 +108,7 @@ func best(items []Item, typed string) (list []Item, more bool) {
 			continue
 		}
 		c := candidate{item.rank(label, typed), i}
+		// After the first cut, found begins with the maxItems best ones, and a worse one cannot be among them.
 		if more && compare(c, found[maxItems-1]) > 0 {
 			continue
 		}
@@ -158,10 +159,14 @@ func matches(label, typed string) bool {
 	return true
 }
 
+// completer finds the completions at one position. p is the last check, which may be older than the text around the
+// cursor: block, offset and text are of the present one.
 type completer struct {
-	ctx     context.Context
-	p       *Program
-	cursor  parser.Context
+	ctx    context.Context
+	p      *Program
+	cursor parser.Context
+	// block is the part of the present text around the cursor, in which schemas are looked for that the check does not
+	// know.
 	block   string
 	offset  int              // in block
 	partial bool             // more items exist than the completer lists
@@ -184,13 +189,15 @@ func words(kind ItemKind, end string, names []string) []Item {
 }
 
 var (
+	// blockKeys are the keys whose value is a map or a list, which begins on the next line.
 	blockKeys = []string{"config", "variables", "resources", "outputs", "components", "hooks", "dynamic", "transforms",
 		"messages", "policies", "match", "properties", "arguments", "options", "get", "inputs", "pulumi", "packages",
 		"plugins", "template", "backend"}
 	yesNo = []string{"true", "false"}
 )
 
-// items returns all completions at the cursor, whatever has been typed.
+// items returns all completions at the cursor, whatever has been typed. The sections of a component are those of a
+// program, with `inputs` for `config`.
 func (q *completer) items() []Item {
 	c, path := q.cursor, q.cursor.Path
 	if c.Kind == parser.NameCursor {

@@ -19,6 +19,7 @@ type surroundings struct {
 	brace  bool   // reports whether the word needs a closing brace behind it
 }
 
+// surroundingsOf describes the text around the word of c.
 func surroundingsOf(text []byte, c parser.Context) surroundings {
 	s := surroundings{json: bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{"))}
 	if c.Start > 0 && (text[c.Start-1] == '"' || text[c.Start-1] == '\'') {
@@ -44,6 +45,7 @@ func unclosed(text []byte, c parser.Context) bool {
 	for i := begin + 2; i < c.Start; {
 		i += e.step(text, i)
 	}
+	// The word is in an argument or an index, so the expression goes on behind it.
 	if e.inText || len(e.open) > 0 {
 		return false
 	}
@@ -95,7 +97,8 @@ type expressionScan struct {
 	closed, ended bool   // closed by its brace; ended by the brace or otherwise
 }
 
-// step reads the character or escape at an offset and returns its length in bytes.
+// step reads the character or escape at an offset and returns its length in bytes. In a double-quoted YAML value, the
+// quotes of the expression's own texts are escaped, which is why \" begins and ends one.
 func (e *expressionScan) step(text []byte, i int) int {
 	ch, next := text[i], byte(0)
 	if i+1 < len(text) {
@@ -142,6 +145,7 @@ func (s surroundings) fit(items []Item, c parser.Context) (closing bool) {
 	for i := range items {
 		item := &items[i]
 		name, isKey := strings.CutSuffix(strings.TrimSuffix(item.Insert, " "), ":")
+		// The colon of a package is part of a token that is being typed, as in random:.
 		isKey = isKey && item.Kind != PackageItem
 		switch {
 		case isKey && s.colon:

@@ -44,7 +44,7 @@ func (q *completer) resource(path []string) []Item {
 }
 
 // transform completes an item of a list of transforms. path starts with the item; list is the definition of the list in
-// the language's schema.
+// the language's schema. The excluded options are those that no transform can set.
 func (q *completer) transform(path []string, list string) []Item {
 	if len(path) > 1 {
 		switch path[1] {
@@ -131,6 +131,7 @@ func (q *completer) propertyNames(option string) []Item {
 	return items
 }
 
+// typeLine matches the line that gives a resource its type, with or without quotes. The token needs a colon.
 var typeLine = lazyregexp.New(`\btype["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
 
 // schemaOf returns the type of a resource by its name, from the current text if it changed since the check, else from

@@ -41,6 +41,7 @@ func (q *completer) expression(t schema.Type, path []string) []Item {
 	return append(q.properties(t), functions()...)
 }
 
+// into returns the type of a member of t. It reports false if t has no such member.
 func (q *completer) into(t schema.Type, step string) (schema.Type, bool) {
 	t = q.p.Checked.Known(q.ctx, schema.Required(t))
 	found, _ := memberType(t, step)
@@ -50,6 +51,7 @@ func (q *completer) into(t schema.Type, step string) (schema.Type, bool) {
 	return q.p.Checked.Known(q.ctx, found), true
 }
 
+// properties returns completions for the keys of a value of type t.
 func (q *completer) properties(t schema.Type) []Item {
 	var items []Item
 	for _, p := range members(t) {
@@ -58,6 +60,7 @@ func (q *completer) properties(t schema.Type) []Item {
 	return items
 }
 
+// propertyItem returns the completion of a property as a key. Its value goes on the next line if it is a map or list.
 func propertyItem(p *schema.Property) Item {
 	item := Item{Label: p.Name, Kind: PropertyItem, Detail: schema.TypeName(schema.Required(p.Type)), Docs: p.Description,
 		Insert: p.Name + ": ", First: p.Required, Deprecated: p.Deprecation != ""}
@@ -147,8 +150,10 @@ var readsFiles = map[string]bool{"readFile": true, "fileAsset": true, "fileArchi
 	"filebase64sha256": true, "filebase64sha512": true, "filesha256": true, "filesha512": true, "filemd5": true,
 	"bundle": true}
 
+// functionLine matches the line that gives fn::invoke its function.
 var functionLine = lazyregexp.New(`(?i)\bfunction["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
 
+// invoked returns the first function that an invoke in the block names, or nil if it is unknown.
 func (q *completer) invoked() *schema.Function {
 	return resolved(q, functionLine().FindStringSubmatch(q.block), (*schema.Package).ResolveFunction)
 }

@@ -74,6 +74,8 @@ func FindTokens(ctx context.Context, s *Snapshot, path, name, letters string) ([
 	return found[:min(len(found), maxTokens)], nil
 }
 
+// packageOf returns the program of a file and the package of a token, which may be the package's name alone. The error
+// names the known packages, because an assistant reads it.
 func (s *Snapshot) packageOf(ctx context.Context, path, token string) (*Program, *schema.Package, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil {
@@ -90,6 +92,8 @@ func (s *Snapshot) packageOf(ctx context.Context, path, token string) (*Program,
 		"%s", name, strings.Join(p.Packages(), ", "))
 }
 
+// memberInfos describes the properties of an object; a nil object has none. The result is never nil, so that its JSON
+// is a list.
 func memberInfos(ctx context.Context, checked *check.Program, o *schema.Object) []MemberInfo {
 	infos := []MemberInfo{}
 	for _, m := range o.Properties() {

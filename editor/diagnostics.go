@@ -13,11 +13,13 @@ func Diagnostics(ctx context.Context, s *Snapshot, path string) (map[string]diag
 	if err != nil {
 		return nil, err
 	}
+	// The file and the program's text have an entry even without findings, so that a client removes those it shows.
 	byPath := map[string]diag.Diagnostics{path: {}, p.Main: {}}
 	for _, d := range p.Findings {
 		if d.Severity > diag.Info {
 			continue
 		}
+		// A finding without a range is about the project, and is shown in the file that was asked for.
 		file := path
 		if !d.Subject.IsZero() {
 			file = p.PathOf(d.Subject)

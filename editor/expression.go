@@ -37,6 +37,7 @@ func (w *printer) operand(e ast.Expr) string {
 	return w.expr(e)
 }
 
+// expr formats an expression. The item of a splat is written as its source with [*], in place of the hidden local.
 func (w *printer) expr(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Null:
@@ -121,8 +122,8 @@ func mark(optional bool) string {
 	return ""
 }
 
-// A root with a colon, as of configuration of another namespace, is a name in Pulumi's grammar only, and not within an
-// expression.
+// access formats a name with its steps. A root with a colon, as of configuration of another namespace, is a name in
+// Pulumi's grammar only, and not within an expression.
 func (w *printer) access(e *ast.Access) string {
 	if !plainName().MatchString(e.Root.Value) {
 		w.fail = true
@@ -146,6 +147,7 @@ func (w *printer) access(e *ast.Access) string {
 	return b.String()
 }
 
+// loop formats a comprehension: in brackets as a list, in braces with a key as a map.
 func (w *printer) loop(e *ast.For) string {
 	names := e.ValueName.Name
 	if e.KeyName != nil {
@@ -168,8 +170,8 @@ func (w *printer) loop(e *ast.For) string {
 	return "[" + text + "]"
 }
 
-// The parameters that a map of arguments names are put in their order, with null for those left out in between.
-// Provider functions have no form in expressions.
+// call formats a call. The parameters that a map of arguments names are put in their order, with null for those left
+// out in between. Provider functions have no form in expressions.
 func (w *printer) call(e *ast.Call) string {
 	if strings.Contains(e.Name.Value, ":") {
 		w.fail = true
@@ -270,6 +272,7 @@ func braces(r diag.Range) (opening, closing diag.Range, ok bool) {
 		for end < len(text) && white(text[end]) {
 			end++
 		}
+		// The range has no braces of its own: they must stand right around it, apart from blanks.
 		if start -= 2; start < 0 || !bytes.HasPrefix(text[start:], []byte("${")) {
 			return
 		}
@@ -281,4 +284,5 @@ func braces(r diag.Range) (opening, closing diag.Range, ok bool) {
 	return diag.NewRange(r.Source, start, start+2), diag.NewRange(r.Source, end-1, end), true
 }
 
+// white reports whether c is white space of YAML or a line break.
 func white(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

@@ -53,6 +53,7 @@ func lineEdits(src *diag.Source, dst []byte) []diag.Edit {
 		i = end
 		var instead []byte
 		switch {
+		// Both are empty, or both have content: they correspond.
 		case j < len(after) && empty(line) == empty(after[j]):
 			instead = after[j]
 			j++
@@ -100,6 +101,7 @@ func Indent(s *Snapshot, path string, offset int) []diag.Edit {
 	for end < len(text) && (text[end] == ' ' || text[end] == '\t') {
 		end++
 	}
+	// The first line has none above, and a line with content is not new.
 	if start == 0 || end < len(text) && text[end] != '\n' && text[end] != '\r' || insideText(document.Spans(), start) {
 		return nil
 	}
@@ -128,6 +130,7 @@ func Indent(s *Snapshot, path string, offset int) []diag.Edit {
 	return []diag.Edit{{Range: diag.NewRange(src, start, end), Text: wanted}}
 }
 
+// insideText reports whether an offset is in a scalar or at its end, but not at its start.
 func insideText(spans []parser.Span, offset int) bool {
 	for _, s := range spans {
 		if int(s.Value.Start) < offset && offset <= int(s.Value.End) && s.Kind == parser.ScalarSpan {

@@ -98,6 +98,7 @@ type vertex struct {
 	output *check.Output
 }
 
+// needs returns the edges to what the declaration depends on.
 func (v *vertex) needs() []check.Edge {
 	if v.output != nil {
 		return v.output.Needs
@@ -108,7 +109,8 @@ func (v *vertex) needs() []check.Edge {
 // declared reports whether the program's text declares a node. Configuration may exist in a stack's settings only.
 func declared(n *check.Node) bool { return n.Config == nil || n.Config.Decl != nil }
 
-// A use stands for its declaration.
+// vertexAt returns the vertex of the name at an offset, which may be a use. It is nil if there is none that a text
+// declares.
 func vertexAt(ctx context.Context, s *Snapshot, path string, offset int) (*Program, *vertex, error) {
 	p, err := s.Program(ctx, path)
 	if err != nil || p.Checked == nil {
@@ -138,6 +140,7 @@ func (p *Program) nodeOf(s spot) *check.Node {
 	return s.node
 }
 
+// vertexSymbol describes a declaration. Configuration that no text declares is no vertex, so Decl is set.
 func (p *Program) vertexSymbol(v *vertex) Symbol {
 	if v.output != nil {
 		return p.symbol(OutputSymbol, v.output.Decl.Name, v.output.Decl.Range, "output")

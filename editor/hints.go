@@ -93,6 +93,7 @@ func defaults(r *check.Resource) string {
 	}
 	var given []string
 	for _, p := range r.Schema.Inputs.Properties() {
+		// A default of a deprecated property would advertise it.
 		if p.Default == nil || p.Deprecation != "" ||
 			slices.ContainsFunc(r.Decl.Properties, func(own ast.Property) bool { return own.Name.Value == p.Name }) {
 			continue
@@ -122,6 +123,7 @@ func lone(e ast.Expr, fn func(ast.Expr, diag.Range)) {
 		case *ast.Template, *ast.String:
 			return false
 		}
+		// An editor shows the hint behind the quotes that enclose the value.
 		if opening, closing, ok := braces(e.Range()); ok {
 			rng := diag.NewRange(opening.Source, int(opening.Start), int(closing.End))
 			text := rng.Source.Text()

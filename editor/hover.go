@@ -40,8 +40,8 @@ func HoverAt(ctx context.Context, s *Snapshot, path string, offset int) (*Hover,
 	return &Hover{Text: text, At: p.File.Origins.Place(found.at)}, nil
 }
 
-// The cases are those of spot, from the narrowest: a type and a property lie within a resource, and a step within an
-// access.
+// explain describes a spot as Markdown; empty if nothing is known. The cases go from the narrowest to the widest: a
+// type and a property lie within a resource, and a step within an access.
 func (p *Program) explain(s spot) string {
 	switch {
 	case s.typed != nil:
@@ -126,6 +126,7 @@ func policyName(p *check.Program, access *ast.Access) schema.Type {
 	return nil
 }
 
+// explainNode describes a configuration value, variable or resource by its declaration.
 func explainNode(n *check.Node) string {
 	switch n.Kind {
 	case check.ConfigNode:
@@ -185,6 +186,7 @@ func explainProperty(s spot) string {
 	return page(head, property.Deprecation, text)
 }
 
+// explainCall describes the function of a call; empty if the checker has not resolved it.
 func (p *Program) explainCall(s spot) string {
 	call := p.Checked.Call(s.call)
 	switch {
@@ -198,6 +200,7 @@ func (p *Program) explainCall(s spot) string {
 	return ""
 }
 
+// explainFunction describes a built-in function with its parameters and its example.
 func explainFunction(f *builtins.Func) string {
 	var b strings.Builder
 	b.WriteString(f.Summary)

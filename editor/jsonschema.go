@@ -45,6 +45,7 @@ func JSONSchema(ctx context.Context, program *check.Program, packages []*schema.
 //go:embed grammar.json
 var grammarText []byte
 
+// newSchemaWriter returns a writer without packages. It resolves types of other packages by the program.
 func newSchemaWriter(ctx context.Context, program *check.Program) *schemaWriter {
 	return &schemaWriter{
 		jsonTypes: jsonTypes{ctx: ctx, program: program, definitions: jsonNode{}, names: map[*schema.Object]string{}},
@@ -53,7 +54,8 @@ func newSchemaWriter(ctx context.Context, program *check.Program) *schemaWriter 
 	}
 }
 
-// language returns the schema of the language's keys, completed by the types, functions and options of the program.
+// language returns the schema of the language's keys, completed by the types, functions and options of the program. It
+// comes last: it reads what the other steps have collected.
 func (w *schemaWriter) language() jsonNode {
 	var node jsonNode
 	if err := json.Unmarshal(grammarText, &node); err != nil {
@@ -100,6 +102,7 @@ func spellings(token string) []string {
 	return slices.Compact(names)
 }
 
+// addPackage adds the tokens of a package; with all, also the inputs of its types and functions.
 func (w *schemaWriter) addPackage(pkg *schema.Package, all bool) {
 	w.known[pkg.Name] = true
 	for _, token := range pkg.ResourceTokens() {
@@ -127,6 +130,8 @@ func (w *schemaWriter) addPackage(pkg *schema.Package, all bool) {
 	}
 }
 
+// addResource adds the spellings of a resource type. A nil r adds the names alone, and so does an overlay, whose inputs
+// only the languages' own libraries know.
 func (w *schemaWriter) addResource(token string, r *schema.Resource) {
 	for _, name := range spellings(token) {
 		w.resourceNames[name] = true
@@ -136,6 +141,7 @@ func (w *schemaWriter) addResource(token string, r *schema.Resource) {
 	}
 }
 
+// addFunction adds the spellings of a function; a nil f adds the names alone.
 func (w *schemaWriter) addFunction(token string, f *schema.Function) {
 	for _, name := range spellings(token) {
 		w.functionNames[name] = true
@@ -232,8 +238,10 @@ func (w *schemaWriter) resource() {
 func (w *schemaWriter) inputs(r *schema.Resource) jsonNode {
 	name := "inputs " + r.Token
 	if w.definitions[name] == nil {
+		// The empty node reserves the name while members writes the types of properties, which may refer to resources.
 		w.definitions[name] = jsonNode{}
 		members := w.members(r.Inputs)
+		// The state of a resource that is read may have properties of both, and none of them is required.
 		state := jsonNode{}
 		for _, o := range []*schema.Object{r.Outputs, r.StateInputs} {
 			for _, p := range o.Properties() {

@@ -31,11 +31,13 @@ type jsonTypes struct {
 	names       map[*schema.Object]string // names of written definitions
 }
 
+// refTo returns a reference to a definition, escaped first as a JSON pointer and then as a URL.
 func refTo(name string) jsonNode {
 	pointer := strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 	return jsonNode{"$ref": "#/definitions/" + url.PathEscape(pointer)}
 }
 
+// anyOf returns a schema that accepts what one of the branches accepts.
 func anyOf(branches ...any) jsonNode { return jsonNode{"anyOf": branches} }
 
 // orExpression returns the schema of a value with the given branches, or of an expression that computes it. An
@@ -62,6 +64,7 @@ func (j *jsonTypes) value(t schema.Type) jsonNode {
 	return orExpression(optional, branches...)
 }
 
+// primitiveBranches holds the literals of each primitive type. A type that is not in it accepts any value.
 var primitiveBranches = map[schema.Primitive][]any{
 	schema.Null: {jsonNode{"type": "null"}},
 	schema.Bool: {jsonNode{"type": "boolean"}, jsonNode{"type": "string", "pattern": "^(true|false)$"}},
@@ -154,6 +157,7 @@ func enumNode(t *schema.Enum) jsonNode {
 	return node
 }
 
+// distinct returns values without repetitions, as an enum should be.
 func distinct(values []any) []any {
 	seen := make(map[any]bool, len(values))
 	var kept []any
@@ -205,6 +209,7 @@ func (j *jsonTypes) members(o *schema.Object) jsonNode {
 	return node
 }
 
+// property returns the schema of a property with what its schema says about it, for hovers of YAML servers.
 func (j *jsonTypes) property(p *schema.Property) jsonNode {
 	node := j.value(p.Type)
 	if p.Const != nil {
@@ -246,6 +251,7 @@ func annotated(node, notes jsonNode) jsonNode {
 	return node
 }
 
+// described adds a description, if there is one.
 func described(node jsonNode, text string) jsonNode {
 	if text == "" {
 		return node

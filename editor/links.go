@@ -21,11 +21,11 @@ type Link struct {
 	dir     string // base of a relative path
 }
 
-// linking holds the functions that take a path.
+// linking holds the functions with links in their argument. Completion offers paths for more of them, see readsFiles.
 var linking = map[string]bool{"readFile": true, "fileAsset": true, "fileArchive": true}
 
 // Links returns the paths in a file: included files, packages in folders, sources of dynamic providers, and constant
-// arguments of functions that read files. A pattern is a link if it matches exactly one file. The file need not exist:
+// arguments of the functions in linking. A pattern is a link if it matches exactly one file. The file need not exist:
 // an editor offers to create it.
 func Links(ctx context.Context, s *Snapshot, path string) ([]Link, error) {
 	p, err := s.Program(ctx, path)
@@ -52,6 +52,7 @@ func Links(ctx context.Context, s *Snapshot, path string) ([]Link, error) {
 			l.add(d.Provider.Range, l.dir, d.Path())
 		}
 	}
+	// Functions read paths relative to the folder that the checker uses, which may differ from that of the text.
 	dir := p.Check.ProgramDir
 	if !filepath.IsAbs(dir) {
 		dir = l.dir
@@ -80,6 +81,7 @@ func pathArgument(checked *check.Program, call *ast.Call) ast.Expr {
 	return nil
 }
 
+// linker collects the links of one file.
 type linker struct {
 	p     *Program
 	path  string

@@ -17,6 +17,7 @@ type Location struct {
 	At   diag.Range // in the whole text
 }
 
+// location returns the file and the range in its whole text of a range in a tree or a finding.
 func (p *Program) location(r diag.Range) Location {
 	whole := p.File.Origins.Place(r)
 	return Location{Path: p.PathOf(whole), At: whole}
@@ -89,6 +90,8 @@ func (p *Program) nameOf(path string, offset int) *name {
 	case found.node != nil && (found.access == nil || found.step < 0):
 		return &name{node: found.node, owner: ownerOf(p.Checked, found.node)}
 	}
+	// What remains are declarations in components: at finds no name for the component itself, and an output as a
+	// declaration without its owner.
 	src, i := p.source(path, offset)
 	here := func(r diag.Range) bool { return r.Source == src && r.Contains(i) }
 	for _, c := range p.Checked.Components {
@@ -105,6 +108,7 @@ func (p *Program) nameOf(path string, offset int) *name {
 	return nil
 }
 
+// outputOf returns the output of a component with a name, or nil.
 func outputOf(c *check.Component, called string) *name {
 	for _, o := range c.Body.Outputs {
 		if o.Decl.Name.Value == called {
@@ -135,6 +139,7 @@ func (p *Program) places(n *name) (found []use) {
 	switch {
 	case n.component != nil:
 		for _, r := range instances(p.bodies(), n.component) {
+			// The type is the component's name alone, or ends with it behind a colon, as in components:name.
 			if rng, ok := r.Resource.Decl.Type.Range.Word(n.component.Decl.Name.Value); ok {
 				found = append(found, use{at: rng})
 			} else if rng := afterColons(unquoted(r.Resource.Decl.Type.Range)); rng.Text() == n.component.Decl.Name.Value {
@@ -205,6 +210,7 @@ func stepName(s ast.Step) (diag.Range, bool) {
 }
 
 // settingsOf returns the ranges of a configuration value's keys in the settings of stacks, without their namespaces.
+// Only full keys are found, not those in the short or the old form (L2.1).
 func (p *Program) settingsOf(n *check.Node) (found []diag.Range) {
 	if p.Settings == nil || n.Config.Decl == nil {
 		return nil
@@ -325,6 +331,7 @@ func Linked(ctx context.Context, s *Snapshot, path string, offset int) ([]diag.R
 	if !ok {
 		return nil, ctx.Err()
 	}
+	// n is set: Renamable has found the same name in the same snapshot.
 	if _, n, _ := s.named(ctx, path, offset); n.node == nil || n.node.Config != nil {
 		return nil, ctx.Err() // stack settings and types write these names in other forms
 	}

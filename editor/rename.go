@@ -44,6 +44,7 @@ func (n name) text() string {
 	return n.node.Name
 }
 
+// plainName matches valid names, which need no quotes in an expression.
 var plainName = lazyregexp.New(`^` + NamePattern + `$`)
 
 // Rename returns the edits that change the name at an offset to dst in all files of the program and its stacks. A
@@ -74,6 +75,7 @@ func Rename(ctx context.Context, s *Snapshot, path string, offset int, dst strin
 		return nil, fmt.Errorf("`pulumi` is the built-in variable")
 	}
 	edits := map[string][]diag.Edit{}
+	// r may be of a part of the text, of another file, or of settings; location finds out.
 	replace := func(r diag.Range, text string) {
 		loc := p.location(r)
 		edits[loc.Path] = append(edits[loc.Path], diag.Edit{Range: unquoted(loc.At), Text: text})
@@ -162,6 +164,7 @@ func (p *Program) alias(n *check.Node, key, oldName string, noParent bool) (path
 		return "", diag.Edit{}, false
 	}
 	whole := p.location(n.Resource.Decl.Range)
+	// The first byte of the list decides how an item is added: a bracket or a dash.
 	start, text := int(p.File.Origins.Place(list.Range()).Start), whole.At.Source.Text()
 	switch {
 	case text[start] == '[' && len(list.Items) == 0:

@@ -25,8 +25,12 @@ type Opener interface {
 
 // Project is a program that is not parsed yet, with everything needed to parse and check it.
 type Project struct {
-	Main     string           // absolute path of the program's text
-	Document *parser.Document // that text
+	// Main is the absolute path of the program's text. For a file that Join alone checks it is that file, or the
+	// project file.
+	Main string
+	// Document is that text. It is nil for settings, environments, test files and projects without a program's text:
+	// nothing is parsed for them, and Join returns all findings.
+	Document *parser.Document
 	Parse    parser.Options
 	// Declare adds declarations from outside the program's text to its tree; nil if there are none.
 	Declare func(*ast.File) *ast.File
@@ -45,9 +49,11 @@ type Project struct {
 	// State returns the recorded state of the selected stack, or nil if there is none. It may be nil. It is safe for
 	// concurrent use and decrypts no secret.
 	State func(ctx context.Context) *State
-	// SettingsOf is the absolute path of the program that a settings file belongs to; empty for a program.
+	// SettingsOf is the absolute path of the program's text or project file that a settings file, an environment or a
+	// test file belongs to. It is empty for a program, and for a test file outside of projects.
 	SettingsOf string
 	// IsEnvironment reports whether the file is an environment for stacks of the program, not a stack's settings file.
+	// It is set only together with SettingsOf.
 	IsEnvironment bool
 	// Environments returns the names that an environment or a stack can import. It is nil if they are not known.
 	Environments func() []string
@@ -55,7 +61,8 @@ type Project struct {
 
 // Session holds the texts open in an editor. It is safe for concurrent use.
 type Session struct {
-	opener  Opener
+	opener Opener
+	// colored outlives snapshots: the next answer reuses the tokens of parts that an edit has not changed.
 	colored tokenParts
 
 	mu      sync.Mutex
@@ -106,7 +113,8 @@ func (s *Session) Refresh() {
 }
 
 // change makes a new snapshot with other texts. Snapshots are never changed: a request that is being answered goes on
-// with the texts that it began with, and nobody waits for it.
+// with the texts that it began with, and nobody waits for it. It locks the current snapshot while it holds s.mu;
+// nothing takes the two locks in the other order.
 func (s *Session) change(fn func(texts map[string]*parser.Document)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,6 +170,7 @@ func (s *Snapshot) known(path string) (now, last *Program) {
 	return s.programs[path], s.before[path]
 }
 
+// learn caches the program of the files at paths.
 func (s *Snapshot) learn(p *Program, paths ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +198,8 @@ type Program struct {
 
 // Recent returns the program of a file from its last check, which may precede the latest edits. Use it for answers that
 // must not wait. It checks a file that has not been checked yet. Completion must answer within a keystroke; what it
-// shows of the program is seldom in the line that is being typed.
+// shows of the program is seldom in the line that is being typed. Files without a checked program, such as settings,
+// are opened anew, which costs no check.
 func (s *Snapshot) Recent(ctx context.Context, path string) (*Program, error) {
 	now, last := s.known(path)
 	if now == nil && last != nil && last.Checked != nil {
@@ -214,6 +224,8 @@ func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A program is cached under the path of its text and of each file that was asked for, so another of its files may
+	// have had it checked. last is then the earlier check of the whole program.
 	now, last := s.known(project.Main)
 	if now != nil {
 		s.learn(now, path)
@@ -237,6 +249,7 @@ func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
 		}
 		found = p.File.Origins.Findings(append(found, checked...))
 	}
+	// Join comes after the translation of ranges, since its findings are about whole texts.
 	p.Findings = p.Join(found).Sorted()
 	s.learn(p, path, p.Main)
 	return p, nil

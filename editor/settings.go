@@ -74,6 +74,7 @@ func namespaced(text []byte, offset int, c parser.Context) parser.Context {
 	return c
 }
 
+// configDetail returns the type of a declared configuration value, and whether it is secret.
 func configDetail(n *check.Node) string {
 	detail := schema.TypeName(n.Type)
 	if n.Config.Decl.Secret != nil && n.Config.Decl.Secret.Value {
@@ -114,6 +115,8 @@ func (s *Snapshot) setting(ctx context.Context, settings *Program, path string, 
 	return p, nodes[i], key.Key
 }
 
+// configKeyAt returns the entry of the section config whose key is at an offset. It reports false if there is none, or
+// if the file is not open.
 func configKeyAt(document *parser.Document, offset int) (parser.Span, bool) {
 	if document == nil {
 		return parser.Span{}, false
@@ -161,6 +164,7 @@ func (p *Project) completeEnvironment(c parser.Context, path []string, nodes []*
 func (p *Project) hoverEnvironment(entries []parser.Span, offset int, path []string) *Hover {
 	for _, entry := range entries {
 		step := stepOf(entry)
+		// Clip makes append copy: the siblings share path.
 		below := append(slices.Clip(path), step)
 		if !entry.Key.Contains(offset) {
 			if found := p.hoverEnvironment(entry.Children, offset, below); found != nil {
@@ -172,6 +176,7 @@ func (p *Project) hoverEnvironment(entries []parser.Span, offset int, path []str
 		if !ok || len(inside) == 0 {
 			continue
 		}
+		// The description of a key stands in the schema of the map that contains it.
 		nodes := alternatives(refTo("environment"))
 		for _, above := range inside[:len(inside)-1] {
 			nodes = under(nodes, above)

@@ -120,6 +120,8 @@ func Lenses(ctx context.Context, s *Snapshot, path string) ([]Lens, error) {
 // say returns the text of a lens. The ID of a resource with secret inputs is left out, as it may be made of one.
 func (s *State) say(n *check.Node) string {
 	if n.Resource.Decl.ForEach != nil {
+		// An instance is recorded as the resource's name, a hyphen and its key. Only the prefix is compared, since the
+		// keys are not known before a run; another resource of the type with such a name is counted too.
 		count := 0
 		for r := range s.Resources {
 			if r.Type == n.Resource.Token && strings.HasPrefix(r.Name, n.Resource.LogicalName+"-") {
@@ -208,6 +210,7 @@ func differs(e ast.Expr, prior value.Value, known bool) bool {
 	if !known || prior.ContainsSecret() {
 		return !known
 	}
+	// The state may have the converted form of a literal, such as 3 for "3" (L8.41), so equal texts are equal values.
 	text, err := value.Text(now)
 	recorded, notText := value.Text(prior)
 	return !value.Equal(now, prior) && (err != nil || notText != nil || !value.Equal(text, recorded))
@@ -220,6 +223,7 @@ const maxShown = 300
 // known. The page of a name shows all of the resource, that of a step only the value.
 func (p *Program) explainState(ctx context.Context, s spot) string {
 	n := p.nodeOf(s)
+	// Hovering a property of a resource shows only the causes of that property's change.
 	if n == nil && s.resource != nil && len(s.property) == 1 {
 		d, _ := p.state(ctx).deployed(s.resource)
 		return d.because(s.property[0].Value)
@@ -265,6 +269,7 @@ func (d Deployed) step(n *check.Node, steps []ast.Step) (value.Value, bool) {
 			}
 		}
 	}
+	// The walk stops at a secret value: its String is a placeholder, and its members would not be marked.
 	v := d.Outputs
 	for _, step := range steps {
 		if v.ContainsSecret() && v.IsSecret() {
@@ -283,7 +288,8 @@ func (d Deployed) step(n *check.Node, steps []ast.Step) (value.Value, bool) {
 	return v, true
 }
 
-// codeSpan formats a text as a Markdown code span on one line.
+// codeSpan formats a text as a Markdown code span on one line. Names and values come from programs and states, so that
+// backticks in them must not end the span.
 func codeSpan(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	fence := "`"

@@ -35,6 +35,7 @@ func Folds(s *Snapshot, path string) []Fold {
 	return folds
 }
 
+// folder collects the folds of one text.
 type folder struct {
 	src   *diag.Source
 	last  map[int]int  // last line of the outermost fold, by first line
@@ -71,6 +72,7 @@ func (f *folder) comments() []Fold {
 		comment := line <= f.src.Lines() && bytes.HasPrefix(bytes.TrimLeft(f.src.Line(line), " \t"), []byte("#"))
 		if comment {
 			i := f.src.Offset(diag.Position{Line: line, Column: 1})
+			// spans has gathered the texts, so comments is called after it.
 			comment = !slices.ContainsFunc(f.texts, func(r diag.Range) bool { return int(r.Start) < i && i < int(r.End) })
 		}
 		switch {
@@ -117,6 +119,7 @@ func Selection(ctx context.Context, s *Snapshot, path string, offset int) ([]dia
 		})
 	}
 	slices.SortStableFunc(around, func(a, b diag.Range) int { return int(a.End-a.Start) - int(b.End-b.Start) })
+	// The filter may use the array of around, since it keeps at most as many ranges as it has read.
 	nested := around[:1]
 	for _, r := range around[1:] {
 		if rng := nested[len(nested)-1]; r.Start <= rng.Start && rng.End <= r.End && r != rng {
@@ -126,6 +129,7 @@ func Selection(ctx context.Context, s *Snapshot, path string, offset int) ([]dia
 	return nested, nil
 }
 
+// addSpans adds the ranges of entries, their keys and values, and texts without their quotes.
 func addSpans(spans []parser.Span, add func(diag.Range)) {
 	for _, s := range spans {
 		add(s.Range())

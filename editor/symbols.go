@@ -85,12 +85,14 @@ func (p *Program) symbols() []Symbol {
 	return all
 }
 
+// symbol makes a symbol of a declaration with a range.
 func (p *Program) symbol(kind SymbolKind, name ast.Literal, rng diag.Range, detail string) Symbol {
 	whole := p.location(rng)
 	return Symbol{Name: name.Value, Kind: kind, Detail: detail, Path: whole.Path, At: whole.At,
 		Named: p.File.Origins.Place(name.Range)}
 }
 
+// body returns the declarations of the program or of a component.
 func (p *Program) body(b *ast.Body) []Symbol {
 	var all []Symbol
 	for _, c := range b.Config {

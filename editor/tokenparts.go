@@ -44,6 +44,7 @@ type tokenParts struct {
 	byPath map[string]map[*diag.Source]*PartTokens
 }
 
+// last returns the cached parts of a file. The caller must not change the map.
 func (t *tokenParts) last(path string) map[*diag.Source]*PartTokens {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -73,6 +74,8 @@ func TokenParts(ctx context.Context, s *Snapshot, path string) ([]TokenPart, err
 		return nil, err
 	}
 	parts := document.Parts()
+	// Parts belong to the document that was checked. Another file of the program, or a text that is parsed as a whole,
+	// is one part.
 	if document != p.Document || parts == nil {
 		tokens := wholeTokens(p, document, 0, len(document.Source().Text()))
 		return []TokenPart{{PartTokens: &PartTokens{Source: document.Source(), Tokens: tokens}}}, nil
@@ -136,6 +139,7 @@ func bodiesByText(file *ast.File) map[*diag.Source]*ast.Body {
 // sightOf returns a hash of the kinds of all names that the declarations of a part refer to; b may be nil. Token kinds
 // depend on nothing else outside of a part. Equal hashes of different kinds would leave old colors, which is unlikely.
 func sightOf(p *check.Program, b *ast.Body) uint64 {
+	// The hash is FNV-1a over the kinds, one word at a time.
 	const prime = 1099511628211
 	sight := uint64(14695981039346656037)
 	if b == nil {
@@ -158,7 +162,8 @@ func sightOf(p *check.Program, b *ast.Body) uint64 {
 }
 
 // otherTokens returns, by text, the tokens of all declarations other than a program's own configuration, variables,
-// resources and outputs.
+// resources and outputs. They are computed anew each time and added to the parts: components and hooks have no place in
+// bodiesByText.
 func otherTokens(p *Program) map[*diag.Source][]colored {
 	c := colors{p: p, end: math.MaxInt}
 	c.others()

@@ -68,7 +68,8 @@ type colors struct {
 	tokens     []colored
 }
 
-// A range of another source is of another file, except for a text that an editor and the disk have equal.
+// add adds a token for each line of a range, without quotes around it. For a whole text, a range of another source is
+// of another file and ignored, except for a text that an editor and the disk have equal.
 func (c *colors) add(kind TokenKind, declared bool, r diag.Range) {
 	src := r.Source
 	if c.src != nil {
@@ -112,6 +113,7 @@ func (c *colors) others() {
 	}
 }
 
+// body adds the names, types and properties that declarations write.
 func (c *colors) body(b *ast.Body) {
 	for _, v := range b.Config {
 		c.add(ConfigToken, true, v.Name.Range)
@@ -192,6 +194,8 @@ func bare(r diag.Range) diag.Range {
 	return r
 }
 
+// access adds the root of an access by its meaning, and its named steps. A name without a meaning has no token, only a
+// finding.
 func (c *colors) access(a *ast.Access) {
 	kind := VariableToken
 	switch ref := c.p.Checked.Ref(a); ref.Kind {
@@ -210,6 +214,7 @@ func (c *colors) access(a *ast.Access) {
 	}
 }
 
+// nodeToken returns the kind of a name that refers to a node.
 func nodeToken(n *check.Node) TokenKind {
 	switch n.Kind {
 	case check.ConfigNode:
@@ -281,7 +286,8 @@ func (c *colors) keys(spans []parser.Span) {
 	}
 }
 
-// known adds the keys of entries that a schema in nodes defines, and the keys below them.
+// known adds the keys of entries that a schema in nodes defines, and the keys below them. Keys match in any case
+// (L1.20).
 func (c *colors) known(entries []parser.Span, nodes []jsonNode) {
 	for _, entry := range entries {
 		step := stepOf(entry)
