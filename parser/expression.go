@@ -88,16 +88,19 @@ var foreignTags = map[string]string{
 
 // warnTag warns of a tag without a meaning, which is ignored.
 func (x *exprReader) warnTag(n *yamlnode.Node) {
-	if !n.Tagged() || !strings.HasPrefix(n.Tag, "!") || strings.HasPrefix(n.Tag, "!!") || n.Tag == "!" ||
-		x.nodes.aliases.any() {
+	if !n.Tagged() || n.Tag != yamlnode.OtherTag || x.nodes.aliases.any() {
 		return
 	}
-	tag, _, _ := strings.Cut(string(x.text.Bytes[n.Start:min(n.Start+len(n.Tag), len(x.text.Bytes))]), " ")
-	hint, known := foreignTags[n.Tag]
+	text := n.TagText()
+	if !strings.HasPrefix(text, "!") || strings.HasPrefix(text, "!!") || text == "!" {
+		return
+	}
+	tag, _, _ := strings.Cut(string(x.text.Bytes[n.Start:min(n.Start+len(text), len(x.text.Bytes))]), " ")
+	hint, known := foreignTags[text]
 	if !known {
 		hint = "remove it, or put a text that begins with `!` in quotes"
 	}
-	x.report.warn(diag.Ignored, x.text.At(n.Start, n.Start+len(tag)), hint, "the tag `%s` has no effect", diag.Excerpt(n.Tag))
+	x.report.warn(diag.Ignored, x.text.At(n.Start, n.Start+len(tag)), hint, "the tag `%s` has no effect", diag.Excerpt(text))
 }
 
 // warnOneColon warns of a key such as `fn:join`, which is data although a call is almost certainly intended.

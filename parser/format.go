@@ -61,8 +61,8 @@ func sameData(a, b []byte) bool {
 }
 
 func sameNode(a, b *yamlnode.Node, depth int) bool {
-	if a.Kind != b.Kind || a.Style != b.Style || a.Tag != b.Tag || a.Value != b.Value || a.Anchor != b.Anchor ||
-		len(a.Content) != len(b.Content) || depth > yamlnode.MaxDepth {
+	if a.Kind != b.Kind || a.Style != b.Style || a.TagText() != b.TagText() || a.Value != b.Value ||
+		a.Anchor() != b.Anchor() || len(a.Content) != len(b.Content) || depth > yamlnode.MaxDepth {
 		return false
 	}
 	for i := range a.Content {
@@ -145,7 +145,7 @@ func (f *formatter) node(n *yamlnode.Node, dst int) {
 }
 
 func (f *formatter) entry(key, value *yamlnode.Node, dst int) {
-	if key.Kind != yamlnode.Scalar || f.lineOf(key.Start) != f.lineOf(max(key.End-1, key.Start)) || key.Anchor != "" {
+	if key.Kind != yamlnode.Scalar || f.lineOf(key.Start) != f.lineOf(max(key.End-1, key.Start)) || key.Anchor() != "" {
 		f.odd = true
 		return
 	}
@@ -156,7 +156,7 @@ func (f *formatter) entry(key, value *yamlnode.Node, dst int) {
 		return
 	}
 	f.tighten(colon + 1)
-	if (value.Anchor != "" || value.Tagged()) && value.Kind != yamlnode.Scalar && !value.Flow() {
+	if (value.Anchor() != "" || value.Tagged()) && value.Kind != yamlnode.Scalar && !value.Flow() {
 		f.odd = true // the map or list begins after its anchor or tag
 		return
 	}
@@ -176,7 +176,7 @@ func (f *formatter) sequence(n *yamlnode.Node, dst int) {
 	column := -1
 	for i, item := range n.Content {
 		dash := f.dash(n, item, i)
-		if dash < 0 || item.Anchor != "" && item.Kind != yamlnode.Scalar {
+		if dash < 0 || item.Anchor() != "" && item.Kind != yamlnode.Scalar {
 			f.odd = true
 			return
 		}

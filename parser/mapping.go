@@ -74,13 +74,14 @@ func (r *nodeReader) with(n, via *yamlnode.Node, fn func(n *yamlnode.Node, rng d
 		r.aliases.enter(via)
 	}
 	if n.Kind == yamlnode.Alias {
-		if r.aliases.inside[n.Alias] || n.Alias.Start <= n.Start && n.End <= n.Alias.End {
+		target := n.Target()
+		if r.aliases.inside[target] || target.Start <= n.Start && n.End <= target.End {
 			r.report.fail(diag.AliasLimit, rng, "an alias cannot be inside of the value of its own anchor",
 				"`*%s` refers to itself", diag.Excerpt(n.Value))
 			return
 		}
-		r.aliases.enter(n.Alias)
-		n = n.Alias
+		r.aliases.enter(target)
+		n = target
 	}
 	if r.tally(n) {
 		fn(n, rng)

@@ -76,7 +76,7 @@ func TestEncodeReadsBack(t *testing.T) {
 
 // values lists the tags, values and anchors of a tree.
 func values(n *Node) []string {
-	list := []string{n.Tag, n.Value, n.Anchor}
+	list := []string{n.TagText(), n.Value, n.Anchor()}
 	if IsNull(n) {
 		list[1] = "" // null can be written in several ways
 	}

@@ -44,18 +44,18 @@ func (w writer) node(n *Node) *yaml.Node {
 		return made
 	}
 	c := n.Notes()
-	made := &yaml.Node{Kind: libraryKinds[n.Kind], Style: yaml.Style(n.Style), Tag: n.Tag, Value: n.Value,
-		Anchor: n.Anchor, HeadComment: c.Head, LineComment: c.Line, FootComment: c.Foot}
+	made := &yaml.Node{Kind: libraryKinds[n.Kind], Style: yaml.Style(n.Style), Tag: n.TagText(), Value: n.Value,
+		Anchor: n.Anchor(), HeadComment: c.Head, LineComment: c.Line, FootComment: c.Foot}
 	if n.Style&FoldedStyle != 0 && (strings.Contains(n.Value, "\n ") || strings.Contains(n.Value, "\n\n")) {
 		made.Style = made.Style&^yaml.FoldedStyle | yaml.LiteralStyle // the library adds lines to such folded texts
 	}
 	w[n] = made
 	if n.Kind == Alias {
-		made.Alias = w.node(n.Alias)
+		made.Alias = w.node(n.extras.target)
 	}
 	for _, child := range n.Content {
 		part := w.node(child)
-		if n.Flow() && part.Value == "" && part.Kind == yaml.ScalarNode && part.Tag == NullTag {
+		if n.Flow() && part.Value == "" && child.Kind == Scalar && child.Tag == NullTag {
 			part.Value = "null" // which the library would write as an empty text in quotes
 		}
 		made.Content = append(made.Content, part)
@@ -69,19 +69,26 @@ func Of(v any) *Node {
 	if err := made.Encode(v); err != nil {
 		return &Node{Kind: Scalar, Tag: StringTag, Style: DoubleQuotedStyle}
 	}
-	return &Node{Kind: Scalar, Style: Style(made.Style), Tag: made.Tag, Value: made.Value}
+	return ofLibrary(made)
+}
+
+// ofLibrary returns the node of a scalar of the library.
+func ofLibrary(made *yaml.Node) *Node {
+	n := &Node{Kind: Scalar, Style: Style(made.Style), Value: made.Value}
+	n.setTag(made.Tag)
+	return n
 }
 
 // OfText returns the node of a text, as several lines if it has any.
 func OfText(text string) *Node {
 	made := &yaml.Node{}
 	made.SetString(text)
-	return &Node{Kind: Scalar, Style: Style(made.Style), Tag: made.Tag, Value: made.Value}
+	return ofLibrary(made)
 }
 
 // Data returns the value of a scalar by its tag: nil, bool, int, int64, uint64, float64, string or time.Time. The error
 // is about a value that does not fit its tag.
 func (n *Node) Data() (v any, err error) {
-	err = writer{}.node(&Node{Kind: Scalar, Style: n.Style, Tag: n.Tag, Value: n.Value}).Decode(&v)
+	err = (&yaml.Node{Kind: yaml.ScalarNode, Style: yaml.Style(n.Style), Tag: n.TagText(), Value: n.Value}).Decode(&v)
 	return v, err
 }

@@ -101,10 +101,11 @@ func (l *locator) node(read *yaml.Node, indent int) *Node {
 	start := l.seek(read.Line, column)
 	n := &l.nodes[0]
 	l.nodes = l.nodes[1:]
-	*n = Node{Style: Style(read.Style), Value: read.Value, Anchor: read.Anchor, Start: start, End: start,
+	*n = Node{Style: Style(read.Style), Value: read.Value, Start: start, End: start,
 		indent: int32(min(indent, math.MaxInt32))}
+	e := extras{anchor: read.Anchor}
 	if l.comments {
-		n.SetNotes(Comments{Head: read.HeadComment, Line: read.LineComment, Foot: read.FootComment})
+		e.comments = Comments{Head: read.HeadComment, Line: read.LineComment, Foot: read.FootComment}
 	}
 	if read.Anchor != "" {
 		if l.anchored == nil {
@@ -113,11 +114,13 @@ func (l *locator) node(read *yaml.Node, indent int) *Node {
 		l.anchored[read] = n
 	}
 	if read.Kind == yaml.AliasNode {
-		n.Kind, n.Alias = Alias, l.anchored[read.Alias]
+		n.Kind, e.target = Alias, l.anchored[read.Alias]
+		n.setExtra(e)
 		n.End = min(start+1+len(n.Value), len(l.text))
 		return n
 	}
-	n.Tag = read.ShortTag()
+	n.setExtra(e)
+	n.setTag(read.ShortTag())
 	if read.Kind == yaml.ScalarNode {
 		n.Kind = Scalar
 		n.End = max(start, l.scalarEnd(contentStart(l.text, n), n))

@@ -1,6 +1,7 @@
 package yamlnode
 
 import (
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -11,17 +12,37 @@ import (
 type Node struct {
 	Kind   Kind
 	Style  Style
+	Tag    Tag    // NoTag for an alias, and for a node made by hand that has no explicit one
 	indent int32  // for a literal or folded scalar: the column of the collection around it, -1 for none
-	Tag    string // in short form, such as !!str; empty for an alias, and for a node made by hand that has no explicit one
 	Value  string // value of a scalar; for an alias, the name of its anchor
-	Anchor string
-	Alias  *Node // the node that an alias refers to
 
 	// Content holds the members of a collection. For a map, keys and values alternate.
 	Content []*Node
 
-	Start, End int       // byte offsets in the text
-	comments   *Comments // nil without any
+	Start, End int     // byte offsets in the text
+	extras     *extras // nil without any; shared by copies of the node, so it is replaced and not changed
+}
+
+// extras has what few nodes have: a large program has a million nodes.
+type extras struct {
+	tag      string // the text of OtherTag
+	anchor   string
+	target   *Node // of an alias
+	comments Comments
+}
+
+// extra returns the extras of a node, which may be empty.
+func (n *Node) extra() extras {
+	if n == nil || n.extras == nil {
+		return extras{}
+	}
+	return *n.extras
+}
+
+func (n *Node) setExtra(e extras) {
+	if n.extras = nil; e != (extras{}) {
+		n.extras = &e
+	}
 }
 
 // Kind is the kind of a node.
@@ -63,10 +84,38 @@ func (n *Node) Multiline() bool { return n.Style&(LiteralStyle|FoldedStyle) != 0
 // Flow reports whether a collection is written in brackets.
 func (n *Node) Flow() bool { return n.Style&FlowStyle != 0 }
 
-// ShortTag returns the tag of a node in short form, such as !!str.
-func (n *Node) ShortTag() string {
+// Anchor returns the name that aliases refer to a node by; empty without any.
+func (n *Node) Anchor() string { return n.extra().anchor }
+
+// DropAnchor removes the anchor of a node.
+func (n *Node) DropAnchor() {
+	e := n.extra()
+	e.anchor = ""
+	n.setExtra(e)
+}
+
+// TagText returns the tag of a node in short form, such as !!str or !Ref; empty for NoTag.
+func (n *Node) TagText() string {
+	if n.Tag == OtherTag {
+		return n.extra().tag
+	}
+	return tagTexts[n.Tag]
+}
+
+// setTag sets the tag of a node to one in short form.
+func (n *Node) setTag(text string) {
+	e := n.extra()
+	e.tag = ""
+	if n.Tag = tagOf(text); n.Tag == OtherTag {
+		e.tag = text
+	}
+	n.setExtra(e)
+}
+
+// ShortTag returns the tag of a node, also of one that was made by hand without a tag.
+func (n *Node) ShortTag() Tag {
 	switch {
-	case n.Tag != "":
+	case n.Tag != NoTag:
 		return n.Tag
 	case n.Kind == Map:
 		return MapTag
@@ -79,13 +128,13 @@ func (n *Node) ShortTag() string {
 	case n.Kind == Scalar:
 		return plainTag(n.Value)
 	}
-	return ""
+	return NoTag
 }
 
 // Target returns the node that an alias refers to, and any other node itself.
 func (n *Node) Target() *Node {
-	if n != nil && n.Kind == Alias && n.Alias != nil {
-		return n.Alias
+	if n != nil && n.Kind == Alias && n.extra().target != nil {
+		return n.extras.target
 	}
 	return n
 }
@@ -93,19 +142,36 @@ func (n *Node) Target() *Node {
 // IsNull reports whether a node is null, explicitly or by omission.
 func IsNull(n *Node) bool { return n.Kind == Scalar && n.Tag == NullTag }
 
-// The YAML tags that this package distinguishes.
+// Tag is the tag of a node.
+type Tag uint8
+
+// The tags of YAML. All others, such as !Ref, are OtherTag; see [Node.TagText].
 const (
-	NullTag      = "!!null"
-	BoolTag      = "!!bool"
-	IntTag       = "!!int"
-	FloatTag     = "!!float"
-	StringTag    = "!!str"
-	BinaryTag    = "!!binary"
-	TimestampTag = "!!timestamp"
-	MergeTag     = "!!merge"
-	MapTag       = "!!map"
-	ListTag      = "!!seq"
+	NoTag Tag = iota
+	NullTag
+	BoolTag
+	IntTag
+	FloatTag
+	StringTag
+	BinaryTag
+	TimestampTag
+	MergeTag
+	MapTag
+	ListTag
+	OtherTag
 )
+
+var tagTexts = [OtherTag]string{NullTag: "!!null", BoolTag: "!!bool", IntTag: "!!int", FloatTag: "!!float",
+	StringTag: "!!str", BinaryTag: "!!binary", TimestampTag: "!!timestamp", MergeTag: "!!merge", MapTag: "!!map",
+	ListTag: "!!seq"}
+
+// tagOf returns the tag of a text in short form.
+func tagOf(text string) Tag {
+	if i := slices.Index(tagTexts[:], text); i >= 0 {
+		return Tag(i)
+	}
+	return OtherTag
+}
 
 // KindName returns the kind of a node in the user's terms, with its article.
 func KindName(n *Node) string {
@@ -132,18 +198,13 @@ func KindName(n *Node) string {
 type Comments struct{ Head, Line, Foot string }
 
 // Notes returns the comments of a node. Only a tree that was read with its comments has any.
-func (n *Node) Notes() Comments {
-	if n == nil || n.comments == nil {
-		return Comments{}
-	}
-	return *n.comments
-}
+func (n *Node) Notes() Comments { return n.extra().comments }
 
 // SetNotes replaces the comments of a node.
 func (n *Node) SetNotes(c Comments) {
-	if n.comments = nil; c != (Comments{}) {
-		n.comments = &c
-	}
+	e := n.extra()
+	e.comments = c
+	n.setExtra(e)
 }
 
 // Head returns the comment above a node.
@@ -157,7 +218,7 @@ func (n *Node) SetHead(text string) {
 }
 
 // plainTag returns the tag of a plain scalar. If the first character does not determine it, the YAML parser does.
-func plainTag(text string) string {
+func plainTag(text string) Tag {
 	switch c := text[0]; {
 	case c >= '1' && c <= '9' && len(text) <= 18 && strings.Trim(text, "0123456789") == "":
 		return IntTag
@@ -165,5 +226,5 @@ func plainTag(text string) string {
 	case len(text) > len("false") || strings.IndexByte("yYnNtTfFoO~", c) < 0:
 		return StringTag
 	}
-	return (&yaml.Node{Kind: yaml.ScalarNode, Value: text}).ShortTag()
+	return tagOf((&yaml.Node{Kind: yaml.ScalarNode, Value: text}).ShortTag())
 }

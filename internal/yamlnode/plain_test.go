@@ -20,8 +20,8 @@ import (
 func sameTree(a, b *Node) string {
 	x, y := *a, *b
 	x.Content, y.Content = nil, nil
-	if x.Kind != y.Kind || x.Style != y.Style || x.Tag != y.Tag || x.Value != y.Value || x.Anchor != y.Anchor ||
-		x.Alias != nil || y.Alias != nil || x.Start != y.Start || x.End != y.End || x.indent != y.indent {
+	if x.Kind != y.Kind || x.Style != y.Style || x.TagText() != y.TagText() || x.Value != y.Value ||
+		x.Anchor() != y.Anchor() || x.Kind == Alias || x.Start != y.Start || x.End != y.End || x.indent != y.indent {
 		return describeNode(a) + " and " + describeNode(b)
 	}
 	if len(a.Content) != len(b.Content) {
@@ -36,8 +36,8 @@ func sameTree(a, b *Node) string {
 }
 
 func describeNode(n *Node) string {
-	return fmt.Sprintf("%s %s %q from %d to %d, in column %d, style %d", KindName(n), n.Tag, diag.Excerpt(n.Value), n.Start,
-		n.End, n.indent, n.Style)
+	return fmt.Sprintf("%s %s %q from %d to %d, in column %d, style %d", KindName(n), n.TagText(), diag.Excerpt(n.Value),
+		n.Start, n.End, n.indent, n.Style)
 }
 
 // agrees compares the trees of plainTree and the YAML parser for one text. It returns false if plainTree does not

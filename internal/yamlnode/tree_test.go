@@ -3,6 +3,7 @@ package yamlnode
 import (
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -67,4 +68,30 @@ func TestMend(t *testing.T) {
 	require.Equal(t, []string{"ke", "b"}, r.Lost)
 	require.False(t, r.mend(text, 2, 0))
 	require.Len(t, text, length)
+}
+
+// A large program has a million nodes, so that a field more for each of them is megabytes.
+func TestSizeOfNode(t *testing.T) {
+	t.Parallel()
+	if unsafe.Sizeof(uintptr(0)) == 8 {
+		require.EqualValues(t, 72, unsafe.Sizeof(Node{}))
+	}
+}
+
+// Copies of a node are edited without a change of the original: what both have beside the usual fields is replaced.
+func TestExtrasOfCopies(t *testing.T) {
+	t.Parallel()
+	root, err := Parse([]byte("a: &x !Ref b\nc: *x\nd: !!set {}\n"))
+	require.NoError(t, err)
+	n, alias := root.Content[1], root.Content[3]
+	require.Equal(t, []any{OtherTag, "!Ref", "x"}, []any{n.Tag, n.TagText(), n.Anchor()})
+	require.Equal(t, "!!set", root.Content[5].TagText())
+	require.Same(t, n, alias.Target())
+	copied := *n
+	copied.SetHead("# above")
+	copied.DropAnchor()
+	require.Equal(t, []any{"!Ref", "", "# above"}, []any{copied.TagText(), copied.Anchor(), copied.Head()})
+	copied.Tag = StringTag
+	require.Equal(t, "!!str", copied.TagText())
+	require.Equal(t, []any{"!Ref", "x", ""}, []any{n.TagText(), n.Anchor(), n.Head()})
 }

@@ -107,12 +107,12 @@ func keyText(n *yamlnode.Node) (string, error) {
 }
 
 func decodeScalar(n *yamlnode.Node) (any, error) {
-	if tag := n.Tag; tag != yamlnode.StringTag && tag[:min(2, len(tag))] != "!!" {
+	if n.Tag == yamlnode.NoTag || n.Tag == yamlnode.OtherTag && !strings.HasPrefix(n.TagText(), "!!") {
 		return n.Value, nil // a custom tag is ignored (L1.25)
 	}
 	v, err := n.Data()
 	if err != nil {
-		return nil, fmt.Errorf("%q does not fit its tag %s", n.Value, n.Tag)
+		return nil, fmt.Errorf("%q does not fit its tag %s", n.Value, n.TagText())
 	}
 	switch x := v.(type) {
 	case int:

@@ -44,7 +44,7 @@ type entry struct {
 func (e entry) anchored() bool { return hasAnchor(e.value) }
 
 func hasAnchor(n *yamlnode.Node) bool {
-	return n != nil && (n.Anchor != "" || slices.ContainsFunc(n.Content, hasAnchor))
+	return n != nil && (n.Anchor() != "" || slices.ContainsFunc(n.Content, hasAnchor))
 }
 
 // valueOf returns the value of a key of a mapping, aliases followed; nil if there is none.

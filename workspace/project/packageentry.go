@@ -34,7 +34,8 @@ func (p *Project) SetPackage(name string, pkg *Package) (text []byte, found bool
 	if list == nil || list.Kind != yamlnode.Map {
 		list = &yamlnode.Node{Kind: yamlnode.Map}
 	}
-	list.Style, list.Anchor = 0, ""
+	list.Style = 0
+	list.DropAnchor()
 	switch i := list.Index(name); {
 	case i < 0 && pkg == nil:
 		return src, false, nil

@@ -124,18 +124,18 @@ func longForms(node *yamlnode.Node) *yamlnode.Node {
 	for i := range node.Content {
 		node.Content[i] = longForms(node.Content[i])
 	}
-	tag := strings.TrimPrefix(node.Tag, "!")
-	if strings.HasPrefix(tag, "!") || tag == node.Tag || tag == "" {
+	tag, short := strings.CutPrefix(node.TagText(), "!")
+	if !short || strings.HasPrefix(tag, "!") || tag == "" {
 		return node
 	}
 	inner := *node
 	inner.Style &^= yamlnode.TaggedStyle
-	inner.Tag = ""
+	inner.Tag = yamlnode.NoTag
 	inner.SetNotes(yamlnode.Comments{})
 	if inner.Kind == yamlnode.Scalar {
-		inner.Tag = "!!str"
+		inner.Tag = yamlnode.StringTag
 		if inner.Value == "" && inner.Style == 0 {
-			inner.Tag = "!!null"
+			inner.Tag = yamlnode.NullTag
 		}
 	}
 	key := "Fn::" + tag
@@ -165,7 +165,7 @@ func (c *cloudFormation) template(root *yamlnode.Node) {
 	each(root, func(key, value *yamlnode.Node) {
 		section, known := counterparts[key.Value]
 		switch {
-		case known && value.Kind != yamlnode.Map && value.ShortTag() != "!!null":
+		case known && value.Kind != yamlnode.Map && value.ShortTag() != yamlnode.NullTag:
 			c.diags.Add(fault(c.src, lineOf(c.src, key), "write a map of names", "%s is not a map", key.Value)...)
 		case known:
 			of, notes := key.Notes(), value.Notes()
@@ -391,7 +391,7 @@ func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 	switch {
 	case r.nested != nil:
 		properties = c.arguments(r)
-	case given == nil || given.ShortTag() == "!!null":
+	case given == nil || given.ShortTag() == yamlnode.NullTag:
 	case given.Kind != yamlnode.Map:
 		c.leaveOut(r.name, "Properties", "it is not a map", given)
 	default:

@@ -248,7 +248,7 @@ func (c *cloudFormation) expr(node *yamlnode.Node) string {
 		switch node.Kind {
 		case yamlnode.Scalar:
 			switch node.ShortTag() {
-			case "!!int", "!!float", "!!bool", "!!null":
+			case yamlnode.IntTag, yamlnode.FloatTag, yamlnode.BoolTag, yamlnode.NullTag:
 				return scalar(data(node, false), false).Value
 			}
 			return operandText(c.resolved(literal.Text(node.Value)))

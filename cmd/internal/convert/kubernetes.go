@@ -155,7 +155,7 @@ func (k *kubernetes) flatten(src *diag.Source, doc *yamlnode.Node) []*yamlnode.N
 // blankData reports whether a value is empty: null, an empty text or collection, or a map of such values.
 func blankData(n *yamlnode.Node) bool {
 	if n.Kind == yamlnode.Scalar {
-		return n.Value == "" || n.ShortTag() == "!!null"
+		return n.Value == "" || n.ShortTag() == yamlnode.NullTag
 	}
 	for i, child := range n.Content {
 		if (n.Kind != yamlnode.Map || i%2 == 1) && !blankData(child) {
@@ -168,7 +168,7 @@ func blankData(n *yamlnode.Node) bool {
 // document converts one object; empty documents are ignored. Files of tools beside the manifests are named as what they
 // are, instead of failing as objects.
 func (k *kubernetes) document(src *diag.Source, doc *yamlnode.Node) diag.Diagnostics {
-	if doc.Kind == yamlnode.Scalar && doc.ShortTag() == "!!null" {
+	if doc.Kind == yamlnode.Scalar && doc.ShortTag() == yamlnode.NullTag {
 		k.mention(k.lost(nil, doc))
 		return nil
 	}

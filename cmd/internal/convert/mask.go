@@ -31,7 +31,7 @@ func mask(node *yamlnode.Node, below, object bool) *yamlnode.Node {
 		Foot: maskedComment(notes.Foot)})
 	switch node.Kind {
 	case yamlnode.Scalar:
-		if node.Value != "" && node.ShortTag() != "!!null" && (below || secretText().MatchString(node.Value)) {
+		if node.Value != "" && node.ShortTag() != yamlnode.NullTag && (below || secretText().MatchString(node.Value)) {
 			return text(hidden)
 		}
 	case yamlnode.List:

@@ -342,7 +342,7 @@ func list(items ...*yamlnode.Node) *yamlnode.Node {
 
 // text returns a scalar that YAML reads back as this string.
 func text(value string) *yamlnode.Node {
-	return &yamlnode.Node{Kind: yamlnode.Scalar, Tag: "!!str", Value: value, Style: styleOf(value)}
+	return &yamlnode.Node{Kind: yamlnode.Scalar, Tag: yamlnode.StringTag, Value: value, Style: styleOf(value)}
 }
 
 // styleOf returns the style for a string: literal for lines that remain readable, and in quotes what the YAML library
@@ -371,11 +371,11 @@ func restyle(n *yamlnode.Node) {
 }
 
 func boolean(value bool) *yamlnode.Node {
-	return &yamlnode.Node{Kind: yamlnode.Scalar, Tag: "!!bool", Value: fmt.Sprint(value)}
+	return &yamlnode.Node{Kind: yamlnode.Scalar, Tag: yamlnode.BoolTag, Value: fmt.Sprint(value)}
 }
 
 func null() *yamlnode.Node {
-	return &yamlnode.Node{Kind: yamlnode.Scalar, Tag: "!!null", Value: "null"}
+	return &yamlnode.Node{Kind: yamlnode.Scalar, Tag: yamlnode.NullTag, Value: "null"}
 }
 
 func put(m *yamlnode.Node, key string, value *yamlnode.Node) *yamlnode.Node {

@@ -178,14 +178,15 @@ func (in *input) plain(node *yamlnode.Node, b *budget, depth int, alias *yamlnod
 			maxAliasText>>20), "write out what they stand for, or convert a part of the input at a time"}
 	}
 	if node.Kind == yamlnode.Alias {
-		out, err := in.plain(node.Alias, b, depth+1, at)
+		out, err := in.plain(node.Target(), b, depth+1, at)
 		if own := node.Notes(); err == nil && own != (yamlnode.Comments{}) {
 			out.SetNotes(own)
 		}
 		return out, err
 	}
 	out := *node
-	out.Anchor, out.Content = "", nil
+	out.Content = nil
+	out.DropAnchor()
 	seen := map[string]int{}
 	for i := 0; i < len(node.Content); i++ {
 		child, err := in.plain(node.Content[i], b, depth+1, alias)
@@ -201,7 +202,7 @@ func (in *input) plain(node *yamlnode.Node, b *budget, depth int, alias *yamlnod
 			return nil, err
 		}
 		i++
-		if child.Tag == "!!merge" {
+		if child.Tag == yamlnode.MergeTag {
 			sources := []*yamlnode.Node{value}
 			if value.Kind == yamlnode.List {
 				sources = value.Content
@@ -238,7 +239,7 @@ func data(node *yamlnode.Node, words bool) *yamlnode.Node {
 	for i, child := range node.Content {
 		copied := data(child, words)
 		if node.Kind == yamlnode.Map && i%2 == 0 {
-			copied.Tag, copied.Value = "!!str", literal.Key(child.Value)
+			copied.Tag, copied.Value = yamlnode.StringTag, literal.Key(child.Value)
 			restyle(copied)
 		}
 		out.Content = append(out.Content, copied)
@@ -254,7 +255,7 @@ func data(node *yamlnode.Node, words bool) *yamlnode.Node {
 func scalar(n *yamlnode.Node, words bool) *yamlnode.Node {
 	truth := yaml11[strings.ToLower(n.Value)]
 	switch short := n.ShortTag(); {
-	case short == "!!int":
+	case short == yamlnode.IntTag:
 		number, _ := n.Data()
 		var v int64
 		switch number := number.(type) {
@@ -265,14 +266,14 @@ func scalar(n *yamlnode.Node, words bool) *yamlnode.Node {
 			v = math.MaxInt64
 		}
 		if n.Tag = short; v > 1<<53 || v < -1<<53 {
-			n.Tag = "!!str"
+			n.Tag = yamlnode.StringTag
 		}
-	case short == "!!float" || short == "!!bool" || short == "!!null":
+	case short == yamlnode.FloatTag || short == yamlnode.BoolTag || short == yamlnode.NullTag:
 		n.Tag = short
 	case words && n.Style == 0 && truth != "":
-		n.Tag, n.Value = "!!bool", truth
+		n.Tag, n.Value = yamlnode.BoolTag, truth
 	default:
-		n.Tag, n.Value = "!!str", literal.Text(n.Value)
+		n.Tag, n.Value = yamlnode.StringTag, literal.Text(n.Value)
 		restyle(n)
 	}
 	return n

@@ -116,7 +116,7 @@ func rendered(node *yamlnode.Node, pad string) string {
 		})
 		return enclosed("{", items, "}", pad)
 	}
-	if node.Tag != "!!str" {
+	if node.Tag != yamlnode.StringTag {
 		return node.Value
 	}
 	return strings.ReplaceAll(operandText(node.Value), "\n", "\n"+pad)

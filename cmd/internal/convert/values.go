@@ -79,7 +79,8 @@ func (c *cloudFormation) called(node *yamlnode.Node, name string, arg *yamlnode.
 		if arg.Kind == yamlnode.List && len(arg.Content) == 3 && c.conds[arg.Content[0].Value] != "" {
 			condition := c.conds[arg.Content[0].Value]
 			then, other := c.value(arg.Content[1], t, path), c.value(arg.Content[2], t, path)
-			if then.Tag == "!!null" || other.Tag == "!!null" { // the checker takes a null branch of ?: as absent
+			// The checker takes a null branch of ?: as absent.
+			if then.Tag == yamlnode.NullTag || other.Tag == yamlnode.NullTag {
 				return text("${" + condition + " ? " + rendered(then, "") + " : " + rendered(other, "") + "}")
 			}
 			return mappingOf("fn::if", list(text("${"+condition+"}"), then, other))
@@ -98,7 +99,7 @@ func (c *cloudFormation) literal(node *yamlnode.Node, t schema.Type, path string
 	if u, ok := t.(*schema.Union); ok {
 		t = choose(u, node)
 	}
-	if array, ok := t.(*schema.Array); ok && node.Kind != yamlnode.List && node.ShortTag() != "!!null" {
+	if array, ok := t.(*schema.Array); ok && node.Kind != yamlnode.List && node.ShortTag() != yamlnode.NullTag {
 		return list(c.value(node, array.Item, path)) // CloudFormation accepts one item as a list
 	}
 	switch node.Kind {
@@ -145,7 +146,7 @@ func (c *cloudFormation) literal(node *yamlnode.Node, t schema.Type, path string
 	copied := *node
 	switch t {
 	case schema.String:
-		if node.ShortTag() != "!!null" {
+		if node.ShortTag() != yamlnode.NullTag {
 			return text(literal.Text(node.Value))
 		}
 	case schema.Bool:
@@ -154,7 +155,7 @@ func (c *cloudFormation) literal(node *yamlnode.Node, t schema.Type, path string
 		}
 	}
 	out := scalar(&copied, false)
-	if out.Tag == "!!str" && out.Style&(yamlnode.LiteralStyle|yamlnode.FoldedStyle) != 0 {
+	if out.Tag == yamlnode.StringTag && out.Style&(yamlnode.LiteralStyle|yamlnode.FoldedStyle) != 0 {
 		return text(out.Value)
 	}
 	return out

@@ -91,9 +91,9 @@ func (p *program) value(m message, r *resource, n *yamlnode.Node) message {
 			m = p.value(open, r, item).end(start)
 		}
 		return m.end(list)
-	case n.Tag == "!!int":
+	case n.Tag == yamlnode.IntTag:
 		return m.number(must(strconv.ParseFloat(n.Value, 64)))
-	case n.Tag == "!!bool":
+	case n.Tag == yamlnode.BoolTag:
 		return m.bool(boolField, n.Value == "true")
 	}
 	return m.text(stringField, p.interpolate(r, n.Value))
