@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Nearly all programs use only a small part of YAML: block and flow collections, single-line scalars, literal and
@@ -11,7 +12,8 @@ import (
 // parser and locate. It reports no errors: a text with any other syntax, or with an error, is left to the YAML parser.
 // FuzzPlainTree verifies that both return the same trees.
 
-// plainTree parses a text in the common part of YAML. It returns nil for any other text.
+// plainTree parses a text in the common part of YAML. It returns nil for any other text. Values of nodes share the
+// memory of the text.
 func plainTree(text []byte) *Node {
 	if !plainCharacters(text) {
 		return nil
@@ -21,7 +23,7 @@ func plainTree(text []byte) *Node {
 	if !more || column > 0 || r.marker() {
 		return nil
 	}
-	r.whole = string(text)
+	r.whole = unsafe.String(unsafe.SliceData(text), len(text)) // a text does not change while its tree is in use
 	keys := bytes.Count(text, []byte(":\n")) + bytes.Count(text, []byte(": "))
 	r.room = 2*keys + bytes.Count(text, []byte("- ")) + bytes.Count(text, []byte(",")) + 1
 	var root *Node

@@ -17,7 +17,7 @@ type Tree struct {
 	Root    *Node // of the first document; nil if that is empty or cannot be parsed
 }
 
-// NewTree returns the tree of a whole text, which has not been read yet.
+// NewTree returns the tree of a whole text, which has not been read yet and does not change.
 func NewTree(src *diag.Source) *Tree { return &Tree{Text: Text{Source: src, Bytes: src.Text()}} }
 
 // Scan scans the tokens of the text.
@@ -78,7 +78,7 @@ func readTree(text []byte, tokens *Tokens) (*Node, error) {
 }
 
 // Parse parses the first document of a text whose double-quoted strings have no escapes that only JSON has. It returns
-// nil if the document is empty.
+// nil if the document is empty. The tree shares the memory of the text, which must not change.
 func Parse(text []byte) (*Node, error) { return unmarshal(text, text) }
 
 // unmarshal parses the first document of a text. It returns nil if the document is empty. readable is the text of the
