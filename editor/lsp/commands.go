@@ -17,6 +17,7 @@ const (
 	planCommand  = "yamlhost.plan"  // returns a preview as text
 )
 
+// commands returns the names of the commands that the options provide.
 func (s *server) commands() []string {
 	var names []string
 	if s.options.Graph != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// publisher sends diagnostics after each change. A change cancels a running check.
+// publisher sends diagnostics after each change. A change cancels a running check. Its fields without a lock are not
+// changed after newPublisher. Its methods but run, next and publish are called by the goroutine that reads messages.
 type publisher struct {
 	documents *documents
 	conn      *protocol.Connection
@@ -31,6 +32,7 @@ type publisher struct {
 // publish is the method that sends diagnostics to a client.
 const publish = "textDocument/publishDiagnostics"
 
+// newPublisher starts the goroutine of a publisher, which ends when ctx is done; done waits for it.
 func newPublisher(ctx context.Context, conn *protocol.Connection, d *documents, rest func()) *publisher {
 	p := &publisher{documents: d, conn: conn, rest: rest, ctx: ctx,
 		wake: make(chan struct{}, 1), told: map[string][]string{}}
@@ -53,6 +55,7 @@ func (p *publisher) changed(path string) {
 	}
 	p.mu.Unlock()
 	select {
+	// A wake-up that nobody has taken yet serves this change, too.
 	case p.wake <- struct{}{}:
 	default:
 	}
@@ -156,16 +159,21 @@ func (p *publisher) publish(snapshot *editor.Snapshot, path string, version int3
 	}
 }
 
+// severities maps findings to the protocol. Hints and portability findings are sent with their fixes only:
+// editor.Diagnostics leaves them out.
 var severities = map[diag.Severity]int{
 	diag.Error: protocol.SeverityError, diag.Warning: protocol.SeverityWarning,
 	diag.Info: protocol.SeverityInformation, diag.Hint: protocol.SeverityHint,
 	diag.Portability: protocol.SeverityHint,
 }
 
+// diagnostics converts findings of the program of path.
 func (e encoding) diagnostics(snapshot *editor.Snapshot, path string, list diag.Diagnostics) []protocol.Diagnostic {
 	return each(list, func(d diag.Diagnostic) protocol.Diagnostic { return e.diagnostic(snapshot, path, d) })
 }
 
+// diagnostic converts a finding of the program of path. That program is in the snapshot's cache, where the finding
+// comes from, so asking for it again does not wait.
 func (e encoding) diagnostic(snapshot *editor.Snapshot, path string, d diag.Diagnostic) protocol.Diagnostic {
 	shown := protocol.Diagnostic{Range: e.rangeOf(d.Subject), Severity: severities[d.Severity],
 		Code: string(d.Code), Source: "yamlhost", Message: d.Text()}

@@ -21,8 +21,10 @@ type documents struct {
 	versions map[string]int32 // versions of open texts by path; guarded by mu
 }
 
+// encoding returns the unit of positions that initialize has agreed on.
 func (d *documents) encoding() encoding { return d.client.Load().positions }
 
+// didOpen adds a text. The version is set first, so that a check of the text finds it.
 func (d *documents) didOpen(params *protocol.TextParams) {
 	path := pathOf(params.TextDocument.URI)
 	d.setVersion(path, params.TextDocument.Version)
@@ -50,6 +52,8 @@ func (d *documents) didChange(params *protocol.DidChangeParams) {
 	d.publisher.changed(path)
 }
 
+// didClose drops a text. The version goes first, so that the publisher begins no further check of it, and the publisher
+// comes last: it checks the other texts with the closed file read from disk.
 func (d *documents) didClose(params *protocol.TextParams) {
 	path := pathOf(params.TextDocument.URI)
 	d.mu.Lock()
@@ -73,6 +77,7 @@ func (d *documents) setVersion(path string, version int32) {
 	d.versions[path] = version
 }
 
+// versionOf returns the version of a text, and whether it is open.
 func (d *documents) versionOf(path string) (int32, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

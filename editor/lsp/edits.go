@@ -23,6 +23,7 @@ var actionKinds = map[editor.ActionKind]string{
 
 // codeActions returns the quick fixes and other actions for a range.
 func (s *server) codeActions(ctx context.Context, t text) (any, error) {
+	// A client asks for a kind with all kinds below it, as in refactor for refactor.extract.
 	wanted := func(kind string) bool {
 		for _, only := range t.Context.Only {
 			if kind == only || strings.HasPrefix(kind, only+".") || only == "" {
@@ -59,6 +60,7 @@ func (s *server) codeActions(ctx context.Context, t text) (any, error) {
 
 // actionEdit returns the workspace edit of an action, with a snippet or a rename if the client supports them.
 func (s *server) actionEdit(t text, action editor.Action) object {
+	// Snippets and renames need documentChanges, the newer form of edits.
 	snippet := action.Snippet != "" && s.client.Load().snippets
 	if !snippet && action.Renamed == "" {
 		return t.e.changes(action.Edits)
@@ -80,6 +82,7 @@ func (s *server) actionEdit(t text, action editor.Action) object {
 	return object{"documentChanges": changes}
 }
 
+// edit converts an edit. Line breaks of the text become those of the file.
 func (e encoding) edit(edit diag.Edit) protocol.TextEdit {
 	return protocol.TextEdit{Range: e.rangeOf(edit.Range), NewText: edit.Range.Source.WithBreaks(edit.Text)}
 }

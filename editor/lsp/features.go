@@ -36,6 +36,7 @@ func signatureHelp(_ context.Context, t text) (any, error) {
 	return help, nil
 }
 
+// locations converts the results of a function of package editor.
 func (e encoding) locations(found []editor.Location, err error) (any, error) {
 	return each(found, func(l editor.Location) protocol.Location {
 		return protocol.Location{URI: uriOf(l.Path), Range: e.rangeOf(l.At)}
@@ -84,6 +85,7 @@ var symbolKinds = map[editor.SymbolKind]int{
 	editor.ComponentSymbol: protocol.SymbolClass, editor.HookSymbol: protocol.SymbolEvent,
 }
 
+// symbol converts a declaration with those inside it.
 func (e encoding) symbol(s editor.Symbol) protocol.DocumentSymbol {
 	return protocol.DocumentSymbol{Name: s.Name, Detail: s.Detail, Kind: symbolKinds[s.Kind], Range: e.rangeOf(s.At),
 		SelectionRange: e.rangeOf(s.Named), Children: each(s.Children, e.symbol)}
@@ -110,6 +112,8 @@ func (s *server) workspaceSymbols(ctx context.Context, params *protocol.SymbolPa
 
 // The call hierarchy shows the dependency graph: a declaration calls its dependencies.
 
+// hierarchyItem converts a declaration for the call hierarchy. The client sends it back, and calls finds the
+// declaration again by its position.
 func (e encoding) hierarchyItem(symbol editor.Symbol) protocol.CallHierarchyItem {
 	return protocol.CallHierarchyItem{Name: symbol.Name, Kind: symbolKinds[symbol.Kind], Detail: symbol.Detail,
 		URI: uriOf(symbol.Path), Range: e.rangeOf(symbol.At), SelectionRange: e.rangeOf(symbol.Named)}

@@ -30,6 +30,7 @@ func (e encoding) units(text []byte) int {
 	return n
 }
 
+// position returns the position of a byte offset. Lines count from 0 in the protocol and from 1 in a diag.Source.
 func (e encoding) position(src *diag.Source, offset int) protocol.Position {
 	if e == utf16 {
 		line, column := src.PositionUTF16(offset)
@@ -53,6 +54,7 @@ func (e encoding) offset(src *diag.Source, p protocol.Position) int {
 	return start + min(int(p.Character), len(src.Line(int(p.Line)+1)))
 }
 
+// rangeOf converts a range. A range without a text becomes the start of the file.
 func (e encoding) rangeOf(r diag.Range) protocol.Range {
 	if r.Source == nil {
 		return protocol.Range{}
@@ -60,6 +62,8 @@ func (e encoding) rangeOf(r diag.Range) protocol.Range {
 	return protocol.Range{Start: e.position(r.Source, int(r.Start)), End: e.position(r.Source, int(r.End))}
 }
 
+// pathOf returns the absolute path that a URI names.
 func pathOf(u uri.URI) string { return u.FsPath() }
 
+// uriOf returns the URI of an absolute path.
 func uriOf(path string) uri.URI { return uri.File(path) }

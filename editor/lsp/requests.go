@@ -20,6 +20,7 @@ const (
 
 // answers returns the handlers of all supported methods.
 func (s *server) answers() map[string]answer {
+	// Answers that need offsets of the text take open files only; the rest also serve files on disk.
 	open := func(handle textAnswer) answer { return request(s.whenOpen(handle)) }
 	return map[string]answer{
 		initialize: request(s.initialize),
@@ -101,8 +102,10 @@ type text struct {
 	e        encoding
 }
 
+// offset returns the byte offset of the request's position. The file must be open.
 func (t text) offset() int { return t.e.offset(t.src, t.Position) }
 
+// selection returns the byte offsets of the request's range. The file must be open.
 func (t text) selection() (start, end int) {
 	return t.e.offset(t.src, t.Range.Start), t.e.offset(t.src, t.Range.End)
 }
@@ -119,6 +122,7 @@ func (s *server) onFile(handle textAnswer) func(context.Context, *protocol.TextP
 			t.src = document.Source()
 		}
 		result, err := handle(ctx, t)
+		// Of other errors only a cancellation is an answer; without one, ctx.Err is nil and the answer is empty.
 		if _, told := errors.AsType[*protocol.Error](err); err != nil && !told {
 			return nil, ctx.Err()
 		}
@@ -145,6 +149,7 @@ func each[T, R any](items []T, fn func(T) R) []R {
 	return list
 }
 
+// snapshotKey is the key of a request's snapshot in its context.
 type snapshotKey struct{}
 
 // snapshotOf returns the snapshot for a request, taken when it arrived.

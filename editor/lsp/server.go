@@ -1,5 +1,10 @@
 // Package lsp serves package editor over the Language Server Protocol, version 3.18. It handles positions,
 // capabilities, the order of messages and cancellation, and leaves programs to package editor.
+//
+// requests.go has the table of methods and the loop that reads messages: notifications run one after the other in it,
+// requests in goroutines. documents.go keeps the open texts and diagnostics.go checks them after each change, in one
+// goroutine of its own. position.go converts offsets and URIs. The handlers are in completion.go, tokens.go (colors),
+// edits.go (requests that answer with edits), commands.go and features.go (all others).
 package lsp
 
 import (
@@ -29,12 +34,14 @@ type Options struct {
 	Rest func()
 }
 
-// Serve answers an editor until it sends exit or closes its end, or ctx is done.
+// Serve answers an editor until it sends exit or closes its end, or ctx is done. It cancels running checks and
+// requests, and waits for them.
 func Serve(ctx context.Context, r io.Reader, out io.Writer, session *editor.Session, options Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	conn := protocol.NewConnection(r, out)
 	s := &server{options: options, exit: stop}
+	// Messages before initialize are answered with the protocol's default unit.
 	s.client.Store(&client{positions: utf16})
 	s.documents = &documents{client: &s.client, session: session, versions: map[string]int32{}, closed: s.tokens.forget}
 	s.publisher = newPublisher(ctx, conn, s.documents, options.Rest)
@@ -47,6 +54,7 @@ func Serve(ctx context.Context, r io.Reader, out io.Writer, session *editor.Sess
 	case err = <-ended:
 	}
 	stop()
+	// Both write to out, which is the caller's again afterwards.
 	s.publisher.done.Wait()
 	requests.done.Wait()
 	if c, ok := r.(io.Closer); ok {
@@ -86,6 +94,8 @@ type client struct {
 	trusted   bool     // trusts the workspace: the project's code may run when the user asks for it
 }
 
+// clientOf reads what the server needs of an initialize request. Unknown and missing fields mean that the client
+// supports nothing optional.
 func clientOf(params *protocol.InitializeParams) *client {
 	can := params.Capabilities
 	edit, completion := can.Workspace.WorkspaceEdit, can.TextDocument.Completion
@@ -112,6 +122,7 @@ func clientOf(params *protocol.InitializeParams) *client {
 	return c
 }
 
+// object is a JSON object for answers without a type in package protocol.
 type object = map[string]any
 
 // capabilities returns the server's capabilities: requests, commands and the unit of positions.

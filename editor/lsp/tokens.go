@@ -36,6 +36,7 @@ func (s *server) allTokens(ctx context.Context, t text) (any, error) {
 }
 
 // changedTokens returns the tokens of a file as edits of the last answer, or all tokens if the client has another one.
+// The client sends the name of the answer that it has.
 func (s *server) changedTokens(ctx context.Context, t text) (any, error) {
 	prior, known := s.tokens.last(t.path, t.PreviousResultID)
 	if !known {
@@ -79,6 +80,7 @@ type sentTokens struct {
 	byPath map[string]sentAnswer // last answer by path; guarded by mu
 }
 
+// sentAnswer is the last answer about a file, by the name that it was sent with.
 type sentAnswer struct {
 	name  string
 	parts []editor.TokenPart
@@ -105,6 +107,7 @@ func (t *sentTokens) last(path, name string) (parts []editor.TokenPart, known bo
 	return sent.parts, answered && sent.name == name
 }
 
+// forget drops the answer about a closed file.
 func (t *sentTokens) forget(path string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,6 +150,7 @@ func (w *tokenWriter) write(part editor.TokenPart, tokens []editor.Token) {
 	}
 }
 
+// count returns the number of tokens in parts.
 func count(parts []editor.TokenPart) (tokens int) {
 	for _, part := range parts {
 		tokens += len(part.Tokens)
@@ -157,6 +161,8 @@ func count(parts []editor.TokenPart) (tokens int) {
 // tokenEdits returns the edit that turns the tokens of before into those of after, or none if they are equal. It
 // encodes only the parts that differ.
 func tokenEdits(e encoding, before, after []editor.TokenPart) []protocol.SemanticTokensEdit {
+	// Parts that are the same above and below the change are skipped by their pointers. The numbers of a token are
+	// relative to the one before, so a part below may move by lines as long as all parts below it move equally.
 	above := 0
 	for above < min(len(before), len(after)) && before[above].PartTokens == after[above].PartTokens &&
 		before[above].Line == after[above].Line {

@@ -19,7 +19,7 @@ import (
 const maxLine = 16 << 20
 
 // lines is a transport with one message on each line. The SDK's own transport ends the session at a line that is not a
-// message; this one answers with an error and reads on.
+// message; this one answers with an error and reads on. The caller keeps ownership of the streams.
 type lines struct {
 	in  io.Reader
 	out io.Writer
@@ -103,6 +103,7 @@ func (c *lineConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 			return nil, io.EOF
 		case l = <-c.incoming:
 		}
+		// readLines has ended and sends nothing more.
 		if l.err != nil {
 			return nil, l.err
 		}
@@ -136,6 +137,7 @@ func (c *lineConnection) Write(ctx context.Context, message jsonrpc.Message) err
 	return c.write(text)
 }
 
+// write writes a line. Read writes answers, too, hence the lock.
 func (c *lineConnection) write(text []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -41,12 +41,14 @@ func Serve(ctx context.Context, r io.Reader, out io.Writer, session *editor.Sess
 	return err
 }
 
+// server has one method for each tool. The SDK may call them concurrently.
 type server struct {
 	session *editor.Session
 	options Options
 	folder  string // options.Folder without symbolic links
 }
 
+// newServer returns an SDK server with the tools. The tool plan is missing if previews are disabled.
 func newServer(session *editor.Session, options Options) (*mcp.Server, error) {
 	folder, err := filepath.EvalSymlinks(options.Folder)
 	if err != nil {
@@ -118,14 +120,17 @@ func (s *server) path(name string) (string, error) {
 	return real, nil
 }
 
+// holds reports whether a path without symbolic links is in the folder.
 func (s *server) holds(path string) bool { return within(s.folder, path) }
 
+// within reports whether path is folder or below it, by the names alone.
 func within(folder, path string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// program reads and checks the program of a file, and returns it with its path.
+// program reads and checks the program of a file, and returns it with its path. The session has no open texts: Refresh
+// makes a new snapshot, so that each call reads the files as they are on disk.
 func (s *server) program(ctx context.Context, name string) (*editor.Program, string, error) {
 	path, err := s.path(name)
 	if err != nil {
@@ -139,6 +144,7 @@ func (s *server) program(ctx context.Context, name string) (*editor.Program, str
 	return p, path, nil
 }
 
+// The inputs and outputs of the tools are structs, from whose tags the SDK makes their JSON schemas.
 type fileInput struct {
 	File string `json:"file,omitempty" jsonschema:"the path of the program in the folder; Pulumi.yaml by default"`
 }
@@ -147,6 +153,7 @@ type findings struct {
 	Diagnostics []diag.Record `json:"diagnostics"`
 }
 
+// check is the tool check. As in an editor, hints and portability findings are left out.
 func (s *server) check(ctx context.Context, _ *mcp.CallToolRequest, input fileInput) (*mcp.CallToolResult, findings,
 	error) {
 	p, _, err := s.program(ctx, input.File)
@@ -166,6 +173,7 @@ type explainInput struct {
 	Code string `json:"code" jsonschema:"the code of a finding, such as Y210"`
 }
 
+// explain is the tool explain.
 func (s *server) explain(_ context.Context, _ *mcp.CallToolRequest, input explainInput) (
 	*mcp.CallToolResult, any, error) {
 	page, ok := diag.Explain(diag.Code(strings.ToUpper(input.Code)))
@@ -175,6 +183,7 @@ func (s *server) explain(_ context.Context, _ *mcp.CallToolRequest, input explai
 	return text(page.Text), nil, nil
 }
 
+// text returns a result with a text.
 func text(s string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
 }
@@ -185,6 +194,7 @@ type schemaInput struct {
 	Query string `json:"query,omitempty" jsonschema:"letters that the tokens of a package hold"`
 }
 
+// schema is the tool schema. A type without a colon is the name of a package.
 func (s *server) schema(ctx context.Context, _ *mcp.CallToolRequest, input schemaInput) (
 	*mcp.CallToolResult, any, error) {
 	path, err := s.path(input.File)
@@ -218,6 +228,7 @@ type functions struct {
 	Functions []function `json:"functions"`
 }
 
+// functions is the tool functions.
 func (s *server) functions(_ context.Context, _ *mcp.CallToolRequest, input functionsInput) (*mcp.CallToolResult,
 	functions, error) {
 	list := builtins.Table()
@@ -239,6 +250,7 @@ type vertices struct {
 	Nodes []check.Vertex `json:"nodes"`
 }
 
+// graph is the tool graph.
 func (s *server) graph(ctx context.Context, _ *mcp.CallToolRequest, input fileInput) (*mcp.CallToolResult, vertices,
 	error) {
 	p, path, err := s.program(ctx, input.File)
@@ -251,6 +263,7 @@ func (s *server) graph(ctx context.Context, _ *mcp.CallToolRequest, input fileIn
 	return nil, vertices{append([]check.Vertex{}, p.Checked.Graph()...)}, nil
 }
 
+// plan is the tool plan. The file has been found in the folder, and so has its project.
 func (s *server) plan(ctx context.Context, _ *mcp.CallToolRequest, input fileInput) (*mcp.CallToolResult, any, error) {
 	path, err := s.path(input.File)
 	if err != nil {

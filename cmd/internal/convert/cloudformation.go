@@ -14,6 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
+// awsPackage is the provider package whose types follow those of CloudFormation.
 const awsPackage = "aws-native"
 
 // forTools is the reason for keeping metadata as a comment, without a remark in the report.
@@ -153,9 +154,9 @@ func longForms(node *yamlnode.Node) *yamlnode.Node {
 var counterparts = map[string]string{"Parameters": "config", "Mappings": "variables", "Conditions": "variables",
 	"Resources": "resources", "Outputs": "outputs"}
 
-// template converts the sections. Names come first, in the order of their right to be short: variables of the language,
-// parameters, resources, mappings, conditions; a later one of equal names gets a number. Then the values, in the order
-// of the sections. Comments of a section that is not written go to the top of the program.
+// template converts the sections. Names come first, in the order of their right to be short: the variables of pseudo
+// parameters, parameters, resources, mappings, conditions; a later one of equal names gets a number. Then the values,
+// in the order in which they need each other. Comments of a section that is not written go to the top of the program.
 func (c *cloudFormation) template(root *yamlnode.Node) {
 	c.mention(root.Head())
 	if len(root.Content) > 0 {
@@ -421,6 +422,8 @@ func (c *cloudFormation) need(what, kind, about string) string {
 	if name := c.missing[what]; name != "" {
 		return name
 	}
+	// The error is reported once, at zero. What is returned afterwards is in no program, since there is none with
+	// errors.
 	if c.nesting.left.values--; c.nesting.left.values <= 0 {
 		if c.nesting.left.values == 0 {
 			line := 1

@@ -113,6 +113,7 @@ type note struct {
 // comments returns the comments between two offsets, with those on adjacent lines as one.
 func (a *annotator) comments(from, to int) []note {
 	var notes []note
+	// The spans are in the order of the text, and a hash inside one of them is part of a scalar, not a comment.
 	spans := a.spans
 	for i := from; i < to; {
 		if len(spans) > 0 && i >= spans[0].start {
@@ -151,6 +152,7 @@ func (a *annotator) comments(from, to int) []note {
 	return notes
 }
 
+// note returns the comment between two offsets of one line.
 func (a *annotator) note(start, end int) note {
 	line := lineStart(a.text, start)
 	return note{text: strings.TrimRight(string(a.text[start:end]), " \t\r"), start: start, end: end, column: start - line,
@@ -173,7 +175,8 @@ func (a *annotator) inBrackets(n *yamlnode.Node) []note {
 	return inner.comments(n.Start, n.End)
 }
 
-// attach attaches the comments between two offsets.
+// attach attaches the comments between two offsets. entries and spans must be complete: each comment is put relative to
+// the last one that begins before it, or the next one.
 func (a *annotator) attach(from, to int) {
 	for _, n := range a.comments(from, to) {
 		last := sort.Search(len(a.spans), func(i int) bool { return a.spans[i].start > n.start }) - 1
@@ -270,6 +273,7 @@ func (p *Program) keep(key, value *yamlnode.Node, source ...*yamlnode.Node) {
 
 // lost returns the comments of a part of the input that are neither in parts of the program nor in what was left out.
 func (p *Program) lost(kept []*yamlnode.Node, source ...*yamlnode.Node) string {
+	// Lines are counted, not only looked up: the same comment may occur several times.
 	there := map[string]int{}
 	for _, line := range commentLines(kept...) {
 		there[line]++

@@ -368,8 +368,10 @@ func index(expr string) string {
 	return expr
 }
 
+// digits matches a whole number.
 var digits = lazyregexp.New(`^[0-9]+$`)
 
+// exprs returns the items of a list as expressions; a value that is no list is one item.
 func (c *cloudFormation) exprs(node *yamlnode.Node) []string {
 	if node.Kind != yamlnode.List {
 		return []string{c.expr(node)}

@@ -72,6 +72,7 @@ func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) 
 	return k.Program, diags
 }
 
+// kubernetes converts the manifests of one program.
 type kubernetes struct {
 	*Program
 	options Options
@@ -82,6 +83,7 @@ type kubernetes struct {
 	defined    map[string]string // names of the definitions in the input, by the type tokens they define
 }
 
+// definitionName matches names of definitions that are safe as names of files.
 var definitionName = lazyregexp.New(`^[a-z0-9][a-z0-9.-]*$`)
 
 // define records the kinds that a definition of custom resources declares, and keeps it as a file of the project if
@@ -360,6 +362,7 @@ func (k *kubernetes) secret(obj *object, properties *yamlnode.Node) {
 	}
 }
 
+// id returns the key of an object in byName. Line breaks separate its parts, since no valid name has one.
 func id(kind, namespace, name string) string { return kind + "\n" + namespace + "\n" + name }
 
 // nameFields holds the fields that contain names of other objects, with the kind of those objects. A field is given by
@@ -375,6 +378,7 @@ var nameFields = map[string]string{
 	"priorityClassName": "PriorityClass", "ingressClassName": "IngressClass", "runtimeClassName": "RuntimeClass",
 }
 
+// clusterKinds holds the kinds of objects that fields name and that belong to no namespace.
 var clusterKinds = map[string]bool{"Namespace": true, "PersistentVolume": true, "StorageClass": true,
 	"PriorityClass": true, "IngressClass": true, "RuntimeClass": true, "ClusterRole": true}
 
@@ -404,6 +408,8 @@ func (k *kubernetes) link(obj *object) {
 	walk(obj.out, "")
 }
 
+// refer replaces the name of an object by a reference, if the program has that object with a type and needs no cycle
+// for it.
 func (k *kubernetes) refer(obj *object, value *yamlnode.Node, kind, namespace string) {
 	if clusterKinds[kind] {
 		namespace = ""
@@ -448,6 +454,7 @@ func (o *object) needs(target *object, seen map[*object]bool) bool {
 	return false
 }
 
+// hostName matches words that may be the name of a service.
 var hostName = lazyregexp.New(`[a-z][a-z0-9-]*`)
 
 // mentions records that a workload needs the services its containers call, so that these do not wait for the workload.
@@ -523,6 +530,7 @@ func (o *object) labelPath() []string {
 	return nil
 }
 
+// labels returns the labels of an object's pods in the input, or nil.
 func (o *object) labels() *yamlnode.Node {
 	path := o.labelPath()
 	if path == nil {

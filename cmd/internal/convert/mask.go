@@ -45,6 +45,8 @@ func mask(node *yamlnode.Node, below, object bool) *yamlnode.Node {
 		}
 		function, _ := intrinsic(node)
 		each(node, func(key, value *yamlnode.Node) {
+			// Below a secret name, the arguments of functions that make up a text are secret, and names such as those
+			// in Ref are not.
 			inner := below && (function == "" || function == "Fn::Sub" || function == "Fn::Join" ||
 				function == "Fn::Base64" || function == "Fn::If") || secretName().MatchString(key.Value) &&
 				key.Value != "ServiceToken" || // the ARN of a custom resource's function
@@ -56,6 +58,7 @@ func mask(node *yamlnode.Node, below, object bool) *yamlnode.Node {
 	return &out
 }
 
+// maskedComment hides a whole comment if it contains a secret.
 func maskedComment(comment string) string {
 	if secretText().MatchString(comment) {
 		return "# " + hidden

@@ -81,6 +81,7 @@ func (c *cloudFormation) arguments(r *templateResource) *yamlnode.Node {
 			c.leaveOut(r.name, key.Value, "a component has nothing like it", value)
 		}
 	})
+	// The nested template was converted before, so it is known whether it uses the name of its stack.
 	if name := r.nested.stack; name != "" {
 		put(properties, name, text("${"+c.ref("AWS::StackName", 0)+"}-"+r.logical))
 	}

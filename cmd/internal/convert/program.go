@@ -25,7 +25,7 @@ type Options struct {
 	Definitions bool
 }
 
-// Item reports the outcome for one object of the input.
+// Item reports the outcome for one object of the input. Its JSON form is part of the report of `convert --json`.
 type Item struct {
 	Name    string   `json:"name"`           // name in the input
 	Kind    string   `json:"kind,omitempty"` // kind in the input
@@ -35,6 +35,7 @@ type Item struct {
 	Remarks []string `json:"remarks,omitempty"`
 }
 
+// remark adds a remark to the report, each text once.
 func (i *Item) remark(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(i.Remarks, text) {
 		i.Remarks = append(i.Remarks, text)
@@ -69,6 +70,7 @@ type Program struct {
 // sectionNames are the sections of a program in the order of the file.
 var sectionNames = []string{"config", "variables", "resources", "messages", "outputs"}
 
+// newProgram returns a program with empty sections. The name pulumi is taken by the built-in variable.
 func newProgram(name string) *Program {
 	p := &Program{name: name, sections: map[string]*yamlnode.Node{}, names: map[string]bool{"pulumi": true},
 		numbers: map[string]int{},
@@ -82,7 +84,8 @@ func newProgram(name string) *Program {
 	return p
 }
 
-// unique returns an unused name and reserves it.
+// unique returns an unused name and reserves it. It continues with the number it gave last, so that many equal names
+// cost no search from 2 each time.
 func (p *Program) unique(name string) string {
 	found := name
 	for n := max(2, p.numbers[name]+1); p.names[found]; n++ {
@@ -114,7 +117,8 @@ func (p *Program) leaveOut(resource, what, reason string, node *yamlnode.Node) {
 	}
 }
 
-// quote returns a part of the input for a comment of the program, without secrets.
+// quote returns a part of the input for a comment of the program, without secrets. It counts the comments in that part
+// as shown, so that keep does not repeat them.
 func (p *Program) quote(node *yamlnode.Node) string {
 	for _, line := range commentLines(node) {
 		p.shown[line]++
@@ -215,6 +219,7 @@ func (p *Program) commented(section *yamlnode.Node) *yamlnode.Node {
 	return &out
 }
 
+// comment returns texts as lines of a YAML comment.
 func comment(texts []string) string {
 	var lines []string
 	for _, text := range texts {
@@ -270,6 +275,7 @@ func (p *Program) Repair(found diag.Diagnostic) bool {
 	node := yamlnode.Member(p.sections["resources"], name)
 	parent := node
 	var last *yamlnode.Node
+	// The walk does not enter a call: its arguments mean nothing without each other, so the whole value is left out.
 	steps := 2
 	for _, step := range path[2:] {
 		next := yamlnode.Member(node, step)
@@ -325,8 +331,10 @@ func lineOf(src *diag.Source, n *yamlnode.Node) int { return src.LineOf(n.Start)
 
 // Helpers that build and read YAML trees.
 
+// mapping returns an empty map.
 func mapping() *yamlnode.Node { return &yamlnode.Node{Kind: yamlnode.Map, Tag: yamlnode.MapTag} }
 
+// mappingOf returns a map with one entry.
 func mappingOf(key string, value *yamlnode.Node) *yamlnode.Node {
 	return &yamlnode.Node{Kind: yamlnode.Map, Tag: yamlnode.MapTag, Content: []*yamlnode.Node{text(key), value}}
 }
@@ -336,6 +344,7 @@ func entryOf(key, value *yamlnode.Node) *yamlnode.Node {
 	return &yamlnode.Node{Kind: yamlnode.Map, Tag: yamlnode.MapTag, Content: []*yamlnode.Node{key, value}}
 }
 
+// list returns a list of items.
 func list(items ...*yamlnode.Node) *yamlnode.Node {
 	return &yamlnode.Node{Kind: yamlnode.List, Tag: yamlnode.ListTag, Content: items}
 }
@@ -370,14 +379,17 @@ func restyle(n *yamlnode.Node) {
 	}
 }
 
+// boolean returns a boolean scalar.
 func boolean(value bool) *yamlnode.Node {
 	return &yamlnode.Node{Kind: yamlnode.Scalar, Tag: yamlnode.BoolTag, Value: fmt.Sprint(value)}
 }
 
+// null returns the null scalar.
 func null() *yamlnode.Node {
 	return &yamlnode.Node{Kind: yamlnode.Scalar, Tag: yamlnode.NullTag, Value: "null"}
 }
 
+// put appends an entry without looking for an equal key, and returns the node of its key, for comments.
 func put(m *yamlnode.Node, key string, value *yamlnode.Node) *yamlnode.Node {
 	k := text(key)
 	m.Content = append(m.Content, k, value)
@@ -395,6 +407,7 @@ func remove(m *yamlnode.Node, name string) *yamlnode.Node {
 	return nil
 }
 
+// each calls fn for the entries of a map; a nil node and any other kind have none.
 func each(m *yamlnode.Node, fn func(key, value *yamlnode.Node)) {
 	for key, value := range yamlnode.Entries(m) {
 		fn(key, value)

@@ -31,6 +31,7 @@ const (
 // aliases can stand for more than memory holds.
 type budget struct{ expanded, text, values int }
 
+// newBudget returns the budget of one conversion.
 func newBudget() *budget { return &budget{maxExpanded, maxAliasText, maxValues} }
 
 // expand counts a node that is read through an alias. It reports whether the budget allows that.
@@ -73,6 +74,7 @@ func documents(src *diag.Source, b *budget) (*input, diag.Diagnostics) {
 	}
 	in := &input{}
 	if read.Len() == src.Len() {
+		// annotate attaches comments to the nodes, and plain then copies both.
 		in.comments = annotate(read.Text(), roots)
 	} else { // JSON, which has no comments
 		for _, root := range roots {
@@ -80,6 +82,7 @@ func documents(src *diag.Source, b *budget) (*input, diag.Diagnostics) {
 		}
 	}
 	for _, root := range roots {
+		// plain appends to in.repeated; before divides the entries of this document from those of earlier ones.
 		before := len(in.repeated)
 		node, err := in.plain(root, b, 0, nil)
 		if limit, over := errors.AsType[*limitError](err); over {
@@ -168,6 +171,7 @@ func fault(src *diag.Source, line int, detail, format string, args ...any) diag.
 // is read through; nil for none. Its errors are *limitError. Afterwards no node is shared, so that each may be changed.
 // Own keys win over merged ones, wherever they stand.
 func (in *input) plain(node *yamlnode.Node, b *budget, depth int, alias *yamlnode.Node) (*yamlnode.Node, error) {
+	// A limit that an expansion exceeds is reported at the alias, which is what the user can change.
 	at := cmp.Or(alias, node)
 	if depth > maxDepth {
 		return nil, &limitError{at, fmt.Sprintf("more than %d lists and maps inside each other", maxDepth),
@@ -262,6 +266,7 @@ func scalar(n *yamlnode.Node, words bool) *yamlnode.Node {
 		case int:
 			v = int64(number)
 			n.Value = strconv.FormatInt(v, 10)
+		// It is larger than an int64. Only the comparison below matters, which makes it a text.
 		case uint64:
 			v = math.MaxInt64
 		}
@@ -279,4 +284,5 @@ func scalar(n *yamlnode.Node, words bool) *yamlnode.Node {
 	return n
 }
 
+// yaml11 holds the words that YAML 1.1 reads as booleans and YAML 1.2 as texts.
 var yaml11 = map[string]string{"yes": "true", "on": "true", "no": "false", "off": "false"}

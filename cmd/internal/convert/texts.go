@@ -8,6 +8,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
+// substitution matches a variable in the text of Fn::Sub.
 var substitution = lazyregexp.New(`\$\{([^}]*)\}`)
 
 // pieces splits the argument of Fn::Sub. It reports false if the argument is malformed. `${!name}` is the text
@@ -179,6 +180,7 @@ func expressionEnd(content string, i int) int {
 	return len(content)
 }
 
+// allRendered renders the items of a list, indented one level deeper.
 func allRendered(node *yamlnode.Node, pad string) []string {
 	texts := make([]string, len(node.Content))
 	for i, item := range node.Content {

@@ -41,6 +41,7 @@ func (c *cloudFormation) single(name string, arg *yamlnode.Node) bool {
 	return name == "Fn::Sub" || name == "Fn::Join" || name == "Ref" && resource != nil && resource.name != ""
 }
 
+// required returns t without its optional mark; nil stays nil.
 func required(t schema.Type) schema.Type {
 	if t == nil {
 		return nil
@@ -108,6 +109,7 @@ func (c *cloudFormation) literal(node *yamlnode.Node, t schema.Type, path string
 		if array, ok := t.(*schema.Array); ok {
 			item = array.Item
 		}
+		// Parameters have been declared before values, so their defaults are in the program already.
 		initial := func(parameter string) *yamlnode.Node {
 			return yamlnode.Member(c.sections["config"], c.params[parameter], "default")
 		}
@@ -143,6 +145,7 @@ func (c *cloudFormation) literal(node *yamlnode.Node, t schema.Type, path string
 		}
 		return c.entries(node, nil, path)
 	}
+	// A scalar: the type decides between a text and a number or boolean, and without one the template's own notation.
 	copied := *node
 	switch t {
 	case schema.String:

@@ -74,6 +74,7 @@ func (c *Connection) Read() (Message, error) {
 		return Message{}, fmt.Errorf("a message has the length %q", header.Get("Content-Length"))
 	}
 	if length > maxLength {
+		// The message is skipped, so that the next one begins where it should.
 		if _, err := io.CopyN(io.Discard, c.in.R, length); err != nil {
 			return Message{}, err
 		}
@@ -85,6 +86,7 @@ func (c *Connection) Read() (Message, error) {
 	}
 	var m Message
 	if err := json.Unmarshal(body.Bytes(), &m); err != nil {
+		// JSON that is no message, such as a list, is another fault than a text that is not JSON.
 		if !json.Valid(body.Bytes()) {
 			return Message{}, Errorf(ParseError, "%v", err)
 		}
@@ -126,6 +128,7 @@ func (c *Connection) Reply(id json.RawMessage, result any, failure error) error 
 	}{"2.0", id, answer})
 }
 
+// write encodes a message before it takes the lock, so that a value that cannot be encoded writes nothing.
 func (c *Connection) write(message any) error {
 	var body bytes.Buffer
 	if err := jsontext.Write(&body, message, ""); err != nil {
