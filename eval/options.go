@@ -74,6 +74,7 @@ type Result struct {
 	// Failed, Skipped and NotStarted count configuration values, variables, resources and outputs that failed, that need
 	// something that failed, and that the end of the run left out although they need nothing that failed.
 	Failed, Skipped, NotStarted int
-	// SkippedResources and ResourcesNotStarted are the names of such resources, in the order of the program.
-	SkippedResources, ResourcesNotStarted []string
+	// FailedResources, SkippedResources and ResourcesNotStarted are the names of such resources, in the order of the
+	// program; of those that failed, the ones whose failure the monitor has not reported.
+	FailedResources, SkippedResources, ResourcesNotStarted []string
 }

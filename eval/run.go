@@ -148,6 +148,8 @@ func (t *tally) addNodes(f *frame, nodes []*check.Node) {
 		broken[n] = t.NotStarted == notStarted && fault.instances == nil
 		switch {
 		case n.Kind != check.ResourceNode:
+		case len(fault.findings) > 0:
+			t.FailedResources = append(t.FailedResources, n.Name)
 		case t.Skipped > skipped:
 			t.SkippedResources = append(t.SkippedResources, n.Name)
 		case t.NotStarted > notStarted:

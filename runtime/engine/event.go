@@ -42,6 +42,14 @@ type (
 		Interrupted bool
 	}
 
+	// ResourceFailed is sent, after the message with the reason, for a failure of which Pulumi has no event. A resource
+	// failed outside of its steps (E4.26): its inputs were rejected, its provider did not answer, or its steps are not
+	// allowed; Op of Step is then OpSame. Or a step of a preview failed (E5.41).
+	ResourceFailed struct {
+		Step        *Step
+		Interrupted bool // as in StepFailed
+	}
+
 	// Message is a diagnostic of the engine or from a provider's log.
 	Message struct {
 		URN      urn.URN // the resource concerned, empty for the whole operation
@@ -79,10 +87,11 @@ type (
 	Finished struct{}
 )
 
-func (*Prelude) isEvent()      {}
-func (*StepStarted) isEvent()  {}
-func (*StepFinished) isEvent() {}
-func (*StepFailed) isEvent()   {}
-func (*Message) isEvent()      {}
-func (*Summary) isEvent()      {}
-func (*Finished) isEvent()     {}
+func (*Prelude) isEvent()        {}
+func (*StepStarted) isEvent()    {}
+func (*StepFinished) isEvent()   {}
+func (*StepFailed) isEvent()     {}
+func (*ResourceFailed) isEvent() {}
+func (*Message) isEvent()        {}
+func (*Summary) isEvent()        {}
+func (*Finished) isEvent()       {}

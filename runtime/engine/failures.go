@@ -98,19 +98,25 @@ func (f *failures) notConstructed(u urn.URN, g *plan.Goal, err error) error {
 	if errors.Is(err, monitor.ErrReported) || errors.Is(err, monitor.ErrShutdown) || f.life.terminated.Load() {
 		return monitor.ErrShutdown
 	}
-	text := fmt.Sprintf("%s resource '%s' has a problem: %s", g.Type, g.Name, f.report.errorText(err))
+	text, own := fmt.Sprintf("%s resource '%s' has a problem: %s", g.Type, g.Name, f.report.errorText(err)), false
 	switch {
 	case f.life.isInterrupted():
 		text = fmt.Sprintf("%s '%s' is not complete, because the operation was interrupted", g.Type, g.Name)
 	case strings.Contains(err.Error(), monitor.ErrReported.Error()): // the error of a child, returned through the provider
 		text = fmt.Sprintf("%s '%s' is not complete, because a resource in it failed", g.Type, g.Name)
+	default:
+		own = true
 	}
 	if failure, ok := errors.AsType[*provider.Error](err); ok {
 		for _, p := range failure.Properties {
 			text += fmt.Sprintf("\n  %s: %s", p.Property, p.Reason)
 		}
 	}
-	return f.unclaimed(operationFailed(u, g.Position, text))
+	err = f.unclaimed(operationFailed(u, g.Position, text))
+	if own {
+		f.report.resourceFailed(nil, g.NewState(u, nil))
+	}
+	return err
 }
 
 // conflict reports a URN that cannot be registered.

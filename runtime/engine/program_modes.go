@@ -73,6 +73,7 @@ func (r *registrar) readFirst(s *record) error {
 	probe.Provider = s.desired.Provider
 	now, err := r.executor.Refresh(probe, probe)
 	if err != nil {
+		s.stepped = true
 		return apply.ErrFailed
 	}
 	if now == probe {

@@ -32,6 +32,7 @@ func (d *Deployment) ReadResource(ctx context.Context, r monitor.ReadRequest) (m
 	ref, err := d.resolver.resolve(ctx, providerRequest{plugin: r.Plugin, pkg: urn.PackageOf(r.Type), about: "Read",
 		position: position})
 	if err != nil {
+		d.resolver.failed(&state.Resource{URN: u, Type: r.Type, Custom: true, Parent: r.Parent}, err)
 		return monitor.ReadResponse{}, err
 	}
 	inputs, err := d.opts.withHashes(ctx, r.State.MapOrEmpty().DeepWithoutDeps())

@@ -25,6 +25,7 @@ type record struct {
 
 	provider provider.Configured // nil for a component
 	imported bool                // old was imported by this operation
+	stepped  bool                // a step or a read of it has failed, which is reported
 	deleted  *plan.Dependent     // set if old was deleted by the replacement of another resource
 	diff     plan.Diff
 	// recreated is the prior resource that a read found missing; the new resource takes its position in the state.

@@ -40,6 +40,7 @@ func (d *Deployment) RegisterResource(ctx context.Context, r monitor.RegisterReq
 	g.Own = own
 	g.InheritProviders(parent)
 	if err := d.resolve(ctx, g); err != nil {
+		d.resolver.failed(g.NewState(d.opts.urnOf(g.Parent, g.Type, g.Name), nil), err)
 		return monitor.RegisterResponse{}, err
 	}
 	if g.Remote {

@@ -51,6 +51,9 @@ func (r *registrar) register(ctx context.Context, g *plan.Goal) (*resources.Regi
 			r.failures.resourceFailed()
 			err = monitor.ErrReported
 		}
+		if errors.Is(err, monitor.ErrReported) && reg.Result == monitor.Succeeded {
+			r.report.resourceFailed(reg.State(), reg.State())
+		}
 		return reg, err
 	}
 	defer close(reg.Done)
@@ -61,6 +64,9 @@ func (r *registrar) register(ctx context.Context, g *plan.Goal) (*resources.Regi
 	}
 	defer s.slot.Free()
 	if err := r.process(ctx, s); err != nil {
+		if !s.stepped && (errors.Is(err, apply.ErrFailed) || errors.Is(err, monitor.ErrReported)) {
+			r.report.resourceFailed(s.oldState(), s.desired)
+		}
 		if errors.Is(err, apply.ErrFailed) {
 			if r.failures.goOn {
 				return reg, nil
@@ -259,6 +265,7 @@ func (r *registrar) takeSteps(ctx context.Context, s *record, steps []Step) erro
 		}
 		result, err := r.executor.Take(*step, reg)
 		if err != nil {
+			s.stepped = true
 			return err
 		}
 		if step.New == nil {

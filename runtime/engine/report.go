@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
+	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -182,11 +183,19 @@ func (r *reporter) StepFailed(s Step, err error, took time.Duration) {
 	r.faulty.Store(r.faulty.Load() || !m.Interrupted)
 	r.maybeCorrupt = r.maybeCorrupt || status == 2
 	r.sink(&m)
-	if !r.planning {
-		e := &StepFailed{Step: &s, Status: status, Duration: took, Interrupted: m.Interrupted}
-		r.replacements.Take(e)
-		r.sink(e)
+	if r.planning {
+		r.sink(&ResourceFailed{Step: &s, Interrupted: m.Interrupted})
+		return
 	}
+	e := &StepFailed{Step: &s, Status: status, Duration: took, Interrupted: m.Interrupted}
+	r.replacements.Take(e)
+	r.sink(e)
+}
+
+// resourceFailed reports that a resource failed outside of its steps. The reason was reported.
+func (r *reporter) resourceFailed(old, goal *state.Resource) {
+	s := plan.NewStep(OpSame, old, goal)
+	r.emit(&ResourceFailed{Step: &s})
 }
 
 // verbs are the names of operations in messages.

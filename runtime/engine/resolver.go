@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -60,11 +61,26 @@ func (r *resolver) reference(ctx context.Context, named string, p monitor.Packag
 	pkg := providers.PackageName(p)
 	if r.registry.Config.DeniesDefault(pkg) {
 		u, _ := urn.Parse(about) // the zero URN for a call
-		return "", r.failures.unclaimed(operationFailed(u, position,
+		_ = r.failures.unclaimed(operationFailed(u, position,
 			fmt.Sprintf("Default provider for '%s' disabled. '%s' must use an explicit provider.", pkg, about)))
+		return "", errDenied
 	}
 	return r.registry.Default(p, func() (string, error) { return r.registerDefault(ctx, pkg, p) },
 		func(done <-chan struct{}) error { return r.slots.Wait(ctx, done) })
+}
+
+// errDenied is ErrReported for a request that needs a default provider which is disabled.
+var errDenied = fmt.Errorf("%w", monitor.ErrReported)
+
+// failed reports what becomes of a resource whose provider was not found: it fails if it may not have the default
+// provider, and is skipped if that has failed.
+func (r *resolver) failed(goal *state.Resource, err error) {
+	switch {
+	case errors.Is(err, errDenied):
+		r.report.resourceFailed(nil, goal)
+	case errors.Is(err, monitor.ErrReported):
+		r.report.skip(goal.URN)
+	}
 }
 
 // known parses a reference that the program passed. The ID of a provider that exists only in the preview is unknown to

@@ -31,8 +31,12 @@ type eventSink struct {
 	masker *mask.Masker // hides secrets in all output; shared by all operations of a command
 }
 
-// leftOut records the names of resources that the program did not register.
+// leftOut shows the resources that failed in the program, and records those that it did not register.
 func (s *eventSink) leftOut(stack, project string, result eval.Result) {
+	for _, name := range result.FailedResources {
+		s.event(&engine.ResourceFailed{Step: &engine.Step{Op: engine.OpSame,
+			URN: urn.New(stack, project, "", "", name)}})
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, name := range result.SkippedResources {

@@ -117,7 +117,11 @@ func junitSuiteOf(r *Record) junitSuite {
 			}
 			test.Skipped = &text
 		case item.Outcome == view.Interrupted, item.Outcome == view.Failed && len(test.Failures) == 0:
-			test.Failures = append(test.Failures, junitFault{Message: item.Words, Type: "interrupted", Text: item.Words})
+			what := "interrupted"
+			if item.Outcome == view.Failed {
+				what = "failed"
+			}
+			test.Failures = append(test.Failures, junitFault{Message: item.Words, Type: what, Text: item.Words})
 		}
 		cases = append(cases, test)
 	}

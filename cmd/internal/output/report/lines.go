@@ -155,6 +155,9 @@ func (v *Lines) next() envelope {
 
 // Event writes a line, unless the event is internal.
 func (v *Lines) Event(e engine.Event) {
+	if _, ours := e.(*engine.ResourceFailed); ours {
+		return
+	}
 	line := v.next()
 	switch e := e.(type) {
 	case *engine.Prelude:

@@ -210,6 +210,7 @@ type moody struct {
 	adrift map[string]int    // how often the object with an ID changed outside of the program
 	lost   map[string]bool   // objects that no longer exist
 	unread map[string]bool   // the resources whose latest read failed
+	failed map[string]bool   // the resources of which a call has failed
 }
 
 func (m *moody) Load(context.Context, provider.Package) (provider.Provider, error) { return m, nil }
@@ -235,6 +236,9 @@ func (m *moody) fault(op, name, id string, outputs value.Value) error {
 	switch m.faults[op+" "+name] {
 	case "":
 		return nil
+	}
+	m.failed[thingOf(urn.URN("::::::"+name))] = true
+	switch m.faults[op+" "+name] {
 	case "partial":
 		return &provider.Error{Outcome: provider.Partial, Message: "not whole", ID: id, Outputs: outputs,
 			Reasons: []string{"not whole"}}
@@ -243,11 +247,19 @@ func (m *moody) fault(op, name, id string, outputs value.Value) error {
 }
 
 func (m *moody) Check(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
-	return provider.CheckResponse{Inputs: r.News}, m.fault("check", r.Name, "", value.Null)
+	answer := provider.CheckResponse{Inputs: r.News}
+	err := m.fault("check", r.Name, "", value.Null)
+	if err != nil && m.faults["check "+r.Name] == "refused" {
+		answer.Failures, err = []provider.Failure{{Property: "v", Reason: "not nice"}}, nil
+	}
+	return answer, err
 }
 
 func (m *moody) Diff(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	answer := provider.DiffResponse{Changes: provider.DiffNone}
+	if m.faults["diff "+r.Name] != "" { // may be asked for a resource that needs this one, which then fails
+		return answer, &provider.Error{Message: "trouble"}
+	}
 	for _, c := range value.Changes(r.OldInputs, r.News) {
 		key := c.Path[0].Key
 		answer.Changes, answer.Diffs = provider.DiffSome, append(answer.Diffs, key)
@@ -344,7 +356,7 @@ func nextVersion(t *rapid.T, things []thing) (faults map[string]string) {
 		}
 		if rapid.IntRange(0, 5).Draw(t, "fault") == 0 {
 			op := rapid.SampledFrom([]string{"create partial", "create plain", "create plain", "update partial",
-				"update plain", "delete plain", "check plain", "read plain"}).Draw(t, "fails")
+				"update plain", "delete plain", "check plain", "check refused", "diff plain", "read plain"}).Draw(t, "fails")
 			op, kind, _ := strings.Cut(op, " ")
 			for _, name := range append(n.former, n.name) {
 				faults[op+" "+name] = kind
@@ -398,7 +410,7 @@ register:
 
 // words are those of reports for what was done, as far as this test needs them.
 var words = map[string]engine.Op{"created": engine.OpCreate, "updated": engine.OpUpdate, "replaced": engine.OpReplace,
-	"deleted": engine.OpDelete, "moved": moved, "gone": gone, "is gone": gone, "unchanged": engine.OpSame,
+	"deleted": engine.OpDelete, "moved": moved, "gone": gone, "is gone": gone, "unchanged": engine.OpSame, "failed": failed,
 	"not targeted": left, "excluded": left, "needed by what is excluded": needed, "deleted and not created again": lost,
 	"deleted, creating the replacement failed": lost,
 	"replaced, deleting the original failed":   engine.OpReplace, "updated, deleting the original failed": engine.OpUpdate,
@@ -435,12 +447,16 @@ func headline(t require.TestingT, line string) map[engine.Op]int {
 type told struct {
 	counts map[engine.Op]int
 	each   map[string]engine.Op
+	failed failures
+	text   string // of a terminal
 }
 
 var (
 	resourcesLine = regexp.MustCompile(`(?m)Resources: (.*?)( in [\d.]+s)?$`)
 	boldLine      = regexp.MustCompile(`(?m)^\*\*(.*?)\*\*`)
 	rowLine       = regexp.MustCompile("(?m)^\\| `?([^`|]*)`? \\| [^`|]*`([^`]*)` \\| [^|]* \\| \\**([^|*]*)\\** \\|$")
+	failedLine    = regexp.MustCompile(`(?m)^  ✗ +(\S+) .*failed`)
+	failedRow     = regexp.MustCompile("(?m)^\\|[^|]*\\| [^|`]*`([^`]*)` \\|[^|]*\\| [^|]*failed[^|]*\\|$")
 	pageData      = regexp.MustCompile(`<script type="application/json" id="data">(.*)</script>`)
 )
 
@@ -464,11 +480,13 @@ func reports(t require.TestingT, dir string, events []engine.Event) map[string]t
 	r := &Record{Subject: Subject{Command: "up"}, digest: digest}
 	r.finish(outline, m, false)
 	all := map[string]told{}
-	all["terminal"] = told{counts: headline(t, resourcesLine.FindStringSubmatch(text.String())[1])}
+	all["terminal"] = told{counts: headline(t, resourcesLine.FindStringSubmatch(text.String())[1]),
+		failed: failures{}.in(failedLine, text.String()), text: text.String()}
 
 	var document struct {
 		Steps         []struct{ Op, URN string }
 		ChangeSummary map[engine.Op]int
+		Diagnostics   []struct{ URN, Severity, Message string }
 	}
 	var b bytes.Buffer
 	require.NoError(t, writeJSONDocument(&b, r))
@@ -479,17 +497,25 @@ func reports(t require.TestingT, dir string, events []engine.Event) map[string]t
 			steps[thingOf(urn.URN(s.URN))] = op
 		}
 	}
-	all["JSON"] = told{document.ChangeSummary, steps}
+	wrong := failures{}
+	for _, d := range document.Diagnostics {
+		wrong.error(urn.URN(d.URN), d.Severity, d.Message)
+	}
+	all["JSON"] = told{document.ChangeSummary, steps, wrong, ""}
 
 	var last struct {
-		SummaryEvent struct{ ResourceChanges map[engine.Op]int }
+		SummaryEvent    struct{ ResourceChanges map[engine.Op]int }
+		DiagnosticEvent struct{ URN, Severity, Message string }
 	}
+	wrong = failures{}
 	for line := range strings.Lines(lines.String()) {
-		if strings.Contains(line, "summaryEvent") {
+		if strings.Contains(line, "summaryEvent") || strings.Contains(line, "diagnosticEvent") {
 			require.NoError(t, json.Unmarshal([]byte(line), &last))
+			d := last.DiagnosticEvent
+			wrong.error(urn.URN(d.URN), d.Severity, d.Message)
 		}
 	}
-	all["events"] = told{counts: last.SummaryEvent.ResourceChanges}
+	all["events"] = told{counts: last.SummaryEvent.ResourceChanges, failed: wrong}
 
 	b.Reset()
 	require.NoError(t, WriteMarkdown(&b, r))
@@ -497,21 +523,26 @@ func reports(t require.TestingT, dir string, events []engine.Event) map[string]t
 	for _, row := range rowLine.FindAllStringSubmatch(b.String(), -1) {
 		note(rows, urn.URN("::::::"+row[2]), row[3])
 	}
-	all["Markdown"] = told{headline(t, boldLine.FindStringSubmatch(b.String())[1]), rows}
+	all["Markdown"] = told{headline(t, boldLine.FindStringSubmatch(b.String())[1]), rows,
+		failures{}.in(failedRow, b.String()), ""}
 
 	b.Reset()
 	require.NoError(t, writeJUnit(&b, r))
 	var suites junitSuites
 	require.NoError(t, xml.Unmarshal(b.Bytes(), &suites))
 	cases := map[string]engine.Op{}
+	wrong = failures{}
 	for _, c := range suites.Suites[0].Cases {
 		said := strings.TrimSpace(strings.Split(c.Out, "\n")[0])
 		if sign, rest, _ := strings.Cut(said, " "); strings.Trim(sign, "+-~>✗") == "" {
 			said = rest
 		}
 		note(cases, urn.URN("::::::"+c.Name), said)
+		for _, f := range c.Failures {
+			wrong.error(urn.URN("::::::"+c.Name), "error", f.Message)
+		}
 	}
-	all["JUnit"] = told{each: cases}
+	all["JUnit"] = told{each: cases, failed: wrong}
 
 	b.Reset()
 	require.NoError(t, WriteHTML(&b, r))
@@ -520,10 +551,12 @@ func reports(t require.TestingT, dir string, events []engine.Event) map[string]t
 	require.NotNil(t, data)
 	require.NoError(t, json.Unmarshal(data[1], &page), "%s", data[1])
 	pages := map[string]engine.Op{}
+	wrong = failures{}
 	for _, item := range page.Resources {
 		note(pages, urn.URN("::::::"+item.N), item.W)
+		wrong.note(urn.URN("::::::"+item.N), strings.Contains(item.W, "failed"))
 	}
-	all["HTML"] = told{each: pages}
+	all["HTML"] = told{each: pages, failed: wrong}
 
 	list, err := runlog.List(runs)
 	require.NoError(t, err)
@@ -531,6 +564,7 @@ func reports(t require.TestingT, dir string, events []engine.Event) map[string]t
 	recorded, _, err := runlog.Read(runs, list[0].ID, 0)
 	require.NoError(t, err)
 	console, end := map[string]engine.Op{}, map[engine.Op]int{}
+	wrong = failures{}
 	for _, l := range recorded {
 		switch l.Kind {
 		case runlog.Done:
@@ -539,14 +573,37 @@ func reports(t require.TestingT, dir string, events []engine.Event) map[string]t
 			}
 		case runlog.Fail: // all that the console shows of it
 			console[thingOf(urn.URN(l.URN))] = failed
+			wrong.note(urn.URN(l.URN), true)
 		case runlog.End:
 			for op, n := range l.Changes {
 				end[engine.Op(op)] = n
 			}
 		}
 	}
-	all["console"] = told{end, console}
+	all["console"] = told{end, console, wrong, ""}
 	return all
+}
+
+// failures are the resources that a report calls failed.
+type failures map[string]bool
+
+func (f failures) note(u urn.URN, failed bool) {
+	if failed && u != "" {
+		f[thingOf(u)] = true
+	}
+}
+
+// error notes the resource of an error, unless that refuses the operation before it begins with the resource.
+func (f failures) error(u urn.URN, severity, text string) {
+	f.note(u, severity == "error" && !strings.Contains(text, "will be destroyed but was not specified"))
+}
+
+// in adds the resources of which a text has a line that matches.
+func (f failures) in(line *regexp.Regexp, text string) failures {
+	for _, found := range line.FindAllStringSubmatch(text, -1) {
+		f.note(urn.URN("::::::"+found[1]), true)
+	}
+	return f
 }
 
 // E8.1: over random lives with faults, every report tells what the journal tells: an object that was deleted, and not
@@ -557,7 +614,8 @@ func TestReportsTellWhatTheJournalTells(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		things := make([]thing, 5)
-		cloud := &moody{adrift: map[string]int{}, lost: map[string]bool{}, unread: map[string]bool{}}
+		cloud := &moody{adrift: map[string]int{}, lost: map[string]bool{}, unread: map[string]bool{},
+			failed: map[string]bool{}}
 		base := &state.Snapshot{}
 		for range rapid.IntRange(1, 5).Draw(t, "runs") {
 			written := &entries{}
@@ -578,7 +636,19 @@ func TestReportsTellWhatTheJournalTells(t *testing.T) {
 			}
 			restrict(t, &o, things)
 			cloud.change(t, base)
+			clear(cloud.failed)
+			if kind == "up" {
+				plan, planned := o, []engine.Event{}
+				plan.DryRun, plan.Journal = true, nil
+				plan.Events = func(e engine.Event) { planned = append(planned, e) }
+				_, err := engine.Update(context.Background(), plan, program)
+				require.NoError(t, err)
+				if len(o.Targets)+len(o.Excludes) == 0 { // a plan goes on with what needs a resource out of scope
+					failedIn(t, reports(t, dir, planned), planned, cloud, "preview")
+				}
+			}
 			clear(cloud.unread)
+			clear(cloud.failed)
 			run := map[string]func(context.Context, engine.Options, engine.Program) (*engine.Result, error){
 				"up": engine.Update, "refresh": engine.Refresh, "destroy": engine.Destroy}[kind]
 			result, err := run(context.Background(), o, program)
@@ -607,6 +677,7 @@ func TestReportsTellWhatTheJournalTells(t *testing.T) {
 			}
 			tell(t, counts, want, told{counts: result.Changes}, "history", kind)
 			all := reports(t, dir, events)
+			failedIn(t, all, events, cloud, kind)
 			if kind == "refresh" {
 				withoutRemainders(base, all)
 			}
@@ -626,6 +697,24 @@ func TestReportsTellWhatTheJournalTells(t *testing.T) {
 			base = &cleared
 		}
 	})
+}
+
+// failedIn fails unless every report calls those resources failed of which the engine has an error, in its list and in
+// number. They include those of which a call has failed.
+func failedIn(t require.TestingT, all map[string]told, events []engine.Event, cloud *moody, kind string) {
+	wrong := failures{}
+	for _, e := range events {
+		if m, ok := e.(*engine.Message); ok {
+			wrong.error(m.URN, m.Severity.String(), m.Text)
+		}
+	}
+	require.Subset(t, wrong, cloud.failed)
+	for report, said := range all {
+		require.Equal(t, wrong, said.failed, "failed in %s of %s\n%s", report, kind, all["terminal"].text)
+	}
+	for _, report := range []string{"terminal", "Markdown"} {
+		require.Equal(t, len(wrong), all[report].counts[failed], "%s of %s\n%s", report, kind, all["terminal"].text)
+	}
 }
 
 // restrict draws the scope of an operation.
@@ -686,7 +775,7 @@ func tell(t require.TestingT, counts map[engine.Op]int, each map[string]engine.O
 			if !person {
 				op = as(op)
 			}
-			if op != engine.OpSame && op != left && op != needed && n > 0 {
+			if op != engine.OpSame && op != left && op != needed && op != failed && n > 0 {
 				all[op] += n
 			}
 		}

@@ -129,11 +129,7 @@ func (r *Recorder) Event(e engine.Event) {
 	switch e := e.(type) {
 	case *engine.StepStarted:
 		if !e.Internal {
-			l := Line{Kind: Start, URN: string(e.Step.URN), Op: string(e.Step.Op)}
-			if about := e.Step.About(); about != nil {
-				l.Parent = string(about.Parent)
-			}
-			r.line(l)
+			r.start(e.Step)
 		}
 	case *engine.StepFinished:
 		if e.Internal {
@@ -151,6 +147,11 @@ func (r *Recorder) Event(e engine.Event) {
 		r.line(Line{Kind: Done, URN: string(e.Step.URN), Op: string(r.done(e))})
 	case *engine.StepFailed:
 		r.line(Line{Kind: Fail, URN: string(e.Step.URN), Op: string(e.Step.Op)})
+	case *engine.ResourceFailed:
+		if e.Step.Op == engine.OpSame {
+			r.start(e.Step)
+		}
+		r.line(Line{Kind: Fail, URN: string(e.Step.URN), Op: string(e.Step.Op)})
 	case *engine.Message:
 		r.message(e)
 	case *engine.Summary:
@@ -160,6 +161,14 @@ func (r *Recorder) Event(e engine.Event) {
 		}
 		r.end(e.Result, changes)
 	}
+}
+
+func (r *Recorder) start(s *engine.Step) {
+	l := Line{Kind: Start, URN: string(s.URN), Op: string(s.Op)}
+	if about := s.About(); about != nil {
+		l.Parent = string(about.Parent)
+	}
+	r.line(l)
 }
 
 // done returns what was done to the resource of a step so far. A replacement is done once there is a new object; until

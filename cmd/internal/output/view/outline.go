@@ -70,6 +70,12 @@ func (r *row) outcome() (Outcome, string) {
 		return Done, lostWords(r.planning)
 	case r.failed && r.remains:
 		return Failed, style.done + ", deleting the original failed"
+	case r.outside && r.op == engine.OpSame:
+		return Failed, "failed"
+	case r.outside && r.planning:
+		return Failed, style.planned + ", then failed"
+	case r.outside:
+		return Failed, style.done + ", then failed"
 	case r.failed:
 		return Failed, style.planned + " failed"
 	case r.stopped || r.running > 0 && !r.component:

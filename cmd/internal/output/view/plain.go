@@ -97,8 +97,8 @@ func (v *plain) event(e engine.Event) {
 				v.line(r, false)
 			}
 		}
-	case *engine.StepFailed:
-		if !v.o.SuppressProgress && !v.o.Plan {
+	case *engine.StepFailed, *engine.ResourceFailed:
+		if r != nil && !v.o.SuppressProgress && !v.o.Plan {
 			v.line(r, true)
 		}
 	case *engine.Message:

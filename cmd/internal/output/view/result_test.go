@@ -123,11 +123,12 @@ func TestErrorsOfAResourceAreTogether(t *testing.T) {
 	require.Contains(t, errs, "Next: correct the errors and run `yamlhost up` again; what is done stays.\n")
 }
 
-// At the end, no row is shown as running: a step of a plan with an error counts as failed although a plan has no event
-// for that, and a step of a canceled operation as interrupted.
+// At the end, no row is shown as running: a step of a plan that was refused counts as failed, and a step of a canceled
+// operation as interrupted. What failed before or after its steps says so.
 func TestRowsHaveEnded(t *testing.T) {
 	t.Parallel()
 	pet := made(engine.OpDelete, "", "a:b:C", "pet", 1)
+	found := made(engine.OpImport, "", "a:b:C", "pet", 1)
 	app := made(engine.OpCreate, "", "components:index:App", "app", 2)
 	end := func(planning bool, result string) []engine.Event {
 		return []engine.Event{&engine.Summary{Planning: planning, Result: result, Changes: map[engine.Op]int{}},
@@ -141,8 +142,19 @@ func TestRowsHaveEnded(t *testing.T) {
 		events []engine.Event
 		want   string
 	}{
-		"a refusal in a plan": {append([]engine.Event{begun(pet, true), refusal}, end(true, "failed")...),
+		"a refusal in a plan": {append([]engine.Event{begun(pet, true), refusal, &engine.ResourceFailed{Step: pet}},
+			end(true, "failed")...),
 			`✗ +pet +a:b:C +delete failed
+`},
+		"rejected inputs": {append([]engine.Event{&engine.ResourceFailed{Step: made(engine.OpSame, "", "a:b:C", "pet", 1)}},
+			end(false, "failed")...), `✗ +pet +a:b:C +failed
+[^$]*Failed. Resources: 1 failed`},
+		"an import before that": {append([]engine.Event{begun(found, false), &engine.StepFinished{Step: found, Op: found.Op},
+			&engine.ResourceFailed{Step: made(engine.OpSame, "", "a:b:C", "pet", 1)}}, end(false, "failed")...),
+			`✗ +pet +a:b:C +imported, then failed
+`},
+		"a resource of the program": {append([]engine.Event{&engine.ResourceFailed{Step: &engine.Step{Op: engine.OpSame,
+			URN: urn.New("dev", "p", "", "", "pet")}}}, end(false, "failed")...), `✗ +pet +failed
 `},
 		"an update cut off": {append([]engine.Event{begun(pet, false)}, end(false, "canceled")...),
 			`✗ +pet +a:b:C +stopped while deleting

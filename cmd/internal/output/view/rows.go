@@ -22,6 +22,7 @@ type row struct {
 	took     time.Duration
 	failed   bool
 	stopped  bool   // an interrupt ended its step
+	outside  bool   // it failed outside of its steps
 	gone     bool   // a refresh did not find it
 	lost     bool   // deleted to be replaced, and not created again
 	remains  bool   // its step is done, and then deleting the original failed
@@ -96,6 +97,11 @@ func (b *board) leftOut() (skipped, notStarted []urn.URN) {
 	}
 	skipped = rest(b.summary.Skipped)
 	return skipped, rest(b.summary.NotStarted)
+}
+
+// has reports whether a resource with a name has a row.
+func (b *board) has(name string) bool {
+	return slices.ContainsFunc(b.order, func(r *row) bool { return r.urn.Name() == name })
 }
 
 // moved returns how many resources only got another URN.
@@ -181,6 +187,15 @@ func (b *board) event(e engine.Event) *row {
 		r.remains = e.Step.Op == engine.OpDeleteReplaced && r.op != engine.OpDeleteReplaced
 		b.settle(r)
 		return r
+	case *engine.ResourceFailed:
+		if e.Step.URN.Type() == "" && b.has(e.Step.URN.Name()) { // a component, whose row tells more
+			return nil
+		}
+		r := b.row(e.Step)
+		r.running = max(0, r.running-1)
+		r.failed, r.stopped = !e.Interrupted, e.Interrupted
+		r.outside = e.Step.Op == engine.OpSame
+		return r
 	case *engine.Message:
 		if e.Ephemeral {
 			if r := b.rows[e.URN]; r != nil {
@@ -196,13 +211,8 @@ func (b *board) event(e engine.Event) *row {
 		if r == nil {
 			return nil
 		}
-		switch {
-		case e.Severity == diag.Info:
+		if e.Severity == diag.Info {
 			r.note = e.Text
-		case e.Severity == diag.Error && r.planning && r.running > 0:
-			// A plan reports a failed step only by its error (E5.41).
-			r.running--
-			r.failed, r.stopped = !e.Interrupted, e.Interrupted
 		}
 		return r
 	case *engine.Summary:
