@@ -47,6 +47,7 @@ import (
 // what it sets up is that of who needs whom: a crash must be reported whatever fails afterwards, signals need the
 // streams, and commands need the signals.
 func Run(ctx context.Context, args []string, s console.Streams, w console.World) (code int) {
+	// This process was started to watch over a child (see internal/supervise), and is no command of a user.
 	if len(args) > 0 && args[0] == supervise.Word {
 		return supervise.Main(args[1:], w.Env)
 	}
@@ -69,6 +70,8 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	if s.End != nil {
 		defer s.End()
 	}
+	// The function runs if the command has not finished some time after a second signal. Deferred calls do not run
+	// then, so it leaves the terminal and the reports in order itself.
 	a.Signals = console.Watch(w.Signals, s.Err, func() {
 		if s.Restore != nil {
 			s.Restore()
@@ -82,6 +85,7 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	defer a.Signals.Stop()
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
+	// The profile is started by the root command, which parses --profile, and stopped here even after an error.
 	measured := &profile{}
 	root := newRoot(a, measured)
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
@@ -96,6 +100,7 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
+	// cobra would answer `stack nosuch --help` with the help of stack and success.
 	cmd, failure := root, helpForUnknown(root, args)
 	if failure == nil {
 		cmd, failure = root.ExecuteContextC(ctx)
@@ -107,6 +112,7 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	case text != "":
 		a.SayError(text)
 	}
+	// Output is examined before reports are finished, so that these have the code that the process returns.
 	code = outputCode(a, code, out, errors)
 	if err := a.Reports.Finish(code, text); err != nil {
 		a.SayError(err.Error())
@@ -259,6 +265,7 @@ type versionRecord struct {
 	Arch          string `json:"arch"`
 }
 
+// printVersion prints the version: of the Pulumi CLI that is emulated under its name, else of yamlhost.
 func printVersion(a *console.Console) error {
 	if a.World.AsPulumi { // callers compare it with the version of the Pulumi CLI they need
 		_, err := fmt.Fprintln(a.Streams.Out, "v"+operation.PulumiVersion)

@@ -31,6 +31,7 @@ type offer func(cmd *cobra.Command, args []string) []string
 
 // attach sets the completions of all commands below root.
 func (c completer) attach(root *cobra.Command) {
+	// The maps are by the path of a command, and by the name of a flag whatever its command is.
 	secretsProviders := orURLs(keyservice.Known(), "default", "passphrase")
 	arguments := map[string]offer{
 		"stack select": first(c.stacks), "stack rm": first(c.stacks), "cancel": first(c.stacks),
@@ -163,6 +164,7 @@ func (c completer) formats(cmd *cobra.Command, _ []string) []string {
 func (c completer) types(functions bool) cobra.CompletionFunc {
 	const quiet = cobra.ShellCompDirectiveNoFileComp
 	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		// With this flag, the argument of schema is a file.
 		if f := cmd.Flag("json-schema"); f != nil && f.Changed {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
@@ -227,6 +229,7 @@ func assigned(o offer) offer {
 	}
 }
 
+// ciSystems returns the values of --ci.
 func ciSystems() []string {
 	list := []string{"auto", "none"}
 	for _, s := range report.Systems {
@@ -277,6 +280,7 @@ func (c completer) snapshot(cmd *cobra.Command) *state.Snapshot {
 	return loaded.Snapshot
 }
 
+// stacks returns the names of the project's stacks.
 func (c completer) stacks(cmd *cobra.Command, _ []string) []string {
 	s := c.stack(cmd)
 	if s == nil {
@@ -293,6 +297,7 @@ func (c completer) stacks(cmd *cobra.Command, _ []string) []string {
 	return names
 }
 
+// urns returns the URNs in the state of the chosen stack, without those that are pending delete.
 func (c completer) urns(cmd *cobra.Command, _ []string) []string {
 	s := c.snapshot(cmd)
 	if s == nil {
@@ -316,6 +321,7 @@ func (c completer) outputs(cmd *cobra.Command, _ []string) []string {
 	return operation.StackOutputs(s).Keys()
 }
 
+// tags returns the names of the chosen stack's tags.
 func (c completer) tags(cmd *cobra.Command, _ []string) []string {
 	s := c.stack(cmd)
 	if s == nil || s.Missing {

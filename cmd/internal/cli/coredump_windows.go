@@ -1,3 +1,4 @@
 package cli
 
+// limitCoreDumps does nothing: Windows has no such limit.
 func limitCoreDumps() {}

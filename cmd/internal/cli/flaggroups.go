@@ -37,7 +37,8 @@ type flagGroup struct {
 	flags *pflag.FlagSet
 }
 
-// grouped sorts the visible flags of a set under headings. Few flags are under one.
+// grouped sorts the visible flags of a set under headings. Few flags are under one. A flag that no group names is under
+// the first heading, since home has no entry for it.
 func grouped(set *pflag.FlagSet) []flagGroup {
 	home, count := map[string]int{}, 0
 	for i, g := range flagGroups {
@@ -53,6 +54,7 @@ func grouped(set *pflag.FlagSet) []flagGroup {
 	all := make([]*pflag.FlagSet, len(flagGroups))
 	for i := range all {
 		all[i] = pflag.NewFlagSet("", pflag.ContinueOnError)
+		// Many flags keep the order of the table, in which related ones stand together.
 		all[i].SortFlags = count <= fewFlags
 	}
 	add := func(f *pflag.Flag) {

@@ -33,6 +33,7 @@ var groups = []struct {
 
 // arrangeHelp assigns groups and examples to the commands of root. columns returns the width to print help in.
 func arrangeHelp(root *cobra.Command, columns func() int) {
+	// cobra adds these two when it executes, which would be too late to put them into groups.
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, g := range groups {

@@ -57,6 +57,7 @@ func System(version string) (console.Streams, console.World) {
 	if before, err := term.GetState(int(os.Stdin.Fd())); err == nil {
 		s.Restore = func() { _ = term.Restore(int(os.Stdin.Fd()), before) }
 	}
+	// It may correct the fields about terminals, so it comes after them.
 	beginOutput(&s)
 	w := console.World{Version: version, Env: os.Environ(), Process: backend.ThisProcess, Now: time.Now}
 	w.Self = self()
@@ -65,6 +66,7 @@ func System(version string) (console.Streams, console.World) {
 		(strings.EqualFold(name, "pulumi") || strings.EqualFold(name, "pulumi.exe"))
 	w.Dir, _ = os.Getwd()
 	w.Home, _ = os.UserHomeDir()
+	// Notify drops what the channel cannot hold, and the second signal, which hastens the end, must not be lost.
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores the signal
@@ -102,6 +104,7 @@ func (p *profile) start(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("--profile: %w", err)
 	}
+	// Both record from here on; the other profiles are snapshots that stop takes.
 	for _, recorder := range []struct {
 		name  string
 		begin func(*os.File) error

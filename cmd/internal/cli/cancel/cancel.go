@@ -12,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
+// cancelOptions are the arguments and flags of cancel.
 type cancelOptions struct {
 	stack string
 	yes   bool

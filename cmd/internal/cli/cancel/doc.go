@@ -1,3 +1,2 @@
-// Package cancel implements the command line of cancel: ending another run.
-// The flags, options and run function of each command stand together.
+// Package cancel implements the command cancel, which ends the run of another process by removing its locks.
 package cancel

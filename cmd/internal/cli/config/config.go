@@ -155,6 +155,7 @@ func newEnv(a *console.Console, o *options) *cobra.Command {
 	return cmd
 }
 
+// listEnvironments prints the environments that the settings import, in their order.
 func listEnvironments(ctx context.Context, a *console.Console, o *options, asJSON bool) error {
 	c, err := open(ctx, a, o)
 	if err != nil {
@@ -193,6 +194,7 @@ func addEnvironments(ctx context.Context, a *console.Console, o *options, names 
 	})
 }
 
+// removeEnvironments removes environments from the settings; with one missing, none is removed.
 func removeEnvironments(ctx context.Context, a *console.Console, o *options, names []string) error {
 	return edit(ctx, a, o, func(c *configured) error {
 		for _, name := range names {

@@ -20,6 +20,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
+// newCopy returns the command config copy.
 func newCopy(a *console.Console, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "copy [KEY]", Aliases: []string{"cp"}, Short: "Copy values to another stack",
@@ -115,6 +116,7 @@ func (c *configured) reseal(src *configured, sealed project.Secure) (any, error)
 	return project.Secure(resealed), nil
 }
 
+// newRefresh returns the command config refresh.
 func newRefresh(a *console.Console, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "refresh", Short: "Restore the configuration of the last operation", Args: console.NoArguments,
@@ -126,7 +128,8 @@ func newRefresh(a *console.Console, o *options) *cobra.Command {
 	return cmd
 }
 
-// refresh restores the settings of a stack from its last history record.
+// refresh restores the settings of a stack from its last history record. The values there are sealed by the stack's own
+// provider, so settings that name none get it from the state first.
 func refresh(ctx context.Context, a *console.Console, o *options) error {
 	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {

@@ -32,6 +32,7 @@ type setting struct {
 	object    any    // data whose text is value, unless the data is a string
 }
 
+// newSet returns the command config set.
 func newSet(a *console.Console, o *options) *cobra.Command {
 	s := &setting{}
 	cmd := &cobra.Command{
@@ -239,6 +240,7 @@ func typed(kind, text string) (any, error) {
 	return nil, fmt.Errorf("%q is not %s", text, diag.WithArticle(kind))
 }
 
+// secretName matches keys that sound secret.
 var secretName = lazyregexp.New(`(?i)passwd|pass|password|pwd|secret|token`)
 
 // LooksSecret reports whether the value of a configuration key should rather be encrypted (F3.15): the key sounds
@@ -265,6 +267,7 @@ type settingAll struct {
 	json    string // a document in the form of `config --json`
 }
 
+// newSetAll returns the command config set-all.
 func newSetAll(a *console.Console, o *options) *cobra.Command {
 	s := &settingAll{}
 	cmd := &cobra.Command{
@@ -367,6 +370,7 @@ func fromJSON(text string) (all []setting, err error) {
 	return all, nil
 }
 
+// newRemove returns the command config rm.
 func newRemove(a *console.Console, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rm KEY...", Aliases: []string{"remove", "delete", "rm-all", "remove-all", "delete-all"}, Short: "Remove values", Args: cobra.MinimumNArgs(1),

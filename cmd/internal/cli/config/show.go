@@ -60,6 +60,7 @@ func list(ctx context.Context, a *console.Console, o *options) error {
 			texts[key.String()], records[key.String()] = inherited(v)
 		}
 	}
+	// Values of the stack come before those of environments, and these before those of the project (L2.2).
 	for _, d := range c.project.Config {
 		key := d.Key.String()
 		if _, found := records[key]; found {
@@ -83,6 +84,7 @@ func list(ctx context.Context, a *console.Console, o *options) error {
 // masked is an opener for commands that must not show secrets, and so need no passphrase (F4.16).
 type masked struct{}
 
+// Decrypt returns the same text for every secret.
 func (masked) Decrypt(string) (string, error) { return console.HiddenSecret, nil }
 
 // shown returns the text and the JSON record of an entry. The record has the plain text of a secret only with
@@ -115,6 +117,7 @@ func inherited(v value.Value) (string, console.ConfigRecord) {
 // unopened replaces a value that is known only after opening its environment.
 const unopened = "[from environment]"
 
+// newGet returns the command config get.
 func newGet(a *console.Console, o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "get KEY", Short: "Show one value, secrets in plain text", Args: exactly("a key"),

@@ -15,6 +15,7 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 	f.StringVarP(&o.Stack, "stack", "s", "", "the stack; by default the selected one")
 	f.StringVarP(&o.Message, "message", "m", "", "a message about this operation for the history")
 	f.StringVar(&o.ConfigFile, "config-file", "", "use this file instead of Pulumi.<stack>.yaml")
+	// An invalid variable counts as unset, and 0 leaves the limit to the engine.
 	parallel, err := strconv.Atoi(a.World.Getenv("PULUMI_PARALLEL"))
 	if err != nil {
 		parallel = 0
@@ -52,6 +53,7 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 	f.Lookup("suppress-permalink").NoOptDefVal = "true"
 }
 
+// configFlags adds the flags of operations that run a program: its configuration, limits and what it may read.
 func configFlags(cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().StringArrayVarP(&o.Config, "config", "c", nil,
 		"set configuration first, as key=value; may be repeated")
@@ -70,26 +72,31 @@ func configFlags(cmd *cobra.Command, o *operation.Options) {
 		"let the program read every environment variable, not only those that it lists")
 }
 
+// yesFlag adds --yes, for operations that ask.
 func yesFlag(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "continue without asking")
 }
 
+// applyFlags adds the flags of operations that preview and ask before they change anything.
 func applyFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 	yesFlag(a, cmd, o)
 	cmd.Flags().BoolVarP(&o.SkipPreview, "skip-preview", "f", false, "do not preview first")
 }
 
+// continueFlag adds --continue-on-error.
 func continueFlag(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().BoolVar(&o.ContinueOnError, "continue-on-error", a.World.Enabled("PULUMI_CONTINUE_ON_ERROR"),
 		"after an error, continue with resources that do not depend on the failed one")
 }
 
+// settlePendingFlag adds the flags about what earlier runs have left: pending operations and lost records.
 func settlePendingFlag(cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().BoolVar(&o.AcceptLoss, "accept-loss", false,
 		"create resources although a repair has lost records of earlier ones, without a refresh first")
 	cmd.Flags().StringArrayVar(&o.ResolvePending, "settle-pending", nil, operation.ResolvePendingHelp)
 }
 
+// expectFlag adds --expect-no-changes; its effect depends on the operation, hence the help text.
 func expectFlag(cmd *cobra.Command, o *operation.Options, help string) {
 	cmd.Flags().BoolVar(&o.ExpectNoChanges, "expect-no-changes", false, help)
 }
@@ -118,7 +125,8 @@ func deleteFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 		"JSON file with the configuration of the policy pack in the same position; repeatable")
 }
 
-// limitFlag adds the flag that limits deletions and replacements.
+// limitFlag adds the flag that limits deletions and replacements. The value becomes a pointer in PreRunE, because 0 is
+// a limit, too, and differs from none.
 func limitFlag(cmd *cobra.Command, o *operation.Options) {
 	var limit int
 	cmd.Flags().IntVar(&limit, "max-deletes", 0,
@@ -162,6 +170,8 @@ func begin(cmd *cobra.Command, a *console.Console, o *operation.Options, args []
 	if o.Timeout < 0 || o.LockTimeout < 0 {
 		return nil, console.WithCode(console.CodeBadUsage, "--timeout and --lock-timeout take a duration such as 90s or 15m")
 	}
+	// The time counts from here, so a wait for the lock is part of it. Reports are opened when all else has been
+	// checked, since that may replace files of an earlier run.
 	a.Signals.Deadline(o.Timeout)
 	if err := a.OpenReports(&o.Reports, cmd.Name()); err != nil {
 		return nil, err

@@ -213,6 +213,7 @@ func (o *importOptions) alone(flag string) error {
 	return nil
 }
 
+// importsOfFile reads the file of --file.
 func importsOfFile(a *console.Console, o *importOptions) (map[string]urn.URN, []ImportEntry, error) {
 	if err := o.alone("--file"); err != nil {
 		return nil, nil, err
@@ -328,6 +329,7 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 		if e.LogicalName == "" {
 			e.LogicalName = e.Name
 		}
+		// byName has the name in the file, by which other entries refer to this one; the resource gets LogicalName.
 		planned[n] = PlannedImport{Entry: e, token: e.Type}
 		if e.LogicalName != e.Name { // other entries of the file refer to this one by name
 			planned[n].Entry.Name = e.LogicalName
@@ -349,6 +351,8 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 			}
 		}
 	}
+	// place sets the URN of entry n, which contains the types of its parents, so it places these first. A path longer
+	// than all entries has a cycle.
 	var place func(n, depth int) error
 	place = func(n, depth int) error {
 		p := &planned[n]

@@ -60,6 +60,7 @@ func (i *Importing) Program() string {
 	return y.String()
 }
 
+// notInVariables matches what a name of the language cannot contain.
 var notInVariables = lazyregexp.New(`[^A-Za-z0-9_-]+`)
 
 // variable converts a resource's name to one that a program can refer to.
@@ -74,6 +75,7 @@ func variable(name string) string {
 // yamlText builds a YAML text that is indented by two spaces for each level.
 type yamlText struct{ strings.Builder }
 
+// line writes a line at a level.
 func (y *yamlText) line(level int, text string) {
 	y.WriteString(strings.Repeat("  ", level) + text + "\n")
 }
@@ -98,6 +100,7 @@ func (y *yamlText) properties(inputs value.Value, only []string) {
 	}
 }
 
+// options writes the options that the imported resource needs so that the next update changes nothing.
 func (y *yamlText) options(p *PlannedImport, r *state.Resource, names map[urn.URN]string) {
 	var lines []string
 	if p.Parent != "" {
@@ -197,6 +200,7 @@ func assetCall(v value.Value) (name string, arg value.Value, ok bool) {
 	return "", value.Null, false
 }
 
+// yamlLeaf formats a value without members. One that YAML cannot express becomes null with a comment.
 func yamlLeaf(v value.Value) string {
 	if text, ok := v.AsString(); ok {
 		return literal.Scalar(literal.Text(text))

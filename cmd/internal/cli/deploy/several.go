@@ -82,6 +82,7 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 		if queued.URL != "" {
 			return submit(cmd, a, o, s, queued, k)
 		}
+		// With several projects, --json is one report of all of them, in the form that fits the operation.
 		if o.Json {
 			kind := "events"
 			if k.plans {

@@ -80,6 +80,7 @@ func (c *command) on(body func(context.Context, *project.Project, environments.O
 	return cmd
 }
 
+// list is the body of env ls.
 func (c *command) list(ctx context.Context, _ *project.Project, o environments.Options, _ []string) error {
 	names, err := o.Names()
 	if o.Hosted != nil {
@@ -91,6 +92,7 @@ func (c *command) list(ctx context.Context, _ *project.Project, o environments.O
 	return err
 }
 
+// get is the body of env get. It writes the document as it is, with sealed secrets.
 func (c *command) get(ctx context.Context, _ *project.Project, o environments.Options, args []string) error {
 	if o.Hosted != nil {
 		text, _, err := o.Hosted.Read(ctx, args[0])
@@ -131,6 +133,7 @@ func (c *command) evaluated(ctx context.Context, p *project.Project, o environme
 	return env, c.a.Report(diags)
 }
 
+// open is the body of env open.
 func (c *command) open(ctx context.Context, p *project.Project, o environments.Options, args []string) error {
 	env, err := c.evaluated(ctx, p, o, args[0])
 	if err != nil {
@@ -154,6 +157,7 @@ func (c *command) open(ctx context.Context, p *project.Project, o environments.O
 	return c.a.WriteJSON(console.Plain(v, c.showSecrets))
 }
 
+// edit is the body of env edit. A faulty document that the editor has saved stays, and its faults are reported.
 func (c *command) edit(ctx context.Context, _ *project.Project, o environments.Options, args []string) error {
 	if o.Hosted != nil {
 		return c.editHosted(ctx, o.Hosted, args[0])
@@ -276,6 +280,8 @@ const draft = `values:
   environmentVariables: {}
 `
 
+// create is the body of env init. The file must not exist, which is left to the system to decide, as another command
+// may create it meanwhile.
 func (c *command) create(ctx context.Context, _ *project.Project, o environments.Options, args []string) error {
 	src := diag.NewSource(args[0], []byte(draft))
 	if c.file != "" {
@@ -319,6 +325,7 @@ func (c *command) create(ctx context.Context, _ *project.Project, o environments
 	return err
 }
 
+// remove is the body of env rm. A missing environment is reported before the question.
 func (c *command) remove(ctx context.Context, _ *project.Project, o environments.Options, args []string) error {
 	if o.Hosted == nil {
 		if _, err := o.Read(args[0]); err != nil {
@@ -338,6 +345,7 @@ func (c *command) remove(ctx context.Context, _ *project.Project, o environments
 	return err
 }
 
+// run is the body of env run. The files that the environment defines exist until the command has ended.
 func (c *command) run(ctx context.Context, p *project.Project, o environments.Options, args []string) error {
 	env, err := c.evaluated(ctx, p, o, args[0])
 	if err != nil {

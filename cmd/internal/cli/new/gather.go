@@ -84,6 +84,7 @@ func (m *maker) openTemplate(ctx context.Context, name string) (*templates.Templ
 	return t, err
 }
 
+// openFolder reads the template in a folder.
 func (m *maker) openFolder(name string) (*templates.Template, error) {
 	path := m.Path(name)
 	if info, err := confine.Anywhere().Stat(path); err != nil || !info.IsDir() {

@@ -23,6 +23,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
+// newOptions are the arguments and flags of new.
 type newOptions struct {
 	template    string
 	dir         string
@@ -400,7 +401,8 @@ func (m *maker) tell(files []templates.File, used, plugins bool) {
 	tw.Flush()
 }
 
-// quoted returns a path quoted for shells.
+// quoted puts a path in double quotes if a shell would divide it. In double quotes, `$` and backticks keep their
+// meaning.
 func quoted(path string) string {
 	if strings.ContainsAny(path, " ()&;'$*?!`") {
 		return `"` + path + `"`
@@ -408,12 +410,14 @@ func quoted(path string) string {
 	return path
 }
 
+// tellFiles lists files that were written.
 func (m *maker) tellFiles(files []templates.File) {
 	for _, f := range files {
 		fmt.Fprintf(m.Streams.Err, "    %s\n", f.Path)
 	}
 }
 
+// tellQuickstart prints the first steps that the template describes.
 func (m *maker) tellQuickstart() {
 	if m.template.Quickstart != "" {
 		fmt.Fprintf(m.Streams.Err, "\n%s\n", strings.TrimSpace(m.template.Quickstart))

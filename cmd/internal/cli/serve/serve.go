@@ -18,6 +18,7 @@ func NewServe(a *console.Console) *cobra.Command {
 	return cmd
 }
 
+// newServeLanguage returns the command serve language.
 func newServeLanguage(a *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "language [ENGINE ADDRESS]",

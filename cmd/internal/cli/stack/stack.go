@@ -63,6 +63,7 @@ func NewStack(a *console.Console) *cobra.Command {
 	return cmd
 }
 
+// newStackInit returns the command stack init.
 func newStackInit(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init [NAME]", Aliases: []string{"new", "create", "setup"}, Short: "Create a stack and select it",
@@ -74,6 +75,7 @@ func newStackInit(a *console.Console, o *stackOptions) *cobra.Command {
 	return cmd
 }
 
+// newStackSelect returns the command stack select.
 func newStackSelect(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "select [NAME]", Short: "Choose the stack that commands act on", Args: cobra.MaximumNArgs(1),
@@ -86,6 +88,7 @@ func newStackSelect(a *console.Console, o *stackOptions) *cobra.Command {
 	return cmd
 }
 
+// newStackUnselect returns the command stack unselect.
 func newStackUnselect(a *console.Console, o *stackOptions) *cobra.Command {
 	return &cobra.Command{
 		Use: "unselect", Short: "Forget which stack was selected", Args: cobra.NoArgs,
@@ -99,6 +102,7 @@ func newStackUnselect(a *console.Console, o *stackOptions) *cobra.Command {
 	}
 }
 
+// newStackRemove returns the command stack rm.
 func newStackRemove(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rm [NAME]", Aliases: []string{"remove", "delete"}, Short: "Remove a stack and its configuration",
@@ -269,6 +273,7 @@ func stackRemove(ctx context.Context, a *console.Console, o *stackOptions) error
 	return err
 }
 
+// newStackRename returns the command stack rename.
 func newStackRename(a *console.Console, o *stackOptions) *cobra.Command {
 	return &cobra.Command{
 		Use: "rename NAME", Short: "Give the stack another name", Args: cobra.ExactArgs(1),
@@ -292,6 +297,7 @@ func stackRename(ctx context.Context, a *console.Console, _ *stackOptions, s *co
 		return fmt.Errorf("the stack %s would be of another project than this one, which is %s", name, s.Ref.Project)
 	}
 	old, next := s.Project.StackFile(s.Ref.Stack), s.Project.StackFile(dst.Stack)
+	// The lock is that of the folder, which has the settings of both names.
 	release, err := a.Hold(next)
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ type stackGraphOptions struct {
 	dependencyColor, parentColor, fragment        string
 }
 
+// newStackGraph returns the command stack graph.
 func newStackGraph(a *console.Console, o *stackOptions) *cobra.Command {
 	g := &stackGraphOptions{}
 	cmd := &cobra.Command{
@@ -38,6 +39,8 @@ func newStackGraph(a *console.Console, o *stackOptions) *cobra.Command {
 	return cmd
 }
 
+// stackGraph writes the graph of the state to a file, or to standard output. The state is read first, so that an error
+// leaves the file unchanged.
 func stackGraph(ctx context.Context, a *console.Console, s *console.Stack, g *stackGraphOptions, args []string) (
 	err error) {
 	loaded, err := a.Stacks().Load(ctx, s, false)
@@ -63,6 +66,8 @@ func writeStateDOT(w io.Writer, s *state.Snapshot, g *stackGraphOptions) error {
 	if g.fragment != "" {
 		b.WriteString("    " + g.fragment + "\n")
 	}
+	// Nodes are numbered, since not every URN is an identifier of DOT. Resources that are pending delete share the URN
+	// of their replacement, and are left out.
 	number := map[string]int{}
 	for i, r := range s.Resources {
 		if r.Delete {

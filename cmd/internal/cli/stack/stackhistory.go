@@ -17,6 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
+// newStackHistory returns the command stack history.
 func newStackHistory(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "history", Aliases: []string{"hist"}, Short: "Show what was done to the stack, newest first", Args: cobra.NoArgs,
@@ -46,6 +47,8 @@ type historyRecord struct {
 	Because         []change.Told                   `json:"because,omitempty"` // why resources have changed, of at most 200
 }
 
+// stackHistory shows the history. Records that cannot be read are an error at the end, after the others have been
+// shown.
 func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (failed error) {
 	if o.page < 1 || o.pageSize < 0 {
 		return console.WithCode(console.CodeBadUsage, "--page and --page-size take a number from 1")

@@ -15,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
+// newStackList returns the command stack ls.
 func newStackList(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ls", Aliases: []string{"list"}, Short: "List the project's stacks", Args: cobra.NoArgs,
@@ -36,6 +37,8 @@ type stackRecord struct {
 	URL              *string `json:"url,omitempty"`
 }
 
+// stackList lists stacks. It needs a sound project unless stacks of others are asked for: the project decides which
+// backend and which stack are meant.
 func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 	p, diags, err := a.OpenProject(a.World.Dir)
 	switch {
@@ -63,6 +66,7 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 	if o.project != "" {
 		name = o.project
 	}
+	// A remote store is then asked for all stacks at once, and not several times for each.
 	if b, err = b.Prefetch(name); err != nil {
 		return err
 	}
@@ -131,6 +135,7 @@ var Contracts = []contract.Contract{
 	contract.Of[map[string]string]("tags", "the tags of a stack", "`stack tag ls --json`"),
 }
 
+// newStackTag returns the command stack tag with its subcommands.
 func newStackTag(a *console.Console, o *stackOptions) *cobra.Command {
 	list := &cobra.Command{Use: "ls", Aliases: []string{"list"}, Short: "List tags", Args: cobra.NoArgs,
 		RunE: o.on(a, tagList)}
@@ -142,6 +147,7 @@ func newStackTag(a *console.Console, o *stackOptions) *cobra.Command {
 			RunE: o.on(a, tagRemove)})
 }
 
+// tagList shows all tags of the chosen stack.
 func tagList(_ context.Context, a *console.Console, o *stackOptions, s *console.Stack, _ []string) error {
 	tags, err := s.Backend.Tags(s.Ref)
 	if err != nil {
@@ -156,6 +162,7 @@ func tagList(_ context.Context, a *console.Console, o *stackOptions, s *console.
 	return nil
 }
 
+// tagGet prints the value of one tag.
 func tagGet(_ context.Context, a *console.Console, _ *stackOptions, s *console.Stack, args []string) error {
 	tags, err := s.Backend.Tags(s.Ref)
 	if err != nil {
@@ -169,6 +176,7 @@ func tagGet(_ context.Context, a *console.Console, _ *stackOptions, s *console.S
 	return err
 }
 
+// tagSet sets a tag, replacing its value.
 func tagSet(_ context.Context, _ *console.Console, _ *stackOptions, s *console.Stack, args []string) error {
 	return s.Backend.EditTags(s.Ref, func(tags map[string]string) error {
 		tags[args[0]] = args[1]
@@ -176,6 +184,7 @@ func tagSet(_ context.Context, _ *console.Console, _ *stackOptions, s *console.S
 	})
 }
 
+// tagRemove removes a tag. A missing one is an error, except under the name of the Pulumi CLI.
 func tagRemove(_ context.Context, a *console.Console, _ *stackOptions, s *console.Stack, args []string) error {
 	return s.Backend.EditTags(s.Ref, func(tags map[string]string) error {
 		if _, found := tags[args[0]]; !found && !a.World.AsPulumi { // the Pulumi CLI is content

@@ -17,6 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
+// newStackOutput returns the command stack output.
 func newStackOutput(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "output [NAME]", Short: "Show the stack's outputs", Args: cobra.MaximumNArgs(1),
@@ -37,6 +38,7 @@ func outputText(v value.Value, showSecrets bool) (string, error) {
 	return jsontext.Compact(plain)
 }
 
+// writeOutputs writes a table of outputs, which `stack` shows as well.
 func writeOutputs(w io.Writer, outputs value.Value, indent string, showSecrets bool) error {
 	if outputs.Len() == 0 {
 		_, err := fmt.Fprintln(w, indent+"No output values currently in this stack")
@@ -57,6 +59,7 @@ func writeOutputs(w io.Writer, outputs value.Value, indent string, showSecrets b
 	return tw.Flush()
 }
 
+// stackOutput shows all outputs of the chosen stack or, with an argument, one.
 func stackOutput(ctx context.Context, a *console.Console, o *stackOptions, s *console.Stack, args []string) error {
 	if o.json && o.shell {
 		return errors.New("--json and --shell cannot be used together")
@@ -86,6 +89,7 @@ func stackOutput(ctx context.Context, a *console.Console, o *stackOptions, s *co
 	return writeOutputs(a.Streams.Out, outputs, "    ", o.showSecrets)
 }
 
+// oneOutput prints one output, without quotes if it is a string.
 func oneOutput(a *console.Console, s *console.Stack, outputs value.Value, name string, o *stackOptions) error {
 	v, found := outputs.Lookup(name)
 	if !found {

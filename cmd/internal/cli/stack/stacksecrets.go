@@ -12,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
+// newChangeSecretsProvider returns the command stack change-secrets-provider.
 func newChangeSecretsProvider(a *console.Console, o *stackOptions) *cobra.Command {
 	return &cobra.Command{
 		Use: "change-secrets-provider PROVIDER", Short: "Encrypt the stack's secrets with another key", Args: cobra.ExactArgs(1),
@@ -23,6 +24,8 @@ func newChangeSecretsProvider(a *console.Console, o *stackOptions) *cobra.Comman
 	}
 }
 
+// changeSecretsProvider seals the secrets of state and settings with another manager. The settings stay locked from
+// reading to saving, so that no other command seals a value with the old manager in between.
 func changeSecretsProvider(ctx context.Context, a *console.Console, _ *stackOptions, s *console.Stack,
 	args []string) error {
 	release, err := a.Hold(a.Stacks().SettingsPath(s.Project, s.Ref.Stack, ""))
@@ -49,6 +52,7 @@ func changeSecretsProvider(ctx context.Context, a *console.Console, _ *stackOpti
 		if err := reseal(settings, old, next); err != nil {
 			return nil, console.ExplainSecret(err, s.Ref.Stack)
 		}
+		// A copy is another snapshot, which the backend writes and thereby seals anew, although nothing in it differs.
 		changed := *base
 		return &changed, nil
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
 
+// newStackExport returns the command stack export.
 func newStackExport(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export", Short: "Write the stack's state as JSON", Args: cobra.NoArgs,
@@ -25,6 +26,7 @@ func newStackExport(a *console.Console, o *stackOptions) *cobra.Command {
 	return cmd
 }
 
+// newStackImport returns the command stack import.
 func newStackImport(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import", Short: "Replace the stack's state by an exported one", Args: cobra.NoArgs,
@@ -63,6 +65,7 @@ type exportFile struct {
 	file *os.File
 }
 
+// Write creates the file, readable by its owner only, and writes to it.
 func (f *exportFile) Write(p []byte) (n int, err error) {
 	if f.file == nil {
 		f.file, err = os.OpenFile(f.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -76,6 +79,7 @@ func (f *exportFile) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
+// close closes the file if there was a write.
 func (f *exportFile) close() error {
 	if f.file == nil {
 		return nil

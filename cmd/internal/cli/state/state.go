@@ -17,6 +17,7 @@ func NewState(a *console.Console) *cobra.Command {
 		append(stateEdits(a), newStateVerify(a), newStateRepair(a), newStateUpgrade(a))...)
 }
 
+// newStateUpgrade returns the command state upgrade.
 func newStateUpgrade(a *console.Console) *cobra.Command {
 	yes := false
 	cmd := &cobra.Command{
@@ -54,6 +55,7 @@ func stateUpgrade(ctx context.Context, a *console.Console, yes bool) error {
 			diag.Count(len(old), "stack"))); err != nil {
 		return err
 	}
+	// The results are shown even with an error: these stacks have been treated before it.
 	results, err := b.Upgrade(ctx)
 	left := 0
 	for _, r := range results {

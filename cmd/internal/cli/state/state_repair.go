@@ -25,6 +25,7 @@ type stateOptions struct {
 	previous bool
 }
 
+// newStateVerify returns the command state verify.
 func newStateVerify(a *console.Console) *cobra.Command {
 	stack := ""
 	cmd := &cobra.Command{
@@ -38,6 +39,7 @@ func newStateVerify(a *console.Console) *cobra.Command {
 	return cmd
 }
 
+// newStateRepair returns the command state repair.
 func newStateRepair(a *console.Console) *cobra.Command {
 	o := &stateOptions{}
 	cmd := &cobra.Command{
@@ -119,13 +121,16 @@ func stateVerify(ctx context.Context, a *console.Console, stack string) error {
 	return nil
 }
 
+// listFaults prints the rules that a state breaks, with the resource that breaks each.
 func listFaults(a *console.Console, faults []*state.IntegrityError) {
 	for _, f := range faults {
 		fmt.Fprintf(a.Streams.Out, "%s %s: %s\n", f.Rule, cmp.Or(string(f.URN), "the state"), f.Problem)
 	}
 }
 
-// stateRepair shows possible repairs of a state and makes them.
+// stateRepair shows possible repairs of a state and makes them. What stands in the way is taken up in the order in
+// which it would stop the next step: a missing state, a damaged journal, a state that cannot be read, and then broken
+// rules.
 func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err error) {
 	s, err := a.Stacks().Current(ctx, o.stack)
 	if missing, ok := errors.AsType[*console.MissingStackError](err); ok && missing.Lost != nil {
@@ -134,6 +139,7 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 	if err != nil {
 		return err
 	}
+	// Begin refuses a state that breaks rules, which is what is to be repaired here.
 	begin := backend.BeginOptions{Command: "repair", SkipIntegrity: true}
 	session, err := s.Backend.Begin(ctx, s.Ref, begin)
 	if half, ok := errors.AsType[*backend.DamagedJournalError](err); ok {
@@ -184,6 +190,7 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 	}
 	listFaults(a, left)
 	if (len(left) > 0 || altered) && o.previous {
+		// putBack takes the lock itself.
 		if err := session.Close(); err != nil {
 			return err
 		}

@@ -66,6 +66,7 @@ func stateEdits(a *console.Console) []*cobra.Command {
 // An editCommand is the body of a command that edits a state; args name resources.
 type editCommand func(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error
 
+// stateCommand returns a subcommand of `state` whose body is run.
 func stateCommand(a *console.Console, o *stateEditOptions, use, short string, run editCommand) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), a, o, args) }}
@@ -306,8 +307,10 @@ func stateRename(ctx context.Context, a *console.Console, o *stateEditOptions, a
 	return err
 }
 
+// protection returns the mark of protect and unprotect.
 func protection(r *state.Resource) *bool { return &r.Protect }
 
+// taint returns the mark of taint and untaint.
 func taint(r *state.Resource) *bool { return &r.Taint }
 
 // stateMark returns a command that sets or clears a mark on resources, and prints how many have changed and what they
