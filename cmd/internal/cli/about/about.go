@@ -18,6 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 )
 
+// aboutOptions are the flags of about.
 type aboutOptions struct {
 	stack string
 	json  bool
@@ -169,6 +170,8 @@ func thisHost() aboutHost {
 	return host
 }
 
+// readStack adds the backend and the stack to a record. With an error, what was found before stays in it: the backend
+// is known without a project.
 func readStack(ctx context.Context, a *console.Console, o *aboutOptions, r *aboutRecord) error {
 	p, _, projectErr := a.OpenProject(a.World.Dir)
 	if projectErr != nil {

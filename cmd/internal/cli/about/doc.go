@@ -1,3 +1,3 @@
-// Package about implements the command line of about: versions, the stack and what is installed.
-// The flags, options and run function of each command stand together.
+// Package about implements the command about, which shows versions, the machine, the backend and the stack. What cannot
+// be found out is a line of the answer, not an error.
 package about

@@ -14,6 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
+// accountOptions are the arguments and flags of login, logout and whoami.
 type accountOptions struct {
 	url   string
 	local bool
@@ -85,6 +86,7 @@ func login(ctx context.Context, a *console.Console, o *accountOptions) error {
 	if !strings.Contains(o.url, "://") {
 		o.url = urlOf(o.url)
 	}
+	// It is opened before it is chosen, as all later commands would fail with one that cannot be opened.
 	if _, err := a.Backends().OpenAt(o.url, a.World.Dir); err != nil {
 		return err
 	}

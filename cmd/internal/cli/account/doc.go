@@ -1,3 +1,3 @@
-// Package account implements the command line of login, logout and whoami: which backend is used.
-// The flags, options and run function of each command stand together.
+// Package account implements the commands login, logout, whoami and org: which backend is used, and as which user and
+// organization of a service.
 package account

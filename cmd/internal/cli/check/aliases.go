@@ -85,6 +85,7 @@ func unneededAliases(program *check.Program, stacks []stackURNs) (found diag.Dia
 	return found
 }
 
+// everyStack names n stacks in a sentence.
 func everyStack(n int) string {
 	if n == 1 {
 		return "the only stack"

@@ -21,6 +21,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
+// checkOptions are the arguments and flags of check.
 type checkOptions struct {
 	targets  []string
 	format   string
@@ -139,6 +140,7 @@ func checkPrograms(ctx context.Context, a *console.Console, o *checkOptions) err
 		}
 	}
 	a.Reports.Find(shown)
+	// A report on standard output stands alone.
 	if !a.Reports.TakesStdout() {
 		if err := console.WriteFindings(a, a.Streams.Out, a.Streams.OutTerminal, shown); err != nil {
 			return err
@@ -277,6 +279,7 @@ func fixFiles(a *console.Console, ds diag.Diagnostics) (int, error) {
 		if src == nil || done[src] || len(d.Fixes) == 0 {
 			continue
 		}
+		// ApplyFixes takes all findings of one text together, since their positions refer to the same text.
 		done[src] = true
 		text, n := diag.ApplyFixes(src, ds)
 		if n == 0 {

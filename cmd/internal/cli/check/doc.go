@@ -1,3 +1,4 @@
-// Package check implements the command line of check, which reports all findings about a program and applies fixes, and
-// of fmt. The flags, options and run function of each command stand together.
+// Package check implements the commands check, which reports all findings about programs and applies fixes (aliases.go
+// finds aliases that are no longer needed), and fmt (format.go). CheckTarget is the check that other commands make,
+// too.
 package check

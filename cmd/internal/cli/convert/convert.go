@@ -31,6 +31,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
+// options are the arguments and flags of convert.
 type options struct {
 	paths   []string
 	from    string
@@ -159,6 +160,7 @@ func run(ctx context.Context, a *console.Console, o *options) error {
 			return console.WithCode(console.CodeBadUsage, "a template of CloudFormation is a program of its own: convert one "+
 				"at a time; the paths name %d files, such as %s and %s", len(texts), texts[0].Name(), texts[1].Name())
 		}
+		// A template may come from a stranger: the paths of nested ones must not lead out of its folder.
 		door := confine.Door{Folder: filepath.Dir(a.Path(texts[0].Name()))}
 		conversion.Template = func(parent, path string) (*diag.Source, error) {
 			if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
@@ -263,8 +265,10 @@ func read(ctx context.Context, a *console.Console, paths, ends []string) ([]*dia
 	return texts, nil
 }
 
+// converterName matches names of converter plugins.
 var converterName = lazyregexp.New(`^[a-z][a-z0-9-]*$`)
 
+// outsideNames matches what a project name cannot contain.
 var outsideNames = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
 // projectName derives a project name from the folder that the program is written to, or else from the first path.
@@ -293,7 +297,9 @@ type converted interface {
 	Repair(found diag.Diagnostic) bool
 }
 
-// checked checks the program as `check` does and repairs it while errors are found. files are written beside it.
+// checked checks the program as `check` does and repairs it while errors are found. files are written beside it. A
+// missing plugin or a missing configuration value is no fault of the program. An error that cannot be repaired stays in
+// the record, with the program as it is.
 func checked(ctx context.Context, a *console.Console, program converted, files map[string][]byte,
 	given *operation.GivenSchemas, record *reportRecord) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "yamlhost-convert-")
@@ -412,6 +418,7 @@ func tell(a *console.Console, o *options, record *reportRecord, content []byte) 
 	return nil
 }
 
+// sayReport writes the report as text to standard error: remarks, numbers, and the errors that remain.
 func sayReport(a *console.Console, o *options, record *reportRecord) {
 	w := a.Streams.Err
 	for _, item := range record.Items {

@@ -140,6 +140,7 @@ func (o *options) write(ctx context.Context, a *console.Console, name, out strin
 	if _, err := operation.SayConverted(a, dirs["pcl"], found); err != nil {
 		return err
 	}
+	// The files of the YAML project were the input of the language's plugin; the result has only what that has written.
 	clear(files)
 	err = confine.Anywhere().WalkDir(dirs["done"], func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -107,10 +107,12 @@ func onPath(a *console.Console, name string) string {
 	return ""
 }
 
+// isProgram reports whether a file can be started. On Windows its name decides that, which the callers choose.
 func isProgram(info os.FileInfo) bool {
 	return info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
 }
 
+// inspectPath checks which yamlhost a shell would start.
 func inspectPath(a *console.Console) finding {
 	f := finding{Part: "PATH", Grade: fine}
 	program := onPath(a, "yamlhost")
@@ -132,6 +134,7 @@ func inspectPath(a *console.Console) finding {
 	return f
 }
 
+// same reports whether two paths lead to one file.
 func same(first, other string) bool {
 	a, errA := os.Stat(first)
 	b, errB := os.Stat(other)
@@ -147,6 +150,7 @@ func inspectShell(a *console.Console) finding {
 	return shellFinding(path)
 }
 
+// shellFinding checks a shell at a path.
 func shellFinding(path string) finding {
 	if info, err := os.Stat(path); err != nil || !isProgram(info) {
 		return finding{"shell", note, "there is no shell for resources of the type command:local:Command",
@@ -222,6 +226,7 @@ func clock(before, written, after time.Time) finding {
 	return f
 }
 
+// inspectTerminal checks whether questions and colours are possible.
 func inspectTerminal(a *console.Console) finding {
 	f := finding{Part: "terminal", Grade: fine}
 	switch columns, lines := a.Size(); {

@@ -1,3 +1,3 @@
-// Package explain implements the command explain, which shows the pages about diagnostic codes. The flags, options and
-// run function of each command stand together.
+// Package explain implements the command explain, which shows the pages about codes of findings. The pages are in
+// internal/diag/explain.
 package explain

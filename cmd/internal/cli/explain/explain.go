@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
+// explainOptions are the arguments and flags of explain.
 type explainOptions struct {
 	code string
 	json bool
@@ -46,11 +47,13 @@ type PageRecord struct {
 	Right []exampleRecord `json:"right"`
 }
 
+// exampleRecord is a file of an example.
 type exampleRecord struct {
 	File string `json:"file"`
 	Text string `json:"text"`
 }
 
+// pageRecordOf converts a page to its JSON form.
 func pageRecordOf(p diag.Page) PageRecord {
 	examples := func(list []diag.Example) []exampleRecord {
 		records := []exampleRecord{}
@@ -91,6 +94,7 @@ func codes() (list []string) {
 	return list
 }
 
+// list lists all codes with the titles of their pages.
 func list(a *console.Console, asJSON bool) error {
 	records := []PageRecord{}
 	for _, code := range diag.Codes() {

@@ -1,3 +1,3 @@
-// Package functions implements the command functions, which describes the fn:: functions. The flags, options and run
-// function of each command stand together.
+// Package functions implements the command functions, which describes the functions of the language from the table of
+// package builtins.
 package functions

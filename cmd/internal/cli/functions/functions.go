@@ -15,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
+// functionsOptions are the arguments and flags of functions.
 type functionsOptions struct {
 	name string
 	json bool
@@ -55,6 +56,7 @@ type functionRecord struct {
 	Warning    string            `json:"warning,omitempty"`
 }
 
+// parameterRecord is a parameter in the JSON form of a function.
 type parameterRecord struct {
 	Name     string `json:"name"`
 	Type     string `json:"type"`
@@ -63,6 +65,7 @@ type parameterRecord struct {
 	Literal  bool   `json:"literal,omitempty"`
 }
 
+// recordOf converts a function to its JSON form.
 func recordOf(theme string, f *builtins.Func) functionRecord {
 	r := functionRecord{Name: "fn::" + f.Name, Theme: theme, Signature: f.Signature(), Summary: f.Summary,
 		Parameters: []parameterRecord{}, Variadic: f.Variadic, Result: schema.TypeName(f.ResultType()),
@@ -102,6 +105,7 @@ func show(_ context.Context, a *console.Console, o *functionsOptions) error {
 	return describeFunction(a.Streams.Out, f)
 }
 
+// themeOf returns the title of the theme that a function belongs to.
 func themeOf(f *builtins.Func) string {
 	for _, theme := range builtins.Themes() {
 		if slices.Contains(theme.Funcs, f) {
@@ -129,6 +133,8 @@ func list(table io.Writer) {
 	fmt.Fprintf(table, "\n* understood by Pulumi YAML too, as fn::NAME. Show one with: yamlhost functions NAME\n")
 }
 
+// describeFunction writes the description of a function. If its arguments are named fields, its name stands in place of
+// the signature.
 func describeFunction(w io.Writer, f *builtins.Func) error {
 	var b strings.Builder
 	if f.Shape == builtins.Fields {

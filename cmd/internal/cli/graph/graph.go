@@ -21,6 +21,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
+// graphOptions are the arguments and flags of graph. target is a folder with --projects.
 type graphOptions struct {
 	target  string
 	format  string
@@ -137,6 +138,7 @@ func vertices(list []check.Vertex) []vertex {
 	return nodes
 }
 
+// writeDOT writes arrows from dependants to dependencies, as DOT.
 func writeDOT(w io.Writer, nodes []vertex) error {
 	shapes := map[string]string{"config": "note", "variable": "ellipse", "resource": "box", "output": "cds"}
 	var b strings.Builder
@@ -256,6 +258,7 @@ type projectJSON struct {
 	Needs     []needJSON        `json:"needs,omitempty"`
 }
 
+// needJSON is a reference to a stack of another project, with its position.
 type needJSON struct {
 	Project string `json:"project"`
 	Stack   string `json:"stack"`
@@ -264,6 +267,7 @@ type needJSON struct {
 	Package string `json:"package,omitempty"`
 }
 
+// projectsJSON writes the JSON form of the graph.
 func projectsJSON(w io.Writer, g *projects.Graph) error {
 	list := []projectJSON{}
 	for _, i := range g.Order() {

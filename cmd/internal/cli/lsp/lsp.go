@@ -64,7 +64,8 @@ func serve(ctx context.Context, a *console.Console) error {
 		Plan:  func(ctx context.Context, path string) (string, error) { return plan(ctx, opener.Root(path)) }})
 }
 
-// A ProgramOpener opens programs for an editor, as `check` does, and caches the schemas that it reads.
+// A ProgramOpener opens programs for an editor, as `check` does, and caches the schemas that it reads. It is safe for
+// concurrent use. It keeps no text of a program: those are the session's.
 type ProgramOpener struct {
 	Console *console.Console
 	// Within is the only folder in which files are read; empty for any.
@@ -84,7 +85,8 @@ var _ editor.Opener = (*ProgramOpener)(nil)
 type KeptSchemas struct {
 	schema.Loader
 	providers *operation.Providers
-	damaged   func() bool
+	// damaged reports whether a schema that was opened turned out to be damaged, as by a concurrent write.
+	damaged func() bool
 
 	mu      sync.Mutex
 	missing bool // set if a package was not found; guarded by mu
@@ -101,6 +103,7 @@ func (k *KeptSchemas) Load(ctx context.Context, d schema.Descriptor) (*schema.Pa
 	return pkg, err
 }
 
+// incomplete reports whether another attempt may find more.
 func (k *KeptSchemas) incomplete() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -128,6 +131,7 @@ func (o *ProgramOpener) Forget() {
 	}
 }
 
+// schemas returns the cache of a project, which its programs share.
 func (o *ProgramOpener) schemas(ws *workspace.Workspace) *KeptSchemas {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -185,6 +189,8 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, document func(pat
 		}
 		return nil
 	}
+	// The project file is often the program's text, too: its reader then skips the sections of the program, which are
+	// most of it.
 	options.Outline = func(name string) []byte {
 		if d := document(absolute(name)); d != nil {
 			if text, known := d.Outline(project.ProgramSections()); known {
@@ -197,6 +203,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, document func(pat
 		settings.Path = absolute
 		return settings, nil
 	}
+	// A file of the project that its program does not include is checked by itself.
 	ws, err := workspace.Open(root, options)
 	if err != nil || ws.Source == nil || !o.belongs(ws, path, shown) {
 		ws, err = workspace.OpenFile(path, options)
@@ -219,6 +226,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, document func(pat
 		p.Document = parser.NewDocument(ws.Source)
 	}
 	kept := o.schemas(ws)
+	// An editor must not start what the project brings along, so a package with its own plugin stays unknown.
 	checking := workspace.CheckOptions{
 		Options: check.Options{Config: ws.ConfigTexts(nil), Stat: ws.Project.Door.Stat, Bundle: kept.providers.Sources.Bundle,
 			Handler: kept.providers.Sources.Handler},

@@ -34,6 +34,7 @@ func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.S
 	if err != nil || !ok {
 		return nil
 	}
+	// Lenses and hovers ask for the state after each edit, so it is read again only when a file has changed.
 	files := stateFiles(b, ref)
 	o.mu.Lock()
 	kept, known := o.states[p.Dir]

@@ -1,5 +1,4 @@
 // Package mcp implements the command mcp, a server for tools that write programs with a language model.
-// The flags, options and run function of each command stand together.
 package mcp
 
 import (

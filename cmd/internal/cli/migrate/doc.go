@@ -1,3 +1,3 @@
-// Package migrate implements the command migrate, which reports how a Pulumi project and its stacks would work here.
-// The command's flags, options and run function stand together.
+// Package migrate implements the command migrate, which reports how a project of the Pulumi CLI and its stacks would
+// work here. It reads only, and takes no lock.
 package migrate

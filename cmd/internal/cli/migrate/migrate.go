@@ -24,6 +24,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
+// options are the arguments and flags of migrate.
 type options struct {
 	dir     string
 	check   bool
@@ -97,6 +98,8 @@ type visit struct {
 	project *project.Project
 }
 
+// inspect examines the parts in the order in which each needs the one before: project, backend, stacks. Without stacks
+// the program is checked by itself.
 func (v *visit) inspect(ctx context.Context) error {
 	p, found, err := v.OpenProject(v.Path(v.options.dir))
 	if err != nil {
@@ -259,6 +262,8 @@ func (v *visit) inspectStack(ctx context.Context, b *backend.Backend, ref backen
 	v.survey.Stacks = append(v.survey.Stacks, stackResult{ref.Stack, resources, v.survey.obstacles(from) == 0})
 }
 
+// inspectState reports broken rules, pending operations and locks. Pending operations of a run that holds the lock are
+// its own affair.
 func (v *visit) inspectState(part string, b *backend.Backend, ref backend.Ref, loaded *backend.Loaded) {
 	if faults := loaded.Snapshot.Faults(); len(faults) > 0 {
 		v.survey.add(part, refused, "`yamlhost state repair --stack "+ref.Stack+"` shows what can be done",
@@ -379,6 +384,7 @@ type stackResult struct {
 	Ready     bool   `json:"ready"`
 }
 
+// add adds a finding. way is its solution, which may be empty.
 func (s *survey) add(part string, g grade, way, format string, args ...any) {
 	s.Findings = append(s.Findings, finding{part, g, fmt.Sprintf(format, args...), way})
 }
@@ -393,6 +399,7 @@ func (s *survey) obstacles(from int) (n int) {
 	return n
 }
 
+// writeText writes the findings as a table.
 func (s *survey) writeText(w io.Writer) error {
 	err := console.Table(w, func(table io.Writer) {
 		for _, f := range s.Findings {

@@ -1,3 +1,4 @@
-// Package packages implements the commands package, which adds packages to a project and shows their contents, and
-// install.
+// Package packages implements the command package, which adds packages to a project and shows what they have, and the
+// command install. packages.go finds a package, fetches it and edits the project file; show.go has info, get-schema and
+// get-mapping, and install.go install.
 package packages

@@ -16,6 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
+// installOptions are the flags of install.
 type installOptions struct {
 	reinstall, noPlugins bool
 }
@@ -44,7 +45,9 @@ func Install(ctx context.Context, a *console.Console, reinstall bool) error {
 	return installNeeded(ctx, a, &installOptions{reinstall: reinstall})
 }
 
-// installNeeded installs the plugins in the lock file and those that the program needs.
+// installNeeded installs the plugins in the lock file and those that the program needs. Packages from repositories come
+// first, since the workspace is opened with them, then the plugins of the lock file, and at last those that only the
+// program names, which its check finds.
 func installNeeded(ctx context.Context, a *console.Console, o *installOptions) error {
 	ws, err := workspace.Open(a.World.Dir, a.Trusting(console.CompilerSays(a.Streams.Err)))
 	if err != nil {

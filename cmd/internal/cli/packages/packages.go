@@ -114,6 +114,7 @@ func ask(ctx context.Context, a *console.Console, providers *operation.Providers
 	return found, nil
 }
 
+// explain adds the advice of an error about a missing plugin, or a similar name.
 func explain(err error, name, home string) error {
 	var advised interface{ Advice() string }
 	if errors.Is(err, schema.ErrNotFound) && errors.As(err, &advised) {
@@ -246,11 +247,13 @@ func surroundings(a *console.Console) (*workspace.Workspace, error) {
 	return ws, err
 }
 
+// addOptions are the arguments and flags of package add.
 type addOptions struct {
 	wanted
 	extension string
 }
 
+// newAdd returns the command package add.
 func newAdd(a *console.Console) *cobra.Command {
 	o := &addOptions{}
 	cmd := &cobra.Command{
@@ -271,7 +274,8 @@ func newAdd(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// add adds a package to the project. It writes the project file last.
+// add adds a package to the project. It writes the project file last. The lock is taken after the package has been
+// fetched, which may take long.
 func add(ctx context.Context, a *console.Console, o *addOptions) error {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
@@ -358,6 +362,7 @@ func withdraw(folder, kept string) error {
 	return nil
 }
 
+// newRemove returns the command package remove.
 func newRemove(a *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Aliases: []string{"rm", "delete"}, Short: "Remove a package from the project",
@@ -368,6 +373,8 @@ func newRemove(a *console.Console) *cobra.Command {
 	}
 }
 
+// remove removes the entry of a package from the project file and its declaration from the folder sdks. Either may be
+// missing.
 func remove(a *console.Console, name string) error {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {

@@ -18,11 +18,13 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
+// infoOptions are the arguments and flags of package info.
 type infoOptions struct {
 	wanted
 	module, resource, function string
 }
 
+// newInfo returns the command package info.
 func newInfo(a *console.Console) *cobra.Command {
 	o := &infoOptions{}
 	cmd := &cobra.Command{
@@ -104,6 +106,7 @@ func find(ctx context.Context, a *console.Console, w *wanted) (*described, error
 	return describe(ctx, a, ws, w)
 }
 
+// newGetSchema returns the command package get-schema.
 func newGetSchema(a *console.Console) *cobra.Command {
 	o := &wanted{}
 	cmd := &cobra.Command{
@@ -127,10 +130,12 @@ func getSchema(ctx context.Context, a *console.Console, o *wanted) error {
 	return err
 }
 
+// mappingOptions are the arguments and flags of package get-mapping.
 type mappingOptions struct {
 	key, source, from, out string
 }
 
+// newGetMapping returns the command package get-mapping.
 func newGetMapping(a *console.Console) *cobra.Command {
 	o := &mappingOptions{}
 	cmd := &cobra.Command{

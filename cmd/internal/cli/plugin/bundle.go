@@ -17,11 +17,13 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 )
 
+// bundleOptions are the flags of plugin bundle.
 type bundleOptions struct {
 	out       string
 	platforms []string
 }
 
+// newPluginBundle returns the command plugin bundle.
 func newPluginBundle(a *console.Console) *cobra.Command {
 	o := &bundleOptions{}
 	cmd := &cobra.Command{
@@ -37,6 +39,7 @@ func newPluginBundle(a *console.Console) *cobra.Command {
 	return cmd
 }
 
+// platformName matches the platforms that plugins are published for.
 var platformName = lazyregexp.New(`^(linux|darwin|windows)-(amd64|arm64)$`)
 
 // pluginBundle writes a bundle, either completely or not at all.
@@ -86,6 +89,7 @@ func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (er
 	}
 	defer func() { _ = osfile.RemoveAll(folder) }()
 	out := a.Path(o.out)
+	// The temporary file is in the folder of the result, so that both are on one file system and a rename suffices.
 	f, err := os.CreateTemp(filepath.Dir(out), ".yamlhost-bundle-")
 	if err != nil {
 		return fmt.Errorf("--out %s: %w", o.out, console.PlainError(err))

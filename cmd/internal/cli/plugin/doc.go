@@ -1,3 +1,3 @@
-// Package plugin implements the command line of plugin and its subcommands. The flags, options and run function of each
-// command stand together.
+// Package plugin implements the command plugin and its subcommands: bundle.go has bundle and the installation from a
+// bundle, plugin.go the others. Downloads, archives and the lock file are in runtime/plugin/install.
 package plugin

@@ -42,6 +42,7 @@ func NewPlugin(a *console.Console) *cobra.Command {
 		newPluginList(a), newPluginInstall(a), newPluginRemove(a), newPluginRun(a), newPluginBundle(a))
 }
 
+// newPluginList returns the command plugin ls.
 func newPluginList(a *console.Console) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{Use: "ls", Aliases: []string{"list"}, Short: "List installed and built-in plugins",
@@ -50,6 +51,7 @@ func newPluginList(a *console.Console) *cobra.Command {
 	return cmd
 }
 
+// newPluginInstall returns the command plugin install.
 func newPluginInstall(a *console.Console) *cobra.Command {
 	o := &pluginOptions{}
 	cmd := &cobra.Command{
@@ -82,6 +84,7 @@ func newPluginInstall(a *console.Console) *cobra.Command {
 	return cmd
 }
 
+// newPluginRemove returns the command plugin rm.
 func newPluginRemove(a *console.Console) *cobra.Command {
 	yes, all := false, false
 	cmd := &cobra.Command{Use: "rm [resource [NAME [VERSION]]]", Aliases: []string{"remove", "delete"},
@@ -193,6 +196,7 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 			"name the version too: yamlhost plugin install resource %s VERSION --file …, with that of the file for VERSION", name)
 	}
 	if lock == nil && begin {
+		// EditLockFile creates the file; an empty lock only shows that one is wanted.
 		lock = &install.LockFile{}
 	}
 	return installLocked(ctx, a, o, name, version, lock, dir)
@@ -221,7 +225,8 @@ func (o *pluginOptions) trusts(a *console.Console, i *install.Installation, lock
 	return nil
 }
 
-// installLocked installs a plugin. If the lock file contains the plugin, the archive has to match its entry.
+// installLocked installs a plugin. If the lock file contains the plugin, the archive has to match its entry. lock is
+// nil if none is to be written. Without a version, that of a downloaded archive is recorded.
 func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, name, version string,
 	lock *install.LockFile, dir string) error {
 	i := install.Installation{Home: a.World.PulumiHome(), Kind: o.kind(), Name: name, Version: version, Server: o.server,
@@ -358,6 +363,7 @@ var Contracts = []contract.Contract{
 	contract.Of[install.LockFile]("lock", "the plugins that a project uses", "`"+install.LockName+"`"),
 }
 
+// newPluginRun returns the command plugin run.
 func newPluginRun(a *console.Console) *cobra.Command {
 	kind := ""
 	cmd := &cobra.Command{

@@ -1,2 +1,3 @@
-// Package queue implements the commands worker, which runs jobs from a queue, and queue, which lists and cancels jobs.
+// Package queue implements the commands queue, which lists and cancels jobs (queue.go), and worker, which runs them
+// (worker.go). The queue itself is in runtime/queue.
 package queue

@@ -15,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/queue"
 )
 
+// queueOptions are the flags of queue and its subcommands.
 type queueOptions struct {
 	url       string
 	json      bool
@@ -47,6 +48,7 @@ func NewQueue(a *console.Console) *cobra.Command {
 	return console.Group("queue", "Show and cancel jobs in a queue", list, show, cancel)
 }
 
+// listJobs lists the latest jobs, or those of a run.
 func listJobs(ctx context.Context, a *console.Console, o *queueOptions, args []string) error {
 	q, err := open(ctx, o.url)
 	if err != nil {
@@ -73,6 +75,7 @@ func listJobs(ctx context.Context, a *console.Console, o *queueOptions, args []s
 	})
 }
 
+// listSchedules lists the schedules that submit jobs.
 func listSchedules(ctx context.Context, a *console.Console, o *queueOptions, q *queue.Queue) error {
 	list, err := q.Schedules(ctx)
 	if err != nil {
@@ -87,6 +90,7 @@ func listSchedules(ctx context.Context, a *console.Console, o *queueOptions, q *
 	})
 }
 
+// showJob shows a job with the end of its log.
 func showJob(ctx context.Context, a *console.Console, o *queueOptions, name string) error {
 	id, err := strconv.ParseInt(name, 10, 64)
 	if err != nil {
@@ -119,6 +123,7 @@ func showJob(ctx context.Context, a *console.Console, o *queueOptions, name stri
 	return nil
 }
 
+// cancelJobs cancels what a name stands for: a job, the jobs of a run, or a schedule.
 func cancelJobs(ctx context.Context, a *console.Console, o *queueOptions, name string) error {
 	q, err := open(ctx, o.url)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/queue"
 )
 
+// workerOptions are the flags of worker.
 type workerOptions struct {
 	url   string
 	jobs  int
@@ -57,6 +58,7 @@ func open(ctx context.Context, url string) (*queue.Queue, error) {
 	return queue.Open(ctx, url)
 }
 
+// work runs jobs until ctx is done. Jobs run in this process, each as a command with a world of its own.
 func work(ctx context.Context, a *console.Console, o *workerOptions) error {
 	if len(o.allow) == 0 {
 		return console.WithCode(console.CodeBadUsage,
@@ -143,6 +145,7 @@ type tail struct {
 	cut  bool         // guarded by mu
 }
 
+// Write adds text. It cuts the beginning only when there is twice as much as is kept, and not for each line.
 func (t *tail) Write(text []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -71,6 +71,7 @@ func (own *ownPackage) describe(token string) (*MemberRecord, error) {
 	return nil, errors.New(text)
 }
 
+// tokens returns the tokens of the components, in the order of their declaration.
 func (own *ownPackage) tokens() []string {
 	tokens := make([]string, len(own.components))
 	for i, c := range own.components {

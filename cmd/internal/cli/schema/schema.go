@@ -18,6 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
+// schemaOptions are the arguments and flags of schema. token is a folder or file with --json-schema.
 type schemaOptions struct {
 	token   string
 	version string
@@ -126,6 +127,7 @@ func show(ctx context.Context, a *console.Console, o *schemaOptions) error {
 	defer providers.Close()
 	providers.Given = given
 	name, _, isToken := strings.Cut(o.token, ":")
+	// The provider of a package is described by the schema of that package.
 	if rest, ok := strings.CutPrefix(o.token, "pulumi:providers:"); ok {
 		name = rest
 	}
@@ -178,6 +180,7 @@ func surroundings(a *console.Console) (*workspace.Workspace, error) {
 	return ws, err
 }
 
+// writePackage writes the list of a package's members.
 func writePackage(a *console.Console, record packageRecord, asJSON bool) error {
 	if asJSON {
 		return a.WriteJSON(record)
@@ -206,6 +209,7 @@ func ending(tokens []string, token string) []string {
 	return found[:min(5, len(found))]
 }
 
+// collapsed returns tokens in their short form, sorted.
 func collapsed(tokens []string) []string {
 	short := make([]string, len(tokens))
 	for i, t := range tokens {
@@ -215,7 +219,8 @@ func collapsed(tokens []string) []string {
 	return short
 }
 
-// Describe returns the description of a resource, a function or a type.
+// Describe returns the description of a resource, a function or a type, looked for in this order. An error other than a
+// missing token is a fault of the schema, and ends the search.
 func Describe(pkg *schema.Package, token string) (*MemberRecord, error) {
 	r, err := pkg.ResolveResource(token)
 	if err == nil {
@@ -255,6 +260,7 @@ func Describe(pkg *schema.Package, token string) (*MemberRecord, error) {
 	return nil, errors.New(text)
 }
 
+// resourceRecord describes a resource or a component.
 func resourceRecord(r *schema.Resource) *MemberRecord {
 	return &MemberRecord{Kind: "resource", Token: r.Token, Component: r.Component, Description: r.Description,
 		Deprecation: r.Deprecation,
@@ -282,6 +288,7 @@ func describeType(pkg *schema.Package, token string) (*MemberRecord, error) {
 	return record, nil
 }
 
+// propertyRecords describes the properties of an object, required ones first.
 func propertyRecords(o *schema.Object) []propertyRecord {
 	var records []propertyRecord
 	for _, p := range o.Properties() {
@@ -325,6 +332,7 @@ func resourceExample(r *schema.Resource) string {
 	return b.String()
 }
 
+// functionExample returns a YAML example of a call of a function; "" for a method.
 func functionExample(f *schema.Function) string {
 	if f.Inputs.Property("__self__") != nil {
 		return "" // methods are called on a resource
@@ -337,6 +345,8 @@ func functionExample(f *schema.Function) string {
 	return b.String()
 }
 
+// writeExampleMembers writes all required properties under key, and optional ones up to three in all. It writes no key
+// without any.
 func writeExampleMembers(b *strings.Builder, key string, o *schema.Object, indent string) {
 	const some = 3
 	var shown []*schema.Property
@@ -398,6 +408,7 @@ func WriteMember(w io.Writer, m *MemberRecord) error {
 	return err
 }
 
+// writeProperties writes a section of properties with what holds for each; nothing without properties.
 func writeProperties(b *strings.Builder, title string, properties []propertyRecord) {
 	if len(properties) == 0 {
 		return

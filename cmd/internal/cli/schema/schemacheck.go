@@ -18,11 +18,13 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 )
 
+// checkOptions are the arguments and flags of schema check.
 type checkOptions struct {
 	file     string
 	dangling bool
 }
 
+// newSchemaCheck returns the command schema check.
 func newSchemaCheck(a *console.Console) *cobra.Command {
 	o := &checkOptions{}
 	cmd := &cobra.Command{
@@ -57,7 +59,8 @@ func checkSchema(_ context.Context, a *console.Console, o *checkOptions) error {
 	return nil
 }
 
-// schemaCheck is the check of one schema.
+// schemaCheck is the check of one schema. It reads the JSON itself, because decoding into structs would lose the
+// positions of members and skip unknown ones.
 type schemaCheck struct {
 	src      *diag.Source
 	root     *item
@@ -74,6 +77,8 @@ type item struct {
 	members    []*item // values of an object, or items of a list
 }
 
+// member returns the value of a key; nil if there is none. Like the other methods, it takes a nil item for an empty
+// one.
 func (n *item) member(key string) *item {
 	if n == nil || n.kind != '{' {
 		return nil
@@ -84,6 +89,7 @@ func (n *item) member(key string) *item {
 	return nil
 }
 
+// textOf returns the string of a key; "" if there is none.
 func (n *item) textOf(key string) string {
 	if m := n.member(key); m != nil && m.kind == '"' {
 		return m.text
@@ -100,6 +106,7 @@ func (n *item) each(fn func(key string, value *item)) {
 	}
 }
 
+// readItem reads the next value. After a syntax error, which s.Err keeps, it returns what it has read.
 func readItem(s *jsontext.Scanner) *item {
 	n := &item{kind: s.Next()}
 	n.start = s.Pos
@@ -120,6 +127,7 @@ func readItem(s *jsontext.Scanner) *item {
 	return n
 }
 
+// fault adds an error about an item. For an object or a list it marks the bracket at its beginning only.
 func (c *schemaCheck) fault(n *item, detail, format string, args ...any) {
 	end := n.end
 	if n.kind == '{' || n.kind == '[' {
@@ -129,8 +137,11 @@ func (c *schemaCheck) fault(n *item, detail, format string, args ...any) {
 		Summary: fmt.Sprintf(format, args...)})
 }
 
+// packageName matches names of packages.
 var packageName = lazyregexp.New(`^[a-zA-Z][-a-zA-Z0-9_]*$`)
 
+// check checks the whole schema. Faults are independent of each other, so that all are reported, except after one that
+// leaves nothing to check.
 func (c *schemaCheck) check() {
 	s := jsontext.New(string(c.src.Text()), jsontext.Options{MaxDepth: 1000})
 	c.root = readItem(s)
@@ -201,6 +212,7 @@ func (c *schemaCheck) token(token string, owner *item) {
 	}
 }
 
+// resource checks a resource or the provider.
 func (c *schemaCheck) resource(r *item) {
 	c.properties(r, "properties", "required")
 	c.properties(r, "inputProperties", "requiredInputs")
@@ -270,6 +282,7 @@ func (c *schemaCheck) properties(owner *item, field, required string) {
 	}
 }
 
+// schemaTypes are the names of types in JSON Schema that a package schema may use.
 var schemaTypes = []string{"boolean", "integer", "number", "string", "array", "object"}
 
 // typed checks the type of a property, an item or a result.

@@ -1,3 +1,2 @@
-// Package serve implements the command serve, which offers services to other programs. The flags, options and run
-// function of each command stand together.
+// Package serve implements the command serve, which offers services to other programs: the language host.
 package serve

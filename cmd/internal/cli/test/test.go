@@ -100,7 +100,8 @@ func watch(ctx context.Context, a *console.Console, o *options, chosen *regexp.R
 	}
 }
 
-// roots returns the paths to watch: the targets, and the folders of packages that the tested programs use by path.
+// roots returns the paths to watch: the targets, and the folders of packages that the tested programs use by path. They
+// are found anew before each run, as a change may add packages.
 func roots(ctx context.Context, a *console.Console, targets []string) []string {
 	var roots []string
 	for _, target := range targets {

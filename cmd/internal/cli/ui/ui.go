@@ -112,6 +112,7 @@ func open(ctx context.Context, a *console.Console, p *project.Project, address s
 	if p != nil && inside != nil {
 		o.Preview = func(stack string) (string, error) { return inside(ctx, p.Dir, "preview", "--stack", stack) }
 	}
+	// From here on, an error has to close the listener.
 	listener, err := ui.Listen(address)
 	if err != nil {
 		return nil, console.WithCode(console.CodeBadUsage, "%w", err)

@@ -17,6 +17,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
+// options are the flags of watch.
 type options struct {
 	stack  string
 	apply  bool
@@ -51,6 +52,8 @@ func NewWatch(a *console.Console) *cobra.Command {
 // watch plans, waits for a change, and plans again, until it is interrupted.
 func watch(ctx context.Context, a *console.Console, o *options) error {
 	w := &watcher{console: a, options: o, world: a.World}
+	// The commands run inside this one: signals end it through ctx, and connections and keys are kept from one plan to
+	// the next.
 	w.world.Signals, w.world.Stores, w.world.Keys = nil, console.NewOpenStores(), &secrets.Keyring{}
 	roots, err := w.roots()
 	if err != nil {
@@ -79,6 +82,7 @@ func watch(ctx context.Context, a *console.Console, o *options) error {
 		if ctx.Err() != nil {
 			return nil
 		}
+		// seen is from before the plan, so that a change while it was made is noticed at once.
 		changed, now, err := files.Wait(ctx, roots, seen)
 		if err != nil {
 			return nil // an interrupt is the regular end
