@@ -86,7 +86,8 @@ func TestLongTypesInALog(t *testing.T) {
 	}
 	_, errs := showing(Options{}, append(events, &engine.Summary{Result: "succeeded"}, &engine.Finished{}))
 	var columns []int
-	for line := range strings.SplitSeq(errs, "\n") {
+	log, _, _ := strings.Cut(strings.TrimPrefix(errs, "Previewing update of stack dev\n\n"), "\n\n")
+	for line := range strings.SplitSeq(log, "\n") {
 		if i := strings.Index(line, " created"); i >= 0 && strings.Contains(line, "+") {
 			columns = append(columns, i)
 		}

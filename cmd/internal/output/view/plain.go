@@ -19,17 +19,17 @@ const silence = 10 * time.Second
 // mostTypeInLog is the width at which the type of a resource is cut in a log.
 const mostTypeInLog = 60
 
-// plain writes lines for a log: one for each finished change, one for long waits, and a report at the end.
+// plain writes a log: a line for each change when it is finished, a line for long waits, and at the end the same tree
+// and report as on a terminal. Only the tree has the stack and components, which have no steps of their own.
 type plain struct {
 	*View
-	begun bool          // there is a line already
-	quiet bool          // there was no line since the last tick
-	told  map[*row]bool // rows that have a line
-	width columns       // of the names and types so far
+	begun bool    // there is a line already
+	quiet bool    // there was no line since the last tick
+	width columns // of the names and types so far
 }
 
 func newPlain(o Options, m *mask.Masker) *plain {
-	v := &plain{View: newView(o, m), told: map[*row]bool{}, width: columns{name: 24, typ: 28}}
+	v := &plain{View: newView(o, m), width: columns{name: 24, typ: 28}}
 	v.display = v
 	if o.SuppressProgress || o.Silent {
 		close(v.stopped)
@@ -80,22 +80,12 @@ func (v *plain) event(e engine.Event) {
 	switch e := e.(type) {
 	case *engine.StepFinished:
 		switch {
-		case r == nil || v.o.SuppressProgress || v.o.Plan || !v.shows(r):
-		case e.Outputs: // of a component or the stack, whose step has no events
-			if !v.told[r] {
-				v.line(r, false)
-			}
+		case r == nil || e.Outputs || r.component || v.o.SuppressProgress || v.o.Plan || !v.shows(r):
+		case r.op == engine.OpSame: // the tree has it, if it is wanted
 		case e.Step.Op == engine.OpReplace && !v.board.done:
 		case e.Step.Logical(), v.board.done, e.Step.Op == engine.OpRefresh,
 			e.Step.Op == engine.OpDeleteReplaced && v.board.replaced.Deleted(formerURN(e.Step)):
 			v.line(r, false)
-		}
-	case *engine.Summary:
-		// Components that have not registered outputs, perhaps because of a failure, are counted in the summary too.
-		for _, r := range v.board.order {
-			if r.component && r.running == 0 && v.shows(r) && !v.told[r] && !v.o.SuppressProgress && !v.o.Plan {
-				v.line(r, false)
-			}
 		}
 	case *engine.StepFailed, *engine.ResourceFailed:
 		if r != nil && !v.o.SuppressProgress && !v.o.Plan {
@@ -108,7 +98,7 @@ func (v *plain) event(e engine.Event) {
 	}
 }
 
-// shows reports whether a row gets a line: it changes, or the options show unchanged or read resources.
+// shows reports whether a row is worth a tree: it changes, or the options show unchanged or read resources.
 func (v *plain) shows(r *row) bool {
 	switch r.op {
 	case engine.OpSame:
@@ -123,7 +113,6 @@ func (v *plain) shows(r *row) bool {
 func (v *plain) interrupt(string, bool) bool { return false }
 
 func (v *plain) line(r *row, failed bool) {
-	v.told[r] = true
 	style := opStyles[r.op]
 	sign, word, color := style.sign, style.done, style.color
 	switch {
@@ -134,9 +123,6 @@ func (v *plain) line(r *row, failed bool) {
 		word = string(r.left())
 	case r.planning:
 		word = style.planned
-	case r.broken():
-		_, word = r.outcome()
-		color = red
 	}
 	// A long name or type also widens the columns of the following lines, within limits.
 	typ := cutMiddle(r.shortType(), mostTypeInLog)
@@ -150,7 +136,7 @@ func (v *plain) line(r *row, failed bool) {
 		v.p.paint(dim, fill(typ, v.width.typ)))
 	text += " " + v.p.paint(color, word)
 	if t := Seconds(r.took); t != "" && !r.planning {
-		text += v.p.paint(dim, " ("+t+")")
+		text += v.p.paint(color, " in "+t)
 	}
 	v.write(strings.TrimRight(text, " "))
 }
@@ -173,6 +159,12 @@ func (v *plain) end() {
 		v.planned(v.o.Err)
 		v.next(v.o.Err)
 		return
+	}
+	if !v.o.SuppressProgress && slices.ContainsFunc(v.board.order, v.shows) {
+		fmt.Fprintln(v.o.Err)
+		for _, line := range v.final(0) {
+			fmt.Fprintln(v.o.Err, line)
+		}
 	}
 	v.changes(v.o.Err)
 	v.why(v.o.Err)

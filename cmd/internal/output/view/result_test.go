@@ -93,14 +93,33 @@ func secondColumn(text string) (names []string) {
 	return names
 }
 
-// A log has a line for every changed resource, including components and the stack.
-func TestLogListsEverythingThatChanged(t *testing.T) {
+// A log has a line for every changed resource in the order of the events, and ends with the tree of the plan, in which
+// the stack and components are. Without progress it has neither, and without changes no tree.
+func TestLogEndsWithTheTree(t *testing.T) {
 	t.Parallel()
 	_, errs := showing(Options{}, operation(false))
-	for _, name := range []string{"p-dev", "app", "app-first", "app-second"} {
-		require.Regexp(t, `(?m)^  \+  `+name+` +\S+ +created$`, errs)
+	const lines = "\n  +  app-second               a:b:C                        created\n" +
+		"  +  app-first                a:b:C                        created\n"
+	const tree = "\n  +  p-dev         stack          created\n" +
+		"  +    app         components:App created\n" +
+		"  +      …-first   a:b:C          created\n" +
+		"  +      …-second  a:b:C          created\n"
+	require.Equal(t, "Previewing update of stack dev\n"+lines+tree+"\nResources: 4 created\n", errs)
+	_, errs = showing(Options{Detail: Detail{SuppressProgress: true}}, operation(false))
+	require.Equal(t, "\nResources: 4 created\n", errs)
+	same := operation(false)
+	for _, e := range same {
+		switch e := e.(type) {
+		case *engine.StepFinished:
+			e.Op, e.Step.Op = engine.OpSame, engine.OpSame
+		case *engine.Summary:
+			e.Changes = map[engine.Op]int{engine.OpSame: 4}
+		}
 	}
-	require.Equal(t, 4, strings.Count(errs, "created\n")-1, errs)
+	_, errs = showing(Options{}, same)
+	require.Equal(t, "Previewing update of stack dev\n\nResources: 4 unchanged\n", errs)
+	_, errs = showing(Options{Detail: Detail{ShowSames: true}}, same)
+	require.Equal(t, 1, strings.Count(errs, "second"), errs)
 }
 
 // Each error is shown once, grouped by resource and followed by advice.

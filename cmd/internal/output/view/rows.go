@@ -21,7 +21,7 @@ type row struct {
 	started  time.Time
 	took     time.Duration
 	failed   bool
-	stopped  bool   // an interrupt ended its step
+	stopped  bool   // an interrupt ended its step, or the operation ended before it
 	outside  bool   // it failed outside of its steps
 	gone     bool   // a refresh did not find it
 	lost     bool   // deleted to be replaced, and not created again
@@ -217,6 +217,9 @@ func (b *board) event(e engine.Event) *row {
 		return r
 	case *engine.Summary:
 		b.summary = e
+		for _, r := range b.order {
+			r.stopped = r.stopped || r.running > 0 && !r.component && !r.failed // without an event of its end
+		}
 		if b.replaced.Any() {
 			for _, r := range b.order {
 				b.settle(r)
