@@ -80,6 +80,58 @@ func TestResourcesAreChosen(t *testing.T) {
 	}
 }
 
+// The destination of a move is chosen from the other stacks, those of the same project first.
+func TestDestinationsAreChosen(t *testing.T) {
+	t.Parallel()
+	x, do := chooser(t)
+	code, screen := do("\r", "state", "move")
+	require.Equal(t, 1, code, screen)
+	require.Contains(t, screen, "there is no other stack to move to; `yamlhost stack init NAME`")
+	require.Equal(t, 0, x.run("stack", "init", "zeta", "--no-select"), x.err.String())
+	require.Equal(t, 0, x.run("stack", "init", "organization/alpha/dev", "--no-select"), x.err.String())
+	for _, c := range []struct{ keys, stack, at string }{
+		{"\rword\ryes\n", "zeta", "zeta"}, {"alp\roth\ryes\n", "alpha/dev", "organization/alpha/dev"},
+	} {
+		code, screen := do(c.keys, "state", "move")
+		require.Equal(t, 0, code, screen)
+		require.True(t, strings.HasPrefix(screen, "stack to move to: "+c.stack+"\nresource to move: "), screen)
+		require.Contains(t, screen, "1 resource moved from ")
+	}
+	code, screen = do("\x1b", "state", "move")
+	require.Equal(t, 1, code)
+	require.Equal(t, "stack to move to:\ndeclined, nothing was changed", screen)
+	require.Equal(t, 11, x.run("state", "move", "--non-interactive", "--yes", "pet-0"), x.err.String())
+	require.Contains(t, x.err.String(), "missing --dest, the stack to move to")
+}
+
+// What import is not given is asked: the type is chosen from those of the packages, or entered; then the name and the
+// ID.
+func TestImportAsks(t *testing.T) {
+	t.Parallel()
+	x, do := chooser(t)
+	for _, c := range []struct {
+		keys, args, screen string
+		code               int
+	}{
+		{"rando stri\rtoken\nabcd\nyes\n", "", "", 0},
+		{"token2\nabcd\nyes\n", "random:RandomString", "", 0},
+		{"abcde\nno\n", "random:RandomString token3", "ID of the existing resource: Prev", 1},
+		{"none:at:All\rx\ny\n", "", "type: none:at:All\nname in the program: ID of the existing resource: ", 14},
+		{"\r\n", "", "type: random:RandomBytes\nname in the program: error: import takes a type, a name and an ID", 11},
+		{"\n", "random:RandomString x", "ID of the existing resource: error: missing ID: import TYPE NAME ID", 11},
+		{"\x03", "", "type:\ndeclined, nothing was changed", 1},
+	} {
+		code, screen := do(c.keys, append([]string{"import"}, strings.Fields(c.args)...)...)
+		require.Equal(t, c.code, code, screen)
+		require.True(t, strings.HasPrefix(screen, c.screen), "%q\n%s", c.keys, screen)
+	}
+	require.Equal(t, 0, x.run("stack"))
+	require.Regexp(t, `(?s) token +random:RandomString protected.* token2 +random:RandomString protected`, x.out.String())
+	require.NotContains(t, x.out.String(), "token3")
+	require.Equal(t, 11, x.run("import", "--non-interactive", "--yes"))
+	require.Contains(t, x.err.String(), "import takes a type, a name and an ID")
+}
+
 // Without a selected stack, a person chooses one, also where there are more of them than lines.
 func TestStacksAreChosen(t *testing.T) {
 	t.Parallel()

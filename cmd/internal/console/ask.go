@@ -80,6 +80,16 @@ func (p Prompt) Answer() (string, error) {
 	return p.await(func() (string, error) { return ReadLine(p.streams.In) })
 }
 
+// Line asks for a line, and returns it without the spaces around it. An error is returned only without a line.
+func (p Prompt) Line(question string) (string, error) {
+	fmt.Fprintf(p.streams.Err, "%s: ", question)
+	line, err := p.Answer()
+	if line = strings.TrimSpace(line); line != "" {
+		err = nil
+	}
+	return line, err
+}
+
 // await returns the user's input, or ErrDeclined after an interrupt. The reading goroutine cannot be cancelled: after
 // an interrupt it stays until the process ends.
 func (p Prompt) await(input func() (string, error)) (string, error) {

@@ -51,7 +51,7 @@ func NewImport(a *console.Console) *cobra.Command {
 			"query file lists types to look for. import asks the providers that can list existing resources, " +
 			"and imports those that the stack does not have yet, or writes them to an import file for review:\n" +
 			"\n    resources:\n      - type: aws:s3/bucket:Bucket\n        query: {tags: {team: web}}\n        " +
-			"name: web-${name}",
+			"name: web-${name}\n\nOn a terminal, import asks for the type, the name and the ID that are not given.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
 			end, err := begin(cmd, a, &o.all, nil)
@@ -179,12 +179,8 @@ func importEntries(ctx context.Context, a *console.Console, o *importOptions) (m
 	case o.file != "":
 		return importsOfFile(a, o)
 	}
-	if len(o.args) < 2 {
-		return nil, nil, console.WithCode(console.CodeBadUsage,
-			"import takes a type, a name and an ID, or --file, or --query")
-	}
-	if len(o.args) == 2 {
-		return nil, nil, console.WithCode(console.CodeBadUsage, "missing ID: import TYPE NAME ID")
+	if err := o.ask(ctx, a); err != nil {
+		return nil, nil, err
 	}
 	e := ImportEntry{Type: o.args[0], Name: o.args[1], ID: o.args[2], Properties: o.properties}
 	table := map[string]urn.URN{}

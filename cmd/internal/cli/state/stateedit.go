@@ -266,11 +266,8 @@ func stateRename(ctx context.Context, a *console.Console, o *stateEditOptions, a
 	name := ""
 	if len(args) == 2 {
 		name = args[1]
-	} else {
-		fmt.Fprint(a.Streams.Err, "new name: ")
-		if name, err = a.Prompt().Answer(); err != nil && name == "" {
-			return err
-		}
+	} else if name, err = a.Prompt().Line("new name"); err != nil {
+		return err
 	}
 	switch {
 	case name == "":
@@ -345,18 +342,22 @@ func stateMark(verb, what string, mark func(*state.Resource) *bool, set bool) ed
 // stateMove moves resources between stacks. It writes the destination first: after a crash in between, the resources
 // are in both states, and can be deleted from one of them.
 func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
-	if o.dest == "" {
-		return console.WithCode(console.CodeBadUsage, "missing --dest, the stack to move to")
+	if o.dest == "" && !a.Interactive() {
+		return errNoDest
 	}
 	if o.source == "" {
 		o.source = o.stack
 	}
-	args, err := o.named(ctx, a, args, "move", own)
+	src, err := a.Stacks().OfAnyProject(ctx, o.source)
 	if err != nil {
 		return err
 	}
-	src, err := a.Stacks().OfAnyProject(ctx, o.source)
-	if err != nil {
+	if o.dest == "" {
+		if o.dest, err = destination(ctx, a, src); err != nil {
+			return err
+		}
+	}
+	if args, err = o.named(ctx, a, args, "move", own); err != nil {
 		return err
 	}
 	dst, err := a.Stacks().OfAnyProject(ctx, o.dest)
@@ -386,6 +387,43 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 	fmt.Fprintf(a.Streams.Err, "%s moved from %s to %s\n", diag.Count(len(moved.Resources), "resource"),
 		shown(src.Ref, dst.Ref), shown(dst.Ref, src.Ref))
 	return nil
+}
+
+// errNoDest is the error of a move without a destination that nobody can be asked for.
+var errNoDest = console.WithCode(console.CodeBadUsage, "missing --dest, the stack to move to")
+
+// destination has a person choose the stack to which resources of src move: the other stacks of its project come first,
+// then those of other projects.
+func destination(ctx context.Context, a *console.Console, src *console.Stack) (string, error) {
+	refs, err := src.Backend.Stacks(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	own, others := []backend.Ref(nil), []backend.Ref(nil)
+	for _, r := range refs {
+		switch {
+		case r == src.Ref:
+		case r.Project == src.Ref.Project:
+			own = append(own, r)
+		default:
+			others = append(others, r)
+		}
+	}
+	if refs = slices.Concat(own, others); len(refs) == 0 {
+		return "", errors.New("there is no other stack to move to; `yamlhost stack init NAME` creates one")
+	}
+	m := view.Menu{Question: "stack to move to", At: -1}
+	for _, r := range refs {
+		m.Items = append(m.Items, view.MenuItem{Name: shown(r, src.Ref)})
+	}
+	i, _, err := a.Prompt().Choose(m)
+	switch {
+	case errors.Is(err, io.EOF):
+		return "", errNoDest
+	case err != nil:
+		return "", err
+	}
+	return refs[i].QualifiedName(), nil
 }
 
 // shown returns the name of a stack beside another one: with its project if that has another.
