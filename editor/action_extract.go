@@ -26,6 +26,7 @@ func extract(a *actor) []Action {
 		return nil
 	}
 	last := trail[len(trail)-1]
+	// The whole value of a variable has a name already, and a call in its fn:: form is extracted as a whole.
 	if section == "variables" && len(trail) == 2 || strings.HasPrefix(last.Name, "fn::") {
 		return nil
 	}

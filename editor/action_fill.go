@@ -56,6 +56,7 @@ func fill(a *actor) []Action {
 		inner = inner[1:]
 	}
 	for target, dst := properties, t; ; {
+		// A map around the selection that lacks something is passed by as long as there is a deeper one.
 		if offered := a.fillMap(target, n, missing(dst, target.Children), ""); offered != nil &&
 			(len(inner) == 0 || inner[0].Kind == parser.ScalarSpan) {
 			return offered

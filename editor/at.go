@@ -35,6 +35,8 @@ func (p *Program) source(path string, offset int) (*diag.Source, int) {
 		}
 		return p.Document.Source(), offset
 	}
+	// Only the program's own text is parsed in parts: in another file, the source of any declaration covers the whole
+	// text.
 	var found *diag.Source
 	p.eachDeclaration(func(r diag.Range) {
 		if r.Source != nil && found == nil && p.PathOf(p.File.Origins.Place(r)) == path {

@@ -28,6 +28,7 @@ func (q *completer) expression(t schema.Type, path []string) []Item {
 			t = schema.Any
 		}
 	}
+	// An item of a list that has no colon yet may become a value or the first key of a map, and gets both.
 	if q.cursor.Kind == parser.ValueCursor || len(path) > 0 && path[len(path)-1] == "[]" {
 		items := q.constants(t)
 		if q.cursor.Typed == "" || strings.HasPrefix(q.cursor.Typed, "$") {

@@ -113,6 +113,7 @@ func Indent(s *Snapshot, path string, offset int) []diag.Edit {
 	}
 	item := strings.HasPrefix(body, "- ")
 	for strings.HasPrefix(body, "- ") {
+		// A dash counts as indentation: the keys of an item align behind it.
 		inner := strings.TrimLeft(body[2:], " ")
 		indent += len(body) - len(inner)
 		body = inner

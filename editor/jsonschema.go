@@ -171,6 +171,7 @@ func (w *schemaWriter) addProgram(program *check.Program) {
 				continue
 			}
 			w.addResource(n.Resource.Token, n.Resource.Schema)
+			// The program may use a spelling that spellings does not have, such as one in other capitals (L7.1).
 			if written := n.Resource.Decl.Type; written != nil {
 				w.resourceNames[written.Value] = true
 				w.resources[written.Value] = n.Resource.Schema
@@ -252,6 +253,7 @@ func (w *schemaWriter) inputs(r *schema.Resource) jsonNode {
 		then := jsonNode{"properties": jsonNode{"properties": properties, "get": jsonNode{"properties": jsonNode{
 			"state": jsonNode{"properties": state, "additionalProperties": false}}}}}
 		if members["required"] != nil {
+			// A resource that is read needs no properties, even if its type requires some.
 			then["anyOf"] = []any{jsonNode{"required": []string{"properties"}}, jsonNode{"required": []string{"get"}}}
 		}
 		text := firstParagraph(r.Description)

@@ -30,6 +30,7 @@ func (s *server) completion(ctx context.Context, t text) (any, error) {
 		len(found.Items))}
 	lists := s.lists.keep(found.Items, s.client.Load().lazyDocs)
 	for i, item := range found.Items {
+		// Clients sort by SortText, which keeps the order of editor.Complete.
 		shown := protocol.CompletionItem{Label: item.Label, Kind: itemKinds[item.Kind],
 			SortText: fmt.Sprintf("%04d", i), FilterText: item.Label,
 			TextEdit: protocol.TextEdit{Range: word, NewText: t.src.WithBreaks(item.Insert)}, Detail: item.Detail}

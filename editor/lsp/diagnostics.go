@@ -46,6 +46,7 @@ func newPublisher(ctx context.Context, conn *protocol.Connection, d *documents, 
 func (p *publisher) changed(path string) {
 	p.mu.Lock()
 	if path == "" {
+		// A path that is there already is checked twice, which costs little: the snapshot has the result.
 		p.dirty = append(p.dirty, p.documents.session.Snapshot().Paths()...)
 	} else {
 		p.dirty = append(slices.DeleteFunc(p.dirty, func(other string) bool { return other == path }), path)

@@ -195,6 +195,7 @@ func (c *cloudFormation) template(root *yamlnode.Node) {
 		}
 		c.mention(c.lost(nil, key, value))
 	})
+	// Their names are taken even if the template does not use them: a parameter of such a name gets a number.
 	for _, p := range pseudo {
 		c.names[p.variable] = true
 	}
@@ -263,6 +264,8 @@ func (c *cloudFormation) declare(key, value *yamlnode.Node) {
 	token := c.token(r.kind)
 	stack := r.kind == "AWS::CloudFormation::Stack"
 	if stack {
+		// References to the outputs of a nested template need its sections, so it is converted before any value of this
+		// one.
 		r.nested = c.nest(r)
 	}
 	switch {
@@ -479,6 +482,7 @@ func (c *cloudFormation) parameter(key, value *yamlnode.Node) {
 		if strings.Contains(kind, "List<") || strings.Contains(kind, "CommaDelimitedList") {
 			function = "getSsmParameterList"
 		}
+		// The configuration has the name of the parameter in the store, and a variable its value, which Ref gives.
 		reference = c.unique(name + "Value")
 		put(c.sections["variables"], reference, text(`${invoke("aws-native:index:`+function+`", {name = `+name+`}).value}`))
 	case kind != "String" && !strings.HasPrefix(kind, "AWS::"):

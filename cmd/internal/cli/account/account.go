@@ -118,6 +118,7 @@ func loginService(ctx context.Context, a *console.Console, url string) error {
 		if err != nil {
 			return err
 		}
+		// A kept token may have been revoked, so it is tried before a person is asked.
 		if _, err := a.Backends().SignIn(ctx, url, kept); kept != "" && err == nil {
 			token = kept
 		} else if token, err = a.Prompt().Token(url); err != nil {

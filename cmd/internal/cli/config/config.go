@@ -60,7 +60,8 @@ func (c *configured) sealer() (_ *console.StackSecrets, err error) {
 	return c.manager, err
 }
 
-// edit opens the settings of a stack, calls change to edit them, and saves them. It locks the settings meanwhile.
+// edit opens the settings of a stack, calls change to edit them, and saves them. It locks the settings meanwhile. The
+// settings are read under the lock, so that no edit of another command is lost.
 func edit(ctx context.Context, a *console.Console, o *options, change func(*configured) error) error {
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {

@@ -353,6 +353,7 @@ func write(out string, files map[string][]byte) error {
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
 		return fmt.Errorf("make %s: %w", filepath.Dir(out), console.PlainError(err))
 	}
+	// The project is completed beside its folder, on the same file system, and then renamed.
 	stage, err := os.MkdirTemp(filepath.Dir(out), ".yamlhost-convert-")
 	if err != nil {
 		return fmt.Errorf("make a folder: %w", console.PlainError(err))

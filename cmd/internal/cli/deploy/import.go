@@ -253,6 +253,8 @@ func (i *Importing) run(ctx context.Context, s *operation.Checked, o engine.Opti
 		imports[n] = engine.Import{Type: p.token, Name: p.Entry.Name, ID: p.Entry.ID, Parent: p.Parent,
 			Package: packageOf(p.Descriptor()), Component: p.Entry.Component, Remote: p.Entry.Remote,
 			Protect: i.options.protect, Inputs: p.inputs, Outputs: p.outputs}
+		// A provider that this import makes has no ID yet, so it is named by its URN; one in the state is named by its
+		// reference.
 		if p.made {
 			imports[n].ProviderURN = p.provider
 			continue
@@ -423,6 +425,7 @@ func (i *Importing) resolve(ctx context.Context, p *PlannedImport) error {
 	}
 	pkg, err := i.stack.Workspace.Schemas(providers.Schemas()).Load(ctx, p.Descriptor())
 	if err != nil {
+		// A complete token can be imported without a schema.
 		if strings.Count(e.Type, ":") == 2 {
 			return nil // the engine reports the error of the provider
 		}

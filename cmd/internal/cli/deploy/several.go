@@ -136,8 +136,10 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 	}
 	c := fleet.Command{Name: name, Graph: g, Limits: limits}
 	each := func(preview bool) func(context.Context, *console.Console, *projects.Member) error {
+		// The planned outputs of a preview must not be read by the run after it, so each pass has its own.
 		neighbours := &operation.Neighbours{}
 		return func(ctx context.Context, a *console.Console, m *projects.Member) error {
+			// Members run concurrently, each with options of its own.
 			mine := *o
 			mine.Dir, mine.PreviewOnly = m.Dir, preview
 			if k.existing { // existing stacks read each other's real outputs
@@ -161,6 +163,7 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 		if err := a.Prompt().Confirm(fmt.Sprintf(k.question, diag.Count(len(g.Members), "stack"))); err != nil {
 			return err
 		}
+		// All plans have been shown and approved.
 		o.SkipPreview = true
 	}
 	if !k.plans && !o.PlanOnly && !o.PreviewOnly {
@@ -226,6 +229,7 @@ func submit(cmd *cobra.Command, a *console.Console, o *operation.Options, s *fle
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		carried, known := inQueue[f.Name]
 		switch {
+		// Flags of the program, such as --color, concern this process and not the job.
 		case cmd.Root().PersistentFlags().Lookup(f.Name) != nil:
 		case !known, f.Name == "refresh" && f.Value.String() != "true":
 			refused = console.WithCode(console.CodeBadUsage,

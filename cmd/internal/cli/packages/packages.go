@@ -57,6 +57,8 @@ func (w *wanted) schemaFile() bool {
 // describe returns a package with its schema: from a file, from a folder, or from a plugin, which is installed if it is
 // missing.
 func describe(ctx context.Context, a *console.Console, ws *workspace.Workspace, w *wanted) (*described, error) {
+	// A folder needs a separator or a dot in its path, so that a folder in the working directory does not hide the
+	// plugin of its name.
 	path := a.Path(w.source)
 	_, missing := confine.Anywhere().Stat(path)
 	local := missing == nil && (strings.ContainsAny(w.source, `/\`) || strings.HasPrefix(w.source, "."))
@@ -176,6 +178,7 @@ func fetch(ctx context.Context, a *console.Console, ws *workspace.Workspace, p g
 	if !result.Already {
 		providers := operation.NewProviders(a, ws, nil, operation.Trusted)
 		defer providers.Close()
+		// A package without its dependencies is removed, or the next attempt would take it for installed.
 		if err := providers.InstallDependencies(ctx, i.Name, dir); err != nil {
 			return "", errors.Join(err, install.Remove(install.Plugin{Name: i.Name, Version: i.Version, Path: result.Dir}))
 		}

@@ -269,6 +269,7 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 		return err
 	}
 	if result.Already {
+		// Nothing was downloaded, so nothing was compared: the installed plugin may come from another archive.
 		if i.Checksum != "" && result.Checksum != "" && !strings.EqualFold(i.Checksum, result.Checksum) {
 			return fmt.Errorf(
 				"%s %s is installed already, from an archive with the SHA-256 %s, and %s was expected; --reinstall installs the "+

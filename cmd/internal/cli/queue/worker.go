@@ -105,6 +105,7 @@ func runner(a *console.Console) queue.Runner {
 		args := []string{"--non-interactive", "--color", "never"}
 		switch j.Command {
 		case "preview":
+			// Unlike preview, run does not need the stack to exist.
 			args = append(args, "run", "--plan-only")
 		case "destroy", "refresh":
 			args = append(args, j.Command, "--yes", "--skip-preview")

@@ -153,6 +153,7 @@ func once(ctx context.Context, a *console.Console, o *options, chosen *regexp.Re
 	began := a.Now()
 	results := make([]report.Case, len(cases))
 	parallel.Each(len(cases), 1, func(i int) {
+		// Run recovers from panics of its own goroutine only.
 		defer a.Crashes.Guard()
 		if ctx.Err() != nil {
 			return
@@ -181,6 +182,7 @@ func once(ctx context.Context, a *console.Console, o *options, chosen *regexp.Re
 			all.Add(d)
 		}
 	}
+	// With --run, mocks of the other cases are not reached on purpose.
 	if o.run == "" {
 		for _, f := range files {
 			if !f.Diags.HasErrors() && !broken[f.Source.Name()] {
