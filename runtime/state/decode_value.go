@@ -28,8 +28,10 @@ type decoder struct {
 	path    []string      // path to the value being read, for errors
 	keys    []string      // stack of the keys of the objects being read
 	values  []value.Value // stack of the members and items being read
-	lastKey []string      // keys of the last object, shared with the next one: states repeat the same few shapes
 	skimmed Resource      // reused for every resource while skimming
+
+	// shapes has keys of objects, which later objects share: states repeat the same few shapes.
+	shapes [32][]string
 }
 
 func (d *decoder) value() value.Value {
@@ -127,11 +129,16 @@ func (d *decoder) member(sign int) value.Value {
 	return d.value()
 }
 
+// sharedKeys returns the keys of an object, mostly as the same slice as for an earlier one with the same keys.
 func (d *decoder) sharedKeys(keys []string) []string {
-	if !slices.Equal(keys, d.lastKey) {
-		d.lastKey = append(make([]string, 0, len(keys)), keys...)
+	if len(keys) == 0 {
+		return nil
 	}
-	return d.lastKey
+	last := &d.shapes[(len(keys)+3*len(keys[0]))%len(d.shapes)]
+	if !slices.Equal(keys, *last) {
+		*last = append(make([]string, 0, len(keys)), keys...)
+	}
+	return *last
 }
 
 // members are the members of a special value. The last of equal keys counts.
