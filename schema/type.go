@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -120,8 +121,12 @@ type lazyProperties struct {
 	once  sync.Once
 	load  func() []*Property
 	list  []*Property
-	index map[string]*Property
+	index map[string]*Property // nil for a few properties
 }
+
+// fewProperties is the largest number of properties that are found without an index. Each literal map of a program has
+// a type of its own.
+const fewProperties = 8
 
 // NewObject makes an object type. properties is called at most once, when the members are first asked for, which lets
 // types refer to themselves.
@@ -139,9 +144,11 @@ func (o *Object) fill() {
 		if o.lazy.load != nil {
 			o.lazy.list = o.lazy.load()
 		}
-		o.lazy.index = make(map[string]*Property, len(o.lazy.list))
-		for _, p := range o.lazy.list {
-			o.lazy.index[p.Name] = p
+		if len(o.lazy.list) > fewProperties {
+			o.lazy.index = make(map[string]*Property, len(o.lazy.list))
+			for _, p := range o.lazy.list {
+				o.lazy.index[p.Name] = p
+			}
 		}
 	})
 }
@@ -161,7 +168,15 @@ func (o *Object) Property(name string) *Property {
 		return nil
 	}
 	o.fill()
-	return o.lazy.index[name]
+	if o.lazy.index != nil {
+		return o.lazy.index[name]
+	}
+	for _, p := range slices.Backward(o.lazy.list) { // the last of equal names, as in an index
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
 }
 
 // ExpectedKind returns the kind of value that a type promises, for values that are not known yet: KindAny where it

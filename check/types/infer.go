@@ -190,15 +190,16 @@ func (c *typer) inferMap(m *ast.Map) schema.Type {
 	// keeps the slice of types and not the checker, which checks other declarations by then.
 	types := c.decl.types
 	return schema.NewObject("", true, func() []*schema.Property {
-		members := make([]*schema.Property, 0, len(m.Entries))
-		for _, entry := range m.Entries {
+		members, made := make([]*schema.Property, len(m.Entries)), make([]schema.Property, len(m.Entries))
+		for i, entry := range m.Entries {
 			key := entry.Key.(*ast.String)
 			t := schema.Type(schema.Invalid)
 			if entry.Value != nil {
 				_, slot := ast.Slot(entry.Value)
 				t = types[slot]
 			}
-			members = append(members, &schema.Property{Name: key.Value, Type: t, Required: true})
+			made[i] = schema.Property{Name: key.Value, Type: t, Required: true}
+			members[i] = &made[i]
 		}
 		return members
 	})
