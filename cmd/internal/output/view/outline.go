@@ -143,8 +143,8 @@ func (l *Outline) Resources() []Resource { return l.resources(l.resource) }
 func (r *report) Outcomes() []Resource { return r.resources(outcomeOf) }
 
 func (r *report) resources(build func(r *row, depth int) Resource) []Resource {
-	var list []Resource
 	b := r.board
+	list := make([]Resource, 0, b.tree.count)
 	b.tree.walk(func(r *row, depth int) { list = append(list, build(r, depth)) })
 	skipped, notStarted := b.leftOut()
 	for _, u := range skipped {

@@ -31,13 +31,17 @@ type Writer struct {
 type lateSame struct {
 	entry     journal.Entry
 	claimed   bool          // a goroutine is journaling it
-	journaled chan struct{} // closed when it has been journaled
+	journaled chan struct{} // nil until it is claimed; closed when it has been journaled
 }
 
 // NewWriter returns a writer over a base state of n resources.
 func NewWriter(j journal.Journal, n int) *Writer {
-	return &Writer{journal: j, nextID: journal.ID(n) + 1, nextStep: 1,
+	w := &Writer{journal: j, nextID: journal.ID(n) + 1, nextStep: 1,
 		late: map[urn.URN]*lateSame{}, lateByID: map[journal.ID]*lateSame{}}
+	if j != nil { // each resource has at least one entry
+		w.entries = make([]journal.Entry, 0, n)
+	}
+	return w
 }
 
 // NewID returns a journal ID for a new resource.
@@ -115,7 +119,7 @@ func (w *Writer) CommitLate(e journal.Entry) {
 		return
 	}
 	w.entries = append(w.entries, e)
-	s := &lateSame{entry: e, journaled: make(chan struct{})}
+	s := &lateSame{entry: e}
 	w.late[e.Add[0].Resource.URN] = s
 	w.lateByID[e.Add[0].ID] = s
 }
@@ -138,7 +142,7 @@ func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 			}
 			return
 		}
-		s.claimed, mine[s] = true, true
+		s.claimed, s.journaled, mine[s] = true, make(chan struct{}), true
 		s.entry.Add[0].Resource.AllDependencies(visit)
 		claimed = append(claimed, s)
 	}
