@@ -42,6 +42,7 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 	); err != nil {
 		return provider.CheckResponse{}, err
 	}
+	defer wire.Recycle(request)
 	if r.Autonaming != nil && c.capabilities.autonaming { // F2.21
 		request.Autonaming = &pulumirpc.CheckRequest_AutonamingOptions{ProposedName: r.Autonaming.Name,
 			Mode: autonamingModes[r.Autonaming.Mode]}
@@ -78,6 +79,7 @@ func (c *configured) Diff(ctx context.Context, r provider.DiffRequest) (provider
 	); err != nil {
 		return provider.DiffResponse{}, err
 	}
+	defer wire.Recycle(request)
 	got, err := c.remote.Diff(ctx, request)
 	if err != nil {
 		return provider.DiffResponse{}, c.fail(ctx, "compare", err)

@@ -51,13 +51,13 @@ func (v *views) PublishViewSteps(ctx context.Context, r *pulumirpc.PublishViewSt
 }
 
 // begin encodes values into the fields of a step's request. If the caller wants views, the request gets the address and
-// a token for them. The caller calls end at the end of the step.
+// a token for them. The caller calls end at the end of the step, and then no longer uses the request.
 func (c *configured) begin(request proto.Message, v *provider.Views, parts ...sent) (end func(), err error) {
 	if err := c.encodeInto(request, parts...); err != nil {
 		return nil, err
 	}
 	if v == nil {
-		return func() {}, nil
+		return func() { wire.Recycle(request) }, nil
 	}
 	address, err := c.host.EngineAddress()
 	if err != nil {
@@ -80,7 +80,10 @@ func (c *configured) begin(request proto.Message, v *provider.Views, parts ...se
 		}
 	}
 	c.host.views.byToken.Store(token, v)
-	return func() { c.host.views.byToken.Delete(token) }, nil
+	return func() {
+		c.host.views.byToken.Delete(token)
+		wire.Recycle(request)
+	}, nil
 }
 
 // viewOp returns our name of an operation.

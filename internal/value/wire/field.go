@@ -107,6 +107,27 @@ func (o Options) DecodeField(m proto.Message, field protoreflect.FieldNumber, mo
 	return o.DecodeBytes(content)
 }
 
+// buffers has memory for the properties of messages; see Recycle.
+var buffers = sync.Pool{New: func() any {
+	b := make([]byte, 0, 2048)
+	return &b
+}}
+
+// largestBuffer is the capacity in bytes up to which memory is kept for later messages.
+const largestBuffer = 64 << 10
+
+// Recycle lets later messages use the memory of the properties that EncodeInto has written into a message. The call
+// that sent the message must have returned; the message loses its properties.
+func Recycle(m proto.Message) {
+	reflected := m.ProtoReflect()
+	b := []byte(reflected.GetUnknown())
+	reflected.SetUnknown(nil)
+	if cap(b) > 0 && cap(b) <= largestBuffer {
+		b = b[:0]
+		buffers.Put(&b)
+	}
+}
+
 // EncodeInto encodes properties into a field of a message, like Encode, but directly to bytes: a message that is only
 // sent needs neither intermediate messages nor a second pass for sizes. The message keeps them as unknown fields, and
 // its own field stays nil; the unknown fields must not be shared. Null adds nothing. The error names the invalid
@@ -118,7 +139,7 @@ func (o Options) EncodeInto(m proto.Message, field protoreflect.FieldNumber, v v
 	reflected := m.ProtoReflect()
 	b := []byte(reflected.GetUnknown())
 	if b == nil {
-		b = make([]byte, 0, 2048)
+		b = *buffers.Get().(*[]byte)
 	}
 	b, start := beginMessage(b, field)
 	b, err := o.appendProperties(b, v)

@@ -396,6 +396,11 @@ func FuzzRoundTrip(f *testing.F) {
 					t.Fatalf("%s: to bytes %v, as a tree %v", name, got, less)
 				}
 			}
+			wire.Recycle(sent) // the next message is written over this one
+			require.Empty(t, sent.ProtoReflect().GetUnknown(), name)
+			if !sameMessage(less, received.GetOlds()) {
+				t.Fatalf("%s: what was received changed", name)
+			}
 			_, err = options.Decode(less)
 			require.NoError(t, err, name)
 		}
