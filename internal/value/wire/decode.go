@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -107,13 +108,19 @@ func (m members) get(key string) ([]byte, bool) {
 	return m[i].content, true
 }
 
-// membersOf returns the entries of a map. It returns false for an unusual encoding.
-func membersOf(b []byte) (members, bool) {
+// lists has memory for members that are decoded.
+var lists = sync.Pool{New: func() any { return new(members) }}
+
+// mostMembers is the capacity of the largest list that is kept.
+const mostMembers = 1024
+
+// membersOf appends the entries of a map to an empty list. It returns false for an unusual encoding.
+func membersOf(b []byte, list members) (members, bool) {
 	n, ok := countFields(b)
 	if !ok {
 		return nil, false
 	}
-	list := make(members, 0, n)
+	list = slices.Grow(list, n)
 	sorted := true
 	for len(b) > 0 {
 		var entry []byte
@@ -145,10 +152,17 @@ func membersOf(b []byte) (members, bool) {
 
 // decodeFields decodes a map; below the top level it may be a special value.
 func (r *reader) decodeFields(b []byte, top bool) (v value.Value, dropped bool, f *fault) {
-	list, ok := membersOf(b)
+	reused := lists.Get().(*members)
+	list, ok := membersOf(b, *reused)
 	if !ok {
 		return value.Null, false, newOddFault()
 	}
+	defer func() {
+		if cap(list) <= mostMembers {
+			*reused = list[:0]
+			lists.Put(reused)
+		}
+	}()
 	if !top {
 		if signature, ok := list.get(SignatureKey); ok {
 			return r.decodeSpecial(signature, list)
@@ -402,7 +416,7 @@ func (r *reader) decodeArchive(fields members) (v value.Value, dropped bool, f *
 		if number != structField {
 			return value.Null, false, malformed(number, "archive: its assets are not a map")
 		}
-		list, ok := membersOf(content)
+		list, ok := membersOf(content, nil)
 		if !ok {
 			return value.Null, false, newOddFault()
 		}
@@ -475,7 +489,7 @@ func (r *reader) decodeID(b []byte) (value.Value, *fault) {
 		}
 		return value.String(text), nil
 	case structField:
-		fields, ok := membersOf(content)
+		fields, ok := membersOf(content, nil)
 		if !ok {
 			return value.Null, newOddFault()
 		}
