@@ -166,7 +166,7 @@ DATABASE_CUTS ?= $(DATABASE_KILLS)
 postgres-test:
 	@test/tools/postgres find >/dev/null || { echo "no programs of a server of PostgreSQL are here: apt-get install postgresql"; exit 1; }
 	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test -count 1 -v -timeout 20m ./runtime/backend/postgres ./runtime/queue
-	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test -count 1 -timeout 20m ./cmd/internal/cli -run 'TestQueueScripts|TestHostedMovePostgreSQL'
+	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test -count 1 -timeout 20m ./cmd/internal/cli -run 'TestQueueScripts|TestHostedMovePostgreSQL|TestCommandsBesideARunInPostgreSQL'
 	YAMLHOST_POSTGRES=$$(test/tools/postgres find) $(GO) test ./cmd/internal/kill -run 'TestDatabase|TestQueueKill' -count 1 -v -timeout 0 -database-kills $(DATABASE_KILLS) -database-cuts $(DATABASE_CUTS)
 	cd test/plugins && YAMLHOST_POSTGRES=$$(../tools/postgres find) YAMLHOST_LIFE_BINARIES=$(CURDIR)/bin/life $(GO) test -count 1 -timeout 30m ./life -run TestMovingOnInPostgreSQL
 

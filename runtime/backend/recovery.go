@@ -23,6 +23,9 @@ type Recovery struct {
 	Entries  int               // applied; none if the state file held them all
 	InFlight []state.Operation // begun, with an unknown outcome; secrets in them are sealed
 	Torn     int               // bytes at the end that were never acknowledged
+	// Owner is the state of the process that wrote the journal. After a cancel it may still run, and be at work on what is
+	// in flight.
+	Owner Owner
 	// Foreign reports whether another writer has changed the state file since: the journal does not belong to it. It
 	// was not applied, and is kept.
 	Foreign bool
@@ -77,7 +80,8 @@ func (b stackJournal) replay(file stored, data []byte, salvage bool) (*Recovery,
 		return &Recovery{Gaps: damage.Gaps, Missing: damage.Missing}, nil
 	}
 	out := &Recovery{Header: contents.Header, Torn: contents.Torn, Mended: contents.Mended, Gaps: contents.Gaps,
-		contents: contents}
+		contents: contents, Owner: b.files.o.Process.owner(lockFile{PID: contents.Header.PID,
+			Hostname: contents.Header.Host, Timestamp: contents.Header.Started})}
 	if len(contents.Entries) == 0 && len(contents.Gaps) == 0 {
 		return out, nil
 	}

@@ -57,33 +57,48 @@ func (x *terminal) besideARun(t *testing.T, holder string) {
 	}
 }
 
+// slowProgram is the program of the run.
+const slowProgram = `name: slow
+runtime: yaml
+resources:
+  a: {type: "random:RandomPet"}
+`
+
 // Beside a run that is creating a resource, nothing speaks of an interruption; once the run is gone without an end,
 // commands do.
 func TestCommandsBesideARun(t *testing.T) {
 	t.Parallel()
-	x := newTerminal(t, `name: slow
-runtime: yaml
-resources:
-  a: {type: "random:RandomPet"}
-`)
+	x := newTerminal(t, slowProgram)
+	x.besideItsRun(t, "file://"+filepath.ToSlash(filepath.Join(x.world.Dir, "..", "state")), nil)
+}
+
+// besideItsRun begins a run in the backend of the terminal, and requires that its commands do not take it for an
+// interrupted one while its process lives, and do once that is gone. If it lives and its locks are removed, they say
+// that it may be at work. open opens a store of objects.
+func (x *terminal) besideItsRun(t *testing.T, url string, open func(string) (backend.Objects, error)) {
 	require.Zero(t, x.run("stack", "init", "dev"), x.err.String())
 	alive := true
 	process := backend.Process{PID: 8, User: "other", Host: "h", Machine: "m", Boot: "b",
-		Alive: func(int, string) bool { return alive }}
+		Alive: func(int, string) bool { return alive }, AliveAt: func(int, time.Time) bool { return alive }}
 	x.world.Process = func() backend.Process {
 		own := process
 		own.PID, own.User = 7, "u"
 		return own
 	}
-	b, err := backend.Open("file://"+filepath.ToSlash(filepath.Join(x.world.Dir, "..", "state")),
-		backend.Options{Version: "test", Process: process})
+	b, err := backend.Open(url, backend.Options{Version: "test", Process: process, OpenObjects: open})
 	require.NoError(t, err)
-	run, err := b.Begin(t.Context(), backend.Ref{Project: "slow", Stack: "dev"}, backend.BeginOptions{Command: "update"})
-	require.NoError(t, err)
-	require.NoError(t, run.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Kind: state.Creating,
-		Resource: &state.Resource{URN: underway, Type: "random:index/randomPet:RandomPet", Custom: true, Inputs: value.EmptyMap(),
-			Outputs: value.EmptyMap()}}}))
+	require.Zero(t, x.run("preview", "--save-plan", "plan.json"), x.err.String())
+	begin := func() {
+		run, err := b.Begin(t.Context(), backend.Ref{Project: "slow", Stack: "dev"}, backend.BeginOptions{Command: "update"})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = run.Close() }) // it has lost the stack
+		require.NoError(t, run.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Kind: state.Creating,
+			Resource: &state.Resource{URN: underway, Type: "random:index/randomPet:RandomPet", Custom: true,
+				Inputs: value.EmptyMap(), Outputs: value.EmptyMap()}}}))
+	}
+	begin()
 	x.besideARun(t, "other@h")
+	require.Equal(t, console.CodeLocked, x.run("up", "--plan", "plan.json", "--yes"), x.err.String())
 	x.run("preview")
 	require.Contains(t, x.err.String(), "the stack is locked by other@h (process 8), which still runs")
 	alive = false
@@ -92,6 +107,15 @@ resources:
 		said := x.out.String() + x.err.String()
 		require.NotEqual(t, console.CodeLocked, code, "%v: %s", args, said)
 		require.True(t, strings.Contains(strings.ToLower(said), "interrupted") || strings.Contains(said, "earlier run"), "%v: %s", args, said)
+		require.NotContains(t, said, "before you settle", args)
+	}
+	alive = true
+	require.Zero(t, x.run("destroy", "--yes"), x.err.String())
+	begin()
+	require.Zero(t, x.run("cancel", "--yes"), x.err.String())
+	for _, args := range [][]string{{"preview"}, {"state", "verify"}, {"stack"}, {"up", "--yes", "--skip-preview"}} {
+		x.run(args...)
+		require.Contains(t, x.out.String()+x.err.String(), "process 8 on h, which ran the earlier update, still runs", args)
 	}
 }
 

@@ -93,6 +93,25 @@ func warnOfHolder(a *console.Console, loaded *backend.Loaded) {
 	fmt.Fprintf(a.Streams.Err, "warning: the stack is locked by %s%s\n", HolderOf(loaded.Held), under)
 }
 
+// AtWork describes the process of a run that lost its lock and may still be at work on what its journal has in flight;
+// empty if there is none.
+func AtWork(r *backend.Recovery) string {
+	if r == nil || len(r.InFlight) == 0 || r.Owner == backend.OwnerGone {
+		return ""
+	}
+	name := fmt.Sprintf("process %d on %s, which ran the earlier %s", r.Header.PID, r.Header.Host, r.Header.Command)
+	switch r.Owner {
+	case backend.OwnerRunning:
+		return name + ", still runs: it has lost the stack and begins nothing more, but a call of a provider may be at " +
+			"work. Wait until it has ended before you settle what it was doing"
+	case backend.OwnerStopped:
+		return fmt.Sprintf("%s, is suspended: a call of a provider may go on when it resumes. End it with 'kill -9 %d' before "+
+			"you settle what it was doing", name, r.Header.PID)
+	}
+	return name + ", may still be at work: that cannot be checked from here. See to it that it has ended before you settle " +
+		"what it was doing"
+}
+
 // warnOfRecovery reports the recovery of an interrupted earlier run (D9).
 func warnOfRecovery(a *console.Console, r *backend.Recovery, resolved bool) {
 	if r == nil {
@@ -110,6 +129,9 @@ func warnOfRecovery(a *console.Console, r *backend.Recovery, resolved bool) {
 	case resolved && r.Entries > 0:
 		fmt.Fprintf(out, "warning: an earlier %s was interrupted; the state has its %s again\n", r.Header.Command,
 			diag.Count(r.Entries, "journal record"))
+	}
+	if text := AtWork(r); text != "" {
+		fmt.Fprintf(out, "warning: %s\n", text)
 	}
 	for _, text := range DamageOf(r) {
 		fmt.Fprintf(out, "warning: %s\n", text)

@@ -237,6 +237,9 @@ func writePending(w io.Writer, loaded *backend.Loaded) {
 	for _, op := range pending {
 		fmt.Fprintf(w, "     %s %s (%s)\n", op.Kind, op.Resource.URN.Name(), view.ShortType(op.Resource.Type))
 	}
+	if text := operation.AtWork(loaded.Recovered); text != "" && len(loaded.Held) == 0 {
+		fmt.Fprintf(w, "     %s\n", text)
+	}
 }
 
 // stackRemove removes the state first: if that is refused, because the stack has resources, its configuration must be

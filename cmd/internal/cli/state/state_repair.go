@@ -84,6 +84,9 @@ func stateVerify(ctx context.Context, a *console.Console, stack string) error {
 				diag.Count(r.Entries, "record"))
 		}
 	}
+	if text := operation.AtWork(loaded.Recovered); text != "" && len(loaded.Held) == 0 {
+		fmt.Fprintln(out, text)
+	}
 	for _, text := range operation.DamageOf(loaded.Recovered) {
 		fmt.Fprintln(out, text)
 	}
