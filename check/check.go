@@ -160,18 +160,14 @@ type body struct {
 
 // newBody makes the body of a program or a component, nil for the program's own.
 func (r *run) newBody(file *ast.File, opts Options, c *component) *body {
-	b := &body{run: r, file: file, component: c, batch: cmp.Or(opts.batch, usualBatch),
+	b := &body{run: r, file: file, component: c, batch: cmp.Or(opts.Batch, usualBatch),
 		program: program.New(file, opts.Project, r.shared), was: r.previous.body(c), urns: make(map[urnKey]*Node)}
 	b.program.InComponent = c != nil
-	b.scope = names.NewScope(b.program, names.Settings{Project: opts.Project, Config: opts.Config,
-		ConfigKnown: opts.ConfigKnown, ConfigShared: opts.ConfigShared, StackKeys: opts.StackKeys,
-		ConfigOpen: opts.ConfigOpen}, r.shared, b.was.namesOf(), r.report)
+	b.scope = names.NewScope(b.program, opts, r.shared, b.was.namesOf(), r.report)
 	b.resolver = packages.NewResolver(r.shared.Packages, opts.Packages, opts.KindsUnknown)
-	b.types = types.Body{Program: b.program, Scope: b.scope, Packages: r.shared.Packages, Resolver: b.resolver,
-		Components: func(token string) bool { return r.components.byToken[token] != nil }, Report: r.report,
-		Settings: types.Settings{Config: opts.Config, ConfigKnown: opts.ConfigKnown, ProgramDir: opts.ProgramDir,
-			RootDir: opts.RootDir, RestrictPaths: opts.RestrictPaths, AllowEnv: opts.AllowEnv, Untrusted: opts.Untrusted,
-			MayReadStack: opts.MayReadStack, Stat: opts.Stat, Handler: opts.Handler}}
+	b.types = types.Body{Program: b.program, Options: opts, Scope: b.scope, Packages: r.shared.Packages,
+		Resolver: b.resolver, Report: r.report,
+		Components: func(token string) bool { return r.components.byToken[token] != nil }}
 	return b
 }
 

@@ -15,14 +15,6 @@ import (
 // expanded in process. Each has a body that is checked once, like a program of its own, and evaluated for each
 // instance.
 
-// LocalPackage is a package of components whose text is known (L7.31).
-type LocalPackage struct {
-	Name  string // by which tokens name it
-	Alias string // another such name, as the project declares the package; may be empty
-	Dir   string // that sources of dynamic types are relative to
-	File  *ast.File
-}
-
 // inlineNamespace is the package of the components that a program declares itself.
 const inlineNamespace = "components"
 

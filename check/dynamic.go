@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -15,13 +14,6 @@ import (
 )
 
 // Dynamic types have a provider that is a source file beside the program (D15).
-
-// Bundler packs a source file and its imports into one text. source is relative to dir, with slashes. faults are
-// mistakes in the source; err is returned if it could not be read.
-type Bundler func(ctx context.Context, dir, source string) (b *Bundle, faults []BundleFault, err error)
-
-// HandlerSource is a source file that fn::bundle packs into an archive.
-type HandlerSource = builtins.BundleRequest
 
 // dynamicTypes makes types from declarations.
 type dynamicTypes struct {

@@ -2,12 +2,6 @@ package check
 
 import "slices"
 
-// InBatches returns options with which each goroutine checks at least size declarations.
-func (o Options) InBatches(size int) Options {
-	o.batch = size
-	return o
-}
-
 // CheckedAnew returns the sorted names of the declarations whose result was not taken over from an earlier check.
 func CheckedAnew(before, after *Snapshot, program *Program) []string {
 	known := map[*result]bool{}

@@ -39,13 +39,14 @@ func TestCheckOnAllProcessors(t *testing.T) {
 	slices.Sort(names)
 	levels := 0
 	for _, name := range names {
-		options := check.Options{Project: "p", Schemas: schemas}
+		oneGoroutine := check.Options{Project: "p", Schemas: schemas, Batch: 1 << 30}
+		many := check.Options{Project: "p", Schemas: schemas, Batch: 1}
 		document := parser.NewDocument(diag.NewSource("x", []byte(programs[name])))
 		var previous *check.Snapshot
 		for edited := range 2 {
 			file, _ := document.File(parser.Options{})
-			alone, next, found := check.Recheck(t.Context(), file, options.InBatches(1<<30), previous)
-			program, _, same := check.Recheck(t.Context(), file, options.InBatches(1), previous)
+			alone, next, found := check.Recheck(t.Context(), file, oneGoroutine, previous)
+			program, _, same := check.Recheck(t.Context(), file, many, previous)
 			if edited == 1 { // after an edit, the order of findings depends on the declarations that are checked again
 				found, same = file.Origins.Findings(found).Sorted(), file.Origins.Findings(same).Sorted()
 			}

@@ -1,9 +1,6 @@
 package check
 
-import (
-	"github.com/yamlhost/yamlhost/check/program"
-	"github.com/yamlhost/yamlhost/check/types"
-)
+import "github.com/yamlhost/yamlhost/check/program"
 
 // A checked program, in the words of its users: see the package program. Callers outside of check name these types by
 // this package alone, so that the division into packages below it is no concern of theirs.
@@ -28,7 +25,16 @@ type (
 	Bundle      = program.Bundle
 	ConfigText  = program.ConfigText
 	Vertex      = program.Vertex
-	BundleFault = types.BundleFault
+	BundleFault = program.BundleFault
+)
+
+// The inputs of a check.
+type (
+	Options       = program.Options
+	LocalPackage  = program.LocalPackage
+	Manifest      = program.Manifest
+	Bundler       = program.Bundler
+	HandlerSource = program.HandlerSource
 )
 
 // The kinds of nodes.

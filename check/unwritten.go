@@ -36,9 +36,6 @@ func unwrittenOrder(ctx context.Context, p *Program, manifests manifestReader) (
 	return found
 }
 
-// Manifest names manifests of Kubernetes objects: a text, files that match a pattern, or the chart in a folder.
-type Manifest struct{ Text, Pattern, Chart string }
-
 // manifestReader returns what manifests make that other objects may need: kinds, each as its group, a space and its
 // name, and the names of namespaces.
 type manifestReader = func(context.Context, Manifest) (kinds, namespaces []string)

@@ -24,20 +24,20 @@ func (s *Scope) WarnUnread() { stackKeys{s}.warn() }
 // conditions are narrow: a component in another process, a dynamic type, a compiler or a policy pack may read any key,
 // and in a program with errors nobody knows what it would read.
 func (s stackKeys) warn() {
-	complete := !s.scope.settings.ConfigShared && len(s.scope.file.Dynamic) == 0 && !s.scope.report.All().HasErrors() &&
+	complete := !s.scope.options.ConfigShared && len(s.scope.file.Dynamic) == 0 && !s.scope.report.All().HasErrors() &&
 		!slices.ContainsFunc(s.scope.all, func(n *program.Node) bool {
 			return n.Kind == program.ResourceNode && n.IsRemote()
 		})
 	unset := s.unset()
-	for _, key := range slices.Sorted(maps.Keys(s.scope.settings.Config)) {
-		text := s.scope.settings.Config[key]
+	for _, key := range slices.Sorted(maps.Keys(s.scope.options.Config)) {
+		text := s.scope.options.Config[key]
 		if text.Project || text.Key.IsZero() {
 			continue
 		}
 		s.warnLiteral(key, text)
 		namespace, name, _ := strings.Cut(key, ":")
 		meant := s.misspells(key, unset)
-		hidden := namespace == s.scope.settings.Project && s.scope.declared[name] != nil
+		hidden := namespace == s.scope.options.Project && s.scope.declared[name] != nil
 		if hidden || s.scope.byKey[key] != nil || meant != "" && s.required(meant) {
 			continue // read, or reported where something hides it or where it is missing
 		}
@@ -45,12 +45,12 @@ func (s stackKeys) warn() {
 			Summary: "nothing reads the configuration " + key}
 		switch {
 		case meant != "":
-		case namespace == s.scope.settings.Project:
+		case namespace == s.scope.options.Project:
 			if meant = s.namespaced(name); meant == "" && !complete {
 				continue
 			}
 		case s.twice(namespace, name):
-			d.Detail = "the stack sets `" + s.scope.settings.Project + ":" + name + "`, which the program reads: leave this one out"
+			d.Detail = "the stack sets `" + s.scope.options.Project + ":" + name + "`, which the program reads: leave this one out"
 			s.scope.report.Add(d)
 			continue
 		default:
@@ -71,8 +71,8 @@ func (s stackKeys) warn() {
 func (s *Scope) Misspelt(declared string) (place diag.Range, wrong string) {
 	keys := stackKeys{s}
 	unset := keys.unset()
-	for _, key := range slices.Sorted(maps.Keys(s.settings.Config)) {
-		text := s.settings.Config[key]
+	for _, key := range slices.Sorted(maps.Keys(s.options.Config)) {
+		text := s.options.Config[key]
 		if !text.Project && !text.Key.IsZero() && s.byKey[key] == nil && keys.misspells(key, unset) == declared {
 			return text.Key, key
 		}
@@ -84,7 +84,7 @@ func (s *Scope) Misspelt(declared string) (place diag.Range, wrong string) {
 func (s stackKeys) unset() (keys []string) {
 	for _, n := range s.scope.all {
 		if n.Kind == program.ConfigNode && n.Config.Decl != nil {
-			if text, set := s.scope.settings.Config[n.Config.Key]; !set || text.Project {
+			if text, set := s.scope.options.Config[n.Config.Key]; !set || text.Project {
 				keys = append(keys, n.Config.Key)
 			}
 		}
@@ -95,7 +95,7 @@ func (s stackKeys) unset() (keys []string) {
 // required reports whether a declared key needs a value of the stack.
 func (s stackKeys) required(key string) bool {
 	n := s.scope.byKey[key]
-	_, set := s.scope.settings.Config[key]
+	_, set := s.scope.options.Config[key]
 	return n != nil && !set && n.Config.Decl.Default == nil && (n.Config.Decl.Optional == nil ||
 		!n.Config.Decl.Optional.Value)
 }
@@ -104,15 +104,15 @@ func (s stackKeys) required(key string) bool {
 // namespace, where no package of the program has that; empty for none. A declared key that has a value is no candidate:
 // a stack may set both.
 func (s stackKeys) misspells(key string, unset []string) string {
-	if !s.scope.settings.ConfigKnown {
+	if !s.scope.options.ConfigKnown {
 		return ""
 	}
 	namespace, name, _ := strings.Cut(key, ":")
-	if namespace == s.scope.settings.Project {
+	if namespace == s.scope.options.Project {
 		return diag.Meant(key, diag.Suggest(key, unset))
 	}
-	own := s.scope.settings.Project + ":" + name
-	if s.hasPackage(namespace) || namespace == packages.BuiltinName || !diag.Surely(namespace, s.scope.settings.Project) {
+	own := s.scope.options.Project + ":" + name
+	if s.hasPackage(namespace) || namespace == packages.BuiltinName || !diag.Surely(namespace, s.scope.options.Project) {
 		return ""
 	}
 	if slices.Contains(unset, own) {
@@ -124,10 +124,10 @@ func (s stackKeys) misspells(key string, unset []string) string {
 // twice reports whether a namespace certainly is a misspelling of the project's, and the stack sets the key of that
 // name in the project's namespace too.
 func (s stackKeys) twice(namespace, name string) bool {
-	own := s.scope.settings.Project + ":" + name
-	text, set := s.scope.settings.Config[own]
+	own := s.scope.options.Project + ":" + name
+	text, set := s.scope.options.Config[own]
 	return set && !text.Project && s.scope.byKey[own] != nil && namespace != packages.BuiltinName &&
-		!s.hasPackage(namespace) && diag.Surely(namespace, s.scope.settings.Project)
+		!s.hasPackage(namespace) && diag.Surely(namespace, s.scope.options.Project)
 }
 
 // namespaced returns the key meant by a name of the project with another mark than a colon behind its namespace, as in
@@ -138,7 +138,7 @@ func (s stackKeys) namespaced(name string) string {
 		return ""
 	}
 	namespace, rest := name[:i], name[i+1:]
-	if rest != "" && (namespace == s.scope.settings.Project || s.hasPackage(namespace)) {
+	if rest != "" && (namespace == s.scope.options.Project || s.hasPackage(namespace)) {
 		return namespace + ":" + rest
 	}
 	return ""
@@ -198,7 +198,7 @@ func (s stackKeys) warnLiteral(key string, text program.ConfigText) {
 
 // renameKey returns the fix that writes another key at a place, in its short form if that is what stands there.
 func (s stackKeys) renameKey(at diag.Range, key, meant string) []diag.Fix {
-	prefix := s.scope.settings.Project + ":"
+	prefix := s.scope.options.Project + ":"
 	short, isShort := strings.CutPrefix(key, prefix)
 	switch written := at.Text(); {
 	case written == key:

@@ -24,7 +24,7 @@ type Snapshot struct {
 // Snapshot returns what the next check may use of the scope.
 func (s *Scope) Snapshot() *Snapshot {
 	return &Snapshot{nodes: s.all, facts: s.nodeFacts, named: s.named, byName: s.declared,
-		stackKeys: s.settings.StackKeys}
+		stackKeys: s.options.StackKeys}
 }
 
 // Lookup returns the former node with a name; nil if there was none.
@@ -35,7 +35,7 @@ func (s *Snapshot) Lookup(name string) *program.Node { return s.byName[name] }
 func (s *Scope) recognize() {
 	before := s.was
 	if before == nil || len(before.nodes) < len(s.all) || before.named != len(s.all) ||
-		!slices.Equal(before.stackKeys, s.settings.StackKeys) {
+		!slices.Equal(before.stackKeys, s.options.StackKeys) {
 		return
 	}
 	for i, n := range s.all {

@@ -14,29 +14,13 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Settings are what decides about names besides the text.
-type Settings struct {
-	Project string // the namespace of configuration keys without one
-	// Config is the stack's configuration by full key, <namespace>:<name>.
-	Config map[string]program.ConfigText
-	// ConfigKnown reports whether Config is the configuration of a stack.
-	ConfigKnown bool
-	// ConfigShared reports whether something besides the program may read the configuration.
-	ConfigShared bool
-	// StackKeys are the full keys that some stack of the project sets, sorted.
-	StackKeys []string
-	// ConfigOpen reports whether a stack may set further keys, since an environment of it could not be opened, which the
-	// caller reports.
-	ConfigOpen bool
-}
-
 // Scope holds the names of one body, a program or a component: its declarations see each other and nothing else (L3.1).
 // Declare, FindDefaults, Link and Order are called in this order, by one goroutine; from then on the scope only
 // answers. The order is needed: Link resolves against all declarations, and makes nodes for undeclared configuration
 // while it does; Order needs the edges that Link has found.
 type Scope struct {
 	Program  *program.Program // which the scope fills
-	settings Settings
+	options  program.Options
 	file     *ast.File
 	facts    program.Facts // of all bodies
 	packages *packages.Set
@@ -64,9 +48,9 @@ type Scope struct {
 
 // NewScope returns a scope without declarations for the text of a program, which it fills. was is what an earlier check
 // has left of the same body; it may be nil.
-func NewScope(p *program.Program, settings Settings, shared program.Shared, was *Snapshot,
+func NewScope(p *program.Program, options program.Options, shared program.Shared, was *Snapshot,
 	report *findings.Reporter) *Scope {
-	s := &Scope{Program: p, settings: settings, file: p.File, facts: shared.Facts, packages: shared.Packages,
+	s := &Scope{Program: p, options: options, file: p.File, facts: shared.Facts, packages: shared.Packages,
 		report: report, was: was, byKey: make(map[string]*program.Node), defaults: make(map[string]*program.Node),
 		cyclic: make(map[*program.Node]bool)}
 	s.undeclared = undeclared{scope: s, names: make(map[string]*undeclaredName), slips: make(map[int]bool)}
@@ -78,7 +62,7 @@ func (s *Scope) All() []*program.Node { return s.all }
 
 // setByStack reports whether some stack of the project sets a full key.
 func (s *Scope) setByStack(key string) bool {
-	_, found := slices.BinarySearch(s.settings.StackKeys, key)
+	_, found := slices.BinarySearch(s.options.StackKeys, key)
 	return found
 }
 
@@ -198,7 +182,7 @@ func (s *Scope) fullKey(name string) string {
 	if strings.Contains(name, ":") {
 		return name
 	}
-	return s.settings.Project + ":" + name
+	return s.options.Project + ":" + name
 }
 
 // addNode appends a node.
@@ -235,12 +219,12 @@ func (s *Scope) add(n *program.Node, fact *program.Fact) {
 // warnShadowed finds keys of the stack that a declaration hides (L2.36). The declaration wins, so that no stack breaks
 // a program by adding a key.
 func (s *Scope) warnShadowed() {
-	prefix := s.settings.Project + ":"
+	prefix := s.options.Project + ":"
 	for _, n := range s.all {
 		if n.Kind == program.ConfigNode {
 			continue
 		}
-		text, ok := s.settings.Config[prefix+n.Name]
+		text, ok := s.options.Config[prefix+n.Name]
 		if !ok || text.Project || s.declared[n.Name] != n || s.byKey[prefix+n.Name] != nil {
 			continue
 		}
@@ -262,17 +246,17 @@ func (s *Scope) resolve(root ast.Literal) program.Ref {
 		return program.Ref{Kind: program.RefPulumi}
 	}
 	key := s.fullKey(name)
-	n, namespace, namespaced := s.byKey[key], s.settings.Project, strings.Contains(name, ":")
+	n, namespace, namespaced := s.byKey[key], s.options.Project, strings.Contains(name, ":")
 	if namespaced {
 		namespace, _, _ = strings.Cut(name, ":")
 	}
-	_, set := s.settings.Config[key]
+	_, set := s.options.Config[key]
 	switch {
 	case namespaced && !set && !possibleKey().MatchString(name): // no key of configuration
 	case n != nil && namespaced:
 		return program.Ref{Kind: program.RefNode, Node: n}
 	case s.Program.InComponent: // only its inputs come from outside
-	case set || !s.settings.ConfigKnown && (namespace != s.settings.Project || s.setByStack(key)):
+	case set || !s.options.ConfigKnown && (namespace != s.options.Project || s.setByStack(key)):
 		if n == nil || n.Name != name {
 			n = &program.Node{Kind: program.ConfigNode, Name: name, Range: root.Range,
 				Type: schema.Invalid, Config: &program.Config{Key: key}}

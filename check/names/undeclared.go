@@ -150,7 +150,7 @@ func (u *undeclared) report(ctx context.Context) {
 				"its pack"
 		case u.scope.Program.InComponent:
 			hint = "declare it under inputs, variables or resources of the component"
-		case u.scope.settings.ConfigKnown && configName().MatchString(name):
+		case u.scope.options.ConfigKnown && configName().MatchString(name):
 			hint = "declare it under variables, resources or config, or set it for the stack: yamlhost config set " + name +
 				" VALUE"
 		default:
@@ -158,7 +158,7 @@ func (u *undeclared) report(ctx context.Context) {
 		}
 		if u.mayBeConfiguration(name, near) && !u.names[name].forResource {
 			severity = diag.Warning
-			if u.scope.settings.ConfigOpen {
+			if u.scope.options.ConfigOpen {
 				hint = findings.Sentences(hint, "or it comes from an environment of the stack, which could not be opened here")
 			} else {
 				hint = findings.Sentences(hint,
@@ -184,7 +184,7 @@ func (u *undeclared) prefixed(e *ast.Access) bool {
 		!slices.Contains(sectionPrefixes, e.Root.Value) && !u.namesType(e) {
 		return false
 	}
-	if _, set := u.scope.settings.Config[u.scope.fullKey(e.Root.Value)]; set {
+	if _, set := u.scope.options.Config[u.scope.fullKey(e.Root.Value)]; set {
 		return false
 	}
 	u.prefixes = append(u.prefixes, e)
@@ -364,8 +364,8 @@ func inside(rng diag.Range, n *program.Node) bool {
 // namespace that no stack file sets is an error, unless a stack has an environment that could not be opened. `check`
 // without a stack must not fail for programs that only read what their stacks set.
 func (u *undeclared) mayBeConfiguration(name string, near []string) bool {
-	settings := u.scope.settings
-	return (settings.ConfigOpen || !settings.ConfigKnown && strings.Contains(name, ":")) && !u.scope.Program.InComponent &&
+	options := u.scope.options
+	return (options.ConfigOpen || !options.ConfigKnown && strings.Contains(name, ":")) && !u.scope.Program.InComponent &&
 		configName().MatchString(name) &&
 		!slices.ContainsFunc(near, func(other string) bool { return diag.Surely(name, other) })
 }

@@ -367,7 +367,7 @@ func (c *caller) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call)
 		return true
 	}
 	if e.Expanded && i == len(e.Args)-1 && e.Argument == nil {
-		return c.fitter.fit(arg, &schema.Array{Item: p.Type}, &place{what: "the expanded argument of " + f.Name, strict: true})
+		return c.fitter.fit(arg, &schema.Array{Item: p.Type}, &destination{what: "the expanded argument of " + f.Name, strict: true})
 	}
 	if p.Literal {
 		if _, ok := arg.(*ast.String); !ok {
@@ -376,5 +376,5 @@ func (c *caller) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call)
 		}
 	}
 	what := fmt.Sprintf("argument %s of fn::%s", findings.Quote(p.Name), f.Name)
-	return c.fitter.fit(arg, p.Type, &place{what: what, strict: true, nullable: p.Optional})
+	return c.fitter.fit(arg, p.Type, &destination{what: what, strict: true, nullable: p.Optional})
 }

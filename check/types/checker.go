@@ -5,24 +5,22 @@
 // own: the declaration with what has been found so far, and the parts that read and extend it. Each part names the
 // parts that it needs:
 //
-//	constants          literal expressions, also through variables, and what comes from a resource
-//	outside            files, the environment and other stacks, as far as the arguments are literal
-//	accessor           steps into values
-//	fitter             assignability of an expression to its place        constants, accessor
-//	typer              types of expressions                              all others
-//	caller             targets and arguments of calls                    all others
-//	options            options of resources and calls                    constants, fitter, typer
+//	constants   literal expressions, also through variables, and what comes from a resource
+//	outside     files, the environment and other stacks, as far as the arguments are literal
+//	accessor    steps into values
+//	fitter      assignability of an expression to its destination       constants, accessor
+//	typer       types of expressions                                    all others
+//	caller      targets and arguments of calls                          all others
+//	options     options of resources and calls                          constants, fitter, typer
 //
 // The last three need each other, since options and arguments are expressions.
 package types
 
 import (
 	"context"
-	"io/fs"
 	"slices"
 	"sync"
 
-	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check/findings"
 	"github.com/yamlhost/yamlhost/check/names"
 	"github.com/yamlhost/yamlhost/check/packages"
@@ -33,44 +31,17 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Settings are what decides about expressions besides the program.
-type Settings struct {
-	// Config is the stack's configuration by full key; ConfigKnown reports whether there is a stack.
-	Config      map[string]program.ConfigText
-	ConfigKnown bool
-	ProgramDir  string
-	// RootDir is the project's directory. With RestrictPaths no path may lead out of it; with AllowEnv the program may
-	// read environment variables that it does not list.
-	RootDir                 string
-	RestrictPaths, AllowEnv bool
-	// Untrusted reports whether no absolute path may lead out of RootDir either, and no environment variable may be
-	// read.
-	Untrusted bool
-	// MayReadStack returns an error for a stack whose outputs the program may not read; nil allows all.
-	MayReadStack func(name string) error
-	// Stat looks for files that programs name; nil when there is no file system available.
-	Stat func(path string) (fs.FileInfo, error)
-	// Handler reports faults of a source file that fn::bundle packs; nil for no such check.
-	Handler func(ctx context.Context, dir string, r builtins.BundleRequest) ([]BundleFault, error)
-}
-
-// BundleFault is one thing wrong with a source file.
-type BundleFault struct {
-	Place   string // file:line:column, or less of it; never empty
-	Message string
-}
-
 // Body holds the data that the checks of all declarations of a program or a component share. Declarations that do not
 // depend on each other may be checked at the same time: a check reads the facts about the declarations that it needs,
 // which are complete, and writes to nothing that another one reads.
 type Body struct {
 	Program  *program.Program
+	Options  program.Options // of the whole program, but for the stack's configuration in a component
 	Scope    *names.Scope
 	Packages *packages.Set
 	Resolver *packages.Resolver
 	// Components reports whether a token is that of a component whose text is known.
 	Components func(token string) bool
-	Settings   Settings
 	// Report is where reports of declarations begin; no check reports to it.
 	Report *findings.Reporter
 
@@ -119,16 +90,16 @@ type Lead struct {
 // facts about the nodes that it names and the packages that its calls name, has to be noted here: in missing or lost,
 // or as volatile. Otherwise the next check would reuse an outcome that is no longer true.
 type declaration struct {
-	ctx     context.Context
-	body    *Body
-	program *program.Program
-	file    *ast.File
-	unit    *ast.Unit // nil for a declaration without expressions
-	report  *findings.Reporter
-	types   []schema.Type
-	calls   []*program.Call
-	locals  map[*ast.Local]schema.Type // nil until there is one
-	places  places
+	ctx          context.Context
+	body         *Body
+	program      *program.Program
+	file         *ast.File
+	unit         *ast.Unit // nil for a declaration without expressions
+	report       *findings.Reporter
+	types        []schema.Type
+	calls        []*program.Call
+	locals       map[*ast.Local]schema.Type // nil until there is one
+	destinations destinations
 
 	lost          []Answer
 	missing       []MissingUse
@@ -229,7 +200,7 @@ func (b *Body) checker(ctx context.Context, unit *ast.Unit) *Checker {
 		c.options = options{decl: &c.decl, constants: &c.constants, fitter: &c.fitter, typer: &c.typer}
 	}
 	c.decl = declaration{ctx: ctx, body: b, program: b.Program, file: b.Program.File, unit: unit,
-		report: c.decl.report, places: c.decl.places}
+		report: c.decl.report, destinations: c.decl.destinations}
 	if unit != nil {
 		c.decl.types, c.decl.calls = make([]schema.Type, unit.Size), make([]*program.Call, len(unit.Calls))
 	}

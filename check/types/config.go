@@ -28,7 +28,7 @@ type configuration struct {
 // the value, where the stack sets one. The evaluator computes a default, for it may be an expression.
 func (c *Checker) checkConfig(n *program.Node) configuration {
 	config, decl := n.Config, n.Config.Decl
-	text, set := c.decl.body.Settings.Config[config.Key]
+	text, set := c.decl.body.Options.Config[config.Key]
 	if decl == nil {
 		result := guessConfig(text, set)
 		c.checkDigits(n, text, result.value)
@@ -73,13 +73,13 @@ func (c *Checker) checkConfig(n *program.Node) configuration {
 		null := value.Null
 		result.value = &null
 	case declared == nil: // the parser has asked for a type or a default
-	case c.decl.body.Settings.ConfigKnown:
+	case c.decl.body.Options.ConfigKnown:
 		kind := ""
 		if secret {
 			kind = "--secret "
 		}
-		if place, wrong := c.decl.body.Scope.Misspelt(config.Key); !place.IsZero() {
-			c.decl.report.Add(diag.Diagnostic{Code: diag.ConfigMissing, Subject: place,
+		if key, wrong := c.decl.body.Scope.Misspelt(config.Key); !key.IsZero() {
+			c.decl.report.Add(diag.Diagnostic{Code: diag.ConfigMissing, Subject: key,
 				Detail: findings.DidYouMean([]string{config.Key}), Summary: "config " + config.Key + " is required, and the stack sets " + wrong,
 				Related: []diag.Related{{Range: decl.Name.Range, Message: "declared here"}}})
 			break
@@ -178,7 +178,7 @@ func (c *Checker) convertConfig(config *program.Config, t schema.Type, text prog
 // checkDefault compares a default with the declared type (L2.22). It is fitted as any literal is, and its findings get
 // the code of defaults: configuration has no provider that would convert.
 func (c *Checker) checkDefault(decl *ast.Config, declared schema.Type) {
-	p := &place{what: "default of " + findings.Quote(decl.Name.Value), strict: true, nullable: true}
+	p := &destination{what: "default of " + findings.Quote(decl.Name.Value), strict: true, nullable: true}
 	faults := c.decl.report.Attempt(func() { c.fitter.fit(decl.Default, declared, p) })
 	for _, d := range faults {
 		if d.Severity == diag.Error {

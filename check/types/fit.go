@@ -15,8 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// fitter checks that an expression is assignable to a place. An expression is inferred before it is fitted: the type is
-// asked for, never computed here.
+// fitter checks that an expression is assignable to a destination. An expression is inferred before it is fitted: the
+// type is asked for, never computed here.
 type fitter struct {
 	decl      *declaration
 	constants *constants
@@ -27,7 +27,7 @@ type fitter struct {
 // innermost faulty expression. Literals are compared entry by entry, also those that a variable stands for: their
 // types alone would say too little, since a literal 5 fits an enum that a number does not. A finding about a literal
 // of another declaration is at the use, for the literal may be right elsewhere.
-func (c *fitter) fit(e ast.Expr, want schema.Type, p *place) bool {
+func (c *fitter) fit(e ast.Expr, want schema.Type, p *destination) bool {
 	if literal := c.constants.constant(e); literal != e {
 		inner := *p
 		if inner.use.IsZero() {
@@ -94,7 +94,7 @@ func secretList(e ast.Expr) *ast.List {
 
 // reportMismatch reports a mismatch: first the deepest cause, then the enclosing values. The deepest cause is what has
 // to be changed; the types of the whole would be printed as maps that differ somewhere.
-func (c *fitter) reportMismatch(e ast.Expr, m *mismatch, want, got schema.Type, p *place) {
+func (c *fitter) reportMismatch(e ast.Expr, m *mismatch, want, got schema.Type, p *destination) {
 	path, reason := m.deepest()
 	target := schema.Required(want)
 	code, hint := diag.NotAssignable, ""
@@ -147,7 +147,7 @@ func assetHint(t schema.Type) string {
 var comparison = lazyregexp.New(`\w[\w."\]) ]*(==|!=|<|>|&&|\|\|)|^\s*!\s*\w`)
 
 // fitScalar checks a literal text, number or boolean.
-func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
+func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *destination) bool {
 	code, hint := diag.NotAssignable, ""
 	switch want := want.(type) {
 	case schema.Primitive:
@@ -185,10 +185,10 @@ func (c *fitter) fitScalar(e ast.Expr, v any, want schema.Type, p *place) bool {
 	return c.misfit(code, e, hint, want, literalType(v), p)
 }
 
-// checkNumber warns of a number, or a text that becomes one, that fits its place but is sent differently: a fraction
-// for an integer, which other hosts send too, and an integer in a text that loses digits. Both are warnings because the
-// provider accepts them.
-func (c *fitter) checkNumber(e ast.Expr, v any, want schema.Primitive, p *place) {
+// checkNumber warns of a number, or a text that becomes one, that fits its destination but is sent differently: a
+// fraction for an integer, which other hosts send too, and an integer in a text that loses digits. Both are warnings
+// because the provider accepts them.
+func (c *fitter) checkNumber(e ast.Expr, v any, want schema.Primitive, p *destination) {
 	text, isText := v.(string)
 	f, isNumber := v.(float64)
 	if isText && (want == schema.Number || want == schema.Integer) {
@@ -204,8 +204,8 @@ func (c *fitter) checkNumber(e ast.Expr, v any, want schema.Primitive, p *place)
 	}
 }
 
-// misfit reports a literal that is not assignable to its place, and returns false.
-func (c *fitter) misfit(code diag.Code, e ast.Expr, hint string, want schema.Type, got string, p *place,
+// misfit reports a literal that is not assignable to its destination, and returns false.
+func (c *fitter) misfit(code diag.Code, e ast.Expr, hint string, want schema.Type, got string, p *destination,
 	fixes ...diag.Fix) bool {
 	c.decl.report.Add(diag.Diagnostic{Code: code, Subject: p.at(e.Range()), Detail: hint, Fixes: fixes,
 		Summary: fmt.Sprintf("%s: expected %s, got %s", p, schema.TypeName(want), got)})
@@ -250,7 +250,7 @@ func fitsPrimitive(v any, want schema.Primitive, strict bool) bool {
 
 // fitEnum checks a literal against an enum. The texts are compared as a provider gets them, so that 1 is found in an
 // enum of "1". A fix exists only at the literal itself: at the use of a variable it would replace a reference.
-func (c *fitter) fitEnum(e ast.Expr, v any, want *schema.Enum, p *place) bool {
+func (c *fitter) fitEnum(e ast.Expr, v any, want *schema.Enum, p *destination) bool {
 	if !fitsPrimitive(v, want.Base, p.strict) {
 		return c.misfit(diag.NotAssignable, e, "it must be "+findings.OrList(enumTexts(want)), want, literalType(v), p)
 	}
@@ -300,15 +300,15 @@ func scalarText(v any) string {
 }
 
 // fitList checks a literal list. All items are looked at, even after a fault: each may have one of its own.
-func (c *fitter) fitList(e *ast.List, want schema.Type, p *place) bool {
+func (c *fitter) fitList(e *ast.List, want schema.Type, p *destination) bool {
 	code, hint := diag.NotAssignable, ""
 	switch want := want.(type) {
 	case *schema.Array:
 		ok := true
 		for i, item := range e.Items {
-			inner := c.decl.places.enter(p.item(i))
+			inner := c.decl.destinations.enter(p.item(i))
 			ok = c.fit(item, want.Item, inner) && (!want.Plain || c.inTime(item, want.Item, inner)) && ok
-			c.decl.places.leave(inner)
+			c.decl.destinations.leave(inner)
 		}
 		return ok
 	case *schema.Object, *schema.Map:

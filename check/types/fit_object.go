@@ -35,7 +35,7 @@ func mapHint(want schema.Type) string {
 
 // fitMap checks a literal map. Where something else is wanted, it is mostly a form of another tool, which the hints
 // name: {Ref: name}, a call without its prefix, a map of tags for a list of pairs.
-func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *place) bool {
+func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *destination) bool {
 	code, hint := diag.NotAssignable, ""
 	var fixes []diag.Fix
 	switch want := want.(type) {
@@ -44,13 +44,13 @@ func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *place) bool {
 	case *schema.Map:
 		ok := true
 		for _, entry := range e.Entries {
-			inner := c.decl.places.enter(p.inside("(computed)", entry.Key.Range()))
+			inner := c.decl.destinations.enter(p.inside("(computed)", entry.Key.Range()))
 			if key, literal := entry.Key.(*ast.String); literal {
 				inner.member = key.Value
 			}
 			inner.nullable = true // left out (L3.13)
 			ok = c.fit(entry.Value, want.Item, inner) && (!want.Plain || c.inTime(entry.Value, want.Item, inner)) && ok
-			c.decl.places.leave(inner)
+			c.decl.destinations.leave(inner)
 		}
 		return ok
 	case *schema.Array:
@@ -98,7 +98,7 @@ func callWithoutPrefix(e *ast.Map) *ast.String {
 // pairsHint suggests how to write a map where a list is wanted; fixes rewrite a map of key and value pairs, such as
 // tags. Fixes are offered for a map in braces only, where the new text can take the place of the old one without
 // indentation.
-func (c *fitter) pairsHint(e *ast.Map, list *schema.Array, p *place) (hint string, fixes []diag.Fix) {
+func (c *fitter) pairsHint(e *ast.Map, list *schema.Array, p *destination) (hint string, fixes []diag.Fix) {
 	hint = "write a list, each item after a dash"
 	item, ok := c.decl.known(schema.Required(list.Item)).(*schema.Object)
 	if !ok {
@@ -143,7 +143,7 @@ func simple(e ast.Expr) bool {
 // fitObject checks the entries of a map literal against an object's members. The set of written members is complete
 // before the first is checked: what an unknown name may mean depends on those that are there already. With a computed
 // key any member may be set, so that none is missing for certain.
-func (c *fitter) fitObject(e *ast.Map, want *schema.Object, p *place) bool {
+func (c *fitter) fitObject(e *ast.Map, want *schema.Object, p *destination) bool {
 	ok, computed := true, false
 	p.setMembers(len(e.Entries))
 	for _, entry := range e.Entries {
@@ -167,7 +167,7 @@ func (c *fitter) fitObject(e *ast.Map, want *schema.Object, p *place) bool {
 }
 
 // fitMember checks one named member: its existence, value, constant, and whether it is known in time.
-func (c *fitter) fitMember(key ast.Literal, v ast.Expr, object *schema.Object, pl *place) bool {
+func (c *fitter) fitMember(key ast.Literal, v ast.Expr, object *schema.Object, pl *destination) bool {
 	p := object.Property(key.Value)
 	if p == nil && strings.HasPrefix(key.Value, "x-kubernetes-") { // in a definition; the provider takes both spellings
 		p = object.Property(strings.ReplaceAll(key.Value, "-", "_"))
@@ -179,8 +179,8 @@ func (c *fitter) fitMember(key ast.Literal, v ast.Expr, object *schema.Object, p
 		}
 		return true
 	}
-	inner := c.decl.places.enter(pl.inside(p.Name, key.Range))
-	defer c.decl.places.leave(inner)
+	inner := c.decl.destinations.enter(pl.inside(p.Name, key.Range))
+	defer c.decl.destinations.leave(inner)
 	c.accessor.warnDeprecated(p.Deprecation, inner.keyAt(key.Range), "property", p.Name)
 	want := p.Type
 	if pl.optional {
@@ -198,7 +198,7 @@ func (c *fitter) fitMember(key ast.Literal, v ast.Expr, object *schema.Object, p
 // inTime checks a value that must be known in a preview (L8.18). Literal lists and maps are known; their members are
 // checked against the schema's members. A plain property is an argument of the provider's own code that it reads before
 // it can wait for anything. What comes from a resource is unknown in the first preview.
-func (c *fitter) inTime(v ast.Expr, t schema.Type, p *place) bool {
+func (c *fitter) inTime(v ast.Expr, t schema.Type, p *destination) bool {
 	late := v
 	switch literal := c.constants.constant(v).(type) {
 	case *ast.List:
@@ -238,7 +238,7 @@ func composite(t schema.Type) bool {
 }
 
 // fitConst compares a literal with the constant that the schema wants (L3.14, L8.17).
-func (c *fitter) fitConst(v ast.Expr, p *schema.Property, pl *place) bool {
+func (c *fitter) fitConst(v ast.Expr, p *schema.Property, pl *destination) bool {
 	var text string
 	switch literal := c.constants.constant(v).(type) {
 	case *ast.String:
@@ -259,7 +259,7 @@ func (c *fitter) fitConst(v ast.Expr, p *schema.Property, pl *place) bool {
 
 // unknownMember reports a member that an object does not have. The cases are in the order of certainty. An option or a
 // field of the resource at the wrong depth, and an output, are no misspellings of inputs, however similar these are.
-func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, want *schema.Object, p *place) {
+func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, want *schema.Object, p *destination) {
 	names := propertyNames(want)
 	noun := p.noun
 	if noun == "" || p.outer != nil {
@@ -298,7 +298,8 @@ func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, want *schema.Object,
 // members with a similar spelling, members that differ only in capitals, dashes and underscores, and required, missing
 // members that accept the value and whose name begins or ends with the unknown one. A similar spelling alone may be
 // chance among hundreds of members; that the value fits, and that the member is missing, make it likely.
-func (c *fitter) membersMeant(name string, v ast.Expr, want *schema.Object, pl *place) (near []string, meant string) {
+func (c *fitter) membersMeant(name string, v ast.Expr, want *schema.Object, pl *destination) (near []string,
+	meant string) {
 	names := propertyNames(want)
 	near = diag.Suggest(name, names)
 	if meant = diag.Meant(name, near); meant != "" {
@@ -360,7 +361,7 @@ func partOf(part, whole string) bool {
 // requireMembers reports each missing required member (L8.12). Constants may be missing, except discriminators of
 // unions. A name that the parser has lost with a broken line, or that an unknown one may mean, is not missing a second
 // time.
-func (c *fitter) requireMembers(want *schema.Object, pl *place, where diag.Range) bool {
+func (c *fitter) requireMembers(want *schema.Object, pl *destination, where diag.Range) bool {
 	if pl.optional {
 		return true
 	}

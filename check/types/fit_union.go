@@ -13,7 +13,7 @@ import (
 // fitUnion checks a literal against alternatives: the one that the discriminator selects (L8.16), else any that accepts
 // it. If none does, the finding is about the only alternative that has the literal's shape, which is what was meant, or
 // else about all of them. Nested unions are the most expensive literals, since each level attempts each alternative.
-func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *place) bool {
+func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *destination) bool {
 	inner := *p
 	inner.inUnion = true
 	if m, isMap := e.(*ast.Map); isMap && u.Discriminator != "" {
@@ -54,7 +54,7 @@ func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *place) bool {
 // fitDiscriminated checks the alternative of a literal discriminator. decided is false if there is no such literal. The
 // tag decides even if another alternative would accept the rest: the provider decodes by it. Without a tag nothing is
 // decided, unless all alternatives require one.
-func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, p *place) (decided, ok bool) {
+func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, p *destination) (decided, ok bool) {
 	for _, entry := range e.Entries {
 		key, literal := entry.Key.(*ast.String)
 		if !literal || key.Value != u.Discriminator {
@@ -117,7 +117,7 @@ func sameShape(e ast.Expr, t schema.Type) bool {
 
 // warnNearMiss warns of an accepted text that is a known value in other capitals (L8.15). Any other text may be a value
 // that is newer than the schema.
-func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, p *place) {
+func (c *fitter) warnNearMiss(e ast.Expr, u *schema.Union, p *destination) {
 	text, ok := e.(*ast.String)
 	if !ok {
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// typer finds the types of expressions. A type is a property of the expression alone, whatever the place wants: that is
-// why the same expression can be checked against several places, by fitter, without being inferred again.
+// typer finds the types of expressions. A type is a property of the expression alone, whatever its destination wants:
+// that is why the same expression can be checked against several destinations, by fitter, without being inferred again.
 type typer struct {
 	decl      *declaration
 	constants *constants
@@ -24,8 +24,8 @@ type typer struct {
 }
 
 // infer finds the type of an expression and of everything inside it, and records them (L8.A). It reports faults inside
-// of the expression, once: what has a type, Invalid included, is not looked at again, and Invalid suits every place, so
-// that one fault has one finding. fit decides whether the type suits the place.
+// of the expression, once: what has a type, Invalid included, is not looked at again, and Invalid suits every
+// destination, so that one fault has one finding. fit decides whether the type suits the destination.
 func (c *typer) infer(e ast.Expr) schema.Type {
 	if e == nil {
 		return schema.Invalid
@@ -169,7 +169,7 @@ func (c *typer) inferMap(m *ast.Map) schema.Type {
 		if _, literal := entry.Key.(*ast.String); !literal {
 			computed = true
 			c.infer(entry.Key)
-			c.fitter.fit(entry.Key, schema.String, &place{what: "a key"})
+			c.fitter.fit(entry.Key, schema.String, &destination{what: "a key"})
 		} else {
 			c.decl.setType(entry.Key, schema.String)
 		}
@@ -186,8 +186,8 @@ func (c *typer) inferMap(m *ast.Map) schema.Type {
 		}
 		return &schema.Map{Item: item}
 	}
-	// The members are computed on demand: most literals are checked against their place entry by entry. The function
-	// keeps the slice of types and not the checker, which checks other declarations by then.
+	// The members are computed on demand: most literals are checked against their destination entry by entry. The
+	// function keeps the slice of types and not the checker, which checks other declarations by then.
 	types := c.decl.types
 	return schema.NewObject("", true, func() []*schema.Property {
 		members, made := make([]*schema.Property, len(m.Entries)), make([]schema.Property, len(m.Entries))
@@ -268,7 +268,7 @@ func (c *typer) joinsTexts(e *ast.Binary) bool {
 // a sum.
 func (c *typer) operand(e ast.Expr, want schema.Type, what string) schema.Type {
 	t := c.infer(e)
-	c.fitter.fit(e, want, &place{what: what, strict: true})
+	c.fitter.fit(e, want, &destination{what: what, strict: true})
 	return t
 }
 
@@ -286,7 +286,7 @@ func (c *accessor) chains(e ast.Expr) bool {
 	return false
 }
 
-// chained returns the type of an access that may be short-circuited. Invalid stays: it suits every place, and an
+// chained returns the type of an access that may be short-circuited. Invalid stays: it suits every destination, and an
 // optional one would not.
 func (c *accessor) chained(optional bool, t schema.Type) schema.Type {
 	if optional && t != schema.Invalid {
@@ -323,16 +323,16 @@ func (c *typer) inferIndex(e *ast.Index) schema.Type {
 				"the index of a list is a whole number, not %s", value.FormatNumber(k.Value))
 			return schema.Invalid
 		}
-		c.fitter.fit(e.Key, schema.Number, &place{what: "the index of a list", strict: true})
+		c.fitter.fit(e.Key, schema.Number, &destination{what: "the index of a list", strict: true})
 		return t.Item
 	case *schema.Map:
-		c.fitter.fit(e.Key, schema.String, &place{what: "the key of a map"})
+		c.fitter.fit(e.Key, schema.String, &destination{what: "the key of a map"})
 		return t.Item
 	case *schema.Object:
-		c.fitter.fit(e.Key, schema.String, &place{what: "the key of a map"})
+		c.fitter.fit(e.Key, schema.String, &destination{what: "the key of a map"})
 		return program.MemberUnion(t)
 	case *schema.ResourceType:
-		c.fitter.fit(e.Key, schema.String, &place{what: "the name of a property"})
+		c.fitter.fit(e.Key, schema.String, &destination{what: "the name of a property"})
 		return schema.Any
 	case schema.Primitive:
 		if open(t) {
@@ -399,7 +399,7 @@ func (c *typer) inferFor(e *ast.For) schema.Type {
 	if e.Key == nil {
 		return &schema.Array{Item: value}
 	}
-	c.fitter.fit(e.Key, schema.String, &place{what: "a key"})
+	c.fitter.fit(e.Key, schema.String, &destination{what: "a key"})
 	if e.Grouped {
 		value = &schema.Array{Item: value}
 	}

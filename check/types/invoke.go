@@ -161,7 +161,7 @@ func (c *caller) resolveFunction(inv *program.Invoke, u packages.Use) *schema.Fu
 // checkArguments checks a call's arguments, nil for none, like a resource's properties (L6.42). name is the range of
 // the function's name.
 func (c *caller) checkArguments(args ast.Expr, inputs *schema.Object, function string, name diag.Range) {
-	p := &place{owner: function, noun: "argument", key: name}
+	p := &destination{owner: function, noun: "argument", key: name}
 	if args == nil {
 		c.fitter.requireMembers(inputs, p, name)
 		return

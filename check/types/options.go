@@ -105,8 +105,8 @@ func with(o *ast.Option, fn func(name string, e ast.Expr)) {
 	}
 }
 
-func optionPlace(name string) *place {
-	return &place{what: "option " + name, strict: true, nullable: true}
+func optionDestination(name string) *destination {
+	return &destination{what: "option " + name, strict: true, nullable: true}
 }
 
 // fitOption checks the value of an option. An undeclared configuration value, of type Any, is refused where a resource
@@ -120,7 +120,7 @@ func (c *options) fitOption(name string, e ast.Expr, t schema.Type) bool {
 			return false
 		}
 	}
-	return c.fitter.fit(e, t, optionPlace(name))
+	return c.fitter.fit(e, t, optionDestination(name))
 }
 
 // fitEarly is fitOption for a value that must be known in a preview (L4.2). The engine reads it while it decides what
@@ -226,7 +226,7 @@ func (c *options) fitTimeout(name string, e ast.Expr) {
 		c.decl.report.Errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: a number has no unit", name)
 		return
 	}
-	if !c.fitter.fit(e, schema.String, &place{what: "customTimeouts." + name, strict: true, nullable: true}) {
+	if !c.fitter.fit(e, schema.String, &destination{what: "customTimeouts." + name, strict: true, nullable: true}) {
 		return
 	}
 	if s, ok := c.constants.constant(e).(*ast.String); ok {

@@ -32,7 +32,7 @@ func (c *outside) checkBundle(args []ast.Expr) {
 		return nil
 	}
 	entry, ok := arg(0).(*ast.String)
-	if !ok || c.decl.body.Settings.Handler == nil || !c.checkConfined(args[0], entry.Value) {
+	if !ok || c.decl.body.Options.Handler == nil || !c.checkConfined(args[0], entry.Value) {
 		return
 	}
 	source := builtins.BundleRequest{Entry: entry.Value}
@@ -53,7 +53,7 @@ func (c *outside) checkBundle(args []ast.Expr) {
 	}
 	rng := args[0].Range()
 	c.decl.volatile = true
-	faults, err := c.decl.body.Settings.Handler(c.decl.ctx, c.decl.body.Settings.ProgramDir, source)
+	faults, err := c.decl.body.Options.Handler(c.decl.ctx, c.decl.body.Options.ProgramDir, source)
 	for _, f := range faults {
 		c.decl.report.Errorf(diag.BadSource, rng, f.Place, "%s cannot be bundled: %s", findings.Shown(entry.Value), f.Message)
 	}
@@ -65,14 +65,14 @@ func (c *outside) checkBundle(args []ast.Expr) {
 // checkEnv finds a variable of the environment that the program does not list (L10.C9). It is a warning, as the run may
 // allow all variables; a component cannot list any and is not blamed. An untrusted run refuses for certain.
 func (c *outside) checkEnv(arg ast.Expr) {
-	if c.decl.body.Settings.Untrusted {
+	if c.decl.body.Options.Untrusted {
 		c.decl.report.Errorf(diag.FunctionFailed, arg.Range(), "the run is --untrusted",
 			"an untrusted program may read no environment variable")
 		return
 	}
 	name, ok := c.constants.constant(arg).(*ast.String)
 	is := func(l ast.Literal) bool { return ok && l.Value == name.Value }
-	if !ok || c.decl.body.Settings.AllowEnv || c.decl.program.InComponent ||
+	if !ok || c.decl.body.Options.AllowEnv || c.decl.program.InComponent ||
 		slices.ContainsFunc(c.decl.file.AllowEnv, is) ||
 		slices.ContainsFunc(c.decl.file.PublicEnv, is) {
 		return
@@ -99,10 +99,10 @@ func (c *outside) checkStack(code diag.Code, name ast.Expr) {
 }
 
 func (c *outside) checkStackName(code diag.Code, stack string, rng diag.Range) {
-	if c.decl.body.Settings.MayReadStack == nil {
+	if c.decl.body.Options.MayReadStack == nil {
 		return
 	}
-	if err := c.decl.body.Settings.MayReadStack(stack); err != nil {
+	if err := c.decl.body.Options.MayReadStack(stack); err != nil {
 		summary, detail, _ := strings.Cut(err.Error(), "\n")
 		c.decl.report.Errorf(code, rng, detail, "%s", summary)
 	}
@@ -112,7 +112,7 @@ func (c *outside) checkStackName(code diag.Code, stack string, rng diag.Range) {
 // paths as they are written; the run opens files through a door that follows links, too.
 func (c *outside) checkConfined(arg ast.Expr, path string) bool {
 	full, absolute := filepath.FromSlash(path), filepath.IsAbs(filepath.FromSlash(path))
-	s := c.decl.body.Settings
+	s := c.decl.body.Options
 	if !s.Untrusted && (absolute || !s.RestrictPaths) {
 		return true
 	}
@@ -135,12 +135,12 @@ func (c *outside) checkConfined(arg ast.Expr, path string) bool {
 // resource that the declaration needs creates it. It is asked in the folder of the program, where the run will be.
 func (c *outside) checkPath(f *builtins.Func, arg ast.Expr) {
 	text, ok := c.constants.constant(arg).(*ast.String)
-	if !ok || text.Value == "" || !c.checkConfined(arg, text.Value) || c.decl.body.Settings.Stat == nil {
+	if !ok || text.Value == "" || !c.checkConfined(arg, text.Value) || c.decl.body.Options.Stat == nil {
 		return
 	}
 	path := c.resolve(text.Value)
 	c.decl.volatile = true
-	info, err := c.decl.body.Settings.Stat(path)
+	info, err := c.decl.body.Options.Stat(path)
 	if other, found := diag.Slashed(arg.Range(), text.Value); found != nil && c.exists(other) {
 		if err != nil {
 			found.Severity = diag.Error
@@ -175,11 +175,11 @@ func (c *outside) resolve(name string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(c.decl.body.Settings.ProgramDir, path)
+	return filepath.Join(c.decl.body.Options.ProgramDir, path)
 }
 
 func (c *outside) exists(name string) bool {
-	_, err := c.decl.body.Settings.Stat(c.resolve(name))
+	_, err := c.decl.body.Options.Stat(c.resolve(name))
 	return err == nil
 }
 

@@ -70,8 +70,8 @@ func (c *Checker) checkStackReference(n *program.Node) {
 // may mean the latter.
 func (c *Checker) checkProperties(n *program.Node, s *schema.Resource) {
 	decl := n.Resource.Decl
-	pl := c.decl.places.enter(place{owner: schema.CollapseToken(s.Token), noun: "input", outputs: s.Outputs})
-	defer c.decl.places.leave(pl)
+	pl := c.decl.destinations.enter(destination{owner: schema.CollapseToken(s.Token), noun: "input", outputs: s.Outputs})
+	defer c.decl.destinations.leave(pl)
 	if decl.PropertiesExpr != nil {
 		pl.what = "properties of " + decl.Name.Value
 		c.fitter.fit(decl.PropertiesExpr, s.Inputs, pl)
@@ -83,7 +83,7 @@ func (c *Checker) checkProperties(n *program.Node, s *schema.Resource) {
 }
 
 // fitMembers checks the written properties against the members of an object.
-func (c *fitter) fitMembers(properties []ast.Property, want *schema.Object, pl *place) {
+func (c *fitter) fitMembers(properties []ast.Property, want *schema.Object, pl *destination) {
 	pl.setMembers(len(properties))
 	for i := range properties {
 		pl.present[properties[i].Name.Value] = true
@@ -102,7 +102,7 @@ func (c *Checker) checkGet(n *program.Node) {
 	}
 	if get.ID != nil {
 		c.typer.infer(get.ID)
-		c.fitter.fit(get.ID, schema.String, &place{what: "id of get", strict: true})
+		c.fitter.fit(get.ID, schema.String, &destination{what: "id of get", strict: true})
 	} // the parser reports a missing ID (L3.34)
 	s := n.Resource.Schema
 	if s == nil {
@@ -112,7 +112,7 @@ func (c *Checker) checkGet(n *program.Node) {
 	if s.StateInputs != nil {
 		state = mergedState(s)
 	}
-	c.fitter.fitMembers(get.State, state, &place{owner: schema.CollapseToken(s.Token), noun: "output", optional: true})
+	c.fitter.fitMembers(get.State, state, &destination{owner: schema.CollapseToken(s.Token), noun: "output", optional: true})
 }
 
 // mergedState lists the properties that a get may pass: the state inputs of the schema, and outputs.

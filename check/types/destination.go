@@ -10,21 +10,21 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// place is the target of a value, such as a property. Nested places are linked, so that a path is built only for a
-// message. setMembers and mean change it while a literal map is checked. A copy shares the sets of its original; one
-// that is changed gets sets of its own first.
-type place struct {
-	what   string // how messages name the place, such as property "size"; empty for one inside outer
+// destination is what a value is for, such as a property: how messages name it, and the rules there besides the wanted
+// type. Nested destinations are linked, so that a path is built only for a message. setMembers and mean change it while
+// a literal map is checked. A copy shares the sets of its original; one that is changed gets sets of its own first.
+type destination struct {
+	what   string // how messages name it, such as property "size"; empty for one inside outer
 	owner  string // the owner of the members, such as zoo:Typed, for messages on names
 	noun   string // the word for its members: input, argument, member
-	outer  *place
+	outer  *destination
 	member string // in outer
 	index  int    // in outer, when member is empty
 	key    diag.Range
 	// strict forbids conversions between text, numbers and booleans, which only providers' values get.
 	strict   bool
 	nullable bool // null means absence
-	// use is the place that uses a constant, once the check has followed it to its declaration; else zero.
+	// use is the text that uses a constant, once the check has followed it to its declaration; else zero.
 	use diag.Range
 	// optional reports whether no member is required, as in the state of a get.
 	optional bool
@@ -37,27 +37,28 @@ type place struct {
 	outputs *schema.Object
 }
 
-// places is a pool of unused places: every part of a literal takes one while it is checked. It belongs to one checker.
-type places struct{ spare []*place }
+// destinations is a pool of unused ones: every part of a literal takes one while it is checked. It belongs to one
+// checker.
+type destinations struct{ spare []*destination }
 
 // enter returns a copy of next from the pool. The caller returns it with leave after its last use. The set of members
-// goes with the pooled place, so that not every map in a literal makes one.
-func (s *places) enter(next place) *place {
-	var p *place
+// goes with the pooled one, so that not every map in a literal makes one.
+func (s *destinations) enter(next destination) *destination {
+	var p *destination
 	if last := len(s.spare) - 1; last >= 0 {
 		p, s.spare = s.spare[last], s.spare[:last]
 		next.kept = p.kept
 	} else {
-		p = new(place)
+		p = new(destination)
 	}
 	*p = next
 	return p
 }
 
-func (s *places) leave(p *place) { s.spare = append(s.spare, p) }
+func (s *destinations) leave(p *destination) { s.spare = append(s.spare, p) }
 
 // setMembers makes present an empty set with the given capacity.
-func (p *place) setMembers(count int) {
+func (p *destination) setMembers(count int) {
 	if p.kept == nil {
 		p.kept = make(map[string]bool, count)
 	}
@@ -65,18 +66,20 @@ func (p *place) setMembers(count int) {
 	p.present = p.kept
 }
 
-// inside returns the place of a member. What is strict, optional or followed outside is so inside; nullable and inUnion
-// are properties of one level.
-func (p *place) inside(member string, key diag.Range) place {
-	return place{outer: p, member: member, key: key, strict: p.strict, use: p.use, noun: p.noun, optional: p.optional}
+// inside returns the destination of a member. What is strict, optional or followed outside is so inside; nullable and
+// inUnion are properties of one level.
+func (p *destination) inside(member string, key diag.Range) destination {
+	inner := p.item(0)
+	inner.member, inner.key = member, key
+	return inner
 }
 
-func (p *place) item(i int) place {
-	return place{outer: p, index: i, strict: p.strict, use: p.use, noun: p.noun, optional: p.optional}
+func (p *destination) item(i int) destination {
+	return destination{outer: p, index: i, strict: p.strict, use: p.use, noun: p.noun, optional: p.optional}
 }
 
-// String returns the place for a message: property "a.b[0]".
-func (p *place) String() string {
+// String returns the name for a message: property "a.b[0]".
+func (p *destination) String() string {
 	suffix := ""
 	for ; p.outer != nil; p = p.outer {
 		switch {
@@ -103,7 +106,7 @@ func (p *place) String() string {
 }
 
 // name returns the owner for messages on unknown names.
-func (p *place) name() string {
+func (p *destination) name() string {
 	if p.owner != "" {
 		return p.owner
 	}
@@ -112,14 +115,14 @@ func (p *place) name() string {
 
 // at returns the range for a message about the value or the name at a range. A literal of a variable is reported at the
 // use of the variable, since it may be right for other uses.
-func (p *place) at(rng diag.Range) diag.Range { return cmp.Or(p.use, rng) }
+func (p *destination) at(rng diag.Range) diag.Range { return cmp.Or(p.use, rng) }
 
 // keyAt returns the range for a message about the key.
-func (p *place) keyAt(fallback diag.Range) diag.Range { return cmp.Or(p.use, p.key, fallback) }
+func (p *destination) keyAt(fallback diag.Range) diag.Range { return cmp.Or(p.use, p.key, fallback) }
 
 // mean records members that a reported name may mean. A misspelt required property would otherwise be two findings: one
 // unknown and one missing.
-func (p *place) mean(names ...string) {
+func (p *destination) mean(names ...string) {
 	if p.meant == nil && len(names) > 0 {
 		p.meant = make(map[string]bool, len(names))
 	}

@@ -1,13 +1,16 @@
-package check
+package program
 
 import (
 	"context"
 	"io/fs"
 
+	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Options are the inputs of Check besides the text.
+// Options are the inputs of a check besides the text. The passes get them as one value, each body of a component with
+// those of the program, but for Config and ConfigKnown: the stack's configuration has no part in a component.
 type Options struct {
 	Project string // the project's name: the namespace of configuration keys without one
 	// Schemas finds packages. If it is nil, the types of resources and functions stay unknown, and none is reported as
@@ -52,5 +55,30 @@ type Options struct {
 	// Handler reports faults of a source file that fn::bundle packs; if nil, there is no such check.
 	Handler func(ctx context.Context, dir string, r HandlerSource) ([]BundleFault, error)
 
-	batch int // least number of declarations for a goroutine; 0 for the default
+	// Batch is the least number of declarations that a goroutine of its own is started for; 0 for the default.
+	Batch int
+}
+
+// LocalPackage is a package of components whose text is known (L7.31).
+type LocalPackage struct {
+	Name  string // by which tokens name it
+	Alias string // another such name, as the project declares the package; may be empty
+	Dir   string // that sources of dynamic types are relative to
+	File  *ast.File
+}
+
+// Manifest names manifests of Kubernetes objects: a text, files that match a pattern, or the chart in a folder.
+type Manifest struct{ Text, Pattern, Chart string }
+
+// Bundler packs a source file and its imports into one text. source is relative to dir, with slashes. faults are
+// mistakes in the source; err is returned if it could not be read.
+type Bundler func(ctx context.Context, dir, source string) (b *Bundle, faults []BundleFault, err error)
+
+// HandlerSource is a source file that fn::bundle packs into an archive.
+type HandlerSource = builtins.BundleRequest
+
+// BundleFault is one thing wrong with a source file.
+type BundleFault struct {
+	Place   string // file:line:column, or less of it; never empty
+	Message string
 }
