@@ -154,8 +154,8 @@ func (s *componentView) inputProperties() []*schema.Property {
 	list := make([]*schema.Property, 0, len(s.decl.Config))
 	for _, decl := range s.decl.Config {
 		p := &schema.Property{Name: decl.Name.Value, Type: program.ConfigType(decl.Type),
-			Required: decl.Default == nil && (decl.Optional == nil || !decl.Optional.Value), // L3.51
-			Secret:   decl.Secret != nil && decl.Secret.Value}
+			Required: decl.Default == nil && !decl.Optional.IsTrue(), // L3.51
+			Secret:   decl.Secret.IsTrue()}
 		switch t := s.inputs[decl.Name.Value]; {
 		case decl.Type != nil:
 			p.Required = p.Required && !decl.Type.Optional

@@ -103,8 +103,8 @@ func (c *dynamicTypes) properties(from *ast.DynamicProperties, input bool) []*sc
 	for _, decl := range from.List {
 		p := &schema.Property{Name: decl.Name.Value, Type: program.ConfigType(decl.Type),
 			Description: decl.Description.Text(),
-			Secret:      decl.Secret != nil && decl.Secret.Value}
-		p.Required = input && decl.Default == nil && (decl.Optional == nil || !decl.Optional.Value) &&
+			Secret:      decl.Secret.IsTrue()}
+		p.Required = input && decl.Default == nil && !decl.Optional.IsTrue() &&
 			(decl.Type == nil || !decl.Type.Optional)
 		switch literal := decl.Default.(type) {
 		case nil, *ast.Bad:

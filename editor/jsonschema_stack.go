@@ -18,7 +18,7 @@ func StackJSONSchema(program *check.Program) map[string]any {
 		}
 		node := stackValue(n.Type)
 		text := firstParagraph(n.Config.Decl.Description.Text())
-		if secret := n.Config.Decl.Secret; secret != nil && secret.Value {
+		if secret := n.Config.Decl.Secret; secret.IsTrue() {
 			text = strings.TrimSpace(text + "\n\nSecret: `yamlhost config set --secret` encrypts it.")
 		}
 		node = described(node, text)

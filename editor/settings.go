@@ -77,7 +77,7 @@ func namespaced(text []byte, offset int, c parser.Context) parser.Context {
 // configDetail returns the type of a declared configuration value, and whether it is secret.
 func configDetail(n *check.Node) string {
 	detail := schema.TypeName(n.Type)
-	if n.Config.Decl.Secret != nil && n.Config.Decl.Secret.Value {
+	if n.Config.Decl.Secret.IsTrue() {
 		detail += ", secret"
 	}
 	return detail

@@ -160,7 +160,7 @@ func (s *scope) config(ctx context.Context, c *check.Config) (value.Value, *faul
 			return value.Null, f
 		}
 	}
-	if c.Decl != nil && c.Decl.Secret != nil && c.Decl.Secret.Value {
+	if c.Decl != nil && c.Decl.Secret.IsTrue() {
 		v = v.Secret() // L2.33
 	}
 	return v, nil

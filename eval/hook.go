@@ -30,8 +30,8 @@ func (e *evaluator) registerHooks(ctx context.Context) *fault {
 		}
 		err := registrar.RegisterHook(ctx, monitor.Hook{
 			Name: h.Decl.Name.Value, OnError: h.OnError,
-			OnDryRun:     h.Decl.OnDryRun != nil && h.Decl.OnDryRun.Value,
-			IgnoreErrors: h.Decl.IgnoreErrors != nil && h.Decl.IgnoreErrors.Value,
+			OnDryRun:     h.Decl.OnDryRun.IsTrue(),
+			IgnoreErrors: h.Decl.IgnoreErrors.IsTrue(),
 			Run: func(ctx context.Context, args value.Value) (bool, error) {
 				return e.runHook(e.budget.paying(ctx), h, args)
 			},

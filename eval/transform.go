@@ -167,7 +167,7 @@ func (s *transformer) merge(ctx context.Context, object *schema.Object, when, ds
 	v = s.e.resources.concreteDeps(v)
 	s.e.hydrate(ctx, v, t.Merge.Range())
 	result := dst
-	if t.Replace != nil && t.Replace.Value {
+	if t.Replace.IsTrue() {
 		result = value.EmptyMap().WithMarksOf(dst)
 	}
 	var paths []string

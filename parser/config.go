@@ -137,7 +137,7 @@ func (r *configReader) fieldsOfMap(n *yamlnode.Node) {
 	case typeEntry == nil && c.Optional == nil && sound:
 		r.needsType()
 	}
-	if c.Secret != nil && c.Secret.Value && c.Default != nil {
+	if c.Secret.IsTrue() && c.Default != nil {
 		HideTexts(c.Default)
 	}
 }

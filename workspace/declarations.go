@@ -79,7 +79,7 @@ func declaredKeys(p *project.Project, file *ast.File) map[project.Key]bool {
 			name = decl.Key.Value
 		}
 		if key, err := project.ParseKey(name, p.Name.Text); err == nil {
-			declared[key] = declared[key] || decl.Secret != nil && decl.Secret.Value
+			declared[key] = declared[key] || decl.Secret.IsTrue()
 		}
 	}
 	return declared

@@ -96,8 +96,7 @@ func (s stackKeys) unset() (keys []string) {
 func (s stackKeys) required(key string) bool {
 	n := s.scope.byKey[key]
 	_, set := s.scope.options.Config[key]
-	return n != nil && !set && n.Config.Decl.Default == nil && (n.Config.Decl.Optional == nil ||
-		!n.Config.Decl.Optional.Value)
+	return n != nil && !set && n.Config.Decl.Default == nil && !n.Config.Decl.Optional.IsTrue()
 }
 
 // misspells returns the unset key of the project that a key certainly is a misspelling of: in its name, or in its

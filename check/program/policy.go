@@ -82,7 +82,7 @@ func (p *Policy) NameTypes(pack bool) {
 func configProperties(declared []*ast.DynamicProperty) (list []*schema.Property) {
 	for _, decl := range declared {
 		p := &schema.Property{Name: decl.Name.Value, Type: ConfigType(decl.Type), Description: decl.Description.Text()}
-		p.Required = decl.Optional == nil || !decl.Optional.Value
+		p.Required = !decl.Optional.IsTrue()
 		if !p.Required && decl.Default == nil {
 			p.Type = schema.OptionalOf(p.Type)
 		}

@@ -94,7 +94,7 @@ func (p *Program) secrets(found func(what string, rng diag.Range)) {
 			if n.Config.Value != nil && n.Config.Value.ContainsSecret() {
 				found("config "+n.Name, n.Range)
 			}
-			if d := n.Config.Decl; d != nil && p.InComponent && d.Secret != nil && d.Secret.Value {
+			if d := n.Config.Decl; d != nil && p.InComponent && d.Secret.IsTrue() {
 				found("input "+n.Name, n.Range)
 			}
 		case ResourceNode:

@@ -45,7 +45,7 @@ func (c *Checker) checkConfig(n *program.Node) configuration {
 			c.checkDefault(decl, declared)
 		}
 	}
-	optional := decl.Optional != nil && decl.Optional.Value // L10.C13
+	optional := decl.Optional.IsTrue() // L10.C13
 	var result configuration
 	switch {
 	case declared != nil && (fallback == schema.Null || optional && fallback == nil):
@@ -57,7 +57,7 @@ func (c *Checker) checkConfig(n *program.Node) configuration {
 	default:
 		result.typ = schema.Any
 	}
-	secret := text.Secret || decl.Secret != nil && decl.Secret.Value
+	secret := text.Secret || decl.Secret.IsTrue()
 	switch {
 	case text.Unread:
 	case set && declared == nil && (fallback == nil || fallback == schema.Null):

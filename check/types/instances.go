@@ -28,7 +28,7 @@ func (c *Checker) checkInstances(n *program.Node) {
 		c.decl.report.Errorf(diag.NotKnownInTime, decl.If.Range(), "use configuration, variables or constants here",
 			"`if` must be known before anything is created")
 	}
-	if decl.DefaultProvider != nil && decl.DefaultProvider.Value && decl.ForEach != nil {
+	if decl.DefaultProvider.IsTrue() && decl.ForEach != nil {
 		c.decl.report.Errorf(diag.WrongProvider, decl.DefaultProvider.Range,
 			"remove `forEach`, or name the instances in the option `provider`",
 			"a provider with several instances cannot be the default provider")

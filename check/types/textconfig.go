@@ -75,7 +75,7 @@ func (c *textNotes) noteText(n *program.Node, a *ast.Access) {
 	c.noted[n] = true
 	written, _ := value.AppendJSON(nil, guessed)
 	ours, theirs := strconv.Quote(text.Text), string(written)
-	if text.Secret || decl.Secret != nil && decl.Secret.Value {
+	if text.Secret || decl.Secret.IsTrue() {
 		ours, theirs = "in quotes", "without"
 	}
 	c.report.Add(diag.Diagnostic{Severity: diag.Info, Code: diag.BadNumber, Subject: a.Range(),

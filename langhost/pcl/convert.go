@@ -234,10 +234,10 @@ func (p *printer) config(declarations []*ast.Config) {
 		switch {
 		case c.Default != nil:
 			p.attribute("default", p.expr(c.Default))
-		case c.Optional != nil && c.Optional.Value:
+		case c.Optional.IsTrue():
 			p.attribute("default", "null")
 		}
-		if c.Secret != nil && c.Secret.Value {
+		if c.Secret.IsTrue() {
 			p.attribute("secret", "true")
 		}
 		p.close()
@@ -351,7 +351,7 @@ func (p *printer) resource(r *ast.Resource, up string) {
 	if r.LogicalName != nil {
 		p.attribute("__logicalName", literal.Quoted(r.LogicalName.Value))
 	}
-	if r.DefaultProvider != nil && r.DefaultProvider.Value {
+	if r.DefaultProvider.IsTrue() {
 		p.fail(r.DefaultProvider.Range, "PCL has no default providers")
 	}
 	if r.PropertiesExpr != nil {

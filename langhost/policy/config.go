@@ -75,7 +75,7 @@ func fits(decl *ast.Policy, config value.Value) error {
 		declared[c.Name.Value] = true
 		v, given := config.Lookup(c.Name.Value)
 		if !given || v.IsNull() {
-			if c.Optional == nil || !c.Optional.Value {
+			if !c.Optional.IsTrue() {
 				return fault(c.Name.Value, errors.New("is required"))
 			}
 			continue

@@ -111,7 +111,7 @@ func describe(p *Pack, found *diag.Diagnostics) {
 			about.Properties = about.Properties.MapOrEmpty().With(c.Name.Value, s)
 			if fallback != nil {
 				r.config = r.config.With(c.Name.Value, *fallback)
-			} else if c.Optional == nil || !c.Optional.Value {
+			} else if !c.Optional.IsTrue() {
 				about.Required = append(about.Required, c.Name.Value)
 			}
 		}

@@ -174,6 +174,9 @@ type BoolLiteral struct {
 	Range diag.Range
 }
 
+// IsTrue reports whether the literal is there and true.
+func (l *BoolLiteral) IsTrue() bool { return l != nil && l.Value }
+
 // Variable names an expression (L3.A).
 type Variable struct {
 	Name  Literal

@@ -58,13 +58,13 @@ func (p *Policy) Exprs(fn func(Expr)) {
 }
 
 // OfStack reports whether the policy applies to all resources together.
-func (p *Policy) OfStack() bool { return p.Stack != nil && p.Stack.Value }
+func (p *Policy) OfStack() bool { return p.Stack.IsTrue() }
 
 // OfDestroyed reports whether the policy applies to resources that an operation deletes or replaces.
-func (p *Policy) OfDestroyed() bool { return p.Destroy != nil && p.Destroy.Value }
+func (p *Policy) OfDestroyed() bool { return p.Destroy.IsTrue() }
 
 // OfOutputs reports whether the policy applies to the outputs of a resource.
-func (p *Policy) OfOutputs() bool { return p.After != nil && p.After.Value }
+func (p *Policy) OfOutputs() bool { return p.After.IsTrue() }
 
 // Message is a message that a run prints; an extension of yamlhost.
 type Message struct {
