@@ -85,10 +85,10 @@ func (f *cause) faulty(n *Node) bool {
 		return known
 	}
 	f.nodes[n] = false // for a node that depends on itself
-	if rng, ok := declaration(n); ok {
+	if rng := n.Declared(); !rng.IsZero() {
 		known = f.within(rng)
 	}
-	if kind, ok := kindOf(n); ok {
+	if kind := kindOf(n); !kind.IsZero() {
 		known = known || f.within(kind)
 	}
 	if n.Resource == nil || n.Resource.Decl.ForEach != nil {
@@ -139,17 +139,17 @@ func (f *cause) usages(bodies []*body) (uses []usage, starts []diag.Range) {
 				whole = access.Range()
 			}
 			use, node := f.file.Origins.Place(whole), r.Refs[i].Node
-			if rng, ok := declaration(node); ok && !holds(f.file.Origins.Place(rng), use) {
+			if rng := node.Declared(); !rng.IsZero() && !holds(f.file.Origins.Place(rng), use) {
 				uses = append(uses, usage{at: use, node: node})
 			}
 		}
 	}
 	for _, b := range bodies {
 		for _, n := range b.scope.All() {
-			if rng, ok := declaration(n); ok {
+			if rng := n.Declared(); !rng.IsZero() {
 				starts = append(starts, f.file.Origins.Place(rng))
 			}
-			if kind, ok := kindOf(n); ok {
+			if kind := kindOf(n); !kind.IsZero() {
 				uses = append(uses, usage{at: f.file.Origins.Place(n.Resource.Decl.Range), kind: kind})
 			}
 		}
@@ -182,29 +182,16 @@ func around(uses []usage, longest int32, at diag.Range) []usage {
 	return found
 }
 
-// kindOf returns the range of the component or dynamic type of a node; ok is false for a resource of a provider.
-func kindOf(n *Node) (rng diag.Range, ok bool) {
+// kindOf returns the range of the component or dynamic type of a node; zero for a resource of a provider.
+func kindOf(n *Node) (kind diag.Range) {
 	switch {
 	case n.Resource == nil:
 	case n.Resource.Component != nil && !n.Resource.Component.Packaged:
-		return n.Resource.Component.Decl.Range, true
+		kind = n.Resource.Component.Decl.Range
 	case n.Resource.Dynamic != nil && n.Resource.Dynamic.Decl != nil && n.Resource.Dynamic.Package == "":
-		return n.Resource.Dynamic.Decl.Range, true
+		kind = n.Resource.Dynamic.Decl.Range
 	}
-	return diag.Range{}, false
-}
-
-// declaration returns the range of the entry that declares a node; ok is false for an undeclared node.
-func declaration(n *Node) (rng diag.Range, ok bool) {
-	switch {
-	case n.Resource != nil:
-		return n.Resource.Decl.Range, true
-	case n.Variable != nil:
-		return n.Variable.Range, true
-	case n.Config != nil && n.Config.Decl != nil:
-		return n.Config.Decl.Range, true
-	}
-	return diag.Range{}, false
+	return kind
 }
 
 // eachUndeclared reports whether a finding is about `each` without forEach.

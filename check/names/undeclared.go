@@ -347,15 +347,7 @@ func (u *undeclared) wordCount(word string) int {
 
 // inside reports whether a range lies in the declaration of a node.
 func inside(rng diag.Range, n *program.Node) bool {
-	var whole diag.Range
-	switch {
-	case n.Config != nil && n.Config.Decl != nil:
-		whole = n.Config.Decl.Range
-	case n.Variable != nil:
-		whole = n.Variable.Range
-	case n.Resource != nil:
-		whole = n.Resource.Decl.Range
-	}
+	whole := n.Declared()
 	return whole.Source == rng.Source && whole.Start <= rng.Start && rng.End <= whole.End
 }
 

@@ -121,8 +121,8 @@ func (r *Resolver) Choose(u Use) *Choice {
 }
 
 // Renew puts the loaded packages into the choices. It is called after Load, which may have replaced packages by those
-// of an earlier check. An unchanged choice of a former resolver, which may be nil, is taken
-// over, so that uses of it compare as equal.
+// of an earlier check. An unchanged choice of a former resolver, which may be nil, is taken over, so that uses of it
+// compare as equal.
 func (r *Resolver) Renew(former *Resolver) {
 	r.last = nil
 	for k, made := range r.choices {
@@ -265,18 +265,15 @@ func useResource(result *Resource, decl *ast.Resource, found namedResource, repo
 		report.Warnf(diag.Deprecated, token.Range, "write `"+schema.CollapseToken(result.Token)+"`", "%s has been renamed",
 			token.Value)
 	}
-	if found.schema.Overlay && result.Token == customResource {
+	switch m := found.schema.Deprecation; {
+	case found.schema.Overlay && result.Token == customResource:
 		report.Add(customResourceFinding(decl))
 		result.Schema, result.Type = nil, schema.Invalid
-		return
-	}
-	if found.schema.Overlay {
+	case found.schema.Overlay:
 		report.Errorf(diag.TokenNotFound, token.Range, overlayHint(result.Token), "%s exists in other languages only",
 			schema.CollapseToken(result.Token))
 		result.Schema, result.Type = nil, schema.Invalid
-		return
-	}
-	if m := found.schema.Deprecation; m != "" {
+	case m != "":
 		report.Warnf(diag.Deprecated, token.Range, schema.Plain(m), "%s is deprecated", schema.CollapseToken(result.Token))
 	}
 }

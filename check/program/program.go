@@ -100,6 +100,19 @@ func (n *Node) Unit() *ast.Unit {
 	return nil
 }
 
+// Declared returns the range of the entry that declares the node; zero for configuration without a declaration.
+func (n *Node) Declared() (entry diag.Range) {
+	switch {
+	case n.Variable != nil:
+		entry = n.Variable.Range
+	case n.Resource != nil:
+		entry = n.Resource.Decl.Range
+	case n.Config.Decl != nil:
+		entry = n.Config.Decl.Range
+	}
+	return entry
+}
+
 // Edge is a dependency between two nodes, with the text that causes it.
 type Edge struct {
 	To    *Node
