@@ -145,8 +145,7 @@ func (c *component) show() {
 	s.schema = &schema.Resource{Token: c.of.Token, Component: true, Description: c.of.Decl.Description.Text()}
 	s.schema.Inputs = schema.NewObject("", true, s.inputProperties)
 	s.schema.Outputs = schema.NewObject("", true, s.outputProperties)
-	s.typ = &schema.ResourceType{Token: c.of.Token, Component: true,
-		Outputs: func() *schema.Object { return s.schema.Outputs }}
+	s.typ = s.schema.Type()
 	c.seen, c.of.Schema = s, s.schema
 }
 

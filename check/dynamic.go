@@ -155,7 +155,7 @@ func (b *body) resolveDynamic(n *Node) {
 		return
 	}
 	r.Dynamic, r.Schema, r.Token = d, d.Schema, d.Token
-	n.Type = &schema.ResourceType{Token: r.Token, Outputs: func() *schema.Object { return d.Schema.Outputs }}
+	n.Type = d.Schema.Type()
 	for _, option := range []*ast.Option{r.Decl.Options.Provider, r.Decl.Options.Version,
 		r.Decl.Options.PluginDownloadURL} {
 		if option != nil {

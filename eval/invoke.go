@@ -60,25 +60,30 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 	case s.frame.component:
 		request.Parent = s.frame.parent // L3.54
 	}
+	var response monitor.InvokeResponse
 	err := s.e.setPackage(ctx, &request.Plugin, call.Package)
 	if err == nil {
-		var response monitor.InvokeResponse
 		response, err = s.e.monitor.Invoke(ctx, request)
-		switch {
-		case err != nil:
-		case len(response.Failures) > 0:
-			err = &monitor.FailuresError{Token: call.Token, Failures: response.Failures}
-		case response.Unknown:
-			return unknown, nil
-		default:
-			return marked(invokeResult(call, response.Result), args, deps), nil
-		}
 	}
-	return value.Null, callFault(call.Token, err, args, written, e.Name.Range)
+	switch {
+	case err != nil || len(response.Failures) > 0:
+		return value.Null, callFault(call.Token, err, response.Failures, args, written, e.Name.Range)
+	case response.Unknown:
+		return unknown, nil
+	}
+	result := partOf(call.Schema, call.Return, response.Result)
+	if response.Result.ContainsSecret() { // anywhere in the answer (L6.41)
+		result = result.Secret()
+	}
+	return marked(result, args, deps), nil
 }
 
-// callFault returns the fault for a failed call of a provider.
-func callFault(token string, err error, args value.Value, written propertyRanges, rng diag.Range) *fault {
+// callFault returns the fault for a failed call of a provider: err, or else the failures in its answer.
+func callFault(token string, err error, failures []monitor.Failure, args value.Value, written propertyRanges,
+	rng diag.Range) *fault {
+	if err == nil {
+		err = &monitor.FailuresError{Token: token, Failures: failures}
+	}
 	if f := refusal(err, diag.InvokeFailed, token, args, written, rng); f != nil {
 		return f
 	}
@@ -110,24 +115,21 @@ func marked(result, args value.Value, deps []urn.URN) value.Value {
 	return result.DependingOn(deps...)
 }
 
-// invokeResult returns the requested part of an answer (L6.40). A secret anywhere in the answer makes all of it secret
-// (L6.41).
-func invokeResult(call *check.Invoke, result value.Value) value.Value {
-	secret := result.ContainsSecret()
+// partOf returns the requested part of the answer of a function or method (L6.40): the only value of a scalar result,
+// or what returned names by a member or a path. f is nil for an unknown function; returned is empty for the whole.
+func partOf(f *schema.Function, returned string, answer value.Value) value.Value {
 	switch {
-	case call.Schema != nil && call.Schema.Scalar && result.Len() == 1 && result.Is(value.KindMap):
-		result = result.Get(result.Keys()[0])
-	case call.Return != "":
-		t := schema.Type(schema.Any)
-		if call.Schema != nil {
-			t = call.Schema.Result
-		}
-		result, _ = program.ReturnPath(t, call.Return).Get(result) // a missing part is null (L5.33)
+	case f != nil && f.Scalar && answer.Len() == 1 && answer.Is(value.KindMap):
+		return answer.Get(answer.Keys()[0])
+	case returned == "":
+		return answer
 	}
-	if secret {
-		result = result.Secret()
+	t := schema.Type(schema.Any)
+	if f != nil {
+		t = f.Result
 	}
-	return result
+	part, _ := program.ReturnPath(t, returned).Get(answer) // a missing part is null (L5.33)
+	return part
 }
 
 // resultKind returns the kind of the requested part of an answer. f is nil for an unknown function.

@@ -46,19 +46,15 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 		entries = append(entries, value.Entry{Key: key, Value: besideReferences(arg)})
 	}
 	request.Args = value.MapOf(entries...)
+	var response monitor.CallResponse
 	err := s.e.setPackage(ctx, &request.Plugin, call.Package)
 	if err == nil {
-		var response monitor.CallResponse
 		response, err = s.e.monitor.Call(ctx, request)
-		switch {
-		case err != nil:
-		case len(response.Failures) > 0:
-			err = &monitor.FailuresError{Token: request.Token, Failures: response.Failures}
-		default:
-			return marked(s.e.methodResult(call, response), args, deps), nil
-		}
 	}
-	return value.Null, callFault(request.Token, err, args, written, e.Name.Range)
+	if err != nil || len(response.Failures) > 0 {
+		return value.Null, callFault(request.Token, err, response.Failures, args, written, e.Name.Range)
+	}
+	return marked(s.e.methodResult(call, response), args, deps), nil
 }
 
 // receiver returns the resource whose method is called. A provider always needs an ID, even before it has one, because
@@ -86,26 +82,17 @@ func (e *evaluator) methodResult(call *check.Method, response monitor.CallRespon
 			result = result.With(key, part.DependingOn(deps...))
 		}
 	}
-	if call.Schema == nil {
-		if call.Return != "" {
-			return result.Get(call.Return)
+	if call.Schema != nil && e.info.DryRun {
+		if call.Schema.Scalar && result.Len() == 0 {
+			return value.Unknown(schema.ExpectedKind(call.Schema.Result))
 		}
-		return result
-	}
-	if object, ok := call.Schema.Result.(*schema.Object); ok && e.info.DryRun {
-		for _, p := range object.Properties() {
-			if _, answered := result.Lookup(p.Name); !answered {
-				result = result.With(p.Name, value.Unknown(schema.ExpectedKind(p.Type)))
+		if object, ok := call.Schema.Result.(*schema.Object); ok {
+			for _, p := range object.Properties() {
+				if _, answered := result.Lookup(p.Name); !answered {
+					result = result.With(p.Name, value.Unknown(schema.ExpectedKind(p.Type)))
+				}
 			}
 		}
 	}
-	switch {
-	case call.Schema.Scalar && result.Len() == 1:
-		return result.Get(result.Keys()[0])
-	case call.Schema.Scalar && result.Len() == 0 && e.info.DryRun:
-		return value.Unknown(schema.ExpectedKind(call.Schema.Result))
-	case call.Return != "":
-		return result.Get(call.Return)
-	}
-	return result
+	return partOf(call.Schema, call.Return, result)
 }

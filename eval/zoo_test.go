@@ -151,7 +151,8 @@ func (z *zoo) method(g monitor.CallRequest) (monitor.CallResponse, error) {
 			return monitor.CallResponse{Failures: []monitor.Failure{{Property: "unit", Reason: "not here: " + unit}}}, nil
 		}
 		return monitor.CallResponse{
-			Result:             entries("text", value.String(unit+" of "+self.URN.Name()), "size", value.Int(3)),
+			Result: entries("text", value.String(unit+" of "+self.URN.Name()), "size", value.Int(3),
+				"marks", value.Strings([]string{"first", "second"})),
 			ReturnDependencies: map[string][]urn.URN{"size": {urn.New("dev", "proj", "", "zoo:index:Echo", "measured")}},
 		}, nil
 	}

@@ -20,24 +20,25 @@ type fieldReaders map[string]func(e entry)
 // fields reads the entries of a map with the reader of each key in keys. It reports all other keys, and returns false
 // if there are any. place describes the map in the report.
 func (r *nodeReader) fields(entries []entry, place string, keys []string, readers fieldReaders) bool {
-	known := true
-	r.fieldsOf(entries, keys, nil, func(name string, e entry) { readers[name](e) }, func(e entry) bool {
-		known = false
-		r.unknownKey(diag.Error, e, place, keys, "")
-		return true
-	})
-	return known
+	return r.onlyFields(entries, place, keys, func(name string, e entry) { readers[name](e) })
 }
 
 // gather is like fields, but returns the entries with a key in keys, by canonical name.
 func (r *nodeReader) gather(entries []entry, place string, keys []string) map[string]*entry {
 	found := map[string]*entry{}
-	readers := fieldReaders{}
-	for _, key := range keys {
-		readers[key] = func(e entry) { found[key] = &e }
-	}
-	r.fields(entries, place, keys, readers)
+	r.onlyFields(entries, place, keys, func(name string, e entry) { found[name] = &e })
 	return found
+}
+
+// onlyFields is like fields with one reader for all keys, which gets their canonical names.
+func (r *nodeReader) onlyFields(entries []entry, place string, keys []string, read func(name string, e entry)) bool {
+	known := true
+	r.fieldsOf(entries, keys, nil, read, func(e entry) bool {
+		known = false
+		r.unknownKey(diag.Error, e, place, keys, "")
+		return true
+	})
+	return known
 }
 
 // fieldsOf reads the entries of a map whose keys the language defines. It calls known with the canonical name for each

@@ -139,7 +139,7 @@ func (r *optionReader) timeouts(key ast.Literal, e entry) *ast.Timeouts {
 	var t *ast.Timeouts
 	r.nodes.section(e, "`customTimeouts`", func(n *yamlnode.Node, _ diag.Range) {
 		t = &ast.Timeouts{Key: key}
-		r.nodes.fieldsOf(r.nodes.entries(n), timeoutKeys, nil, func(name string, e entry) {
+		r.nodes.onlyFields(r.nodes.entries(n), "`customTimeouts`", timeoutKeys, func(name string, e entry) {
 			value := present(r.exprs.expression(e))
 			if value == nil {
 				return
@@ -151,9 +151,6 @@ func (r *optionReader) timeouts(key ast.Literal, e entry) *ast.Timeouts {
 			}
 			dst := map[string]**ast.Option{"create": &t.Create, "update": &t.Update, "delete": &t.Delete, "read": &t.Read}
 			*dst[name] = &ast.Option{Key: ast.Literal{Value: name, Range: e.at}, Value: value}
-		}, func(e entry) bool {
-			r.nodes.unknownKey(diag.Error, e, "`customTimeouts`", timeoutKeys, "")
-			return true
 		})
 	})
 	return t

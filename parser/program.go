@@ -69,14 +69,22 @@ func newOutline(r *bodyReader, top []*section, options Options, included bool) *
 		o.packOnly()
 	}
 	if options.Plugin {
-		for _, name := range []string{"config", "configuration", "variables", "resources", "outputs", "include"} {
-			if s := o.sections[name]; s != nil {
-				r.report.fail(diag.UnknownKey, s.entry.at, "move it into a component", "a component plugin has no `%s` of its own", s.entry.name)
-				delete(o.sections, name)
-			}
+		for _, s := range o.take("config", "configuration", "variables", "resources", "outputs", "include") {
+			r.report.fail(diag.UnknownKey, s.entry.at, "move it into a component", "a component plugin has no `%s` of its own", s.entry.name)
 		}
 	}
 	return o
+}
+
+// take removes sections that a text of its kind cannot have, and returns those that are there.
+func (o *outline) take(names ...string) (taken []*section) {
+	for _, name := range names {
+		if s := o.sections[name]; s != nil {
+			taken = append(taken, s)
+			delete(o.sections, name)
+		}
+	}
+	return taken
 }
 
 // extensions maps sections that only yamlhost has to their descriptions.
@@ -123,14 +131,7 @@ func (o *outline) assign(name string, s *section) {
 // packOnly reports sections that a policy pack cannot have, and missing ones.
 func (o *outline) packOnly() {
 	o.file.Pack = true
-	var others []*section
-	for _, name := range []string{"config", "configuration", "resources", "outputs", "components", "hooks", "dynamic",
-		"messages"} {
-		if s := o.sections[name]; s != nil {
-			others = append(others, s)
-			delete(o.sections, name)
-		}
-	}
+	others := o.take("config", "configuration", "resources", "outputs", "components", "hooks", "dynamic", "messages")
 	for _, s := range append(others, o.transforms...) {
 		o.in.report.fail(diag.UnknownKey, s.entry.at, "a pack has `policies` and `variables`; its configuration is declared in each policy",
 			"a policy pack has no `%s`", s.entry.name)

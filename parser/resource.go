@@ -377,13 +377,13 @@ func (r *resourceReader) get(e entry) *ast.Get {
 		get = &ast.Get{Range: rng}
 		switch {
 		case n.Kind == yamlnode.Map:
-			r.nodes.fieldsOf(r.nodes.entries(n), getKeys, nil, func(key string, e entry) {
+			r.nodes.onlyFields(r.nodes.entries(n), "`get`", getKeys, func(key string, e entry) {
 				if key == "id" {
 					get.ID = r.exprs.textExpression(e, "`id`", "put it in quotes")
 					return
 				}
 				r.nodes.section(e, "`state`", func(n *yamlnode.Node, _ diag.Range) { get.State = r.exprs.propertyList(n) })
-			}, func(e entry) bool { r.nodes.unknownKey(diag.Error, e, "`get`", getKeys, ""); return true })
+			})
 		case !yamlnode.IsNull(n):
 			r.nodes.wrongKind(n, rng, "`get`", "a map", "write `get: {id: …}`")
 			return

@@ -17,6 +17,11 @@ type Resource struct {
 	Overlay     bool // exists in other languages only
 }
 
+// Type returns the type of references to the resource.
+func (r *Resource) Type() *ResourceType {
+	return &ResourceType{Token: r.Token, Component: r.Component, Outputs: func() *Object { return r.Outputs }}
+}
+
 // Function is a function of a package.
 type Function struct {
 	Token       string // canonical

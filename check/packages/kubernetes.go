@@ -51,8 +51,8 @@ func (p *Package) openKind(written string) (found namedResource, ok bool) {
 		members := []*schema.Property{constant("apiVersion", group+"/"+version), constant("kind", kind),
 			{Name: "metadata", Type: schema.OptionalOf(metadata)}}
 		object := schema.NewObject("", false, func() []*schema.Property { return members })
-		return namedResource{schema: &schema.Resource{Token: written, Inputs: object, Outputs: object},
-			typ: &schema.ResourceType{Token: written, Outputs: func() *schema.Object { return object }}}, nil
+		r := &schema.Resource{Token: written, Inputs: object, Outputs: object}
+		return namedResource{schema: r, typ: r.Type()}, nil
 	})
 	return found, true
 }
@@ -70,12 +70,9 @@ func (p *Package) patch(written string) (found namedResource, ok bool) {
 		return found, false
 	}
 	found, _ = p.kinds.Get(written, func() (namedResource, error) {
-		inputs, outputs := partial(whole.schema.Inputs), partial(whole.schema.Outputs)
-		return namedResource{
-			schema: &schema.Resource{Token: written, Description: whole.schema.Description, Inputs: inputs,
-				Outputs: outputs},
-			typ: &schema.ResourceType{Token: written, Outputs: func() *schema.Object { return outputs }},
-		}, nil
+		r := &schema.Resource{Token: written, Description: whole.schema.Description,
+			Inputs: partial(whole.schema.Inputs), Outputs: partial(whole.schema.Outputs)}
+		return namedResource{schema: r, typ: r.Type()}, nil
 	})
 	return found, true
 }

@@ -96,8 +96,7 @@ func (p *Package) resource(written string) (namedResource, error) {
 			}
 		}
 		if r := found.schema; r != nil {
-			found.typ = &schema.ResourceType{Token: r.Token, Component: r.Component,
-				Outputs: func() *schema.Object { return r.Outputs }}
+			found.typ = r.Type()
 		}
 		return found, err
 	})
@@ -237,8 +236,7 @@ func (s *Set) Known(ctx context.Context, t schema.Type) (found schema.Type, miss
 		pkg, missing := s.foreign(ctx, t.Package)
 		if pkg != nil {
 			if r, err := pkg.ResolveResource(t.Token); err == nil && r.Token == t.Token {
-				return &schema.ResourceType{Token: r.Token, Component: r.Component,
-					Outputs: func() *schema.Object { return r.Outputs }}, false
+				return r.Type(), false
 			}
 		}
 		return t, missing

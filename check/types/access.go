@@ -165,16 +165,14 @@ func (c *accessor) member(t schema.Type, s step) schema.Type {
 		if _, resources := schema.Required(t.Item).(*schema.ResourceType); resources {
 			hint = "write `${" + s.owner + "[0]." + s.name + "}` for one, or `${" + s.owner + "[*]." + s.name + "}` for all"
 		}
-		c.decl.report.Errorf(diag.NotIndexable, s.at, cmp.Or(phrasebook.Member(s.name, s.owner), hint),
+		return c.decl.invalid(diag.NotIndexable, s.at, cmp.Or(phrasebook.Member(s.name, s.owner), hint),
 			"%s is a list, which has no member `%s`", s.owner, s.name)
-		return schema.Invalid
 	case *schema.Map:
 		if !s.isIndex {
 			return t.Item
 		}
-		c.decl.report.Errorf(diag.NotIndexable, s.at, fmt.Sprintf("write a key as a string: `[%q]`", fmt.Sprint(s.index)),
+		return c.decl.invalid(diag.NotIndexable, s.at, fmt.Sprintf("write a key as a string: `[%q]`", fmt.Sprint(s.index)),
 			"%s is a map, which has no elements", s.owner)
-		return schema.Invalid
 	case *schema.Object:
 		return c.objectMember(t, s)
 	case *schema.ResourceType:
@@ -189,15 +187,13 @@ func (c *accessor) member(t schema.Type, s step) schema.Type {
 	if s.isIndex {
 		what = "elements"
 	}
-	c.decl.report.Errorf(diag.NotIndexable, s.at, phrasebook.Member(s.name, s.owner), "%s is %s, which has no %s", s.owner,
+	return c.decl.invalid(diag.NotIndexable, s.at, phrasebook.Member(s.name, s.owner), "%s is %s, which has no %s", s.owner,
 		typeWithArticle(t), what)
-	return schema.Invalid
 }
 
 func (c *accessor) objectMember(o *schema.Object, s step) schema.Type {
 	if s.isIndex {
-		c.decl.report.Errorf(diag.NotIndexable, s.at, "", "%s is a map, which has no elements", s.owner)
-		return schema.Invalid
+		return c.decl.invalid(diag.NotIndexable, s.at, "", "%s is a map, which has no elements", s.owner)
 	}
 	return c.property(o, s, "member")
 }
@@ -220,8 +216,7 @@ func (c *accessor) property(o *schema.Object, s step, noun string, others ...str
 // has no ID.
 func (c *accessor) resourceMember(t *schema.ResourceType, s step) schema.Type {
 	if s.isIndex {
-		c.decl.report.Errorf(diag.NotIndexable, s.at, "", "%s is a resource, which has no elements", s.owner)
-		return schema.Invalid
+		return c.decl.invalid(diag.NotIndexable, s.at, "", "%s is a resource, which has no elements", s.owner)
 	}
 	if s.name == "urn" || s.name == "id" && !t.Component {
 		return schema.String // L5.31

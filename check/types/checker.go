@@ -120,6 +120,12 @@ func (c *declaration) missingPackage(p *packages.Package, rng diag.Range) {
 	c.missing = append(c.missing, MissingUse{p, rng})
 }
 
+// invalid reports an error in an expression, as Errorf does, and returns its type.
+func (c *declaration) invalid(code diag.Code, rng diag.Range, detail, format string, a ...any) schema.Type {
+	c.report.Errorf(code, rng, detail, format, a...)
+	return schema.Invalid
+}
+
 // typeOf returns the inferred type of an expression, which may belong to another declaration; Invalid if there is none.
 // A variable is followed to its value, which is in another unit, and has been inferred by then.
 func (c *declaration) typeOf(e ast.Expr) schema.Type {

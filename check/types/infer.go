@@ -319,9 +319,8 @@ func (c *typer) inferIndex(e *ast.Index) schema.Type {
 	switch t := schema.Required(collection).(type) {
 	case *schema.Array:
 		if k, ok := c.constants.constant(e.Key).(*ast.Number); ok && k.Value != math.Trunc(k.Value) {
-			c.decl.report.Errorf(diag.NotIndexable, e.Key.Range(), "the first element has the index 0",
+			return c.decl.invalid(diag.NotIndexable, e.Key.Range(), "the first element has the index 0",
 				"the index of a list is a whole number, not %s", value.FormatNumber(k.Value))
-			return schema.Invalid
 		}
 		c.fitter.fit(e.Key, schema.Number, &destination{what: "the index of a list", strict: true})
 		return t.Item
@@ -341,8 +340,7 @@ func (c *typer) inferIndex(e *ast.Index) schema.Type {
 	case *schema.Union, *schema.Token, *schema.Enum:
 		return schema.Any
 	}
-	c.decl.report.Errorf(diag.NotIndexable, e.Key.Range(), "", "%s has neither members nor elements", typeWithArticle(collection))
-	return schema.Invalid
+	return c.decl.invalid(diag.NotIndexable, e.Key.Range(), "", "%s has neither members nor elements", typeWithArticle(collection))
 }
 
 // inferSplat infers a splat. A value that is no list counts as a list of one, as in HCL, but instances of a resource

@@ -28,9 +28,8 @@ func (c *caller) inferShortInvoke(e *ast.Call) schema.Type {
 	default:
 		if e.Argument != nil {
 			c.typer.infer(e.Argument)
-			c.decl.report.Errorf(diag.BadArguments, e.Argument.Range(), "write a map of arguments, or fn::invoke",
+			return c.decl.invalid(diag.BadArguments, e.Argument.Range(), "write a map of arguments, or fn::invoke",
 				"fn::%s takes a map of arguments", e.Name.Value)
-			return schema.Invalid
 		}
 	}
 	return c.inferProviderCall(e, inv, &e.Name, nil)
@@ -76,9 +75,8 @@ func (c *caller) inferInvoke(e *ast.Call) schema.Type {
 		if _, reported := function.(*ast.Bad); reported {
 			return schema.Invalid
 		}
-		c.decl.report.Errorf(diag.NotLiteral, function.Range(), "write the function's token, such as aws:index:getRegion",
+		return c.decl.invalid(diag.NotLiteral, function.Range(), "write the function's token, such as aws:index:getRegion",
 			"function must be a literal string")
-		return schema.Invalid
 	}
 	inv.Token = token.Value
 	return c.inferProviderCall(e, inv, token, returned)
@@ -99,25 +97,25 @@ func (c *caller) inferProviderCall(e *ast.Call, inv *program.Invoke, token, retu
 		return schema.Invalid
 	}
 	c.checkArguments(inv.Arguments, f.Inputs, schema.CollapseToken(f.Token), e.Name.Range)
-	owner := "the result of " + schema.CollapseToken(f.Token)
-	switch {
-	case returned != nil && f.Result != nil && !f.Scalar:
-		return c.returned(f.Result, returned, owner)
-	case returned != nil:
-		c.decl.report.Errorf(diag.NoMember, returned.Range, "leave return out: the result is the value itself",
-			"%s has no outputs by name", owner)
-		return schema.Invalid
-	case f.Result == nil:
-		return schema.Null
-	}
-	return f.Result
+	return c.resultOf(f, schema.CollapseToken(f.Token), returned)
 }
 
-// returned returns the type of the part of a result that `return` names by a member or a path.
-func (c *caller) returned(result schema.Type, name *ast.Literal, owner string) schema.Type {
-	path := program.ReturnPath(result, name.Value)
-	for _, s := range path {
-		if result = c.accessor.member(result, step{name: s.Key, index: s.Index, isIndex: s.IsIndex, at: name.Range,
+// resultOf returns the type of the result of a function or method, or of the part of it that `return` names by a member
+// or a path; returned is nil for the whole result.
+func (c *caller) resultOf(f *schema.Function, name string, returned *ast.Literal) schema.Type {
+	owner := "the result of " + name
+	switch {
+	case returned == nil && f.Result == nil:
+		return schema.Null
+	case returned == nil:
+		return f.Result
+	case f.Result == nil || f.Scalar:
+		return c.decl.invalid(diag.NoMember, returned.Range, "leave `return` out: the result is the value itself",
+			"%s has no outputs by name", owner)
+	}
+	result := f.Result
+	for _, s := range program.ReturnPath(result, returned.Value) {
+		if result = c.accessor.member(result, step{name: s.Key, index: s.Index, isIndex: s.IsIndex, at: returned.Range,
 			owner: owner}); result == schema.Invalid {
 			return result
 		}

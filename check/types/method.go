@@ -57,9 +57,8 @@ func (c *caller) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	p, r := c.decl.body.Packages.ResourceOfType(t.Token)
 	if r == nil {
 		if c.decl.body.Components(t.Token) {
-			c.decl.report.Errorf(diag.TokenNotFound, method.Range(), "read its outputs", "the component %s has no methods",
+			return c.decl.invalid(diag.TokenNotFound, method.Range(), "read its outputs", "the component %s has no methods",
 				schema.CollapseToken(t.Token))
-			return schema.Invalid
 		}
 		m.Token = t.Token + "/" + m.Name
 		c.decl.setCall(e, &program.Call{Func: f, Method: m})
@@ -70,12 +69,10 @@ func (c *caller) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	case errors.Is(err, schema.ErrNoSuchToken):
 		names := slices.Sorted(maps.Keys(r.Methods))
 		hint := findings.NearOrAll(diag.Suggest(m.Name, names), names, "it has ", "it has none at all")
-		c.decl.report.Errorf(diag.NoMember, method.Range(), hint, "%s has no method `%s`", schema.CollapseToken(r.Token), m.Name)
-		return schema.Invalid
+		return c.decl.invalid(diag.NoMember, method.Range(), hint, "%s has no method `%s`", schema.CollapseToken(r.Token), m.Name)
 	case err != nil:
-		c.decl.report.Errorf(diag.PackageMissing, method.Range(), "the package's schema has an error", "%s cannot be called: %s", m.Name,
+		return c.decl.invalid(diag.PackageMissing, method.Range(), "the package's schema has an error", "%s cannot be called: %s", m.Name,
 			err)
-		return schema.Invalid
 	}
 	m.Token, m.Package, m.Schema = function.Token, p.Descriptor, function
 	m.Inputs = withoutSelf(function.Inputs)
@@ -85,17 +82,7 @@ func (c *caller) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	}
 	owner := schema.CollapseToken(r.Token) + "." + m.Name
 	c.checkArguments(m.Arguments, m.Inputs, owner, method.Range())
-	switch {
-	case function.Result == nil:
-		return schema.Null
-	case returned == nil:
-		return function.Result
-	case function.Scalar:
-		c.decl.report.Errorf(diag.NoMember, returned.Range, "leave `return` out: the result is the value itself",
-			"the result of %s has no outputs by name", owner)
-		return schema.Invalid
-	}
-	return c.accessor.member(function.Result, step{name: returned.Value, at: returned.Range, owner: "the result of " + owner})
+	return c.resultOf(function, owner, returned)
 }
 
 // withoutSelf returns the inputs of a method without the resource itself.
