@@ -74,6 +74,7 @@ func (p *Program) nameOf(path string, offset int) *name {
 	switch {
 	case found.typed != nil && found.resource.Resource.Component != nil && !found.resource.Resource.Component.Packaged:
 		return &name{component: found.resource.Resource.Component}
+	// A property of an instance of a component is the name of an input.
 	case len(found.property) == 1 && found.resource.Resource.Component != nil:
 		c := found.resource.Resource.Component
 		for _, n := range c.Body.Nodes {
@@ -81,6 +82,7 @@ func (p *Program) nameOf(path string, offset int) *name {
 				return &name{node: n, owner: c}
 			}
 		}
+	// The first step of an access to an instance of a component is the name of an output.
 	case found.access != nil && found.step == 0:
 		if ref := p.Checked.Ref(found.access); ref.Kind == check.RefNode && ref.Node.Resource != nil {
 			if c := ref.Node.Resource.Component; c != nil {

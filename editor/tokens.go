@@ -147,6 +147,7 @@ func (c *colors) body(b *ast.Body) {
 func (c *colors) expression(e ast.Expr) {
 	ast.Walk(e, func(e ast.Expr) bool {
 		switch e.(type) {
+		// The braces in a template are those of its parts, which Walk visits by themselves.
 		case *ast.String, *ast.List, *ast.Map, *ast.Template, *ast.Null, *ast.Bool, *ast.Number:
 		default:
 			if opening, closing, ok := braces(e.Range()); ok {

@@ -108,6 +108,7 @@ func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 		refs: map[string]string{}, params: map[string]string{}, res: map[string]*templateResource{},
 		conds: map[string]string{}, maps: map[string]string{}, missing: map[string]string{}}
 	if c.schema != nil {
+		// Types are found by service and name in lower case, since tokens have other capitals than templates.
 		for _, token := range c.schema.ResourceTokens() {
 			module, name, _ := strings.Cut(schema.CollapseToken(token), ":")
 			_, name, _ = strings.Cut(module+":"+name, ":")
@@ -322,6 +323,7 @@ func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 	added := put(c.sections["resources"], r.name, out)
 	added.SetNotes(key.Notes())
 	defer func() {
+		// At the end it is known which comments have been written or quoted; the others are kept above the resource.
 		c.keep(added, out, key, r.node)
 		c.current, c.at = nil, nil
 	}()
@@ -332,6 +334,7 @@ func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 	}
 	each(r.node, func(field, value *yamlnode.Node) {
 		switch field.Value {
+		// The type has been written, and the properties follow when the options are complete.
 		case "Type", "Properties":
 		case "Condition":
 			if name := c.conds[value.Value]; name != "" {
@@ -370,6 +373,7 @@ func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 				c.leaveOut(r.name, "DeletionPolicy", "the policy is not known", value)
 			}
 		case "UpdateReplacePolicy":
+			// A policy that equals the one for deletion is covered by the same option.
 			if value.Kind != yamlnode.Scalar || value.Value != "Delete" && value.Value != yamlnode.TextAt(r.node, "DeletionPolicy") {
 				c.leaveOut(r.name, "UpdateReplacePolicy", "there is no option for replacements alone", value)
 			}
@@ -405,6 +409,7 @@ func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 			properties = c.object(given, inputs, "")
 		}
 	}
+	// Without its required properties the resource would not pass the check.
 	for _, p := range inputs.Properties() {
 		if p.Required && p.Const == nil && p.Default == nil && yamlnode.Member(properties, p.Name) == nil {
 			put(properties, p.Name, text("${"+c.need(r.logical+"."+p.Name, "any", p.Name+" of "+r.logical)+"}"))
@@ -518,6 +523,7 @@ func (c *cloudFormation) parameter(key, value *yamlnode.Node) {
 		switch {
 		case used[field.Value], field.Value == "Default":
 		case slices.Contains([]string{"Type", "Description", "NoEcho"}, field.Value) && value.Kind == yamlnode.Scalar:
+		// A constraint of another type is named, unless it is empty or zero and so would constrain nothing.
 		case strings.HasPrefix(field.Value, "Allowed"), strings.HasPrefix(field.Value, "M"), field.Value == "ConstraintDescription":
 			if value.Value != "" && value.Value != "0" || len(value.Content) > 0 {
 				c.leaveOut("", field.Value, "it says nothing of a value of this type", entryOf(field, value))
@@ -587,6 +593,7 @@ func (c *cloudFormation) constraints(key, value *yamlnode.Node, name, typed stri
 		ask("AllowedValues", condition, "be one of "+strings.Join(shown, ", "))
 	}
 	if pattern := yamlnode.TextAt(value, "AllowedPattern"); pattern != "" && typed == "string" {
+		// CloudFormation matches the whole value.
 		whole := "^(?:" + pattern + ")$"
 		if _, err := regexp.Compile(whole); err != nil {
 			used["AllowedPattern"] = true

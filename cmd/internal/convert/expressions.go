@@ -157,6 +157,7 @@ func (c *cloudFormation) attribute(name, attribute string, line int) string {
 	}
 	if r.decl == nil {
 		for part := range strings.SplitSeq(attribute, ".") {
+			// The provider calls an attribute Id awsId, since id is that of the resource itself.
 			if part == "Id" && c.current != r {
 				part = "AwsId"
 			}
@@ -259,6 +260,7 @@ func (c *cloudFormation) expr(node *yamlnode.Node) string {
 		each(node, func(key, value *yamlnode.Node) { items = append(items, literal.Quoted(key.Value)+" = "+c.expr(value)) })
 		return "{" + strings.Join(items, ", ") + "}"
 	}
+	// A single argument need not be in a list.
 	args := arg.Content
 	if arg.Kind != yamlnode.List {
 		args = []*yamlnode.Node{arg}
@@ -339,6 +341,7 @@ func (c *cloudFormation) expr(node *yamlnode.Node) string {
 	}
 	c.leaveOut(c.owner(), fmt.Sprintf("%s in line %d", name, lineOf(c.src, node)),
 		"it has no counterpart: the program takes its value from its configuration", node)
+	// The line is part of the configuration's name, as a resource may have several such calls.
 	owner := "template"
 	if c.current != nil {
 		owner = c.current.logical

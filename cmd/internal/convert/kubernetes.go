@@ -247,6 +247,7 @@ func (k *kubernetes) object(doc *yamlnode.Node, item *Item, version, kind string
 	k.objects = append(k.objects, obj)
 	k.byResource[obj.resource] = obj
 	if !strings.Contains(version, "/") {
+		// The core group has no name in manifests.
 		version = "core/" + version
 	}
 	token := "kubernetes:" + version + ":" + kind
@@ -274,6 +275,7 @@ func (k *kubernetes) object(doc *yamlnode.Node, item *Item, version, kind string
 		r, err := pkg.Resource(token)
 		known = err == nil && !r.Overlay
 	} else {
+		// Without a schema, only the groups of Kubernetes itself are known to have types.
 		known = builtinGroup(version)
 	}
 	known = known || k.options.Definitions && k.defined[token] != ""
@@ -284,6 +286,7 @@ func (k *kubernetes) object(doc *yamlnode.Node, item *Item, version, kind string
 		k.asObject(obj.resource, properties, "the provider has no type for "+strings.TrimPrefix(version, "core/")+" "+kind)
 		return
 	}
+	// Repair passes on the whole object if the checker refuses a property of it.
 	k.Program.objects[obj.resource] = properties
 	put(resource, "type", text(token))
 	remaining := mapping()

@@ -65,6 +65,7 @@ func copyValues(ctx context.Context, a *console.Console, o *options, key string)
 	}
 	copied := 0
 	err = edit(ctx, a, &options{stack: o.dest, file: o.file}, func(dst *configured) error {
+		// With --config-file, both stacks would have the same file.
 		if dst.stack == src.stack || o.file != "" {
 			return console.WithCode(console.CodeBadUsage, "the stack %s cannot be copied to itself", src.stack)
 		}

@@ -114,6 +114,7 @@ func run(ctx context.Context, a *console.Console, o *options) error {
 	out := ""
 	if o.out != "" {
 		out = a.Path(o.out)
+		// It is checked first, since reading and checking may take long.
 		if err := vacant(out, o.out); err != nil {
 			return err
 		}

@@ -100,6 +100,8 @@ func (o *options) write(ctx context.Context, a *console.Console, name, out strin
 		return fmt.Errorf("make a temporary folder: %w", err)
 	}
 	defer func() { _ = osfile.RemoveAll(stage) }()
+	// Plugins of languages read PCL, so the program is translated twice: to PCL by our language host, then by the
+	// plugin.
 	dirs := map[string]string{}
 	for _, part := range []string{"yaml", "pcl", "done"} {
 		dirs[part] = filepath.Join(stage, part)

@@ -42,6 +42,7 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 		"accept plugins without a checksum in the lock file: download, run and lock them")
 	f.BoolVar(&o.MonitorRPC, "monitor-rpc", false, "run the program in front of a gRPC connection to the engine")
 	console.Hide(f, "monitor-rpc")
+	// Scripts for the Pulumi CLI pass these; nothing corresponds to them here.
 	console.IgnoredFlags(f, "show-replacement-steps", "show-config", "skip-plugin-pre-install", "debug,d", "copilot", "neo",
 		"show-full-output", "urns", "skip-config-validation", "show-policy-remediations", "neo-task-on-failure")
 	f.StringVar(&o.ExecKind, "exec-kind", "", "what has started the command, for the history")

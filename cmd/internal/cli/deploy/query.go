@@ -149,6 +149,7 @@ func (s *search) ask(ctx context.Context, p *operation.Checked, base *state.Snap
 		}
 		asked.Provider = urn.Reference{URN: r.URN, ID: r.ID}.String()
 		s.table[r.URN.Name()] = r.URN
+		// Unless the query has parameters itself, those that the provider was made from decide which package is meant.
 		if recorded, parameterized := operation.MadeOf(r); parameterized && !made {
 			d = recorded
 		}
@@ -179,6 +180,7 @@ func (s *search) ask(ctx context.Context, p *operation.Checked, base *state.Snap
 	if r.ListInputs == nil {
 		return asked, d, diags
 	}
+	// A type without a list of filters takes any; its provider decides.
 	var known []string
 	for _, property := range r.ListInputs.Properties() {
 		known = append(known, property.Name)
@@ -268,6 +270,8 @@ func (s *search) name(base *state.Snapshot, asked []engine.Query, answers [][]en
 	managed, taken := map[identity]string{}, map[string]bool{}
 	if base != nil {
 		for _, r := range base.Resources {
+			// Names are compared in the form that a program can use, since two names of the state may have the same
+			// one.
 			taken[variable(r.URN.Name())] = true
 			if ref, err := urn.ParseReference(r.Provider); err == nil && !r.Delete {
 				for _, id := range []string{r.ID, r.ImportID} {

@@ -51,6 +51,7 @@ func (o *ProgramOpener) settings(ctx context.Context, root, path string, options
 	return &editor.Project{Main: path, SettingsOf: dir, Environments: names,
 		Join: func(diag.Diagnostics) diag.Diagnostics {
 			settings, diags := project.ParseSettings(d.Source(), projectName)
+			// Keys are compared with declarations only if there is a program and the file itself can be read.
 			if ws == nil || ws.Source == nil || diags.HasErrors() {
 				return diags
 			}

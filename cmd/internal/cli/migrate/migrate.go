@@ -298,6 +298,7 @@ func (v *visit) inspectPlugins(part string, s *state.Snapshot) {
 	}
 	providers := operation.NewProviders(v.Console, ws, nil, operation.Careful)
 	defer providers.Close()
+	// A provider that no resource refers to needs no plugin.
 	used := map[urn.URN]bool{}
 	for _, r := range s.Resources {
 		if ref, err := urn.ParseReference(r.Provider); err == nil {

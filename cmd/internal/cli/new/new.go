@@ -103,6 +103,7 @@ func makeProject(ctx context.Context, a *console.Console, o *newOptions) error {
 	if err := m.seal(settings); err != nil {
 		return err
 	}
+	// Nothing has been written before this line.
 	if err := m.write(files, settings); err != nil {
 		return err
 	}

@@ -57,6 +57,7 @@ func info(ctx context.Context, a *console.Console, o *infoOptions) error {
 		return err
 	}
 	if member := o.resource + o.function; member != "" {
+		// A member is given by its name alone, with its module, or as a whole token.
 		token := pkg.Name + ":" + member
 		if o.module != "" && !strings.Contains(member, ":") {
 			token = pkg.Name + ":" + o.module + ":" + member

@@ -162,6 +162,8 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 	}
 	switch {
 	case len(o.args) == 0 && (lock == nil || a.World.AsPulumi) && begin && !o.lock:
+		// Without a lock file the program decides what is needed; so it does under the name of the Pulumi CLI, which
+		// has no lock file.
 		return packages.Install(ctx, a, o.reinstall)
 	case len(o.args) == 0 && lock == nil:
 		return console.WithCode(console.CodeUsage,

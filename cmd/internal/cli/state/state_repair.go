@@ -69,6 +69,7 @@ func stateVerify(ctx context.Context, a *console.Console, stack string) error {
 	}
 	out := a.Streams.Out
 	if len(loaded.Held) > 0 {
+		// A run that holds the lock has left nothing behind: its journal and pending operations are work in progress.
 		fmt.Fprintf(out, "the stack is locked by %s; its changes so far are checked\n", operation.HolderOf(loaded.Held))
 	}
 	if r := loaded.Recovered; r != nil {
