@@ -172,7 +172,7 @@ func changeForm(a *actor) []Action {
 			if r := a.p.File.Origins.Place(closing); whole && c.Argument == nil {
 				end = int(r.End)
 			}
-			// A call in ${…} begins at most three bytes behind the value: a quote and the opening brace.
+			// A call in ${…} begins at most three bytes behind the start of the value: a quote and the opening brace.
 			if c.Argument != nil && start == int(s.Value.Start) && end == int(s.Value.End) ||
 				c.Argument == nil && whole && end >= int(s.Value.End)-1 && int(s.Value.Start) <= start &&
 					start <= int(s.Value.Start)+3 {
