@@ -35,7 +35,7 @@ func readTestdata(pkg string) ([]byte, error) {
 // checkText checks a program of project p, without a stack unless options set one. The parser's findings come first.
 func checkText(tb testing.TB, name, text string, options ...func(*check.Options)) (*check.Program, diag.Diagnostics) {
 	tb.Helper()
-	opts := check.Options{Project: "p", Schemas: loader()}
+	opts := check.Options{Project: "p", Schemas: loader(), ParseData: parser.Data}
 	for _, set := range options {
 		set(&opts)
 	}

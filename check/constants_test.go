@@ -29,6 +29,8 @@ func TestConstants(t *testing.T) {
   csv: {fn::fromCSV: ''} #! Y302 has no header line
   later: ${timeAdd("2026-08-03T10:30:00Z", "soon")} #! Y302 duration
   id: ${uuidv5("x", "y")} #! Y302 namespace
+  yaml: {fn::fromYAML: '{"a": ['} #! Y302 text: is not YAML: line 1, column 7
+  long: {fn::fromYAML: 'a: 9007199254740993'} #! Y114 loses digits
   zip: ${zipmap(["a"], [])} #! Y302 there are 0 for 1 keys
   may: ${try(fromJSON("{"), 1)}
   if: '${pulumi.stack == "dev" ? fromJSON("{") : 1}'

@@ -324,55 +324,7 @@ func (env environment) ParseYAML(text string) (value.Value, error) {
 	if env.e.options.ParseData == nil {
 		return value.Null, errors.New("this build cannot read YAML")
 	}
-	data, findings := env.e.options.ParseData(diag.NewSource("text", []byte(text)))
-	for _, d := range findings {
-		if d.Severity == diag.Error {
-			pos := d.Subject.StartPosition()
-			return value.Null, fmt.Errorf("line %d, column %d: %s", pos.Line, pos.Column, d.Summary)
-		}
-		if d.Code == diag.BadNumber {
-			env.LosesDigits()
-		}
-	}
-	return Literal(data)
-}
-
-// Literal evaluates an expression that is plain data. It returns an error for any other expression.
-func Literal(e ast.Expr) (value.Value, error) {
-	switch e := e.(type) {
-	case *ast.Null:
-		return value.Null, nil
-	case *ast.Bool:
-		return value.Bool(e.Value), nil
-	case *ast.Number:
-		return value.Number(e.Value), nil
-	case *ast.String:
-		return value.String(e.Value), nil
-	case *ast.List:
-		items := make([]value.Value, len(e.Items))
-		for i, item := range e.Items {
-			var err error
-			if items[i], err = Literal(item); err != nil {
-				return value.Null, err
-			}
-		}
-		return value.List(items...), nil
-	case *ast.Map:
-		entries := make([]value.Entry, len(e.Entries))
-		for i, entry := range e.Entries {
-			v, err := Literal(entry.Value)
-			if err != nil {
-				return value.Null, err
-			}
-			key, ok := entry.Key.(*ast.String)
-			if !ok {
-				return value.Null, errors.New("keys must be strings")
-			}
-			entries[i] = value.Entry{Key: key.Value, Value: v}
-		}
-		return value.MapOf(entries...), nil
-	}
-	return value.Null, errors.New("only scalars, lists and maps are allowed")
+	return program.Data(env.e.options.ParseData, text, env.LosesDigits)
 }
 
 // StackOutput reads an output of another stack (L6.30).

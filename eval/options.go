@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/yamlhost/yamlhost/builtins"
-	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/parser/ast"
@@ -43,7 +43,7 @@ type Options struct {
 	// program, made absolute by Cwd.
 	ReadFile func(path string) ([]byte, error)
 	// ParseData reads a text as data for fn::fromYAML; nil if unsupported. The parser has such a function.
-	ParseData func(src *diag.Source) (ast.Expr, diag.Diagnostics)
+	ParseData program.ParseData
 	// Getenv looks up the environment variables that schemas name for defaults (L3.15); nil for none.
 	Getenv func(name string) (string, bool)
 	// RestrictPaths limits functions that name files to the files of the project (L6.23).

@@ -253,6 +253,7 @@ func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.O
 	options.KindsUnknown = w.kindsUnread || w.CRDs != nil && w.CRDs.Faulty
 	inside := w.Project.Door
 	inside.Folder = cmp.Or(inside.Folder, w.Project.Dir)
+	options.ParseData = parser.Data
 	options.Manifests = manifests{inside, w.Program.Dir, cmp.Or(w.options.CRDs, new(crd.Cache))}.made
 	return options, failed
 }

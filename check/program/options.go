@@ -45,6 +45,8 @@ type Options struct {
 	Untrusted bool
 	// MayReadStack returns an error for a stack whose outputs the program may not read; nil allows all.
 	MayReadStack func(name string) error
+	// ParseData reads a text as data for fn::fromYAML; if nil, such texts are not read.
+	ParseData ParseData
 	// Stat looks for files that programs name; nil when there is no file system available. Stat, MayReadStack, Bundle and
 	// Handler may be called from several goroutines at the same time.
 	Stat func(path string) (fs.FileInfo, error)

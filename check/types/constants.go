@@ -20,13 +20,14 @@ type constants struct{ decl *declaration }
 
 // pure lists functions that depend on their arguments only, fail for some of them, and have small results: a check must
 // not build what only a run may need.
-var pure = []string{"select", "element", "slice", "zipmap", "toNumber", "parseInt", "fromJSON", "fromCSV", "fromBase64",
+var pure = []string{"select", "element", "slice", "zipmap", "toNumber", "parseInt", "fromJSON", "fromYAML", "fromCSV", "fromBase64",
 	"urlDecode", "regex", "regexAll", "regexReplace", "formatDate", "timeAdd", "timeCompare", "uuidv5", "cidrContains",
 	"cidrHost", "cidrNetmask", "cidrSubnet", "cidrSubnets"}
 
 // constantEnv is what pure functions need of the world: they may warn.
 type constantEnv struct {
 	outer   // nothing else is asked of it
+	parse   program.ParseData
 	inexact *bool
 }
 
@@ -34,6 +35,14 @@ type outer = builtins.Env
 
 // LosesDigits notes that an integer loses digits.
 func (e constantEnv) LosesDigits() { *e.inexact = true }
+
+// ParseYAML parses a text as data, if there is a parser.
+func (e constantEnv) ParseYAML(text string) (value.Value, error) {
+	if e.parse == nil {
+		return value.Null, nil
+	}
+	return program.Data(e.parse, text, e.LosesDigits)
+}
 
 // checkConstantCall reports a call with constant arguments that is certain to fail, and one that loses digits. Only
 // functions that can fail for some arguments are worth evaluating, and only pure ones may be.
@@ -51,7 +60,7 @@ func (c *constants) checkConstantCall(e *ast.Call, call *program.Call) bool {
 		}
 		values[i] = v
 	}
-	_, err := builtins.Apply(c.decl.ctx, constantEnv{inexact: &call.Inexact}, f, values)
+	_, err := builtins.Apply(c.decl.ctx, constantEnv{parse: c.decl.body.Options.ParseData, inexact: &call.Inexact}, f, values)
 	if call.Inexact {
 		c.decl.report.Add(diag.LosesDigits(e.Name.Range, "", 0))
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/yamlhost/yamlhost/eval"
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/runtime/analyzer"
@@ -25,7 +25,7 @@ func schemaOf(decl *ast.DynamicProperty) (s value.Value, fallback *value.Value, 
 		s = s.With("description", value.String(text))
 	}
 	for _, rule := range decl.Rules {
-		v, err := eval.Literal(rule.Value)
+		v, err := program.Literal(rule.Value)
 		if err != nil {
 			return s, nil, fmt.Errorf("%s: %w", rule.Name.Value, err)
 		}
@@ -39,7 +39,7 @@ func schemaOf(decl *ast.DynamicProperty) (s value.Value, fallback *value.Value, 
 	if decl.Default == nil {
 		return s, nil, nil
 	}
-	v, err := eval.Literal(decl.Default)
+	v, err := program.Literal(decl.Default)
 	if err != nil {
 		return s, nil, fmt.Errorf("its default: %w", err)
 	}

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/osfile"
@@ -307,7 +307,7 @@ func ConfigurePack(ctx context.Context, running *engine.PolicyPack, given ast.Ex
 	running.Name, running.Version = info.Name, info.Version
 	config := value.EmptyMap()
 	if given != nil {
-		if config, err = eval.Literal(given); err != nil {
+		if config, err = program.Literal(given); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/yamlhost/yamlhost/eval"
+	source "github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/phrasebook"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -349,6 +349,6 @@ func (c *Case) mocks() []*mock {
 // dataOf converts an expression of a test file to a value, null for a missing one. Without errors in the file, all
 // expressions are literals.
 func dataOf(e ast.Expr) value.Value {
-	v, _ := eval.Literal(e)
+	v, _ := source.Literal(e)
 	return v
 }

@@ -472,7 +472,7 @@ func (t *trial) eval(ctx context.Context, expression string) (value.Value, error
 	var checked *check.Program
 	if !diags.HasErrors() {
 		checked, diags = check.Check(ctx, file, check.Options{Project: "expectations", ConfigKnown: true,
-			Schemas: schema.NewLoader(func(context.Context, schema.Descriptor) ([]byte, error) {
+			ParseData: parser.Data, Schemas: schema.NewLoader(func(context.Context, schema.Descriptor) ([]byte, error) {
 				return nil, schema.ErrNotFound
 			})})
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -135,7 +135,7 @@ func (c *configured) startFrom(key project.Key) error {
 		if declared, err := project.ParseKey(name, c.project.Name.Text); err != nil || declared != key || d.Default == nil {
 			continue
 		}
-		v, err := eval.Literal(d.Default)
+		v, err := program.Literal(d.Default)
 		if err != nil {
 			return fmt.Errorf("the default of %s is computed by the program, so that no part of it can be set\nSet the whole "+
 				"value, without --path.", key)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
-	"github.com/yamlhost/yamlhost/eval"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -46,7 +46,7 @@ func structured(text string) (kind string, v value.Value, ok bool) {
 	if len(faults) > 0 {
 		return "", value.Null, false
 	}
-	v, err := eval.Literal(e)
+	v, err := program.Literal(e)
 	return "yaml", v, err == nil && (v.Is(value.KindMap) || v.Is(value.KindList))
 }
 
