@@ -119,7 +119,8 @@ func (s *PolicySubject) Remedy(decl *ast.Policy, config value.Value, typ string,
 	if f != nil || !applies || !decided {
 		return inputs, decided, findingsOf(f)
 	}
-	t := transformer{scope: s.scope, decl: &ast.Transform{Key: decl.Name.Range, Merge: decl.Remedy}}
+	t := transformer{scope: s.scope, decl: &ast.Transform{Key: decl.Name.Range, Merge: decl.Remedy},
+		role: "the properties of a remedy"}
 	changed, _, f = t.merge(s.ctx, s.e.program.InputsOf(typ), value.Bool(true), inputs, decl.Name.Value)
 	return changed, true, findingsOf(f)
 }

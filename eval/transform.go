@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,6 +58,7 @@ type transformer struct {
 	scope
 	decl  *ast.Transform
 	needs []check.Edge // the dependencies of a transform of the stack
+	role  string       // of what it merges, if that is not a transform's properties, for messages
 }
 
 // forResources returns the function of a transform that engines call. It is safe for concurrent use.
@@ -160,9 +162,8 @@ func (s *transformer) merge(ctx context.Context, object *schema.Object, when, ds
 		return dst, nil, blame(diag.NotKnownInTime, t.Merge.Range(), "write the names of the properties as literals",
 			"the names of the properties must be known before anything is created")
 	case !v.Is(value.KindMap):
-		return dst, nil, blame(diag.NotAssignable, t.Merge.Range(), "", "the properties that a transform merges must be "+
-			"a map, not %s",
-			kindOf(v))
+		return dst, nil, blame(diag.NotAssignable, t.Merge.Range(), "", "%s must be a map, not %s",
+			cmp.Or(s.role, "the properties that a transform merges"), kindOf(v))
 	}
 	v = s.e.resources.concreteDeps(v)
 	s.e.hydrate(ctx, v, t.Merge.Range())

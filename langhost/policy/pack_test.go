@@ -161,6 +161,12 @@ func TestRemediate(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	require.Equal(t, `{"size":2,"tags":{"team":"a"}}`, jsonOf(t, list[1].Properties))
+
+	pack, found = open(t, "  odd: {enforcement: remediate, remedy: '${args.properties.pin}'}\n")
+	require.NotNil(t, pack, fmt.Sprint(found))
+	require.NoError(t, pack.ConfigureStack(t.Context(), analyzer.Stack{}))
+	_, err = pack.Remediate(t.Context(), box("b", props(value.Entry{Key: "pin", Value: value.String("1")})))
+	require.ErrorContains(t, err, "the properties of a remedy must be a map, not a string")
 }
 
 func jsonOf(t *testing.T, v value.Value) string {
