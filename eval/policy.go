@@ -195,6 +195,10 @@ func (s *PolicySubject) messagesOf(e ast.Expr) (found []PolicyFinding, decided b
 	if f != nil {
 		return nil, false, f
 	}
+	if _, loop := e.(*ast.For); loop && v.Is(value.KindList) { // its own marks come from conditions
+		items, _ := v.AsList()
+		return joined(items, func(item value.Value) ([]PolicyFinding, bool, *fault) { return messagesIn(item, e) })
+	}
 	return messagesIn(v, e)
 }
 
@@ -231,8 +235,10 @@ func messagesIn(v value.Value, e ast.Expr) (found []PolicyFinding, decided bool,
 		}
 		return []PolicyFinding{{Message: text}}, true, nil
 	case value.KindList:
-		items, _ := v.AsList() // without the marks of the list, which come from conditions
-		return joined(items, func(item value.Value) ([]PolicyFinding, bool, *fault) { return messagesIn(item, e) })
+		items, _ := v.AsList()
+		return joined(items, func(item value.Value) ([]PolicyFinding, bool, *fault) {
+			return messagesIn(item.WithMarksOf(v), e)
+		})
 	case value.KindMap:
 		if !v.Has("message") {
 			break
