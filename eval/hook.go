@@ -71,6 +71,13 @@ func (e *evaluator) runHook(ctx context.Context, h *check.Hook, args value.Value
 	}
 	said, err := e.options.Command(ctx, e.options.Cwd, words)
 	known := value.List(v, args)
+	if e.options.SuppressSecretOutput && v.ContainsSecret() {
+		said = ""
+		if err != nil {
+			reason, _, _ := strings.Cut(err.Error(), "\n")
+			err = errors.New(reason)
+		}
+	}
 	if err != nil {
 		return false, errors.New(redact(err.Error(), known))
 	}

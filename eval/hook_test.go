@@ -146,12 +146,25 @@ func TestHookOutputIsMasked(t *testing.T) {
 	m := &hookMonitor{Recorder: &monitortest.Recorder{Deployment: monitor.Info{Project: "p", Stack: "s"}},
 		hooks: map[string]monitor.Hook{}, args: map[string]value.Value{"password": value.String("canary three").Secret()}}
 	var lines []string
-	_, diags := eval.Run(t.Context(), program, m, eval.Options{Cwd: "/dir",
+	options := eval.Options{Cwd: "/dir",
 		Says: func(line string) { lines = append(lines, line) },
 		Command: func(_ context.Context, _ string, words []string) (string, error) {
 			return strings.Join(words, " and ") + "\nin the clear", nil
-		}})
+		}}
+	_, diags := eval.Run(t.Context(), program, m, options)
 	require.False(t, diags.HasErrors(), diags)
 	require.NotContains(t, strings.Join(lines, "\n"), "canary")
 	require.Contains(t, lines, "in the clear")
+
+	lines, options.SuppressSecretOutput = nil, true
+	m.Recorder = &monitortest.Recorder{Deployment: m.Recorder.Deployment}
+	_, diags = eval.Run(t.Context(), program, m, options)
+	require.False(t, diags.HasErrors(), diags)
+	require.Empty(t, lines)
+	options.Command = func(context.Context, string, []string) (string, error) {
+		return "", errors.New("exit status 3\nyranac")
+	}
+	m.Recorder = &monitortest.Recorder{Deployment: m.Recorder.Deployment}
+	_, _ = eval.Run(t.Context(), program, m, options)
+	require.Equal(t, []string{"exit status 3"}, m.faults)
 }

@@ -27,9 +27,12 @@ type Options struct {
 	// versions to requests without one (E3.29).
 	EngineKnowsPackages bool
 	// Command runs a command of a hook (L10.C14) in a folder and returns its output; nil if commands cannot be run.
-	// Says receives the output of hooks line by line, with their secrets masked; nil to drop it.
+	// Says receives the output of hooks line by line, with their secrets masked; nil to drop it. SuppressSecretOutput
+	// withholds that of commands with secrets in their words, in errors too.
 	Command func(ctx context.Context, dir string, words []string) (said string, err error)
 	Says    func(line string)
+
+	SuppressSecretOutput bool
 	// Bundle packs a source file below dir with its imports into texts by their names in an archive; nil if
 	// unsupported. The error names the place of a fault.
 	Bundle func(ctx context.Context, dir string, r builtins.BundleRequest) (map[string]string, error)

@@ -86,9 +86,12 @@ func (p *execution) runProgram(ctx context.Context, m monitor.Monitor) error {
 		EngineVersion: PulumiVersion,
 		Getenv:        p.on.options.variables(&p.on.Console.World), AllowEnv: p.on.options.AllowEnv,
 		RestrictPaths: p.on.options.RestrictPaths, Untrusted: p.on.options.Untrusted, SourcePath: p.on.Console.Path,
-		ParseData: parser.Data,
-		Command:   eval.RunCommand(p.on.Console.ChildEnv(), p.on.Console.World.Supervisor()), Says: p.on.display.hookSays,
-		Bundle: p.on.Providers.Sources.Texts, Message: p.on.display.programSays, Crash: p.on.Console.Crashes.Crash,
+		ParseData:            parser.Data,
+		Command:              eval.RunCommand(p.on.Console.ChildEnv(), p.on.Console.World.Supervisor()),
+		Says:                 p.on.display.hookSays,
+		SuppressSecretOutput: p.on.Console.Global.SuppressSecretOutput,
+		Bundle:               p.on.Providers.Sources.Texts, Message: p.on.display.programSays,
+		Crash:  p.on.Console.Crashes.Crash,
 		Limits: p.on.options.limits(),
 	})
 	p.on.display.found(diags)
