@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
 )
 
 // TestCanariesOfEmbeddedProviders gives secrets to the built-in providers in ways that reach other outputs. No output of
@@ -93,7 +94,7 @@ outputs: {e: "${e.stdout}"}
 	files()
 }
 
-// An ID that is made of a secret is said to be public.
+// An ID that is made of a secret is said to be public: the state has it, and no report.
 func TestIDsMadeOfSecrets(t *testing.T) {
 	t.Parallel()
 	x := newTerminal(t, `name: can
@@ -104,8 +105,19 @@ resources:
 `)
 	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=x")
 	require.Zero(t, x.run("stack", "init", "dev"))
-	require.Zero(t, x.run("up", "--yes"), x.err.String())
+	reports := filepath.Join(x.world.Dir, "..", "reports")
+	require.Zero(t, x.run(append([]string{"up", "--yes"}, allKinds(reports)...)...), x.err.String())
 	require.Equal(t, 1, strings.Count(x.err.String(), "the text of the secret input `prefix`"), x.err.String())
-	require.Zero(t, x.run("up", "--yes"), x.err.String())
-	require.NotContains(t, x.err.String(), "secret input")
+	for _, kind := range report.Kinds() {
+		text, err := os.ReadFile(filepath.Join(reports, kind))
+		require.NoError(t, err)
+		require.NotContains(t, string(text), "canary", kind)
+	}
+	for _, args := range [][]string{{"up", "--yes"}, {"up", "--yes", "--json"}, {"preview", "--json"}} {
+		require.Zero(t, x.run(args...), x.err.String())
+		require.NotContains(t, x.err.String(), "secret input")
+		require.NotContains(t, x.out.String()+x.err.String(), "canary", args)
+	}
+	require.Zero(t, x.run("stack", "export"))
+	require.Contains(t, x.out.String(), `"id": "canary-`)
 }

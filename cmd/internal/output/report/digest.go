@@ -192,6 +192,7 @@ func (d *Digest) state(r *state.Resource) json.RawMessage {
 		form = state.Shown()
 	} else {
 		r = r.Clone()
+		r.ID = d.mask.Hide(r.ID)
 		r.Inputs, r.Outputs = d.mask.HideValue(r.Inputs), d.mask.HideValue(r.Outputs)
 	}
 	text, err := state.AppendResource(nil, r, form)

@@ -251,8 +251,12 @@ func (v *Lines) state(r *state.Resource) *stateJSON {
 	if r == nil {
 		return nil
 	}
+	id := r.ID
+	if !v.o.ShowSecrets {
+		id = v.mask.Hide(id)
+	}
 	return &stateJSON{
-		Type: r.Type, URN: string(r.URN), Custom: r.Custom, Delete: r.Delete, ID: r.ID, Parent: string(r.Parent),
+		Type: r.Type, URN: string(r.URN), Custom: r.Custom, Delete: r.Delete, ID: id, Parent: string(r.Parent),
 		Protect: r.Protect, Taint: r.Taint, External: r.External, RetainOnDelete: r.RetainOnDelete,
 		Inputs: v.properties(r.Inputs), Outputs: v.properties(r.Outputs), Provider: r.Provider,
 		InitErrors: r.InitErrors, HideDiffs: r.HideDiffs,
