@@ -68,7 +68,10 @@ func Merge(p *Project, s *Settings, stack string, open Opener) (map[Key]Text, di
 		}
 		if !found.Unread && !fits(decl.Type, data[decl.Key], false) {
 			wrong := wrongType(decl, found, stack, where)
-			if decl.Secret {
+			switch {
+			case decl.Secret && found.Secret && s.Entry(decl.Key) == nil:
+				wrong.Detail = "give it another value in its environment"
+			case decl.Secret:
 				wrong.Detail = way
 			}
 			diags.Add(wrong)
