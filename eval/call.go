@@ -99,12 +99,18 @@ func (c *builtinCall) isPlain() bool {
 // plain evaluates a plain call without allocating thunks.
 func (c *builtinCall) plain(ctx context.Context) (value.Value, *fault) {
 	values := make([]value.Value, len(c.args))
+	inside := c.scope
+	if c.fn.Name == "secret" && !inside.sealed {
+		sealed := *c.scope
+		sealed.sealed = true
+		inside = &sealed
+	}
 	for i, arg := range c.args {
 		if arg == nil {
 			continue // null
 		}
 		var f *fault
-		if values[i], f = c.eval(ctx, arg); f != nil {
+		if values[i], f = inside.eval(ctx, arg); f != nil {
 			return value.Null, c.fault(f)
 		}
 	}
@@ -228,6 +234,11 @@ func (c *builtinCall) fault(err error) *fault {
 	}
 	rng, code := e.Name.Range, diag.FunctionFailed
 	if failure, ok := errors.AsType[*builtins.Error](err); ok {
+		if c.sealed {
+			discreet := *failure
+			discreet.Shown, discreet.Detail = "", ""
+			err = &discreet
+		}
 		if i := failure.Arg; i >= 0 && len(args) > 0 {
 			if arg := args[min(i, len(args)-1)]; arg != nil {
 				rng = arg.Range()

@@ -17,6 +17,8 @@ type scope struct {
 	// strict makes a missing key of a map a fault instead of null, as inside of try, can and recover (L10.C5).
 	strict bool
 	used   *used // the values used in a strict scope; nil in others
+	// sealed reports that the value becomes a secret, as an argument of fn::secret: no message shows a part of it.
+	sealed bool
 
 	each value.Value // of an instance of a resource with forEach
 	args value.Value // the engine's description, in the command of a hook or in a transform

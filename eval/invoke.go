@@ -67,6 +67,9 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 	}
 	switch {
 	case err != nil || len(response.Failures) > 0:
+		if s.sealed {
+			args = args.Secret()
+		}
 		return value.Null, callFault(call.Token, err, response.Failures, args, written, e.Name.Range)
 	case response.Unknown:
 		return unknown, nil

@@ -52,6 +52,9 @@ func (s *scope) method(ctx context.Context, e *ast.Call, call *check.Method) (va
 		response, err = s.e.monitor.Call(ctx, request)
 	}
 	if err != nil || len(response.Failures) > 0 {
+		if s.sealed {
+			args = args.Secret()
+		}
 		return value.Null, callFault(request.Token, err, response.Failures, args, written, e.Name.Range)
 	}
 	return marked(s.e.methodResult(call, response), args, deps), nil

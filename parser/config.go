@@ -137,8 +137,8 @@ func (r *configReader) fieldsOfMap(n *yamlnode.Node) {
 	case typeEntry == nil && c.Optional == nil && sound:
 		r.needsType()
 	}
-	if c.Secret.IsTrue() && c.Default != nil {
-		HideTexts(c.Default)
+	if c.Secret.IsTrue() {
+		ast.HideTexts(c.Default)
 	}
 }
 

@@ -17,7 +17,7 @@
 //	yaml.go       the YAML of a text                       cut.go       divides a text into stretches, by its lines
 //
 //	mapping.go    nodes as maps: keys, merge keys, and how far aliases may expand
-//	fields.go     maps whose keys the language defines     secret.go    what findings must not show
+//	fields.go     maps whose keys the language defines
 //	configtype.go the notation of types                    scope.go     the names in scope
 //	blocks.go     a stretch that is parsed by itself, with what was read from it
 //	blockset.go   a text divided into blocks

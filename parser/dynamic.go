@@ -92,6 +92,9 @@ func (r dynamicReader) property(e entry, what string, keys []string) *ast.Dynami
 			}
 		})
 	})
+	if d.Secret.IsTrue() {
+		ast.HideTexts(d.Default)
+	}
 	if d.Type != nil && d.Default != nil {
 		if wrong, found := mismatch(d.Type, d.Default); found {
 			r.report.fail(diag.ConfigDefault, wrong.Range(), "", "the default of `%s` is %s, its type is %s", diag.Excerpt(name.Value),

@@ -134,12 +134,10 @@ func (x *exprReader) mapOrCall(n *yamlnode.Node, tag diag.Range, live bool) ast.
 			}
 			x.report.fail(diag.CallHasSiblings, e.at, "a call is a map with this one key; move the other entries into another map",
 				"`%s` must be the only key of its map", diag.Excerpt(e.name))
-			hideMeant(x.text, entries)
 			return bad(tag)
 		}
 		if len(entries) == 1 {
 			x.warnOneColon(entries[0])
-			hideMeant(x.text, entries)
 		}
 	}
 	m := &ast.Map{Place: place, Entries: make([]ast.MapEntry, 0, len(entries))}
@@ -171,7 +169,7 @@ func (x *exprReader) call(e entry, place ast.Place) ast.Expr {
 		}
 	}
 	call := &ast.Call{Place: place, Name: name, Prefix: odd, Argument: x.expression(e)}
-	hideSecrets(call)
+	ast.HideSecrets(call)
 	return call
 }
 

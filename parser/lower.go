@@ -88,7 +88,7 @@ func (o *operators) lower(e hclsyntax.Expression) ast.Expr {
 		} else {
 			call.Args = o.lowerAll(e.Args)
 		}
-		hideSecrets(call)
+		ast.HideSecrets(call)
 		return call
 	case *hclsyntax.ConditionalExpr:
 		return &ast.Conditional{Place: place, Condition: o.lower(e.Condition), Then: o.lower(e.TrueResult),

@@ -60,7 +60,6 @@ func Data(src *diag.Source) (ast.Expr, diag.Diagnostics) {
 		return nothing, t.report.diags
 	}
 	if err := t.tree.Read(); err != nil {
-		hideBroken(&t.tree.Text)
 		t.report.addAll(t.tree.Explain(err))
 		return nothing, t.report.diags
 	}

@@ -1,8 +1,6 @@
 package parser
 
 import (
-	"bytes"
-
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
@@ -28,7 +26,6 @@ func (t *yamlText) screen() bool {
 
 // reread reports a syntax error, and parses the text in spite of it. It returns false if that fails.
 func (t *yamlText) reread(err error) bool {
-	hideBroken(&t.tree.Text)
 	found, err := t.tree.Mend(err)
 	t.report.addAll(found...)
 	return err == nil
@@ -39,21 +36,5 @@ func (t *yamlText) noteEscapes() {
 	t.report.addAll(t.tree.Runaways()...)
 	for _, rng := range t.tree.Escapes() {
 		t.report.portability(rng, "the escape `%s`", rng.Text())
-	}
-}
-
-// hideBroken hides the rest of each line after `fn::secret` in a text with a syntax error.
-func hideBroken(p *yamlnode.Text) {
-	const call = "fn::secret"
-	start := 0
-	for line := range bytes.Lines(p.Bytes) {
-		if i := bytes.Index(bytes.ToLower(line), []byte(call)); i >= 0 {
-			pos := start + i + len(call)
-			if pos < start+len(line) && line[i+len(call)] == ':' {
-				pos++
-			}
-			p.Source.Hide(p.At(pos, start+len(line)))
-		}
-		start += len(line)
 	}
 }

@@ -60,7 +60,8 @@ func (c *constants) checkConstantCall(e *ast.Call, call *program.Call) bool {
 		}
 		values[i] = v
 	}
-	_, err := builtins.Apply(c.decl.ctx, constantEnv{parse: c.decl.body.Options.ParseData, inexact: &call.Inexact}, f, values)
+	env := constantEnv{parse: c.decl.body.Options.ParseData, inexact: &call.Inexact}
+	_, err := builtins.Apply(c.decl.ctx, env, f, values)
 	if call.Inexact {
 		c.decl.report.Add(diag.LosesDigits(e.Name.Range, "", 0))
 	}
@@ -102,7 +103,11 @@ func (c *constants) constantValue(e ast.Expr, depth int, left *int) (v value.Val
 	case *ast.Number:
 		return value.Number(e.Value), true
 	case *ast.String:
-		return value.String(e.Value), true
+		v = value.String(e.Value)
+		if e.Range().Hidden() {
+			v = v.Secret() // so that no message has it
+		}
+		return v, true
 	case *ast.List:
 		items := make([]value.Value, len(e.Items))
 		for i, item := range e.Items {

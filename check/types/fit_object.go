@@ -186,6 +186,10 @@ func (c *fitter) fitMember(key ast.Literal, v ast.Expr, object *schema.Object, p
 	if pl.optional {
 		want = schema.OptionalOf(want)
 	}
+	if p.Secret {
+		ast.HideTexts(v)
+		ast.HideTexts(c.constants.constant(v))
+	}
 	if !c.fit(v, want, inner) {
 		return false
 	}

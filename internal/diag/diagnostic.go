@@ -78,10 +78,37 @@ func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// Sorted returns a copy ordered by source name, position, severity and code. Findings with the same code, range and
-// summary occur once (Appendix A).
+// discreet returns a finding whose messages have no text that its places hide. Its edits stay as they are.
+func (d Diagnostic) discreet() Diagnostic {
+	if d.Subject.Source == nil || !d.Subject.Source.hides() {
+		return d
+	}
+	ranges := []Range{d.Subject}
+	for _, r := range d.Related {
+		ranges = append(ranges, r.Range)
+	}
+	texts := hiddenTexts(ranges...)
+	if len(texts) == 0 {
+		return d
+	}
+	d.Summary, d.Detail = without(d.Summary, texts), without(d.Detail, texts)
+	d.Related, d.Fixes = slices.Clone(d.Related), slices.Clone(d.Fixes)
+	for i := range d.Related {
+		d.Related[i].Message = without(d.Related[i].Message, texts)
+	}
+	for i := range d.Fixes {
+		d.Fixes[i].Label = without(d.Fixes[i].Label, texts)
+	}
+	return d
+}
+
+// Sorted returns a copy ordered by source name, position, severity and code, without secrets in messages. Findings with
+// the same code, range and summary occur once (Appendix A).
 func (ds Diagnostics) Sorted() Diagnostics {
-	sorted := slices.Clone(ds)
+	sorted := make(Diagnostics, len(ds))
+	for i, d := range ds {
+		sorted[i] = d.discreet()
+	}
 	slices.SortStableFunc(sorted, func(a, b Diagnostic) int {
 		return cmp.Or(
 			cmp.Compare(a.Subject.name(), b.Subject.name()),

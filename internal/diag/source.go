@@ -2,7 +2,11 @@ package diag
 
 import (
 	"bytes"
+	"cmp"
 	"maps"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -28,6 +32,81 @@ func (s *Source) Hide(r Range) {
 		s.hidden = map[Range]struct{}{}
 	}
 	s.hidden[r] = struct{}{} // a set, because a text may be read twice
+}
+
+func (s *Source) hides() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.hidden) > 0
+}
+
+// Hidden reports whether exactly this range is hidden.
+func (r Range) Hidden() bool {
+	if r.Source == nil {
+		return false
+	}
+	r.Source.mu.Lock()
+	defer r.Source.mu.Unlock()
+	_, hidden := r.Source.hidden[r]
+	return hidden
+}
+
+// hiddenTexts returns the texts of the hidden ranges that ranges touch, each as it is written and as it is read,
+// without those that are too short to be told from other words.
+func hiddenTexts(ranges ...Range) []string {
+	const least = 4
+	var texts []string
+	for _, r := range ranges {
+		if r.Source == nil {
+			continue
+		}
+		r.Source.mu.Lock()
+		for h := range r.Source.hidden {
+			if h.Start > r.End || r.Start > h.End {
+				continue
+			}
+			written := string(r.Source.pieces.slice(int(h.Start), int(h.End)))
+			for line := range strings.Lines(written) {
+				line = strings.TrimSpace(line)
+				line = strings.Trim(line, "[]") // of an index
+				read, err := strconv.Unquote(line)
+				if err != nil {
+					read = strings.Trim(line, `"'`)
+				}
+				quoted := strconv.Quote(read)
+				for _, form := range []string{read, quoted[1 : len(quoted)-1], strings.Trim(line, `"'`)} {
+					if len(form) >= least && !slices.Contains(texts, form) {
+						texts = append(texts, form)
+					}
+				}
+			}
+		}
+		r.Source.mu.Unlock()
+	}
+	slices.SortFunc(texts, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	return texts
+}
+
+// without returns a message without texts, of which it may have the beginning only.
+func without(message string, texts []string) string {
+	const secret, recognized = "[secret]", 12
+	for _, text := range texts {
+		begin := text[:min(len(text), recognized)]
+		for from := 0; ; {
+			i := strings.Index(message[from:], begin)
+			if i < 0 {
+				break
+			}
+			i += from
+			end := i + len(begin)
+			for end < len(message) && end-i < len(text) && message[end] == text[end-i] {
+				end++
+			}
+			message = message[:i] + secret + message[end:]
+			from = i + len(secret)
+		}
+	}
+	return message
 }
 
 // shown returns the bytes in [start, end) for display. Every hidden byte that is not white space is replaced by an

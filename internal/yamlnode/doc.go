@@ -14,7 +14,7 @@
 //	scalar.go    from a scalar's text back to its source      plain.go     a fast parser for common YAML
 //	locate.go    where each node of the library begins and ends
 //	lexer.go     tokens, tolerating errors                    escapes.go   escapes that only JSON has
-//	tree.go      a text as a tree                             screen.go    rejects binary data and excessive depth
-//	syntax.go    explains syntax errors                       repair.go    parses a text in spite of them
-//	documents.go a text with several documents
+//	secret.go    hides the texts of secrets                   tree.go      a text as a tree
+//	screen.go    rejects binary data and excessive depth      syntax.go    explains syntax errors
+//	repair.go    parses a text in spite of them               documents.go a text with several documents
 package yamlnode

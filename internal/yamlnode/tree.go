@@ -26,6 +26,7 @@ func (t *Tree) Scan() { t.Tokens = lex(t.Text.Bytes) }
 // Read parses the first document. Explain makes a finding of its error.
 func (t *Tree) Read() (err error) {
 	t.Root, err = readTree(t.Text.Bytes, t.Tokens)
+	t.Text.hideSecrets(t.Root, err)
 	return err
 }
 

@@ -107,6 +107,12 @@ func (p *Project) readDeclaration(d *document, e entry) *Declaration {
 	if !fields.isNull("value") {
 		decl.Value = d.data(place+".value", fields.node("value"))
 	}
+	for _, field := range []string{"default", "value"} {
+		if n := fields.node(field); n != nil && decl.Secret && !isExpression(n) {
+			rng := d.at(n)
+			rng.Source.Hide(rng)
+		}
+	}
 	p.checkDeclaration(d, place, decl, fields)
 	return decl
 }

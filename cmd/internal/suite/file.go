@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -71,8 +72,10 @@ func Read(src *diag.Source, dir string) *File {
 	root, diags := parser.Data(src)
 	f.Diags = diags
 	if diags.HasErrors() {
+		f.hideLines()
 		return f
 	}
+	f.hideSecrets(root)
 	top := f.layer(root, "a test file", append([]string{"cases", "schemas"}, givenKeys...))
 	if m := top["schemas"]; m.value != nil {
 		f.schemas = f.path(m.value)
@@ -344,6 +347,31 @@ func (c *Case) mocks() []*mock {
 		}
 	}
 	return list
+}
+
+// hideSecrets hides the texts of secrets, {secret: TEXT}, in everything that is rendered.
+func (f *File) hideSecrets(root ast.Expr) {
+	ast.Walk(root, func(e ast.Expr) bool {
+		if m, ok := e.(*ast.Map); ok {
+			for _, entry := range m.Entries {
+				if key, ok := entry.Key.(*ast.String); ok && key.Value == "secret" {
+					ast.HideTexts(entry.Value)
+				}
+			}
+		}
+		return true
+	})
+}
+
+// hideLines does what hideSecrets does for a file that is not read: it hides the rest of each line with a secret.
+func (f *File) hideLines() {
+	start := 0
+	for line := range bytes.Lines(f.Source.Text()) {
+		if i := bytes.Index(line, []byte("secret:")); i >= 0 {
+			f.Source.Hide(diag.NewRange(f.Source, start+i+len("secret:"), start+len(line)))
+		}
+		start += len(line)
+	}
 }
 
 // dataOf converts an expression of a test file to a value, null for a missing one. Without errors in the file, all

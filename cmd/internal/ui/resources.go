@@ -248,11 +248,11 @@ func hideLiterals(file *ast.File, line int, secret map[string]bool) {
 		}
 		for _, p := range r.Properties {
 			if secret[p.Name.Value] {
-				parser.HideTexts(p.Value)
+				ast.HideTexts(p.Value)
 			}
 		}
 		if r.PropertiesExpr != nil && slices.Contains(slices.Collect(maps.Values(secret)), true) {
-			parser.HideTexts(r.PropertiesExpr)
+			ast.HideTexts(r.PropertiesExpr)
 		}
 	}
 }
