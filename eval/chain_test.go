@@ -1,9 +1,11 @@
 package eval_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/eval"
@@ -53,6 +55,8 @@ outputs:
 		`${"a?.b"}`:                                `"a?.b"`,
 		`${cert.key?.in}`:                          `secret("s")`,
 		`${hidden?.out?.more}`:                     `secret(null)`,
+
+		`${n > 2 ? "a-${cert?.options?[0]?.value}?.b" : "c"}`: `"a-x?.b"`,
 	} {
 		t.Run(expression, func(t *testing.T) {
 			t.Parallel()
@@ -71,6 +75,57 @@ outputs:
 			require.Equal(t, want, text)
 		})
 	}
+}
+
+// L10.C19: optional steps may stand wherever a value may, also in the expressions of a text in quotes: an expression with
+// a chain gives what it gives with a variable of the chain's value in its place.
+func TestOptionalStepsAnywhere(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		chain := rapid.SampledFrom([]string{"v.a?.b", "v.none?.b", "v?.list?[1]", "v.none?[0].more", `v?["a"]?.b`,
+			"v.list?[i]"}).Draw(t, "chain")
+		text := func() string {
+			return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", " ", "?.", "?[", "}", "{", "]", "(", `\"`, `\\`,
+				"$${", "'", ":", "? "}), 0, 4).Draw(t, "text"), "")
+		}
+		expression, single := "CHAIN", true
+		for range rapid.IntRange(0, 4).Draw(t, "depth") {
+			around := rapid.IntRange(0, 6).Draw(t, "around")
+			if around == 0 && !single {
+				around = 5
+			}
+			single = around == 0 || around == 5 || around == 3 && single
+			switch around {
+			case 0:
+				expression = `"` + text() + "${" + expression + "}" + text() + `"`
+			case 1:
+				expression = `["` + text() + `", ` + expression + "]"
+			case 2:
+				expression = `{"` + text() + `" = ` + expression + "}"
+			case 3:
+				expression = `(i == 1 ? ` + expression + ` : "` + text() + `")`
+			case 4:
+				expression = `(i == 0 ?["` + text() + `"]: ` + expression + ")"
+			case 5:
+				expression = `toJSON(["` + text() + `", ` + expression + "])"
+			case 6:
+				expression = `[for x in ["` + text() + `"] : ` + expression + "]"
+			}
+		}
+		quoted := func(value string) string {
+			return "'${" + strings.ReplaceAll(strings.ReplaceAll(expression, "CHAIN", value), "'", "''") + "}'\n"
+		}
+		program := "variables:\n  i: 1\n  v: {a: {b: x}, none: null, list: [3, 4]}\n  value: ${" + chain + "}\n" +
+			"outputs:\n  chain: " + quoted(chain) + "  variable: " + quoted("value")
+		file, diags := parser.Parse(diag.NewSource("Main.yaml", []byte(program)), parser.Options{})
+		require.False(t, diags.HasErrors(), "%s%v", program, diags)
+		checked, diags := check.Check(t.Context(), file, check.Options{Project: "p"})
+		require.False(t, diags.HasErrors(), "%s%v", program, diags)
+		m := &monitortest.Recorder{Deployment: monitor.Info{Project: "p", Stack: "s"}}
+		result, diags := eval.Run(t.Context(), checked, m, eval.Options{Cwd: "/dir", ParseData: parser.Data})
+		require.Empty(t, diags, program)
+		require.Equal(t, result.Outputs.Get("variable").String(), result.Outputs.Get("chain").String(), program)
+	})
 }
 
 // L10.C19: a step that is not optional fails on null, and a misspelt name is still reported.

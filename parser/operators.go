@@ -83,16 +83,13 @@ func (o *operators) comment(text string) *fault {
 }
 
 // parseChains parses an expression with optional steps, a?.b and a?[0], which HCL does not support. It treats a
-// question mark directly after a value and directly before a dot or bracket as one. It returns nil if the text has no
-// such question mark or is malformed nevertheless.
+// question mark directly after a value and directly before a dot or bracket as one, also in the expressions of a text
+// in quotes. It returns nil if the text has no such question mark or is malformed nevertheless.
 func (o *operators) parseChains(text string) hclsyntax.Expression {
 	plain := []byte(text)
-	quoted := false
-	for i := 0; i+1 < len(text); i++ {
-		switch {
-		case text[i] == '"' && (i == 0 || text[i-1] != '\\'):
-			quoted = !quoted
-		case !quoted && text[i] == '?' && i > 0 && !space(text[i-1]) && (text[i+1] == '.' || text[i+1] == '['):
+	n := nesting{text: text}
+	for i, closes := 0, true; i+1 < len(text) && closes; i, closes = n.next(i) {
+		if !n.quoted() && text[i] == '?' && i > 0 && !space(text[i-1]) && (text[i+1] == '.' || text[i+1] == '[') {
 			if o.marks == nil {
 				o.marks = make(map[int]bool)
 			}
@@ -120,45 +117,63 @@ func (o *operators) optional(step int) bool {
 	return true
 }
 
+// nesting follows the brackets and quotes of an expression, and the expressions in its quotes.
+type nesting struct {
+	text string
+	open []int // offsets of brackets and quotes
+}
+
+// quoted reports whether the innermost of what is open is a quote.
+func (n *nesting) quoted() bool { return len(n.open) > 0 && n.text[n.open[len(n.open)-1]] == '"' }
+
+// next returns the offset after what begins at i; false for a bracket that closes nothing, or closes another kind.
+func (n *nesting) next(i int) (int, bool) {
+	c := n.text[i]
+	begins := func(prefix string) bool { return strings.HasPrefix(n.text[i:], prefix) }
+	switch quoted := n.quoted(); {
+	case quoted && c == '\\':
+		return i + 2, true
+	case quoted && (begins("$${") || begins("%%{")):
+		return i + 3, true
+	case quoted && c == '"':
+		n.open = n.open[:len(n.open)-1]
+	case quoted && (begins("${") || begins("%{")):
+		n.open = append(n.open, i+1)
+		return i + 2, true
+	case quoted:
+	case c == '"' || c == '(' || c == '[' || c == '{':
+		n.open = append(n.open, i)
+	case c == ')' || c == ']' || c == '}':
+		if len(n.open) == 0 || yamlnode.Closer(n.text[n.open[len(n.open)-1]]) != c {
+			return i, false
+		}
+		n.open = n.open[:len(n.open)-1]
+	}
+	return i + 1, true
+}
+
 // expressionEnd returns the offset of the brace that closes an expression. Braces may be nested in objects and
 // templates, and occur in strings.
 func expressionEnd(text string, start int) (int, *fault) {
-	var open []int // offsets of brackets and quotes
-	inText := func() bool { return len(open) > 0 && text[open[len(open)-1]] == '"' }
-	for i := start; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case inText() && c == '\\':
-			i++
-		case inText() && (strings.HasPrefix(text[i:], "$${") || strings.HasPrefix(text[i:], "%%{")):
-			i += 2
-		case c == '"' && inText():
-			open = open[:len(open)-1]
-		case inText() && (strings.HasPrefix(text[i:], "${") || strings.HasPrefix(text[i:], "%{")):
-			i++
-			open = append(open, i)
-		case inText():
-		case c == '"' || c == '(' || c == '[' || c == '{':
-			open = append(open, i)
-		case c == '}' && len(open) == 0:
+	n := nesting{text: text}
+	for i := start; i < len(text); {
+		if text[i] == '}' && len(n.open) == 0 {
 			return i, nil
-		case c == ')' || c == ']' || c == '}':
-			if len(open) == 0 {
-				return 0, &fault{from: i, to: i + 1, summary: "`" + string(c) + "` closes nothing"}
-			}
-			last := open[len(open)-1]
-			if yamlnode.Closer(text[last]) != c {
-				return 0, unclosed(text, last)
-			}
-			open = open[:len(open)-1]
 		}
-		if len(open) > maxOperatorsDepth {
+		next, closes := n.next(i)
+		switch {
+		case !closes && len(n.open) == 0:
+			return 0, &fault{from: i, to: i + 1, summary: "`" + text[i:i+1] + "` closes nothing"}
+		case !closes:
+			return 0, unclosed(text, n.open[len(n.open)-1])
+		case len(n.open) > maxOperatorsDepth:
 			return 0, &fault{from: i, to: i + 1, summary: "the expression nests too deep",
 				detail: "give parts of it names, as variables"}
 		}
+		i = next
 	}
-	if len(open) > 0 {
-		return 0, unclosed(text, open[len(open)-1])
+	if len(n.open) > 0 {
+		return 0, unclosed(text, n.open[len(n.open)-1])
 	}
 	return 0, &fault{from: max(start-2, 0), to: len(text), open: true, summary: "`${` is never closed",
 		detail: "add the missing `}`, or write `$${` for the text itself"}
