@@ -203,6 +203,10 @@ func TestSecretsAreNotInComments(t *testing.T) {
 		{"metadata", "cloudformation", "Metadata: {AdminToken: hush, User: ann, Size: 3}\nResources: {Q: {Type: 'AWS::SQS::Queue'}}\n"},
 		{"environment", "cloudformation", "Resources:\n  A:\n    Type: Custom::Task\n    Properties: {User: ann, Env: [{Name: " +
 			"DB_PASSWORD, Value: hush}], Size: 3}\n"},
+		{"condition", "cloudformation", "Resources:\n  Login:\n    Type: Custom::Login\n    Properties: {Password: {'Fn::If': " +
+			"[ann, hush, {'Fn::Join': ['', [hush, a]]}]}, Auth: {Token: hush, auth: hush, Type: x, Size: 3}}\n"},
+		{"parameter", "cloudformation", "Metadata: {AdminPassword: {Type: String, Default: hush, User: ann, Size: 3}, User: ann, " +
+			"Size: 3}\nResources: {Q: {Type: 'AWS::SQS::Queue'}}\n"},
 		{"key", "cloudformation", "Resources:\n  A:\n    Type: Custom::Task\n    Properties:\n      User: ann\n      Size: 3\n" +
 			"      Body: |\n        -----BEGIN PRIVATE KEY-----\n        hush\n"},
 		{"secret without a version", "kubernetes", "kind: Secret\nmetadata: {name: ann}\ndata: {x: hush}\nspec: {size: 3}\n"},

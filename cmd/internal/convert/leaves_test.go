@@ -276,8 +276,13 @@ func (s *sheet) template(kind string) {
 				}
 			}
 			return append(fields, fixed("Type", kind), field{"Properties", s.below(value("Value"), value("Size"), value("ValuePolicy"))})
-		}), s.of("Left", func() []field {
-			return []field{fixed("Type", s.one("left", "Custom::Odd", "AWS::Serverless::Function")), plain("Properties")}
+		}), s.of(s.one("name", "Left", "SignInAuth", "SessionToken", "DbPassword"), func() []field { // names of no secrets
+			kind := fixed("Type", s.one("left", "Custom::Odd", "AWS::Serverless::Function"))
+			event := field{"ApiKey", s.below(fixed("Type", "Api"), plain("Properties"))}
+			choice := field{"Password", s.below(field{"Fn::If", s.below(field{"", s.scalar("%s")}, field{"", s.scalar("true")},
+				field{"", s.scalar("'{{resolve:secretsmanager:%s:SecretString:a}}'")})})}
+			properties := s.below(plain("Size"), field{"Auth", s.below(plain("Mode"), event, choice)})
+			return append(s.some(field{"Properties", properties}), kind)
 		}))},
 		field{"Outputs", s.below(s.of("Out", func() []field {
 			return append(s.some(plain("Odd"), fixed("Description", "odd"), leaf("Condition"), plain("Export")), value("Value"))

@@ -16,6 +16,9 @@ var secretName = lazyregexp.New(
 	`(?i)(pass(word|wd|phrase|code)?|secret|token|credentials?|(api|access|private|secret|signing|` +
 		`encryption|account|shared)_?-?key|auth|pin)([_-]?(string|value|text|data|base64|hash))?$`)
 
+// structure matches names that mean a secret with a text, but settings with a map or a list.
+var structure = lazyregexp.New(`(?i)auth$`)
+
 // secretText matches texts that contain a secret whatever their name: PEM keys, addresses with a password, and access
 // keys.
 var secretText = lazyregexp.New(
@@ -31,6 +34,8 @@ func mask(node *yamlnode.Node, below, object bool) *yamlnode.Node {
 		Foot: maskedComment(notes.Foot)})
 	switch node.Kind {
 	case yamlnode.Scalar:
+		// A dynamic reference names where CloudFormation reads the secret.
+		below = below && node.ShortTag() != yamlnode.BoolTag && !strings.HasPrefix(node.Value, resolve)
 		if node.Value != "" && node.ShortTag() != yamlnode.NullTag && (below || secretText().MatchString(node.Value)) {
 			return text(hidden)
 		}
@@ -43,19 +48,53 @@ func mask(node *yamlnode.Node, below, object bool) *yamlnode.Node {
 		for _, field := range []string{"name", "Name", "Key"} {
 			named = named || secretName().MatchString(yamlnode.TextAt(node, field))
 		}
-		function, _ := intrinsic(node)
+		function, arg := intrinsic(node)
+		if function == "Fn::If" && arg.Kind == yamlnode.List && len(arg.Content) > 0 { // which begins with a condition
+			branches := *arg
+			branches.Content = append([]*yamlnode.Node{arg.Content[0]}, mask(arg, below, false).Content[1:]...)
+			out.Content = []*yamlnode.Node{node.Content[0], &branches}
+			return &out
+		}
 		each(node, func(key, value *yamlnode.Node) {
 			// Below a secret name, the arguments of functions that make up a text are secret, and names such as those
 			// in Ref are not.
-			inner := below && (function == "" || function == "Fn::Sub" || function == "Fn::Join" ||
-				function == "Fn::Base64" || function == "Fn::If") || secretName().MatchString(key.Value) &&
-				key.Value != "ServiceToken" || // the ARN of a custom resource's function
+			inner := below && (function == "" || (function == "Fn::Sub" || function == "Fn::Join") && !resolves(value) ||
+				function == "Fn::Base64") || secretValue(key.Value, value) ||
 				object && (key.Value == "data" || key.Value == "stringData") ||
 				named && (strings.EqualFold(key.Value, "value") || key.Value == "Default")
 			out.Content = append(out.Content, key, mask(value, inner, false))
 		})
 	}
 	return &out
+}
+
+// secretValue reports whether a name marks its value as secret: not the ID of a resource or an event in a template, the
+// ARN of a custom resource's function, or settings of authorization.
+func secretValue(name string, value *yamlnode.Node) bool {
+	switch {
+	case !secretName().MatchString(name), name == "ServiceToken":
+		return false
+	case value.Kind == yamlnode.Map && yamlnode.Member(value, "Type") != nil && yamlnode.Member(value, "Default") == nil:
+		return false
+	case value.Kind == yamlnode.Map:
+		function, _ := intrinsic(value)
+		return function != "" || !structure().MatchString(name)
+	}
+	return value.Kind == yamlnode.Scalar || !structure().MatchString(name)
+}
+
+const resolve = "{{resolve:"
+
+// resolves reports whether the argument of Fn::Sub or Fn::Join makes a dynamic reference.
+func resolves(arg *yamlnode.Node) bool {
+	for arg.Kind == yamlnode.List && len(arg.Content) > 0 {
+		if arg.Content[0].Value == "" && len(arg.Content) > 1 {
+			arg = arg.Content[1] // the texts that Fn::Join joins
+		} else {
+			arg = arg.Content[0]
+		}
+	}
+	return strings.HasPrefix(arg.Value, resolve)
 }
 
 // maskedComment hides a whole comment if it contains a secret.
