@@ -99,15 +99,16 @@ func TestUnreadConfiguration(t *testing.T) {
 // in a namespace that is almost the project's is a warning beside the right one, too.
 func TestLiteralConfiguration(t *testing.T) {
 	t.Parallel()
-	src := diag.NewSource("Pulumi.dev.yaml", []byte("shop:a shop:b shop:c shop:d shpo:a other:a shop:e"))
+	src := diag.NewSource("Pulumi.dev.yaml", []byte("shop:a shop:b shop:c shop:d shpo:a other:a shop:e pulumi:autonaming"))
 	config := map[string]check.ConfigText{
-		"shop:a":  {Text: "${TOKEN}", Key: diag.NewRange(src, 0, 6)},
-		"shop:b":  {Text: "x-${a.b} $${c}", Key: diag.NewRange(src, 7, 13)},
-		"shop:c":  {Text: "#!/bin/sh\necho ${HOME}", Key: diag.NewRange(src, 14, 20)},
-		"shop:d":  {Text: "$${TOKEN} ${ x }", Key: diag.NewRange(src, 21, 27)},
-		"shpo:a":  {Text: "1", Key: diag.NewRange(src, 28, 34)},
-		"other:a": {Text: "1", Key: diag.NewRange(src, 35, 42)},
-		"shop:e":  {Text: `{"run":"#!/bin/sh\necho ${HOME}"}`, Structured: true, Key: diag.NewRange(src, 43, 49)},
+		"shop:a":            {Text: "${TOKEN}", Key: diag.NewRange(src, 0, 6)},
+		"shop:b":            {Text: "x-${a.b} $${c}", Key: diag.NewRange(src, 7, 13)},
+		"shop:c":            {Text: "#!/bin/sh\necho ${HOME}", Key: diag.NewRange(src, 14, 20)},
+		"shop:d":            {Text: "$${TOKEN} ${ x }", Key: diag.NewRange(src, 21, 27)},
+		"shpo:a":            {Text: "1", Key: diag.NewRange(src, 28, 34)},
+		"other:a":           {Text: "1", Key: diag.NewRange(src, 35, 42)},
+		"shop:e":            {Text: `{"run":"#!/bin/sh\necho ${HOME}"}`, Structured: true, Key: diag.NewRange(src, 43, 49)},
+		"pulumi:autonaming": {Text: `{"pattern":"${name}-${hex(4)}"}`, Structured: true, Key: diag.NewRange(src, 50, 67)},
 	}
 	_, found := checkText(t, "Main.yaml", "config: {a: {type: string}, b: {type: string}, c: {type: string}, d: {type: string}, e: {type: object}}\n",
 		func(o *check.Options) { o.Project, o.ConfigKnown, o.Config = "shop", true, config })

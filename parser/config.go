@@ -77,7 +77,7 @@ func (r *configReader) read(e entry) *ast.Config {
 // warnLiteral warns of a value that looks like an expression: the Pulumi CLI passes it on as it stands (F3.4). The
 // reader of a project file does the same for that.
 func (r *configReader) warnLiteral(n *yamlnode.Node, rng diag.Range) {
-	if !r.project && n.Kind == yamlnode.Scalar && strings.Contains(n.Value, "${") {
+	if !r.project && r.config.Name.Value != ast.NamingKey && n.Kind == yamlnode.Scalar && strings.Contains(n.Value, "${") {
 		r.report.warn(diag.Ignored, rng, "write the value itself here, or leave it out and let each stack set it",
 			"the value of `%s` is this text itself: nothing takes the place of `${…}`", diag.Excerpt(r.config.Name.Value))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
+	"github.com/yamlhost/yamlhost/parser/ast"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -175,7 +176,7 @@ var interpolation = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_:-]*)[.\[}]`)
 // warnLiteral warns of a value with a placeholder: files of stacks have none. A text of several lines, such as a
 // script, may have those of another language; there, only names of the program's declarations are reported.
 func (s stackKeys) warnLiteral(key string, text program.ConfigText) {
-	if text.Secret || text.Unread {
+	if text.Secret || text.Unread || key == ast.NamingKey {
 		return
 	}
 	lines := strings.Contains(text.Text, "\n") || text.Structured && strings.Contains(text.Text, `\n`) // in JSON

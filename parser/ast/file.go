@@ -160,6 +160,10 @@ type Config struct {
 	Unit        *Unit // of the default
 }
 
+// NamingKey is the key of the configuration that makes names of resources: the engine replaces the placeholders in its
+// texts, and in those of no other.
+const NamingKey = "pulumi:autonaming"
+
 // ConfigType is the declared type of a configuration value (L2.20, L2.11).
 type ConfigType struct {
 	Name     string      // string, number, integer, boolean, object, list or any

@@ -12,6 +12,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
+	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
 // Declaration is one entry of the project file's `config` (F3.4): a declaration of a key of the project's own, or a
@@ -153,7 +154,9 @@ func (d *document) data(field string, n *yamlnode.Node) *Data {
 	if loss, found := rounded(v, d.at(n)); found {
 		d.alike(func() { d.report(loss) })
 	}
-	d.warnLiteral(field, n)
+	if !strings.HasPrefix(field, "config."+ast.NamingKey) {
+		d.warnLiteral(field, n)
+	}
 	return &Data{Text: text, Range: d.at(n), data: v}
 }
 
