@@ -183,6 +183,14 @@ var tools = []tool{
 	{"Pulumi ESC", []word{
 		{key, "imports", "resources", "environments are imported by `environment: [NAME]` in a stack's file; parts of a program by `include`"},
 	}},
+	{"PCL", []word{
+		{root, "range", "", "write `forEach` in the resource; its instance is `${each.key}` and `${each.value}`"},
+		{function, "stack", "", "write `${pulumi.stack}`"},
+		{function, "project", "", "write `${pulumi.project}`"},
+		{function, "organization", "", "write `${pulumi.organization}`"},
+		{function, "cwd", "", "write `${pulumi.cwd}`"},
+		{function, "rootDirectory", "", "write `${pulumi.rootDirectory}`"},
+	}},
 	{"Open Policy Agent", []word{
 		{key, "message", "violation", "write `violation`"},
 		{key, "msg", "violation", "write `violation`"},

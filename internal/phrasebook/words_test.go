@@ -24,6 +24,7 @@ func TestWords(t *testing.T) {
 	_, advice = Key("message", []string{"other"})
 	require.Empty(t, advice)
 	require.Contains(t, Root("var"), "`var` is of Terraform")
+	require.Contains(t, Root("range"), "`${each.value}`", "in examples of registries that were converted from Terraform")
 	require.Contains(t, Function("JSONENCODE"), "toJSON")
 	require.Equal(t, "`toLowerCase` is of JavaScript: write `lower(a.b)`", Member("toLowerCase", "a.b"))
 	require.Empty(t, Member("name", "a"))
