@@ -48,7 +48,11 @@ func (c *cloudFormation) pieces(arg *yamlnode.Node) ([]literal.Part, bool) {
 			pieces = append(pieces, literal.Part{Text: "${}"})
 		case yamlnode.Member(own, name) != nil:
 			used[name] = true
-			pieces = append(pieces, literal.Part{Expression: c.expr(yamlnode.Member(own, name))})
+			piece := literal.Part{Text: yamlnode.TextAt(own, name)}
+			if piece.Text == "" {
+				piece = literal.Part{Expression: c.expr(yamlnode.Member(own, name))}
+			}
+			pieces = append(pieces, piece)
 		case dotted:
 			pieces = append(pieces, literal.Part{Expression: c.attribute(resource, attribute, lineOf(c.src, arg))})
 		default:
