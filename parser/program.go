@@ -2,8 +2,10 @@ package parser
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/parser/ast"
 )
@@ -23,16 +25,14 @@ type outline struct {
 	roots []*yamlnode.Node // roots of the text's YAML trees
 	heads []*bodyReader    // readers of top-level blocks; empty if the text is read as a whole
 
-	readConfig itemReader // of the entries of the section config
+	// project reports whether the text is a project file, in which the values of the section config are data (L2.17).
+	project bool
 }
 
 // newOutline finds the sections of a text among its top-level keys. included reports whether another text includes it.
 func newOutline(r *bodyReader, top []*section, options Options, included bool) *outline {
 	o := &outline{in: r, options: options, file: &ast.File{Source: r.text.Source}, sections: body{},
-		readConfig: (*bodyReader).configItem}
-	if options.Project && !included {
-		o.readConfig = (*bodyReader).projectConfigItem
-	}
+		project: options.Project && !included}
 	byKey := make(map[*yamlnode.Node]*section, len(top))
 	entries := make([]entry, 0, len(top))
 	for _, s := range top {
@@ -146,16 +146,42 @@ func (o *outline) packOnly() {
 	}
 }
 
-// onlyFormer reports whether only the section `configuration` can declare a value, because `config` of a project file
-// does not support its type (L2.11).
-func onlyFormer(c *ast.Config) bool {
+// onlyFormer reports whether only the section `configuration` can declare a value: `config` of a project file does not
+// support its type (L2.11), or would read another value, because it has data, whose texts have no `$$` and no
+// expressions but a whole call (L2.17), encrypted secrets, and neither types nor defaults of other namespaces.
+func (o *outline) onlyFormer(c *ast.Config) bool {
 	for t := c.Type; t != nil; t = t.Item {
 		if t.Optional || t.Name == "any" || t.Name == "object" && t.Item != nil {
 			return true
 		}
 	}
-	return false
+	if !o.project {
+		return false
+	}
+	if namespace, _, is := strings.Cut(c.Name.Value, ":"); is && (o.file.Name == nil || namespace != o.file.Name.Value) &&
+		(c.Type != nil || strings.Contains(c.Range.Text(), "default")) {
+		return true
+	}
+	if call, is := c.Default.(*ast.Call); is && call.Argument != nil || c.Default == nil {
+		return false
+	}
+	other := c.Secret != nil && c.Secret.Value
+	ast.Walk(c.Default, func(e ast.Expr) bool {
+		switch e := e.(type) {
+		case *ast.Null, *ast.Bool, *ast.Number, *ast.List, *ast.Map:
+		case *ast.String:
+			text := e.Range().Text()
+			other = other || strings.Contains(text, "$$") || timestamp().MatchString(text)
+		default:
+			other = true
+		}
+		return !other
+	})
+	return other
 }
+
+// timestamp matches the beginning of a time, which is a text for a program and a time in data.
+var timestamp = lazyregexp.New(`^\d{4}-\d\d?-\d`)
 
 // mainOnly lists the sections that only have an effect in the main text of a program.
 var mainOnly = []string{"name", "description", "version", "namespace", "pulumi"}
@@ -172,7 +198,7 @@ func (o *outline) read(names map[string]bool) {
 		file.Unit = ast.NewUnit(file.RequiredVersion)
 	}
 	former := r.configSection(sections["configuration"], sections["config"], (*bodyReader).configItem)
-	if s := sections["configuration"]; s != nil && !slices.ContainsFunc(former, onlyFormer) {
+	if s := sections["configuration"]; s != nil && !slices.ContainsFunc(former, o.onlyFormer) {
 		d := s.in.report.warn(diag.Deprecated, s.entry.at, "", "`configuration` is deprecated: write `config`")
 		if sections["config"] == nil {
 			d.Fixes = s.entry.renamed("config")
@@ -180,7 +206,11 @@ func (o *outline) read(names map[string]bool) {
 			d.Detail = "move its entries to `config`"
 		}
 	}
-	file.Config = append(r.configSection(sections["config"], nil, o.readConfig), former...)
+	readConfig := (*bodyReader).configItem
+	if o.project {
+		readConfig = (*bodyReader).projectConfigItem
+	}
+	file.Config = append(r.configSection(sections["config"], nil, readConfig), former...)
 	file.Variables = declarationsOf[*ast.Variable](r, sections["variables"], (*bodyReader).variableItem)
 	file.Resources = r.resourceSection(sections["resources"])
 	file.Outputs = declarationsOf[*ast.Output](r, sections["outputs"], (*bodyReader).outputItem)

@@ -85,7 +85,7 @@ func (t *translator) settingsBlock(b *hclsyntax.Block) {
 // config translates the declaration of a configuration value or of a component's input.
 func (t *translator) config(b *hclsyntax.Block) {
 	out := &mapping{}
-	typed := false
+	typed, defaulted, secret := false, false, false
 	if len(b.Labels) > 1 {
 		if name := configType(b.Labels[1]); name != "" {
 			out.entries = append(out.entries, entry{key: "type", value: scalar(literal.Scalar(name))})
@@ -101,7 +101,10 @@ func (t *translator) config(b *hclsyntax.Block) {
 		case "__logicalName":
 			rest.add("name", t.value(a.Expr), t.inside(b, a)...)
 		case "default", "secret", "description":
-			rest.add(a.Name, t.value(a.Expr), t.inside(b, a)...)
+			value := t.value(a.Expr)
+			rest.add(a.Name, value, t.inside(b, a)...)
+			defaulted, secret = defaulted || a.Name == "default", secret || a.Name == "secret"
+			t.further = t.further || t.isProgram() && a.Name == "default" && !isData(a.Expr, value)
 		case "nullable":
 			rest.add("optional", t.value(a.Expr), t.inside(b, a)...)
 		default:
@@ -112,8 +115,18 @@ func (t *translator) config(b *hclsyntax.Block) {
 		out.add("type", scalar("any"))
 		t.further = t.further || t.isProgram()
 	}
+	t.further = t.further || t.isProgram() && defaulted && secret // in project files, only encrypted defaults are secret
 	out.entries = append(out.entries, rest.entries...)
 	t.out.config.add(b.Labels[0], out, t.about(b.Range())...)
+}
+
+// isData reports whether an expression is a value that is written without escapes, and so as the data that defaults in
+// project files are.
+func isData(e hclsyntax.Expression, written node) bool {
+	_, diags := e.Value(nil)
+	var b strings.Builder
+	writeEntries(&b, &mapping{[]entry{{key: "default", value: written}}}, 0)
+	return !diags.HasErrors() && !strings.Contains(b.String(), "$$")
 }
 
 // inProjects reports whether project files support a type (L2.11).

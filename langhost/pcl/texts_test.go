@@ -16,6 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/parser/ast"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // A text, a template and a key mean the same in YAML, in the PCL made of it, as HCL reads that, and in the YAML made of
@@ -62,6 +63,43 @@ func TestTextsThereAndBack(t *testing.T) {
 		again, diags := pcl.Generate(context.Background(), pcl.Sources{"main.pp": []byte(module.Files["main.pp"])}, pcl.Options{})
 		require.False(t, diags.HasErrors(), "%v\n%s", diags, module.Files["main.pp"])
 		require.Equal(t, want, read(t, again.Text), "%s\n%s", module.Files["main.pp"], again.Text)
+	})
+}
+
+// The default of a configuration value is the same text in a project file, where the section config has data and the
+// section configuration expressions, and a secret one is accepted there.
+func TestDefaultsInProjectFiles(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := []string{"$", "${", "$$", "}", "%{", `"`, `\`, "x", "1", "-", ": ", "2020-01-01"}
+		text := rapid.Custom(func(t *rapid.T) string {
+			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 4).Draw(t, "pieces"), "")
+		})
+		one, other := text.Draw(t, "one"), text.Draw(t, "other")
+		quoted, secret := literal.Quoted(one), ""
+		if rapid.Bool().Draw(t, "secret") {
+			secret = "secret = true\n"
+		}
+		source := "config \"a\" \"string\" {\ndefault = " + quoted + "\n" + secret + "}\n" +
+			"config \"b\" \"list(string)\" {\ndefault = [" + literal.Quoted(other) + "]\n}\n"
+		program, diags := pcl.Generate(context.Background(), pcl.Sources{"main.pp": []byte(source)}, pcl.Options{Project: true})
+		require.False(t, diags.HasErrors(), "%v\n%s", diags, source)
+		content := "name: p\nruntime: yaml\n" + program.Text
+		_, diags = project.Parse(diag.NewSource("Pulumi.yaml", []byte(content)))
+		file, more := parser.Parse(diag.NewSource("Pulumi.yaml", []byte(content)), parser.Options{Project: true})
+		for _, d := range append(diags, more...) {
+			require.Equal(t, diag.Portability, d.Severity, "%s%s", content, d.Summary)
+		}
+		require.Len(t, file.Config, 2)
+		for _, c := range file.Config {
+			want := one
+			e := c.Default
+			if list, is := e.(*ast.List); is {
+				want, e = other, list.Items[0]
+			}
+			require.IsType(t, &ast.String{}, e, content)
+			require.Equal(t, want, e.(*ast.String).Value, content)
+		}
 	})
 }
 

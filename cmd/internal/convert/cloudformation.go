@@ -445,7 +445,7 @@ func (c *cloudFormation) need(what, kind, about string) string {
 	}
 	name := c.unique(camel(strings.FieldsFunc(what, func(r rune) bool { return r == '.' })...))
 	c.missing[what] = name
-	c.untyped = c.untyped || kind == "any"
+	c.further = c.further || kind == "any"
 	c.addConfig(name, kind, about)
 	return name
 }
@@ -510,6 +510,8 @@ func (c *cloudFormation) parameter(key, value *yamlnode.Node) {
 	case dynamic().MatchString(given.Value):
 		remove(out, "default")
 		item.remark("its default %s is for CloudFormation: set its value with `yamlhost config set %s`", given.Value, name)
+	case literal.Text(given.Value) != given.Value:
+		c.further = true
 	}
 	if about := yamlnode.TextAt(value, "Description"); about != "" {
 		put(out, "description", text(about))

@@ -62,7 +62,7 @@ type Program struct {
 	beside   map[string]yamlnode.Comments // comments of the sections
 	// references holds functions that restore plain texts from references, by the name of the referenced resource.
 	references map[string][]func()
-	untyped    bool       // reports whether a configuration value has the type any
+	further    bool       // the section config cannot hold a value: its type is any, or its default has an escape
 	parts      []*Program // components
 	stack      string     // input for the name of a nested stack; empty if unused
 }
@@ -164,7 +164,7 @@ func (p *Program) Text() ([]byte, error) {
 		put(top, "crds", list(text("crds/*.yaml")))
 	}
 	config := "config"
-	if p.untyped { // the config section of a project file does not allow the type any
+	if p.further { // config of a project file does not allow the type any, and its texts are data without escapes
 		config = "configuration"
 	}
 	p.putSections(top, config)

@@ -163,7 +163,7 @@ func TestTextsOfTemplates(t *testing.T) {
 		require.Empty(t, diags)
 		content, err := program.Text()
 		require.NoError(t, err)
-		file, found := parser.Parse(diag.NewSource("Pulumi.yaml", content), parser.Options{})
+		file, found := parser.Parse(diag.NewSource("Pulumi.yaml", content), parser.Options{Project: true})
 		require.False(t, found.HasErrors(), "%v\n%s", found, content)
 		checked, found := check.Check(context.Background(), file, check.Options{Project: "converted", ConfigKnown: true,
 			Schemas: loader})
