@@ -12,7 +12,6 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
-	"github.com/yamlhost/yamlhost/parser/ast"
 )
 
 // Declaration is one entry of the project file's `config` (F3.4): a declaration of a key of the project's own, or a
@@ -154,7 +153,7 @@ func (d *document) data(field string, n *yamlnode.Node) *Data {
 	if loss, found := rounded(v, d.at(n)); found {
 		d.alike(func() { d.report(loss) })
 	}
-	if !strings.HasPrefix(field, "config."+ast.NamingKey) {
+	if !strings.HasPrefix(field, "config.pulumi:autonaming") { // the engine replaces the placeholders in it
 		d.warnLiteral(field, n)
 	}
 	return &Data{Text: text, Range: d.at(n), data: v}
