@@ -70,6 +70,7 @@ func changeFile(a *actor) []Action {
 		return nil
 	}
 	data, diags := parser.Data(a.src)
+	// Aliases and merge keys are expanded in data, so the new text has what they stand for.
 	if _, isMap := data.(*ast.Map); !isMap || diags.HasErrors() {
 		return nil
 	}

@@ -42,6 +42,7 @@ func unclosed(text []byte, c parser.Context) bool {
 	start := bytes.LastIndexByte(text[:c.Start], '\n') + 1
 	begin := start + max(bytes.LastIndex(text[start:c.Start], []byte("${")), 0)
 	e := expressionScan{quote: openQuote(text[start:begin])}
+	// What is open at the word decides whether the expression may end there.
 	for i := begin + 2; i < c.Start; {
 		i += e.step(text, i)
 	}
@@ -49,6 +50,7 @@ func unclosed(text []byte, c parser.Context) bool {
 	if e.inText || len(e.open) > 0 {
 		return false
 	}
+	// The value goes on in lines that are as deep as this one, or deeper if this one has its key or dash.
 	least := len(indentOf(text, start)) // indentation of lines that continue the value
 	if parser.BeginsValue(text, start) {
 		least++

@@ -175,6 +175,7 @@ type requests struct {
 func (r *requests) serve(ctx context.Context) error {
 	for ctx.Err() == nil {
 		m, err := r.conn.Read()
+		// A message that cannot be read has no ID that could be trusted, and the connection goes on.
 		if bad, ok := errors.AsType[*protocol.Error](err); ok {
 			err = r.conn.Reply(nil, nil, bad)
 		} else if err == nil {

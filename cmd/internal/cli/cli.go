@@ -55,6 +55,7 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	// What views, prompts and messages write ends in these two, since a signal may be reported meanwhile.
 	out, errors := &console.Steady{W: s.Out}, &console.Steady{W: s.Err}
 	s.Out, s.Err = out, errors
+	// From here on, text from elsewhere cannot control the terminal.
 	s = a.GuardStreams(s)
 	a.Crashes = &console.Crashes{Console: a}
 	defer func() {
@@ -83,6 +84,7 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 		w.Quit(console.CodeCancelled)
 	})
 	defer a.Signals.Stop()
+	// The first signal cancels ctx; what a command does then is its own affair.
 	ctx, done := a.Signals.Gentle(ctx)
 	defer done()
 	// The profile is started by the root command, which parses --profile, and stopped here even after an error.

@@ -96,7 +96,8 @@ func copyValues(ctx context.Context, a *console.Console, o *options, key string)
 	return err
 }
 
-// reseal opens a secret of src and seals it for c, whose settings the caller must hold.
+// reseal opens a secret of src and seals it for c, whose settings the caller must hold. The lock of c covers src, too,
+// since the settings of all stacks are in one folder.
 func (c *configured) reseal(src *configured, sealed project.Secure) (any, error) {
 	opener, err := src.sealer()
 	if err != nil {

@@ -27,6 +27,7 @@ func (i *Importing) Program() string {
 	for name, u := range i.Table {
 		names[u] = name
 	}
+	// Two names of the state may become one in the program.
 	taken := map[string]bool{}
 	for n := range i.Planned {
 		p := &i.Planned[n]

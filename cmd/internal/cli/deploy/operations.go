@@ -16,7 +16,8 @@ import (
 type runFunc func(context.Context, *console.Console, *operation.Options) error
 
 // newOperation sets the body of cmd, which calls run, and adds the flags of all operations. Flags of single operations
-// are added to its result. severalFlags replaces the body, for operations that take several projects.
+// are added to its result. severalFlags replaces the body, for operations that take several projects. Each command has
+// options of its own, in which its flags store their values.
 func newOperation(a *console.Console, run runFunc, cmd *cobra.Command) (*cobra.Command, *operation.Options) {
 	o := &operation.Options{}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

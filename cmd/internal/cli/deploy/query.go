@@ -36,6 +36,7 @@ func queried(ctx context.Context, a *console.Console, o *importOptions) (map[str
 		return nil, nil, err
 	}
 	if o.found == "" {
+		// Asking providers takes long, so a missing --yes is reported before it.
 		if err := operation.MayAsk(a, &o.all); err != nil {
 			return nil, nil, err
 		}
@@ -90,7 +91,7 @@ type discovery struct {
 	managed string // name of the resource in the stack; empty if it is not in the stack
 }
 
-// run asks the providers for resources.
+// run asks the providers for resources. All items are checked before the first provider is asked.
 func (s *search) run(ctx context.Context, p *operation.Checked, o engine.Options) error {
 	var diags diag.Diagnostics
 	asked := make([]engine.Query, len(s.query.Resources))

@@ -56,6 +56,7 @@ func Plan(inside console.Inside) func(ctx context.Context, dir string) (string, 
 func serve(ctx context.Context, a *console.Console) error {
 	opener := &ProgramOpener{Console: a, Loaders: make(map[string]*KeptSchemas)}
 	defer opener.Close()
+	// A server lives long, other than the commands that System has tuned the collector for.
 	memory.Serve(a.World.Getenv)
 	plan := Plan(console.NewInside(a))
 	return lsp.Serve(ctx, a.Streams.In, a.Data(), editor.NewSession(opener), lsp.Options{

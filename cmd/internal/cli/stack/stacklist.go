@@ -75,6 +75,7 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 		return err
 	}
 	records := make([]stackRecord, len(refs))
+	// Each calls this concurrently, for distinct i.
 	backend.Each(refs, func(i int, ref backend.Ref) {
 		records[i] = describeStack(ctx, a, b, ref, ref == current, o.all && !a.World.AsPulumi)
 	})
