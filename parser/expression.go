@@ -218,6 +218,13 @@ func parseNumber(text string) (number float64, integer, exact, ok bool) {
 	case len(digits) > 1 && digits[0] == '0' && strings.Trim(digits, "01234567") == "":
 		base = 8
 	}
+	if n, err := strconv.ParseUint(digits, base, 64); err == nil && n < 1<<53 {
+		number = float64(n)
+		if sign == "-" && n > 0 {
+			number = -number
+		}
+		return number, true, true, true
+	}
 	const longest = 400 // more than the decimal digits of the largest double
 	if len(digits) > longest {
 		return parseFloat(plain, false)

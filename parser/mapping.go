@@ -3,6 +3,7 @@ package parser
 import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
+	"slices"
 )
 
 // entry is a key of a map with its value. The key is a scalar; the value may be an alias.
@@ -106,10 +107,11 @@ func (r *nodeReader) tally(n *yamlnode.Node) bool {
 
 // list returns an empty list with at least the given capacity.
 func (r *nodeReader) list(room int) []entry {
-	if last := len(r.spare) - 1; last >= 0 && cap(r.spare[last]) >= room {
-		list := r.spare[last]
-		r.spare = r.spare[:last]
-		return list
+	for i, list := range slices.Backward(r.spare) { // as many as there are maps inside each other
+		if cap(list) >= room {
+			r.spare = slices.Delete(r.spare, i, i+1)
+			return list
+		}
 	}
 	return make([]entry, 0, room)
 }
