@@ -49,6 +49,22 @@ func (e *NotFoundError) Error() string {
 	return text
 }
 
+// TwinError is returned when the file system does not distinguish letter case, so that the files of a stack would be
+// those of another one, whose name differs only in that.
+type TwinError struct {
+	Ref  Ref
+	Twin Ref
+}
+
+func (e *TwinError) Error() string {
+	what, name, twin := "stack", e.Ref.Stack, e.Twin.Stack
+	if e.Ref.Project != e.Twin.Project {
+		what, name, twin = "project", e.Ref.Project, e.Twin.Project
+	}
+	return fmt.Sprintf("there is no %s %q: the file system of the backend does not distinguish letter case, and has %q. "+
+		"Write that name, or for another %s one that differs in more than letter case", what, name, twin, what)
+}
+
 // ExistsError is returned when there is such a stack already. Pulumi's automation packages recognize it by the words
 // "stack" and "already exists".
 type ExistsError struct{ Ref Ref }

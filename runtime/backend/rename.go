@@ -38,6 +38,9 @@ func (b *Backend) Rename(ctx context.Context, from, to Ref) (err error) {
 	if err == nil && exists {
 		err = &ExistsError{to}
 	}
+	if err == nil {
+		err = stackName(b.files.stateOf(to)).mayBeNew(from)
+	}
 	if err != nil {
 		return err
 	}

@@ -239,6 +239,9 @@ func (b *Backend) Create(ctx context.Context, r Ref, secrets *state.SecretsProvi
 	if lost := b.files.stateOf(r).lost(); lost != nil {
 		return lost
 	}
+	if err := stackName(b.files.stateOf(r)).mayBeNew(Ref{}); err != nil {
+		return err
+	}
 	created := &state.Snapshot{Manifest: b.files.manifest(), SecretsProvider: secrets}
 	text, err := state.EncodeCheckpoint(&state.Checkpoint{Stack: r.QualifiedName(), Snapshot: created}, nil)
 	if err != nil {

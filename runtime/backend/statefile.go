@@ -137,6 +137,9 @@ func (b stackState) locate() (path string, err error) {
 	if path == "" {
 		return "", &NotFoundError{b.ref}
 	}
+	if err := stackName(b).mistaken(path); err != nil {
+		return "", err
+	}
 	if b.files.objects != nil {
 		_, err := modified(b.lossFile())
 		b.files.objects.states.Store(b.ref, seenState{path, errors.Is(err, fs.ErrNotExist)})
