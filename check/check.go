@@ -95,9 +95,9 @@ type run struct {
 	shared     program.Shared
 	components *components
 	dynamic    map[string]*Dynamic // in all spellings of the token
-	bodies     []*body
+	bodies     []*body             // in the order of the text, the program's own last
 	found      remarks
-	extents    map[*ast.Access]diag.Range // ranges of the expressions that continue an access
+	extents    map[*ast.Access]diag.Range // ranges of the expressions that continue an access, for withoutFollowUps
 	previous   *Snapshot                  // of an earlier check; may be nil
 }
 
@@ -149,13 +149,13 @@ type body struct {
 	nodes   []*result // of the nodes, by their source index; nil until one is checked
 	outputs []*result // of the outputs
 
-	// hasLoop reports whether some node or component depends on itself. Then no earlier result is reused, since a node in
-	// a loop may be checked before what it needs.
+	// hasLoop reports whether some node or component depends on itself. Then no earlier result is reused, since a node
+	// in a loop may be checked before what it needs.
 	hasLoop bool
-	changed bool       // something was checked anew
-	batch   int        // least number of nodes for a goroutine
-	written []ast.Expr // the arguments of fn::toJSON, in the order of evaluation
-	urns    map[urnKey]*Node
+	changed bool             // something was checked anew, so that the interface of the component is made anew, too
+	batch   int              // least number of nodes for a goroutine
+	written []ast.Expr       // the arguments of fn::toJSON, in the order of evaluation
+	urns    map[urnKey]*Node // the first resource with each URN, for checkURN
 }
 
 // newBody makes the body of a program or a component, nil for the program's own.

@@ -80,6 +80,7 @@ func (r *run) findComponents() []*component {
 			r.components.byToken[name+":"+decl.Name.Value] = made
 			r.components.namespaces[name] = append(r.components.namespaces[name], made)
 		}
+		// A token of its own may be that of a component above; the later one gets it, as an equal name would.
 		if other := r.components.byToken[of.Token]; other != made && other != nil {
 			r.report.Add(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.Token.Range,
 				Summary: "the component `" + other.of.Decl.Name.Value + "` has this type already",
@@ -105,7 +106,7 @@ func (r *run) findComponents() []*component {
 		if pkg.Alias != "" && pkg.Alias != pkg.Name {
 			names = append(names, pkg.Alias)
 		}
-		for _, name := range names {
+		for _, name := range names { // its tokens are for no provider, even if it has no components
 			if r.components.namespaces[name] == nil {
 				r.components.namespaces[name] = []*component{}
 			}
@@ -227,7 +228,7 @@ func (b *body) resolveComponent(n *Node) {
 		for _, known := range b.run.components.namespaces[namespace] {
 			names = append(names, schema.CollapseToken(known.of.Token))
 		}
-		what := "component"
+		what := "component" // a package by path may have dynamic types as well
 		for _, d := range b.program.Dynamic {
 			if d.Package != "" && (d.Package == namespace || b.run.dynamic[namespace+":"+d.Decl.Name.Value] == d) {
 				what, names = "type", append(names, schema.CollapseToken(d.Token))

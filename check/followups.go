@@ -11,7 +11,8 @@ import (
 // A finding about the use of a faulty declaration usually follows from that fault. The checker leaves it out; if it
 // remains once the declaration is correct, the next check reports it.
 
-// followUps are the codes of findings that may follow from a faulty declaration.
+// followUps are the codes of findings that may follow from a faulty declaration: those about its type. Undeclared names
+// are none of them, since a faulty declaration still has its name.
 var followUps = []diag.Code{diag.NoMember, diag.NotIndexable, diag.IndexOutOfRange, diag.NotAssignable,
 	diag.NotPrintable, diag.UnknownProperty, diag.RequiredMissing}
 
@@ -91,6 +92,7 @@ func (f *cause) faulty(n *Node) bool {
 	if kind := kindOf(n); !kind.IsZero() {
 		known = known || f.within(kind)
 	}
+	// The type of a resource is that of its schema, whatever its inputs are; only forEach makes it depend on others.
 	if n.Resource == nil || n.Resource.Decl.ForEach != nil {
 		known = known || slices.ContainsFunc(n.Needs, func(e Edge) bool { return f.faulty(e.To) })
 	}

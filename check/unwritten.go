@@ -71,7 +71,7 @@ func (o *order) note(ctx context.Context, n *Node) {
 	}
 	decl, token := n.Resource.Decl, n.Resource.Token
 	switch {
-	case decl.ForEach != nil || decl.If != nil:
+	case decl.ForEach != nil || decl.If != nil: // it may make nothing, and so nothing certainly needs it
 	case token == packages.NamespaceToken:
 		if name, _ := o.text(decl, "metadata", "name"); name != "" {
 			o.makes("namespace "+name, maker{node: n})
@@ -94,8 +94,10 @@ func (o *order) note(ctx context.Context, n *Node) {
 		}
 	}
 	if m := packages.Kind().FindStringSubmatch(token); m != nil {
-		o.needs("kind "+m[1]+" "+m[5], user{node: n, at: decl.Type.Range})
+		group, kind := m[1], m[5]
+		o.needs("kind "+group+" "+kind, user{node: n, at: decl.Type.Range})
 	}
+	// Charts and releases have the namespace of their objects as a property of their own.
 	for _, path := range [][]string{{"metadata", "namespace"}, {"namespace"}} {
 		if name, expr := o.text(decl, path...); name != "" {
 			o.needs("namespace "+name, user{node: n, at: expr.Range(), value: expr})
@@ -202,7 +204,7 @@ func (o *order) waiting(key string) (found diag.Diagnostics) {
 	for _, m := range makers {
 		behind[m.node] = true
 	}
-	for _, n := range o.program.Nodes {
+	for _, n := range o.program.Nodes { // once is enough: each comes after its dependencies
 		behind[n] = behind[n] || slices.ContainsFunc(n.Needs, func(e Edge) bool { return behind[e.To] })
 	}
 	for _, u := range users {

@@ -17,10 +17,10 @@ type block struct {
 
 	yaml   *yamlText    // positions in it are relative to the block's source
 	top    []entry      // the keys at the top level
-	failed bool         // the block could not be parsed
+	failed bool         // the block could not be parsed; its name is lost, as lose records
 	result *blockResult // nil until the block is read
 
-	asWritten *yamlnode.Tokens // tokens before any repairs
+	asWritten *yamlnode.Tokens // tokens before any repairs, which decide whether the block can stand for itself
 	printable bool             // in a document: contains no forbidden characters
 	flush     bool             // in a document: a line that is not a top-level key is not indented
 }

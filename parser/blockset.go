@@ -16,7 +16,7 @@ type blockSet struct {
 	blocks   []*block // all blocks, in the order of the text
 	places   []blockPlace
 	usual    int  // most frequent indentation of entries; 0 if there is no clear majority
-	open     bool // quotes or brackets may be open at the end of some block
+	open     bool // quotes or brackets may be open at the end of some block, so that no block can be changed alone
 
 	indexed sync.Once
 	index   map[*diag.Source]int // block indexes by source, shared with the set that it was built for
@@ -239,7 +239,7 @@ func (s *blockSet) holds(text []byte) bool {
 			break
 		}
 	}
-	if doubtful {
+	if doubtful { // a sound text has to be read as a whole; in a faulty one, the blocks confine the fault
 		whole := yamlnode.Tree{Text: yamlnode.Text{Bytes: text}}
 		whole.Scan()
 		return whole.Read() != nil

@@ -125,13 +125,14 @@ func (x *textReader) interpolation(s *yamlnode.ScalarText, i int) (ast.Expr, int
 	operators := looksLikeOperators(s.Text[i+2 : end])
 	switch {
 	case problem == nil && f == nil && (operators || body.allDeclared()), problem == nil && f != nil &&
-		(!f.final || operators):
+		(!f.final || operators): // an expression
 		return body.lowered(i), end
-	case odd && !operators && (declared || nameLike(access.root.name)):
+	case odd && !operators && (declared || nameLike(access.root.name)): // neither: a member that is no key of the text
 		problem = access.oddName(body, problem)
-	case f == nil && !operators:
+	case f == nil && !operators: // an undeclared name
 		return accessOf(s, i, access), access.end + 1
 	}
+	// It is malformed in both grammars. The fault is that of the grammar that was probably meant.
 	if f != nil && (f.final || problem == nil || !operators) {
 		problem = f
 	}

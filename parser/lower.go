@@ -1,7 +1,9 @@
 package parser
 
 import (
+	"maps"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,8 +21,8 @@ import (
 // lowered returns the expression as an ast.Expr. dollar is the offset of its "${" in the scalar's text.
 func (o *operators) lowered(dollar int) ast.Expr {
 	e := o.lower(o.root)
-	for mark, used := range o.marks {
-		if !used {
+	for _, mark := range slices.Sorted(maps.Keys(o.marks)) {
+		if used := o.marks[mark]; !used {
 			rng := o.s.At(o.start+mark, o.start+mark+1)
 			o.in.report.fail(diag.BadInterpolation, rng, "an optional step is written `a?.b` or `a?[0]`", "this `?` has no effect")
 			return bad(rng)
@@ -54,7 +56,9 @@ func (o *operators) lowerAll(list []hclsyntax.Expression) []ast.Expr {
 	return exprs
 }
 
-// lower converts an HCL expression.
+// lower converts an HCL expression. The switch lists all kinds of expressions that HCL's grammar has; what is left is
+// of a version of HCL with more. Names are looked up in locals, which a loop or recover extends while its parts are
+// converted; every other name is one of the program.
 func (o *operators) lower(e hclsyntax.Expression) ast.Expr {
 	if o.depth++; o.depth > yamlnode.MaxDepth {
 		o.depth--

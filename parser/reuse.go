@@ -30,7 +30,9 @@ type parsedDocument struct {
 // maxKept is the maximum number of findings in a result that is kept. If there are more, some may have been dropped.
 const maxKept = 100
 
-// keep stores the result of parsing a document with the given blocks for the next one. The caller holds the lock.
+// keep stores the result of parsing a document with the given blocks for the next one, unless an edit may change what
+// other blocks mean: an included text may change without an edit, and a lost name is excused wherever it is used. The
+// caller holds the lock.
 func (s *editState) keep(set *blockSet, o *outline, file *ast.File, diags diag.Diagnostics) {
 	s.last = nil
 	if o.sections["include"] == nil && len(diags) <= maxKept && len(file.Lost) == 0 {
@@ -93,6 +95,8 @@ func (s *editState) patched(set *blockSet, src *diag.Source, options Options) (f
 		return nil, nil, false
 	}
 	noteFaults(&patch, diags)
+	// The scope is that of the last document, whose odd keys are the same, as was compared above. They may not have
+	// been gathered yet, and then are gathered from the present text. There is a root for each block.
 	last.scope.keys.roots[i] = now.yaml.tree.Root
 	s.last = &parsedDocument{set: set, options: options, scope: last.scope, file: patch, diags: slices.Clone(diags)}
 	whole := patch

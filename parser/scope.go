@@ -99,12 +99,14 @@ func newScope(declared map[string]bool, stack []string, roots []*yamlnode.Node) 
 	return s
 }
 
-// inside returns the scope of a component of the program, which declares its own names.
+// inside returns the scope of a component of the program, which declares its own names. These stand in the same block
+// as the expressions that ask for them, so that answers about them need not be recorded.
 func (s *scope) inside(declared map[string]bool) *scope {
 	return &scope{declared: declared, keys: s.keys, askedOdd: s.askedOdd, stack: s.stack, askedStack: s.askedStack}
 }
 
-// apart returns a copy of the scope for another goroutine.
+// apart returns a copy of the scope for another goroutine. It does not record answers, for which a lock would be
+// needed: a text is read by several goroutines only where nothing is kept of it (see bodyReader.independent).
 func (s *scope) apart() *scope {
 	return &scope{declared: s.declared, local: maps.Clone(s.local), keys: s.keys, stack: s.stack}
 }

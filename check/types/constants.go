@@ -24,14 +24,15 @@ var pure = []string{"select", "element", "slice", "zipmap", "toNumber", "parseIn
 	"urlDecode", "regex", "regexAll", "regexReplace", "formatDate", "timeAdd", "timeCompare", "uuidv5", "cidrContains",
 	"cidrHost", "cidrNetmask", "cidrSubnet", "cidrSubnets"}
 
-// constantEnv is what pure functions need of the world: they may warn.
+// constantEnv is what pure functions need of the world: they may warn, and parse a text as
+// data. The embedded interface is nil, since they ask for nothing else.
 type constantEnv struct {
-	outer   // nothing else is asked of it
+	outer
 	parse   program.ParseData
 	inexact *bool
 }
 
-type outer = builtins.Env
+type outer = builtins.Env // under a name that makes the embedded field unexported
 
 // LosesDigits notes that an integer loses digits.
 func (e constantEnv) LosesDigits() { *e.inexact = true }
@@ -202,6 +203,8 @@ func (c *constants) fromResource(e ast.Expr) bool {
 		if access, ok := e.(*ast.Access); ok && !found {
 			switch ref := c.decl.program.Ref(access); ref.Kind {
 			case program.RefNode:
+				// Of a literal, only the part that the steps lead to counts. Steps that the literal does not have are
+				// steps into the value of that part.
 				if part, rest := c.intoLiteral(access, ref); part != nil && len(rest) < len(access.Steps) {
 					found = c.partFromResource(part) || len(rest) > 0 && c.namesResource(part)
 				} else {

@@ -28,10 +28,12 @@ type destination struct {
 	use diag.Range
 	// optional reports whether no member is required, as in the state of a get.
 	optional bool
-	inUnion  bool
+	// inUnion reports whether the type is an alternative of a union, whose discriminator may not be left out.
+	inUnion bool
 	// meant are members that unknown ones may mean: they are not reported as missing again.
 	meant map[string]bool
-	// present are the set members, valid once setMembers has been called.
+	// present are the members that the literal sets, valid once setMembers has been called. It is kept, which the pool
+	// hands on from the last use, after it has been cleared.
 	present, kept map[string]bool
 	// outputs are the outputs of the resource, if these are the inputs of a resource; else nil.
 	outputs *schema.Object

@@ -109,7 +109,8 @@ func optionDestination(name string) *destination {
 	return &destination{what: "option " + name, strict: true, nullable: true}
 }
 
-// fitOption checks the value of an option. An undeclared configuration value, of type Any, is refused where a resource
+// fitOption checks the value of an option, and reports whether it fits, so that a caller checks its content only then.
+// An undeclared configuration value, of type Any, is refused where a resource
 // is wanted: it is mostly the misspelt name of one.
 func (c *options) fitOption(name string, e ast.Expr, t schema.Type) bool {
 	if a, ok := e.(*ast.Access); ok && schema.Required(t) == schema.AnyResource {

@@ -35,7 +35,7 @@ func (c *outside) checkBundle(args []ast.Expr) {
 	if !ok || c.decl.body.Options.Handler == nil || !c.checkConfined(args[0], entry.Value) {
 		return
 	}
-	source := builtins.BundleRequest{Entry: entry.Value}
+	source := builtins.BundleRequest{Entry: entry.Value} // the arguments are entry, export, capture and external
 	if export, ok := arg(1).(*ast.String); ok {
 		source.Export = export.Value
 	}
