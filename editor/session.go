@@ -160,7 +160,7 @@ func (s *Snapshot) latest() map[string]*Program {
 func (p *Program) lasting() *Program {
 	return &Program{Project: &Project{Main: p.Main, Document: p.Document, Check: p.Check, Packages: p.Packages,
 		Files: p.Files},
-		File: p.File, Checked: p.Checked}
+		File: p.File, Checked: p.Checked, left: p.left}
 }
 
 // known returns the program of a file in this snapshot and the one from its last check before. Either may be nil.

@@ -79,3 +79,19 @@ func BenchmarkEdit(b *testing.B) {
 		})
 	}
 }
+
+// TestEditReusesTheCheck edits one of many resources. The next check must reuse the results of all others: checking them
+// again would allocate ten times as much.
+func TestEditReusesTheCheck(t *testing.T) {
+	const resources = 500
+	e := generated(t, resources)
+	require.Zero(t, e.diagnose())
+	_, pos := e.find(resources/2, "size: ")
+	i := 0
+	allocations := testing.AllocsPerRun(5, func() {
+		i++
+		e.replace(pos, pos+1, strconv.Itoa(1+i%9))
+		require.Zero(t, e.diagnose())
+	})
+	require.Less(t, allocations, float64(20*resources))
+}
