@@ -38,8 +38,8 @@ func LastChange(ctx context.Context, env []string, file string, line int) (c Com
 	if !committed {
 		return c, true
 	}
-	said, err := run(ctx, dir, env, "", "blame", "--porcelain", "--no-textconv", "-L", strconv.Itoa(at)+",+1", "HEAD", "--",
-		name)
+	said, err := run(ctx, dir, env, "", "blame", "--porcelain", "--no-textconv", "-L", strconv.Itoa(at)+",+1",
+		"HEAD", "--", name)
 	if err != nil {
 		return c, false
 	}

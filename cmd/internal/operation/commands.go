@@ -89,7 +89,8 @@ func PlanAndApply(op Operation) func(context.Context, *console.Console, *Options
 				"--strict binds to the preview: leave out --skip-preview and --plan")
 		}
 		if err := MayAsk(a, o); err != nil {
-			if _, _, missing := a.OpenProject(a.World.Dir); op.Kind != "destroy" && errors.Is(missing, project.ErrNotFound) {
+			_, _, missing := a.OpenProject(a.World.Dir)
+			if op.Kind != "destroy" && errors.Is(missing, project.ErrNotFound) {
 				return missing // in an empty folder this comes first
 			}
 			return err

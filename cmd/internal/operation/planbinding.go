@@ -45,7 +45,8 @@ func refusedPlan(format string, args ...any) error {
 
 // subject returns the binding to the stack and the program of the present run.
 func subject(a *console.Console, ws *workspace.Workspace, stack backend.Ref) *planBinding {
-	b := &planBinding{Format: planFormat, Project: ws.Project.Name.Text, Stack: stack.Stack, Program: map[string]string{}}
+	b := &planBinding{Format: planFormat, Project: ws.Project.Name.Text, Stack: stack.Stack,
+		Program: map[string]string{}}
 	for _, src := range append([]*diag.Source{ws.Source, ws.Project.Source}, ws.Parts...) {
 		if src == nil {
 			continue

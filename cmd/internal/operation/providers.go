@@ -73,7 +73,8 @@ const (
 func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.Message), trust Trust) *Providers {
 	home := a.World.PulumiHome()
 	options := plugin.Options{
-		Env: a.World.Env, Pass: a.Global.PassEnv, Supervisor: a.World.Supervisor(), Path: filepath.SplitList(a.World.Getenv("PATH")),
+		Env: a.World.Env, Pass: a.Global.PassEnv, Supervisor: a.World.Supervisor(),
+		Path:          filepath.SplitList(a.World.Getenv("PATH")),
 		IgnoreAmbient: a.World.Enabled("PULUMI_IGNORE_AMBIENT_PLUGINS"),
 		Home:          home, ProgramDir: ws.Dir(), RootDir: ws.Project.Dir, Project: ws.Project.Name.Text,
 		DebugProviders: debugProviders(a.World.Getenv("PULUMI_DEBUG_PROVIDERS")),

@@ -169,11 +169,11 @@ func (s *display) former() []map[string]json.RawMessage {
 	return nil
 }
 
-// slowGit is how long git may take to tell all commits of one answer.
+// slowGit is how long git may take to find all commits of one answer.
 const slowGit = 2 * time.Second
 
-// commits returns a function that says which commit has last changed a line of the project: empty if the project is in
-// no checkout of git, or if that takes long.
+// commits returns a function that describes the commit that has last changed a line of the project. The description is
+// empty if the project is in no checkout of git, or if that takes long.
 func (s *display) commits() func(change.Place) string {
 	dir, env := s.workspace.Project.Dir, s.console.World.Env
 	known, left := map[change.Place]string{}, slowGit
@@ -188,7 +188,8 @@ func (s *display) commits() func(change.Place) string {
 		if c, found := git.LastChange(ctx, env, filepath.Join(dir, filepath.FromSlash(p.File)), p.Line); found {
 			text = "not committed"
 			if c.ID != "" {
-				text = fmt.Sprintf("commit %s of %s: %s", c.ID[:min(len(c.ID), 10)], c.Time.UTC().Format(time.DateOnly), c.Subject)
+				text = fmt.Sprintf("commit %s of %s: %s", c.ID[:min(len(c.ID), 10)], c.Time.UTC().Format(time.DateOnly),
+					c.Subject)
 			}
 		}
 		known[p] = text

@@ -169,7 +169,8 @@ func begin(cmd *cobra.Command, a *console.Console, o *operation.Options, args []
 		return nil, err
 	}
 	if o.Timeout < 0 || o.LockTimeout < 0 {
-		return nil, console.WithCode(console.CodeBadUsage, "--timeout and --lock-timeout take a duration such as 90s or 15m")
+		return nil, console.WithCode(console.CodeBadUsage,
+			"--timeout and --lock-timeout take a duration such as 90s or 15m")
 	}
 	// The time counts from here, so a wait for the lock is part of it. Reports are opened when all else has been
 	// checked, since that may replace files of an earlier run.

@@ -161,7 +161,7 @@ func NewPlan(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// showPlan reads the file only: whoever reviews a plan need not be able to apply it.
+// showPlan reads the file only, so that a plan can be reviewed without access to the project and its state.
 func showPlan(a *console.Console, file, format, why string) error {
 	plan, err := operation.ReadShownPlan(a.Path(file), file)
 	if err != nil {

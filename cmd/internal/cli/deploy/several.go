@@ -221,7 +221,7 @@ var inQueue = map[string]string{"continue-on-error": "--continue-on-error", "ref
 	"detach": "", "every": "", "yes": "", "skip-preview": "", "plan-only": ""}
 
 // submit submits a command on a selection to a queue. A flag that a job would not have is refused, rather than dropped:
-// the command would do something else than it says.
+// the command would do something else than its help describes.
 func submit(cmd *cobra.Command, a *console.Console, o *operation.Options, s *fleet.Selection, q *fleet.Submission,
 	k several) error {
 	var flags []string

@@ -52,7 +52,8 @@ func NewStack(a *console.Console) *cobra.Command {
 	get := &cobra.Command{Use: "get", Short: "Show a stack: its resources and its outputs", Args: console.NoArguments,
 		RunE: cmd.RunE}
 	for _, shown := range []*cobra.Command{cmd, get} {
-		shown.Flags().BoolVarP(&o.showIDs, "show-ids", "i", false, "show the ids that providers have given, and default providers")
+		shown.Flags().BoolVarP(&o.showIDs, "show-ids", "i", false,
+			"show the ids that providers have given, and default providers")
 		shown.Flags().BoolVarP(&o.showURNs, "show-urns", "u", false, "show URNs, and default providers")
 		shown.Flags().BoolVar(&o.showName, "show-name", false, "show the name and nothing else")
 		shown.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "show secret outputs in plain text")

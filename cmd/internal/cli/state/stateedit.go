@@ -54,7 +54,8 @@ func stateEdits(a *console.Console) []*cobra.Command {
 			stateMark("unprotect", "no longer protected", protection, false))),
 		all(stateCommand(a, o, "taint [URN]...", "Have resources replaced by the next update",
 			stateMark("taint", "tainted", taint, true))),
-		all(stateCommand(a, o, "untaint [URN]...", "Undo `taint`: have resources no longer replaced", stateMark("untaint", "no longer tainted", taint, false))),
+		all(stateCommand(a, o, "untaint [URN]...", "Undo `taint`: have resources no longer replaced",
+			stateMark("untaint", "no longer tainted", taint, false))),
 	}
 	for _, cmd := range commands {
 		cmd.Flags().StringVarP(&o.stack, "stack", "s", "", "the stack; by default the selected one")

@@ -11,6 +11,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Every file in dist can be unpacked: neither the console nor a report panics at a page.
+func TestPagesAreSound(t *testing.T) {
+	t.Parallel()
+	files, err := dist.ReadDir("dist")
+	require.NoError(t, err)
+	var names []string
+	for _, file := range files {
+		name := strings.TrimSuffix(file.Name(), ".gz")
+		require.NotEmpty(t, File(name), name)
+		names = append(names, name)
+	}
+	require.Equal(t, []string{"app.css", "app.js", "icon.svg", "index.html", "report.html"}, names)
+}
+
 // The page in dist was built from the present sources. `make ui` builds it, and `make ui-test` compares all bytes.
 func TestPageIsCurrent(t *testing.T) {
 	t.Parallel()

@@ -25,10 +25,10 @@ type MenuItem struct {
 type Menu struct {
 	Question string
 	Items    []MenuItem
-	// Other says what a text is that no item matches, such as "a folder"; empty if only items can be chosen.
+	// Other names what a text without a matching item stands for, such as "a folder"; empty if only items can be chosen.
 	Other string
-	// At is the item under the cursor at first, or -1 for none in particular, and then the chosen one, or -1 if the text
-	// is none of them.
+	// At is the item under the cursor at first, or -1 for none in particular; and then the chosen item, or -1 if the
+	// text is none of them.
 	At    int
 	Color bool
 
@@ -39,7 +39,7 @@ type Menu struct {
 	region  region
 }
 
-// MenuState says what a key has done.
+// MenuState is the state of a menu after a key.
 type MenuState int
 
 // The states of a menu.

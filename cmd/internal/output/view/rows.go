@@ -77,7 +77,7 @@ func (b *board) counts() (running, failed int) {
 }
 
 // leftOut returns the resources that the operation skipped and those that it did not start, without those to which it
-// did something nevertheless: for those, their rows tell what.
+// did something nevertheless: those have rows.
 func (b *board) leftOut() (skipped, notStarted []urn.URN) {
 	if b.summary == nil {
 		return nil, nil
@@ -264,7 +264,8 @@ func (b *board) found(r *row, e *engine.StepFinished) engine.Op {
 		}
 		return opGone
 	case e.Op == engine.OpRefresh && !s.Drifted,
-		s.Old != nil && value.SameContent(s.Old.Inputs, s.New.Inputs) && value.SameContent(s.Old.Outputs, s.New.Outputs):
+		s.Old != nil && value.SameContent(s.Old.Inputs, s.New.Inputs) &&
+			value.SameContent(s.Old.Outputs, s.New.Outputs):
 		op = engine.OpSame
 	}
 	if op == engine.OpSame && was(s) != "" {

@@ -86,8 +86,8 @@ type Options struct {
 	Stands func(place diag.Range, u urn.URN) bool
 	// Changes keeps what steps change for all that show an operation; nil to determine it anew.
 	Changes *change.Book
-	// Commit says which commit has last changed a line of the project, for --why; nil for no lookup. It returns an empty
-	// text for a line of which that is not known.
+	// Commit describes the commit that has last changed a line of the project, for --why; nil for no lookup. It returns
+	// an empty text for a line whose commit is not known.
 	Commit func(change.Place) string
 	// Found is called with every finding that is shown; nil for no call. Calls do not overlap.
 	Found func(diag.Diagnostic)
