@@ -90,6 +90,22 @@ func TestUnknownCommandsSuggestNothingDestructive(t *testing.T) {
 	}
 }
 
+// The name of a command elsewhere leads there, unless that destroys something.
+func TestCommandsElsewhere(t *testing.T) {
+	t.Parallel()
+	root := newRoot(&console.Console{}, &profile{})
+	state, _, err := root.Find([]string{"state"})
+	require.NoError(t, err)
+	for word, want := range map[string]string{"export": "stack export", "protect": "state protect", "rm": "", "remove": "",
+		"rename": "stack rename or state rename", "set": "config set or stack tag set", "cancel": "", "logs": "login"} {
+		if word != "cancel" { // it is a command here
+			require.Equal(t, want, unknown(t, root, word), word)
+		}
+		require.NotContains(t, unknown(t, state, word), "cancel")
+	}
+	require.Equal(t, "stack history", unknown(t, state, "history"))
+}
+
 // Asking for the help of an unknown command is an error that names it, and prints no other command's help.
 func TestHelpOfUnknownCommands(t *testing.T) {
 	t.Parallel()

@@ -191,12 +191,33 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	asked := strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()) + " " + args[0])
 	meant := diag.DidYouMean(args[0], names)
+	const most = 4 // more, as for ls, are no help
+	if same := commandsNamed(cmd.Root(), args[0]); len(same) > 0 && len(same) <= most {
+		meant = "; did you mean " + strings.Join(same, " or ") + "?"
+	}
 	for word := range strings.FieldsFuncSeq(meant, func(r rune) bool { return r == ' ' || r == ',' || r == '?' }) {
 		if slices.Contains(destructiveCommands, word) {
 			meant = ""
 		}
 	}
 	return fmt.Errorf("there is no command %q%s\nSee %s --help.", asked, meant, cmd.CommandPath())
+}
+
+// commandsNamed returns the paths of the commands below root that have a name, without those that destroy something.
+func commandsNamed(root *cobra.Command, name string) (paths []string) {
+	if slices.Contains(destructiveCommands, name) {
+		return nil
+	}
+	for _, c := range root.Commands() {
+		if !c.IsAvailableCommand() {
+			continue
+		}
+		if c.Name() == name || c.HasAlias(name) {
+			paths = append(paths, strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "))
+		}
+		paths = append(paths, commandsNamed(c, name)...)
+	}
+	return paths
 }
 
 // Version returns this program's version in the form v1.2.3.

@@ -250,6 +250,12 @@ func stackRemove(ctx context.Context, a *console.Console, o *stackOptions) error
 	if err != nil {
 		return err
 	}
+	if !o.force && !o.yes && a.Interactive() { // refuse before the question; Remove looks again, with the lock
+		loaded, err := a.Stacks().Load(ctx, s, false)
+		if err == nil && len(loaded.Snapshot.Resources) > 0 {
+			return &backend.NotEmptyError{Ref: s.Ref, Resources: len(loaded.Snapshot.Resources)}
+		}
+	}
 	question := fmt.Sprintf("This will permanently remove the stack '%s'. Go on?", s.Ref.Stack)
 	if err := a.Confirm(o.yes || a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "remove a stack", question); err != nil {
 		return err
