@@ -111,13 +111,9 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (fai
 		return a.WriteJSON(list)
 	}
 	for _, r := range records {
-		var changes []string
-		for op, n := range r.ResourceChanges {
-			changes = append(changes, fmt.Sprintf("%s %d", op, n))
-		}
-		slices.Sort(changes)
-		fmt.Fprintf(a.Streams.Out, "%s  %s %s  %s  %s\n", time.Unix(r.StartTime, 0).UTC().Format("2006-01-02 15:04:05"),
-			r.Kind, r.Result, strings.Join(changes, ", "), r.Message)
+		line := fmt.Sprintf("%s  %s %s  %s  %s", time.Unix(r.StartTime, 0).UTC().Format("2006-01-02 15:04:05"), r.Kind,
+			r.Result, view.DoneWords(r.ResourceChanges), r.Message)
+		fmt.Fprintln(a.Streams.Out, strings.TrimRight(line, " "))
 		for _, t := range changesOf(&r, o.why) {
 			view.WriteTold(a.Streams.Out, &t, a.Color(a.Streams.OutTerminal))
 		}

@@ -1,8 +1,11 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -208,6 +211,25 @@ var opStyles = map[engine.Op]opStyle{
 // summaryOrder is the order of the counts in the summary.
 var summaryOrder = []engine.Op{engine.OpCreate, engine.OpImport, engine.OpUpdate, engine.OpReplace, engine.OpDelete,
 	engine.OpDeleteReplaced, opMove, engine.OpDiscard, engine.OpRead, engine.OpSame}
+
+// DoneWords returns the changes of a past operation, by the names that the history has for them, in the order and the
+// words of the summary: 2 created, 1 unchanged. Names that the summary does not have come last.
+func DoneWords(changes map[string]int) string {
+	var words []string
+	known := map[string]bool{}
+	for _, op := range summaryOrder {
+		known[string(op)] = true
+		if n := changes[string(op)]; n != 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, opStyles[op].done))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		if !known[name] {
+			words = append(words, fmt.Sprintf("%d %s", changes[name], cmp.Or(opStyles[engine.Op(name)].done, name)))
+		}
+	}
+	return strings.Join(words, ", ")
+}
 
 // Seconds formats a duration; empty if it is negligible.
 func Seconds(d time.Duration) string {

@@ -93,6 +93,14 @@ func secondColumn(text string) (names []string) {
 	return names
 }
 
+// The counts of a past operation have the order and the words of its summary.
+func TestDoneWords(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, DoneWords(nil))
+	require.Equal(t, "1 created, 2 updated, 3 unchanged, 4 refreshed, 5 strange",
+		DoneWords(map[string]int{"same": 3, "update": 2, "create": 1, "delete": 0, "strange": 5, "refresh": 4}))
+}
+
 // A log has a line for every changed resource in the order of the events, and ends with the tree of the plan, in which
 // the stack and components are. Without progress it has neither, and without changes no tree.
 func TestLogEndsWithTheTree(t *testing.T) {
