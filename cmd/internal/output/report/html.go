@@ -115,7 +115,7 @@ func pageOutputs(outputs []view.Output) string {
 	for _, o := range outputs {
 		list += pageTerm(strings.TrimSpace(o.Sign+" "+o.Name), o.Text())
 	}
-	return `<div class="facts2"><section aria-label="Outputs" tabindex="0"><h2>Outputs</h2><dl>` + list +
+	return `<div class="facts2"><section aria-label="Outputs"><h2>Outputs</h2><dl>` + list +
 		"</dl></section></div>\n"
 }
 

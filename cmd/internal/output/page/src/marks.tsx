@@ -12,6 +12,12 @@ const tones: Record<string, string> = {
   "create-replacement": "warm", delete: "bad", removed: "bad", "delete-replaced": "bad", failed: "bad", fail: "bad", error: "bad",
   mandatory: "bad", canceled: "bad", skipped: "warm", import: "info", read: "info", running: "info", locked: "info",
 };
+// done has the words of summaries for what operations did.
+export const done: Record<string, string> = {
+  create: "created", update: "updated", delete: "deleted", replace: "replaced", same: "unchanged", import: "imported",
+  refresh: "refreshed", "create-replacement": "created replacement", "delete-replaced": "deleted original",
+};
+
 export function Mark({ word, text }: { word: string; text?: string }) {
   const tone = tones[word] ?? (text === undefined ? "plain" : "plain");
   return <span class={"mark " + tone}><b aria-hidden="true">{signs[word] ?? "•"}</b> {text ?? word}</span>;

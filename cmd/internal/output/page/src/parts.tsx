@@ -2,7 +2,7 @@
 import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Change, type Lock, Refused, enter, get, nameOf, post, shortType, typeOf } from "./api";
-import { Mark } from "./marks";
+import { Mark, done } from "./marks";
 
 export { Mark, Why } from "./marks";
 
@@ -78,7 +78,7 @@ export const moment = (seconds: number) => new Date(seconds * 1000).toISOString(
 export function Counts({ changes }: { changes?: Record<string, number> }) {
   const list = Object.entries(changes ?? {}).filter(([op, n]) => n > 0 && op !== "same");
   if (list.length === 0) return <span class="dim">no changes</span>;
-  return <>{list.map(([op, n]) => <Fragment key={op}><Mark word={op} text={`${n} ${op}`} /> </Fragment>)}</>;
+  return <>{list.map(([op, n]) => <Fragment key={op}><Mark word={op} text={`${n} ${done[op] ?? op}`} /> </Fragment>)}</>;
 }
 
 export function Locks({ locks }: { locks?: Lock[] }) {

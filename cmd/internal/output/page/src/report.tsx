@@ -62,7 +62,7 @@ function Rows() {
   return <>
     <div class="filters">
       <input type="search" aria-label="Filter by name, type or property" placeholder="Name, type or property" onInput={(e) => setWords(e.currentTarget.value)} />
-      {kinds.map((o) => <button key={o} class="kind" aria-pressed={active.has(o)} onClick={() => toggle(o)}><Mark word={o} text={`${counts.get(o)!.toLocaleString("en")} ${o}`} /></button>)}
+      {kinds.map((o) => <button key={o} class="kind" aria-pressed={active.has(o)} onClick={() => toggle(o)}><Mark word={o} text={`${counts.get(o)!.toLocaleString("en")} ${o === "same" ? "unchanged" : o}`} /></button>)}
       <span role="status" class="dim">{shown.length.toLocaleString("en")} of {data.resources.length.toLocaleString("en")}</span>
     </div>
     <ul class="tree" aria-label="Resources">{shown.slice(0, most).map((i) => <Row key={i} r={data.resources[i]!} />)}</ul>
