@@ -21,8 +21,8 @@ func File(name string) []byte {
 	return must(io.ReadAll(must(gzip.NewReader(bytes.NewReader(Packed(name))))))
 }
 
-// must returns a part of a built file. A fault means that the program was built from damaged files, which a test of this
-// package finds.
+// must returns a part of a built file. A fault means that the program was built from damaged files, which a test of
+// this package finds.
 func must[T any](part T, err error) T {
 	if err != nil {
 		panic("page: a built page is damaged or not embedded: " + err.Error())
