@@ -270,21 +270,29 @@ type FileError struct {
 	Err   error
 }
 
-func (e *FileError) Error() string {
+func (e *FileError) Error() string { return e.text(true) }
+
+// Reason returns the text of the error without the advice to run the command again.
+func (e *FileError) Reason() string { return e.text(false) }
+
+func (e *FileError) text(again bool) string {
 	why := e.Err
 	if inner, ok := errors.AsType[*fs.PathError](why); ok {
 		why = inner.Err
 	}
-	hint := ""
+	hint, repeat := "", ", and run the command again"
+	if !again || strings.HasSuffix(e.Doing, "the journal") { // what comes first, the end of the run tells
+		repeat = ""
+	}
 	switch {
 	case errors.Is(why, fs.ErrPermission):
 		hint = "; check who owns the folder and who may write to it"
 	case errors.Is(why, fs.ErrNotExist):
 		hint = "; create the folder, or choose another backend with PULUMI_BACKEND_URL or login"
 	case osfile.IsFull(why):
-		hint = "; make room there, and run the command again"
+		hint = "; make room there" + repeat
 	case osfile.IsReadOnly(why):
-		hint = "; make the disk writable again, and run the command again"
+		hint = "; make the disk writable again" + repeat
 	}
 	return fmt.Sprintf("cannot %s %s: %v%s", e.Doing, e.Path, why, hint)
 }

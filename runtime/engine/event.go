@@ -72,6 +72,7 @@ type (
 	Summary struct {
 		Planning     bool
 		MaybeCorrupt bool
+		Unrecorded   bool // the journal could not be written, which ended the operation
 		// Interrupted reports whether the operation was interrupted and nothing else failed.
 		Interrupted bool
 		Duration    time.Duration

@@ -127,6 +127,7 @@ func (f *failures) conflict(u urn.URN, position string, c *resources.Conflict) e
 // notRecorded reports that the journal could not be written outside of a step, and ends the operation: without a
 // journal nothing may change.
 func (f *failures) notRecorded(err error) {
+	f.report.lost()
 	f.report.message(operationFailed("", "", "could not record the state: "+err.Error()))
 	f.life.stop()
 }

@@ -33,6 +33,7 @@ type reporter struct {
 	replacements Replacements     // whose halves count together
 	produced     map[urn.URN]bool // made by the program of a destroy
 	maybeCorrupt bool
+	unrecorded   bool
 	skipped      []urn.URN
 	crashes      map[crashed]bool // crashes already reported in full
 }
@@ -208,8 +209,18 @@ var verbs = map[Op]string{
 
 // Tell reports a diagnostic of the executor.
 func (r *reporter) Tell(n apply.Note) {
+	if n.Unrecorded {
+		r.lost()
+	}
 	r.message(Message{URN: n.URN, Severity: n.Severity, Code: n.Code, Text: n.Text, Position: n.Position,
 		Recorded: n.Recorded, Property: n.Property})
+}
+
+// lost notes that the journal could not be written.
+func (r *reporter) lost() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unrecorded = true
 }
 
 // skip records that a resource was not attempted because of an earlier failure (E5.44).
@@ -223,7 +234,8 @@ func (r *reporter) skip(u urn.URN) {
 func (r *reporter) summary(took time.Duration, result *Result, before, after *state.Resource) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.sink(&Summary{Planning: r.planning, MaybeCorrupt: r.maybeCorrupt, Duration: took,
+	r.sink(&Summary{Planning: r.planning, MaybeCorrupt: r.maybeCorrupt,
+		Unrecorded: r.unrecorded, Duration: took,
 		Interrupted: result.Canceled && !r.faulty.Load(), Changes: result.Changes, Result: result.word(),
 		Skipped: r.skipped, Outputs: after, OldOutputs: before})
 }

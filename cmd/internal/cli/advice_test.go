@@ -5,11 +5,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/runtime/backend/disk"
+	"github.com/yamlhost/yamlhost/runtime/backend/disk/disktest"
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
 
@@ -153,4 +157,46 @@ func imported(t *testing.T, x *terminal, objects func() int) string {
 	does(t, x, "up", "--yes")
 	rewrite(t, x, "\", kind: k}", "\", kind: other}")
 	return id[1]
+}
+
+// A disk that is full from any write of an operation on: what the operation says last, followed literally, leads to what
+// the user wanted, and every object exists once.
+func TestAdviceAboutFullDisks(t *testing.T) {
+	t.Parallel()
+	restored := 0
+	for left := range 40 {
+		x, objects := advisedWorld(t)
+		rewrite(t, x, "  lid:", "  a: {type: drawer:Item, properties: {title: a, kind: k}}\n"+
+			"  b: {type: drawer:Item, properties: {title: \"of ${a.tag}\", kind: k}}\n  lid:")
+		var writes atomic.Int64
+		var full atomic.Bool
+		full.Store(true)
+		x.world.Disk = disktest.Faulty(disk.Real{}, func(do, path string, done bool) error {
+			if !done && do == "write" && full.Load() && writes.Add(1) > int64(left) {
+				return syscall.ENOSPC
+			}
+			return nil
+		})
+		code := x.run("up", "--yes", "--skip-preview")
+		said := strings.Join(strings.Fields(x.out.String()+x.err.String()), " ")
+		full.Store(false)
+		if code == 0 {
+			require.Greater(t, left, 5)
+			require.Equal(t, 4, objects())
+			break
+		}
+		require.Contains(t, said, "make room there", left)
+		if _, file, found := strings.Cut(said, "before you run anything else: yamlhost stack import --file "); found {
+			require.NotRegexp(t, "run [^.]*again", said, left)
+			file, _, _ = strings.Cut(file, " ")
+			does(t, x, "stack", "import", "--file", file)
+			restored++
+		}
+		does(t, x, "up", "--yes", "--skip-preview")
+		require.Equal(t, 4, objects(), left)
+		does(t, x, "state", "unprotect", "--all", "--yes")
+		does(t, x, "destroy", "--yes")
+		require.Zero(t, objects(), left)
+	}
+	require.Positive(t, restored)
 }

@@ -53,6 +53,9 @@ func Commit(ctx context.Context, a *console.Console, s *console.Stack, session *
 			fmt.Fprintf(out,
 				"Correct the problem with the folder, and restore the state before you run anything else: yamlhost stack "+
 					"import --file %s\n", path)
+			if file, ok := errors.AsType[*backend.FileError](err); ok {
+				return errors.New(file.Reason()) // without the advice to run the command again
+			}
 		}
 		return err
 	}

@@ -384,7 +384,11 @@ func (r *report) next(w io.Writer) {
 		return
 	}
 	changes := slices.ContainsFunc(r.board.order, (*row).changes)
-	if text := nextStep(r.o.Command, s.Planning, changes, ResultOf(s)); text != "" {
+	text := nextStep(r.o.Command, s.Planning, changes, ResultOf(s))
+	if s.Unrecorded && !s.Planning { // to run again is right only if the state could be written in the end
+		text = "correct the problem with the folder of the state; what is done stays."
+	}
+	if text != "" {
 		fmt.Fprintln(w, r.p.paint(dim, "Next: "+text))
 	}
 }

@@ -38,6 +38,7 @@ type Note struct {
 	Code                     diag.Code
 	Text, Position, Property string
 	Recorded                 bool // see Step.Place
+	Unrecorded               bool // the journal could not be written
 }
 
 // Options are the dependencies of an executor.
@@ -192,7 +193,10 @@ func (x *Executor) JournalFailed(s *plan.Step, err error) error {
 	if x.Terminated() {
 		return monitor.ErrShutdown
 	}
-	x.tell(s, diag.Error, diag.OperationFailed, "could not record the state: "+err.Error())
+	n := Note{URN: s.URN, Severity: diag.Error, Code: diag.OperationFailed,
+		Text: "could not record the state: " + err.Error(), Unrecorded: true}
+	n.Position, n.Recorded = s.Place()
+	x.Report.Tell(n)
 	x.Stop()
 	return monitor.ErrReported
 }
