@@ -31,8 +31,8 @@ var situations = []situation{
 	{"a replacement, and what forces it", "red", "large", "", []string{"preview"}},
 	{"a mistake in the program", "red", "small", "  bad: {type: drawer:Item, properties: {titel: t, kind: k}}",
 		[]string{"preview"}},
-	{"a resource that cannot be created", "red", "small",
-		"  x-create: {type: drawer:Item, properties: {title: t, kind: k}}\n" +
+	{"a resource that cannot be created", "red", "small", // after the others, which would else be not started at times
+		"  x-create: {type: drawer:Item, properties: {title: \"${lid.title}\", kind: k}}\n" +
 			"  more: {type: drawer:Item, properties: {title: \"${x-create.title}\", kind: k}}",
 		[]string{"up --yes --skip-preview"}},
 	{"a stack that is missing", "red", "small", "", []string{"preview --stack prod"}},
