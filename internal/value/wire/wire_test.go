@@ -586,6 +586,7 @@ func BenchmarkRequest(b *testing.B) {
 			require.NoError(b, preview.EncodeInto(request, 3, v))
 			_, err := proto.Marshal(request)
 			require.NoError(b, err)
+			wire.Recycle(request)
 		}
 	})
 }
