@@ -61,6 +61,7 @@ func (c *configured) Check(ctx context.Context, r provider.CheckRequest) (provid
 	}, nil
 }
 
+// autonamingModes are the modes of a provider.Autonaming in messages. The server reads the same table.
 var autonamingModes = map[string]pulumirpc.CheckRequest_AutonamingOptions_Mode{
 	"propose": pulumirpc.CheckRequest_AutonamingOptions_PROPOSE,
 	"enforce": pulumirpc.CheckRequest_AutonamingOptions_ENFORCE,

@@ -178,12 +178,6 @@ func subject(u, name, typ string) provider.Subject {
 	return s
 }
 
-var autonamingNames = map[pulumirpc.CheckRequest_AutonamingOptions_Mode]string{
-	pulumirpc.CheckRequest_AutonamingOptions_PROPOSE: "propose",
-	pulumirpc.CheckRequest_AutonamingOptions_ENFORCE: "enforce",
-	pulumirpc.CheckRequest_AutonamingOptions_DISABLE: "disable",
-}
-
 func (s *server) check(
 	ctx context.Context, r *pulumirpc.CheckRequest, do func(context.Context,
 		provider.CheckRequest) (provider.CheckResponse, error),
@@ -198,7 +192,12 @@ func (s *server) check(
 		RandomSeed: r.GetRandomSeed(), AllowUnknowns: v[1].ContainsUnknown(),
 	}
 	if a := r.GetAutonaming(); a != nil {
-		request.Autonaming = &provider.Autonaming{Mode: autonamingNames[a.GetMode()], Name: a.GetProposedName()}
+		request.Autonaming = &provider.Autonaming{Name: a.GetProposedName()}
+		for name, mode := range autonamingModes {
+			if mode == a.GetMode() {
+				request.Autonaming.Mode = name
+			}
+		}
 	}
 	got, err := do(ctx, request)
 	if err != nil {
