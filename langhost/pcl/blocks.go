@@ -314,7 +314,7 @@ func (t *translator) componentOf(b *hclsyntax.Block) string {
 			"modules below it", "the module `%s` has taken the place of the program", b.Labels[0])
 		return ""
 	}
-	t.tokens[folder] = ""
+	t.tokens[folder] = "components:index:" + pascal(path.Base(folder)) // unless it is read, for further uses
 	if t.generator.options.Component == nil {
 		t.fail(b.LabelRanges[1], "", "the component in %s cannot be read here", folder)
 		return ""
@@ -324,6 +324,7 @@ func (t *translator) componentOf(b *hclsyntax.Block) string {
 		t.fail(b.LabelRanges[1], err.Error(), "the component in %s cannot be read", folder)
 		return ""
 	}
+	t.tokens[folder] = ""
 	component := t.generator.module(folder, sources)
 	body := component.translate()
 	name := t.componentName(path.Base(folder))

@@ -130,16 +130,16 @@ func run(ctx context.Context, a *console.Console, o *options) error {
 	if ends == nil {
 		return throughPlugin(ctx, a, o, name, out, given)
 	}
+	if o.from == "pcl" {
+		sources, component, err := readPCL(ctx, a, o.paths, ends)
+		if err != nil {
+			return err
+		}
+		return convertPCL(ctx, a, o, name, out, given, sources, component, &reportRecord{})
+	}
 	texts, err := read(ctx, a, o.paths, ends)
 	if err != nil {
 		return err
-	}
-	if o.from == "pcl" {
-		sources := pcl.Sources{}
-		for _, text := range texts {
-			sources[text.Name()] = text.Text()
-		}
-		return convertPCL(ctx, a, o, name, out, given, sources, nil, &reportRecord{})
 	}
 	ws := workspace.Empty(a.World.Dir)
 	providers := operation.NewProviders(a, ws, nil, operation.Careful)
@@ -448,6 +448,47 @@ type generated []byte
 func (g generated) Text() ([]byte, error)       { return g, nil }
 func (g generated) Repair(diag.Diagnostic) bool { return false }
 
+// readPCL reads the files that paths name, and returns with them what reads the components of the program. The files of a
+// folder are one module, and its subfolders have those of its components: they are read where the program names them.
+func readPCL(ctx context.Context, a *console.Console, paths, ends []string) (pcl.Sources,
+	func(folder string) (pcl.Sources, error), error) {
+	sources := pcl.Sources{}
+	var component func(folder string) (pcl.Sources, error)
+	for _, path := range paths {
+		dir := a.Path(path)
+		if info, err := os.Stat(dir); path == "-" || err != nil || !info.IsDir() {
+			texts, err := read(ctx, a, []string{path}, ends)
+			if err != nil {
+				return nil, nil, err
+			}
+			sources[texts[0].Name()] = texts[0].Text()
+			dir = filepath.Dir(dir)
+		} else {
+			files, err := readModule(dir, ".")
+			if err != nil {
+				return nil, nil, err
+			}
+			if len(files) == 0 {
+				return nil, nil, console.WithCode(console.CodeUsage, "%s has no file that ends in %s; files in folders below it are "+
+					"parts of components", path, strings.Join(ends, ", "))
+			}
+			for name, text := range files {
+				sources[a.Short(filepath.Join(dir, name))] = text
+			}
+		}
+		if component == nil && path != "-" {
+			component = func(folder string) (pcl.Sources, error) {
+				files, err := readModule(dir, folder)
+				if err == nil && len(files) == 0 {
+					err = fmt.Errorf("it has no file that ends in %s", strings.Join(ends, ", "))
+				}
+				return files, err
+			}
+		}
+	}
+	return sources, component, nil
+}
+
 // convertPCL translates PCL, the intermediate language of Pulumi's converters, and completes the record. component
 // reads the files of a component; it may be nil.
 func convertPCL(ctx context.Context, a *console.Console, o *options, name, out string, given *operation.GivenSchemas,
@@ -478,7 +519,7 @@ func convertPCL(ctx context.Context, a *console.Console, o *options, name, out s
 	record.Items = []*convert.Item{}
 	for _, object := range program.Objects {
 		item := &convert.Item{Name: object.Name, Kind: object.Kind, As: object.Name}
-		if component == nil { // otherwise the user does not see the text
+		if o.from == "pcl" { // otherwise the user does not see the text
 			item.File, item.Line = object.Place.Source.Name(), object.Place.StartPosition().Line
 		}
 		record.Items = append(record.Items, item)

@@ -67,17 +67,17 @@ func throughPlugin(ctx context.Context, a *console.Console, o *options, name, ou
 // readModule reads the PCL files of a folder below dir, but not those in subfolders.
 func readModule(dir, folder string) (pcl.Sources, error) {
 	if !filepath.IsLocal(filepath.FromSlash(folder)) {
-		return nil, errors.New("it is outside of what the converter has written")
+		return nil, errors.New("it is outside of the folder of the program")
 	}
 	door := confine.Door{Folder: dir}
 	paths, err := door.Glob(filepath.Join(dir, filepath.FromSlash(folder)), "*.pp")
 	if err != nil {
-		return nil, fmt.Errorf("read the converted program: %w", err)
+		return nil, fmt.Errorf("read the program in PCL: %w", err)
 	}
 	sources := pcl.Sources{}
 	for _, path := range paths {
 		if sources[filepath.Base(path)], err = door.ReadFile(context.Background(), path); err != nil {
-			return nil, fmt.Errorf("read the converted program: %w", err)
+			return nil, fmt.Errorf("read the program in PCL: %w", err)
 		}
 	}
 	return sources, nil
