@@ -448,8 +448,9 @@ type generated []byte
 func (g generated) Text() ([]byte, error)       { return g, nil }
 func (g generated) Repair(diag.Diagnostic) bool { return false }
 
-// readPCL reads the files that paths name, and returns with them what reads the components of the program. The files of a
-// folder are one module, and its subfolders have those of its components: they are read where the program names them.
+// readPCL reads the files that paths name, and returns with them what reads the components of the program. The files
+// of a folder are one module, and its subfolders have those of its components: they are read where the program names
+// them.
 func readPCL(ctx context.Context, a *console.Console, paths, ends []string) (pcl.Sources,
 	func(folder string) (pcl.Sources, error), error) {
 	sources := pcl.Sources{}
@@ -469,8 +470,8 @@ func readPCL(ctx context.Context, a *console.Console, paths, ends []string) (pcl
 				return nil, nil, err
 			}
 			if len(files) == 0 {
-				return nil, nil, console.WithCode(console.CodeUsage, "%s has no file that ends in %s; files in folders below it are "+
-					"parts of components", path, strings.Join(ends, ", "))
+				return nil, nil, console.WithCode(console.CodeUsage, "%s has no file that ends in %s; files in folders below "+
+					"it are parts of components", path, strings.Join(ends, ", "))
 			}
 			for name, text := range files {
 				sources[a.Short(filepath.Join(dir, name))] = text
