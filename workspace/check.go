@@ -121,7 +121,7 @@ func (w *Workspace) runtime() diag.Diagnostics {
 // config has its key. Source must not be nil.
 func (w *Workspace) Parse(config map[string]check.ConfigText) (*ast.File, diag.Diagnostics) {
 	file, diags := w.parse(names(config, w.Project.Name.Text))
-	return file, slices.Concat(diags, w.Diags)
+	return file, onceEach(diags, w.Diags)
 }
 
 func (w *Workspace) parse(declared []string) (*ast.File, diag.Diagnostics) {
@@ -288,7 +288,7 @@ func (w *Workspace) stackKeys(o CheckOptions) (keys []string, open bool) {
 // first wins over one in second, and an error wins over a lesser finding. It is for the settings of a stack, which have
 // two readers: a missing key, for example, is missed by the checker and by project.Merge, which does not know whether a
 // program is checked too. The callers that merge the settings add what Merge finds to Workspace.Diags. A project file
-// has two readers as well, but each leaves the findings of the other out: see project.Project.Shared.
+// has two readers as well, each of which leaves out most of what the other finds: see project.Project.Shared.
 func onceEach(first, second diag.Diagnostics) diag.Diagnostics {
 	start := func(d diag.Diagnostic) diag.Range { d.Subject.End = 0; return d.Subject }
 	errorsOf := func(ds diag.Diagnostics) map[diag.Range]bool {
