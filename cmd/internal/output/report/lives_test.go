@@ -258,6 +258,7 @@ func (m *moody) Check(_ context.Context, r provider.CheckRequest) (provider.Chec
 func (m *moody) Diff(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	answer := provider.DiffResponse{Changes: provider.DiffNone}
 	if m.faults["diff "+r.Name] != "" { // may be asked for a resource that needs this one, which then fails
+		m.unread[thingOf(urn.URN("::::::"+r.Name))] = true // a refresh compares what it reads
 		return answer, &provider.Error{Message: "trouble"}
 	}
 	for _, c := range value.Changes(r.OldInputs, r.News) {
