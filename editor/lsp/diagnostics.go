@@ -13,7 +13,8 @@ import (
 )
 
 // publisher sends diagnostics after each change. A change cancels a running check. Its fields without a lock are not
-// changed after newPublisher. Its methods but run, next and publish are called by the goroutine that reads messages.
+// changed after newPublisher. Its methods belong to the goroutine that reads messages, except run, next and publish,
+// and closed where next calls it.
 type publisher struct {
 	documents *documents
 	conn      *protocol.Connection
@@ -136,6 +137,9 @@ func (p *publisher) next() bool {
 		found = map[string]diag.Diagnostics{path: {}}
 	}
 	p.publish(snapshot, path, version, found)
+	if _, open := p.documents.versionOf(path); !open {
+		p.closed(path) // it was closed during the check, and its findings were withdrawn before they were published
+	}
 	return true
 }
 

@@ -402,10 +402,14 @@ func (m *maker) tell(files []templates.File, used, plugins bool) {
 	tw.Flush()
 }
 
-// quoted puts a path in double quotes if a shell would divide it. In double quotes, `$` and backticks keep their
-// meaning.
+// quoted returns a path as a word of a shell. Double quotes are for all shells, also those of Windows, where a path has
+// neither quotes nor, mostly, anything else that has a meaning in them.
 func quoted(path string) string {
-	if strings.ContainsAny(path, " ()&;'$*?!`") {
+	unix := filepath.Separator == '/'
+	switch {
+	case unix && strings.ContainsAny(path, "\"$!`\\"):
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	case strings.ContainsAny(path, " \t()[]{}<>|&;'$*?!#~`"):
 		return `"` + path + `"`
 	}
 	return path
