@@ -85,7 +85,12 @@ func (n *Node) Multiline() bool { return n.Style&(LiteralStyle|FoldedStyle) != 0
 func (n *Node) Flow() bool { return n.Style&FlowStyle != 0 }
 
 // Anchor returns the name that aliases refer to a node by; empty without any.
-func (n *Node) Anchor() string { return n.extra().anchor }
+func (n *Node) Anchor() string {
+	if n.extras == nil {
+		return ""
+	}
+	return n.extras.anchor
+}
 
 // DropAnchor removes the anchor of a node.
 func (n *Node) DropAnchor() {
@@ -96,10 +101,13 @@ func (n *Node) DropAnchor() {
 
 // TagText returns the tag of a node in short form, such as !!str or !Ref; empty for NoTag.
 func (n *Node) TagText() string {
-	if n.Tag == OtherTag {
-		return n.extra().tag
+	switch {
+	case n.Tag != OtherTag:
+		return tagTexts[n.Tag]
+	case n.extras != nil:
+		return n.extras.tag
 	}
-	return tagTexts[n.Tag]
+	return ""
 }
 
 // setTag sets the tag of a node to one in short form.
@@ -133,7 +141,7 @@ func (n *Node) ShortTag() Tag {
 
 // Target returns the node that an alias refers to, and any other node itself.
 func (n *Node) Target() *Node {
-	if n != nil && n.Kind == Alias && n.extra().target != nil {
+	if n != nil && n.Kind == Alias && n.extras != nil && n.extras.target != nil {
 		return n.extras.target
 	}
 	return n
@@ -198,7 +206,12 @@ func KindName(n *Node) string {
 type Comments struct{ Head, Line, Foot string }
 
 // Notes returns the comments of a node. Only a tree that was read with its comments has any.
-func (n *Node) Notes() Comments { return n.extra().comments }
+func (n *Node) Notes() Comments {
+	if n == nil || n.extras == nil {
+		return Comments{}
+	}
+	return n.extras.comments
+}
 
 // SetNotes replaces the comments of a node.
 func (n *Node) SetNotes(c Comments) {
