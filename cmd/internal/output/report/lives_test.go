@@ -703,10 +703,11 @@ func TestReportsTellWhatTheJournalTells(t *testing.T) {
 // failedIn fails unless every report calls those resources failed of which the engine has an error, in its list and in
 // number. They include those of which a call has failed.
 func failedIn(t require.TestingT, all map[string]told, events []engine.Event, cloud *moody, kind string) {
-	wrong := failures{}
+	wrong, names := failures{}, map[urn.URN]bool{}
 	for _, e := range events {
 		if m, ok := e.(*engine.Message); ok {
 			wrong.error(m.URN, m.Severity.String(), m.Text)
+			names[m.URN] = true
 		}
 	}
 	require.Subset(t, wrong, cloud.failed)
@@ -714,7 +715,10 @@ func failedIn(t require.TestingT, all map[string]told, events []engine.Event, cl
 		require.Equal(t, wrong, said.failed, "failed in %s of %s\n%s", report, kind, all["terminal"].text)
 	}
 	for _, report := range []string{"terminal", "Markdown"} {
-		require.Equal(t, len(wrong), all[report].counts[failed], "%s of %s\n%s", report, kind, all["terminal"].text)
+		// What remained of a thing under another name has a row of its own.
+		n := all[report].counts[failed]
+		require.True(t, len(wrong) <= n && n <= len(names), "%d failed in %s of %s\n%s", n, report, kind,
+			all["terminal"].text)
 	}
 }
 
