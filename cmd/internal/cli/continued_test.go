@@ -50,7 +50,7 @@ resources:
 				}
 			}
 		}
-		require.NoError(t, json.Unmarshal([]byte(x.out.String()), &exported))
+		require.NoError(t, json.Unmarshal(x.out.Bytes(), &exported))
 		for _, r := range exported.Deployment.Resources {
 			if r.Delete {
 				names = append(names, r.URN.Name())
