@@ -29,7 +29,7 @@ func main() {
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr
 		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system)
 		if err := c.Run(); err != nil {
-			fail("%s: %s for %s: %s", strings.Join(append([]string{name}, args...), " "), system, err)
+			fail("%s for %s: %s", strings.Join(append([]string{name}, args...), " "), system, err)
 		}
 	}
 	allowed, err := readAllowed("test/tools/lint/allowed.txt")
