@@ -58,11 +58,18 @@ func ImportResources(ctx context.Context, o Options, imports []Import) (*Result,
 		}
 		seen[u] = true
 	}
-	return perform(ctx, o, updating, func(op *operation) {
+	op, err := begin(ctx, o, updating)
+	if err != nil {
+		return nil, err
+	}
+	defer op.release()
+	defer op.guard()
+	if op.start() {
 		if op.importError = op.importer.importAll(ctx, imports); op.importError != nil {
 			op.report.failed.Store(true)
 		}
-	})
+	}
+	return op.finish()
 }
 
 // importer adds existing objects to the state, without a program.

@@ -40,7 +40,16 @@ func List(ctx context.Context, o Options, queries []Query) ([][]Found, error) {
 	}
 	found := make([][]Found, len(queries))
 	var fault error
-	_, err := perform(ctx, o, updating, func(op *operation) { found, fault = op.importer.list(ctx, queries) })
+	op, err := begin(ctx, o, updating)
+	if err != nil {
+		return nil, err
+	}
+	defer op.release()
+	defer op.guard()
+	if op.start() {
+		found, fault = op.importer.list(ctx, queries)
+	}
+	_, err = op.finish()
 	if err := cmp.Or(err, ctx.Err(), fault); err != nil {
 		return nil, err
 	}

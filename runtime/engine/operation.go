@@ -23,21 +23,29 @@ type Program = func(ctx context.Context, m monitor.Monitor) error
 // returns an error only if the operation cannot run at all or the resulting state cannot be assembled. Resource
 // failures are reported as events and in Result.Failed.
 func Update(ctx context.Context, o Options, program Program) (*Result, error) {
-	return perform(ctx, o, updating, func(op *operation) {
-		op.pending.warn()
-		if op.targets.check(op.targets.scope.Replaces) != nil {
-			return
-		}
-		op.refresher.before(op.opts.RunProgram)
-		if op.running.Err() == nil {
-			op.runProgram(program)
-		}
-		if op.running.Err() == nil {
-			op.policies.analyzeStack()
-		}
-		op.deleter.deleteRest()
-		op.constraint.checkMissing(op.opts.Base)
-	})
+	op, err := begin(ctx, o, updating)
+	if err != nil {
+		return nil, err
+	}
+	defer op.release()
+	defer op.guard()
+	if !op.start() {
+		return op.finish()
+	}
+	op.pending.warn()
+	if op.targets.check(op.targets.scope.Replaces) != nil {
+		return op.finish()
+	}
+	op.refresher.before(op.opts.RunProgram)
+	if op.running.Err() == nil {
+		op.runProgram(program)
+	}
+	if op.running.Err() == nil {
+		op.policies.analyzeStack()
+	}
+	op.deleter.deleteRest()
+	op.constraint.checkMissing(op.opts.Base)
+	return op.finish()
 }
 
 // Destroy deletes every resource of the stack, dependants first (E7.35). Without a program, providers get the
@@ -52,36 +60,49 @@ func Destroy(ctx context.Context, o Options, program Program) (*Result, error) {
 			return nil, err
 		}
 	}
-	return perform(ctx, o, mode, func(op *operation) {
-		op.pending.warn()
-		if !op.targets.requirePresent() {
-			return
-		}
-		op.refresher.before(false)
-		if program != nil && op.running.Err() == nil {
-			op.runProgram(program)
-		}
-		op.gate.closeRequests()
-		op.deleter.deleteRest()
-	})
+	op, err := begin(ctx, o, mode)
+	if err != nil {
+		return nil, err
+	}
+	defer op.release()
+	defer op.guard()
+	if !op.start() {
+		return op.finish()
+	}
+	op.pending.warn()
+	if !op.targets.requirePresent() {
+		return op.finish()
+	}
+	op.refresher.before(false)
+	if program != nil && op.running.Err() == nil {
+		op.runProgram(program)
+	}
+	op.gate.closeRequests()
+	op.deleter.deleteRest()
+	return op.finish()
 }
 
 // Refresh reads every resource and updates the state to match the real resources (E7.13–E7.33). Providers get the
 // configuration from the program, or from the state if there is no program. No resource is created or deleted. It
 // returns an error in the same cases as Update.
 func Refresh(ctx context.Context, o Options, program Program) (*Result, error) {
-	return perform(ctx, o, refreshing, func(op *operation) {
-		switch {
-		case !op.targets.requirePresent():
-		case program == nil:
-			op.refresher.inScope()
-		default:
-			op.runProgram(program)
-			if !op.programFailed.Load() {
-				op.refresher.rest()
-			}
+	op, err := begin(ctx, o, refreshing)
+	if err != nil {
+		return nil, err
+	}
+	defer op.release()
+	defer op.guard()
+	switch {
+	case !op.start(), !op.targets.requirePresent():
+	case program == nil:
+		op.refresher.inScope()
+	default:
+		op.runProgram(program)
+		if !op.programFailed.Load() {
+			op.refresher.rest()
 		}
-	})
+	}
+	return op.finish()
 }
 
 // operation is one run on a stack, from the first event to the last: it runs the phases, handles interrupts and returns
@@ -105,21 +126,8 @@ type operation struct {
 	importError error // why an import without a program failed (E7.57)
 }
 
-// perform begins an operation, runs its phases if it starts, and ends it.
-func perform(ctx context.Context, o Options, mode mode, phases func(*operation)) (*Result, error) {
-	op, err := begin(ctx, o, mode)
-	if err != nil {
-		return nil, err
-	}
-	defer op.release()
-	defer op.guard()
-	if op.start() {
-		phases(op)
-	}
-	return op.finish()
-}
-
-// begin makes an operation.
+// begin makes an operation. The caller defers release and guard, in this order, then starts the operation, runs its
+// phases if start allows it, and returns what finish returns.
 func begin(ctx context.Context, o Options, mode mode) (*operation, error) {
 	o.setDefaults()
 	scope, naming, err := prepare(&o)
