@@ -63,7 +63,8 @@ func Rename(ctx context.Context, s *Snapshot, path string, offset int, dst strin
 		return nil, err
 	}
 	if !plainName().MatchString(dst) {
-		return nil, fmt.Errorf("%q is not a name: a name has letters, digits, _ and -, and begins with a letter or _", dst)
+		return nil, fmt.Errorf("%q is not a name: a name has letters, digits, _ and -, and begins with a letter or _",
+			dst)
 	}
 	if dst == n.text() {
 		return nil, nil

@@ -100,7 +100,8 @@ func (x *exprReader) warnTag(n *yamlnode.Node) {
 	if !known {
 		hint = "remove it, or put a text that begins with `!` in quotes"
 	}
-	x.report.warn(diag.Ignored, x.text.At(n.Start, n.Start+len(tag)), hint, "the tag `%s` has no effect", diag.Excerpt(text))
+	x.report.warn(diag.Ignored, x.text.At(n.Start, n.Start+len(tag)), hint,
+		"the tag `%s` has no effect", diag.Excerpt(text))
 }
 
 // warnOneColon warns of a key such as `fn:join`, which is data although a call is almost certainly intended.

@@ -70,7 +70,8 @@ func newOutline(r *bodyReader, top []*section, options Options, included bool) *
 	}
 	if options.Plugin {
 		for _, s := range o.take("config", "configuration", "variables", "resources", "outputs", "include") {
-			r.report.fail(diag.UnknownKey, s.entry.at, "move it into a component", "a component plugin has no `%s` of its own", s.entry.name)
+			r.report.fail(diag.UnknownKey, s.entry.at, "move it into a component",
+				"a component plugin has no `%s` of its own", s.entry.name)
 		}
 	}
 	return o

@@ -51,7 +51,8 @@ func (s stackKeys) warn() {
 				continue
 			}
 		case s.twice(namespace, name):
-			d.Detail = "the stack sets `" + s.scope.options.Project + ":" + name + "`, which the program reads: leave this one out"
+			d.Detail = "the stack sets `" + s.scope.options.Project + ":" + name +
+				"`, which the program reads: leave this one out"
 			s.scope.report.Add(d)
 			continue
 		default:

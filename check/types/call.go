@@ -367,7 +367,8 @@ func (c *caller) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call)
 		return true
 	}
 	if e.Expanded && i == len(e.Args)-1 && e.Argument == nil {
-		return c.fitter.fit(arg, &schema.Array{Item: p.Type}, &destination{what: "the expanded argument of " + f.Name, strict: true})
+		return c.fitter.fit(arg, &schema.Array{Item: p.Type},
+			&destination{what: "the expanded argument of " + f.Name, strict: true})
 	}
 	if p.Literal {
 		if _, ok := arg.(*ast.String); !ok {

@@ -20,8 +20,8 @@ type constants struct{ decl *declaration }
 
 // pure lists functions that depend on their arguments only, fail for some of them, and have small results: a check must
 // not build what only a run may need.
-var pure = []string{"select", "element", "slice", "zipmap", "toNumber", "parseInt", "fromJSON", "fromYAML", "fromCSV", "fromBase64",
-	"urlDecode", "regex", "regexAll", "regexReplace", "formatDate", "timeAdd", "timeCompare", "uuidv5", "cidrContains",
+var pure = []string{"select", "element", "slice", "zipmap", "toNumber", "parseInt", "fromJSON", "fromYAML", "fromCSV",
+	"fromBase64", "urlDecode", "regex", "regexAll", "regexReplace", "formatDate", "timeAdd", "timeCompare", "uuidv5", "cidrContains",
 	"cidrHost", "cidrNetmask", "cidrSubnet", "cidrSubnets"}
 
 // constantEnv is what pure functions need of the world: they may warn, and parse a text as

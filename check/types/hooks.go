@@ -16,7 +16,8 @@ import (
 func (c *Checker) checkHook(h *program.Hook) {
 	if h.Decl.Command != nil {
 		c.typer.infer(h.Decl.Command)
-		c.fitter.fit(h.Decl.Command, &schema.Array{Item: schema.String}, &destination{what: "the command of hook " + h.Decl.Name.Value})
+		c.fitter.fit(h.Decl.Command, &schema.Array{Item: schema.String},
+			&destination{what: "the command of hook " + h.Decl.Name.Value})
 	}
 }
 

@@ -340,7 +340,8 @@ func (c *typer) inferIndex(e *ast.Index) schema.Type {
 	case *schema.Union, *schema.Token, *schema.Enum:
 		return schema.Any
 	}
-	return c.decl.invalid(diag.NotIndexable, e.Key.Range(), "", "%s has neither members nor elements", typeWithArticle(collection))
+	return c.decl.invalid(diag.NotIndexable, e.Key.Range(), "", "%s has neither members nor elements",
+		typeWithArticle(collection))
 }
 
 // inferSplat infers a splat. A value that is no list counts as a list of one, as in HCL, but instances of a resource

@@ -69,9 +69,11 @@ func (c *caller) inferMethod(e *ast.Call, f *builtins.Func) schema.Type {
 	case errors.Is(err, schema.ErrNoSuchToken):
 		names := slices.Sorted(maps.Keys(r.Methods))
 		hint := findings.NearOrAll(diag.Suggest(m.Name, names), names, "it has ", "it has none at all")
-		return c.decl.invalid(diag.NoMember, method.Range(), hint, "%s has no method `%s`", schema.CollapseToken(r.Token), m.Name)
+		return c.decl.invalid(diag.NoMember, method.Range(), hint, "%s has no method `%s`",
+			schema.CollapseToken(r.Token), m.Name)
 	case err != nil:
-		return c.decl.invalid(diag.PackageMissing, method.Range(), "the package's schema has an error", "%s cannot be called: %s", m.Name,
+		return c.decl.invalid(diag.PackageMissing, method.Range(), "the package's schema has an error",
+			"%s cannot be called: %s", m.Name,
 			err)
 	}
 	m.Token, m.Package, m.Schema = function.Token, p.Descriptor, function

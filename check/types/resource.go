@@ -70,7 +70,8 @@ func (c *Checker) checkStackReference(n *program.Node) {
 // may mean the latter.
 func (c *Checker) checkProperties(n *program.Node, s *schema.Resource) {
 	decl := n.Resource.Decl
-	pl := c.decl.destinations.enter(destination{owner: schema.CollapseToken(s.Token), noun: "input", outputs: s.Outputs})
+	pl := c.decl.destinations.enter(
+		destination{owner: schema.CollapseToken(s.Token), noun: "input", outputs: s.Outputs})
 	defer c.decl.destinations.leave(pl)
 	if decl.PropertiesExpr != nil {
 		pl.what = "properties of " + decl.Name.Value
@@ -112,7 +113,8 @@ func (c *Checker) checkGet(n *program.Node) {
 	if s.StateInputs != nil {
 		state = mergedState(s)
 	}
-	c.fitter.fitMembers(get.State, state, &destination{owner: schema.CollapseToken(s.Token), noun: "output", optional: true})
+	c.fitter.fitMembers(get.State, state,
+		&destination{owner: schema.CollapseToken(s.Token), noun: "output", optional: true})
 }
 
 // mergedState lists the properties that a get may pass: the state inputs of the schema, and outputs.

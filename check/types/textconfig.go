@@ -13,7 +13,8 @@ import (
 
 // NoteTexts looks for configuration in the arguments of fn::toJSON, in the order of evaluation.
 func (b *Body) NoteTexts(report *findings.Reporter, arguments []ast.Expr) {
-	notes := textNotes{report: report, program: b.Program, config: b.Options.Config, noted: make(map[*program.Node]bool)}
+	notes := textNotes{report: report, program: b.Program, config: b.Options.Config,
+		noted: make(map[*program.Node]bool)}
 	for _, argument := range arguments {
 		notes.noteTexts(argument)
 	}

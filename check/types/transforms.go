@@ -119,7 +119,9 @@ func (c *Checker) checkMerged(key *ast.String, e ast.Expr, m *program.Matched) {
 		default:
 			return // a partial object may be merged
 		}
-		found := c.decl.report.Attempt(func() { c.fitter.fit(e, p.Type, &destination{what: "property " + findings.Quote(key.Value)}) })
+		found := c.decl.report.Attempt(func() {
+			c.fitter.fit(e, p.Type, &destination{what: "property " + findings.Quote(key.Value)})
+		})
 		if len(found) == 0 {
 			return
 		}

@@ -281,7 +281,7 @@ func (e *FileError) text(again bool) string {
 		why = inner.Err
 	}
 	hint, repeat := "", ", and run the command again"
-	if !again || strings.HasSuffix(e.Doing, "the journal") { // what comes first, the end of the run tells
+	if !again || strings.HasSuffix(e.Doing, "the journal") { // the end of the run reports what comes first
 		repeat = ""
 	}
 	switch {

@@ -288,6 +288,7 @@ func (x *execution) saveCreates(w *wantedCreates) error {
 		return console.ExplainSecret(err, x.on.Stack.Ref.Stack)
 	}
 	fmt.Fprintf(x.on.Console.Streams.Err,
-		"%s: what would be created; fill in %s for %s, then `yamlhost import --file %s`.\n", name, diag.Count(waiting, "ID"), ImportPlaceholder, name)
+		"%s: what would be created; fill in %s for %s, then `yamlhost import --file %s`.\n",
+		name, diag.Count(waiting, "ID"), ImportPlaceholder, name)
 	return nil
 }

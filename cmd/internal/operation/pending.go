@@ -326,8 +326,8 @@ func (w *pendingWork) unresolved(ops []state.Operation, done string) error {
 	}
 	b.WriteString(
 		" out whether they exist, and run again with --settle-pending '<urn>=<id>' for each that does and " +
-			"--settle-pending forget for the rest;\nor with --settle-pending retry to create them again: one that exists then stays, " +
-			"and nothing manages it.\n")
+			"--settle-pending forget for the rest;\nor with --settle-pending retry to create them again: one that exists " +
+			"then stays, and nothing manages it.\n")
 	return console.WithCode(console.CodePending, "%s%s", b.String(), done)
 }
 

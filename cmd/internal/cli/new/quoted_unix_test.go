@@ -1,8 +1,9 @@
+//go:build unix
+
 package newproject
 
 import (
 	"os/exec"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,9 +13,6 @@ import (
 // TestQuoted passes quoted paths to a shell, which must read what was quoted.
 func TestQuoted(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("there is no sh")
-	}
 	require.Equal(t, "a/b", quoted("a/b"))
 	require.Equal(t, `"a b"`, quoted("a b"))
 	require.Equal(t, `'a$b'`, quoted("a$b"))
