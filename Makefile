@@ -147,7 +147,7 @@ windows-test: # drives the program for Windows under Wine
 pipelines-test:
 	cd test/pipelines && npm ci --no-audit --no-fund && $(GO) test -count 1 -v -timeout 20m .
 
-# Property paths, beside those of Pulumi's SDK.
+# Property paths and configuration, beside those of Pulumi's SDK.
 .PHONY: paths-test
 paths-test:
 	cd test/paths && $(GO) test -count 1 -timeout 10m . -rapid.checks=20000

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
@@ -39,7 +40,7 @@ type BudgetError struct {
 func (e *BudgetError) Error() string {
 	switch {
 	case e.Steps:
-		return fmt.Sprintf("evaluating the program takes more than %d steps", e.Limit)
+		return fmt.Sprintf("evaluating the program takes more than %s", diag.Count(int(e.Limit), "step"))
 	case e.Outputs:
 		return fmt.Sprintf("the outputs together would be larger than %s", bytesText(e.Limit))
 	}
@@ -50,11 +51,11 @@ func (e *BudgetError) Error() string {
 func (e *BudgetError) Detail() string {
 	switch {
 	case e.Steps:
-		return "make the program do less, or raise the limit with --max-steps"
+		return "make the program do less, or raise the limit: `yamlhost up --max-steps N`"
 	case e.Outputs:
-		return "make them smaller, or raise the limit, which is half of --max-value"
+		return "make them smaller, or raise the limit, which is half of that of `yamlhost up --max-value N`"
 	}
-	return "make the value smaller, or raise the limit with --max-value"
+	return "make the value smaller, or raise the limit: `yamlhost up --max-value N`"
 }
 
 func bytesText(n int64) string {
@@ -64,7 +65,7 @@ func bytesText(n int64) string {
 	case n >= 1<<10 && n%(1<<10) == 0:
 		return fmt.Sprintf("%d KiB", n>>10)
 	}
-	return fmt.Sprintf("%d bytes", n)
+	return diag.Count(int(n), "byte")
 }
 
 // Budget tracks the cost of one evaluation against its limits. It is safe for concurrent use. A nil Budget has no

@@ -93,8 +93,8 @@ type Env interface {
 	Env(name string) (v value.Value, found bool, err error)
 	// LosesDigits warns that an argument has an integer whose digits the result does not keep.
 	LosesDigits()
-	// ParseYAML parses a text as data, without interpolation or calls, and calls LosesDigits where it applies. The error
-	// contains the position of the fault.
+	// ParseYAML parses a text as data, without interpolation or calls, and calls LosesDigits where it applies. The
+	// error contains the position of the fault.
 	ParseYAML(text string) (value.Value, error)
 	// Bundle compiles a source file and everything it imports. The result maps names in the archive to texts. The error
 	// contains the position of the fault.

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/yamlhost/yamlhost/internal/cidr"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
@@ -16,7 +17,8 @@ var networkEvals = map[string]evalFunc{
 		whole, _ := big.NewFloat(number).Int(nil)
 		host, err := cidr.Host(network, whole)
 		if err != nil {
-			return value.Null, blame(1, "number: the network has no such address: its prefix has %d bits", network.Bits())
+			return value.Null, blame(1, "number: the network has no such address: its prefix has %s",
+				diag.Count(network.Bits(), "bit"))
 		}
 		return value.String(host.String()), nil
 	}),
@@ -34,7 +36,7 @@ var networkEvals = map[string]evalFunc{
 		case errors.Is(err, cidr.ErrPrefix):
 			return value.Null, wrongLength(1, network, bits)
 		case err != nil:
-			return value.Null, blame(2, "number: %d bits make fewer networks", bits)
+			return value.Null, blame(2, "number: %s make fewer networks", diag.Count(bits, "bit"))
 		}
 		return value.String(part.String()), nil
 	}),
@@ -93,6 +95,6 @@ func parseNetwork(v value.Value) (netip.Prefix, error) {
 
 // wrongLength returns the error about an argument that would extend a prefix by an invalid number of bits.
 func wrongLength(arg int, network netip.Prefix, bits int) error {
-	return blame(arg, "bits: the prefix would be %d bits long, from %d to %d are possible", network.Bits()+bits,
-		network.Bits(), network.Addr().BitLen())
+	return blame(arg, "bits: the prefix would be %s long, from %d to %d are possible",
+		diag.Count(network.Bits()+bits, "bit"), network.Bits(), network.Addr().BitLen())
 }

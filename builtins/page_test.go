@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -25,15 +26,14 @@ func TestPage(t *testing.T) {
 		require.NoError(t, os.WriteFile(pagePath, []byte(want), 0o644))
 		return
 	}
-	got, err := os.ReadFile(pagePath)
-	require.NoError(t, err)
+	got := testfile.Text(t, pagePath)
 	wanted := strings.Split(want, "\n")
-	for i, line := range strings.Split(string(got), "\n") {
+	for i, line := range strings.Split(got, "\n") {
 		if i >= len(wanted) || line != wanted[i] {
 			t.Fatalf("docs/functions.md:%d is not what the table says: run go generate ./builtins", i+1)
 		}
 	}
-	require.Len(t, string(got), len(want), "docs/functions.md lacks its end: run go generate ./builtins")
+	require.Len(t, got, len(want), "docs/functions.md lacks its end: run go generate ./builtins")
 }
 
 func page() string {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/functions"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/schema"
@@ -78,7 +79,7 @@ var sequenceEvals = map[string]evalFunc{
 		items, _ := args[0].AsList()
 		values, _ := args[1].AsList()
 		if len(values) != len(items) {
-			return value.Null, blame(1, "values: there are %d for %d keys", len(values), len(items))
+			return value.Null, blame(1, "values: there are %d for %s", len(values), diag.Count(len(items), "key"))
 		}
 		keys := make([]string, len(items))
 		for i, item := range items {

@@ -158,7 +158,9 @@ func Table() []*Func {
 	for _, theme := range themes() {
 		all = append(all, theme.Funcs...)
 	}
-	slices.SortFunc(all, func(a, b *Func) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+	slices.SortFunc(all, func(a, b *Func) int {
+		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	})
 	return all
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/builtins"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -108,8 +109,7 @@ func TestNoEnvironment(t *testing.T) {
 		if !strings.HasSuffix(file.Name(), ".go") || strings.HasSuffix(file.Name(), "_test.go") {
 			continue
 		}
-		text, err := os.ReadFile(file.Name())
-		require.NoError(t, err)
-		require.NotRegexp(t, `"(os|net|net/http|os/exec)"`, string(text), file.Name())
+		text := testfile.Text(t, file.Name())
+		require.NotRegexp(t, `"(os|net|net/http|os/exec)"`, text, file.Name())
 	}
 }

@@ -30,10 +30,13 @@ func Check(ctx context.Context, file *ast.File, opts Options) (*Program, diag.Di
 // use the returned Snapshot, which is nil if there is nothing to reuse.
 func Recheck(ctx context.Context, file *ast.File, opts Options, previous *Snapshot) (*Program, *Snapshot,
 	diag.Diagnostics) {
+	// The passes are loops over all bodies and not a loop of passes over each: a name of one body may decide about a
+	// package that another one loads, and a type needs all packages.
 	r := newRun(ctx, file, opts, previous)
 	main := r.findBodies() // the last one; the bodies of components come before
 
-	// Names: what is declared. The default providers decide which packages are loaded.
+	// Names: what is declared. The default providers decide which packages are loaded. FindDefaults looks at providers
+	// of the whole body, which Declare has to have seen.
 	for _, b := range r.bodies {
 		b.scope.Declare()
 	}
@@ -52,6 +55,7 @@ func Recheck(ctx context.Context, file *ast.File, opts Options, previous *Snapsh
 	for _, b := range r.bodies {
 		r.found.undeclared.Add(b.scope.Link(ctx)...)
 	}
+	// Without links the nodes have no edges, so no order, and no type could be trusted.
 	if ctx.Err() != nil {
 		return main.program, nil, r.report.All()
 	}
@@ -72,6 +76,7 @@ func Recheck(ctx context.Context, file *ast.File, opts Options, previous *Snapsh
 	for _, b := range r.bodies {
 		b.types.NoteTexts(r.report, b.written)
 	}
+	// The schemas of components are those of completeInterface by now.
 	r.fillInputs()
 	r.shared.Packages.ReportMissing(r.report, main.scope.Start)
 	main.scope.WarnUnread()
@@ -80,6 +85,7 @@ func Recheck(ctx context.Context, file *ast.File, opts Options, previous *Snapsh
 	if ctx.Err() != nil {
 		return main.program, nil, found
 	}
+	// Last, as it needs the order of evaluation and the edges; its findings are warnings, so none follows from a fault.
 	found = append(slices.Clip(found), unwrittenOrder(ctx, main.program, opts.Manifests)...)
 	return main.program, r.snapshot(), found
 }
@@ -105,6 +111,7 @@ func newRun(ctx context.Context, file *ast.File, opts Options, previous *Snapsho
 	if opts.Project == "" {
 		opts.Project = file.Name.Text()
 	}
+	// Everything that a check reads without being recorded in a result is one of the inputs.
 	if previous != nil && !previous.inputs.equal(inputsOf(file, opts)) {
 		previous = nil
 	}
@@ -112,10 +119,11 @@ func newRun(ctx context.Context, file *ast.File, opts Options, previous *Snapsho
 	return &run{ctx: ctx, file: file, opts: opts, report: findings.NewReporter(),
 		shared: program.Shared{Facts: make(program.Facts, declarations), Packages: packages.NewSet(opts.Schemas),
 			Inputs: make(map[string]*schema.Object)},
-		components: newComponents(),
-		dynamic:    make(map[string]*Dynamic),
-		extents:    make(map[*ast.Access]diag.Range),
-		previous:   previous,
+		components: &components{byToken: make(map[string]*component), namespaces: make(map[string][]*component),
+			checked: make(map[*Component]*component)},
+		dynamic:  make(map[string]*Dynamic),
+		extents:  make(map[*ast.Access]diag.Range),
+		previous: previous,
 	}
 }
 
@@ -125,6 +133,7 @@ func newRun(ctx context.Context, file *ast.File, opts Options, previous *Snapsho
 func (r *run) findBodies() *body {
 	main := r.newBody(r.file, r.opts, nil)
 	types := dynamicTypes{report: r.report, bundle: r.opts.Bundle, byToken: r.dynamic}
+	// Dynamic types come before components, whose resources may be of them.
 	types.find(r.ctx, r.file, r.opts)
 	main.program.Dynamic = types.all
 	for _, c := range r.findComponents() {
@@ -163,6 +172,8 @@ func (r *run) newBody(file *ast.File, opts Options, c *component) *body {
 	b := &body{run: r, file: file, component: c, batch: cmp.Or(opts.Batch, usualBatch),
 		program: program.New(file, opts.Project, r.shared), was: r.previous.body(c), urns: make(map[urnKey]*Node)}
 	b.program.InComponent = c != nil
+	// The scope gets the names of the former body, the resolver its choices only later, in loadPackages: they depend on
+	// versions.
 	b.scope = names.NewScope(b.program, opts, r.shared, b.was.namesOf(), r.report)
 	b.resolver = packages.NewResolver(r.shared.Packages, opts.Packages, opts.KindsUnknown)
 	b.types = types.Body{Program: b.program, Options: opts, Scope: b.scope, Packages: r.shared.Packages,
@@ -178,6 +189,7 @@ const usualBatch = 32
 // finds the type of an instance before the instance is checked. In a body with a reported cycle, a node may come before
 // one that it needs, whose type is Invalid then, so that nothing more is reported.
 func (b *body) checkNodes() {
+	// By source index and not by position in the order, since stamp is asked by references in any order.
 	b.nodes = make([]*result, len(b.scope.All()))
 	b.hasLoop = b.hasLoop || b.scope.Cycles() || b.program.Deferring
 	switch {
@@ -200,6 +212,7 @@ func (b *body) checkNodes() {
 	if b.run.ctx.Err() != nil {
 		return
 	}
+	// It is no node: nothing can refer to it.
 	if e := b.file.RequiredVersion; e != nil {
 		b.recordOutcome(b.file.Unit, b.types.Version(b.run.ctx, b.file.Unit, e))
 	}
@@ -238,6 +251,7 @@ func (b *body) checkNode(n *Node) nodeResult {
 	var before given
 	if n.Kind == ResourceNode {
 		b.refreshComponent(n)
+		// Taken before the check, which sets the type of a resource with forEach to that of a collection.
 		before = givenFor(n)
 	}
 	fact := b.scope.Fact(n)
@@ -255,9 +269,11 @@ func (b *body) checkNode(n *Node) nodeResult {
 		}
 		found = b.newResult(n.Unit(), o, fact)
 		found.given = before
+		// The stamp is made from the outcome, so that whoever refers to the node compares what it sees of it.
 		found.stamp = b.stampOf(n, o.Type)
 	}
 	b.nodes[n.SourceIndex] = found
+	// Undeclared configuration has no unit and no facts.
 	if fact != nil {
 		fact.Types, fact.Calls = found.outcome.Types, found.outcome.Calls
 	}
@@ -265,6 +281,7 @@ func (b *body) checkNode(n *Node) nodeResult {
 	if n.Kind == ConfigNode {
 		n.Config.Value, n.Config.Text = found.outcome.Value, found.outcome.Text
 	}
+	// A resource keeps the type of its schema: a cycle changes nothing about that.
 	if b.scope.Cyclic(n) && n.Kind != ResourceNode {
 		n.Type = schema.Invalid
 	}
@@ -276,6 +293,7 @@ func (b *body) checkNode(n *Node) nodeResult {
 func (b *body) recordNode(n *Node, found nodeResult) {
 	b.changed = b.changed || found.anew
 	b.mergeOutcome(&found.result.outcome)
+	// Compared anew in every check, since a finding about two resources belongs to neither result.
 	if n.Kind == ResourceNode {
 		b.checkURN(n)
 	}
@@ -296,6 +314,7 @@ func (b *body) mergeOutcome(o *types.Outcome) {
 	for _, l := range o.Leads {
 		b.run.extents[l.From] = l.To
 	}
+	// Missing packages are reported together at the end, once for each package.
 	for _, use := range o.Missing {
 		b.run.shared.Packages.Miss(use.Package, use.At)
 	}
@@ -351,12 +370,14 @@ func (r *run) checkTransforms(main *body) {
 	}
 	for _, t := range main.program.Transforms {
 		m := matching(t.Decl, main.scope.All(), false)
+		// The outputs of the stack are inputs of a transform of the stack, too.
 		for _, o := range main.program.Outputs {
 			m.Inspect(o.AsNode(), false, r.shared.Packages)
 		}
 		main.recordOutcome(t.Decl.Unit, main.types.Transform(r.ctx, t.Decl, m))
 	}
 	for _, b := range r.bodies {
+		// The children of all resources are found in one pass and not for each transform.
 		below := b.scope.Below()
 		for _, n := range b.scope.All() {
 			if n.Kind != ResourceNode {
@@ -391,6 +412,7 @@ type urnKey struct{ token, parent, name string }
 // What it reports is certain.
 func (b *body) checkURN(n *Node) {
 	r := n.Resource
+	// A resource that is read with get and has no schema may be anything.
 	if r.Token == "" || r.Decl.ForEach != nil || r.Decl.If != nil || n.Resource.Decl.Get != nil && r.Schema == nil {
 		return
 	}
@@ -400,6 +422,7 @@ func (b *body) checkURN(n *Node) {
 		if n == nil || n.Kind != ResourceNode {
 			return
 		}
+		// Within a body names are unique, so the parent's name stands for its URN.
 		key.parent = n.Name
 	}
 	first := b.urns[key]

@@ -18,16 +18,12 @@ import (
 // inlineNamespace is the package of the components that a program declares itself.
 const inlineNamespace = "components"
 
-// components are those that are known, by token and by package.
+// components are those that are known, by token and by package. It is complete before any type is resolved, and only
+// its views change afterwards.
 type components struct {
 	byToken    map[string]*component // in all spellings
 	namespaces map[string][]*component
 	checked    map[*Component]*component
-}
-
-func newComponents() *components {
-	return &components{byToken: make(map[string]*component), namespaces: make(map[string][]*component),
-		checked: make(map[*Component]*component)}
 }
 
 // component is a component while the program is being checked.
@@ -76,6 +72,7 @@ func (r *run) findComponents() []*component {
 			}
 		}
 		for _, name := range names {
+			// Programs write both forms, so both are keys and no look-up has to normalise.
 			r.components.byToken[name+":index:"+decl.Name.Value] = made
 			r.components.byToken[name+":"+decl.Name.Value] = made
 			r.components.namespaces[name] = append(r.components.namespaces[name], made)
@@ -101,6 +98,7 @@ func (r *run) findComponents() []*component {
 	for _, decl := range r.file.Components {
 		add(decl, r.file, false, inlineNamespace)
 	}
+	// Each package has a namespace of its own.
 	for _, pkg := range r.opts.Local {
 		names := []string{pkg.Name}
 		if pkg.Alias != "" && pkg.Alias != pkg.Name {
@@ -123,6 +121,7 @@ func (r *run) findComponents() []*component {
 func (r *run) bodyOf(c *component, file *ast.File) *body {
 	decl := c.of.Decl
 	opts := r.opts
+	// The options are a copy.
 	opts.Config, opts.ConfigKnown = nil, false
 	return r.newBody(&ast.File{Source: file.Source, Origins: file.Origins, Lost: file.Lost, Faults: file.Faults,
 		Nameless: file.Nameless, RequiredVersion: decl.RequiredVersion, Unit: decl.Unit, Body: decl.Body}, opts, c)
@@ -144,18 +143,22 @@ type componentView struct {
 func (c *component) show() {
 	s := &componentView{decl: c.of.Decl}
 	s.schema = &schema.Resource{Token: c.of.Token, Component: true, Description: c.of.Decl.Description.Text()}
+	// The objects call the functions on first use and keep the result, so nobody may look before completeInterface.
 	s.schema.Inputs = schema.NewObject("", true, s.inputProperties)
 	s.schema.Outputs = schema.NewObject("", true, s.outputProperties)
 	s.typ = s.schema.Type()
 	c.seen, c.of.Schema = s, s.schema
 }
 
+// inputProperties returns the inputs of the component as its users see them. It runs once, at the first use, and so not
+// before completeInterface has set inputs.
 func (s *componentView) inputProperties() []*schema.Property {
 	list := make([]*schema.Property, 0, len(s.decl.Config))
 	for _, decl := range s.decl.Config {
 		p := &schema.Property{Name: decl.Name.Value, Type: program.ConfigType(decl.Type),
 			Required: decl.Default == nil && !decl.Optional.IsTrue(), // L3.51
 			Secret:   decl.Secret.IsTrue()}
+		// Without a declared type the default decides, whose type the check has found.
 		switch t := s.inputs[decl.Name.Value]; {
 		case decl.Type != nil:
 			p.Required = p.Required && !decl.Type.Optional
@@ -170,6 +173,8 @@ func (s *componentView) inputProperties() []*schema.Property {
 	return list
 }
 
+// outputProperties returns the outputs of the component. An output without a type yet, as of a component that is part
+// of a cycle, has the type Invalid, which causes no further findings.
 func (s *componentView) outputProperties() []*schema.Property {
 	list := make([]*schema.Property, 0, len(s.decl.Outputs))
 	for i, decl := range s.decl.Outputs {
@@ -190,6 +195,7 @@ func (b *body) completeInterface() {
 		return
 	}
 	if previous := b.run.previous; previous != nil && !b.changed && b.run.ctx.Err() == nil {
+		// The same declaration and the same token: the parser keeps the declaration of an unchanged text.
 		if before := previous.components[c.of.Decl]; before != nil && before.schema.Token == c.of.Token {
 			c.seen, c.of.Schema = before, before.schema
 			return
@@ -201,6 +207,7 @@ func (b *body) completeInterface() {
 			c.seen.inputs[decl.Name.Value] = n.Type
 		}
 	}
+	// Outputs have the order of the declarations, by which outputProperties reads them.
 	for _, o := range b.program.Outputs {
 		c.seen.outputs = append(c.seen.outputs, o.Type)
 	}
@@ -221,6 +228,7 @@ func (b *body) resolveComponent(n *Node) {
 	component := b.run.components.byToken[token.Value]
 	if component == nil {
 		namespace, name, _ := strings.Cut(token.Value, ":")
+		// The declaration may be in a part of the text that could not be read.
 		if slices.Contains(b.file.Lost, name) || b.scope.Nameless(name) {
 			return
 		}
@@ -235,6 +243,7 @@ func (b *body) resolveComponent(n *Node) {
 			}
 		}
 		hint := findings.NearOrAll(diag.Suggest(token.Value, names), names, "there is ", "the package has none")
+		r.Decl.HideTexts()
 		b.run.report.Errorf(diag.TokenNotFound, token.Range, hint, "there is no %s `%s`", what, token.Value)
 		return
 	}

@@ -31,7 +31,7 @@ func TestConstants(t *testing.T) {
   id: ${uuidv5("x", "y")} #! Y302 namespace
   yaml: {fn::fromYAML: '{"a": ['} #! Y302 text: is not YAML: line 1, column 7
   long: {fn::fromYAML: 'a: 9007199254740993'} #! Y114 loses digits
-  zip: ${zipmap(["a"], [])} #! Y302 there are 0 for 1 keys
+  zip: ${zipmap(["a"], [])} #! Y302 there are 0 for 1 key
   may: ${try(fromJSON("{"), 1)}
   if: '${pulumi.stack == "dev" ? fromJSON("{") : 1}'
   good: {fn::fromJSON: '{"a": 1}'}
@@ -41,7 +41,7 @@ func TestConstants(t *testing.T) {
 			"  b: ${[1, 2][4]} #! Y300 index 4, list has 2 elements\n  c: ${[1, 2][1]}\n"},
 		"variables of the environment": {text: "pulumi: {allowEnv: [HOME], publicEnv: [LANG]}\noutputs:\n  a: {fn::env: " +
 			"HOME}\n  b: {fn::env: LANG}\n" +
-			"  c: {fn::env: HOMR} #! Y302 did you mean \"HOME\"?\n  d: {fn::env: OTHER} #! Y302 or run with --allow-env\n"},
+			"  c: {fn::env: HOMR} #! Y302 did you mean \"HOME\"?\n  d: {fn::env: OTHER} #! Y302 or run `yamlhost up --allow-env`\n"},
 		"variables of the environment, all allowed": {text: "outputs: {a: {fn::env: OTHER}}\n",
 			options: func(o *check.Options) { o.AllowEnv = true }},
 		"paths out of the project": {text: "outputs:\n  a: {fn::readFile: ../x} #! Y306 \"../x\" is outside of the " +

@@ -38,6 +38,7 @@ func (c *dynamicTypes) add(ctx context.Context, decls []*ast.Dynamic, dir, pkg s
 	for _, decl := range decls {
 		d := &Dynamic{Decl: decl, Package: pkg, Token: names[0] + ":index:" + decl.Name.Value}
 		d.Schema = c.schemaOf(d)
+		// In one file the parser reports it.
 		if other := c.byToken[d.Token]; other != nil && other.Decl.Name.Range.Source != decl.Name.Range.Source {
 			c.report.Add(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: decl.Name.Range,
 				Summary: "the package has a type `" + decl.Name.Value + "` already", Detail: "rename one of the two",
@@ -45,12 +46,14 @@ func (c *dynamicTypes) add(ctx context.Context, decls []*ast.Dynamic, dir, pkg s
 		}
 		c.all = append(c.all, d)
 		for _, name := range names {
+			// Programs write the short form, and SDKs the long one.
 			c.byToken[name+":index:"+decl.Name.Value], c.byToken[name+":"+decl.Name.Value] = d, d
 		}
 		if decl.Provider == nil {
 			continue
 		}
 		d.Path = decl.Path()
+		// As written: a package must not read the files of the project that uses it.
 		if rng := decl.Provider.Range; path.IsAbs(d.Path) || d.Path == ".." || strings.HasPrefix(d.Path, "../") {
 			c.report.Errorf(diag.FileAccess, rng, "move the file into the project", "%s is outside of the project", findings.Shown(d.Path))
 			continue
@@ -58,8 +61,10 @@ func (c *dynamicTypes) add(ctx context.Context, decls []*ast.Dynamic, dir, pkg s
 		if c.bundle == nil {
 			continue
 		}
+		// Several types may share a source, and bundling reads files.
 		known, done := bundles[d.Path]
 		if !done {
+			// Kept as nil after a fault, so that it is reported once.
 			known = c.code(ctx, decl, dir, d.Path)
 			bundles[d.Path] = known
 		}
@@ -77,6 +82,7 @@ func (c *dynamicTypes) code(ctx context.Context, decl *ast.Dynamic, dir, source 
 	if err != nil {
 		c.report.Errorf(diag.FileAccess, rng, "", "cannot read `%s`: %s", source, err)
 	}
+	// Without code the type can be checked, and no run begins with an error.
 	if len(faults) > 0 || err != nil {
 		return nil
 	}
@@ -95,6 +101,8 @@ func (c *dynamicTypes) schemaOf(d *Dynamic) *schema.Resource {
 	return r
 }
 
+// properties returns the declared inputs or outputs as those of a schema. Whether a value may be left out is asked for
+// inputs only: an output that is missing is a fault of the code, not of the program.
 func (c *dynamicTypes) properties(from *ast.DynamicProperties, input bool) []*schema.Property {
 	if from == nil {
 		return nil
@@ -107,6 +115,7 @@ func (c *dynamicTypes) properties(from *ast.DynamicProperties, input bool) []*sc
 		p.Required = input && decl.Default == nil && !decl.Optional.IsTrue() &&
 			(decl.Type == nil || !decl.Type.Optional)
 		switch literal := decl.Default.(type) {
+		// A fault of the parser has been reported.
 		case nil, *ast.Bad:
 		case *ast.String:
 			p.Default = literal.Value
@@ -132,6 +141,7 @@ func (r *run) servesDynamic(token string) bool {
 		return true
 	}
 	namespace, _, _ := strings.Cut(token, ":")
+	// With a declaration that has lost its name, a token of the namespace may be that one's.
 	return namespace == program.DynamicNamespace && (len(r.dynamic) > 0 || r.file.Nameless > 0)
 }
 
@@ -145,17 +155,21 @@ func (b *body) resolveDynamic(n *Node) {
 		}
 		var names []string
 		for spelling := range b.run.dynamic {
+			// The long spellings would be suggested beside the short ones.
 			if strings.Count(spelling, ":") == 1 {
 				names = append(names, spelling)
 			}
 		}
 		slices.Sort(names)
 		hint := findings.NearOrAll(diag.Suggest(token.Value, names), names, "there is ", "")
+		// No schema says which of the properties are secret.
+		r.Decl.HideTexts()
 		b.run.report.Errorf(diag.TokenNotFound, token.Range, hint, "there is no dynamic type `%s`", token.Value)
 		return
 	}
 	r.Dynamic, r.Schema, r.Token = d, d.Schema, d.Token
 	n.Type = d.Schema.Type()
+	// The provider is the source beside the program, so there is nothing to choose.
 	for _, option := range []*ast.Option{r.Decl.Options.Provider, r.Decl.Options.Version,
 		r.Decl.Options.PluginDownloadURL} {
 		if option != nil {

@@ -38,6 +38,7 @@ type cause struct {
 // withoutFollowUps leaves out findings about uses of declarations with a fault found by the parser, and of declarations
 // that depend on them.
 func (r *run) withoutFollowUps(file *ast.File, found diag.Diagnostics) diag.Diagnostics {
+	// The usual case: without such findings nothing has to be sorted.
 	if !slices.ContainsFunc(found, mayFollow) {
 		return found
 	}
@@ -46,10 +47,11 @@ func (r *run) withoutFollowUps(file *ast.File, found diag.Diagnostics) diag.Diag
 		f.faults = append(f.faults, f.file.Origins.Place(rng))
 	}
 	for _, d := range found { // forEach is missing
-		if eachUndeclared(d) {
+		if d.Code == diag.Undeclared && d.Subject.Text() == "each" {
 			f.faults = append(f.faults, f.file.Origins.Place(d.Subject))
 		}
 	}
+	// Without a fault of the parser every finding is one of its own.
 	if len(f.faults) == 0 {
 		return found
 	}
@@ -110,7 +112,9 @@ func (f *cause) within(entry diag.Range) bool {
 	}
 	whole := s
 	end := diag.Range{Source: s.Source, Start: s.End, End: s.End}
-	if i, _ := slices.BinarySearchFunc(f.starts, end, comparePlaces); i < len(f.starts) && f.starts[i].Source == s.Source {
+	if i, _ := slices.BinarySearchFunc(f.starts, end, comparePlaces); i < len(f.starts) &&
+		f.starts[i].Source == s.Source {
+		// Without a next entry, the end of the range is that of what could be read.
 		whole.End = f.starts[i].Start - 1
 	}
 	start := diag.Range{Source: s.Source, Start: s.Start, End: s.Start}
@@ -136,6 +140,7 @@ func (f *cause) usages(bodies []*body) (uses []usage, starts []diag.Range) {
 			if r.Refs[i].Kind != RefNode {
 				continue
 			}
+			// A finding may be about the whole expression that continues an access, as in ${a.b}[c].
 			whole, found := f.run.extents[access]
 			if !found {
 				whole = access.Range()
@@ -175,7 +180,8 @@ func (f *cause) usages(bodies []*body) (uses []usage, starts []diag.Range) {
 func around(uses []usage, longest int32, at diag.Range) []usage {
 	var found []usage
 	behind := diag.Range{Source: at.Source, Start: max(at.End, at.Start+1)}
-	end, _ := slices.BinarySearchFunc(uses, behind, func(u usage, rng diag.Range) int { return comparePlaces(u.at, rng) })
+	end, _ := slices.BinarySearchFunc(uses, behind,
+		func(u usage, rng diag.Range) int { return comparePlaces(u.at, rng) })
 	for i := end - 1; i >= 0 && uses[i].at.Source == at.Source && uses[i].at.Start+longest > at.Start; i-- {
 		if at.Start < uses[i].at.End {
 			found = append(found, uses[i])
@@ -194,9 +200,4 @@ func kindOf(n *Node) (kind diag.Range) {
 		kind = n.Resource.Dynamic.Decl.Range
 	}
 	return kind
-}
-
-// eachUndeclared reports whether a finding is about `each` without forEach.
-func eachUndeclared(d diag.Diagnostic) bool {
-	return d.Code == diag.Undeclared && d.Subject.Text() == "each"
 }

@@ -235,7 +235,7 @@ func findings(t *testing.T, text string, l schema.Loader) diag.Diagnostics {
 	_, more := check.Check(t.Context(), file, check.Options{Project: "docs", Schemas: l})
 	found.Add(more...)
 	var kept diag.Diagnostics
-	for _, d := range found.Sorted() {
+	for _, d := range diag.Folded(found) {
 		if d.Severity <= diag.Warning {
 			kept.Add(d)
 		}
@@ -275,6 +275,7 @@ func mistakesIn(t *testing.T, p sampleProgram, l schema.Loader) []mistake {
 		b.breakExprs(n)
 	}
 	b.breakSyntax()
+	b.breakSections()
 	return b.mistakes
 }
 
@@ -327,6 +328,7 @@ func (b *breaker) breakResource(n *check.Node) {
 		b.wrongType(s)
 		b.wrongEnum(s)
 		b.duplicateProperty(s)
+		b.foreignTemplate(n, s)
 	}
 	for i, s := range sites {
 		if s.depth == 0 {
@@ -411,6 +413,65 @@ func (b *breaker) wrongType(s site) {
 		return
 	}
 	b.add(kind, int(rng.Start), int(rng.End), wrong, suggests, replaced(int(rng.Start), wrong), diag.NotAssignable)
+}
+
+// foreignTemplate writes a reference to another resource as other tools do.
+func (b *breaker) foreignTemplate(n *check.Node, s site) {
+	switch s.value.(type) {
+	case *ast.String, *ast.Number, *ast.Bool, *ast.List, *ast.Map:
+	default:
+		return
+	}
+	i := slices.IndexFunc(b.program.Nodes, func(o *check.Node) bool {
+		return o != n && o.Kind == check.ResourceNode && !strings.ContainsAny(o.Name, " .:")
+	})
+	start, end := int(s.value.Range().Start), int(s.value.Range().End)
+	t := schema.Required(s.property.Type)
+	if _, enum := t.(*schema.Enum); i < 0 || enum || t == schema.Any || t == schema.JSON || b.text[end-1] == '\n' {
+		return
+	}
+	if _, union := t.(*schema.Union); union {
+		return
+	}
+	name := b.program.Nodes[i].Name
+	for tool, form := range map[string]string{"Helm": "{{ NAME.id }}", "Helm, trimmed": "{{- NAME.id -}}",
+		"Ruby": "#{NAME.id}", "Terraform": "%{NAME.id}", "ERB": "<%= NAME.id %>", "Make": "$(NAME.id)",
+		"CMake": "@{NAME.id}", "a shell": "$NAME"} {
+		text := strings.ReplaceAll(form, "NAME", name)
+		quoted := `"` + text + `"`
+		code, place := diag.NotAssignable, replaced(start, quoted)
+		if t == schema.String {
+			code, place = diag.BadInterpolation, replaced(start+1, text)
+		}
+		b.add("a template of "+tool, start, end, quoted, "`${"+name, place, code)
+	}
+	if t != schema.String {
+		b.add("a template without quotes", start, end, "{{ "+name+" }}", "a reference is written",
+			replaced(start+1, "{ "+name+" }"), diag.KeyNotString)
+	}
+}
+
+// breakSections adds sections of a wrong kind.
+func (b *breaker) breakSections() {
+	for kind, sections := range map[string][]string{
+		"map":  {"config", "variables", "outputs", "components", "hooks", "dynamic", "policies", "pulumi"},
+		"list": {"messages", "transforms"}, "string": {"name", "description"}} {
+		for _, section := range sections {
+			if strings.HasPrefix(b.text, section+":") || strings.Contains(b.text, "\n"+section+":") ||
+				!strings.HasSuffix(b.text, "\n") {
+				continue
+			}
+			for written, wrong := range map[string]string{"string": "\"{{ x }}\"", "number": "5", "boolean": "true",
+				"list": "[a]", "map": "{a: b}"} {
+				if written == kind || kind == "string" && written != "list" && written != "map" {
+					continue
+				}
+				start := len(b.text) + len(section) + len(": ")
+				b.put(mistake{kind: section + " as a " + written, text: b.text + section + ": " + wrong + "\n",
+					codes: []diag.Code{diag.WrongKind}, places: replaced(start, wrong), suggests: "must be"})
+			}
+		}
+	}
 }
 
 func (b *breaker) wrongEnum(s site) {
@@ -639,6 +700,9 @@ func (b *breaker) breakAccess(e *ast.Access) {
 	b.put(mistake{kind: "reference never closed", text: b.text[:e.Range().End-1] + b.text[e.Range().End:], suggests: "`${",
 		codes: []diag.Code{diag.BadInterpolation}, places: [][2]int{{int(e.Range().Start), int(e.Range().End)}},
 		wholeLine: true})
+	if ref.Node.Kind == check.ResourceNode && ref.Node.Resource.Decl.ForEach == nil && len(e.Steps) > 0 {
+		b.add("index of a resource", end, end, "[0]", "without the index", replaced(end, "[0]"), diag.NotIndexable)
+	}
 	if len(e.Steps) == 0 {
 		return
 	}
@@ -650,8 +714,8 @@ func (b *breaker) breakAccess(e *ast.Access) {
 	}
 	if last := e.Steps[len(e.Steps)-1]; schema.Required(b.program.TypeOf(e)) == schema.String {
 		i := int(last.Range.End)
-		b.add("index of a text", i, i, "[0]", "is a string", replaced(i, "[0]"), diag.NotIndexable)
-		b.add("member of a text", i, i, ".name", "is a string", replaced(i, ".name"), diag.NotIndexable)
+		b.add("index of a text", i, i, "[0]", "substr(", replaced(i, "[0]"), diag.NotIndexable)
+		b.add("member of a text", i, i, ".name", "alone", replaced(i, ".name"), diag.NotIndexable)
 	}
 }
 
@@ -765,6 +829,12 @@ func (b *breaker) breakSyntax() {
 			if b.siblings(start, offset, indent) {
 				syntax("space behind the colon missing", line[:indent]+key+":"+value+"\n", "`:`")
 				syntax("equals for the colon", line[:indent]+key+" = "+value+"\n", "`:`")
+				above := strings.TrimPrefix(b.text[b.lineStart(start-1):start], line[:indent])
+				if above[0] != ' ' && above[0] != '-' && strings.Contains(above, ": ") {
+					item := line[:indent] + "- x: 5\n"
+					syntax("list item in a map", item+line, "remove the dash")
+					syntax("list item of two in a map", item+line[:indent]+"  y: 6\n"+line, "remove the dash")
+				}
 				syntax("indented by one more", " "+line, "align")
 				syntax("indented by one less", line[1:], "align")
 			}

@@ -5,8 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -265,4 +267,20 @@ outputs: {o: "${b.made}"}
 	_, found = checkText(t, "Main.yaml", "resources:\n  a: {type: 'pulumi-nodejs:other:Resource'}\n",
 		func(o *check.Options) { o.Schemas = builtinLoader() })
 	require.True(t, found.HasErrors())
+}
+
+// The first collection after a check frees what only the check needed: nothing else may hold the types that a program
+// has forgotten.
+func TestForgottenTypesAreFreed(t *testing.T) {
+	program := sound(t, `
+resources:
+  one: {type: 'zoo:Typed', properties: {s: x, obj: {a: '${pulumi.stack}'}}}
+`)
+	typ, isObject := program.TypeOf(program.File.Resources[0].Properties[1].Value).(*schema.Object)
+	require.True(t, isObject)
+	held := weak.Make(typ)
+	program.ForgetTypes()
+	runtime.GC()
+	require.Nil(t, held.Value())
+	runtime.KeepAlive(program)
 }

@@ -18,6 +18,7 @@ func (r *run) loadPackages() {
 	all := make([][]packages.Use, len(r.bodies))
 	for i := len(r.bodies) - 1; i >= 0; i-- { // the versions in the program's own text come first
 		b := r.bodies[i]
+		// Options of default providers name versions, too, and so they come before the uses.
 		b.resolver.SetDefaults(b.scope.DefaultOptions())
 		if b.component != nil && !b.component.of.Packaged { // of the program's text
 			b.resolver.ShareVersions(main.resolver)
@@ -36,8 +37,10 @@ func (r *run) loadPackages() {
 	if r.previous != nil {
 		former = r.previous.packages
 	}
+	// Schemas of the check before are taken over, since loading one takes longer than the check.
 	r.shared.Packages.Load(r.ctx, former)
 	for _, b := range r.bodies {
+		// Load may have put packages of the check before in the place of new ones.
 		b.resolver.Renew(b.was.resolverOf())
 	}
 	main.program.Packages = r.shared.Packages.Descriptors()
@@ -62,9 +65,11 @@ func (b *body) packageUses() []packages.Use {
 		uses = append(uses, packages.OfPolicies(b.file.Policies)...)
 	}
 	for i := range uses {
+		// A program may be several files, whose offsets cannot be compared; Start is one order for all.
 		uses[i].Start = b.scope.Start(uses[i].Token.Range)
 	}
 	byStart := func(a, b packages.Use) int { return a.Start - b.Start }
+	// Mostly they are in order already.
 	if !slices.IsSortedFunc(uses, byStart) {
 		slices.SortStableFunc(uses, byStart)
 	}
@@ -85,21 +90,27 @@ func (b *body) resolveType(n *Node) {
 	r, token := n.Resource, n.Resource.Decl.Type
 	switch {
 	case token == nil: // reported by the parser
+		r.Decl.HideTexts()
 	case !packages.Valid(token.Value):
+		r.Decl.HideTexts()
 		packages.ReportBadToken(b.run.report, token, "Type")
+	// A package by path may have both; its dynamic types are known by their whole token.
 	case b.run.dynamic[token.Value] == nil && b.run.components.serves(token.Value):
 		r.Token = token.Value
 		b.resolveComponent(n)
 	case b.run.servesDynamic(token.Value):
 		r.Token = token.Value
 		b.resolveDynamic(n)
+	// The token without its package is not taken for the component; it is only suggested.
 	case b.run.components.meant(token.Value) != "":
 		right := b.run.components.meant(token.Value)
+		r.Decl.HideTexts()
 		b.run.report.Add(diag.Diagnostic{Code: diag.TokenNotFound, Subject: token.Range,
 			Summary: "there is no type " + findings.Quote(token.Value), Detail: findings.DidYouMean([]string{right}),
 			Fixes: findings.Replace(token.Range, token.Value, right)})
 	case packages.OfSDK(token.Value):
 		r.Token, r.Package = token.Value, schema.Descriptor{Name: packages.Of(token.Value)}
+		// Code of an SDK makes such a resource; nobody describes what it has.
 		n.Type = &schema.ResourceType{Token: token.Value, Outputs: func() *schema.Object { return program.Anything }}
 	default:
 		found := b.resolver.Resource(r.Decl, b.run.report)

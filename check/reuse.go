@@ -18,7 +18,8 @@ import (
 // and the meaning of their names and the packages have not changed. Names, the order of evaluation and comparisons of
 // declarations with each other are computed each time, which costs little.
 
-// Snapshot holds the results of a check that the next one may use again. It is immutable.
+// Snapshot holds the results of a check that the next one may use again. It is immutable. It holds nothing of the run
+// or the Program: those would keep each check alive by the next.
 type Snapshot struct {
 	inputs     inputs
 	packages   *packages.Set
@@ -75,6 +76,7 @@ type given struct {
 	provider *ast.Resource // the default one
 }
 
+// givenFor returns what the passes before the check have decided about a resource.
 func givenFor(n *Node) given {
 	r := n.Resource
 	g := given{schema: r.Schema, token: r.Token, typ: n.Type}
@@ -105,6 +107,8 @@ func inputsOf(file *ast.File, opts Options) inputs {
 	return in
 }
 
+// equal reports whether two checks have the same inputs. DeepEqual comes last, for what is compared by hand before
+// would be slow or, as a loader, wrong to compare by content.
 func (in inputs) equal(other inputs) bool {
 	a, b := in.options, other.options
 	same := func(x, y ast.Literal) bool { return x.Value == y.Value }
@@ -117,10 +121,13 @@ func (in inputs) equal(other inputs) bool {
 	return reflect.DeepEqual(a, b)
 }
 
+// sameLoader reports whether two loaders are certainly the same one. A loader that cannot be compared counts as
+// another, which costs a full check.
 func sameLoader(a, b schema.Loader) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}
+	// Comparing two interfaces panics if their type cannot be compared.
 	return reflect.TypeOf(a).Comparable() && a == b
 }
 
@@ -157,6 +164,7 @@ func (s *Snapshot) body(c *component) *bodySnapshot {
 
 // ofUnit returns the result for a unit. It is for declarations that are no longer at the same index.
 func (s *Snapshot) ofUnit(unit *ast.Unit) *result {
+	// Made on first use: most edits find every declaration by its index. Several goroutines of one check may ask.
 	s.indexing.Do(func() {
 		s.index = make(map[*ast.Unit]*result)
 		for _, b := range s.bodies {
@@ -172,6 +180,7 @@ func (s *Snapshot) ofUnit(unit *ast.Unit) *result {
 	return s.index[unit]
 }
 
+// namesOf and resolverOf return parts of a snapshot; nil for a body that the check before did not have.
 func (b *bodySnapshot) namesOf() *names.Snapshot {
 	if b == nil {
 		return nil
@@ -250,6 +259,7 @@ func (b *body) stillValid(known *result, fact *program.Fact) bool {
 		if b.scope.CallProvider(call) != nil {
 			return false // it names a node of that check
 		}
+		// Choices are compared by pointer: the resolver returns the former one as long as it means the same package.
 		if pos >= len(known.choices) || b.resolver.Choose(packages.OfCall(call, token)) != known.choices[pos] {
 			return false
 		}
@@ -276,6 +286,7 @@ func (b *body) newResult(unit *ast.Unit, o types.Outcome, fact *program.Fact) *r
 	for i, ref := range fact.Refs {
 		r.refs[i].kind = ref.Kind
 		if ref.Kind == RefNode {
+			// nil for a node in a loop that is not checked yet; such a result is never valid again.
 			r.refs[i].of = b.stamp(ref.Node)
 		}
 	}
@@ -304,6 +315,7 @@ func (b *body) stampOf(n *Node, t schema.Type) *stamp {
 	if n.Kind == VariableNode || b.was == nil {
 		return s
 	}
+	// By name and not by index: a declaration that moved is the same to those who refer to it.
 	was := b.was.names.Lookup(n.Name)
 	if was == nil || was.Kind != n.Kind {
 		return s

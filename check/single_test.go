@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -86,6 +87,34 @@ func TestOneMistakeOneFinding(t *testing.T) {
 				return
 			}
 			require.Equal(t, c.fixed, fixed)
+		})
+	}
+}
+
+// A document of another tool in the place of a program gives one finding, in every order of its keys.
+func TestDocumentOfAnotherTool(t *testing.T) {
+	t.Parallel()
+	for want, keys := range map[string]string{ // the entries of the document, separated by semicolons
+		"a Kubernetes manifest": "apiVersion: v1;kind: Service;metadata: {name: a};spec: {ports: [{port: 80}]}",
+		"a template of CloudFormation": "AWSTemplateFormatVersion: '2010-09-09';Description: x;" +
+			"Parameters: {Size: {Type: String}};Resources: {B: {Type: 'AWS::S3::Bucket', Properties: {BucketName: !Ref Size}}};" +
+			"Outputs: {O: {Value: !GetAtt B.Arn}};Conditions: {C: !Equals [a, b]}",
+		"a template of Azure Resource Manager": "$schema: 'https://schema.management.azure.com/x#';" +
+			"contentVersion: 1.0.0.0;parameters: {a: {type: string}};variables: {v: \"[parameters('a')]\"};" +
+			"resources: [{type: Microsoft.Storage/storageAccounts, name: s}];outputs: {o: {type: string, value: x}}",
+		"a workflow of GitHub Actions": "name: ci;on: {push: {}};permissions: {contents: read};" +
+			"jobs: {build: {runs-on: ubuntu-latest, steps: [{run: make, if: \"${{ github.event_name == 'push' }}\"}]}}",
+		"a configuration of Terraform": "terraform: {};provider: {aws: {region: x}};resource: {aws_s3_bucket: {b: {}}};" +
+			"output: {o: {value: '${aws_s3_bucket.b.arn}'}};locals: {a: 1}",
+		"a file of Docker Compose": "version: '3.8';services: {web: {image: '${IMAGE}', ports: ['80:80']}};" +
+			"volumes: {data: {}};networks: {n: {}};secrets: {s: {file: ./s}}",
+		"an environment of Pulumi ESC": "imports: [base];values: {pulumiConfig: {a: '${b}'}}",
+	} {
+		rapid.Check(t, func(rt *rapid.T) {
+			text := strings.Join(rapid.Permutation(strings.Split(keys, ";")).Draw(rt, "keys"), "\n") + "\n"
+			_, found := checkText(t, "Main.yaml", text, func(o *check.Options) { o.Schemas = builtinLoader() })
+			require.Len(rt, found, 1, "%s\n%v", text, found)
+			require.Equal(rt, want+" is not a program", found[0].Summary)
 		})
 	}
 }

@@ -83,7 +83,10 @@ func TestTyposInDocumentation(t *testing.T) {
 		data, err := s.text(name)
 		require.NoError(t, err)
 		for i, text := range yamlBlocks(data) {
-			if len(errorsOf(t, "x", text, loader(name))) == 0 {
+			found := findings(t, text, loader(name))
+			if !found.HasErrors() && !slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
+				return strings.HasSuffix(d.Summary, "is not a program") // such as a workflow of GitHub
+			}) {
 				programs = append(programs, sampleProgram{name, fmt.Sprint(i), text})
 			}
 		}

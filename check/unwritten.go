@@ -28,6 +28,7 @@ func unwrittenOrder(ctx context.Context, p *Program, manifests manifestReader) (
 		for _, n := range body.Nodes {
 			o.note(ctx, n)
 		}
+		// Each body by itself, since a component can refer to nothing outside of it.
 		o.sortPatches()
 		for _, key := range o.keys {
 			found.Add(o.waiting(key)...)
@@ -105,16 +106,20 @@ func (o *order) note(ctx context.Context, n *Node) {
 	}
 }
 
+// makes records a resource that makes what key names.
 func (o *order) makes(key string, m maker) {
 	if o.makers == nil {
 		o.makers = map[string][]maker{}
 	}
+	// The first maker fixes the place of the key, so that findings have the order of the program.
 	if len(o.makers[key]) == 0 {
 		o.keys = append(o.keys, key)
 	}
 	o.makers[key] = append(o.makers[key], m)
 }
 
+// needs records a place that needs what key names. Users of a key without a maker stay unread: what they need is in the
+// cluster already, or missing, which the cluster reports.
 func (o *order) needs(key string, u user) {
 	if o.users == nil {
 		o.users = map[string][]user{}
@@ -150,6 +155,7 @@ func (o *order) manifestsOf(n *Node) (all []Manifest) {
 		}
 	case "kubernetes:helm.sh/v4:Chart", "kubernetes:helm.sh/v3:Release":
 		chart, _ := o.text(decl, "chart")
+		// A chart of a repository would have to be downloaded.
 		if chart != "" && decl.Property("skipCrds") == nil && decl.Property("repositoryOpts") == nil {
 			all = append(all, Manifest{Chart: chart})
 		}
@@ -200,6 +206,7 @@ func (o *order) waiting(key string) (found diag.Diagnostics) {
 	if len(users) == 0 {
 		return nil
 	}
+	// Transitively: whatever waits for a resource that waits is late enough.
 	behind := map[*Node]bool{} // the resources that wait, in the order of evaluation
 	for _, m := range makers {
 		behind[m.node] = true
@@ -215,6 +222,9 @@ func (o *order) waiting(key string) (found diag.Diagnostics) {
 	return found
 }
 
+// finding returns the warning about a resource that needs what another makes and does not wait for it. It is a warning,
+// since the order may happen to be right. The way out is a reference where a name can become one, and else the option
+// dependsOn.
 func (o *order) finding(makes maker, u user) diag.Diagnostic {
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnwrittenOrder, Subject: u.at,
 		Related: []diag.Related{{Range: makes.node.Range, Message: "it is created here"}}}
@@ -226,6 +236,7 @@ func (o *order) finding(makes maker, u user) diag.Diagnostic {
 		link = ", which is in the resource "
 	}
 	d.Summary = u.node.Name + " does not wait for " + need + link + name
+	// A kind has no name to refer to, and an object among manifests is no resource.
 	if u.value == nil || makes.among {
 		d.Detail = "write `dependsOn: ${" + name + "}` under its options"
 		d.Fixes = o.dependsOn(u.node.Resource.Decl, name)
@@ -233,11 +244,12 @@ func (o *order) finding(makes maker, u user) diag.Diagnostic {
 	}
 	reference := "${" + name + ".metadata.name}"
 	d.Detail = "write `" + reference + "` for the name"
+	// The fix replaces the text only where it is the whole value, on one line.
 	if s, literal := u.value.(*ast.String); literal && !strings.Contains(u.at.Text(), "\n") &&
 		strings.Trim(u.at.Text(), `"'`) == s.Value {
 		text := reference
-		if before, _, _ := strings.Cut(string(u.at.Source.Line(u.at.StartPosition().Line)), u.at.Text()); strings.ContainsAny(
-			before, "{[") {
+		before, _, _ := strings.Cut(string(u.at.Source.Line(u.at.StartPosition().Line)), u.at.Text())
+		if strings.ContainsAny(before, "{[") {
 			text = `"` + reference + `"` // braces: other characters would end the text
 		}
 		d.Fixes = []diag.Fix{{Label: "Write " + findings.Quote(reference), Edits: []diag.Edit{{Range: u.at, Text: text}}}}

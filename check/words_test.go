@@ -1,10 +1,14 @@
 package check_test
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
@@ -92,5 +96,62 @@ func TestWordsOfOthers(t *testing.T) {
 			}
 			require.Equal(t, c.fixed, fixed)
 		})
+	}
+}
+
+// Each word of another tool, typed where it stands there, gives one finding with its translation. The functions in a
+// translation exist.
+func TestTranslations(t *testing.T) {
+	t.Parallel()
+	calls := regexp.MustCompile(`([A-Za-z]\w*)\(`)
+	for place, words := range map[string]string{
+		"variables: {x: a}\noutputs: {a: '${WORD(x)}'}\n": `templatestring strcontains transpose textdecodebase64
+			textencodebase64 plantimestamp filesha1 filesha512 filebase64sha512 type issensitive ephemeralasnull timecmp
+			toset tolist tomap file jsonencode base64encode templatefile sensitive nonsensitive one uuid basename bcrypt
+			Ref Sub GetAtt ImportValue FindInMap Equals And Or Not Base64 Cidr GetAZs ToJsonString
+			b64dec squote printf nindent trunc ternary hasKey dig get set empty randAlphaNum genCA semverCompare sha256sum
+			include tpl default quote b64enc required success failure always cancelled hashFiles
+			combine to_json from_yaml b64encode b64decode password_hash
+			uniqueString resourceGroup subscription reference listKeys parameters variables newGuid guid utcNow dateTimeAdd
+			environment deployment resourceId array object json base64ToString first last skip take padLeft toLower toUpper
+			union intersection loadTextContent loadJsonContent copyIndex
+			interpolate apply output getStack getProject jsonStringify
+			encodeURIComponent btoa atob setTimeout isinstance getattr len str float dict sorted map filter
+			base64gzip base64gunzip rsadecrypt encode_tfvars decode_tfvars encode_expr defaults convert
+			ForEach Condition GetStackOutput case hasPrefix hasSuffix has omit unset pick pluck without cat
+			nospace add add1 sub mul div mod divf addf subf mulf maxf minf biggest eq ne lt le gt ge deepEqual
+			deepCopy mergeOverwrite regexMatch regexFind regexFindAll regexReplaceAll regexSplit splitList
+			splitn sortAlpha uniq until untilStep seq rest initial prepend push tuple chunk atoi int64 float64
+			toDecimal toStrings toPrettyJson toRawJson kindOf kindIs typeOf typeIs sha1sum sha512sum now ago
+			date dateModify randAlpha randNumeric randAscii randBytes randInt shuffle uuidv4 htpasswd
+			genPrivateKey genSelfSignedCert genSignedCert expandenv urlquery fail toToml base dir camelcase
+			snakecase kebabcase`,
+		"WORD: {a: {b: 1}}\n": `check removed chart dependencies permissions concurrency jobs handlers roles gather_facts hosts
+			volumes networks secrets services targetScope moved import provider terraform Mappings Rules`,
+		"resources:\n  p:\n    type: random:RandomPet\n    WORD: {a: b}\n": `steps uses run needs env notify register become
+			image build ports restart healthcheck existing lifecycle provisioner connection source count CreationPolicy`,
+		"config: {a: {type: string, WORD: x}}\n": `ephemeral AllowedPattern MinLength MaxLength MinValue MaxValue
+			ConstraintDescription prompt private secure allowed validation pattern minimum enum required`,
+		"resources:\n  p:\n    type: random:RandomPet\n    options: {WORD: x}\n": `DeletionPolicy ignore_errors retries existing
+			scope lifecycle count prevent_destroy`,
+	} {
+		for _, word := range strings.Fields(words) {
+			_, found := checkText(t, "Main.yaml", strings.ReplaceAll(place, "WORD", word), func(o *check.Options) {
+				o.Schemas = wordsLoader()
+			})
+			var kept diag.Diagnostics
+			for _, d := range found {
+				if d.Severity <= diag.Warning {
+					kept.Add(d)
+				}
+			}
+			if assert.Len(t, kept, 1, "%s in %s: %v", word, place, kept) {
+				assert.Contains(t, kept[0].Detail, "`"+word+"` is of ", place)
+				for _, call := range calls.FindAllStringSubmatch(kept[0].Detail, -1) {
+					_, known := builtins.Lookup(call[1])
+					assert.True(t, known, "%s: there is no %s", word, call[1])
+				}
+			}
+		}
 	}
 }

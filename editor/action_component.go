@@ -29,6 +29,7 @@ func extractComponent(a *actor) []Action {
 			chosen = append(chosen, s)
 		}
 	}
+	// The selection must begin and end with entries: half of one cannot move.
 	if len(chosen) == 0 || int(chosen[0].Range().Start) != a.start || int(chosen[len(chosen)-1].Range().End) != a.end {
 		return nil
 	}
@@ -63,6 +64,7 @@ func extractComponent(a *actor) []Action {
 	if !ok {
 		return nil
 	}
+	// Without a flow form: a program in brackets was left alone above.
 	declared, ok := a.declare("", "components", text, "", a.start)
 	if !ok {
 		return nil
@@ -144,6 +146,7 @@ func (m *relocation) collectUses() bool {
 		switch {
 		case ref.Kind == check.RefPulumi || ref.Kind == check.RefArgs || ref.Kind == check.RefPolicy ||
 			ref.Kind == check.RefEach && !inside:
+		// What is left has no meaning that an input could carry.
 		case ref.Kind != check.RefNode:
 			ok = false
 		case inside && !m.nodes[ref.Node]:
@@ -173,6 +176,7 @@ func (m *relocation) input(access *ast.Access, start, end int) bool {
 		return false
 	}
 	name := camel(access.Root.Value, access.Steps)
+	// Two accesses may have one name in camelCase, such as a.bC and aB.c.
 	if !plainName().MatchString(name) || m.inputs[name] != "" && m.inputs[name] != text ||
 		slices.ContainsFunc(m.order, func(n *check.Node) bool { return n.Name == name }) {
 		return false
@@ -181,6 +185,7 @@ func (m *relocation) input(access *ast.Access, start, end int) bool {
 		m.inputs[name] = text
 		m.named, m.types = append(m.named, name), append(m.types, kind)
 	}
+	// All of the access becomes the name of the input: its steps were taken outside.
 	from, to, ok := m.steps(access, len(access.Steps))
 	m.inside = append(m.inside, m.replace(from, to, name))
 	return ok
@@ -222,6 +227,7 @@ func inputType(t schema.Type) string {
 // it. The resource as a whole can be waited for, and that is the component then.
 func (m *relocation) output(access *ast.Access, start, end int) bool {
 	node := m.p.Checked.Ref(access).Node
+	// dependsOn takes the component, which is complete when its resources are.
 	if len(access.Steps) == 0 {
 		from, to, ok := m.steps(access, 0)
 		m.outside = append(m.outside, m.replace(from, to, m.instance))
@@ -259,6 +265,7 @@ func (m *relocation) declaration(first parser.Span) (string, bool) {
 		if !ok || path != m.path {
 			return "", false
 		}
+		// An edit like those of inputs: both are made in the copy that moves.
 		m.inside = append(m.inside, edit)
 	}
 	moved := slices.Clone(m.text[m.start:m.end])

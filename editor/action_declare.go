@@ -20,13 +20,14 @@ func declareMissing(a *actor) (offered []Action) {
 	if missing == "" || !plainName().MatchString(missing) {
 		return nil
 	}
+	// A name in a component can only be declared there: its body sees nothing else.
 	component, _, _, _ := scope(names(a.trail(i, i)))
 	section, kind := "config", "configuration value"
 	if component != "" {
 		section, kind = "inputs", "input"
 	}
 	for _, t := range []string{"string", "integer", "boolean", "list<string>", "object"} {
-		edit, ok := a.declare(component, section, missing+":\n  type: "+t, a.flowEntry(missing, "type", t), i)
+		edit, ok := a.declare(component, section, missing+":\n  type: "+t, a.flowKey(missing)+": {"+a.flowKey("type")+": "+a.flowValue(t)+"}", i)
 		if !ok {
 			break
 		}
@@ -35,15 +36,11 @@ func declareMissing(a *actor) (offered []Action) {
 			break
 		}
 	}
+	// Without a check: its value is empty and has to be written anyway.
 	if edit, ok := a.declare(component, "variables", missing+`: ""`, a.flowKey(missing)+`: ""`, i); ok {
 		offered = append(offered, a.action(DeclareAction, "Declare the variable "+missing, edit)...)
 	}
 	return offered
-}
-
-// flowEntry formats `name: {key: value}` in the file's flow style or JSON.
-func (a *actor) flowEntry(name, key, value string) string {
-	return a.flowKey(name) + ": {" + a.flowKey(key) + ": " + a.flowValue(value) + "}"
 }
 
 // unknown returns the undeclared name around the selection and its offset; "" if there is none.
@@ -54,6 +51,7 @@ func (a *actor) unknown() (missing string, i int) {
 			return
 		}
 		if start, end, ok := a.place(access.Root.Range); ok && start <= a.start && a.end <= end {
+			// The last one wins, which is the innermost: each walks over an expression before its parts.
 			missing, i = access.Root.Value, start
 		}
 	})
@@ -77,6 +75,7 @@ func pin(a *actor) []Action {
 		return nil
 	}
 	path, edit, ok := a.p.option(n, a.flowKey("version"), a.flowValue(pkg.Version))
+	// The option would be in another file, where an action of this one has no edit.
 	if !ok || path != a.path {
 		return nil
 	}
@@ -99,6 +98,7 @@ func quote(a *actor) []Action {
 		switch e.(type) {
 		case *ast.Number, *ast.Bool, *ast.Null:
 			written := string(a.text[start:end])
+			// An alias gives several expressions the same place; one offer is enough.
 			if from == start && to == end && start < end && offered == nil && misread(e, written) {
 				offered = a.action(QuoteAction, "Write "+written+" as a text", a.replace(start, end, strconv.Quote(written)))
 			}
@@ -136,12 +136,14 @@ func refer(a *actor) []Action {
 		last.Kind != parser.ScalarSpan || !last.Value.Contains(a.start) {
 		return nil
 	}
+	// The quotes stay around the reference, where they do no harm.
 	value := unquoted(last.Value)
 	for _, other := range a.p.bodyOf(n).Nodes {
 		if other.Resource == nil || other == n || other.Name != value.Text() {
 			continue
 		}
 		text := "${" + other.Name + "}"
+		// The braces of a reference would be those of a flow map.
 		if a.text.inFlow(trail) && value == last.Value {
 			text = strconv.Quote(text)
 		}
@@ -171,6 +173,7 @@ func moveOut(a *actor) (offered []Action) {
 		return nil // a line is indented less than the resource
 	}
 	cut := a.cut(start, end)
+	// The entry is the only one, and so the section goes with it.
 	if len(trail[0].Children) == 1 {
 		cut = a.cut(int(trail[0].Key.Start), end)
 	}
@@ -188,6 +191,7 @@ func moveOut(a *actor) (offered []Action) {
 		if dst.text.json() || len(dst.spans) == 0 {
 			continue
 		}
+		// Without a flow form: a resource in lines does not fit into brackets.
 		edit, ok := dst.declare("", "resources", text, "", int(dst.spans[0].Key.Start))
 		if i := keyed(dst.spans, "resources"); !ok || i >= 0 && dst.spans[i].Flow {
 			continue

@@ -19,6 +19,7 @@ func extract(a *actor) []Action {
 	}
 	trail := a.trail(a.start, a.end)
 	component, section, _, rest := scope(names(trail))
+	// Without a rest it is a whole declaration: a variable has a name already, but an output is only a value.
 	if len(rest) == 0 && section != "outputs" || section != "resources" && section != "variables" && section != "outputs" {
 		return nil
 	}
@@ -26,8 +27,7 @@ func extract(a *actor) []Action {
 		return nil
 	}
 	last := trail[len(trail)-1]
-	// The whole value of a variable has a name already, and a call in its fn:: form is extracted as a whole.
-	if section == "variables" && len(trail) == 2 || strings.HasPrefix(last.Name, "fn::") {
+	if strings.HasPrefix(last.Name, "fn::") { // such a call is extracted as a whole
 		return nil
 	}
 	x := &extraction{actor: a, trail: trail, component: component, body: bodyNamed(a.p.Checked, component)}
@@ -36,6 +36,7 @@ func extract(a *actor) []Action {
 			x.name = trail[i].Name
 		}
 	}
+	// A whole value can move as it is written, a part of one only as an expression.
 	if a.selects(last) {
 		if x.free(int(last.Value.Start), int(last.Value.End)) {
 			return append(x.variable(last), x.config(last)...)
@@ -254,7 +255,8 @@ func (x *extraction) part(s parser.Span) []Action {
 	if !ok {
 		return nil
 	}
-	if opening, closing, whole := braces(diag.NewRange(x.src, x.start, x.end)); whole && int(opening.Start) == x.start &&
+	if opening, closing, whole := braces(diag.NewRange(x.src, x.start, x.end)); whole &&
+		int(opening.Start) == x.start &&
 		int(closing.End) == x.end {
 		return nil // the selection includes the braces, so the name alone would not be a reference
 	}

@@ -14,6 +14,7 @@ import (
 
 // resource returns the resource whose declaration contains the selection, or nil.
 func (a *actor) resource() *check.Node {
+	// A selection lies in one body at most, so that their order does not matter.
 	for _, body := range a.p.bodies() {
 		for _, n := range body.Nodes {
 			if n.Resource == nil {
@@ -36,6 +37,8 @@ func fill(a *actor) []Action {
 		return nil
 	}
 	trail := a.trail(a.start, a.end)
+	// The spans are of the text as it is now, and the node of the last check. The place of the key is what both have;
+	// without it the text has changed since.
 	depth := slices.IndexFunc(trail, func(s parser.Span) bool { return s.Key.Start == a.p.location(n.Range).At.Start })
 	if depth < 0 {
 		return nil
@@ -43,6 +46,7 @@ func fill(a *actor) []Action {
 	resource, inner := trail[depth], trail[depth+1:]
 	var t schema.Type = n.Resource.Schema.Inputs
 	i := keyed(resource.Children, "properties")
+	// Nothing shows how the fields of the resource are indented.
 	if i < 0 && len(resource.Children) == 0 {
 		return nil
 	}
@@ -74,6 +78,7 @@ func fill(a *actor) []Action {
 		}
 		dst = a.p.Checked.Known(a.ctx, dst)
 		target, inner = inner[0], inner[1:]
+		// A text where a map is wanted may be a reference to one.
 		if target.Kind == parser.ScalarSpan && target.Value.Text() != "" {
 			return nil
 		}
@@ -94,6 +99,7 @@ func missing(t schema.Type, there []parser.Span) []*schema.Property {
 			list = append(list, p)
 		}
 	}
+	// The one entry of such a map is a call, whose value has the properties.
 	if slices.ContainsFunc(there, func(s parser.Span) bool { return strings.HasPrefix(s.Name, "fn::") }) {
 		return nil
 	}
@@ -108,6 +114,7 @@ func (a *actor) members(list []*schema.Property) (plain, snippet, flow string) {
 	for i, p := range list {
 		value := schema.Example(p)
 		plain += p.Name + ": " + value + "\n"
+		// The quotes stay outside of the placeholder, so that typing replaces the text between them.
 		open, closing := "", ""
 		if text := strings.Trim(value, `"`); len(value) > 1 && value[0] == '"' && strings.HasSuffix(value, `"`) {
 			open, closing, value = `"`, `"`, text
@@ -164,6 +171,7 @@ func (a *actor) fillMap(target parser.Span, n *check.Node, list []*schema.Proper
 	}
 	offered := a.action(FillAction, fillTitle(n, list), edit)
 	if !inFlow && !target.Flow && !strings.HasPrefix(target.Value.Text(), "{") {
+		// Added in the same way as the plain text, so that only the placeholders differ.
 		e, _ := a.add(target, inFlow, snippet, flow)
 		offered[0].Snippet = e.Text
 	}

@@ -37,6 +37,7 @@ func inline(a *actor) []Action {
 	inl := &inlining{actor: a, value: n.Variable.Value, span: variable, flowing: a.text.inFlow(trail)}
 	inl.text, inl.prints = a.p.expression(n.Variable.Value)
 	var edits []diag.Edit
+	// All of them or none: the declaration is removed with the last use.
 	for _, use := range uses {
 		edit, ok := inl.edit(use)
 		if !ok {
@@ -56,6 +57,7 @@ func repeatable(p *check.Program, e ast.Expr) bool {
 	ast.Walk(e, func(e ast.Expr) bool {
 		if c, ok := e.(*ast.Call); ok {
 			known := p.Call(c)
+			// A call that the checker has not resolved may be one of a provider.
 			repeatable = repeatable && known != nil && known.Func != nil
 		}
 		return true
@@ -98,9 +100,11 @@ func (inl *inlining) edit(use *ast.Access) (diag.Edit, bool) {
 	switch inl.value.(type) {
 	case *ast.Binary, *ast.Conditional, *ast.Unary:
 		text = "(" + text + ")"
+		// Nothing stands beside it in the braces, so that no operator can bind tighter.
 		if _, _, alone := braces(diag.NewRange(inl.src, start, end)); alone && len(use.Steps) == 0 {
 			text = inl.text
 		}
+	// Steps go into a value with members, which a literal has not.
 	case *ast.String, *ast.Template, *ast.Number:
 		if len(use.Steps) > 0 {
 			return diag.Edit{}, false
@@ -114,10 +118,13 @@ func (inl *inlining) edit(use *ast.Access) (diag.Edit, bool) {
 	switch raw := scalar.Value.Text(); {
 	case raw[0] == '"':
 		quoted := literal.JSON(text)
+		// YAML reads the escapes of JSON.
 		text = quoted[1 : len(quoted)-1]
 	case raw[0] == '\'':
 		text = strings.ReplaceAll(text, "'", "''")
+	// In a block text every character stands for itself.
 	case raw[0] == '|' || raw[0] == '>':
+	// YAML would end a plain text there. Quotes around the whole text could be added, but would change texts beside it.
 	case strings.Contains(text, ": ") || strings.Contains(text, " #"):
 		return diag.Edit{}, false
 	}
@@ -131,6 +138,7 @@ func (inl *inlining) whole(trail []parser.Span) (diag.Edit, bool) {
 	raw, flowing := inl.span.Value.Text(), inl.actor.text.inFlow(trail)
 	switch {
 	case inl.span.Kind == parser.ScalarSpan && !strings.Contains(raw, "\n"):
+		// A plain text may have characters that end it in brackets.
 		if quoted := raw != "" && (raw[0] == '"' || raw[0] == '\''); flowing && !inl.flowing && !quoted {
 			flow, ok := inl.p.flow(inl.value)
 			return inl.replace(int(use.Value.Start), int(use.Value.End), flow), ok && !inl.actor.text.json()
@@ -143,6 +151,7 @@ func (inl *inlining) whole(trail []parser.Span) (diag.Edit, bool) {
 		return inl.replace(int(use.Value.Start), int(use.Value.End), flow), ok && !inl.actor.text.json()
 	case inl.span.Kind == parser.ScalarSpan:
 		header, body, _ := strings.Cut(raw, "\n")
+		// A plain or quoted text of several lines is folded by rules that depend on its place.
 		if !strings.ContainsAny(header[:1], "|>") || strings.ContainsAny(header, "+123456789") || use.Key.IsZero() {
 			return diag.Edit{}, false
 		}
@@ -169,6 +178,7 @@ func changeForm(a *actor) []Action {
 				return
 			}
 			_, closing, whole := braces(e.Range())
+			// Ranges of expressions are of the file that was parsed, which Origins maps to the whole text.
 			if r := a.p.File.Origins.Place(closing); whole && c.Argument == nil {
 				end = int(r.End)
 			}
@@ -246,6 +256,7 @@ func (w *printer) argument(call *ast.Call) (string, bool) {
 		return w.flow(call.Argument), true
 	}
 	f := known.Func
+	// An argument in parentheses may be computed where the fn:: form wants a literal.
 	if slices.ContainsFunc(f.Params, func(p builtins.Param) bool { return p.Literal }) {
 		return "", false
 	}

@@ -18,6 +18,7 @@ func keep(a *actor) []Action {
 	}
 	start, end, ok := a.place(n.Range)
 	if typed := n.Resource.Decl.Type; typed != nil {
+		// From the name to the type, the two that a renamed resource is recognized by.
 		_, end, ok = a.place(typed.Range)
 	}
 	if !ok || a.start < start || a.start > end {
@@ -39,34 +40,26 @@ func keep(a *actor) []Action {
 // names of resources in the state with the same type and equal inputs that the program no longer declares. Equal inputs
 // are required, because an alias that is wrong would hand one resource's object to another.
 func (s *State) former(program *check.Program, n *check.Node) []string {
+	// The state has no resources with parents, and so those of components are not compared.
 	if _, there := s.deployed(n); s == nil || there || n.Resource.Decl.ForEach != nil || n.Resource.Decl.Get != nil ||
 		!slices.Contains(program.Nodes, n) {
 		return nil
 	}
 	aliases := ""
 	if written := n.Resource.Decl.Options.Aliases; written != nil {
+		// Compared as text: whatever form an alias has, it contains the name.
 		aliases = written.Value.Range().Text()
 	}
 	var names []string
 	for r, d := range s.Resources {
-		if r.Type == n.Resource.Token && !strings.Contains(aliases, r.Name) && !declares(program, r) &&
+		if r.Type == n.Resource.Token && !strings.Contains(aliases, r.Name) && instanceOf(program, r) == nil &&
 			len(d.drifted(n)) == 0 && !d.lacking(n, r.Name) {
+			// Sorted below, for a map has no order and the menu must not change from one request to the next.
 			names = append(names, r.Name)
 		}
 	}
 	slices.Sort(names)
 	return names[:min(len(names), mostFormer)]
-}
-
-// declares reports whether the program declares a resource of the state.
-func declares(program *check.Program, r Recorded) bool {
-	return slices.ContainsFunc(program.Nodes, func(n *check.Node) bool {
-		if n.Resource == nil || n.Resource.Token != r.Type {
-			return false
-		}
-		return n.Resource.LogicalName == r.Name ||
-			n.Resource.Decl.ForEach != nil && strings.HasPrefix(r.Name, n.Resource.LogicalName+"-")
-	})
 }
 
 // lacking reports whether a resource of the state has an input that the program does not set. Defaults and generated

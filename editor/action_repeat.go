@@ -52,6 +52,7 @@ func repeat(a *actor) []Action {
 	} else {
 		edits[0].Text += "\n" + pad + "options:\n" + pad + "  " + alias
 	}
+	// A use that cannot be edited would be one of all instances, which is another value.
 	for _, use := range a.p.uses(n) {
 		edit, ok := a.instance(use)
 		if !ok {

@@ -22,6 +22,7 @@ func changeStyle(a *actor) []Action {
 	}
 	s := trail[len(trail)-1]
 	start, end := int(s.Value.Start), int(s.Value.End)
+	// The cursor on the key or at the beginning of the value is enough: the whole value need not be selected.
 	if onKey := !s.Key.IsZero() && a.end <= int(s.Key.End); !onKey && a.start != start && !a.selects(s) {
 		return nil
 	}
@@ -38,6 +39,7 @@ func changeStyle(a *actor) []Action {
 	if s.Flow {
 		form = " in lines"
 		text := strings.TrimSuffix(writeYAML(data, a.indentBelow(s)), "\n")
+		// replaceBelow indents the first line by itself.
 		edit, ok = a.replaceBelow(s, strings.TrimLeft(text, " "))
 	} else {
 		edit, ok = a.replaceValue(s, writeJSON(data, -1))
@@ -58,6 +60,7 @@ func (a *actor) called(s parser.Span) string {
 
 // data parses the bytes from start to end as plain data, without interpolation.
 func (a *actor) data(start, end int) (ast.Expr, bool) {
+	// The first line begins in the middle of a line of the file, and the others are indented as they are there.
 	text := strings.Repeat(" ", a.text.column(start)) + string(a.text[start:end]) + "\n"
 	data, diags := parser.Data(diag.NewSource("", []byte(text)))
 	return data, !diags.HasErrors()
@@ -81,6 +84,7 @@ func changeFile(a *actor) []Action {
 		text = writeJSON(data, 0) + "\n"
 	}
 	offered := a.action(RewriteAction, title, a.replace(0, len(a.text), text))
+	// A file with another ending keeps its name, for what it means is not known here.
 	if oldExt := filepath.Ext(a.path); oldExt != ext && (oldExt == ".yaml" || oldExt == ".yml" || oldExt == ".json") {
 		offered[0].Renamed = strings.TrimSuffix(a.path, oldExt) + ext
 	}
@@ -89,6 +93,7 @@ func changeFile(a *actor) []Action {
 
 // writeJSON formats data as JSON, on one line if indent is negative.
 func writeJSON(e ast.Expr, indent int) string {
+	// On one line everything inside is on one line, too.
 	inner, separator, open := -1, ", ", ""
 	closing := ""
 	if indent >= 0 {
@@ -151,6 +156,7 @@ func writeYAML(e ast.Expr, indent int) string {
 		for _, item := range e.Items {
 			text := yamlValue(item, indent+2)
 			if strings.HasPrefix(text, "\n") {
+				// The other lines are indented for it: a dash and a space are as wide as one level.
 				text = " " + strings.TrimLeft(text, "\n ")
 			}
 			b.WriteString(pad + "-" + text)
@@ -190,9 +196,11 @@ func literalBlock(text string, indent int) (string, bool) {
 	}
 	sign, body := " |\n", strings.TrimSuffix(text, "\n")
 	if body == text {
+		// Without the dash the block would end with a line break, which the text has not.
 		sign = " |-\n"
 	}
 	block := sign + lines(body, indent)
+	// Below a key, with the indentation that it will have.
 	e, diags := parser.Data(diag.NewSource("", []byte(strings.Repeat(" ", max(indent-2, 0))+"k:"+block)))
 	m, ok := e.(*ast.Map)
 	if !ok || diags.HasErrors() || len(m.Entries) != 1 {

@@ -128,7 +128,8 @@ func (a *actor) sound(action Action) bool {
 // with returns the snapshot after edits, or nil if it has no text of an edited file. The session does not see it, so
 // that a refused action leaves no trace.
 func (s *Snapshot) with(edits map[string][]diag.Edit) *Snapshot {
-	next := &Snapshot{session: s.session, texts: maps.Clone(s.texts), programs: map[string]*Program{}, before: s.latest()}
+	next := &Snapshot{session: s.session, texts: maps.Clone(s.texts), programs: map[string]*Program{},
+		before: s.latest()}
 	for path, list := range edits {
 		document := s.texts[path]
 		if document == nil && len(list) > 0 { // the file is not open

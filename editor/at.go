@@ -31,6 +31,7 @@ type spot struct {
 func (p *Program) source(path string, offset int) (*diag.Source, int) {
 	if path == p.Main {
 		if p.File != nil && p.File.Origins != nil {
+			// The text has been edited since, and its tree is of parts.
 			return p.Document.Inside(offset)
 		}
 		return p.Document.Source(), offset
@@ -63,6 +64,7 @@ func (p *Program) eachDeclaration(fn func(diag.Range)) {
 func (p *Program) bodies() []*check.Program {
 	bodies := []*check.Program{p.Checked}
 	for _, c := range p.Checked.Components {
+		// Those of packages are in files of their own, whose programs answer for them.
 		if !c.Packaged {
 			bodies = append(bodies, c.Body)
 		}
@@ -109,6 +111,7 @@ func (p *Program) at(path string, offset int) spot {
 			if n.Resource == nil || !here(n.Resource.Decl.Range) {
 				continue
 			}
+			// Otherwise the position is in a value, and expressions are searched below.
 			if s, found := resourceSpot(n, here); found {
 				return s
 			}
@@ -151,6 +154,7 @@ func accessSpot(p *Program, a *ast.Access, pos int) spot {
 	s := spot{access: a, step: -1, at: a.Root.Range}
 	for i, step := range a.Steps {
 		if step.Range.Contains(pos) && int(step.Range.Start) < pos {
+			// Each step is behind the one before, so that the first match is the only one.
 			s.step, s.at = i, step.Range
 			return s
 		}
@@ -182,7 +186,8 @@ func resourceSpot(n *check.Node, here func(diag.Range) bool) (spot, bool) {
 			return spot{resource: n, property: []ast.Literal{property.Name}, at: property.Name.Range}, true
 		}
 		if keys := keysTo(property.Value, here); keys != nil {
-			return spot{resource: n, property: append([]ast.Literal{property.Name}, keys...), at: keys[len(keys)-1].Range}, true
+			return spot{resource: n, property: append([]ast.Literal{property.Name}, keys...),
+				at: keys[len(keys)-1].Range}, true
 		}
 	}
 	return spot{}, false
@@ -270,6 +275,7 @@ func members(t schema.Type) []*schema.Property {
 		return list
 	case *schema.Union:
 		var list []*schema.Property
+		// The first alternative with a member describes it, as in memberType.
 		seen := map[string]bool{}
 		for _, member := range t.Members {
 			for _, p := range members(member) {

@@ -20,6 +20,7 @@ func (q *completer) resource(path []string) []Item {
 	if len(path) < 3 {
 		items := q.language(path)
 		for i := range items {
+			// In place of the order in which the language lists its keys.
 			items[i].First = items[i].Label == "type"
 		}
 		return items
@@ -37,6 +38,7 @@ func (q *completer) resource(path []string) []Item {
 		return q.option(path[3:])
 	case "get":
 		if r := q.schemaOf(path[1]); r != nil && len(path) >= 4 && path[3] == "state" {
+			// The state of a resource that is read narrows the search by outputs.
 			return q.expression(r.Outputs, path[4:])
 		}
 	}
@@ -56,6 +58,7 @@ func (q *completer) transform(path []string, list string) []Item {
 			return q.expression(schema.Any, path[2:])
 		case "options":
 			return slices.DeleteFunc(q.option(path[2:]), func(i Item) bool {
+				// Deeper in the path the labels are those of values.
 				return len(path) == 2 && (i.Label == "parent" || i.Label == "transforms" || i.Label == "envVarMappings")
 			})
 		}
@@ -89,6 +92,7 @@ func (q *completer) option(path []string) []Item {
 		}
 		return items
 	case spec.Shape == ast.ResourceOption || spec.Shape == ast.ResourcesOption:
+		// provider and providers take providers; the other options any resource.
 		manages := strings.HasPrefix(path[0], "provider")
 		return q.references(func(n *check.Node) bool {
 			return n.Kind == check.ResourceNode && (!manages || strings.HasPrefix(n.Resource.Token, "pulumi:providers:"))
@@ -125,6 +129,7 @@ func (q *completer) propertyNames(option string) []Item {
 	var items []Item
 	for _, p := range named.Properties() {
 		item := propertyItem(p)
+		// Here the name is a value, behind which no colon follows, and none is required.
 		item.Insert, item.First = p.Name, false
 		items = append(items, item)
 	}
@@ -158,6 +163,7 @@ func (q *completer) schemaOf(name string) *schema.Resource {
 func (q *completer) written(name string) *schema.Resource {
 	from, above := 0, q.block[:min(q.offset, len(q.block))]
 	for _, key := range []string{name + ":", name + `":`, name + `':`} {
+		// The last one above the cursor; a property of the same name between the two would be taken for it.
 		from = max(from, strings.LastIndex(above, key))
 	}
 	return resolved(q, typeLine().FindStringSubmatch(q.block[from:]), (*schema.Package).ResolveResource)
@@ -193,6 +199,7 @@ func (p *Program) load(ctx context.Context, token string) *schema.Package {
 			if more, err := schemas.Load(ctx, known); err == nil && !slices.Contains(extensions, more) {
 				extensions = append(extensions, more)
 			}
+		// The first one is that of the program; those of the project file follow, and one package may be in both.
 		case known.PackageName() == name && !found:
 			d, found = known, true
 		}
@@ -201,6 +208,7 @@ func (p *Program) load(ctx context.Context, token string) *schema.Package {
 	switch {
 	case len(extensions) > 0:
 		if err != nil {
+			// Extensions may be of use without the package itself, which is then not installed.
 			pkg = nil
 		}
 		return schema.Extended(pkg, err, extensions...)
@@ -235,6 +243,7 @@ func (q *completer) tokens(kind ItemKind, list func(*schema.Package) []string) [
 	for _, known := range packages {
 		if !inside {
 			items = append(items, Item{Label: known, Kind: PackageItem, Insert: known + ":", Detail: "package"})
+			// Functions wait for the colon: a package has many, and mostly none of them is wanted.
 			if kind != TypeItem || len(typed) < 2 || !strings.HasPrefix(known, typed) {
 				continue
 			}
@@ -248,6 +257,7 @@ func (q *completer) tokens(kind ItemKind, list func(*schema.Package) []string) [
 			items = append(items, Item{Label: short, Kind: kind, Insert: short})
 		}
 		if kind == TypeItem {
+			// No schema lists the type of its own provider.
 			items = append(items, words(TypeItem, "", []string{"pulumi:providers:" + known})...)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 func (q *completer) language(path []string, parts ...string) []Item {
 	nodes := []jsonNode{grammar()}
 	for _, part := range parts {
+		// The last part counts: callers pass one, or none for the root.
 		nodes = alternatives(refTo(part))
 	}
 	for _, step := range path {
@@ -27,6 +28,7 @@ func (q *completer) language(path []string, parts ...string) []Item {
 		if q.cursor.Kind == parser.KeyCursor {
 			properties, _ := node["properties"].(jsonNode)
 			for _, name := range slices.Sorted(maps.Keys(properties)) {
+				// fields knows whether a value or a nested map follows the key.
 				item := fields(name)[0]
 				field, _ := properties[name].(jsonNode)
 				item.Docs, _ = field["description"].(string)
@@ -59,6 +61,7 @@ func under(nodes []jsonNode, step string) (found []jsonNode) {
 		properties, _ := node["properties"].(jsonNode)
 		if member, ok := properties[step].(jsonNode); ok {
 			found = append(found, alternatives(member)...)
+			// The key is a name that the program chooses, as in the section resources.
 		} else if entry, ok := node["additionalProperties"].(jsonNode); ok {
 			found = append(found, alternatives(entry)...)
 		}
@@ -100,6 +103,7 @@ func (q *completer) policy(path []string) []Item {
 		case "when", "violation":
 			return q.expression(schema.Any, path[3:])
 		case "remedy":
+			// A remedy has the properties of the resources that the policy matches.
 			if t := q.policyNames()["resource"]; t != nil {
 				return q.expression(t, path[3:])
 			}
@@ -112,6 +116,7 @@ func (q *completer) policy(path []string) []Item {
 // the policy has not been checked yet.
 func (q *completer) policyNames() map[string]schema.Type {
 	if path := q.cursor.Path; len(path) > 1 && path[0] == "policies" {
+		// By name, since an edit above the policy has moved it.
 		i := slices.IndexFunc(q.p.Checked.Policies, func(p *check.Policy) bool { return p.Decl.Name.Value == path[1] })
 		if i >= 0 {
 			return q.p.Checked.Policies[i].Names

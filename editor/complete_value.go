@@ -21,6 +21,7 @@ func (q *completer) expression(t schema.Type, path []string) []Item {
 			return q.argument(name, path[i+1:])
 		}
 		if step == "[]" {
+			// memberType takes any number in brackets for an item.
 			step = "[0]"
 		}
 		var ok bool
@@ -31,6 +32,7 @@ func (q *completer) expression(t schema.Type, path []string) []Item {
 	// An item of a list that has no colon yet may become a value or the first key of a map, and gets both.
 	if q.cursor.Kind == parser.ValueCursor || len(path) > 0 && path[len(path)-1] == "[]" {
 		items := q.constants(t)
+		// Behind other letters the user writes a text, in which names of nodes would be noise.
 		if q.cursor.Typed == "" || strings.HasPrefix(q.cursor.Typed, "$") {
 			items = append(items, q.references(func(*check.Node) bool { return true })...)
 		}
@@ -44,6 +46,7 @@ func (q *completer) expression(t schema.Type, path []string) []Item {
 
 // into returns the type of a member of t. It reports false if t has no such member.
 func (q *completer) into(t schema.Type, step string) (schema.Type, bool) {
+	// Types of other packages are loaded here, at the first look into them.
 	t = q.p.Checked.Known(q.ctx, schema.Required(t))
 	found, _ := memberType(t, step)
 	if found == nil {
@@ -63,10 +66,11 @@ func (q *completer) properties(t schema.Type) []Item {
 
 // propertyItem returns the completion of a property as a key. Its value goes on the next line if it is a map or list.
 func propertyItem(p *schema.Property) Item {
-	item := Item{Label: p.Name, Kind: PropertyItem, Detail: schema.TypeName(schema.Required(p.Type)), Docs: p.Description,
-		Insert: p.Name + ": ", First: p.Required, Deprecated: p.Deprecation != ""}
+	item := Item{Label: p.Name, Kind: PropertyItem, Detail: schema.TypeName(schema.Required(p.Type)),
+		Docs: p.Description, Insert: p.Name + ": ", First: p.Required, Deprecated: p.Deprecation != ""}
 	switch schema.Required(p.Type).(type) {
 	case *schema.Object, *schema.Map, *schema.Array:
+		// A space behind it would stay at the end of the line.
 		item.Insert = p.Name + ":"
 	}
 	if p.Required {
@@ -134,30 +138,30 @@ func (q *completer) argument(name string, path []string) []Item {
 		case len(path) == 1 && strings.EqualFold(path[0], "function"):
 			return q.tokens(FunctionItem, (*schema.Package).FunctionTokens)
 		case len(path) >= 1 && strings.EqualFold(path[0], "arguments"):
-			if f := q.invoked(); f != nil {
+			f := resolved(q, functionLine().FindStringSubmatch(q.block), (*schema.Package).ResolveFunction)
+			if f != nil { // the first function that an invoke in the block names
 				return q.expression(f.Inputs, path[1:])
 			}
 		}
 		return nil
 	}
-	if readsFiles[name] && len(path) == 0 && q.cursor.Kind == parser.ValueCursor {
+	if q.cursor.Kind == parser.ValueCursor && takesPath(name, path) {
 		return append(q.files(), q.references(func(*check.Node) bool { return true })...)
 	}
 	return q.expression(schema.Any, path)
 }
 
-// readsFiles holds the functions that take the path of a file or folder.
-var readsFiles = map[string]bool{"readFile": true, "fileAsset": true, "fileArchive": true, "filebase64": true,
-	"filebase64sha256": true, "filebase64sha512": true, "filesha256": true, "filesha512": true, "filemd5": true,
-	"bundle": true}
+// takesPath reports whether the argument of a function is a path, or the member of that argument at a path of keys.
+func takesPath(name string, path []string) bool {
+	f, ok := builtins.Lookup(name)
+	return ok && slices.ContainsFunc(f.Params, func(p builtins.Param) bool {
+		return p.Path && (f.Shape == builtins.Whole && len(path) == 0 || f.Shape == builtins.Fields && len(path) == 1 &&
+			path[0] == p.Name)
+	})
+}
 
 // functionLine matches the line that gives fn::invoke its function.
 var functionLine = lazyregexp.New(`(?i)\bfunction["']?\s*:\s*["']?([A-Za-z][\w./-]*:[\w:./-]+)`)
-
-// invoked returns the first function that an invoke in the block names, or nil if it is unknown.
-func (q *completer) invoked() *schema.Function {
-	return resolved(q, functionLine().FindStringSubmatch(q.block), (*schema.Package).ResolveFunction)
-}
 
 // scope returns the nodes that expressions at the cursor may name, each name once.
 func (q *completer) scope() []*check.Node {
@@ -244,7 +248,8 @@ func (q *completer) names() []Item {
 			items = append(items, Item{Label: "each", Kind: NameItem, Insert: "each", Detail: "this instance of the resource"})
 		}
 		for name, t := range q.policyNames() {
-			items = append(items, Item{Label: name, Kind: NameItem, Insert: name, Detail: schema.TypeName(t), First: true})
+			items = append(items, Item{Label: name, Kind: NameItem, Insert: name, Detail: schema.TypeName(t),
+				First: true})
 		}
 		items = append(items, Item{Label: "pulumi", Kind: NameItem, Insert: "pulumi", Detail: "values about the run"})
 		for _, f := range builtins.Table() {

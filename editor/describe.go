@@ -41,7 +41,8 @@ func Describe(ctx context.Context, s *Snapshot, path, token string) (*TypeInfo, 
 	}
 	describe := func(kind, token, description, deprecated string, inputs, outputs *schema.Object) *TypeInfo {
 		return &TypeInfo{Token: schema.CollapseToken(token), Kind: kind, Description: schema.Plain(description),
-			Deprecated: deprecated, Inputs: memberInfos(ctx, p.Checked, inputs), Outputs: memberInfos(ctx, p.Checked, outputs)}
+			Deprecated: deprecated, Inputs: memberInfos(ctx, p.Checked, inputs), Outputs: memberInfos(ctx, p.Checked,
+				outputs)}
 	}
 	if r, err := pkg.ResolveResource(token); err == nil {
 		return describe("resource", r.Token, r.Description, r.Deprecation, r.Inputs, r.Outputs), nil

@@ -47,12 +47,15 @@ func Fixes(ctx context.Context, s *Snapshot, path string, start, end int) ([]Fix
 	}
 	var fixes []Fix
 	for _, d := range p.Findings {
-		if d.Subject.IsZero() || p.PathOf(d.Subject) != path || int(d.Subject.End) < start || int(d.Subject.Start) > end {
+		if d.Subject.IsZero() || p.PathOf(d.Subject) != path || int(d.Subject.End) < start ||
+			// Touching is enough: the cursor behind a word is still at it.
+			int(d.Subject.Start) > end {
 			continue
 		}
 		for _, fix := range d.Fixes {
 			edits := map[string][]diag.Edit{}
 			for _, e := range fix.Edits {
+				// A fix may be in another file than its finding, as for a key of the project file.
 				file := p.PathOf(e.Range)
 				edits[file] = append(edits[file], e)
 			}

@@ -13,7 +13,7 @@ import (
 )
 
 // printer formats expressions. It writes what the parser reads back as the same tree; whatever has no such text sets
-// fail, and the caller offers nothing.
+// fail, and the caller offers nothing. One printer prints one expression: a fail of any part is a fail of the whole.
 type printer struct {
 	checked *check.Program
 	locals  map[*ast.Local]string // text for the item of each splat
@@ -49,6 +49,7 @@ func (w *printer) expr(e ast.Expr) string {
 	case *ast.String:
 		return literal.Quoted(e.Value)
 	case *ast.Template:
+		// Inside of an expression a template is a text with interpolations of its own.
 		return literal.QuotedTemplate(w.parts(e))
 	case *ast.Access:
 		return w.access(e)
@@ -60,6 +61,7 @@ func (w *printer) expr(e ast.Expr) string {
 	case *ast.Index:
 		return w.operand(e.Collection) + mark(e.Optional) + "[" + w.expr(e.Key) + "]"
 	case *ast.Member:
+		// A dash in a name would be read as a minus in HCL's grammar.
 		if !plainName().MatchString(e.Name.Value) {
 			return w.operand(e.Object) + mark(e.Optional) + "[" + literal.Quoted(e.Name.Value) + "]"
 		}
@@ -76,6 +78,7 @@ func (w *printer) expr(e ast.Expr) string {
 		return "{" + joined(e.Entries, ", ", func(entry ast.MapEntry) string {
 			key := w.expr(entry.Key)
 			if _, ok := entry.Key.(*ast.String); !ok {
+				// Without parentheses HCL reads a name as a literal key.
 				key = "(" + key + ")"
 			}
 			return key + " = " + w.expr(entry.Value)
@@ -83,11 +86,13 @@ func (w *printer) expr(e ast.Expr) string {
 	case *ast.For:
 		return w.loop(e)
 	case *ast.Splat:
+		// Set before Each is printed, which has the item as its root.
 		w.locals[e.Item] = w.operand(e.Source) + "[*]"
 		return w.expr(e.Each)
 	case *ast.Call:
 		return w.call(e)
 	}
+	// Kinds that are not listed are faults, such as Bad.
 	w.fail = true
 	return ""
 }
@@ -136,6 +141,7 @@ func (w *printer) access(e *ast.Access) string {
 		switch {
 		case step.IsIndex:
 			b.WriteString("[" + strconv.Itoa(step.Index) + "]")
+		// A quoted step stays quoted: the text may have a reason for it.
 		case step.Quoted || !plainName().MatchString(step.Name):
 			name, ok := literal.Name(step.Name)
 			w.fail = w.fail || !ok
@@ -185,6 +191,7 @@ func (w *printer) call(e *ast.Call) string {
 			return ""
 		}
 		args = known.Args
+		// Trailing optional arguments are simply left out.
 		for len(args) > 0 && args[len(args)-1] == nil {
 			args = args[:len(args)-1]
 		}
@@ -216,6 +223,7 @@ func (w *printer) flow(e ast.Expr) string {
 		return w.expr(e)
 	case *ast.String:
 		return literal.Flow(literal.Text(e.Value))
+	// Quoted in JSON's way, which is YAML's flow style too, as a text with ${ may have any character.
 	case *ast.Template:
 		return literal.JSON(literal.Template(w.parts(e)))
 	case *ast.List:
@@ -225,6 +233,7 @@ func (w *printer) flow(e ast.Expr) string {
 			return w.key(entry.Key) + ": " + w.flow(entry.Value)
 		}) + "}"
 	case *ast.Call:
+		// A call keeps its notation in YAML where it has one, so that other hosts understand it.
 		if argument, ok := w.argument(e); ok {
 			return "{fn::" + e.Name.Value + ": " + argument + "}"
 		}
@@ -243,6 +252,7 @@ func (w *printer) key(e ast.Expr) string {
 // dataIsNot reports whether the YAML value is anything but the string text. It asks the parser, because the rules by
 // which YAML reads a plain text as something else are many.
 func dataIsNot(yaml, text string) bool {
+	// Inside of a map, since a text alone may be another document.
 	e, diags := parser.Data(diag.NewSource("", []byte("k: "+yaml+"\n")))
 	m, ok := e.(*ast.Map)
 	if !ok || diags.HasErrors() || len(m.Entries) != 1 {
@@ -261,6 +271,7 @@ func braces(r diag.Range) (opening, closing diag.Range, ok bool) {
 	}
 	text := r.Source.Text()
 	start, end := int(r.Start), int(r.End)
+	// The range of a quoted scalar includes its quotes, that of a plain one has none.
 	quoted := end-start > 2 && (text[start] == '"' || text[start] == '\'') && text[end-1] == text[start]
 	if quoted && bytes.HasPrefix(text[start+1:], []byte("${")) {
 		start, end = start+1, end-1

@@ -25,6 +25,7 @@ func Format(s *Snapshot, path string, start, end int) []diag.Edit {
 	if end < 0 {
 		end = len(text)
 	}
+	// Whole lines: a selection may begin or end within one.
 	start = bytes.LastIndexByte(text[:start], '\n') + 1
 	if n := bytes.IndexByte(text[end:], '\n'); n >= 0 {
 		end += n
@@ -33,6 +34,7 @@ func Format(s *Snapshot, path string, start, end int) []diag.Edit {
 	}
 	var edits []diag.Edit
 	for _, e := range lineEdits(src, formatted) {
+		// The whole text has been formatted, as the indentation of a line depends on those above.
 		if int(e.Range.Start) <= end && start <= int(e.Range.End) {
 			edits = append(edits, e)
 		}
@@ -44,6 +46,7 @@ func Format(s *Snapshot, path string, start, end int) []diag.Edit {
 // lines correspond in order. No comparison of texts is needed, because formatting neither moves nor joins lines with
 // content.
 func lineEdits(src *diag.Source, dst []byte) []diag.Edit {
+	// SplitAfter keeps line breaks, so that a changed break is a changed line.
 	before, after := bytes.SplitAfter(src.Text(), []byte("\n")), bytes.SplitAfter(dst, []byte("\n"))
 	empty := func(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
 	var edits []diag.Edit
@@ -105,6 +108,7 @@ func Indent(s *Snapshot, path string, offset int) []diag.Edit {
 	if start == 0 || end < len(text) && text[end] != '\n' && text[end] != '\r' || insideText(document.Spans(), start) {
 		return nil
 	}
+	// Only the line right above counts. After an empty line or a comment nothing is certain.
 	above := string(bytes.TrimRight(text[bytes.LastIndexByte(text[:start-1], '\n')+1:start-1], " \t\r"))
 	body := strings.TrimLeft(above, " ")
 	indent := len(above) - len(body)
@@ -119,6 +123,7 @@ func Indent(s *Snapshot, path string, offset int) []diag.Edit {
 		body = inner
 	}
 	switch {
+	// The key has no value yet, so its value comes below.
 	case strings.HasSuffix(body, ":"):
 		indent += 2
 	case item && !strings.Contains(body, ": "): // the next item aligns with this one
@@ -134,6 +139,7 @@ func Indent(s *Snapshot, path string, offset int) []diag.Edit {
 // insideText reports whether an offset is in a scalar or at its end, but not at its start.
 func insideText(spans []parser.Span, offset int) bool {
 	for _, s := range spans {
+		// At its start a scalar has not begun, and the line is the key's.
 		if int(s.Value.Start) < offset && offset <= int(s.Value.End) && s.Kind == parser.ScalarSpan {
 			return true
 		}

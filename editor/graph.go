@@ -36,6 +36,7 @@ func Needs(ctx context.Context, s *Snapshot, path string, offset int) ([]Depende
 	index := map[*check.Node]int{}
 	for _, edge := range v.needs() {
 		dst := edge.To
+		// An editor cannot go to a value that only a stack's settings have.
 		if !declared(dst) {
 			continue
 		}
@@ -54,6 +55,7 @@ func Needs(ctx context.Context, s *Snapshot, path string, offset int) ([]Depende
 // then outputs. The graph has edges in one direction only, and so all declarations are asked.
 func NeededBy(ctx context.Context, s *Snapshot, path string, offset int) ([]Dependency, error) {
 	p, v, err := vertexAt(ctx, s, path, offset)
+	// Nothing depends on an output within the program.
 	if v == nil || v.node == nil {
 		return nil, err
 	}
@@ -87,6 +89,7 @@ func NeededBy(ctx context.Context, s *Snapshot, path string, offset int) ([]Depe
 
 // use adds the range of an edge once.
 func (d *Dependency) use(p *Program, edge check.Edge) {
+	// An edge without a place comes from the whole resource, as that of a default provider.
 	if rng := p.File.Origins.Place(edge.Range); !rng.IsZero() && !slices.Contains(d.Uses, rng) {
 		d.Uses = append(d.Uses, rng)
 	}
@@ -117,6 +120,7 @@ func vertexAt(ctx context.Context, s *Snapshot, path string, offset int) (*Progr
 		return nil, nil, err
 	}
 	found := p.at(path, offset)
+	// Outputs are no nodes, so they are looked for by their declaration.
 	if n := p.nodeOf(found); n != nil && declared(n) {
 		return p, &vertex{node: n}, nil
 	}
@@ -151,7 +155,8 @@ func (p *Program) vertexSymbol(v *vertex) Symbol {
 		return p.symbol(ConfigSymbol, n.Config.Decl.Name, n.Config.Decl.Range, "config")
 	case n.Resource != nil:
 		decl := n.Resource.Decl
-		return p.symbol(ResourceSymbol, decl.Name, decl.Range, schema.CollapseToken(strings.TrimSpace(decl.Type.Text())))
+		return p.symbol(ResourceSymbol, decl.Name, decl.Range,
+			schema.CollapseToken(strings.TrimSpace(decl.Type.Text())))
 	}
 	return p.symbol(VariableSymbol, n.Variable.Name, n.Variable.Range, "variable")
 }

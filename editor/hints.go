@@ -47,6 +47,7 @@ func Hints(ctx context.Context, s *Snapshot, path string, start, end int) ([]Hin
 		body.File.Exprs(func(e ast.Expr) {
 			lone(e, func(e ast.Expr, rng diag.Range) {
 				t := p.Checked.TypeOf(e)
+				// A hint that says any says nothing.
 				if t == nil || schema.TypeName(schema.Required(t)) == schema.TypeName(schema.Any) {
 					return // unknown or any
 				}
@@ -57,6 +58,7 @@ func Hints(ctx context.Context, s *Snapshot, path string, start, end int) ([]Hin
 			if n.Resource == nil || n.Resource.Decl == nil {
 				continue
 			}
+			// The node's range is its name, behind which the hint stands.
 			add(n.Range, NameHint, stackName(n, body != p.Checked))
 			if typed := n.Resource.Decl.Type; typed != nil {
 				add(typed.Range, DefaultHint, defaults(n.Resource))
@@ -72,6 +74,7 @@ func Hints(ctx context.Context, s *Snapshot, path string, start, end int) ([]Hin
 func stackName(n *check.Node, inComponent bool) string {
 	called := n.Resource.LogicalName
 	if inComponent {
+		// The prefix is the name of the instance, which differs from user to user.
 		called = "‹component›-" + called
 	}
 	if n.Resource.Decl.ForEach != nil {
@@ -88,6 +91,7 @@ const maxDefaults = 3
 
 // defaults lists the omitted properties of a resource that have a default in the schema.
 func defaults(r *check.Resource) string {
+	// Computed properties may set any of them.
 	if r.Schema == nil || r.Schema.Inputs == nil || r.Decl.PropertiesExpr != nil {
 		return ""
 	}
@@ -117,6 +121,7 @@ func lone(e ast.Expr, fn func(ast.Expr, diag.Range)) {
 		case *ast.List, *ast.Map:
 			return true
 		case *ast.Call:
+			// A call in YAML has values inside; one within ${ } is an expression by itself.
 			if e.Argument != nil {
 				return true
 			}

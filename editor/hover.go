@@ -23,6 +23,7 @@ type Hover struct {
 func HoverAt(ctx context.Context, s *Snapshot, path string, offset int) (*Hover, error) {
 	p, err := s.Program(ctx, path)
 	if err == nil && p.SettingsOf != "" {
+		// The file is the settings of a stack; p is the program that they configure.
 		return s.hoverSettings(ctx, p, path, offset), ctx.Err()
 	}
 	if err != nil || p.Checked == nil {
@@ -48,6 +49,7 @@ func (p *Program) explain(s spot) string {
 		if r := s.resource.Resource.Schema; r != nil {
 			return page("resource "+schema.CollapseToken(r.Token), r.Deprecation, r.Description)
 		}
+		// A component, or a type without a schema, has nothing else to tell.
 		return page("resource "+s.typed.Value, "", "")
 	case s.option != nil:
 		return page("option "+s.option.Key.Value, "", optionDoc(s.option.Key.Value))
@@ -105,6 +107,7 @@ func (p *Program) typeOfSteps(s spot) (schema.Type, *schema.Property) {
 	for _, step := range s.access.Steps[:s.step+1] {
 		name := step.Name
 		if step.IsIndex {
+			// All items of a list have one type, whatever the index.
 			name = "[0]"
 		}
 		if t, property = memberType(t, name); t == nil {
@@ -142,6 +145,7 @@ func explainNode(n *check.Node) string {
 	if r := n.Resource.Schema; r != nil {
 		text, deprecated = r.Description, r.Deprecation
 	}
+	// The stack knows it by that name, for instance in its outputs.
 	if n.Resource.LogicalName != n.Name {
 		text = "Its name in the stack is `" + n.Resource.LogicalName + "`.\n\n" + text
 	}
@@ -162,6 +166,7 @@ func explainProperty(s spot) string {
 			return ""
 		}
 	}
+	// It is a key of a map, which the schema does not describe.
 	if property == nil {
 		return ""
 	}

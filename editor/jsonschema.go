@@ -32,7 +32,10 @@ func JSONSchema(ctx context.Context, program *check.Program, packages []*schema.
 	for _, pkg := range packages {
 		w.addPackage(pkg, all)
 	}
+	// After the packages: what the program uses is described with its inputs, also where they have added the name
+	// alone.
 	w.addProgram(program)
+	// The order of the rest matters little, as definitions refer to each other by name, but language reads them all.
 	w.expressions()
 	node := w.language()
 	node["title"] = "Pulumi program " + program.Name
@@ -61,9 +64,11 @@ func (w *schemaWriter) language() jsonNode {
 	if err := json.Unmarshal(grammarText, &node); err != nil {
 		panic("editor: grammar.json: " + err.Error())
 	}
+	// The definitions of the grammar and of the program share one map, which the root holds.
 	maps.Copy(w.definitions, node["definitions"].(jsonNode))
 	node["definitions"] = w.definitions
 	for _, t := range []schema.Type{schema.String, schema.Bool, schema.AnyResource} {
+		// The grammar refers to these three by name.
 		w.value(t)
 		w.value(schema.OptionalOf(t))
 	}
@@ -119,6 +124,7 @@ func (w *schemaWriter) addPackage(pkg *schema.Package, all bool) {
 		}
 		w.addFunction(token, f)
 	}
+	// Every package has a provider but pulumi itself, which has stack references instead.
 	if pkg.Name != "pulumi" {
 		var provider *schema.Resource
 		if all {
@@ -193,6 +199,7 @@ func (w *schemaWriter) token(names map[string]bool) jsonNode {
 	}
 	other := jsonNode{"type": "string", "pattern": `^[^:$\s]+:[^$\s]+$`}
 	if len(known) > 0 {
+		// A token of a known package must be one of its own; Draft 7 has no other way to say so.
 		other["not"] = jsonNode{"pattern": "^(" + strings.Join(known, "|") + "):"}
 	}
 	// the provider of another package
@@ -256,9 +263,9 @@ func (w *schemaWriter) inputs(r *schema.Resource) jsonNode {
 			// A resource that is read needs no properties, even if its type requires some.
 			then["anyOf"] = []any{jsonNode{"required": []string{"properties"}}, jsonNode{"required": []string{"get"}}}
 		}
-		text := firstParagraph(r.Description)
+		text := schema.FirstParagraph(r.Description)
 		if r.Deprecation != "" {
-			text = strings.TrimSpace("Deprecated: " + firstParagraph(r.Deprecation) + "\n\n" + text)
+			text = strings.TrimSpace("Deprecated: " + schema.FirstParagraph(r.Deprecation) + "\n\n" + text)
 		}
 		w.definitions[name] = described(then, text)
 	}
@@ -269,6 +276,7 @@ func (w *schemaWriter) inputs(r *schema.Resource) jsonNode {
 func (w *schemaWriter) invoke() {
 	maps.Copy(w.fields("invoke")["function"].(jsonNode), w.token(w.functionNames))
 	list := cases("function", w.functions, w.functionNames, func(f *schema.Function) jsonNode {
+		// What the schema cannot describe it accepts.
 		if f.Inputs == nil || f.Inputs.Property("__self__") != nil || len(f.MultiArg) > 0 {
 			return nil // methods, and functions that also take a list of arguments
 		}
@@ -277,7 +285,7 @@ func (w *schemaWriter) invoke() {
 		if members["required"] != nil {
 			then["required"] = []string{"arguments"}
 		}
-		return described(then, firstParagraph(f.Description))
+		return described(then, schema.FirstParagraph(f.Description))
 	})
 	if len(list) > 0 {
 		w.definitions["invoke"].(jsonNode)["allOf"] = list
@@ -307,6 +315,7 @@ func (w *schemaWriter) expressions() {
 	w.definitions[expression] = anyOf(jsonNode{"type": "string", "pattern": `\$\{`},
 		jsonNode{"allOf": []any{refTo(anyValue)}, "type": "object", "minProperties": 1, "maxProperties": 1,
 			"propertyNames": jsonNode{"pattern": "^[fF][nN]::"}})
+	// Properties without a value may be null.
 	w.definitions[absent] = anyOf(jsonNode{"type": "null"}, refTo(expression))
 }
 

@@ -17,14 +17,16 @@ func StackJSONSchema(program *check.Program) map[string]any {
 			continue
 		}
 		node := stackValue(n.Type)
-		text := firstParagraph(n.Config.Decl.Description.Text())
+		text := schema.FirstParagraph(n.Config.Decl.Description.Text())
 		if secret := n.Config.Decl.Secret; secret.IsTrue() {
 			text = strings.TrimSpace(text + "\n\nSecret: `yamlhost config set --secret` encrypts it.")
 		}
 		node = described(node, text)
+		// The key with its namespace, which is how the CLI writes it.
 		config[n.Config.Key] = node
 		if namespace, name, ok := strings.Cut(n.Config.Key, ":"); ok {
 			config[namespace+":config:"+name] = node // an old spelling (L2.1)
+			// The project's own keys need no namespace.
 			if namespace == program.Name {
 				config[name] = node
 			}
@@ -56,6 +58,7 @@ func stackValue(t schema.Type) jsonNode {
 	switch t := t.(type) {
 	case schema.Primitive:
 		branches, closed := primitiveBranches[t]
+		// Of such a type any value is valid, also a secret.
 		if !closed || len(branches) == 0 {
 			return jsonNode{}
 		}
@@ -70,6 +73,7 @@ func stackValue(t schema.Type) jsonNode {
 		return jsonNode{}
 	}
 	if optional {
+		// anyOf has made it, in every case above.
 		node["anyOf"] = append(node["anyOf"].([]any), jsonNode{"type": "null"})
 	}
 	return node

@@ -20,6 +20,7 @@ import (
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/testschema"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -113,16 +114,7 @@ func textsForTimes(n *yaml.Node) {
 
 func requireSound(tb testing.TB, text []byte) *jsonschema.Schema {
 	tb.Helper()
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	require.NoError(tb, err)
-	c := jsonschema.NewCompiler()
-	meta, err := c.Compile("http://json-schema.org/draft-07/schema")
-	require.NoError(tb, err)
-	require.NoError(tb, meta.Validate(document))
-	require.NoError(tb, c.AddResource("program.json", document))
-	s, err := c.Compile("program.json")
-	require.NoError(tb, err)
-	return s
+	return testschema.Compile(tb, text, nil)
 }
 
 // BenchmarkJSONSchema measures the JSON Schemas of real packages, with one type and with all types.

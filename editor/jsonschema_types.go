@@ -87,6 +87,7 @@ func (j *jsonTypes) primitive(p schema.Primitive, optional bool) jsonNode {
 	if optional {
 		name = "optional " + schema.TypeName(p)
 	}
+	// Made on first use, so that a schema has the definitions that it refers to and no others.
 	if j.definitions[name] == nil {
 		j.definitions[name] = orExpression(optional, branches...)
 	}
@@ -142,12 +143,13 @@ func enumNode(t *schema.Enum) jsonNode {
 		}
 	}
 	node := jsonNode{"enum": distinct(values)}
+	// An enum in JSON Schema needs a value; nothing fits one without.
 	if len(values) == 0 {
 		return jsonNode{"not": jsonNode{}}
 	}
 	var notes []string
 	for _, v := range t.Values {
-		if text := firstParagraph(v.Description); text != "" {
+		if text := schema.FirstParagraph(v.Description); text != "" {
 			notes = append(notes, schema.ScalarText(v.Value)+": "+text)
 		}
 	}
@@ -220,7 +222,7 @@ func (j *jsonTypes) property(p *schema.Property) jsonNode {
 		notes["default"] = p.Default
 	}
 	text := []string{}
-	if first := firstParagraph(p.Description); first != "" {
+	if first := schema.FirstParagraph(p.Description); first != "" {
 		text = append(text, first)
 	}
 	if p.Secret {
@@ -230,8 +232,8 @@ func (j *jsonTypes) property(p *schema.Property) jsonNode {
 		text = append(text, "A change replaces the resource.")
 	}
 	if p.Deprecation != "" {
-		text = append(text, "Deprecated: "+firstParagraph(p.Deprecation))
-		notes["deprecationMessage"] = firstParagraph(p.Deprecation)
+		text = append(text, "Deprecated: "+schema.FirstParagraph(p.Deprecation))
+		notes["deprecationMessage"] = schema.FirstParagraph(p.Deprecation)
 	}
 	if len(text) > 0 {
 		notes["description"] = strings.Join(text, "\n\n")
@@ -257,10 +259,4 @@ func described(node jsonNode, text string) jsonNode {
 		return node
 	}
 	return annotated(node, jsonNode{"description": text})
-}
-
-// firstParagraph returns the first paragraph of a description on one line.
-func firstParagraph(text string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(schema.Plain(text)), "\n\n")
-	return strings.Join(strings.Fields(first), " ")
 }

@@ -21,19 +21,18 @@ type Link struct {
 	dir     string // base of a relative path
 }
 
-// linking holds the functions with links in their argument. Completion offers paths for more of them, see readsFiles.
-var linking = map[string]bool{"readFile": true, "fileAsset": true, "fileArchive": true}
-
 // Links returns the paths in a file: included files, packages in folders, sources of dynamic providers, and constant
-// arguments of the functions in linking. A pattern is a link if it matches exactly one file. The file need not exist:
-// an editor offers to create it.
+// arguments that builtins.Param.Path marks. A pattern is a link if it matches exactly one file. The file need not
+// exist: an editor offers to create it.
 func Links(ctx context.Context, s *Snapshot, path string) ([]Link, error) {
 	p, err := s.Program(ctx, path)
 	document := s.Text(path)
 	if err != nil || document == nil {
 		return nil, err
 	}
+	// Sources and packages are relative to the text of the program, also in an included file.
 	l := linker{p: p, path: path, dir: filepath.Dir(p.Main)}
+	// Spans need no check, so files of packages and broken programs have these links, too.
 	for _, section := range document.Spans() {
 		switch {
 		case strings.EqualFold(section.Name, "include"):
@@ -59,26 +58,27 @@ func Links(ctx context.Context, s *Snapshot, path string) ([]Link, error) {
 	}
 	p.walk(func(e ast.Expr) {
 		if call, ok := e.(*ast.Call); ok {
-			if text, ok := pathArgument(p.Checked, call).(*ast.String); ok {
-				l.add(text.Range(), dir, text.Value)
+			for _, argument := range pathArguments(p.Checked.Call(call)) {
+				if text, ok := argument.(*ast.String); ok {
+					l.add(text.Range(), dir, text.Value)
+				}
 			}
 		}
 	})
 	return l.links, nil
 }
 
-// pathArgument returns the path argument of a call; nil if the function takes none.
-func pathArgument(checked *check.Program, call *ast.Call) ast.Expr {
-	known := checked.Call(call)
-	switch {
-	case known == nil || known.Func == nil || !linking[known.Func.Name]:
+// pathArguments returns the arguments of a call that are paths, in either form of the call.
+func pathArguments(call *check.Call) (paths []ast.Expr) {
+	if call == nil || call.Func == nil {
 		return nil
-	case call.Argument != nil:
-		return call.Argument
-	case len(known.Args) > 0:
-		return known.Args[0]
 	}
-	return nil
+	for i, argument := range call.Args {
+		if i < len(call.Func.Params) && call.Func.Params[i].Path {
+			paths = append(paths, argument)
+		}
+	}
+	return paths
 }
 
 // linker collects the links of one file.
@@ -95,6 +95,7 @@ func (l *linker) add(rng diag.Range, dir, name string) {
 	if l.p.File != nil {
 		where = l.p.location(rng)
 	}
+	// Sources of dynamic providers may have the name of an export behind the path.
 	name = strings.TrimSpace(name)
 	if where.Path != l.path || name == "" || where.At.IsZero() {
 		return
@@ -142,6 +143,7 @@ func (l *linker) included(section parser.Span) {
 			path := l.p.location(r).Path
 			rel, err := filepath.Rel(l.dir, path)
 			ok, _ := filepath.Match(filepath.Clean(filepath.FromSlash(name)), rel)
+			// The text itself is never included.
 			if err == nil && ok && path != l.p.Main {
 				found[path] = true
 			}
@@ -198,6 +200,7 @@ func Moved(ctx context.Context, s *Snapshot, from, to string) (map[string][]diag
 		}
 		for _, link := range links {
 			rel, err := filepath.Rel(from, link.Target)
+			// A link to something inside of a folder that moves has to follow.
 			if err != nil || rel != "." && !filepath.IsLocal(rel) {
 				continue
 			}

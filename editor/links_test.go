@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/builtins"
 	"github.com/yamlhost/yamlhost/editor"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/parser"
@@ -43,6 +44,7 @@ func (o manyOpener) Open(ctx context.Context, _ string, open func(string) *parse
 		slices.SortFunc(found, func(a, b *diag.Source) int { return strings.Compare(a.Name(), b.Name()) })
 		return found, nil
 	}
+	p.Files = func(string) []string { return []string{"a.txt"} }
 	p.Check.Stat = func(path string) (fs.FileInfo, error) {
 		if path == "/project/parts/PulumiPlugin.yaml" {
 			return nil, nil
@@ -85,6 +87,47 @@ func TestLinks(t *testing.T) {
 			require.Equal(t, c.wants, links)
 		})
 	}
+}
+
+// TestPathArguments checks that each argument of a function that is a path is a link, and that completion offers files
+// for it and for no other argument.
+func TestPathArguments(t *testing.T) {
+	t.Parallel()
+	paths := 0
+	for _, f := range builtins.Table() {
+		for _, param := range f.Params {
+			if f.Shape == builtins.Positional || f.Shape == builtins.Fields && param.Optional {
+				continue
+			}
+			argument := "a.txt"
+			if f.Shape == builtins.Fields {
+				argument = "{" + param.Name + ": a.txt}"
+			}
+			text := "variables:\n  a: {fn::" + f.Name + ": " + argument + "}\n"
+			session := editor.NewSession(manyOpener{newOpener(), map[string]string{"a.txt": ""}})
+			session.Open(file, text)
+			found, err := editor.Links(t.Context(), session.Snapshot(), file)
+			require.NoError(t, err)
+			require.Equal(t, param.Path, len(found) == 1 && found[0].Target == "/project/a.txt", text)
+			offers, err := editor.Complete(t.Context(), session.Snapshot(), file, strings.Index(text, ".txt"))
+			require.NoError(t, err)
+			require.Equal(t, param.Path, slices.ContainsFunc(offers.Items, func(item editor.Item) bool {
+				return item.Kind == editor.FileItem
+			}), text)
+			if !param.Path {
+				continue
+			}
+			paths++
+			if f.Shape == builtins.Whole {
+				text = "variables:\n  a: ${" + f.Name + "(\"a.txt\")}\n"
+				session.Open(file, text)
+				found, err = editor.Links(t.Context(), session.Snapshot(), file)
+				require.NoError(t, err)
+				require.Len(t, found, 1, text)
+			}
+		}
+	}
+	require.Equal(t, 6, paths)
 }
 
 // TestLinksOfPart checks that the links of an included file belong to that file only, and that their targets are

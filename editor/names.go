@@ -54,6 +54,7 @@ func (s *Snapshot) named(ctx context.Context, path string, offset int) (*Program
 	if err != nil {
 		return nil, nil, err
 	}
+	// Settings have no tree; their keys are names of the program that declares them.
 	if p.SettingsOf != "" {
 		program, n, _ := s.setting(ctx, p, path, offset)
 		if n == nil {
@@ -144,7 +145,8 @@ func (p *Program) places(n *name) (found []use) {
 			// The type is the component's name alone, or ends with it behind a colon, as in components:name.
 			if rng, ok := r.Resource.Decl.Type.Range.Word(n.component.Decl.Name.Value); ok {
 				found = append(found, use{at: rng})
-			} else if rng := afterColons(unquoted(r.Resource.Decl.Type.Range)); rng.Text() == n.component.Decl.Name.Value {
+			} else if rng := afterColons(unquoted(r.Resource.Decl.Type.Range)); rng.Text() ==
+				n.component.Decl.Name.Value {
 				found = append(found, use{at: rng})
 			}
 		}
@@ -156,6 +158,7 @@ func (p *Program) places(n *name) (found []use) {
 			}
 			ref := p.Checked.Ref(a)
 			if ref.Kind == check.RefNode && ref.Node.Resource != nil && ref.Node.Resource.Component == n.owner {
+				// An escaped name cannot be replaced in place, and is left to the reader.
 				if rng, ok := stepName(a.Steps[0]); ok {
 					found = append(found, use{at: rng})
 				}
@@ -174,6 +177,7 @@ func (p *Program) places(n *name) (found []use) {
 				}
 			}
 		} else if n.node.Config != nil {
+			// Inputs of components are set by their users, configuration by stacks.
 			for _, rng := range p.settingsOf(n.node) {
 				found = append(found, use{at: rng})
 			}
@@ -212,7 +216,6 @@ func stepName(s ast.Step) (diag.Range, bool) {
 }
 
 // settingsOf returns the ranges of a configuration value's keys in the settings of stacks, without their namespaces.
-// Only full keys are found, not those in the short or the old form (L2.1).
 func (p *Program) settingsOf(n *check.Node) (found []diag.Range) {
 	if p.Settings == nil || n.Config.Decl == nil {
 		return nil
@@ -223,8 +226,8 @@ func (p *Program) settingsOf(n *check.Node) (found []diag.Range) {
 				continue
 			}
 			for _, entry := range section.Children {
-				if rng := afterColons(unquoted(entry.Key)); entry.Name == n.Config.Key {
-					found = append(found, rng)
+				if setBy(p.Checked, entry.Name, n) {
+					found = append(found, afterColons(unquoted(entry.Key)))
 				}
 			}
 		}
@@ -280,6 +283,7 @@ func References(ctx context.Context, s *Snapshot, path string, offset int, decla
 	for _, use := range p.places(n) {
 		found = append(found, p.location(use.at))
 	}
+	// Clients show the list as it comes.
 	slices.SortStableFunc(found, func(a, b Location) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), int(a.At.Start-b.At.Start))
 	})
@@ -344,6 +348,7 @@ func Linked(ctx context.Context, s *Snapshot, path string, offset int) ([]diag.R
 	var linked []diag.Range
 	for _, l := range found {
 		rng := unquoted(l.At)
+		// A client edits the ranges by typing, so all of them must read alike and be in one file.
 		if l.Path != path || rng.Text() != name {
 			return nil, nil
 		}

@@ -69,11 +69,15 @@ func Rename(ctx context.Context, s *Snapshot, path string, offset int, dst strin
 	if dst == n.text() {
 		return nil, nil
 	}
+	// The parser would report the second declaration, after all uses have changed their meaning.
 	if p.taken(n, dst) {
 		return nil, fmt.Errorf("%s is declared already", dst)
 	}
 	if dst == "pulumi" && n.node != nil {
 		return nil, fmt.Errorf("`pulumi` is the built-in variable")
+	}
+	if n.node != nil && hides(p, n.node, dst) {
+		return nil, fmt.Errorf("%s means something else where %s is used", dst, n.text())
 	}
 	edits := map[string][]diag.Edit{}
 	// r may be of a part of the text, of another file, or of settings; location finds out.
@@ -89,6 +93,7 @@ func Rename(ctx context.Context, s *Snapshot, path string, offset int, dst strin
 		}
 		replace(use.at, text)
 	}
+	// An alias that cannot be added is left out, as aliases that are computed are the user's own affair.
 	for _, kept := range p.renamed(n) {
 		if file, edit, ok := p.alias(kept.node, kept.key, kept.was, false); ok {
 			edits[file] = append(edits[file], edit)
@@ -110,6 +115,35 @@ func (p *Program) taken(n *name, dst string) bool {
 	return slices.ContainsFunc(p.bodyOf(n.node).Nodes, func(other *check.Node) bool { return other.Name == dst })
 }
 
+// hides reports whether a use of n would mean something else under the name dst: a name that a comprehension or recover
+// binds around it, or one that resources, transforms, hooks and policies have.
+func hides(p *Program, n *check.Node, dst string) (hidden bool) {
+	switch dst {
+	case "each", "args":
+		return true
+	case "resource", "resources", "config":
+		hidden = len(p.File.Policies) > 0
+	}
+	p.walk(func(e ast.Expr) {
+		bound := false
+		switch e := e.(type) {
+		case *ast.For:
+			bound = e.ValueName.Name == dst || e.KeyName != nil && e.KeyName.Name == dst
+		case *ast.Call:
+			bound = e.Failure != nil && e.Failure.Name == dst
+		}
+		if !bound || hidden {
+			return
+		}
+		ast.Walk(e, func(inside ast.Expr) bool {
+			a, is := inside.(*ast.Access)
+			hidden = hidden || is && p.Checked.Ref(a).Node == n
+			return true
+		})
+	})
+	return hidden
+}
+
 // before is an alias that a resource needs after a rename.
 type before struct {
 	node     *check.Node
@@ -121,6 +155,7 @@ type before struct {
 func (p *Program) renamed(n *name) (found []before) {
 	switch {
 	case n.node != nil && n.node.Resource != nil && n.node.Resource.Decl.LogicalName == nil:
+		// The name in the stack follows from the name in the program.
 		return []before{{n.node, "name", n.node.Name}}
 	case n.component == nil || afterColons(n.component.Decl.Name.Range).Text() == "" ||
 		!strings.HasSuffix(n.component.Token, ":"+n.component.Decl.Name.Value):
@@ -188,6 +223,7 @@ func (p *Program) option(n *check.Node, key, literal string) (path string, edit 
 	if strings.HasPrefix(n.Range.Text(), `"`) { // JSON
 		optionsKey = `"options"`
 	}
+	// The new option comes first, where the layout of the others does not matter.
 	if options := decl.Options.Range; !options.IsZero() {
 		start := int(p.File.Origins.Place(options).Start)
 		if text[start] == '{' {
@@ -204,6 +240,7 @@ func (p *Program) option(n *check.Node, key, literal string) (path string, edit 
 	}
 	typed := p.File.Origins.Place(decl.Type.Range)
 	end := int(typed.End)
+	// A brace between the name and the type: the resource is in flow style.
 	if flow := strings.ContainsAny(string(text[whole.At.Start:typed.Start]), "{"); flow {
 		return whole.insert(end, ", "+optionsKey+": {"+key+": "+literal+"}")
 	}

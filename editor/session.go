@@ -23,7 +23,8 @@ type Opener interface {
 	Forget()
 }
 
-// Project is a program that is not parsed yet, with everything needed to parse and check it.
+// Project is a program that is not parsed yet, with everything needed to parse and check it. Its functions may be
+// called as long as a snapshot lives, from any goroutine, except for Join, which is called once.
 type Project struct {
 	// Main is the absolute path of the program's text. For a file that Join alone checks it is that file, or the
 	// project file.
@@ -59,7 +60,8 @@ type Project struct {
 	Environments func() []string
 }
 
-// Session holds the texts open in an editor. It is safe for concurrent use.
+// Session holds the texts open in an editor. It is safe for concurrent use. It owns the texts; a Program belongs to the
+// snapshot that has checked it.
 type Session struct {
 	opener Opener
 	// colored outlives snapshots: the next answer reuses the tokens of parts that an edit has not changed.
@@ -76,7 +78,7 @@ func NewSession(opener Opener) *Session {
 	return s
 }
 
-// Snapshot returns the open files as they are now.
+// Snapshot returns the open files as they are now. work is taken before mu, never after it.
 func (s *Session) Snapshot() *Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,6 +87,7 @@ func (s *Session) Snapshot() *Snapshot {
 
 // Open adds the text of the file at an absolute path.
 func (s *Session) Open(path, text string) {
+	// Outside of the lock: it may look for the project on the disk.
 	name := s.opener.Name(path)
 	s.change(func(texts map[string]*parser.Document) {
 		texts[path] = parser.NewDocument(diag.NewSource(name, []byte(text)))
@@ -102,6 +105,7 @@ func (s *Session) Edit(path string, edits ...parser.Edit) {
 
 // Close drops a text; from now on the file on disk is used.
 func (s *Session) Close(path string) {
+	// The tokens hold parts of the text, which would stay in memory.
 	s.colored.keep(path, nil)
 	s.change(func(texts map[string]*parser.Document) { delete(texts, path) })
 }
@@ -109,6 +113,7 @@ func (s *Session) Close(path string) {
 // Refresh drops cached file contents after files have changed on disk.
 func (s *Session) Refresh() {
 	s.opener.Forget()
+	// The texts are the same, and their programs are checked again.
 	s.change(func(map[string]*parser.Document) {})
 }
 
@@ -212,6 +217,7 @@ func (s *Snapshot) Recent(ctx context.Context, path string) (*Program, error) {
 // read. Several requests arrive after each keystroke, and all of them need the same check: the first makes it, and the
 // others wait for work and find its result. A cancelled check is not kept, so that the next request makes it.
 func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
+	// The usual case, without waiting for a check of another program.
 	if p, _ := s.known(path); p != nil {
 		return p, nil
 	}
@@ -233,6 +239,7 @@ func (s *Snapshot) Program(ctx context.Context, path string) (*Program, error) {
 	}
 	p := &Program{Project: project}
 	var found diag.Diagnostics
+	// Document.File parses what an edit has changed, Recheck checks what depends on it.
 	if p.Document != nil {
 		p.File, found = p.Document.File(p.Parse)
 		if p.Declare != nil {

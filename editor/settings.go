@@ -23,6 +23,7 @@ func (s *Snapshot) declaredConfig(ctx context.Context, settings *Program) ([]*ch
 	}
 	var nodes []*check.Node
 	for _, n := range p.Checked.Nodes {
+		// Keys that no text declares are those that the stack has already.
 		if n.Config != nil && n.Config.Decl != nil {
 			nodes = append(nodes, n)
 		}
@@ -39,13 +40,14 @@ func (s *Snapshot) completeSettings(ctx context.Context, settings *Program, c pa
 	switch {
 	case len(c.Path) == 0 && c.Kind == parser.KeyCursor:
 		items := keys(KeyItem, settingsKeys...)
+		// A section has its keys below and not behind the colon.
 		items[0].Insert = "config:"
 		return items
 	case len(c.Path) == 1 && c.Path[0] == "config" && c.Kind == parser.KeyCursor:
 		return configItems(nodes, "")
 	case len(c.Path) == 2 && c.Path[0] == "config" && c.Kind == parser.ValueCursor:
 		for _, n := range nodes {
-			if n.Config.Key == c.Path[1] && schema.Required(n.Type) == schema.Type(schema.Bool) {
+			if setBy(program.Checked, c.Path[1], n) && schema.Required(n.Type) == schema.Type(schema.Bool) {
 				return values(yesNo...)
 			}
 		}
@@ -58,7 +60,8 @@ func configItems(nodes []*check.Node, prefix string) (items []Item) {
 	for _, n := range nodes {
 		key := strings.TrimPrefix(n.Config.Key, prefix)
 		items = append(items, Item{Label: key, Kind: PropertyItem, Insert: key + ": ", Detail: configDetail(n),
-			Docs: n.Config.Decl.Description.Text(), First: n.Config.Decl.Default == nil && n.Config.Decl.Optional == nil})
+			Docs: n.Config.Decl.Description.Text(), First: n.Config.Decl.Default == nil &&
+				n.Config.Decl.Optional == nil})
 	}
 	return items
 }
@@ -108,11 +111,23 @@ func (s *Snapshot) setting(ctx context.Context, settings *Program, path string, 
 		return nil, nil, diag.Range{}
 	}
 	nodes, p := s.declaredConfig(ctx, settings)
-	i := slices.IndexFunc(nodes, func(n *check.Node) bool { return n.Config.Key == key.Name })
+	i := slices.IndexFunc(nodes, func(n *check.Node) bool { return setBy(p.Checked, key.Name, n) })
 	if i < 0 {
 		return nil, nil, diag.Range{}
 	}
 	return p, nodes[i], key.Key
+}
+
+// setBy reports whether a key in a stack's settings sets a configuration value of the program: the key may be in the
+// short form, without the project's namespace, or in the old one (L2.1).
+func setBy(p *check.Program, key string, n *check.Node) bool {
+	switch parts := strings.Split(key, ":"); {
+	case len(parts) == 1:
+		key = p.Name + ":" + key
+	case len(parts) == 3 && parts[1] == "config":
+		key = parts[0] + ":" + parts[2]
+	}
+	return n.Config.Key == key
 }
 
 // configKeyAt returns the entry of the section config whose key is at an offset. It reports false if there is none, or
@@ -136,6 +151,7 @@ func configKeyAt(document *parser.Document, offset int) (parser.Span, bool) {
 // the environment. It reports false for other paths of a settings file.
 func (p *Project) environmentPath(path []string) ([]string, bool) {
 	if p.IsEnvironment {
+		// The rest below environment is an environment written in place.
 		return path, true
 	}
 	if len(path) == 0 || path[0] != "environment" {

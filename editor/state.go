@@ -30,8 +30,8 @@ type Deployed struct {
 	// Sealed reports whether the resource has secret inputs. Its ID and outputs may contain them, so none of these is
 	// shown.
 	Sealed bool
-	// Because is why the last operation that changed the resource did, as chains with the root first; none if that is not
-	// known. Changed describes the operation.
+	// Because is why the last operation that changed the resource did, as chains with the root first; none if that is
+	// not known. Changed describes the operation.
 	Because [][]Reason
 	Changed string
 }
@@ -105,10 +105,11 @@ func Lenses(ctx context.Context, s *Snapshot, path string) ([]Lens, error) {
 			continue
 		}
 		loc := p.location(n.Range)
+		// A program may be several files, and a request is for one.
 		if loc.Path != path {
 			continue
 		}
-		text := state.Stack + ": " + state.say(n)
+		text := state.Stack + ": " + state.say(p.bodyOf(n), n)
 		if former := state.former(p.Checked, n); len(former) > 0 {
 			text += ", looks like a rename of " + strings.Join(former, " or ")
 		}
@@ -117,18 +118,17 @@ func Lenses(ctx context.Context, s *Snapshot, path string) ([]Lens, error) {
 	return lenses, nil
 }
 
-// say returns the text of a lens. The ID of a resource with secret inputs is left out, as it may be made of one.
-func (s *State) say(n *check.Node) string {
+// say returns the text of a lens. The ID of a resource with secret inputs is left out, as it may be made of one. of is
+// the program or component that declares the resource.
+func (s *State) say(of *check.Program, n *check.Node) string {
 	if n.Resource.Decl.ForEach != nil {
-		// An instance is recorded as the resource's name, a hyphen and its key. Only the prefix is compared, since the
-		// keys are not known before a run; another resource of the type with such a name is counted too.
 		count := 0
 		for r := range s.Resources {
-			if r.Type == n.Resource.Token && strings.HasPrefix(r.Name, n.Resource.LogicalName+"-") {
+			if instanceOf(of, r) == n {
 				count++
 			}
 		}
-		return fmt.Sprintf("%d instances", count)
+		return diag.Count(count, "instance")
 	}
 	d, ok := s.deployed(n)
 	if !ok {
@@ -150,9 +150,29 @@ func (s *State) say(n *check.Node) string {
 	return strings.Join(words, ", ")
 }
 
+// instanceOf returns the declaration of a recorded resource; nil if there is none. An instance is recorded as the
+// resource's name, a hyphen and its key. Only the prefix is compared, since the keys are not known before a run: the
+// longest name decides, so that `a-b` is no instance of `a` where it is declared itself.
+func instanceOf(of *check.Program, r Recorded) (found *check.Node) {
+	for _, n := range of.Nodes {
+		switch {
+		case n.Resource == nil || n.Resource.Token != r.Type:
+		case n.Resource.Decl.ForEach == nil:
+			if n.Resource.LogicalName == r.Name {
+				return n
+			}
+		case strings.HasPrefix(r.Name, n.Resource.LogicalName+"-") &&
+			(found == nil || len(n.Resource.LogicalName) > len(found.Resource.LogicalName)):
+			found = n
+		}
+	}
+	return found
+}
+
 // drifted returns the properties with another value in the program than in the last update. It does not compare
 // computed or secret values.
 func (d Deployed) drifted(n *check.Node) (names []string) {
+	// Nothing is recorded: every property would seem changed.
 	if d.Inputs.Kind() != value.KindMap {
 		return nil
 	}
@@ -237,7 +257,7 @@ func (p *Program) explainState(ctx context.Context, s spot) string {
 	}
 	d, ok := state.deployed(n)
 	if s.access == nil || s.step < 0 {
-		text := "In the stack " + codeSpan(state.Stack) + ": " + codeSpan(state.say(n))
+		text := "In the stack " + codeSpan(state.Stack) + ": " + codeSpan(state.say(p.bodyOf(n), n))
 		if why := d.because(""); why != "" {
 			text += "\n\n" + why
 		}
@@ -272,7 +292,7 @@ func (d Deployed) step(n *check.Node, steps []ast.Step) (value.Value, bool) {
 	// The walk stops at a secret value: its String is a placeholder, and its members would not be marked.
 	v := d.Outputs
 	for _, step := range steps {
-		if v.ContainsSecret() && v.IsSecret() {
+		if v.IsSecret() {
 			break
 		}
 		found := false

@@ -78,7 +78,7 @@ func TestState(t *testing.T) {
 		shown[l.At.Text()] = l.Text
 	}
 	require.Equal(t, map[string]string{"pet": "dev: good-eel, protected, to be replaced", "password": "dev: none",
-		"many": "dev: 1 instances", "new": "dev: not deployed", "sealed": "dev: deployed"}, shown)
+		"many": "dev: 1 instance", "new": "dev: not deployed", "sealed": "dev: deployed"}, shown)
 	for path, want := range map[string]string{"pet:": "In the stack `dev`: `good-eel, protected, to be replaced`",
 		"separator}": "``",
 		"result}":    "[secret]", "bcryptHash}": "[secret]", "sealed.id}": "deployed", "id}\n  o": "[secret]",
@@ -89,6 +89,25 @@ func TestState(t *testing.T) {
 		require.Contains(t, hover.Text, want, path)
 		require.NotContains(t, hover.Text, "canary")
 	}
+}
+
+// A recorded resource is an instance of the resource with the longest name, unless it is declared itself.
+func TestInstancesAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	state := &editor.State{Stack: "dev", Resources: map[editor.Recorded]editor.Deployed{}}
+	for _, name := range []string{"a-0", "a-1", "a-b", "a-c-0", "b-0"} {
+		state.Resources[editor.Recorded{Type: "random:index/randomPet:RandomPet", Name: name}] = editor.Deployed{ID: name}
+	}
+	s := editor.NewSession(recorder{newOpener(), state})
+	s.Open(file, "resources:\n  a: {type: random:RandomPet, forEach: 2}\n  a-b: {type: random:RandomPet}\n"+
+		"  a-c: {type: random:RandomPet, forEach: 1}\n")
+	lenses, err := editor.Lenses(t.Context(), s.Snapshot(), file)
+	require.NoError(t, err)
+	shown := map[string]string{}
+	for _, l := range lenses {
+		shown[l.At.Text()] = l.Text
+	}
+	require.Equal(t, map[string]string{"a": "dev: 2 instances", "a-b": "dev: a-b", "a-c": "dev: 1 instance"}, shown)
 }
 
 const configuredProgram = `config:

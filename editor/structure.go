@@ -51,6 +51,7 @@ func (f *folder) spans(spans []parser.Span) {
 			continue
 		}
 		first, last := f.line(s.Range().Start), f.line(s.Range().End)
+		// The line has nothing but closing brackets.
 		if s.Flow && len(bytes.Trim(bytes.TrimSpace(f.src.Line(last)), "]},")) == 0 {
 			last--
 		}
@@ -73,7 +74,9 @@ func (f *folder) comments() []Fold {
 		if comment {
 			i := f.src.Offset(diag.Position{Line: line, Column: 1})
 			// spans has gathered the texts, so comments is called after it.
-			comment = !slices.ContainsFunc(f.texts, func(r diag.Range) bool { return int(r.Start) < i && i < int(r.End) })
+			comment = !slices.ContainsFunc(f.texts, func(r diag.Range) bool {
+				return int(r.Start) < i && i < int(r.End)
+			})
 		}
 		switch {
 		case comment:
@@ -104,6 +107,7 @@ func Selection(ctx context.Context, s *Snapshot, path string, offset int) ([]dia
 		}
 	}
 	addSpans(document.Spans(), add)
+	// An error leaves the ranges of the spans, which need no check.
 	p, err := s.Program(ctx, path)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -40,6 +40,7 @@ func Symbols(ctx context.Context, s *Snapshot, path string) ([]Symbol, error) {
 	}
 	var found []Symbol
 	for _, symbol := range p.symbols() {
+		// A program may be several files, and an outline is of one.
 		if symbol.Path == path {
 			found = append(found, symbol)
 		}
@@ -60,6 +61,7 @@ func FindSymbols(ctx context.Context, s *Snapshot, query string) ([]Symbol, erro
 		if err != nil || p.File == nil || seen[p.Main] {
 			continue
 		}
+		// Several open files may be of one program, which is searched once.
 		seen[p.Main] = true
 		for _, symbol := range p.symbols() {
 			if matches(strings.ToLower(symbol.Name), strings.ToLower(query)) {
@@ -106,7 +108,8 @@ func (p *Program) body(b *ast.Body) []Symbol {
 		all = append(all, p.symbol(VariableSymbol, v.Name, v.Range, "variable"))
 	}
 	for _, r := range b.Resources {
-		all = append(all, p.symbol(ResourceSymbol, r.Name, r.Range, schema.CollapseToken(strings.TrimSpace(r.Type.Text()))))
+		all = append(all, p.symbol(ResourceSymbol, r.Name, r.Range,
+			schema.CollapseToken(strings.TrimSpace(r.Type.Text()))))
 	}
 	for _, o := range b.Outputs {
 		all = append(all, p.symbol(OutputSymbol, o.Name, o.Range, "output"))

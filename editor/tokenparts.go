@@ -23,7 +23,7 @@ type PartTokens struct {
 	Source *diag.Source // text of the part; token offsets refer to it
 	Tokens []Token
 
-	sight uint64 // hash of the meanings of its names
+	meanings uint64 // hash of the meanings of its names
 }
 
 // Touching returns the tokens of a part that overlap the bytes of the whole text from start to end, exclusive.
@@ -87,16 +87,18 @@ func TokenParts(ctx context.Context, s *Snapshot, path string) ([]TokenPart, err
 	all := make([]TokenPart, 0, len(parts))
 	for i, part := range parts {
 		body := declared[part.Source]
-		sight := sightOf(p.Checked, body)
+		meanings := meaningsOf(p.Checked, body)
 		colored := last[part.Source]
-		if colored == nil || colored.sight != sight || len(others[part.Source]) > 0 {
+		// A part with tokens of other declarations is made anew, since these are not in its hash.
+		if colored == nil || colored.meanings != meanings || len(others[part.Source]) > 0 {
 			c := colors{p: p, end: math.MaxInt}
 			c.keys(document.SpansIn(i))
 			if body != nil {
 				c.body(body)
 				body.Exprs(c.expression)
 			}
-			colored = &PartTokens{Source: part.Source, Tokens: inOrder(append(c.tokens, others[part.Source]...)), sight: sight}
+			colored = &PartTokens{Source: part.Source, Tokens: inOrder(append(c.tokens, others[part.Source]...)),
+				meanings: meanings}
 		}
 		kept[part.Source] = colored
 		all = append(all, TokenPart{Start: part.Start, Line: part.Line, PartTokens: colored})
@@ -136,14 +138,15 @@ func bodiesByText(file *ast.File) map[*diag.Source]*ast.Body {
 	return byText
 }
 
-// sightOf returns a hash of the kinds of all names that the declarations of a part refer to; b may be nil. Token kinds
-// depend on nothing else outside of a part. Equal hashes of different kinds would leave old colors, which is unlikely.
-func sightOf(p *check.Program, b *ast.Body) uint64 {
+// meaningsOf returns a hash of the kinds of all names that the declarations of a part refer to; b may be nil. Token
+// kinds depend on nothing else outside of a part. Equal hashes of different kinds would leave old colors, which is
+// unlikely.
+func meaningsOf(p *check.Program, b *ast.Body) uint64 {
 	// The hash is FNV-1a over the kinds, one word at a time.
 	const prime = 1099511628211
-	sight := uint64(14695981039346656037)
+	meanings := uint64(14695981039346656037)
 	if b == nil {
-		return sight
+		return meanings
 	}
 	for unit := range b.Units() {
 		if unit == nil {
@@ -155,10 +158,10 @@ func sightOf(p *check.Program, b *ast.Body) uint64 {
 			if ref.Node != nil {
 				kind |= uint64(ref.Node.Kind)
 			}
-			sight = (sight ^ kind) * prime
+			meanings = (meanings ^ kind) * prime
 		}
 	}
-	return sight
+	return meanings
 }
 
 // otherTokens returns, by text, the tokens of all declarations other than a program's own configuration, variables,
@@ -190,6 +193,7 @@ func inOrder(found []colored) []Token {
 			count++
 		}
 	}
+	// A new slice of the final length: found is larger per token, and would stay alive with its sources.
 	tokens := make([]Token, count)
 	for i := range tokens {
 		tokens[i] = found[i].Token

@@ -91,9 +91,11 @@ func (c *colors) add(kind TokenKind, declared bool, r diag.Range) {
 		if n := bytes.IndexAny(src.Text()[start:end], "\r\n"); n >= 0 {
 			line = start + n
 		}
+		// A client may ask for the visible lines only.
 		if start < line && start < c.end && c.start < line {
 			c.tokens = append(c.tokens, colored{Token{int32(start), int32(line), kind, declared}, src})
 		}
+		// The break and the indentation of the next line belong to no token.
 		for start = line; start < end && white(src.Text()[start]); start++ {
 		}
 	}
@@ -236,9 +238,11 @@ func (c *colors) call(call *ast.Call) {
 	}
 	c.add(FunctionToken, false, r)
 	argument, _ := call.Argument.(*ast.Map)
+	// Other functions have no keys of their own: their arguments are data.
 	if argument == nil || !strings.EqualFold(call.Name.Value, "invoke") {
 		return
 	}
+	// The first form is the map; the schema is part of this program, so that the assertion cannot fail.
 	known := alternatives(refTo("invoke"))[0]["properties"].(jsonNode)
 	for _, entry := range argument.Entries {
 		key, ok := entry.Key.(*ast.String)
@@ -255,6 +259,7 @@ func (c *colors) call(call *ast.Call) {
 // grammar returns the schema of the language's keys without the parts that depend on a program. It includes the
 // definitions of environments.
 var grammar = sync.OnceValue(func() jsonNode {
+	// An empty program has no types, and so nothing is loaded that a context could end.
 	node := newSchemaWriter(context.Background(), &check.Program{}).language()
 	definitions := node["definitions"].(jsonNode)
 	if err := json.Unmarshal(environmentText, &definitions); err != nil {

@@ -85,8 +85,9 @@ func (s *scope) access(ctx context.Context, a *ast.Access) (found, *fault) {
 	at := found{value: v, partial: ref.Kind == check.RefNode && s.frame.states[ref.Node.Index].partial}
 	for i := range a.Steps {
 		known, st := at.value.IsKnown(), &a.Steps[i]
-		next, f := s.into(ctx, at, step{name: st.Name, index: float64(st.Index), isIndex: st.IsIndex, optional: st.Optional,
-			rng: st.Range}, path{access: a, steps: i})
+		next, f := s.into(ctx, at, step{name: st.Name, index: float64(st.Index), isIndex: st.IsIndex,
+			optional: st.Optional,
+			rng:      st.Range}, path{access: a, steps: i})
 		if f != nil || next.ended || !known {
 			return next, f
 		}
@@ -133,7 +134,8 @@ func (st *step) absent(v value.Value, partial bool) bool {
 	case v.IsNull():
 		return true
 	case st.isIndex:
-		return v.Is(value.KindList) && st.index == math.Trunc(st.index) && (st.index < 0 || st.index >= float64(v.Len()))
+		return v.Is(value.KindList) && st.index == math.Trunc(st.index) &&
+			(st.index < 0 || st.index >= float64(v.Len()))
 	}
 	return v.Is(value.KindMap) && !v.Has(st.name)
 }
@@ -235,8 +237,8 @@ func item(v value.Value, index float64, partial bool, path path, rng diag.Range)
 		if v.IsSecret() {
 			return value.Null, blame(diag.IndexOutOfRange, rng, "", "index %s is outside of the list", value.FormatNumber(index))
 		}
-		return value.Null, blame(diag.IndexOutOfRange, rng, "", "index %s, list has %d elements", value.FormatNumber(index),
-			v.Len())
+		return value.Null, blame(diag.IndexOutOfRange, rng, "", "index %s, list has %s", value.FormatNumber(index),
+			diag.Count(v.Len(), "element"))
 	case value.KindNull:
 		return value.Null, blame(diag.AccessOnNull, rng, path.String()+" is not set; make sure that it has a value, or use fn::try",
 			"item %s of null", value.FormatNumber(index))

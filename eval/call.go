@@ -158,7 +158,8 @@ func (c *builtinCall) argument(i int, arg ast.Expr) builtins.Thunk {
 		case err != nil:
 			c.failed = append(c.failed, inner.used.values...)
 		case len(inner.used.doubts) > 0 && v.IsKnown():
-			v = value.UnknownFrom(value.KindAny, append(inner.used.doubts, v)...) // it may still fail: the search ends here
+			// it may still fail: the search ends here
+			v = value.UnknownFrom(value.KindAny, append(inner.used.doubts, v)...)
 		}
 		return v, err
 	}
@@ -309,7 +310,7 @@ func (env environment) Env(name string) (value.Value, bool, error) {
 	public := listed(file.PublicEnv)
 	if !env.e.options.AllowEnv && !public && !listed(file.AllowEnv) {
 		return value.Null, false, fmt.Errorf("the program may not read the environment variable %s; "+
-			"list it, as in `pulumi: {allowEnv: [%s]}`, or run with --allow-env", name, name)
+			"list it, as in `pulumi: {allowEnv: [%s]}`, or run `yamlhost up --allow-env`", name, name)
 	}
 	if env.e.options.Getenv == nil {
 		return value.Null, false, nil

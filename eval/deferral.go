@@ -111,7 +111,8 @@ func (s *instance) begin(u urn.URN, inputs value.Value) value.Value {
 		p.outputs[o.Decl.Name.Value] = &lazy{}
 	}
 	s.frame.states[n.Index].early.made.add(p)
-	return s.e.resources.registered(s.resource, &resource{urn: u, component: true, known: true, local: true, pending: p})
+	return s.e.resources.registered(s.resource, &resource{urn: u, component: true, known: true, local: true,
+		pending: p})
 }
 
 // input returns an input of the component whose body the frame evaluates.

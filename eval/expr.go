@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -155,7 +156,8 @@ func (s *scope) list(ctx context.Context, e *ast.List) (value.Value, *fault) {
 // the secrecy and dependencies of its keys (L9.33). The last of equal keys wins.
 func (s *scope) mapping(ctx context.Context, e *ast.Map) (value.Value, *fault) {
 	var (
-		entries = make([]value.Entry, 0, len(e.Entries))
+		few     [8]value.Entry // on the stack, as most maps have no more
+		entries = slices.Grow(few[:0], len(e.Entries))
 		keys    []value.Value // the computed ones
 		failed  *fault
 	)

@@ -75,7 +75,8 @@ func (f *fault) and(g *fault) *fault {
 // silent returns the fault for an error that has been reported or ends the run; nil for any other error.
 func silent(err error) *fault {
 	switch {
-	case errors.Is(err, monitor.ErrShutdown), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, monitor.ErrShutdown), errors.Is(err, context.Canceled),
+		errors.Is(err, context.DeadlineExceeded):
 		return shutdown
 	case errors.Is(err, monitor.ErrReported):
 		return reported

@@ -51,7 +51,8 @@ func (s *scope) invoke(ctx context.Context, e *ast.Call, call *check.Invoke) (va
 		return unknown, nil
 	}
 	request := monitor.InvokeRequest{
-		Token: call.Token, Args: args, Plugin: monitor.Plugin{Provider: provider}, DependsOn: s.e.resources.concrete(deps),
+		Token: call.Token, Args: args, Plugin: monitor.Plugin{Provider: provider}, DependsOn: s.e.resources.concrete(
+			deps),
 		SourcePosition: s.e.options.position(e.Name.Range),
 	}
 	switch {

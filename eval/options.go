@@ -51,7 +51,8 @@ type Options struct {
 	Getenv func(name string) (string, bool)
 	// RestrictPaths limits functions that name files to the files of the project (L6.23).
 	RestrictPaths bool
-	// Confined limits them further, also where a path is written out: a policy pack reads no file outside of its folder.
+	// Confined limits them further, also where a path is written out: a policy pack reads no file outside of its
+	// folder.
 	Confined bool
 	// Untrusted restricts a program that is not trusted (D13): it may read only files of the project and public
 	// addresses, no environment, and runs no command. Getenv and Command are not called then.
@@ -74,8 +75,8 @@ type Result struct {
 	Stack urn.URN
 	// Outputs is the map of the stack's outputs that could be computed.
 	Outputs value.Value
-	// Failed, Skipped and NotStarted count configuration values, variables, resources and outputs that failed, that need
-	// something that failed, and that the end of the run left out although they need nothing that failed.
+	// Failed, Skipped and NotStarted count configuration values, variables, resources and outputs that failed, that
+	// need something that failed, and that the end of the run left out although they need nothing that failed.
 	Failed, Skipped, NotStarted int
 	// FailedResources, SkippedResources and ResourcesNotStarted are the names of such resources, in the order of the
 	// program; of those that failed, the ones whose failure the monitor has not reported.

@@ -294,7 +294,7 @@ func (s *instance) guards(ctx context.Context, r *monitor.RegisterRequest, u urn
 		}
 		failed = failed.and(subject.judge(p.Decl, s.resource.Decl.Name))
 	}
-	if after && stackGuards(s.e.program) {
+	if after && slices.ContainsFunc(s.e.program.Policies, func(p *check.Policy) bool { return p.Decl.OfStack() }) {
 		s.e.registered.add(guardArgs(r, u, properties))
 	}
 	return failed
@@ -327,11 +327,6 @@ func (s *PolicySubject) judge(decl *ast.Policy, lit ast.Literal) *fault {
 		failed = failed.and(&fault{findings: diag.Diagnostics{d}})
 	}
 	return failed
-}
-
-// stackGuards reports whether the program has policies about all resources together.
-func stackGuards(p *check.Program) bool {
-	return slices.ContainsFunc(p.Policies, func(p *check.Policy) bool { return p.Decl.OfStack() })
 }
 
 // judgeStack evaluates the policies about all resources together, after all nodes.

@@ -15,7 +15,8 @@ import (
 // read reads a resource that is managed elsewhere (L3.C).
 func (s *instance) read(ctx context.Context) (value.Value, *fault) {
 	r := s.resource
-	request := monitor.ReadRequest{Type: r.Token, Name: s.name(), SourcePosition: s.e.options.position(r.Decl.Name.Range)}
+	request := monitor.ReadRequest{Type: r.Token, Name: s.name(),
+		SourcePosition: s.e.options.position(r.Decl.Name.Range)}
 	var failed *fault
 	if r.Decl.Get == nil {
 		request.ID, failed = s.stackName(ctx)

@@ -164,15 +164,16 @@ func (s *instance) properties(ctx context.Context, written []ast.Property,
 
 // block evaluates a literal map of properties.
 func (s *instance) block(ctx context.Context, properties []ast.Property, object *schema.Object) (value.Value, *fault) {
-	entries := make([]value.Entry, len(properties))
+	var few [12]value.Entry // on the stack, as most resources have no more
+	entries := slices.Grow(few[:0], len(properties))
 	var failed *fault
-	for i, p := range properties {
+	for _, p := range properties {
 		v, f := s.eval(ctx, p.Value)
 		failed = failed.and(f)
 		if f == nil {
 			v = s.originalText(v, p, object)
 		}
-		entries[i] = value.Entry{Key: p.Name.Value, Value: v}
+		entries = append(entries, value.Entry{Key: p.Name.Value, Value: v})
 	}
 	if failed != nil {
 		return value.Null, failed
@@ -204,7 +205,7 @@ func (s *instance) originalText(v value.Value, p ast.Property, object *schema.Ob
 func (g *registry) dependencies(inputs value.Value, remote bool, dependsOn []urn.URN) (map[string][]urn.URN,
 	[]urn.URN) {
 	byProperty := make(map[string][]urn.URN, inputs.Len())
-	all := dependsOn
+	all, none := dependsOn, []urn.URN{} // not nil, as a state has it, which keeps the map
 	for i, key := range inputs.Keys() {
 		deps := inputs.At(i).AllDeps()
 		if remote {
@@ -214,7 +215,7 @@ func (g *registry) dependencies(inputs value.Value, remote bool, dependsOn []urn
 		if inputs.At(i).IsNull() && len(deps) == 0 {
 			continue // omitted without loss
 		}
-		byProperty[key] = deps
+		byProperty[key] = append(none, deps...)
 		all = append(all, deps...)
 	}
 	return byProperty, g.concrete(all)

@@ -75,7 +75,7 @@ func (s transformer) forResources() monitor.Transform {
 			return r, s.e.transformError(s.decl, r.Name, f)
 		}
 		if !r.Custom {
-			s.e.changed.note(next)
+			s.e.changed.known.Store(componentKey{next.Type, next.Name, next.Parent}, next.Inputs)
 		}
 		return next, nil
 	}
@@ -416,10 +416,6 @@ type changedInputs struct{ known sync.Map }
 type componentKey struct {
 	typ, name string
 	parent    urn.URN
-}
-
-func (c *changedInputs) note(r monitor.RegisterRequest) {
-	c.known.Store(componentKey{r.Type, r.Name, r.Parent}, r.Inputs)
 }
 
 // of returns the inputs of a registered component.

@@ -39,7 +39,8 @@ func (e *evaluator) checkVersion(ctx context.Context, fr *frame) *fault {
 			"requiredVersion: %s is not a range of versions", shown)
 	}
 	if ask := e.options.RequireVersion; ask != nil {
-		if err := ask(ctx, plainRange(text)); err != nil {
+		// The Pulumi CLI accepts no leading v in a range.
+		if err := ask(ctx, versionPrefix().ReplaceAllString(text, "$1$2")); err != nil {
 			return blame(diag.VersionTooOld, rng, "", "%s", redact(err.Error(), v))
 		}
 		return nil
@@ -58,9 +59,6 @@ var soleExclamation = lazyregexp.New(`!([^=]|$)`)
 
 // versionPrefix matches the leading v of a version in a range.
 var versionPrefix = lazyregexp.New(`(^|[^0-9A-Za-z.+-])v([0-9])`)
-
-// plainRange returns a range without the leading v of its versions, which the Pulumi CLI does not accept.
-func plainRange(text string) string { return versionPrefix().ReplaceAllString(text, "$1$2") }
 
 // parseRange parses a range in which a space means "and", and "!" alone means "!=".
 func parseRange(text string) (*semver.Constraints, error) {

@@ -168,6 +168,7 @@ func load(tb testing.TB, text string, config map[string]check.ConfigText) (*chec
 	program, more := check.Check(context.Background(), file, check.Options{
 		Project: "proj", Schemas: zooLoader(tb), Config: config, ConfigKnown: true,
 	})
+	program.ForgetTypes() // as a run does
 	return program, append(findings, more...)
 }
 

@@ -74,7 +74,8 @@ func (c componentProvider) Construct(ctx context.Context, r provider.ConstructRe
 		return provider.ConstructResponse{}, err
 	}
 	p.log(diags)
-	response := provider.ConstructResponse{URN: made.URN, Outputs: made.Outputs, StateDependencies: map[string][]urn.URN{}}
+	response := provider.ConstructResponse{URN: made.URN, Outputs: made.Outputs,
+		StateDependencies: map[string][]urn.URN{}}
 	for i, key := range made.Outputs.Keys() {
 		if deps := made.Outputs.At(i).AllDeps(); len(deps) > 0 {
 			response.StateDependencies[key] = deps

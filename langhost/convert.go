@@ -2,6 +2,7 @@ package langhost
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"github.com/yamlhost/yamlhost/langhost/pcl"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
+	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
 // ConvertProgram translates a project to PCL (F9.14): the project file, and the program in the folder of its field
@@ -77,6 +79,11 @@ func (h *Host) WritePCL(ctx context.Context, from, to, loader string) (diag.Diag
 	if w.Project.Description != "" {
 		files["Pulumi.yaml"] += "description: " + literal.Scalar(w.Project.Description) + "\n"
 	}
+	others, err := configOfOthers(w.Project)
+	if err != nil {
+		return nil, err
+	}
+	files["Pulumi.yaml"] += others
 	for name, text := range module.Files {
 		files[filepath.Join(main, filepath.FromSlash(name))] = text
 	}
@@ -86,6 +93,25 @@ func (h *Host) WritePCL(ctx context.Context, from, to, loader string) (diag.Diag
 		}
 	}
 	return diags, nil
+}
+
+// configOfOthers returns the section of a project file with the values of configuration of other namespaces, such as
+// that of providers; empty if there are none.
+func configOfOthers(p *project.Project) (section string, err error) {
+	for _, d := range p.Config {
+		if d.Own || d.Value == nil {
+			continue
+		}
+		data, err := json.Marshal(d.Value.Data())
+		if err != nil {
+			return "", fmt.Errorf("write %s: %w", d.Key, err)
+		}
+		if section == "" {
+			section = "config:\n"
+		}
+		section += "  " + literal.Scalar(d.Key.String()) + ": {value: " + string(data) + "}\n"
+	}
+	return section, nil
 }
 
 // ConvertState returns an error: a YAML program has no state of its own.

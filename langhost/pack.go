@@ -22,8 +22,8 @@ func (h *Host) runPack(ctx context.Context, r *pulumirpc.RunPluginRequest,
 	}
 	defer closeSchemas()
 	pack := policy.NewLazy(func() (*policy.Pack, error) {
-		opened, found, err := policy.Open(ctx, dir, policy.Options{Shown: workspace.Relative(dir), Limits: h.options.Limits,
-			Schemas: loading(schemas)})
+		opened, found, err := policy.Open(ctx, dir, policy.Options{Shown: workspace.Relative(dir),
+			Limits: h.options.Limits, Schemas: loading(schemas)})
 		if err != nil {
 			return nil, err
 		}

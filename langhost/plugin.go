@@ -121,7 +121,8 @@ func openPlugin(dir string) (*componentPlugin, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the plugin: %w", err)
 		}
-		file, diags := parser.Parse(diag.NewSource(filepath.Base(path), project.StripBOM(text)), parser.Options{Plugin: true})
+		file, diags := parser.Parse(diag.NewSource(filepath.Base(path), project.StripBOM(text)),
+			parser.Options{Plugin: true})
 		found.Add(diags...)
 		found.Add(p.merge(file)...)
 	}

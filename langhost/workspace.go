@@ -29,7 +29,8 @@ func (h *Host) open(ctx context.Context, info *pulumirpc.ProgramInfo, run worksp
 		return nil, nil, err
 	}
 	w, err := workspace.Open(root, workspace.Options{
-		Shown: workspace.Relative(root), Compile: compiler.New(childEnv(h.options.Env), h.options.Supervisor, h.engine.log),
+		Shown: workspace.Relative(root), Compile: compiler.New(childEnv(h.options.Env), h.options.Supervisor,
+			h.engine.log),
 		CompilerOption: option, ProgramDir: info.GetProgramDirectory(), CRDs: kinds(h.options.Env),
 	})
 	if err != nil {

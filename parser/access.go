@@ -239,7 +239,8 @@ func accessOf(s *yamlnode.ScalarText, start int, a *accessText) ast.Expr {
 	}
 	for _, step := range a.steps {
 		access.Steps = append(access.Steps, ast.Step{
-			Range: s.At(step.from, step.to), Name: step.name, Index: step.index, IsIndex: step.isIndex, Quoted: step.quoted,
+			Range: s.At(step.from, step.to), Name: step.name, Index: step.index, IsIndex: step.isIndex,
+			Quoted:   step.quoted,
 			Optional: step.optional,
 		})
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 // block is a stretch of a text with the nodes parsed from it. Results that depend only on its own text are kept for as
-// long as the block exists.
+// long as the block exists. A document keeps blocks from edit to edit; Parse makes them for one text, to confine a
+// fault.
 type block struct {
 	lead           []byte // copied from the stretch, like the fields below
 	astray, deeper bool
@@ -75,6 +76,7 @@ func (b *block) checkEntry() {
 			"this line is indented like none of those around it")
 	}
 	for i, e := range b.top {
+		// The stretch has one entry, so a second key at the top is a line with too little indentation.
 		if i > 0 {
 			misaligned(e.at)
 		}
@@ -154,6 +156,31 @@ func (b *block) lose() {
 		}
 		b.yaml.tree.Repairs.Lost = append(b.yaml.tree.Repairs.Lost, yamlnode.KeyText(name))
 	}
+}
+
+// standsAlone reports whether a block can replace another one, and be replaced, without affecting the blocks around it.
+func (b *block) standsAlone() bool {
+	l := b.asWritten
+	return l.TooDeep < 0 && l.SecondDocument < 0 && b.printable && !l.Open && len(l.Anchors) == 0 &&
+		len(l.Unanchored) == 0
+}
+
+// hasText reports whether a block has the text and the properties of a stretch.
+func (b *block) hasText(s stretch, text []byte) bool {
+	return b.astray == s.astray && bytes.Equal(b.lead, s.lead) && (b.lead == nil) == (s.lead == nil) &&
+		bytes.Equal(b.yaml.tree.Text.Source.Text(), text[s.start:s.end])
+}
+
+// namesLines reports whether a finding in the block mentions a line number.
+func (b *block) namesLines() bool {
+	return b.yaml.tree.Text.NamesLines || b.result != nil && b.result.lines
+}
+
+// canStand reports whether the findings of a block remain valid with the given number of lines above it.
+func (b *block) canStand(lines int) bool {
+	text := &b.yaml.tree.Text
+	return !(text.NamesLines && text.LinesAbove != lines || b.result != nil && b.result.lines &&
+		b.result.above != lines)
 }
 
 // crossing reports whether an alias in one of the blocks refers to an anchor in another.

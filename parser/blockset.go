@@ -1,7 +1,6 @@
 package parser
 
 import (
-	"bytes"
 	"slices"
 	"sort"
 	"sync"
@@ -10,7 +9,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 )
 
-// blockSet is a text divided into blocks.
+// blockSet is a text divided into blocks. A set is immutable once holds has been called, but for the results that
+// blocks keep, which the lock of the documents guards (editState).
 type blockSet struct {
 	sections []blockSection
 	blocks   []*block // all blocks, in the order of the text
@@ -81,6 +81,7 @@ func (s *blockSet) start(src *diag.Source) (int, bool) {
 		})
 		i, ok = s.index[src]
 	}
+	// An index that is shared with an earlier set may name a block that has been replaced since.
 	if !ok || s.blocks[i].yaml.tree.Text.Source != src {
 		return 0, false
 	}
@@ -91,7 +92,7 @@ func (s *blockSet) start(src *diag.Source) (int, bool) {
 const maxReplaced = 64
 
 // with returns a copy of the set in which block i is replaced by b. The text grows by the given numbers of bytes and
-// lines.
+// lines. All blocks keep their sources, so that declarations in the others stay the same.
 func (s *blockSet) with(i int, b *block, bytes, lines int) *blockSet {
 	next := &blockSet{sections: s.sections, blocks: slices.Clone(s.blocks), places: slices.Clone(s.places),
 		usual: s.usual, open: s.open}
@@ -122,12 +123,6 @@ func (s *blockSet) inside(body []byte, first int) bool {
 		return false
 	}
 	return !slices.ContainsFunc(lines[1:], func(l yamlnode.Line) bool { return l.Tab || l.Indent <= s.usual })
-}
-
-// standsAlone reports whether a block can replace another one, and be replaced, without affecting the blocks around it.
-func (b *block) standsAlone() bool {
-	l := b.asWritten
-	return l.TooDeep < 0 && l.SecondDocument < 0 && b.printable && !l.Open && len(l.Anchors) == 0 && len(l.Unanchored) == 0
 }
 
 // blockKey identifies the content of a block.
@@ -166,16 +161,12 @@ func newKnownBlocks(prior *blockSet, text []byte, sections []cutSection) *knownB
 	old, k.tail = old[:last], old[last:]
 	k.middle = make(map[blockKey][]*block, len(old))
 	for _, b := range old {
+		// Only what lies between the equal ends is compared by its text: after an edit in several places, or one that
+		// moves entries.
 		key := blockKey{lead: string(b.lead), text: string(b.yaml.tree.Text.Source.Text()), astray: b.astray}
 		k.middle[key] = append(k.middle[key], b)
 	}
 	return k
-}
-
-// hasText reports whether a block has the text and the properties of a stretch.
-func (b *block) hasText(s stretch, text []byte) bool {
-	return b.astray == s.astray && bytes.Equal(b.lead, s.lead) && (b.lead == nil) == (s.lead == nil) &&
-		bytes.Equal(b.yaml.tree.Text.Source.Text(), text[s.start:s.end])
 }
 
 // take returns the known block for the next stretch, or nil if there is none. lines is the number of lines above it.
@@ -196,23 +187,13 @@ func (k *knownBlocks) take(s stretch, body []byte, lines int) *block {
 			return nil
 		}
 		b = list[i]
+		// A block stands for one stretch: of equal entries each needs its own places.
 		k.middle[key] = slices.Delete(list, i, i+1)
 	}
 	if !b.canStand(lines) || b.deeper != s.deeper {
 		return nil
 	}
 	return b
-}
-
-// namesLines reports whether a finding in the block mentions a line number.
-func (b *block) namesLines() bool {
-	return b.yaml.tree.Text.NamesLines || b.result != nil && b.result.lines
-}
-
-// canStand reports whether the findings of a block remain valid with the given number of lines above it.
-func (b *block) canStand(lines int) bool {
-	text := &b.yaml.tree.Text
-	return !(text.NamesLines && text.LinesAbove != lines || b.result != nil && b.result.lines && b.result.above != lines)
 }
 
 // holds reports whether parsing the blocks separately gives the same result as parsing the whole text. It also sets

@@ -12,9 +12,6 @@ import (
 // configSection reads declarations of configuration (L2.C). It omits those that the section hiding declares too
 // (L2.26).
 func (b *bodyReader) configSection(section, hiding *section, read itemReader) (declarations []*ast.Config) {
-	if section != nil && section.entry.name == "config" && isText(section.entry.value.Target()) {
-		return nil // in old projects, the directory of the stack configuration (L1.B)
-	}
 	for _, it := range b.items(section, read) {
 		if hiding == nil || !hiding.declares(it.name.Value) {
 			b.report.diags.Add(it.diags...)

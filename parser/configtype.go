@@ -201,7 +201,8 @@ func fromJSON(s *jsontext.Scanner, place ast.Place) ast.Expr {
 	case '{':
 		m := &ast.Map{Place: place}
 		s.Object(func(key string) {
-			m.Entries = append(m.Entries, ast.MapEntry{Key: &ast.String{Place: place, Value: key}, Value: fromJSON(s, place)})
+			m.Entries = append(m.Entries, ast.MapEntry{Key: &ast.String{Place: place, Value: key},
+				Value: fromJSON(s, place)})
 		})
 		return m
 	case '"':

@@ -11,7 +11,8 @@ import (
 // keys are names. The division only depends on lines and their indentation, so that it also works in a text with syntax
 // errors, and an error is confined to its stretch.
 
-// stretch is a part of a text that consists of whole lines.
+// stretch is a part of a text that consists of whole lines. What an astray stretch means is decided once it is parsed
+// (see block.checkEntry): here only its indentation is known.
 type stretch struct {
 	start, end int
 	// lead is the line of the section's key, without its value, which is parsed in front of an entry. It is nil for a
@@ -40,6 +41,7 @@ func cut(text []byte) (sections []cutSection, usual int) {
 		[]byte("---")) {
 		lines = lines[1:]
 	}
+	// A map that is indented as a whole has no line that certainly begins a section.
 	if len(lines) == 0 || lines[0].Indent > 0 || lines[0].Tab || !yamlnode.KeyLine(text, lines[0]) {
 		return nil, 0
 	}
@@ -57,6 +59,7 @@ func cut(text []byte) (sections []cutSection, usual int) {
 			tops = append(tops, i)
 		}
 	}
+	// The step of all lines serves to cut; only a clear one of top-level keys serves to compare later edits with.
 	usual, fromTop := usualIndent(lines)
 	for n := 0; n < len(tops); {
 		from := tops[n]
@@ -82,7 +85,7 @@ func hasKeyLine(text []byte, lines []yamlnode.Line, indent int) bool {
 }
 
 // sectionName returns the canonical name of the section that begins at a top-level line, or an empty string for any
-// other key.
+// other key. The sections whose keys are names, and so can be cut, are those of cuttable in keys.go.
 func sectionName(text []byte, l yamlnode.Line) string {
 	end := yamlnode.KeyEnd(text, l)
 	if end == 0 {
@@ -200,6 +203,7 @@ func cutEntries(text []byte, lines []yamlnode.Line, end, usual int) cutSection {
 	if len(body) == 0 || sectionName(text, lines[0]) == "" || !yamlnode.BareKey(text, lines[0]) {
 		return whole
 	}
+	// Every entry is parsed behind this line, so that its YAML is a complete text with its section.
 	lead := append(slices.Clone(text[lines[0].Start:yamlnode.KeyEnd(text, lines[0])]), '\n')
 	if body[0].Indent == 0 || !yamlnode.KeyLine(text, body[0]) {
 		// The section does not start with an entry. If the first line begins with a tab, it is parsed together with the
@@ -219,6 +223,7 @@ func cutEntries(text []byte, lines []yamlnode.Line, end, usual int) cutSection {
 		switch {
 		case i == 0:
 			starts = append(starts, i)
+		// The line belongs to the entry above it.
 		case l.Indent != indent || l.Tab:
 		case (text[l.Start] == '?' || text[l.Start] == ':') && yamlnode.BlankAt(text, l.Start+1):
 			return whole

@@ -43,6 +43,7 @@ func (d *Document) Edit(edits ...Edit) *Document {
 			return next
 		}
 	}
+	// Any other edit makes a new text, of which the unchanged blocks are found again by their content.
 	text := d.src.Text()
 	for _, e := range edits {
 		start := min(max(e.Start, 0), len(text))
@@ -66,6 +67,7 @@ func (d *Document) File(options Options) (*ast.File, diag.Diagnostics) {
 	}
 	d.shared.mu.Lock()
 	defer d.shared.mu.Unlock()
+	// The usual keystroke: one entry has changed, and no name.
 	if file, diags, ok := d.shared.patched(d.set, d.src, options); ok {
 		file.Origins = d.origins()
 		return file, diags
@@ -244,6 +246,7 @@ func (d *Document) editInside(e Edit) *Document {
 		return nil
 	}
 	i := set.at(e.Start)
+	// The edit may only seem to reach into the next block, where its new text ends as the old one did.
 	if e.End > set.end(i, length) {
 		e = e.trimmed(d.src.Text())
 		i = set.at(e.Start)

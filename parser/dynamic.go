@@ -83,7 +83,8 @@ func (r dynamicReader) property(e entry, what string, keys []string) *ast.Dynami
 			}
 			for _, rule := range valueRules {
 				readers[rule] = func(e entry) {
-					d.Rules = append(d.Rules, ast.Property{Name: ast.Literal{Value: rule, Range: e.at}, Value: r.exprs.data(e)})
+					d.Rules = append(d.Rules, ast.Property{Name: ast.Literal{Value: rule, Range: e.at},
+						Value: r.exprs.data(e)})
 				}
 			}
 			r.nodes.fields(r.nodes.entries(n), what, keys, readers)

@@ -120,6 +120,9 @@ func (x *exprReader) warnOneColon(e entry) {
 
 func (x *exprReader) mapOrCall(n *yamlnode.Node, tag diag.Range, live bool) ast.Expr {
 	entries := x.nodes.entries(n)
+	if len(entries) == 0 && strangeKeys(n) {
+		return bad(tag)
+	}
 	place := ast.Place{At: tag}
 	if live {
 		for _, e := range entries {
@@ -128,6 +131,7 @@ func (x *exprReader) mapOrCall(n *yamlnode.Node, tag diag.Range, live bool) ast.
 			}
 			if len(entries) == 1 {
 				call := x.call(e, place)
+				x.nodes.release(entries)
 				if x.nodes.repairs.Any() && x.nodes.repairs.Touch(x.text.Bytes, n) {
 					return bad(tag) // part of the call is lost, such as what it returns
 				}
@@ -142,8 +146,10 @@ func (x *exprReader) mapOrCall(n *yamlnode.Node, tag diag.Range, live bool) ast.
 		}
 	}
 	m := &ast.Map{Place: place, Entries: make([]ast.MapEntry, 0, len(entries))}
-	for _, e := range entries {
-		key := ast.Expr(&ast.String{Place: ast.Place{At: e.at}, Value: e.name})
+	keys := make([]ast.String, len(entries))
+	for i, e := range entries {
+		keys[i] = ast.String{Place: ast.Place{At: e.at}, Value: e.name}
+		key := ast.Expr(&keys[i])
 		if live && strings.Contains(e.name, "$") {
 			key = x.texts.interpolated(e.key, e.at)
 		}
@@ -195,7 +201,8 @@ func (x *exprReader) scalarLiteral(n *yamlnode.Node, place ast.Place) ast.Expr {
 		if integer && !exact {
 			x.report.addAll(diag.LosesDigits(place.At, n.Value, number))
 		}
-		return &ast.Number{Place: place, Value: number, Integer: integer && n.Tag == yamlnode.IntTag || integer && !exact}
+		return &ast.Number{Place: place, Value: number, Integer: integer && n.Tag == yamlnode.IntTag || integer &&
+			!exact}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -45,7 +46,7 @@ func (r *nodeReader) onlyFields(entries []entry, place string, keys []string, re
 // key that is one of keys, and unknown for all others. It reports unusual capitalization, and keys that occur in two
 // spellings (L1.22). A key that is certainly a misspelling of a missing one is passed to unknown and then, if unknown
 // returns true, to known, so that its value is checked as intended. others lists keys that have a meaning elsewhere and
-// are not misspellings.
+// are not misspellings. The list of entries is used again afterwards.
 func (r *nodeReader) fieldsOf(entries []entry, keys, others []string, known func(name string, e entry),
 	unknown func(e entry) bool) {
 	seen := make(map[string]diag.Range, len(entries))
@@ -80,6 +81,7 @@ func (r *nodeReader) fieldsOf(entries []entry, keys, others []string, known func
 		seen[e.meant] = e.at
 		known(e.meant, e)
 	}
+	r.release(entries)
 }
 
 func (r *nodeReader) capitalisation(e entry, name string) {
@@ -115,6 +117,9 @@ func (r *nodeReader) unknownKey(severity diag.Severity, e entry, place string, k
 		detail = didYouMean(e.name, keys, "known are "+listing(keys, " and "))
 	default:
 		detail = didYouMean(e.name, keys, "")
+	}
+	if e.taken || !slices.Contains(keys, e.meant) { // it is not read, so no schema and no declaration makes it secret
+		cmp.Or(e.from, r).text.HideTexts(e.value)
 	}
 	d := r.report.report(severity, diag.UnknownKey, e.at, detail, "unknown key `%s` in %s", diag.Excerpt(e.name), place)
 	if hint == "" && slices.Contains(keys, e.meant) && !e.taken {
@@ -166,8 +171,15 @@ func (r *nodeReader) section(e entry, what string, fn func(n *yamlnode.Node, rng
 }
 
 func (r *nodeReader) wrongKind(n *yamlnode.Node, rng diag.Range, what, kind, detail string) {
-	if r.mended(rng) {
+	if r.mended(rng) || r.repairs.Any() && r.repairs.Touch(r.text.Bytes, n) { // part of it is lost
 		return
+	}
+	if strangeKeys(n) {
+		r.entries(n) // reports them
+		return
+	}
+	if n.Kind != yamlnode.Scalar { // nobody reads what is in it
+		r.text.HideTexts(n)
 	}
 	r.report.fail(diag.WrongKind, rng, detail, "%s must be %s, found %s", what, kind, yamlnode.KindName(n))
 }

@@ -97,7 +97,8 @@ func newFormatter(text []byte) *formatter {
 	f := &formatter{text: text}
 	for i := yamlnode.TextStart(text); i < len(text); {
 		l := yamlnode.LineFrom(text, i)
-		f.lines = append(f.lines, formattedLine{start: i, end: l.End, broken: string(text[l.End:l.Next]), indent: l.Indent,
+		f.lines = append(f.lines, formattedLine{start: i, end: l.End, broken: string(text[l.End:l.Next]),
+			indent: l.Indent,
 			target: -1})
 		i = l.Next
 	}
@@ -333,7 +334,8 @@ func (f *formatter) following() []int {
 // opened returns the blocks that are open behind a line, with those that begin in it.
 func (f *formatter) opened(blocks []column, l *formattedLine) []column {
 	for n := len(blocks); n > 0; n-- {
-		if top := blocks[n-1]; top.from < l.indent || top.from == l.indent && top.to < l.target { // a list below its key
+		// a list below its key
+		if top := blocks[n-1]; top.from < l.indent || top.from == l.indent && top.to < l.target {
 			break
 		}
 		blocks = blocks[:n-1]

@@ -124,7 +124,7 @@ func (x *textReader) interpolation(s *yamlnode.ScalarText, i int) (ast.Expr, int
 	}
 	operators := looksLikeOperators(s.Text[i+2 : end])
 	switch {
-	case problem == nil && f == nil && (operators || body.allDeclared()), problem == nil && f != nil &&
+	case problem == nil && f == nil && (operators || body.undeclared() == ""), problem == nil && f != nil &&
 		(!f.final || operators): // an expression
 		return body.lowered(i), end
 	case odd && !operators && (declared || nameLike(access.root.name)): // neither: a member that is no key of the text

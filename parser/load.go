@@ -13,6 +13,7 @@ import (
 func (t *yamlText) load() (*yamlnode.Node, *blockSet) {
 	y := &t.tree
 	if err := y.Read(); err != nil {
+		// Blocks before repairs: they confine the fault to its entry, repairs only to its line.
 		if blocks := t.byBlocks(); blocks != nil {
 			return nil, blocks
 		}
@@ -86,7 +87,8 @@ func (s *blockSet) outline(whole *yamlText, origins *ast.Origins, options Option
 		for _, next := range s.topOf(cut, head) {
 			if first, again := seen[next.entry.name]; again {
 				head.nodes.duplicate(next.entry.name, next.entry.at, written[next.entry.name])
-				if len(top[first].parts) == 0 && yamlnode.IsNull(top[first].entry.value.Target()) { // as nodeReader.entries does
+				if len(top[first].parts) == 0 && yamlnode.IsNull(top[first].entry.value.Target()) {
+					// The later one counts if the first has no value, as in nodeReader.entries.
 					top[first] = next
 				}
 				continue

@@ -205,7 +205,7 @@ func keepsDigits(n *big.Int, number float64) bool {
 func (o *operators) text(e *hclsyntax.LiteralValueExpr) string {
 	read := e.Val.AsString()
 	written := unescapeTemplate(o.source(e.SrcRange))
-	if ascii(written) {
+	if !strings.ContainsFunc(written, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return read
 	}
 	// White space removed by a `~` is not part of the string.
@@ -216,10 +216,6 @@ func (o *operators) text(e *hclsyntax.LiteralValueExpr) string {
 		written = strings.TrimRight(written, " \t\r\n")
 	}
 	return written
-}
-
-func ascii(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // unescapeTemplate resolves the escapes of a quoted string in an expression.
@@ -257,7 +253,8 @@ func (o *operators) template(e *hclsyntax.TemplateExpr) ast.Expr {
 	parts := make([]ast.Expr, 0, len(e.Parts))
 	for _, part := range e.Parts {
 		if literal, ok := part.(*hclsyntax.LiteralValueExpr); ok && heredoc && literal.Val.Type().FriendlyName() == "string" {
-			parts = append(parts, &ast.String{Place: ast.Place{At: o.at(literal.SrcRange)}, Value: literal.Val.AsString()})
+			parts = append(parts, &ast.String{Place: ast.Place{At: o.at(literal.SrcRange)},
+				Value: literal.Val.AsString()})
 			continue
 		}
 		parts = append(parts, o.lower(part))
@@ -332,7 +329,8 @@ func (o *operators) step(step hcl.Traverser) (ast.Step, bool) {
 func (o *operators) steps(source ast.Expr, traversal hcl.Traversal) ast.Expr {
 	for _, t := range traversal {
 		rng := o.at(t.SourceRange())
-		place := ast.Place{At: diag.Range{Source: rng.Source, Start: min(source.Range().Start, rng.Start), End: rng.End}}
+		place := ast.Place{At: diag.Range{Source: rng.Source, Start: min(source.Range().Start, rng.Start),
+			End: rng.End}}
 		step, ok := o.step(t)
 		optional := o.optional(t.SourceRange().Start.Byte)
 		if ok && !step.IsIndex && !step.Quoted {

@@ -1,12 +1,14 @@
 package parser
 
 import (
+	"slices"
+
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
-	"slices"
 )
 
-// entry is a key of a map with its value. The key is a scalar; the value may be an alias.
+// entry is a key of a map with its value. The key is a scalar; the value may be an alias. entries sets the first six
+// fields; meant, taken and advice are for maps whose keys the language defines, and are set in fields.go.
 type entry struct {
 	name  string // the key's text
 	key   *yamlnode.Node
@@ -21,6 +23,7 @@ type entry struct {
 }
 
 // nodeReader reads the nodes of one tree as maps with entries, lists and literals, resolving aliases and merge keys.
+// One serves one tree, in one goroutine: aliases counts what has been expanded since the beginning of the text.
 type nodeReader struct {
 	text    *yamlnode.Text
 	report  *findings
@@ -71,6 +74,7 @@ func (r *nodeReader) with(n, via *yamlnode.Node, fn func(n *yamlnode.Node, rng d
 	if n.Kind == yamlnode.Alias {
 		r.extension(rng, "an alias")
 	}
+	// An entry that a merge key has taken is read through the alias that the merge key has followed.
 	if via != nil && !r.aliases.inside[via] {
 		r.aliases.enter(via)
 	}
@@ -113,6 +117,7 @@ func (r *nodeReader) list(room int) []entry {
 			return list
 		}
 	}
+	// The caller gives it back with release once no entry of it is needed.
 	return make([]entry, 0, room)
 }
 
@@ -122,6 +127,17 @@ func (r *nodeReader) release(list []entry) {
 	if cap(list) <= most {
 		r.spare = append(r.spare, list[:0])
 	}
+}
+
+// strangeKeys reports whether a map has a key that is no text, as `{{name}}` of other tools is one. Then nothing
+// further is said of the map.
+func strangeKeys(n *yamlnode.Node) bool {
+	for i := 0; n.Kind == yamlnode.Map && i < len(n.Content); i += 2 {
+		if n.Content[i].Target().Kind != yamlnode.Scalar {
+			return true
+		}
+	}
+	return false
 }
 
 // entries returns the entries of a map, with merge keys expanded and each name once. It reports keys that are not
@@ -179,6 +195,7 @@ func (r *nodeReader) entries(n *yamlnode.Node) []entry {
 	if !merges {
 		return list
 	}
+	// Only now, as own keys win over merged ones wherever they stand.
 	return r.merge(list, &index)
 }
 
@@ -278,6 +295,7 @@ func (r *nodeReader) mergedEntries(e entry) []entry {
 				if m.via == nil {
 					m.via = target
 				}
+				// The entry is a copy, whether or not it is used.
 				r.tally(m.value)
 				brought = append(brought, m)
 			}

@@ -263,9 +263,6 @@ func (o *operators) fault(diags hcl.Diagnostics) *fault {
 	return f
 }
 
-// allDeclared reports whether every name that the expression uses is declared.
-func (o *operators) allDeclared() bool { return o.undeclared() == "" }
-
 // undeclared returns the first name of the expression that is not declared; empty if all are.
 func (o *operators) undeclared() string {
 	for _, traversal := range o.root.Variables() {

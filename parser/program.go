@@ -29,6 +29,49 @@ type outline struct {
 	project bool
 }
 
+// document is a document of another tool, which gives one finding in the place of a program.
+type document struct {
+	keys         []string // are all at the top of such a document, but are not of a program
+	name, advice string
+	// homonyms reports whether the document has keys of programs in another meaning, so that nothing of it is read.
+	homonyms bool
+	// alone reports whether a program may have the keys by mistake: it is the document if no section stands beside.
+	alone bool
+}
+
+func documents() []document {
+	return []document{
+		{keys: []string{"apiVersion", "kind"}, name: "a Kubernetes manifest",
+			advice: "`yamlhost convert --from kubernetes` converts manifests to a program"},
+		{keys: []string{"AWSTemplateFormatVersion"}, name: "a template of CloudFormation", homonyms: true,
+			advice: "`yamlhost convert --from cloudformation` converts templates to a program"},
+		{keys: []string{"$schema", "contentVersion"}, name: "a template of Azure Resource Manager", homonyms: true,
+			advice: "`yamlhost convert --from arm FOLDER` converts templates with a converter plugin"},
+		{keys: []string{"jobs", "on"}, name: "a workflow of GitHub Actions", alone: true,
+			advice: "`yamlhost new github-actions` writes workflows that run a program"},
+		{keys: []string{"resource", "terraform"}, name: "a configuration of Terraform", alone: true,
+			advice: "`yamlhost convert --from terraform FOLDER` converts modules with a converter plugin"},
+		{keys: []string{"services"}, name: "a file of Docker Compose", alone: true,
+			advice: "`services` is of Docker Compose: write `resources`, with a type in each"},
+		{keys: []string{"values", "imports"}, name: "an environment of Pulumi ESC", alone: true,
+			advice: "move it to `environments/NAME.yaml`, and name it in a stack's file: `environment: [NAME]`"},
+	}
+}
+
+// documentOf returns the document of another tool that entries make, or nil.
+func documentOf(entries []entry) *document {
+	has := func(key string) bool {
+		return slices.ContainsFunc(entries, func(e entry) bool { return e.name == key })
+	}
+	for _, d := range documents() {
+		missing := slices.ContainsFunc(d.keys, func(key string) bool { return !has(key) })
+		if !missing && !(d.alone && slices.ContainsFunc([]string{"resources", "variables", "outputs"}, has)) {
+			return &d
+		}
+	}
+	return nil
+}
+
 // newOutline finds the sections of a text among its top-level keys. included reports whether another text includes it.
 func newOutline(r *bodyReader, top []*section, options Options, included bool) *outline {
 	o := &outline{in: r, options: options, file: &ast.File{Source: r.text.Source}, sections: body{},
@@ -39,12 +82,14 @@ func newOutline(r *bodyReader, top []*section, options Options, included bool) *
 		byKey[s.entry.key] = s
 		entries = append(entries, s.entry)
 	}
-	manifest := false // a Kubernetes manifest in the place of a program, which has one finding
-	if i := slices.IndexFunc(entries, func(e entry) bool { return e.name == "apiVersion" }); i >= 0 {
-		manifest = slices.ContainsFunc(entries, func(e entry) bool { return e.name == "kind" })
-		if manifest {
-			r.report.warn(diag.UnknownKey, entries[i].at, "`yamlhost convert --from kubernetes` converts manifests to a program",
-				"a Kubernetes manifest is not a program")
+	foreign := documentOf(entries)
+	if foreign != nil {
+		at := entries[slices.IndexFunc(entries, func(e entry) bool { return e.name == foreign.keys[0] })].at
+		if summary := foreign.name + " is not a program"; foreign.homonyms {
+			r.report.fail(diag.UnknownKey, at, foreign.advice, "%s", summary)
+			entries = nil
+		} else {
+			r.report.warn(diag.UnknownKey, at, foreign.advice, "%s", summary)
 		}
 	}
 	r.nodes.fieldsOf(entries, sectionKeys, projectKeys, func(name string, e entry) {
@@ -58,7 +103,7 @@ func newOutline(r *bodyReader, top []*section, options Options, included bool) *
 		}
 	}, func(e entry) bool {
 		s := byKey[e.key]
-		if manifest {
+		if foreign != nil {
 			return false
 		}
 		s.in.unknownSection(o.file, e, s.entryNames())
@@ -211,7 +256,11 @@ func (o *outline) read(names map[string]bool) {
 	if o.project {
 		readConfig = (*bodyReader).projectConfigItem
 	}
-	file.Config = append(r.configSection(sections["config"], nil, readConfig), former...)
+	config := sections["config"]
+	if o.project && config != nil && isText(config.entry.value.Target()) {
+		config = nil // in old projects, the directory of the stack configuration (L1.B)
+	}
+	file.Config = append(r.configSection(config, nil, readConfig), former...)
 	file.Variables = declarationsOf[*ast.Variable](r, sections["variables"], (*bodyReader).variableItem)
 	file.Resources = r.resourceSection(sections["resources"])
 	file.Outputs = declarationsOf[*ast.Output](r, sections["outputs"], (*bodyReader).outputItem)
@@ -256,7 +305,8 @@ func (b *bodyReader) unknownSection(file *ast.File, e entry, names []string) {
 		return
 	}
 	if slices.Contains([]string{"config", "variables", "resources"}, e.meant) && e.advice == "" && !e.taken && len(names) > 0 {
-		file.Slips = append(file.Slips, ast.Slip{Key: ast.Literal{Value: e.name, Range: e.at}, Meant: e.meant, Names: names})
+		file.Slips = append(file.Slips, ast.Slip{Key: ast.Literal{Value: e.name, Range: e.at}, Meant: e.meant,
+			Names: names})
 		return
 	}
 	if !e.taken && e.advice == "" && slices.Contains([]string{"components", "hooks", "dynamic"}, e.meant) {

@@ -141,10 +141,11 @@ type resourceReader struct {
 type resourceParts struct{ properties, get, options, each, condition *entry }
 
 func (r *resourceReader) fieldsOfMap(n *yamlnode.Node) {
-	var typed bool
+	var typed, known bool
 	var parts resourceParts
 	var unknown []entry
 	r.nodes.fieldsOf(r.nodes.described(n), allFields, elsewhere, func(key string, e entry) {
+		known = true
 		switch key {
 		case "type":
 			if typed = !yamlnode.IsNull(e.value.Target()); typed {
@@ -188,7 +189,7 @@ func (r *resourceReader) fieldsOfMap(n *yamlnode.Node) {
 		}
 		r.nodes.unknownKey(diag.Error, e, "a resource", resourceKeys, levelHint(e, parts.properties))
 	}
-	if !typed {
+	if !typed && (known || len(unknown) == 0 && !strangeKeys(n)) { // else the whole map is something else
 		needsToken(r.report, r.resource)
 	}
 	if parts.each == nil {

@@ -60,6 +60,7 @@ func (s *editState) patched(set *blockSet, src *diag.Source, options Options) (f
 		return nil, nil, false
 	}
 	lines := set.places[len(set.places)-1].lines != last.set.places[len(last.set.places)-1].lines
+	// The findings of the last text are kept but for those of the block, as long as none of the others points into it.
 	own := 0
 	for _, found := range last.diags {
 		switch {
@@ -68,7 +69,9 @@ func (s *editState) patched(set *blockSet, src *diag.Source, options Options) (f
 		case len(found.Related) > 0 && (lines || slices.ContainsFunc(found.Related, func(r diag.Related) bool {
 			return r.Range.Source == old.yaml.tree.Text.Source
 		})), slices.ContainsFunc(found.Fixes, func(f diag.Fix) bool {
-			return slices.ContainsFunc(f.Edits, func(e diag.Edit) bool { return e.Range.Source == old.yaml.tree.Text.Source })
+			return slices.ContainsFunc(f.Edits, func(e diag.Edit) bool {
+				return e.Range.Source == old.yaml.tree.Text.Source
+			})
 		}):
 			return nil, nil, false // the finding refers to the block, or to line numbers
 		default:
@@ -106,6 +109,7 @@ func (s *editState) patched(set *blockSet, src *diag.Source, options Options) (f
 // changed returns the index of the only block in which two sets with the same sections differ. one is false if they do
 // not differ in exactly one block.
 func (s *blockSet) changed(prior *blockSet) (pos int, one bool) {
+	// Sets that with has derived share the slice of sections, so that one address tells that nothing was cut anew.
 	if len(s.blocks) != len(prior.blocks) || len(s.sections) == 0 || &s.sections[0] != &prior.sections[0] {
 		return 0, false
 	}
@@ -137,13 +141,6 @@ func (b *block) name() string {
 		return ""
 	}
 	return body.Content[0].Value
-}
-
-// oddKeysOf returns the keys in a tree that may be read as expressions (L5.42).
-func oddKeysOf(root *yamlnode.Node) map[string]bool {
-	found := &oddKeys{names: map[string]bool{}}
-	found.gather(root)
-	return found.names
 }
 
 // only returns the single variable, resource or output that was read; ok is false for anything else.

@@ -185,7 +185,6 @@ func TestQuiet(t *testing.T) {
 		"L1.15 shortest":          "{}",
 		"L1.16 null sections":     "variables:\nresources:\noutputs: ~\nconfig:\n",
 		"L1.B project fields":     "name: a\nruntime: {name: yaml}\nmain: x\nbackend: {url: x}\nplugins: {}\npackages: {}\n",
-		"L1.B old config":         "config: stacks",
 		"L1.29 trailing marker":   "--- {variables: {a: b}}\n...\n",
 		"L1.27 yes is text":       "variables: {v: {yes: a, on: b}}",
 		"L2.21 bare default":      "config: {a: 3, b: [], c: [1, 2]}",
@@ -203,6 +202,10 @@ func TestQuiet(t *testing.T) {
 			_, diags := parse(text)
 			require.Empty(t, diags)
 		})
+	}
+	for project, findings := range map[bool]int{true: 0, false: 1} { // L1.B old config
+		_, diags := Parse(diag.NewSource("Pulumi.yaml", []byte("config: stacks")), Options{Project: project})
+		require.Len(t, diags, findings)
 	}
 }
 

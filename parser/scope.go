@@ -25,6 +25,7 @@ func (s *scope) declares(name string) bool {
 	if s == nil {
 		return false
 	}
+	// Not recorded: the binding stands in the same block as the expression.
 	if s.local[name] > 0 {
 		return true
 	}
@@ -146,12 +147,20 @@ func (k *oddKeys) gather(n *yamlnode.Node) {
 	}
 }
 
+// oddKeysOf returns the keys in a tree that may be read as expressions (L5.42).
+func oddKeysOf(root *yamlnode.Node) map[string]bool {
+	found := &oddKeys{names: map[string]bool{}}
+	found.gather(root)
+	return found.names
+}
+
 // also calls do while additional names are declared.
 func (s *scope) also(do func(), names ...string) {
 	if s.local == nil {
 		s.local = map[string]int{}
 	}
 	for _, name := range names {
+		// Counted, since a name may be bound again inside of its own binding.
 		s.local[name]++
 	}
 	do()
@@ -160,7 +169,8 @@ func (s *scope) also(do func(), names ...string) {
 	}
 }
 
-// textReader parses the texts of scalars, in a scope.
+// textReader parses the texts of scalars, in a scope. It stands above the two grammars, which read names by it; its
+// methods are in interpolation.go.
 type textReader struct {
 	nodes  *nodeReader
 	text   *yamlnode.Text

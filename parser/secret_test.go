@@ -31,6 +31,17 @@ func TestSecretsAreHidden(t *testing.T) { // L6.F
 		"a broken line":  {"variables:\n  a: {fn::secret: hunter2: ]\n  b: 1\n", "hunter2", "fn::secret"},
 		"beside others":  {"variables:\n  a: {fn::secret: hunter2, other: 1}\n", "hunter2", "other: 1"},
 		"with one colon": {"variables:\n  a: {fn:secret: hunter2}\n", "hunter2", "fn:secret"},
+		"an alias":       {"variables:\n  a: &a hunter2\n  b: {fn::secret: *a}\n", "hunter2", "fn::secret"},
+		"a cycle":        {"variables:\n  a: {fn::secret: &a {x: *a, y: hunter2}}\n", "hunter2", "fn::secret"},
+		"an unknown key": {"variables:\n  a: 1\nconfig:\n  b: {type: string, secrt: {a: hunter2}, nope: 1}\n", "hunter2", "nope"},
+		"a wrong kind":   {"resources:\n  - r: {type: a:B, properties: {password: hunter2}}\n", "hunter2", "password"},
+		"an open brace":  {"resources:\n  r: {type: a:B, properties: {password: hunter2}\n", "hunter2", "type: a:B"},
+		"an open text":   {"resources:\n  r: {type: 'a:B', 'properties: {password: hunter2}}\n", "hunter2", "password"},
+		"a second colon": {"resources: r: {password: hunter2}\n", "hunter2", "password"},
+		"a key":          {"resources:\n  r:\n    type: a:B\n    properties:\n      password: hunter2\n      b: c: d\n", "hunter2", "b: "},
+		"a list":         {"resources:\n  r:\n    type: a:B\n    properties:\n      tokens:\n        - hunter2\n      b: c: d\n", "hunter2", "tokens"},
+		"a resource":     {"resources:\n  password:\n    type: a:B\n    properties:\n      length: hunter\n      b: c: d\n", "hunter2", "length: hunter"},
+		"in JSON":        {"resources:\n  r: {\"type\":\"a:B\",\"properties\":{\"apiKey\":\"hunter2\"}\n", "hunter2", "apiKey"},
 		"no secret":      {"variables:\n  a: {fn::toJSON: hunter2}\n", "nothing is hidden", "hunter2"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ func exampleValue(p *Property, t Type, depth int) string {
 	if p != nil && p.Default != nil {
 		return quoteExample(p.Default)
 	}
-	const deepest = 8 // required members are not recursive (F8.19), except in invalid schemas
+	const deepest = 16 // required members are not recursive (F8.19), except in invalid schemas
 	switch t := Required(t).(type) {
 	case Primitive:
 		switch t {

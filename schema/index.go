@@ -59,8 +59,9 @@ const (
 
 // record is an entry of a table.
 type record struct {
-	text   string // the token, module or alias
-	offset uint64 // of the definition in the schema's text; the place of a record in its section for modules and aliases
+	text string // the token, module or alias
+	// of the definition in the schema's text; the place of a record in its section for modules and aliases
+	offset uint64
 	length uint32
 	sum    uint32
 	order  uint32 // in the schema

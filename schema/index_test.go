@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -62,15 +63,12 @@ func sameAnswers(t *testing.T, want, got *schema.Package) {
 
 func TestIndexSaysWhatTheTextSays(t *testing.T) { // L7.1, L7.23
 	t.Parallel()
-	files, err := filepath.Glob("../check/testdata/corpus/*.json")
-	require.NoError(t, err)
-	own, err := filepath.Glob("testdata/*.json")
-	require.NoError(t, err)
+	files := testfile.Match(t, "../check/testdata/corpus/*.json")
+	own := testfile.Match(t, "testdata/*.json")
 	for _, path := range append(files, own...) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
-			data, err := os.ReadFile(path)
-			require.NoError(t, err)
+			data := testfile.Bytes(t, path)
 			want, err := schema.Parse(data)
 			require.NoError(t, err)
 			index, err := schema.BuildIndex(iotest.OneByteReader(bytes.NewReader(data)), "stamp")
@@ -84,8 +82,7 @@ func TestIndexSaysWhatTheTextSays(t *testing.T) { // L7.1, L7.23
 
 func TestIndexOfAnotherText(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("testdata/zoo.json")
-	require.NoError(t, err)
+	data := testfile.Bytes(t, "testdata/zoo.json")
 	index, err := schema.BuildIndex(bytes.NewReader(data), "one")
 	require.NoError(t, err)
 	text := bytes.NewReader(data)
@@ -130,8 +127,7 @@ func TestIndexFileIsShared(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path, indexPath := filepath.Join(dir, "zoo.json"), filepath.Join(dir, "sub", "zoo.index")
-	data, err := os.ReadFile("testdata/zoo.json")
-	require.NoError(t, err)
+	data := testfile.Bytes(t, "testdata/zoo.json")
 	require.NoError(t, os.WriteFile(path, data, 0o644))
 	want, err := schema.Parse(data)
 	require.NoError(t, err)
@@ -165,8 +161,7 @@ func TestIndexFileIsShared(t *testing.T) {
 	got, err := schema.OpenFile(path, indexPath)
 	require.NoError(t, err)
 	sameAnswers(t, want, got)
-	left, err := filepath.Glob(filepath.Join(dir, "sub", ".index-*"))
-	require.NoError(t, err)
+	left := testfile.Match(t, filepath.Join(dir, "sub", ".index-*"))
 	require.Empty(t, left)
 
 	// A changed byte is reported although size and time are the same, and the next reader rebuilds the index.
@@ -187,8 +182,7 @@ func TestIndexFileIsShared(t *testing.T) {
 	require.NotErrorIs(t, err, schema.ErrDamaged)
 
 	// A schema that replaces another one is read again.
-	other, err := os.ReadFile("testdata/random.json")
-	require.NoError(t, err)
+	other := testfile.Bytes(t, "testdata/random.json")
 	require.NoError(t, os.WriteFile(path, other, 0o644))
 	got, err = schema.OpenFile(path, indexPath)
 	require.NoError(t, err)
@@ -238,8 +232,7 @@ func TestIndexOfRealSchemas(t *testing.T) {
 }
 
 func FuzzIndex(f *testing.F) {
-	data, err := os.ReadFile("testdata/zoo.json")
-	require.NoError(f, err)
+	data := testfile.Bytes(f, "testdata/zoo.json")
 	index, err := schema.BuildIndex(bytes.NewReader(data), "s")
 	require.NoError(f, err)
 	f.Add(index)
@@ -256,4 +249,17 @@ func FuzzIndex(f *testing.F) {
 		_, _ = p.ResourceByAlias("zoo:old/thing:Thing")
 		_ = p.Verify()
 	})
+}
+
+func TestCollapseToken(t *testing.T) {
+	t.Parallel()
+	for token, want := range map[string]string{
+		"random:index/randomPet:RandomPet": "random:RandomPet",
+		"aws:s3/bucket:Bucket":             "aws:s3:Bucket",
+		"kubernetes:core/v1:Namespace":     "kubernetes:core/v1:Namespace",
+		"a:index:B":                        "a:B",
+		"a:b:C":                            "a:b:C",
+	} {
+		require.Equal(t, want, schema.CollapseToken(token))
+	}
 }

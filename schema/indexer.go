@@ -133,7 +133,8 @@ func (b *indexer) index(stamp string) ([]byte, error) {
 		all[i] = sorted(section.records) // before others point at them
 	}
 	if b.format != nil {
-		for table, section := range map[int]int{resourceModuleTable: resourceTable, functionModuleTable: functionTable} {
+		for table, section := range map[int]int{resourceModuleTable: resourceTable,
+			functionModuleTable: functionTable} {
 			for i, r := range all[section] {
 				if key, ok := moduleKey(r.text, b.format); ok {
 					all[table] = append(all[table], record{text: key, offset: uint64(i), order: r.order})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -34,8 +35,7 @@ func bothWays(t *testing.T, text []byte) (whole, indexed *schema.Package) {
 // A stream has the same grammar as a text in memory, however it is divided (F8.1).
 func TestIndexerTakesWhatParseTakes(t *testing.T) {
 	t.Parallel()
-	zoo, err := os.ReadFile("testdata/zoo.json")
-	require.NoError(t, err)
+	zoo := testfile.Bytes(t, "testdata/zoo.json")
 	for end := range len(zoo) + 1 {
 		whole, _ := schema.Parse(zoo[:end])
 		_, err := schema.BuildIndex(bytes.NewReader(zoo[:end]), "s")
@@ -105,9 +105,9 @@ func TestIndexerOfRepetitions(t *testing.T) {
 // A definition may be longer than the buffer.
 func TestIndexerOfLongDefinitions(t *testing.T) {
 	t.Parallel()
-	text := []byte(fmt.Sprintf(
+	text := fmt.Appendf(nil,
 		`{"name": "n", "resources": {"n:index:A": {"description": "%s"}, "n:index:B": {"description": "short"}}}`,
-		strings.Repeat(`\\\"{`, 300_000)))
+		strings.Repeat(`\\\"{`, 300_000))
 	_, indexed := bothWays(t, text)
 	a, err := indexed.Resource("n:index:A")
 	require.NoError(t, err)
@@ -170,8 +170,7 @@ func TestDamagedPackageSaysSo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path, indexPath := filepath.Join(dir, "zoo.json"), filepath.Join(dir, "zoo.index")
-	data, err := os.ReadFile("testdata/zoo.json")
-	require.NoError(t, err)
+	data := testfile.Bytes(t, "testdata/zoo.json")
 	for name, spoil := range map[string]func() error{
 		"cut":     func() error { return os.Truncate(path, 100) },
 		"removed": func() error { return os.Remove(path) },
@@ -195,8 +194,7 @@ func TestDamagedPackageSaysSo(t *testing.T) {
 }
 
 func FuzzIndexer(f *testing.F) {
-	zoo, err := os.ReadFile("testdata/zoo.json")
-	require.NoError(f, err)
+	zoo := testfile.Bytes(f, "testdata/zoo.json")
 	f.Add(zoo)
 	f.Add([]byte(`{"name": "n\"\\", "types": {"n\\:\":{": {"type": "string\\"}}, "resources": null, "x": 1.5e3}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -232,14 +230,12 @@ func TestKeepIndexed(t *testing.T) {
 	kept, err = schema.KeepIndexed(strings.NewReader(text[:40]), path, index, when)
 	require.Error(t, err)
 	require.False(t, kept)
-	left, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, other, string(left))
+	left := testfile.Text(t, path)
+	require.Equal(t, other, left)
 
 	kept, err = schema.KeepIndexed(strings.NewReader(text), filepath.Join(path, "below a file"), index, when)
 	require.NoError(t, err)
 	require.False(t, kept)
-	names, err := filepath.Glob(filepath.Join(dir, ".*"))
-	require.NoError(t, err)
+	names := testfile.Match(t, filepath.Join(dir, ".*"))
 	require.Empty(t, names)
 }

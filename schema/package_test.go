@@ -13,13 +13,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
 func load(tb testing.TB, name string) *schema.Package {
 	tb.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name+".json"))
-	require.NoError(tb, err)
+	data := testfile.Bytes(tb, filepath.Join("testdata", name+".json"))
 	pkg, err := schema.Parse(data)
 	require.NoError(tb, err)
 	return pkg
@@ -315,8 +315,7 @@ func TestTypeNameIsShort(t *testing.T) { // A2
 }
 
 func FuzzParse(f *testing.F) {
-	data, err := os.ReadFile(filepath.Join("testdata", "zoo.json"))
-	require.NoError(f, err)
+	data := testfile.Bytes(f, filepath.Join("testdata", "zoo.json"))
 	f.Add(data)
 	f.Add(
 		[]byte(
@@ -344,8 +343,7 @@ func FuzzParse(f *testing.F) {
 
 func BenchmarkParse(b *testing.B) {
 	for _, name := range []string{"command", "random"} {
-		data, err := os.ReadFile(filepath.Join("testdata", name+".json"))
-		require.NoError(b, err)
+		data := testfile.Bytes(b, filepath.Join("testdata", name+".json"))
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {

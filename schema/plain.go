@@ -19,6 +19,12 @@ func Plain(text string) string {
 	return htmlTags().ReplaceAllString(withoutForeignCode(strings.ReplaceAll(text, "\r", "")), "")
 }
 
+// FirstParagraph returns the first paragraph of Plain(text), on one line.
+func FirstParagraph(text string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(Plain(text)), "\n\n")
+	return strings.Join(strings.Fields(first), " ")
+}
+
 // foreign are the languages of examples that are useless for YAML programs.
 var foreign = []string{"typescript", "ts", "javascript", "js", "python", "py", "csharp", "cs", "fsharp", "go", "java",
 	"hcl", "vb", "visualbasic"}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -22,8 +23,7 @@ func realSchemas(tb testing.TB) []string {
 	if dir == "" {
 		tb.Skip("set YAMLHOST_SCHEMAS to a directory of gzipped package schemas to run this test")
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.json.gz"))
-	require.NoError(tb, err)
+	files := testfile.Match(tb, filepath.Join(dir, "*.json.gz"))
 	require.NotEmpty(tb, files)
 	return files
 }

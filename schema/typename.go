@@ -130,7 +130,8 @@ func ScalarText(v any) string {
 }
 
 // CollapseToken returns the shortest usual way to write a canonical token: aws:s3/bucket:Bucket is aws:s3:Bucket, and
-// random:index/randomPet:RandomPet is random:RandomPet (L6.F, L7.6).
+// random:index/randomPet:RandomPet is random:RandomPet (L6.F, L7.6). A module such as core/v1 stays whole, since the
+// version distinguishes types.
 func CollapseToken(token string) string {
 	parts := strings.Split(token, ":")
 	if len(parts) != 3 {

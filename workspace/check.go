@@ -88,10 +88,17 @@ func CheckSettings(ctx context.Context, w *Workspace, settings *project.Settings
 	return found
 }
 
+// foreign reports whether a runtime is one of programs in other languages.
+func foreign(runtime string) bool {
+	return runtime != "" && runtime != yaml && !diag.Surely(runtime, yaml)
+}
+
+// yaml is the runtime of programs that can be run.
+const yaml = "yaml"
+
 // runtime returns the findings about the project's runtime. yamlhost supports no language but YAML, and the Pulumi CLI
 // requires the field.
 func (w *Workspace) runtime() diag.Diagnostics {
-	const yaml = "yaml"
 	p := w.Project
 	switch {
 	case p.Runtime == yaml || p.Source == nil || w.isPack() || p.Runtime == "" && p.Name.Text == "":
@@ -248,7 +255,8 @@ func (w *Workspace) CheckerOptions(ctx context.Context, o CheckOptions) (check.O
 	options.Packages, options.Local = append(slices.Clip(w.Packages), made...), w.Components
 	options.ConfigKnown = o.ConfigKnown || w.isPack()
 	options.StackKeys, options.ConfigOpen = w.stackKeys(o)
-	options.ConfigShared = w.compiler != nil || len(w.Project.PolicyPacks) > 0
+	options.ConfigShared = w.compiler != nil || len(w.Project.PolicyPacks) > 0 || foreign(w.Project.Runtime) &&
+		!w.isPack()
 	options.ProgramDir, options.RootDir = w.Program.Dir, w.Project.Dir
 	options.KindsUnknown = w.kindsUnread || w.CRDs != nil && w.CRDs.Faulty
 	inside := w.Project.Door
@@ -267,7 +275,53 @@ func (w *Workspace) Join(found diag.Diagnostics) diag.Diagnostics {
 			return d.Code == diag.Undeclared && d.Severity == diag.Warning
 		})
 	}
-	return parser.InJSON(diag.Folded(onceEach(slices.Concat(found, w.runtime()), w.Diags)))
+	found, settings := withoutLost(found, w.Diags, w.Project)
+	return parser.InJSON(diag.Folded(onceEach(slices.Concat(found, w.runtime()), settings)))
+}
+
+// withoutLost returns the findings about a program, and those about its settings, without required values that stand in
+// an environment, but beside its `values`. That is one fault: the finding about the environment, a warning otherwise,
+// is the error. p is the project, whose keys an environment writes without a namespace.
+func withoutLost(program, settings diag.Diagnostics, p *project.Project) (diag.Diagnostics, diag.Diagnostics) {
+	for i, d := range settings {
+		if d.Code != diag.BadEnvironment || strings.Trim(d.Subject.Text(), `"'`) != environmentConfig {
+			continue
+		}
+		document, _ := parser.Data(d.Subject.Source)
+		lost := map[string]bool{} // the findings about their values
+		for key := range textKeys(textKeys(document)[environmentConfig]) {
+			if full, err := project.ParseKey(key, p.Name.Text); err == nil {
+				lost["config "+full.String()+" is required"] = true
+			}
+		}
+		isLost := func(o diag.Diagnostic) bool {
+			summary, _, _ := strings.Cut(o.Summary, " and ")
+			return o.Code == diag.ConfigMissing && lost[summary]
+		}
+		if slices.ContainsFunc(program, isLost) || slices.ContainsFunc(settings, isLost) {
+			settings = slices.Clone(settings)
+			settings[i].Severity = diag.Error
+			return slices.DeleteFunc(slices.Clone(program), isLost), slices.DeleteFunc(settings, isLost)
+		}
+	}
+	return program, settings
+}
+
+// environmentConfig is the key of environments with configuration.
+const environmentConfig = "pulumiConfig"
+
+// textKeys returns the values of a map by their keys; nothing for another expression.
+func textKeys(e ast.Expr) map[string]ast.Expr {
+	entries, _ := e.(*ast.Map)
+	values := map[string]ast.Expr{}
+	if entries != nil {
+		for _, entry := range entries.Entries {
+			if key, isText := entry.Key.(*ast.String); isText {
+				values[key.Value] = entry.Value
+			}
+		}
+	}
+	return values
 }
 
 // stackKeys returns the sorted keys that some stack of the project sets, or nil if the stack is known. open reports

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/crd"
@@ -67,8 +68,7 @@ func writeProject(tb testing.TB, text string, definitions ...string) (dir string
 	require.NoError(tb, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(text), 0o644))
 	require.NoError(tb, os.Mkdir(filepath.Join(dir, "crds"), 0o755))
 	for _, path := range definitions {
-		copied, err := os.ReadFile(path)
-		require.NoError(tb, err)
+		copied := testfile.Bytes(tb, path)
 		require.NoError(tb, os.WriteFile(filepath.Join(dir, "crds", filepath.Base(path)), copied, 0o644))
 	}
 	return dir
@@ -384,9 +384,8 @@ func TestPatchesAndLists(t *testing.T) {
 // A definition that is pasted into a program keeps its keys: the provider takes them with dashes.
 func TestPastedDefinitions(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("crd/testdata/widgets.yaml")
-	require.NoError(t, err)
-	program, objects := programOf(string(text))
+	text := testfile.Text(t, "crd/testdata/widgets.yaml")
+	program, objects := programOf(text)
 	require.Positive(t, objects)
 	require.Contains(t, program, "x-kubernetes-int-or-string: true")
 	program = strings.Replace(program, "crds: [crds/*.yaml]\n", "", 1)
@@ -402,9 +401,8 @@ func TestRealPastedDefinitions(t *testing.T) {
 	files, _, l := realDefinitions(t)
 	total := 0
 	for _, path := range files {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		program, objects := programOf(string(text))
+		text := testfile.Text(t, path)
+		program, objects := programOf(text)
 		total += objects
 		program = strings.Replace(program, "crds: [crds/*.yaml]\n", "", 1)
 		for _, d := range checkProject(t, writeProject(t, program), l, workspace.Options{}) {
@@ -425,13 +423,11 @@ func realDefinitions(tb testing.TB) (files []string, examples string, l schema.L
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.yaml"))
 	require.NoError(tb, err)
 	files = slices.DeleteFunc(files, func(path string) bool { // the check warns of files that define no kind
-		text, err := os.ReadFile(path)
-		require.NoError(tb, err)
-		return !strings.Contains(string(text), "\nkind: CustomResourceDefinition")
+		text := testfile.Text(tb, path)
+		return !strings.Contains(text, "\nkind: CustomResourceDefinition")
 	})
 	require.NotEmpty(tb, files)
-	found, err := filepath.Glob(filepath.Join(schemas, "kubernetes-*.json.gz"))
-	require.NoError(tb, err)
+	found := testfile.Match(tb, filepath.Join(schemas, "kubernetes-*.json.gz"))
 	require.NotEmpty(tb, found)
 	return files, filepath.Join(dir, "gateway-api", "examples"), kubernetes(tb, found[0])
 }
@@ -469,15 +465,13 @@ func programOf(manifests string) (text string, objects int) {
 // Every example of the Gateway API checks without findings.
 func TestRealExamples(t *testing.T) {
 	files, examples, l := realDefinitions(t)
-	paths, err := filepath.Glob(filepath.Join(examples, "*.yaml"))
-	require.NoError(t, err)
+	paths := testfile.Match(t, filepath.Join(examples, "*.yaml"))
 	dir := writeProject(t, "", files...)
 	cache := &crd.Cache{Dir: t.TempDir()}
 	total := 0
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		program, objects := programOf(string(text))
+		text := testfile.Text(t, path)
+		program, objects := programOf(text)
 		total += objects
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(program), 0o644))
 		for _, d := range checkProject(t, dir, l, workspace.Options{CRDs: cache}) {

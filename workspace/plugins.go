@@ -35,7 +35,8 @@ func (w *Workspace) findPlugins() diag.Diagnostics {
 			}
 			continue
 		}
-		if _, components, err := project.ComponentPackage(w.Project.Door, dir, w.options.shown); err == nil && components {
+		if _, components, err := project.ComponentPackage(w.Project.Door, dir, w.options.shown); err == nil &&
+			components {
 			continue
 		}
 		found := Plugin{Package: pkg, Name: pkg.Name.Text, Dir: dir}

@@ -14,7 +14,7 @@ import (
 
 // Reporter collects the findings about one declaration, or about the program as a whole. A pass receives it as an
 // argument. One goroutine uses it at a time. A declaration has its own, because several are checked at the same time
-// and each outcome is kept with its findings.
+// and each outcome is kept with its findings. The memo is the only part that goroutines share, and locks itself.
 type Reporter struct {
 	list  diag.Diagnostics
 	asked *parallel.Memo[Question, []string, error] // shared by all reporters of a check
@@ -61,6 +61,7 @@ func (r *Reporter) Extension(rng diag.Range, what string) {
 // Attempt runs fn and returns its findings without reporting them. Calls may be nested.
 func (r *Reporter) Attempt(fn func()) diag.Diagnostics {
 	outer := r.Take()
+	// Deferred, so that a panic of fn leaves the findings of the caller in place.
 	defer func() { r.list = outer }()
 	fn()
 	return r.Take()
@@ -164,6 +165,7 @@ func Rename(rng diag.Range, wrong string, near []string) []diag.Fix {
 func RenameTo(rng diag.Range, wrong, meant string) []diag.Fix {
 	fixes := Replace(rng, wrong, meant)
 	if len(fixes) > 0 {
+		// A guess is offered in an editor and not applied by check --fix.
 		fixes[0].Guess = !sameName(wrong, meant)
 	}
 	return fixes
@@ -178,6 +180,7 @@ func sameName(a, b string) bool {
 
 // Replace returns the fix that replaces a word of the language by another; none if meant is empty.
 func Replace(rng diag.Range, wrong, meant string) []diag.Fix {
+	// The range of a finding may include quotes, which stay.
 	rng, written := rng.Word(wrong)
 	if meant == "" || !written || !Plain(meant) {
 		return nil

@@ -14,7 +14,9 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// stackKeys compares the keys that files of the stack set with those that the program reads.
+// stackKeys compares the keys that files of the stack set with those that the program reads. It owns nothing: the keys
+// are those of the options, and what reads them are the nodes of the scope, so that it is asked once everything is
+// linked.
 type stackKeys struct{ scope *Scope }
 
 // WarnUnread warns of keys in files of the stack that nothing reads. If the program has errors, which may hide what it
@@ -30,8 +32,11 @@ func (s stackKeys) warn() {
 			return n.Kind == program.ResourceNode && n.IsRemote()
 		})
 	unset := s.unset()
+	// Sorted, since a map's order would give the findings another order in each check.
 	for _, key := range slices.Sorted(maps.Keys(s.scope.options.Config)) {
 		text := s.scope.options.Config[key]
+		// A value of the project file is every stack's, and a key without a place in a file came from elsewhere: there
+		// is nothing to point at.
 		if text.Project || text.Key.IsZero() {
 			continue
 		}
@@ -62,6 +67,8 @@ func (s stackKeys) warn() {
 		}
 		if d.Detail = "declare it under `config` of the program, or leave it out"; meant != "" {
 			d.Detail, d.Fixes = findings.DidYouMean([]string{meant}), s.renameKey(text.Key, key, meant)
+		} else if near := s.set(name); near != "" {
+			d.Detail = "did you mean `" + near + "`, which is set too? Then leave this one out"
 		}
 		s.scope.report.Add(d)
 	}
@@ -105,6 +112,7 @@ func (s stackKeys) required(key string) bool {
 // namespace, where no package of the program has that; empty for none. A declared key that has a value is no candidate:
 // a stack may set both.
 func (s stackKeys) misspells(key string, unset []string) string {
+	// Without a stack every key may still be set by one.
 	if !s.scope.options.ConfigKnown {
 		return ""
 	}
@@ -113,7 +121,8 @@ func (s stackKeys) misspells(key string, unset []string) string {
 		return diag.Meant(key, diag.Suggest(key, unset))
 	}
 	own := s.scope.options.Project + ":" + name
-	if s.hasPackage(namespace) || namespace == packages.BuiltinName || !diag.Surely(namespace, s.scope.options.Project) {
+	if s.hasPackage(namespace) || namespace == packages.BuiltinName ||
+		!diag.Surely(namespace, s.scope.options.Project) {
 		return ""
 	}
 	if slices.Contains(unset, own) {
@@ -129,6 +138,21 @@ func (s stackKeys) twice(namespace, name string) bool {
 	text, set := s.scope.options.Config[own]
 	return set && !text.Project && s.scope.byKey[own] != nil && namespace != packages.BuiltinName &&
 		!s.hasPackage(namespace) && diag.Surely(namespace, s.scope.options.Project)
+}
+
+// set returns the name of the project's key that has a value of the stack and may be meant by another; empty for none.
+func (s stackKeys) set(name string) string {
+	var names []string
+	for key := range s.scope.byKey {
+		namespace, read, _ := strings.Cut(key, ":")
+		if text, set := s.scope.options.Config[key]; set && !text.Project && namespace == s.scope.options.Project {
+			names = append(names, read)
+		}
+	}
+	if near := diag.Suggest(name, names); len(near) > 0 {
+		return near[0]
+	}
+	return ""
 }
 
 // namespaced returns the key meant by a name of the project with another mark than a colon behind its namespace, as in
@@ -177,6 +201,7 @@ var interpolation = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_:-]*)[.\[}]`)
 // warnLiteral warns of a value with a placeholder: files of stacks have none. A text of several lines, such as a
 // script, may have those of another language; there, only names of the program's declarations are reported.
 func (s stackKeys) warnLiteral(key string, text program.ConfigText) {
+	// The text of a secret must not be shown, and a value that was not read has none.
 	if text.Secret || text.Unread || key == ast.NamingKey {
 		return
 	}
@@ -184,6 +209,7 @@ func (s stackKeys) warnLiteral(key string, text program.ConfigText) {
 	for _, m := range interpolation().FindAllStringSubmatchIndex(text.Text, -1) {
 		name := text.Text[m[2]:m[3]]
 		known := s.scope.declared[name] != nil || s.scope.byKey[s.scope.fullKey(name)] != nil
+		// `$${` writes the placeholder itself, as in a program.
 		if !known && lines || m[0] > 0 && text.Text[m[0]-1] == '$' {
 			continue
 		}

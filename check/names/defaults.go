@@ -61,6 +61,8 @@ func (l *linker) linkDefaultProviders() {
 		program.Reach(provider, before[pkg], true)
 	}
 	for _, n := range l.scope.all {
+		// First, since linkComponent and the lines below add edges that need no such test: they ask `before`
+		// themselves.
 		n.Needs = l.keepUsable(n, n.Needs, before)
 		if n.Kind != program.ResourceNode || n.Resource.Decl.Type == nil {
 			continue
@@ -79,6 +81,7 @@ func (l *linker) linkDefaultProviders() {
 		n.Resource.DefaultProvider = provider
 		n.Needs = append(n.Needs, program.Edge{To: provider, Range: decl.Type.Range})
 	}
+	// Nothing depends on an output, and so no provider can need one.
 	for _, o := range l.scope.Program.Outputs {
 		o.Needs = l.keepUsable(nil, o.Needs, before)
 	}
@@ -88,6 +91,7 @@ func (l *linker) linkDefaultProviders() {
 // the others.
 func (l *linker) keepUsable(n *program.Node, needs []program.Edge,
 	before map[string]map[*program.Node]bool) []program.Edge {
+	// In place: the slice belongs to the node alone.
 	kept := needs[:0]
 	for _, edge := range needs {
 		if edge.DefaultFor != nil {

@@ -15,6 +15,7 @@ import (
 // removed any. A loop with a cycle of parts is left as it is, whole, so that it is reported like any other cycle.
 func deferLoops(p *program.Program, all []*program.Node, facts program.Facts) bool {
 	found := false
+	// Strongly connected components share no node, so that cutting one changes none of the others.
 	for _, loop := range loopsOf(all, nil) {
 		k := newLoop(p, loop)
 		if k != nil && !k.cyclic() {
@@ -32,7 +33,8 @@ type nodeUse struct {
 }
 
 // loop is a set of nodes that depend on each other. The parts of nodes are computed from the expressions again, instead
-// of being recorded while they are linked, since most programs have no loops.
+// of being recorded while they are linked, since most programs have no loops. It lives for one call of deferLoops; what
+// remains of it is Node.Deferral and the marks on edges and references.
 type loop struct {
 	program *program.Program
 	nodes   []*program.Node
@@ -51,6 +53,7 @@ func newLoop(p *program.Program, nodes []*program.Node) *loop {
 	for _, n := range nodes {
 		k.members[n] = true
 		if opens(n) {
+			// The entry, if only an empty one, tells later that the parts of the node are known.
 			k.inputs[n] = map[string][]nodeUse{}
 		}
 	}
@@ -77,6 +80,7 @@ func (k *loop) collectUses(n *program.Node) {
 	written := map[int32]bool{} // positions of names in expressions
 	gather := func(e ast.Expr) (found []nodeUse) {
 		k.eachUse(e, func(a *ast.Access, outputs []string) {
+			// Positions are compared, since an edge has the range of its name and no expression.
 			written[a.Root.Range.Start] = true
 			n := k.program.Ref(a).Node
 			if outputs == nil {
@@ -160,6 +164,7 @@ func outputsOf(n *program.Node, steps []ast.Step) []string {
 		return nil
 	}
 	i := 0
+	// The first step then chooses the instance, and the output is the second.
 	if n.Resource.Decl.ForEach != nil {
 		i = 1
 		if len(steps) == 0 || !steps[0].IsIndex && !steps[0].Quoted {
@@ -230,8 +235,10 @@ func (k *loop) next(p part) []part {
 		for _, u := range uses {
 			switch {
 			case !k.members[u.of]:
+			// Of a node that is no component there is only the whole.
 			case u.output == "" || k.inputs[u.of] == nil:
 				needs = append(needs, part{of: u.of})
+			// The URN is known as soon as the instance is registered, before any part of its body.
 			case u.output == "urn":
 				needs = append(needs, part{of: u.of, kind: registrationPart})
 			default:
@@ -329,6 +336,9 @@ func (k *loop) cut(facts program.Facts) {
 	}
 }
 
+// deferral returns how a component waits. Inputs are those that come after the registration, because something in the
+// loop gives them; Register are the nodes that the registration waits for. A node outside of the loop is complete by
+// then, and so its uses are no inputs that come later.
 func (k *loop) deferral(n *program.Node, waiting map[string][]nodeUse) *program.Deferral {
 	d := &program.Deferral{Inputs: map[string]bool{}}
 	for name, uses := range waiting {

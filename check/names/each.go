@@ -19,6 +19,7 @@ const eachName = "each"
 func (l *linker) linkResource(n *program.Node) {
 	decl := n.Resource.Decl
 	if decl.ForEach != nil {
+		// A declaration of that name is fine until a forEach hides it, and is reported once however many do.
 		if other := l.scope.Lookup(eachName); other != nil && !l.eachTaken {
 			l.eachTaken = true
 			l.scope.report.Add(diag.Diagnostic{Code: diag.DeclaredTwice, Subject: other.Range,
@@ -27,6 +28,7 @@ func (l *linker) linkResource(n *program.Node) {
 				Related: []diag.Related{{Range: decl.ForEach.Range(), Message: "a `forEach` is here"}}})
 		}
 	}
+	// Most resources have neither: they take the short way, on which relink may answer.
 	if decl.ForEach == nil && len(decl.Options.Transforms) == 0 {
 		l.linkUnit(n, &n.Needs, decl.Unit)
 		return
@@ -39,6 +41,7 @@ func (l *linker) linkResource(n *program.Node) {
 	decl.Exprs(func(e ast.Expr) {
 		_, slot := ast.Slot(e)
 		here := surroundings{from: slot, args: inTransform[e]}
+		// The collection is what the instances come from, and so has none.
 		if decl.ForEach != nil && e != decl.ForEach {
 			here.each = n
 		}

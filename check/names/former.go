@@ -12,7 +12,7 @@ import (
 
 // Snapshot holds the nodes of a scope for the next check. It is immutable. It does not hold the Scope itself, which
 // would keep the snapshots of all checks before it alive. Its nodes are those of an earlier check and are never put
-// into a new program.
+// into a new program. Of the facts, only the references are read here (relink).
 type Snapshot struct {
 	nodes     []*program.Node // in source order
 	facts     []*program.Fact // of the nodes
@@ -45,6 +45,7 @@ func (s *Scope) recognize() {
 			return
 		}
 	}
+	// Only the declared: nodes of undeclared configuration are made anew, in the order of their first uses.
 	s.former = before.nodes[:len(s.all)]
 }
 
@@ -80,6 +81,7 @@ func (l *linker) relink(n *program.Node, unit *ast.Unit) bool {
 			return false
 		}
 	}
+	// The references are copied, as they hold nodes, and those of the earlier check must not come into the new program.
 	refs := l.scope.nodeFacts[n.SourceIndex].Refs
 	for i, ref := range before {
 		if ref.Node != nil {

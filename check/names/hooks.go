@@ -17,6 +17,7 @@ func (l *linker) linkHooks() {
 		h := &program.Hook{Decl: decl}
 		l.linkUnit(nil, &h.Needs, decl.Unit, surroundings{args: schema.Any})
 		l.scope.Program.Hooks = append(l.scope.Program.Hooks, h)
+		// The first hook of a name is the one that is meant.
 		if name := decl.Name.Value; l.hooks[name] == nil {
 			l.hooks[name] = h
 		}
@@ -29,6 +30,8 @@ func (l *linker) linkHooksOf(n *program.Node) {
 	program.EachHook(&n.Resource.Decl.Options, func(_, name *ast.String) {
 		if h := l.hooks[name.Value]; h != nil {
 			for _, edge := range h.Needs {
+				// The range is that of the name in the option: a cycle is reported where the resource asks for the
+				// hook.
 				n.Needs = append(n.Needs, program.Edge{To: edge.To, Range: name.Range()})
 			}
 		}
@@ -72,6 +75,8 @@ func (l *linker) checkHooks() {
 	}
 }
 
+// reportNoHook reports a hook that is not declared, unless the name may have been lost in a line that the parser could
+// not read.
 func (l *linker) reportNoHook(name *ast.String) {
 	var names []string
 	for _, known := range l.scope.Program.Hooks {

@@ -17,7 +17,8 @@ func (s *Scope) Link(ctx context.Context) (undeclared diag.Diagnostics) {
 	return l.link(ctx)
 }
 
-// linker is the pass over a body that resolves its names.
+// linker is the pass over a body that resolves its names. It lives for one call of Link; what it finds goes into the
+// scope's nodes and facts.
 type linker struct {
 	scope     *Scope
 	eachTaken bool // it has been reported that the program has another use for the name
@@ -25,6 +26,8 @@ type linker struct {
 	edges     pieces[program.Edge]
 }
 
+// link makes the passes over the body. Each adds to the edges of nodes, and those that read edges come after those that
+// add them.
 func (l *linker) link(ctx context.Context) (undeclared diag.Diagnostics) {
 	// Hooks come first, since the resources that name them take over their dependencies.
 	l.linkHooks()
@@ -91,6 +94,7 @@ func (l *linker) linkUnit(n *program.Node, needs *[]program.Edge, unit *ast.Unit
 	}
 	fact, calls := l.scope.facts[unit], unit.Calls
 	if len(l.scope.defaults) == 0 {
+		// Calls matter here only for the default provider that they may use.
 		calls = nil
 	}
 	if n := len(unit.Accesses); n > 0 && *needs == nil {

@@ -16,6 +16,7 @@ import (
 // A cycle of nodes is a fault only if it is one of the parts of components, too: deferLoops takes the edges away that
 // wait for single outputs, and what is cyclic without them is reported.
 func (s *Scope) Order() {
+	// arrange runs again after deferLoops, whose marks change which edges order the nodes.
 	if s.arrange() && (!deferLoops(s.Program, s.all, s.facts) || s.arrange()) {
 		s.reportCycles()
 	}
@@ -25,6 +26,7 @@ func (s *Scope) Order() {
 func (s *Scope) arrange() bool {
 	nodes, cyclic := arranged(s.all)
 	for i, n := range nodes {
+		// Index is the place in the order of evaluation, SourceIndex that in the text.
 		n.Index = i
 	}
 	s.Program.Nodes = nodes
@@ -36,6 +38,7 @@ func (s *Scope) arrange() bool {
 // L9.3 says, and in source order, because users read what happens in the order of their text.
 func arranged(all []*program.Node) (nodes []*program.Node, cyclic bool) {
 	const (
+		// A node is open while the search is below it, so that an edge to an open node closes a cycle.
 		fresh = iota
 		open
 		done
@@ -63,6 +66,7 @@ func arranged(all []*program.Node) (nodes []*program.Node, cyclic bool) {
 		state[root.SourceIndex] = open
 		for len(stack) > 0 {
 			top := &stack[len(stack)-1]
+			// All dependencies are in the order, and so it is the turn of the node itself.
 			if top.next == len(top.node.Needs) {
 				state[top.node.SourceIndex] = done
 				nodes = append(nodes, top.node)
@@ -73,6 +77,7 @@ func arranged(all []*program.Node) (nodes []*program.Node, cyclic bool) {
 			dst := edge.To
 			top.next++
 			switch {
+			// The node is registered first and gets this value later.
 			case edge.Deferred:
 			case state[dst.SourceIndex] == fresh:
 				state[dst.SourceIndex] = open
@@ -117,6 +122,7 @@ func (t *tangles) untangle(loop []*program.Node, budget int) int {
 	if budget == 0 {
 		return 0
 	}
+	// loop is strongly connected with the present cuts, so that its first node is in a cycle.
 	nodes, edges := shortestCycle(loop, t.cut)
 	if nodes == nil {
 		return budget
@@ -135,9 +141,11 @@ func (t *tangles) untangle(loop []*program.Node, budget int) int {
 // makes.
 func (t *tangles) open(loop, nodes []*program.Node, edges []program.Edge) ([]*program.Node, []program.Edge,
 	[][]*program.Node) {
+	// Each try costs a search of the whole loop.
 	const most = 50 // edges that are tried
 	var first [][]*program.Node
 	for n := range min(len(nodes), most) {
+		// From the last edge on, where a cycle without a better candidate is opened.
 		closing := len(nodes) - 1 - n
 		t.remove(nodes[closing], nodes[(closing+1)%len(nodes)], true)
 		rest := loopsOf(loop, t.cut)
@@ -145,6 +153,7 @@ func (t *tangles) open(loop, nodes []*program.Node, edges []program.Edge) ([]*pr
 			split := closing + 1
 			return slices.Concat(nodes[split:], nodes[:split]), slices.Concat(edges[split:], edges[:split]), nil
 		}
+		// Should no edge open all cycles, the last one does, and what then remains has been computed here.
 		if n == 0 {
 			first = rest
 		}
@@ -159,6 +168,7 @@ func (t *tangles) remove(from, to *program.Node, cut bool) {
 	if t.cut[from] == nil {
 		t.cut[from] = make(map[int]bool)
 	}
+	// All edges between the two: a name may be used several times, and each use would close the cycle again.
 	for i, edge := range from.Needs {
 		if edge.To == to {
 			t.cut[from][i] = cut
@@ -166,6 +176,8 @@ func (t *tangles) remove(from, to *program.Node, cut bool) {
 	}
 }
 
+// reportCycle reports a cycle at its last edge, which closes it. edges[i] leads from nodes[i] to the next one, and the
+// last to the first. All edges are related places, since any of them may be the one to remove.
 func (t *tangles) reportCycle(nodes []*program.Node, edges []program.Edge) {
 	var path strings.Builder
 	related := make([]diag.Related, 0, len(nodes))
@@ -218,6 +230,7 @@ func shortestCycle(loop []*program.Node, cut edgeSet) ([]*program.Node, []progra
 			if !inside[edge.To] || cut[n][i] || edge.Deferred {
 				continue
 			}
+			// The search is by breadth, so that the first way back is a shortest one.
 			if edge.To == start {
 				nodes, edges := []*program.Node{n}, []program.Edge{edge}
 				for n != start {
@@ -275,6 +288,7 @@ func loopsOf(nodes []*program.Node, cut edgeSet) [][]*program.Node {
 				edge := top.node.Needs[i]
 				dst := edge.To
 				top.next++
+				// After a cut the search is of a part of the graph, whose edges may lead out of it.
 				if _, known := position[dst]; !known || cut[top.node][i] || edge.Deferred {
 					continue
 				}
@@ -291,6 +305,7 @@ func loopsOf(nodes []*program.Node, cut edgeSet) [][]*program.Node {
 				parent := marks[frames[len(frames)-1].node]
 				parent.low = min(parent.low, m.low)
 			}
+			// Something earlier on the stack can be reached: n is not the first node of its component.
 			if m.low != m.index {
 				continue
 			}
@@ -313,6 +328,8 @@ func loopsOf(nodes []*program.Node, cut edgeSet) [][]*program.Node {
 	return found
 }
 
+// needsItself reports whether a node has an edge to itself. A single node is strongly connected in any case; only an
+// edge makes it a cycle.
 func needsItself(n *program.Node, cut edgeSet) bool {
 	for i, edge := range n.Needs {
 		if edge.To == n && !cut[n][i] && !edge.Deferred {

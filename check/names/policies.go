@@ -53,6 +53,7 @@ func (l *linker) matchSchemas(p *program.Policy) {
 			}
 			continue
 		}
+		// A package may be loaded in several versions, each with types of its own.
 		known := false
 		for loaded := range l.scope.packages.All() {
 			if loaded.Descriptor.PackageName() != pkg {
@@ -82,6 +83,7 @@ func (l *linker) matchToken(m *program.Matched, loaded *packages.Package, glob *
 		}
 		return
 	}
+	// A glob that matches nothing is reported, since the policy would guard nothing without a word.
 	before := len(m.Types)
 	for _, token := range loaded.Schema.ResourceTokens() {
 		if !program.MatchesToken([]ast.Literal{*glob}, token) {

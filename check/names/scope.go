@@ -60,12 +60,6 @@ func NewScope(p *program.Program, options program.Options, shared program.Shared
 // All returns the nodes in source order: configuration, resources, variables; then undeclared configuration.
 func (s *Scope) All() []*program.Node { return s.all }
 
-// setByStack reports whether some stack of the project sets a full key.
-func (s *Scope) setByStack(key string) bool {
-	_, found := slices.BinarySearch(s.options.StackKeys, key)
-	return found
-}
-
 // Lookup returns the node with a name; nil if there is none.
 func (s *Scope) Lookup(name string) *program.Node { return s.declared[name] }
 
@@ -167,10 +161,12 @@ func (s *Scope) numbered(unit **ast.Unit, number func()) *program.Fact {
 	}
 	fact := &s.fresh.next(1)[0]
 	fact.Refs = s.refs.next(len((*unit).Accesses))
+	// The facts are new in each check even where the unit is not: they belong to one program.
 	s.facts[*unit] = fact
 	return fact
 }
 
+// logicalName returns the name of a resource in the state, which is its key unless it gives another one.
 func logicalName(decl *ast.Resource) string {
 	if name := decl.LogicalName.Text(); name != "" {
 		return name
@@ -178,6 +174,8 @@ func logicalName(decl *ast.Resource) string {
 	return decl.Name.Value
 }
 
+// fullKey returns the key of a configuration value with its namespace, which is the project unless another is written
+// (L2.1).
 func (s *Scope) fullKey(name string) string {
 	if strings.Contains(name, ":") {
 		return name
@@ -187,6 +185,7 @@ func (s *Scope) fullKey(name string) string {
 
 // addNode appends a node.
 func (s *Scope) addNode(n *program.Node, fact *program.Fact) {
+	// The three lists grow together, so that one index serves all.
 	n.SourceIndex = len(s.all)
 	s.all, s.nodeFacts, s.refCounts = append(s.all, n), append(s.nodeFacts, fact), append(s.refCounts, 0)
 }
@@ -251,12 +250,14 @@ func (s *Scope) resolve(root ast.Literal) program.Ref {
 		namespace, _, _ = strings.Cut(name, ":")
 	}
 	_, set := s.options.Config[key]
+	_, setByStack := slices.BinarySearch(s.options.StackKeys, key) // by some stack of the project
 	switch {
 	case namespaced && !set && !possibleKey().MatchString(name): // no key of configuration
+	// A full key also reads what the program declares under another name.
 	case n != nil && namespaced:
 		return program.Ref{Kind: program.RefNode, Node: n}
 	case s.Program.InComponent: // only its inputs come from outside
-	case set || !s.options.ConfigKnown && (namespace != s.options.Project || s.setByStack(key)):
+	case set || !s.options.ConfigKnown && (namespace != s.options.Project || setByStack):
 		if n == nil || n.Name != name {
 			n = &program.Node{Kind: program.ConfigNode, Name: name, Range: root.Range,
 				Type: schema.Invalid, Config: &program.Config{Key: key}}

@@ -73,6 +73,8 @@ func (l *linker) linkGuarded() {
 	}
 }
 
+// needTransform makes a node depend on what a transform needs. The range is the key of the transform, since no name in
+// the node causes the edge.
 func needTransform(n *program.Node, t *program.Transform) {
 	for _, edge := range t.Needs {
 		n.Needs = append(n.Needs, program.Edge{To: edge.To, Range: t.Decl.Key, Transform: t.Decl})
@@ -118,6 +120,7 @@ func (s *Scope) Below() func(n *program.Node) []*program.Node {
 				}
 			}
 		}
+		// The list is its own queue: children of children are appended while it is read.
 		all := []*program.Node{n}
 		for i := 0; i < len(all); i++ {
 			for _, child := range children[all[i]] {
@@ -130,6 +133,8 @@ func (s *Scope) Below() func(n *program.Node) []*program.Node {
 	}
 }
 
+// parentOf returns the node that the option parent names; nil without one. A computed parent is not followed: its node
+// is known in a run only.
 func parentOf(p *program.Program, n *program.Node) *program.Node {
 	if parent := n.Resource.Decl.Options.Parent; parent != nil {
 		if access, ok := parent.Value.(*ast.Access); ok {

@@ -65,6 +65,7 @@ func (u *undeclared) noteResourcePlaces() {
 	var note func(e ast.Expr)
 	note = func(e ast.Expr) {
 		switch e := e.(type) {
+		// Only where the value is the name itself: in a call or a condition, a name may be anything.
 		case *ast.Access:
 			if wrong := u.names[e.Root.Value]; wrong != nil {
 				wrong.forResource = true
@@ -121,6 +122,7 @@ func (u *undeclared) report(ctx context.Context) {
 			return n != nil && inside(u.names[name].first, n) // a value does not refer to itself
 		})
 		hint := findings.DidYouMean(near)
+		// An entry without a name can only be meant by what can be a name.
 		if configName().MatchString(name) && u.isNameless(name) {
 			continue
 		}
@@ -166,8 +168,8 @@ func (u *undeclared) report(ctx context.Context) {
 			}
 		}
 		wrong := u.names[name]
-		d := diag.Diagnostic{Severity: severity, Code: diag.Undeclared, Subject: wrong.first, Summary: findings.Shown(name) +
-			" is not declared", Detail: hint, Related: wrong.related}
+		d := diag.Diagnostic{Severity: severity, Code: diag.Undeclared, Subject: wrong.first,
+			Summary: findings.Shown(name) + " is not declared", Detail: hint, Related: wrong.related}
 		u.mendName(&d, name, diag.Meant(name, near), wrong, i < maxSearches)
 		u.scope.report.Add(d)
 	}
@@ -239,6 +241,7 @@ func (u *undeclared) reportSlips() {
 			Summary: "unknown key " + findings.Shown(slip.Key.Value) + " in the program; it is ignored",
 			Fixes:   findings.Replace(slip.Key.Range, slip.Key.Value, slip.Meant)}
 		if u.slips[i] {
+			// Something refers to what is in the section, and so it was meant to be read.
 			d.Severity, d.Summary = diag.Error, "unknown key "+findings.Shown(slip.Key.Value)+" in the program"
 		}
 		u.scope.report.Add(d)
@@ -254,6 +257,7 @@ func (u *undeclared) nearNames(name string, i int) []string {
 	if i < maxSearches {
 		return diag.Suggest(name, u.declaredNames())
 	}
+	// Built once for all names past the limit.
 	if u.near == nil {
 		u.near = diag.NewNames(u.declaredNames())
 	}
@@ -275,12 +279,14 @@ func (u *undeclared) mendName(d *diag.Diagnostic, name, meant string, wrong *und
 		uses = append(uses, use.Range)
 	}
 	misspelt := false // the declaration
+	// Nothing uses the declaration, and so either of the two may be the wrong one.
 	if n != nil && u.scope.refCounts[n.SourceIndex] == 0 {
 		here, there := 0, 0 // other occurrences in the text
 		if search {
 			here, there = u.wordCount(name)-len(uses), u.wordCount(meant)-1
 		}
 		switch {
+		// The text has the used spelling elsewhere, say in a comment or a title, and the declared one nowhere.
 		case here > 0 && there == 0:
 			misspelt = true
 		case there > 0 && here == 0:
@@ -295,7 +301,8 @@ func (u *undeclared) mendName(d *diag.Diagnostic, name, meant string, wrong *und
 	if misspelt {
 		d.Fixes = findings.Replace(n.Range, meant, name)
 		if len(d.Fixes) > 0 {
-			d.Fixes[0].Guess = n.Kind != program.VariableNode // the name of a resource or a key of the stack would change
+			// the name of a resource or a key of the stack would change
+			d.Fixes[0].Guess = n.Kind != program.VariableNode
 		}
 		d.Detail = "the declaration of " + findings.Quote(meant) + " looks misspelt: nothing uses it by that name"
 		d.Related = append(d.Related, diag.Related{Range: n.Range, Message: findings.Quote(meant) + " is declared here"})

@@ -92,6 +92,8 @@ func partial(o *schema.Object) *schema.Object {
 	})
 }
 
+// partialType makes the objects in a type partial. The items of a list are, too, since a patch merges them by their
+// keys.
 func partialType(t schema.Type) schema.Type {
 	switch t := t.(type) {
 	case *schema.Optional:
@@ -142,7 +144,8 @@ func (r *Resolver) useOpenKind(result *Resource, decl *ast.Resource, p *Package,
 	if !r.kindsUnknown {
 		detail := findings.Sentences(findings.DidYouMean(near),
 			"name the file with its CustomResourceDefinition under `crds` in the project file")
-		report.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.TokenNotFound, Subject: token.Range, Detail: detail,
+		report.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.TokenNotFound, Subject: token.Range,
+			Detail:  detail,
 			Summary: "the kind " + m[5] + " of " + m[1] + "/" + m[4] + " is not described: its properties are not checked"})
 	}
 	return true

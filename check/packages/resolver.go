@@ -221,6 +221,7 @@ func (r *Resolver) Resource(decl *ast.Resource, report *findings.Reporter) Resou
 		report.Errorf(diag.PackageMissing, token.Range, "the package's schema has an error", "%s cannot be used: %s",
 			token.Value, err)
 	case pkg.Absent():
+		decl.HideSounding()
 		r.set.Miss(pkg, token.Range)
 		if IsProvider(token.Value) {
 			result.Type = &schema.ResourceType{Token: token.Value}
@@ -229,6 +230,10 @@ func (r *Resolver) Resource(decl *ast.Resource, report *findings.Reporter) Resou
 		report.Add(customResourceFinding(decl))
 	case !r.useOpenKind(&result, decl, pkg, report):
 		ReportUnknown(report, token, pkg.Schema, "resource")
+	}
+	// The program is checked again with a damaged schema opened anew, and what is hidden once stays so.
+	if result.Type == schema.Invalid && !pkg.Absent() && !pkg.Schema.Damaged() {
+		decl.HideTexts()
 	}
 	return result
 }
@@ -257,6 +262,8 @@ func find[T any](where *Choice, token string, ask func(*Package, string) (T, err
 	return found, pkg, d, schema.ErrNoSuchToken
 }
 
+// useResource sets the schema, token and type of a resource to the one found, and reports what is odd about it. A type
+// that only SDKs have becomes Invalid, so that its properties cause no findings.
 func useResource(result *Resource, decl *ast.Resource, found namedResource, report *findings.Reporter) {
 	token := decl.Type
 	result.Schema, result.Token, result.Type = found.schema, found.schema.Token, found.typ
@@ -278,6 +285,8 @@ func useResource(result *Resource, decl *ast.Resource, found namedResource, repo
 	}
 }
 
+// overlayHint names what takes the place of a type that only SDKs have. The types of Kubernetes are the ones that
+// programs of other languages use most.
 func overlayHint(token string) string {
 	switch {
 	case strings.HasPrefix(token, "kubernetes:helm.sh/"):

@@ -284,7 +284,9 @@ func (s *Set) ReportMissing(report *findings.Reporter, start func(diag.Range) in
 			d.Summary += " " + v
 		}
 		if errors.Is(p.err, schema.ErrNotFound) {
-			d.Detail = installLine(p.Descriptor)
+			// No installed package is suggested for a missing one: aws and awsx are different packages.
+			d.Detail = strings.TrimSpace("install it with: yamlhost plugin install resource " +
+				p.Descriptor.Name + " " + p.Descriptor.Version)
 			if advised, ok := errors.AsType[interface {
 				error
 				Advice() string
@@ -300,10 +302,4 @@ func (s *Set) ReportMissing(report *findings.Reporter, start func(diag.Range) in
 		}
 		report.Add(d)
 	}
-}
-
-// installLine returns the command that installs the plugin of a package. No installed package is suggested for a
-// missing one: aws and awsx are different packages.
-func installLine(d schema.Descriptor) string {
-	return strings.TrimSpace("install it with: yamlhost plugin install resource " + d.Name + " " + d.Version)
 }

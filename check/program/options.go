@@ -27,8 +27,8 @@ type Options struct {
 	ConfigShared bool
 	// StackKeys are the full keys that some stack of the project sets, sorted. They matter when there is no stack.
 	StackKeys []string
-	// ConfigOpen reports whether a stack may set further keys, since an environment of it could not be opened, which the
-	// caller reports.
+	// ConfigOpen reports whether a stack may set further keys, since an environment of it could not be opened, which
+	// the caller reports.
 	ConfigOpen bool
 	// KindsUnknown reports whether definitions of Kubernetes kinds could not be read, which the caller reports. A kind
 	// without a schema may be one of those.
@@ -47,8 +47,8 @@ type Options struct {
 	MayReadStack func(name string) error
 	// ParseData reads a text as data for fn::fromYAML; if nil, such texts are not read.
 	ParseData ParseData
-	// Stat looks for files that programs name; nil when there is no file system available. Stat, MayReadStack, Bundle and
-	// Handler may be called from several goroutines at the same time.
+	// Stat looks for files that programs name; nil when there is no file system available. Stat, MayReadStack, Bundle
+	// and Handler may be called from several goroutines at the same time.
 	Stat func(path string) (fs.FileInfo, error)
 	// Manifests returns what manifests of Kubernetes objects make; nil when there is no file system available.
 	Manifests func(context.Context, Manifest) (kinds, namespaces []string)

@@ -313,5 +313,15 @@ type Fact struct {
 	Calls []*Call       // of the unit's calls; nil for one that means nothing
 }
 
+// ForgetTypes lets go of the types of expressions for which evaluation does not ask. It is for the owner of a program
+// that is shown to nobody else.
+func (p *Program) ForgetTypes() {
+	for unit, f := range p.shared.Facts {
+		if !unit.Typed {
+			f.Types = nil
+		}
+	}
+}
+
 // Facts holds what is known about declarations, by their units.
 type Facts map[*ast.Unit]*Fact

@@ -17,7 +17,8 @@ import (
 // accessor finds the types of members and items, and reports the steps that a type does not have.
 type accessor struct{ decl *declaration }
 
-// step is one step into a value: a member's name or the index of an item.
+// step is one step into a value: a member's name or the index of an item. owner is a text, since what comes before the
+// step may be a part of an access that has no node of its own.
 type step struct {
 	name    string
 	index   int
@@ -46,16 +47,19 @@ func (c *typer) inferAccess(e *ast.Access) schema.Type {
 	case program.RefNode:
 		t = ref.Node.Type
 	case program.RefEach:
-		t = c.eachType(ref.Node)
+		t = program.EachOf(c.infer(ref.Node.Resource.Decl.ForEach))
 	case program.RefArgs, program.RefPolicy:
 		t = c.decl.body.Scope.ArgType(e)
 	default:
 		return schema.Invalid
 	}
+	// From here on t and owner always belong to what comes before steps.
 	owner, steps := e.Root.Value, e.Steps
 	optional := slices.ContainsFunc(steps, func(s ast.Step) bool { return s.Optional })
 	if len(e.Steps) > 0 && ref.Kind == program.RefNode && !optional {
 		c.looksLikeOutput(e, ref.Node)
+		// infer returns the recorded type if the part belongs to a declaration that has been checked, which it always
+		// does: the variable is a dependency.
 		if part, rest := c.constants.intoLiteral(e, ref); part != nil {
 			owner = findings.DescribeSteps(owner, steps[:len(steps)-len(rest)])
 			t, steps = c.infer(part), rest
@@ -69,6 +73,7 @@ func (c *typer) inferAccess(e *ast.Access) schema.Type {
 	}
 	for i := range steps {
 		s := &steps[i]
+		// A null short-circuits all steps after it, whatever they are.
 		if s.Optional && schema.Required(t) == schema.Null {
 			return schema.Null
 		}
@@ -93,7 +98,9 @@ func (c *accessor) optionalMember(optional bool, t schema.Type, s step) schema.T
 	if _, several := schema.Required(t).(*schema.Union); !optional || !several {
 		return c.member(t, s)
 	}
+	// The step is tried on the union as a whole, which asks each alternative.
 	found := schema.Type(schema.Any)
+	// Some alternative has the member or none; which one the value has is known in a run.
 	if len(c.decl.report.Attempt(func() { found = c.member(t, s) })) > 0 {
 		return schema.Any
 	}
@@ -151,10 +158,12 @@ func (c *accessor) member(t schema.Type, s step) schema.Type {
 	case *schema.Optional:
 		return c.member(t.Elem, s)
 	case *schema.Token:
+		// A token stays itself if its package cannot be loaded.
 		if found := c.decl.known(t); found != schema.Type(t) {
 			return c.member(found, s)
 		}
 		return c.member(t.Underlying, s)
+	// A value of an enum is one of its base, and texts have no members.
 	case *schema.Enum:
 		return c.member(t.Base, s)
 	case *schema.Array:
@@ -183,17 +192,26 @@ func (c *accessor) member(t schema.Type, s step) schema.Type {
 	case *schema.Union:
 		return c.unionMember(t, s)
 	}
-	what := "members"
-	if s.isIndex {
-		what = "elements"
+	what, hint := "members", phrasebook.Member(s.name, s.owner)
+	switch {
+	case s.isIndex && t == schema.String:
+		what, hint = "elements", fmt.Sprintf(
+			"write `substr(%s, %d, 1)` for a part of it, or `split(\",\", %[1]s)[%[2]d]`", s.owner, s.index)
+	case s.isIndex:
+		what, hint = "elements", "write `${"+s.owner+"}` without the index"
+	case hint == "" && t == schema.String:
+		hint = "write `${" + s.owner + "}` alone, or `fromJSON(" + s.owner + ")." + s.name + "` for a text in JSON"
+	case hint == "":
+		hint = "write `${" + s.owner + "}` alone"
 	}
-	return c.decl.invalid(diag.NotIndexable, s.at, phrasebook.Member(s.name, s.owner), "%s is %s, which has no %s", s.owner,
-		typeWithArticle(t), what)
+	return c.decl.invalid(diag.NotIndexable, s.at, hint, "%s is %s, which has no %s", s.owner, typeWithArticle(t), what)
 }
 
+// objectMember returns the type of a member of an object; Invalid after reporting an index, which only a list has.
 func (c *accessor) objectMember(o *schema.Object, s step) schema.Type {
 	if s.isIndex {
-		return c.decl.invalid(diag.NotIndexable, s.at, "", "%s is a map, which has no elements", s.owner)
+		return c.decl.invalid(diag.NotIndexable, s.at, findings.NearOrAll(nil, propertyNames(o), "it has ", ""),
+			"%s is a map, which has no elements", s.owner)
 	}
 	return c.property(o, s, "member")
 }
@@ -216,7 +234,9 @@ func (c *accessor) property(o *schema.Object, s step, noun string, others ...str
 // has no ID.
 func (c *accessor) resourceMember(t *schema.ResourceType, s step) schema.Type {
 	if s.isIndex {
-		return c.decl.invalid(diag.NotIndexable, s.at, "", "%s is a resource, which has no elements", s.owner)
+		return c.decl.invalid(diag.NotIndexable, s.at,
+			"write `${"+s.owner+"}` without the index; only a resource with `forEach` has instances",
+			"%s is a resource, which has no elements", s.owner)
 	}
 	if s.name == "urn" || s.name == "id" && !t.Component {
 		return schema.String // L5.31
@@ -239,11 +259,14 @@ func (c *accessor) unionMember(u *schema.Union, s step) schema.Type {
 	var results []schema.Type
 	for _, m := range u.Members {
 		var t schema.Type
+		// Attempt, since the message must name the alternative and not only what it lacks.
 		faults := c.decl.report.Attempt(func() { t = c.member(m, s) })
 		if faults.HasErrors() {
+			// The rest follows from it or is about parts of the alternative.
 			first := faults[0]
-			if others := slices.DeleteFunc(slices.Clone(u.Members), func(o schema.Type) bool { return o == m }); len(
-				others) > 0 {
+			// Cloned: types are shared by all checks.
+			others := slices.DeleteFunc(slices.Clone(u.Members), func(o schema.Type) bool { return o == m })
+			if len(others) > 0 {
 				first.Summary = fmt.Sprintf("%s may be %s, which has no %s", s.owner, typeWithArticle(m), s.target())
 				first.Detail = "it may also be " + typeWithArticle(others[0])
 			}
@@ -255,9 +278,12 @@ func (c *accessor) unionMember(u *schema.Union, s step) schema.Type {
 	return program.Unify(results)
 }
 
+// noMember reports a step that leads to nothing, with the similar names.
 func (c *accessor) noMember(s step, names []string) {
+	// The names themselves are the key of the memo: two types with the same members have the same suggestions.
 	near := c.decl.report.Suggest(s.name, strings.Join(names, ","), func() []string { return names })
 	name := s.at
+	// The range of a step includes its dot, which a fix must keep.
 	if name.Text() == "."+s.name {
 		name.Start++
 	}
@@ -266,12 +292,14 @@ func (c *accessor) noMember(s step, names []string) {
 		Summary: fmt.Sprintf("%s has no member `%s`", s.owner, s.name), Fixes: findings.Rename(name, s.name, near)})
 }
 
+// warnDeprecated reports a property whose schema has a note on deprecation; nothing for an empty note.
 func (c *accessor) warnDeprecated(message string, rng diag.Range, what, name string) {
 	if message != "" {
 		c.decl.report.Warnf(diag.Deprecated, rng, schema.Plain(message), "%s `%s` is deprecated", what, name)
 	}
 }
 
+// propertyNames returns the names of the members of an object, in the order of the schema.
 func propertyNames(o *schema.Object) []string {
 	names := make([]string, 0, len(o.Properties())+2)
 	for _, p := range o.Properties() {

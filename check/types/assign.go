@@ -37,7 +37,8 @@ const itemStep = "[*]"
 // pair is a comparison in progress. Recursive types lead back to it, where it is assumed to hold.
 type pair struct{ to, from *schema.Object }
 
-// assigner decides assignability. It serves one comparison: asking holds the pairs that are assumed to be assignable.
+// assigner decides assignability. It serves one comparison: asking holds the pairs that are assumed to be assignable. A
+// new comparison needs a new one: what was assumed in the last is not known to hold.
 type assigner struct {
 	strict bool // without conversions between text, numbers and booleans
 	known  func(schema.Type) schema.Type
@@ -54,7 +55,8 @@ func mismatched(want, got schema.Type) *mismatch {
 // given is divided before one that is wanted: each alternative must find a place, not all of them the same one. Only
 // then does the wanted type decide.
 func (a *assigner) assign(want, got schema.Type) *mismatch {
-	if want == schema.Any || want == schema.Invalid || want == schema.JSON || got == schema.Any || got == schema.Invalid {
+	if want == schema.Any || want == schema.Invalid || want == schema.JSON || got == schema.Any ||
+		got == schema.Invalid {
 		return nil
 	}
 	if got == schema.Null {
@@ -63,6 +65,7 @@ func (a *assigner) assign(want, got schema.Type) *mismatch {
 		}
 		return mismatched(want, got)
 	}
+	// A type of another package is replaced by its definition on both sides, so that equal ones are equal by pointer.
 	want, got = a.known(schema.Required(want)), a.known(schema.Required(got))
 	if want == got {
 		return nil
@@ -75,6 +78,7 @@ func (a *assigner) assign(want, got schema.Type) *mismatch {
 			return nil
 		}
 		return a.assign(want, from.Underlying)
+	// An enum is its own type or, for anything else, a value of its base.
 	case *schema.Enum:
 		if t, ok := want.(*schema.Enum); ok && t.Token == from.Token && t.Token != "" {
 			return nil
@@ -89,6 +93,7 @@ func (a *assigner) assign(want, got schema.Type) *mismatch {
 	case *schema.Token:
 		return a.assign(want.Underlying, got)
 	case *schema.Enum:
+		// Which value it is cannot be known from a type; fitEnum compares literals.
 		if m := a.assign(want.Base, got); m != nil {
 			return mismatched(want, got)
 		}
@@ -123,6 +128,7 @@ func (a *assigner) assignUnion(want schema.Type, got *schema.Union) *mismatch {
 			if m.inner == nil {
 				return &mismatch{reason: fmt.Sprintf("%s: it may be %s", mismatched(want, got).reason, typeWithArticle(member))}
 			}
+			// The path is cut to one step: a message about one alternative of several names only where it begins.
 			m.inner.reason = reason
 			return m
 		}
@@ -165,6 +171,7 @@ func (a *assigner) assignPrimitive(want schema.Primitive, got schema.Type) *mism
 	if !ok {
 		return mismatched(want, got)
 	}
+	// JSON is a text for whoever takes one.
 	if p == schema.JSON {
 		p = schema.String
 	}
@@ -178,6 +185,7 @@ func (a *assigner) assignPrimitive(want schema.Primitive, got schema.Type) *mism
 	case schema.Bool:
 		fits = p == schema.Bool || !a.strict && p == schema.String
 	case schema.Asset:
+		// An archive can be sent wherever an asset can; an asset is no archive.
 		fits = p == schema.Asset || p == schema.Archive
 	default:
 		fits = p == want
@@ -226,6 +234,7 @@ func (a *assigner) assignObject(want *schema.Object, got schema.Type) (fault *mi
 		}
 		return nil
 	case *schema.Object:
+		// Objects with the same token are the same definition, perhaps of two loads of the package.
 		if want.Token != "" && want.Token == from.Token {
 			return nil
 		}
@@ -236,6 +245,7 @@ func (a *assigner) assignObject(want *schema.Object, got schema.Type) (fault *mi
 		if a.asking == nil {
 			a.asking = make(map[pair]bool)
 		}
+		// It stays after success, since the same comparison succeeds again.
 		a.asking[question] = true
 		defer func() {
 			if fault != nil {
@@ -255,6 +265,7 @@ func (a *assigner) assignObject(want *schema.Object, got schema.Type) (fault *mi
 			}
 		}
 		for _, p := range want.Properties() {
+			// A constant is filled in where the value is sent.
 			if p.Required && p.Const == nil && from.Property(p.Name) == nil && from.Closed {
 				return &mismatch{member: p.Name, inner: &mismatch{reason: "it is missing"}}
 			}

@@ -38,14 +38,17 @@ func (c *caller) inferCall(e *ast.Call) schema.Type {
 	}
 	f, ok := builtins.Lookup(e.Name.Value)
 	if !ok {
+		// What is inside of an unknown call may have faults of its own.
 		c.inferInside(e)
 		near := c.decl.report.Suggest(e.Name.Value, "functions", builtins.Names)
 		hint := findings.DidYouMean(near)
 		summary := "there is no function fn::" + e.Name.Value
 		if n := c.decl.body.Scope.Lookup(e.Name.Value); n != nil && e.Argument == nil {
+			// Other languages read a map by parentheses.
 			near, summary = nil, findings.Quote(e.Name.Value)+" is a "+n.Kind.String()+", not a function"
 			hint = "write `" + memberOf(e) + "` for what is in it"
 		}
+		// Names of other tools: their counterpart here is certain, unlike a similar spelling.
 		if advice := phrasebook.Function(e.Name.Value); advice != "" {
 			near, hint = nil, advice
 		}
@@ -61,6 +64,8 @@ func (c *caller) inferCall(e *ast.Call) schema.Type {
 	if !f.Portable {
 		c.decl.report.Extension(e.Name.Range, "fn::"+f.Name)
 	}
+	// These two take options of their own and a token or a method as an argument, and so share nothing with the rest
+	// but bind.
 	if f.Name == packages.InvokeName {
 		return c.inferInvoke(e)
 	}
@@ -73,9 +78,11 @@ func (c *caller) inferCall(e *ast.Call) schema.Type {
 		return schema.Invalid
 	}
 	if e.Failure != nil {
+		// Bound before the arguments are inferred, one of which uses it.
 		c.decl.bindLocal(e.Failure, schema.String)
 	}
 	if f.Name == "toJSON" && len(args) > 0 {
+		// Looked at after all declarations have been checked: see NoteTexts.
 		c.decl.jsonArguments = append(c.decl.jsonArguments, args[0])
 	}
 	types := make([]schema.Type, len(args))
@@ -86,6 +93,7 @@ func (c *caller) inferCall(e *ast.Call) schema.Type {
 	}
 	sound := c.fitArguments(f, args, e)
 	for i, arg := range args {
+		// The entry of bundle is a path, too, which checkBundle looks for in its own way.
 		if arg != nil && i < len(f.Params) && f.Params[i].Path && f.Params[i].Name == "path" {
 			c.outside.checkPath(f, arg)
 		}
@@ -102,14 +110,17 @@ func (c *caller) inferCall(e *ast.Call) schema.Type {
 	}
 	call := &program.Call{Func: f, Args: args}
 	c.decl.setCall(e, call)
+	// Evaluated only if the arguments fit: the fault of a call is reported once.
 	if !sound || !c.constants.checkConstantCall(e, call) {
 		return schema.Invalid
 	}
 	for i, t := range types {
 		if t == nil {
+			// An argument that is left out is null in the body of the function.
 			types[i] = schema.Null
 		}
 	}
+	// The result may depend on the types of the arguments, as that of element on its list.
 	if t := f.Result(types); t != nil {
 		return t
 	}
@@ -141,11 +152,11 @@ func (c *caller) warnSpelling(e *ast.Call, name string) {
 	c.decl.report.OldSpelling(rng, written, name)
 }
 
-// fieldAbbreviations maps other words for the keys of a call to these keys.
+// fieldAbbreviations maps other words for the keys of a call to these keys. These are the words of other tools and of
+// earlier versions of this language; the distance of letters would not find them.
 var fieldAbbreviations = map[string]string{
 	"args": "arguments", "inputs": "arguments", "params": "arguments", "parameters": "arguments", "opts": "options",
-	"fn":   "function",
-	"name": "function", "returns": "return",
+	"fn": "function", "name": "function", "returns": "return",
 }
 
 // inferInside infers the arguments of an invalid call, so that their own faults are reported. Everything in the program
@@ -214,6 +225,7 @@ func (c *caller) count(e *ast.Call, f *builtins.Func, args []ast.Expr, rng diag.
 	}
 	switch most := f.Max(); {
 	case most >= 0 && len(args) > most:
+		// The finding is at the arguments that are too many.
 		rng = args[most].Range()
 		rng.End = args[len(args)-1].Range().End
 		fallthrough
@@ -242,6 +254,7 @@ func (c *caller) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Ex
 		}
 		found := false
 		for i, name := range names {
+			// Other capitals mean the same, with a warning (L1.20).
 			if strings.EqualFold(name, key.Value) {
 				args[i], found = entry.Value, true
 				c.decl.report.OldSpelling(key.Range(), key.Value, name)
@@ -258,6 +271,7 @@ func (c *caller) bindFields(e *ast.Call, f *builtins.Func, m *ast.Map) ([]ast.Ex
 				sure, d.Detail = short, findings.DidYouMean([]string{short})
 				meant = append(meant, short)
 			}
+			// A fix must not write a key that the map has already.
 			if packages.Field(m, sure) == nil {
 				d.Fixes = findings.Replace(key.Range(), key.Value, sure)
 			} else {
@@ -292,6 +306,8 @@ func (c *caller) badShape(e *ast.Call, f *builtins.Func, rng diag.Range) bool {
 	return false
 }
 
+// shapeOf describes the parameters of a function for messages, in the notation of the call: a list below fn::name, or
+// arguments in parentheses.
 func shapeOf(f *builtins.Func, asList bool) string {
 	names := make([]string, len(f.Params))
 	for i, p := range f.Params {
@@ -333,9 +349,12 @@ func (c *caller) fitArguments(f *builtins.Func, args []ast.Expr, e *ast.Call) bo
 	}
 	for i := range args {
 		for j := range args[:i] {
+			// A single fault is no exchange, for both arguments would be wrong; only a literal that is missing hides
+			// the fault of the other.
 			if args[i] == nil || args[j] == nil || len(faults) < 2 && !(f.Param(i).Literal || f.Param(j).Literal) {
 				continue
 			}
+			// The arguments are exchanged in place and back again, so nobody sees them exchanged but this attempt.
 			args[i], args[j] = args[j], args[i]
 			fits := len(c.decl.report.Attempt(func() { all() })) == 0
 			args[i], args[j] = args[j], args[i]
@@ -349,6 +368,8 @@ func (c *caller) fitArguments(f *builtins.Func, args []ast.Expr, e *ast.Call) bo
 	return false
 }
 
+// reportSwapped reports two arguments, in the order of the text, that fit after an exchange. The fix exchanges their
+// texts, and so both must be on one line.
 func (c *caller) reportSwapped(f *builtins.Func, first, second ast.Expr, e *ast.Call) {
 	a, b := first.Range(), second.Range()
 	d := diag.Diagnostic{Code: diag.NotAssignable, Subject: diag.Range{Source: a.Source, Start: a.Start, End: b.End},
@@ -366,6 +387,7 @@ func (c *caller) fitArgument(f *builtins.Func, arg ast.Expr, i int, e *ast.Call)
 	if p == nil || p.Type == nil {
 		return true
 	}
+	// f(list...) passes the items of the last argument.
 	if e.Expanded && i == len(e.Args)-1 && e.Argument == nil {
 		return c.fitter.fit(arg, &schema.Array{Item: p.Type},
 			&destination{what: "the expanded argument of " + f.Name, strict: true})

@@ -47,11 +47,13 @@ type Body struct {
 
 	origins origins
 	// spare holds unused checkers: a program has as many declarations as lines, and each check needs the same parts.
-	spare sync.Pool // of *Checker
+	// It ends with the body. The runtime keeps a sync.Pool, and so all that a check has found, until the second
+	// collection after its last use.
+	spare spare
 }
 
 // Outcome is the result of the check of a declaration, with its dependencies besides the expressions and the nodes that
-// they name. It is immutable.
+// they name. It is immutable. Two checks may share it, so whoever reads it copies what it wants to change.
 type Outcome struct {
 	Type  schema.Type     // of the node or the output
 	Value *value.Value    // of a configuration value, if the stack gives it
@@ -116,11 +118,8 @@ func (c *declaration) hasLost(name string) bool {
 	return yes
 }
 
-func (c *declaration) missingPackage(p *packages.Package, rng diag.Range) {
-	c.missing = append(c.missing, MissingUse{p, rng})
-}
-
-// invalid reports an error in an expression, as Errorf does, and returns its type.
+// invalid reports an error in an expression, as Errorf does, and returns its type. It exists because most reports are
+// the end of a function that returns a type.
 func (c *declaration) invalid(code diag.Code, rng diag.Range, detail, format string, a ...any) schema.Type {
 	c.report.Errorf(code, rng, detail, format, a...)
 	return schema.Invalid
@@ -132,6 +131,7 @@ func (c *declaration) typeOf(e ast.Expr) schema.Type {
 	if e == nil {
 		return schema.Invalid
 	}
+	// The types of this declaration are not in the Program yet.
 	if unit, slot := ast.Slot(e); unit == c.unit && c.unit != nil {
 		if t := c.types[slot]; t != nil {
 			return t
@@ -191,7 +191,7 @@ type Checker struct {
 // since they hold nothing but each other; everything else is made anew, for the outcome of the former check keeps its
 // slices.
 func (b *Body) checker(ctx context.Context, unit *ast.Unit) *Checker {
-	c, _ := b.spare.Get().(*Checker)
+	c := b.spare.take()
 	if c == nil {
 		c = new(Checker)
 		c.decl.report = b.Report.Fork()
@@ -213,12 +213,37 @@ func (b *Body) checker(ctx context.Context, unit *ast.Unit) *Checker {
 	return c
 }
 
+// spare is a set of unused checkers. It is safe for concurrent use.
+type spare struct {
+	mu  sync.Mutex
+	all []*Checker
+}
+
+// take removes a checker from the set; nil if there is none.
+func (s *spare) take() *Checker {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := len(s.all) - 1
+	if last < 0 {
+		return nil
+	}
+	c := s.all[last]
+	s.all = s.all[:last]
+	return c
+}
+
+func (s *spare) put(c *Checker) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, c)
+}
+
 // outcome returns what has been found, and ends the use of the checker. t is the type of the node or the output. The
 // checker may check another declaration at once, in another goroutine: nothing may be added to it afterwards.
 func (c *Checker) outcome(t schema.Type) Outcome {
 	d := &c.decl
 	o := Outcome{Type: t, Types: d.types, Calls: d.calls, Found: d.report.Take(), Missing: d.missing,
 		JSONArguments: d.jsonArguments, Leads: d.leads, Lost: d.lost, Volatile: d.volatile}
-	c.decl.body.spare.Put(c)
+	d.body.spare.put(c)
 	return o
 }

@@ -28,6 +28,7 @@ type configuration struct {
 // the value, where the stack sets one. The evaluator computes a default, for it may be an expression.
 func (c *Checker) checkConfig(n *program.Node) configuration {
 	config, decl := n.Config, n.Config.Decl
+	// In a component Config is nil, so nothing is set there.
 	text, set := c.decl.body.Options.Config[config.Key]
 	if decl == nil {
 		result := guessConfig(text, set)
@@ -40,6 +41,7 @@ func (c *Checker) checkConfig(n *program.Node) configuration {
 	}
 	var fallback schema.Type
 	if decl.Default != nil {
+		// Inferred even if the stack sets a value: names in it count as used, and another stack needs it.
 		fallback = c.typer.infer(decl.Default)
 		if declared != nil {
 			c.checkDefault(decl, declared)
@@ -53,12 +55,14 @@ func (c *Checker) checkConfig(n *program.Node) configuration {
 	case declared != nil:
 		result.typ = declared
 	case fallback != nil && fallback != schema.Null:
+		// The stack may give another value of the kind.
 		result.typ = widened(fallback)
 	default:
 		result.typ = schema.Any
 	}
 	secret := text.Secret || decl.Secret.IsTrue()
 	switch {
+	// The value could not be opened, which was reported; its type is known all the same.
 	case text.Unread:
 	case set && declared == nil && (fallback == nil || fallback == schema.Null):
 		result = guessConfig(text, true)
@@ -69,6 +73,7 @@ func (c *Checker) checkConfig(n *program.Node) configuration {
 	case set:
 		result.value = c.convertConfig(config, result.typ, text, secret)
 	case decl.Default != nil:
+	// A value that is optional and not set is null, and known to be.
 	case optional:
 		null := value.Null
 		result.value = &null
@@ -78,6 +83,7 @@ func (c *Checker) checkConfig(n *program.Node) configuration {
 		if secret {
 			kind = "--secret "
 		}
+		// The key that the stack sets is the place of the fault then, and not the declaration.
 		if key, wrong := c.decl.body.Scope.Misspelt(config.Key); !key.IsZero() {
 			c.decl.report.Add(diag.Diagnostic{Code: diag.ConfigMissing, Subject: key,
 				Detail: findings.DidYouMean([]string{config.Key}), Summary: "config " + config.Key + " is required, and the stack sets " + wrong,
@@ -101,6 +107,7 @@ func (c *Checker) checkDigits(n *program.Node, text program.ConfigText, v *value
 	}
 	integer := strings.TrimSpace(text.Text)
 	if !v.Is(value.KindNumber) {
+		// In a list or map the first integer of that kind is reported.
 		if _, integer, _ = value.InexactJSON(text.Text); integer == "" {
 			return
 		}
@@ -109,9 +116,11 @@ func (c *Checker) checkDigits(n *program.Node, text program.ConfigText, v *value
 		return
 	}
 	number, _ := strconv.ParseFloat(integer, 64)
+	// The message would have the digits of a secret.
 	if v.ContainsSecret() {
 		integer = ""
 	}
+	// A value that does not come from a file of the stack has no place.
 	at := text.Value
 	if at.IsZero() {
 		at = n.Range
@@ -144,6 +153,7 @@ func (c *Checker) convertConfig(config *program.Config, t schema.Type, text prog
 	secret bool) *value.Value {
 	want := schema.Required(t)
 	v, err := textTo(want, text.Text)
+	// A list in a stack's file has a text, too, but nobody who declares a string means it.
 	if want == schema.String && text.Structured {
 		err = errConversion
 	}
@@ -202,6 +212,7 @@ func widened(t schema.Type) schema.Type {
 	case *schema.Optional:
 		return schema.OptionalOf(widened(t.Elem))
 	case schema.Primitive:
+		// A default of 1 must not forbid 1.5.
 		if t == schema.Integer {
 			return schema.Number
 		}
@@ -260,6 +271,7 @@ func textTo(t schema.Type, text string) (value.Value, error) {
 			}
 			return value.Number(f), nil
 		}
+		// For the type any the text alone decides, as without a declaration.
 		return guess(text), nil
 	case *schema.Optional:
 		return textTo(t.Elem, text)
@@ -314,6 +326,7 @@ func jsonInto(t schema.Type, v value.Value, inside bool) (value.Value, error) {
 		if v.IsNull() || v.Is(value.KindList) || v.Is(value.KindMap) {
 			return value.Null, errConversion
 		}
+		// Scalars take the way through their text, so that there is one rule for each type.
 		text, err := value.Text(v)
 		if err != nil {
 			return value.Null, errConversion

@@ -24,8 +24,8 @@ var pure = []string{"select", "element", "slice", "zipmap", "toNumber", "parseIn
 	"fromBase64", "urlDecode", "regex", "regexAll", "regexReplace", "formatDate", "timeAdd", "timeCompare", "uuidv5", "cidrContains",
 	"cidrHost", "cidrNetmask", "cidrSubnet", "cidrSubnets"}
 
-// constantEnv is what pure functions need of the world: they may warn, and parse a text as
-// data. The embedded interface is nil, since they ask for nothing else.
+// constantEnv is what pure functions need of the world: they may warn, and parse a text as data. The embedded interface
+// is nil, since they ask for nothing else.
 type constantEnv struct {
 	outer
 	parse   program.ParseData
@@ -49,6 +49,7 @@ func (e constantEnv) ParseYAML(text string) (value.Value, error) {
 // functions that can fail for some arguments are worth evaluating, and only pure ones may be.
 func (c *constants) checkConstantCall(e *ast.Call, call *program.Call) bool {
 	f, args := call.Func, call.Args
+	// An expanded argument stands for several, whose number is not known here.
 	if !slices.Contains(pure, f.Name) || e.Expanded {
 		return true
 	}
@@ -66,6 +67,7 @@ func (c *constants) checkConstantCall(e *ast.Call, call *program.Call) bool {
 	if call.Inexact {
 		c.decl.report.Add(diag.LosesDigits(e.Name.Range, "", 0))
 	}
+	// Any other error is not about the arguments, such as a context that has ended.
 	failure, ok := errors.AsType[*builtins.Error](err)
 	if !ok {
 		return true
@@ -137,6 +139,7 @@ func (c *constants) constant(e ast.Expr) ast.Expr {
 			return e
 		}
 		n := c.decl.program.Ref(access).Node
+		// With steps the literal would be a part of the variable's, which intoLiteral finds.
 		if len(access.Steps) > 0 || n == nil || n.Kind != program.VariableNode || c.decl.cyclic(n) {
 			return e
 		}
@@ -172,6 +175,7 @@ func LiteralStep(e ast.Expr, s *ast.Step) ast.Expr {
 		}
 	case *ast.Map:
 		for _, entry := range e.Entries {
+			// The first of equal keys: the parser reports the second.
 			if key, literal := entry.Key.(*ast.String); literal && !s.IsIndex && key.Value == s.Name {
 				return entry.Value
 			}
@@ -189,7 +193,8 @@ type origins struct {
 }
 
 // comesFromResource reports whether an expression needs an output of a resource that is created (L8.18). Reading stacks
-// and existing resources needs no creation.
+// and existing resources needs no creation. The lock is taken for a whole question, as parts holds half answers
+// meanwhile.
 func (c *constants) comesFromResource(e ast.Expr) bool {
 	c.decl.body.origins.mu.Lock()
 	defer c.decl.body.origins.mu.Unlock()

@@ -39,7 +39,8 @@ func (b *Body) Resource(ctx context.Context, n *program.Node) Outcome {
 	return c.outcome(t)
 }
 
-// Instances returns the type of a resource before its check: it needs the collection of forEach only.
+// Instances returns the type of a resource before its check: it needs the collection of forEach only. Its outcome is
+// dropped: the check of the node infers the collection again and reports its faults once.
 func (b *Body) Instances(ctx context.Context, n *program.Node) schema.Type {
 	c := b.checker(ctx, n.Unit())
 	return c.outcome(c.instancesType(n.Resource.Decl, n.Type)).Type
@@ -95,6 +96,7 @@ func (b *Body) Transform(ctx context.Context, t *ast.Transform, m *program.Match
 func (b *Body) TransformOf(ctx context.Context, unit *ast.Unit, fact *program.Fact, t *ast.Transform,
 	m *program.Matched) Outcome {
 	c := b.checker(ctx, unit)
+	// Copies, because the facts belong to an outcome that an earlier check may share.
 	c.decl.types, c.decl.calls = slices.Clone(fact.Types), slices.Clone(fact.Calls)
 	c.checkTransform(t, m, true)
 	return c.outcome(schema.Invalid)

@@ -12,7 +12,9 @@ import (
 
 // destination is what a value is for, such as a property: how messages name it, and the rules there besides the wanted
 // type. Nested destinations are linked, so that a path is built only for a message. setMembers and mean change it while
-// a literal map is checked. A copy shares the sets of its original; one that is changed gets sets of its own first.
+// a literal map is checked. A copy shares the sets of its original; one that is changed gets sets of its own first. It
+// is the only description of the way from a declaration to a value: findings print it, and no message is made unless
+// there is one.
 type destination struct {
 	what   string // how messages name it, such as property "size"; empty for one inside outer
 	owner  string // the owner of the members, such as zoo:Typed, for messages on names
@@ -30,6 +32,8 @@ type destination struct {
 	optional bool
 	// inUnion reports whether the type is an alternative of a union, whose discriminator may not be left out.
 	inUnion bool
+	// computed reports whether the literal has a computed key, which may set any member.
+	computed bool
 	// meant are members that unknown ones may mean: they are not reported as missing again.
 	meant map[string]bool
 	// present are the members that the literal sets, valid once setMembers has been called. It is kept, which the pool
@@ -87,6 +91,7 @@ func (p *destination) String() string {
 		switch {
 		case p.member == "":
 			suffix = fmt.Sprintf("[%d]%s", p.index, suffix)
+		// The outermost has no name of its own: the first member begins the path.
 		case p.outer.outer == nil && p.outer.what == "":
 			suffix = p.member + suffix
 		default:

@@ -28,6 +28,7 @@ type fitter struct {
 // types alone would say too little, since a literal 5 fits an enum that a number does not. A finding about a literal
 // of another declaration is at the use, for the literal may be right elsewhere.
 func (c *fitter) fit(e ast.Expr, want schema.Type, p *destination) bool {
+	// The first use counts: of a variable that is a variable, the reader sees the use in this declaration.
 	if literal := c.constants.constant(e); literal != e {
 		inner := *p
 		if inner.use.IsZero() {
@@ -35,6 +36,7 @@ func (c *fitter) fit(e ast.Expr, want schema.Type, p *destination) bool {
 		}
 		return c.fit(literal, want, &inner)
 	}
+	// want keeps its optional mark for null, target is what a value has to be.
 	target := c.decl.known(schema.Required(want))
 	if target == schema.Any || target == schema.Invalid || target == schema.JSON {
 		return true
@@ -48,6 +50,7 @@ func (c *fitter) fit(e ast.Expr, want schema.Type, p *destination) bool {
 	case *ast.Bool, *ast.Number, *ast.String, *ast.Map, *ast.List:
 		switch target := target.(type) {
 		case *schema.Token:
+			// A named type of a schema is its underlying one for a value; the name is for messages.
 			return c.fit(e, target.Underlying, p)
 		case *schema.Union:
 			return c.fitUnion(e, target, p)
@@ -68,11 +71,14 @@ func (c *fitter) fit(e ast.Expr, want schema.Type, p *destination) bool {
 		return true
 	}
 	got := c.decl.typeOf(e)
+	// An option or argument that is null counts as left out.
 	if p.nullable && got == schema.Null {
 		return true
 	}
+	// Anything that is no literal is compared by types alone from here on.
 	a := assigner{strict: p.strict, known: c.decl.known}
 	if m := a.assign(want, got); m != nil {
+		// If all items fit by themselves, the mismatch is about the call as a whole.
 		if list := secretList(e); list != nil && !c.fit(list, target, p) {
 			return false
 		}
@@ -136,6 +142,7 @@ func (c *fitter) resourceWanted(e ast.Expr) string {
 	return "write `${name}` with the name of a resource"
 }
 
+// assetHint names the functions that make a file of a path: a path alone is a text for the provider.
 func assetHint(t schema.Type) string {
 	if t == schema.Archive {
 		return "use fn::fileArchive, fn::assetArchive or fn::remoteArchive"
@@ -212,6 +219,7 @@ func (c *fitter) misfit(code diag.Code, e ast.Expr, hint string, want schema.Typ
 	return false
 }
 
+// literalType returns the word for the type of a literal in messages, where a whole number is a number like any other.
 func literalType(v any) string {
 	switch v.(type) {
 	case bool:
@@ -234,14 +242,15 @@ func fitsPrimitive(v any, want schema.Primitive, strict bool) bool {
 		case schema.String:
 			return true
 		case schema.Number, schema.Integer:
+			// The letters are those of notations that Go reads and providers do not.
 			f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
 			return !strict && err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) && !strings.ContainsAny(v, "xXpP_")
 		case schema.Bool:
 			return !strict && (v == "true" || v == "false")
 		}
 	case float64:
-		return want == schema.Number || want == schema.Integer && (!strict || v == math.Trunc(v)) || want == schema.String &&
-			!strict
+		return want == schema.Number || want == schema.Integer && (!strict || v == math.Trunc(v)) ||
+			want == schema.String && !strict
 	case bool:
 		return want == schema.Bool || want == schema.String && !strict
 	}
@@ -264,8 +273,10 @@ func (c *fitter) fitEnum(e ast.Expr, v any, want *schema.Enum, p *destination) b
 			return true
 		}
 	}
+	// Schemas of some packages name their values, and SDKs in other languages use these names.
 	hint := ""
 	for i := range want.Values {
+		// Names of values count only here: as a value, the name would reach the provider as it is.
 		if v := &want.Values[i]; v.Name == text && v.Name != "" {
 			hint = fmt.Sprintf("%s is the name of a value; write the value, `%s`", findings.Shown(text), schema.ScalarText(v.Value))
 		}
@@ -283,6 +294,7 @@ func (c *fitter) fitEnum(e ast.Expr, v any, want *schema.Enum, p *destination) b
 	return false
 }
 
+// enumTexts returns the allowed values as a provider gets them, in the order of the schema.
 func enumTexts(e *schema.Enum) []string {
 	texts := make([]string, len(e.Values))
 	for i, v := range e.Values {
@@ -318,6 +330,7 @@ func (c *fitter) fitList(e *ast.List, want schema.Type, p *destination) bool {
 	case schema.Primitive:
 		hint = "write one value, without the list"
 		if want == schema.String && len(e.Items) != 1 {
+			// Not for one item, where the dash alone is too much.
 			hint += "; fn::join makes one string of a list"
 		}
 	}

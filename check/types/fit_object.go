@@ -44,6 +44,7 @@ func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *destination) bool {
 	case *schema.Map:
 		ok := true
 		for _, entry := range e.Entries {
+			// The name is for messages; a literal key takes its place.
 			inner := c.decl.destinations.enter(p.inside("(computed)", entry.Key.Range()))
 			if key, literal := entry.Key.(*ast.String); literal {
 				inner.member = key.Value
@@ -58,6 +59,7 @@ func (c *fitter) fitMap(e *ast.Map, want schema.Type, p *destination) bool {
 	case *schema.ResourceType:
 		code = diag.NeedsResource
 	case schema.Primitive:
+		// CloudFormation writes calls so, and templates are copied from there.
 		switch key := callWithoutPrefix(e); {
 		case len(e.Entries) == 1 && literalKey(e.Entries[0]) == "Ref":
 			hint = phrasebook.Function("Ref")
@@ -107,6 +109,7 @@ func (c *fitter) pairsHint(e *ast.Map, list *schema.Array, p *destination) (hint
 	name := ""
 	for _, key := range []string{"key", "name"} {
 		if item.Property(key) != nil && item.Property("value") != nil && name == "" {
+			// Tags are {key, value} with some providers and {name, value} with others.
 			name = key
 		}
 	}
@@ -122,6 +125,7 @@ func (c *fitter) pairsHint(e *ast.Map, list *schema.Array, p *destination) (hint
 			strings.ContainsAny(text, "{}[],") {
 			return hint, nil
 		}
+		// Texts are copied from the source, with their quotes.
 		pairs = append(pairs, "{"+name+": "+key.Range().Text()+", value: "+text+"}")
 	}
 	if whole := e.Range(); !strings.HasPrefix(whole.Text(), "{") || len(pairs) == 0 {
@@ -144,13 +148,14 @@ func simple(e ast.Expr) bool {
 // before the first is checked: what an unknown name may mean depends on those that are there already. With a computed
 // key any member may be set, so that none is missing for certain.
 func (c *fitter) fitObject(e *ast.Map, want *schema.Object, p *destination) bool {
-	ok, computed := true, false
+	ok := true
+	// present and meant are of this object alone; requireMembers reads both at the end.
 	p.setMembers(len(e.Entries))
 	for _, entry := range e.Entries {
 		if key, literal := entry.Key.(*ast.String); literal {
 			p.present[key.Value] = true
 		} else {
-			computed = true
+			p.computed = true
 		}
 	}
 	for _, entry := range e.Entries {
@@ -160,7 +165,8 @@ func (c *fitter) fitObject(e *ast.Map, want *schema.Object, p *destination) bool
 		}
 		ok = c.fitMember(ast.Literal{Value: key.Value, Range: key.Range()}, entry.Value, want, p) && ok
 	}
-	if !computed {
+	// A provider gets the computed key, and refuses what is missing then.
+	if !p.computed {
 		ok = c.requireMembers(want, p, p.keyAt(e.Range())) && ok
 	}
 	return ok
@@ -173,19 +179,26 @@ func (c *fitter) fitMember(key ast.Literal, v ast.Expr, object *schema.Object, p
 		p = object.Property(strings.ReplaceAll(key.Value, "-", "_"))
 	}
 	if p == nil {
+		misspelt := object.Closed && // a misspelt name may mean a secret
+			slices.ContainsFunc(object.Properties(), func(p *schema.Property) bool { return p.Secret })
+		if misspelt || diag.SoundsSecret(key.Value) {
+			ast.HideTexts(v)
+		}
 		if object.Closed {
 			c.unknownMember(key, v, object, pl)
-			return false
 		}
-		return true
+		return !object.Closed
 	}
 	inner := c.decl.destinations.enter(pl.inside(p.Name, key.Range))
 	defer c.decl.destinations.leave(inner)
+	// At the key: the value has no part in it.
 	c.accessor.warnDeprecated(p.Deprecation, inner.keyAt(key.Range), "property", p.Name)
 	want := p.Type
 	if pl.optional {
 		want = schema.OptionalOf(want)
 	}
+	// Before any finding about the value, since findings quote their line. The literal behind a variable stands in
+	// another line.
 	if p.Secret {
 		ast.HideTexts(v)
 		ast.HideTexts(c.constants.constant(v))
@@ -216,6 +229,8 @@ func (c *fitter) inTime(v ast.Expr, t schema.Type, p *destination) bool {
 		late = nil
 		for _, entry := range literal.Entries {
 			if c.constants.comesFromResource(entry.Key) {
+				// A computed key is not compared with the schema, so it is the one part of the map that must be known
+				// itself.
 				late = entry.Key
 			}
 		}
@@ -272,9 +287,9 @@ func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, want *schema.Object,
 	near, meant := c.membersMeant(key.Value, v, want, p)
 	detail := findings.DidYouMean(near)
 	switch {
-	case p.noun == "input" && p.outer == nil && ast.OptionName(key.Value):
+	case p.noun == "input" && p.outer == nil && slices.Contains(ast.OptionNames(), key.Value):
 		near, meant, detail = nil, "", "`"+key.Value+"` is an option: indent it under `options`, beside `properties`"
-	case p.noun == "input" && p.outer == nil && ast.FieldName(key.Value):
+	case p.noun == "input" && p.outer == nil && slices.Contains(ast.ResourceFields(), key.Value):
 		near, meant, detail = nil, "", "`"+key.Value+"` is a field of the resource: indent it as `properties` is"
 	case p.present[meant]:
 		detail = findings.Quote(meant) + " is set already: remove one of the two"
@@ -289,6 +304,16 @@ func (c *fitter) unknownMember(key ast.Literal, v ast.Expr, want *schema.Object,
 	default:
 		detail = "it has " + findings.Listed(names)
 	}
+	// A value of another kind in the place of an item or a member is one fault: what it should have goes with it.
+	if len(near) == 0 && p.outer != nil && !p.inUnion && !p.computed {
+		for _, required := range c.missing(want, p) {
+			near = append(near, required.Name)
+		}
+		if len(near) > 0 {
+			detail += "; it needs " + findings.Listed(near)
+		}
+	}
+	// So that requireMembers does not report the same member as missing.
 	p.mean(near...)
 	d := diag.Diagnostic{Code: diag.UnknownProperty, Subject: p.at(key.Range), Detail: detail,
 		Summary: fmt.Sprintf("%s has no %s `%s`", p.name(), noun, key.Value)}
@@ -319,6 +344,7 @@ func (c *fitter) membersMeant(name string, v ast.Expr, want *schema.Object, pl *
 		}
 		inner := pl.inside(p.Name, diag.Range{})
 		if len(c.decl.report.Attempt(func() { c.fit(v, p.Type, &inner) })) == 0 {
+			// Several such members would be a guess, so that only a single one counts below.
 			related = append(related, p.Name)
 		}
 	}
@@ -366,17 +392,21 @@ func partOf(part, whole string) bool {
 // unions. A name that the parser has lost with a broken line, or that an unknown one may mean, is not missing a second
 // time.
 func (c *fitter) requireMembers(want *schema.Object, pl *destination, where diag.Range) bool {
-	if pl.optional {
-		return true
+	missing := c.missing(want, pl)
+	for _, p := range missing {
+		c.decl.report.Errorf(diag.RequiredMissing, where, "", "%s needs %s (%s)", pl.name(), p.Name,
+			schema.TypeName(p.Type))
 	}
-	ok := true
+	return len(missing) == 0
+}
+
+// missing returns the required members that requireMembers reports.
+func (c *fitter) missing(want *schema.Object, pl *destination) (missing []*schema.Property) {
 	for _, p := range want.Properties() {
-		if !p.Required || p.Const != nil && !pl.inUnion || p.Default != nil ||
-			pl.meant[p.Name] || pl.present[p.Name] || c.decl.hasLost(p.Name) {
-			continue
+		if !pl.optional && p.Required && (p.Const == nil || pl.inUnion) && p.Default == nil &&
+			!pl.meant[p.Name] && !pl.present[p.Name] && !c.decl.hasLost(p.Name) {
+			missing = append(missing, p)
 		}
-		c.decl.report.Errorf(diag.RequiredMissing, where, "", "%s needs %s (%s)", pl.name(), p.Name, schema.TypeName(p.Type))
-		ok = false
 	}
-	return ok
+	return missing
 }

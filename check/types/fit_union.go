@@ -27,6 +27,7 @@ func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *destination) bool {
 		fits := false
 		faults := c.decl.report.Attempt(func() { fits = c.fit(e, member, &inner) })
 		if fits {
+			// Warnings of the alternative that fits; errors there are none.
 			c.decl.report.Add(faults...)
 			c.warnNearMiss(e, u, p)
 			return true
@@ -37,6 +38,7 @@ func (c *fitter) fitUnion(e ast.Expr, u *schema.Union, p *destination) bool {
 		}
 	}
 	if candidates == 1 {
+		// Again without an attempt, which reports its findings at the places inside of the literal.
 		return c.fit(e, nearest, &inner)
 	}
 	var reasons []string
@@ -66,6 +68,7 @@ func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, p *destination) (
 		}
 		member, tags := u.Select(tag.Value)
 		if member != nil {
+			// The alternative has the tag as a constant, which is then required: see inUnion.
 			return true, c.fit(e, member, p)
 		}
 		if len(tags) == 0 {
@@ -81,6 +84,7 @@ func (c *fitter) fitDiscriminated(e *ast.Map, u *schema.Union, p *destination) (
 	if len(tags) == 0 {
 		return false, false
 	}
+	// It stood in a line that cannot be read, and has a finding there.
 	if c.decl.hasLost(u.Discriminator) {
 		return true, true
 	}

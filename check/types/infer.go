@@ -34,6 +34,7 @@ func (c *typer) infer(e ast.Expr) schema.Type {
 	if unit != c.decl.unit {
 		return c.decl.program.TypeOf(e) // of another declaration, already inferred
 	}
+	// Asked again, for instance by an option that is checked twice, it reports nothing again.
 	if t := c.decl.types[slot]; t != nil {
 		return t
 	}
@@ -94,6 +95,7 @@ func (c *typer) inferNew(e ast.Expr) schema.Type {
 		return c.inferSplat(e)
 	case *ast.For:
 		return c.inferFor(e)
+	// A local name without a binding is in a part that has a fault.
 	case *ast.LocalRef:
 		if t, bound := c.decl.locals[e.Local]; bound {
 			return t
@@ -102,6 +104,7 @@ func (c *typer) inferNew(e ast.Expr) schema.Type {
 	case *ast.Bad:
 		return schema.Invalid
 	}
+	// A new kind of expression must not pass unnoticed as one of the type nil.
 	panic(fmt.Sprintf("check lacks a case for the expression %T", e))
 }
 
@@ -109,6 +112,7 @@ func (c *typer) inferNew(e ast.Expr) schema.Type {
 func (c *typer) inferTemplate(e *ast.Template) {
 	for _, part := range e.Parts {
 		t := c.infer(part)
+		// The text between expressions.
 		if _, literal := part.(*ast.String); literal {
 			continue
 		}
@@ -139,6 +143,7 @@ func (c *typer) printable(e ast.Expr, t schema.Type) {
 		hint = resourceHint(e)
 	case *schema.Union:
 		for _, member := range t.Members {
+			// Warnings count as well here: a null would be an empty text.
 			if len(c.decl.report.Attempt(func() { c.printable(e, member) })) == 0 {
 				return
 			}
@@ -154,6 +159,7 @@ func (c *typer) printable(e ast.Expr, t schema.Type) {
 	}
 }
 
+// resourceHint suggests what to write instead of a resource as a whole, which has no value of its own.
 func resourceHint(e ast.Expr) string {
 	if a, ok := e.(*ast.Access); ok && len(a.Steps) == 0 {
 		return "use `${" + a.Root.Value + ".id}`, or another of its properties"
@@ -171,6 +177,7 @@ func (c *typer) inferMap(m *ast.Map) schema.Type {
 			c.infer(entry.Key)
 			c.fitter.fit(entry.Key, schema.String, &destination{what: "a key"})
 		} else {
+			// Not inferred: a literal key is no expression in which braces could have been forgotten.
 			c.decl.setType(entry.Key, schema.String)
 		}
 		c.infer(entry.Value)
@@ -181,6 +188,7 @@ func (c *typer) inferMap(m *ast.Map) schema.Type {
 			values[i] = c.decl.typeOf(entry.Value)
 		}
 		item := program.Unify(values)
+		// The members of a map with computed keys are not told apart by name, so a union would refuse what is right.
 		if _, mixed := item.(*schema.Union); mixed {
 			item = schema.Any
 		}
@@ -229,6 +237,7 @@ func (c *typer) inferBinary(e *ast.Binary) schema.Type {
 		return c.operand(e.Left, want, "the left side of "+e.Op), c.operand(e.Right, want, "the right side of "+e.Op)
 	}
 	switch e.Op {
+	// Values of two kinds are unequal, which is an answer and no fault.
 	case "==", "!=":
 		c.infer(e.Left)
 		c.infer(e.Right)
@@ -242,6 +251,7 @@ func (c *typer) inferBinary(e *ast.Binary) schema.Type {
 		return schema.Bool
 	}
 	left, right := sides(schema.Number)
+	// A quotient of integers may be a fraction.
 	if e.Op != "/" && schema.Required(left) == schema.Integer && schema.Required(right) == schema.Integer {
 		return schema.Integer
 	}
@@ -310,8 +320,8 @@ func (c *typer) inferIndex(e *ast.Index) schema.Type {
 			return schema.Invalid
 		}
 		if k.Integer {
-			return c.accessor.optionalMember(e.Optional, collection, step{index: int(k.Value), isIndex: true, at: e.Key.Range(),
-				owner: owner})
+			return c.accessor.optionalMember(e.Optional, collection, step{index: int(k.Value), isIndex: true,
+				at: e.Key.Range(), owner: owner})
 		}
 	case *ast.String:
 		return c.accessor.optionalMember(e.Optional, collection, step{name: k.Value, at: e.Key.Range(), owner: owner})
@@ -329,6 +339,7 @@ func (c *typer) inferIndex(e *ast.Index) schema.Type {
 		return t.Item
 	case *schema.Object:
 		c.fitter.fit(e.Key, schema.String, &destination{what: "the key of a map"})
+		// Any of the members may be meant.
 		return program.MemberUnion(t)
 	case *schema.ResourceType:
 		c.fitter.fit(e.Key, schema.String, &destination{what: "the name of a property"})
@@ -378,6 +389,7 @@ func (c *typer) inferFor(e *ast.For) schema.Type {
 	key, item := program.ItemTypes(collection)
 	t := schema.Required(collection)
 	_, resource := t.(*schema.ResourceType)
+	// A resource has members, but which of them would be gone over is nowhere said.
 	if scalar, ok := t.(schema.Primitive); resource || ok && !open(scalar) {
 		c.decl.report.Errorf(diag.NotAssignable, e.Collection.Range(), "", "a for expression goes over a list or a map, not %s",
 			typeWithArticle(collection))

@@ -52,11 +52,6 @@ func loopable(t schema.Type) bool {
 	return true
 }
 
-// eachType returns the type of `each` in a resource with forEach.
-func (c *typer) eachType(n *program.Node) schema.Type {
-	return program.EachOf(c.infer(n.Resource.Decl.ForEach))
-}
-
 // instancesType returns the type of a resource's node, t being that of an instance: one resource, an optional one, or
 // many. The keys of a literal map name the instances, so that `${many.west.id}` is checked; other maps may have any
 // key. A boolean makes one or none, and is no collection.

@@ -54,6 +54,7 @@ func (c *caller) inferInvoke(e *ast.Call) schema.Type {
 	switch s := selector.(type) {
 	case nil:
 	case *ast.String:
+		// The selector is a path, which resultOf follows when the type of the result is known.
 		returned = &ast.Literal{Value: s.Value, Range: s.Range()}
 		inv.Return = s.Value
 		c.typer.infer(selector)
@@ -72,6 +73,7 @@ func (c *caller) inferInvoke(e *ast.Call) schema.Type {
 	c.typer.infer(function)
 	if token == nil {
 		c.typer.infer(arguments)
+		// The parser has reported it; a second finding about the same text would be noise.
 		if _, reported := function.(*ast.Bad); reported {
 			return schema.Invalid
 		}
@@ -86,8 +88,10 @@ func (c *caller) inferInvoke(e *ast.Call) schema.Type {
 // the editor can complete its arguments while the token is being typed.
 func (c *caller) inferProviderCall(e *ast.Call, inv *program.Invoke, token, returned *ast.Literal) schema.Type {
 	c.typer.infer(inv.Arguments)
+	// The linker has chosen it, with the dependency on it.
 	inv.DefaultProvider = c.decl.body.Scope.CallProvider(e)
 	if !packages.Valid(token.Value) {
+		ast.HideTexts(inv.Arguments) // no schema says which of them are secret
 		packages.ReportBadToken(c.decl.report, token, "Function")
 		return schema.Invalid
 	}
@@ -115,6 +119,7 @@ func (c *caller) resultOf(f *schema.Function, name string, returned *ast.Literal
 	}
 	result := f.Result
 	for _, s := range program.ReturnPath(result, returned.Value) {
+		// One step at a time, so that the finding names the step that does not exist.
 		if result = c.accessor.member(result, step{name: s.Key, index: s.Index, isIndex: s.IsIndex, at: returned.Range,
 			owner: owner}); result == schema.Invalid {
 			return result
@@ -128,23 +133,29 @@ func (c *caller) resultOf(f *schema.Function, name string, returned *ast.Literal
 // one finding.
 func (c *caller) resolveFunction(inv *program.Invoke, u packages.Use) *schema.Function {
 	f, known, d, err := c.decl.body.Resolver.Function(u)
+	// Set even if there is no such function, since the call needs the package all the same.
 	inv.Package = d
 	switch {
 	case err == nil:
 	case !errors.Is(err, schema.ErrNoSuchToken):
+		ast.HideSounding(inv.Arguments)
 		c.decl.report.Errorf(diag.PackageMissing, u.Token.Range, "the package's schema has an error", "%s cannot be called: %s",
 			u.Token.Value, err)
 		return nil
 	case known.Absent():
-		c.decl.missingPackage(known, u.Token.Range)
+		ast.HideSounding(inv.Arguments)
+		c.decl.missing = append(c.decl.missing, MissingUse{known, u.Token.Range})
 		return nil
 	default:
+		ast.HideTexts(inv.Arguments)
 		packages.ReportUnknown(c.decl.report, u.Token, known.Schema, "function")
 		return nil
 	}
 	inv.Token, inv.Schema = f.Token, f
 	c.decl.report.OldToken(u.Token, f.Token)
+	// An overlay is code of an SDK, which no provider serves.
 	if f.Overlay {
+		ast.HideTexts(inv.Arguments)
 		c.decl.report.Errorf(diag.TokenNotFound, u.Token.Range, "the provider itself does not have it", "%s exists in other languages only",
 			schema.CollapseToken(f.Token))
 		return nil
@@ -161,6 +172,7 @@ func (c *caller) resolveFunction(inv *program.Invoke, u packages.Use) *schema.Fu
 func (c *caller) checkArguments(args ast.Expr, inputs *schema.Object, function string, name diag.Range) {
 	p := &destination{owner: function, noun: "argument", key: name}
 	if args == nil {
+		// There is no map to point at, so what is missing is reported at the name.
 		c.fitter.requireMembers(inputs, p, name)
 		return
 	}
@@ -185,6 +197,7 @@ func (c *caller) checkInvokeOptions(inv *program.Invoke, options ast.Expr, pkg s
 		return
 	}
 	names := []string{"dependsOn", "parent", "pluginDownloadURL", "provider", "version"}
+	// The map itself is not inferred: its keys are options, and no value of the program has its type.
 	c.decl.setType(m, schema.Any)
 	for _, entry := range m.Entries {
 		key, literal := entry.Key.(*ast.String)

@@ -28,6 +28,7 @@ type options struct {
 // follow in the order of the table, in which the editor and the JSON Schema have them, too.
 func (c *options) checkOptions(n *program.Node) {
 	o := &n.Resource.Decl.Options
+	// Also of options that no rule looks at: the editor asks for the types of all expressions.
 	o.Each(func(option *ast.Option) { c.typer.infer(option.Value) })
 
 	for _, spec := range ast.OptionSpecs() {
@@ -35,6 +36,7 @@ func (c *options) checkOptions(n *program.Node) {
 			with(*field, func(name string, e ast.Expr) { c.checkOption(n, &spec, e) })
 		}
 	}
+	// These two are maps of their own and have no row in the table of shapes.
 	if o.Hooks != nil {
 		c.checkHookOption(o)
 	}
@@ -71,6 +73,7 @@ func (c *options) checkOption(n *program.Node, spec *ast.OptionSpec, e ast.Expr)
 	case "aliases":
 		c.fitAliases(spec.Name, e)
 	case "envVarMappings":
+		// An empty token is that of a type that was not found, which may have been a provider.
 		if n.Resource.Token != "" && !packages.IsProvider(n.Resource.Token) {
 			c.decl.report.Errorf(diag.UnknownKey, n.Resource.Decl.Options.EnvVarMappings.Key.Range, "",
 				"option envVarMappings is for provider resources only")
@@ -105,23 +108,20 @@ func with(o *ast.Option, fn func(name string, e ast.Expr)) {
 	}
 }
 
-func optionDestination(name string) *destination {
-	return &destination{what: "option " + name, strict: true, nullable: true}
-}
-
 // fitOption checks the value of an option, and reports whether it fits, so that a caller checks its content only then.
 // An undeclared configuration value, of type Any, is refused where a resource
 // is wanted: it is mostly the misspelt name of one.
 func (c *options) fitOption(name string, e ast.Expr, t schema.Type) bool {
 	if a, ok := e.(*ast.Access); ok && schema.Required(t) == schema.AnyResource {
 		ref := c.decl.program.Ref(a)
+		// A declared value has a type of its own, which the comparison below refuses.
 		if ref.Kind == program.RefNode && ref.Node.Kind == program.ConfigNode && ref.Node.Config.Decl == nil {
 			c.decl.report.Errorf(diag.NeedsResource, e.Range(), "declare the resource, or write the name of another one",
 				"option %s must be a resource, not the configuration value %s", name, findings.Shown(a.Root.Value))
 			return false
 		}
 	}
-	return c.fitter.fit(e, t, optionDestination(name))
+	return c.fitter.fit(e, t, &destination{what: "option " + name, strict: true, nullable: true})
 }
 
 // fitEarly is fitOption for a value that must be known in a preview (L4.2). The engine reads it while it decides what
@@ -140,13 +140,24 @@ func (c *options) fitEarly(name string, e ast.Expr, t schema.Type) bool {
 
 // fitResources accepts a list of resources, at any depth, or a single one (L4.5). A resource with forEach stands for
 // all of its instances. A list is gone through item by item, so that the finding is at the one that is no resource.
+// A null that is computed is an instance that does not exist.
 func (c *options) fitResources(name string, e ast.Expr) {
-	if list, literal := e.(*ast.List); literal {
+	switch e := e.(type) {
+	case *ast.List:
 		c.typer.infer(e)
-		for _, item := range list.Items {
+		for _, item := range e.Items {
 			c.fitResources(name, item)
 		}
 		return
+	case *ast.Map:
+		for _, entry := range e.Entries {
+			if _, empty := entry.Value.(*ast.Null); empty { // {name}, which is a key without a value
+				c.decl.report.Errorf(diag.NeedsResource, entry.Key.Range(),
+					"write `${name}` with the name of a resource", "option %s: %s is a key without a value", name,
+					findings.Shown(entry.Key.Range().Text()))
+				return
+			}
+		}
 	}
 	c.fitOption(name, e, resourcesLike(c.typer.infer(e)))
 }
@@ -206,6 +217,7 @@ func (c *options) fitProviders(name string, e ast.Expr) {
 	}
 	switch schema.Required(c.typer.infer(e)).(type) {
 	case *schema.Array:
+		// Computed: the packages of the providers are known in the run only.
 		c.fitOption(name, e, &schema.Array{Item: schema.AnyResource})
 	case *schema.Map, *schema.Object:
 		c.fitOption(name, e, &schema.Map{Item: schema.AnyResource})
@@ -214,6 +226,8 @@ func (c *options) fitProviders(name string, e ast.Expr) {
 	}
 }
 
+// checkVersion reports a literal text that is not a version. The engine would look for a plugin of that version, and
+// say only that it is missing.
 func (c *options) checkVersion(name string, e ast.Expr) {
 	if s, ok := c.constants.constant(e).(*ast.String); ok && !packages.Version().MatchString(s.Value) {
 		c.decl.report.Errorf(diag.Malformed, e.Range(), "a version looks like 1.2.3", "%s: %s is not a version", name, findings.Shown(s.Value))
@@ -231,6 +245,7 @@ func (c *options) fitTimeout(name string, e ast.Expr) {
 		return
 	}
 	if s, ok := c.constants.constant(e).(*ast.String); ok {
+		// A text of another form would be passed on, and fail in the middle of a run.
 		if d, err := value.ParseDuration(s.Value); err != nil || d < 0 {
 			c.decl.report.Errorf(diag.Malformed, e.Range(), hint, "customTimeouts.%s: %s is not a duration", name, findings.Shown(s.Value))
 		}
@@ -246,6 +261,7 @@ func eachText(e ast.Expr, fn func(text *ast.String)) {
 	}
 }
 
+// fitTexts accepts a list of texts or a single one, as Pulumi YAML does. Both must be known early.
 func (c *options) fitTexts(name string, e ast.Expr) bool {
 	if t := schema.Required(c.typer.infer(e)); t == schema.String {
 		return c.fitEarly(name, e, schema.String)
@@ -271,6 +287,7 @@ func (c *options) fitPaths(name string, e ast.Expr, inputs *schema.Object) {
 		if inputs == nil || first.IsIndex || first.IsWildcard() || inputs.Property(first.Key) != nil {
 			return
 		}
+		// Only the first segment is compared: below it, maps may have any keys.
 		warnNoProperty(c.decl.report, name, "input", s, first.Key, inputs)
 	})
 }
@@ -280,12 +297,15 @@ func warnNoProperty(report *findings.Reporter, option, what string, text *ast.St
 	near := diag.Suggest(name, propertyNames(o))
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.UnknownProperty, Subject: text.Range(),
 		Detail: findings.DidYouMean(near), Summary: fmt.Sprintf("%s: there is no %s `%s`", option, what, name)}
+	// In a longer path the fix would have to know where the segment stands in the text.
 	if text.Value == name {
 		d.Fixes = findings.Rename(text.Range(), name, near)
 	}
 	report.Add(d)
 }
 
+// fitSecretOutputs checks additionalSecretOutputs (L4.30). The values are names of outputs, no paths. id and urn are no
+// properties of a schema, but every resource has them.
 func (c *options) fitSecretOutputs(name string, e ast.Expr, n *program.Node) {
 	s := n.Resource.Schema
 	if !c.fitTexts(name, e) || s == nil {
@@ -330,6 +350,8 @@ func (c *options) fitAliases(name string, e ast.Expr) {
 	}
 }
 
+// fitAliasType accepts the type of an alias that is no literal: a text, or a map, whose members the run checks. An
+// undetermined type passes, since it may be either.
 func (c *options) fitAliasType(name string, e ast.Expr, t schema.Type) {
 	switch t := schema.Required(t).(type) {
 	case schema.Primitive:
@@ -360,6 +382,8 @@ func (c *options) checkURNText(name string, e ast.Expr) {
 	}
 }
 
+// fitAlias checks an alias that is a literal map (L4.10). Unlike a URN in text form, its parts may be computed, if only
+// from what is known early.
 func (c *options) fitAlias(option string, m *ast.Map) {
 	for _, entry := range m.Entries {
 		key, literal := entry.Key.(*ast.String)
@@ -377,13 +401,15 @@ func (c *options) fitAlias(option string, m *ast.Map) {
 		case "noParent":
 			c.fitOption(what, entry.Value, schema.Bool)
 		case "parent":
+			// A parent may be given by its URN, too, since the former parent may not be in the program any more.
 			if t := schema.Required(c.typer.infer(entry.Value)); t == schema.String {
 				c.checkURNText(option, entry.Value)
 				continue
 			}
 			c.fitOption(what, entry.Value, schema.AnyResource)
 		default:
-			c.decl.report.Errorf(diag.UnknownKey, key.Range(), findings.DidYouMean(diag.Suggest(key.Value, program.AliasKeys())),
+			c.decl.report.Errorf(diag.UnknownKey, key.Range(),
+				findings.DidYouMean(diag.Suggest(key.Value, program.AliasKeys())),
 				"unknown key `%s` in an alias", key.Value)
 		}
 	}

@@ -32,6 +32,7 @@ func (c *outside) checkBundle(args []ast.Expr) {
 		return nil
 	}
 	entry, ok := arg(0).(*ast.String)
+	// Without a bundler no source is read at all.
 	if !ok || c.decl.body.Options.Handler == nil || !c.checkConfined(args[0], entry.Value) {
 		return
 	}
@@ -42,6 +43,7 @@ func (c *outside) checkBundle(args []ast.Expr) {
 	switch arg(2).(type) {
 	case nil, *ast.Null:
 	default:
+		// Which values are captured matters in the run only; the bundler has to know that the import exists.
 		source.Captured = true
 	}
 	if list, ok := arg(3).(*ast.List); ok {
@@ -73,13 +75,14 @@ func (c *outside) checkEnv(arg ast.Expr) {
 	name, ok := c.constants.constant(arg).(*ast.String)
 	is := func(l ast.Literal) bool { return ok && l.Value == name.Value }
 	if !ok || c.decl.body.Options.AllowEnv || c.decl.program.InComponent ||
+		// The two lists differ only in whether the values are secret.
 		slices.ContainsFunc(c.decl.file.AllowEnv, is) ||
 		slices.ContainsFunc(c.decl.file.PublicEnv, is) {
 		return
 	}
 	d := diag.Diagnostic{Severity: diag.Warning, Code: diag.FunctionFailed, Subject: arg.Range(),
 		Summary: "the program does not list the environment variable " + findings.Shown(name.Value),
-		Detail:  "list it, as in `pulumi: {allowEnv: [" + name.Value + "]}`, or run with --allow-env"}
+		Detail:  "list it, as in `pulumi: {allowEnv: [" + name.Value + "]}`, or run `yamlhost up --allow-env`"}
 	var listed []string
 	for _, l := range slices.Concat(c.decl.file.AllowEnv, c.decl.file.PublicEnv) {
 		listed = append(listed, l.Value)
@@ -98,6 +101,8 @@ func (c *outside) checkStack(code diag.Code, name ast.Expr) {
 	}
 }
 
+// checkStackName reports a stack that Options.MayReadStack refuses. Its error has the reason in the first line and the
+// way out in the others.
 func (c *outside) checkStackName(code diag.Code, stack string, rng diag.Range) {
 	if c.decl.body.Options.MayReadStack == nil {
 		return
@@ -141,6 +146,7 @@ func (c *outside) checkPath(f *builtins.Func, arg ast.Expr) {
 	path := c.resolve(text.Value)
 	c.decl.volatile = true
 	info, err := c.decl.body.Options.Stat(path)
+	// A path with backslashes exists on Windows and nowhere else; it is an error where this machine does not find it.
 	if other, found := diag.Slashed(arg.Range(), text.Value); found != nil && c.exists(other) {
 		if err != nil {
 			found.Severity = diag.Error
@@ -151,6 +157,7 @@ func (c *outside) checkPath(f *builtins.Func, arg ast.Expr) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		report := c.decl.report.Errorf
+		// The resource may be a command that writes the file, so that the check cannot know.
 		if c.constants.needsResource() {
 			report = c.decl.report.Warnf
 		}
@@ -178,11 +185,13 @@ func (c *outside) resolve(name string) string {
 	return filepath.Join(c.decl.body.Options.ProgramDir, path)
 }
 
+// exists reports whether a file exists. Its callers have set volatile.
 func (c *outside) exists(name string) bool {
 	_, err := c.decl.body.Options.Stat(c.resolve(name))
 	return err == nil
 }
 
+// isArchive reports whether a file has the ending of an archive (L6.52). Its content is read in the run only.
 func isArchive(path string) bool {
 	name := strings.ToLower(path)
 	return slices.ContainsFunc([]string{".tar", ".tgz", ".tar.gz", ".zip", ".jar"}, func(suffix string) bool {

@@ -153,6 +153,8 @@ func (c *Checker) reservedOutput(decl *ast.Output) {
 	c.reserved(decl.Name.Value, decl.Name.Range)
 }
 
+// reserved reports the key by which states and plugins mark secrets and assets. A map of the program with it would be
+// read as one of these.
 func (c *Checker) reserved(name string, rng diag.Range) {
 	if name == value.SignatureKey {
 		c.decl.report.Errorf(diag.ReservedKey, rng, "it marks secrets, assets and other special values; use another key",

@@ -19,6 +19,7 @@ func (c *Checker) checkTransform(t *ast.Transform, m *program.Matched, ofResourc
 	if t.When != nil {
 		c.typer.operand(t.When, schema.Bool, "`when`")
 	}
+	// A node that nobody else sees: checkOptions takes one, and reads its options and its type only.
 	options := &program.Node{Kind: program.ResourceNode,
 		Resource: &program.Resource{Decl: &ast.Resource{Options: t.Options}}}
 	c.options.checkOptions(options)
@@ -73,6 +74,8 @@ func (c *Checker) checkMergedMap(merge ast.Expr, m *program.Matched, what string
 	}
 }
 
+// mapLike reports whether a value of a type can be merged into inputs. Whatever may be a map passes; the run refuses
+// the rest.
 func mapLike(t schema.Type) bool {
 	switch t := t.(type) {
 	case *schema.Map, *schema.Object:
@@ -95,6 +98,7 @@ func (c *Checker) checkMerged(key *ast.String, e ast.Expr, m *program.Matched) {
 		if p := inputs.Property(key.Value); p != nil {
 			takes = append(takes, p)
 		}
+		// Of all matches, since the name only has to exist in one.
 		names = append(names, propertyNames(inputs)...)
 	}
 	if len(takes) == 0 {
@@ -125,6 +129,7 @@ func (c *Checker) checkMerged(key *ast.String, e ast.Expr, m *program.Matched) {
 		if len(found) == 0 {
 			return
 		}
+		// The finding is that of the first match in the program; those of the others mostly say the same.
 		if first == nil {
 			first = found
 		}

@@ -33,6 +33,7 @@ func (s *server) commands() []string {
 // that it needs the client's word that the workspace is trusted. The graph starts nothing.
 func (s *server) executeCommand(ctx context.Context, params *protocol.CommandParams) (any, error) {
 	var asked string
+	// A client may send anything as an argument, also for a command of another server.
 	if len(params.Arguments) != 1 || json.Unmarshal(params.Arguments[0], &asked) != nil {
 		return nil, protocol.Errorf(protocol.InvalidParams, "%s takes the URI of a file", params.Command)
 	}
@@ -47,6 +48,7 @@ func (s *server) executeCommand(ctx context.Context, params *protocol.CommandPar
 		if err != nil {
 			return nil, protocol.Errorf(protocol.InvalidParams, "%v", err)
 		}
+		// Settings of a stack, for instance, belong to a project and have no graph.
 		if p.Checked == nil {
 			return nil, protocol.Errorf(protocol.InvalidParams, "%s is not a program", path)
 		}
@@ -56,6 +58,7 @@ func (s *server) executeCommand(ctx context.Context, params *protocol.CommandPar
 		}
 		text = b.String()
 	case params.Command == planCommand && s.options.Plan != nil:
+		// The client says so when it connects; one that says nothing is not trusted.
 		if !s.client.Load().trusted {
 			return nil, protocol.Errorf(protocol.InvalidRequest,
 				"the workspace is not trusted: a preview runs plugins and commands of the project")

@@ -25,9 +25,11 @@ func (s *server) completion(ctx context.Context, t text) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// One range for all items, the word at the cursor, as clients replace it while the user goes on typing.
 	word := protocol.Range{Start: t.e.position(t.src, found.Start), End: t.e.position(t.src, found.End)}
 	list := &protocol.CompletionList{IsIncomplete: found.Partial, Items: make([]protocol.CompletionItem, 0,
 		len(found.Items))}
+	// Documentation is most of an answer, and only that of the selected item is read.
 	lists := s.lists.keep(found.Items, s.client.Load().lazyDocs)
 	for i, item := range found.Items {
 		// Clients sort by SortText, which keeps the order of editor.Complete.
@@ -37,6 +39,7 @@ func (s *server) completion(ctx context.Context, t text) (any, error) {
 		if item.Docs != "" && lists == "" {
 			shown.Documentation = protocol.Markdown(schema.Plain(item.Docs))
 		} else if item.Docs != "" {
+			// Clients return it unchanged when they ask for the item.
 			shown.Data = json.RawMessage(fmt.Sprintf("[%s,%d]", lists, i))
 		}
 		if item.Deprecated {
@@ -51,6 +54,7 @@ func (s *server) completion(ctx context.Context, t text) (any, error) {
 // the item unchanged.
 func (s *server) resolveCompletion(_ context.Context, item *object) (any, error) {
 	if data, ok := (*item)["data"].([]any); ok && len(data) == 2 {
+		// Numbers of JSON; whatever else a client sends is 0, which is no list.
 		list, _ := data[0].(float64)
 		i, _ := data[1].(float64)
 		if docs := s.lists.docs(int(list), int(i)); docs != "" {

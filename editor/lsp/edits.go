@@ -40,7 +40,10 @@ func (s *server) codeActions(ctx context.Context, t text) (any, error) {
 			return nil, err
 		}
 		for _, fix := range fixes {
-			actions = append(actions, protocol.CodeAction{Title: fix.Label, Kind: protocol.QuickFix, IsPreferred: !fix.Guess,
+			actions = append(actions, protocol.CodeAction{Title: fix.Label, Kind: protocol.QuickFix,
+				IsPreferred: !fix.Guess,
+				// Clients show the fix beside the finding that it names, and run preferred fixes for all findings of a
+				// file.
 				Diagnostics: []protocol.Diagnostic{t.e.diagnostic(t.snapshot, t.path, fix.Finding)},
 				Edit:        t.e.changes(fix.Edits)})
 		}
@@ -51,8 +54,10 @@ func (s *server) codeActions(ctx context.Context, t text) (any, error) {
 	}
 	for _, action := range offered {
 		kind := actionKinds[action.Kind]
+		// Half of such an action would leave a file whose ending is wrong.
 		if wanted(kind) && (action.Renamed == "" || s.client.Load().renames) {
-			actions = append(actions, protocol.CodeAction{Title: action.Title, Kind: kind, Edit: s.actionEdit(t, action)})
+			actions = append(actions, protocol.CodeAction{Title: action.Title, Kind: kind,
+				Edit: s.actionEdit(t, action)})
 		}
 	}
 	return actions, nil
@@ -65,6 +70,7 @@ func (s *server) actionEdit(t text, action editor.Action) object {
 	if !snippet && action.Renamed == "" {
 		return t.e.changes(action.Edits)
 	}
+	// The version lets a client refuse the edit if the user has typed meanwhile; null is that of a file on disk.
 	document := object{"uri": uriOf(t.path), "version": nil}
 	if version, open := s.versionOf(t.path); open {
 		document["version"] = version
@@ -77,6 +83,7 @@ func (s *server) actionEdit(t text, action editor.Action) object {
 	}
 	changes := []object{{"textDocument": document, "edits": edits}}
 	if action.Renamed != "" {
+		// After the edits, which name the file by its old path.
 		changes = append(changes, object{"kind": "rename", "oldUri": uriOf(t.path), "newUri": uriOf(action.Renamed)})
 	}
 	return object{"documentChanges": changes}
@@ -113,6 +120,7 @@ func rename(ctx context.Context, t text) (any, error) {
 	edits, err := editor.Rename(ctx, t.snapshot, t.path, t.offset(), t.NewName)
 	if err != nil {
 		if ctx.Err() == nil {
+			// The client shows such an error to the user, who has chosen a name that is taken or is none.
 			err = protocol.Errorf(protocol.InvalidParams, "%v", err)
 		}
 		return nil, err
@@ -134,6 +142,7 @@ func (s *server) willRenameFiles(ctx context.Context, params *protocol.RenameFil
 			return nil, ctx.Err()
 		}
 		for path, list := range edits {
+			// Several files may be moved at once, as with a folder, and one text may name many of them.
 			all[path] = append(all[path], list...)
 		}
 	}
@@ -156,6 +165,7 @@ func rangeFormatting(_ context.Context, t text) (any, error) {
 
 // onTypeFormatting indents a new line.
 func onTypeFormatting(_ context.Context, t text) (any, error) {
+	// The one character that the server asked for; some clients send others, too.
 	if t.Ch != "\n" {
 		return nil, nil
 	}

@@ -162,8 +162,9 @@ func capabilities(positions encoding, commands []string) object {
 		"inlayHintProvider":          true,
 		"callHierarchyProvider":      true,
 		"linkedEditingRangeProvider": true,
-		"semanticTokensProvider":     object{"legend": legend(), "range": true, "full": object{"delta": true}},
-		"executeCommandProvider":     object{"commands": commands},
-		"codeActionProvider":         object{"codeActionKinds": slices.Compact(slices.Sorted(maps.Values(actionKinds)))},
+		"semanticTokensProvider": object{"range": true, "full": object{"delta": true},
+			"legend": object{"tokenTypes": tokenTypes, "tokenModifiers": []string{"declaration"}}},
+		"executeCommandProvider": object{"commands": commands},
+		"codeActionProvider":     object{"codeActionKinds": slices.Compact(slices.Sorted(maps.Values(actionKinds)))},
 	}
 }

@@ -20,11 +20,6 @@ var tokenTypes = []string{
 	editor.PropertyToken: "property", editor.OperatorToken: "operator",
 }
 
-// legend returns the token types in the order of kinds, and the only modifier.
-func legend() object {
-	return object{"tokenTypes": tokenTypes, "tokenModifiers": []string{"declaration"}}
-}
-
 // allTokens returns the tokens of a file.
 func (s *server) allTokens(ctx context.Context, t text) (any, error) {
 	parts, err := t.tokens(ctx)

@@ -68,8 +68,10 @@ func (c *lineConnection) readLines(r *bufio.Reader) {
 func readLine(r *bufio.Reader) line {
 	var l line
 	for size := 0; ; {
+		// ReadSlice returns a part of a line that is longer than the buffer; its memory is valid until the next call.
 		part, err := r.ReadSlice('\n')
 		if size += len(part); size > maxLine {
+			// The rest of the line is read and dropped, so that the next line is a message again.
 			l.text, l.long = nil, true
 		} else {
 			l.text = append(l.text, part...)
@@ -178,6 +180,7 @@ func decode(text []byte, long bool) (jsonrpc.Message, *refusal) {
 	if members["method"] == nil && members["result"] == nil && members["error"] == nil {
 		return refuse(id, jsonrpc.CodeInvalidRequest, "the message has no method")
 	}
+	// What it refuses by itself would have no ID in the answer, hence the tests before.
 	message, err := jsonrpc.DecodeMessage(text)
 	if err != nil {
 		return refuse(id, jsonrpc.CodeInvalidRequest, "%v", err)
@@ -187,6 +190,7 @@ func decode(text []byte, long bool) (jsonrpc.Message, *refusal) {
 
 // usableID reports whether the SDK keeps an id as it is. It reads numbers as float64. A notification has no id.
 func usableID(id json.RawMessage) bool {
+	// The text is valid JSON, and so it is not empty and a quote begins a string.
 	if id == nil || id[0] == '"' || string(id) == "null" {
 		return true
 	}

@@ -56,9 +56,11 @@ func newServer(session *editor.Session, options Options) (*mcp.Server, error) {
 	}
 	s := &server{session: session, options: options, folder: folder}
 	m := mcp.NewServer(&mcp.Implementation{Name: "yamlhost", Version: options.Version}, &mcp.ServerOptions{
+		// No capabilities but those of the tools that follow: the SDK would announce logging by default.
 		Capabilities: &mcp.ServerCapabilities{},
 		Instructions: "Checks Pulumi YAML and JSON programs in one folder. Paths are relative to it. Nothing is changed.",
 	})
+	// The tools read one folder, and no network: the SDK takes a missing hint for an open world.
 	closed := false
 	reading := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &closed}
 	mcp.AddTool(m, &mcp.Tool{Name: "check", Annotations: reading,
@@ -76,6 +78,7 @@ func newServer(session *editor.Session, options Options) (*mcp.Server, error) {
 		Description: "Shows the dependencies in a program: configuration, variables, resources and outputs, each " +
 			"with what it needs."}, s.graph)
 	if options.Plan != nil {
+		// Not idempotent, since plugins run, and in an open world, since they call clouds.
 		mcp.AddTool(m, &mcp.Tool{Name: "plan", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
 			Description: "Previews the stack that is selected: what an update would create, update, replace and delete. It " +
 				"runs plugins of the project and changes nothing."}, s.plan)
@@ -89,6 +92,7 @@ func (s *server) path(name string) (string, error) {
 	if name == "" {
 		for _, name := range []string{"Pulumi.yaml", "Pulumi.yml", "Pulumi.json", "PulumiPlugin.yaml", "Main.yaml"} {
 			if _, err := confine.Anywhere().Stat(filepath.Join(s.folder, name)); err == nil {
+				// Through the same tests as a name of the client: it may be a link.
 				return s.path(name)
 			}
 		}
@@ -113,6 +117,7 @@ func (s *server) path(name string) (string, error) {
 	if info, err := confine.Anywhere().Stat(real); err != nil || !info.Mode().IsRegular() {
 		return "", fmt.Errorf("%s is not a file", name)
 	}
+	// Reading a program reads its project, so that this has to be in the folder, too.
 	root, err := filepath.EvalSymlinks(s.options.Root(real))
 	if err != nil || !s.holds(root) {
 		return "", fmt.Errorf("%s belongs to a project outside of the folder", name)
@@ -149,6 +154,7 @@ type fileInput struct {
 	File string `json:"file,omitempty" jsonschema:"the path of the program in the folder; Pulumi.yaml by default"`
 }
 
+// findings are those of a program, in the form of `check --format json`.
 type findings struct {
 	Diagnostics []diag.Record `json:"diagnostics"`
 }
@@ -169,6 +175,7 @@ func (s *server) check(ctx context.Context, _ *mcp.CallToolRequest, input fileIn
 	return nil, findings{shown.Records()}, nil
 }
 
+// explainInput names a finding. The code is required: there is no page of all of them.
 type explainInput struct {
 	Code string `json:"code" jsonschema:"the code of a finding, such as Y210"`
 }
@@ -188,6 +195,7 @@ func text(s string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
 }
 
+// schemaInput names a token or a package. The file matters even so: it decides the version of the package.
 type schemaInput struct {
 	fileInput
 	Type  string `json:"type" jsonschema:"the token of a resource or a function, such as random:RandomPet, or the name of a package"`
@@ -211,10 +219,12 @@ func (s *server) schema(ctx context.Context, _ *mcp.CallToolRequest, input schem
 	return nil, info, err
 }
 
+// functionsInput names no file: the functions of the language are the same everywhere.
 type functionsInput struct {
 	Name string `json:"name,omitempty" jsonschema:"the name of a function, with or without fn::; all of them by default"`
 }
 
+// function is a record of the table of functions, without what only the checker needs.
 type function struct {
 	Name      string `json:"name"`
 	Signature string `json:"signature"`
@@ -224,6 +234,7 @@ type function struct {
 	Gives     string `json:"gives,omitempty"`
 }
 
+// functions is an object with one list, because a tool cannot answer with a list alone.
 type functions struct {
 	Functions []function `json:"functions"`
 }
@@ -239,13 +250,16 @@ func (s *server) functions(_ context.Context, _ *mcp.CallToolRequest, input func
 		}
 		list = []*builtins.Func{f}
 	}
+	// A list and not null in JSON, for clients that validate the answer.
 	answer := functions{Functions: []function{}}
 	for _, f := range list {
-		answer.Functions = append(answer.Functions, function{f.Name, f.Signature(), f.Summary, f.Example, f.Call, f.Gives})
+		answer.Functions = append(answer.Functions, function{f.Name, f.Signature(), f.Summary, f.Example, f.Call,
+			f.Gives})
 	}
 	return nil, answer, nil
 }
 
+// vertices are the nodes of a graph, as `graph --format json` writes them.
 type vertices struct {
 	Nodes []check.Vertex `json:"nodes"`
 }

@@ -1,8 +1,6 @@
 package confine
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -77,16 +75,4 @@ func TestPublic(t *testing.T) {
 			require.Error(t, Host(host), host)
 		}
 	}
-}
-
-// The client does not reach a server of this machine.
-func TestClient(t *testing.T) {
-	t.Parallel()
-	reached := false
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
-	t.Cleanup(server.Close)
-	_, err := Client().Get(server.URL)
-	var refused *AddressError
-	require.ErrorAs(t, err, &refused)
-	require.False(t, reached)
 }

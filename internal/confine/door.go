@@ -39,8 +39,8 @@ func (e *SizeError) Error() string {
 // such files are opened through a Door. It lets through regular files and folders, and nothing that tells about a
 // process. The zero value lets through all other files that the user may read.
 type Door struct {
-	// Folder is the absolute path of the only folder in which files are opened; empty for any folder. Links are followed
-	// as long as they lead to places inside, also while links change.
+	// Folder is the absolute path of the only folder in which files are opened; empty for any folder. Links are
+	// followed as long as they lead to places inside, also while links change.
 	Folder string
 	// Limit is the largest size of a file for ReadFile, in bytes; 0 for Text.
 	Limit int64

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/internal/corpus"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 func upper(_ *testing.T, a *txtar.Archive) []txtar.File {
@@ -25,8 +26,7 @@ func TestRun(t *testing.T) {
 		t.Run("run", func(t *testing.T) { corpus.Run(t, update, upper, filepath.Join(dir, "*.txtar")) })
 	}
 	run(true)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "what it is about\n-- in --\ntext\n-- out/upper --\nTEXT\n", string(text))
+	text := testfile.Text(t, path)
+	require.Equal(t, "what it is about\n-- in --\ntext\n-- out/upper --\nTEXT\n", text)
 	run(false)
 }

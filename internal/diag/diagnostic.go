@@ -3,6 +3,7 @@ package diag
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // Severity is the importance of a diagnostic, from Error down.
@@ -124,9 +125,10 @@ func (ds Diagnostics) Sorted() Diagnostics {
 	})
 }
 
-// Folded returns a copy in the order of Sorted, in which all Capitalisation warnings of one source with the same
-// summary are merged. A merged warning is at the first of the ranges; the others are related ranges, and its fix
-// corrects all of them.
+// Folded returns a copy in the order of Sorted, in which all findings of one source that say the same of one thing are
+// merged: Capitalisation warnings, and steps into a value that has none. A merged finding is at the first of the
+// ranges; the others are related ranges, and its fix corrects all of them. What is wrong with the place of a text comes
+// before a warning about what stands in it, which becomes its way out.
 func Folded(ds Diagnostics) Diagnostics {
 	type spelling struct {
 		source  *Source
@@ -135,9 +137,17 @@ func Folded(ds Diagnostics) Diagnostics {
 	first := make(map[spelling]int)
 	folded := make(Diagnostics, 0, len(ds))
 	for _, d := range ds.Sorted() {
+		if n := len(folded) - 1; n >= 0 && d.Severity == Warning && d.Code == BadInterpolation &&
+			folded[n].Severity == Error && folded[n].Subject.Source == d.Subject.Source &&
+			folded[n].Subject.Contains(int(d.Subject.Start)) {
+			folded[n].Detail = d.Detail
+			continue
+		}
 		key := spelling{d.Subject.Source, d.Summary}
 		i, again := first[key]
-		if d.Severity != Warning || d.Code != Capitalisation || d.Subject.IsZero() {
+		merged := d.Severity == Warning && d.Code == Capitalisation ||
+			d.Code == NotIndexable && !strings.HasPrefix(d.Summary, "this ") // which has no name
+		if !merged || d.Subject.IsZero() {
 			folded = append(folded, d)
 			continue
 		}

@@ -60,8 +60,10 @@ func (p *piece) split() (parts []*piece) {
 		if len(p.text)-to < pieceSize/2 {
 			to = len(p.text)
 		}
-		nextLine := line + sort.Search(len(p.starts)-line, func(i int) bool { return int(p.starts[line+i]-p.base) > to })
-		parts = append(parts, &piece{text: p.text[from:to:to], starts: p.starts[line:nextLine], base: p.base + int32(from)})
+		nextLine := line + sort.Search(len(p.starts)-line,
+			func(i int) bool { return int(p.starts[line+i]-p.base) > to })
+		parts = append(parts, &piece{text: p.text[from:to:to], starts: p.starts[line:nextLine],
+			base: p.base + int32(from)})
 		from, line = to, nextLine
 	}
 	return parts
@@ -117,7 +119,8 @@ func (p *pieces) slice(start, end int) []byte {
 func (p *pieces) lineOf(offset int) int {
 	i := p.holding(offset)
 	part, local := p.list[i], int32(offset-p.marks[i].offset)
-	return p.marks[i].breaks + sort.Search(len(part.starts), func(j int) bool { return part.starts[j]-part.base > local })
+	return p.marks[i].breaks + sort.Search(len(part.starts),
+		func(j int) bool { return part.starts[j]-part.base > local })
 }
 
 // lineStart returns the offset of a 0-based line, which must exist.

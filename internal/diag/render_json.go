@@ -56,7 +56,8 @@ func (ds Diagnostics) Records() []Record {
 	records := make([]Record, 0, len(ds))
 	for _, d := range ds.Sorted() {
 		r := Record{
-			Severity: d.Severity.String(), Code: d.Code, Summary: d.Summary, Detail: d.Detail, Place: d.Subject.Record(),
+			Severity: d.Severity.String(), Code: d.Code, Summary: d.Summary, Detail: d.Detail,
+			Place: d.Subject.Record(),
 		}
 		for _, related := range d.Related {
 			r.Related = append(r.Related, RelatedRecord{Message: related.Message, Place: related.Range.Record()})

@@ -168,7 +168,8 @@ func sarifFixOf(fix Fix) sarifFix {
 		if !known {
 			index = len(result.Changes)
 			places[e.Range.Source] = index
-			result.Changes = append(result.Changes, sarifChange{Artifact: sarifArtifact{artifactURI(e.Range.Source.Name())}})
+			result.Changes = append(result.Changes,
+				sarifChange{Artifact: sarifArtifact{artifactURI(e.Range.Source.Name())}})
 		}
 		result.Changes[index].Replacements = append(result.Changes[index].Replacements,
 			sarifReplacement{Deleted: regionOf(e.Range), Inserted: sarifText{Text: e.Text}})

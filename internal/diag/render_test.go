@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -82,14 +83,7 @@ func TestRenderGoldens(t *testing.T) {
 			t.Parallel()
 			var got bytes.Buffer
 			require.NoError(t, render(&got))
-			file := filepath.Join("testdata", "render."+name+".golden")
-			if *update {
-				require.NoError(t, os.MkdirAll("testdata", 0o755))
-				require.NoError(t, os.WriteFile(file, got.Bytes(), 0o644))
-			}
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
-			require.Equal(t, string(want), got.String())
+			testfile.Golden(t, *update, filepath.Join("testdata", "render."+name+".golden"), got.String())
 		})
 	}
 }

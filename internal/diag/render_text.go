@@ -42,7 +42,7 @@ const (
 // how many more there are. WriteText returns the error of w.
 func WriteText(w io.Writer, ds Diagnostics, o TextOptions) error {
 	p := textPrinter{out: &bytes.Buffer{}, width: max(cmp.Or(o.Width, defaultWidth), minimumWidth),
-		hints: cmp.Or(o.Hints, hintLines), hide: o.Hide}
+		folds: o.Width > 0, hints: cmp.Or(o.Hints, hintLines), hide: o.Hide}
 	if o.Color {
 		p.palette = colors
 	}
@@ -114,8 +114,9 @@ type textPrinter struct {
 	out     *bytes.Buffer
 	palette palette
 	width   int
-	hints   int // maximum number of lines of advice
-	gutter  int // number of digits of the largest line number shown
+	folds   bool // texts that are wider are broken between words
+	hints   int  // maximum number of lines of advice
+	gutter  int  // number of digits of the largest line number shown
 	hide    func(string) string
 }
 
@@ -131,15 +132,17 @@ func (p *textPrinter) paint(color, text string) {
 
 func (p *textPrinter) diagnostic(d Diagnostic) {
 	color := p.palette.severity[min(int(d.Severity), len(p.palette.severity)-1)]
-	if place := placeOf(d.Subject); place != "" {
-		p.paint(p.palette.headline, place+": ")
+	place := placeOf(d.Subject)
+	if place != "" {
+		place += ": "
 	}
+	p.paint(p.palette.headline, place)
 	label := d.Severity.String()
 	if d.Code != "" {
 		label += "[" + string(d.Code) + "]"
 	}
 	p.paint(color, label)
-	p.paint(p.palette.headline, ": "+oneLine(d.Summary))
+	p.paint(p.palette.headline, p.fold(": "+oneLine(d.Summary), cells(place+label), 4))
 	p.out.WriteByte('\n')
 
 	related := d.Related[:min(len(d.Related), relatedPlaces)]
@@ -156,16 +159,27 @@ func (p *textPrinter) diagnostic(d Diagnostic) {
 		if place != "" && r.Message != "" {
 			place += ": "
 		}
-		p.out.WriteString(" " + place + oneLine(r.Message) + "\n")
+		p.out.WriteString(p.fold(" "+place+oneLine(r.Message), p.gutter+3, p.gutter+4) + "\n")
 		p.excerpt(r.Range, p.palette.related, '-')
 	}
 	for _, line := range hints(d, p.hints) {
 		p.margin(" =")
 		p.out.WriteByte(' ')
-		p.paint(p.palette.hint, line)
+		p.paint(p.palette.hint, p.fold(line, p.gutter+3, p.gutter+3))
 		p.out.WriteByte('\n')
 	}
 }
+
+// fold breaks a text between words where a terminal would break it within one; see Fold.
+func (p *textPrinter) fold(text string, taken, indent int) string {
+	if !p.folds {
+		return text
+	}
+	return Fold(text, p.width, taken, indent, cells)
+}
+
+// cells returns the columns that a text takes.
+func cells(text string) int { return layout([]byte(text)).width }
 
 // hints returns at most n lines of advice: first the lines of the detail, then the labels of the certain fixes; the
 // detail of a finding says what a guess would write.

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // Source is a named text. It is immutable except for the set of hidden ranges, and safe for concurrent use.
@@ -20,8 +18,11 @@ type Source struct {
 	joining sync.Once // guards the initialization of text
 	text    []byte
 
-	mu     sync.Mutex // guards hidden
-	hidden map[Range]struct{}
+	mu      sync.Mutex // guards the rest
+	hidden  map[Range]struct{}
+	ordered []Range        // hidden by its starts, if it has as many; hidden only grows
+	longest int            // the length of the longest of ordered
+	marks   map[int][]mark // of long lines, each by its 0-based number
 }
 
 // Hide masks a range, such as a secret in a program, in everything that is rendered.
@@ -32,6 +33,32 @@ func (s *Source) Hide(r Range) {
 		s.hidden = map[Range]struct{}{}
 	}
 	s.hidden[r] = struct{}{} // a set, because a text may be read twice
+}
+
+// SoundsSecret reports whether the values of a key are probably secret, by its name. It decides what is hidden where no
+// schema and no declaration does, and which values of configuration are not stored in plain text (F3.15).
+func SoundsSecret(key string) bool {
+	plain := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
+	return slices.ContainsFunc(soundingSecret, func(word string) bool { return strings.Contains(plain, word) })
+}
+
+var soundingSecret = []string{"pass", "pwd", "secret", "token", "credential", "privatekey", "apikey", "accesskey"}
+
+// touching returns the hidden ranges that begin in [start, end], or before it and may reach into it, in their order.
+// The caller holds mu.
+func (s *Source) touching(start, end int) []Range {
+	if len(s.ordered) != len(s.hidden) {
+		s.ordered, s.longest = slices.SortedFunc(maps.Keys(s.hidden), func(a, b Range) int {
+			return cmp.Or(int(a.Start-b.Start), int(a.End-b.End))
+		}), 0
+		for _, r := range s.ordered {
+			s.longest = max(s.longest, int(r.End-r.Start))
+		}
+	}
+	begins := func(r Range, at int) int { return int(r.Start) - at }
+	from, _ := slices.BinarySearchFunc(s.ordered, start-s.longest, begins)
+	to, _ := slices.BinarySearchFunc(s.ordered, end+1, begins)
+	return s.ordered[from:max(from, to)]
 }
 
 func (s *Source) hides() bool {
@@ -61,7 +88,7 @@ func hiddenTexts(ranges ...Range) []string {
 			continue
 		}
 		r.Source.mu.Lock()
-		for h := range r.Source.hidden {
+		for _, h := range r.Source.touching(int(r.Start), int(r.End)) {
 			if h.Start > r.End || r.Start > h.End {
 				continue
 			}
@@ -116,7 +143,7 @@ func (s *Source) shown(start, end int) []byte {
 	defer s.mu.Unlock()
 	text := s.pieces.slice(start, end)
 	copied := false
-	for r := range s.hidden {
+	for _, r := range s.touching(start, end) {
 		from, to := max(int(r.Start), start), min(int(r.End), end)
 		if from >= to {
 			continue
@@ -166,68 +193,6 @@ func (s *Source) Len() int { return s.pieces.size }
 
 // Lines returns the number of lines. A text that ends in a newline has an empty last line.
 func (s *Source) Lines() int { return s.pieces.breaks + 1 }
-
-// Position is a line and a column of a text.
-type Position struct {
-	Line   int // 1-based
-	Column int // 1-based, in Unicode code points
-}
-
-// Position converts a byte offset. An offset outside of the text is moved to the nearest end.
-func (s *Source) Position(offset int) Position {
-	line, prefix := s.lineTo(offset)
-	return Position{Line: line + 1, Column: utf8.RuneCount(prefix) + 1}
-}
-
-// LineOf returns the 1-based line of a byte offset, as Position does, without counting the characters before it.
-func (s *Source) LineOf(offset int) int {
-	return s.pieces.lineOf(min(max(offset, 0), s.Len())) + 1
-}
-
-// lineTo returns the 0-based line of an offset, and the text of that line before the offset.
-func (s *Source) lineTo(offset int) (line int, prefix []byte) {
-	offset = min(max(offset, 0), s.Len())
-	line = s.pieces.lineOf(offset)
-	return line, s.pieces.slice(s.pieces.lineStart(line), offset)
-}
-
-// Offset converts a position to a byte offset. A position outside of the text is moved to the nearest one inside, and a
-// column after the end of its line to that end.
-func (s *Source) Offset(p Position) int {
-	return s.offsetOf(p.Line-1, p.Column-1, func(rune) int { return 1 })
-}
-
-// offsetOf returns the byte offset of a 0-based line and column. width returns the number of columns of a character.
-func (s *Source) offsetOf(line, column int, width func(rune) int) int {
-	if line < 0 {
-		return 0
-	}
-	if line >= s.Lines() {
-		return s.Len()
-	}
-	start, end := s.lineBounds(line + 1)
-	text := s.pieces.slice(start, end)
-	i := 0
-	for units := 0; i < len(text) && units < column; {
-		r, size := utf8.DecodeRune(text[i:])
-		units += width(r)
-		i += size
-	}
-	return start + i
-}
-
-// PositionUTF16 converts a byte offset to a 0-based line and a 0-based column in UTF-16 code units, as editors count.
-func (s *Source) PositionUTF16(offset int) (line, column int) {
-	line, prefix := s.lineTo(offset)
-	for _, r := range string(prefix) {
-		column += utf16.RuneLen(r)
-	}
-	return line, column
-}
-
-// OffsetUTF16 converts a 0-based line and a 0-based column in UTF-16 code units to a byte offset. A position outside of
-// the text is moved to the nearest one inside.
-func (s *Source) OffsetUTF16(line, column int) int { return s.offsetOf(line, column, utf16.RuneLen) }
 
 // ShownLine returns a 1-based line like Line, with an asterisk for every hidden byte.
 func (s *Source) ShownLine(line int) []byte {

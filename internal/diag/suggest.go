@@ -172,7 +172,8 @@ func (x *Names) Near(name string) []string {
 	folded := []rune(strings.ToLower(name))
 	for variant := range variants(name) {
 		for _, other := range x.byVariant[variant] {
-			if other != name && !slices.Contains(near, other) && distance(folded, []rune(strings.ToLower(other)), 1) <= 1 {
+			if other != name && !slices.Contains(near, other) && distance(folded, []rune(strings.ToLower(other)),
+				1) <= 1 {
 				near = append(near, other)
 			}
 			if len(near) > 4*suggestMost {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 const countKey = "FILELOCK_COUNT"
@@ -72,9 +74,8 @@ func TestNothingIsLost(t *testing.T) {
 	for _, err := range faults {
 		require.NoError(t, err)
 	}
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "200", string(text))
+	text := testfile.Text(t, path)
+	require.Equal(t, "200", text)
 	left, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
 	require.Len(t, left, 1, "no file stays behind")

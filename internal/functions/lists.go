@@ -85,7 +85,7 @@ type LengthError struct{ Arg, Length, Earlier int } // Arg is 0-based
 
 // Error returns a message with both lengths.
 func (e *LengthError) Error() string {
-	return fmt.Sprintf("this list has %d items, an earlier one %d", e.Length, e.Earlier)
+	return fmt.Sprintf("the length of this list is %d, of an earlier one %d", e.Length, e.Earlier)
 }
 
 // Rows expands the lists among the arguments: row i contains item i of each list, and every argument that is not a list

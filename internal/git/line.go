@@ -73,7 +73,7 @@ func lineBefore(was, now [][]byte, line int) (int, bool) {
 	if line < 1 || line > len(now) {
 		return 0, false
 	}
-	for i := 0; i < line; i++ {
+	for i := range line {
 		if i >= len(was) || !bytes.Equal(was[i], now[i]) {
 			break
 		}

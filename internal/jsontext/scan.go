@@ -435,12 +435,13 @@ func Texts[T ~string](s *Scanner) []T {
 	return list
 }
 
-// TextMap reads an object whose values are lists of strings; null is read as an empty object.
-func TextMap[T ~string](s *Scanner) map[string][]T {
+// TextMap reads an object whose values are lists of strings; null is read as an empty object. It mostly has
+// the given number of members.
+func TextMap[T ~string](s *Scanner, usual int) map[string][]T {
 	var m map[string][]T
 	s.Object(func(key string) {
 		if m == nil {
-			m = map[string][]T{}
+			m = make(map[string][]T, usual)
 		}
 		list := Texts[T](s)
 		if list == nil {

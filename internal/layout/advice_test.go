@@ -2,11 +2,7 @@ package layout
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -55,37 +51,25 @@ var advice = regexp.MustCompile(`([;:.\n] ?|,? \b(or|and|then) (then )?)(please 
 // TestAdviceHasAReason fails for a text with such advice that advised does not list, and for an entry that no text has.
 func TestAdviceHasAReason(t *testing.T) {
 	t.Parallel()
-	root := filepath.Join("..", "..")
 	used := map[string]bool{}
-	for _, folder := range []string{"cmd", "runtime"} {
-		err := fs.WalkDir(os.DirFS(root), folder, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
+	for _, f := range code(t) {
+		if !strings.HasPrefix(f.path, "cmd/") && !strings.HasPrefix(f.path, "runtime/") {
+			continue
+		}
+		for pos, text := range textsOf(f.tree) {
+			if !advice.MatchString(text) {
+				continue
 			}
-			files := token.NewFileSet()
-			file, err := parser.ParseFile(files, filepath.Join(root, path), nil, 0)
-			if err != nil {
-				return err
-			}
-			for pos, text := range textsOf(file) {
-				if !advice.MatchString(text) {
-					continue
-				}
-				known := false
-				for part := range advised {
-					if strings.Contains(text, part) {
-						known, used[part] = true, true
-					}
-				}
-				if !known {
-					t.Errorf("%s advises to remove, to make again or to run again: let the user correct, restore or move away "+
-						"what is theirs, or give a reason in advised: %q", files.Position(pos), text)
+			known := false
+			for part := range advised {
+				if strings.Contains(text, part) {
+					known, used[part] = true, true
 				}
 			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+			if !known {
+				t.Errorf("%s advises to remove, to make again or to run again: let the user correct, restore or move away "+
+					"what is theirs, or give a reason in advised: %q", positions.Position(pos), text)
+			}
 		}
 	}
 	for part := range advised {

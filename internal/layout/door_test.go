@@ -2,11 +2,7 @@ package layout
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -62,39 +58,16 @@ var opening = map[string]map[string]bool{
 // no file needs.
 func TestFilesOpenThroughTheDoor(t *testing.T) {
 	t.Parallel()
-	root := filepath.Join("..", "..")
 	needed := map[string]bool{}
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, path)
-		rel = filepath.ToSlash(rel)
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || rel == "bin"):
-			return fs.SkipDir
-		case d.IsDir(), !strings.HasSuffix(rel, ".go"), strings.HasSuffix(rel, "_test.go"):
-			return nil
-		}
-		files := token.NewFileSet()
-		file, err := parser.ParseFile(files, path, nil, 0)
-		if err != nil {
-			return err
-		}
-		for _, pos := range opens(file) {
-			if excepted := exceptionFor(rel); excepted != "" {
+	for _, f := range code(t) {
+		for _, pos := range opens(f) {
+			if excepted := exceptionFor(f.path); excepted != "" {
 				needed[excepted] = true
 				continue
 			}
 			t.Errorf("%s opens or looks at a file by itself: let internal/confine do it, or give a reason in ownDoors",
-				files.Position(pos))
+				positions.Position(pos))
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	for name := range ownDoors {
 		if !needed[name] {
@@ -104,21 +77,10 @@ func TestFilesOpenThroughTheDoor(t *testing.T) {
 }
 
 // opens returns the places where a file uses one of the functions.
-func opens(file *ast.File) (found []token.Pos) {
-	names := map[string]map[string]bool{} // the functions by the name of their package in this file
-	for _, imp := range file.Imports {
-		path, _ := strconv.Unquote(imp.Path.Value)
-		name := path[strings.LastIndexByte(path, '/')+1:]
-		if imp.Name != nil {
-			name = imp.Name.Name
-		}
-		if functions := opening[path]; functions != nil {
-			names[name] = functions
-		}
-	}
-	ast.Inspect(file, func(n ast.Node) bool {
+func opens(f file) (found []token.Pos) {
+	ast.Inspect(f.tree, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
-			if pkg, ok := s.X.(*ast.Ident); ok && names[pkg.Name][s.Sel.Name] {
+			if pkg, ok := s.X.(*ast.Ident); ok && opening[f.names[pkg.Name]][s.Sel.Name] {
 				found = append(found, s.Pos())
 			}
 		}

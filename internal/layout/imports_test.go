@@ -1,15 +1,8 @@
 package layout
 
 import (
-	"fmt"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -112,6 +105,10 @@ var mayImport = map[string][]string{
 		"internal/value", "internal/value/urn", "internal/diag"},
 	// Golden files, for tests of all packages.
 	"internal/corpus": {},
+	// Reads and writes the files of tests.
+	"internal/testfile": {},
+	// Validates with JSON Schemas, for the same.
+	"internal/testschema": {"internal/testfile"},
 	// Words of other tools, for hints.
 	"internal/phrasebook": {},
 	"internal/environ":    {},
@@ -125,7 +122,7 @@ var mayImport = map[string][]string{
 	"workspace/projects": {"internal/confine", "internal/parallel", "workspace", "workspace/project", "parser/ast", "check",
 		"internal/value", "internal/diag"},
 	// Environments: the evaluator of Pulumi ESC, and nothing else of a machine than files of a project.
-	"workspace/environments": {"internal/confine", "parser", "internal/value", "internal/diag", "internal/printable", "internal/serviceapi"},
+	"workspace/environments": {"internal/confine", "internal/osfile", "parser", "internal/value", "internal/diag", "internal/printable", "internal/serviceapi"},
 	"workspace/compiler":     {"internal/supervise", "workspace", "internal/environ", "internal/diag"},
 	// The licences of what is linked, as a test.
 	"internal/notices": {},
@@ -237,71 +234,13 @@ var guests = []struct {
 	{"html/template", []string{"release"}},
 }
 
-type file struct {
-	path    string // from the root, with slashes
-	pkg     string // its folder
-	test    bool
-	imports []string
-}
-
-func sources(t *testing.T) []file {
-	t.Helper()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files []file
-	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			// A folder with its own go.mod is a module of its own and follows its own rules.
-			if _, err := os.Stat(filepath.Join(p, "go.mod")); p != root && err == nil || strings.HasPrefix(d.Name(), ".") ||
-				d.Name() == "testdata" {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(p, ".go") {
-			return nil
-		}
-		tree, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(root, p)
-		if err != nil {
-			return err
-		}
-		f := file{path: filepath.ToSlash(rel), test: strings.HasSuffix(p, "_test.go")}
-		f.pkg = path.Dir(f.path)
-		for _, i := range tree.Imports {
-			name, err := strconv.Unquote(i.Path.Value)
-			if err != nil {
-				return fmt.Errorf("%s: %w", rel, err)
-			}
-			f.imports = append(f.imports, name)
-		}
-		files = append(files, f)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) < 20 {
-		t.Fatalf("found only %d Go files: the test looks in the wrong place", len(files))
-	}
-	return files
-}
-
 func isWiring(pkg string) bool {
 	return slices.ContainsFunc(wiring, func(w string) bool { return pkg == w || strings.HasPrefix(pkg, w+"/") })
 }
 
 func TestPackagesImportOnlyWhatTheMapAllows(t *testing.T) {
-	for _, f := range sources(t) {
-		if f.test || isWiring(f.pkg) || f.pkg == "internal/layout" || f.pkg == "." {
+	for _, f := range code(t) {
+		if isWiring(f.pkg) || f.pkg == "internal/layout" || f.pkg == "." {
 			continue
 		}
 		allowed, known := mayImport[f.pkg]
@@ -322,8 +261,8 @@ func TestPackagesImportOnlyWhatTheMapAllows(t *testing.T) {
 func TestPlanningIsPure(t *testing.T) {
 	impure := []string{"context", "sync", "sync/atomic", "os", "io", "io/fs", "net", "net/http", "os/exec", "time"}
 	found := false
-	for _, f := range sources(t) {
-		if f.test || f.pkg != "runtime/engine/internal/plan" {
+	for _, f := range code(t) {
+		if f.pkg != "runtime/engine/internal/plan" {
 			continue
 		}
 		found = true
@@ -339,8 +278,8 @@ func TestPlanningIsPure(t *testing.T) {
 }
 
 func TestLibrariesStayInTheirRooms(t *testing.T) {
-	for _, f := range sources(t) {
-		if f.test || f.pkg == "." {
+	for _, f := range code(t) {
+		if f.pkg == "." {
 			continue
 		}
 		for _, i := range f.imports {
@@ -371,16 +310,12 @@ func TestOfPulumisModulesOnlyTheStubs(t *testing.T) {
 }
 
 func TestNoReadingOfTheEnvironmentBelowCmd(t *testing.T) {
-	for _, f := range sources(t) {
-		if f.test || isWiring(f.pkg) || f.pkg == "." {
+	for _, f := range code(t) {
+		if isWiring(f.pkg) || f.pkg == "." {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join("../..", filepath.FromSlash(f.path)))
-		if err != nil {
-			t.Fatal(err)
-		}
 		for _, call := range []string{"os.Getenv(", "os.LookupEnv(", "os.Environ(", "os.UserHomeDir(", "os.ExpandEnv("} {
-			if strings.Contains(string(text), call) {
+			if strings.Contains(f.text, call) {
 				t.Errorf("%s calls %s): the environment is read in cmd and passed on", f.path, call)
 			}
 		}
@@ -403,10 +338,8 @@ func TestPackageNamesSaySomething(t *testing.T) {
 // TestMapIsComplete fails if the map lists a package that no longer exists.
 func TestMapIsComplete(t *testing.T) {
 	seen := map[string]bool{}
-	for _, f := range sources(t) {
-		if !f.test {
-			seen[f.pkg] = true
-		}
+	for _, f := range code(t) {
+		seen[f.pkg] = true
 	}
 	for pkg := range mayImport {
 		if !seen[pkg] {

@@ -2,10 +2,6 @@ package layout
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -19,53 +15,32 @@ var manyMethods = map[string]string{
 }
 
 func TestTypesAreOneThing(t *testing.T) {
-	methods := map[string]map[string]bool{}
-	for _, f := range sources(t) {
-		if f.test || strings.HasPrefix(f.pkg, "test/") {
-			continue
-		}
-		tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, filepath.FromSlash(f.path)), nil,
-			parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range tree.Decls {
-			fn, ok := d.(*ast.FuncDecl)
-			if !ok || fn.Recv == nil {
-				continue
-			}
-			owner := f.pkg + "." + receiver(fn.Recv.List[0].Type)
-			if methods[owner] == nil {
-				methods[owner] = map[string]bool{}
-			}
-			methods[owner][fn.Name.Name] = true // counts once, even if build tags select among several
-		}
-	}
-	for owner, names := range methods {
-		switch many := len(names) > mostMethods; {
+	all := shapes(t)
+	for owner, s := range all {
+		switch many := len(s.methods) > mostMethods; {
 		case many && manyMethods[owner] == "":
 			t.Errorf("%s has %d methods, and %d are allowed: give the parts of its work types of their own, and make functions "+
-				"of methods that use one field", owner, len(names), mostMethods)
+				"of methods that use one field", owner, len(s.methods), mostMethods)
 		case !many && manyMethods[owner] != "":
 			t.Errorf("%s has no more than %d methods: take it off the list", owner, mostMethods)
 		}
 	}
 	for owner := range manyMethods {
-		if methods[owner] == nil {
+		if all[owner] == nil {
 			t.Errorf("there is no type %s: take it off the list", owner)
 		}
 	}
 }
 
-// receiver returns the name of a method's receiver type.
-func receiver(e ast.Expr) string {
+// bare returns the name in the type of a receiver or an embedded field, without its pointer and its parameters.
+func bare(e ast.Expr) ast.Expr {
 	switch e := e.(type) {
 	case *ast.StarExpr:
-		return receiver(e.X)
+		return bare(e.X)
 	case *ast.IndexExpr:
-		return receiver(e.X)
+		return bare(e.X)
 	case *ast.IndexListExpr:
-		return receiver(e.X)
+		return bare(e.X)
 	}
-	return e.(*ast.Ident).Name
+	return e
 }

@@ -2,12 +2,10 @@ package layout
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
+	"maps"
+	"path"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,36 +23,29 @@ var ordered = map[string][]string{
 func TestFilesKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	for pkg, excepted := range ordered {
-		dir := filepath.Join("..", "..", filepath.FromSlash(pkg))
-		files := token.NewFileSet()
-		doc, err := parser.ParseFile(files, filepath.Join(dir, "doc.go"), nil, parser.ParseComments)
-		require.NoError(t, err)
-		order := regexp.MustCompile(`\w+\.go\b`).FindAllString(doc.Doc.Text(), -1)
-		require.Len(t, slices.Compact(slices.Sorted(slices.Values(order))), len(order), "%s: a file is named twice", pkg)
-		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		require.NoError(t, err)
-		var all []string
-		for _, path := range paths {
-			if name := filepath.Base(path); name != "doc.go" && !strings.HasSuffix(name, "_test.go") {
-				all = append(all, name)
+		trees := map[string]*ast.File{}
+		for _, f := range code(t) {
+			if f.pkg == pkg {
+				trees[path.Base(f.path)] = f.tree
 			}
 		}
-		require.ElementsMatch(t, all, order, pkg)
+		order := regexp.MustCompile(`\w+\.go\b`).FindAllString(trees["doc.go"].Doc.Text(), -1)
+		require.Len(t, slices.Compact(slices.Sorted(slices.Values(order))), len(order), "%s: a file is named twice", pkg)
+		delete(trees, "doc.go")
+		require.ElementsMatch(t, slices.Collect(maps.Keys(trees)), order, pkg)
 		declared := map[string]int{} // the file of each name, as an index in order
 		used := make([][]*ast.Ident, len(order))
 		for i, name := range order {
-			file, err := parser.ParseFile(files, filepath.Join(dir, name), nil, 0)
-			require.NoError(t, err)
-			for name := range file.Scope.Objects {
+			for name := range trees[name].Scope.Objects {
 				declared[name] = i
 			}
-			used[i] = file.Unresolved
+			used[i] = trees[name].Unresolved
 		}
 		for i, idents := range used {
 			for _, id := range idents {
 				other, ok := declared[id.Name]
 				if ok && other > i && !slices.Contains(excepted, id.Name) {
-					t.Errorf("%s: %s is declared in %s, which stands below %s", files.Position(id.Pos()), id.Name,
+					t.Errorf("%s: %s is declared in %s, which stands below %s", positions.Position(id.Pos()), id.Name,
 						order[other], order[i])
 				}
 			}

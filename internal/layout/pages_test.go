@@ -1,14 +1,16 @@
 package layout
 
 import (
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-)
 
-const root = "../.."
+	"github.com/stretchr/testify/require"
+)
 
 var (
 	pageLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
@@ -21,47 +23,28 @@ var (
 // pages are the texts that people read, by path.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
-	found := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*.md"} {
-		names, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range names {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
+	found := everyPage(t)
+	maps.DeleteFunc(found, func(name, _ string) bool {
+		for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*.md"} {
+			if is, _ := path.Match(pattern, name); is {
+				return false
 			}
-			found[name] = string(text)
 		}
-	}
-	if len(found) < 10 {
-		t.Fatalf("only %d pages found", len(found))
-	}
+		return true
+	})
+	require.Greater(t, len(found), 10)
 	return found
 }
 
 // everyPage returns the texts of pages and of all other Markdown files in the repository, by path.
 func everyPage(t *testing.T) map[string]string {
 	t.Helper()
-	found := pages(t)
-	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
-		switch name := entry.Name(); {
-		case err != nil:
-			return err
-		case entry.IsDir() && (name == "node_modules" || name == "bin" || name == "testdata" || name == ".git"):
-			return filepath.SkipDir
-		case filepath.Ext(path) != ".md" || found[path] != "":
-			return nil
-		case name == "opening.md": // of docs/figures.md, which has its links
-			return nil
+	found := map[string]string{}
+	for _, name := range files(t, ".md") {
+		// opening.md is a part of docs/figures.md, which has its links.
+		if path.Base(name) != "opening.md" && !strings.Contains(name, "testdata/") {
+			found[name] = read(t, name)
 		}
-		text, err := os.ReadFile(path)
-		found[path] = string(text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return found
 }
@@ -90,9 +73,9 @@ func TestLinksOfPagesLeadSomewhere(t *testing.T) {
 			file, fragment, _ := strings.Cut(m[1], "#")
 			target := name
 			if file != "" {
-				target = filepath.Join(filepath.Dir(name), filepath.FromSlash(file))
+				target = path.Join(path.Dir(name), file)
 			}
-			if _, err := os.Stat(target); err != nil {
+			if _, err := os.Stat(filepath.Join(root, target)); err != nil {
 				t.Errorf("%s links to %s, which does not exist", name, m[1])
 				continue
 			}
@@ -113,12 +96,8 @@ func TestLinksOfPagesLeadSomewhere(t *testing.T) {
 // TestComparisonsAreShown holds each cell of the tables of docs/comparison.md to a link: of the column about this program
 // to a page, of the others to a manual, unless a dash says that none is known.
 func TestComparisonsAreShown(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "comparison.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	rows := 0
-	for _, line := range strings.Split(string(text), "\n") {
+	for line := range strings.SplitSeq(read(t, "docs/comparison.md"), "\n") {
 		cells := strings.Split(strings.Trim(line, "| "), " | ")
 		if !strings.HasPrefix(line, "| ") || cells[0] == "yamlhost" {
 			continue
@@ -142,12 +121,8 @@ func TestComparisonsAreShown(t *testing.T) {
 // TestMakeTargets holds the pages and the Makefile to each other: a target that is named exists, and CONTRIBUTING.md or
 // the README names each.
 func TestMakeTargets(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	targets := map[string]bool{} // whether a newcomer is told of it
-	for _, m := range makeRule.FindAllStringSubmatch(string(text), -1) {
+	for _, m := range makeRule.FindAllStringSubmatch(read(t, "Makefile"), -1) {
 		targets[m[1]] = false
 	}
 	for name, text := range pages(t) {
@@ -155,7 +130,7 @@ func TestMakeTargets(t *testing.T) {
 			if _, exists := targets[m[1]]; !exists {
 				t.Errorf("%s names make %s, which the Makefile does not have", name, m[1])
 			}
-			targets[m[1]] = targets[m[1]] || filepath.Dir(name) == root
+			targets[m[1]] = targets[m[1]] || path.Dir(name) == "."
 		}
 	}
 	for target, told := range targets {
@@ -173,15 +148,13 @@ func TestMakeTargets(t *testing.T) {
 func TestPathsOfPagesExist(t *testing.T) {
 	top := map[string]bool{}
 	entries, err := os.ReadDir(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, e := range entries {
 		top[e.Name()] = e.IsDir()
 	}
 	tests := map[string]bool{}
 	for _, f := range sources(t) {
-		tests[filepath.Base(f.path)] = true
+		tests[path.Base(f.path)] = true
 	}
 	for name, text := range pages(t) {
 		for _, m := range namedPath.FindAllStringSubmatch(text, -1) {
@@ -200,20 +173,14 @@ func TestPathsOfPagesExist(t *testing.T) {
 
 // TestMapNamesEveryRoom holds docs/architecture.md to the table of imports, and to the folders around it.
 func TestMapNamesEveryRoom(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := string(text)
+	page := read(t, "docs/architecture.md")
 	for pkg := range mayImport {
 		if !strings.Contains(page, "`"+pkg+"`") {
 			t.Errorf("docs/architecture.md says nothing of %s", pkg)
 		}
 	}
 	entries, err := os.ReadDir(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, e := range entries {
 		if name := e.Name(); e.IsDir() && !strings.HasPrefix(name, ".") && name != "bin" && name != "docs" {
 			if !strings.Contains(page, "`"+name) {
@@ -226,18 +193,11 @@ func TestMapNamesEveryRoom(t *testing.T) {
 // TestDependencies requires that the page about dependencies names each module of go.mod once, and no other.
 func TestDependencies(t *testing.T) {
 	t.Parallel()
-	read := func(name string) string {
-		text, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
 	required, named := map[string]bool{}, map[string]int{}
-	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+`).FindAllStringSubmatch(read("go.mod"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+`).FindAllStringSubmatch(read(t, "go.mod"), -1) {
 		required[m[1]] = true
 	}
-	page := read("docs/design/dependencies.md")
+	page := read(t, "docs/design/dependencies.md")
 	for _, m := range regexp.MustCompile("`([a-z0-9.]+\\.[a-z]+(?:/[^`]+)?)`").FindAllStringSubmatch(page, -1) {
 		if named[m[1]]++; !required[m[1]] && m[1] != "go.mod" {
 			t.Errorf("docs/design/dependencies.md names %s, which go.mod does not require", m[1])

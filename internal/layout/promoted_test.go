@@ -3,13 +3,8 @@ package layout
 import (
 	"cmp"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"maps"
-	"path"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -36,21 +31,15 @@ func shapes(t *testing.T) map[string]*shape {
 		}
 		return all[name]
 	}
-	for _, f := range sources(t) {
-		if f.test || strings.HasPrefix(f.pkg, "test/") {
+	for _, f := range code(t) {
+		if strings.HasPrefix(f.pkg, "test/") {
 			continue
 		}
-		tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, filepath.FromSlash(f.path)), nil,
-			parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		imports := importNames(tree)
-		ast.Inspect(tree, func(n ast.Node) bool {
+		ast.Inspect(f.tree, func(n ast.Node) bool {
 			switch d := n.(type) {
 			case *ast.FuncDecl:
 				if d.Recv != nil {
-					of(f.pkg + "." + receiver(d.Recv.List[0].Type)).methods[d.Name.Name] = true
+					of(f.pkg + "." + bare(d.Recv.List[0].Type).(*ast.Ident).Name).methods[d.Name.Name] = true
 				}
 				return false
 			case *ast.TypeSpec:
@@ -58,14 +47,14 @@ func shapes(t *testing.T) map[string]*shape {
 				switch content := d.Type.(type) {
 				case *ast.StructType:
 					s.isStruct = true
-					s.embed(f.pkg, imports, content.Fields)
+					s.embed(f, content.Fields)
 				case *ast.InterfaceType:
 					for _, m := range content.Methods.List {
 						for _, name := range m.Names {
 							s.methods[name.Name] = true
 						}
 					}
-					s.embed(f.pkg, imports, content.Methods)
+					s.embed(f, content.Methods)
 				}
 			}
 			return true
@@ -74,48 +63,17 @@ func shapes(t *testing.T) map[string]*shape {
 	return all
 }
 
-// importNames returns the packages of this module that a file imports, by the name that it uses.
-func importNames(tree *ast.File) map[string]string {
-	names := map[string]string{}
-	for _, i := range tree.Imports {
-		full, _ := strconv.Unquote(i.Path.Value)
-		if pkg, ours := strings.CutPrefix(full, module+"/"); ours {
-			name := path.Base(pkg)
-			if i.Name != nil {
-				name = i.Name.Name
-			}
-			names[name] = pkg
-		}
-	}
-	return names
-}
-
-// embed records the fields without a name.
-func (s *shape) embed(pkg string, imports map[string]string, fields *ast.FieldList) {
+// embed records the fields without a name, of types of this module.
+func (s *shape) embed(f file, fields *ast.FieldList) {
 	for _, field := range fields.List {
 		if len(field.Names) > 0 {
 			continue
 		}
-		e := field.Type
-		for {
-			switch inner := e.(type) {
-			case *ast.StarExpr:
-				e = inner.X
-				continue
-			case *ast.IndexExpr:
-				e = inner.X
-				continue
-			case *ast.IndexListExpr:
-				e = inner.X
-				continue
-			}
-			break
-		}
-		switch e := e.(type) {
+		switch e := bare(field.Type).(type) {
 		case *ast.Ident:
-			s.embedded = append(s.embedded, pkg+"."+e.Name)
+			s.embedded = append(s.embedded, f.pkg+"."+e.Name)
 		case *ast.SelectorExpr:
-			if from := imports[e.X.(*ast.Ident).Name]; from != "" {
+			if from, ours := strings.CutPrefix(f.names[e.X.(*ast.Ident).Name], module+"/"); ours {
 				s.embedded = append(s.embedded, from+"."+e.Sel.Name)
 			}
 		}

@@ -2,13 +2,13 @@ package layout
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 // rulesFile lists every rule of the language with how it is covered: by a "program" of a corpus, by a Go "test", or by
@@ -23,15 +23,12 @@ var (
 
 // TestEveryRuleHasACase compares rules.txt with the corpora and tests: a rule must be cited where the file lists it.
 func TestEveryRuleHasACase(t *testing.T) {
-	text, err := os.ReadFile(rulesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := read(t, "internal/layout/"+rulesFile)
 	programs, tests := citations(t)
 	seen := make(map[string]bool)
 	counts := make(map[string]int)
 	var open []string
-	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -76,27 +73,21 @@ func TestEveryRuleHasACase(t *testing.T) {
 // TestEveryGapIsClosedOrExplained looks for a test named after each gap of the stock host (L10.A): a program in
 // eval/testdata/gaps, or another test that names it; docs/language.md says why the others have none.
 func TestEveryGapIsClosedOrExplained(t *testing.T) {
-	page, err := os.ReadFile("../../docs/language.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := read(t, "docs/language.md")
 	named := make(map[string]bool)
-	eachTest(t, func(_ string, text []byte) {
-		for _, found := range gapName.FindAllString(string(text), -1) {
+	for _, name := range testFiles(t) {
+		for _, found := range gapName.FindAllString(read(t, name), -1) {
 			named[found] = true
 		}
-	})
+	}
 	const gaps = 51
 	explained := 0
 	for n := 1; n <= gaps; n++ {
 		gap := fmt.Sprint("G", n)
-		programs, err := filepath.Glob(fmt.Sprintf("../../eval/testdata/gaps/G%02d-*.txtar", n))
-		if err != nil {
-			t.Fatal(err)
-		}
+		programs := testfile.Match(t, fmt.Sprintf("../../eval/testdata/gaps/G%02d-*.txtar", n))
 		switch {
 		case len(programs) > 0 || named[gap]:
-		case regexp.MustCompile(`\b` + gap + `\b`).Match(page):
+		case regexp.MustCompile(`\b` + gap + `\b`).MatchString(page):
 			explained++
 		default:
 			t.Errorf("%s has neither a test named after it nor an entry in docs/language.md", gap)
@@ -114,44 +105,27 @@ var gapName = regexp.MustCompile(`\bG[1-9]\d?\b`)
 func citations(t *testing.T) (programs, tests map[string]bool) {
 	t.Helper()
 	programs, tests = make(map[string]bool), make(map[string]bool)
-	eachTest(t, func(path string, text []byte) {
+	for _, name := range testFiles(t) {
 		dst := programs
-		if strings.HasSuffix(path, "_test.go") {
+		if strings.HasSuffix(name, "_test.go") {
 			dst = tests
 		}
-		for _, found := range citation.FindAllString(string(text), -1) {
+		for _, found := range citation.FindAllString(read(t, name), -1) {
 			for _, rule := range expand(found) {
 				dst[rule] = true
 			}
 		}
-	})
+	}
 	return programs, tests
 }
 
-// eachTest calls fn with every Go test and every program of a corpus.
-func eachTest(t *testing.T, fn func(path string, text []byte)) {
+// testFiles returns the paths of all Go tests and of all programs of corpora.
+func testFiles(t *testing.T) []string {
 	t.Helper()
-	err := filepath.WalkDir("../..", func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name := d.Name()
-		if d.IsDir() && path != "../.." && (strings.HasPrefix(name, ".") || name == "bench" || name == "bin") {
-			return filepath.SkipDir
-		}
-		faults := strings.HasSuffix(name, ".yaml") && strings.Contains(filepath.ToSlash(path), "/testdata/faults/")
-		if d.IsDir() || !faults && !strings.HasSuffix(name, "_test.go") && !strings.HasSuffix(name, ".txtar") {
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err == nil {
-			fn(path, text)
-		}
-		return err
+	return slices.DeleteFunc(files(t, "_test.go", ".txtar", ".yaml"), func(name string) bool {
+		return strings.HasSuffix(name, ".yaml") && !strings.Contains(name, "/testdata/faults/") ||
+			strings.HasPrefix(name, "tools/bench/")
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func expand(found string) []string {

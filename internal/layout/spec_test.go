@@ -1,8 +1,6 @@
 package layout
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,11 +26,7 @@ var (
 func TestEveryCitationHasARule(t *testing.T) {
 	defined := map[string]bool{}
 	for letter, page := range specPages {
-		text, err := os.ReadFile(filepath.Join(root, page))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range ruleAnchor.FindAllStringSubmatch(string(text), -1) {
+		for _, m := range ruleAnchor.FindAllStringSubmatch(read(t, page), -1) {
 			switch {
 			case m[1] != m[2]:
 				t.Errorf("%s: the anchor of %s is %s", page, m[2], m[1])
@@ -49,10 +43,11 @@ func TestEveryCitationHasARule(t *testing.T) {
 	}
 
 	cited := map[string]bool{}
-	eachCitingFile(t, func(path, text string) {
+	for _, path := range citingFiles(t) {
+		text := read(t, path)
 		found := citedRules(text)
 		if strings.HasSuffix(path, ".go") {
-			for _, line := range strings.Split(text, "\n") {
+			for line := range strings.SplitSeq(text, "\n") {
 				if _, comment, is := strings.Cut(line, "//"); is {
 					found = append(found, decision.FindAllString(comment, -1)...)
 				}
@@ -64,7 +59,7 @@ func TestEveryCitationHasARule(t *testing.T) {
 				t.Errorf("%s cites %s, which %s does not define", path, rule, specPages[rule[0]])
 			}
 		}
-	})
+	}
 	var unused []string
 	for rule := range defined {
 		if !cited[rule] {
@@ -99,40 +94,12 @@ func TestCitedRules(t *testing.T) {
 	}
 }
 
-// eachCitingFile calls fn with every file that may cite rules, except the pages that define them.
-func eachCitingFile(t *testing.T, fn func(path, text string)) {
+// citingFiles returns the paths of the files that may cite rules: all but the pages that define them.
+func citingFiles(t *testing.T) []string {
 	t.Helper()
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name := d.Name()
-		rel := filepath.ToSlash(strings.TrimPrefix(path, root+string(filepath.Separator)))
-		if d.IsDir() {
-			if path != root && (strings.HasPrefix(name, ".") || name == "bin" || name == "node_modules") || rel == "docs/spec" {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		switch filepath.Ext(name) {
-		case ".go", ".txtar", ".md":
-		case ".yaml", ".txt":
-			if !strings.Contains(rel, "testdata/") && !strings.HasPrefix(rel, "internal/layout/") {
-				return nil
-			}
-		default:
-			return nil
-		}
-		if rel == specPages['D'] || rel == "internal/layout/spec_test.go" {
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err == nil {
-			fn(rel, string(text))
-		}
-		return err
+	return slices.DeleteFunc(files(t, ".go", ".txtar", ".md", ".yaml", ".txt"), func(name string) bool {
+		data := strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".txt")
+		return data && !strings.Contains(name, "testdata/") && !strings.HasPrefix(name, "internal/layout/") ||
+			strings.HasPrefix(name, "docs/spec/") || name == specPages['D'] || name == "internal/layout/spec_test.go"
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -2,11 +2,8 @@ package layout
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -63,6 +60,7 @@ var onSystemsAllowed = map[string]map[string]string{
 	"internal/confine/connect.go":    {"syscall.*": "the type of a parameter of net.Dialer"},
 	"cmd/internal/manual/schemas.go": {"path/filepath.Glob": "writes the manual from this repository"},
 	"internal/corpus/corpus.go":      {"path/filepath.Glob": "reads the programs of tests from this repository"},
+	"internal/testfile/testfile.go":  {"path/filepath.Glob": "finds the files of tests"},
 	"runtime/backend/process.go":     {"path/filepath.Glob": "the processes of Linux"},
 	"internal/confine/door.go":       {"syscall.*": "an error that it makes itself"},
 }
@@ -87,8 +85,8 @@ var forOneSystem = regexp.MustCompile(`_(windows|linux|darwin|unix)(_test)?\.go$
 func TestCallsMeanTheSameOnAllSystems(t *testing.T) {
 	t.Parallel()
 	needed := map[string]bool{}
-	for _, f := range sources(t) {
-		if f.test || strings.HasPrefix(f.path, "test/") || strings.HasPrefix(f.path, "tools/") {
+	for _, f := range code(t) {
+		if strings.HasPrefix(f.path, "test/") || strings.HasPrefix(f.path, "tools/") {
 			continue
 		}
 		for _, name := range f.imports {
@@ -96,24 +94,16 @@ func TestCallsMeanTheSameOnAllSystems(t *testing.T) {
 				t.Errorf("%s imports path/filepath, and its package has %s: use path", f.path, keysOnly[f.pkg])
 			}
 		}
-		if f.pkg == "internal/osfile" || forOneSystem.MatchString(f.path) {
+		if f.pkg == "internal/osfile" || forOneSystem.MatchString(f.path) || constrained(f.tree) {
 			continue
 		}
-		files := token.NewFileSet()
-		tree, err := parser.ParseFile(files, filepath.Join("..", "..", filepath.FromSlash(f.path)), nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if constrained(tree) {
-			continue
-		}
-		for _, use := range systemUses(tree) {
+		for _, use := range systemUses(f) {
 			if onSystemsAllowed[f.path][use.name] != "" {
 				needed[f.path+" "+use.name] = true
 				continue
 			}
 			t.Errorf("%s uses %s, which is not the same on Windows: use %s; or give a reason in onSystemsAllowed",
-				files.Position(use.at), use.name, use.instead)
+				positions.Position(use.at), use.name, use.instead)
 		}
 	}
 	for file, names := range onSystemsAllowed {
@@ -144,17 +134,8 @@ type systemUse struct {
 }
 
 // systemUses returns the uses in a file.
-func systemUses(file *ast.File) (uses []systemUse) {
-	packages := map[string]string{} // paths by the names in this file
-	for _, imp := range file.Imports {
-		path, _ := strconv.Unquote(imp.Path.Value)
-		name := path[strings.LastIndexByte(path, '/')+1:]
-		if imp.Name != nil {
-			name = imp.Name.Name
-		}
-		packages[name] = path
-	}
-	ast.Inspect(file, func(n ast.Node) bool {
+func systemUses(f file) (uses []systemUse) {
+	ast.Inspect(f.tree, func(n ast.Node) bool {
 		s, ok := n.(*ast.SelectorExpr)
 		if !ok {
 			return true
@@ -163,7 +144,7 @@ func systemUses(file *ast.File) (uses []systemUse) {
 		if !ok {
 			return true
 		}
-		path := packages[id.Name]
+		path := f.names[id.Name]
 		for _, name := range []string{s.Sel.Name, "*"} {
 			if instead := onSystems[path][name]; instead != "" {
 				uses = append(uses, systemUse{path + "." + name, instead, s.Pos()})

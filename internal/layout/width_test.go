@@ -3,30 +3,24 @@ package layout
 import (
 	"go/scanner"
 	"go/token"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 )
 
-// widest is the maximum number of characters in a line of code or prose.
-const widest = 120
+const (
+	widest = 120    // columns in a line of code or prose
+	tab    = "    " // the columns of a tab
+)
 
 // Lines of code with string literals, such as messages and patterns, may be longer.
 func TestLinesOfCodeFit(t *testing.T) {
-	for _, f := range sources(t) {
-		if f.test {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(f.path)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		quoted := linesWithTexts(text)
-		for i, line := range strings.Split(string(text), "\n") {
-			if n := utf8.RuneCountInString(line); n > widest && !quoted[i+1] {
-				t.Errorf("%s:%d has %d characters; %d are allowed", f.path, i+1, n, widest)
+	for _, f := range code(t) {
+		quoted := linesWithTexts([]byte(f.text))
+		for i, line := range strings.Split(f.text, "\n") {
+			if n := utf8.RuneCountInString(strings.ReplaceAll(line, "\t", tab)); n > widest && !quoted[i+1] {
+				t.Errorf("%s:%d has %d columns; %d are allowed", f.path, i+1, n, widest)
 			}
 		}
 	}

@@ -2,9 +2,6 @@ package layout
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
 	"testing"
 )
 
@@ -13,20 +10,11 @@ import (
 func TestWorldIsNotChanged(t *testing.T) {
 	t.Parallel()
 	set := 0
-	for _, f := range sources(t) {
-		if f.test {
-			continue
-		}
-		files := token.NewFileSet()
-		tree, err := parser.ParseFile(files, filepath.Join(root, filepath.FromSlash(f.path)), nil,
-			parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(tree, func(n ast.Node) bool {
+	for _, f := range code(t) {
+		ast.Inspect(f.tree, func(n ast.Node) bool {
 			assignment, ok := n.(*ast.AssignStmt)
 			for i := 0; ok && i < len(assignment.Lhs); i++ {
-				switch place := files.Position(n.Pos()); {
+				switch place := positions.Position(n.Pos()); {
 				case !ofWorld(assignment.Lhs[i]):
 				case f.path == "cmd/internal/console/cli.go":
 					set++

@@ -36,7 +36,8 @@ func escaped(text string, before bool) string {
 		}
 		dollars := text[i:end]
 		b.WriteString(dollars)
-		if len(dollars) > 1 || len(dollars) == 1 && (end < len(text) && text[end] == '{' || end == len(text) && before) {
+		if len(dollars) > 1 || len(dollars) == 1 &&
+			(end < len(text) && text[end] == '{' || end == len(text) && before) {
 			b.WriteString(dollars)
 		}
 		if i = end; i < len(text) {

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 	"sync/atomic"
 )
 
@@ -33,6 +34,35 @@ func Bound(getenv func(name string) string) {
 	if getenv("GOMEMLIMIT") == "" && getenv("GOGC") == "" {
 		enough.CompareAndSwap(0, Enough)
 		watch(func() { debug.SetMemoryLimit(limit(live())) })
+	}
+}
+
+// gathering is the number of calls of Gather that have not ended, with the percentage from before the first.
+var gathering struct {
+	sync.Mutex
+	calls, percent int
+}
+
+// Gather lets the heap grow to the limit without a collection while a program is read and checked, since nearly all
+// that this allocates stays in use until its end. After end, a collection begins at once, beside the rest of the
+// program, if the heap has grown enough since the last one: it frees what only the reading needed, before evaluation
+// takes as much again. Gather does nothing without Bound, and in a server.
+func Gather() (end func()) {
+	if enough.Load() == 0 || serving.Load() {
+		return func() {}
+	}
+	g := &gathering
+	g.Lock()
+	defer g.Unlock()
+	if g.calls++; g.calls == 1 {
+		g.percent = debug.SetGCPercent(-1)
+	}
+	return func() {
+		g.Lock()
+		defer g.Unlock()
+		if g.calls--; g.calls == 0 {
+			debug.SetGCPercent(g.percent)
+		}
 	}
 }
 

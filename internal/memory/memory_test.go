@@ -41,6 +41,31 @@ func TestBound(t *testing.T) {
 	require.Less(t, debug.SetMemoryLimit(-1), int64(1)<<40)
 }
 
+// No collection begins by size while anybody gathers; afterwards the percentage is what it was. Servers and processes
+// without a limit are left alone.
+func TestGather(t *testing.T) {
+	before, bound := debug.SetGCPercent(77), enough.Swap(0)
+	defer func() {
+		debug.SetGCPercent(before)
+		enough.Store(bound)
+	}()
+	percent := func() int {
+		now := debug.SetGCPercent(-1)
+		debug.SetGCPercent(now)
+		return now
+	}
+	end := Gather()
+	require.Equal(t, 77, percent())
+	end()
+	enough.Store(Enough)
+	first, second := Gather(), Gather()
+	require.Equal(t, -1, percent())
+	first()
+	require.Equal(t, -1, percent())
+	second()
+	require.Equal(t, 77, percent())
+}
+
 // Within lowers the limit of a bound process, and does nothing otherwise.
 func TestWithin(t *testing.T) {
 	limited, before := debug.SetMemoryLimit(-1), enough.Swap(0)

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 const file = "../../THIRD_PARTY_NOTICES.txt"
@@ -70,9 +72,8 @@ func licence(t *testing.T, dir string) string {
 		if e.IsDir() || !licenceName.MatchString(e.Name()) || strings.HasSuffix(e.Name(), ".go") {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		require.NoError(t, err)
-		fmt.Fprintf(&b, "%s\n\n", strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n")))
+		text := testfile.Text(t, filepath.Join(dir, e.Name()))
+		fmt.Fprintf(&b, "%s\n\n", strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")))
 	}
 	return b.String()
 }
@@ -86,8 +87,7 @@ var tools = []string{"axe-core", "esbuild", "playwright-core", "typescript"}
 // packages returns the npm packages in the page with their versions.
 func packages(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(page, "package.json"))
-	require.NoError(t, err)
+	text := testfile.Bytes(t, filepath.Join(page, "package.json"))
 	var manifest struct{ DevDependencies map[string]string }
 	require.NoError(t, json.Unmarshal(text, &manifest))
 	for _, tool := range tools {

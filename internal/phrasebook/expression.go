@@ -136,16 +136,44 @@ func wordByte(c byte) bool {
 		'A' <= c && c <= 'Z'
 }
 
-// unquoted returns a text with spaces in place of what stands in double quotes.
+// unquoted returns an expression with spaces in place of what stands in double quotes. An expression in quotes, `${…}`,
+// stays without its own sign. A directive, `%{…}`, does not: its words are those of templates.
 func unquoted(text string) string {
 	plain := []byte(text)
-	quoted := false
-	for i := range plain {
+	var open []byte // what is open: quotes, the braces of expressions in them, and directives as percent signs
+	directives := 0
+	for i := 0; i < len(text); i++ {
+		start, quoted := i, len(open) > 0 && open[len(open)-1] == '"'
+		blank := quoted || directives > 0
+		begins := func(prefix string) bool { return strings.HasPrefix(text[i:], prefix) }
 		switch {
-		case plain[i] == '"' && (i == 0 || text[i-1] != '\\'):
-			quoted = !quoted
-		case quoted:
-			plain[i] = ' '
+		case quoted && text[i] == '\\':
+			i++
+		case quoted && (begins("$${") || begins("%%{")):
+			i += 2
+		case quoted && begins("${"):
+			open = append(open, '{')
+			i++
+		case quoted && begins("%{"):
+			open = append(open, '%')
+			directives++
+			i++
+		case text[i] == '"' && quoted:
+			open = open[:len(open)-1]
+			blank = directives > 0
+		case text[i] == '"':
+			open = append(open, '"')
+		case !quoted && text[i] == '{' && len(open) > 0:
+			open = append(open, 'b')
+		case !quoted && text[i] == '}' && len(open) > 0:
+			blank = blank || open[len(open)-1] != 'b'
+			if open[len(open)-1] == '%' {
+				directives--
+			}
+			open = open[:len(open)-1]
+		}
+		for ; blank && start <= min(i, len(text)-1); start++ {
+			plain[start] = ' '
 		}
 	}
 	return string(plain)

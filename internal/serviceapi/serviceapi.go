@@ -25,13 +25,14 @@ import (
 
 // Options are how a service is asked.
 type Options struct {
-	// Token returns the user's token; empty if there is none, which gives ErrNoToken. It is called until it returns one.
+	// Token returns the user's token; empty if there is none, which gives ErrNoToken. It is called until it returns
+	// one.
 	Token func() (string, error)
 	HTTP  *http.Client  // nil for the usual one
 	Agent string        // the name of the program for the service
 	Pause time.Duration // see httpget.Repeat
-	// Opening returns the context of a call while the service has not answered any yet, and what ends it; nil leaves calls
-	// their own.
+	// Opening returns the context of a call while the service has not answered any yet, and what ends it; nil leaves
+	// calls their own.
 	Opening func(context.Context) (_ context.Context, done func())
 }
 

@@ -23,7 +23,8 @@ type group struct {
 func (g *group) begin(cmd *exec.Cmd, _ []string) error {
 	g.cmd = cmd
 	flags := uint32(windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_SUSPENDED)
-	if _, err := windows.GetConsoleOutputCP(); err != nil { // we have no console, and the command shall not open a window
+	// we have no console, and the command shall not open a window
+	if _, err := windows.GetConsoleOutputCP(); err != nil {
 		flags |= windows.CREATE_NO_WINDOW
 	}
 	if cmd.SysProcAttr == nil {

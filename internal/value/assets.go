@@ -254,9 +254,10 @@ func untar(r io.Reader, limit int64) ([]Member, error) {
 		if err != nil {
 			return nil, err
 		}
-		members = append(members, Member{Name: header.Name, Size: int64(len(data)), Content: func() (io.ReadCloser, error) {
-			return io.NopCloser(bytes.NewReader(data)), nil
-		}})
+		members = append(members, Member{Name: header.Name, Size: int64(len(data)),
+			Content: func() (io.ReadCloser, error) {
+				return io.NopCloser(bytes.NewReader(data)), nil
+			}})
 	}
 }
 
@@ -330,7 +331,7 @@ func assetMapMembers(assets Value, o Opener) ([]Member, error) {
 		}
 		nested, ok := part.AsArchive()
 		if !ok {
-			kind := part.kind.String()
+			kind := part.Kind().String()
 			if !part.IsKnown() {
 				kind = "value that is not known yet"
 			}

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 type assetVectors struct {
@@ -35,8 +37,7 @@ type assetVectors struct {
 // loadAssetVectors reads the vectors and builds their file tree in a temporary directory.
 func loadAssetVectors(t *testing.T) (assetVectors, string) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/asset-hashes.json")
-	require.NoError(t, err)
+	data := testfile.Bytes(t, "testdata/asset-hashes.json")
 	var vectors assetVectors
 	require.NoError(t, json.Unmarshal(data, &vectors))
 	dir := t.TempDir()

@@ -24,7 +24,7 @@ type likeness struct {
 }
 
 func equal(a, b Value, l likeness) bool {
-	if a.kind != b.kind || a.IsKnown() != b.IsKnown() {
+	if a.Kind() != b.Kind() || a.IsKnown() != b.IsKnown() {
 		return false
 	}
 	if l.marks && (a.IsSecret() != b.IsSecret() || !slices.Equal(a.Deps(), b.Deps())) {

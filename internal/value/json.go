@@ -73,7 +73,7 @@ func AppendJSON(dst []byte, v Value) ([]byte, error) {
 	case *ResourceRef:
 		return dst, fmt.Errorf("a resource has no JSON form; use one of its properties, such as .id")
 	}
-	return dst, fmt.Errorf("%s has no JSON form", articles[v.kind])
+	return dst, fmt.Errorf("%s has no JSON form", articles[v.Kind()])
 }
 
 func appendJSONNumber(dst []byte, f float64) ([]byte, error) {

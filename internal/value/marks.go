@@ -8,9 +8,8 @@ import (
 
 // marks holds the marks of a value. It is immutable and may be shared.
 type marks struct {
-	unknown bool
-	secret  bool
-	deps    []urn.URN // ascending, without duplicates
+	secret bool
+	deps   []urn.URN // ascending, without duplicates
 }
 
 // IsSecret reports whether the value itself is secret; parts inside may be too, see ContainsSecret.
@@ -32,7 +31,7 @@ func (v Value) Secret() Value {
 		return v
 	}
 	v = v.DeepPublic()
-	return v.withMarks(marks{unknown: !v.IsKnown(), secret: true, deps: v.Deps()})
+	return v.withMarks(marks{secret: true, deps: v.Deps()})
 }
 
 // Public returns v without its own secret mark; parts inside keep theirs.
@@ -40,7 +39,7 @@ func (v Value) Public() Value {
 	if !v.IsSecret() {
 		return v
 	}
-	return v.withMarks(marks{unknown: !v.IsKnown(), deps: v.Deps()})
+	return v.withMarks(marks{deps: v.Deps()})
 }
 
 // DependingOn returns v with additional dependencies.
@@ -49,7 +48,7 @@ func (v Value) DependingOn(deps ...urn.URN) Value {
 	if len(union) == len(v.Deps()) {
 		return v
 	}
-	return v.withMarks(marks{unknown: !v.IsKnown(), secret: v.IsSecret(), deps: union})
+	return v.withMarks(marks{secret: v.IsSecret(), deps: union})
 }
 
 // WithoutDeps returns v without its own dependencies; parts inside keep theirs.
@@ -57,7 +56,7 @@ func (v Value) WithoutDeps() Value {
 	if len(v.Deps()) == 0 {
 		return v
 	}
-	return v.withMarks(marks{unknown: !v.IsKnown(), secret: v.IsSecret()})
+	return v.withMarks(marks{secret: v.IsSecret()})
 }
 
 // WithMarksOf returns v with the secrecy and dependencies of sources added. It does not make v unknown: a function of
@@ -97,17 +96,17 @@ func (v Value) AllDeps() []urn.URN {
 // Bare returns v without secret marks and dependencies, deeply; unknowns stay unknown. The result exposes secrets, so
 // call it only where they are meant to be seen.
 func (v Value) Bare() Value {
-	return v.remarked(func(m marks) marks { return marks{unknown: m.unknown} })
+	return v.remarked(func(marks) marks { return marks{} })
 }
 
 // DeepPublic returns v without secret marks, deeply; dependencies stay (fn::unsecret, L6.26).
 func (v Value) DeepPublic() Value {
-	return v.remarked(func(m marks) marks { return marks{unknown: m.unknown, deps: m.deps} })
+	return v.remarked(func(m marks) marks { return marks{deps: m.deps} })
 }
 
 // DeepWithoutDeps returns v without dependencies, deeply; secrets and unknowns stay.
 func (v Value) DeepWithoutDeps() Value {
-	return v.remarked(func(m marks) marks { return marks{unknown: m.unknown, secret: m.secret} })
+	return v.remarked(func(m marks) marks { return marks{secret: m.secret} })
 }
 
 // remarked returns v with all marks mapped by fewer. Unchanged parts are shared, not copied.
@@ -124,7 +123,7 @@ func (v Value) remarked(fewer func(marks) marks) Value {
 }
 
 func (v Value) withMarks(m marks) Value {
-	if !m.unknown && !m.secret && len(m.deps) == 0 {
+	if !m.secret && len(m.deps) == 0 {
 		v.marks = nil
 	} else {
 		v.marks = &m
@@ -135,7 +134,7 @@ func (v Value) withMarks(m marks) Value {
 // UnknownAs returns an unknown v with another kind, and a known v unchanged.
 func (v Value) UnknownAs(kind Kind) Value {
 	if !v.IsKnown() {
-		v.kind = kind
+		v.payload = kind
 	}
 	return v
 }

@@ -189,7 +189,7 @@ func (v Value) withChild(step PathStep, part Value) Value {
 	items, _ := v.AsList()
 	next := slices.Clone(items)
 	next[step.Index] = part
-	return Value{kind: KindList, payload: next, marks: v.marks}
+	return Value{payload: next, marks: v.marks}
 }
 
 // Delete returns v without the part at the path, and whether that existed. List items behind a deleted one move up. A
@@ -214,7 +214,7 @@ func (p Path) Delete(v Value) (Value, bool) {
 	}
 	items, _ := v.AsList()
 	next := slices.Concat(items[:p[0].Index], items[p[0].Index+1:])
-	return Value{kind: KindList, payload: next, marks: v.marks}, true
+	return Value{payload: next, marks: v.marks}, true
 }
 
 // Reset returns a copy of news in which the parts that match the path have their values in olds, and reports whether
@@ -226,8 +226,8 @@ func (p Path) Delete(v Value) (Value, bool) {
 //   - A part of a container that olds has and news lacks cannot be reset.
 //   - A wildcard inside of a path is for keys that olds has; one at the end is also for those that only news has.
 //
-// Parts are visited in order of keys and indexes, up to the first that cannot be reset. A part of a secret becomes
-// a secret.
+// Parts are visited in order of keys and indexes, the engine's keys in any order, up to the first that cannot be reset.
+// A part of a secret becomes a secret.
 func (p Path) Reset(olds, news Value) (Value, bool) {
 	if len(p) == 0 {
 		return news, false

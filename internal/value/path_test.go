@@ -2,11 +2,12 @@ package value
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 func mustPath(t *testing.T, s string) Path {
@@ -18,8 +19,7 @@ func mustPath(t *testing.T, s string) Path {
 
 func TestParsePathVectors(t *testing.T) { // F3.14
 	t.Parallel()
-	data, err := os.ReadFile("testdata/property-paths.json")
-	require.NoError(t, err)
+	data := testfile.Bytes(t, "testdata/property-paths.json")
 	var vectors []struct {
 		Path        string `json:"path"`
 		Parsed      []any  `json:"parsed"`

@@ -3,6 +3,7 @@ package value
 import (
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 )
@@ -21,4 +22,10 @@ func TestSize(t *testing.T) {
 	require.Greater(t,
 		Size(NewArchive(&Archive{Assets: MapOf(Entry{"a", NewAsset(&Asset{Text: strings.Repeat("x", 100)})})}), 1000),
 		int64(100))
+}
+
+// A run has a hundred values for each resource, in the state, the program and the answers of providers.
+func TestSizeInMemory(t *testing.T) {
+	t.Parallel()
+	require.EqualValues(t, 3, unsafe.Sizeof(Value{})/unsafe.Sizeof(uintptr(0)), "words")
 }

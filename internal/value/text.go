@@ -28,7 +28,7 @@ func Text(v Value) (Value, error) {
 	if !v.IsKnown() {
 		return v.UnknownAs(KindString), nil
 	}
-	text := Value{kind: KindString, marks: v.marks}
+	text := Value{marks: v.marks}
 	switch p := v.payload.(type) {
 	case nil:
 		text.payload = ""
@@ -39,7 +39,7 @@ func Text(v Value) (Value, error) {
 	case float64:
 		text.payload = FormatNumber(p)
 	default:
-		return Null, fmt.Errorf("%s cannot be put into a text; %s", articles[v.kind], textHints[v.kind])
+		return Null, fmt.Errorf("%s cannot be put into a text; %s", articles[v.Kind()], textHints[v.Kind()])
 	}
 	return text, nil
 }

@@ -43,9 +43,10 @@ func (k Kind) String() string {
 // The representation is hidden, so that no other package depends on it or forgets that a value may be unknown: Is tests
 // the kind of a known value, the As methods return its content, and Get, At and With access a part or replace it.
 type Value struct {
-	kind    Kind
-	payload any    // bool, float64, string, []Value, *fields, *Asset, *Archive, *ResourceRef; nil for null and unknown
-	marks   *marks // nil: known, public, no dependencies
+	// payload is a bool, float64, string, []Value, *fields, *Asset, *Archive or *ResourceRef. It is nil for null, and
+	// the future Kind of an unknown value.
+	payload any
+	marks   *marks // nil: public, no dependencies
 }
 
 // fields is the content of a map: keys in ascending bytewise order, without duplicates.
@@ -84,19 +85,19 @@ type ResourceRef struct {
 var Null = Value{}
 
 // Bool returns a boolean value.
-func Bool(b bool) Value { return Value{kind: KindBool, payload: b} }
+func Bool(b bool) Value { return Value{payload: b} }
 
 // Number returns a number value; any double is allowed, including NaN and infinities.
-func Number(f float64) Value { return Value{kind: KindNumber, payload: f} }
+func Number(f float64) Value { return Value{payload: f} }
 
 // Int returns a number value; integers beyond 2^53 lose precision, as in every wire format (F1.2).
 func Int(i int) Value { return Number(float64(i)) }
 
 // String returns a string value; the bytes are kept unchanged, valid UTF-8 or not.
-func String(s string) Value { return Value{kind: KindString, payload: s} }
+func String(s string) Value { return Value{payload: s} }
 
 // List returns a list. It takes over items: the caller must not modify the slice afterwards.
-func List(items ...Value) Value { return Value{kind: KindList, payload: items} }
+func List(items ...Value) Value { return Value{payload: items} }
 
 // Strings returns a list of strings.
 func Strings[S ~string](texts []S) Value {
@@ -115,7 +116,7 @@ func Map(m map[string]Value) Value {
 	for i, k := range keys {
 		values[i] = m[k]
 	}
-	return Value{kind: KindMap, payload: &fields{keys, values}}
+	return Value{payload: &fields{keys, values}}
 }
 
 // Entry is a key of a map and its value.
@@ -146,7 +147,7 @@ func MapOfOwn(entries []Entry) Value {
 		f.keys = append(f.keys, e.Key)
 		f.values = append(f.values, e.Value)
 	}
-	return Value{kind: KindMap, payload: f}
+	return Value{payload: f}
 }
 
 func compareKeys(a, b Entry) int { return strings.Compare(a.Key, b.Key) }
@@ -154,7 +155,7 @@ func compareKeys(a, b Entry) int { return strings.Compare(a.Key, b.Key) }
 // SortedMap returns a map of keys and values without copying. keys must be in ascending bytewise order without
 // duplicates, and as many as values. SortedMap takes over both slices. It is for decoders, which sort anyway.
 func SortedMap(keys []string, values []Value) Value {
-	return Value{kind: KindMap, payload: &fields{keys, values}}
+	return Value{payload: &fields{keys, values}}
 }
 
 // OrderedMap returns a map of keys and values without copying, and takes over both slices; maps may share keys. It
@@ -172,7 +173,7 @@ func OrderedMap(keys []string, values []Value) (Value, bool) {
 }
 
 // EmptyMap returns a map without entries.
-func EmptyMap() Value { return Value{kind: KindMap, payload: &fields{}} }
+func EmptyMap() Value { return Value{payload: &fields{}} }
 
 // MapOrEmpty returns v if it is a known map, and an empty map otherwise.
 func (v Value) MapOrEmpty() Value {
@@ -184,28 +185,50 @@ func (v Value) MapOrEmpty() Value {
 
 // Unknown returns a value that is not known yet. kind is its future kind, KindAny if that is open; it selects the
 // sentinel in messages (F1.5).
-func Unknown(kind Kind) Value { return Value{kind: kind, marks: &marks{unknown: true}} }
+func Unknown(kind Kind) Value { return Value{payload: kind} }
 
 // NewAsset returns an asset value. It takes over a.
-func NewAsset(a *Asset) Value { return Value{kind: KindAsset, payload: a} }
+func NewAsset(a *Asset) Value { return Value{payload: a} }
 
 // NewArchive returns an archive value. It takes over a.
-func NewArchive(a *Archive) Value { return Value{kind: KindArchive, payload: a} }
+func NewArchive(a *Archive) Value { return Value{payload: a} }
 
 // Resource returns a reference to a resource. It takes over ref.
-func Resource(ref *ResourceRef) Value { return Value{kind: KindResource, payload: ref} }
+func Resource(ref *ResourceRef) Value { return Value{payload: ref} }
 
 // Kind returns the value's kind, or the future kind of an unknown value.
-func (v Value) Kind() Kind { return v.kind }
+func (v Value) Kind() Kind {
+	switch p := v.payload.(type) {
+	case bool:
+		return KindBool
+	case float64:
+		return KindNumber
+	case string:
+		return KindString
+	case []Value:
+		return KindList
+	case *fields:
+		return KindMap
+	case *Asset:
+		return KindAsset
+	case *Archive:
+		return KindArchive
+	case *ResourceRef:
+		return KindResource
+	case Kind:
+		return p
+	}
+	return KindNull
+}
 
 // IsKnown reports whether the value itself is known; parts inside may be unknown, see ContainsUnknown.
-func (v Value) IsKnown() bool { return v.marks == nil || !v.marks.unknown }
+func (v Value) IsKnown() bool { _, future := v.payload.(Kind); return !future }
 
 // IsNull reports whether the value is a known null.
-func (v Value) IsNull() bool { return v.kind == KindNull && v.IsKnown() }
+func (v Value) IsNull() bool { return v.payload == nil }
 
 // Is reports whether the value is known and of kind k.
-func (v Value) Is(k Kind) bool { return v.kind == k && v.IsKnown() }
+func (v Value) Is(k Kind) bool { return v.IsKnown() && v.Kind() == k }
 
 // AsBool returns the boolean, and whether the value is a known boolean.
 func (v Value) AsBool() (value, ok bool) { value, ok = v.payload.(bool); return }
@@ -320,7 +343,7 @@ func (v Value) With(key string, val Value) Value {
 		next.keys = slices.Concat(old.keys[:i], []string{key}, old.keys[i:])
 		next.values = slices.Concat(old.values[:i], []Value{val}, old.values[i:])
 	}
-	return Value{kind: KindMap, payload: next, marks: v.marks}
+	return Value{payload: next, marks: v.marks}
 }
 
 // Without returns the map v without key and with the marks of v; v itself if it has no such key.
@@ -334,7 +357,7 @@ func (v Value) Without(key string) Value {
 		return v
 	}
 	next := &fields{slices.Concat(old.keys[:i], old.keys[i+1:]), slices.Concat(old.values[:i], old.values[i+1:])}
-	return Value{kind: KindMap, payload: next, marks: v.marks}
+	return Value{payload: next, marks: v.marks}
 }
 
 // Transform rebuilds v bottom-up: it replaces every value inside v, and at last v, by the result of fn. Containers keep

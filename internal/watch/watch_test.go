@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/internal/watch"
 )
 
@@ -15,11 +16,7 @@ import (
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write := func(name, text string) {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	}
+	write := func(name, text string) { testfile.Write(t, filepath.Join(dir, name), text) }
 	write("Pulumi.yaml", "name: a\n")
 	write("parts/one.yaml", "one\n")
 	before := watch.Take([]string{dir})

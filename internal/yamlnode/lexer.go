@@ -25,6 +25,7 @@ const (
 	suspectInterpolation                // an unquoted "${" inside of a list or map in brackets
 	suspectIndent                       // a line whose indentation matches none of the lines around it
 	suspectDash                         // a list item on the line of its key
+	suspectItem                         // a list item between the keys of a map
 	suspectEscape                       // an invalid escape
 	suspectHeader                       // text after "|" or ">"
 	suspectKey                          // a line that is neither a key nor a list item
@@ -71,14 +72,15 @@ type lexer struct {
 	lineStart int
 	fresh     bool // no token yet on this line
 	indents   []int
-	flow      []int // offsets of open brackets
-	far       bool  // the outermost of them is under suspicion already
-	value     int   // end of the last value in brackets, until another token follows; -1 without one
-	line      int   // lineStart of the line in which that value ends
-	complete  bool  // a value has ended that deeper lines cannot continue
-	keyLine   int   // lineStart of the last line with a key; -1 if another key may follow
-	began     bool  // the first document has begun
-	ended     bool  // the first document has ended by "..."
+	items     []bool // of indents: the last line that begins there is, or may be, a list item
+	flow      []int  // offsets of open brackets
+	far       bool   // the outermost of them is under suspicion already
+	value     int    // end of the last value in brackets, until another token follows; -1 without one
+	line      int    // lineStart of the line in which that value ends
+	complete  bool   // a value has ended that deeper lines cannot continue
+	keyLine   int    // lineStart of the last line with a key; -1 if another key may follow
+	began     bool   // the first document has begun
+	ended     bool   // the first document has ended by "..."
 }
 
 // newLexer returns a lexer whose first token begins at or after start, which is the start of a line.
@@ -198,6 +200,7 @@ func (l *lexer) next() bool {
 			}
 			l.suspect(suspectIndent, l.i, l.i+1, deeper)
 		}
+		l.noteItem(column, popped || l.complete)
 		l.complete = false
 		l.keyLine = -1
 		if column == 0 && l.document() {
@@ -226,7 +229,8 @@ func (l *lexer) next() bool {
 		l.push(column)
 		l.keyLine = -1
 		l.i++
-	case c == '?' && inFlow && BlankAt(l.text, l.i+1), c == ',' && inFlow, c == ':' && (inFlow || BlankAt(l.text, l.i+1)):
+	case c == '?' && inFlow && BlankAt(l.text, l.i+1), c == ',' && inFlow, c == ':' &&
+		(inFlow || BlankAt(l.text, l.i+1)):
 		l.value = -1
 		l.i++
 	case c == '[' || c == '{':
@@ -249,6 +253,23 @@ func (l *lexer) next() bool {
 		l.plain(column)
 	}
 	return true
+}
+
+// noteItem notes whether the line that begins at a column is a list item. Between the keys of a map it may only stand
+// where the key above has no value.
+func (l *lexer) noteItem(column int, valued bool) {
+	level := len(l.indents) - 1
+	if column > l.top() {
+		level++
+	}
+	is := l.text[l.i] == '-' && BlankAt(l.text, l.i+1)
+	if known := len(l.items) > level; known && is && !l.items[level] && column == l.top() && valued {
+		l.suspect(suspectItem, l.i, l.i+1, 0)
+	}
+	for len(l.items) < level {
+		l.items = append(l.items, true) // it began behind a dash, as a map or another list
+	}
+	l.items = append(l.items[:level], is)
 }
 
 // outsideOf reports whether the line that begins at the cursor seems to be none of the brackets at an offset, although

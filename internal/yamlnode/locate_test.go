@@ -1,8 +1,6 @@
 package yamlnode
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,16 +8,15 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/corpus"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 // FuzzLocate checks that every scalar of a YAML text can be decoded again from its range, and that the ranges of
 // collections contain those of their members and end with the closing bracket.
 func FuzzLocate(f *testing.F) {
-	archives, err := filepath.Glob("../../parser/testdata/*.txtar")
-	require.NoError(f, err)
+	archives := testfile.Match(f, "../../parser/testdata/*.txtar")
 	for _, path := range archives {
-		data, err := os.ReadFile(path)
-		require.NoError(f, err)
+		data := testfile.Bytes(f, path)
 		f.Add(data)
 	}
 	for _, text := range corpus.Awkward {

@@ -439,7 +439,8 @@ func (r *plainReader) quoted(n *Node, quote byte) bool {
 	}
 	close := QuotedEnd(r.text, r.i)
 	content := r.text[r.i+1 : max(close-1, r.i+1)]
-	if close-2 < r.i || r.text[close-1] != quote || bytes.IndexByte(content, '\n') >= 0 || !commonEscapes(content, quote) {
+	if close-2 < r.i || r.text[close-1] != quote || bytes.IndexByte(content, '\n') >= 0 ||
+		!commonEscapes(content, quote) {
 		return false
 	}
 	value, m := quotedMap(r.text, r.i, quote)

@@ -3,7 +3,6 @@ package yamlnode
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/corpus"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 // sameTree describes the first difference between two trees; empty if there is none.
@@ -79,11 +79,9 @@ func TestPlainTree(t *testing.T) {
 	var texts [][]byte
 	for _, pattern := range []string{"../../parser/testdata/*.txtar", "../../check/testdata/*.txtar", "../../eval/testdata/*/*.txtar",
 		"../../examples/*/Pulumi.yaml", "../../examples/*/Main.yaml"} {
-		paths, err := filepath.Glob(pattern)
-		require.NoError(t, err)
+		paths := testfile.Match(t, pattern)
 		for _, path := range paths {
-			data, err := os.ReadFile(path)
-			require.NoError(t, err)
+			data := testfile.Bytes(t, path)
 			if !strings.HasSuffix(path, ".txtar") {
 				texts = append(texts, data)
 				continue

@@ -41,6 +41,16 @@ func (t *Tree) Mend(err error) (diag.Diagnostics, error) {
 			break
 		}
 		if err = t.Read(); err == nil {
+			for _, r := range t.Repairs.list {
+				start, end, all := r.Start, r.End, r.blanked
+				if start == end { // a comma, which may have made a key of a value
+					_, end = LineAt(text, r.line)
+					all = true
+				}
+				if all || bytes.IndexByte(text[start:end], ':') >= 0 { // a single value is the checker's
+					t.Text.hideValues(text, start, end, all)
+				}
+			}
 			return found, nil
 		}
 		var next diag.Diagnostic
@@ -60,11 +70,13 @@ func (t *Tree) Mend(err error) (diag.Diagnostics, error) {
 		}
 	}
 	t.Text.Bytes, t.Tokens, t.Repairs = text, tokens, Repairs{}
+	start, end := LineAt(text, LineOf(text, t.Text.Offset(first.Subject.Start)))
+	t.Text.hideValues(text, start, end, false)
 	return found[:1], err
 }
 
-// aligned reports whether two lines of a text are entries of the same block: they are indented alike, and no line
-// between them is indented less.
+// aligned reports whether two lines of a text belong to the same block: they are indented alike, and no line between
+// them is indented less, or the second one and all between are indented more than the first.
 func aligned(text []byte, first, second int) bool {
 	if second < first {
 		return false
@@ -72,16 +84,20 @@ func aligned(text []byte, first, second int) bool {
 	start, _ := LineAt(text, first)
 	end, _ := LineAt(text, second)
 	limit := start - contentBegin(text, start)
-	for i := contentBegin(text, start); i < end; {
+	inside := true
+	for i := LineEnd(text, start); i < end; {
+		i += max(BreakAt(text, i), 1)
 		begin := i
-		i = SkipBlanks(text, i)
-		if BreakAt(text, i) == 0 && i-begin < limit {
-			return false
+		if i = SkipBlanks(text, i); BreakAt(text, i) == 0 && i < end {
+			if i-begin < limit {
+				return false
+			}
+			inside = inside && i-begin > limit
 		}
 		i = LineEnd(text, i)
-		i += max(BreakAt(text, i), 1)
 	}
-	return end-contentBegin(text, end) == limit
+	column := end - contentBegin(text, end)
+	return column == limit || column > limit && inside
 }
 
 // mend makes a line of a text harmless; repeated calls for the same line use stronger means. comma is the offset of a
@@ -144,15 +160,15 @@ func (r *Repairs) separate(text []byte, line, start, end int) {
 	r.list = append(r.list, found)
 }
 
-// blankOut overwrites a line with blanks, and also the lines below it if it is a key without a value. start and end
-// delimit its content.
+// blankOut overwrites a line with blanks, and also the lines below it if it is a key without a value or a list item,
+// whose further entries they are. start and end delimit its content.
 func (r *Repairs) blankOut(text []byte, line, start, end int) {
 	body := text[start:end]
 	lost, _, _ := bytes.Cut(bytes.TrimLeft(body, "- \t"), []byte(":"))
 	r.Lost = append(r.Lost, string(lost))
 	r.list = slices.DeleteFunc(r.list, func(r repair) bool { return r.line == line })
 	begin := contentBegin(text, start)
-	if last := bytes.TrimRight(body, " \t"); len(last) > 0 && last[len(last)-1] == ':' {
+	if bytes.HasSuffix(bytes.TrimRight(body, " \t"), []byte(":")) || bytes.HasPrefix(body, []byte("- ")) {
 		var below []string
 		below, end = linesBelow(text, start-begin, end)
 		r.Lost = append(r.Lost, below...)

@@ -186,7 +186,8 @@ func plainMap(source []byte, start int, text string) *textMap {
 		}
 		if !IsBlank(source[i]) && BreakAt(source, i) == 0 {
 			from := i
-			for i < len(source) && d < len(text) && source[i] == text[d] && !IsBlank(source[i]) && BreakAt(source, i) == 0 {
+			for i < len(source) && d < len(text) && source[i] == text[d] && !IsBlank(source[i]) &&
+				BreakAt(source, i) == 0 {
 				i++
 				d++
 			}
@@ -261,7 +262,8 @@ func quotedMap(source []byte, start int, quote byte) (string, *textMap) {
 			i = next
 		default:
 			from := i
-			for i < len(source) && source[i] != quote && source[i] != '\\' && !IsBlank(source[i]) && BreakAt(source, i) == 0 {
+			for i < len(source) && source[i] != quote && source[i] != '\\' && !IsBlank(source[i]) &&
+				BreakAt(source, i) == 0 {
 				i++
 			}
 			if i == from {

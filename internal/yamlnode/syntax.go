@@ -26,8 +26,8 @@ var syntaxCauses = []syntaxCause{
 	{"unknown anchor", []suspect{suspectAlias}},
 	{"did not find expected alphabetic or numeric character", []suspect{suspectAlias}},
 	{"mapping values are not allowed", []suspect{suspectKey, suspectTail, suspectColon, suspectTab, suspectQuoteTail,
-		suspectIndent}},
-	{"block sequence entries are not allowed", []suspect{suspectDash, suspectTab, suspectIndent}},
+		suspectItem, suspectIndent}},
+	{"block sequence entries are not allowed", []suspect{suspectDash, suspectTab, suspectItem, suspectIndent}},
 	{"found character that cannot start any token", []suspect{suspectTab, suspectReserved, suspectFlowOpen}},
 	{"found a tab character", []suspect{suspectTab}},
 	{"found unknown escape character", []suspect{suspectEscape}},
@@ -37,17 +37,17 @@ var syntaxCauses = []syntaxCause{
 	{"found unexpected document indicator", []suspect{suspectQuoteOpen}},
 	{"did not find expected comment or line break", []suspect{suspectHeader}},
 	{"could not find expected ':'", []suspect{suspectKey, suspectTail, suspectFlowOpen, suspectComma, suspectQuoteTail,
-		suspectTab, suspectIndent}},
+		suspectTab, suspectItem, suspectIndent}},
 	{"did not find expected ',' or", []suspect{suspectInterpolation, suspectQuoteTail, suspectTail, suspectCloser,
 		suspectFlowOpen, suspectComma}},
 	{"did not find expected node content", []suspect{suspectInterpolation, suspectTail, suspectCloser, suspectFlowOpen,
 		suspectComma, suspectTab}},
-	{"did not find expected key", []suspect{suspectQuoteTail, suspectTail, suspectCloser, suspectTab, suspectIndent,
-		suspectDash, suspectKey}},
+	{"did not find expected key", []suspect{suspectQuoteTail, suspectTail, suspectCloser, suspectTab, suspectItem,
+		suspectIndent, suspectDash, suspectKey}},
 	{"did not find expected '-' indicator", []suspect{suspectQuoteTail, suspectTail, suspectCloser, suspectTab,
-		suspectIndent, suspectKey}},
-	{"", []suspect{suspectTail, suspectCloser, suspectQuoteTail, suspectTab, suspectIndent, suspectFlowOpen,
-		suspectQuoteOpen, suspectReserved}},
+		suspectItem, suspectIndent, suspectKey}},
+	{"", []suspect{suspectTail, suspectCloser, suspectQuoteTail, suspectTab, suspectItem, suspectIndent,
+		suspectFlowOpen, suspectQuoteOpen, suspectReserved}},
 }
 
 // syntaxFault describes a syntax error that has been reported.
@@ -138,17 +138,18 @@ var plainSuspects = map[suspect]struct{ detail, summary string }{
 	suspectInterpolation: {"inside of brackets, put it in quotes: '${…}'",
 		"`${…}` needs quotes in a list or map that is written in brackets"},
 	suspectDash:   {"begin the list on the next line", "a list item cannot follow a key on the same line"},
+	suspectItem:   {"remove the dash, or indent the item below its key", "a list item stands between the keys of a map"},
 	suspectHeader: {"begin the text on the next line", "nothing may follow `|` or `>` on its line"},
 }
 
 // accuse reports a suspicion as the cause of the error.
 func (e *explanation) suspect(s *suspicion) {
 	switch s.kind {
-	case suspectInterpolation, suspectColon, suspectReserved, suspectComma, suspectTail, suspectDash, suspectHeader,
-		suspectEscape:
+	case suspectInterpolation, suspectColon, suspectReserved, suspectComma, suspectTail, suspectDash, suspectItem,
+		suspectHeader, suspectEscape:
 		e.fault.sure = true
 	}
-	e.fault.indent = s.kind == suspectIndent || s.kind == suspectColon
+	e.fault.indent = s.kind == suspectIndent || s.kind == suspectColon || s.kind == suspectItem
 	rng := e.at(s.at, min(s.end, len(e.text)))
 	if (s.kind == suspectInterpolation || s.kind == suspectQuoteTail) && outgrown(e.text, s.from, s.at) {
 		// The scalar contains lines that look like entries of the surrounding map and were intended as such: the

@@ -16,8 +16,8 @@ type Text struct {
 	}
 	// NamesLines reports whether a message contains a line number, so that it is only valid for these LinesAbove.
 	NamesLines bool
-	// FieldAt returns the key at the start of a block that follows its lead, and whether it is a field of an entry whose
-	// name is missing rather than a misaligned entry. It is nil for a text without entries.
+	// FieldAt returns the key at the start of a block that follows its lead, and whether it is a field of an entry
+	// whose name is missing rather than a misaligned entry. It is nil for a text without entries.
 	FieldAt func(lead, block []byte) (key string, ok bool)
 }
 

@@ -56,7 +56,8 @@ func (t *Tree) Runaways() []diag.Diagnostic {
 		for _, l := range ContentLines(text[s.at:QuotedEnd(text, s.at)])[1:] {
 			l.Start, l.End = l.Start+s.at, l.End+s.at
 			if l.Indent <= limit && KeyEnd(text, l) > 0 {
-				found = append(found, diag.Diagnostic{Severity: diag.Warning, Code: diag.Syntax, Subject: t.Text.At(s.at, s.at+1),
+				found = append(found, diag.Diagnostic{Severity: diag.Warning, Code: diag.Syntax,
+					Subject: t.Text.At(s.at, s.at+1),
 					Summary: "this text goes on over lines that look like entries of the map around it",
 					Detail:  "add the missing quote at the end of the text, or indent its lines deeper than its key"})
 				break

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -66,7 +67,7 @@ func (t *translator) block(b *hclsyntax.Block) {
 	case !known:
 		t.fail(rng, "", "a block `%s` is not understood", b.Type)
 	case labels < kind.least || labels > kind.most:
-		t.fail(rng, "", "a block `%s` with %d labels is not understood", b.Type, labels)
+		t.fail(rng, "", "a block `%s` with %s is not understood", b.Type, diag.Count(labels, "label"))
 	default:
 		kind.translate(b)
 	}
@@ -115,7 +116,8 @@ func (t *translator) config(b *hclsyntax.Block) {
 		out.add("type", scalar("any"))
 		t.further = t.further || t.isProgram()
 	}
-	t.further = t.further || t.isProgram() && defaulted && secret // in project files, only encrypted defaults are secret
+	// in project files, only encrypted defaults are secret
+	t.further = t.further || t.isProgram() && defaulted && secret
 	out.entries = append(out.entries, rest.entries...)
 	t.out.config.add(b.Labels[0], out, t.about(b.Range())...)
 }

@@ -207,8 +207,13 @@ func (p *printer) packages(o Options) {
 	}
 }
 
+// config declares configuration. What belongs to another namespace than the project's is no part of a program in PCL:
+// it stays in the project file.
 func (p *printer) config(declarations []*ast.Config) {
 	for _, c := range declarations {
+		if strings.Contains(c.Name.Value, ":") {
+			continue
+		}
 		_, number := c.Default.(*ast.Number)
 		if c.Type != nil {
 			number = c.Type.Name == "number" || c.Type.Name == "integer"

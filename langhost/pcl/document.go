@@ -79,7 +79,8 @@ func writeComments(b *strings.Builder, lines []string, margin string) {
 }
 
 func writeEntry(b *strings.Builder, e entry, indent int) {
-	const longest = 120 // yaml.v3 writes keys of more than 128 characters after a question mark; YAML needs it beyond 1024
+	// yaml.v3 writes keys of more than 128 characters after a question mark; YAML needs it beyond 1024
+	const longest = 120
 	if len(e.key) > longest {
 		b.WriteString("? " + e.key + "\n" + strings.Repeat(" ", indent) + ":")
 	} else {

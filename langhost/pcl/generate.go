@@ -63,7 +63,8 @@ type Parameter struct{ Name, Version, Value string }
 
 // Generate translates a program to YAML. The result must not be used if the findings have an error.
 func Generate(ctx context.Context, sources Sources, o Options) (Program, diag.Diagnostics) {
-	g := &generator{ctx: ctx, options: o, packages: map[string]bool{}, components: &mapping{}, tokens: map[string]string{}}
+	g := &generator{ctx: ctx, options: o, packages: map[string]bool{}, components: &mapping{},
+		tokens: map[string]string{}}
 	m := g.module("", sources)
 	body := m.translate()
 	config := "configuration"
@@ -170,8 +171,9 @@ const (
 // tooDeep returns a finding about a text whose expressions are nested or chained beyond the limits; nil for others.
 func (m *module) tooDeep(name string, text []byte) *diag.Diagnostic {
 	tokens, _ := hclsyntax.LexConfig(text, name, hcl.InitialPos)
-	var open, chain int           // brackets, and operators since the last line or comma
-	var parts, bytes, joining int // parts of the text since an interpolation; what they have; what is copied to join them
+	var open, chain int // brackets, and operators since the last line or comma
+	// parts of the text since an interpolation; what they have; what is copied to join them
+	var parts, bytes, joining int
 	for _, token := range tokens {
 		if token.Type != hclsyntax.TokenQuotedLit && token.Type != hclsyntax.TokenStringLit {
 			parts, bytes, joining = 0, 0, 0
@@ -188,7 +190,8 @@ func (m *module) tooDeep(name string, text []byte) *diag.Diagnostic {
 		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen:
 			open++
 			chain++
-		case hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl:
+		case hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc, hclsyntax.TokenTemplateInterp,
+			hclsyntax.TokenTemplateControl:
 			open++
 		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenCQuote,
 			hclsyntax.TokenCHeredoc:

@@ -2,14 +2,17 @@ package pcl_test
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/yamlhost/yamlhost/internal/corpus"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -55,4 +58,20 @@ func TestCorpus(t *testing.T) {
 			{Name: "out/packages", Data: []byte(strings.Join(program.Packages, "\n") + "\n")},
 		}
 	}, "testdata/*.txtar")
+}
+
+// The arguments of a call by position have names in the schema only. Without it they are a fault, or the one argument
+// may be the map of all: none is passed as something else.
+func TestArgumentsWithoutSchema(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		kinds := []string{`"text"`, `3`, `true`, `[1, 2]`, `"x-${name}"`, `[for x in name : x]`, `1 + 2`, `!name`, `-1`,
+			`{a = 1}`, `name`, `{for k, v in name : k => v}`}
+		args := rapid.SliceOfN(rapid.SampledFrom(kinds), 0, 3).Draw(t, "arguments")
+		text := "config \"name\" \"map(string)\" {}\nv = invoke(" +
+			strings.Join(append([]string{`"zoo:index:get"`}, args...), ", ") + ")\n"
+		program, diags := pcl.Generate(context.Background(), pcl.Sources{"main.pp": []byte(text)}, pcl.Options{})
+		mayBeMap := len(args) == 0 || len(args) == 1 && slices.Contains(kinds[len(kinds)-3:], args[0])
+		require.Equal(t, !mayBeMap, diags.HasErrors(), "%s\n%s", text, program.Text)
+	})
 }

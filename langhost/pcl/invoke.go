@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -26,7 +27,8 @@ func (m *module) invoke(e *hclsyntax.FunctionCallExpr, path string) node {
 	}
 	body := &mapping{}
 	body.add("function", scalar(literal.Scalar(call.token)))
-	if object, ok := call.arguments.(*hclsyntax.ObjectConsExpr); call.arguments != nil && (!ok || len(object.Items) > 0) {
+	if object, ok := call.arguments.(*hclsyntax.ObjectConsExpr); call.arguments != nil &&
+		(!ok || len(object.Items) > 0) {
 		body.add("arguments", m.value(call.arguments))
 	}
 	if call.options != nil {
@@ -81,10 +83,12 @@ func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok 
 				break
 			}
 			if i >= len(positions) {
-				m.fail(argument.Range(), "", "%s takes %d arguments", written, len(positions))
+				m.fail(argument.Range(), "", "%s takes %s", written, diag.Count(len(positions), "argument"))
 				return call, false
 			}
-			named.Items = append(named.Items, hclsyntax.ObjectConsItem{KeyExpr: keyNamed(positions[i]), ValueExpr: argument})
+			key := hcl.Traversal{hcl.TraverseRoot{Name: positions[i]}}
+			named.Items = append(named.Items, hclsyntax.ObjectConsItem{ValueExpr: argument,
+				KeyExpr: &hclsyntax.ObjectConsKeyExpr{Wrapped: &hclsyntax.ScopeTraversalExpr{Traversal: key}}})
 		}
 		if len(named.Items) > 0 {
 			call.arguments = named
@@ -96,7 +100,11 @@ func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok 
 		return call, false
 	}
 	if len(rest) > 0 {
-		call.arguments = rest[0]
+		if call.arguments = rest[0]; neverMap(rest[0]) {
+			m.fail(rest[0].Range(), "the schema of the package has them: install its plugin, or give --schema-dir",
+				"the names of the arguments of %s are not known", written)
+			return call, false
+		}
 	}
 	if len(rest) > 1 {
 		if call.options, ok = rest[1].(*hclsyntax.ObjectConsExpr); !ok {
@@ -107,11 +115,17 @@ func (m *module) invocation(e *hclsyntax.FunctionCallExpr) (call invocation, ok 
 	return call, true
 }
 
-// keyNamed returns the key of an object with a name.
-func keyNamed(name string) hclsyntax.Expression {
-	return &hclsyntax.ObjectConsKeyExpr{
-		Wrapped: &hclsyntax.ScopeTraversalExpr{Traversal: hcl.Traversal{hcl.TraverseRoot{Name: name}}},
+// neverMap reports whether an expression is written as another value than a map.
+func neverMap(e hclsyntax.Expression) bool {
+	switch x := e.(type) {
+	case *hclsyntax.TemplateExpr, *hclsyntax.TupleConsExpr, *hclsyntax.BinaryOpExpr, *hclsyntax.UnaryOpExpr:
+		return true
+	case *hclsyntax.LiteralValueExpr:
+		return !x.Val.IsNull()
+	case *hclsyntax.ForExpr:
+		return x.KeyExpr == nil
 	}
+	return false
 }
 
 // positional returns the names of a function's positional arguments; nil if its schema declares none.

@@ -26,8 +26,8 @@ type Options struct {
 	Schemas func() (loader schema.Loader, damaged func() bool)
 	// Shown returns the form of a path used in messages; nil for the path itself.
 	Shown func(path string) string
-	// Limits bound the whole work of the pack, together with what each question about a resource adds; 0 means the limit
-	// in builtins.DefaultLimits.
+	// Limits bound the whole work of the pack, together with what each question about a resource adds; 0 means the
+	// limit in builtins.DefaultLimits.
 	Limits builtins.Limits
 }
 
@@ -87,8 +87,8 @@ func Open(ctx context.Context, dir string, o Options) (*Pack, diag.Diagnostics, 
 // describe sets the rules of a pack and its info.
 func describe(p *Pack, found *diag.Diagnostics) {
 	file := p.program.File
-	p.info = analyzer.Info{Name: file.Name.Text(), Version: schema.PlainVersion(file.Version.Text()), SupportsConfig: true,
-		Initial: map[string]analyzer.Config{}}
+	p.info = analyzer.Info{Name: file.Name.Text(), Version: schema.PlainVersion(file.Version.Text()),
+		SupportsConfig: true, Initial: map[string]analyzer.Config{}}
 	usual, _ := analyzer.ParseLevel(file.Enforcement.Text())
 	for _, policy := range p.program.Policies {
 		decl := policy.Decl

@@ -6,6 +6,7 @@ type Unit struct {
 	Size     int       // number of expressions
 	Accesses []*Access // in the order of Walk
 	Calls    []*Call   // in the order of Walk
+	Typed    bool      // evaluation asks for types of its expressions: there are options or `[*]`
 }
 
 // NewUnit returns a unit of the given expressions and everything inside of them. It ignores nil expressions. No
@@ -19,7 +20,10 @@ func NewUnit(exprs ...Expr) *Unit {
 }
 
 // Number sets r.Unit once the resource has been parsed.
-func (r *Resource) Number() { r.Unit = unitOf(r.Exprs) }
+func (r *Resource) Number() {
+	r.Unit = unitOf(r.Exprs)
+	r.Unit.Typed = r.Unit.Typed || !r.Options.Range.IsZero()
+}
 
 // Number sets m.Unit once the message has been parsed.
 func (m *Message) Number() { m.Unit = unitOf(m.Exprs) }
@@ -28,7 +32,10 @@ func (m *Message) Number() { m.Unit = unitOf(m.Exprs) }
 func (p *Policy) Number() { p.Unit = unitOf(p.Exprs) }
 
 // Number sets t.Unit once a transform of the section has been parsed.
-func (t *Transform) Number() { t.Unit = unitOf(t.Exprs) }
+func (t *Transform) Number() {
+	t.Unit = unitOf(t.Exprs)
+	t.Unit.Typed = true
+}
 
 // unitOf returns the unit of the expressions that exprs enumerates.
 func unitOf(exprs func(func(Expr))) *Unit {
@@ -52,6 +59,8 @@ func (u *Unit) add(e Expr) {
 		case *Call:
 			e.nth = int32(len(u.Calls))
 			u.Calls = append(u.Calls, e)
+		case *Splat:
+			u.Typed = true
 		}
 		return true
 	})

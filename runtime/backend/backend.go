@@ -241,7 +241,7 @@ func (b *Backend) Probe() (written time.Time, err error) {
 	defer func() { err = cmp.Or(err, fileError("remove", path, b.files.disk.Remove(path))) }()
 	read, err := b.files.disk.ReadFile(path)
 	if err == nil && !bytes.Equal(read, data) {
-		err = fmt.Errorf("it holds %d bytes, but %d were written", len(read), len(data))
+		err = fmt.Errorf("its size in bytes is %d, and %d were written", len(read), len(data))
 	}
 	if err == nil {
 		written, err = b.files.disk.ModTime(path)

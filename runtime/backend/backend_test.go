@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk/disktest"
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -33,6 +34,17 @@ func newBackend(t *testing.T, change ...func(*Options)) (*Backend, string) {
 	return b, filepath.Join(dir, ".pulumi")
 }
 
+// begin begins an operation on the stack of tests.
+func begin(t interface {
+	testfile.T
+	Context() context.Context
+}, b *Backend) *Session {
+	t.Helper()
+	s, err := b.Begin(t.Context(), testRef, b64Options)
+	require.NoError(t, err)
+	return s
+}
+
 func put(t *testing.T, path, text string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -41,9 +53,7 @@ func put(t *testing.T, path, text string) {
 
 func vector(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile("testdata/" + name)
-	require.NoError(t, err)
-	return string(text)
+	return testfile.Text(t, "testdata/"+name)
 }
 
 // filesBelow returns the paths of all files below dir, relative to dir.
@@ -189,9 +199,7 @@ func TestCreateListRemove(t *testing.T) { // F6.4, F6.6, F6.14, E6.1
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return string(text)
+	return testfile.Text(t, path)
 }
 
 func keysOf(v any) any {
@@ -213,8 +221,7 @@ func TestSession(t *testing.T) { // F6.10, F6.11, D9, E6.2, E6.3
 			t.Parallel()
 			b, dir := newBackend(t, func(o *Options) { o.Compression = c })
 			require.NoError(t, b.Create(t.Context(), testRef, nil))
-			s, err := b.Begin(t.Context(), testRef, b64Options)
-			require.NoError(t, err)
+			s := begin(t, b)
 			require.Empty(t, s.Base().Resources)
 			var wg sync.WaitGroup
 			for i := range 20 {
@@ -289,8 +296,7 @@ func TestEveryStateIsRetained(t *testing.T) { // E6.3
 		return len(regexp.MustCompile(`\bdev\.json\.[0-9]{10,}\b`).FindAllString(names, -1))
 	}
 	require.NoError(t, b.Create(t.Context(), testRef, nil))
-	s, err := b.Begin(t.Context(), testRef, b64Options)
-	require.NoError(t, err)
+	s := begin(t, b)
 	before := kept()
 	require.NotZero(t, before, "the new stack")
 	require.NoError(t, s.Commit(t.Context(), nil, nil))
@@ -302,8 +308,7 @@ func TestRecovery(t *testing.T) {
 	crashed := func(t *testing.T) (*Backend, string) {
 		b, dir := newBackend(t)
 		require.NoError(t, b.Create(t.Context(), testRef, nil))
-		s, err := b.Begin(t.Context(), testRef, b64Options)
-		require.NoError(t, err)
+		s := begin(t, b)
 		require.NoError(t, s.Append(t.Context(), journal.Entry{Add: []journal.Amended{{ID: 1, Resource: resource(1)}}}))
 		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(2),
 			Kind: state.Creating}}))
@@ -395,8 +400,7 @@ func TestLocks(t *testing.T) { // F6.9, E6.4
 	require.NoError(t, err)
 	require.Len(t, removed.Locks, 1)
 
-	s, err := b.Begin(t.Context(), testRef, b64Options)
-	require.NoError(t, err)
+	s := begin(t, b)
 	held := filesBelow(t, filepath.Join(dir, "locks"))
 	require.Len(t, held, 1)
 	require.Regexp(t, `^organization/p/dev/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json$`, held[0])
@@ -467,18 +471,17 @@ func TestUnwritableFolder(t *testing.T) {
 	require.ErrorIs(t, err, errCrashed)
 	err = &FileError{Doing: "write the state", Path: "/x", Err: pathError("open", "/x", os.ErrPermission)}
 	require.EqualError(t, err,
-		"cannot write the state /x: permission denied; check who owns the folder and who may write to it")
+		"cannot write the state /x: this user may not open it; check who owns the folder and who may write to it")
 }
 
 func TestUnsoundResultIsWrittenAndMarked(t *testing.T) { // E6.51, F5.6
 	t.Parallel()
 	b, _ := newBackend(t)
 	require.NoError(t, b.Create(t.Context(), testRef, nil))
-	s, err := b.Begin(t.Context(), testRef, b64Options)
-	require.NoError(t, err)
+	s := begin(t, b)
 	r := resource(1)
 	r.Parent = "urn:pulumi:dev::p::t::gone"
-	err = s.Commit(t.Context(), &state.Snapshot{Resources: []*state.Resource{r}}, nil)
+	err := s.Commit(t.Context(), &state.Snapshot{Resources: []*state.Resource{r}}, nil)
 	var unsound *state.IntegrityError
 	require.ErrorAs(t, err, &unsound)
 	_, err = b.Begin(t.Context(), testRef, b64Options)
@@ -532,8 +535,7 @@ func TestExportOfEveryKindOfFile(t *testing.T) { // F5.17
 		require.NoError(t, err)
 		require.Equal(t, Overview{2, 0, loaded.Snapshot.Manifest.Time, loaded.Snapshot.Manifest.Time}, overview)
 
-		s, err := b.Begin(t.Context(), testRef, b64Options)
-		require.NoError(t, err)
+		s := begin(t, b)
 		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(3),
 			Kind: state.Creating}}))
 		got, err = exportOf(t, b, testRef)

@@ -33,8 +33,7 @@ func TestStepsGoOnWhileStateIsWritten(t *testing.T) { // D9
 	}))
 	require.NoError(t, err)
 	b.schedule.leastJournal = 1
-	s, err := b.Begin(t.Context(), testRef, b64Options)
-	require.NoError(t, err)
+	s := begin(t, b)
 	armed = true
 	step := func(i int) {
 		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: int64(i), Begin: &state.Operation{Resource: resource(i),

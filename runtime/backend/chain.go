@@ -373,7 +373,11 @@ func (b stackChains) fence(h *storeLock) error {
 			continue
 		}
 		if generationOf(folder) <= merged || l.merged() {
-			if b.files.o.Now().Sub(l.modified) > fenceAge {
+			old, err := b.outdated(l)
+			if err != nil {
+				return err
+			}
+			if old {
 				b.dropLinks(l, l.next())
 			}
 			continue
@@ -384,6 +388,17 @@ func (b stackChains) fence(h *storeLock) error {
 		h.left = append(h.left, l)
 	}
 	return nil
+}
+
+// outdated reports whether a chain is older than fenceAge. The clock of this machine may be wrong, so it decides only
+// whether the store is asked for its time, which takes two requests.
+func (b stackChains) outdated(l *links) (bool, error) {
+	if b.files.o.Now().Sub(l.modified) <= fenceAge {
+		return false, nil
+	}
+	folder := b.files.workFolder(b.ref)
+	now, err := b.files.objects.now(folder)
+	return now.Sub(l.modified) > fenceAge, fileError("ask for the time of the store in", folder, err)
 }
 
 // close fences off the chain of a run whose lease was taken away, so that it begins nothing more. Without it the run
@@ -401,7 +416,8 @@ func (b stackChains) close(generation int64) error {
 		if err != nil || len(l.all) == 0 || l.merged() || bytes.HasPrefix(l.last().data, []byte(markFence)) {
 			return err
 		}
-		_, err = b.files.objects.put(linkKey(l.folder, l.next()), []byte(markFence+uuid.NewString()), Condition{Absent: true})
+		_, err = b.files.objects.put(linkKey(l.folder, l.next()), []byte(markFence+uuid.NewString()),
+			Condition{Absent: true})
 		if !errors.Is(err, ErrChanged) {
 			return fileError("close the journal", l.folder, err)
 		}

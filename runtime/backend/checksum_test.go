@@ -151,8 +151,7 @@ func TestLinkedState(t *testing.T) {
 	if err := os.Symlink(target, path); err != nil {
 		t.Skip("no links here:", err)
 	}
-	s, err := b.Begin(t.Context(), testRef, b64Options)
-	require.NoError(t, err)
+	s := begin(t, b)
 	next := *s.Base()
 	next.Resources = next.Resources[:7]
 	require.NoError(t, s.Commit(t.Context(), &next, nil))

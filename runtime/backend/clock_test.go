@@ -31,8 +31,7 @@ func TestClockJumps(t *testing.T) {
 			b.schedule.leastJournal = 1
 			var made []urn.URN
 			for run := range 3 {
-				s, err := b.Begin(t.Context(), testRef, b64Options)
-				require.NoError(t, err)
+				s := begin(t, b)
 				for i := range 4 {
 					r, n := resource(run*4+i), len(s.Base().Resources)
 					require.NoError(t, s.Append(t.Context(), journal.Entry{Step: int64(i + 1),

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -162,13 +163,18 @@ func (d *simDisk) Append(path string) (journal.File, error) {
 	return nil, pathError("open", path, fs.ErrNotExist)
 }
 
+// changing begins a change of a file that must exist. The caller holds mu.
+func (d *simDisk) changing(what, path string) error {
+	if d.names[path] == nil {
+		return pathError(what, path, fs.ErrNotExist)
+	}
+	return d.change()
+}
+
 func (d *simDisk) Rename(from, to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.names[from] == nil {
-		return pathError("rename", from, fs.ErrNotExist)
-	}
-	if err := d.change(); err != nil {
+	if err := d.changing("rename", from); err != nil {
 		return err
 	}
 	if d.names[to] == d.names[from] { // two names of one file: as in rename(2), both stay
@@ -182,10 +188,7 @@ func (d *simDisk) Rename(from, to string) error {
 func (d *simDisk) Link(from, to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.names[from] == nil {
-		return pathError("link", from, fs.ErrNotExist)
-	}
-	if err := d.change(); err != nil {
+	if err := d.changing("link", from); err != nil {
 		return err
 	}
 	d.names[to] = d.names[from]
@@ -195,10 +198,7 @@ func (d *simDisk) Link(from, to string) error {
 func (d *simDisk) Remove(path string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.names[path] == nil {
-		return pathError("remove", path, fs.ErrNotExist)
-	}
-	if err := d.change(); err != nil {
+	if err := d.changing("remove", path); err != nil {
 		return err
 	}
 	delete(d.names, path)
@@ -292,9 +292,7 @@ func (d *simDisk) after(power bool) *simDisk {
 		next.names[name] = left
 	}
 	next.durable = map[string]*simFile{}
-	for name, f := range next.names {
-		next.durable[name] = f
-	}
+	maps.Copy(next.durable, next.names)
 	return next
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/runtime/journal"
 	"github.com/yamlhost/yamlhost/runtime/state"
 )
@@ -48,8 +49,7 @@ func TestFlippedBitInAJournal(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, loaded.Recovered.Mended)
 	require.Len(t, loaded.Snapshot.Resources, 12)
-	s, err := b.Begin(t.Context(), testRef, b64Options)
-	require.NoError(t, err)
+	s := begin(t, b)
 	require.Len(t, s.Base().Resources, 12)
 	require.Equal(t, 1, s.Recovered().Mended)
 	require.Equal(t, string(data), read(t, s.Recovered().Aside[0]))
@@ -113,8 +113,7 @@ func requireLoss(t *testing.T, b *Backend, r *Recovery) {
 	}
 	require.Equal(t, r.Missing, loss.Missing)
 	require.Equal(t, r.Aside, loss.Aside)
-	s, err := b.Begin(t.Context(), testRef, b64Options)
-	require.NoError(t, err)
+	s := begin(t, b)
 	require.NoError(t, s.ForgetLoss())
 	require.NoError(t, s.Close())
 	loss, err = LossOf(b, testRef)
@@ -131,8 +130,7 @@ func TestRecordsInATornEnd(t *testing.T) {
 	tail[31] ^= 1
 	require.NoError(t, os.WriteFile(path+".7.torn", tail, 0o600))
 	require.NoError(t, os.WriteFile(path, data[:ends[8]], 0o600))
-	s, err := b.Begin(t.Context(), testRef, b64Options)
-	require.NoError(t, err)
+	s := begin(t, b)
 	require.NoError(t, s.Commit(t.Context(), nil, nil))
 	loaded, err := b.Load(t.Context(), testRef, nil)
 	require.NoError(t, err)
@@ -155,16 +153,14 @@ func TestNewestSoundCopy(t *testing.T) {
 	b, dir := newBackend(t)
 	require.NoError(t, b.Create(t.Context(), testRef, nil))
 	for i := range 3 {
-		s, err := b.Begin(t.Context(), testRef, b64Options)
-		require.NoError(t, err)
+		s := begin(t, b)
 		next := *s.Base()
 		next.Resources = append(next.Resources[:len(next.Resources):len(next.Resources)], resource(i))
 		require.NoError(t, s.Commit(t.Context(), &next, &Record{Kind: "update"}))
 	}
 	path := filepath.Join(dir, "stacks/p/dev.json")
 	text := read(t, path)
-	kept, err := filepath.Glob(filepath.Join(dir, "history/p/dev/*.checkpoint.json"))
-	require.NoError(t, err)
+	kept := testfile.Match(t, filepath.Join(dir, "history/p/dev/*.checkpoint.json"))
 	require.Len(t, kept, 3)
 	require.NoError(t, os.Remove(path+".bak"))
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "backups")))
@@ -189,8 +185,7 @@ func TestLossInAStore(t *testing.T) {
 	t.Parallel()
 	b := openMemory(t, newMemory(), 1)
 	require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
-	s, err := b.Begin(t.Context(), testRef, b64Options)
-	require.NoError(t, err)
+	s := begin(t, b)
 	lost := &Recovery{Missing: []string{"what was done last"}, Aside: []string{"x"}}
 	require.NoError(t, s.tools.state.noteLoss(lost))
 	require.NoError(t, s.Close())

@@ -90,13 +90,18 @@ func (e *LostError) Error() string {
 // NotEmptyError is returned when a stack still has resources and was not removed.
 type NotEmptyError struct {
 	Ref       Ref
-	Resources int
+	Resources int // 0 if the service that refuses does not say how many
 }
 
 func (e *NotEmptyError) Error() string {
-	return fmt.Sprintf(
-		"the stack %q still has %d resources; destroy them first, or remove the stack with --force and leave them behind",
-		e.Ref.Stack, e.Resources)
+	const advice = "; destroy them first, or remove the stack with --force and leave them behind"
+	switch e.Resources {
+	case 0:
+		return fmt.Sprintf("the stack %q still has resources", e.Ref.Stack) + advice
+	case 1:
+		return fmt.Sprintf("the stack %q still has 1 resource", e.Ref.Stack) + strings.ReplaceAll(advice, "them", "it")
+	}
+	return fmt.Sprintf("the stack %q still has %d resources", e.Ref.Stack, e.Resources) + advice
 }
 
 // LayoutError is returned when the folder is of a layout that this build does not know (F6.3, F6.5).
@@ -276,10 +281,7 @@ func (e *FileError) Error() string { return e.text(true) }
 func (e *FileError) Reason() string { return e.text(false) }
 
 func (e *FileError) text(again bool) string {
-	why := e.Err
-	if inner, ok := errors.AsType[*fs.PathError](why); ok {
-		why = inner.Err
-	}
+	why := osfile.PlainError(e.Err)
 	hint, repeat := "", ", and run the command again"
 	if !again || strings.HasSuffix(e.Doing, "the journal") { // the end of the run reports what comes first
 		repeat = ""
@@ -293,6 +295,8 @@ func (e *FileError) text(again bool) string {
 		hint = "; make room there" + repeat
 	case osfile.IsReadOnly(why):
 		hint = "; make the disk writable again" + repeat
+	case errors.As(why, new(*awayError)) && !errors.Is(why, ErrUnprepared): // which tells what is missing
+		hint = "; check the connection to the store" + repeat
 	}
 	return fmt.Sprintf("cannot %s %s: %v%s", e.Doing, e.Path, why, hint)
 }

@@ -140,8 +140,7 @@ func TestJournalLeftBehind(t *testing.T) {
 				return nil
 			}))
 			require.NoError(t, err)
-			s, err := b.Begin(t.Context(), testRef, b64Options)
-			require.NoError(t, err)
+			s := begin(t, b)
 			require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(0),
 				Kind: state.Creating}}))
 			require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1,

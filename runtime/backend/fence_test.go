@@ -295,46 +295,38 @@ func fencingWorld(t *testing.T) fenceWorld {
 
 // A run is stopped before and after each check of its lock, each write and each call of a provider. Meanwhile it is
 // cancelled, and in some rounds another run completes. When the first run continues, it writes nothing into the state
-// and fails with a LockLostError. No object is lost or created twice.
+// and fails with a LockLostError. No object is lost or created twice. The same holds for a run that finds everything as
+// it should be, and writes only its record.
 func TestFence(t *testing.T) { // D14
 	t.Parallel()
-	for name, world := range map[string]func(*testing.T) fenceWorld{"folder": simWorld, "store": memoryWorld,
+	for store, world := range map[string]func(*testing.T) fenceWorld{"folder": simWorld, "store": memoryWorld,
 		"fencing store": fencingWorld} {
-		for _, between := range []int64{defaultLeastJournal, 1} {
+		write := map[bool]string{true: "write", false: "put"}[store == "folder"]
+		for _, c := range []struct {
+			name      string
+			between   int64
+			unchanged bool
+			points    int      // at which the run can be stopped, at least
+			lost      []string // where runs lose their lock
+		}{
+			{"changes", defaultLeastJournal, false, 40, []string{"look", write, "provider"}},
+			{"changes, journal from 1", 1, false, 40, []string{"look", write, "provider"}},
+			{"no changes", defaultLeastJournal, true, 10, []string{"look"}},
+		} {
 			for _, next := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/journal from %d/another run %v", name, between, next), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/%s/another run %v", store, c.name, next), func(t *testing.T) {
 					t.Parallel()
 					lost := map[string]int{}
-					moments := 0
-					for i := 1; fenceAt(t, world(t), i, between, next, false, lost); i++ {
-						moments++
+					points := 0
+					for i := 1; fenceAt(t, world(t), i, c.between, next, c.unchanged, lost); i++ {
+						points++
 					}
-					require.Greater(t, moments, 40)
-					for _, kind := range []string{"look", map[bool]string{true: "put", false: "write"}[name != "folder"], "provider"} {
+					require.Greater(t, points, c.points)
+					for _, kind := range c.lost {
 						require.NotZero(t, lost[kind], "runs that lost their lock at a %s", kind)
 					}
 				})
 			}
-		}
-	}
-}
-
-// The same for a run that finds everything as it should be, and writes only its record.
-func TestFenceUnchanged(t *testing.T) { // D14
-	t.Parallel()
-	for name, world := range map[string]func(*testing.T) fenceWorld{"folder": simWorld, "store": memoryWorld,
-		"fencing store": fencingWorld} {
-		for _, next := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/another run %v", name, next), func(t *testing.T) {
-				t.Parallel()
-				lost := map[string]int{}
-				moments := 0
-				for i := 1; fenceAt(t, world(t), i, defaultLeastJournal, next, true, lost); i++ {
-					moments++
-				}
-				require.Greater(t, moments, 10)
-				require.NotZero(t, lost["look"])
-			})
 		}
 	}
 }
@@ -449,8 +441,7 @@ func TestLostLockTellsResults(t *testing.T) { // D14
 	w := simWorld(t)
 	b := w.open(1, nil)
 	require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
-	s, err := b.Begin(t.Context(), testRef, b64Options)
-	require.NoError(t, err)
+	s := begin(t, b)
 	require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(1),
 		Kind: state.Creating}}))
 	cancelled, err := w.open(2, nil).Cancel(testRef)

@@ -33,8 +33,7 @@ func TestHeldInAStore(t *testing.T) { // D14
 		length := time.Duration(rapid.IntRange(10, 100).Draw(rt, "lease")) * time.Second
 		a := openMemory(t, m, 1, func(o *Options) { o.Now, o.Lease = clock.read, length })
 		require.NoError(rt, a.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
-		s, err := a.Begin(t.Context(), testRef, b64Options)
-		require.NoError(rt, err)
+		s := begin(rt, a)
 		var lost time.Duration // how long ago another run took over
 		taken := false
 		for i := range rapid.IntRange(1, 6).Draw(rt, "steps") {
@@ -80,8 +79,7 @@ func TestHeldWithoutAnAnswer(t *testing.T) { // D14
 	clock := &manualClock{}
 	a := openMemory(t, m, 1, func(o *Options) { o.Now, o.Lease = clock.read, time.Minute })
 	require.NoError(t, a.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
-	s, err := a.Begin(t.Context(), testRef, b64Options)
-	require.NoError(t, err)
+	s := begin(t, a)
 	var away atomic.Bool
 	m.before = func(_, key string) error {
 		if away.Load() && strings.HasSuffix(key, "lease.json") {
@@ -105,8 +103,7 @@ func TestHeldInAFolder(t *testing.T) { // D14
 	d := prepared(t)
 	b, err := open("file:///state", testOptions(1), d)
 	require.NoError(t, err)
-	s, err := b.Begin(t.Context(), testRef, b64Options)
-	require.NoError(t, err)
+	s := begin(t, b)
 	require.NoError(t, s.Held(t.Context()))
 	_, err = b.Cancel(testRef)
 	require.NoError(t, err)

@@ -29,8 +29,8 @@ type Record struct {
 	EndTime         int64                      `json:"endTime"`     // Unix seconds
 	ResourceChanges map[string]int             `json:"resourceChanges,omitempty"`
 	Own             json.RawMessage            `json:"yamlhost,omitempty"` // what only yamlhost knows; others ignore it
-	// Checkpoint is the stamp of the earlier record whose checkpoint is the state at the end of this operation, which has
-	// changed nothing; 0 if there is a checkpoint beside this record. Others ignore it.
+	// Checkpoint is the stamp of the earlier record whose checkpoint is the state at the end of this operation, which
+	// has changed nothing; 0 if there is a checkpoint beside this record. Others ignore it.
 	Checkpoint int64 `json:"yamlhostCheckpoint,omitempty"`
 }
 

@@ -19,13 +19,13 @@ import (
 type holder interface {
 	// fenced returns the files of the backend for the holder: they change nothing once the lock is lost.
 	fenced() *files
-	// checkHeld checks that the lock is still held (D14). A *LockLostError is final: each later call returns it again. Any
-	// other error means that it could not find out.
+	// checkHeld checks that the lock is still held (D14). A *LockLostError is final: each later call returns it again.
+	// Any other error means that it could not find out.
 	checkHeld() error
 	// check is checkHeld for the entries of a journal.
 	check() error
-	// hold is checkHeld right before a call of a provider. It asks only if the last answer is old: between the record of a
-	// step's beginning and the call a hook may run, and the process may be stopped, for any time.
+	// hold is checkHeld right before a call of a provider. It asks only if the last answer is old: between the record
+	// of a step's beginning and the call a hook may run, and the process may be stopped, for any time.
 	hold(ctx context.Context) error
 	// guard checks that the lock is held before something is written that no journal announces.
 	guard() error
@@ -54,7 +54,8 @@ type holder interface {
 	// drop removes the journal: the state file holds all of it.
 	drop(*journal.Log) error
 
-	// retry is called before the final state is written. What failed because something could not be reached may work now.
+	// retry is called before the final state is written. What failed because something could not be reached may work
+	// now.
 	retry()
 	// complete records the operation, unless record is nil, and ends it with a status. end is nil if nothing was to be
 	// written; else the lock must still be held.
@@ -80,8 +81,8 @@ type journaling struct {
 	inBetween bool
 	// proves reports whether only a successful write to the journal shows that the lock is held.
 	proves bool
-	// forwards reports whether entries go to a service from a local copy, so that a secret takes a request, and the copy
-	// may have an entry that the service does not.
+	// forwards reports whether entries go to a service from a local copy, so that a secret takes a request, and the
+	// copy may have an entry that the service does not.
 	forwards bool
 }
 

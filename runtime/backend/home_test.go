@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
@@ -21,7 +22,6 @@ func TestDefaultOrganizationOfANull(t *testing.T) {
 	var corrupt *backend.CorruptError
 	require.ErrorAs(t, backend.SetDefaultOrganization(home, service, "acme"), &corrupt)
 	require.Equal(t, path, corrupt.Path)
-	kept, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, text, string(kept))
+	kept := testfile.Text(t, path)
+	require.Equal(t, text, kept)
 }

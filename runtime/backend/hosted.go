@@ -193,7 +193,11 @@ func (h hosted) replace(ctx context.Context, r Ref, next *state.Snapshot, o Begi
 // edit changes a state by hand. The secrets that the edit does not touch keep their ciphertexts.
 func (h hosted) edit(ctx context.Context, r Ref, o BeginOptions,
 	edit func(*state.Snapshot) (*state.Snapshot, error)) error {
-	if err := h.sendKept(ctx, r); err != nil {
+	err := h.sendKept(ctx, r)
+	if err == nil {
+		err = free(ctx, h.b, r)
+	}
+	if err != nil {
 		return err
 	}
 	tools := newTools(h.b.schedule, stackState{}, nil, o, remembering(o.Secrets))

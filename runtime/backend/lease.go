@@ -31,8 +31,8 @@ type leaseFile struct {
 	Merged int64 `json:"settled,omitempty"`
 	// Probed is the digest of the store's URL at which a run has found that conditions are honoured.
 	Probed string `json:"probed,omitempty"`
-	// End is set by a holder that gives the lease back in order. Anyone else who writes the lease leaves it out, so while
-	// it is there, no journal has to be merged and nobody but the Pulumi CLI has written since.
+	// End is set by a holder that gives the lease back in order. Anyone else who writes the lease leaves it out, so
+	// while it is there, no journal has to be merged and nobody but the Pulumi CLI has written since.
 	End  *leaseEnd `json:"end,omitempty"`
 	Mark string    `json:"mark"` // unique, so that two writers never write the same content
 }

@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -38,8 +39,7 @@ func TestLeaseEnd(t *testing.T) {
 		removed := map[int64]bool{}   // copies
 		next := 0
 		begin := func() *Session {
-			s, err := process().Begin(t.Context(), testRef, b64Options)
-			require.NoError(rt, err)
+			s := begin(rt, process())
 			return s
 		}
 		add := func(s *Session) {
@@ -110,11 +110,7 @@ func TestLeaseEnd(t *testing.T) {
 				}
 			},
 		}
-		names := make([]string, 0, len(acts))
-		for name := range acts {
-			names = append(names, name)
-		}
-		slices.Sort(names)
+		names := slices.Sorted(maps.Keys(acts))
 		for _, act := range rapid.SliceOfN(rapid.SampledFrom(names), 1, 12).Draw(rt, "acts") {
 			now = now.Add(time.Duration(rapid.IntRange(1, 3000).Draw(rt, "milliseconds")) * time.Millisecond)
 			acts[act]()
@@ -193,8 +189,7 @@ func TestLateClaimLeavesNothing(t *testing.T) { // D14
 			m := newMemory()
 			a := openMemory(t, m, 1)
 			require.NoError(t, a.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
-			s, err := a.Begin(t.Context(), testRef, b64Options)
-			require.NoError(t, err)
+			s := begin(t, a)
 			require.NoError(t, other(openMemory(t, m, 2), 1), "it takes the process of a for dead")
 			held := s.tools.held.(*storeLock)
 			if noticed {

@@ -70,7 +70,8 @@ func (b stackLocks) lockFolder() (*folderLock, error) {
 	if err := b.files.prepare(); err != nil {
 		return nil, err
 	}
-	if err := disk.MkdirAll(b.files.disk, b.folder(), false); err != nil { // a lock that a crash loses is in nobody's way
+	// a lock that a crash loses is in nobody's way
+	if err := disk.MkdirAll(b.files.disk, b.folder(), false); err != nil {
 		return nil, fileError("lock the stack in", b.folder(), err)
 	}
 	release, free := b.files.disk.Guard(b.folder())

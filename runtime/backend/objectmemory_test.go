@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -107,10 +108,5 @@ func (m *memory) Delete(_ context.Context, key string) error {
 func (m *memory) keys() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var keys []string
-	for key := range m.objects {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
+	return slices.Sorted(maps.Keys(m.objects))
 }

@@ -106,6 +106,16 @@ func NoHost(err error) error {
 	return fmt.Errorf("%w: %w", ErrUnprepared, &nohost.Error{Host: host})
 }
 
+// awayError is returned when a store could not be asked, or has not answered, for as long as requests are repeated.
+type awayError struct {
+	store string
+	cause error
+}
+
+func (e *awayError) Error() string { return e.store + ": " + e.cause.Error() }
+
+func (e *awayError) Unwrap() error { return e.cause }
+
 // Waking is a store that can notify waiting processes when a lease may have been released.
 type Waking interface {
 	Objects
@@ -174,9 +184,10 @@ func (d *objectDisk) try(act func(ctx context.Context) error) error {
 		case err == nil || errors.Is(err, ErrChanged) || errors.Is(err, fs.ErrNotExist):
 			d.answered.Store(true)
 			return err
-		case waited >= d.patience || errors.Is(err, ErrRefused) ||
-			waited >= d.brief && errors.Is(err, ErrUnprepared) && !d.answered.Load():
+		case errors.Is(err, ErrRefused):
 			return fmt.Errorf("%s: %w", d.name, err)
+		case waited >= d.patience || waited >= d.brief && errors.Is(err, ErrUnprepared) && !d.answered.Load():
+			return &awayError{d.name, err}
 		case d.parent.Err() != nil:
 			return d.parent.Err()
 		}

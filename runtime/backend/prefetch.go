@@ -51,7 +51,9 @@ func (b *Backend) Prefetch(project string) (*Backend, error) {
 	}
 	for _, folder := range folders {
 		root := path.Join(folder, project) + "/"
-		found, err := ask(b.files.objects, func(ctx context.Context) ([]Listed, error) { return store.ListAll(ctx, root) })
+		found, err := ask(b.files.objects, func(ctx context.Context) ([]Listed, error) {
+			return store.ListAll(ctx, root)
+		})
 		if err != nil {
 			return nil, fileError("list", root, err)
 		}

@@ -23,8 +23,8 @@ type Recovery struct {
 	Entries  int               // applied; none if the state file held them all
 	InFlight []state.Operation // begun, with an unknown outcome; secrets in them are sealed
 	Torn     int               // bytes at the end that were never acknowledged
-	// Owner is the state of the process that wrote the journal. After a cancel it may still run, and be at work on what is
-	// in flight.
+	// Owner is the state of the process that wrote the journal. After a cancel it may still run, and be at work on what
+	// is in flight.
 	Owner Owner
 	// Foreign reports whether another writer has changed the state file since: the journal does not belong to it. It
 	// was not applied, and is kept.

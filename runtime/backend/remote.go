@@ -218,7 +218,9 @@ func (r *remote) rebase(s *state.Snapshot, last bool) error {
 
 // sameContent reports whether two snapshots differ only in their manifests.
 func sameContent(a, b *state.Snapshot) bool {
-	samePending := func(x, y state.Operation) bool { return x.Kind == y.Kind && state.Identical(x.Resource, y.Resource) }
+	samePending := func(x, y state.Operation) bool {
+		return x.Kind == y.Kind && state.Identical(x.Resource, y.Resource)
+	}
 	return slices.EqualFunc(a.Resources, b.Resources, state.Identical) &&
 		slices.EqualFunc(a.Pending, b.Pending, samePending) && bytes.Equal(a.Metadata, b.Metadata) &&
 		bytes.Equal(a.Extensions, b.Extensions)

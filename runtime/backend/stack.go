@@ -171,7 +171,8 @@ func (l reader) once(ctx context.Context) (*Loaded, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		left, err := b.files.journalOf(r).data() // before the file: an operation writes the file, then drops the journal
+		// before the file: an operation writes the file, then drops the journal
+		left, err := b.files.journalOf(r).data()
 		if err != nil {
 			return nil, err
 		}
@@ -270,7 +271,7 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 		return err
 	}
 	if h, ok := b.hosted(); ok {
-		if err := mayRemove(ctx, b, r, o); err != nil {
+		if err := Removable(ctx, b, r, o); err != nil {
 			return err
 		}
 		if err := b.service.Remove(ctx, r, o.Force); err != nil {
@@ -312,6 +313,28 @@ func (b *Backend) Remove(ctx context.Context, r Ref, o RemoveOptions) (err error
 		}
 	}
 	return held.noteMerged()
+}
+
+// Removable returns the error that Remove would return, without taking the lock. A stack that a run holds gives a
+// *LockedError, whatever else is wrong with it.
+func Removable(ctx context.Context, b *Backend, r Ref, o RemoveOptions) (err error) {
+	if r, err = b.named(ctx, r); err == nil {
+		err = free(ctx, b, r)
+	}
+	if err != nil {
+		return err
+	}
+	return mayRemove(ctx, b, r, o)
+}
+
+// free returns a *LockedError if a run holds the stack, as far as a look without a change can tell. It comes before
+// every error that advises to force something, as that would be wrong beside a run.
+func free(ctx context.Context, b *Backend, r Ref) error {
+	held, err := reader{backend: b, ref: r}.holders(ctx)
+	if err == nil && len(held) > 0 {
+		err = &LockedError{Ref: r, Locks: held}
+	}
+	return err
 }
 
 // mayRemove returns an error for a missing stack, and for one with resources unless the options allow that.
@@ -455,12 +478,15 @@ func (b *Backend) Import(ctx context.Context, r Ref, data []byte, o ImportOption
 		}
 		return nil, err
 	}
+	if r, err = b.named(ctx, r); err == nil {
+		err = free(ctx, b, r)
+	}
+	if err != nil {
+		return nil, err
+	}
 	out := &Imported{Dropped: next.Pending}
 	next.Pending = nil
 	if err := out.check(r, next, o.Force); err != nil {
-		return nil, err
-	}
-	if r, err = b.named(ctx, r); err != nil {
 		return nil, err
 	}
 	if h, ok := b.hosted(); ok {

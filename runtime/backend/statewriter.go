@@ -199,7 +199,8 @@ func (w *stateWriter) same(snapshot *state.Snapshot) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	plain, err := unpack(w.file.raw)
-	if err != nil || w.read == nil || w.file.path != w.tools.state.file(w.tools.state.packing(w.file)) || !intact(plain) ||
+	if err != nil || w.read == nil || w.file.path != w.tools.state.file(w.tools.state.packing(w.file)) ||
+		!intact(plain) ||
 		len(w.read.Pending)+len(snapshot.Pending) > 0 {
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk"
 	"github.com/yamlhost/yamlhost/runtime/backend/disk/disktest"
 	"github.com/yamlhost/yamlhost/runtime/journal"
@@ -41,8 +42,7 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 				require.NoError(t, b.Create(t.Context(), testRef, &state.SecretsProvider{Type: "b64"}))
 				run := func(change bool) []string {
 					written = nil
-					s, err := b.Begin(t.Context(), testRef, b64Options)
-					require.NoError(t, err)
+					s := begin(t, b)
 					if change {
 						id := journal.ID(len(s.Base().Resources) + 1)
 						require.NoError(t, s.Append(t.Context(),
@@ -77,11 +77,9 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 				require.Len(t, records, 4)
 				checkpoints := b.files.historyOf(testRef).copies("history", "dev-", ".checkpoint.json")
 				require.Len(t, checkpoints, 4, "each record has its checkpoint")
-				state, err := os.ReadFile(path)
-				require.NoError(t, err)
+				state := testfile.Bytes(t, path)
 				for _, c := range checkpoints {
-					data, err := os.ReadFile(c.path)
-					require.NoError(t, err)
+					data := testfile.Bytes(t, c.path)
 					require.Equal(t, state, data)
 				}
 				info, err := os.Stat(checkpoints[0].path)
@@ -92,8 +90,7 @@ func TestUnchangedWritesOnlyItsRecord(t *testing.T) {
 				require.Contains(t, wrote, "json"+string(packing), "the state is written")
 				require.Contains(t, wrote, "checkpoint.json"+string(packing))
 				require.Len(t, b.files.historyOf(testRef).within("backups"), backups+1)
-				kept, err := os.ReadFile(path + ".bak")
-				require.NoError(t, err)
+				kept := testfile.Bytes(t, path+".bak")
 				require.Equal(t, state, kept, "the previous state")
 				require.Len(t, wrote, map[bool]int{true: 7, false: 9}[links],
 					"lock, three pieces of the journal, state, record and checkpoint; copies without links: %v", wrote)
@@ -131,8 +128,7 @@ func TestUnchangedAfterAnImport(t *testing.T) {
 	path := filepath.Join(dir, "stacks/p/dev.json")
 	text := strings.Replace(read(t, path), `"urn"`, ` "urn"`, 1)
 	put(t, path, text)
-	s, err := b.Begin(t.Context(), testRef, b64Options)
-	require.NoError(t, err)
+	s := begin(t, b)
 	require.NoError(t, s.Commit(t.Context(), nil, &Record{Kind: "update", Result: "succeeded"}))
 	require.NotEqual(t, text, read(t, path), "it is not as it would be written")
 	last := b.files.historyOf(testRef).copies("history", "dev-", ".checkpoint.json")[0]

@@ -53,3 +53,25 @@ func TestUnpreparedStores(t *testing.T) {
 		require.Equal(t, len(s.faults)+1, s.asked)
 	})
 }
+
+// A request that a store did not answer says what to do. A store that refuses, and one that cannot be asked, give their
+// reason, and the connection is not at fault.
+func TestStoresThatAreAway(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fault error
+		away  bool
+	}{{errors.New("read: connection reset by peer"), true}, {fmt.Errorf("%w: no credentials", ErrUnprepared), false},
+		{fmt.Errorf("%w: access denied", ErrRefused), false}} {
+		d := newObjectDisk(&scripted{faults: []error{c.fault}}, "s3://pail")
+		d.patience, d.brief = 0, 0
+		_, err := d.get("key")
+		err = fileError("take the lease", "some/key", err)
+		require.ErrorIs(t, err, c.fault)
+		advice := ""
+		if c.away {
+			advice = "; check the connection to the store, and run the command again"
+		}
+		require.EqualError(t, err, "cannot take the lease some/key: s3://pail: "+c.fault.Error()+advice)
+	}
+}

@@ -20,15 +20,14 @@ func TestUnreadableStateIsNotWritten(t *testing.T) {
 		require.NoError(t, b.Create(t.Context(), testRef, nil))
 		path := filepath.Join(dir, "stacks/p/dev.json"+string(packing))
 		before := read(t, path)
-		s, err := b.Begin(t.Context(), testRef, b64Options)
-		require.NoError(t, err)
+		s := begin(t, b)
 		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1, Begin: &state.Operation{Resource: resource(1),
 			Kind: state.Creating}}))
 		require.NoError(t, s.Append(t.Context(), journal.Entry{Step: 1,
 			Add: []journal.Amended{{ID: 1, Resource: resource(1)}}}))
 		broken := &state.Snapshot{Resources: []*state.Resource{resource(1)},
 			Unknown: map[string]json.RawMessage{"other": json.RawMessage(`{"half":`)}}
-		err = s.Commit(t.Context(), broken, nil)
+		err := s.Commit(t.Context(), broken, nil)
 		var unreadable *UnreadableError
 		require.ErrorAs(t, err, &unreadable)
 		require.Equal(t, path, unreadable.Path)
@@ -45,8 +44,7 @@ func TestUnreadableStateIsNotWritten(t *testing.T) {
 
 		next, err := Open(b.URL(), testOptions(2))
 		require.NoError(t, err)
-		again, err := next.Begin(t.Context(), testRef, b64Options)
-		require.NoError(t, err)
+		again := begin(t, next)
 		require.Len(t, again.Base().Resources, 1)
 		require.NoError(t, again.Commit(t.Context(), nil, nil))
 	}

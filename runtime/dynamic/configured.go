@@ -65,13 +65,14 @@ func (c *configured) lookup(token string) (served, error) {
 // seconds is the caller's timeout; 0 selects s.timeout.
 func (s served) call(ctx context.Context, about provider.Subject, method string, seconds float64, args map[string]any,
 	result any) error {
+	secret := false
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		if v, ok := args[name].(value.Value); ok {
 			text, err := encode(v)
 			if err != nil {
 				return err
 			}
-			args[name] = text
+			args[name], secret = text, secret || v.ContainsSecret()
 		}
 	}
 	args["export"] = s.Export
@@ -79,7 +80,7 @@ func (s served) call(ctx context.Context, about provider.Subject, method string,
 	if seconds > 0 {
 		limit = time.Duration(seconds * float64(time.Second))
 	}
-	answer, err := s.host.call(ctx, request{Method: method, Args: args, subject: about, limit: limit})
+	answer, err := s.host.call(ctx, request{Method: method, Args: args, subject: about, limit: limit, secret: secret})
 	if err != nil {
 		return err
 	}

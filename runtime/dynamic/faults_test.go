@@ -109,7 +109,7 @@ func TestOldInterpreter(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "old.js"), []byte(old), 0o600))
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "sitecustomize.py"),
 				[]byte("import sys\nsys.version_info = (3, 8, 0, 'final', 0)\n"), 0o600))
-			require.NoError(t, os.WriteFile(filepath.Join(dir, c.program), []byte(fmt.Sprintf(c.wrapper, real, dir)), 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, c.program), fmt.Appendf(nil, c.wrapper, real, dir), 0o700))
 			p := startCode(t, source, c.text, dir)
 			_, err := p.Create(t.Context(), provider.CreateRequest{Subject: subject("T", "t"), Inputs: value.EmptyMap()})
 			var failed *provider.Error

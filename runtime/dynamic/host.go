@@ -20,6 +20,7 @@ type request struct {
 	Args    map[string]any
 	subject provider.Subject
 	limit   time.Duration
+	secret  bool // whether Args have the plain text of a secret
 }
 
 // mutates reports whether the call may change real resources, so that its outcome is unclear if no answer comes.
@@ -144,8 +145,8 @@ func (h *host) ready(ctx context.Context, name string) (*process, *export, error
 		if config == nil {
 			config = map[string]string{}
 		}
-		r := request{Method: "configure", limit: time.Minute, Args: map[string]any{"export": name,
-			"project": h.options.Project, "stack": h.options.Stack, "config": config}}
+		r := request{Method: "configure", limit: time.Minute, secret: h.options.ConfigHasSecrets,
+			Args: map[string]any{"export": name, "project": h.options.Project, "stack": h.options.Stack, "config": config}}
 		answer, err := p.do(context.WithoutCancel(ctx), r)
 		if err == nil {
 			err = h.failure(answer, r)

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/supervise"
@@ -40,9 +41,11 @@ const grace = 2 * time.Second
 
 // process runs the code of one source. Calls run concurrently. It is safe for concurrent use.
 type process struct {
-	log   func(LogLine)
-	child *supervise.Child
-	pipes *pipes
+	log      func(LogLine)
+	suppress bool        // Options.SuppressSecretOutput
+	secret   atomic.Bool // a request had a secret
+	child    *supervise.Child
+	pipes    *pipes
 
 	write sync.Mutex // one request at a time
 
@@ -99,7 +102,8 @@ func startProcess(s *Source, o Options) (*process, error) {
 		return fail(err)
 	}
 	texts, err := openTexts(cmd)
-	p := &process{log: o.Log, pipes: pipes, calls: map[int]*call{}, done: make(chan struct{})}
+	p := &process{log: o.Log, suppress: o.SuppressSecretOutput, pipes: pipes, calls: map[int]*call{},
+		done: make(chan struct{})}
 	if err == nil {
 		p.child, err = supervise.Start(cmd, o.Supervisor)
 	}
@@ -210,6 +214,9 @@ func (p *process) do(ctx context.Context, r request) (reply, error) {
 	if p.why != nil {
 		defer p.mu.Unlock()
 		return reply{}, &goneError{why: p.why.Error()}
+	}
+	if r.secret { // before the code can print it
+		p.secret.Store(true)
 	}
 	p.last++
 	n := p.last
@@ -334,11 +341,14 @@ func (p *process) take(r reply) {
 	p.mu.Unlock()
 }
 
+// suppresses reports whether what the code prints must not be shown.
+func (p *process) suppresses() bool { return p.suppress && p.secret.Load() }
+
 func (p *process) tell(c *call, severity, text string) {
-	if p.log == nil {
+	if p.log == nil || p.suppresses() {
 		return
 	}
-	line := LogLine{Severity: severity, Text: text}
+	line := LogLine{Severity: severity, Secret: p.secret.Load(), Text: text}
 	if c != nil {
 		line.URN = c.subject.URN
 	}
@@ -351,7 +361,7 @@ func (p *process) readText(r io.Reader, severity string) {
 	for {
 		line, err := lines.ReadString('\n')
 		if text := strings.TrimRight(line, "\r\n"); text != "" {
-			if severity == "warning" {
+			if severity == "warning" && !p.suppresses() {
 				p.keep(text)
 			}
 			p.tell(nil, severity, text)

@@ -18,10 +18,15 @@ type Options struct {
 	Environ        []string // environment as "name=value"; processes get a part of it
 	Path           []string // folders searched for node and python3
 	Project, Stack string
-	// Config is the whole configuration by full key, secrets in plain text. NewLoader's loader prefers Package.Config.
-	Config map[string]string
+	// Config is the whole configuration by full key, secrets in plain text, and ConfigHasSecrets whether there are any.
+	// NewLoader's loader prefers those of the package.
+	Config           map[string]string
+	ConfigHasSecrets bool
 	// Log receives each line that the author's code prints; nil drops the lines. It is called concurrently.
 	Log func(LogLine)
+	// SuppressSecretOutput withholds what a process prints, from Log and from errors, once it has got a secret: the
+	// code may keep it and print it at any later time.
+	SuppressSecretOutput bool
 	// Maps returns the source map for a digest, used in errors; nil if there are no maps.
 	Maps func(digest string) *bundle.Map
 	// Supervisor is the command line of a process that kills the author's code and its children when this process ends
@@ -35,6 +40,7 @@ type Options struct {
 type LogLine struct {
 	URN      urn.URN // resource of the call that printed the line; empty if unknown
 	Severity string  // debug, info, warning or error
+	Secret   bool    // whether the process that printed the line has got a secret
 	Text     string
 }
 
@@ -50,7 +56,7 @@ func (l loader) Load(_ context.Context, p provider.Package) (provider.Provider, 
 	}
 	o := l.options
 	if p.Config != nil {
-		o.Config = p.Config
+		o.Config, o.ConfigHasSecrets = p.Config, p.ConfigHasSecrets
 	}
 	return &loaded{options: o}, nil
 }

@@ -209,14 +209,16 @@ func (c commander) logger(j job, secrets *mask.Masker) func(line string, stderr 
 	if c.Log == nil || c.suppresses(j) {
 		return nil
 	}
-	wanted, secret, hidden := lookupString(j.inputs, "logging"), j.inputs.ContainsSecret(), j.isSecret()
+	wanted, hidden := lookupString(j.inputs, "logging"), j.isSecret()
+	secret := j.inputs.ContainsSecret() && !j.before.ContainsSecret()
 	return func(line string, stderr bool) {
 		if wanted == "none" || wanted == "stdout" && stderr || wanted == "stderr" && !stderr {
 			return
 		}
 		text := value.SecretText
 		if !hidden {
-			text = secrets.Hide(line) // again: the stream masker does not find secrets that are masked only as a whole line
+			// again: the stream masker does not find secrets that are masked only as a whole line
+			text = secrets.Hide(line)
 		}
 		c.Log(LogLine{URN: j.subject.URN, Stderr: stderr, Secret: secret, Text: text})
 	}

@@ -61,8 +61,12 @@ func startFault(err error) string {
 // lastLines returns the last n lines of text. If there are more, it first writes how many are left out.
 func lastLines(text string, n int) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	if len(lines) > n {
-		lines = append([]string{fmt.Sprintf("… (%d lines before)", len(lines)-n)}, lines[len(lines)-n:]...)
+	if before := len(lines) - n; before > 0 {
+		unit := "lines"
+		if before == 1 {
+			unit = "line"
+		}
+		lines = append([]string{fmt.Sprintf("… (%d %s before)", before, unit)}, lines[before:]...)
 	}
 	return strings.Join(lines, "\n")
 }

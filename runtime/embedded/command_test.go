@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
@@ -27,9 +28,7 @@ func TestCommandLifecycle(t *testing.T) {
 	dir := t.TempDir()
 	r := configure(t, "command", Options{Dir: dir, Environ: shellEnviron})
 	log := func() string {
-		data, err := os.ReadFile(filepath.Join(dir, "log"))
-		require.NoError(t, err)
-		return string(data)
+		return testfile.Text(t, filepath.Join(dir, "log"))
 	}
 	inputs := obj("create", `echo "create $GREETING $NAME" >> log; cat; echo oops >&2; echo; echo`, "stdin", "given\n",
 		"environment", obj("NAME", "you"),

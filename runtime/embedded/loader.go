@@ -46,7 +46,7 @@ type Options struct {
 type LogLine struct {
 	URN    urn.URN // of the resource; empty for a function call
 	Stderr bool
-	Secret bool   // some of the command's inputs are secret
+	Secret bool   // some of the command's inputs are secret, and none of the resource's last one was
 	Text   string // without the line break; very long lines are split
 }
 
@@ -108,6 +108,7 @@ func (l loader) Load(_ context.Context, p provider.Package) (provider.Provider, 
 		return nil, errors.New("the package command runs commands, which an untrusted program may not (--untrusted)")
 	}
 	ctx, cancel := context.WithCancel(context.Background()) // ends with the provider, not with this call
-	return &shell{name: p.Name, schema: e.schema(), text: e.text(), kinds: e.kinds(l.options), done: ctx, cancel: cancel},
+	return &shell{name: p.Name, schema: e.schema(), text: e.text(), kinds: e.kinds(l.options), done: ctx,
+			cancel: cancel},
 		nil
 }

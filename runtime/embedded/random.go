@@ -46,7 +46,8 @@ func randomKinds(o Options) kinds {
 				idOutput: true, fillIn: emptyIsAbsent("seed"),
 			},
 			"random:index/randomPassword:RandomPassword": {
-				byOutputs: true, replaces: unlessEmpty, check: checkCharacters, create: g.password, adopt: adoptPassword,
+				byOutputs: true, replaces: unlessEmpty, check: checkCharacters, create: g.password,
+				adopt:    adoptPassword,
 				idOutput: true, fillIn: withCharacterDefaults,
 			},
 			"random:index/randomString:RandomString": {

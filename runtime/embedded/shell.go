@@ -188,7 +188,8 @@ func (c configured) Create(ctx context.Context, r provider.CreateRequest) (provi
 	inputs := k.complete(r.Inputs)
 	outputs := inputs
 	if r.Preview {
-		outputs = k.conceal(def, markPending(outputs, def, k.pendingOutputs(def, inputs, value.Null)), inputs, value.Null)
+		outputs = k.conceal(def, markPending(outputs, def, k.pendingOutputs(def, inputs, value.Null)), inputs,
+			value.Null)
 		if k.idOutput {
 			outputs = outputs.With("id", value.Unknown(value.KindString))
 		}

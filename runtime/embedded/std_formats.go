@@ -28,7 +28,7 @@ func stdFormats() map[string]formula {
 func formatList(args value.Value) (value.Value, error) {
 	rows, err := functions.Rows(listArg(args, "args"))
 	if uneven, ok := errors.AsType[*functions.LengthError](err); ok {
-		return value.Null, fmt.Errorf("the lists must be equally long, but one has %d members and another %d",
+		return value.Null, fmt.Errorf("the lists must be equally long, but the length of one is %d and of another %d",
 			uneven.Earlier, uneven.Length)
 	}
 	texts := make([]string, len(rows))
@@ -86,7 +86,7 @@ func format(text string, args []value.Value) (string, error) {
 		return fmt.Sprintf("%"+flags+width+precision+verb, arg)
 	})
 	if failure == nil && most < len(args) {
-		failure = fmt.Errorf("there are %d arguments, but no place for argument %d", len(args), most+1)
+		failure = fmt.Errorf("there is no place for argument %d of %d", most+1, len(args))
 	}
 	return filled, failure
 }

@@ -91,7 +91,7 @@ func stdLists() map[string]formula {
 				to, err = whole(args, "to")
 			}
 			if err == nil && (from < 0 || to < from || to > len(l)) {
-				err = fmt.Errorf("the list has %d members: there are none from %d to %d", len(l), from, to)
+				err = fmt.Errorf("there are none from %d to %d in a list of length %d", from, to, len(l))
 			}
 			if err != nil {
 				return value.Null, err

@@ -34,7 +34,7 @@ func stdMaps() map[string]formula {
 			keys, err := textsOf(listArg(args, "keys"))
 			values := listArg(args, "values")
 			if err == nil && len(keys) != len(values) {
-				err = fmt.Errorf("there are %d keys and %d values", len(keys), len(values))
+				err = fmt.Errorf("keys and values must be equally many, but are %d and %d", len(keys), len(values))
 			}
 			if err != nil {
 				return value.Null, err

@@ -43,9 +43,9 @@ func stdNetworks() map[string]formula {
 			part, err := cidr.Subnet(network, bits, big.NewInt(int64(n)))
 			switch {
 			case errors.Is(err, cidr.ErrPrefix):
-				err = fmt.Errorf("the prefix of %s cannot be longer by %d bits", network, bits)
+				err = fmt.Errorf("the prefix of %s cannot be longer by %d", network, bits)
 			case err != nil:
-				err = fmt.Errorf("%d bits cannot hold the number %d", bits, n)
+				err = fmt.Errorf("the number %d does not fit into a prefix that is longer by %d", n, bits)
 			}
 			return value.String(part.String()), err
 		}),
@@ -74,7 +74,7 @@ func consecutiveSubnets(network netip.Prefix, args value.Value) (value.Value, er
 	for i, v := range listArg(args, "newbits") {
 		f, _ := v.AsNumber()
 		if longer := int(f); longer < 1 || longer > min(32, total) {
-			wrong = fmt.Errorf("newbits[%d]: the prefix of %s can be longer by 1 to %d bits, not by %s", i, network,
+			wrong = fmt.Errorf("newbits[%d]: the prefix of %s can be longer by 1 to %d, not by %s", i, network,
 				min(32, total), value.FormatNumber(f))
 			break
 		}

@@ -69,9 +69,8 @@ func substring(args value.Value) (value.Value, error) {
 		length = len(runes) - offset
 	}
 	if offset < 0 || length < 0 || offset > len(runes) || offset+length > len(runes) {
-		return value.Null, fmt.Errorf("the input has %d characters, too few for an offset of %d and a length of "+
-			"%d", len(runes), offset,
-			length)
+		return value.Null, fmt.Errorf("an offset of %d and a length of %d lead out of the input, whose length is %d",
+			offset, length, len(runes))
 	}
 	return value.String(string(runes[offset : offset+length])), nil
 }

@@ -5,13 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 )
@@ -285,8 +285,7 @@ func TestSleepIsCutShort(t *testing.T) {
 // TestTimeSchemaIsPacked compares the packed schema of time with its source. go generate packs it.
 func TestTimeSchemaIsPacked(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("schemas/time.json")
-	require.NoError(t, err)
+	source := testfile.Bytes(t, "schemas/time.json")
 	var compact bytes.Buffer
 	require.NoError(t, json.Compact(&compact, source))
 	packed, _ := Schema("time")

@@ -132,7 +132,8 @@ func (c certificates) locallySigned(_ context.Context, s provider.Subject, input
 	if err != nil {
 		return "", value.Null, failed(err)
 	}
-	if public, ok := authority.PublicKey.(interface{ Equal(crypto.PublicKey) bool }); !ok || !public.Equal(key.Public()) {
+	if public, ok := authority.PublicKey.(interface{ Equal(crypto.PublicKey) bool }); !ok ||
+		!public.Equal(key.Public()) {
 		return "", value.Null, failed(errors.New("caPrivateKeyPem is not the key of caCertPem"))
 	}
 	if !authority.IsCA && c.Log != nil {

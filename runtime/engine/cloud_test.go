@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -409,10 +410,5 @@ func timed(seconds float64) string {
 func (c *cloud) inventory() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var ids []string
-	for id := range c.objects {
-		ids = append(ids, id)
-	}
-	sort.Strings(ids)
-	return ids
+	return slices.Sorted(maps.Keys(c.objects))
 }

@@ -43,7 +43,8 @@ func (d *Deployment) construct(ctx context.Context, g *plan.Goal) (monitor.Regis
 	aliases := d.table.Aliases(u, g.Parent, g.Aliases)
 	answer, err := i.Configured.Construct(d.calls, provider.ConstructRequest{
 		Deployment: d.info(ctx), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs,
-		InputDependencies: g.PropertyDependencies, Dependencies: g.Dependencies, Providers: g.Providers, Aliases: aliases,
+		InputDependencies: g.PropertyDependencies, Dependencies: g.Dependencies, Providers: g.Providers,
+		Aliases: aliases,
 		Protect: g.Protect, RetainOnDelete: g.RetainOnDelete, DeleteBeforeReplace: g.DeleteBeforeReplace,
 		AdditionalSecretOutputs: g.AdditionalSecretOutputs, IgnoreChanges: g.IgnoreChanges,
 		ReplaceOnChanges: g.ReplaceOnChanges,

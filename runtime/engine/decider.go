@@ -33,8 +33,8 @@ func (d *decider) decide(s *record, situation plan.Situation) (steps []Step, aga
 	}
 	_, fixed := d.naming.Of(s.desired, s.seed)
 	steps, err = plan.Decide(situation, plan.Replacing{
-		DryRun: d.opts.DryRun, Unprotected: d.opts.IgnoreProtect, FixedName: fixed, Wanted: s.reg.Goal.DeleteBeforeReplace,
-		Undeleted:  d.mode != updating,
+		DryRun: d.opts.DryRun, Unprotected: d.opts.IgnoreProtect, FixedName: fixed,
+		Wanted: s.reg.Goal.DeleteBeforeReplace, Undeleted: d.mode != updating,
 		Obstacle:   func(o plan.Obstacle) { d.reportObstacle(s, o) },
 		Dependents: func() ([]plan.Dependent, error) { return d.dependents(s) },
 	})

@@ -77,7 +77,7 @@ type (
 		Interrupted bool
 		Duration    time.Duration
 		Changes     map[Op]int
-		Result      string          // succeeded, failed or canceled
+		Result      string          // succeeded, failed or canceled; Ended has the words for people
 		Skipped     []urn.URN       // not attempted because they need something that failed
 		NotStarted  []urn.URN       // not attempted because the operation had ended
 		Outputs     *state.Resource // the stack's resource after the operation; nil if there is none
@@ -87,6 +87,15 @@ type (
 	// Finished is the last event.
 	Finished struct{}
 )
+
+// Ended returns how the operation has ended, in the words that people read everywhere: succeeded, failed, or
+// interrupted if only steps failed that the interrupt ended. Result has the words of the Pulumi CLI's events instead.
+func (s *Summary) Ended() string {
+	if s.Interrupted || s.Result == "canceled" {
+		return "interrupted"
+	}
+	return s.Result
+}
 
 func (*Prelude) isEvent()        {}
 func (*StepStarted) isEvent()    {}

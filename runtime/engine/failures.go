@@ -102,7 +102,8 @@ func (f *failures) notConstructed(u urn.URN, g *plan.Goal, err error) error {
 	switch {
 	case f.life.isInterrupted():
 		text = fmt.Sprintf("%s '%s' is not complete, because the operation was interrupted", g.Type, g.Name)
-	case strings.Contains(err.Error(), monitor.ErrReported.Error()): // the error of a child, returned through the provider
+	// the error of a child, returned through the provider
+	case strings.Contains(err.Error(), monitor.ErrReported.Error()):
 		text = fmt.Sprintf("%s '%s' is not complete, because a resource in it failed", g.Type, g.Name)
 	default:
 		own = true

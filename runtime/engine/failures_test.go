@@ -114,11 +114,7 @@ func TestFailureStopsWhatNeedsIt(t *testing.T) {
 					taken[done.Step.URN] = true
 				}
 			}
-			result, err := Update(context.Background(), o, func(ctx context.Context, m monitor.Monitor) error {
-				stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
-				if err != nil {
-					return err
-				}
+			result, err := Update(context.Background(), o, inStack(func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
 				failed, answered := make([]bool, len(nodes)), make([]bool, len(nodes))
 				var last error
 				for i := range nodes {
@@ -134,7 +130,7 @@ func TestFailureStopsWhatNeedsIt(t *testing.T) {
 						last = monitor.ErrReported
 						continue
 					}
-					answer, err := m.RegisterResource(ctx, nodes[i].request(i, version, stack.URN, urns))
+					answer, err := m.RegisterResource(ctx, nodes[i].request(i, version, stack, urns))
 					if urns[i] == "" {
 						urns[i] = answer.URN
 					}
@@ -148,7 +144,7 @@ func TestFailureStopsWhatNeedsIt(t *testing.T) {
 					failed[i] = failed[i] || err != nil || answer.Result != monitor.Succeeded
 				}
 				return last
-			})
+			}))
 			require.NoError(t, err)
 			if m != nil {
 				m.requireSound(t, w.state)

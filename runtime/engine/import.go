@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/apply"
@@ -117,7 +118,7 @@ func (m *importer) importObjects(imports []Import, refs []string) error {
 			}
 		}
 		if len(batch) == 0 {
-			return fmt.Errorf("the parents of %d imports form a cycle", len(rest))
+			return fmt.Errorf("the parents of %s form a cycle", diag.Count(len(rest), "import"))
 		}
 		errs := make([]error, len(batch))
 		m.slots.Each(len(batch), func(k int) { errs[k] = m.importOne(&imports[batch[k]], refs[batch[k]]) })
@@ -177,7 +178,8 @@ func (m *importer) makeProviders(ctx context.Context, imports []Import) error {
 		if m.table.Goal(i.urn(m.opts)) != nil {
 			continue
 		}
-		g, err := plan.NewGoal(monitor.RegisterRequest{Type: i.Type, Name: i.Name, Custom: true, Parent: i.parent(m.opts),
+		g, err := plan.NewGoal(monitor.RegisterRequest{Type: i.Type, Name: i.Name, Custom: true,
+			Parent:  i.parent(m.opts),
 			Protect: &i.Protect, Inputs: providers.WithPackage(i.Inputs.MapOrEmpty(), i.Package, nil)}, m.opts.RootDir)
 		if err != nil {
 			return err

@@ -70,20 +70,16 @@ func interruptedProgram(t *testing.T, o Options, w *world, interrupt func(s *slo
 		interrupt(s)
 	}()
 	var second error
-	result, err := Update(ctx, o, func(ctx context.Context, m monitor.Monitor) error {
-		stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
-		if err != nil {
-			return err
-		}
+	result, err := Update(ctx, o, inStack(func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
 		for _, name := range []string{"a", "b"} {
 			_, second = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: name,
-				Parent: stack.URN, Inputs: value.EmptyMap()})
+				Parent: stack, Inputs: value.EmptyMap()})
 			if second != nil {
 				return second
 			}
 		}
 		return nil
-	})
+	}))
 	<-interrupting
 	require.Zero(t, w.cloud.open)
 	return result, second, err

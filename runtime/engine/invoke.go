@@ -51,7 +51,8 @@ func (d *Deployment) Invoke(ctx context.Context, r monitor.InvokeRequest) (monit
 	if err := d.journal.Held(d.calls); err != nil { // a function may change things, as command:local:run does
 		return monitor.InvokeResponse{}, fmt.Errorf("call of %s: %w", r.Token, err)
 	}
-	answer, err := i.Configured.Invoke(d.calls, provider.InvokeRequest{Token: r.Token, Args: args, Preview: d.opts.DryRun})
+	answer, err := i.Configured.Invoke(d.calls, provider.InvokeRequest{Token: r.Token, Args: args,
+		Preview: d.opts.DryRun})
 	if err != nil {
 		if crash, ok := errors.AsType[*provider.CrashError](err); ok { // the full text is reported only once
 			err = errors.New(d.report.crashText(crash))

@@ -32,7 +32,8 @@ func (c *core) migrate() {
 			if p == nil {
 				if p = c.presentDefault(base.Resources, pkg); p == nil {
 					p = &state.Resource{URN: c.opts.urnOf("", urn.ProviderType(pkg), "default"),
-						Type: urn.ProviderType(pkg), Custom: true, ID: c.opts.NewID(), Inputs: c.registry.Config.Default(pkg),
+						Type: urn.ProviderType(
+							pkg), Custom: true, ID: c.opts.NewID(), Inputs: c.registry.Config.Default(pkg),
 						Created: c.executor.Timestamp()}
 					p.Outputs, p.Modified = p.Inputs, p.Created
 					id := c.journal.NewID()

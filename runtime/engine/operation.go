@@ -174,7 +174,8 @@ func (op *operation) finish() (*Result, error) {
 
 	result, err := op.result(op.isInterrupted())
 	op.reportEnd(result)
-	op.report.summary(op.opts.Now().Sub(op.began), result, before, after)
+	result.Duration = op.opts.Now().Sub(op.began)
+	op.report.summary(result, before, after)
 	op.report.emit(&Finished{})
 	if err != nil {
 		return nil, fmt.Errorf("put the state together: %w", err)
@@ -283,8 +284,10 @@ func (op *operation) watch() {
 
 // result returns the outcome of the operation. It returns an error if the state cannot be assembled.
 func (op *operation) result(interrupted bool) (r *Result, err error) {
+	terminated := op.terminated.Load() // the second interrupt may be noticed before the first
 	r = &Result{Snapshot: op.opts.Base, Plan: op.constraint.record, Changes: op.report.counted(),
-		Failed: op.report.failed.Load(), Canceled: interrupted, Terminated: op.terminated.Load(),
+		Failed: op.report.failed.Load(), Canceled: interrupted || terminated, Terminated: terminated,
+		Interrupted:  terminated || interrupted && !op.report.faulty.Load(),
 		PlanViolated: op.constraint.violated.Load()}
 	if op.opts.DryRun {
 		return r, nil

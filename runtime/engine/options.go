@@ -52,6 +52,7 @@ type Options struct {
 	Retry []urn.URN
 
 	Plan            *UpdatePlan // constrains an update or its preview to the planned steps; nil for no plan
+	RecordPlan      bool        // the result of a preview of an update has its plan
 	MonitorEndpoint string      // host:port of this deployment's monitor for other processes; empty for none
 	// Serve, if not nil, starts to offer the deployment's monitor to other processes before anything runs, and returns
 	// its endpoint, which replaces MonitorEndpoint.
@@ -115,12 +116,14 @@ func (o *Options) urnOf(parent urn.URN, typ, name string) urn.URN {
 // Result is the outcome of an operation.
 type Result struct {
 	Snapshot *state.Snapshot // after the operation; Base for a preview
-	Plan     *UpdatePlan     // of the preview of an update; nil otherwise
-	Changes  map[Op]int      // number of steps of each kind (E8.2–E8.7)
-	Failed   bool            // an error was reported
+	Plan     *UpdatePlan     // of the preview of an update with RecordPlan; nil otherwise
+	Duration time.Duration
+	Changes  map[Op]int // number of steps of each kind (E8.2–E8.7)
+	Failed   bool       // an error was reported
 	// PlanViolated reports whether the operation failed because its steps deviated from the plan (E7.76).
 	PlanViolated bool
 	Canceled     bool // interrupted, once or twice
+	Interrupted  bool // interrupted, and nothing else failed
 	// Terminated reports whether the operation was abandoned: Snapshot lacks the steps that were in flight, and so may
 	// the journal (E5.51).
 	Terminated bool

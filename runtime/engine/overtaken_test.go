@@ -62,22 +62,18 @@ func TestReadingIsOvertakenByReplacement(t *testing.T) {
 	o.Providers = intercepting{w.cloud, func(i *intercepted) answering { return overtaker{i, shared} }}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	result, err := Update(ctx, o, func(ctx context.Context, m monitor.Monitor) error {
-		stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
-		if err != nil {
-			return err
-		}
+	result, err := Update(ctx, o, inStack(func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
 		inputs := map[string]string{"a": "dbr", "b": "v"}
 		var group sync.WaitGroup
 		for name, key := range inputs {
 			group.Go(func() {
 				_, _ = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true, Name: name,
-					Parent: stack.URN, Inputs: value.EmptyMap().With(key, value.String("2"))})
+					Parent: stack, Inputs: value.EmptyMap().With(key, value.String("2"))})
 			})
 		}
 		group.Wait()
 		return nil
-	})
+	}))
 	require.NoError(t, err)
 	require.False(t, result.Failed)
 	m.requireSound(t, w.state)

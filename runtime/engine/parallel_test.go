@@ -78,17 +78,13 @@ func (p participant) Delete(ctx context.Context, r provider.DeleteRequest) error
 
 // independent returns a program that registers n independent resources concurrently.
 func independent(n int) Program {
-	return func(ctx context.Context, m monitor.Monitor) error {
-		stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
-		if err != nil {
-			return err
-		}
+	return inStack(func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
 		errs := make([]error, n)
 		var group sync.WaitGroup
 		for i := range n {
 			group.Go(func() {
 				_, errs[i] = m.RegisterResource(ctx, monitor.RegisterRequest{Type: "test:index:Res", Custom: true,
-					Name: fmt.Sprintf("r%d", i), Parent: stack.URN, Inputs: value.EmptyMap()})
+					Name: fmt.Sprintf("r%d", i), Parent: stack, Inputs: value.EmptyMap()})
 			})
 		}
 		group.Wait()
@@ -98,7 +94,7 @@ func independent(n int) Program {
 			}
 		}
 		return nil
-	}
+	})
 }
 
 // E5.2, E5.3, E5.4: the maximum number of calls is in flight at all times, and never more. If there were fewer calls

@@ -27,8 +27,8 @@ func (p *pendingCreations) warn() {
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Attempting to deploy or update resources with %d pending operations from previous deployment.\n",
-		len(open))
+	fmt.Fprintf(&b, "Attempting to deploy or update resources with %s from previous deployment.\n",
+		diag.Count(len(open), "pending operation"))
 	for _, op := range open {
 		fmt.Fprintf(&b, "  * %s, interrupted while %s\n", op.Resource.URN, op.Kind)
 	}

@@ -28,10 +28,11 @@ type planConstraint struct {
 	left   map[urn.URN][]Op
 }
 
-// newPlanConstraint constrains an operation to the plan in its options, if any, and records a plan in a preview.
+// newPlanConstraint constrains an operation to the plan in its options, if any, and records a plan in a preview that
+// is asked for one.
 func newPlanConstraint(o *Options, life *lifetime, report *reporter) *planConstraint {
 	p := &planConstraint{life: life, report: report, bound: o.Plan}
-	if o.DryRun {
+	if o.DryRun && o.RecordPlan {
 		p.record = &UpdatePlan{Resources: map[urn.URN]*ResourcePlan{}}
 	}
 	if o.Plan != nil {
@@ -75,8 +76,9 @@ func (p *planConstraint) decided(s *record, steps []Step) error {
 		p.of(g.URN).Seed = s.seed
 		p.of(g.URN).Goal = &PlannedGoal{Type: g.Type, Name: g.URN.Name(), Custom: g.Custom,
 			Inputs: planDiff(before, g.Inputs), Parent: g.Parent,
-			Protect: g.Protect, Dependencies: g.Dependencies, Provider: g.Provider, PropertyDependencies: g.PropertyDependencies,
-			DeleteBeforeReplace: s.reg.Goal.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges,
+			Protect: g.Protect, Dependencies: g.Dependencies, Provider: g.Provider,
+			PropertyDependencies: g.PropertyDependencies,
+			DeleteBeforeReplace:  s.reg.Goal.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges,
 			AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: aliasURNs(s.reg.Goal), ImportID: g.ImportID,
 			CustomTimeouts: g.CustomTimeouts}
 	}

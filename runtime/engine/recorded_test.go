@@ -29,13 +29,7 @@ func TestWhatIsRecordedOfRefreshesAndOutputs(t *testing.T) {
 	w.cloud.objects["a-1"] = inputs("v", "again")
 	o, m = w.options(2, false)
 	o.Refresh, o.RunProgram = true, true
-	_, err = Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
-		stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
-		if err != nil {
-			return err
-		}
-		return program(ctx, m, stack.URN)
-	})
+	_, err = Update(t.Context(), o, inStack(program))
 	require.NoError(t, err)
 	require.NotEmpty(t, m.entries)
 	require.Len(t, m.entries[0].Amend, 1, "E6.18: with the program, each is written at once")
@@ -48,13 +42,9 @@ func TestWhatIsRecordedOfRefreshesAndOutputs(t *testing.T) {
 		w := newWorld()
 		register := func(outputs value.Value) *memory {
 			o, m := w.options(1, false)
-			result, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
-				stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
-				if err != nil {
-					return err
-				}
-				return m.RegisterOutputs(ctx, stack.URN, outputs)
-			})
+			result, err := Update(t.Context(), o, inStack(func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
+				return m.RegisterOutputs(ctx, stack, outputs)
+			}))
 			require.NoError(t, err)
 			w.state = result.Snapshot
 			return m

@@ -113,7 +113,8 @@ func (r *registrar) process(ctx context.Context, s *record) error {
 	}
 	// In a refresh or a destroy, references to resources that the program skipped are removed from the goal; they are
 	// no error.
-	if reachable := r.mode == updating || r.table.Scope.WithoutSkipped(s.desired, r.opts.DryRun); !inside || !reachable {
+	if reachable := r.mode == updating || r.table.Scope.WithoutSkipped(s.desired, r.opts.DryRun); !inside ||
+		!reachable {
 		return r.retain(ctx, s, inside)
 	}
 	if r.mode == updating {
@@ -200,7 +201,8 @@ func (r *registrar) facts(s *record) plan.Facts {
 	if f.Old == nil {
 		return f
 	}
-	f.Around, f.OldProvider = r.decider.surroundings(s.reg.URN, f.Old, s.desired), r.table.Prior.Provider(f.Old.Provider)
+	f.Around, f.OldProvider = r.decider.surroundings(s.reg.URN, f.Old,
+		s.desired), r.table.Prior.Provider(f.Old.Provider)
 	if now, err := urn.ParseReference(s.desired.Provider); err == nil {
 		f.FormerProvider = r.table.Former(now.URN)
 	}
@@ -209,7 +211,8 @@ func (r *registrar) facts(s *record) plan.Facts {
 
 // situation returns the input of the decision about the steps.
 func (r *registrar) situation(s *record) plan.Situation {
-	situation := plan.Situation{Old: s.oldState(), Goal: s.desired, Deleted: s.deleted, Imported: s.imported, Diff: s.diff}
+	situation := plan.Situation{Old: s.oldState(), Goal: s.desired, Deleted: s.deleted, Imported: s.imported,
+		Diff: s.diff}
 	if s.recreated != nil {
 		situation.Recreated = s.recreated.ID()
 	}

@@ -231,12 +231,12 @@ func (r *reporter) skip(u urn.URN) {
 }
 
 // summary sends the Summary event; before and after are the states of the stack's own resource.
-func (r *reporter) summary(took time.Duration, result *Result, before, after *state.Resource) {
+func (r *reporter) summary(result *Result, before, after *state.Resource) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sink(&Summary{Planning: r.planning, MaybeCorrupt: r.maybeCorrupt,
-		Unrecorded: r.unrecorded, Duration: took,
-		Interrupted: result.Canceled && !r.faulty.Load(), Changes: result.Changes, Result: result.word(),
+		Unrecorded: r.unrecorded, Duration: result.Duration,
+		Interrupted: result.Interrupted, Changes: result.Changes, Result: result.word(),
 		Skipped: r.skipped, Outputs: after, OldOutputs: before})
 }
 

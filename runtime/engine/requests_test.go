@@ -129,19 +129,24 @@ func (w *world) heard(t *testing.T, dryRun bool, program func(context.Context, m
 	for _, f := range dress {
 		f(&o, l)
 	}
-	result, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
-		stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
-		if err != nil {
-			return err
-		}
-		return program(ctx, m, stack.URN)
-	})
+	result, err := Update(t.Context(), o, inStack(program))
 	require.NoError(t, err)
 	if m != nil {
 		m.requireSound(t, w.state)
 		w.state = result.Snapshot
 	}
 	return l, result
+}
+
+// inStack returns the program that registers the stack before it runs another one.
+func inStack(program func(context.Context, monitor.Monitor, urn.URN) error) Program {
+	return func(ctx context.Context, m monitor.Monitor) error {
+		stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
+		if err != nil {
+			return err
+		}
+		return program(ctx, m, stack.URN)
+	}
 }
 
 // registering returns a program that registers resources; type and name have defaults.
@@ -625,14 +630,7 @@ func TestSecrecyOfOutputs(t *testing.T) {
 	w := newWorld()
 	w.heard(t, false, registering(monitor.RegisterRequest{Inputs: inputs("v", "1")}))
 	o, m := w.options(1, false)
-	result, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
-		stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
-		if err != nil {
-			return err
-		}
-		return registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), AdditionalSecretOutputs: []string{"out"}})(ctx,
-			m, stack.URN)
-	})
+	result, err := Update(t.Context(), o, inStack(registering(monitor.RegisterRequest{Inputs: inputs("v", "1"), AdditionalSecretOutputs: []string{"out"}})))
 	require.NoError(t, err)
 	require.False(t, result.HasChanges(), "E6.57: %v", result.Changes)
 	require.NotEmpty(t, m.entries, "it is written before the operation ends")
@@ -724,20 +722,16 @@ func TestTheProgramIsAnsweredLast(t *testing.T) {
 		}
 		return false
 	}
-	_, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
-		stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
-		if err != nil {
-			return err
-		}
+	_, err := Update(t.Context(), o, inStack(func(ctx context.Context, m monitor.Monitor, stack urn.URN) error {
 		for _, name := range []string{"a", "b"} {
 			require.False(t, present(name))
-			if err := registering(monitor.RegisterRequest{Name: name})(ctx, m, stack.URN); err != nil {
+			if err := registering(monitor.RegisterRequest{Name: name})(ctx, m, stack); err != nil {
 				return err
 			}
 			require.True(t, present(name))
 		}
 		return nil
-	})
+	}))
 	require.NoError(t, err)
 }
 
@@ -768,13 +762,7 @@ func TestWhatIsWrittenOfASame(t *testing.T) {
 			o, m := w.options(1, false)
 			r := plain
 			c.edit(&r)
-			result, err := Update(t.Context(), o, func(ctx context.Context, m monitor.Monitor) error {
-				stack, err := m.RegisterResource(ctx, monitor.RegisterRequest{Type: urn.RootStackType, Name: "p-dev"})
-				if err != nil {
-					return err
-				}
-				return registering(r)(ctx, m, stack.URN)
-			})
+			result, err := Update(t.Context(), o, inStack(registering(r)))
 			require.NoError(t, err)
 			require.False(t, result.HasChanges())
 			require.Equal(t, c.written, len(m.entries) > 0, "%+v", m.entries)

@@ -36,10 +36,10 @@ type Resolution struct {
 
 // Decision is the user's answer about a pending creation. The zero Decision means that it did not happen.
 type Decision struct {
-	ID    string // of the created object; empty if there is none
-	Look  bool   // read the object with this ID to find out whether it exists
-	Retry bool   // create again with the recorded inputs; whether the first attempt succeeded is unknown
-	Keep  bool   // leave it pending
+	ID      string // of the created object; empty if there is none
+	Inspect bool   // read the object with this ID to find out whether it exists
+	Retry   bool   // create again with the recorded inputs; whether the first attempt succeeded is unknown
+	Keep    bool   // leave it pending
 }
 
 // PendingCreations returns the pending creations without a known ID, each resource once. Only these can have a
@@ -149,7 +149,7 @@ func (s *resolving) resolve(op state.Operation, decisions map[urn.URN]Decision) 
 	default:
 		end.ID = cmp.Or(end.ID, decision.ID)
 		end.Ending, err = EndedAdopted, s.adopt(op.Resource, end.ID)
-		if errors.Is(err, errNothingThere) && decision.Look {
+		if errors.Is(err, errNothingThere) && decision.Inspect {
 			end.Ending, err = EndedAbsent, nil
 		}
 	}

@@ -34,7 +34,7 @@ func TestEveryRuleHasATest(t *testing.T) {
 		case strings.HasPrefix(line, "# "):
 			reason = strings.TrimPrefix(line, "# ")
 		default:
-			for _, rule := range strings.Fields(line) {
+			for rule := range strings.FieldsSeq(line) {
 				require.NotEmpty(t, reason, "%s needs a reason above it", rule)
 				require.Empty(t, listed[rule], "%s is listed twice", rule)
 				listed[rule] = reason

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine/internal/plan"
@@ -40,8 +41,7 @@ var update = flag.Bool("update", false, "rewrite the golden sections of testdata
 //
 // A program has a resource on each line: KIND NAME with inputs key=value and options @option=value; see statement.
 func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
+	files := testfile.Match(t, "testdata/*.txtar")
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
@@ -117,7 +117,7 @@ func (m *memory) requireSound(t require.TestingT, base *state.Snapshot) {
 
 func (w *world) options(parallel int, dryRun bool) (Options, *memory) {
 	o := Options{Project: "p", Stack: "dev", Organization: "organization", RootDir: "/srv", ProgramDir: "/srv",
-		Config: map[string]string{"test:region": "here"}, Base: w.state, Providers: w.cloud, DryRun: dryRun,
+		Config: map[string]string{"test:region": "here"}, Base: w.state, Providers: w.cloud, DryRun: dryRun, RecordPlan: true,
 		Parallel: parallel,
 		Seed:     func() []byte { return make([]byte, 32) },
 		Now: func() time.Time {
@@ -246,7 +246,7 @@ func (w *world) command(t *testing.T, command, input string) string {
 func importsOf(t *testing.T, input string) []Import {
 	var imports []Import
 	urns := map[string]urn.URN{}
-	for _, line := range strings.Split(strings.TrimSpace(input), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(input), "\n") {
 		words := strings.Fields(line)
 		if len(words) == 0 || strings.HasPrefix(line, "#") {
 			continue
@@ -301,7 +301,7 @@ func importsOf(t *testing.T, input string) []Import {
 }
 
 func (w *world) upheaval(t *testing.T, input string) {
-	for _, line := range strings.Split(strings.TrimSpace(input), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(input), "\n") {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -565,7 +565,7 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 		SourcePosition: &monitor.Position{Path: "/srv/Pulumi.yaml", Line: n, Column: 1}}
 	inputs := map[string]value.Value{}
 	list := func(text string) (urns []urn.URN) {
-		for _, part := range strings.Split(text, ",") {
+		for part := range strings.SplitSeq(text, ",") {
 			urns = append(urns, names[part].urn)
 		}
 		return urns
@@ -616,7 +616,7 @@ func statement(ctx context.Context, m monitor.Monitor, stack urn.URN, names map[
 			}
 			r.Hooks[moment] = strings.Split(bound, ",")
 		case "@transforms":
-			for _, part := range strings.Split(text, ",") {
+			for part := range strings.SplitSeq(text, ",") {
 				r.Transforms = append(r.Transforms, names[part].transform)
 			}
 		case "@package":

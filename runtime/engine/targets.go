@@ -88,6 +88,6 @@ func (t *targets) nearestName(text string) string {
 // scopeOptions returns the options that determine the scope of an operation.
 func scopeOptions(o *Options) plan.ScopeOptions {
 	return plan.ScopeOptions{Targets: o.Targets, Excludes: o.Excludes, Replace: o.Replace,
-		TargetDependents: o.TargetDependents, ExcludeDependents: o.ExcludeDependents, ExcludeProtected: o.ExcludeProtected,
-		Base: o.Base.Resources}
+		TargetDependents: o.TargetDependents, ExcludeDependents: o.ExcludeDependents,
+		ExcludeProtected: o.ExcludeProtected, Base: o.Base.Resources}
 }

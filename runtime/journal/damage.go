@@ -59,9 +59,16 @@ func Unreadable(data []byte, err error) *DamageError {
 func gapsText(gaps []Gap) string {
 	parts := make([]string, len(gaps))
 	for i, g := range gaps {
-		parts[i] = fmt.Sprintf("%d bytes from byte %d on", g.Length, g.Offset)
+		parts[i] = fmt.Sprintf("%s from byte %d on", bytesText(g.Length), g.Offset)
 	}
 	return strings.Join(parts, ", ")
+}
+
+func bytesText(n int) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // mendSignature returns data with a correct signature if at most one bit of it is wrong. Future versions of the format
@@ -242,7 +249,8 @@ type knowledge struct {
 	low, high int64 // the first possible step, 0 if unknown, and the last one seen
 	// firstBegin and lastBegin are the indexes of the first and the last entry that begin a step.
 	firstBegin, lastBegin int
-	// misfit is the first reason why entries do not fit the base or each other although they can be read; nil if they do.
+	// misfit is the first reason why entries do not fit the base or each other although they can be read; nil if they
+	// do.
 	misfit error
 }
 
@@ -275,7 +283,7 @@ func (k *knowledge) missing(c *Contents, gaps []Gap, replayer *Replayer) (missin
 	if len(gaps) > 0 {
 		switch last := gaps[len(gaps)-1]; {
 		case last.last:
-			missing = append(missing, fmt.Sprintf("what was done last, in the %d bytes at the end", last.Length))
+			missing = append(missing, "what was done last, in the "+bytesText(last.Length)+" at the end")
 		case k.lastBegin < last.entries:
 			missing = append(missing, "whether anything was begun in the "+gapsText([]Gap{last}))
 		}

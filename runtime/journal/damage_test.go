@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"runtime"
 	"sync"
 	"testing"
@@ -24,9 +25,7 @@ func thirty(t *testing.T) (data []byte, ends []int, entries []Entry, objects []m
 			change()
 		}
 		now := map[string]urn.URN{}
-		for id, u := range there {
-			now[id] = u
-		}
+		maps.Copy(now, there)
 		entries, objects = append(entries, e), append(objects, now)
 	}
 	for i := 1; i <= 12; i++ {

@@ -39,9 +39,9 @@ type Amended struct {
 type Journal interface {
 	// Append returns when the entry is durable; concurrent entries may share a sync.
 	Append(ctx context.Context, e Entry) error
-	// Defer returns when the position of the entry after all earlier ones is fixed. The entry is durable before any entry
-	// that is appended later, so a step may begin because of it. A later error is returned by a later call or at the end
-	// of the operation.
+	// Defer returns when the position of the entry after all earlier ones is fixed. The entry is durable before any
+	// entry that is appended later, so a step may begin because of it. A later error is returned by a later call or at
+	// the end of the operation.
 	Defer(ctx context.Context, e Entry) error
 	// Held returns an error unless the run still holds the stack. It is called right before each call that changes
 	// something, or may, as a function, a method, the construction of a component or a hook: another hook may have run

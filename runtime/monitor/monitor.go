@@ -116,8 +116,8 @@ type RegisterRequest struct {
 	Hooks                   map[string][]string // hook type to hook names
 	// Transforms apply to this resource and its descendants; see TransformRegistrar.
 	Transforms []Transform
-	// Transformed holds the positions of the transforms that set inputs, by the path of the input. A Transform may add to
-	// it, but must not modify existing entries.
+	// Transformed holds the positions of the transforms that set inputs, by the path of the input. A Transform may add
+	// to it, but must not modify existing entries.
 	Transformed map[string]*Position
 
 	SourcePosition *Position
@@ -139,7 +139,8 @@ type RegisterResponse struct {
 	ID      value.Value // null for a component, unknown for a resource to be created
 	Outputs value.Value // a map; outputs absent from it are null if Known, unknown otherwise
 	Result  Result
-	// Known reports whether outputs absent from Outputs are null rather than unknown: the resource is in its final state.
+	// Known reports whether outputs absent from Outputs are null rather than unknown: the resource is in its final
+	// state.
 	Known bool
 	// PropertyDependencies are the dependencies of a remote component's outputs, by property.
 	PropertyDependencies map[string][]urn.URN

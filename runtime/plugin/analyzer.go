@@ -162,7 +162,8 @@ func (p *pack) Info(ctx context.Context) (analyzer.Info, error) {
 		if err != nil {
 			return info, err
 		}
-		info.Initial[name] = analyzer.Config{Level: analyzer.Level(config.GetEnforcementLevel()), Properties: properties}
+		info.Initial[name] = analyzer.Config{Level: analyzer.Level(config.GetEnforcementLevel()),
+			Properties: properties}
 	}
 	if info.Name == "" {
 		return info, fmt.Errorf("policy pack %s answered nonsense: it has no name", p.name)
@@ -308,7 +309,8 @@ func (p *pack) describe(message proto.Message, r analyzer.Resource) (*pulumirpc.
 	if r.Provider == nil {
 		return options, nil, nil
 	}
-	about := &pulumirpc.AnalyzerProviderResource{Type: r.Provider.Type, Urn: string(r.Provider.URN), Name: r.Provider.Name}
+	about := &pulumirpc.AnalyzerProviderResource{Type: r.Provider.Type, Urn: string(r.Provider.URN),
+		Name: r.Provider.Name}
 	config := withoutInternal(r.Provider.Properties)
 	return options, about, p.encodeInto(about, sent{"properties of the provider", config, packEncoding, "properties"})
 }

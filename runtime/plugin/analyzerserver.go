@@ -52,7 +52,8 @@ func (s *analyzerServer) GetAnalyzerInfo(ctx context.Context, _ *emptypb.Empty) 
 	for i := range info.Policies {
 		p := &info.Policies[i]
 		about := &pulumirpc.PolicyInfo{Name: p.Name, DisplayName: p.Name, Description: p.Description,
-			EnforcementLevel: pulumirpc.EnforcementLevel(p.Level), PolicyType: pulumirpc.PolicyType_POLICY_TYPE_RESOURCE}
+			EnforcementLevel: pulumirpc.EnforcementLevel(
+				p.Level), PolicyType: pulumirpc.PolicyType_POLICY_TYPE_RESOURCE}
 		if p.Stack {
 			about.PolicyType = pulumirpc.PolicyType_POLICY_TYPE_STACK
 		}
@@ -106,8 +107,8 @@ func (s *analyzerServer) Remediate(ctx context.Context, r *pulumirpc.AnalyzeRequ
 	}
 	answer := &pulumirpc.RemediateResponse{}
 	for _, m := range list {
-		change := &pulumirpc.Remediation{PolicyName: m.Policy, PolicyPackName: info.Name, PolicyPackVersion: info.Version,
-			Description: m.Description, Diagnostic: m.Diagnostic}
+		change := &pulumirpc.Remediation{PolicyName: m.Policy, PolicyPackName: info.Name,
+			PolicyPackVersion: info.Version, Description: m.Description, Diagnostic: m.Diagnostic}
 		if !m.Properties.IsNull() {
 			if change.Properties, err = packEncoding.Encode(m.Properties); err != nil {
 				return nil, err

@@ -93,8 +93,9 @@ func (h *Host) LoadConverter(ctx context.Context, name string, services Converte
 // folder of the future project; args are those of the tool.
 func (c *Converter) Program(ctx context.Context, from, to, generated string, args []string) ([]ConverterFinding,
 	error) {
-	got, err := c.remote.ConvertProgram(ctx, &pulumirpc.ConvertProgramRequest{SourceDirectory: from, TargetDirectory: to,
-		MapperTarget: c.address, LoaderTarget: c.address, Args: args, GeneratedProjectDirectory: generated})
+	got, err := c.remote.ConvertProgram(ctx, &pulumirpc.ConvertProgramRequest{SourceDirectory: from,
+		TargetDirectory: to,
+		MapperTarget:    c.address, LoaderTarget: c.address, Args: args, GeneratedProjectDirectory: generated})
 	if err != nil {
 		return nil, c.fail(ctx, "convert the program", err)
 	}
@@ -103,8 +104,8 @@ func (c *Converter) Program(ctx context.Context, from, to, generated string, arg
 
 // State reads the state that args name.
 func (c *Converter) State(ctx context.Context, args []string) ([]ConvertedResource, []ConverterFinding, error) {
-	got, err := c.remote.ConvertState(ctx, &pulumirpc.ConvertStateRequest{MapperTarget: c.address, LoaderTarget: c.address,
-		Args: args})
+	got, err := c.remote.ConvertState(ctx, &pulumirpc.ConvertStateRequest{MapperTarget: c.address,
+		LoaderTarget: c.address, Args: args})
 	if err != nil {
 		return nil, nil, c.fail(ctx, "convert the state", err)
 	}
@@ -114,7 +115,8 @@ func (c *Converter) State(ctx context.Context, args []string) ([]ConvertedResour
 			return nil, nil, fmt.Errorf("the converter %s answers that %s %s is of a package with parameters, which cannot be "+
 				"imported that way yet", c.name, r.GetType(), r.GetName())
 		}
-		found = append(found, ConvertedResource{Type: r.GetType(), Name: r.GetName(), ID: r.GetId(), Version: r.GetVersion(),
+		found = append(found, ConvertedResource{Type: r.GetType(), Name: r.GetName(), ID: r.GetId(),
+			Version:           r.GetVersion(),
 			PluginDownloadURL: r.GetPluginDownloadURL(), LogicalName: r.GetLogicalName(), Component: r.GetIsComponent(),
 			Remote: r.GetIsRemote(), Parent: r.GetParent(), Properties: r.GetProperties()})
 	}

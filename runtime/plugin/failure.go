@@ -47,7 +47,8 @@ func errorOf(err error) *provider.Error {
 			}
 		case *pulumirpc.InputPropertiesError:
 			for _, p := range d.GetErrors() {
-				e.Properties = append(e.Properties, provider.Failure{Property: p.GetPropertyPath(), Reason: p.GetReason()})
+				e.Properties = append(e.Properties, provider.Failure{Property: p.GetPropertyPath(),
+					Reason: p.GetReason()})
 			}
 		case *pulumirpc.ErrorCause:
 			if e.Message == "" {
@@ -103,7 +104,8 @@ func statusOf(err error, encoding wire.Options) error {
 		code = codes.Unimplemented
 	case e.Outcome == provider.Partial:
 		code = codes.Unknown
-		d := &pulumirpc.ErrorResourceInitFailed{Id: e.ID, Reasons: e.Reasons, RefreshBeforeUpdate: e.RefreshBeforeUpdate}
+		d := &pulumirpc.ErrorResourceInitFailed{Id: e.ID, Reasons: e.Reasons,
+			RefreshBeforeUpdate: e.RefreshBeforeUpdate}
 		var fault error
 		if d.Properties, fault = encoding.Encode(e.Outputs); fault == nil {
 			d.Inputs, fault = encoding.Encode(e.Inputs)

@@ -179,7 +179,8 @@ func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, paramet
 	became, err := loaded.Parameterize(ctx, provider.ParameterizeRequest{Args: parameters})
 	var text []byte
 	if err == nil {
-		text, err = loaded.Schema(ctx, provider.SchemaRequest{SubpackageName: became.Name, SubpackageVersion: became.Version})
+		text, err = loaded.Schema(ctx, provider.SchemaRequest{SubpackageName: became.Name,
+			SubpackageVersion: became.Version})
 	}
 	if err := errors.Join(err, loaded.Close()); err != nil {
 		return schema.Descriptor{}, nil, err
@@ -198,8 +199,8 @@ func (f *Finder) Parameterize(ctx context.Context, pkg provider.Package, paramet
 	}
 	made, name, version := head.Parameterization, head.Name, head.Version
 	extension := head.ExtensionParameterization
-	// A plugin that is older than extensions describes one as a package of its own name, and gives it another name in its
-	// answer to the parameters.
+	// A plugin that is older than extensions describes one as a package of its own name, and gives it another name in
+	// its answer to the parameters.
 	if extension == nil && made != nil && made.BaseProvider.Name == name && became.Name != name {
 		extension = made
 	}

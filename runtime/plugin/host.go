@@ -169,7 +169,8 @@ func (h *Host) open(ctx context.Context, p provider.Package, engine string) (_ *
 			starting, cancel = context.WithTimeout(ctx, h.options.StartLimit)
 			defer cancel()
 		} else {
-			c.process, port, err = h.options.launch(starting, program{p.Name, where.Path, []string{engine}, env, dir}, limit)
+			c.process, port, err = h.options.launch(starting, program{p.Name, where.Path, []string{engine}, env, dir},
+				limit)
 		}
 		if err != nil {
 			return nil, err
@@ -214,7 +215,8 @@ func (c *client) handshake(ctx context.Context, request *pulumirpc.ProviderHands
 			c.shaken = true
 			c.capabilities = capabilities{
 				secrets: r.GetAcceptSecrets(), resources: r.GetAcceptResources(), outputs: r.GetAcceptOutputs(),
-				byteStrings: r.GetAcceptsByteString(), autonaming: r.GetSupportsAutonamingConfiguration(), preview: true,
+				byteStrings: r.GetAcceptsByteString(), autonaming: r.GetSupportsAutonamingConfiguration(),
+				preview: true,
 			}
 		}
 		return err

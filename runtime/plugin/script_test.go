@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/provider"
@@ -87,9 +88,7 @@ func scriptHost(t *testing.T, script plugin.Script, change func(*plugin.Options)
 		ReadScript: func(string) (plugin.Script, error) { return script, nil }, Languages: map[string][]string{"toy": {self}},
 		StartLimit: 5 * time.Second,
 	}
-	dir := filepath.Join(o.Home, "plugins", "resource-misfit-v1.0.0")
-	require.NoError(t, os.MkdirAll(dir, 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "PulumiPlugin.yaml"), []byte("runtime: toy\n"), 0o600))
+	testfile.Write(t, filepath.Join(o.Home, "plugins", "resource-misfit-v1.0.0", "PulumiPlugin.yaml"), "runtime: toy\n")
 	if change != nil {
 		change(&o)
 	}

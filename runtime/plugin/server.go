@@ -216,7 +216,8 @@ func checkFailures(failures []provider.Failure) []*pulumirpc.CheckFailure {
 }
 
 func (s *server) diff(
-	ctx context.Context, r *pulumirpc.DiffRequest, do func(context.Context, provider.DiffRequest) (provider.DiffResponse,
+	ctx context.Context, r *pulumirpc.DiffRequest, do func(context.Context,
+		provider.DiffRequest) (provider.DiffResponse,
 		error),
 ) (*pulumirpc.DiffResponse, error) {
 	v, err := all(r, "old_inputs", "olds", "news")

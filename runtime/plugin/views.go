@@ -150,7 +150,8 @@ func viewStepMessage(s provider.ViewStep) (*pulumirpc.ViewStep, error) {
 		if v == nil {
 			continue
 		}
-		state := &pulumirpc.ViewStepState{Type: v.Type, Name: v.Name, ParentType: v.ParentType, ParentName: v.ParentName}
+		state := &pulumirpc.ViewStepState{Type: v.Type, Name: v.Name, ParentType: v.ParentType,
+			ParentName: v.ParentName}
 		encoding := wire.Options{KeepUnknowns: true, KeepSecrets: true, KeepResources: true}
 		if err := encodeTo(encoding, v.Inputs.MapOrEmpty(), state, "inputs"); err != nil {
 			return nil, err
@@ -174,7 +175,8 @@ type viewMessage interface {
 }
 
 func readView(m viewMessage) (provider.View, error) {
-	v := provider.View{Type: m.GetType(), Name: m.GetName(), ParentType: m.GetParentType(), ParentName: m.GetParentName()}
+	v := provider.View{Type: m.GetType(), Name: m.GetName(), ParentType: m.GetParentType(),
+		ParentName: m.GetParentName()}
 	if v.Type == "" || v.Name == "" {
 		return v, fmt.Errorf("a view needs a type and a name")
 	}

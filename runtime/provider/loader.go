@@ -15,8 +15,9 @@ type Package struct {
 	Parameterization *Parameterization
 	// Config is the stack's configuration of the package, without the namespace, as passed in the plugin's environment
 	// (E3.2).
-	Config         map[string]string
-	EnvVarMappings map[string]string // maps new variables to existing ones (L4.29)
+	Config           map[string]string
+	ConfigHasSecrets bool              // whether Config may have the plain text of a secret
+	EnvVarMappings   map[string]string // maps new variables to existing ones (L4.29)
 }
 
 // Parameterization turns a plugin that can serve several packages into one of them.

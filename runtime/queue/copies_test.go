@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 // newCopies returns a pool whose sources have two files, a folder and a link. fetched counts the calls of fetch.
@@ -60,8 +62,7 @@ func TestCopiesAreAsTheyWere(t *testing.T) {
 		require.NoError(t, err)
 		var found []string
 		for _, pattern := range []string{"*", "*/*", "*/*/*"} {
-			names, err := filepath.Glob(pathIn(second, pattern))
-			require.NoError(t, err)
+			names := testfile.Match(t, pathIn(second, pattern))
 			for _, path := range names {
 				relative, err := filepath.Rel(second.dir, path)
 				require.NoError(t, err)
@@ -70,9 +71,8 @@ func TestCopiesAreAsTheyWere(t *testing.T) {
 		}
 		require.Equal(t, []string{"a", "link", "web", "web/b"}, found, name)
 		for file, text := range map[string]string{"a": "one", "link": "one", "web/b": "text"} {
-			now, err := os.ReadFile(pathIn(second, file))
-			require.NoError(t, err)
-			require.Equal(t, text, string(now), "%s: %s", name, file)
+			now := testfile.Text(t, pathIn(second, file))
+			require.Equal(t, text, now, "%s: %s", name, file)
 		}
 		switch name {
 		case "nothing", "new file", "new files":

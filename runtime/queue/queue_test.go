@@ -13,6 +13,8 @@ import (
 	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -73,9 +75,8 @@ func TestArchives(t *testing.T) {
 	require.NoError(t, Pack(&second, dir, []string{"a/run", "b"}))
 	require.Equal(t, first.Bytes(), second.Bytes())
 	require.NoError(t, Unpack(&first, dst))
-	text, err := os.ReadFile(filepath.Join(dst, "a", "run"))
-	require.NoError(t, err)
-	require.Equal(t, "x", string(text))
+	text := testfile.Text(t, filepath.Join(dst, "a", "run"))
+	require.Equal(t, "x", text)
 	info, err := os.Stat(filepath.Join(dst, "a", "run"))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), info.Mode()&0o700)

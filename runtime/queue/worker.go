@@ -140,7 +140,8 @@ func (w *stackWorker) attempt(ctx context.Context, r *river.Job[Job], lock *aliv
 	endWatch := sync.OnceFunc(func() { close(done); watching.Wait() })
 	defer endWatch()
 	w.tell("%s of %s begins (job %d, attempt %d)", j.Command, j.Key(), r.ID, r.Attempt)
-	result := w.options.Run(context.WithoutCancel(ctx), j, filepath.Join(files.dir, filepath.FromSlash(j.Path)), interrupt)
+	result := w.options.Run(context.WithoutCancel(ctx), j, filepath.Join(files.dir, filepath.FromSlash(j.Path)),
+		interrupt)
 	endWatch()
 	result.Worker = w.options.Name
 	w.tell("%s of %s ended: %s (job %d)", j.Command, j.Key(), result.Name, r.ID)

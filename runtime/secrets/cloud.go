@@ -38,7 +38,7 @@ type Cloud struct {
 
 var _ Manager = (*Cloud)(nil)
 
-var errNoKey = errors.New("the secret cannot be opened: the stack has no encrypted key")
+var errNoKey = errors.New("the stack has no encrypted key")
 
 // NewCloud returns the manager for a wrapped data key from a stack's settings or state. If encryptedKey is empty, a new
 // key is created when the first secret is sealed. NewCloud returns the error of Options.OpenKey, or an

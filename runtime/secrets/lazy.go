@@ -19,7 +19,8 @@ type PassphraseSource func(p Purpose) (string, error)
 // ErrNoPassphrase is returned when a passphrase is needed and no source has one (F4.5, D3).
 var ErrNoPassphrase = errors.New(
 	"passphrase must be set with PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE " +
-		"environment variables; a new stack can also use another secrets provider, with --secrets-provider")
+		"environment variables; a new stack can also use another secrets provider: " +
+		"`yamlhost stack init --secrets-provider`")
 
 // PassphraseFrom returns the passphrase from the first source (F4.5): the variable PULUMI_CONFIG_PASSPHRASE, even if it
 // is empty; the trimmed content of the file named by PULUMI_CONFIG_PASSPHRASE_FILE; prompt. Each of the functions may
@@ -52,7 +53,7 @@ type Lazy struct {
 
 var _ Manager = (*Lazy)(nil)
 
-var errNoSalt = errors.New("the secret cannot be opened: the stack has no encryption salt")
+var errNoSalt = errors.New("the stack has no encryption salt")
 
 // NewLazy returns a manager for a salt text, or for a new passphrase if salt is empty.
 func NewLazy(salt string, o Options) *Lazy {

@@ -39,6 +39,9 @@ func (s seal) Encrypt(plaintext string) (string, error) {
 func (s seal) Decrypt(ciphertext string) (string, error) {
 	version, rest, _ := strings.Cut(ciphertext, ":")
 	nonceText, sealedText, ok := strings.Cut(rest, ":")
+	if isForeign(ciphertext) {
+		return "", errForeign
+	}
 	if !ok || strings.Contains(sealedText, ":") {
 		return "", errors.New("the ciphertext is damaged: it should have three parts separated by colons")
 	}
@@ -55,9 +58,18 @@ func (s seal) Decrypt(ciphertext string) (string, error) {
 	}
 	plain, err := s.aead.Open(sealed[:0], nonce, sealed, nil)
 	if err != nil {
-		return "", errors.New("the ciphertext cannot be opened: it is damaged or was sealed with another key")
+		return "", errors.New("the ciphertext is damaged or was sealed with another key")
 	}
 	return string(plain), nil
+}
+
+// errForeign is the error for a text that a service has sealed with a key of its own.
+var errForeign = errors.New("it was sealed by a service, and no passphrase or key of the stack opens it: set it again")
+
+// isForeign reports whether a ciphertext has the form that services give theirs: base64 without parts.
+func isForeign(ciphertext string) bool {
+	sealed, err := base64.StdEncoding.DecodeString(ciphertext)
+	return err == nil && len(sealed) > nonceSize
 }
 
 // deferred is a manager that obtains its key when the first secret is sealed or opened. Without a record of a key it
@@ -102,6 +114,9 @@ func (d *deferred) Encrypt(plaintext string) (string, error) {
 
 // Decrypt opens text, after asking for the key if necessary.
 func (d *deferred) Decrypt(ciphertext string) (string, error) {
+	if isForeign(ciphertext) {
+		return "", errForeign // no passphrase helps
+	}
 	s, err := d.open(false)
 	if err != nil {
 		return "", err

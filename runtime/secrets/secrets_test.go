@@ -1,6 +1,8 @@
 package secrets
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -11,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 type vectors struct {
@@ -25,8 +29,7 @@ type vectors struct {
 func readVectors(t *testing.T) vectors {
 	t.Helper()
 	var v vectors
-	data, err := os.ReadFile("testdata/passphrase.json")
-	require.NoError(t, err)
+	data := testfile.Bytes(t, "testdata/passphrase.json")
 	require.NoError(t, json.Unmarshal(data, &v))
 	require.Len(t, v.Cases, 4)
 	return v
@@ -67,8 +70,7 @@ func TestConfigSecrets(t *testing.T) { // F4.8: the raw text, no JSON
 	m, err := OpenPassphrase(nil, "v1:dMmROWX71KE=:v1:lb7zYU9V0nc7HAyA:l5RD5iU8j7sg3Jb6KVN+dHGr9aMAow==", "x")
 	require.NoError(t, err)
 	var expected map[string]map[string]string
-	data, err := os.ReadFile("testdata/secrets-expected.json")
-	require.NoError(t, err)
+	data := testfile.Bytes(t, "testdata/secrets-expected.json")
 	require.NoError(t, json.Unmarshal(data, &expected))
 	require.NotEmpty(t, expected["Pulumi.dev.yaml"])
 	for ciphertext, want := range expected["Pulumi.dev.yaml"] {
@@ -147,6 +149,26 @@ func TestLazyAsksOnlyWhenNeeded(t *testing.T) { // D3
 	}
 	wg.Wait()
 	require.EqualValues(t, 1, asked.Load(), "however many wait, a person is asked once")
+}
+
+// A text that a service has sealed is told from a damaged one, without a question for the passphrase.
+func TestSealedByService(t *testing.T) {
+	t.Parallel()
+	asked := func(Purpose) (string, error) {
+		t.Error("asked for a passphrase")
+		return "", ErrNoPassphrase
+	}
+	sealed := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 40))
+	for _, salt := range []string{"", "v1:nApVG/BPNYo=:v1:z9nHwmyDsdP6VFnP:L7VCw7Vi7030vC906zmeQ/RlTnjnjg=="} {
+		_, err := NewLazy(salt, Options{Passphrase: asked}).Decrypt(sealed)
+		require.ErrorContains(t, err, "sealed by a service")
+	}
+	m, err := NewPassphrase(new(Keyring), "p")
+	require.NoError(t, err)
+	_, err = m.Decrypt(sealed)
+	require.ErrorContains(t, err, "sealed by a service")
+	_, err = m.Decrypt(sealed[:8])
+	require.ErrorContains(t, err, "damaged")
 }
 
 func TestLazyMakesSalt(t *testing.T) { // D3, F4.14

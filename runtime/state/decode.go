@@ -425,15 +425,15 @@ func (d *decoder) momentPointer() *time.Time {
 
 // resource reads a resource (F5.8), whose members may be in any order.
 func (d *decoder) resource() *Resource {
-	r := &Resource{}
-	if d.skim {
-		r = &d.skimmed
+	r := &d.skimmed
+	if !d.skim {
+		r = new(Resource)
 	}
 	*r = Resource{Inputs: noProperties, Outputs: noProperties}
 	if d.Next() != '{' {
 		d.Unexpected("a resource")
 	}
-	d.scope = ""
+	d.scope, d.inputs, d.cursor = "", d.inputs[:0], 0
 	d.Scanner.Object(func(key string) { d.field(r, key) })
 	return r
 }
@@ -456,7 +456,7 @@ func textMap[T ~string](d *decoder) map[string][]T {
 		d.Object(func(string) { texts[T](d) })
 		return nil
 	}
-	return jsontext.TextMap[T](d.Scanner)
+	return jsontext.TextMap[T](d.Scanner, len(d.inputs))
 }
 
 func (d *decoder) field(r *Resource, key string) {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/jsontext"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -32,6 +33,16 @@ type decoder struct {
 
 	// shapes has keys of objects, which later objects share: states repeat the same few shapes.
 	shapes [32][]string
+
+	inputs  []written // of the resource being read; those before the cursor have been compared with its outputs
+	cursor  int
+	secrets int // number of secrets read
+}
+
+// written is a property of a resource with its text in the state.
+type written struct {
+	key, text string
+	value     value.Value
 }
 
 func (d *decoder) value() value.Value {
@@ -87,7 +98,7 @@ func (d *decoder) object() value.Value {
 		d.path = append(d.path, key)
 		skim := d.skim
 		d.skim = skim && sign < 0 // special needs the members after the signature
-		v := d.member(sign)
+		v := d.part(key, sign)
 		d.skim = skim
 		d.path = d.path[:len(d.path)-1]
 		d.keys = append(d.keys, key)
@@ -118,6 +129,30 @@ func (d *decoder) object() value.Value {
 		entries[i] = value.Entry{Key: key, Value: own[i]}
 	}
 	return value.MapOf(entries...)
+}
+
+// part is member for any object. Most outputs of a resource have the text of the input of the same name: they become
+// the same value, without being read again. Keys are in order, so that a cursor finds it. A secret is opened each time,
+// because Memory notes who has it.
+func (d *decoder) part(key string, sign int) value.Value {
+	if len(d.path) != 2 || d.inner || d.skim || sign >= 0 {
+		return d.member(sign)
+	}
+	d.Next()
+	start, secrets := d.Pos, d.secrets
+	for ; d.path[0] == "outputs" && d.cursor < len(d.inputs) && d.inputs[d.cursor].key <= key; d.cursor++ {
+		in := &d.inputs[d.cursor]
+		after, same := strings.CutPrefix(d.Source[start:], in.text)
+		if same && in.key == key && after != "" && strings.IndexByte(",} \t\r\n", after[0]) >= 0 {
+			d.Pos += len(in.text)
+			return in.value
+		}
+	}
+	v := d.value()
+	if d.path[0] == "inputs" && d.secrets == secrets {
+		d.inputs = append(d.inputs, written{key, d.Source[start:d.Pos], v})
+	}
+	return v
 }
 
 // member reads the value of a member. sign is not negative once the object's signature was read; from then on a string
@@ -250,6 +285,7 @@ func (d *decoder) reference(start int, m members) value.Value {
 }
 
 func (d *decoder) secret(start int, m members) value.Value {
+	d.secrets++
 	ciphertext, _ := m.text("ciphertext")
 	plaintext, _ := m.text("plaintext")
 	switch {

@@ -98,7 +98,7 @@ func EncodeUntyped(s *Snapshot, f Form) ([]byte, error) {
 // AppendOperation appends the JSON of a pending operation to dst (F5.15).
 func AppendOperation(dst []byte, op Operation, f Form) ([]byte, error) {
 	if op.Resource != nil {
-		dst = slices.Grow(dst, int(roomFor(op.Resource)))
+		dst = slices.Grow(dst, roomFor(op.Resource))
 	}
 	e := encoder{jsonWriter: jsonWriter{form: f, buf: dst}}
 	e.operation(op)
@@ -107,16 +107,33 @@ func AppendOperation(dst []byte, op Operation, f Form) ([]byte, error) {
 
 // AppendResource appends the JSON of one resource to dst.
 func AppendResource(dst []byte, r *Resource, f Form) ([]byte, error) {
-	e := encoder{jsonWriter: jsonWriter{form: f, buf: slices.Grow(dst, int(roomFor(r)))}}
+	e := encoder{jsonWriter: jsonWriter{form: f, buf: slices.Grow(dst, roomFor(r))}}
 	e.resource(r)
 	return e.buf, e.err
 }
 
-// roomFor estimates the size of a resource's JSON in bytes, to avoid copying a large buffer each time it grows.
-func roomFor(r *Resource) int64 {
-	const small, most = 1024, 1 << 30
-	n := value.Size(r.Inputs, most) + value.Size(r.Outputs, most)
-	return small + n + n/16
+// roomFor estimates the size of a resource's JSON in bytes, to avoid copying a large buffer each time it grows. It is
+// rather a little too much than too little, and not more: what is not used of the buffer of a state is garbage, too.
+func roomFor(r *Resource) int {
+	const members, part = 384, 8 // names, times and flags; quotes and commas around a part, or digits
+	n := members + len(r.URN) + len(r.ID) + len(r.Type) + len(r.Parent) + len(r.Provider) + len(r.SourcePosition)
+	for _, key := range r.Inputs.Keys() { // in the property dependencies
+		n += part + len(key)
+	}
+	for _, u := range r.Dependencies { // and there, too
+		n += 2 * (part + len(u))
+	}
+	count := func(v value.Value) bool {
+		text, _ := v.AsString()
+		n += part + len(text)
+		for _, key := range v.Keys() {
+			n += len(key)
+		}
+		return false
+	}
+	r.Inputs.Any(count)
+	r.Outputs.Any(count)
+	return n
 }
 
 // encodeDeployment writes a deployment. head writes the text in front of it and gets the features in use, sorted. The
@@ -124,12 +141,13 @@ func roomFor(r *Resource) int64 {
 // avoid copying the resources, encodeDeployment leaves space before them.
 func encodeDeployment(s *Snapshot, f Form, head func(e *encoder, features []string)) ([]byte, error) {
 	const space = 4096
-	room := int64(space + 512 + len(s.Metadata) + len(s.Snippets) + len(s.Extensions))
+	room := space + 512 + len(s.Metadata) + len(s.Snippets) + len(s.Extensions)
 	for _, r := range s.Resources {
 		room += roomFor(r)
 	}
 	features := map[string]bool{}
-	e := encoder{jsonWriter: jsonWriter{form: f, buf: make([]byte, space, room)}, bytes: s.ByteStrings, features: features}
+	e := encoder{jsonWriter: jsonWriter{form: f, buf: make([]byte, space, room)}, bytes: s.ByteStrings,
+		features: features}
 	start := func(member string, i int) {
 		if i == 0 {
 			e.key(member)
@@ -411,7 +429,13 @@ func optionalTextMap[T ~string](w *jsonWriter, name string, m map[string][]T) {
 	}
 	w.key(name)
 	w.open()
-	for i, key := range slices.Sorted(maps.Keys(m)) {
+	var few [16]string // on the stack, as most resources have no more
+	keys := few[:0]
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for i, key := range keys {
 		if i > 0 {
 			w.buf = append(w.buf, ',')
 		}

@@ -241,7 +241,8 @@ func (e *encoder) secret(v value.Value) {
 // plaintext returns the JSON text to seal: escaped for HTML, with the plain text of inner secrets as "ciphertext"
 // (F4.7). It equals Pulumi's text, so that an unchanged secret keeps its ciphertext.
 func (e *encoder) plaintext(v value.Value) string {
-	inner := encoder{jsonWriter: jsonWriter{form: Form{secrets: innerSecrets, html: true}}, path: e.path, scope: e.scope,
+	inner := encoder{jsonWriter: jsonWriter{form: Form{secrets: innerSecrets, html: true}}, path: e.path,
+		scope: e.scope,
 		depth: e.depth}
 	inner.public(v)
 	e.bytes = e.bytes || inner.bytes

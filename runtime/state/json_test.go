@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
@@ -172,8 +172,7 @@ func TestSecretsStaySecret(t *testing.T) {
 
 func TestMasking(t *testing.T) { // F7.9: as captured
 	t.Parallel()
-	data, err := os.ReadFile("testdata/checkpoint-v3.json")
-	require.NoError(t, err)
+	data := testfile.Bytes(t, "testdata/checkpoint-v3.json")
 	c, err := DecodeCheckpoint(data, nil)
 	require.NoError(t, err)
 	got, err := AppendResource(nil, c.Snapshot.Resources[2], Masked())
@@ -183,8 +182,7 @@ func TestMasking(t *testing.T) { // F7.9: as captured
 
 func TestSealedIsNotRewrittenUnderAnotherManager(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("testdata/checkpoint-v3.json")
-	require.NoError(t, err)
+	data := testfile.Bytes(t, "testdata/checkpoint-v3.json")
 	c, err := DecodeCheckpoint(data, nil)
 	require.NoError(t, err)
 	_, err = EncodeCheckpoint(c, secrets.B64{})
@@ -336,8 +334,7 @@ func TestRoundTrip(t *testing.T) {
 func FuzzDecodeCheckpoint(f *testing.F) {
 	files, _ := filepath.Glob("testdata/checkpoint-*.json")
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		require.NoError(f, err)
+		data := testfile.Bytes(f, file)
 		f.Add(data)
 	}
 	f.Add([]byte(everything))

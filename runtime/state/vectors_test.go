@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 )
 
@@ -30,14 +31,12 @@ func openX(keys *secrets.Keyring) Opener {
 
 func TestCapturedCheckpoints(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/checkpoint-*.json")
-	require.NoError(t, err)
+	files := testfile.Match(t, "testdata/checkpoint-*.json")
 	require.Len(t, files, 5)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
-			want, err := os.ReadFile(file)
-			require.NoError(t, err)
+			want := testfile.Bytes(t, file)
 
 			blind, err := DecodeCheckpoint(want, nil) // F4.16: without a passphrase
 			require.NoError(t, err)
@@ -89,8 +88,7 @@ func TestExpectedSecrets(t *testing.T) { // F4.7, F4.10
 
 func TestExportShowSecrets(t *testing.T) { // F5.17, F4.8
 	t.Parallel()
-	want, err := os.ReadFile("testdata/deployment-export-show-secrets.json")
-	require.NoError(t, err)
+	want := testfile.Bytes(t, "testdata/deployment-export-show-secrets.json")
 	s, err := DecodeExport(want, openX(&secrets.Keyring{}))
 	require.NoError(t, err)
 	got, err := EncodeExport(s, Shown())
@@ -136,7 +134,6 @@ func TestPropertyValues(t *testing.T) { // F1.19, E6.34
 
 func readJSON(t *testing.T, file string, dst any) {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
+	data := testfile.Bytes(t, file)
 	require.NoError(t, json.Unmarshal(data, dst))
 }

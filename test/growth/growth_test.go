@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 var (
@@ -217,7 +219,7 @@ var dimensions = []dimension{
 		}
 		return with(files, "Pulumi.dev.yaml", "environment:\n"+times(n, func(i int) string { return fmt.Sprintf("  - e%d\n", i) }))
 	}, []string{"check", "run"},
-		"the evaluator of Pulumi ESC merges each import with all that come before it"},
+		"the evaluator of Pulumi ESC exports, with each import, all that come before it"},
 	{"cases of a test", 100, func(n int) map[string]string {
 		return with(program("resources:\n%s", pet(0, "")), "Main.test.yaml",
 			"cases:\n"+times(n, func(i int) string { return fmt.Sprintf("  c%d: {expect: {count: 1}}\n", i) }))
@@ -227,6 +229,13 @@ var dimensions = []dimension{
 			return fmt.Sprintf("\"R%d\": {\"Type\": \"AWS::SNS::Topic\", \"Properties\": {\"Tags\": []}}, ", i)
 		}) + "\"Last\": {\"Type\": \"AWS::SNS::Topic\"}}}"}
 	}, []string{"convert"}, ""},
+	{"resources of a program in one line", 250, func(n int) map[string]string {
+		return map[string]string{"Pulumi.json": `{"name": "grow", "runtime": "yaml", "config": {` +
+			times(n, func(i int) string { return fmt.Sprintf(`"c%d": {"default": 2}, `, i) }) + `"end": {"default": 1}}, "resources": {` +
+			times(n, func(i int) string {
+				return fmt.Sprintf(`"r%d": {"type": "random:RandomPet", "properties": {"length": "${c%[1]d}"}}, `, i)
+			}) + `"last": {"type": "random:RandomPet"}}}`}
+	}, everything, ""},
 	{"kinds of Kubernetes", 60, func(n int) map[string]string {
 		files := program("crds: crds\noutputs: {a: 1}\n")
 		for i := range n {
@@ -345,11 +354,7 @@ func square(c []counts, n int) (blocks []string) {
 func (d dimension) at(t *testing.T, n int) map[string]counts {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range d.files(n) {
-		path := filepath.Join(dir, "project", name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	}
+	testfile.Tree(t, filepath.Join(dir, "project"), d.files(n))
 	found := map[string]counts{}
 	steps := func(op string, args ...string) {
 		covered := filepath.Join(dir, "steps-"+op)
@@ -406,8 +411,7 @@ func read(t *testing.T, dir string) counts {
 	text := filepath.Join(dir, "text")
 	out, err := exec.CommandContext(t.Context(), "go", "tool", "covdata", "textfmt", "-i="+dir, "-o="+text).CombinedOutput()
 	require.NoError(t, err, string(out))
-	profile, err := os.ReadFile(text)
-	require.NoError(t, err)
+	profile := testfile.Bytes(t, text)
 	c := counts{}
 	for lines := bufio.NewScanner(bytes.NewReader(profile)); lines.Scan(); {
 		fields := strings.Fields(lines.Text()) // block, statements, executions

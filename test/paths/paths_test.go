@@ -2,6 +2,8 @@ package paths
 
 import (
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -149,6 +151,8 @@ func shown(v value.Value) string {
 	return string(text)
 }
 
+// copied returns a deep copy, with the keys of each map added in any order: the order in which Go visits them depends on
+// it, too.
 func copied(v resource.PropertyValue) resource.PropertyValue {
 	switch {
 	case v.IsSecret():
@@ -161,8 +165,10 @@ func copied(v resource.PropertyValue) resource.PropertyValue {
 		return resource.NewArrayProperty(items)
 	case v.IsObject():
 		m := resource.PropertyMap{}
-		for key, item := range v.ObjectValue() {
-			m[key] = copied(item)
+		keys := slices.Collect(maps.Keys(v.ObjectValue()))
+		rand.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+		for _, key := range keys {
+			m[key] = copied(v.ObjectValue()[key])
 		}
 		return resource.NewObjectProperty(m)
 	}

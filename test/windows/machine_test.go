@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 var (
@@ -59,8 +61,7 @@ func newMachine(t *testing.T) *machine {
 	for home, ending := range map[string]string{"home": ".exe", "linux": ""} {
 		dir := m.path(home + "/plugins/resource-drawer-v1.0.0")
 		require.NoError(t, os.MkdirAll(dir, 0o700))
-		text, err := os.ReadFile(filepath.Join(*built, "pulumi-resource-drawer"+ending))
-		require.NoError(t, err)
+		text := testfile.Bytes(t, filepath.Join(*built, "pulumi-resource-drawer"+ending))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "pulumi-resource-drawer"+ending), text, 0o700))
 	}
 	return m
@@ -82,8 +83,7 @@ func (m *machine) command(t *testing.T, args ...string) *exec.Cmd {
 // processes returns the command lines of all processes of the machine that contain a text.
 func (m *machine) processes(t *testing.T, text string) (lines []string) {
 	t.Helper()
-	paths, err := filepath.Glob("/proc/[0-9]*/environ")
-	require.NoError(t, err)
+	paths := testfile.Match(t, "/proc/[0-9]*/environ")
 	for _, path := range paths {
 		env, err := os.ReadFile(path)
 		if err != nil || !bytes.Contains(env, []byte("WINEPREFIX="+m.prefix+"\x00")) {
@@ -100,11 +100,9 @@ func (m *machine) processes(t *testing.T, text string) (lines []string) {
 // objects returns the titles of the plugin's objects in ascending order.
 func (m *machine) objects(t *testing.T) (titles []string) {
 	t.Helper()
-	paths, err := filepath.Glob(m.path("drawer/*.json"))
-	require.NoError(t, err)
+	paths := testfile.Match(t, m.path("drawer/*.json"))
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
+		text := testfile.Bytes(t, path)
 		var o struct{ Title string }
 		require.NoError(t, json.Unmarshal(text, &o))
 		titles = append(titles, o.Title)
@@ -135,17 +133,13 @@ func (m *machine) project(t *testing.T, name, program string) *project {
 // write writes a file of the project.
 func (p *project) write(name, text string) {
 	p.t.Helper()
-	path := filepath.Join(p.dir, filepath.FromSlash(name))
-	require.NoError(p.t, os.MkdirAll(filepath.Dir(path), 0o700))
-	require.NoError(p.t, os.WriteFile(path, []byte(text), 0o600))
+	testfile.Write(p.t, filepath.Join(p.dir, filepath.FromSlash(name)), text)
 }
 
 // read reads a file of the project.
 func (p *project) read(name string) string {
 	p.t.Helper()
-	text, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
-	require.NoError(p.t, err)
-	return string(text)
+	return testfile.Text(p.t, filepath.Join(p.dir, filepath.FromSlash(name)))
 }
 
 // start returns a command of yamlhost.exe in the project's folder.
@@ -216,7 +210,5 @@ func (p *project) onLinux(args ...string) string {
 // state returns the file of a stack's state.
 func (p *project) state(stack string) string {
 	p.t.Helper()
-	text, err := os.ReadFile(p.path("state/.pulumi/stacks/" + filepath.Base(p.dir) + "/" + stack + ".json"))
-	require.NoError(p.t, err)
-	return string(text)
+	return testfile.Text(p.t, p.path("state/.pulumi/stacks/"+filepath.Base(p.dir)+"/"+stack+".json"))
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 // Reasons why tests of packages are left out.
@@ -64,8 +66,7 @@ func TestPackages(t *testing.T) {
 			cmd.Stdout, cmd.Stderr = f, f
 			_ = cmd.Run() // fails for a folder that is not removed, too
 			require.NoError(t, f.Close())
-			out, err := os.ReadFile(f.Name())
-			require.NoError(t, err)
+			out := testfile.Bytes(t, f.Name())
 			passed := false
 			var faults []string
 			for block := range strings.SplitSeq(strings.ReplaceAll(string(out), "\r\n", "\n"), "--- FAIL: ") {

@@ -477,7 +477,7 @@ export default {
 
 // passing matches what differs from run to run in reports: times, ids and what is derived from chance.
 var passing = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ][0-9:.]+(Z|[+-]\d\d:\d\d| UTC)?|` +
-	`( · | in | <span class="dim">in )?\b\d+(\.\d+)? ?(ms|s|µs)\b(</span>)?|"(sequence|timestamp|duration|durationSeconds)": ?\d+|time="[0-9.]+"|` +
+	`( · |,? in | <span class="dim">in )?\b\d+(\.\d+)? ?(ms|s|µs)\b(</span>)?|"(sequence|timestamp|duration|durationSeconds)": ?\d+|time="[0-9.]+"|` +
 	`"(seed|ciphertext|salt|encryptionsalt)": ?"[^"]*"`)
 
 // What is written about a program is the same on both systems, byte for byte: findings, graphs, plans and all reports of

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -214,9 +213,7 @@ func (c *Cache) keptBefore() map[string][]string {
 }
 
 func unreadable(f File, err error) *diag.Diagnostic {
-	if reason, ok := errors.AsType[*fs.PathError](err); ok {
-		err = reason.Err
-	}
-	return &diag.Diagnostic{Code: diag.BadDefinition, Summary: f.Shown + " cannot be read: " + err.Error(),
+	return &diag.Diagnostic{Code: diag.BadDefinition,
+		Summary: f.Shown + " cannot be read: " + osfile.PlainError(err).Error(),
 		Subject: diag.NewRange(diag.NewSource(f.Shown, nil), 0, 0)}
 }

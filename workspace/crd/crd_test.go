@@ -13,6 +13,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/schema"
 	"github.com/yamlhost/yamlhost/workspace/crd"
 )
@@ -143,15 +144,14 @@ func TestFaults(t *testing.T) {
 // An unchanged file is converted once, within a process and across processes.
 func TestCache(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("testdata/widgets.yaml")
-	require.NoError(t, err)
+	text := testfile.Text(t, "testdata/widgets.yaml")
 	path := filepath.Join(t.TempDir(), "crd.yaml")
 	then := time.Unix(1_700_000_000, 0)
 	write := func(text string, when time.Time) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		require.NoError(t, os.Chtimes(path, when, when))
 	}
-	write(string(text), then)
+	write(text, then)
 	dir := t.TempDir()
 	kept := &crd.Cache{Dir: dir}
 	first, _ := read(t, kept, path)
@@ -161,11 +161,10 @@ func TestCache(t *testing.T) {
 	require.ElementsMatch(t, first.ResourceTokens(), another.ResourceTokens())
 	require.NoError(t, another.Verify())
 
-	write(strings.ReplaceAll(string(text), "kind: Widget,", "kind: Gadget,"), then.Add(time.Second))
+	write(strings.ReplaceAll(text, "kind: Widget,", "kind: Gadget,"), then.Add(time.Second))
 	changed, _ := read(t, kept, path)
 	require.Contains(t, changed.ResourceTokens(), "kubernetes:shop.example.com/v1:Gadget")
-	schemas, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	require.NoError(t, err)
+	schemas := testfile.Match(t, filepath.Join(dir, "*.json"))
 	require.Len(t, schemas, 1, "the schema of the earlier state is gone")
 
 	require.NoError(t, os.WriteFile(schemas[0], []byte("{}"), 0o644))
@@ -176,8 +175,7 @@ func TestCache(t *testing.T) {
 // If two files define a kind, the first one counts.
 func TestTwice(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("testdata/widgets.yaml")
-	require.NoError(t, err)
+	text := testfile.Bytes(t, "testdata/widgets.yaml")
 	copied := filepath.Join(t.TempDir(), "copy.yaml")
 	require.NoError(t, os.WriteFile(copied, text, 0o644))
 	_, diags := read(t, new(crd.Cache), "testdata/widgets.yaml", copied)

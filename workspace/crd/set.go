@@ -16,8 +16,9 @@ type Set struct {
 	packages []*schema.Package
 	defined  map[string]File // tokens with the files that define them
 
-	mu     sync.Mutex
-	joined map[*schema.Package]*schema.Package // by the package that the kinds are added to, nil for none; guarded by mu
+	mu sync.Mutex
+	// by the package that the kinds are added to, nil for none; guarded by mu
+	joined map[*schema.Package]*schema.Package
 }
 
 // add adds the kinds of a file.

@@ -5,6 +5,7 @@ package environments
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,9 +104,7 @@ func TestEnvironmentsHaveABudget(t *testing.T) {
 		"open":      doubling("{fn::open::env: {name: X}}", "'"+ten("%[2]s")+"'", 6),
 		"overrides": "imports: [text]\nvalues: {v0: x}\n"}
 	for _, more := range []map[string]string{chain, fan} {
-		for name, text := range more {
-			documents[name] = text
-		}
+		maps.Copy(documents, more)
 	}
 	o := options(t, documents)
 	o.Lookup = func(string) (string, bool) { return strings.Repeat("x", 1000), true }

@@ -3,6 +3,7 @@
 package environments
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -120,12 +121,10 @@ func (e *evaluator) evaluate(ctx context.Context, name string, node syntax.Node)
 		return nil, diags
 	}
 	diags.Add(e.misused(env.Properties)...)
-	for _, part := range []string{Config, Variables, Files} {
-		diags.Add(e.inexact(env.Properties[part])...)
-	}
+	diags.Add(e.inexact(env.Properties[Config])...)
 	diags.Add(e.rounded(diags)...)
-	return &Environment{Values: fromESC(esc.NewValue(env.Properties)), Places: e.places(env.Properties[Config])},
-		diags.Sorted()
+	return &Environment{Values: fromESC(esc.NewValue(env.Properties)), Places: e.places(env.Properties[Config]),
+		spelled: spellings(env.Properties, func(v esc.Value) any { return v.Value })}, diags.Sorted()
 }
 
 // places returns the places of the keys of a map, by name.
@@ -283,7 +282,9 @@ func (e *evaluator) rounded(reported diag.Diagnostics) (diags diag.Diagnostics) 
 		_, found := parser.Data(src)
 		for _, d := range found {
 			if d.Code == diag.BadNumber && whole.Start <= d.Subject.Start && d.Subject.End <= whole.End &&
-				!slices.ContainsFunc(reported, func(o diag.Diagnostic) bool { return o.Subject.Start == d.Subject.Start }) {
+				!slices.ContainsFunc(reported, func(o diag.Diagnostic) bool {
+					return o.Subject.Start == d.Subject.Start
+				}) {
 				diags.Add(d)
 			}
 		}
@@ -328,10 +329,13 @@ var unknownField = regexp.MustCompile(`^Field '(.*)' does not exist on Object '\
 func ours(summary string) string {
 	m := unknownField.FindStringSubmatch(summary)
 	if m == nil {
-		return summary
+		return withoutText(summary)
 	}
-	return "unknown key " + m[1] + " in an environment" + diag.DidYouMean(m[1], strings.Split(strings.Trim(m[2], "'"), "', '"))
+	return "unknown key " + m[1] + " in an environment" + diag.DidYouMean(m[1], existing(m))
 }
+
+// existing returns the keys that a document may have, of a match of unknownField.
+func existing(m []string) []string { return strings.Split(strings.Trim(m[2], "'"), "', '") }
 
 // source reads an import, once.
 func (e *evaluator) source(name string) (*diag.Source, error) {
@@ -360,7 +364,8 @@ func (e *evaluator) LoadEnvironment(_ context.Context, name string) ([]byte, eva
 
 // diagnostics are findings of the evaluator, with their places; one that comes twice counts once.
 func (e *evaluator) diagnostics(found syntax.Diagnostics) diag.Diagnostics {
-	diags := e.faults
+	found, diags := e.outside(found)
+	diags = append(diags, e.faults...)
 	for _, f := range found {
 		if f.Summary == errFaults.Error() {
 			continue
@@ -368,6 +373,10 @@ func (e *evaluator) diagnostics(found syntax.Diagnostics) diag.Diagnostics {
 		summary, detail, _ := strings.Cut(f.Summary, "\n")
 		d := diag.Diagnostic{Code: diag.BadEnvironment, Severity: diag.Error, Subject: e.place(f.Subject),
 			Summary: ours(summary), Detail: strings.TrimSpace(detail + "\n" + f.Detail)}
+		if d.Summary == `unknown property "pulumi"` &&
+			bytes.HasSuffix(d.Subject.Source.Text()[:d.Subject.Start], []byte("context")) {
+			d.Summary, d.Detail = "a file has no context.pulumi", "Only a service knows a user and an organization."
+		}
 		if f.Severity == hcl.DiagWarning {
 			d.Severity = diag.Warning
 		}
@@ -378,6 +387,47 @@ func (e *evaluator) diagnostics(found syntax.Diagnostics) diag.Diagnostics {
 		}
 	}
 	return diags.Sorted()
+}
+
+// outside returns the findings without those about keys that stand beside `values` and surely belong below it, which
+// are one finding for each document: keys that stacks use, and every key of a document whose `values` is empty.
+func (e *evaluator) outside(found syntax.Diagnostics) (rest syntax.Diagnostics, diags diag.Diagnostics) {
+	keys := map[*diag.Source][]string{}
+	for _, f := range found {
+		m, at := unknownField.FindStringSubmatch(f.Summary), e.place(f.Subject)
+		if m == nil || m[1] == "" || !slices.Contains([]string{Config, Variables, Files}, m[1]) &&
+			(!e.emptied(at.Source) || diag.DidYouMean(m[1], existing(m)) != "") {
+			rest = append(rest, f)
+			continue
+		}
+		if keys[at.Source] == nil {
+			diags.Add(diag.Diagnostic{Severity: diag.Warning, Code: diag.BadEnvironment, Subject: at,
+				Summary: "unknown key " + m[1] + " in an environment"})
+		}
+		keys[at.Source] = append(keys[at.Source], m[1])
+	}
+	for i, d := range diags {
+		diags[i].Detail = "it belongs below `values`: indent it"
+		if names := keys[d.Subject.Source]; len(names) > 1 {
+			diags[i].Detail = "it belongs below `values`, as do " + strings.Join(names[1:], ", ") + ": indent them"
+		}
+		rest = slices.DeleteFunc(rest, func(f *syntax.Diagnostic) bool {
+			follows := f.Summary == "values must be an object" && e.place(f.Subject).Source == d.Subject.Source &&
+				e.emptied(d.Subject.Source)
+			if follows {
+				diags[i].Severity = diag.Error
+			}
+			return follows
+		})
+	}
+	return rest, diags
+}
+
+// emptied reports whether a document has no values.
+func (e *evaluator) emptied(src *diag.Source) bool {
+	n := e.valuesOf(src)
+	_, null := n.(*syntax.NullNode)
+	return n == nil || null
 }
 
 // place returns a range of the evaluator in its source.

@@ -5,13 +5,13 @@ package environments_test
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/workspace/environments"
 )
@@ -20,11 +20,7 @@ import (
 func project(t *testing.T, files map[string]string) environments.Options {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	}
+	testfile.Tree(t, dir, files)
 	return environments.Options{
 		Dir: dir,
 		Shown: func(path string) string {
@@ -138,9 +134,15 @@ func TestFaults(t *testing.T) {
 		place, wants string
 		check        bool // a check finds it, too
 	}{
+		"keys beside the values": {"values:\nfiles: {A: b}\nother: 1\n", "environments/e.yaml:2:1",
+			"unknown key files in an environment\nit belongs below `values`, as do other: indent them", true},
+		"a key beside the values": {"values: {a: 1}\nfiles: {A: b}\n", "environments/e.yaml:2:1",
+			"unknown key files in an environment\nit belongs below `values`: indent it", true},
+		"the context of a service": {"values:\n  a: x-${context.pulumi.user.login}\n", "environments/e.yaml:2:",
+			"a file has no context.pulumi\nOnly a service knows", true},
 		"provider": {"values:\n  a:\n    fn::open::comand: {command: [x]}\n", "environments/e.yaml:3:5",
 			"there is no provider fn::open::comand here; did you mean command?\nThe providers are command, env, file, " +
-				"pulumi-stacks.", true},
+				"pulumi-stacks; reach clouds and vaults", true},
 		"import": {"imports: [bse]\n", "environments/e.yaml:1:11", "there is no environment bse; did you mean base?\n" +
 			"Its file would be environments/bse.yaml; make it with `yamlhost env init bse`.", true},
 		"outside":  {"imports: [../e]\n", "environments/e.yaml:1:11", `"../e" is no name of an environment`, true},
@@ -153,7 +155,7 @@ func TestFaults(t *testing.T) {
 		"variable": {"values:\n  a:\n    fn::open::env: {name: NOWHERE}\n", "environments/e.yaml:3:5",
 			"fn::open::env: the environment variable NOWHERE is not set, and there is no default", false},
 		"file": {"values:\n  a: {fn::open::file: {path: x.pem}}\n", "environments/e.yaml:2:6",
-			"fn::open::file: x.pem: no such file or directory", false},
+			"fn::open::file: x.pem: it does not exist", false},
 		"stack": {"values:\n  a:\n    fn::open::pulumi-stacks: {stacks: {it: {stack: a/b}}}\n", "environments/e.yaml:3:5",
 			"fn::open::pulumi-stacks: stack a/b: no such stack", false},
 		"rotate": {"values:\n  a: {fn::rotate::x: {inputs: {}}}\n", "environments/e.yaml:2:6", "fn::rotate::x needs", true},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
@@ -44,6 +45,8 @@ type Environment struct {
 	Values value.Value // a map
 	// Places has the places of the keys of Config, by name; it is empty if a service has evaluated the environment.
 	Places map[string]diag.Range
+	// spelled has the numbers in Variables and Files, by part and name: a text keeps digits that no number has.
+	spelled map[string]map[string]string
 }
 
 // The keys of values that stacks use.
@@ -72,7 +75,11 @@ func (e *Environment) Texts(key string) iter.Seq2[string, string] {
 				continue
 			}
 			text, err := value.Text(v)
-			if plain, _ := text.AsString(); err == nil && !yield(name, plain) {
+			plain, _ := text.AsString()
+			if number, isNumber := e.spelled[key][name]; isNumber {
+				plain = number
+			}
+			if err == nil && !yield(name, plain) {
 				return
 			}
 		}
@@ -162,8 +169,8 @@ func (o Options) Read(name string) (*diag.Source, error) {
 		return nil, fmt.Errorf("there is no environment %s%s\nIts file would be %s; make it with `yamlhost env init %[1]s`.",
 			name, diag.DidYouMean(name, names), o.Shown(path))
 	}
-	if refused, ok := errors.AsType[*fs.PathError](err); ok {
-		return nil, fmt.Errorf("the environment %s cannot be read: %s: %w", name, o.Shown(path), refused.Err)
+	if errors.As(err, new(*fs.PathError)) {
+		return nil, fmt.Errorf("the environment %s cannot be read: %s: %w", name, o.Shown(path), osfile.PlainError(err))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read environment %s: %w", name, err)

@@ -222,14 +222,18 @@ func (h *Hosted) evaluate(ctx context.Context, src *diag.Source, check bool) (*E
 		return nil, nil, h.explainAll("open", organization, err)
 	}
 	var found diag.Diagnostics
-	for _, part := range []string{Config, Variables, Files} {
-		if opened.Properties[part].inexact() {
-			d := diag.LosesDigits(diag.NewRange(src, 0, 0), "", 0)
-			d.Summary = part + ": " + d.Summary
-			found.Add(d)
-		}
+	if opened.Properties[Config].inexact() {
+		d := diag.LosesDigits(diag.NewRange(src, 0, 0), "", 0)
+		d.Summary = Config + ": " + d.Summary
+		found.Add(d)
 	}
-	return &Environment{Values: escValue{Value: opened.Properties}.value(check)}, found, nil
+	return environmentOf(opened.Properties, check), found, nil
+}
+
+// environmentOf returns the environment of a service's answer. With hide, secrets are unknown.
+func environmentOf(values map[string]escValue, hide bool) *Environment {
+	return &Environment{Values: escValue{Value: values}.value(hide),
+		spelled: spellings(values, func(v escValue) any { return v.Value })}
 }
 
 // escValue is a value in the form of a service, in which each item of a map or list is an escValue too.
@@ -318,6 +322,20 @@ func valueOf[Item any](content any, secret, unknown bool, item func(Item) value.
 	return out
 }
 
+// spellings returns the numbers in Variables and Files as Pulumi ESC spells them, by part and name.
+func spellings[Item any](values map[string]Item, content func(Item) any) map[string]map[string]string {
+	spelled := map[string]map[string]string{Variables: {}, Files: {}}
+	for part, names := range spelled {
+		items, _ := content(values[part]).(map[string]Item)
+		for name, item := range items {
+			if number, isNumber := content(item).(json.Number); isNumber {
+				names[name] = number.String()
+			}
+		}
+	}
+	return spelled
+}
+
 // sent is the service's name for a document that the request contains.
 const sent = "<yaml>"
 
@@ -341,7 +359,7 @@ func findings(err error, src *diag.Source) (list diag.Diagnostics) {
 	}
 	for _, f := range answer.Diagnostics {
 		d := diag.Diagnostic{Code: diag.BadEnvironment, Severity: diag.Error, Subject: diag.NewRange(src, 0, 0),
-			Summary: printable.Short(f.Summary, 300), Detail: printable.Short(f.Detail, 2000)}
+			Summary: printable.Short(withoutText(f.Summary), 300), Detail: printable.Short(f.Detail, 2000)}
 		if f.Severity == "warning" {
 			d.Severity = diag.Warning
 		}
@@ -355,4 +373,14 @@ func findings(err error, src *diag.Source) (list diag.Diagnostics) {
 		list.Add(d)
 	}
 	return list
+}
+
+// withoutText returns a message of the evaluator about a text that cannot be decoded without the reason, which repeats
+// characters of the text: that may be a secret.
+func withoutText(summary string) string {
+	what, _, _ := strings.Cut(summary, " string: ")
+	if what, cannot := strings.CutPrefix(what, "decoding "); cannot {
+		return "the text is not " + what
+	}
+	return summary
 }

@@ -6,8 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +17,7 @@ import (
 	"github.com/pulumi/esc/schema"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 // opener is a provider: it answers calls of fn::open::NAME.
@@ -49,8 +50,8 @@ func (e *evaluator) LoadProvider(_ context.Context, name string) (esc.Provider, 
 	p, found := known[name]
 	if !found {
 		names := slices.Sorted(maps.Keys(known))
-		return nil, fmt.Errorf("there is no provider fn::open::%s here%s\nThe providers are %s.", name,
-			diag.DidYouMean(name, names), strings.Join(names, ", "))
+		return nil, fmt.Errorf("there is no provider fn::open::%s here%s\n"+
+			"The providers are %s; reach clouds and vaults with their programs by fn::open::command.", name, diag.DidYouMean(name, names), strings.Join(names, ", "))
 	}
 	return &provider{opener: p, options: &e.Options, meter: &e.meter, name: name}, nil
 }
@@ -110,8 +111,8 @@ func openFile(ctx context.Context, o *Options, inputs map[string]esc.Value) (esc
 		path = filepath.Join(o.Dir, filepath.FromSlash(path))
 	}
 	text, err := o.Door.ReadFile(ctx, path)
-	if fault, ok := errors.AsType[*os.PathError](err); ok {
-		return esc.Value{}, fmt.Errorf("%s: %w", o.Shown(path), fault.Err)
+	if errors.As(err, new(*fs.PathError)) {
+		return esc.Value{}, fmt.Errorf("%s: %w", o.Shown(path), osfile.PlainError(err))
 	}
 	if err == nil && !utf8.Valid(text) {
 		err = fmt.Errorf("%s is no text in UTF-8", o.Shown(path))

@@ -129,7 +129,8 @@ func decodeScalar(n *yamlnode.Node) (any, error) {
 }
 
 // scalarText returns a top-level scalar as programs get it (F3.9): YAML typing comes first, so 010 is 8 and null is
-// empty. An integer that 64 bits do not hold is rounded, as in Pulumi; inside of lists and maps it keeps its digits.
+// empty; other numbers are JSON. An integer that 64 bits do not hold is rounded, as in Pulumi; inside of lists and maps
+// it keeps its digits.
 func scalarText(v any) (string, error) {
 	switch x := v.(type) {
 	case nil:
@@ -143,10 +144,10 @@ func scalarText(v any) (string, error) {
 	case uint64:
 		return strconv.FormatUint(x, 10), nil
 	case float64:
-		return fmt.Sprint(x), nil // 1e+06 for a million, as in Pulumi
+		return jsontext.Compact(x)
 	case json.Number:
 		f, _ := x.Float64()
-		return fmt.Sprint(f), nil
+		return scalarText(f)
 	case time.Time:
 		return x.String(), nil
 	}

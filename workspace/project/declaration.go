@@ -82,6 +82,7 @@ func (p *Project) readDeclaration(d *document, e entry) *Declaration {
 	place := "config." + e.key.Text
 	if e.value.Kind != yamlnode.Map {
 		p.readShorthand(d, place, decl, e.value)
+		decl.Secret = hasSecret(e.value)
 		return decl
 	}
 	var fields record
@@ -108,7 +109,11 @@ func (p *Project) readDeclaration(d *document, e entry) *Declaration {
 		decl.Value = d.data(place+".value", fields.node("value"))
 	}
 	for _, field := range []string{"default", "value"} {
-		if n := fields.node(field); n != nil && decl.Secret && !isExpression(n) {
+		n := fields.node(field)
+		if n == nil {
+			continue
+		}
+		if decl.Secret = decl.Secret || hasSecret(n); decl.Secret && !isExpression(n) {
 			rng := d.at(n)
 			rng.Source.Hide(rng)
 		}
@@ -131,6 +136,16 @@ func (p *Project) readShorthand(d *document, place string, decl *Declaration, n 
 	} else {
 		decl.Value = data
 	}
+}
+
+// hasSecret reports whether data has a call of fn::secret in it, which is no call there. Its author means a secret.
+func hasSecret(n *yamlnode.Node) bool {
+	for i, child := range n.Content { // what an alias stands for is looked at where it stands
+		if n.Kind == yamlnode.Map && i%2 == 0 && strings.EqualFold(child.Value, "fn::secret") || hasSecret(child) {
+			return true
+		}
+	}
+	return false
 }
 
 // isExpression reports whether a default is a call of a built-in function, which only the program can evaluate.

@@ -100,7 +100,7 @@ func put(old any, name string, steps value.Path, depth int, v any) (any, error) 
 		}
 		// Any item of a new list may be set first; then those before it are null.
 		if step.Index < 0 || step.Index > len(list) && (old != nil || step.Index >= maxNewItems) {
-			return nil, fmt.Errorf("%s: the index is out of range, the list has %d items", here, len(list))
+			return nil, fmt.Errorf("%s: the index is out of range, the length of the list is %d", here, len(list))
 		}
 		list = slices.Clone(list)
 		for len(list) <= step.Index {
@@ -347,7 +347,8 @@ func rewriteMap(old *yamlnode.Node, m map[string]any) *yamlnode.Node {
 				continue
 			}
 			done[key] = true
-			n.Content = append(n.Content, keepComments(scalarNode(key), old.Content[i]), rewriteItem(old.Content[i+1], item))
+			n.Content = append(n.Content, keepComments(scalarNode(key), old.Content[i]),
+				rewriteItem(old.Content[i+1], item))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(m)) {

@@ -179,12 +179,30 @@ func (d *document) slashed(l Literal) string {
 	return text
 }
 
+// wrongKind reports a value of another kind. Nobody reads what is in a list or map.
 func (d *document) wrongKind(field, want string, n *yamlnode.Node) {
+	if n.Kind != yamlnode.Scalar {
+		d.hide(n)
+	}
 	detail := ""
 	if n.Kind == yamlnode.Scalar && want == "a string" {
 		detail = "put it in quotes to make it a string"
 	}
 	d.add(diag.WrongKind, d.at(n), fmt.Sprintf("%s must be %s, found %s", field, want, yamlnode.KindName(n)), detail)
+}
+
+// hide hides the texts of a value that is not read in everything that is rendered: no declaration says whether they are
+// secret. It does not follow aliases, whose targets are read, or hidden, where they stand.
+func (d *document) hide(n *yamlnode.Node) {
+	if n.Kind == yamlnode.Scalar {
+		d.src.Hide(d.at(n))
+		return
+	}
+	for i, child := range n.Content {
+		if n.Kind != yamlnode.Map || i%2 == 1 {
+			d.hide(child)
+		}
+	}
 }
 
 // entries returns the keys and values of a mapping, each key once. Anything but a mapping is reported; null counts as
@@ -269,6 +287,7 @@ func (d *document) fieldsOf(field string, n *yamlnode.Node, severity diag.Severi
 	r := d.record(field+".", entries)
 	for _, e := range entries {
 		if !slices.Contains(known, e.key.Text) {
+			d.hide(e.value)
 			d.unknownKey(field, e.key, severity, known, r)
 		}
 	}

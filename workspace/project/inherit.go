@@ -57,8 +57,8 @@ func (s *Settings) InheritedKeys() iter.Seq[Key] { return maps.Keys(s.inherited)
 // Open reports whether the stack may have keys that are not known: those of an environment that was not opened.
 func (s *Settings) Open() bool { return s.Environment != nil && !s.whole }
 
-// addTo adds the values to those of a stack. If both have a map, the maps are merged: the stack's own items win, and
-// null removes an item, as in a JSON merge patch (F3.5).
+// addTo adds the values to those of a stack. If both have a map, the maps are merged, and the stack's own items win,
+// null among them (F3.5).
 func (parent inherited) addTo(config map[Key]Text, data map[Key]any) {
 	for key, v := range parent {
 		own, set := config[key]
@@ -66,7 +66,8 @@ func (parent inherited) addTo(config map[Key]Text, data map[Key]any) {
 		if set && (own.Unread || !isMap || !v.Is(value.KindMap)) {
 			continue
 		}
-		text := Text{Secret: own.Secret || v.ContainsSecret(), Inherited: true, Key: own.Key, Value: own.Value}
+		text := Text{Secret: own.Secret || v.ContainsSecret() && (!set || staysSecret(v.Value, patch)), Inherited: true,
+			Key: own.Key, Value: own.Value}
 		if !set {
 			text.Key, text.Value = v.place, v.place
 		}
@@ -80,27 +81,42 @@ func (parent inherited) addTo(config map[Key]Text, data map[Key]any) {
 			plain = patched(plain, patch)
 		}
 		text.Text, text.Structured = TextOf(plain), isStructured(plain)
+		if plain == nil {
+			text.Text = "null" // as in the Pulumi CLI, in which a stack's own null is an empty text
+		}
 		config[key], data[key] = text, plain
 	}
 }
 
-// patched returns a copy of base with a JSON merge patch applied.
-func patched(base any, patch map[string]any) any {
-	m, _ := base.(map[string]any)
-	if m = maps.Clone(m); m == nil {
-		m = map[string]any{}
+// patched returns a copy of base with the items of patch over its own.
+func patched(base, patch any) any {
+	own, isMap := patch.(map[string]any)
+	m, alsoMap := base.(map[string]any)
+	if !isMap || !alsoMap {
+		return patch
 	}
-	for key, v := range patch {
-		switch x := v.(type) {
-		case nil:
-			delete(m, key)
-		case map[string]any:
-			m[key] = patched(m[key], x)
-		default:
-			m[key] = v
-		}
+	m = maps.Clone(m)
+	for key, v := range own {
+		m[key] = patched(m[key], v)
 	}
 	return m
+}
+
+// staysSecret reports whether a secret in v stays where the items of patch are over its own.
+func staysSecret(v value.Value, patch any) bool {
+	own, isMap := patch.(map[string]any)
+	if !isMap || !v.Is(value.KindMap) {
+		return false // replaced
+	}
+	if v.IsSecret() {
+		return true
+	}
+	for i, key := range v.Keys() {
+		if item, replaced := own[key]; replaced && staysSecret(v.At(i), item) || !replaced && v.At(i).ContainsSecret() {
+			return true
+		}
+	}
+	return false
 }
 
 // PlainData returns a value as data of settings, secrets in plain text; unknown values are nil.

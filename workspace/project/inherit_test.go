@@ -44,7 +44,7 @@ config:
 		got[key.String()] = short{text.Text, text.Secret, text.Unread}
 	}
 	require.Equal(t, map[string]short{"p:own": {text: "mine"}, "p:size": {text: "1000000"},
-		"p:map":  {text: `{"a":"hush","b":"own","n":{"x":1,"y":2}}`, secret: true},
+		"p:map":  {text: `{"a":"hush","b":"own","c":null,"n":{"x":1,"y":2}}`, secret: true},
 		"p:list": {text: "[1]"}, "aws:region": {text: "eu"}, "p:need": {secret: true, unread: true},
 		"p:flag": {text: "maybe"}, "p:token": {text: "t", secret: true}, "p:plain": {text: "open"}}, got)
 	var found []string

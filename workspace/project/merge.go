@@ -100,9 +100,10 @@ func isStructured(data any) bool {
 func fromProject(p *Project, decl *Declaration, stack string, config map[Key]Text) diag.Diagnostics {
 	switch {
 	case decl.Value != nil:
-		config[decl.Key] = Text{Text: decl.Value.Text, FromProject: true, Value: decl.Value.Range}
+		config[decl.Key] = Text{Text: decl.Value.Text, Secret: decl.Secret, FromProject: true, Value: decl.Value.Range}
 	case decl.Default != nil:
-		config[decl.Key] = Text{Text: decl.Default.Text, FromProject: true, Value: decl.Default.Range}
+		config[decl.Key] = Text{Text: decl.Default.Text, Secret: decl.Secret, FromProject: true,
+			Value: decl.Default.Range}
 	case decl.Own && !decl.Optional:
 		secret := ""
 		if decl.Secret {

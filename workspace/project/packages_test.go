@@ -9,6 +9,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/schema"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestPackageFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, map[string]string{
+	testfile.Tree(t, dir, map[string]string{
 		"a.yaml": "packageDeclarationVersion: 1\nname: plain\nversion: 1.2.3\n",
 		"sdks/x/x-1.0.0.yaml": "packageDeclarationVersion: 1\nname: tf\nparameterization: {name: x, version: 1.0.0, value: " +
 			"eyJyIjoxfQ==}\n",
@@ -53,11 +54,11 @@ func TestFoundPackagesFollowFiles(t *testing.T) {
 	}
 	declaration := func(name string) string { return "packageDeclarationVersion: 1\nname: " + name + "\n" }
 	require.Empty(t, names())
-	write(t, dir, map[string]string{"a.yaml": declaration("first")})
+	testfile.Tree(t, dir, map[string]string{"a.yaml": declaration("first")})
 	require.Equal(t, []string{"first"}, names())
-	write(t, dir, map[string]string{"a.yaml": declaration("another")})
+	testfile.Tree(t, dir, map[string]string{"a.yaml": declaration("another")})
 	require.Equal(t, []string{"another"}, names())
-	write(t, dir, map[string]string{"sdks/x/y/b.yaml": declaration("deep")})
+	testfile.Tree(t, dir, map[string]string{"sdks/x/y/b.yaml": declaration("deep")})
 	require.Equal(t, []string{"deep", "another"}, names())
 	require.NoError(t, os.Remove(filepath.Join(dir, "a.yaml")))
 	require.Equal(t, []string{"deep"}, names())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 )
 
 // Program describes the place of a project's program.
@@ -157,10 +158,7 @@ func Includer(door confine.Door, dir string, name func(path string) string) func
 				}
 				text, err := door.ReadFile(context.Background(), path)
 				if err != nil {
-					if reason, ok := errors.AsType[*fs.PathError](err); ok {
-						err = reason.Err
-					}
-					return nil, fmt.Errorf("%s: %w", name(path), err)
+					return nil, fmt.Errorf("%s: %w", name(path), osfile.PlainError(err))
 				}
 				known[path] = diag.NewSource(name(path), StripBOM(text))
 			}

@@ -11,17 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"pgregory.net/rapid"
 )
-
-func write(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	}
-}
 
 // L1.1, F3.1
 func TestFind(t *testing.T) {
@@ -30,7 +22,7 @@ func TestFind(t *testing.T) {
 	_, err := Find(dir)
 	require.ErrorIs(t, err, ErrNotFound)
 	other := t.TempDir()
-	write(t, other, map[string]string{"pulumi.YAML": ""})
+	testfile.Tree(t, other, map[string]string{"pulumi.YAML": ""})
 	if _, err = Find(other); err != nil { // Windows finds the file
 		require.ErrorIs(t, err, ErrNotFound)
 		require.ErrorContains(t, err, "rename pulumi.YAML to Pulumi.yaml")
@@ -40,11 +32,11 @@ func TestFind(t *testing.T) {
 	_, err = Find(folder)
 	require.ErrorIs(t, err, ErrNotFound)
 	require.NotContains(t, err.Error(), "rename")
-	write(t, dir, map[string]string{"Pulumi.yml": "", "a/b/c": ""})
+	testfile.Tree(t, dir, map[string]string{"Pulumi.yml": "", "a/b/c": ""})
 	path, err := Find(filepath.Join(dir, "a", "b"))
 	require.NoError(t, err)
 	require.Equal(t, filepath.Join(dir, "Pulumi.yml"), path)
-	write(t, dir, map[string]string{"Pulumi.yaml": "", "Pulumi.json": ""})
+	testfile.Tree(t, dir, map[string]string{"Pulumi.yaml": "", "Pulumi.json": ""})
 	path, err = Find(dir)
 	require.NoError(t, err)
 	require.Equal(t, filepath.Join(dir, "Pulumi.json"), path)
@@ -79,7 +71,7 @@ func TestFindProgram(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			write(t, dir, c.files)
+			testfile.Tree(t, dir, c.files)
 			p, diags, err := Load(confine.Door{}, filepath.Join(dir, "Pulumi.yaml"), "Pulumi.yaml")
 			require.NoError(t, err)
 			require.Empty(t, diags)
@@ -275,6 +267,43 @@ config:
 	})
 }
 
+// The texts of a value that nobody reads are not shown, in a small or large file: no declaration says whether they are
+// secret.
+func TestUnreadTextsAreHidden(t *testing.T) {
+	t.Parallel()
+	project := func(src *diag.Source) diag.Diagnostics {
+		_, found := Parse(src)
+		return found
+	}
+	settings := func(src *diag.Source) diag.Diagnostics {
+		_, found := ParseSettings(src, "p")
+		return found
+	}
+	large := "\nresources:\n" + strings.Repeat("  r: {type: a:b:C}\n", 500)
+	for name, c := range map[string]struct {
+		read func(*diag.Source) diag.Diagnostics
+		text string
+	}{
+		"unknown key":               {project, "name: p\nconfig: {token: {secret: true, defalt: hunter2}}"},
+		"unknown key with a map":    {project, "name: p\nbackend: {ur: {a: [hunter2]}}"},
+		"unknown key with an alias": {project, "name: p\nbackend: {ur: &x hunter2, or: *x}"},
+		"certainly misspelt":        {project, "name: p\ntemplate: {config: {a: {secret: true, defaul: hunter2}}}"},
+		"another kind":              {project, "name: p\nmain: [hunter2]"},
+		"list for a map":            {project, "name: p\nconfig: [{token: hunter2}]"},
+		"outside of config":         {settings, "p:token: hunter2"},
+		"config is a list":          {settings, "config: [{p:token: hunter2}]"},
+		"salt is a map":             {settings, "encryptionsalt: {v1: hunter2}"},
+	} {
+		for _, more := range []string{"", large} {
+			src := diag.NewSource("f.yaml", []byte(c.text+more))
+			var shown strings.Builder
+			require.NoError(t, diag.WriteText(&shown, c.read(src), diag.TextOptions{}))
+			require.Contains(t, shown.String(), " | ", name)
+			require.NotContains(t, shown.String(), "hunter2", name)
+		}
+	}
+}
+
 // A large file is parsed without its program sections, which does not change positions.
 func TestLargeProject(t *testing.T) {
 	t.Parallel()
@@ -374,12 +403,12 @@ func TestBackslashesInPaths(t *testing.T) {
 func TestLookalikes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"Pulumi.yaml": "name: p\nmain: code\nstackConfigDir: stacks\n", "code/Main.yaml": "", "code/a.yaml": "",
+	testfile.Tree(t, dir, map[string]string{"Pulumi.yaml": "name: p\nmain: code\nstackConfigDir: stacks\n", "code/Main.yaml": "", "code/a.yaml": "",
 		"code/A.yaml": "", "stacks/Pulumi.dev.yaml": "", "stacks/Pulumi.prod.yaml": "", "stacks/Pulumi.dev.json": ""})
 	p, _, err := Load(confine.Anywhere(), filepath.Join(dir, "Pulumi.yaml"), "Pulumi.yaml")
 	require.NoError(t, err)
 	require.Empty(t, p.Lookalikes())
-	write(t, dir, map[string]string{"pulumi.yaml": "", "code/main.yaml": "", "stacks/pulumi.dev.yaml": "", "stacks/Pulumi.Prod.yaml": ""})
+	testfile.Tree(t, dir, map[string]string{"pulumi.yaml": "", "code/main.yaml": "", "stacks/pulumi.dev.yaml": "", "stacks/Pulumi.Prod.yaml": ""})
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) == 3 {
 		t.Skip("this system keeps one of two such files")
 	}

@@ -151,6 +151,7 @@ func ParseSettings(src *diag.Source, project string) (*Settings, diag.Diagnostic
 	s.before = writtenIn(s.root)
 	for _, e := range entries {
 		if !slices.Contains(settingsKeys, e.key.Text) && !e.anchored() {
+			d.hide(e.value)
 			d.report(unknownSetting(e.key))
 		}
 	}

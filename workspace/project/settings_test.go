@@ -16,6 +16,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/internal/value"
 )
 
@@ -32,8 +33,7 @@ func (fakeSecrets) Decrypt(c string) (string, error) {
 
 func readVector(t *testing.T, name string, dst any) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name))
-	require.NoError(t, err)
+	text := testfile.Bytes(t, filepath.Join("testdata", name))
 	require.NoError(t, json.Unmarshal(text, dst))
 }
 
@@ -165,8 +165,7 @@ func TestSetPath(t *testing.T) {
 
 func TestSettingsFile(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("testdata/Pulumi.dev.yaml")
-	require.NoError(t, err)
+	text := testfile.Bytes(t, "testdata/Pulumi.dev.yaml")
 	s, diags := ParseSettings(diag.NewSource("Pulumi.dev.yaml", text), "fmtcheck")
 	require.Empty(t, diags)
 	require.True(t, strings.HasPrefix(s.EncryptionSalt, "v1:dMmROWX71KE=:"))

@@ -158,7 +158,8 @@ func (g *Graph) Only(keep []int) *Graph {
 			linked[e.To] = true
 			if dst, kept := number[e.To]; kept {
 				begin := first[e.To]
-				part.Edges = append(part.Edges, Edge{From: number[i], To: dst, Place: begin.Place, Package: begin.Package})
+				part.Edges = append(part.Edges, Edge{From: number[i], To: dst, Place: begin.Place,
+					Package: begin.Package})
 				continue
 			}
 			for _, next := range edges[e.To] {

@@ -1,7 +1,6 @@
 package projects
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
@@ -20,9 +20,7 @@ func tree(t *testing.T, archive string) (root string, members []*Member) {
 	t.Helper()
 	root = t.TempDir()
 	for _, file := range txtar.Parse([]byte(archive)).Files {
-		path := filepath.Join(root, filepath.FromSlash(file.Name))
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, file.Data, 0o644))
+		testfile.Write(t, filepath.Join(root, filepath.FromSlash(file.Name)), string(file.Data))
 	}
 	dirs, err := Find(root)
 	require.NoError(t, err)
@@ -168,7 +166,7 @@ func TestOrderAndSelection(t *testing.T) {
 		{"!tag=team !name=root", "apps/api apps/web lib network"},
 	} {
 		var filters []Filter
-		for _, text := range strings.Fields(c.filters) {
+		for text := range strings.FieldsSeq(c.filters) {
 			f, err := ParseFilter(text)
 			require.NoError(t, err)
 			filters = append(filters, f)

@@ -159,6 +159,62 @@ func imported(t *testing.T, x *terminal, objects func() int) string {
 	return id[1]
 }
 
+// Advice to set configuration names the stack and the file of the command that gives it, so that the command finds what
+// was set: whichever command it is, and wherever the value is declared.
+func TestAdviceNamesTheStackAndItsFile(t *testing.T) {
+	t.Parallel()
+	advised := regexp.MustCompile("yamlhost (config set .*)(VALUE|<value>)")
+	for _, declared := range []string{"  region: {type: string}\n", "  region: {type: string, secret: true}\n"} {
+		for _, command := range []string{"up --yes", "preview", "run", "preview --json", "refresh --yes --run-program",
+			"destroy --yes --run-program", "drift", "check"} {
+			for _, flags := range []string{" --stack prod", " --stack prod --config-file 'a file.yaml'"} {
+				if command == "check" && strings.Contains(flags, "config-file") {
+					continue
+				}
+				x := newTerminal(t, "name: p\nruntime: yaml\nconfig:\n"+declared+"outputs: {all: \"${region}\"}\n")
+				x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=p")
+				does(t, x, "stack", "init", "prod")
+				does(t, x, "stack", "init", "dev")
+				require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "a file.yaml"), []byte("config: {}\n"),
+					0o600))
+				words, ok := wordsOf("yamlhost " + command + flags)
+				require.True(t, ok)
+				require.NotZero(t, x.run(words...), "%s%s%s", declared, command, flags)
+				said := regexp.MustCompile(`\n +`).ReplaceAllString(x.out.String()+x.err.String(), " ")
+				found := advised.FindStringSubmatch(said)
+				require.NotNil(t, found, "%s%s: %s", command, flags, said)
+				setting, ok := wordsOf("yamlhost " + strings.ReplaceAll(found[1], `\"`, `"`) + "eu")
+				require.True(t, ok)
+				does(t, x, setting...)
+				does(t, x, words...)
+			}
+		}
+	}
+}
+
+// A settings file that a flag names and that is missing is reported, and the advice writes it; under the name pulumi it
+// is an empty one, as for the Pulumi CLI.
+func TestAdviceAboutAMissingSettingsFile(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, "name: p\nruntime: yaml\nconfig:\n  region: {type: string, default: us}\n"+
+		"outputs: {all: \"${region}\"}\n")
+	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=p")
+	does(t, x, "stack", "init", "dev")
+	for _, command := range []string{"preview", "up", "refresh", "destroy", "drift", "run"} {
+		words := refused(t, x, "--config-file other.yaml: .* written by: yamlhost (.*) KEY VALUE", command,
+			"--config-file", "other.yaml")
+		require.Equal(t, "config set --config-file other.yaml", words)
+	}
+	x.world.AsPulumi = true
+	does(t, x, "preview", "--config-file", "other.yaml")
+	x.world.AsPulumi = false
+	does(t, x, "preview", "--config-file", "third.yaml", "-c", "region=eu") // which writes it
+	does(t, x, "config", "set", "--config-file", "other.yaml", "region", "eu")
+	does(t, x, "up", "--yes", "--config-file", "other.yaml")
+	does(t, x, "stack", "output", "all")
+	require.Equal(t, "eu\n", x.out.String())
+}
+
 // A disk that is full from any write of an operation on: what the operation says last, followed literally, leads to what
 // the user wanted, and every object exists once.
 func TestAdviceAboutFullDisks(t *testing.T) {

@@ -22,11 +22,14 @@ func writeBashCompletion(root *cobra.Command, out io.Writer) error {
 	if err := root.GenBashCompletionV2(&script, true); err != nil {
 		return err
 	}
+	// cobra has no hook for these parts, so its text is edited: two stretches, each found by its first words and by
+	// those that follow it.
 	text, name := script.String(), root.Name()
 	for _, part := range []struct{ from, to, with string }{
 		{"# Macs have bash3", "# This function calls the", strings.ReplaceAll(bashFunctions, "NAME", name) + "\n"},
 		{"    # Call _init_completion from", "    __" + name + "_debug\n", "    __" + name + "_init_completion\n\n"},
 	} {
+		// A new version of cobra may write another text. Then nobody gets a script that is half replaced.
 		begin := strings.Index(text, part.from)
 		end := strings.Index(text[max(0, begin):], part.to)
 		if begin < 0 || end < 0 {
@@ -34,6 +37,7 @@ func writeBashCompletion(root *cobra.Command, out io.Writer) error {
 		}
 		text = text[:begin] + part.with + text[begin+end:]
 	}
+	// Calls end in a blank or a line break, so that names which contain this one stay as they are.
 	text = strings.NewReplacer("_filedir ", "__"+name+"_filedir ", "_filedir\n", "__"+name+"_filedir\n").Replace(text)
 	_, err := io.WriteString(out, text)
 	return err
@@ -61,6 +65,8 @@ func writeCompletion(root *cobra.Command, shell string, descriptions bool, out i
 	if err != nil {
 		return err
 	}
+	// The variable names a log of the user's choice. Under cobra's name it would belong to bash in the scripts of all
+	// shells, and two programs would share one log.
 	log := strings.ToUpper(strings.ReplaceAll(root.Name(), "-", "_")) + "_COMPLETION_LOG"
 	_, err = io.WriteString(out, strings.ReplaceAll(script.String(), "BASH_COMP_DEBUG_FILE", log))
 	return err

@@ -107,7 +107,7 @@ func Run(ctx context.Context, args []string, s console.Streams, w console.World)
 	if failure == nil {
 		cmd, failure = root.ExecuteContextC(ctx)
 	}
-	code, text := console.CodeOf(failure)
+	code, text := console.CodeOf(a, failure)
 	switch {
 	case failure == console.ErrDeclined: // an answer, and no error
 		fmt.Fprintln(s.Err, text)
@@ -195,6 +195,7 @@ func newRoot(a *console.Console, measured *profile) *cobra.Command {
 	flags.StringSliceVar(&a.Global.PassEnv, "pass-env", nil,
 		"let plugins and commands inherit this variable although it is a secret, such as PGPASSWORD")
 	flags.IntVarP(&a.Global.Verbose, "verbose", "v", 0, "show more detail")
+	console.AtLeast(flags, "verbose", 0)
 	console.Hide(flags, "verbose")
 	flags.StringVar(&profileDir, "profile", "",
 		"write profiles of the command (CPU, heap, mutexes) and a trace to this folder")

@@ -217,7 +217,7 @@ func TestLooksSecret(t *testing.T) {
 		want      bool
 	}{
 		"generated password": {"dbPassword", "kJ8s7Dh2kLq9", true}, "short": {"password", "x", false},
-		"word":       {"passwordPolicy", "aaaaaaaa", false},
+		"word": {"passwordPolicy", "aaaaaaaa", false}, "hidden name": {"api-key", "kJ8s7Dh2kLq9", true},
 		"other name": {"zone", "kJ8s7Dh2kLq9", false}, "sentence": {"tokenHelp", "ask the platform team", false},
 	} {
 		t.Run(name, func(t *testing.T) {

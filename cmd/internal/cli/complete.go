@@ -23,7 +23,8 @@ import (
 )
 
 // A completer completes arguments and flag values. It only reads files: it starts no plugin and opens no socket, so it
-// offers nothing from a backend that is not a local folder, nor from a file that cannot be read.
+// offers nothing from a backend that is not a local folder, nor from a file that cannot be read. Every method returns
+// nothing after an error: the shell shows what a completion prints in the middle of the line that is being typed.
 type completer struct{ console *console.Console }
 
 // offer returns the possible words for an argument or the value of a flag. args are the arguments before it.
@@ -57,8 +58,11 @@ func (c completer) attach(root *cobra.Command) {
 		"shim": true}
 	files := map[string]bool{"check": true, "fmt": true, "graph": true, "plan show": true, "stack graph": true,
 		"schema": true}
+	// Commands without an entry get no file names, which the shell would offer by default: most arguments are names of
+	// stacks, keys or URNs.
 	visit(root, "", func(cmd *cobra.Command, path string) {
 		switch offered := arguments[path]; {
+		// These two take tokens of packages, which need the whole word and not only the words before it.
 		case path == "schema" || path == "import":
 			cmd.ValidArgsFunction = c.types(path == "schema")
 		case offered != nil:
@@ -68,6 +72,7 @@ func (c completer) attach(root *cobra.Command) {
 		case cmd.ValidArgsFunction == nil && !files[path]:
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
+		// Local flags only: those of all commands are attached where the root defines them, as visit begins there.
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { c.attachFlag(cmd, f, flags[f.Name], formats[path]) })
 	})
 }
@@ -83,11 +88,14 @@ func (c completer) attachFlag(cmd *cobra.Command, f *pflag.Flag, offered offer, 
 	switch {
 	case f.Value.Type() == "bool" || f.Hidden:
 		return
+	// The formats depend on the command, unlike the values of every other flag.
 	case f.Name == "format":
 		complete = c.function(words(formats...))
+	// `config set --secret` takes no value, and `config set-all --secret` takes several.
 	case f.Name == "secret" && f.Value.Type() != "stringArray":
 		return
-	case offered != nil && isValue(f.Name):
+	// The value of these, behind the "=", is no file.
+	case offered != nil && slices.Contains([]string{"config", "plaintext", "secret"}, f.Name):
 		complete = c.beginning(offered, cobra.ShellCompDirectiveNoFileComp)
 	case offered != nil:
 		complete = c.function(offered)
@@ -110,9 +118,6 @@ func isFile(name string) bool {
 	return false
 }
 
-// isValue reports whether a flag takes key=value with a value that is no file.
-func isValue(name string) bool { return name == "config" || name == "plaintext" || name == "secret" }
-
 // function returns a completion function that offers the words beginning with the word under the cursor. If the word
 // ends in "=", the shell adds no space after it.
 func (c completer) function(offered offer) cobra.CompletionFunc {
@@ -122,12 +127,14 @@ func (c completer) function(offered offer) cobra.CompletionFunc {
 // beginning is function for words such as key=value: follows is the directive for what comes after the "=".
 func (c completer) beginning(offered offer, follows cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		// A completion runs without PersistentPreRunE, so the folder of -C is entered here.
 		if err := c.console.Enter(); err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		directive := cobra.ShellCompDirectiveNoFileComp
 		var found []string
 		for _, text := range offered(cmd, args) {
+			// A URN or key that stands on the line already would only be refused twice.
 			if strings.HasPrefix(text, word) && !slices.Contains(args, text) {
 				found = append(found, text)
 			}
@@ -174,6 +181,7 @@ func (c completer) types(functions bool) cobra.CompletionFunc {
 		name, _, isToken := strings.Cut(word, ":")
 		var found []string
 		if !isToken {
+			// Without a colon nothing is loaded: the names of packages are known from their folders.
 			for _, pkg := range operation.PackageNames(c.console.World.PulumiHome(), nil) {
 				if strings.HasPrefix(pkg, word) {
 					found = append(found, pkg+":")
@@ -181,7 +189,9 @@ func (c completer) types(functions bool) cobra.CompletionFunc {
 			}
 			return found, quiet | cobra.ShellCompDirectiveNoSpace
 		}
+		// The compiler of a project is not started, and its messages would end in the line that is typed.
 		ws, err := workspace.Open(c.console.World.Dir, c.console.Trusting(func(diag.Severity, string) {}))
+		// Outside of a project, built-in and installed packages are still known.
 		if err != nil {
 			ws = workspace.Empty(c.console.World.Dir)
 		}
@@ -252,6 +262,7 @@ func (c completer) stack(cmd *cobra.Command) *console.Stack {
 	if err != nil || diags.HasErrors() {
 		return nil
 	}
+	// Only a local folder answers without a network, and a completion must not make the shell wait for one.
 	b := c.console.Backends().Local(p)
 	if b == nil {
 		return nil
@@ -260,6 +271,7 @@ func (c completer) stack(cmd *cobra.Command) *console.Stack {
 	if f := cmd.Flag("stack"); f != nil {
 		flag = f.Value.String()
 	}
+	// A stack that does not exist yet is returned, too, as Missing: its project declares keys that can be completed.
 	ref, ok, err := c.console.Stacks().Chosen(b, p, flag)
 	if err != nil {
 		return nil
@@ -273,6 +285,7 @@ func (c completer) snapshot(cmd *cobra.Command) *state.Snapshot {
 	if s == nil || s.Missing {
 		return nil
 	}
+	// No opener is passed, so secrets stay sealed and no passphrase is asked for in the middle of a line.
 	loaded, err := s.Backend.Load(context.Background(), s.Ref, nil)
 	if err != nil {
 		return nil
@@ -343,6 +356,7 @@ func (c completer) keys(cmd *cobra.Command, _ []string) []string {
 	}
 	var list []string
 	add := func(key string) {
+		// `config` writes keys of the project without its name, and takes them so.
 		key = strings.TrimPrefix(key, s.Project.Name.Text+":")
 		if !slices.Contains(list, key) {
 			list = append(list, key)

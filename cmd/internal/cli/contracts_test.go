@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/internal/testschema"
 	"github.com/yamlhost/yamlhost/runtime/queue"
 )
 
@@ -45,13 +45,7 @@ func readContracts(t *testing.T) *contracts {
 	for _, k := range Contracts() {
 		text, err := os.ReadFile("../../../docs/schemas/" + k.Name + ".json")
 		require.NoError(t, err, "go run ./cmd/internal/manual -schemas .")
-		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		require.NoError(t, err)
-		closed(document)
-		compiler := jsonschema.NewCompiler()
-		require.NoError(t, compiler.AddResource("schema.json", document))
-		c.schemas[k.Name], err = compiler.Compile("schema.json")
-		require.NoError(t, err, k.Name)
+		c.schemas[k.Name] = testschema.Compile(t, text, closed)
 		c.lines[k.Name] = k.Lines
 	}
 	return c
@@ -66,9 +60,7 @@ func (c *contracts) hold(t *testing.T, name string, text []byte) {
 		documents = bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 	}
 	for _, d := range documents {
-		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(d))
-		require.NoError(t, err, "%s: %s", name, d)
-		require.NoError(t, c.schemas[name].Validate(document), "%s: %s", name, d)
+		require.NoError(t, testschema.Validate(t, c.schemas[name], d), "%s: %s", name, d)
 	}
 	c.held[name] = true
 }
@@ -186,7 +178,8 @@ func TestOutputFitsItsSchemas(t *testing.T) {
 	job := queue.Entry{ID: 1, Job: queue.Job{Run: "r", Command: "run", Flags: []string{"--remove"}, Environment: "e", Slots: 1},
 		State: queue.Done, Needs: []int64{2}, Created: time.Unix(1, 0), Ended: time.Unix(2, 0), Errors: []string{"e"},
 		Result: &queue.Result{Name: "ok"}}
-	for name, document := range map[string]any{"job": job, "jobs": []queue.Entry{job, {}}} {
+	for name, document := range map[string]any{"job": job, "jobs": []queue.Entry{job, {}},
+		"schedules": []queue.Schedule{{Name: "nightly", Every: 60, Next: time.Unix(3, 0), Jobs: []queue.Job{job.Job}}}} {
 		text, err := json.Marshal(document)
 		require.NoError(t, err)
 		c.hold(t, name, text)
@@ -206,9 +199,7 @@ func TestSchemasRefuse(t *testing.T) {
 		"machine":  `{"wrong": "none", "findings": []}`,
 		"lock":     `{"version": "1", "plugins": []}`,
 	} {
-		document, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-		require.NoError(t, err)
-		require.Error(t, c.schemas[name].Validate(document), name)
+		require.Error(t, testschema.Validate(t, c.schemas[name], []byte(text)), name)
 	}
 	names := map[string]bool{}
 	for _, k := range Contracts() {

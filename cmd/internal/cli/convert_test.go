@@ -69,6 +69,25 @@ func TestConvertDefinitions(t *testing.T) {
 	require.NotContains(t, x.out.String(), "crds:", "standard output has no place for files")
 }
 
+// Files that a tool renders lead to the command that does and to the format of what it prints, be it a file or a
+// folder.
+func TestConvertRendersFirst(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, "")
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "compose.yaml"), []byte("services: {}\n"), 0o600))
+	for tool, want := range map[string]string{"helm": "`helm template CHART` prints with `--from kubernetes`",
+		"kustomize": "`kustomize build DIR` prints with `--from kubernetes`",
+		"compose":   "`kompose convert --stdout` prints with `--from kubernetes`",
+		"cdk":       "`cdk synth` prints with `--from cloudformation`",
+		"sam":       "`sam validate --debug` prints with `--from cloudformation`"} {
+		for _, path := range []string{"compose.yaml", "."} {
+			require.Equal(t, console.CodeUsage, x.run("convert", "--from", tool, path), tool)
+			require.Contains(t, x.err.String(), "convert what "+want)
+			x.err.Reset()
+		}
+	}
+}
+
 // Features that only CloudFormation has are left out and reported with line and reason. References to them read the
 // configuration.
 func TestConvertWhatCloudFormationAloneCanDo(t *testing.T) {

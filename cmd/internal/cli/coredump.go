@@ -5,7 +5,8 @@ import (
 )
 
 // coreDumpsKey is the environment variable with which a developer allows core dumps of yamlhost. Their size and place
-// remain settings of the system.
+// remain settings of the system. It is read from the environment that is passed, not from a World, which does not exist
+// this early.
 const coreDumpsKey = "YAMLHOST_CORE_DUMPS"
 
 // keepMemoryToOurselves prevents a crash from writing the process memory to disk, because it contains secrets in plain

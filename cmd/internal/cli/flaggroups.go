@@ -10,7 +10,7 @@ import (
 const fewFlags = 14
 
 // flagGroups are the headings for the flags of a command that has many of them. The first has those that are used every
-// day, and then all that no group names.
+// day, and then all that no group names. A test of the help fails for a name here that no command has.
 var flagGroups = []struct {
 	title string
 	flags []string
@@ -51,6 +51,7 @@ func grouped(set *pflag.FlagSet) []flagGroup {
 			count++
 		}
 	})
+	// A set for each heading lets pflag format it, with columns of its own.
 	all := make([]*pflag.FlagSet, len(flagGroups))
 	for i := range all {
 		all[i] = pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -62,6 +63,7 @@ func grouped(set *pflag.FlagSet) []flagGroup {
 		if count <= fewFlags {
 			i = 0
 		}
+		// The second loop meets the flags of the table again.
 		if !f.Hidden && all[i].Lookup(f.Name) == nil {
 			all[i].AddFlag(f)
 		}

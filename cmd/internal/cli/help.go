@@ -16,7 +16,8 @@ import (
 	"github.com/yamlhost/yamlhost/internal/diag"
 )
 
-// groups lists the headings of the help, each with its commands.
+// groups lists the headings of the help, each with its commands. They are a table here, and not a field of each
+// command, so that the order of the help can be read in one place. A test fails for a command that is missing here.
 var groups = []struct {
 	id, title string
 	commands  []string
@@ -39,11 +40,13 @@ func arrangeHelp(root *cobra.Command, columns func() int) {
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, name := range g.commands {
+			// Find returns the root itself for a name that it does not know.
 			cmd, _, err := root.Find([]string{name})
 			if err != nil || cmd == root {
 				continue
 			}
 			cmd.GroupID = g.id
+			// cobra makes this command. Its help and its scripts become ours here.
 			if name == "completion" {
 				cmd.Short, cmd.Args = "Write a script with which a shell completes commands", console.UnknownCommand
 				cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
@@ -57,13 +60,17 @@ func arrangeHelp(root *cobra.Command, columns func() int) {
 			cmd.Example = exampleText(list)
 		}
 	})
+	// Usage follows an error, help is asked for: the first goes to standard error, and the second to standard output,
+	// where it can be piped.
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
 		_, err := io.WriteString(cmd.OutOrStderr(), usage(cmd, columns()))
 		return err
 	})
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		text, width := cmp.Or(cmd.Long, cmd.Short), columns()
-		if asksShort(args) {
+		// The short help, -h, has the first paragraph only, so that a screen holds it. cobra treats both flags as one,
+		// and passes what was typed.
+		if slices.Contains(args, "-h") && !slices.Contains(args, "--help") {
 			text, _, _ = strings.Cut(text, "\n\n")
 			fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", reflowed(text, width), shortUsage(cmd, width))
 			return
@@ -72,21 +79,21 @@ func arrangeHelp(root *cobra.Command, columns func() int) {
 	})
 }
 
-// asksShort reports whether a command line asks for the short help, -h.
-func asksShort(args []string) bool {
-	return slices.Contains(args, "-h") && !slices.Contains(args, "--help")
-}
-
 // helpForUnknown returns the error of an unknown command if the command line asks for its help, which would be that of
 // the command above it.
 func helpForUnknown(root *cobra.Command, args []string) error {
+	// `help NAME` is the other spelling of `NAME --help`, and fails in the same way.
 	if len(args) > 0 && args[0] == "help" {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
+	// Find stops at the first word that names no command. Such a word is an argument if the command takes some, and a
+	// mistake if it has commands below it.
 	cmd, rest, err := root.Find(args)
 	if err != nil || !cmd.HasSubCommands() || !slices.Contains(rest, "--help") && !slices.Contains(rest, "-h") {
 		return nil
 	}
+	// Flags are parsed first, since the value of a flag is no argument. ErrHelp is the result for a line that asks for
+	// help.
 	asked := cmd.ParseFlags(rest)
 	if named := cmd.Flags().Args(); errors.Is(asked, pflag.ErrHelp) && len(named) > 0 {
 		return cmd.ValidateArgs(named)
@@ -103,7 +110,8 @@ func visit(cmd *cobra.Command, path string, do func(cmd *cobra.Command, path str
 	}
 }
 
-// newGenCompletion returns the command that writes completion scripts, under the name that the Pulumi CLI uses.
+// newGenCompletion returns the command that writes completion scripts, under the name that the Pulumi CLI uses. The
+// name stays because scripts that install the Pulumi CLI call it.
 func newGenCompletion(*console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use: "gen-completion SHELL", Short: "Write a completion script, as completion does", ValidArgs: []string{"bash",
@@ -128,7 +136,8 @@ func helpColumns(terminal int) int {
 	return max(40, min(terminal, mostHelp))
 }
 
-// reflowed rewraps text to width. Indented and empty lines stay as they are.
+// reflowed rewraps text to width. Indented and empty lines stay as they are. Texts of commands contain examples, which
+// begin with blanks and must keep their lines.
 func reflowed(text string, width int) string {
 	var lines []string
 	open := false // words may be appended to the last line
@@ -138,7 +147,8 @@ func reflowed(text string, width int) string {
 			continue
 		}
 		for word := range strings.FieldsSeq(line) {
-			if last := len(lines) - 1; open && utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) <= width {
+			if last := len(lines) - 1; open &&
+				utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) <= width {
 				lines[last] += " " + word
 				continue
 			}
@@ -161,7 +171,7 @@ func exampleText(list []example) string {
 }
 
 // commandLine returns the line to type for an example. The program's name is added in front, unless the line begins
-// with "$ ", which is then removed.
+// with "$ ", which is then removed. Examples with "$ " are those whose line begins with another program or a variable.
 func commandLine(line string) string {
 	if whole, found := strings.CutPrefix(line, "$ "); found {
 		return whole
@@ -169,7 +179,8 @@ func commandLine(line string) string {
 	return strings.TrimRight("yamlhost "+line, " ")
 }
 
-// Commands returns the tree of all commands, for generating documentation.
+// Commands returns the tree of all commands, for generating documentation. Its console has no world, so no command of
+// the tree may be executed.
 func Commands() *cobra.Command { return newRoot(&console.Console{}, &profile{}) }
 
 // usage returns the part of a command's help that follows its description: usage, aliases, examples, commands and
@@ -209,6 +220,7 @@ func shortUsage(cmd *cobra.Command, width int) string {
 	}
 	groups := grouped(cmd.LocalFlags())
 	more := 0
+	// The first group has the flags of every day; the rest is only counted.
 	for i, g := range groups {
 		if i == 0 {
 			b.WriteString("\n\n" + g.title + ":\n" + trimmed(g.flags, width))
@@ -216,6 +228,7 @@ func shortUsage(cmd *cobra.Command, width int) string {
 		}
 		g.flags.VisitAll(func(*pflag.Flag) { more++ })
 	}
+	// Global flags are counted as well, since the long help lists them.
 	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
 			more++
@@ -251,6 +264,7 @@ func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	list := func(title, group string) {
 		b.WriteString("\n\n" + title)
 		for _, sub := range cmd.Commands() {
+			// cobra counts its own command help as unavailable, although it can be called.
 			if sub.GroupID == group && (sub.IsAvailableCommand() || sub.Name() == "help") {
 				fmt.Fprintf(b, "\n  %-*s %s", sub.NamePadding(), sub.Name(), sub.Short)
 			}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/internal/testschema"
 	"gopkg.in/yaml.v3"
 )
 
@@ -19,21 +19,7 @@ func editorSchema(t *testing.T, x *terminal, args ...string) *jsonschema.Schema 
 	t.Helper()
 	require.Equal(t, 0, x.run(append([]string{"schema", "--json-schema"}, args...)...), x.err.String())
 	require.Empty(t, x.err.String())
-	return compiled(t, x.out.Bytes())
-}
-
-func compiled(t *testing.T, text []byte) *jsonschema.Schema {
-	t.Helper()
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	require.NoError(t, err)
-	c := jsonschema.NewCompiler()
-	meta, err := c.Compile("http://json-schema.org/draft-07/schema")
-	require.NoError(t, err)
-	require.NoError(t, meta.Validate(document))
-	require.NoError(t, c.AddResource("program.json", document))
-	s, err := c.Compile("program.json")
-	require.NoError(t, err)
-	return s
+	return testschema.Compile(t, x.out.Bytes(), nil)
 }
 
 func validateText(t *testing.T, s *jsonschema.Schema, text string) error {
@@ -257,7 +243,7 @@ func TestJSONSchemaCommandLine(t *testing.T) {
 			"3}}\n")
 	require.Equal(t, 0, x.run("schema", "--json-schema"), x.err.String())
 	require.Contains(t, x.err.String(), "any type of package nosuch is allowed")
-	s := compiled(t, x.out.Bytes())
+	s := testschema.Compile(t, x.out.Bytes(), nil)
 	require.NoError(t, validateText(t, s,
 		"resources:\n  a: {type: nosuch:Thing}\n  b: {type: random:RandomPet, properties: {length: 3}}\n"))
 	require.Error(t, validateText(t, s, "resources:\n  b: {type: random:RandomPet, properties: {size: 3}}\n"))
@@ -285,7 +271,7 @@ resources:
 		{"schema", "--json-schema", "--stack-file"}} {
 		require.Equal(t, 0, x.run(args...), x.err.String())
 		require.NoFileExists(t, marker)
-		compiled(t, x.out.Bytes())
+		testschema.Compile(t, x.out.Bytes(), nil)
 	}
 	require.NotEqual(t, 0, x.run("schema", "thing"))
 	require.FileExists(t, marker)

@@ -22,6 +22,7 @@ func beginOutput(s *console.Streams) {
 			*isTerminal = false
 			continue
 		}
+		// The mode belongs to the console and not to this process, so it would stay for the shell.
 		restore = append(restore, func() { _ = windows.SetConsoleMode(handle, mode) })
 	}
 	if len(restore) > 0 {

@@ -73,8 +73,12 @@ func (b brittle) Create(ctx context.Context, r provider.CreateRequest) (provider
 	return b.Provider.Create(ctx, r)
 }
 
-// Update sends two signals if the new title is green, and returns when its context is cancelled.
+// Update sends a signal if the new title is amber. It sends two if it is green, and returns when its context is
+// cancelled.
 func (b brittle) Update(ctx context.Context, r provider.UpdateRequest) (provider.UpdateResponse, error) {
+	if titleOf(r.News) == "amber" && !r.Preview {
+		b.signals <- syscall.SIGINT
+	}
 	if titleOf(r.News) == "green" && !r.Preview {
 		b.signals <- syscall.SIGINT
 		b.signals <- syscall.SIGTERM
@@ -176,6 +180,40 @@ func TestReportsOfALife(t *testing.T) {
 	step("program", 12, "blue", "large", "  bad: {type: drawer:Item, properties: {titel: t, kind: k}}", up...)
 
 	step("interrupt", 8, "green", "large", "", up...)
+}
+
+// An operation has ended alike in every text about it: its own report, the history, and what the history keeps for the
+// console. The member that the Pulumi CLI reads has only two words.
+func TestEndsHaveOneWord(t *testing.T) {
+	t.Parallel()
+	x, _ := reportWorld(t)
+	more := "  x-create: {type: drawer:Item, properties: {title: t, kind: k}}\n"
+	for _, c := range []struct {
+		title, more string
+		code        int
+		said, word  string // at the beginning of the last lines of the report, and in the history
+	}{
+		{"red", "", 0, "Resources:", "succeeded"},
+		{"red", more, console.CodeFailed, "Failed.", "failed"},
+		{"amber", "", console.CodeInterrupted, "Interrupted.", "interrupted"},
+		{"green", "", console.CodeCancelled, "Interrupted.", "interrupted"},
+	} {
+		x.program(t, c.title, "small", c.more)
+		for len(x.world.Signals) > 0 {
+			<-x.world.Signals
+		}
+		require.Equal(t, c.code, x.run("up", "--yes", "--skip-preview", "--parallel", "1"), x.err.String())
+		require.Contains(t, "\n"+x.err.String(), "\n"+c.said, c.title)
+		require.Equal(t, 0, x.run("stack", "history", "--page-size", "1"), x.err.String())
+		require.Contains(t, x.out.String(), " update "+c.word+" ", c.title)
+		require.Equal(t, 0, x.run("stack", "history", "--json", "--page-size", "1"), x.err.String())
+		result := `"result": "succeeded"`
+		if c.code != 0 {
+			result = `"result": "failed"`
+		}
+		require.Contains(t, x.out.String(), result, c.title)
+		require.Equal(t, c.word == "interrupted", strings.Contains(x.out.String(), `"interrupted": true`), c.title)
+	}
 }
 
 // --json and check --format write the same report as --out.

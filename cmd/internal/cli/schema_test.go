@@ -63,7 +63,7 @@ func TestSchemaFiles(t *testing.T) {
 		t.Parallel()
 		x := newTerminal(t, program)
 		require.Equal(t, 1, x.run("check", "--schema", "missing.json"))
-		require.Contains(t, x.err.String(), "--schema missing.json: no such file or directory")
+		require.Contains(t, x.err.String(), "--schema missing.json: it does not exist")
 		require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "broken.json"),
 			[]byte(`{"name": "docker", "resources": {`), 0o644))
 		require.Equal(t, 1, x.run("check", "--schema", "broken.json"))

@@ -45,11 +45,85 @@ var secretPlaces = []string{
 	"transforms:\n  - {match: {type: 'random:*'}, properties: {nope: #}}\n",
 	"resources: {r: {type: 'random:RandomPet'}}\npolicies:\n  p: {enforcement: advisory, match: {name: r}, violation: #}\n",
 	"resources:\n  r: {type: 'tls:CertRequest', properties: {privateKeyPem: @, nope: 1}}\n",
+	"resources:\n  r: {type: 'tls:CertRequest', properties: {privateKeyPm: @, nope: 1}}\n",
+	"resources:\n  r: {type: 'tls:CertReqest', properties: {privateKeyPem: @}}\n",
+	"resources:\n  r: {type: CertRequest, properties: {privateKeyPem: @}}\n",
+	"resources:\n  r: {typ: 'tls:CertRequest', properties: {privateKeyPem: @}}\n",
+	"resources:\n  r: {type: 'tls:CertReqest', get: {id: a, state: {privateKeyPem: @}}}\n",
+	"resources:\n  r: {type: 'nowhere:Thing', properties: {a: [{dbPassword: @}], api_key: @, n: '${nothing}'}}\n",
+	"components: {C: {resources: {}}}\nresources:\n  r: {type: C, properties: {privateKeyPem: @}}\n",
+	"variables:\n  v: {fn::invoke: {function: 'tls:nothing', arguments: {content: @}}}\n",
+	"variables:\n  v: {fn::invoke: {function: 'nowhere:get', arguments: {a: [{dbPassword: @}], api_key: @, n: '${nothing}'}}}\n",
+	"resources:\n  r: {type: 'nowhere:Thing'}\nvariables:\n" +
+		"  v: {fn::call: {resource: '${r}', method: get, arguments: {dbPassword: @, a: '${nothing}'}}}\n",
+	"resources:\n  r: {type: 'random:RandomPet'}\nvariables:\n" +
+		"  v: {fn::call: {resource: '${r}', method: get, arguments: {content: @}}}\n",
+	"variables:\n  v: {fn::nowhere:get: {dbPassword: @, a: '${nothing}'}}\n",
+	"resources:\n  r:\n    type: tls:CertRequest\n    properties:\n      privateKeyPem: @\n      subject: {commonName: a}\n",
+	"resources:\n  r:\n    type: tls:CertRequest\n    properties:\n      privateKeyPem: |\n        @\n        @\n      nope: 1\n",
+	"resources:\n  r: {type: 'tls:CertRequest', properties: {privateKeyPem: @, nope: 1}\n",
+	"resources:\n  r: {type: 'tls:CertRequest' properties: {privateKeyPem: @}}\n",
+	"resources:\n  r: {type: 'tls:CertRequest', properties: - {privateKeyPem: @, nope: 1}}\n",
+	"resources: r: {type: 'tls:CertRequest', properties: {privateKeyPem: @}}\n",
+	"resources:\n  - r: {type: 'tls:CertRequest', properties: {privateKeyPem: @}}\n",
+	"resources:\n  r: {type: 'tls:CertRequest', propertis: {privateKeyPem: @}, properties: {}}\n",
+	"config: c: {type: string, secret: true, default: @, nope: 1}\n",
 	"variables: {key: @}\nresources:\n  r: {type: 'tls:CertRequest', properties: {privateKeyPem: '${key}', nope: 1}}\n",
 	"config:\n  c: {type: string, secret: true, default: @, nope: 1}\n", "config:\n  c: {type: strin, secret: true, default: @}\n",
 	"components:\n  C: {inputs: {c: {type: string, secret: true, default: @, nope: 1}}}\n",
 	"dynamic:\n  D: {provider: ./d.py, inputs: {c: {type: string, secret: true, default: @, nope: 1}}}\n",
 	"dynamic:\n  D: {provider: ./d.py, inputs: {c: {type: integer, secret: true}}}\nresources:\n  r: {type: 'dynamic:D', properties: {c: @}}\n",
+}
+
+// A value that cannot be read is hidden by check, which reads the schema in spite of a syntax error, and by every command
+// if its key sounds secret.
+func TestBrokenSecretsAreHidden(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"privateKeyPem", "dbPassword", "auth_token"} {
+		for _, text := range []string{"\"canary\n      nope: 1", "canary: b", "{a: canary", "\n        - canary\n      b: c: d",
+			"\n        a: [canary, c: d: e", "|\n        canary\n      nope: a: b"} {
+			x := newTerminal(t, "name: can\nruntime: yaml\nresources:\n  r:\n    type: tls:CertRequest\n    properties:\n"+
+				"      "+key+": "+text+"\n")
+			for _, command := range []string{"check", "preview", "run", "up"} {
+				require.NotZero(t, x.run(command))
+				require.NotContains(t, x.out.String()+x.err.String(), "canary", command)
+			}
+		}
+	}
+}
+
+// Data of a project file that calls fn::secret is secret, although nothing calls it there.
+func TestDataWithSecretsIsHidden(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, `name: can
+runtime: yaml
+config:
+  d: {default: {fn::secret: canary-d, more: 1}}
+  f: [{fn::secret: canary-f}]
+  aws:h: {value: {a: {fn::secret: canary-h}}}
+outputs: {d: "${d}", f: "${f}"}
+`)
+	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=x")
+	require.Zero(t, x.run("stack", "init", "dev"))
+	for _, args := range [][]string{{"config"}, {"config", "--json"}, {"up", "--yes", "--diff"}, {"stack", "output", "--json"},
+		{"stack", "export"}} {
+		require.Zero(t, x.run(args...), x.err.String())
+		require.NotContains(t, x.out.String()+x.err.String(), "canary", args)
+	}
+	require.Zero(t, x.run("config", "--show-secrets"))
+	require.Contains(t, x.out.String(), "canary-d")
+}
+
+// Messages about texts of environments have no character of a text that cannot be decoded.
+func TestEnvironmentsHideWhatTheyCannotDecode(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, "name: can\nruntime: yaml\n")
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "e.yaml"),
+		[]byte("values:\n  s: {fn::secret: Xcanary}\n  j: {fn::fromJSON: \"${s}\"}\n  b: {fn::fromBase64: \"${s}\"}\n"), 0o600))
+	require.NotZero(t, x.run("env", "init", "foo", "--file", "e.yaml"))
+	require.Contains(t, x.err.String(), "the text is not JSON")
+	require.Contains(t, x.err.String(), "the text is not base64")
+	require.NotContains(t, x.err.String(), "'X'")
 }
 
 // TestFindingsHaveNoSecretLiterals holds that no finding about a program, in any format, and no other output of the

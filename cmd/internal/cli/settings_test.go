@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -76,6 +77,10 @@ func drawMistake(t *rapid.T) mistake {
 		func() mistake { return setting("twice", "size: 4") },
 		func() mistake { return setting("three", "shop:a:b: 4") },
 		func() mistake { return setting("sealed", "shop:zones: {secure: v1:AAAA:BBBB}") },
+		func() mistake {
+			sealed := rapid.SliceOfN(rapid.Byte(), 30, 60).Draw(t, "sealed")
+			return setting("service", "shop:zones: {secure: "+base64.StdEncoding.EncodeToString(sealed)+"}")
+		},
 		func() mistake { return instead("literal", stack, "small", "${"+key+"}-x") },
 		func() mistake { return instead("type", stack, "size: 3", "size: "+fresh) },
 		func() mistake { return instead("kind", stack, "label: small", "zones: "+fresh) },
@@ -101,6 +106,17 @@ func drawMistake(t *rapid.T) mistake {
 		},
 		func() mistake { return instead("config", env, "values:\n", "values:\n  config: {a: 1}\n") },
 		func() mistake { return instead("top", env, "values:", fresh+": {}\nvalues:") },
+		func() mistake { return mistake{"outside", env, strings.ReplaceAll(settingsProject[env], "\n  ", "\n")} },
+		func() mistake {
+			text := strings.ReplaceAll(settingsProject[env], "\n  ", "\n")
+			return mistake{"bare", env, strings.TrimPrefix(text, "values:\n")}
+		},
+		func() mistake {
+			part, rest, _ := strings.Cut(settingsProject[env], "  environmentVariables:\n")
+			return mistake{"beside", env, part + "environmentVariables:\n" +
+				strings.ReplaceAll("\n"+rest, "\n  ", "\n")[1:]}
+		},
+		func() mistake { return instead("context", env, "high", "${context.pulumi.user.login}") },
 	}
 	_ = wrong
 	return makers[rapid.IntRange(0, len(makers)-1).Draw(t, "mistake")]()
@@ -145,5 +161,55 @@ func TestSettingsAreChecked(t *testing.T) {
 		found := findings(rt)
 		require.Len(rt, found, 1, "%s\n%s\n%s", m.name, m.text, x.out.String())
 		require.Equal(rt, m.file, found[0].Place.File, "%s\n%s", m.name, m.text)
+	})
+}
+
+// TestRequiredValuesBesideValues: only what stands beside the values of an environment follows from that, and not other
+// values that are missing, whose names are in the text by chance.
+func TestRequiredValuesBesideValues(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, "name: shop\nruntime: yaml\nconfig:\n  gion: {type: string}\n")
+	for name, text := range map[string]string{
+		"Main.yaml":              "config:\n  size: {type: string}\n  region: {type: string}\noutputs: {a: \"${size} ${gion} ${region}\"}\n",
+		"Pulumi.dev.yaml":        "environment: [base]\n",
+		"environments/base.yaml": "pulumiConfig: {shop:region: north, note: \"size: 3\"}\n",
+	} {
+		path := filepath.Join(x.world.Dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	require.Equal(t, 12, x.run("check", "--stack", "dev"), x.err.String())
+	said := x.out.String() + x.err.String()
+	for _, missing := range []string{"config shop:size is required", "config shop:gion is required"} {
+		require.Contains(t, said, missing)
+	}
+	require.NotContains(t, said, "shop:region is required")
+	require.Contains(t, said, "environments/base.yaml:1:1: error[Y227]: unknown key pulumiConfig in an environment")
+}
+
+// TestSettingsOfOtherRuntimes: of a project whose program cannot be read nobody knows which keys it reads, and so the
+// runtime is the only finding.
+func TestSettingsOfOtherRuntimes(t *testing.T) {
+	t.Parallel()
+	x := newTerminal(t, "")
+	x.world.Env = append(x.world.Env, "PULUMI_CONFIG_PASSPHRASE=phrase")
+	rapid.Check(t, func(rt *rapid.T) {
+		runtime := rapid.SampledFrom([]string{"nodejs", "python", "go", "dotnet", "java", "bun",
+			"{name: python}"}).Draw(rt, "runtime")
+		keys := rapid.SliceOfNDistinct(rapid.StringMatching(`(shop|aws|q[a-z]{3}):[a-z]{3,8}`), 1, 5,
+			rapid.ID).Draw(rt, "keys")
+		write := func(name, text string) {
+			require.NoError(rt, os.WriteFile(filepath.Join(x.world.Dir, name), []byte(text), 0o600))
+		}
+		write("Pulumi.yaml", "name: shop\nruntime: "+runtime+"\n")
+		write("Pulumi.dev.yaml", "config:\n  "+strings.Join(keys, ": a\n  ")+": a\n")
+		x.out.Reset()
+		x.err.Reset()
+		code := Run(context.Background(), []string{"check", "--stack", "dev", "--format", "json"}, x.streams, x.world)
+		require.Equal(rt, 12, code, x.err.String())
+		var report struct{ Diagnostics []struct{ Summary string } }
+		require.NoError(rt, json.Unmarshal(x.out.Bytes(), &report))
+		require.Len(rt, report.Diagnostics, 1, x.out.String())
+		require.Contains(rt, report.Diagnostics[0].Summary, "cannot be run here")
 	})
 }

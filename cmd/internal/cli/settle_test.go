@@ -80,6 +80,14 @@ func checkpointOf(t *testing.T, x *terminal) []byte {
 // resources.
 func cut(t *testing.T, x *terminal, kind, urn string) {
 	t.Helper()
+	cutIn(t, checkpointPath(x), kind, urn)
+}
+
+// cutIn is cut for the checkpoint in a file.
+func cutIn(t *testing.T, path, kind, urn string) {
+	t.Helper()
+	checkpoint, err := os.ReadFile(path)
+	require.NoError(t, err)
 	var file struct {
 		Version    int `json:"version"`
 		Checkpoint struct {
@@ -87,7 +95,7 @@ func cut(t *testing.T, x *terminal, kind, urn string) {
 			Latest map[string]any `json:"latest"`
 		} `json:"checkpoint"`
 	}
-	require.NoError(t, json.Unmarshal(checkpointOf(t, x), &file))
+	require.NoError(t, json.Unmarshal(checkpoint, &file))
 	latest := file.Checkpoint.Latest
 	resources := latest["resources"].([]any)
 	i := slices.IndexFunc(resources, func(r any) bool { return r.(map[string]any)["urn"] == urn })
@@ -102,7 +110,7 @@ func cut(t *testing.T, x *terminal, kind, urn string) {
 	latest["pending_operations"] = append(pending, map[string]any{"resource": resource, "type": kind})
 	text, err := json.Marshal(file)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(checkpointPath(x), text, 0o600))
+	require.NoError(t, os.WriteFile(path, text, 0o600))
 }
 
 func ids(t *testing.T, dir, name string) (list []string) {

@@ -10,7 +10,8 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 )
 
-// operations are the commands of the Pulumi CLI that show an operation.
+// operations are the commands of the Pulumi CLI that show an operation. Their output is a view of the engine's events.
+// The Pulumi CLI writes it to standard output, and yamlhost, whose standard output is for results, to standard error.
 var operations = []string{"preview", "up", "refresh", "destroy", "import", "watch"}
 
 // textCommands are the commands of the Pulumi CLI whose standard output tells a person what they have done. The result
@@ -34,6 +35,7 @@ func streamUse(cmd *cobra.Command) console.StreamUse {
 	case slices.Contains(textCommands, path):
 		use = console.StreamText
 	}
+	// The flags were parsed before; Visit calls the function only for those on the line or from the environment.
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch f.Name {
 		case "json":
@@ -46,6 +48,7 @@ func streamUse(cmd *cobra.Command) console.StreamUse {
 				texts = list.GetSlice()
 			}
 			for _, text := range texts {
+				// The forms are FILE and KIND=FILE. With "-" as the file, the report goes to standard output.
 				if text == "-" || strings.HasSuffix(text, "=-") {
 					use = data
 				}

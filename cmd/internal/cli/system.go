@@ -28,16 +28,20 @@ const garbagePercent = 300
 // System returns the real world: the process's streams, environment, directories and signals. It also configures the
 // process to trade memory for time, unless the user has set GOGC, and to keep its memory private.
 func System(version string) (console.Streams, console.World) {
+	// First, since everything after this may hold secrets.
 	keepMemoryToOurselves(os.Environ())
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
 	}
+	// A limit of memory bounds what garbagePercent allows. Both leave the runtime alone if the user has set GOGC.
 	memory.Bound(os.Getenv)
 	isTerminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 	s := console.Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTerminal: isTerminal(os.Stdin), OutTerminal: isTerminal(os.Stdout), ErrTerminal: isTerminal(os.Stderr),
 		Size: func() (columns, lines int) {
+			// Standard error comes first: questions and progress are there, and it is a terminal also when standard
+			// output is piped.
 			for _, f := range []*os.File{os.Stderr, os.Stdout} {
 				if columns, lines, err := term.GetSize(int(f.Fd())); err == nil {
 					return columns, lines
@@ -54,6 +58,8 @@ func System(version string) (console.Streams, console.World) {
 			return func() { _ = term.Restore(int(os.Stdin.Fd()), before) }, err
 		},
 	}
+	// The state of the terminal is taken before a prompt can change it. Restore is called when deferred calls do not
+	// run.
 	if before, err := term.GetState(int(os.Stdin.Fd())); err == nil {
 		s.Restore = func() { _ = term.Restore(int(os.Stdin.Fd()), before) }
 	}
@@ -62,8 +68,11 @@ func System(version string) (console.Streams, console.World) {
 	w := console.World{Version: version, Env: os.Environ(), Process: backend.ThisProcess, Now: time.Now}
 	w.Self = self()
 	name := filepath.Base(os.Args[0])
+	// The name decides about behaviour, as it does for busybox: a link called pulumi is all that a tool needs to start
+	// this program instead of the CLI.
 	w.AsPulumi = name == "pulumi" || runtime.GOOS == "windows" && // where a command may be typed in any letter case
 		(strings.EqualFold(name, "pulumi") || strings.EqualFold(name, "pulumi.exe"))
+	// Either may be unknown. A command that needs it reports that; others work.
 	w.Dir, _ = os.Getwd()
 	w.Home, _ = os.UserHomeDir()
 	// Notify drops what the channel cannot hold, and the second signal, which hastens the end, must not be lost.
@@ -82,6 +91,7 @@ func System(version string) (console.Streams, console.World) {
 // self returns the path of the file that this process was started from. It keeps the name used to start it, because the
 // program's behaviour may depend on the name.
 func self() string {
+	// os.Executable follows links on some systems, and the name of the link would be lost.
 	path, err := exec.LookPath(os.Args[0])
 	if err == nil {
 		path, err = filepath.Abs(path)
@@ -121,6 +131,7 @@ func (p *profile) start(dir string) error {
 			return fmt.Errorf("--profile: %w", errors.Join(err, p.end()))
 		}
 	}
+	// Only now, as nothing else undoes it: stop does nothing without dir.
 	runtime.SetMutexProfileFraction(1)
 	p.dir = dir
 	return nil
@@ -141,6 +152,7 @@ func (p *profile) stop() error {
 		}
 		err = errors.Join(err, failed)
 	}
+	// Tests run many commands in one process, of which only some record.
 	runtime.SetMutexProfileFraction(0)
 	p.dir = ""
 	if err != nil {

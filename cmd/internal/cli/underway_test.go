@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,6 +30,17 @@ var besideARun = []struct {
 	{[]string{"destroy", "--yes"}, true}, {[]string{"run", "--yes"}, true}, {[]string{"drift"}, true},
 	{[]string{"import", "random:RandomUuid", "u", "x", "--yes"}, true}, {[]string{"state", "repair", "--yes"}, true},
 	{[]string{"state", "delete", string(underway), "--yes"}, true},
+	{[]string{"state", "protect", string(underway), "--yes"}, true}, {[]string{"state", "unprotect", "--all", "--yes"}, true},
+	{[]string{"state", "rename", string(underway), "other", "--yes"}, true}, {[]string{"state", "taint", string(underway)}, true},
+	{[]string{"state", "move", string(underway), "--dest", "second", "--yes"}, true}, {[]string{"stack", "rm", "--yes"}, true},
+	{[]string{"stack", "rm", "--yes", "--force"}, true}, {[]string{"stack", "rename", "other"}, true},
+	{[]string{"stack", "rm"}, true}, {[]string{"stack", "rm", "--force"}, true},
+	{[]string{"stack", "import", "--file", "state.json"}, true}, {[]string{"stack", "import", "--file", "alien.json"}, true},
+	{[]string{"stack", "rename", "second"}, false},
+	{[]string{"state", "delete", "keep", "--yes"}, true}, {[]string{"state", "delete", "kept", "--yes"}, true},
+	{[]string{"state", "delete", "none", "--yes"}, true}, {[]string{"state", "move", "keep", "--dest", "second", "--yes"}, true},
+	{[]string{"config", "set", "a", "b"}, false}, {[]string{"config", "get", "a"}, false}, {[]string{"config"}, false},
+	{[]string{"config", "rm", "a"}, false}, {[]string{"stack", "tag", "set", "a", "b"}, false},
 	{[]string{"preview"}, false}, {[]string{"preview", "--json"}, false}, {[]string{"preview", "--diff"}, false},
 	{[]string{"preview", "--refresh"}, false}, {[]string{"destroy", "--preview-only"}, false},
 	{[]string{"state", "verify"}, false}, {[]string{"stack"}, false}, {[]string{"stack", "ls"}, false},
@@ -39,14 +52,20 @@ var besideARun = []struct {
 var underway = urn.New("dev", "slow", "", "random:index/randomPet:RandomPet", "a")
 
 // besideARun requires of each command that it says who holds the lock, or works without the lock. None takes the run for
-// an interrupted one, or advises to settle what it does.
+// an interrupted one, or advises to settle what it does, to force anything, or to remove what the run works on.
 func (x *terminal) besideARun(t *testing.T, holder string) {
 	t.Helper()
 	for _, c := range besideARun {
+		if slices.Contains(c.args, "state.json") {
+			require.Zero(t, x.run("stack", "export", "--file", "state.json"), x.err.String())
+		}
 		code := x.run(c.args...)
 		said := x.out.String() + x.err.String()
 		require.NotContains(t, said, "interrupted", c.args)
-		require.NotContains(t, said, "settle-pending", c.args)
+		for _, advice := range []string{"settle-pending", "--force", "destroy them", "Remove those", "--target-dependents",
+			"kill -9"} {
+			require.NotContains(t, said, advice, c.args)
+		}
 		if c.locked {
 			require.Equal(t, console.CodeLocked, code, "%v: %s", c.args, said)
 			require.Contains(t, said, holder, c.args)
@@ -55,6 +74,17 @@ func (x *terminal) besideARun(t *testing.T, holder string) {
 			require.NotEqual(t, console.CodePending, code, "%v: %s", c.args, said)
 		}
 	}
+}
+
+// keep gives the stack dev a resource that is protected, and one whose child is.
+func (x *terminal) keep(t *testing.T) {
+	const record = `{"urn": "urn:pulumi:dev::slow::my:index:Kept::%s", "type": "my:index:Kept", "custom": false%s}`
+	text := `{"version": 3, "deployment": {"manifest": {}, "resources": [` + fmt.Sprintf(record, "keep", "") + "," +
+		fmt.Sprintf(record, "kept", `, "protect": true, "parent": "urn:pulumi:dev::slow::my:index:Kept::keep"`) + "]}}"
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "kept.json"), []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(x.world.Dir, "alien.json"),
+		[]byte(strings.ReplaceAll(text, ":dev:", ":other:")), 0o600))
+	require.Zero(t, x.run("stack", "import", "--file", "kept.json"), x.err.String())
 }
 
 // slowProgram is the program of the run.
@@ -76,6 +106,7 @@ func TestCommandsBesideARun(t *testing.T) {
 // interrupted one while its process lives, and do once that is gone. If it lives and its locks are removed, they say
 // that it may be at work. open opens a store of objects.
 func (x *terminal) besideItsRun(t *testing.T, url string, open func(string) (backend.Objects, error)) {
+	require.Zero(t, x.run("stack", "init", "second"), x.err.String())
 	require.Zero(t, x.run("stack", "init", "dev"), x.err.String())
 	alive := true
 	process := backend.Process{PID: 8, User: "other", Host: "h", Machine: "m", Boot: "b",
@@ -88,6 +119,7 @@ func (x *terminal) besideItsRun(t *testing.T, url string, open func(string) (bac
 	b, err := backend.Open(url, backend.Options{Version: "test", Process: process, OpenObjects: open})
 	require.NoError(t, err)
 	require.Zero(t, x.run("preview", "--save-plan", "plan.json"), x.err.String())
+	x.keep(t)
 	begin := func() {
 		run, err := b.Begin(t.Context(), backend.Ref{Project: "slow", Stack: "dev"}, backend.BeginOptions{Command: "update"})
 		require.NoError(t, err)
@@ -109,6 +141,8 @@ func (x *terminal) besideItsRun(t *testing.T, url string, open func(string) (bac
 		require.True(t, strings.Contains(strings.ToLower(said), "interrupted") || strings.Contains(said, "earlier run"), "%v: %s", args, said)
 		require.NotContains(t, said, "before you settle", args)
 	}
+	require.Zero(t, x.run("state", "unprotect", "--all", "--yes"), x.err.String())
+	require.Zero(t, x.run("up", "--yes", "--settle-pending", "forget"), x.err.String())
 	alive = true
 	require.Zero(t, x.run("destroy", "--yes"), x.err.String())
 	begin()
@@ -130,8 +164,10 @@ resources:
   a: {type: "command:local:Command", properties: {create: "touch begun; sleep 60"}}
 `)
 		x.Set(host.Behaviour{Forget: forgotten})
+		x.does("stack", "init", "second")
 		x.does("stack", "init", "dev")
 		x.does("preview", "--save-plan", "plan.json")
+		x.keep(t)
 		signals, code := make(chan os.Signal, 2), make(chan int)
 		other := newTerminal(t, "")
 		other.world.Dir, other.world.Home, other.world.Env = x.world.Dir, x.world.Home, x.world.Env

@@ -34,14 +34,29 @@ func AbsentCommands() []string {
 	return slices.DeleteFunc(paths, func(path string) bool { return path[0] == '-' })
 }
 
-// absentFlag returns the message about a flag of the Pulumi CLI that is not here; false for another flag.
-func absentFlag(name string) (string, bool) {
+// absentFlag returns the message about a flag of the Pulumi CLI that cmd does not have; false for another flag, and for
+// one that other commands here have if there is nothing to say about it.
+func absentFlag(cmd *cobra.Command, name string) (string, bool) {
 	notes := absent()
 	note, found := notes["--"+name]
 	if !found && strings.HasPrefix(name, "remote-") {
 		note, found = notes["--remote"]
 	}
-	return absentMessage("--"+name, "flag", note), found
+	if name == "output" && cmd.Flags().Lookup("json") == nil { // what --json does there may have another name
+		if note = ""; cmd.Flags().Lookup("format") != nil {
+			note = "use --format"
+		}
+	}
+	if !found || !anyHas(cmd.Root(), name) {
+		return absentMessage("--"+name, "flag", note), found
+	}
+	return fmt.Sprintf("%s has no flag --%s: %s", cmd.CommandPath(), name, note), note != ""
+}
+
+// anyHas reports whether cmd or a command below it has a flag.
+func anyHas(cmd *cobra.Command, name string) bool {
+	return cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil ||
+		slices.ContainsFunc(cmd.Commands(), func(c *cobra.Command) bool { return anyHas(c, name) })
 }
 
 // absentMessage returns the message for a command or a flag of the Pulumi CLI that yamlhost lacks.

@@ -52,6 +52,8 @@ type globalOptions struct {
 	AllowHTTP            bool     // for downloads of plugins
 	PassEnv              []string // passed on to child processes although they open secrets
 	Verbose              int
+
+	stackFlags string // see AdviseFor
 }
 
 // In returns a console like a in another world. It shares everything else with a.
@@ -70,7 +72,7 @@ func shared(a *Console) *Console { return cmp.Or(a.whole, a) }
 func (a *Console) Enter() error {
 	if a.Global.Cwd != "" {
 		dir := a.Path(a.Global.Cwd)
-		if err := MustBeDir(dir); err != nil {
+		if err := MustBeDir(a, dir); err != nil {
 			return WithCode(CodeUsage, "--cwd: %w", err)
 		}
 		a.World.Dir = dir
@@ -139,6 +141,7 @@ func (a *Console) Report(ds diag.Diagnostics) error {
 	shown := diag.Diagnostics{}
 	for _, d := range ds {
 		if d.Severity <= diag.Info {
+			d = a.Global.Advised(d)
 			shown.Add(d)
 			if a.World.Found != nil {
 				a.World.Found(d)
@@ -154,6 +157,28 @@ func (a *Console) Report(ds diag.Diagnostics) error {
 		fmt.Fprintf(out, "%s\n\n", text)
 	}
 	return Reported(ds)
+}
+
+// AdviseFor makes findings that advise to set configuration name the stack and the settings file that the flags of the
+// command name. Without them the advice would change what the command does not read.
+func (g *globalOptions) AdviseFor(stack, configFile string) {
+	flags := ""
+	if stack != "" {
+		flags += " --stack " + ShellWord(stack)
+	}
+	if configFile != "" {
+		flags += " --config-file " + ShellWord(configFile)
+	}
+	g.stackFlags = flags
+}
+
+// Advised returns a finding with the flags of AdviseFor in its advice.
+func (g *globalOptions) Advised(d diag.Diagnostic) diag.Diagnostic {
+	const command = "yamlhost config set"
+	if g.stackFlags != "" {
+		d.Detail = strings.ReplaceAll(d.Detail, command, command+g.stackFlags)
+	}
+	return d
 }
 
 // WriteFindings writes diagnostics as text, with an empty line behind them. terminal is set if out is a terminal.

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/internal/serviceapi"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
@@ -110,7 +112,12 @@ func WithCode(code int, format string, args ...any) error {
 }
 
 // CodeOf returns the exit code for an error and the text to print. The text is empty if nothing is left to print.
-func CodeOf(err error) (code int, text string) {
+func CodeOf(a *Console, err error) (code int, text string) {
+	code, text = codeOf(err)
+	return code, withPlainFaults(a, text, err)
+}
+
+func codeOf(err error) (code int, text string) {
 	if err == nil {
 		return CodeOK, ""
 	}
@@ -135,10 +142,20 @@ func CodeOf(err error) (code int, text string) {
 	return CodeError, err.Error()
 }
 
-// PlainError strips the file name from a file system error, for messages that already name the file.
-func PlainError(err error) error {
-	if p, ok := errors.AsType[*os.PathError](err); ok {
-		return p.Err
+// PlainError is osfile.PlainError.
+func PlainError(err error) error { return osfile.PlainError(err) }
+
+// withPlainFaults returns the text of an error with the faults of files in it in our words.
+func withPlainFaults(a *Console, text string, err error) string {
+	switch e := err.(type) {
+	case *os.PathError:
+		return strings.ReplaceAll(text, e.Error(), a.Short(e.Path)+": "+osfile.PlainError(e).Error())
+	case interface{ Unwrap() error }:
+		return withPlainFaults(a, text, e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, each := range e.Unwrap() {
+			text = withPlainFaults(a, text, each)
+		}
 	}
-	return err
+	return text
 }

@@ -3,8 +3,11 @@ package console
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -25,6 +28,50 @@ func IgnoredFlags(flags *pflag.FlagSet, names ...string) {
 		flags.BoolP(name, shorthand, false, "accepted for compatibility, without effect")
 		Hide(flags, name)
 	}
+}
+
+// Range bounds the values of a flag, a number or a duration, on both sides. The library refuses others when it reads
+// the command line: before a question, and before anything is done.
+func Range(flags *pflag.FlagSet, name string, least, most int64) {
+	f := flags.Lookup(name)
+	if f.DefValue == "0s" {
+		f.DefValue = "0" // of values of a kind that it does not know, the library's help leaves out only this one
+	}
+	f.Value = &ranged{f.Value, least, most}
+}
+
+// AtLeast is Range without an upper bound.
+func AtLeast(flags *pflag.FlagSet, name string, least int64) {
+	Range(flags, name, least, math.MaxInt64)
+}
+
+// ranged is a value of a flag with bounds. Those of a duration are in nanoseconds.
+type ranged struct {
+	pflag.Value
+	least, most int64
+}
+
+func (r *ranged) Set(text string) error {
+	if err := r.Value.Set(text); err != nil {
+		return err
+	}
+	number, err := strconv.ParseInt(r.String(), 10, 64)
+	if d, notDuration := time.ParseDuration(r.String()); err != nil && notDuration == nil {
+		number, err = int64(d), nil
+	}
+	if err == nil && (number < r.least || number > r.most) {
+		err = errors.New("out of range")
+	}
+	return err
+}
+
+// takes describes the values of a number's flag.
+func (r *ranged) takes() string {
+	text := fmt.Sprintf("a whole number from %d", r.least)
+	if r.most != math.MaxInt64 {
+		text += fmt.Sprintf(" to %d", r.most)
+	}
+	return text
 }
 
 // FlagsFromEnvironment sets every flag that is not given on the command line from its variable PULUMI_OPTION_<FLAG>
@@ -76,7 +123,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		return err
 	}
 	name := unknown.GetSpecifiedName()
-	if text, absent := absentFlag(name); absent {
+	if text, absent := absentFlag(cmd, name); absent {
 		return errors.New(text)
 	}
 	if short := unknown.GetSpecifiedShortnames(); short != "" {
@@ -104,6 +151,13 @@ func flagError(cmd *cobra.Command, err error) error {
 
 // takes describes the values that a flag accepts.
 func takes(f *pflag.Flag) string {
+	r, bounded := f.Value.(*ranged)
+	switch kind := f.Value.Type(); {
+	case bounded && kind != "duration":
+		return r.takes()
+	case bounded && r.least > 0:
+		return "a duration from " + time.Duration(r.least).String() + ", such as 90s, 15m or 2h"
+	}
 	switch f.Value.Type() {
 	case "int", "int64", "count":
 		return "a whole number"

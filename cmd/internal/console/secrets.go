@@ -223,7 +223,8 @@ func (s Secrets) writeProvider(settings *project.Settings, apply func(*project.S
 	}
 	if now.EncryptionSalt != settings.EncryptionSalt || now.SecretsProvider != settings.SecretsProvider ||
 		now.EncryptedKey != settings.EncryptedKey {
-		settings.EncryptionSalt, settings.SecretsProvider, settings.EncryptedKey = now.EncryptionSalt, now.SecretsProvider,
+		settings.EncryptionSalt, settings.SecretsProvider, settings.EncryptedKey = now.EncryptionSalt,
+			now.SecretsProvider,
 			now.EncryptedKey
 		return errOvertaken
 	}

@@ -146,6 +146,11 @@ func (a Stacks) OpenChosen(ctx context.Context, p *project.Project, flag string)
 	if !ok {
 		return nil, errNoStack
 	}
+	return existing(ctx, p, b, ref)
+}
+
+// existing returns a stack that must exist.
+func existing(ctx context.Context, p *project.Project, b *backend.Backend, ref backend.Ref) (*Stack, error) {
 	exists, err := b.Exists(ref)
 	if err != nil {
 		return nil, err
@@ -241,9 +246,13 @@ func (a Stacks) CreateMissing(ctx context.Context, s *Stack, chosen bool) error 
 }
 
 // Select stores a stack as the one that later commands act on.
-func (a Stacks) Select(s *Stack) error {
-	return backend.SelectStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(),
-		s.Ref.QualifiedName())
+func (a Stacks) Select(s *Stack) error { return a.choose(s.Project, s.Backend, s.Ref.QualifiedName()) }
+
+// Unselect forgets which stack of a project is selected. The stack itself need not exist any more.
+func (a Stacks) Unselect(p *project.Project, b *backend.Backend) error { return a.choose(p, b, "") }
+
+func (a Stacks) choose(p *project.Project, b *backend.Backend, name string) error {
+	return backend.SelectStack(a.World.PulumiHome(), p.Name.Text, p.Path, b.URL(), name)
 }
 
 // LoadSettings reads a stack's settings file, or the one that --config-file names.
@@ -396,14 +405,7 @@ func (a Stacks) OfAnyProject(ctx context.Context, name string) (*Stack, error) {
 	if name == "" || err != nil || ref.Project == p.Name.Text {
 		return a.Open(ctx, p, name)
 	}
-	exists, err := b.Exists(ref)
-	if err != nil {
-		return nil, err
-	}
-	if !exists {
-		return nil, NoSuchStack(ctx, b, ref)
-	}
-	return &Stack{Project: p, Backend: b, Ref: ref}, nil
+	return existing(ctx, p, b, ref)
 }
 
 // Create creates a stack in its backend, and selects it if selected is set. If provider requires a passphrase or a key,

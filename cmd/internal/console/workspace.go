@@ -109,17 +109,17 @@ func (a *Console) OpenTarget(target string, o workspace.Options) (*workspace.Wor
 	return ws, AdviseProject(err)
 }
 
-// MustBeDir returns an error unless dir is a directory.
-func MustBeDir(dir string) error {
+// MustBeDir returns an error unless dir is a folder.
+func MustBeDir(a *Console, dir string) error {
 	info, err := confine.Anywhere().Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s does not exist", dir)
+		return fmt.Errorf("%s does not exist", a.Short(dir))
 	}
 	if err != nil {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is not a directory", dir)
+		return fmt.Errorf("%s is not a folder", a.Short(dir))
 	}
 	return nil
 }

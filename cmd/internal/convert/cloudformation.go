@@ -2,14 +2,11 @@ package convert
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/literal"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
 	"github.com/yamlhost/yamlhost/schema"
 )
@@ -21,7 +18,8 @@ const awsPackage = "aws-native"
 const forTools = "tools and the console of CloudFormation read it"
 
 // cloudFormation converts one template. Each map is complete before the first value is converted (see template), since
-// values refer to anything in the template.
+// values refer to anything in the template. It is made by read and ends with template: nothing of it is used by the
+// program afterwards, except by a stack that nests the template.
 type cloudFormation struct {
 	*Program
 	nesting *nesting
@@ -43,7 +41,7 @@ type cloudFormation struct {
 }
 
 // templateResource is a resource of the template. It is made for resources that are left out, too, so that references
-// to them can say why.
+// to them can say why. declare sets all fields but uses, which grows while values are converted.
 type templateResource struct {
 	logical     string
 	node        *yamlnode.Node
@@ -65,6 +63,7 @@ func CloudFormation(src *diag.Source, o Options) (*Program, diag.Diagnostics) {
 	if diags.HasErrors() {
 		return nil, diags
 	}
+	// Components are those of all levels, since the sections of a program cannot be inside of a component.
 	c.parts = n.parts
 	for _, part := range n.parts {
 		c.Items = append(c.Items, part.Items...)
@@ -80,6 +79,7 @@ func CloudFormation(src *diag.Source, o Options) (*Program, diag.Diagnostics) {
 func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 	n.open = append(n.open, src.Name())
 	defer func() { n.open = n.open[:len(n.open)-1] }()
+	// The budget is that of the whole conversion: a hundred templates may not use a hundred times as much.
 	in, diags := documents(src, n.left)
 	if diags.HasErrors() {
 		return nil, diags
@@ -90,11 +90,13 @@ func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 	}
 	root := in.documents[0]
 	for _, other := range in.documents[1:] {
+		// An empty document, as after a last ---, is no second template.
 		if !yamlnode.IsNull(other) || len(commentLines(other)) > 0 {
 			return nil, fault(src, lineOf(src, other), "convert each template on its own",
 				"the file has %d documents, and a template is one", len(in.documents))
 		}
 	}
+	// A template without a version is of the newest, which is the same one.
 	if version := yamlnode.TextAt(root, "AWSTemplateFormatVersion"); version != "" && version != "2010-09-09" {
 		line := lineOf(src, yamlnode.Member(root, "AWSTemplateFormatVersion"))
 		return nil, fault(src, line, "the one version that there is, is 2010-09-09",
@@ -103,6 +105,7 @@ func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 	if resources := yamlnode.Member(root, "Resources"); resources == nil || len(resources.Content) == 0 {
 		return nil, fault(src, lineOf(src, root), advice, "this is not a template of CloudFormation: it has no Resources")
 	}
+	// The name is that of the project; nest gives a component its own.
 	c := &cloudFormation{Program: newProgram(n.options.Name), nesting: n, src: src,
 		schema: n.options.schemaOf(awsPackage), types: map[string]string{},
 		refs: map[string]string{}, params: map[string]string{}, res: map[string]*templateResource{},
@@ -110,11 +113,11 @@ func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 	if c.schema != nil {
 		// Types are found by service and name in lower case, since tokens have other capitals than templates.
 		for _, token := range c.schema.ResourceTokens() {
-			module, name, _ := strings.Cut(schema.CollapseToken(token), ":")
-			_, name, _ = strings.Cut(module+":"+name, ":")
+			_, name, _ := strings.Cut(schema.CollapseToken(token), ":")
 			c.types[strings.ToLower(name)] = token
 		}
 	}
+	// First, so that what belongs to no section stands at the top.
 	c.outside(src, in)
 	c.template(longForms(root))
 	return c, c.diags
@@ -123,6 +126,7 @@ func (n *nesting) read(src *diag.Source) (*cloudFormation, diag.Diagnostics) {
 // longForms replaces tags such as !Ref by maps such as {Ref: …}, in place. From here on there is one notation of calls.
 // The comments go to the new map, where they were, and the inner node keeps the place.
 func longForms(node *yamlnode.Node) *yamlnode.Node {
+	// Inner calls first: the argument of a call may be one in short form.
 	for i := range node.Content {
 		node.Content[i] = longForms(node.Content[i])
 	}
@@ -130,17 +134,20 @@ func longForms(node *yamlnode.Node) *yamlnode.Node {
 	if !short || strings.HasPrefix(tag, "!") || tag == "" {
 		return node
 	}
+	// The argument keeps its kind: !Sub may have a text or a list.
 	inner := *node
 	inner.Style &^= yamlnode.TaggedStyle
 	inner.Tag = yamlnode.NoTag
 	inner.SetNotes(yamlnode.Comments{})
 	if inner.Kind == yamlnode.Scalar {
+		// Without its tag, YAML would read !Ref 1 as a number.
 		inner.Tag = yamlnode.StringTag
 		if inner.Value == "" && inner.Style == 0 {
 			inner.Tag = yamlnode.NullTag
 		}
 	}
 	key := "Fn::" + tag
+	// These two have no prefix in the long form either.
 	if tag == "Ref" || tag == "Condition" {
 		key = tag
 	}
@@ -162,6 +169,7 @@ func (c *cloudFormation) template(root *yamlnode.Node) {
 	c.mention(root.Head())
 	if len(root.Content) > 0 {
 		c.mention(root.Content[0].Head())
+		// YAML attaches the comment above a text to its first key, and that section may not come first in the program.
 		root.Content[0].SetHead("")
 	}
 	each(root, func(key, value *yamlnode.Node) {
@@ -169,6 +177,7 @@ func (c *cloudFormation) template(root *yamlnode.Node) {
 		switch {
 		case known && value.Kind != yamlnode.Map && value.ShortTag() != yamlnode.NullTag:
 			c.diags.Add(fault(c.src, lineOf(c.src, key), "write a map of names", "%s is not a map", key.Value)...)
+		// Comments of a section that has a counterpart go with it; the others are handled below.
 		case known:
 			of, notes := key.Notes(), value.Notes()
 			beside := c.beside[section]
@@ -181,7 +190,9 @@ func (c *cloudFormation) template(root *yamlnode.Node) {
 			c.about = value.Value
 		case key.Value == "Transform":
 			reason := "CloudFormation runs the macros that it names; what they change is not in this program"
-			if value.Value == samTransform || slices.ContainsFunc(value.Content, hasText(samTransform)) {
+			// The transform is one name or a list of names.
+			if value.Value == samTransform || slices.ContainsFunc(value.Content,
+				func(n *yamlnode.Node) bool { return n.Value == samTransform }) {
 				reason += "; of AWS SAM, " + transformed
 			}
 			c.section(key, value, reason)
@@ -194,6 +205,7 @@ func (c *cloudFormation) template(root *yamlnode.Node) {
 		default:
 			c.section(key, value, "the section is not known")
 		}
+		// Nothing of this section is in the program, so its comments are kept here.
 		c.mention(c.lost(nil, key, value))
 	})
 	// Their names are taken even if the template does not use them: a parameter of such a name gets a number.
@@ -205,6 +217,8 @@ func (c *cloudFormation) template(root *yamlnode.Node) {
 	each(resources, c.declare)
 	each(yamlnode.Member(root, "Mappings"), func(key, _ *yamlnode.Node) { c.maps[key.Value] = c.unique(camel(key.Value)) })
 	each(yamlnode.Member(root, "Conditions"), func(key, _ *yamlnode.Node) { c.conds[key.Value] = c.unique(camel(key.Value)) })
+	// From here on values are converted. Mappings contain no calls, parameters need no other section, conditions refer
+	// to both.
 	each(yamlnode.Member(root, "Mappings"), func(key, value *yamlnode.Node) {
 		c.begin(key, "mapping", c.maps[key.Value])
 		c.add("variables", c.maps[key.Value], key, value, data(value, false))
@@ -216,6 +230,7 @@ func (c *cloudFormation) template(root *yamlnode.Node) {
 	})
 	each(resources, func(key, _ *yamlnode.Node) { c.resource(key, c.res[key.Value]) })
 	each(yamlnode.Member(root, "Outputs"), c.output)
+	// What follows is about the template as a whole, and no item gets its remarks.
 	c.at = nil
 	for _, section := range sectionNames {
 		if len(c.sections[section].Content) == 0 { // it is not written
@@ -242,14 +257,10 @@ const (
 	ofSAM = "AWS SAM replaces it by types of CloudFormation: " + transformed
 )
 
-// hasText returns a function that reports whether a node is a text.
-func hasText(text string) func(*yamlnode.Node) bool {
-	return func(n *yamlnode.Node) bool { return n.Value == text }
-}
-
 // section records a section of the template that cannot be converted.
 func (c *cloudFormation) section(key, value *yamlnode.Node, reason string) {
 	c.drop(c.begin(key, "section", ""), entryOf(key, value), reason)
+	// The comment that follows belongs to no item.
 	c.at = nil
 }
 
@@ -259,6 +270,7 @@ func (c *cloudFormation) declare(key, value *yamlnode.Node) {
 	r := &templateResource{logical: key.Value, node: value, kind: yamlnode.TextAt(value, "Type"), line: lineOf(c.src, key),
 		uses: map[string]int{}, conditional: yamlnode.Member(value, "Condition") != nil}
 	r.item = &Item{Name: key.Value, Kind: r.kind, File: c.src.Name(), Line: lineOf(c.src, key)}
+	// A repeated name cannot occur: read has kept the last one.
 	c.res[key.Value] = r
 	c.Items = append(c.Items, r.item)
 	reason := ""
@@ -293,6 +305,7 @@ func (c *cloudFormation) declare(key, value *yamlnode.Node) {
 	}
 	r.name = c.unique(camel(key.Value))
 	r.item.As = r.name
+	// Only resources that the program has can get remarks about their properties.
 	c.items[r.name] = r.item
 }
 
@@ -320,6 +333,7 @@ func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 	}
 	c.current, c.policies, c.at = r, nil, r.item
 	out, options := mapping(), mapping()
+	// The entry is put first and filled below, so that resources keep the order of the template.
 	added := put(c.sections["resources"], r.name, out)
 	added.SetNotes(key.Notes())
 	defer func() {
@@ -352,6 +366,7 @@ func (c *cloudFormation) resource(key *yamlnode.Node, r *templateResource) {
 				if name.Kind != yamlnode.Scalar {
 					c.leaveOut(r.name, "DependsOn", "it is not the name of a resource", name)
 				} else if target := c.res[name.Value]; target != nil && target.name != "" {
+					// The use counts for cycles, as one by a value does.
 					r.uses[name.Value] = lineOf(c.src, name)
 					deps.Content = append(deps.Content, text("${"+target.name+"}"))
 				} else {
@@ -444,173 +459,11 @@ func (c *cloudFormation) need(what, kind, about string) string {
 		return "missing"
 	}
 	name := c.unique(camel(strings.FieldsFunc(what, func(r rune) bool { return r == '.' })...))
+	// The same attribute may be needed by many resources and is asked for once.
 	c.missing[what] = name
 	c.further = c.further || kind == "any"
 	c.addConfig(name, kind, about)
 	return name
-}
-
-// limits are the constraints of a parameter's length and value, by the type that they apply to: the condition under
-// which a value violates one, and what it must do instead.
-var limits = []struct{ field, typed, violated, rule string }{
-	{"MinLength", "string", "length(%s) < %s", "have at least %s characters"},
-	{"MaxLength", "string", "length(%s) > %s", "have at most %s characters"},
-	{"MinValue", "number", "%s < %s", "be at least %s"},
-	{"MaxValue", "number", "%s > %s", "be at most %s"},
-}
-
-// parameter declares a configuration value, and messages that check the constraints of the parameter. A default that is
-// secret, or that only CloudFormation can resolve, must not be in the program.
-func (c *cloudFormation) parameter(key, value *yamlnode.Node) {
-	name, kind := c.params[key.Value], yamlnode.TextAt(value, "Type")
-	item := c.begin(key, strings.TrimSpace("parameter "+kind), name)
-	out := mapping()
-	added := put(c.sections["config"], name, out)
-	added.SetNotes(key.Notes())
-	defer func() { c.keep(added, out, key, value) }()
-	given := yamlnode.Member(value, "Default")
-	if given != nil && given.Kind != yamlnode.Scalar {
-		c.leaveOut("", "Default", "it is not a text", given)
-		given = nil
-	}
-	typed := "string"
-	reference := name
-	switch {
-	case kind == "Number":
-		typed = "number"
-	case kind == "List<Number>":
-		typed = "list<number>"
-	case kind == "CommaDelimitedList" || strings.HasPrefix(kind, "List<"):
-		typed = "list<string>"
-	case strings.HasPrefix(kind, "AWS::SSM::Parameter::Value<"):
-		function := "getSsmParameterString"
-		if strings.Contains(kind, "List<") || strings.Contains(kind, "CommaDelimitedList") {
-			function = "getSsmParameterList"
-		}
-		// The configuration has the name of the parameter in the store, and a variable its value, which Ref gives.
-		reference = c.unique(name + "Value")
-		put(c.sections["variables"], reference, text(`${invoke("aws-native:index:`+function+`", {name = `+name+`}).value}`))
-	case kind != "String" && !strings.HasPrefix(kind, "AWS::"):
-		item.remark("its type %q is not known: it is a string here", kind)
-	}
-	put(out, "type", text(typed))
-	if given != nil {
-		put(out, "default", parameterDefault(typed, given))
-	}
-	secret := strings.EqualFold(yamlnode.TextAt(value, "NoEcho"), "true")
-	if secret {
-		put(out, "secret", boolean(true))
-	}
-	switch {
-	case given == nil || given.Value == "" && !secret:
-	case secret: // an empty one too: a secret has no default
-		remove(out, "default")
-		item.remark("its default is not in the program, because it is a secret: set it with `yamlhost config set "+
-			"--secret %s`", name)
-	case dynamic().MatchString(given.Value):
-		remove(out, "default")
-		item.remark("its default %s is for CloudFormation: set its value with `yamlhost config set %s`", given.Value, name)
-	case literal.Text(given.Value) != given.Value:
-		c.further = true
-	}
-	if about := yamlnode.TextAt(value, "Description"); about != "" {
-		put(out, "description", text(about))
-	}
-	c.refs[key.Value] = reference
-	used := c.constraints(key, value, name, typed, item)
-	if value.Kind != yamlnode.Map {
-		c.leaveOut("", key.Value, "it is not a map", value)
-	}
-	each(value, func(field, value *yamlnode.Node) {
-		switch {
-		case used[field.Value], field.Value == "Default":
-		case slices.Contains([]string{"Type", "Description", "NoEcho"}, field.Value) && value.Kind == yamlnode.Scalar:
-		// A constraint of another type is named, unless it is empty or zero and so would constrain nothing.
-		case strings.HasPrefix(field.Value, "Allowed"), strings.HasPrefix(field.Value, "M"), field.Value == "ConstraintDescription":
-			if value.Value != "" && value.Value != "0" || len(value.Content) > 0 {
-				c.leaveOut("", field.Value, "it says nothing of a value of this type", entryOf(field, value))
-			}
-		default:
-			c.leaveOut("", field.Value, "the field is not known", entryOf(field, value))
-		}
-	})
-}
-
-// parameterDefault returns the default of a parameter. Templates write lists as texts with commas.
-func parameterDefault(typed string, given *yamlnode.Node) *yamlnode.Node {
-	if inner, isList := strings.CutPrefix(typed, "list<"); isList {
-		items := list()
-		if given.Value == "" {
-			return items
-		}
-		for part := range strings.SplitSeq(given.Value, ",") {
-			n := text(literal.Text(strings.TrimSpace(part)))
-			if inner == "number>" {
-				n = &yamlnode.Node{Kind: yamlnode.Scalar, Value: strings.TrimSpace(part)}
-			}
-			items.Content = append(items.Content, n)
-		}
-		return items
-	}
-	if typed == "number" {
-		return &yamlnode.Node{Kind: yamlnode.Scalar, Value: strings.TrimSpace(given.Value)}
-	}
-	return text(literal.Text(given.Value))
-}
-
-// constraints writes messages that check the constraints of a parameter, and returns the fields that it has used. A
-// message of the level error stops the run before anything is created, as a violated constraint does in CloudFormation.
-func (c *cloudFormation) constraints(key, value *yamlnode.Node, name, typed string, item *Item) map[string]bool {
-	used := map[string]bool{}
-	ask := func(field, condition, problem string) {
-		used[field] = true
-		if len(c.nesting.open) > 1 {
-			item.remark("a component does not check that it must %s", problem)
-			return
-		}
-		if own := yamlnode.TextAt(value, "ConstraintDescription"); own != "" {
-			used["ConstraintDescription"] = true
-			problem += " (" + own + ")"
-		}
-		message := mappingOf("level", text("error"))
-		put(message, "if", text("${"+condition+"}"))
-		put(message, "message", text(literal.Text(key.Value+" must "+problem)))
-		messages := c.sections["messages"]
-		messages.Content = append(messages.Content, message)
-	}
-	if allowed := yamlnode.Member(value, "AllowedValues"); allowed != nil && allowed.Kind == yamlnode.List &&
-		!slices.ContainsFunc(allowed.Content, func(n *yamlnode.Node) bool { return n.Kind != yamlnode.Scalar }) {
-		var items, shown []string
-		for _, v := range allowed.Content {
-			shown = append(shown, v.Value)
-			items = append(items, literal.Quoted(v.Value))
-			if typed == "number" {
-				items[len(items)-1] = v.Value
-			}
-		}
-		condition := "!contains([" + strings.Join(items, ", ") + "], " + name + ")"
-		if strings.HasPrefix(typed, "list<") {
-			condition = "!allTrue([for x in " + name + " : contains([" + strings.Join(items, ", ") + "], x)])"
-		}
-		ask("AllowedValues", condition, "be one of "+strings.Join(shown, ", "))
-	}
-	if pattern := yamlnode.TextAt(value, "AllowedPattern"); pattern != "" && typed == "string" {
-		// CloudFormation matches the whole value.
-		whole := "^(?:" + pattern + ")$"
-		if _, err := regexp.Compile(whole); err != nil {
-			used["AllowedPattern"] = true
-			item.remark("AllowedPattern %s is not checked: it is not in the syntax of RE2", pattern)
-		} else {
-			ask("AllowedPattern", "!can(regex("+literal.Quoted(whole)+", "+name+"))", "match "+pattern)
-		}
-	}
-	for _, limit := range limits {
-		n := yamlnode.TextAt(value, limit.field)
-		if typed == limit.typed && n != "" && !(limit.field == "MinLength" && n == "0") {
-			ask(limit.field, fmt.Sprintf(limit.violated, name, n), fmt.Sprintf(limit.rule, n))
-		}
-	}
-	return used
 }
 
 // output converts an output. One with a condition is null if the condition is false, as outputs cannot be conditional
@@ -626,6 +479,7 @@ func (c *cloudFormation) output(key, value *yamlnode.Node) {
 		c.drop(item, entryOf(key, value), reason)
 		return
 	}
+	// The path marks that keys of maps stay as they are: outputs have no type.
 	out := c.value(given, nil, "outputs")
 	var notes []string
 	if about := yamlnode.TextAt(value, "Description"); about != "" {
@@ -636,6 +490,7 @@ func (c *cloudFormation) output(key, value *yamlnode.Node) {
 		if !c.exports {
 			item.remark("CloudFormation exports it: once this is a program, others read its outputs by stack references")
 		}
+		// The remark stands at the first export only.
 		c.exports = true
 	}
 	each(value, func(field, value *yamlnode.Node) {
@@ -643,6 +498,7 @@ func (c *cloudFormation) output(key, value *yamlnode.Node) {
 		export := yamlnode.Member(value, "Name")
 		switch {
 		case field.Value == "Value", field.Value == "Description" && value.Kind == yamlnode.Scalar:
+		// An export with more than a name is named as unknown.
 		case field.Value == "Export" && export != nil && len(value.Content) == 2:
 		case field.Value == "Condition" && name != "":
 			out = mappingOf("fn::if", list(text("${"+name+"}"), out, null()))
@@ -678,6 +534,7 @@ func (c *cloudFormation) cycles() {
 		}
 		state[name] = 1
 		path = append(path, name)
+		// Sorted, so that the same template has the same message each time.
 		if slices.ContainsFunc(slices.Sorted(maps.Keys(r.uses)), visit) {
 			return true
 		}

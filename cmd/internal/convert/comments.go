@@ -15,14 +15,16 @@ import (
 // Every comment of the input is in the program: beside the entry that it is about, or above the nearest entry that the
 // program has. The YAML library loses some comments on reading and on writing, so both are done here.
 
-// entry is an entry of a block collection in a text: a key, or an item of a list.
+// entry is an entry of a block collection in a text: a key, or an item of a list. The entries of a document are in the
+// order of the text, and above always points backwards.
 type entry struct {
 	node          *yamlnode.Node // carries the comments above and below the entry
 	start, column int
 	above         int // index of the entry that it is inside of; -1 for none
 }
 
-// span is a part of a text that holds no entries: a scalar, or a collection in brackets.
+// span is a part of a text that holds no entries: a scalar, or a collection in brackets. Comments may stand beside a
+// span, and, in brackets, inside of it. A hash inside of any other span is text.
 type span struct {
 	node       *yamlnode.Node
 	start, end int
@@ -44,6 +46,7 @@ func annotate(text []byte, roots []*yamlnode.Node) []string {
 	for i, root := range roots {
 		to := len(text)
 		if i+1 < len(roots) {
+			// A comment before the line of --- belongs to the document above.
 			to = boundary(text, root.End, roots[i+1].Start)
 		}
 		a := &annotator{text: text, root: root}
@@ -51,6 +54,7 @@ func annotate(text []byte, roots []*yamlnode.Node) []string {
 		a.attach(from, to)
 		from = to
 	}
+	// Without a document there is no node that could carry them.
 	if len(roots) == 0 {
 		a := &annotator{text: text}
 		for _, c := range a.comments(0, len(text)) {
@@ -84,11 +88,13 @@ func (a *annotator) collect(n *yamlnode.Node, at int) {
 		return len(a.entries) - 1
 	}
 	switch {
+	// Collections in brackets are one span: their items have no lines of their own to put a comment above.
 	case n.Kind == yamlnode.Scalar || n.Kind == yamlnode.Alias || n.Flow():
 		if n.End > n.Start {
 			a.spans = append(a.spans, span{n, n.Start, n.End, at})
 		}
 	case n.Kind == yamlnode.List:
+		// The column of an item is that of its dash, which is where a comment above it begins.
 		column := n.Start - lineStart(a.text, n.Start)
 		for _, item := range n.Content {
 			a.collect(item, add(item, item.Start, column))
@@ -123,6 +129,7 @@ func (a *annotator) comments(from, to int) []note {
 			case s.node.Flow() && s.node.Kind != yamlnode.Scalar:
 				notes = append(notes, a.inBrackets(s.node)...)
 				i = max(i, s.end)
+			// The only comment of a block scalar is behind its | or >.
 			case s.node.Multiline():
 				end := yamlnode.LineEnd(a.text, s.start)
 				if hash := bytes.Index(a.text[s.start:end], []byte(" #")); hash >= 0 {
@@ -134,12 +141,14 @@ func (a *annotator) comments(from, to int) []note {
 			}
 			continue
 		}
+		// A hash begins a comment only after a blank or at the beginning of a line.
 		if a.text[i] != '#' || i > 0 && !yamlnode.BlankAt(a.text, i-1) && a.text[i-1] != '\n' && a.text[i-1] != '\r' {
 			i++
 			continue
 		}
 		end := yamlnode.LineEnd(a.text, i)
 		n := a.note(i, end)
+		// Lines with the same indentation are one comment. A comment behind an entry does not go on in the next line.
 		if last := len(notes) - 1; last >= 0 && n.alone && notes[last].alone && notes[last].column == n.column &&
 			bytes.Count(a.text[notes[last].end:i], []byte("\n")) == 1 {
 			notes[last].text += "\n" + n.text
@@ -159,7 +168,8 @@ func (a *annotator) note(start, end int) note {
 		alone: len(bytes.Trim(a.text[line:start], " \t\ufeff")) == 0}
 }
 
-// inBrackets returns the comments inside of a collection in brackets.
+// inBrackets returns the comments inside of a collection in brackets. The spans of scalars are enough: what is between
+// them may only be white space, commas, brackets and comments.
 func (a *annotator) inBrackets(n *yamlnode.Node) []note {
 	inner := &annotator{text: a.text}
 	var scalars func(n *yamlnode.Node)
@@ -204,6 +214,7 @@ func (a *annotator) beside(n note, next int) {
 	for at := next; at != next-1 && at >= 0; at = a.entries[at].above {
 		first = a.entries[at].above == next-1
 	}
+	// A comment that is indented deeper than what follows is the last line of what comes before.
 	if first || !n.alone || n.column <= a.entries[next].column {
 		a.add(next, n.text, false)
 		return
@@ -213,6 +224,7 @@ func (a *annotator) beside(n note, next int) {
 
 // below attaches a comment below an entry or, by its indentation, one around that.
 func (a *annotator) below(n note, at int) {
+	// The entry is the innermost that is not deeper than the comment.
 	for at >= 0 && a.entries[at].column > n.column && a.entries[at].above >= 0 {
 		at = a.entries[at].above
 	}
@@ -264,7 +276,7 @@ func commentLines(nodes ...*yamlnode.Node) []string {
 }
 
 // keep puts the comments of a part of the input that the program would lose above an entry of the program. value is the
-// entry's value.
+// entry's value. It is called when value is complete: a later change of value would take comments with it.
 func (p *Program) keep(key, value *yamlnode.Node, source ...*yamlnode.Node) {
 	if lost := p.lost([]*yamlnode.Node{key, value}, source...); lost != "" {
 		key.SetHead(joined(key.Head(), lost))
@@ -312,6 +324,7 @@ func encode(n *yamlnode.Node, change func([]byte) []byte) ([]byte, error) {
 		}
 	}
 	write(nil, above)
+	// A line that looks like a marker and has no such number is the input's own.
 	for line := range bytes.Lines(text) {
 		if m := marker().FindSubmatch(line); m == nil {
 			b.Write(line)
@@ -321,6 +334,7 @@ func encode(n *yamlnode.Node, change func([]byte) []byte) ([]byte, error) {
 			write(m[1], l.comments[at])
 		}
 	}
+	// Comments below everything have no entry after them.
 	write(nil, lines(n.Notes().Foot))
 	return b.Bytes(), nil
 }
@@ -338,6 +352,7 @@ func (l *layout) node(n *yamlnode.Node, dash bool) (*yamlnode.Node, []string) {
 	out.SetNotes(yamlnode.Comments{})
 	notes := n.Notes()
 	above := lines(notes.Head)
+	// Behind such a value the library would not write the comment where it belongs.
 	if block(n) || n.Multiline() || strings.Contains(notes.Line, "\n") {
 		above = append(above, lines(notes.Line)...)
 	} else {
@@ -347,6 +362,7 @@ func (l *layout) node(n *yamlnode.Node, dash bool) (*yamlnode.Node, []string) {
 		return &out, above
 	}
 	out.Content = nil
+	// In brackets nothing can stand on lines of its own, so everything goes above.
 	if !block(n) {
 		for _, child := range n.Content {
 			copied, comments := l.node(child, false)
@@ -383,6 +399,7 @@ func (l *layout) entry(parts []*yamlnode.Node) (copies []*yamlnode.Node, heads, 
 	for i, part := range parts {
 		copied, comments := l.node(part, len(parts) == 1)
 		heads = append(heads, comments...)
+		// A comment behind a key with a value on the same line belongs behind the value, which may have one already.
 		if isKey := i+1 < len(parts); isKey && !block(parts[i+1]) {
 			heads = append(heads, lines(copied.Notes().Line)...)
 			copied.SetNotes(yamlnode.Comments{})

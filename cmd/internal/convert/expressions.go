@@ -13,6 +13,7 @@ import (
 )
 
 // pseudo holds the pseudo parameters that provider functions return. The program calls each in a variable.
+// CloudFormation gives these without being asked; the provider has a function for each.
 var pseudo = map[string]struct{ variable, function, result string }{
 	"AWS::Region":    {"awsRegion", "getRegion", "region"},
 	"AWS::AccountId": {"awsAccountId", "getAccountId", "accountId"},
@@ -24,6 +25,7 @@ var pseudo = map[string]struct{ variable, function, result string }{
 // can. A reference to something that is not there becomes configuration.
 func (c *cloudFormation) ref(name string, line int) string {
 	if p, found := pseudo[name]; found {
+		// The variable is declared on first use, so a program has only those that it needs.
 		if yamlnode.Member(c.sections["variables"], p.variable) == nil {
 			call := mapping()
 			put(call, "function", text("aws-native:index:"+p.function))
@@ -37,6 +39,7 @@ func (c *cloudFormation) ref(name string, line int) string {
 		return "null"
 	case "AWS::StackId", "AWS::StackName":
 		if name == "AWS::StackId" {
+			// The ARN of a stack has no counterpart, and most uses only need something unique.
 			c.say("AWS::StackId is the name of the stack here")
 		}
 		if len(c.nesting.open) > 1 { // a nested template
@@ -47,9 +50,11 @@ func (c *cloudFormation) ref(name string, line int) string {
 		c.say("AWS::NotificationARNs is an empty list here")
 		return "[]"
 	}
+	// Parameters, which have their expressions once they have been converted: the order of template sees to that.
 	if expr := c.refs[name]; expr != "" {
 		return expr
 	}
+	// A component has no ID, so a nested stack falls through.
 	if r := c.res[name]; r != nil && r.name != "" && r.nested == nil {
 		return c.accessOf(r, line) + "." + c.identity(r)
 	}
@@ -66,16 +71,20 @@ func (c *cloudFormation) owner() string {
 
 // accessOf returns the expression for a resource and records the use. The line is kept for a message about a cycle.
 func (c *cloudFormation) accessOf(r *templateResource, line int) string {
+	// Outputs and conditions are in no cycle, since nothing refers to them.
 	if c.current != nil {
 		c.current.uses[r.logical] = line
 	}
 	if r.conditional {
+		// The resource may have no instance; with ? the value is null then.
 		return r.name + "?"
 	}
 	return r.name
 }
 
-// identities holds the property that equals Ref, for types with an ID of several parts.
+// identities holds the property that equals Ref, for types with an ID of several parts. They follow from the
+// documentation of Ref and of the primary identifiers of each type; a type that is missing here has an ID of one part,
+// or is converted as if it had.
 var identities = map[string]string{
 	"AWS::EC2::EIP": "publicIp", "AWS::ApiGateway::Resource": "resourceId", "AWS::ApiGateway::Stage": "stageName",
 	"AWS::ApiGateway::Deployment": "deploymentId", "AWS::ApiGateway::Authorizer": "authorizerId",
@@ -109,7 +118,9 @@ func (c *cloudFormation) absent(name, attribute string) string {
 	default:
 		about += ", which was left out (" + r.kind + ")"
 	}
+	// It is a remark and no error: the program is of use once somebody has set the value.
 	c.say("%s: the program takes it from its configuration", about)
+	// need gives one name for one key, however often the template refers to it.
 	return c.need(strings.Trim(name+"."+attribute, "."), "any", about)
 }
 
@@ -126,13 +137,16 @@ func (c *cloudFormation) resolved(content string) string {
 			return literal.Template(append(parts, split(content)...))
 		}
 		service, of := content[at[2]:at[3]], content[at[4]:at[5]]
+		// The name in a reference may have been computed by Fn::Sub, and so it is a text with expressions.
 		name := `invoke("aws-native:index:getSsmParameterString", {name = ` + literal.QuotedTemplate(split(of)) + "}).value"
+		// ssm-secure and secretsmanager.
 		if service != "ssm" {
 			name = c.need(of, "string", "what the dynamic reference "+service+" gives for "+of)
 			c.seal(name)
 			c.say("only CloudFormation resolves {{resolve:%s:…}}: the program takes the secret %s from its configuration",
 				service, name)
 		}
+		// What stands around the reference may have expressions already.
 		parts = append(append(parts, split(content[:at[0]])...), literal.Part{Expression: name})
 		content = content[at[1]:]
 	}
@@ -145,6 +159,7 @@ func (c *cloudFormation) attribute(name, attribute string, line int) string {
 	if r == nil || r.name == "" {
 		return c.absent(name, attribute)
 	}
+	// A component has its outputs by name, and nothing else of a stack.
 	if output, is := strings.CutPrefix(attribute, "Outputs."); r.nested != nil {
 		if !is || yamlnode.Member(r.nested.sections["outputs"], output) == nil {
 			return c.absent(name, attribute)
@@ -152,6 +167,7 @@ func (c *cloudFormation) attribute(name, attribute string, line int) string {
 		return c.accessOf(r, line) + "." + output
 	}
 	access := c.accessOf(r, line)
+	// A stack that CloudFormation deploys has its outputs as a list of pairs.
 	if output, is := strings.CutPrefix(attribute, "Outputs."); is && r.kind == "AWS::CloudFormation::Stack" {
 		return "select(0, [for o in " + access + ".outputs : o.outputValue if o.outputKey == " + literal.Quoted(output) + "])"
 	}
@@ -168,6 +184,7 @@ func (c *cloudFormation) attribute(name, attribute string, line int) string {
 	outputs := r.decl.Outputs
 	parts := strings.Split(attribute, ".")
 	for i, part := range parts {
+		// Each part narrows the type down; without properties it may have any member.
 		p := property(outputs, part)
 		if p == nil {
 			if i == 0 && len(parts) > 1 { // the name contains dots
@@ -176,6 +193,7 @@ func (c *cloudFormation) attribute(name, attribute string, line int) string {
 				}
 			}
 			if outputs == nil { // the type has no known members
+				// Its members are data, whose names are spelled as they are.
 				access += "[" + literal.Quoted(part) + "]"
 				continue
 			}
@@ -196,6 +214,7 @@ func property(o *schema.Object, name string) *schema.Property {
 		return p
 	}
 	for _, p := range o.Properties() {
+		// The schema adds aws to names that are taken in every resource, such as id.
 		if strings.EqualFold(p.Name, name) || strings.EqualFold(p.Name, "aws"+name) {
 			return p
 		}
@@ -210,6 +229,7 @@ func words(name string) string {
 	isUpper := func(r rune) bool { return r >= 'A' && r <= 'Z' }
 	runes := []rune(name)
 	for i, r := range runes {
+		// The first letter begins no word, since names of properties begin with a small one.
 		start := i > 0 && (!isUpper(runes[i-1]) || i+1 < len(runes) && runes[i+1] >= 'a' && runes[i+1] <= 'z')
 		if isUpper(r) && !start {
 			r += 'a' - 'A'
@@ -230,6 +250,7 @@ func upperFirst(name string) string {
 
 // intrinsic returns the name and the argument of a call such as {Ref: x}; the name is empty for anything else.
 func intrinsic(node *yamlnode.Node) (string, *yamlnode.Node) {
+	// A map with a second key is data that happens to have such a name.
 	if node.Kind != yamlnode.Map || len(node.Content) != 2 {
 		return "", nil
 	}
@@ -252,6 +273,7 @@ func (c *cloudFormation) expr(node *yamlnode.Node) string {
 			case yamlnode.IntTag, yamlnode.FloatTag, yamlnode.BoolTag, yamlnode.NullTag:
 				return scalar(data(node, false), false).Value
 			}
+			// A text is escaped first: what it has in ${ } means nothing in a template outside of Fn::Sub.
 			return operandText(c.resolved(literal.Text(node.Value)))
 		case yamlnode.List:
 			return "[" + strings.Join(c.exprs(node), ", ") + "]"
@@ -265,6 +287,7 @@ func (c *cloudFormation) expr(node *yamlnode.Node) string {
 	if arg.Kind != yamlnode.List {
 		args = []*yamlnode.Node{arg}
 	}
+	// Functions of several arguments take a list and nothing else.
 	count := func(n int) bool { return arg.Kind == yamlnode.List && len(args) == n }
 	switch name {
 	case "Ref":
@@ -293,10 +316,12 @@ func (c *cloudFormation) expr(node *yamlnode.Node) string {
 		}
 	case "Fn::FindInMap":
 		if (count(3) || count(4)) && args[0].Kind == yamlnode.Scalar && c.maps[args[0].Value] != "" {
+			// The name of the mapping has to be a text: a program cannot compute the name of a variable.
 			found := c.maps[args[0].Value] + "[" + c.expr(args[1]) + "][" + c.expr(args[2]) + "]"
 			if count(3) {
 				return found
 			}
+			// The fourth argument belongs to the transform of language extensions.
 			if otherwise := yamlnode.Member(args[3], "DefaultValue"); otherwise != nil && len(args[3].Content) == 2 {
 				return "try(" + found + ", " + c.expr(otherwise) + ")"
 			}
@@ -324,6 +349,7 @@ func (c *cloudFormation) expr(node *yamlnode.Node) string {
 		}
 	case "Fn::Equals":
 		if count(2) {
+			// Without parentheses: Fn::Not adds its own, and && and || bind weaker.
 			return c.operand(args[0]) + " == " + c.operand(args[1])
 		}
 	case "Fn::Not":
@@ -331,6 +357,7 @@ func (c *cloudFormation) expr(node *yamlnode.Node) string {
 			return "!(" + c.expr(args[0]) + ")"
 		}
 	case "Fn::And":
+		// The parentheses are needed where a condition is an operand of another one.
 		return "(" + strings.Join(c.exprs(arg), " && ") + ")"
 	case "Fn::Or":
 		return "(" + strings.Join(c.exprs(arg), " || ") + ")"
@@ -389,6 +416,7 @@ func (c *cloudFormation) exprs(node *yamlnode.Node) []string {
 // attributeOf splits the argument of Fn::GetAtt.
 func attributeOf(arg *yamlnode.Node) (resource, attribute string, ok bool) {
 	if arg.Kind == yamlnode.Scalar {
+		// Attributes may have dots, logical names cannot.
 		return strings.Cut(arg.Value, ".")
 	}
 	if arg.Kind != yamlnode.List || len(arg.Content) < 2 {

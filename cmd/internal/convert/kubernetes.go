@@ -3,14 +3,12 @@ package convert
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/yamlnode"
-	"github.com/yamlhost/yamlhost/schema"
 )
 
 // object is a Kubernetes object. uses holds the references that were made, so that no further one closes a cycle: an
@@ -43,6 +41,8 @@ func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) 
 		}
 		k.outside(src, in)
 		for _, doc := range in.documents {
+			// What flatten leaves out has been quoted, and the rest is in its objects; comments that are in neither go
+			// to the top.
 			all := k.flatten(src, doc)
 			k.mention(k.lost(all, doc))
 			read[i] = append(read[i], all...)
@@ -59,6 +59,7 @@ func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) 
 	if diags.HasErrors() {
 		return nil, diags
 	}
+	// The order of the three is the order of their worth: the first reference of a possible cycle wins.
 	for _, obj := range k.objects {
 		k.link(obj)
 		k.awaitDefinition(obj)
@@ -72,7 +73,7 @@ func Kubernetes(sources []*diag.Source, o Options) (*Program, diag.Diagnostics) 
 	return k.Program, diags
 }
 
-// kubernetes converts the manifests of one program.
+// kubernetes converts the manifests of one program. One converts all inputs: an object may be named in any file.
 type kubernetes struct {
 	*Program
 	options Options
@@ -98,21 +99,28 @@ func (k *kubernetes) define(doc *yamlnode.Node) {
 	if versions == nil {
 		return
 	}
+	described := false
 	for _, version := range versions.Content {
 		if yamlnode.Member(version, "schema", "openAPIV3Schema") == nil {
 			continue
 		}
 		k.defined["kubernetes:"+yamlnode.TextAt(doc, "spec", "group")+"/"+yamlnode.TextAt(version, "name")+":"+
 			yamlnode.TextAt(doc, "spec", "names", "kind")] = name
-		if content, err := encode(doc, nil); err == nil && k.options.Definitions {
-			k.Files["crds/"+name+".yaml"] = content
-		}
+		described = true
+	}
+	if !described || !k.options.Definitions {
+		return
+	}
+	// The file is the definition as it was, since a cluster reads it, too.
+	if content, err := encode(doc, nil); err == nil {
+		k.Files["crds/"+name+".yaml"] = content
 	}
 }
 
 // awaitDefinition makes a custom resource depend on its definition, if that is a resource of the program.
 func (k *kubernetes) awaitDefinition(obj *object) {
 	definition := k.byName[id("CustomResourceDefinition", "", k.defined[obj.token])]
+	// A definition that is in the cluster already needs no waiting.
 	if definition == nil || !k.use(obj, definition) {
 		return
 	}
@@ -132,6 +140,7 @@ func (k *kubernetes) flatten(src *diag.Source, doc *yamlnode.Node) []*yamlnode.N
 	}
 	var all []*yamlnode.Node
 	for _, item := range items.Content {
+		// The items of a typed list may leave out what the list says.
 		if yamlnode.Member(item, "kind") == nil && kind != "List" && kind != "" && item.Kind == yamlnode.Map { // of a DeploymentList
 			item.Content = slices.Concat([]*yamlnode.Node{text("apiVersion"), text(yamlnode.TextAt(doc, "apiVersion")), text("kind"),
 				text(strings.TrimSuffix(kind, "List"))}, item.Content)
@@ -178,6 +187,7 @@ func (k *kubernetes) document(src *diag.Source, doc *yamlnode.Node) diag.Diagnos
 	item := &Item{Name: yamlnode.TextAt(doc, "metadata", "name"), Kind: strings.TrimPrefix(version+"/"+kind, "/"),
 		File: src.Name(), Line: lineOf(src, doc)}
 	k.Items = append(k.Items, item)
+	// A template that is not YAML has failed before. This one is, by chance.
 	if kind == "" && bytes.Contains(src.Text(), []byte("{{")) {
 		return fault(src, lineOf(src, doc), "render it first, as with `helm template`, and convert the result",
 			"this is a template of Helm, not a manifest")
@@ -187,6 +197,7 @@ func (k *kubernetes) document(src *diag.Source, doc *yamlnode.Node) diag.Diagnos
 		k.drop(item, doc, "it has no apiVersion and no kind, so it is not an object of Kubernetes")
 		return nil
 	case strings.HasPrefix(version, "kustomize.config.k8s.io/"):
+		// Such files lie beside manifests, so a folder has them.
 		k.drop(item, doc, "kustomize reads it, not the cluster: convert what `kustomize build` writes")
 		return nil
 	case strings.HasPrefix(version, "skaffold/"):
@@ -195,32 +206,6 @@ func (k *kubernetes) document(src *diag.Source, doc *yamlnode.Node) diag.Diagnos
 	}
 	k.object(doc, item, version, kind)
 	return nil
-}
-
-// drop leaves a document out of the program, with a remark and a comment.
-func (p *Program) drop(item *Item, doc *yamlnode.Node, reason string) {
-	item.remark("%s", reason)
-	p.notes = append(p.notes, fmt.Sprintf("%s:%d is left out: %s", item.File, item.Line, reason)+p.quote(doc))
-}
-
-// mention puts a comment of the input at the top of the program.
-func (p *Program) mention(comment string) {
-	if comment != "" {
-		p.notes = append(p.notes, uncommented(comment))
-	}
-}
-
-// outside records what stands outside of all objects of an input: comments of a text that has nothing else, and entries
-// that later ones replace.
-func (p *Program) outside(src *diag.Source, in *input) {
-	for _, comment := range in.comments {
-		p.mention(comment)
-	}
-	for _, entry := range in.repeated {
-		item := &Item{Name: entry.Content[0].Value, Kind: "repeated key", File: src.Name(), Line: lineOf(src, entry.Content[0])}
-		p.Items = append(p.Items, item)
-		p.drop(item, entry, "the map has this key again, and the last one counts")
-	}
 }
 
 // object converts an object. The name of its resource is that of the object with its kind; the namespace joins it only
@@ -232,6 +217,7 @@ func (k *kubernetes) object(doc *yamlnode.Node, item *Item, version, kind string
 		item.Name = yamlnode.TextAt(doc, "metadata", "generateName")
 	}
 	base := camel(item.Name, kind)
+	// The common case, one namespace, gives the shortest names.
 	if k.names[base] && obj.namespace != "" {
 		base = camel(obj.namespace, item.Name, kind)
 	}
@@ -240,6 +226,7 @@ func (k *kubernetes) object(doc *yamlnode.Node, item *Item, version, kind string
 	k.items[obj.resource] = item
 	key := id(kind, obj.namespace, obj.name)
 	if first := k.byName[key]; first != nil && obj.name != "" {
+		// Both are converted. The cluster would take the second for an update of the first.
 		item.remark("%s:%d declares an object of the same kind and name", first.item.File, first.item.Line)
 	} else {
 		k.byName[key] = obj
@@ -253,6 +240,7 @@ func (k *kubernetes) object(doc *yamlnode.Node, item *Item, version, kind string
 	token := "kubernetes:" + version + ":" + kind
 	obj.token = token
 	k.secrets[obj.resource] = kind == "Secret"
+	// The copy belongs to the program from here on; node stays the input.
 	properties := data(doc, true)
 	head := []string{properties.Head()}
 	properties.SetHead("")
@@ -273,6 +261,7 @@ func (k *kubernetes) object(doc *yamlnode.Node, item *Item, version, kind string
 	known := true
 	if pkg := k.options.schemaOf("kubernetes"); pkg != nil {
 		r, err := pkg.Resource(token)
+		// An overlay is a type of the SDKs, which no program in YAML can use.
 		known = err == nil && !r.Overlay
 	} else {
 		// Without a schema, only the groups of Kubernetes itself are known to have types.
@@ -301,38 +290,10 @@ func (k *kubernetes) object(doc *yamlnode.Node, item *Item, version, kind string
 			remaining.Content = append(remaining.Content, key, value)
 		}
 	})
+	// Repair passes properties on as a whole, where status must not be either.
 	remove(properties, "status")
 	obj.out = remaining
 	put(resource, "properties", remaining)
-}
-
-// schemaOf returns the schema of a package, or nil.
-func (o Options) schemaOf(name string) *schema.Package {
-	if o.Schema == nil {
-		return nil
-	}
-	return o.Schema(name)
-}
-
-// configGroup is the type of resources that pass objects on as they are.
-const configGroup = "kubernetes:yaml/v2:ConfigGroup"
-
-// asObject passes an object to the API server unchanged, without a type. References to its fields, which it has no
-// longer, become the names that they replaced.
-func (p *Program) asObject(name string, properties *yamlnode.Node, reason string) {
-	resource := yamlnode.Member(p.sections["resources"], name)
-	options := yamlnode.Member(resource, "options")
-	resource.Content = nil
-	put(resource, "type", text(configGroup))
-	put(resource, "properties", mappingOf("objs", list(properties)))
-	if options != nil {
-		put(resource, "options", options)
-	}
-	delete(p.objects, name)
-	for _, undo := range p.references[name] { // the resource has no fields any more
-		undo()
-	}
-	p.items[name].remark("%s; the program passes it on as it is", reason)
 }
 
 // builtinGroup reports whether a group belongs to the Kubernetes API itself. It is used without a schema.
@@ -349,7 +310,8 @@ func builtinGroup(version string) bool {
 }
 
 // secret moves the values of a Secret to secret configuration. A program is put under version control, which a secret
-// must not be.
+// must not be. data and stringData are both replaced, though one is in Base64: the value that a person sets has the
+// same encoding as its field.
 func (k *kubernetes) secret(obj *object, properties *yamlnode.Node) {
 	for _, field := range []string{"data", "stringData"} {
 		each(yamlnode.Member(properties, field), func(key, value *yamlnode.Node) {
@@ -369,7 +331,8 @@ func (k *kubernetes) secret(obj *object, properties *yamlnode.Node) {
 func id(kind, namespace, name string) string { return kind + "\n" + namespace + "\n" + name }
 
 // nameFields holds the fields that contain names of other objects, with the kind of those objects. A field is given by
-// its key, preceded by the key above if necessary.
+// its key, preceded by the key above if necessary. The keys are those of the API's types. A field that is missing here
+// stays a name, which works but is not waited for.
 var nameFields = map[string]string{
 	"configMapKeyRef.name": "ConfigMap", "configMapRef.name": "ConfigMap", "configMap.name": "ConfigMap",
 	"secretKeyRef.name": "Secret", "secretRef.name": "Secret", "secret.secretName": "Secret", "secret.name": "Secret",
@@ -398,6 +361,7 @@ func (k *kubernetes) link(obj *object) {
 		namespace := cmp.Or(yamlnode.TextAt(node, "namespace"), obj.namespace) // of the objects that node names
 		each(node, func(key, value *yamlnode.Node) {
 			kind := cmp.Or(nameFields[above+"."+key.Value], nameFields[key.Value])
+			// These name the kind beside the name.
 			if key.Value == "name" && slices.Contains([]string{"scaleTargetRef", "roleRef", "subjects"}, above) {
 				kind = yamlnode.TextAt(node, "kind")
 			}
@@ -424,17 +388,11 @@ func (k *kubernetes) refer(obj *object, value *yamlnode.Node, kind, namespace st
 	k.replace(value, target, text("${"+target.resource+".metadata.name}"))
 }
 
-// replace puts a reference to target in place of a value. asObject undoes it if target loses its type.
-func (p *Program) replace(value *yamlnode.Node, target *object, reference *yamlnode.Node) {
-	before := *value
-	*value = *reference
-	value.SetNotes(before.Notes())
-	p.references[target.resource] = append(p.references[target.resource], func() { *value = before })
-}
-
 // use records that obj needs target and reports true, unless target already needs obj. The first of two references that
 // need each other is kept, and the other stays a name.
 func (k *kubernetes) use(obj, target *object) bool {
+	// Without this test a pair of objects that name each other, as is usual in Kubernetes, would be a program that
+	// cannot be ordered.
 	if target.needs(obj, map[*object]bool{}) {
 		return false
 	}
@@ -470,6 +428,7 @@ func (k *kubernetes) mentions(obj *object) {
 			if node.Kind == yamlnode.Map && i%2 == 1 {
 				key = node.Content[i-1].Value
 			}
+			// Only what a container is told counts: a word in a label means nothing.
 			walk(child, inside || key == "command" || key == "args" || key == "env")
 		}
 		if inside && node.Kind == yamlnode.Scalar {
@@ -502,6 +461,7 @@ func (k *kubernetes) selectors() {
 		if obj.kind != "Service" || selector == nil || len(selector.Content) < 2 {
 			continue
 		}
+		// One pair of the selector finds the candidates, so that services times pods are not compared.
 		candidates := byLabel[obj.namespace+"\n"+selector.Content[0].Value+"\n"+selector.Content[1].Value]
 		for _, target := range candidates {
 			fits := true

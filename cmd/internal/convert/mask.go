@@ -24,8 +24,9 @@ var structure = lazyregexp.New(`(?i)auth$`)
 var secretText = lazyregexp.New(
 	`-----BEGIN [A-Z ]*PRIVATE KEY|://[^/@\s:]*:[^/@\s]+@|\b(AKIA|ASIA|ghp_|xox[bp]-)[A-Za-z0-9]`)
 
-// mask returns a copy of a part of the source with possible secrets hidden. below reports that a name above marks it
-// as secret, object that it is a Kubernetes Secret.
+// mask returns a copy of a part of the source with possible secrets hidden. below reports that a name above marks it as
+// secret, object that it is a Kubernetes Secret. It returns copies, because the input may still be converted after a
+// part of it has been quoted.
 func mask(node *yamlnode.Node, below, object bool) *yamlnode.Node {
 	out := *node
 	out.Content = nil
@@ -44,11 +45,13 @@ func mask(node *yamlnode.Node, below, object bool) *yamlnode.Node {
 			out.Content = append(out.Content, mask(item, below, false))
 		}
 	case yamlnode.Map:
+		// In lists of pairs, such as environment variables, the name stands beside the value.
 		named := strings.EqualFold(yamlnode.TextAt(node, "NoEcho"), "true")
 		for _, field := range []string{"name", "Name", "Key"} {
 			named = named || secretName().MatchString(yamlnode.TextAt(node, field))
 		}
 		function, arg := intrinsic(node)
+		// The condition is the name of one, whatever stands above it.
 		if function == "Fn::If" && arg.Kind == yamlnode.List && len(arg.Content) > 0 { // which begins with a condition
 			branches := *arg
 			branches.Content = append([]*yamlnode.Node{arg.Content[0]}, mask(arg, below, false).Content[1:]...)
@@ -74,6 +77,7 @@ func secretValue(name string, value *yamlnode.Node) bool {
 	switch {
 	case !secretName().MatchString(name), name == "ServiceToken":
 		return false
+	// A resource or parameter may be called Secret without being one.
 	case value.Kind == yamlnode.Map && yamlnode.Member(value, "Type") != nil && yamlnode.Member(value, "Default") == nil:
 		return false
 	case value.Kind == yamlnode.Map:
@@ -97,7 +101,8 @@ func resolves(arg *yamlnode.Node) bool {
 	return strings.HasPrefix(arg.Value, resolve)
 }
 
-// maskedComment hides a whole comment if it contains a secret.
+// maskedComment hides a whole comment if it contains a secret. The whole comment, as it cannot be told which of its
+// words the secret is.
 func maskedComment(comment string) string {
 	if secretText().MatchString(comment) {
 		return "# " + hidden
@@ -105,7 +110,8 @@ func maskedComment(comment string) string {
 	return comment
 }
 
-// shown formats a part of the source for a comment, without secrets; "" if it cannot be encoded.
+// shown formats a part of the source for a comment, without secrets; "" if it cannot be encoded. A part that cannot be
+// encoded is left out of the comment and not of the report.
 func shown(node *yamlnode.Node) string {
 	content, err := encode(mask(node, false, yamlnode.TextAt(node, "kind") == "Secret"), nil)
 	if err != nil {

@@ -24,20 +24,24 @@ type nesting struct {
 func (c *cloudFormation) nest(r *templateResource) *cloudFormation {
 	n := c.nesting
 	url := yamlnode.Member(r.node, "Properties", "TemplateURL")
+	// A computed address cannot be read here either.
 	if url == nil || url.Kind != yamlnode.Scalar || strings.Contains(url.Value, "://") || n.options.Template == nil {
 		return nil
 	}
+	// The command decides which files may be read; an error here is its refusal, too.
 	src, err := n.options.Template(c.src.Name(), url.Value)
 	if err != nil {
 		c.diags.Add(fault(c.src, lineOf(c.src, url), "write its path from the folder of this template, or its address",
 			"the nested template %s cannot be read: %s", url.Value, err)...)
 		return nil
 	}
+	// Without this test a template that nests itself would be read forever.
 	if i := slices.Index(n.open, src.Name()); i >= 0 {
 		c.diags.Add(fault(c.src, lineOf(c.src, url), "remove one of these stacks", "templates nest each other: %s",
 			strings.Join(append(slices.Clone(n.open[i:]), src.Name()), " -> "))...)
 		return nil
 	}
+	// nil is kept for one with errors, so that they are reported once.
 	if known, has := n.templates[src.Name()]; has {
 		return known
 	}
@@ -61,6 +65,7 @@ func (c *cloudFormation) nest(r *templateResource) *cloudFormation {
 // not give becomes configuration of the program, since a component has none of its own.
 func (c *cloudFormation) arguments(r *templateResource) *yamlnode.Node {
 	properties := mapping()
+	// The configuration of the nested template is what its component takes as inputs.
 	inputs := r.nested.sections["config"]
 	each(yamlnode.Member(r.node, "Properties"), func(key, value *yamlnode.Node) {
 		switch key.Value {
@@ -86,6 +91,7 @@ func (c *cloudFormation) arguments(r *templateResource) *yamlnode.Node {
 		put(properties, name, text("${"+c.ref("AWS::StackName", 0)+"}-"+r.logical))
 	}
 	each(inputs, func(key, declaration *yamlnode.Node) {
+		// An input with a default may be left out.
 		if yamlnode.Member(declaration, "default") != nil || yamlnode.Member(properties, key.Value) != nil {
 			return
 		}
@@ -107,6 +113,7 @@ func (c *cloudFormation) argument(value *yamlnode.Node, typed string) *yamlnode.
 		return parameterDefault(typed, value)
 	case strings.HasPrefix(typed, "list<") && name == "Fn::Join" && len(arg.Content) == 2 && arg.Content[0].Value == ",":
 		return c.value(arg.Content[1], nil, "")
+	// These give a text, which CloudFormation splits at commas where a list is declared.
 	case strings.HasPrefix(typed, "list<") && (name == "Fn::Sub" || name == "Fn::Select" || name == "Fn::ImportValue"):
 		return text("${split(\",\", " + c.expr(value) + ")}")
 	}

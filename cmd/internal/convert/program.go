@@ -12,17 +12,25 @@ import (
 	"github.com/yamlhost/yamlhost/schema"
 )
 
-// Options are the settings of a conversion.
+// Options are the settings of a conversion. The zero value converts without schemas, nested templates or files.
 type Options struct {
 	// Name is the name of the project.
 	Name string
 	// Schema returns the schema of a package, or nil if there is none. Without a schema, names follow fixed rules.
 	Schema func(name string) *schema.Package
-	// Template returns the text of a nested CloudFormation template, by its parent's file name and its path there. If it
-	// is nil, CloudFormation deploys nested stacks as before.
+	// Template returns the text of a nested CloudFormation template, by its parent's file name and its path there. If
+	// it is nil, CloudFormation deploys nested stacks as before.
 	Template func(parent, path string) (*diag.Source, error)
 	// Definitions keeps definitions of custom resources as files of the project, so that their kinds become types.
 	Definitions bool
+}
+
+// schemaOf returns the schema of a package, or nil.
+func (o Options) schemaOf(name string) *schema.Package {
+	if o.Schema == nil {
+		return nil
+	}
+	return o.Schema(name)
 }
 
 // Item reports the outcome for one object of the input. Its JSON form is part of the report of `convert --json`.
@@ -42,7 +50,9 @@ func (i *Item) remark(format string, args ...any) {
 	}
 }
 
-// Program is the result of a conversion. Repair may change it until it checks without findings.
+// Program is the result of a conversion. Repair may change it until it checks without findings. Text may be called any
+// number of times, between repairs. Items and Files are complete when the conversion returns, but for the remarks that
+// Repair adds.
 type Program struct {
 	Items []*Item
 	Files map[string][]byte // other files of the project, by path
@@ -92,6 +102,7 @@ func (p *Program) unique(name string) string {
 		found = fmt.Sprintf("%s%d", name, n)
 		p.numbers[name] = n
 	}
+	// Configuration, variables and resources share the names of a program, hence one set.
 	p.names[found] = true
 	return found
 }
@@ -100,6 +111,7 @@ func (p *Program) unique(name string) string {
 // may be nil.
 func (p *Program) leaveOut(resource, what, reason string, node *yamlnode.Node) {
 	text := "left out: " + what + ": " + reason
+	// Of a Secret nothing is quoted, whatever its parts are called.
 	if node != nil && !p.secrets[resource] {
 		text += p.quote(node)
 	}
@@ -126,12 +138,39 @@ func (p *Program) quote(node *yamlnode.Node) string {
 	return shown(node)
 }
 
+// drop leaves a document out of the program, with a remark and a comment.
+func (p *Program) drop(item *Item, doc *yamlnode.Node, reason string) {
+	item.remark("%s", reason)
+	p.notes = append(p.notes, fmt.Sprintf("%s:%d is left out: %s", item.File, item.Line, reason)+p.quote(doc))
+}
+
+// mention puts a comment of the input at the top of the program.
+func (p *Program) mention(comment string) {
+	if comment != "" {
+		p.notes = append(p.notes, uncommented(comment))
+	}
+}
+
+// outside records what stands outside of all objects of an input: comments of a text that has nothing else, and entries
+// that later ones replace.
+func (p *Program) outside(src *diag.Source, in *input) {
+	for _, comment := range in.comments {
+		p.mention(comment)
+	}
+	for _, entry := range in.repeated {
+		item := &Item{Name: entry.Content[0].Value, Kind: "repeated key", File: src.Name(), Line: lineOf(src, entry.Content[0])}
+		p.Items = append(p.Items, item)
+		p.drop(item, entry, "the map has this key again, and the last one counts")
+	}
+}
+
 // addConfig declares a configuration value. about is its description and may be empty.
 func (p *Program) addConfig(name, kind, about string) {
 	declaration := mappingOf("type", text(kind))
 	if about != "" {
 		put(declaration, "description", text(about))
 	}
+	// The caller knows that there is none, and a search in each put would make long maps slow.
 	put(p.sections["config"], name, declaration)
 }
 
@@ -170,6 +209,7 @@ func (p *Program) Text() ([]byte, error) {
 	p.putSections(top, config)
 	top.Content[0].SetHead(comment(p.notes))
 	out, err := encode(top, func(text []byte) []byte {
+		// The text is what fmt would make of it, so a first fmt changes nothing.
 		formatted, diags := parser.Format(diag.NewSource("Pulumi.yaml", text))
 		if diags.HasErrors() {
 			return text
@@ -186,6 +226,7 @@ func (p *Program) Text() ([]byte, error) {
 func (p *Program) putSections(top *yamlnode.Node, config string) {
 	for _, name := range sectionNames {
 		section, beside := p.sections[name], p.beside[name]
+		// Components stand above the resources that use them.
 		if name == "resources" && len(p.parts) > 0 {
 			components := mapping()
 			for _, part := range p.parts {
@@ -249,11 +290,13 @@ func (p *Program) Repair(found diag.Diagnostic) bool {
 		return false
 	}
 	src := found.Subject.Source
+	// The text of the finding is parsed, and not the tree: comments and formatting have moved the lines.
 	root, err := yamlnode.Parse(src.Text())
 	if err != nil || root == nil {
 		return false
 	}
 	path := pathTo(src, root, found.Subject.StartPosition().Line)
+	// A component is a program of its own here.
 	if len(path) > 2 && path[0] == "components" {
 		i := slices.IndexFunc(p.parts, named(path[1]))
 		if i < 0 {
@@ -265,6 +308,7 @@ func (p *Program) Repair(found diag.Diagnostic) bool {
 		return false
 	}
 	name := path[1]
+	// One fault makes the whole object untyped: the API server knows fields that the schema does not.
 	if object := p.objects[name]; object != nil {
 		p.asObject(name, object, found.Summary)
 		return true
@@ -297,6 +341,36 @@ func (p *Program) Repair(found diag.Diagnostic) bool {
 	return true
 }
 
+// configGroup is the type of resources that pass objects on as they are.
+const configGroup = "kubernetes:yaml/v2:ConfigGroup"
+
+// asObject passes an object to the API server unchanged, without a type. References to its fields, which it has no
+// longer, become the names that they replaced.
+func (p *Program) asObject(name string, properties *yamlnode.Node, reason string) {
+	resource := yamlnode.Member(p.sections["resources"], name)
+	options := yamlnode.Member(resource, "options")
+	resource.Content = nil
+	put(resource, "type", text(configGroup))
+	put(resource, "properties", mappingOf("objs", list(properties)))
+	// Options are the program's and stay, such as the order after a definition.
+	if options != nil {
+		put(resource, "options", options)
+	}
+	delete(p.objects, name)
+	for _, undo := range p.references[name] { // the resource has no fields any more
+		undo()
+	}
+	p.items[name].remark("%s; the program passes it on as it is", reason)
+}
+
+// replace puts a reference to target in place of a value. asObject undoes it if target loses its type.
+func (p *Program) replace(value *yamlnode.Node, target *object, reference *yamlnode.Node) {
+	before := *value
+	*value = *reference
+	value.SetNotes(before.Notes())
+	p.references[target.resource] = append(p.references[target.resource], func() { *value = before })
+}
+
 // dropObject leaves out an object that the program cannot pass on, so that it does not remain as a group of nothing.
 func (p *Program) dropObject(name string, objects *yamlnode.Node, reason string) {
 	item := p.items[name]
@@ -313,6 +387,7 @@ func pathTo(src *diag.Source, node *yamlnode.Node, line int) []string {
 	for node.Kind == yamlnode.Map {
 		best := -1
 		for i := 0; i < len(node.Content); i += 2 {
+			// The entry is the last that begins at the line or above.
 			if lineOf(src, node.Content[i]) <= line {
 				best = i
 			}
@@ -363,6 +438,7 @@ func styleOf(value string) yamlnode.Style {
 		return yamlnode.DoubleQuotedStyle
 	case !strings.Contains(value, "\n"):
 		return 0
+	// The library would write these as a literal that YAML reads back with other blanks or breaks.
 	case lines == "" || strings.ContainsFunc(value, func(r rune) bool {
 		return r != '\n' && !unicode.IsPrint(r)
 	}) || strings.Contains(value, " \n") || strings.HasPrefix(lines, " ") || strings.HasPrefix(lines, "\n") ||

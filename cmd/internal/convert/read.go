@@ -61,9 +61,14 @@ type input struct {
 // documents reads all documents of a YAML or JSON text, with aliases and merge keys expanded. Values of repeated keys
 // are reported with the text, unless a Secret may be among them.
 func documents(src *diag.Source, b *budget) (*input, diag.Diagnostics) {
-	content := src.Text()
+	content, isJSON := src.Text(), false
 	if trimmed := bytes.TrimLeft(content, "\xef\xbb\xbf \t\r\n"); len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
-		content = readable(content)
+		// JSON is read by the YAML parser, which has places for all nodes; the text is made such that both agree on it.
+		if isJSON = json.Valid(content); isJSON {
+			content = readable(content)
+		} else { // YAML in brackets, or broken JSON, whose tabs are not the fault to report
+			content = bytes.ReplaceAll(content, []byte("\t"), []byte(" "))
+		}
 	}
 	const advice = "is the file whole, and is it not a template of another tool?"
 	read := diag.NewSource(src.Name(), content) // it has the lines of src
@@ -73,14 +78,13 @@ func documents(src *diag.Source, b *budget) (*input, diag.Diagnostics) {
 			d.Summary)
 	}
 	in := &input{}
-	// YAML is not changed. In JSON of the same length only tabs were, unless longer and shorter escapes cancel out.
-	if read.Len() == src.Len() {
-		// annotate attaches comments to the nodes, and plain then copies both.
-		in.comments = annotate(read.Text(), roots)
-	} else { // JSON, which has no comments
+	if isJSON { // it has no comments, and its characters may have moved
 		for _, root := range roots {
 			place(root, read, src)
 		}
+	} else {
+		// annotate attaches comments to the nodes, and plain then copies both.
+		in.comments = annotate(read.Text(), roots)
 	}
 	for _, root := range roots {
 		// plain appends to in.repeated; before divides the entries of this document from those of earlier ones.
@@ -90,6 +94,7 @@ func documents(src *diag.Source, b *budget) (*input, diag.Diagnostics) {
 			return nil, fault(src, lineOf(src, limit.node), limit.advice, "%s", limit.summary)
 		}
 		in.documents = append(in.documents, node)
+		// The values are quoted in comments later, where nothing would tell that they are of a Secret.
 		if repeated := in.repeated[before:]; len(repeated) > 0 && holdsSecret(root) {
 			for _, entry := range repeated {
 				entry.Content[1] = text(hidden)
@@ -104,10 +109,10 @@ func holdsSecret(n *yamlnode.Node) bool {
 	return yamlnode.TextAt(n, "kind") == "Secret" || slices.ContainsFunc(n.Content, holdsSecret)
 }
 
-// place moves the nodes of a tree from one text to another with the same lines. Messages have lines, and columns would
-// differ.
+// place moves the nodes of a tree from one text to another with the same lines: each to the start of its line, which is
+// all that messages name. To count the characters before each would take time with the square of a line's length.
 func place(n *yamlnode.Node, from, to *diag.Source) {
-	n.Start = to.Offset(from.Position(n.Start))
+	n.Start = to.Offset(diag.Position{Line: from.LineOf(n.Start), Column: 1})
 	for _, child := range n.Content {
 		place(child, from, to)
 	}
@@ -115,16 +120,13 @@ func place(n *yamlnode.Node, from, to *diag.Source) {
 
 // readable returns a JSON text with the same lines that YAML reads alike. What YAML takes for a line break in a string,
 // or refuses there, becomes an escape, and a surrogate pair its character; JSON allows tabs between tokens only.
-// A text that is not JSON remains as it is but for its tabs.
 func readable(text []byte) []byte {
-	if !json.Valid(text) {
-		return bytes.ReplaceAll(text, []byte("\t"), []byte(" "))
-	}
 	var b bytes.Buffer
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
 		switch high, low := surrogate(text[i:]), rune(0); {
 		case high != 0:
+			// Half a pair is no character, and stays the escape that it is.
 			if low = surrogate(text[i+6:]); utf16.DecodeRune(high, low) == unicode.ReplacementChar {
 				b.Write(text[i : i+6])
 				size = 6
@@ -132,6 +134,7 @@ func readable(text []byte) []byte {
 			}
 			b.WriteRune(utf16.DecodeRune(high, low))
 			size = 12
+		// The character behind it belongs to the escape.
 		case r == '\\':
 			size = 2
 			b.Write(text[i : i+size])
@@ -182,6 +185,7 @@ func (in *input) plain(node *yamlnode.Node, b *budget, depth int, alias *yamlnod
 		return nil, &limitError{at, fmt.Sprintf("aliases expand to more than %d values or %d MiB of text", maxExpanded,
 			maxAliasText>>20), "write out what they stand for, or convert a part of the input at a time"}
 	}
+	// The comments of an alias replace those of what it stands for, which stay if it has none.
 	if node.Kind == yamlnode.Alias {
 		out, err := in.plain(node.Target(), b, depth+1, at)
 		if own := node.Notes(); err == nil && own != (yamlnode.Comments{}) {
@@ -207,6 +211,7 @@ func (in *input) plain(node *yamlnode.Node, b *budget, depth int, alias *yamlnod
 			return nil, err
 		}
 		i++
+		// A merge key is not kept: it means something in YAML 1.1 only.
 		if child.Tag == yamlnode.MergeTag {
 			sources := []*yamlnode.Node{value}
 			if value.Kind == yamlnode.List {
@@ -244,6 +249,7 @@ func data(node *yamlnode.Node, words bool) *yamlnode.Node {
 	for i, child := range node.Content {
 		copied := data(child, words)
 		if node.Kind == yamlnode.Map && i%2 == 0 {
+			// Keys are texts in a program, also those that look like numbers.
 			copied.Tag, copied.Value = yamlnode.StringTag, literal.Key(child.Value)
 			restyle(copied)
 		}
@@ -271,11 +277,13 @@ func scalar(n *yamlnode.Node, words bool) *yamlnode.Node {
 		case uint64:
 			v = math.MaxInt64
 		}
+		// Beyond 53 bits a number of the language has not all digits.
 		if n.Tag = short; v > 1<<53 || v < -1<<53 {
 			n.Tag = yamlnode.StringTag
 		}
 	case short == yamlnode.FloatTag || short == yamlnode.BoolTag || short == yamlnode.NullTag:
 		n.Tag = short
+	// In quotes the word is a text in YAML 1.1, too.
 	case words && n.Style == 0 && truth != "":
 		n.Tag, n.Value = yamlnode.BoolTag, truth
 	default:

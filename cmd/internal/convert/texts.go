@@ -19,6 +19,7 @@ func (c *cloudFormation) pieces(arg *yamlnode.Node) ([]literal.Part, bool) {
 		if len(arg.Content) == 0 || len(arg.Content) > 2 {
 			return nil, false
 		}
+		// The second item has variables that only this text knows.
 		if len(arg.Content) == 2 {
 			own = arg.Content[1]
 		}
@@ -31,23 +32,27 @@ func (c *cloudFormation) pieces(arg *yamlnode.Node) ([]literal.Part, bool) {
 	var pieces []literal.Part
 	rest := arg.Value
 	for {
+		// A variable ends at the first brace: names have none.
 		loc := substitution().FindStringSubmatchIndex(rest)
 		if loc == nil {
 			break
 		}
-		before, name := rest[:loc[0]], rest[loc[2]:loc[3]]
+		before, written := rest[:loc[0]], rest[loc[2]:loc[3]]
 		rest = rest[loc[1]:]
 		if before != "" {
 			pieces = append(pieces, literal.Part{Text: before})
 		}
-		name = strings.TrimSpace(name)
+		name := strings.TrimSpace(written)
 		switch resource, attribute, dotted := strings.Cut(name, "."); {
-		case strings.HasPrefix(name, "!"):
-			pieces = append(pieces, literal.Part{Text: "${" + name[1:] + "}"})
+		// The order of the cases matters: own variables hide resources of the same name.
+		case strings.HasPrefix(name, "!"): // blanks belong to the text
+			pieces = append(pieces, literal.Part{Text: "${" + strings.Replace(written, "!", "", 1) + "}"})
 		case name == "":
 			pieces = append(pieces, literal.Part{Text: "${}"})
 		case yamlnode.Member(own, name) != nil:
 			used[name] = true
+			// A variable that is a text needs no expression.
+			// Empty for a call, and for an empty text, of which an expression is as good.
 			piece := literal.Part{Text: yamlnode.TextAt(own, name)}
 			if piece.Text == "" {
 				piece = literal.Part{Expression: c.expr(yamlnode.Member(own, name))}
@@ -82,11 +87,13 @@ func (c *cloudFormation) joined(arg *yamlnode.Node) ([]literal.Part, bool) {
 		if i > 0 && arg.Content[0].Value != "" {
 			pieces = append(pieces, literal.Part{Text: arg.Content[0].Value})
 		}
+		// These calls give texts. Others may give a list, or nothing.
 		name, _ := intrinsic(item)
 		switch {
 		case item.Kind == yamlnode.Scalar:
 			pieces = append(pieces, literal.Part{Text: item.Value})
 		case name == "Fn::Sub":
+			// Its parts join those of the text around it, so that one text results.
 			inner, ok := c.pieces(item.Content[1])
 			if !ok {
 				return nil, false
@@ -108,8 +115,10 @@ func rendered(node *yamlnode.Node, pad string) string {
 	case yamlnode.List:
 		return enclosed("[", allRendered(node, pad), "]", pad)
 	case yamlnode.Map:
+		// The conversion writes calls with such keys only; entries has refused those of the template.
 		if len(node.Content) == 2 && strings.HasPrefix(node.Content[0].Value, "fn::") {
 			function, arg := strings.TrimPrefix(node.Content[0].Value, "fn::"), node.Content[1]
+			// A list is the arguments of a call; compact takes the list itself.
 			if arg.Kind == yamlnode.List && function != "compact" {
 				return enclosed(function+"(", allRendered(arg, pad), ")", pad)
 			}
@@ -121,9 +130,11 @@ func rendered(node *yamlnode.Node, pad string) string {
 		})
 		return enclosed("{", items, "}", pad)
 	}
+	// Numbers, booleans and null are the same in an expression.
 	if node.Tag != yamlnode.StringTag {
 		return node.Value
 	}
+	// Only an expression of several lines has line breaks: in a string literal they are escaped.
 	return strings.ReplaceAll(operandText(node.Value), "\n", "\n"+pad)
 }
 
@@ -166,8 +177,10 @@ func split(content string) []literal.Part {
 func expressionEnd(content string, i int) int {
 	var open []byte // braces and quotes
 	for ; i < len(content); i++ {
+		// A brace on top means an expression, in a string or in a map; a quote means text.
 		inText := len(open) > 0 && open[len(open)-1] == '"'
 		switch c := content[i]; {
+		// Neither of these ends the text or begins an expression in it.
 		case inText && (c == '\\' || strings.HasPrefix(content[i:], "$${")):
 			i++
 		case inText && c == '"', !inText && c == '}' && len(open) > 0:

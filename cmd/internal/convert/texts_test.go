@@ -183,6 +183,36 @@ func TestTextsOfTemplates(t *testing.T) {
 	})
 }
 
+// Blanks in `${!name}` of Fn::Sub belong to the text that it stands for.
+func TestBlanksOfLiteralsInSub(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"${!a}", "${! }", "${! a }", "${!}"} {
+		program, diags := convertText("cloudformation", "t.yaml",
+			"Resources: {R: {Type: AWS::SQS::Queue, Properties: {QueueName: {Fn::Sub: '"+text+"'}}}}\n")
+		require.Empty(t, diags)
+		content, err := program.Text()
+		require.NoError(t, err)
+		require.Contains(t, string(content), "queueName: $"+strings.Replace(text, "!", "", 1)+"\n")
+	}
+}
+
+// Objects in JSON have the lines of the text, whatever must be escaped in it, or need not be, for the YAML parser.
+func TestLinesOfJSON(t *testing.T) {
+	t.Parallel()
+	for pairs := range 4 {
+		for breaks := range 8 {
+			program, diags := convertText("kubernetes", "list.json", `{"apiVersion": "v1", "kind": "List", "items": [`+
+				"\n"+`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "`+
+				strings.Repeat(`\ud83d\ude00`, pairs)+"\"}},\n"+
+				`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}, "data": {"k": "`+
+				strings.Repeat("\u0085", breaks)+"\"}}]}\n")
+			require.Empty(t, diags)
+			require.Len(t, program.Items, 2)
+			require.Equal(t, []int{2, 3}, []int{program.Items[0].Line, program.Items[1].Line}, "%d %d", pairs, breaks)
+		}
+	}
+}
+
 // An object that cannot be passed on counts as left out, and no group of nothing remains.
 func TestObjectsWithoutABodyAreLeftOut(t *testing.T) {
 	t.Parallel()

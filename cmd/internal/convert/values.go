@@ -25,10 +25,12 @@ func (c *cloudFormation) value(node *yamlnode.Node, t schema.Type, path string) 
 	if out == nil {
 		out = c.literal(node, t, path)
 	}
+	// Here and not in literal, since the parts of a reference may come from Fn::Sub.
 	if out.Kind == yamlnode.Scalar && strings.Contains(out.Value, "{{resolve:") {
 		out = text(c.resolved(out.Value))
 	}
 	notes, source := out.Notes(), node.Notes()
+	// Comments that the conversion has put there already win, as they were of an inner part.
 	notes.Head, notes.Line = cmp.Or(notes.Head, source.Head), cmp.Or(notes.Line, source.Line)
 	notes.Foot = cmp.Or(notes.Foot, source.Foot)
 	out.SetNotes(notes)
@@ -37,6 +39,7 @@ func (c *cloudFormation) value(node *yamlnode.Node, t schema.Type, path string) 
 
 // single reports whether a call returns a string.
 func (c *cloudFormation) single(name string, arg *yamlnode.Node) bool {
+	// A parameter may be a list, and a pseudo parameter, too; the ID of a resource is not.
 	resource := c.res[arg.Value]
 	return name == "Fn::Sub" || name == "Fn::Join" || name == "Ref" && resource != nil && resource.name != ""
 }
@@ -77,6 +80,7 @@ func (c *cloudFormation) called(node *yamlnode.Node, name string, arg *yamlnode.
 	case "Fn::Base64":
 		return mappingOf("fn::toBase64", c.value(arg, nil, path))
 	case "Fn::If":
+		// A condition that the template does not declare makes the whole call configuration, at the end.
 		if arg.Kind == yamlnode.List && len(arg.Content) == 3 && c.conds[arg.Content[0].Value] != "" {
 			condition := c.conds[arg.Content[0].Value]
 			then, other := c.value(arg.Content[1], t, path), c.value(arg.Content[2], t, path)
@@ -97,6 +101,7 @@ func (c *cloudFormation) called(node *yamlnode.Node, name string, arg *yamlnode.
 // literal converts a value that is not a call. An item of a list that may be AWS::NoValue is left out by fn::compact,
 // unless that would leave out an empty text as well.
 func (c *cloudFormation) literal(node *yamlnode.Node, t schema.Type, path string) *yamlnode.Node {
+	// The member is chosen by the value once, before its parts are converted.
 	if u, ok := t.(*schema.Union); ok {
 		t = choose(u, node)
 	}
@@ -115,6 +120,7 @@ func (c *cloudFormation) literal(node *yamlnode.Node, t schema.Type, path string
 		}
 		out, maybe, empty := list(), false, false
 		for i, n := range node.Content {
+			// Of the items as the template has them: the converted ones do not show any more where a null came from.
 			maybe, empty = maybe || optional(n), empty || blank(n, initial)
 			out.Content = append(out.Content, c.value(n, item, fmt.Sprintf("%s[%d]", path, i)))
 		}
@@ -132,6 +138,7 @@ func (c *cloudFormation) literal(node *yamlnode.Node, t schema.Type, path string
 		case *schema.Map:
 			return c.entries(node, t.Item, path)
 		case nil:
+			// Without a schema the name of the key and the shape of the value are all that tells properties from data.
 			if c.schema == nil && !free(path) && !c.policies.below(path) {
 				if !policyShaped(node) {
 					return c.object(node, nil, path)
@@ -146,6 +153,7 @@ func (c *cloudFormation) literal(node *yamlnode.Node, t schema.Type, path string
 		return c.entries(node, nil, path)
 	}
 	// A scalar: the type decides between a text and a number or boolean, and without one the template's own notation.
+	// scalar changes its argument, and node stays the input for comments and messages.
 	copied := *node
 	switch t {
 	case schema.String:
@@ -213,6 +221,7 @@ func choose(u *schema.Union, node *yamlnode.Node) schema.Type {
 			if node.Kind != yamlnode.Map {
 				continue
 			}
+			// Keys that the type has not count nothing, so of two equal ones the first wins.
 			each(node, func(key, _ *yamlnode.Node) {
 				if property(m, key.Value) != nil {
 					fit++
@@ -246,6 +255,7 @@ func (c *cloudFormation) object(node *yamlnode.Node, o *schema.Object, path stri
 			c.leaveOut(c.owner(), inner, "CloudFormation computes it", entryOf(key, value))
 			return
 		}
+		// Without a type every key is taken for a property, and spelled by the rule.
 		if o != nil {
 			p := property(o, key.Value)
 			if p == nil {
@@ -253,6 +263,7 @@ func (c *cloudFormation) object(node *yamlnode.Node, o *schema.Object, path stri
 				c.leaveOut(c.owner(), inner, reason, entryOf(key, value))
 				return
 			}
+			// The spelling of the schema: it has exceptions from the rule.
 			name, t = p.Name, p.Type
 		}
 		if yamlnode.Member(out, name) != nil {
@@ -269,6 +280,7 @@ func (c *cloudFormation) entries(node *yamlnode.Node, item schema.Type, path str
 	out := mapping()
 	each(node, func(key, value *yamlnode.Node) {
 		name := literal.Text(key.Value)
+		// In a program the key would be a call. Fn::Transform and Fn::ForEach stand so among others.
 		if strings.HasPrefix(strings.ToLower(name), "fn::") {
 			c.leaveOut(c.owner(), path, "CloudFormation computes it with "+key.Value, entryOf(key, value))
 			return
@@ -285,6 +297,7 @@ type policies []string
 func (p policies) below(path string) bool {
 	return slices.ContainsFunc(p, func(root string) bool {
 		rest, inside := strings.CutPrefix(path, root)
+		// The root itself is not below itself, and a name that only begins alike is another one.
 		return inside && rest != "" && (rest[0] == '.' || rest[0] == '[')
 	})
 }
@@ -300,6 +313,7 @@ func policyShaped(node *yamlnode.Node) bool {
 	if statements.Kind == yamlnode.List {
 		list = statements.Content
 	}
+	// All statements: a map of another kind may have one such key by chance.
 	return len(list) > 0 && !slices.ContainsFunc(list, func(s *yamlnode.Node) bool {
 		return yamlnode.Member(s.Target(), "Effect") == nil
 	})
@@ -310,7 +324,8 @@ func documented(path string) bool {
 	return strings.Contains(path, "PolicyDocument") || strings.HasPrefix(path, "outputs")
 }
 
-// free reports whether the keys below a path are arbitrary. It is used without a schema.
+// free reports whether the keys below a path are arbitrary. It is used without a schema. The parts are those of AWS
+// types whose maps hold documents or free keys.
 func free(path string) bool {
 	parts := []string{"PolicyDocument", "Variables", "Definition", "Labels", "Parameters", "Document", "outputs",
 		"DashboardBody", "EventPattern", "ResponseTemplates", "RequestTemplates", "RequestParameters"}

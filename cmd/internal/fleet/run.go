@@ -132,7 +132,7 @@ func (r *runner) one(ctx context.Context, i int) {
 	part := r.console.Reports.Part(i, m.Project.Name.Text, m.Stack, r.console.Short(m.Project.Path), began)
 	log := &log{}
 	child := console.Beside(r.console, log, log, part)
-	code, text := console.CodeOf(r.command.Each(ctx, child, m))
+	code, text := console.CodeOf(child, r.command.Each(ctx, child, m))
 	if text != "" {
 		child.SayError(text)
 	}

@@ -30,7 +30,7 @@ type Selection struct {
 // Register adds the flags to a command. resumable adds --resume, for commands that change something.
 func (s *Selection) Register(cmd *cobra.Command, resumable bool) {
 	f := cmd.Flags()
-	f.BoolVar(&s.All, "all", false, "every project below a folder, in the order of their references (docs/workspaces.md)")
+	f.BoolVar(&s.All, "all", false, "every project below a folder, in the order of their references")
 	f.StringArrayVar(&s.Filters, "filter", nil,
 		"only projects that match path=GLOB, name=GLOB or tag=NAME:GLOB; a ! in front negates it; may be repeated")
 	f.StringVar(&s.AffectedBy, "affected-by", "",
@@ -76,8 +76,8 @@ func (s *Selection) Find(ctx context.Context, a *console.Console, o Opening) (*p
 		return nil, nil, err
 	}
 	choose := func(p *project.Project) (string, error) { return s.stackOf(a, p, o.Careful) }
-	members, err := projects.OpenAll(root, dirs, projects.Options{Shown: a.Short, Texts: a.Looking().Texts, Stack: choose,
-		Settings: func(p *project.Project, stack string) (*project.Settings, diag.Diagnostics, error) {
+	members, err := projects.OpenAll(root, dirs, projects.Options{Shown: a.Short, Texts: a.Looking().Texts,
+		Stack: choose, Settings: func(p *project.Project, stack string) (*project.Settings, diag.Diagnostics, error) {
 			settings, diags, err := a.LoadSettings(p, stack, "")
 			if err == nil {
 				diags.Add(a.Inherit(p, settings, s.Stack)...)
@@ -130,14 +130,14 @@ func (s *Selection) folders(a *console.Console) (root string, dirs []string, err
 		if len(s.Dirs) == 1 {
 			root = a.Path(s.Dirs[0])
 		}
-		if err := console.MustBeDir(root); err != nil {
+		if err := console.MustBeDir(a, root); err != nil {
 			return "", nil, err
 		}
 		dirs, err = projects.Find(root)
 		return root, dirs, err
 	}
 	for _, word := range s.Dirs {
-		if err := console.MustBeDir(a.Path(word)); err != nil {
+		if err := console.MustBeDir(a, a.Path(word)); err != nil {
 			return "", nil, err
 		}
 		dirs = append(dirs, a.Path(word))
@@ -153,10 +153,7 @@ func (s *Selection) folders(a *console.Console) (root string, dirs []string, err
 func (s *Selection) keep(ctx context.Context, a *console.Console, root string, g *projects.Graph) ([]int, error) {
 	filters := make([]projects.Filter, len(s.Filters))
 	for i, text := range s.Filters {
-		var err error
-		if filters[i], err = projects.ParseFilter(text); err != nil {
-			return nil, console.WithCode(console.CodeBadUsage, "%w", err)
-		}
+		filters[i], _ = projects.ParseFilter(text) // Check has found no error
 	}
 	keep := g.Select(filters)
 	if s.AffectedBy == "" {
@@ -192,6 +189,17 @@ func (s *Selection) stackOf(a *console.Console, p *project.Project, careful bool
 		return ref.Stack, err
 	}
 	return console.DefaultStack, nil
+}
+
+// Check returns an error for values that the flags do not take.
+func (s *Selection) Check() error {
+	for _, text := range s.Filters {
+		if _, err := projects.ParseFilter(text); err != nil {
+			return console.WithCode(console.CodeBadUsage, "%w", err)
+		}
+	}
+	_, err := s.Limits()
+	return err
 }
 
 // Limits returns the limits of --jobs. By default as many stacks run at once as the machine has processors, but at

@@ -39,8 +39,9 @@ type Submission struct {
 // Register adds the flags to a command. scheduled adds --every.
 func (s *Submission) Register(cmd *cobra.Command, scheduled bool) {
 	f := cmd.Flags()
-	f.StringVar(&s.URL, "queue", "", "submit the runs to workers through this queue: postgres://… (docs/workspaces.md)")
+	f.StringVar(&s.URL, "queue", "", "submit the runs to workers through this queue: postgres://…")
 	f.IntVar(&s.Priority, "priority", 2, "with --queue: the priority, from 1 (first) to 4")
+	console.Range(f, "priority", 1, 4)
 	f.StringVar(&s.Slots, "slots", "", "with --queue: how many jobs of a stack's name may run at the same time, such "+
 		"as prod=2")
 	f.StringVar(&s.Source, "source", "archive",
@@ -48,15 +49,22 @@ func (s *Submission) Register(cmd *cobra.Command, scheduled bool) {
 	f.BoolVar(&s.Detach, "detach", false, "with --queue: do not wait for the jobs")
 	if scheduled {
 		f.DurationVar(&s.Every, "every", 0, "with --queue: repeat at this interval, such as 6h")
+		console.AtLeast(f, "every", int64(time.Second))
 	}
+}
+
+// Check returns an error for values that the flags do not take.
+func (s *Submission) Check() error {
+	if s.Source != "archive" && s.Source != "git" {
+		return console.WithCode(console.CodeBadUsage, "--source takes archive or git, not %q", s.Source)
+	}
+	_, err := parseSlots(s.Slots)
+	return err
 }
 
 // Submit submits a command to the queue. Unless it is detached or scheduled, Submit follows the jobs until they end.
 func (s *Submission) Submit(ctx context.Context, a *console.Console, sel *Selection, g *projects.Graph, command string,
 	flags []string) error {
-	if s.Priority < 1 || s.Priority > 4 {
-		return console.WithCode(console.CodeBadUsage, "--priority takes a number from 1 to 4, not %d", s.Priority)
-	}
 	slots, err := parseSlots(s.Slots)
 	if err != nil {
 		return err
@@ -84,8 +92,9 @@ func (s *Submission) Submit(ctx context.Context, a *console.Console, sel *Select
 			needs = append(needs, index[need])
 		}
 		jobs.Needs = append(jobs.Needs, needs)
-		jobs.Jobs = append(jobs.Jobs, queue.Job{Run: run, Command: command, Project: m.Project.Name.Text, Stack: m.Stack,
-			Path: path.Join(prefix, m.Path), Source: source, Flags: flags, Environment: m.Stack, Slots: slots[m.Stack]})
+		jobs.Jobs = append(jobs.Jobs, queue.Job{Run: run, Command: command, Project: m.Project.Name.Text,
+			Stack: m.Stack, Path: path.Join(prefix, m.Path), Source: source, Flags: flags, Environment: m.Stack,
+			Slots: slots[m.Stack]})
 	}
 	if s.Every > 0 {
 		name := command + "-" + filepath.Base(sel.Root(a))
@@ -172,13 +181,9 @@ func parseSlots(text string) (map[string]int, error) {
 func (s *Submission) source(ctx context.Context, a *console.Console, sel *Selection) (source queue.Source,
 	prefix string, files *packed, err error) {
 	root := sel.Root(a)
-	switch s.Source {
-	case "git":
+	if s.Source == "git" {
 		source, prefix, err = gitSource(ctx, a, root)
 		return source, prefix, nil, err
-	case "archive":
-	default:
-		return source, "", nil, console.WithCode(console.CodeBadUsage, "--source takes archive or git, not %q", s.Source)
 	}
 	names, err := notIgnored(ctx, a, root)
 	if err != nil {

@@ -217,7 +217,7 @@ func TestDynamicKilledStubborn(t *testing.T) {
 		if err != nil {
 			return false
 		}
-		for _, field := range strings.Fields(string(text)) {
+		for field := range strings.FieldsSeq(string(text)) {
 			pid, _ := strconv.Atoi(field)
 			pids = append(pids, pid)
 		}

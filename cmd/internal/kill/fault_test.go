@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
@@ -193,8 +194,7 @@ func TestRescue(t *testing.T) {
 			b := newFault(t)
 			b.environ = append(b.environ, failKey+"="+c.fail)
 			require.Equal(t, c.code, b.run("", 0, "up", "--yes", "--skip-preview").code, b.said)
-			rescued, err := filepath.Glob(filepath.Join(b.dir, "project", "*.rescue-*.json"))
-			require.NoError(t, err)
+			rescued := testfile.Match(t, filepath.Join(b.dir, "project", "*.rescue-*.json"))
 			if c.objects > 0 {
 				require.Len(t, rescued, 1, b.said)
 				require.Contains(t, b.said, rescued[0])

@@ -24,6 +24,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/engine"
@@ -89,12 +90,18 @@ func TestKill(t *testing.T) {
 	slices.Sort(o.starts)
 	median := o.starts[len(o.starts)/2]
 	t.Logf("kills %d at %d named moments and at random ones, runs %d", o.kills, len(points), o.runs)
+	t.Logf("start of the next run: median %v, 99%% %v, slowest %v", median, o.starts[len(o.starts)*99/100],
+		o.starts[len(o.starts)-1])
+	o.report(t)
+}
+
+// report logs the counts, and fails the test if there were faults.
+func (o *outcome) report(t *testing.T) {
+	t.Helper()
 	t.Logf("manual steps %d, lost objects %d, ghosts %d, unreadable states %d, silent re-creations %d, litter %d",
 		o.manual, o.lost, o.ghosts, o.unreadable, o.recreated, o.litter)
 	t.Logf("creations decided by a word %d, tried again on demand %d; updates and deletions found out by reading %d",
 		o.decisions, o.announced, o.settled)
-	t.Logf("start of the next run: median %v, 99%% %v, slowest %v", median, o.starts[len(o.starts)*99/100],
-		o.starts[len(o.starts)-1])
 	for _, name := range slices.Sorted(maps.Keys(o.points)) {
 		t.Logf("  %5d  %s", o.points[name], name)
 	}
@@ -124,9 +131,8 @@ func (b *bench) moments(t *testing.T) []string {
 		require.Equal(t, 0, b.run("", 0, "up", "--yes", "--skip-preview").code, b.said)
 	}
 	require.Equal(t, 0, b.run("", 0, "destroy", "--yes", "--skip-preview").code, b.said)
-	text, err := os.ReadFile(seen)
-	require.NoError(t, err)
-	names := strings.Split(strings.TrimSpace(string(text)), "\n")
+	text := testfile.Text(t, seen)
+	names := strings.Split(strings.TrimSpace(text), "\n")
 	slices.Sort(names)
 	return slices.Compact(names)
 }

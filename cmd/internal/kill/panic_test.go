@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/runtime/provider"
 	"github.com/yamlhost/yamlhost/tools/bench/drawer"
 )
@@ -106,14 +107,12 @@ func TestPanic(t *testing.T) {
 			require.Contains(t, b.said, "run the same command again")
 			require.NotContains(t, b.said, "goroutine")
 			require.NotContains(t, b.said, "canary-")
-			kept, err := filepath.Glob(filepath.Join(reports, "yamlhost-crash-*.txt"))
-			require.NoError(t, err)
+			kept := testfile.Match(t, filepath.Join(reports, "yamlhost-crash-*.txt"))
 			require.Len(t, kept, 1)
 			require.Contains(t, b.said, kept[0])
-			text, err := os.ReadFile(kept[0])
-			require.NoError(t, err)
-			require.Contains(t, string(text), "panicking")
-			require.NotContains(t, string(text), "canary-")
+			text := testfile.Text(t, kept[0])
+			require.Contains(t, text, "panicking")
+			require.NotContains(t, text, "canary-")
 			require.True(t, b.inspect(path), b.o.faults)
 			b.environ = b.environ[:before]
 			require.NoError(t, os.Rename(filepath.Join(b.dir, "aside"), installed))

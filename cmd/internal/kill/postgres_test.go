@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/backend/postgres"
 	"github.com/yamlhost/yamlhost/runtime/backend/postgres/postgrestest"
@@ -137,9 +138,8 @@ func TestDatabaseHasAllStacks(t *testing.T) {
 			encode(convert_to(replace(replace(convert_from(decode(data->>'data', 'base64'), 'UTF8'), 'urn:pulumi:dev::', 'urn:pulumi:s' || n || '::'),
 			'organization/kill/dev', 'organization/kill/s' || n), 'UTF8'), 'base64'), E'\n', ''))
 		FROM b1, generate_series(1, ` + fmt.Sprint(count-1) + `) AS n WHERE key LIKE '%/stacks/kill/dev.json'`)
-	text, err := os.ReadFile(filepath.Join(d.server.Dir, "data", "postmaster.pid"))
-	require.NoError(t, err)
-	server, err := strconv.Atoi(strings.Fields(string(text))[0])
+	text := testfile.Text(t, filepath.Join(d.server.Dir, "data", "postmaster.pid"))
+	server, err := strconv.Atoi(strings.Fields(text)[0])
 	require.NoError(t, err)
 	for range 5 {
 		before := processorTime(server)

@@ -10,7 +10,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -23,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/queue"
 	"github.com/yamlhost/yamlhost/runtime/state"
@@ -69,6 +69,25 @@ func (f *fleet) kill(slot int) {
 	_ = f.workers[slot].Wait()
 }
 
+// begin opens the queue and starts the workers. Both end with the test.
+func (f *fleet) begin() *queue.Queue {
+	q, err := queue.Open(context.Background(), f.url)
+	require.NoError(f.t, err)
+	f.t.Cleanup(q.Close)
+	for slot := range f.workers {
+		f.start(slot)
+	}
+	f.t.Cleanup(func() {
+		for slot := range f.workers {
+			f.kill(slot)
+		}
+		if f.t.Failed() {
+			f.t.Log(f.said.String())
+		}
+	})
+	return q
+}
+
 // TestQueueKill kills workers at random while stacks that reference each other go through the queue repeatedly, with
 // changed programs. Every stack ends as its program declares. Every object is in a state, none exists twice, and no
 // stack has two runs at the same time.
@@ -78,20 +97,7 @@ func TestQueueKill(t *testing.T) {
 	b := newBenchAt(t, &outcome{points: map[string]int{}}, 7, db.url("states"))
 	f := &fleet{t: t, bench: b, url: strings.Replace(db.url("x"), "&table=x", "", 1), workers: make([]*exec.Cmd, 4),
 		stacks: *queueStacks, jobs: 3, open: db.open}
-	q, err := queue.Open(context.Background(), f.url)
-	require.NoError(t, err)
-	t.Cleanup(q.Close)
-	for slot := range f.workers {
-		f.start(slot)
-	}
-	t.Cleanup(func() {
-		for slot := range f.workers {
-			f.kill(slot)
-		}
-		if t.Failed() {
-			t.Log(f.said.String())
-		}
-	})
+	q := f.begin()
 
 	random := rand.New(rand.NewPCG(3, 1))
 	kills, jobs := 0, 0
@@ -178,9 +184,7 @@ func (f *fleet) submit(q *queue.Queue, run string) string {
 			fmt.Fprintf(&y, "  i%d:\n    type: drawer:index:Item\n    properties: {kind: k, title: '%s'}\n", k, title)
 		}
 		fmt.Fprintf(&y, "outputs: {title: '%s'}\n", title)
-		dir := filepath.Join(root, fmt.Sprintf("p%d", i))
-		require.NoError(t, os.MkdirAll(dir, 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(y.String()), 0o600))
+		testfile.Write(t, filepath.Join(root, fmt.Sprintf("p%d", i), "Pulumi.yaml"), y.String())
 		names = append(names, fmt.Sprintf("p%d/Pulumi.yaml", i))
 		submission.Jobs = append(submission.Jobs, queue.Job{Run: run, Command: "run", Project: fmt.Sprintf("p%d", i),
 			Stack: "dev", Path: fmt.Sprintf("p%d", i), Environment: "dev", Slots: 6})

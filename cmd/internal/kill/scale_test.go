@@ -225,20 +225,7 @@ func scale(t *testing.T, stacks, workers int) {
 	}
 	f := &fleet{t: t, bench: b, url: "postgres:///postgres?host=" + queueDir + "&user=postgres", stacks: stacks,
 		open: store.open, workers: make([]*exec.Cmd, workers), jobs: 1}
-	q, err := queue.Open(context.Background(), f.url)
-	require.NoError(t, err)
-	t.Cleanup(q.Close)
-	for slot := range f.workers {
-		f.start(slot)
-	}
-	t.Cleanup(func() {
-		for slot := range f.workers {
-			f.kill(slot)
-		}
-		if t.Failed() {
-			t.Log(f.said.String())
-		}
-	})
+	q := f.begin()
 	f.release = 1
 	for turn, what := range []string{"first run", "no changes"} {
 		queueTraffic.take()

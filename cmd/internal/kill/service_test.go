@@ -5,12 +5,10 @@ package kill
 import (
 	"flag"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -128,15 +126,8 @@ func TestServiceKill(t *testing.T) { // D9
 
 			t.Logf("kills %d at %d named moments and at random ones, runs %d; machines lost %d, the service was killed %d "+
 				"times; %v in all", o.kills, len(points), o.runs, o.machines, bounces, time.Since(began).Round(time.Second))
-			t.Logf("manual steps %d, lost objects %d, ghosts %d, unreadable states %d, silent re-creations %d, litter %d",
-				o.manual, o.lost, o.ghosts, o.unreadable, o.recreated, o.litter)
 			t.Logf("runs that came before the lease had run out, and were only repeated: %d", o.waits)
-			t.Logf("creations decided by a word %d, tried again on demand %d; updates and deletions found out by reading %d",
-				o.decisions, o.announced, o.settled)
-			for _, name := range slices.Sorted(maps.Keys(o.points)) {
-				t.Logf("  %5d  %s", o.points[name], name)
-			}
-			require.Empty(t, o.faults)
+			o.report(t)
 		})
 	}
 }

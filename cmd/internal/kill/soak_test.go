@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 var (
@@ -214,8 +216,7 @@ func (s *soak) flip() {
 	}
 	paths := append(s.files("state/.pulumi/stacks/kill/*-journal"), s.files("state/.pulumi/stacks/kill/dev.json")...)
 	path := paths[s.random.IntN(len(paths))]
-	text, err := os.ReadFile(path)
-	require.NoError(s.t, err)
+	text := testfile.Bytes(s.t, path)
 	bit := s.random.IntN(8 * len(text))
 	text[bit/8] ^= 1 << (bit % 8)
 	require.NoError(s.t, os.WriteFile(path, text, 0o600))

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 var stops = flag.Int("stops", 10, "how many runs to stop, cancel and wake up")
@@ -30,6 +32,34 @@ func TestStopped(t *testing.T) {
 	stopped(t, points, *stops, func(n int) *bench { return newBench(t, o, *seed*1000+uint64(900+n)) })
 }
 
+// stopAt begins an update that stops at the moment when it has come there n times. It returns the ID of the process, which
+// leads a group, and what it says; the ID is 0 if the update has succeeded without coming there.
+func (b *bench) stopAt(t *testing.T, moment string, n int) (pid int, said func() string) {
+	t.Helper()
+	a := exec.Command(b.self, "-C", b.project(), "up", "--yes", "--skip-preview", "--parallel", "2")
+	a.Env = append(slices.Clone(b.environ), doKey+"=stop", fmt.Sprintf("%s=%s:%d", pointKey, moment, n))
+	output, err := os.Create(filepath.Join(b.dir, "said"))
+	require.NoError(t, err)
+	said = func() string { return testfile.Text(t, output.Name()) }
+	a.Stdout, a.Stderr = output, output
+	a.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, a.Start())
+	// WUNTRACED also returns when the process is stopped; the process can be waited for again.
+	if status := wait(t, a.Process.Pid, syscall.WUNTRACED); !status.Stopped() {
+		require.Equal(t, 0, status.ExitStatus(), "%s: %s", moment, said())
+		return 0, said
+	}
+	return a.Process.Pid, said
+}
+
+// wait waits for a process of this one.
+func wait(t *testing.T, pid, options int) (status syscall.WaitStatus) {
+	t.Helper()
+	_, err := syscall.Wait4(pid, &status, options, nil)
+	require.NoError(t, err)
+	return status
+}
+
 // stopped is the body of TestStopped for n runs. Each run has its own bench and the next moment of points.
 func stopped(t *testing.T, points []string, n int, newBench func(n int) *bench) {
 	t.Helper()
@@ -42,24 +72,8 @@ func stopped(t *testing.T, points []string, n int, newBench func(n int) *bench) 
 			b.items[i] = item{"t", "k"}
 		}
 		b.write()
-		a := exec.Command(b.self, "-C", b.project(), "up", "--yes", "--skip-preview", "--parallel", "2")
-		a.Env = append(slices.Clone(b.environ), doKey+"=stop", fmt.Sprintf("%s=%s:%d", pointKey, moment, order.IntN(3)))
-		output, err := os.Create(filepath.Join(b.dir, "said"))
-		require.NoError(t, err)
-		said := func() string {
-			text, err := os.ReadFile(output.Name())
-			require.NoError(t, err)
-			return string(text)
-		}
-		a.Stdout, a.Stderr = output, output
-		a.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		require.NoError(t, a.Start())
-		// WUNTRACED also returns when the process is stopped; the process can be waited for again.
-		var status syscall.WaitStatus
-		_, err = syscall.Wait4(a.Process.Pid, &status, syscall.WUNTRACED, nil)
-		require.NoError(t, err)
-		if !status.Stopped() {
-			require.Equal(t, 0, status.ExitStatus(), "%s: %s", moment, said())
+		pid, said := b.stopAt(t, moment, order.IntN(3))
+		if pid == 0 {
 			continue // the run does not pass this moment
 		}
 		require.Equal(t, 0, b.run("", 0, "cancel", "--yes").code, b.said)
@@ -82,9 +96,8 @@ func stopped(t *testing.T, points []string, n int, newBench func(n int) *bench) 
 			require.Contains(t, []int{0, 10}, e.code, "%s: %s", moment, b.said)
 		}
 		require.True(t, b.inspect(moment), b.o.faults)
-		require.NoError(t, syscall.Kill(a.Process.Pid, syscall.SIGCONT))
-		_, err = syscall.Wait4(a.Process.Pid, &status, 0, nil)
-		require.NoError(t, err)
+		require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
+		status := wait(t, pid, 0)
 		if had && status.ExitStatus() != 0 {
 			require.Regexp(t, `the (lock|lease) on the stack "dev" was lost|cannot lock the stack`, said(), moment)
 			told++

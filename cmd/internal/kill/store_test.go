@@ -7,7 +7,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -221,18 +220,11 @@ func storeKill(t *testing.T, g storeServer, kills, cuts int) {
 		o.kills, len(points), o.runs, o.machines, bounces)
 	t.Logf("connections cut %d times, %d of them in the middle of an operation; %v in all", tried.Load(), hit.Load(),
 		time.Since(began).Round(time.Second))
-	t.Logf("manual steps %d, lost objects %d, ghosts %d, unreadable states %d, silent re-creations %d, litter %d",
-		o.manual, o.lost, o.ghosts, o.unreadable, o.recreated, o.litter)
 	t.Logf("runs that came before the lease of a lost machine had run out, and were only repeated: %d", o.waits)
-	t.Logf("creations decided by a word %d, tried again on demand %d; updates and deletions found out by reading %d",
-		o.decisions, o.announced, o.settled)
 	if n := len(o.starts); n > 0 {
 		t.Logf("start of the next run: median %v, 99%% %v, slowest %v", o.starts[n/2], o.starts[n*99/100], o.starts[n-1])
 	}
-	for _, name := range slices.Sorted(maps.Keys(o.points)) {
-		t.Logf("  %5d  %s", o.points[name], name)
-	}
-	require.Empty(t, o.faults)
+	o.report(t)
 }
 
 // TestStoreRaces lets two machines lock the same stack at the same time. Exactly one succeeds (F6.9).

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -66,30 +65,14 @@ func TestServiceTakeover(t *testing.T) { // D9, D14
 				b.write()
 				b.on("first")
 				moment, wakes := points[n%len(points)], order.IntN(3) > 0
-				a := exec.Command(b.self, "-C", b.project(), "up", "--yes", "--skip-preview", "--parallel", "2")
-				a.Env = append(slices.Clone(b.environ), doKey+"=stop", fmt.Sprintf("%s=%s:%d", pointKey, moment, order.IntN(3)))
-				output, err := os.Create(filepath.Join(b.dir, "said"))
-				require.NoError(t, err)
-				a.Stdout, a.Stderr = output, output
-				a.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-				require.NoError(t, a.Start())
-				var status syscall.WaitStatus
-				_, err = syscall.Wait4(a.Process.Pid, &status, syscall.WUNTRACED, nil)
-				require.NoError(t, err)
-				said := func() string {
-					text, err := os.ReadFile(output.Name())
-					require.NoError(t, err)
-					return string(text)
-				}
-				if !status.Stopped() {
-					require.Equal(t, 0, status.ExitStatus(), "%s: %s", moment, said())
+				pid, said := b.stopAt(t, moment, order.IntN(3))
+				if pid == 0 {
 					continue // the run does not pass this moment
 				}
 				stopped++
 				if !wakes {
-					require.NoError(t, syscall.Kill(-a.Process.Pid, syscall.SIGKILL))
-					_, err = syscall.Wait4(a.Process.Pid, &status, 0, nil)
-					require.NoError(t, err)
+					require.NoError(t, syscall.Kill(-pid, syscall.SIGKILL))
+					wait(t, pid, 0)
 				}
 
 				b.idle()
@@ -111,10 +94,8 @@ func TestServiceTakeover(t *testing.T) { // D9, D14
 				successful := false
 				require.True(t, b.inspect(moment), b.o.faults)
 				if wakes {
-					require.NoError(t, syscall.Kill(a.Process.Pid, syscall.SIGCONT))
-					_, err = syscall.Wait4(a.Process.Pid, &status, 0, nil)
-					require.NoError(t, err)
-					if successful = status.ExitStatus() == 0; !successful {
+					require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
+					if successful = wait(t, pid, 0).ExitStatus() == 0; !successful {
 						require.Regexp(t, `the (lock|lease) on the stack|has ended|cannot lock the stack`, said(), moment)
 						lost++
 					}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/cli"
 	"github.com/yamlhost/yamlhost/internal/release"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 // TestPageIsCurrent fails when a command has changed and docs/commands.md has not.
@@ -28,9 +29,8 @@ func TestPageIsCurrent(t *testing.T) {
 	if os.Getenv("UPDATE_GOLDENS") != "" {
 		require.NoError(t, os.WriteFile(path, got.Bytes(), 0o644))
 	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got.String(), "write it anew: go run ./cmd/internal/manual -page docs/commands.md")
+	want := testfile.Text(t, path)
+	require.Equal(t, want, got.String(), "write it anew: go run ./cmd/internal/manual -page docs/commands.md")
 }
 
 // TestProvidersAreCurrent fails when a schema of a built-in provider has changed and docs/providers.md has not.
@@ -42,9 +42,8 @@ func TestProvidersAreCurrent(t *testing.T) {
 	if os.Getenv("UPDATE_GOLDENS") != "" {
 		require.NoError(t, os.WriteFile(path, got.Bytes(), 0o644))
 	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got.String(),
+	want := testfile.Text(t, path)
+	require.Equal(t, want, got.String(),
 		"write it anew: go run ./cmd/internal/manual -providers docs/providers.md")
 }
 
@@ -57,17 +56,15 @@ func TestSchemasAreCurrent(t *testing.T) {
 	}
 	files, page, err := schemas(root)
 	require.NoError(t, err)
-	text, err := os.ReadFile(filepath.Join(root, "docs/json.md"))
-	require.NoError(t, err)
+	text := testfile.Text(t, filepath.Join(root, "docs/json.md"))
 	const way = "write them anew: go run ./cmd/internal/manual -schemas ."
-	require.Equal(t, string(page), string(text), way)
+	require.Equal(t, string(page), text, way)
 	entries, err := os.ReadDir(filepath.Join(root, "docs/schemas"))
 	require.NoError(t, err)
 	require.Len(t, entries, len(files), way)
 	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(root, "docs/schemas", e.Name()))
-		require.NoError(t, err)
-		require.Equal(t, string(files[e.Name()]), string(text), way)
+		text := testfile.Text(t, filepath.Join(root, "docs/schemas", e.Name()))
+		require.Equal(t, string(files[e.Name()]), text, way)
 	}
 }
 
@@ -80,9 +77,8 @@ func TestManPages(t *testing.T) {
 		entries, err := os.ReadDir(dir)
 		require.NoError(t, err)
 		for _, e := range entries {
-			text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-			require.NoError(t, err)
-			pages[e.Name()] = string(text)
+			text := testfile.Text(t, filepath.Join(dir, e.Name()))
+			pages[e.Name()] = text
 		}
 		return pages
 	}

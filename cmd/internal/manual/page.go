@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/cli"
 	"github.com/yamlhost/yamlhost/cmd/internal/cli/schema"
+	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	packages "github.com/yamlhost/yamlhost/schema"
 )
@@ -79,26 +80,11 @@ func trimmed(text string) string {
 
 // wrapped breaks lines longer than pageWidth at spaces.
 func wrapped(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		column := 0
-		for i, word := range strings.Split(strings.TrimSuffix(line, "\n"), " ") {
-			switch {
-			case i > 0 && column+1+len(word) > pageWidth:
-				b.WriteByte('\n')
-				column = 0
-			case i > 0:
-				b.WriteByte(' ')
-				column++
-			}
-			b.WriteString(word)
-			column += len(word)
-		}
-		if strings.HasSuffix(line, "\n") {
-			b.WriteByte('\n')
-		}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = diag.Fold(line, pageWidth, 0, 0, func(word string) int { return len(word) })
 	}
-	return b.String()
+	return strings.Join(lines, "\n")
 }
 
 // writeProviders writes docs/providers.md: the inputs and outputs of the built-in providers, according to their

@@ -35,7 +35,8 @@ func (p *Providers) acquireWith(a *console.Console, dir string, accept acceptFun
 		forbidden = "--untrusted"
 	}
 	p.finder.Fetcher = install.NewFetcher(install.FetchOptions{
-		Home: a.World.PulumiHome(), LockDir: dir, Forbidden: forbidden, Overrides: a.World.Getenv(console.DownloadOverrides),
+		Home: a.World.PulumiHome(), LockDir: dir, Forbidden: forbidden, Overrides: a.World.Getenv(
+			console.DownloadOverrides),
 		Client: a.World.HTTP, AllowHTTP: a.Global.AllowHTTP, Accept: accept, Tell: tell,
 	})
 }
@@ -51,8 +52,8 @@ func acceptor(a *console.Console, o *Options, asking func() bool) acceptFunc {
 	}
 	return func(_ context.Context, name, version, from string) error {
 		if !asking() { // a question would get lost among the progress
-			return fmt.Errorf("%s has no checksum for it; --accept-new-plugins downloads it and locks its "+
-				"checksum", install.LockName)
+			return fmt.Errorf("%s has no checksum for it; `yamlhost preview --accept-new-plugins` downloads it and "+
+				"locks its checksum", install.LockName)
 		}
 		if version != "" {
 			name += " " + version

@@ -55,7 +55,8 @@ func (p *planned) apply(ctx context.Context) (_ *applied, err error) {
 	}
 	record := finishRecord(p.on.beginRecord(), result, started, p.on.Console.Now())
 	if !p.on.Console.World.AsPulumi {
-		record.Own = change.Keep(p.on.display.reasons(mostRecorded))
+		record.Own = change.Kept{Because: p.on.display.reasons(mostRecorded), Interrupted: result.Interrupted,
+			Took: result.Duration.Milliseconds()}.Encode()
 	}
 	if err := Commit(ctx, p.on.Console, p.on.Stack, session, final, record); err != nil {
 		return done, console.ExplainSecret(err, p.on.Stack.Ref.Stack)
@@ -89,7 +90,7 @@ func (d *applied) afterDestroy(ctx context.Context, left int) error {
 	if err := s.Backend.Remove(ctx, s.Ref, backend.RemoveOptions{}); err != nil {
 		return err
 	}
-	if err := backend.SelectStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(), ""); err != nil {
+	if err := a.Stacks().Unselect(s.Project, s.Backend); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Streams.Err, "The resources in the stack have been deleted, and the stack '%s' has been removed.\n",

@@ -28,15 +28,6 @@ var (
 
 // Run checks, plans and applies without asking. A missing stack is created once the checks have passed.
 func Run(ctx context.Context, a *console.Console, o *Options) error {
-	switch {
-	case o.PlanOnly:
-	case o.savePlan != "":
-		return console.WithCode(console.CodeBadUsage,
-			"--save-plan writes a plan, and without --plan-only run makes none")
-	case o.importFile != "":
-		return console.WithCode(console.CodeBadUsage,
-			"--import-file writes what a plan would create, and without --plan-only run makes none")
-	}
 	o.unasked = true
 	chosen := false
 	find := func(_ context.Context, p *project.Project) (s *console.Stack, err error) {
@@ -81,13 +72,6 @@ func chosen(a *console.Console, o *Options) finder {
 // PlanAndApply returns what `up` and similar commands do (E7.12): a preview, a question, the operation.
 func PlanAndApply(op Operation) func(context.Context, *console.Console, *Options) error {
 	return func(ctx context.Context, a *console.Console, o *Options) error {
-		if o.SkipPreview && o.PreviewOnly {
-			return console.WithCode(console.CodeBadUsage, "--skip-preview and --preview-only cannot be used together")
-		}
-		if o.Strict && (o.SkipPreview || o.plan != "") {
-			return console.WithCode(console.CodeBadUsage,
-				"--strict binds to the preview: leave out --skip-preview and --plan")
-		}
 		if err := MayAsk(a, o); err != nil {
 			_, _, missing := a.OpenProject(a.World.Dir)
 			if op.Kind != "destroy" && errors.Is(missing, project.ErrNotFound) {

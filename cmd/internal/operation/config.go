@@ -37,6 +37,8 @@ func TimeFlags(cmd *cobra.Command, o *OpenOptions) {
 	cmd.Flags().DurationVar(&o.Timeout, "timeout", 0, "interrupt the command when it takes longer, such as 30m")
 	cmd.Flags().DurationVar(&o.LockTimeout, "lock-timeout", 0,
 		"how long to wait for another run that holds the stack, such as 5m")
+	console.AtLeast(cmd.Flags(), "timeout", 0)
+	console.AtLeast(cmd.Flags(), "lock-timeout", 0)
 }
 
 // settingsFromFlags returns the settings of --config, --config-from and --config-env, in this order. declared are the
@@ -45,24 +47,18 @@ func settingsFromFlags(a *console.Console, o *ConfigOptions, declared []project.
 	error) {
 	var list []setting
 	for _, pair := range o.Config {
-		name, text, found := strings.Cut(pair, "=")
-		if !found {
-			return nil, console.WithCode(console.CodeBadUsage, "--config takes key=value, not %q", pair)
-		}
+		name, text, _ := strings.Cut(pair, "=")
 		list = append(list, setting{name: name, text: text})
 	}
 	stdin := false
 	for _, pair := range o.configFrom {
-		name, file, found := strings.Cut(pair, "=")
-		if !found || name == "" || file == "" {
-			return nil, console.WithCode(console.CodeBadUsage, "--config-from takes key=FILE, not %q", name)
-		}
+		name, file, _ := strings.Cut(pair, "=")
 		var text string
 		switch {
 		case file != "-":
 			read, err := os.ReadFile(a.Path(file))
 			if err != nil {
-				return nil, fmt.Errorf("--config-from %s: %w", name, console.PlainError(err))
+				return nil, fmt.Errorf("--config-from %s=%s: %w", name, file, console.PlainError(err))
 			}
 			text = string(read)
 		case stdin:
@@ -105,7 +101,9 @@ func environmentSettings(prefix string, environment []string, declared []project
 		if !qualified {
 			space, word = namespace, key
 		}
-		exact := slices.ContainsFunc(declared, func(k project.Key) bool { return k.Namespace == space && k.Name == word })
+		exact := slices.ContainsFunc(declared, func(k project.Key) bool {
+			return k.Namespace == space && k.Name == word
+		})
 		if i := slices.IndexFunc(declared, func(k project.Key) bool {
 			return plain(k.Namespace) == plain(space) &&
 				plain(k.Name) == plain(word)
@@ -148,7 +146,8 @@ func setFromFlags(a *console.Console, o *ConfigOptions, ws *workspace.Workspace,
 		var v any = set.text
 		switch {
 		case secret || entry != nil && entry.IsSecret() || set.outside && !isDeclared:
-			if v, err = a.Secrets().Of(s.Backend, s.Ref).SealedConfig(settings, s.Ref.Stack, path.Key, set.text); err != nil {
+			if v, err = a.Secrets().Of(s.Backend, s.Ref).SealedConfig(settings, s.Ref.Stack, path.Key,
+				set.text); err != nil {
 				return err
 			}
 		case len(path.Steps) > 0:

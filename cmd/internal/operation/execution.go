@@ -153,6 +153,7 @@ func renames(_ context.Context, x *execution) (after, error) {
 // viewed shows the execution. A service that keeps the stack shows it too.
 func viewed(_ context.Context, x *execution) (after, error) {
 	x.shown = x.on.display.show(x.phase)
+	x.on.Providers.newStack = x.on.Providers.newStack || x.engine.Base == nil || len(x.engine.Base.Resources) == 0
 	for _, listen := range []func(engine.Event){x.listen, x.on.display.hosted(x.phase.name, x.watched)} {
 		if listen != nil {
 			x.shown.also = append(x.shown.also, listen)
@@ -193,8 +194,9 @@ func guarded(_ context.Context, x *execution) (after, error) {
 	return func(_ *engine.Result, err error) error { stop(); return err }, nil
 }
 
-// bound binds the engine to the plan of --plan or --strict.
+// bound binds the engine to the plan of --plan or --strict, or lets it record one.
 func bound(_ context.Context, x *execution) (after, error) {
+	x.engine.RecordPlan = x.on.options.savePlan != "" || x.on.options.Strict
 	x.engine.Plan = x.strict
 	if x.on.planFile == nil || x.strict != nil {
 		return nil, nil
@@ -275,7 +277,7 @@ func (x *execution) savePlan(plan *engine.UpdatePlan, base *state.Snapshot) erro
 		return err
 	}
 	fmt.Fprintf(x.on.Console.Streams.Err,
-		"The plan is in %[1]s; `yamlhost plan show %[1]s` shows it, and `yamlhost run --plan %[1]s` applies "+
+		"The plan is in %[1]s; `yamlhost plan show %[1]s` shows it.\n`yamlhost run --plan %[1]s` applies "+
 			"exactly this plan, or does nothing.\n", x.on.options.savePlan)
 	return nil
 }
@@ -287,8 +289,11 @@ func (x *execution) saveCreates(w *wantedCreates) error {
 	if err != nil || x.on.options.Json {
 		return console.ExplainSecret(err, x.on.Stack.Ref.Stack)
 	}
-	fmt.Fprintf(x.on.Console.Streams.Err,
-		"%s: what would be created; fill in %s for %s, then `yamlhost import --file %s`.\n",
-		name, diag.Count(waiting, "ID"), ImportPlaceholder, name)
+	next := fmt.Sprintf("fill in %s for %s, then `yamlhost import --file %s`", diag.Count(waiting, "ID"), ImportPlaceholder,
+		name)
+	if waiting == 0 {
+		next = "nothing of it has an ID"
+	}
+	fmt.Fprintf(x.on.Console.Streams.Err, "%s: what would be created; %s.\n", name, next)
 	return nil
 }

@@ -1,14 +1,17 @@
 package operation
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
@@ -65,8 +68,86 @@ func PendingFlags(cmd *cobra.Command, o *PlanOptions) {
 		"add the objects that they created to the state: URN,ID,URN,ID,…")
 }
 
-// Check returns an error for flags that exclude each other.
-func (s *scopeOptions) Check() error {
+// Check returns an error for flags that exclude or need each other, for values that a flag does not take, and for files
+// that are missing: for all that needs neither the project nor its stack. Nothing is asked or done before.
+func (o *Options) Check(a *console.Console) error {
+	refuse := func(format string, args ...any) error { return console.WithCode(console.CodeBadUsage, format, args...) }
+	making := o.Command == "run" && !o.PlanOnly // a plan is neither kept nor shown
+	switch {
+	case o.Refresh != "" && o.Refresh != "true" && o.Refresh != "false":
+		return refuse("--refresh takes true or false, not %q", o.Refresh)
+	case o.Causes != "" && o.Causes != view.CausesNone && o.Causes != view.CausesShort && o.Causes != view.CausesFull:
+		return refuse("--causes takes none, short or full, not %q", o.Causes)
+	case o.Untrusted && o.AllowEnv:
+		return refuse("--untrusted and --allow-env cannot be used together")
+	case o.SkipPreview && o.PreviewOnly:
+		return refuse("--skip-preview and --preview-only cannot be used together")
+	case o.Strict && (o.SkipPreview || o.plan != ""):
+		return refuse("--strict binds to the preview: leave out --skip-preview and --plan")
+	case making && o.savePlan != "":
+		return refuse("--save-plan writes a plan, and without --plan-only run makes none")
+	case making && o.importFile != "":
+		return refuse("--import-file writes what a plan would create, and without --plan-only run makes none")
+	case len(o.PolicyConfigs) > 0 && len(o.PolicyConfigs) != len(o.PolicyPacks):
+		return refuse("give --policy-pack-config once for each --policy-pack, in the same order")
+	}
+	for _, pair := range o.Config {
+		if !strings.Contains(pair, "=") {
+			return refuse("--config takes key=value, not %q", pair)
+		}
+	}
+	for _, pair := range o.configFrom {
+		if name, file, _ := strings.Cut(pair, "="); name == "" || file == "" {
+			return refuse("--config-from takes key=FILE, not %q", pair)
+		}
+	}
+	return cmp.Or(o.Scope.check(), checkResolvePending(o.ResolvePending), o.checkFiles(a))
+}
+
+// checkFiles returns an error for a file that a flag names and that cannot be found.
+func (o *Options) checkFiles(a *console.Console) error {
+	type named struct{ flag, file, path, advice string }
+	var files []named
+	add := func(flag, file, path, advice string) {
+		if path != "" && path != "-" {
+			files = append(files, named{flag, file, path, advice})
+		}
+	}
+	add("plan", o.plan, o.plan, "\nA plan is written by: yamlhost preview --save-plan FILE")
+	for _, pair := range o.configFrom {
+		_, file, _ := strings.Cut(pair, "=")
+		add("config-from", pair, file, "")
+	}
+	for _, pack := range o.PolicyPacks {
+		add("policy-pack", pack, pack, "")
+	}
+	for _, file := range o.PolicyConfigs {
+		add("policy-pack-config", file, file, "")
+	}
+	// The Pulumi CLI takes a missing file for an empty one, and so does yamlhost under its name.
+	if !o.setsConfig() && !a.World.AsPulumi {
+		add("config-file", o.ConfigFile, o.ConfigFile, "\nThe file is written by: yamlhost config set --config-file "+
+			console.ShellWord(o.ConfigFile)+" KEY VALUE")
+	}
+	for _, f := range files {
+		if _, err := confine.Anywhere().Stat(a.Path(f.path)); err != nil {
+			return console.WithCode(console.CodeBadUsage, "--%s %s: %w%s", f.flag, f.file, console.PlainError(err),
+				f.advice)
+		}
+	}
+	for _, f := range []named{{flag: "save-plan", file: o.savePlan}, {flag: "import-file", file: o.importFile}} {
+		if f.file == "" || f.file == "-" {
+			continue
+		}
+		if _, err := confine.Anywhere().Stat(filepath.Dir(a.Path(f.file))); err != nil {
+			return console.WithCode(console.CodeBadUsage, "--%s %s: its folder: %w", f.flag, f.file,
+				console.PlainError(err))
+		}
+	}
+	return nil
+}
+
+func (s *scopeOptions) check() error {
 	switch {
 	case s.clearPendingCreates && s.skipPendingCreates:
 		return console.WithCode(console.CodeBadUsage, "--clear-pending-creates and --skip-pending-creates cannot be used "+

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/eval"
@@ -18,6 +19,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // eventSink passes the events of the engine, the program and the plugins to the view of the running operation, one at
@@ -27,24 +29,32 @@ type eventSink struct {
 	shown *shownView
 	// skipped and notStarted are resources that the program left out, for the summary (A1).
 	skipped, notStarted []urn.URN
+	changes             bool // a step that changes something has begun
 
 	masker *mask.Masker // hides secrets in all output; shared by all operations of a command
 }
 
 // leftOut shows the resources that failed in the program, and records those that it did not register.
-func (s *eventSink) leftOut(stack, project string, result eval.Result) {
-	for _, name := range result.FailedResources {
-		s.event(&engine.ResourceFailed{Step: &engine.Step{Op: engine.OpSame,
-			URN: urn.New(stack, project, "", "", name)}})
+func (s *eventSink) leftOut(stack, project string, program *check.Program, result eval.Result) {
+	types := map[string]string{}
+	for _, n := range program.Nodes {
+		if n.Kind == check.ResourceNode {
+			types[n.Name] = n.Resource.Token
+		}
+	}
+	urns := func(names []string) (list []urn.URN) {
+		for _, name := range names {
+			list = append(list, urn.New(stack, project, "", types[name], name))
+		}
+		return list
+	}
+	for _, u := range urns(result.FailedResources) {
+		s.event(&engine.ResourceFailed{Step: &engine.Step{Op: engine.OpSame, URN: u}})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, name := range result.SkippedResources {
-		s.skipped = append(s.skipped, urn.New(stack, project, "", "", name))
-	}
-	for _, name := range result.ResourcesNotStarted {
-		s.notStarted = append(s.notStarted, urn.New(stack, project, "", "", name))
-	}
+	s.skipped = append(s.skipped, urns(result.SkippedResources)...)
+	s.notStarted = append(s.notStarted, urns(result.ResourcesNotStarted)...)
 }
 
 // enter begins the operation shown by v; nil ends it.
@@ -65,6 +75,9 @@ func (s *eventSink) event(e engine.Event) {
 		summary.Skipped = append(summary.Skipped, s.skipped...)
 		summary.NotStarted = append(summary.NotStarted, s.notStarted...)
 		s.skipped, s.notStarted = nil, nil
+	}
+	if begun, ok := e.(*engine.StepStarted); ok && begun.Step.Op != engine.OpSame && begun.Step.Op != engine.OpRead {
+		s.changes = true
 	}
 	s.shown.event(e)
 	if _, finished := e.(*engine.Finished); finished {
@@ -87,6 +100,13 @@ func (s *eventSink) interrupt(why string, now bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.shown != nil && s.shown.interrupt(why, now)
+}
+
+// changesSome reports whether a step that changes something has begun.
+func (s *eventSink) changesSome() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changes
 }
 
 // waiting reports whether no operation is being shown.
@@ -144,7 +164,7 @@ func (s *display) details(outline *view.Outline) func() {
 func (s *display) tellDetails(changed []*view.Resource) {
 	guarded := printable.NewWriter(s.console.Screen, func() bool { return false })
 	for _, item := range changed {
-		fmt.Fprintf(guarded, "%-2s %s %s: %s\n", item.Sign, item.URN.Name(), view.ShortType(item.URN.Type()), item.Words)
+		fmt.Fprintf(guarded, "%-2s %s %s: %s\n", item.Sign, item.URN.Name(), schema.CollapseToken(item.URN.Type()), item.Words)
 		for _, line := range item.Changes {
 			fmt.Fprintf(guarded, "     %s\n", line)
 		}
@@ -187,11 +207,13 @@ func (s *display) fail(diags diag.Diagnostics) error {
 	return err
 }
 
-// found shows the diagnostics of the program's evaluation, without notes that the plan has shown.
+// found shows the diagnostics of the program's evaluation, without notes that the plan has shown. A run that changes
+// nothing has no notes: the one before, which did, had the same.
 func (s *display) found(diags diag.Diagnostics) {
+	changes := s.sink.changesSome()
 	for _, d := range diags.Sorted() {
 		note := strconv.Itoa(int(d.Subject.Start)) + " " + d.Summary
-		if d.Severity == diag.Info && s.noted[note] {
+		if d.Severity == diag.Info && (s.noted[note] || !changes) {
 			continue
 		}
 		if d.Severity <= diag.Info {
@@ -214,13 +236,9 @@ func (s *display) programSays(_ context.Context, m eval.Message) {
 	s.sink.event(shown)
 }
 
-// hookSays shows a line that the command of a hook has written.
-func (s *display) hookSays(line string) {
-	s.sink.event(&engine.Message{Severity: diag.Info, Text: line})
-}
-
 // messageOf returns a finding as an event.
 func (s *display) messageOf(d diag.Diagnostic) *engine.Message {
+	d = s.console.Global.Advised(d)
 	m := &engine.Message{Severity: d.Severity, Code: d.Code, Text: d.Text()}
 	if !d.Subject.IsZero() && (s.workspace.Source != d.Subject.Source || !s.workspace.Compiled()) {
 		if rel, err := filepath.Rel(s.workspace.Project.Dir, s.console.Path(d.Subject.Source.Name())); err == nil {

@@ -79,7 +79,7 @@ func (w *pendingWork) resolveAll(ctx context.Context, base *state.Snapshot, op O
 			decisions.by[u] = *decisions.others
 		} else if id := engine.DerivedID(base, o.Resource); id != "" &&
 			(decisions.read || w.readsIDs && len(w.options.ResolvePending) == 0) {
-			decisions.by[u] = engine.Decision{ID: id, Look: true}
+			decisions.by[u] = engine.Decision{ID: id, Inspect: true}
 		} else {
 			open = append(open, o)
 		}
@@ -208,8 +208,8 @@ type pendingAnswers struct {
 	read   bool // reads all others whose IDs follow from their inputs
 }
 
-// CheckResolvePending returns an error for invalid values of --settle-pending.
-func CheckResolvePending(flags []string) error {
+// checkResolvePending returns an error for invalid values of --settle-pending.
+func checkResolvePending(flags []string) error {
 	general := ""
 	for _, text := range flags {
 		switch {
@@ -230,7 +230,7 @@ func CheckResolvePending(flags []string) error {
 // ends. Any other URN is an error: if it were ignored, its object could be created a second time.
 func pendingAnswersOf(flags []string, pending []state.Operation) (pendingAnswers, error) {
 	w := pendingAnswers{by: map[urn.URN]engine.Decision{}}
-	if err := CheckResolvePending(flags); err != nil {
+	if err := checkResolvePending(flags); err != nil {
 		return w, err
 	}
 	for _, text := range flags {
@@ -359,7 +359,7 @@ func (w *pendingWork) askAll(ops []state.Operation, op Operation) error {
 			ops = slices.DeleteFunc(slices.Clone(ops), func(op state.Operation) bool {
 				id, follows := ids[op.Resource.URN]
 				if follows {
-					w.answers[op.Resource.URN] = engine.Decision{ID: id, Look: true}
+					w.answers[op.Resource.URN] = engine.Decision{ID: id, Inspect: true}
 				}
 				return follows
 			})

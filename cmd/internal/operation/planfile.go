@@ -82,8 +82,10 @@ func newPlanFile(plan *engine.UpdatePlan, m state.Manifest, config map[string]js
 		if g := r.Goal; g != nil {
 			e.Goal = &planGoal{Type: g.Type, Name: g.Name, Custom: g.Custom, Parent: g.Parent, Protect: g.Protect,
 				Dependencies: g.Dependencies,
-				Provider:     g.Provider, PropertyDependencies: g.PropertyDependencies, DeleteBeforeReplace: g.DeleteBeforeReplace,
-				IgnoreChanges: g.IgnoreChanges, AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: g.Aliases,
+				Provider:     g.Provider, PropertyDependencies: g.PropertyDependencies,
+				DeleteBeforeReplace: g.DeleteBeforeReplace,
+				IgnoreChanges:       g.IgnoreChanges, AdditionalSecretOutputs: g.AdditionalSecretOutputs,
+				Aliases:        g.Aliases,
 				ID:             g.ImportID,
 				CustomTimeouts: g.CustomTimeouts}
 			var err error
@@ -115,7 +117,7 @@ func (f *planFile) write(path string) error {
 func readPlanFile(path, name string) (*planFile, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the plan: %w", err)
+		return nil, fmt.Errorf("read the plan: %w\nA plan is written by: yamlhost preview --save-plan FILE", err)
 	}
 	var f planFile
 	if err := json.Unmarshal(text, &f); err != nil {
@@ -138,7 +140,8 @@ func (f *planFile) decoded(m secrets.Manager) (*engine.UpdatePlan, error) {
 	for u, e := range f.ResourcePlans {
 		r := &engine.ResourcePlan{Steps: e.Steps, Seed: e.Seed}
 		if g := e.Goal; g != nil {
-			r.Goal = &engine.PlannedGoal{Type: g.Type, Name: g.Name, Custom: g.Custom, Parent: g.Parent, Protect: g.Protect,
+			r.Goal = &engine.PlannedGoal{Type: g.Type, Name: g.Name, Custom: g.Custom, Parent: g.Parent,
+				Protect:      g.Protect,
 				Dependencies: g.Dependencies, Provider: g.Provider, PropertyDependencies: g.PropertyDependencies,
 				DeleteBeforeReplace: g.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges,
 				AdditionalSecretOutputs: g.AdditionalSecretOutputs,

@@ -92,10 +92,7 @@ func (s *Checked) planOnly(ctx context.Context) error {
 // policy packs. Unexpected changes end it with exit code 7 before anything is done, unlike in the Pulumi CLI (F7.14).
 func (s *Checked) planAhead(ctx context.Context) (*planned, error) {
 	unplanned := &planned{on: s, close: func() {}}
-	packs, err := s.policyPacks()
-	if err != nil {
-		return unplanned, err
-	}
+	packs := s.policyPacks()
 	// A violation in the plan must stop the operation before anything is changed.
 	guarded := len(packs) > 0 && s.op.policies && !s.options.SkipPreview
 	if !s.expectsNone() && !guarded && s.options.MaxDeletes == nil && !s.options.writeAliases {
@@ -136,7 +133,8 @@ func (s *Checked) expectsNone() bool {
 // itself, and options that no provider sees, such as protect.
 func nothingToDo(result *engine.Result, plan *view.Outline) bool {
 	changed := func(o view.Output) bool { return o.Sign != " " }
-	return !result.HasChanges() && result.Changes[engine.OpDiscard] == 0 && !slices.ContainsFunc(plan.Outputs(), changed)
+	return !result.HasChanges() && result.Changes[engine.OpDiscard] == 0 &&
+		!slices.ContainsFunc(plan.Outputs(), changed)
 }
 
 // refusal is exitError for a plan. A plan that destroys more objects than --max-deletes allows is an error, too.

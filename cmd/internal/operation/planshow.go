@@ -44,6 +44,7 @@ type ShownStep struct {
 	Deletes []string                   `json:"deletes,omitempty"`
 	Because [][]change.Link            `json:"because,omitempty"` // chains of causes, root first
 	needs   []urn.URN
+	lines   []string // the changes of its inputs, as a preview shows them
 }
 
 // ReadShownPlan reads a plan for display; name is its path in messages.
@@ -68,9 +69,9 @@ func ReadShownPlan(path, name string) (*ShownPlan, error) {
 		}
 		step := ShownStep{URN: u, Type: u.Type(), Steps: e.Steps, Because: because[u]}
 		if g := e.Goal; g != nil {
-			step.Adds, step.Updates, step.Deletes = sealedValues(g.InputDiff.Adds), sealedValues(g.InputDiff.Updates),
-				g.InputDiff.Deletes
-			step.needs = g.Dependencies
+			d := g.InputDiff
+			step.Adds, step.Updates, step.Deletes = sealedValues(d.Adds), sealedValues(d.Updates), d.Deletes
+			step.needs, step.lines = g.Dependencies, changeLines(d.Adds, d.Updates, d.Deletes)
 		}
 		s.Resources = append(s.Resources, step)
 		if s.Stack == "" {
@@ -85,13 +86,19 @@ type sealedShown struct{ secrets.Manager }
 
 func (sealedShown) Decrypt(string) (string, error) { return `"[secret]"`, nil }
 
-// sealedValues returns values for display: secrets are masked and unknown values marked.
+// sealedValue returns a value of a plan; ok is false if it cannot be read.
+func sealedValue(text json.RawMessage) (v value.Value, ok bool) {
+	v, err := state.DecodeValue(text, sealedShown{})
+	return v, err == nil
+}
+
+// sealedValues returns values as JSON for display: secrets are masked and unknown values marked.
 func sealedValues(raw map[string]json.RawMessage) map[string]json.RawMessage {
 	out := make(map[string]json.RawMessage, len(raw))
 	for key, text := range raw {
-		v, err := state.DecodeValue(text, sealedShown{})
-		if err != nil {
-			v = value.String("(cannot be read)")
+		v, ok := sealedValue(text)
+		if !ok {
+			v = value.String(unreadable)
 		}
 		shown, err := state.AppendValue(nil, v.Transform(func(x value.Value) value.Value {
 			if x.IsSecret() {
@@ -123,18 +130,30 @@ func (s *ShownStep) op() engine.Op {
 	return s.Steps[0]
 }
 
-// changes returns the lines that describe the changes of the inputs.
-func (s *ShownStep) changes() []string {
+// unreadable stands for a value that cannot be read.
+const unreadable = "(cannot be read)"
+
+// changeLines returns the lines that describe the changes of inputs, with values as in a preview.
+func changeLines(adds, updates map[string]json.RawMessage, deletes []string) []string {
 	var lines []string
 	for _, part := range []struct {
 		sign   string
 		values map[string]json.RawMessage
-	}{{"+ ", s.Adds}, {"~ ", s.Updates}} {
+	}{{"+ ", adds}, {"~ ", updates}} {
 		for _, key := range slices.Sorted(maps.Keys(part.values)) {
-			lines = append(lines, part.sign+key+": "+string(part.values[key]))
+			text := unreadable
+			if v, ok := sealedValue(part.values[key]); ok {
+				text = view.Value(v.Transform(func(x value.Value) value.Value {
+					if text, ok := x.AsString(); ok && text == engine.UnknownID && !x.IsSecret() {
+						return value.Unknown(value.KindAny)
+					}
+					return x
+				}))
+			}
+			lines = append(lines, part.sign+key+": "+text)
 		}
 	}
-	for _, key := range s.Deletes {
+	for _, key := range deletes {
 		lines = append(lines, "- "+key)
 	}
 	return lines
@@ -154,7 +173,7 @@ func (s *ShownPlan) Record(version string) *report.Record {
 			depth = 0
 		}
 		r.Resources = append(r.Resources, view.Resource{URN: step.URN, Depth: depth, Op: step.op(),
-			Sign: sign, Words: words, Outcome: view.Planned, Changes: step.changes(), Needs: step.needs,
+			Sign: sign, Words: words, Outcome: view.Planned, Changes: step.lines, Needs: step.needs,
 			Because: step.Because})
 	}
 	for _, op := range []engine.Op{engine.OpCreate, engine.OpImport, engine.OpUpdate, engine.OpReplace, engine.OpDelete,
@@ -176,13 +195,10 @@ func (s *ShownPlan) Text() string {
 	fmt.Fprintf(&b, "Plan of the stack %s of %s, made %s by %s\n\n", s.Stack, s.Project, s.Made.UTC().Format(time.RFC3339),
 		s.By)
 	r := s.Record("")
-	for i := range r.Resources {
-		item := &r.Resources[i]
-		if !item.Changed() {
-			continue
-		}
-		fmt.Fprintf(&b, "  %-2s %-24s %s  %s\n", item.Sign, item.URN.Name(), view.ShortType(item.URN.Type()), item.Words)
-		for _, line := range item.Changes {
+	changed := slices.DeleteFunc(slices.Clone(r.Resources), func(item view.Resource) bool { return !item.Changed() })
+	for i, row := range view.List(changed) {
+		fmt.Fprintln(&b, row)
+		for _, line := range changed[i].Changes {
 			fmt.Fprintf(&b, "       %s\n", line)
 		}
 	}
@@ -190,10 +206,14 @@ func (s *ShownPlan) Text() string {
 	for _, c := range r.Counts {
 		parts = append(parts, view.Figure(c.N)+" "+c.Words)
 	}
-	fmt.Fprintf(&b, "\nResources: %s\n", strings.Join(parts, ", "))
+	if len(changed) > 0 {
+		fmt.Fprintln(&b)
+	}
+	fmt.Fprintf(&b, "Resources: %s\n", strings.Join(parts, ", "))
 	if s.State != "" {
 		fmt.Fprintf(&b,
-			"It is valid for this program, this state and these plugins; when one of them has changed, it is refused.\n")
+			"It is valid for this program, this state and these plugins;\n"+
+				"when one of them has changed, it is refused.\n")
 	}
 	return b.String()
 }

@@ -39,13 +39,9 @@ type policyPack struct {
 }
 
 // policyPacks returns the packs of the command line and of the project file.
-func (p *Checked) policyPacks() ([]policyPack, error) {
+func (p *Checked) policyPacks() []policyPack {
 	var packs []policyPack
 	o := p.options
-	if len(o.PolicyConfigs) > 0 && len(o.PolicyConfigs) != len(o.PolicyPacks) {
-		return nil, console.WithCode(console.CodeBadUsage,
-			"give --policy-pack-config once for each --policy-pack, in the same order")
-	}
 	for i, path := range o.PolicyPacks {
 		pack := policyPack{path: p.Console.Path(path)}
 		if len(o.PolicyConfigs) > 0 {
@@ -55,13 +51,14 @@ func (p *Checked) policyPacks() ([]policyPack, error) {
 	}
 	for _, declared := range p.Workspace.Project.PolicyPacks {
 		pack := policyPack{path: p.Workspace.Project.Resolve(declared.Path.Text),
-			config: p.Workspace.Project.Resolve(declared.Config), at: declared.Path.Range, door: p.Workspace.Project.Door}
+			config: p.Workspace.Project.Resolve(declared.Config), at: declared.Path.Range,
+			door: p.Workspace.Project.Door}
 		if o.RestrictPaths && !filepath.IsAbs(declared.Config) {
 			pack.door.Folder = p.Workspace.Project.Dir
 		}
 		packs = append(packs, pack)
 	}
-	return packs, nil
+	return packs
 }
 
 // packStarter starts and configures the packs of an operation.
@@ -108,10 +105,9 @@ func (s *packStarter) load(ctx context.Context, path string) (analyzer.Analyzer,
 // of a pack is an error before the operation begins, whatever the levels of its policies. The caller calls stop.
 func (p *execution) startPolicies(ctx context.Context) (stop func(), err error) {
 	o := &p.engine
-	packs, err := p.on.policyPacks()
-	required := p.watched.Facts().Policies
-	if err != nil || len(packs)+len(required) == 0 {
-		return func() {}, err
+	packs, required := p.on.policyPacks(), p.watched.Facts().Policies
+	if len(packs)+len(required) == 0 {
+		return func() {}, nil
 	}
 	s := &packStarter{run: p.on, destroys: p.on.op.destroys, required: required, started: map[string]policyPack{},
 		stack: analyzer.Stack{Project: o.Project, Stack: o.Stack, Organization: o.Organization, DryRun: o.DryRun,

@@ -47,6 +47,7 @@ type Providers struct {
 	trust   Trust
 
 	parameterized parameterized
+	newStack      bool // the stack has no resources yet; set before the program runs
 }
 
 var _ provider.Loader = (*Providers)(nil)
@@ -63,9 +64,10 @@ type Trust uint8
 
 // The levels of trust.
 const (
-	Trusted   Trust = iota // plugins, commands and compilers of the project are started
-	Careful                // nothing that the project brings is started; plugins of the user are asked for their schemas
-	Untrusted              // and plugins are started only when they are installed and locked
+	Trusted Trust = iota // plugins, commands and compilers of the project are started
+	// nothing that the project brings is started; plugins of the user are asked for their schemas
+	Careful
+	Untrusted // and plugins are started only when they are installed and locked
 )
 
 // NewProviders returns the providers of a project. log receives messages of plugins and commands; it may be nil and is
@@ -96,7 +98,8 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 	}
 	for _, p := range ws.Project.Plugins {
 		if p.Kind == "providers" {
-			options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Version: p.Version, Path: p.Path})
+			options.Overrides = append(options.Overrides, plugin.Override{Name: p.Name, Version: p.Version,
+				Path: p.Path})
 		}
 	}
 	for _, p := range ws.Plugins {
@@ -110,10 +113,11 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 	inProcess := embedded.Options{Dir: ws.Dir(), Environ: a.ChildEnv(), Windows: runtime.GOOS == "windows",
 		Now: a.World.Now, Random: a.World.Random, SuppressSecretOutput: a.Global.SuppressSecretOutput}
 	inProcess.Supervisor = a.World.Supervisor()
+	p := &Providers{trust: trust}
+	hint := once(func(text string) { log(plugin.Message{Severity: plugin.Info, Text: text}) })
 	if log != nil {
-		hint := once(func(text string) { log(plugin.Message{Severity: plugin.Info, Text: text}) })
 		inProcess.Log = func(line embedded.LogLine) {
-			if line.Secret {
+			if line.Secret && (line.URN != "" || p.newStack) {
 				hint(secretOutputHint)
 			}
 			log(plugin.Message{URN: line.URN, Severity: plugin.Info, Text: line.Text})
@@ -121,9 +125,12 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 	}
 	files := &sources.Sources{Confined: trust == Untrusted}
 	opts := dynamic.Options{Dir: ws.Dir(), Environ: a.World.Env, Path: options.Path, Project: options.Project,
-		Maps: files.Map, Supervisor: a.World.Supervisor()}
+		Maps: files.Map, Supervisor: a.World.Supervisor(), SuppressSecretOutput: a.Global.SuppressSecretOutput}
 	if log != nil {
 		opts.Log = func(line dynamic.LogLine) {
+			if line.Secret && p.newStack {
+				hint(secretOutputHint)
+			}
 			log(plugin.Message{URN: line.URN, Severity: severityOf(line.Severity), Text: line.Text})
 		}
 	}
@@ -135,30 +142,28 @@ func NewProviders(a *console.Console, ws *workspace.Workspace, log func(plugin.M
 		options.IgnoreAmbient = true
 		inProcess.Confined, inProcess.Environ = ws.Project.Dir, nil
 	}
-	var trace *os.File
 	if path := a.World.Getenv("PULUMI_DEBUG_GRPC"); path != "" {
 		var err error
-		if trace, err = os.OpenFile(a.Path(path), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
-			options.Trace = trace
+		if p.trace, err = os.OpenFile(a.Path(path), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
+			options.Trace = p.trace
 		} else if options.Warn != nil {
 			options.Warn("PULUMI_DEBUG_GRPC: " + err.Error())
 		}
 	}
-	paths := pathPluginsOf(ws)
-	paths.Barred = trust >= Careful
-	return &Providers{
-		finder: plugin.Finder{Host: plugin.NewHost(options), Cache: plugin.SchemaCache{Home: home},
-			AskOnce: trust >= Careful},
-		trust: trust, trace: trace, Paths: paths,
-		Sources: files, dynamic: dynamic.NewLoader(opts),
-		inProcess: append(append([]console.EmbeddedProviders(nil), a.World.Embedded...),
-			builtIn{embedded.NewLoader(inProcess)}),
-	}
+	p.Paths = pathPluginsOf(ws)
+	p.Paths.Barred = trust >= Careful
+	p.finder = plugin.Finder{Host: plugin.NewHost(options), Cache: plugin.SchemaCache{Home: home},
+		AskOnce: trust >= Careful}
+	p.Sources, p.dynamic = files, dynamic.NewLoader(opts)
+	p.inProcess = append(append([]console.EmbeddedProviders(nil), a.World.Embedded...),
+		builtIn{embedded.NewLoader(inProcess)})
+	return p
 }
 
-// secretOutputHint is shown once when a command with secret inputs prints output.
-const secretOutputHint = "The output of commands with secret inputs is shown, with secrets replaced where they are " +
-	"recognized (docs/secrets.md). To show none of it, use --suppress-secret-output."
+// secretOutputHint is shown when the first command of a resource with secret inputs prints output, and when a function
+// or the code of a dynamic type does so before the stack has anything.
+const secretOutputHint = "The output of commands and code with secret inputs is shown, with secrets replaced where " +
+	"they are recognized. To show none of it, use --suppress-secret-output."
 
 // severityOf returns the severity of a line that the code of a dynamic type printed.
 func severityOf(name string) plugin.Severity {
@@ -362,7 +367,9 @@ func (p *Providers) Parameterize(ctx context.Context, pkg project.Package) (sche
 	if err != nil {
 		return schema.Descriptor{}, err
 	}
-	return p.parameterized.made.Get(string(key), func() (schema.Descriptor, error) { return p.askParameterized(ctx, pkg) })
+	return p.parameterized.made.Get(string(key), func() (schema.Descriptor, error) {
+		return p.askParameterized(ctx, pkg)
+	})
 }
 
 func (p *Providers) askParameterized(ctx context.Context, pkg project.Package) (schema.Descriptor, error) {

@@ -291,7 +291,8 @@ func renameAdvice(program *check.Program, d declaration, instances []renamed,
 	}
 	advice := &diag.Diagnostic{Severity: diag.Warning, Subject: n.Range,
 		Summary: fmt.Sprintf("`%s` looks like a rename of %s: it has the same type and the same inputs", n.Name, was),
-		Detail:  "to keep the object, add to its options: aliases: [" + alias + "]\nor let --write-aliases do it"}
+		Detail: "to keep the object, add to its options: aliases: [" + alias + "]\n" +
+			"or let `yamlhost up --write-aliases` do it"}
 	if edit, ok := aliasEdit(n, alias); ok {
 		advice.Fixes = []diag.Fix{{Label: "Add the alias", Edits: []diag.Edit{edit}}}
 	}

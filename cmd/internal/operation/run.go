@@ -86,16 +86,18 @@ func (p *execution) runProgram(ctx context.Context, m monitor.Monitor) error {
 		EngineVersion: PulumiVersion,
 		Getenv:        p.on.options.variables(&p.on.Console.World), AllowEnv: p.on.options.AllowEnv,
 		RestrictPaths: p.on.options.RestrictPaths, Untrusted: p.on.options.Untrusted, SourcePath: p.on.Console.Path,
-		ParseData:            parser.Data,
-		Command:              eval.RunCommand(p.on.Console.ChildEnv(), p.on.Console.World.Supervisor()),
-		Says:                 p.on.display.hookSays,
+		ParseData: parser.Data,
+		Command:   eval.RunCommand(p.on.Console.ChildEnv(), p.on.Console.World.Supervisor()),
+		Says: func(line string) {
+			p.on.display.sink.event(&engine.Message{Severity: diag.Info, Text: line})
+		},
 		SuppressSecretOutput: p.on.Console.Global.SuppressSecretOutput,
 		Bundle:               p.on.Providers.Sources.Texts, Message: p.on.display.programSays,
 		Crash:  p.on.Console.Crashes.Crash,
 		Limits: p.on.options.limits(),
 	})
 	p.on.display.found(diags)
-	p.on.sink.leftOut(p.on.Stack.Ref.Stack, p.on.Workspace.Project.Name.Text, result)
+	p.on.sink.leftOut(p.on.Stack.Ref.Stack, p.on.Workspace.Project.Name.Text, p.on.Program, result)
 	if result.Failed > 0 || diags.HasErrors() {
 		return monitor.ErrReported
 	}

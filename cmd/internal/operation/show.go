@@ -66,8 +66,8 @@ type phase struct {
 	plan  bool // it changes nothing
 	after bool // its plan has been shown
 	final bool // no operation follows; otherwise the outputs of a plan are progress and not a result
-	// ahead is set for a plan that decides whether the operation runs. Its stream of events is delayed: if the operation
-	// follows, the plan has none, so that a log of events has one operation.
+	// ahead is set for a plan that decides whether the operation runs. Its stream of events is delayed: if the
+	// operation follows, the plan has none, so that a log of events has one operation.
 	ahead bool
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/yamlhost/yamlhost/check"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
-	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/memory"
 	"github.com/yamlhost/yamlhost/internal/parallel"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -109,14 +109,7 @@ func prepare(ctx context.Context, a *console.Console, o *Options, op Operation, 
 // open reads the project and its program, and opens the stack.
 func (r *request) open(ctx context.Context) (*opened, error) {
 	a, o := r.console, r.options
-	if err := o.distrust(); err != nil {
-		return nil, err
-	}
-	switch o.Causes {
-	case "", view.CausesNone, view.CausesShort, view.CausesFull:
-	default:
-		return nil, console.WithCode(console.CodeBadUsage, "--causes takes none, short or full, not %q", o.Causes)
-	}
+	o.distrust()
 	if a.World.Previews != nil {
 		var err error
 		if o.Neighbours, err = neighboursOf(a.World.Previews); err != nil {
@@ -126,7 +119,7 @@ func (r *request) open(ctx context.Context) (*opened, error) {
 	dir := a.World.Dir
 	if o.Dir != "" {
 		dir = a.Path(o.Dir)
-		if err := console.MustBeDir(dir); err != nil {
+		if err := console.MustBeDir(a, dir); err != nil {
 			return nil, err
 		}
 	}
@@ -324,13 +317,15 @@ func (c *configured) check(ctx context.Context) (_ *Checked, err error) {
 		Stack: c.stack.Ref.Stack, Organization: c.stack.Ref.Organization(), Project: c.workspace.Project.Name.Text,
 		Config: texts,
 	})
+	defer memory.Gather()()
 	program, diags := checkFor(ctx, c.workspace, s.Providers, c.config.values,
 		check.Options{AllowEnv: o.AllowEnv, RestrictPaths: o.RestrictPaths})
 	diags.Add(uncompiled...)
 	if o.Untrusted {
 		diags.Add(s.Providers.Paths.Unseen()...)
 		for i := range diags { // a program that was not checked cannot be run
-			if diags[i].Severity == diag.Warning && (diags[i].Code == diag.PackageMissing || diags[i].Code == diag.NoProgram) {
+			if diags[i].Severity == diag.Warning && (diags[i].Code == diag.PackageMissing ||
+				diags[i].Code == diag.NoProgram) {
 				diags[i].Severity, diags[i].Detail = diag.Error,
 					"the run is --untrusted, and starts nothing from the project"
 			}
@@ -342,6 +337,7 @@ func (c *configured) check(ctx context.Context) (_ *Checked, err error) {
 	if diags.HasErrors() {
 		return nil, s.display.fail(diags)
 	}
+	program.ForgetTypes()
 	s.Program, s.display.program, s.display.warned = program, program, diags
 	if c.console.StandIn.OperationWarns() {
 		c.console.Reports.Find(s.display.shownWarnings())
@@ -382,7 +378,8 @@ func (s *Checked) newPendingWork() *pendingWork {
 		readsIDs: s.options.unasked && s.Workspace.Project.ReadsPending,
 		hide:     func(text string) string { return s.sink.masker.Hide(text) },
 		answers:  map[urn.URN]engine.Decision{},
-		resolve: func(ctx context.Context, base *state.Snapshot, decisions map[urn.URN]engine.Decision) (*state.Snapshot,
+		resolve: func(ctx context.Context, base *state.Snapshot,
+			decisions map[urn.URN]engine.Decision) (*state.Snapshot,
 			[]engine.Resolution, error) {
 			o := engine.Options{Base: base}
 			s.describe(&o)

@@ -52,8 +52,8 @@ func DamageOf(r *backend.Recovery) (texts []string) {
 	}
 	for _, g := range r.Gaps {
 		texts = append(texts,
-			fmt.Sprintf("the journal of an earlier %s is damaged: %d bytes from byte %d on cannot be read; "+
-				"the rest was used", cmp.Or(r.Header.Command, "run"), g.Length, g.Offset))
+			fmt.Sprintf("the journal of an earlier %s is damaged: %s from byte %d on cannot be read; "+
+				"the rest was used", cmp.Or(r.Header.Command, "run"), diag.Count(int(g.Length), "byte"), g.Offset))
 	}
 	for _, m := range r.Missing {
 		texts = append(texts, "it is not known "+m)
@@ -153,7 +153,7 @@ func (p *Checked) lossHolds(document bool) error {
 		return err
 	}
 	text := lossText(p.Console, loss) + "\nLook for these objects, and import them with `yamlhost import`. Then run " +
-		"`yamlhost refresh`, or pass --accept-loss"
+		"`yamlhost refresh`, or `yamlhost up --accept-loss`"
 	if document || op.Kind == ImportKind {
 		fmt.Fprintf(p.Console.Streams.Err, "warning: %s\n", text)
 		return nil

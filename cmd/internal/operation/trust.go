@@ -19,12 +19,9 @@ import (
 )
 
 // distrust restricts the options for an untrusted program (D13).
-func (o *Options) distrust() error {
+func (o *Options) distrust() {
 	if !o.Untrusted {
-		return nil
-	}
-	if o.AllowEnv {
-		return console.WithCode(console.CodeUsage, "--untrusted and --allow-env cannot be used together")
+		return
 	}
 	if o.MaxValue == 0 {
 		o.MaxValue = builtins.UntrustedLimits.Value >> 20
@@ -32,7 +29,6 @@ func (o *Options) distrust() error {
 	if o.MaxSteps == 0 {
 		o.MaxSteps = builtins.UntrustedLimits.Steps
 	}
-	return nil
 }
 
 // limits returns the limits for the evaluation of a program and of each policy.

@@ -3,13 +3,13 @@ package pipelines
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
+	"github.com/yamlhost/yamlhost/internal/testfile"
+	"github.com/yamlhost/yamlhost/internal/testschema"
 	"github.com/yamlhost/yamlhost/workspace/project"
 	"github.com/yamlhost/yamlhost/workspace/projects"
 	"gopkg.in/yaml.v3"
@@ -82,21 +82,12 @@ func TestWideMatrices(t *testing.T) {
 // Azure's pipelines cannot run here, so a schema of the parts in use validates them.
 func TestAzureFitsItsSchema(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("testdata/azure.schema.json")
-	require.NoError(t, err)
-	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	require.NoError(t, err)
-	c := jsonschema.NewCompiler()
-	require.NoError(t, c.AddResource("azure.json", parsed))
-	s, err := c.Compile("azure.json")
-	require.NoError(t, err)
+	s := testschema.Compile(t, testfile.Bytes(t, "testdata/azure.schema.json"), nil)
 	for _, g := range []*projects.Graph{diamond(), {}} {
 		_, tree := emitted(t, "azure-stages", g)
 		asJSON, err := json.Marshal(tree)
 		require.NoError(t, err)
-		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON))
-		require.NoError(t, err)
-		require.NoError(t, s.Validate(document))
+		require.NoError(t, testschema.Validate(t, s, asJSON))
 	}
 	_, tree := emitted(t, "azure-stages", diamond())
 	seen := map[string]bool{}

@@ -106,7 +106,8 @@ func (p *Playground) Check(ctx context.Context) ([]Finding, error) {
 		if d.Severity > diag.Info {
 			continue
 		}
-		found = append(found, Finding{units(src, int(d.Subject.Start)), units(src, int(d.Subject.End)), d.Severity.String(),
+		found = append(found, Finding{units(src, int(d.Subject.Start)), units(src, int(d.Subject.End)),
+			d.Severity.String(),
 			string(d.Code), d.Text()})
 	}
 	return found, nil

@@ -141,12 +141,10 @@ func (m *mockProvider) Configure(ctx context.Context, r provider.ConfigureReques
 
 // blank replaces the real provider of a package that is not built in. The mock provider answers all calls other than
 // these.
-type blank struct{ provider.Provider }
+type blank struct{ provider.Plain }
 
-// CheckConfig accepts every configuration.
-func (blank) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
-	return provider.CheckResponse{Inputs: r.News}, nil
-}
+// Info names nothing.
+func (blank) Info(context.Context) (provider.Info, error) { return provider.Info{}, nil }
 
 // DiffConfig finds no change.
 func (blank) DiffConfig(context.Context, provider.DiffRequest) (provider.DiffResponse, error) {
@@ -157,12 +155,6 @@ func (blank) DiffConfig(context.Context, provider.DiffRequest) (provider.DiffRes
 func (blank) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
 	return nil, nil
 }
-
-// Cancel does nothing.
-func (blank) Cancel(context.Context) error { return nil }
-
-// Close does nothing.
-func (blank) Close() error { return nil }
 
 // resource returns the schema of a resource type, or nil if it has none.
 func (m *mockProvider) resource(token string) *schema.Resource {

@@ -51,7 +51,8 @@ func (r *Runner) startPacks(ctx context.Context, s situation, o *engine.Options)
 		}
 		running := engine.PolicyPack{Analyzer: pack}
 		err = operation.ConfigurePack(ctx, &running, use.config, value.EmptyMap(), analyzer.Stack{Project: o.Project,
-			Stack: o.Stack, Organization: o.Organization, DryRun: o.DryRun, Config: o.Config, SecretKeys: o.ConfigSecretKeys})
+			Stack: o.Stack, Organization: o.Organization, DryRun: o.DryRun, Config: o.Config,
+			SecretKeys: o.ConfigSecretKeys})
 		if err != nil {
 			place, ok := operation.ConfigPlace(err, use.config)
 			if !ok {

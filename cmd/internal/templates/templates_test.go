@@ -9,16 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	}
+	testfile.Tree(t, dir, files)
 	return dir
 }
 
@@ -100,9 +98,8 @@ func TestLinks(t *testing.T) {
 		err := Write(dir, []File{{Path: "first", Mode: 0o644}, {Path: "sub/secret", Text: []byte("other"), Mode: 0o644}},
 			true)
 		require.ErrorContains(t, err, "sub/secret")
-		text, err := os.ReadFile(filepath.Join(outside, "secret"))
-		require.NoError(t, err)
-		require.Equal(t, "hush", string(text))
+		text := testfile.Text(t, filepath.Join(outside, "secret"))
+		require.Equal(t, "hush", text)
 		require.NoFileExists(t, filepath.Join(dir, "first")) // nothing is left of what was new
 	})
 }
@@ -114,9 +111,8 @@ func TestWriteReplacesOnlyWhenTold(t *testing.T) {
 	require.Error(t, Write(dir, files, false))
 	require.NoFileExists(t, filepath.Join(dir, "b", "c"))
 	require.NoError(t, Write(dir, files, true))
-	text, err := os.ReadFile(filepath.Join(dir, "a"))
-	require.NoError(t, err)
-	require.Equal(t, "new", string(text))
+	text := testfile.Text(t, filepath.Join(dir, "a"))
+	require.Equal(t, "new", text)
 }
 
 // All conflicts are reported: existing files, and files in the place of folders.

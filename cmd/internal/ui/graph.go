@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/output/drawing"
-	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // graphRequest selects the resources to draw.
@@ -80,7 +80,8 @@ func draw(k *kept, req graphRequest) *graphAnswer {
 		}
 		return cmp.Compare(a.Depth, b.Depth)
 	})
-	out := &graphAnswer{Revision: k.revision, W: w, H: h, Boxes: []graphBox{}, Lines: append([]drawing.Line{}, lines...)}
+	out := &graphAnswer{Revision: k.revision, W: w, H: h, Boxes: []graphBox{},
+		Lines: append([]drawing.Line{}, lines...)}
 	for _, b := range boxes {
 		box := *f.boxes[b.ID]
 		box.X, box.Y, box.W, box.H = b.X, b.Y, b.W, b.H
@@ -133,7 +134,7 @@ func (f *folding) fold() {
 		if f.in.Types && !inside[i] && counts[group] >= fewest {
 			if id := "t" + frames[i] + "|" + r.Type; !f.open[id] {
 				f.of[i] = id
-				box := f.box(id, graphBox{Name: view.ShortType(r.Type), Kind: "folded", frame: frames[i]})
+				box := f.box(id, graphBox{Name: schema.CollapseToken(r.Type), Kind: "folded", frame: frames[i]})
 				box.Rows = append(box.Rows, i)
 				box.Detail = strconv.Itoa(len(box.Rows)) + " resources"
 				continue
@@ -149,7 +150,7 @@ func (f *folding) fold() {
 			kind = "component"
 		}
 		f.of[i] = rowID(i)
-		f.box(rowID(i), graphBox{Name: r.URN.Name(), Detail: view.ShortType(r.Type), Kind: kind, Rows: []int{i},
+		f.box(rowID(i), graphBox{Name: r.URN.Name(), Detail: schema.CollapseToken(r.Type), Kind: kind, Rows: []int{i},
 			frame: frames[i]})
 	}
 }

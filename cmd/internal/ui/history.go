@@ -27,6 +27,7 @@ type operation struct {
 	Message string            `json:"message,omitempty"`
 	Start   int64             `json:"start"` // Unix seconds
 	End     int64             `json:"end"`
+	Took    int64             `json:"took,omitempty"` // milliseconds; 0 if the record has whole seconds only
 	Who     string            `json:"who,omitempty"`
 	Tool    string            `json:"tool,omitempty"`
 	Changes map[string]int    `json:"changes,omitempty"`
@@ -34,9 +35,9 @@ type operation struct {
 }
 
 func operationOf(e backend.Entry) operation {
-	env := e.Environment
-	return operation{Stamp: strconv.FormatInt(e.Stamp, 10), Kind: e.Kind, Result: e.Result, Message: e.Message,
-		Start: e.StartTime, End: e.EndTime, Changes: e.ResourceChanges, Tool: env["pulumi.version"],
+	env, kept := e.Environment, change.KeptOf(e.Own)
+	return operation{Stamp: strconv.FormatInt(e.Stamp, 10), Kind: e.Kind, Result: kept.Ended(e.Result),
+		Message: e.Message, Start: e.StartTime, End: e.EndTime, Took: kept.Took, Changes: e.ResourceChanges, Tool: env["pulumi.version"],
 		Who: cmp.Or(env["git.author"], env["git.committer"], env["github.actor"], env["ci.system"], env["vcs.owner"])}
 }
 
@@ -279,7 +280,7 @@ func (p *resourcePast) add(e backend.Entry, u urn.URN, before, after *state.Reso
 		}
 		x.What = "changed"
 	}
-	for _, t := range change.Kept(e.Own) {
+	for _, t := range change.KeptOf(e.Own).Because {
 		if t.URN == u {
 			x.Because = t.Because
 		}

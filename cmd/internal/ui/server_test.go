@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/runlog"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -314,6 +315,18 @@ func TestHostileStates(t *testing.T) {
 		status, body := f.ask("GET", "/api/"+path, nil, nil)
 		require.True(t, status == 400 || status == 404 || status == 500 || strings.HasPrefix(path, "diff"), "%s: %d %s", path, status, body)
 	}
+}
+
+// The console has the result and the duration of an operation as its own report had them.
+func TestEndOfOperation(t *testing.T) {
+	t.Parallel()
+	record := backend.Record{Result: "failed", StartTime: 5, EndTime: 9,
+		Own: change.Kept{Interrupted: true, Took: 3214}.Encode()}
+	got := operationOf(backend.Entry{Record: record})
+	require.Equal(t, []any{"interrupted", int64(3214)}, []any{got.Result, got.Took})
+	record.Own = nil
+	got = operationOf(backend.Entry{Record: record})
+	require.Equal(t, []any{"failed", int64(0)}, []any{got.Result, got.Took})
 }
 
 func TestHistory(t *testing.T) {

@@ -268,9 +268,7 @@ func TestConcurrentUse(t *testing.T) {
 	m := New()
 	var wg sync.WaitGroup
 	for g := range 8 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			for i := range 100 {
 				secret := fmt.Sprintf("secret-%d-%d", g, i)
 				m.LearnText(secret)
@@ -279,7 +277,7 @@ func TestConcurrentUse(t *testing.T) {
 					t.Errorf("%s was not hidden: %s", secret, got)
 				}
 			}
-		}()
+		})
 	}
 	wg.Wait()
 }

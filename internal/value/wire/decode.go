@@ -211,7 +211,8 @@ func kindOf(b []byte) (number protowire.Number, content []byte) {
 			return number, nil
 		}
 	case number == textField, number == listField, number == structField:
-		if content, rest, ok := nested(b, number); ok && len(rest) == 0 && (number != textField || utf8.Valid(content)) {
+		if content, rest, ok := nested(b, number); ok && len(rest) == 0 &&
+			(number != textField || utf8.Valid(content)) {
 			return number, content
 		}
 	}

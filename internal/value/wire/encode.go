@@ -76,7 +76,9 @@ func (o Options) appendFields(b []byte, v value.Value, top bool) ([]byte, *fault
 			return nil, newFault("has a name that is not UTF-8").inKey(strings.ToValidUTF8(key, "\uFFFD"))
 		}
 		var f *fault
-		if b, _, f = appendEntry(b, key, func(b []byte) ([]byte, bool, *fault) { return o.appendValue(b, item) }); f != nil {
+		if b, _, f = appendEntry(b, key, func(b []byte) ([]byte, bool, *fault) {
+			return o.appendValue(b, item)
+		}); f != nil {
 			return nil, f.inKey(key)
 		}
 	}
@@ -134,7 +136,9 @@ func (o Options) appendOutput(b []byte, v value.Value, deps []urn.URN) (_ []byte
 		b = appendTextEntry(b, valueKey, sentinel)
 	}
 	if v.IsSecret() {
-		b, _, _ = appendEntry(b, secretKey, func(b []byte) ([]byte, bool, *fault) { return appendBool(b, true), true, nil })
+		b, _, _ = appendEntry(b, secretKey, func(b []byte) ([]byte, bool, *fault) {
+			return appendBool(b, true), true, nil
+		})
 	}
 	b, _, f = appendEntry(b, dependenciesKey, func(b []byte) ([]byte, bool, *fault) {
 		b, list := beginMessage(b, listField)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
@@ -15,6 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/internal/value/wire"
@@ -58,8 +58,7 @@ func secretOf(v string) string {
 
 func TestVectors(t *testing.T) { // F1.1–F1.18, E1.11
 	t.Parallel()
-	text, err := os.ReadFile("testdata/property-values.json")
-	require.NoError(t, err)
+	text := testfile.Bytes(t, "testdata/property-values.json")
 	var vectors struct {
 		Cases []struct {
 			Name      string
@@ -408,8 +407,7 @@ func FuzzRoundTrip(f *testing.F) {
 }
 
 func FuzzDecode(f *testing.F) {
-	text, err := os.ReadFile("testdata/property-values.json")
-	require.NoError(f, err)
+	text := testfile.Bytes(f, "testdata/property-values.json")
 	var vectors struct {
 		Cases []struct{ Wire json.RawMessage }
 	}

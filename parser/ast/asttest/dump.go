@@ -364,7 +364,8 @@ func localName(l *ast.Local) string {
 
 // Kinds is one value of every type of expression, for tests that walk the list.
 func Kinds() []ast.Expr {
-	return []ast.Expr{&ast.Null{}, &ast.Bool{}, &ast.Number{}, &ast.String{}, &ast.Template{}, &ast.Access{}, &ast.List{},
+	return []ast.Expr{&ast.Null{}, &ast.Bool{}, &ast.Number{}, &ast.String{}, &ast.Template{}, &ast.Access{},
+		&ast.List{},
 		&ast.Map{}, &ast.Call{}, &ast.Unary{}, &ast.Binary{},
 		&ast.Conditional{}, &ast.Index{}, &ast.Member{}, &ast.Splat{}, &ast.For{}, &ast.LocalRef{}, &ast.Bad{}}
 }

@@ -17,16 +17,22 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend/objectstest"
 )
 
-func contract(t *testing.T, o backend.Objects) {
+// contract tests a store with the bucket pail and without the bucket bowl.
+func contract(t *testing.T, scheme, parameters string) {
 	t.Helper()
+	o, err := Open(t.Context(), scheme+"://pail/some/prefix"+parameters, os.LookupEnv)
+	require.NoError(t, err)
 	objectstest.Contract(t, o)
+	whole(t, scheme+"://pail/other"+parameters)
+	o, err = Open(t.Context(), scheme+"://bowl"+parameters, os.LookupEnv)
+	require.NoError(t, err)
+	missingBucket(t, o)
 }
 
 func whole(t *testing.T, url string) {
 	t.Helper()
 	objectstest.Whole(t, url, func(rawURL string) (backend.Objects, error) {
-		return Open(context.Background(), rawURL,
-			os.LookupEnv)
+		return Open(context.Background(), rawURL, os.LookupEnv)
 	})
 }
 

@@ -3,13 +3,17 @@
 package bucket
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"mime"
+	"mime/multipart"
 	"net/http"
+	"net/textproto"
 	"net/url"
 	"slices"
 	"strconv"
@@ -18,6 +22,7 @@ import (
 	"google.golang.org/api/googleapi"
 	"google.golang.org/api/option"
 	storage "google.golang.org/api/storage/v1"
+	transport "google.golang.org/api/transport/http"
 
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
@@ -27,12 +32,17 @@ import (
 // together. It is safe for concurrent use.
 type gsStore struct {
 	objects   *storage.ObjectsService
+	endpoint  string                // of the API, with the path of its version
+	options   []option.ClientOption // of another client of the service
 	bucket    string
 	prefix    string // empty, or ends in a slash
 	anonymous bool   // no credentials were found
 }
 
-var _ backend.Deep = (*gsStore)(nil)
+var (
+	_ backend.Remover = (*gsStore)(nil)
+	_ backend.Deep    = (*gsStore)(nil)
+)
 
 // openGS opens a bucket of Google Cloud Storage. Versions are generations. Without credentials, requests are anonymous,
 // which public buckets and emulators accept. STORAGE_EMULATOR_HOST names an emulator, as for Google's own libraries.
@@ -53,13 +63,13 @@ func openGS(ctx context.Context, u *url.URL, lookup Lookup) (backend.Objects, er
 	anonymous := false
 	// the library defines no error value for this case
 	if err != nil && strings.Contains(err.Error(), "could not find default credentials") {
-		anonymous = true
-		service, err = storage.NewService(ctx, option.WithoutAuthentication())
+		anonymous, options = true, []option.ClientOption{option.WithoutAuthentication()}
+		service, err = storage.NewService(ctx, options...)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &gsStore{service.Objects, u.Host, prefixOf(u), anonymous}, nil
+	return &gsStore{service.Objects, service.BasePath, options, u.Host, prefixOf(u), anonymous}, nil
 }
 
 // Get reads an object.
@@ -116,7 +126,8 @@ func (s *gsStore) list(ctx context.Context, call *storage.ObjectsListCall) (foun
 
 // Put writes an object if the condition holds.
 func (s *gsStore) Put(ctx context.Context, key string, data []byte, c backend.Condition) (version string, err error) {
-	call := s.objects.Insert(s.bucket, &storage.Object{Name: s.prefix + key, ContentType: contentType(key)}).Context(ctx).
+	call := s.objects.Insert(s.bucket, &storage.Object{Name: s.prefix + key, ContentType: contentType(key)}).Context(
+		ctx).
 		Media(bytes.NewReader(data), googleapi.ContentType(contentType(key)), googleapi.ChunkSize(0)) // in one request
 	switch {
 	case c.Absent:
@@ -145,6 +156,67 @@ func (s *gsStore) Delete(ctx context.Context, key string) error {
 	if err := s.objects.Delete(s.bucket, s.prefix+key).Context(ctx).Do(); err != nil {
 		if err = s.explain(err); !errors.Is(err, fs.ErrNotExist) {
 			return err
+		}
+	}
+	return nil
+}
+
+// DeleteAll removes objects in batches of 100, the most that the service takes. They have a client of their own: the
+// library makes no batches, and keeps its client to itself.
+func (s *gsStore) DeleteAll(ctx context.Context, keys []string) error {
+	client, _, err := transport.NewClient(ctx, s.options...)
+	if err != nil {
+		return errors.ErrUnsupported
+	}
+	for batch := range slices.Chunk(keys, 100) {
+		if err := s.deleteBatch(ctx, client, batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteBatch removes objects in one request. After any refusal it returns errors.ErrUnsupported: a single delete tells
+// the reason.
+func (s *gsStore) deleteBatch(ctx context.Context, client *http.Client, keys []string) error {
+	to, err := url.Parse(s.endpoint)
+	if err != nil {
+		return errors.ErrUnsupported
+	}
+	var body bytes.Buffer
+	deletes := multipart.NewWriter(&body) // whose errors are those of the buffer, which has none
+	for _, key := range keys {
+		part, _ := deletes.CreatePart(textproto.MIMEHeader{"Content-Type": {"application/http"}})
+		fmt.Fprintf(part, "DELETE %sb/%s/o/%s HTTP/1.1\r\n\r\n", to.Path, s.bucket, url.PathEscape(s.prefix+key))
+	}
+	_ = deletes.Close()
+	to.Path = "/batch" + strings.TrimSuffix(to.Path, "/")
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), &body)
+	if err != nil {
+		return errors.ErrUnsupported
+	}
+	request.Header.Set("Content-Type", "multipart/mixed; boundary="+deletes.Boundary())
+	answer, err := client.Do(request)
+	if err != nil {
+		return s.explain(err)
+	}
+	defer func() { _ = answer.Body.Close() }() // everything was read, or there is another error
+	_, params, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if answer.StatusCode != http.StatusOK || params["boundary"] == "" {
+		return errors.ErrUnsupported
+	}
+	done := multipart.NewReader(answer.Body, params["boundary"])
+	for range keys {
+		part, err := done.NextPart()
+		if err != nil {
+			return errors.ErrUnsupported
+		}
+		one, err := http.ReadResponse(bufio.NewReader(part), nil)
+		if err == nil {
+			err = googleapi.CheckResponse(one)
+		}
+		if err != nil && !errors.Is(s.explain(err), fs.ErrNotExist) {
+			return errors.ErrUnsupported
 		}
 	}
 	return nil

@@ -3,9 +3,12 @@
 package bucket
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -13,11 +16,13 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"net/textproto"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +35,9 @@ import (
 // fakeGS is a server with the part of Google Cloud Storage that the client uses: uploads with conditions on
 // generations, reads, lists and deletes.
 type fakeGS struct {
+	single  bool // it knows no batches
+	batches atomic.Int64
+
 	mu         sync.Mutex
 	generation int64
 	objects    map[string]gsObject
@@ -55,7 +63,41 @@ func (f *fakeGS) resource(name string, o gsObject) map[string]any {
 		"timeCreated": o.updated.Format(time.RFC3339Nano)}
 }
 
+// batch answers the requests in a batch, which are 100 at most.
+func (f *fakeGS) batch(w http.ResponseWriter, r *http.Request) {
+	_, params, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	parts := multipart.NewReader(r.Body, params["boundary"])
+	var body bytes.Buffer
+	answers := multipart.NewWriter(&body)
+	for n := 0; ; n++ {
+		part, err := parts.NextPart()
+		if err == io.EOF {
+			break
+		}
+		var one *http.Request
+		if err == nil {
+			one, err = http.ReadRequest(bufio.NewReader(part))
+		}
+		if err != nil || n == 100 || part.Header.Get("Content-Type") != "application/http" {
+			f.refuse(w, http.StatusBadRequest, "Failed to parse batch request")
+			return
+		}
+		answer := httptest.NewRecorder()
+		f.ServeHTTP(answer, one)
+		to, _ := answers.CreatePart(textproto.MIMEHeader{"Content-Type": {"application/http"}})
+		_ = answer.Result().Write(to)
+	}
+	_ = answers.Close()
+	w.Header().Set("Content-Type", "multipart/mixed; boundary="+answers.Boundary())
+	_, _ = w.Write(body.Bytes())
+}
+
 func (f *fakeGS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/batch/storage/v1" && r.Method == http.MethodPost && !f.single {
+		f.batches.Add(1)
+		f.batch(w, r)
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p := r.URL.EscapedPath()
@@ -125,16 +167,26 @@ func (f *fakeGS) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // TestGS tests the store and its client against a fake server; a real one was not available.
 func TestGS(t *testing.T) { // F6.1
-	server := httptest.NewServer(&fakeGS{objects: map[string]gsObject{}})
+	fake := &fakeGS{objects: map[string]gsObject{}}
+	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
 	t.Setenv("STORAGE_EMULATOR_HOST", server.Listener.Addr().String())
-	o, err := Open(t.Context(), "gs://pail/some/prefix", os.LookupEnv)
+	contract(t, "gs", "")
+	require.Positive(t, fake.batches.Load())
+	o, err := Open(t.Context(), "gs://bowl", os.LookupEnv)
 	require.NoError(t, err)
-	contract(t, o)
+	require.ErrorIs(t, o.(backend.Remover).DeleteAll(t.Context(), []string{"a", "b"}), errors.ErrUnsupported)
+}
+
+// TestGSWithoutBatches checks that objects are removed one by one where the server knows no batches.
+func TestGSWithoutBatches(t *testing.T) {
+	server := httptest.NewServer(&fakeGS{single: true, objects: map[string]gsObject{}})
+	t.Cleanup(server.Close)
+	t.Setenv("STORAGE_EMULATOR_HOST", server.Listener.Addr().String())
+	o, err := Open(t.Context(), "gs://pail", os.LookupEnv)
+	require.NoError(t, err)
+	require.ErrorIs(t, o.(backend.Remover).DeleteAll(t.Context(), []string{"a", "b"}), errors.ErrUnsupported)
 	whole(t, "gs://pail/other")
-	o, err = Open(t.Context(), "gs://bowl", os.LookupEnv)
-	require.NoError(t, err)
-	missingBucket(t, o)
 }
 
 // TestGSWithoutCredentials checks that the error about a denied request mentions missing credentials only if there are

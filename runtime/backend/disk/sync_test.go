@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 // A file can be synced repeatedly. Sync returns an error if it fails.
@@ -20,9 +22,8 @@ func TestSyncAgain(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, f.Sync())
 	}
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "xxx", string(text))
+	text := testfile.Text(t, path)
+	require.Equal(t, "xxx", text)
 	require.NoError(t, f.Close())
 	require.Error(t, f.Sync())
 

@@ -156,7 +156,8 @@ func (s *Service) Stacks(ctx context.Context, owner, project string) (list []bac
 			return nil, err
 		}
 		for _, a := range answer.Stacks {
-			h := backend.Hosted{Ref: backend.Ref{Owner: a.OrgName, Project: a.ProjectName, Stack: a.StackName}, Resources: -1}
+			h := backend.Hosted{Ref: backend.Ref{Owner: a.OrgName, Project: a.ProjectName, Stack: a.StackName},
+				Resources: -1}
 			if a.LastUpdate != nil {
 				h.Updated = time.Unix(*a.LastUpdate, 0)
 			}
@@ -243,7 +244,10 @@ func (s *Service) Remove(ctx context.Context, r backend.Ref, force bool) error {
 	err := s.client.Do(ctx, serviceapi.Call{Method: http.MethodDelete, Path: stackPath(r),
 		Query: url.Values{"force": {strconv.FormatBool(force)}}}, nil)
 	if serviceapi.Status(err) == http.StatusBadRequest && strings.Contains(err.Error(), "still contains resources") {
-		return &backend.NotEmptyError{Ref: r, Resources: 1}
+		if found, failed := s.Stack(ctx, r); failed == nil && found.Lock != nil { // they are those of a run
+			return &backend.LockedError{Ref: r, Locks: []backend.Lock{*found.Lock}}
+		}
+		return &backend.NotEmptyError{Ref: r}
 	}
 	return s.explainStack(ctx, r, err)
 }

@@ -116,8 +116,8 @@ func (s *Service) begin(ctx context.Context, r backend.Ref, about *backend.Recor
 		Messages []struct{ Message string }
 	}
 	// An operation that was created but not started does not lock the stack.
-	err := s.client.Do(ctx, serviceapi.Call{Method: http.MethodPost, Path: stackPath(r, kind), Body: request, Packed: true,
-		Again: true}, &created)
+	err := s.client.Do(ctx, serviceapi.Call{Method: http.MethodPost, Path: stackPath(r, kind), Body: request,
+		Packed: true, Again: true}, &created)
 	if err != nil {
 		return nil, s.explainStack(ctx, r, err)
 	}

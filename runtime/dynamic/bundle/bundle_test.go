@@ -12,17 +12,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 // write writes files to a new folder and returns it.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	}
+	testfile.Tree(t, dir, files)
 	return dir
 }
 
@@ -52,9 +50,7 @@ func TestDigestDependsOnSourcesAlone(t *testing.T) {
 		assert.Equal(t, a.Code, b.Code)
 		assert.Equal(t, a.Digest, b.Digest)
 		changed := map[string]string{}
-		for name, text := range sources {
-			changed[name] = text
-		}
+		maps.Copy(changed, sources)
 		changed["src/helper.ts"], changed["py/helper.py"] = "export const x = 'z';\n", "x = 2\n"
 		c, err := Make(Options{Dir: write(t, changed), Source: source})
 		require.NoError(t, err)
@@ -101,9 +97,7 @@ func TestStubs(t *testing.T) {
 	stubs := map[string]string{"thing": "module.exports = 'stub';", "other": "module.exports = 'other stub';"}
 	files := map[string]string{"a.ts": "import thing from 'thing';\nimport other from 'other';\nexport default thing + " +
 		"other;\n"}
-	for name, text := range sources {
-		files[name] = text
-	}
+	maps.Copy(files, sources)
 	b, err := Make(Options{Dir: write(t, files), Source: "a.ts", Stubs: stubs})
 	require.NoError(t, err)
 	assert.Contains(t, b.Code, `"thing"`)

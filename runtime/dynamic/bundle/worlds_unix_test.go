@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 // digests returns the digests and texts of the tests' sources in a folder, bundled as providers and as handlers.
@@ -51,8 +53,7 @@ func TestDigestsInOtherWorlds(t *testing.T) {
 	users := []*syscall.Credential{nil}
 	if os.Getuid() == 0 {
 		binary := filepath.Join(root, "test")
-		text, err := os.ReadFile(self)
-		require.NoError(t, err)
+		text := testfile.Bytes(t, self)
 		require.NoError(t, os.WriteFile(binary, text, 0o755))
 		self, users = binary, append(users, &syscall.Credential{Uid: 65534, Gid: 65534})
 	}

@@ -129,7 +129,8 @@ func (c *Client) RegisterPackage(ctx context.Context, p monitor.Package) (string
 	request := &pulumirpc.RegisterPackageRequest{Name: p.Name, Version: p.Version, DownloadUrl: p.DownloadURL,
 		Checksums: p.Checksums}
 	if parameters := p.Parameterization; parameters != nil {
-		message := &pulumirpc.Parameterization{Name: parameters.Name, Version: parameters.Version, Value: parameters.Value}
+		message := &pulumirpc.Parameterization{Name: parameters.Name, Version: parameters.Version,
+			Value: parameters.Value}
 		if p.Extension {
 			request.Extension = message
 		} else {
@@ -245,7 +246,8 @@ func (c *Client) ReadResource(ctx context.Context, r monitor.ReadRequest) (monit
 		return monitor.ReadResponse{}, err
 	}
 	response := monitor.ReadResponse{URN: urn.URN(got.GetUrn()), Outputs: outputs}
-	response.Known, response.ID, err = told(trailer, got.GetId(), true, info.DryRun && !r.ID.IsKnown(), got.GetUnknown())
+	response.Known, response.ID, err = told(trailer, got.GetId(), true, info.DryRun && !r.ID.IsKnown(),
+		got.GetUnknown())
 	if len(trailer.Get(idHeader)) == 0 && got.GetId() == "" {
 		response.ID = r.ID // other engines do not return it (E2.46)
 	}
@@ -271,7 +273,8 @@ func (c *Client) Invoke(ctx context.Context, r monitor.InvokeRequest) (monitor.I
 	if err != nil {
 		return monitor.InvokeResponse{}, err
 	}
-	return monitor.InvokeResponse{Result: result, Failures: failuresOf(got.GetFailures()), Unknown: got.GetUnknown()}, nil
+	return monitor.InvokeResponse{Result: result, Failures: failuresOf(got.GetFailures()),
+		Unknown: got.GetUnknown()}, nil
 }
 
 // Call calls a method.

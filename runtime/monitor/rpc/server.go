@@ -54,7 +54,8 @@ func answer(exact, secrets, resources, byteStrings bool) wire.Options {
 	if exact {
 		return wire.KeepAll()
 	}
-	return wire.Options{KeepUnknowns: true, KeepSecrets: secrets, KeepResources: resources, KeepByteStrings: byteStrings}
+	return wire.Options{KeepUnknowns: true, KeepSecrets: secrets, KeepResources: resources,
+		KeepByteStrings: byteStrings}
 }
 
 // known decodes a map in a request, with all kinds of values (E2.15). name describes it in errors.
@@ -200,7 +201,8 @@ func (s *server) RegisterResource(ctx context.Context, r *pulumirpc.RegisterReso
 	if !exact && !r.GetSupportsPartialValues() {
 		outputs = withoutUnknowns(outputs)
 	}
-	object, err := encode(answer(exact, r.GetAcceptSecrets(), r.GetAcceptResources(), r.GetAcceptsByteString()), outputs)
+	object, err := encode(answer(exact, r.GetAcceptSecrets(), r.GetAcceptResources(), r.GetAcceptsByteString()),
+		outputs)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 // bundleServer serves the same archive for every requested name.
@@ -73,8 +75,7 @@ func TestBundle(t *testing.T) {
 	_, err = Unbundle(t.Context(), make(other), t.TempDir())
 	require.ErrorContains(t, err, "the bundle is for "+other+", and this machine is "+Platform())
 
-	text, err := os.ReadFile(both)
-	require.NoError(t, err)
+	text := testfile.Bytes(t, both)
 	for name, c := range map[string]struct {
 		text []byte
 		want string

@@ -99,7 +99,7 @@ func (i *Installation) attempt(ctx context.Context, f *os.File, tag *string) err
 	case have+got > largest:
 		return tooLarge
 	case err == nil && response.ContentLength >= 0 && got != response.ContentLength:
-		return fmt.Errorf("the server sent %d bytes instead of %d", got, response.ContentLength)
+		return fmt.Errorf("the size of the archive in bytes is %d instead of %d", got, response.ContentLength)
 	case err == nil:
 		return i.isArchive(f, response)
 	}

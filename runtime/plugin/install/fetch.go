@@ -96,9 +96,8 @@ func (f *Fetcher) Permit(ctx context.Context, pkg provider.Package) error {
 		return nil
 	}
 	if f.options.Accept == nil {
-		return fmt.Errorf("%s has no checksum for it on %s; --accept-new-plugins downloads it and locks its "+
-			"checksum", LockName,
-			Platform())
+		return fmt.Errorf("%s has no checksum for it on %s; `yamlhost preview --accept-new-plugins` downloads it and "+
+			"locks its checksum", LockName, Platform())
 	}
 	from := pkg.DownloadURL
 	if from == "" && locked != nil {

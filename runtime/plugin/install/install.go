@@ -45,8 +45,9 @@ type Installation struct {
 	// AllowHTTP allows downloads over unencrypted connections.
 	AllowHTTP bool
 	Client    *http.Client
-	Env       []string      // of git, for a Server that is a repository: git://HOST/…
-	Pause     time.Duration // before the second attempt of a download, doubled for each further one; 0 for 80 ms (F2.33)
+	Env       []string // of git, for a Server that is a repository: git://HOST/…
+	// before the second attempt of a download, doubled for each further one; 0 for 80 ms (F2.33)
+	Pause time.Duration
 	// Silence is the longest time without data from a server, 0 for 30 s; Patience the longest time of a download, 0
 	// for half an hour; Largest the largest size of an archive in bytes, 0 for 2 GiB.
 	Silence, Patience time.Duration
@@ -264,7 +265,8 @@ func Remove(p Plugin) error {
 	}
 	err := osfile.RemoveAll(p.Path)
 	for _, side := range []string{".lastused", ".lock", ".partial"} {
-		if removed := osfile.Remove(p.Path + side); err == nil && removed != nil && !errors.Is(removed, fs.ErrNotExist) {
+		if removed := osfile.Remove(p.Path + side); err == nil && removed != nil &&
+			!errors.Is(removed, fs.ErrNotExist) {
 			err = removed
 		}
 	}

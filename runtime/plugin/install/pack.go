@@ -26,8 +26,8 @@ type Pack struct {
 	Client               *http.Client
 	Pause                time.Duration     // as in Installation
 	Tell                 func(text string) // receives a text about the download
-	// Finish is called for an unpacked pack, to look at it and install its dependencies. It may change the pack; with an
-	// error, nothing is installed.
+	// Finish is called for an unpacked pack, to look at it and install its dependencies. It may change the pack; with
+	// an error, nothing is installed.
 	Finish func(dir string) error
 }
 

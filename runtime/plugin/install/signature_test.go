@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -127,9 +128,7 @@ func TestSignatures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			files := map[string]string{asset: good}
-			for name, text := range c.files {
-				files[name] = text
-			}
+			maps.Copy(files, c.files)
 			i := Installation{Home: t.TempDir(), Name: "toy", Version: "1.2.3", Server: fileServer(t, files).URL,
 				AllowHTTP: true, Pause: time.Microsecond, Key: us.public}
 			_, err := Install(t.Context(), i)

@@ -1,6 +1,7 @@
 package life
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,7 +35,7 @@ var automation = sync.OnceValues(func() (string, error) {
 	cmd := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	cmd.Dir = dir
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", &buildError{"the automation package", string(text)}
+		return "", fmt.Errorf("build the automation package: %s", text)
 	}
 	return dir, nil
 })

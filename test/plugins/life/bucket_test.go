@@ -1,7 +1,6 @@
 package life
 
 import (
-	"encoding/json"
 	"net"
 	"os"
 	"os/exec"
@@ -107,35 +106,10 @@ func TestMovingOnABucket(t *testing.T) {
 // movingOn lets the two take turns at one stack and kills them; locks returns the number of the stack's locks.
 func movingOn(t *testing.T, s *sandbox, locks func() int) {
 	t.Helper()
-	dir := t.TempDir()
-	s.write("Pulumi.yaml", strings.ReplaceAll(shelfProgram, "DIR", dir))
-	s.run(0, "stack", "init", "dev")
-	neither := func(after string) {
-		t.Helper()
-		t.Log(after)
-		s.pulumi("preview", "--expect-no-changes")
-		s.run(0, "preview", "--expect-no-changes")
-	}
-
-	s.run(0, "up", "--yes", "--skip-preview")
-	neither("created by yamlhost")
-	s.pulumi("config", "set", "title", "Walden Two")
-	s.pulumi("up", "--yes", "--skip-preview")
-	neither("updated by Pulumi")
-	s.run(0, "config", "set", "kind", "film")
-	s.run(0, "up", "--yes", "--skip-preview")
-	neither("replaced by yamlhost")
+	x := beginTurns(t, s)
 	s.pulumi("refresh", "--yes", "--skip-preview")
-	neither("refreshed by Pulumi")
-	for _, show := range []string{first(s.run(0, "stack", "output", "--json", "--show-secrets")),
-		s.pulumi("stack", "output", "--json", "--show-secrets")} {
-		var outputs map[string]any
-		require.NoError(t, json.Unmarshal([]byte(show), &outputs))
-		require.Equal(t, "borrowed from Ann", outputs["note"])
-	}
-	s.write("exported.json", s.pulumi("stack", "export"))
-	s.run(0, "stack", "import", "--file", "exported.json")
-	neither("imported by yamlhost")
+	x.neither("refreshed by Pulumi")
+	x.handOver()
 	require.Contains(t, s.pulumi("stack", "ls"), "dev")
 
 	// killed begins an update and kills the program as soon as it has a lock.
@@ -154,18 +128,12 @@ func movingOn(t *testing.T, s *sandbox, locks func() int) {
 	require.Contains(t, said, "locked by 1 lock")
 	s.run(0, "cancel", "--yes")
 	s.run(0, "up", "--yes", "--skip-preview")
-	neither("killed under Pulumi, cancelled and finished by yamlhost")
+	x.neither("killed under Pulumi, cancelled and finished by yamlhost")
 	killed("yamlhost", "Walden Four")
 	_, said = s.program(1, "pulumi", "up", "--yes", "--skip-preview", "--non-interactive")
 	require.Contains(t, said, "locked by 1 lock")
 	s.run(0, "up", "--yes", "--skip-preview")
-	neither("killed under yamlhost and finished by it, without a word of anybody")
+	x.neither("killed under yamlhost and finished by it, without a word of anybody")
 
-	s.pulumi("destroy", "--yes", "--skip-preview")
-	require.Empty(t, items(t, dir))
-	require.Empty(t, s.resources())
-	s.pulumi("up", "--yes", "--skip-preview")
-	neither("created by Pulumi")
-	s.run(0, "destroy", "--yes", "--skip-preview")
-	require.Empty(t, items(t, dir))
+	x.end()
 }

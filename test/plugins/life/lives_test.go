@@ -28,7 +28,7 @@ var examplePlugins = sync.OnceValues(func() (string, error) {
 	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "embedded"), "./tools/bench/pulumi-resource-embedded")
 	cmd.Dir = "../../.."
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", &buildError{"pulumi-resource-embedded", string(text)}
+		return "", fmt.Errorf("build pulumi-resource-embedded: %s", text)
 	}
 	for _, name := range []string{"command", "random"} {
 		link := filepath.Join(dir, "pulumi-resource-"+name)

@@ -15,37 +15,17 @@ import (
 func TestMovingBetweenPulumiAndYamlhost(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
-	dir := t.TempDir()
-	s.write("Pulumi.yaml", strings.ReplaceAll(shelfProgram, "DIR", dir))
-	s.run(0, "stack", "init", "dev")
-
-	neither := func(after string) {
-		t.Helper()
-		t.Log(after)
-		s.pulumi("preview", "--expect-no-changes")
-		s.run(0, "preview", "--expect-no-changes")
-	}
-
-	s.run(0, "up", "--yes", "--skip-preview")
-	neither("created by yamlhost")
-
-	s.pulumi("config", "set", "title", "Walden Two")
-	s.pulumi("up", "--yes", "--skip-preview")
-	neither("updated by Pulumi")
-
-	s.run(0, "config", "set", "kind", "film")
-	s.run(0, "up", "--yes", "--skip-preview")
-	neither("replaced by yamlhost")
+	x := beginTurns(t, s)
 
 	s.pulumi("config", "set", "kind", "play")
 	s.pulumi("up", "--yes", "--skip-preview")
-	neither("replaced by Pulumi")
-	require.Len(t, items(t, dir), 2)
+	x.neither("replaced by Pulumi")
+	require.Len(t, items(t, x.dir), 2)
 
 	s.pulumi("refresh", "--yes", "--skip-preview")
-	neither("refreshed by Pulumi")
+	x.neither("refreshed by Pulumi")
 	s.run(0, "refresh", "--yes", "--skip-preview")
-	neither("refreshed by yamlhost")
+	x.neither("refreshed by yamlhost")
 
 	t.Log("what changes nothing is in the history all the same, and the other one goes on from there")
 	operations := func() int {
@@ -60,31 +40,70 @@ func TestMovingBetweenPulumiAndYamlhost(t *testing.T) {
 	s.pulumi("up", "--yes", "--skip-preview", "--expect-no-changes")
 	s.run(0, "up", "--yes", "--skip-preview", "--expect-no-changes")
 	require.Equal(t, before+4, operations())
-	neither("left as it was by both")
+	x.neither("left as it was by both")
 
-	t.Log("secrets sealed by the one are opened by the other")
-	for _, show := range []string{first(s.run(0, "stack", "output", "--json", "--show-secrets")),
-		s.pulumi("stack", "output", "--json", "--show-secrets")} {
-		var outputs map[string]any
-		require.NoError(t, json.Unmarshal([]byte(show), &outputs))
-		require.Equal(t, "borrowed from Ann", outputs["note"])
-	}
-
-	t.Log("an export of the one is an import of the other")
-	exported := s.pulumi("stack", "export")
-	s.write("exported.json", exported)
-	s.run(0, "stack", "import", "--file", "exported.json")
-	neither("imported by yamlhost")
-
-	s.pulumi("destroy", "--yes", "--skip-preview")
-	require.Empty(t, items(t, dir))
-	require.Empty(t, s.resources())
-
-	s.pulumi("up", "--yes", "--skip-preview")
-	neither("created by Pulumi")
-	s.run(0, "destroy", "--yes", "--skip-preview")
-	require.Empty(t, items(t, dir))
+	x.handOver()
+	x.end()
 	require.NoError(t, os.Remove(s.dir+"/exported.json"))
+}
+
+// shared is a stack at which the Pulumi CLI and yamlhost take turns.
+type shared struct {
+	t   *testing.T
+	s   *sandbox
+	dir string // of the objects
+}
+
+// beginTurns makes a stack of a shelf and lets both change it.
+func beginTurns(t *testing.T, s *sandbox) *shared {
+	t.Helper()
+	x := &shared{t, s, t.TempDir()}
+	s.write("Pulumi.yaml", strings.ReplaceAll(shelfProgram, "DIR", x.dir))
+	s.run(0, "stack", "init", "dev")
+	s.run(0, "up", "--yes", "--skip-preview")
+	x.neither("created by yamlhost")
+	s.pulumi("config", "set", "title", "Walden Two")
+	s.pulumi("up", "--yes", "--skip-preview")
+	x.neither("updated by Pulumi")
+	s.run(0, "config", "set", "kind", "film")
+	s.run(0, "up", "--yes", "--skip-preview")
+	x.neither("replaced by yamlhost")
+	return x
+}
+
+// neither requires that none of the two sees a change.
+func (x *shared) neither(after string) {
+	x.t.Helper()
+	x.t.Log(after)
+	x.s.pulumi("preview", "--expect-no-changes")
+	x.s.run(0, "preview", "--expect-no-changes")
+}
+
+// handOver requires that each opens the secrets that the other has sealed, and that yamlhost imports what the Pulumi CLI
+// exports.
+func (x *shared) handOver() {
+	x.t.Helper()
+	for _, show := range []string{first(x.s.run(0, "stack", "output", "--json", "--show-secrets")),
+		x.s.pulumi("stack", "output", "--json", "--show-secrets")} {
+		var outputs map[string]any
+		require.NoError(x.t, json.Unmarshal([]byte(show), &outputs))
+		require.Equal(x.t, "borrowed from Ann", outputs["note"])
+	}
+	x.s.write("exported.json", x.s.pulumi("stack", "export"))
+	x.s.run(0, "stack", "import", "--file", "exported.json")
+	x.neither("imported by yamlhost")
+}
+
+// end lets each remove what the other has created.
+func (x *shared) end() {
+	x.t.Helper()
+	x.s.pulumi("destroy", "--yes", "--skip-preview")
+	require.Empty(x.t, items(x.t, x.dir))
+	require.Empty(x.t, x.s.resources())
+	x.s.pulumi("up", "--yes", "--skip-preview")
+	x.neither("created by Pulumi")
+	x.s.run(0, "destroy", "--yes", "--skip-preview")
+	require.Empty(x.t, items(x.t, x.dir))
 }
 
 func first(stdout, _ string) string { return stdout }

@@ -3,6 +3,7 @@ package life
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,41 +29,22 @@ var binaries = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	build := func(in, out, pkg string) error {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, out), pkg)
-		cmd.Dir = in
+	for _, b := range []struct{ in, out, pkg string }{
+		{"../../..", "yamlhost", "./cmd/yamlhost"},
+		{"../../..", "service", "./test/service"},
+		{"..", "pulumi-resource-shelf", "./shelf"},
+		{"..", "wiretap", "./wiretap"},
+		{"..", "pulumi-language-nodejs", "./nodehost"},
+		{"..", "conformance", "./conformance"},
+		{"../../..", "pulumi-language-yaml", "./cmd/pulumi-language-yaml"},
+		{"..", "stock/pulumi-language-yaml", "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml"},
+		{"..", "pulumi", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"},
+	} {
+		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, b.out), b.pkg)
+		cmd.Dir = b.in
 		if text, err := cmd.CombinedOutput(); err != nil {
-			return &buildError{pkg, string(text)}
+			return "", fmt.Errorf("build %s: %s", b.pkg, text)
 		}
-		return nil
-	}
-	if err := build("../../..", "yamlhost", "./cmd/yamlhost"); err != nil {
-		return "", err
-	}
-	if err := build("../../..", "service", "./test/service"); err != nil {
-		return "", err
-	}
-	if err := build("..", "pulumi-resource-shelf", "./shelf"); err != nil {
-		return "", err
-	}
-	if err := build("..", "wiretap", "./wiretap"); err != nil {
-		return "", err
-	}
-	if err := build("..", "pulumi-language-nodejs", "./nodehost"); err != nil {
-		return "", err
-	}
-	if err := build("..", "conformance", "./conformance"); err != nil {
-		return "", err
-	}
-	if err := build("../../..", "pulumi-language-yaml", "./cmd/pulumi-language-yaml"); err != nil {
-		return "", err
-	}
-	if err := build("..", "stock/pulumi-language-yaml",
-		"github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml"); err != nil {
-		return "", err
-	}
-	if err := build("..", "pulumi", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"); err != nil {
-		return "", err
 	}
 	names, err := exec.Command(filepath.Join(dir, "conformance"), "list").Output()
 	if err != nil {
@@ -79,10 +61,6 @@ var binaries = sync.OnceValues(func() (string, error) {
 	}
 	return dir, nil
 })
-
-type buildError struct{ pkg, text string }
-
-func (e *buildError) Error() string { return "build " + e.pkg + ": " + e.text }
 
 func TestMain(m *testing.M) {
 	code := m.Run()

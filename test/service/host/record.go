@@ -36,8 +36,8 @@ func Record(h http.Handler, take func(Exchange)) http.Handler {
 		answer := httptest.NewRecorder()
 		h.ServeHTTP(answer, r)
 		mu.Lock()
-		take(Exchange{Method: r.Method, Path: r.URL.RequestURI(), Lease: lease, Body: jsonOf(plain), Status: answer.Code,
-			Answer: jsonOf(answer.Body.Bytes())})
+		take(Exchange{Method: r.Method, Path: r.URL.RequestURI(), Lease: lease, Body: jsonOf(plain),
+			Status: answer.Code, Answer: jsonOf(answer.Body.Bytes())})
 		mu.Unlock()
 		for name, values := range answer.Header() {
 			w.Header()[name] = values

@@ -4,9 +4,12 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"path/filepath"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/tools/go/packages"
 )
 
 // graph holds the references between declarations of this module. Declarations in two targets are the same if they are
@@ -67,10 +70,11 @@ func (g *graph) note(t types.Type) {
 	}
 }
 
-// read adds the declarations of a package without those of its tests.
-func (g *graph) read(fset *token.FileSet, p *listed, files []*ast.File, info *types.Info) {
+// read adds the declarations of a package.
+func (g *graph) read(p *packages.Package) {
+	info := p.TypesInfo
 	place := func(pos token.Pos) string {
-		at := fset.Position(pos)
+		at := p.Fset.Position(pos)
 		return at.Filename + ":" + strconv.Itoa(at.Line) + ":" + strconv.Itoa(at.Column)
 	}
 	uses := func(n ast.Node, into map[string]bool) {
@@ -98,15 +102,12 @@ func (g *graph) read(fset *token.FileSet, p *listed, files []*ast.File, info *ty
 		})
 	}
 	declare := func(id *ast.Ident, name string) *declaration {
-		d := &declaration{place: place(id.Pos()), name: strings.TrimPrefix(p.path(), p.Module.Path+"/") + "." + name,
+		d := &declaration{place: place(id.Pos()), name: strings.TrimPrefix(p.PkgPath, p.Module.Path+"/") + "." + name,
 			uses: map[string]bool{}}
 		g.found[d.place] = d
 		return d
 	}
-	for _, file := range files {
-		if strings.HasSuffix(filepath.Base(fset.Position(file.Pos()).Filename), "_test.go") {
-			continue
-		}
+	for _, file := range p.Syntax {
 		for _, node := range file.Decls {
 			switch node := node.(type) {
 			case *ast.FuncDecl:
@@ -176,7 +177,7 @@ func (g *graph) unreachable() []*declaration {
 		}
 	}
 	var left []*declaration
-	for _, place := range sorted(g.found) {
+	for _, place := range slices.Sorted(maps.Keys(g.found)) {
 		if !reached[place] {
 			left = append(left, g.found[place])
 		}

@@ -7,12 +7,12 @@ package main
 
 import (
 	"fmt"
+	"go/ast"
+	"go/token"
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strings"
-	"sync"
 )
 
 // maxAllowed is the maximum number of functions in allowed.txt.
@@ -37,27 +37,20 @@ func main() {
 		fail("%s", err)
 	}
 
-	l := loader{files: map[string]*parsed{}}
-	var wait sync.WaitGroup
-	graphs := make([]*graph, len(targets))
-	slot := make(chan struct{}, 2) // more at the same time would take too much memory
-	for i, t := range targets {
-		wait.Go(func() {
-			slot <- struct{}{}
-			defer func() { <-slot }()
-			g, err := l.check(t)
-			if err != nil {
-				err = fmt.Errorf("%s: %w", t, err)
-				g = &graph{faults: []string{err.Error()}}
-			}
-			graphs[i] = g
-		})
+	root, err := os.Getwd()
+	if err != nil {
+		fail("%s", err)
 	}
-	wait.Wait()
+	l := loader{fset: token.NewFileSet(), root: root, files: map[string]func() (*ast.File, error){}}
 	all := newGraph()
-	for i, g := range graphs {
+	for _, t := range targets {
+		g, err := l.check(t)
+		if err != nil {
+			fail("%s: %s", t, err)
+			continue
+		}
 		for _, fault := range g.faults {
-			fail("%s: %s", targets[i], fault)
+			fail("%s: %s", t, fault)
 		}
 		all.add(g)
 	}
@@ -113,20 +106,19 @@ func (t target) String() string { return strings.TrimSpace(t.system + " " + t.ta
 var targets = []target{{"linux", "amd64", ""}, {"linux", "amd64", "lean"}, {"windows", "amd64", ""},
 	{"darwin", "arm64", ""}, {"js", "wasm", ""}}
 
-// patterns returns the packages that are checked for a target.
-func (t target) patterns() []string {
-	if t.system == "js" {
-		return []string{"./cmd/yamlhost-web", "./check", "./eval", "./parser", "./builtins", "./schema"}
+// packages returns the packages that are checked for a target: all, or those of the page for browsers.
+func (t target) packages() ([]string, error) {
+	if t.system != "js" {
+		return []string{"./..."}, nil
 	}
-	return []string{"./..."}
+	c := exec.Command("go", "list", "-deps", "-f", "{{if and .Module .Module.Main}}{{.ImportPath}}{{end}}",
+		"./cmd/yamlhost-web")
+	c.Env, c.Stderr = t.environ(), os.Stderr
+	paths, err := c.Output()
+	return strings.Fields(string(paths)), err
 }
 
-// sorted returns the keys of a map, ascending.
-func sorted[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
+// environ returns the environment of go commands for a target.
+func (t target) environ() []string {
+	return append(os.Environ(), "GOOS="+t.system, "GOARCH="+t.arch, "CGO_ENABLED=0")
 }

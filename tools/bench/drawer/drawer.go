@@ -36,6 +36,7 @@ type Object struct {
 
 // Provider keeps objects in the folder Dir. It is safe for concurrent use, once it has its parameters.
 type Provider struct {
+	provider.Plain
 	Dir   string
 	made  string               // the name of the package that it became by its parameters; empty for drawer
 	Delay func() time.Duration // the delay before and after a change; nil for none
@@ -318,38 +319,7 @@ func (p *Provider) Schema(context.Context, provider.SchemaRequest) ([]byte, erro
 	return json.Marshal(made)
 }
 
-// CheckConfig accepts every configuration.
-func (p *Provider) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
-	return provider.CheckResponse{Inputs: r.News}, nil
-}
-
-// DiffConfig never finds a difference.
-func (p *Provider) DiffConfig(context.Context, provider.DiffRequest) (provider.DiffResponse, error) {
-	return provider.DiffResponse{Changes: provider.DiffNone}, nil
-}
-
 // Configure needs nothing.
 func (p *Provider) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
 	return p, nil
-}
-
-// Cancel has nothing to cancel.
-func (p *Provider) Cancel(context.Context) error { return nil }
-
-// Close has nothing to close.
-func (p *Provider) Close() error { return nil }
-
-// Invoke has no functions.
-func (p *Provider) Invoke(_ context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
-	return provider.InvokeResponse{}, errors.New("drawer has no function " + r.Token)
-}
-
-// Call has no methods.
-func (p *Provider) Call(_ context.Context, r provider.CallRequest) (provider.CallResponse, error) {
-	return provider.CallResponse{}, errors.New("drawer has no method " + r.Token)
-}
-
-// Construct has no components.
-func (p *Provider) Construct(_ context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
-	return provider.ConstructResponse{}, errors.New("drawer has no component " + r.Type)
 }

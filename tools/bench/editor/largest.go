@@ -2,11 +2,10 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
+
+	"github.com/yamlhost/yamlhost/tools/bench/program"
 )
 
 // largeResources is the number of resources in the program of the largest schema.
@@ -24,7 +23,7 @@ func largest(schemas, plugins string) (job, error) {
 	if err := build(plugin, "./tools/bench/pulumi-resource-noop"); err != nil {
 		return job{}, err
 	}
-	if err := unpack(found[0], filepath.Join(plugins, "schema.json")); err != nil {
+	if err := program.Unpack(found[0], filepath.Join(plugins, "schema.json")); err != nil {
 		return job{}, err
 	}
 	var b bytes.Buffer
@@ -39,25 +38,4 @@ func largest(schemas, plugins string) (job, error) {
 	}
 	return job{name: "the largest schema", resources: largeResources, text: b.Bytes(), pkg: pkg, plugins: plugins,
 		number: "        size: ", key: "      location: ", reference: "        upstream: ", step: ".id"}, nil
-}
-
-func unpack(from, to string) error {
-	src, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = src.Close() }()
-	text, err := gzip.NewReader(src)
-	if err != nil {
-		return err
-	}
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, text)
-	if closed := out.Close(); err == nil {
-		err = closed
-	}
-	return err
 }

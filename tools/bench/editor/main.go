@@ -52,7 +52,7 @@ func run() error {
 		return err
 	}
 	var jobs []job
-	for _, size := range strings.Split(*sizes, ",") {
+	for size := range strings.SplitSeq(*sizes, ",") {
 		n, err := strconv.Atoi(size)
 		if err != nil || n < 10 {
 			return fmt.Errorf("-sizes: %q is not a number from 10 on", size)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/yamlhost/yamlhost/schema"
+	"github.com/yamlhost/yamlhost/tools/bench/program"
 )
 
 // measureSchemas checks a program of five resources against each schema of a folder: cold, with an empty home folder,
@@ -46,7 +46,7 @@ func measureSchema(table io.Writer, dir, name, packed, binary, self string) erro
 	}
 	defer os.RemoveAll(dir)
 	plain := filepath.Join(dir, "schema.json")
-	if err := unpack(packed, plain); err != nil {
+	if err := program.Unpack(packed, plain); err != nil {
 		return err
 	}
 	// In another process, because the memory of this process would count as the peak of its children.
@@ -85,24 +85,6 @@ func measureSchema(table io.Writer, dir, name, packed, binary, self string) erro
 			f.CPU.Seconds(), float64(f.Peak)/1e6)
 	}
 	return nil
-}
-
-func unpack(packed, plain string) error {
-	from, err := os.Open(packed)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	z, err := gzip.NewReader(from)
-	if err != nil {
-		return err
-	}
-	to, err := os.Create(plain)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(to, z)
-	return errors.Join(err, to.Close())
 }
 
 // five writes a program with the first five resources of a schema.

@@ -165,7 +165,8 @@ func newStack(t tool, dir, plugin string, inProcess bool, env []string) (*stack,
 	err = os.MkdirAll(filepath.Dir(s.state()), 0o755)
 	if !inProcess {
 		folder := filepath.Join(home, "plugins", "resource-noop-v"+noop.Version)
-		err = errors.Join(err, os.MkdirAll(folder, 0o755), os.Link(plugin, filepath.Join(folder, filepath.Base(plugin))))
+		err = errors.Join(err, os.MkdirAll(folder, 0o755),
+			os.Link(plugin, filepath.Join(folder, filepath.Base(plugin))))
 	}
 	return s, err
 }

@@ -17,7 +17,8 @@ func bytesWritten(pid int) int64 {
 	)
 	var info [128]byte
 	for {
-		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, byPID, uintptr(pid), uintptr(unsafe.Pointer(&info)), exitedNoRip,
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, byPID, uintptr(pid), uintptr(unsafe.Pointer(&info)),
+			exitedNoRip,
 			0, 0)
 		if errno != syscall.EINTR {
 			break
@@ -27,7 +28,7 @@ func bytesWritten(pid int) int64 {
 	if err != nil {
 		return 0
 	}
-	for _, line := range strings.Split(string(text), "\n") {
+	for line := range strings.SplitSeq(string(text), "\n") {
 		var n int64
 		if _, err := fmt.Sscanf(line, "wchar: %d", &n); err == nil {
 			return n

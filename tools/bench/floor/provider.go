@@ -40,7 +40,8 @@ func start(plugin string) (p provider, stop func()) {
 	port := must(bufio.NewReader(stdout).ReadString('\n'))
 	const window = 4 << 20 // a fixed one, without pings that estimate it
 	connection := must(grpc.NewClient("passthrough:///127.0.0.1:"+strings.TrimSpace(port),
-		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
+		grpc.WithTransportCredentials(
+			insecure.NewCredentials()), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
 		grpc.WithInitialWindowSize(window), grpc.WithInitialConnWindowSize(window),
 		grpc.WithDefaultCallOptions(grpc.ForceCodec(plain{}), grpc.MaxCallRecvMsgSize(400<<20))))
 	ask := func(method string, request message) (answer message) {

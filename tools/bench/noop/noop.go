@@ -5,7 +5,6 @@ package noop
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +20,7 @@ var schema []byte
 
 // Provider counts the calls it gets. The zero value is ready for use and safe for concurrent use.
 type Provider struct {
+	provider.Plain
 	Checks, Diffs, Creates, Reads, Updates, Deletes atomic.Int64
 
 	delay time.Duration // that each change takes
@@ -36,36 +36,15 @@ func (p *Provider) Info(context.Context) (provider.Info, error) {
 	return provider.Info{Name: "noop", Version: Version}, nil
 }
 
-// Parameterize returns an error: there is only one package noop.
-func (p *Provider) Parameterize(context.Context, provider.ParameterizeRequest) (provider.ParameterizeResponse, error) {
-	return provider.ParameterizeResponse{}, errors.New("noop takes no parameters")
-}
-
 // Schema returns the package's schema.
 func (p *Provider) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
 	return schema, nil
-}
-
-// CheckConfig accepts every configuration.
-func (p *Provider) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
-	return provider.CheckResponse{Inputs: r.News}, nil
-}
-
-// DiffConfig never finds a difference.
-func (p *Provider) DiffConfig(context.Context, provider.DiffRequest) (provider.DiffResponse, error) {
-	return provider.DiffResponse{Changes: provider.DiffNone}, nil
 }
 
 // Configure needs nothing.
 func (p *Provider) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
 	return p, nil
 }
-
-// Cancel has nothing to cancel.
-func (p *Provider) Cancel(context.Context) error { return nil }
-
-// Close has nothing to close.
-func (p *Provider) Close() error { return nil }
 
 // Check accepts all inputs.
 func (p *Provider) Check(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
@@ -122,19 +101,4 @@ func (p *Provider) Delete(context.Context, provider.DeleteRequest) error {
 	p.Deletes.Add(1)
 	time.Sleep(p.delay)
 	return nil
-}
-
-// Invoke has no functions.
-func (p *Provider) Invoke(_ context.Context, r provider.InvokeRequest) (provider.InvokeResponse, error) {
-	return provider.InvokeResponse{}, errors.New("noop has no function " + r.Token)
-}
-
-// Call has no methods.
-func (p *Provider) Call(_ context.Context, r provider.CallRequest) (provider.CallResponse, error) {
-	return provider.CallResponse{}, errors.New("noop has no method " + r.Token)
-}
-
-// Construct has no components.
-func (p *Provider) Construct(_ context.Context, r provider.ConstructRequest) (provider.ConstructResponse, error) {
-	return provider.ConstructResponse{}, errors.New("noop has no component " + r.Type)
 }

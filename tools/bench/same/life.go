@@ -153,7 +153,7 @@ func readJournal(data []byte) (records [][]byte, err error) {
 // events adds events to an outcome, in order for each resource: steps of different resources run at the same time.
 func events(o outcome, name, text string) {
 	count := map[string]int{}
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		var e map[string]any
 		if json.Unmarshal([]byte(line), &e) != nil {
 			if line != "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -73,7 +74,7 @@ func inArchive(name string, a *txtar.Archive) (list []program) {
 			delete(files, "Main.yaml")
 		}
 		p := program{name: name, files: files}
-		for _, line := range strings.Split(string(files["config"]), "\n") {
+		for line := range strings.SplitSeq(string(files["config"]), "\n") {
 			line = strings.TrimPrefix(strings.TrimPrefix(line, "secret "), "structured ")
 			if strings.Contains(line, "=") {
 				p.config = append(p.config, line)
@@ -97,9 +98,7 @@ const rootFile = ".project-folder"
 
 func withRoot(files map[string][]byte, dir string) map[string][]byte {
 	own := map[string][]byte{rootFile: []byte(dir)}
-	for name, data := range files {
-		own[name] = data
-	}
+	maps.Copy(own, files)
 	return own
 }
 

@@ -8,6 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,9 +29,8 @@ func TestProgramsOfAnArchive(t *testing.T) {
 	require.Equal(t, "two/b", two[1].name)
 	dir, err = two[1].unpack(t.TempDir())
 	require.NoError(t, err)
-	text, err := os.ReadFile(filepath.Join(dir, "Pulumi.yaml"))
-	require.NoError(t, err)
-	require.Equal(t, "name: b\n", string(text))
+	text := testfile.Text(t, filepath.Join(dir, "Pulumi.yaml"))
+	require.Equal(t, "name: b\n", text)
 
 	require.Empty(t, inArchive("none", txtar.Parse([]byte("-- other --\n"))))
 }
@@ -56,8 +57,7 @@ func TestJournalIsKeptAndRead(t *testing.T) {
 	require.NoError(t, os.WriteFile(journal, data, 0o600))
 	<-done
 	require.NoError(t, os.Remove(journal))
-	text, err := os.ReadFile(kept)
-	require.NoError(t, err)
+	text := testfile.Bytes(t, kept)
 	records, err := readJournal(text)
 	require.NoError(t, err)
 	require.Equal(t, []string{`{"kind":"H","record":{"stack":"p/dev"}}`}, []string{string(records[0])})

@@ -18,7 +18,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/plugin/install"
 )
 
-// aboutOptions are the flags of about.
+// aboutOptions are the flags of about. They are a struct, as in every package here, so that the run function takes one
+// argument and tests can call it without a command line.
 type aboutOptions struct {
 	stack string
 	json  bool
@@ -45,9 +46,11 @@ func NewAbout(a *console.Console) *cobra.Command {
 // listVariables writes the variables whose names begin with PULUMI_, by name. The values of those that may hold secrets
 // are hidden.
 func listVariables(table io.Writer, env environ.List) {
+	// What plugins do not inherit because it may be a secret is hidden here as well: one rule for both.
 	shown := env.ForChildren()
 	fmt.Fprintln(table, "VARIABLE\tVALUE")
 	for _, variable := range slices.Sorted(slices.Values(env)) {
+		// Names cannot contain an equals sign; values can.
 		name, _, _ := strings.Cut(variable, "=")
 		if !strings.HasPrefix(name, "PULUMI_") {
 			continue
@@ -109,6 +112,7 @@ type (
 // about collects the information and shows it. What it cannot find out becomes a line in Errors.
 func about(ctx context.Context, a *console.Console, o *aboutOptions) error {
 	r := aboutRecord{
+		// Lists are empty and not nil: the Pulumi CLI writes [], and readers may not expect null.
 		Plugins: []aboutPlugin{}, Host: thisHost(),
 		Runtime: map[string]string{"language": "yaml"}, Dependencies: []string{}, Errors: []string{},
 		CLI: aboutCLI{a.Version(), runtime.Version(), runtime.Compiler, operation.PulumiVersion},
@@ -120,13 +124,15 @@ func about(ctx context.Context, a *console.Console, o *aboutOptions) error {
 	for _, p := range install.Resources(a.World.PulumiHome()) {
 		r.Plugins = append(r.Plugins, aboutPlugin{p.Name, p.Version, "resource", false})
 	}
+	// The command is for finding out what is wrong, so a fault is a part of its answer.
 	if err := readStack(ctx, a, o, &r); err != nil {
-		_, text := console.CodeOf(err)
+		_, text := console.CodeOf(a, err)
 		r.Errors = append(r.Errors, text)
 	}
 	return a.Show(o.json, r, func(table io.Writer) {
 		fmt.Fprintf(table, "yamlhost\t%s\nPulumi\tcompatible with %s\nGo\t%s %s\nHost\t%s %s\n", r.CLI.Version,
 			r.CLI.PulumiVersion, r.CLI.GoVersion, r.CLI.GoCompiler, r.Host.OS, r.Host.Arch)
+		// A record may have the backend and no stack: see readStack.
 		if r.Backend != nil {
 			fmt.Fprintf(table, "Backend\t%s\nUser\t%s\n", r.Backend.URL, r.Backend.User)
 		}
@@ -154,6 +160,7 @@ func thisHost() aboutHost {
 		runtime.GOOS == "linux" { // as the system calls them
 		host.Arch = arch
 	}
+	// The Pulumi CLI names the distribution, where one is known, and not the kernel.
 	text, err := os.ReadFile("/etc/os-release")
 	if err != nil || runtime.GOOS != "linux" {
 		return host
@@ -173,6 +180,7 @@ func thisHost() aboutHost {
 // readStack adds the backend and the stack to a record. With an error, what was found before stays in it: the backend
 // is known without a project.
 func readStack(ctx context.Context, a *console.Console, o *aboutOptions, r *aboutRecord) error {
+	// The error is kept for later: a backend can be chosen without a project.
 	p, _, projectErr := a.OpenProject(a.World.Dir)
 	if projectErr != nil {
 		p = nil
@@ -181,6 +189,7 @@ func readStack(ctx context.Context, a *console.Console, o *aboutOptions, r *abou
 	if err != nil {
 		return err
 	}
+	// The name is that of the machine, as in the Pulumi CLI, which has it for local backends.
 	r.Backend = &aboutBackend{Name: "file", URL: b.PublicURL()}
 	if a.World.Process != nil {
 		r.Backend.User, r.Backend.Name = a.World.Process().User, a.World.Process().Host
@@ -192,6 +201,7 @@ func readStack(ctx context.Context, a *console.Console, o *aboutOptions, r *abou
 	if err != nil {
 		return err
 	}
+	// Secrets stay sealed; only types and URNs are shown.
 	loaded, err := b.Load(ctx, s.Ref, nil)
 	if err != nil {
 		return err

@@ -14,7 +14,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/backend"
 )
 
-// accountOptions are the arguments and flags of login, logout and whoami.
+// accountOptions are the arguments and flags of login, logout and whoami. login and logout use url and local, whoami
+// the others.
 type accountOptions struct {
 	url   string
 	local bool
@@ -43,7 +44,7 @@ func NewLogin(a *console.Console) *cobra.Command {
 func storesOfThisBuild() string {
 	known := console.Stores()
 	if len(known) == 0 {
-		return "This build has no object stores; docs/state.md says how to get a build that has."
+		return "This build is the lean edition, which has no object stores; the default edition has."
 	}
 	return "This build knows " + strings.Join(known, "://, ") + "://."
 }
@@ -74,6 +75,7 @@ func NewWhoami(a *console.Console) *cobra.Command {
 // login makes a backend the current one after checking that it is usable.
 func login(ctx context.Context, a *console.Console, o *accountOptions) error {
 	switch {
+	// The order of the cases is that of what was typed: a contradiction, a shorthand, nothing.
 	case o.local && o.url != "":
 		return errors.New("--local and a URL cannot be used together")
 	case o.local:
@@ -83,6 +85,7 @@ func login(ctx context.Context, a *console.Console, o *accountOptions) error {
 			"name the place for the state: yamlhost login file://~, yamlhost login file:///some/path, yamlhost login " +
 				"s3://bucket or yamlhost login https://api.pulumi.com")
 	}
+	// A path without a scheme is a folder, as for the Pulumi CLI.
 	if !strings.Contains(o.url, "://") {
 		o.url = urlOf(o.url)
 	}
@@ -90,6 +93,7 @@ func login(ctx context.Context, a *console.Console, o *accountOptions) error {
 	if _, err := a.Backends().OpenAt(o.url, a.World.Dir); err != nil {
 		return err
 	}
+	// A service has a user and a token, which a store has not.
 	if backend.IsService(o.url) {
 		return loginService(ctx, a, strings.TrimRight(o.url, "/"))
 	}
@@ -103,6 +107,7 @@ func login(ctx context.Context, a *console.Console, o *accountOptions) error {
 // urlOf returns the URL of a folder from its path, which parameters such as ?create_dir=true may follow.
 func urlOf(text string) string {
 	path, parameters, found := strings.Cut(text, "?")
+	// A question mark may also be a character of the folder's name.
 	if found && strings.Contains(parameters, "=") {
 		return fileurl.Folder(path) + "?" + parameters
 	}
@@ -112,6 +117,7 @@ func urlOf(text string) string {
 // loginService makes a service the current backend after checking that it accepts a token: the one in the environment,
 // the one from an earlier login, or one that a person enters.
 func loginService(ctx context.Context, a *console.Console, url string) error {
+	// The variable comes first, so that a machine of CI never asks.
 	token := a.World.Getenv(console.AccessToken)
 	if token == "" {
 		kept, err := backend.Token(a.World.CredentialsHome(), url)
@@ -125,6 +131,7 @@ func loginService(ctx context.Context, a *console.Console, url string) error {
 			return err
 		}
 	}
+	// The token is written only after the service has accepted it.
 	user, err := a.Backends().SignIn(ctx, url, token)
 	if err != nil {
 		return err
@@ -142,6 +149,7 @@ func logout(_ context.Context, a *console.Console, o *accountOptions) error {
 	if o.local {
 		o.url = console.DefaultBackend
 	}
+	// login stores the URL without the last slash.
 	if backend.IsService(o.url) {
 		o.url = strings.TrimRight(o.url, "/")
 	}
@@ -149,6 +157,7 @@ func logout(_ context.Context, a *console.Console, o *accountOptions) error {
 	if err != nil {
 		return err
 	}
+	// Being logged out already is no error: scripts log out whatever the state is.
 	if !known {
 		fmt.Fprintln(a.Streams.Err, "Already logged out.")
 		return nil
@@ -164,6 +173,7 @@ func whoami(ctx context.Context, a *console.Console, o *accountOptions) error {
 		return err
 	}
 	user := backend.User{}
+	// A store knows no users, so the one of the operating system stands for them, who is also the one in locks.
 	if s := b.Service(); s != nil {
 		if user, err = s.User(ctx); err != nil {
 			return err
@@ -210,6 +220,8 @@ func NewOrg(a *console.Console) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			// The choice is stored locally. Without this check a misspelt name would fail much later, as a stack that
+			// cannot be found.
 			if args[0] != user.Name && !slices.Contains(user.Organizations, args[0]) {
 				return fmt.Errorf("%s is in no organization %q; there are: %s", user.Name, args[0],
 					strings.Join(user.Organizations, ", "))

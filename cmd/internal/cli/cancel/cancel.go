@@ -42,10 +42,12 @@ func cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
 		return err
 	}
 	question := fmt.Sprintf("This will irreversibly cancel the currently running update for '%s'. Go on?", s.Ref.Stack)
+	// Tools that call pulumi cancel pass no --yes, and have nobody to ask.
 	unasked := a.World.AsPulumi && !a.Interactive() // the Pulumi CLI asks only at a terminal
 	if err := a.Confirm(o.yes || unasked, "cancel", question); err != nil {
 		return err
 	}
+	// The state is not read: a stack must be cancellable also when its state is damaged.
 	cancelled, err := s.Backend.Cancel(s.Ref)
 	if err != nil {
 		return err
@@ -59,6 +61,8 @@ func cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
 	for _, l := range cancelled.Locks {
 		fmt.Fprintf(a.Streams.Err, "  %s\n", fateOf(l))
 	}
+	// The process has begun to change a file of the stack and makes no progress: no other run can take the lock before
+	// it goes on or ends.
 	if pid := cancelled.HeldUp; pid != 0 {
 		fmt.Fprintf(a.Streams.Err,
 			"  The process %d is stopped in the middle of a change. Before the next run, let it go on with 'kill -CONT %d', "+
@@ -70,16 +74,19 @@ func cancel(ctx context.Context, a *console.Console, o *cancelOptions) error {
 
 // fateOf describes the owner of a removed lock, and what the owner's run does from now on.
 func fateOf(l backend.Lock) string {
+	// Only a service names the operation; it refuses requests with the old lease by itself.
 	if l.Operation != "" {
 		return fmt.Sprintf("the %s of %s since %s: the service refuses what it sends from now on. A provider call in flight "+
 			"finishes, and is a pending operation for the next run.", l.Operation, l.User, l.Timestamp.Format(time.RFC3339))
 	}
 	owner := fmt.Sprintf("%s@%s (pid %d, since %s)", l.User, l.Host, l.PID, l.Timestamp.Format(time.RFC3339))
+	// The lock cannot be read, so its path is all that is known.
 	if l.PID == 0 {
 		owner = l.Path
 	}
 	fenced := "it starts no further step and writes nothing more. A provider call in flight finishes, and is a " +
 		"pending operation for the next run."
+	// A lock of another program, such as the Pulumi CLI, whose runs do not look at their lock again.
 	if l.Foreign {
 		fenced = "it does not notice that its lock is gone, and continues. Stop it before the next run."
 	}

@@ -23,6 +23,7 @@ type stackURNs struct {
 func aliasesOf(ctx context.Context, a *console.Console, target string, program *check.Program) (diag.Diagnostics,
 	error) {
 	ws, err := a.OpenTarget(target, a.Looking())
+	// Without a name there are no stacks, and the check reports the missing name.
 	if err != nil || ws.Project.Name.Text == "" {
 		return nil, err
 	}
@@ -48,10 +49,12 @@ func stacksOf(ctx context.Context, a *console.Console, p *project.Project) ([]st
 		}
 		s := stackURNs{ref.Stack, map[urn.URN]bool{}}
 		for _, r := range loaded.Snapshot.Resources {
+			// A resource that waits for its deletion has been replaced; its URN is that of the one in use.
 			if !r.Delete && r.Type != urn.RootStackType {
 				s.urns[r.URN] = true
 			}
 		}
+		// An empty stack would make every alias necessary, since it has no resource under the present name.
 		if len(s.urns) > 0 {
 			stacks = append(stacks, s)
 		}
@@ -68,6 +71,7 @@ func unneededAliases(program *check.Program, stacks []stackURNs) (found diag.Dia
 		}
 		needed := false
 		for _, s := range stacks {
+			// A URN contains the stack, so it is made anew for each.
 			own, ok := urnOf(program, n, s.stack)
 			needed = needed || !ok || !s.urns[own]
 		}
@@ -96,10 +100,12 @@ func everyStack(n int) string {
 // urnOf returns the URN of a resource in a stack. ok is false if the program text alone does not determine it.
 func urnOf(program *check.Program, n *check.Node, stack string) (urn.URN, bool) {
 	var parent urn.URN
+	// The keys of instances are values, and the names of their resources follow from those.
 	if n.Resource.Decl.ForEach != nil {
 		return "", false
 	}
 	if option := n.Resource.Decl.Options.Parent; option != nil {
+		// A parent that is computed, or a member of something, is only known in a run.
 		access, ok := option.Value.(*ast.Access)
 		if !ok || len(access.Steps) > 0 {
 			return "", false
@@ -126,6 +132,8 @@ func removal(decl *ast.Resource) (diag.Edit, bool) {
 		return diag.Edit{Range: diag.NewRange(src, start, end)}, true
 	}
 	before, after := strings.TrimRight(text[:start], " \t\r\n"), strings.TrimLeft(text[end:], " \t\r\n")
+	// In flow style, where the options stand on one line with commas between them, a comma goes with the entry. An
+	// entry that stands alone between braces is left to the user: what remains would be an empty map.
 	switch {
 	case strings.HasPrefix(after, ","):
 		after = strings.TrimLeft(after[1:], " \t\r\n")
@@ -139,12 +147,14 @@ func removal(decl *ast.Resource) (diag.Edit, bool) {
 		from := strings.LastIndexByte(text[:i], '\n') + 1
 		return from, strings.TrimLeft(text[from:i], " ") == ""
 	}
+	// From here on in block style: whole lines are removed, if nothing else stands on them.
 	from, alone := line(start)
 	to := end + strings.IndexByte(text[end:]+"\n", '\n')
 	if !alone || strings.TrimSpace(text[end:to]) != "" {
 		return diag.Edit{}, false
 	}
 	to = min(to+1, len(text))
+	// If no line of the same depth follows, aliases was the only option, and `options:` goes with it.
 	next := strings.TrimLeft(text[to:], "\n")
 	deeper := func(line string, indent int) bool {
 		return len(line)-len(strings.TrimLeft(line, " ")) >= indent && strings.TrimSpace(line) != ""

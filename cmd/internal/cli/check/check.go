@@ -18,6 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/osfile"
+	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
@@ -50,6 +51,7 @@ func NewCheck(a *console.Console) *cobra.Command {
 			if o.targets = args; len(args) == 0 {
 				o.targets = []string{"."}
 			}
+			a.Global.AdviseFor(o.stack, "")
 			return checkPrograms(cmd.Context(), a, o)
 		},
 	}
@@ -77,12 +79,18 @@ func checkPrograms(ctx context.Context, a *console.Console, o *checkOptions) err
 			return console.WithCode(console.CodeBadUsage, "--format takes %s, not %q", strings.Join(report.Kinds(), ", "),
 				o.format)
 		}
+		// --format is the short form of a report on standard output.
 		further = []report.Spec{{Kind: o.format, File: "-"}}
+	}
+	if err := o.several.Check(); err != nil {
+		return err
 	}
 	if err := a.OpenReports(&o.reports, "check", further...); err != nil {
 		return err
 	}
 	var all diag.Diagnostics
+	// The selection replaces the targets by the folders that it finds. Its own findings, such as of a broken project
+	// file, are reported with the others.
 	if o.several.All || len(o.several.Filters) > 0 || o.several.AffectedBy != "" {
 		o.several.Dirs, o.several.Stack = o.targets, o.stack
 		g, diags, err := o.several.Find(ctx, a, fleet.Opening{Careful: true})
@@ -98,13 +106,24 @@ func checkPrograms(ctx context.Context, a *console.Console, o *checkOptions) err
 	if err != nil {
 		return err
 	}
+	// A check starts nothing of the project, unlike a run: it is what people do first with a program that they do not
+	// know.
 	trust := operation.Careful
 	if o.untrusted {
 		trust = operation.Untrusted
 	}
+	var checked *project.Project // of a single target
 	found, err := checkAll(o, func(target string) (diag.Diagnostics, error) {
 		look := func() (diag.Diagnostics, error) {
-			program, diags, err := CheckTarget(ctx, a, target, o.stack, given, trust, o.allowStacks...)
+			// It is called again after each fix, with everything read anew.
+			ws, err := openTarget(a, target, trust)
+			if err != nil {
+				return nil, err
+			}
+			if len(o.targets) == 1 {
+				checked = ws.Project
+			}
+			program, diags, err := checkWorkspace(ctx, a, ws, o.stack, given, trust, o.allowStacks...)
 			if err == nil && o.aliases && program != nil {
 				var unneeded diag.Diagnostics
 				unneeded, err = aliasesOf(ctx, a, target, program)
@@ -122,16 +141,25 @@ func checkPrograms(ctx context.Context, a *console.Console, o *checkOptions) err
 		return err
 	}
 	all.Add(found...)
+	// After an interrupt the findings are those of a part of the programs. Exit code 0 would be wrong, and so would a
+	// list.
 	if ctx.Err() != nil {
 		return a.Signals.Ended()
 	}
+	return tell(a, o, all, checked)
+}
+
+// tell shows findings and their number, and reminds of the stack of the project checked whose configuration was not. It
+// returns an error if one of the findings is.
+func tell(a *console.Console, o *checkOptions, all diag.Diagnostics, checked *project.Project) error {
 	shown := diag.Diagnostics{}
 	errors, warnings := 0, 0
+	// Hints are for editors, and portability is for those who ask (D6).
 	for _, d := range all.Sorted() {
 		if d.Severity > diag.Info && !(o.portable && d.Severity == diag.Portability) {
 			continue
 		}
-		shown.Add(d)
+		shown.Add(a.Global.Advised(d))
 		switch d.Severity {
 		case diag.Error:
 			errors++
@@ -146,10 +174,11 @@ func checkPrograms(ctx context.Context, a *console.Console, o *checkOptions) err
 			return err
 		}
 		fmt.Fprintf(a.Streams.Out, "%s, %s\n", diag.Count(errors, "error"), diag.Count(warnings, "warning"))
-		if name := uncheckedStack(a, o); name != "" {
+		if name := uncheckedStack(a, o, checked); name != "" {
 			fmt.Fprintf(a.Streams.Err, "The configuration of stack %s is not checked: that is `yamlhost check --stack %[1]s`.\n", name)
 		}
 	}
+	// The findings have been printed, so the error has only the exit code.
 	if errors > 0 {
 		return console.Reported(shown)
 	}
@@ -157,13 +186,10 @@ func checkPrograms(ctx context.Context, a *console.Console, o *checkOptions) err
 }
 
 // uncheckedStack returns the selected stack of the project that was checked if it has settings that were not; empty if
-// there is none. It is a reminder, and silent about everything that cannot be read.
-func uncheckedStack(a *console.Console, o *checkOptions) string {
-	if o.stack != "" || len(o.targets) != 1 || o.untrusted {
-		return ""
-	}
-	p, _, err := a.OpenProject(a.Path(o.targets[0]))
-	if err != nil {
+// there is none. It is a reminder, and silent about everything that cannot be read. p is nil if several targets were
+// checked, which have no single selected stack.
+func uncheckedStack(a *console.Console, o *checkOptions, p *project.Project) string {
+	if o.stack != "" || p == nil || o.untrusted {
 		return ""
 	}
 	name := a.Backends().Selected(p)
@@ -183,6 +209,7 @@ func checkAll(o *checkOptions, checkOne func(target string) (diag.Diagnostics, e
 	if err != nil {
 		return nil, err
 	}
+	// Two programs may include the same file, and a fix must not meet a half-written one.
 	if o.fix {
 		limits.All = 1
 	}
@@ -190,6 +217,7 @@ func checkAll(o *checkOptions, checkOne func(target string) (diag.Diagnostics, e
 		diags diag.Diagnostics
 		err   error
 	}
+	// Each goroutine has an element of its own, so the order of the targets is kept and nothing is locked.
 	results := make([]result, len(o.targets))
 	slots := make(chan struct{}, limits.All)
 	var work sync.WaitGroup
@@ -212,16 +240,31 @@ func checkAll(o *checkOptions, checkOne func(target string) (diag.Diagnostics, e
 }
 
 // CheckTarget checks the program of a folder or file, and reports the findings. trust determines which programs of the
-// project may be started. allowStacks are the stacks that an untrusted program may read. Findings in the stack's files
-// are those of the workspace, which merges them with the program's.
+// project may be started. Findings in the stack's files are those of the workspace, which merges them with those of the
+// program.
 func CheckTarget(ctx context.Context, a *console.Console, target, stack string, given *operation.GivenSchemas,
-	trust operation.Trust, allowStacks ...string) (*check.Program, diag.Diagnostics, error) {
-	options := a.Looking()
-	options.Confined = trust == operation.Untrusted
-	ws, err := a.OpenTarget(target, options)
+	trust operation.Trust) (*check.Program, diag.Diagnostics, error) {
+	ws, err := openTarget(a, target, trust)
 	if err != nil {
 		return nil, nil, err
 	}
+	return checkWorkspace(ctx, a, ws, stack, given, trust)
+}
+
+// openTarget opens the workspace of a folder or file that is to be checked.
+func openTarget(a *console.Console, target string, trust operation.Trust) (*workspace.Workspace, error) {
+	options := a.Looking()
+	// The workspace opens files of the project, too, before the program is checked.
+	options.Confined = trust == operation.Untrusted
+	return a.OpenTarget(target, options)
+}
+
+// checkWorkspace checks the program of a workspace as CheckTarget does. allowStacks are the stacks that an untrusted
+// program may read.
+func checkWorkspace(ctx context.Context, a *console.Console, ws *workspace.Workspace, stack string,
+	given *operation.GivenSchemas, trust operation.Trust, allowStacks ...string) (*check.Program, diag.Diagnostics,
+	error) {
+	var err error
 	var config map[project.Key]project.Text
 	if stack != "" && ws.Project.Name.Text != "" { // a project with a broken file has no stacks; the fault is reported
 		var diags diag.Diagnostics
@@ -238,6 +281,7 @@ func CheckTarget(ctx context.Context, a *console.Console, target, stack string, 
 		providers.MayReadStack = operation.UntrustedStacks(allowStacks, ws.Project.Name.Text, stack)
 	}
 	program, diags := operation.CheckWorkspace(ctx, ws, providers, config)
+	// Plugins that a program may start but that no lock file names are known only after the check has asked for them.
 	diags.Add(providers.Paths.Unseen()...)
 	return program, diags, nil
 }
@@ -250,6 +294,7 @@ const maxFixing = 10
 func fixTarget(a *console.Console, ds diag.Diagnostics, again func() (diag.Diagnostics, error)) (diag.Diagnostics,
 	error) {
 	total := 0
+	// Fixes of one round do not overlap, but one may make another possible.
 	for range maxFixing {
 		fixed, err := fixFiles(a, ds)
 		if err != nil {
@@ -276,6 +321,7 @@ func fixFiles(a *console.Console, ds diag.Diagnostics) (int, error) {
 	done := make(map[*diag.Source]bool)
 	for _, d := range ds {
 		src := d.Subject.Source
+		// A finding without a source, such as about a missing file, has nothing to edit.
 		if src == nil || done[src] || len(d.Fixes) == 0 {
 			continue
 		}
@@ -295,7 +341,9 @@ func fixFiles(a *console.Console, ds diag.Diagnostics) (int, error) {
 
 // replaceFile replaces the content of a file that was read as src. It returns an error if the file has changed since.
 func replaceFile(a *console.Console, src *diag.Source, text []byte) error {
+	// The name of a source is the path as it is shown, relative to the working directory.
 	path := a.Path(src.Name())
+	// The lock is the one that other commands take for edits. An editor takes none, hence the comparison below.
 	release, err := a.Hold(path)
 	if err != nil {
 		return err

@@ -54,6 +54,7 @@ func NewFormat(a *console.Console) *cobra.Command {
 func format(a *console.Console, o *formatOptions) error {
 	changed, broken := false, diag.Diagnostics{}
 	for _, target := range o.targets {
+		// "-" stands for standard input, of which there is no program.
 		paths, err := []string{"-"}, error(nil)
 		if target != "-" {
 			paths, err = programFiles(a, target)
@@ -66,10 +67,12 @@ func format(a *console.Console, o *formatOptions) error {
 			if err != nil {
 				return err
 			}
+			// With findings the text comes back as it was, so that nothing differs.
 			formatted, found := o.format(src)
 			broken.Add(found...)
 			differs := !bytes.Equal(src.Text(), formatted)
 			changed = changed || differs
+			// Each way to report is a case; only the last two change anything.
 			switch {
 			case o.diff && differs:
 				_, err = a.Streams.Out.Write(diff.Diff(src.Name(), src.Text(), src.Name()+" (formatted)", formatted))
@@ -86,9 +89,11 @@ func format(a *console.Console, o *formatOptions) error {
 			}
 		}
 	}
+	// A file with syntax errors does not keep the others from being formatted.
 	if len(broken) > 0 {
 		return a.Report(broken)
 	}
+	// The exit code of --check is what hooks of git and CI look at.
 	if changed && (o.check || o.diff) {
 		return console.ErrReported
 	}
@@ -100,6 +105,7 @@ func (o *formatOptions) format(src *diag.Source) ([]byte, diag.Diagnostics) {
 	if !o.order {
 		return parser.Format(src)
 	}
+	// Sections first: the rules about empty lines are those of the lines as they stand then.
 	arranged, found := parser.Arrange(src)
 	if found.HasErrors() {
 		return arranged, found
@@ -123,6 +129,7 @@ func sourceOf(a *console.Console, path string) (*diag.Source, error) {
 // programFiles returns the files of a program, or target itself if it is a file.
 func programFiles(a *console.Console, target string) ([]string, error) {
 	path := a.Path(target)
+	// A file is formatted even if it is no part of a program.
 	if info, err := confine.Anywhere().Stat(path); err == nil && !info.IsDir() {
 		return []string{path}, nil
 	}
@@ -131,6 +138,7 @@ func programFiles(a *console.Console, target string) ([]string, error) {
 		return nil, err
 	}
 	paths := []string{ws.Project.Path}
+	// The project file and the program are often the same file.
 	if ws.Program.Path != "" && ws.Program.Path != ws.Project.Path {
 		paths = append(paths, ws.Program.Path)
 	}
@@ -139,6 +147,7 @@ func programFiles(a *console.Console, target string) ([]string, error) {
 	}
 	ws.Parse(nil) // finds the files that the program includes
 	for _, part := range ws.Parts {
+		// Files that lie outside of the project, which it includes by a path with `..`, belong to somebody else.
 		if file := a.Path(part.Name()); filepath.Dir(file) == ws.Dir() || filepath.IsLocal(part.Name()) {
 			paths = append(paths, file)
 		}

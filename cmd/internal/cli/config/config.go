@@ -8,11 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// options are the flags of `config` and its subcommands.
+// options are the flags of `config` and its subcommands. All subcommands share one value: a process runs one of them,
+// and flags of the parent, such as --stack, are for all.
 type options struct {
 	stack       string
 	file        string
@@ -63,6 +65,7 @@ func (c *configured) sealer() (_ *console.StackSecrets, err error) {
 // edit opens the settings of a stack, calls change to edit them, and saves them. It locks the settings meanwhile. The
 // settings are read under the lock, so that no edit of another command is lost.
 func edit(ctx context.Context, a *console.Console, o *options, change func(*configured) error) error {
+	// The project says in which folder the settings are, so it is opened before the lock can be taken.
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
 		return err
@@ -72,6 +75,7 @@ func edit(ctx context.Context, a *console.Console, o *options, change func(*conf
 		return err
 	}
 	defer release()
+	// open reads the project again. It may have changed while this command waited for the lock.
 	c, err := open(ctx, a, o)
 	if err != nil {
 		return err
@@ -79,17 +83,19 @@ func edit(ctx context.Context, a *console.Console, o *options, change func(*conf
 	if err := change(c); err != nil {
 		return err
 	}
+	// Without an error of change, and only then: the file has all of an edit or nothing.
 	return c.settings.Save()
 }
 
-// openAt opens the settings and parses a key, or a path into the key's value.
-func openAt(ctx context.Context, a *console.Console, o *options, key string) (*configured, project.KeyPath, error) {
-	c, err := open(ctx, a, o)
-	if err != nil {
-		return nil, project.KeyPath{}, err
+// read is open for commands that only read. A settings file that --config-file names must exist then, except under the
+// name pulumi: the Pulumi CLI takes a missing file for an empty one.
+func read(ctx context.Context, a *console.Console, o *options) (*configured, error) {
+	if o.file != "" && !a.World.AsPulumi {
+		if _, err := confine.Anywhere().Stat(a.Path(o.file)); err != nil {
+			return nil, console.WithCode(console.CodeBadUsage, "--config-file %s: %w", o.file, console.PlainError(err))
+		}
 	}
-	path, err := console.ParseKey(o.path, c.project.Name.Text, key)
-	return c, path, err
+	return open(ctx, a, o)
 }
 
 // open opens the settings of a stack. The stack need not exist if it is given by name and has a settings file.
@@ -100,6 +106,7 @@ func open(ctx context.Context, a *console.Console, o *options) (*configured, err
 	}
 	s, err := a.Stacks().Open(ctx, p, o.stack)
 	keys := a.Secrets()
+	// The settings of a stack may be committed before somebody creates the stack.
 	missing, isMissing := errors.AsType[*console.MissingStackError](err)
 	switch {
 	case isMissing:
@@ -107,9 +114,11 @@ func open(ctx context.Context, a *console.Console, o *options) (*configured, err
 	case err != nil:
 		return nil, err
 	default:
+		// A service seals the secrets of its stacks itself, so the manager depends on the backend.
 		keys = keys.Of(s.Backend, s.Ref)
 	}
 	settings, diags, loadErr := a.LoadSettings(p, s.Ref.Stack, o.file)
+	// Neither a stack nor a file of that name: the name is the mistake, and the error names similar ones.
 	if isMissing && (loadErr != nil || !settings.Exists) {
 		return nil, err
 	}
@@ -118,6 +127,7 @@ func open(ctx context.Context, a *console.Console, o *options) (*configured, err
 	}
 	c := &configured{console: a, project: p, stack: s.Ref.Stack, name: s.Ref.QualifiedName(), settings: settings,
 		secrets: keys}
+	// set opens the settings twice, to parse the key and to edit; warnings are shown once.
 	if o.reported && !diags.HasErrors() {
 		return c, nil
 	}
@@ -129,6 +139,7 @@ func open(ctx context.Context, a *console.Console, o *options) (*configured, err
 func (c *configured) noSuchKey(asked string, key project.Key) error {
 	var names []string
 	for _, e := range c.settings.Entries() {
+		// Suggestions are written as users write keys, without the name of the project.
 		names = append(names, strings.TrimPrefix(e.Key.String(), c.project.Name.Text+":"))
 	}
 	return fmt.Errorf("configuration key %q is not set in stack %s%s", key, c.stack, diag.DidYouMean(asked, names))
@@ -146,7 +157,9 @@ func newEnv(a *console.Console, o *options) *cobra.Command {
 		&cobra.Command{Use: "add NAME...", Short: "Add environments, behind the others", Args: cobra.MinimumNArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error { return addEnvironments(cmd.Context(), a, o, args) }},
 		&cobra.Command{Use: "rm NAME...", Aliases: []string{"remove"}, Short: "Remove environments", Args: cobra.MinimumNArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error { return removeEnvironments(cmd.Context(), a, o, args) }})
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return removeEnvironments(cmd.Context(), a, o, args)
+			}})
 	for _, c := range cmd.Commands() {
 		if c != list { // Pulumi's automation packages pass it
 			c.Flags().BoolP("yes", "y", false, "accepted for compatibility: the command does not ask")
@@ -158,11 +171,12 @@ func newEnv(a *console.Console, o *options) *cobra.Command {
 
 // listEnvironments prints the environments that the settings import, in their order.
 func listEnvironments(ctx context.Context, a *console.Console, o *options, asJSON bool) error {
-	c, err := open(ctx, a, o)
+	c, err := read(ctx, a, o)
 	if err != nil {
 		return err
 	}
 	if asJSON {
+		// The list is written as [] if it is empty.
 		return a.WriteJSON(append([]string{}, c.settings.Imports()...))
 	}
 	for _, name := range c.settings.Imports() {
@@ -178,6 +192,7 @@ func addEnvironments(ctx context.Context, a *console.Console, o *options, names 
 		if err != nil {
 			return err
 		}
+		// A check opens no secrets and asks no provider: adding an environment needs no rights but to read it.
 		options.Check = true
 		for _, name := range names {
 			_, diags, err := options.Named(ctx, name)
@@ -187,6 +202,7 @@ func addEnvironments(ctx context.Context, a *console.Console, o *options, names 
 			if err != nil {
 				return err
 			}
+			// Importing one twice would change nothing, so the name is probably another one's.
 			if !c.settings.AddImport(name) {
 				return fmt.Errorf("stack %s imports %s already", c.stack, name)
 			}

@@ -37,42 +37,49 @@ func newCopy(a *console.Console, o *options) *cobra.Command {
 }
 
 // copyValues copies the value of key from one stack to another, or all values if key is empty. If one value cannot be
-// copied, none is. Both stacks are opened before the destination's file is locked.
+// copied, none is. Both stacks are opened before the destination's file is locked, since that may ask. The source is
+// read again under the lock, which covers the files of all stacks.
 func copyValues(ctx context.Context, a *console.Console, o *options, key string) error {
 	if o.dest == "" {
 		return console.WithCode(console.CodeBadUsage, "--dest is missing: the stack to copy to")
+	}
+	if o.file != "" {
+		return console.WithCode(console.CodeBadUsage, "with --config-file both stacks have the file %s: there is nothing to "+
+			"copy", o.file)
 	}
 	src, err := open(ctx, a, o)
 	if err != nil {
 		return err
 	}
-	if _, err := a.Stacks().Open(ctx, src.project, o.dest); err != nil {
+	// A destination that does not exist is an error here, unlike in `config set`: its name is typed rarely, and a
+	// misspelt one would make a new file.
+	dest, err := a.Stacks().Open(ctx, src.project, o.dest)
+	if err != nil {
 		return err
 	}
-	var entries []*project.Entry
-	var path project.KeyPath
-	if key == "" {
-		entries = src.settings.Entries()
-	} else {
-		if path, err = console.ParseKey(o.path, src.project.Name.Text, key); err != nil {
-			return err
-		}
-		entry := src.settings.Entry(path.Key)
-		if entry == nil {
-			return src.noSuchKey(key, path.Key)
-		}
-		entries = []*project.Entry{entry}
+	if dest.Ref.Stack == src.stack {
+		return console.WithCode(console.CodeBadUsage, "the stack %s cannot be copied to itself", src.stack)
 	}
 	copied := 0
-	err = edit(ctx, a, &options{stack: o.dest, file: o.file}, func(dst *configured) error {
-		// With --config-file, both stacks would have the same file.
-		if dst.stack == src.stack || o.file != "" {
-			return console.WithCode(console.CodeBadUsage, "the stack %s cannot be copied to itself", src.stack)
+	err = edit(ctx, a, &options{stack: o.dest}, func(dst *configured) error {
+		settings, diags, err := a.LoadSettings(src.project, src.stack, "")
+		if err == nil && diags.HasErrors() { // it was changed meanwhile
+			err = a.Report(diags)
+		}
+		if err != nil {
+			return err
+		}
+		src.settings = settings
+		entries, path, err := src.entries(o, key)
+		if err != nil {
+			return err
 		}
 		seal := func(sealed project.Secure) (any, error) { return dst.reseal(src, sealed) }
 		for _, e := range entries {
+			// Data is still sealed; only reseal sees plain text.
 			v := e.Data()
 			if len(path.Steps) > 0 {
+				// With --path only the part is copied, to the same path, and its siblings there stay.
 				part, found := project.PartOf(v, path.Steps)
 				if !found {
 					return fmt.Errorf("config %s has no value at %s in stack %s", path.Key, key, src.stack)
@@ -94,6 +101,22 @@ func copyValues(ctx context.Context, a *console.Console, o *options, key string)
 		fmt.Fprintf(a.Streams.Err, "%s copied from %s to %s\n", diag.Count(copied, "value"), src.stack, o.dest)
 	}
 	return err
+}
+
+// entries returns the value of a key, which may be a path into it, or all values if key is empty.
+func (c *configured) entries(o *options, key string) ([]*project.Entry, project.KeyPath, error) {
+	if key == "" {
+		return c.settings.Entries(), project.KeyPath{}, nil
+	}
+	path, err := console.ParseKey(o.path, c.project.Name.Text, key)
+	if err != nil {
+		return nil, path, err
+	}
+	entry := c.settings.Entry(path.Key)
+	if entry == nil {
+		return nil, path, c.noSuchKey(key, path.Key)
+	}
+	return []*project.Entry{entry}, path, nil
 }
 
 // reseal opens a secret of src and seals it for c, whose settings the caller must hold. The lock of c covers src, too,
@@ -137,6 +160,7 @@ func refresh(ctx context.Context, a *console.Console, o *options) error {
 	if err != nil {
 		return err
 	}
+	// One record is enough: each has the whole configuration and not a difference.
 	records, err := s.Backend.History(ctx, s.Ref, 1)
 	if err != nil {
 		return err
@@ -146,6 +170,7 @@ func refresh(ctx context.Context, a *console.Console, o *options) error {
 	}
 	var kept string
 	err = edit(ctx, a, o, func(c *configured) error {
+		// The copy is made under the lock, so that it is the text that is replaced.
 		if c.settings.Exists && !o.force {
 			if kept, err = spare(c.settings.Path); err != nil {
 				return err
@@ -154,14 +179,17 @@ func refresh(ctx context.Context, a *console.Console, o *options) error {
 		if err := restoreSecrets(ctx, a, s, c.settings); err != nil {
 			return err
 		}
+		// Keys that the operation did not have go as well. Remove shortens the list, hence the clone.
 		for _, e := range slices.Clone(c.settings.Entries()) {
 			c.settings.Remove(e.Key)
 		}
+		// Sorted, since a map has no order and the file should not differ between two calls.
 		for _, name := range slices.Sorted(maps.Keys(records[0].Config)) {
 			key, err := project.ParseKey(name, c.project.Name.Text)
 			if err != nil {
 				return fmt.Errorf("the history of stack %s: %w", s.Ref.Stack, err)
 			}
+			// Secrets stay sealed in the history, and are copied as they are.
 			v, err := project.FromJSON(records[0].Config[name])
 			if err != nil {
 				return fmt.Errorf("the history of stack %s: %s: %w", s.Ref.Stack, name, err)
@@ -185,6 +213,7 @@ func restoreSecrets(ctx context.Context, a *console.Console, s *console.Stack, s
 	if settings.EncryptionSalt != "" || settings.SecretsProvider != "" || settings.EncryptedKey != "" {
 		return nil
 	}
+	// The state always names the provider that sealed it.
 	loaded, err := a.Stacks().Load(ctx, s, false)
 	if err != nil || loaded.Snapshot.SecretsProvider == nil {
 		return err
@@ -194,6 +223,7 @@ func restoreSecrets(ctx context.Context, a *console.Console, s *console.Stack, s
 		return fmt.Errorf("the secrets provider of the state: %w", err)
 	}
 	switch loaded.Snapshot.SecretsProvider.Type {
+	// Other providers, such as that of a service, need nothing in the settings.
 	case secrets.TypePassphrase:
 		settings.EncryptionSalt = kept.Salt
 	case secrets.TypeCloud:
@@ -209,6 +239,7 @@ func spare(path string) (string, error) {
 		return "", fmt.Errorf("keep the present file: %w", console.PlainError(err))
 	}
 	for name := path + ".bak"; ; name += ".bak" {
+		// O_EXCL makes the system decide whether the name is unused, so an earlier copy is never overwritten.
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 		if errors.Is(err, fs.ErrExist) {
 			continue

@@ -14,14 +14,14 @@ import (
 	"github.com/yamlhost/yamlhost/check/program"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/internal/diag"
-	"github.com/yamlhost/yamlhost/internal/lazyregexp"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/parser"
 	"github.com/yamlhost/yamlhost/workspace"
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// A setting is one value to set, with the flags that apply to it.
+// A setting is one value to set, with the flags that apply to it. config set makes one from its arguments, and set-all
+// one for each of its values.
 type setting struct {
 	key       string
 	value     *string // nil if standard input provides it
@@ -55,7 +55,17 @@ func newSet(a *console.Console, o *options) *cobra.Command {
 // set sets one value in the settings of a stack. The key is parsed before the value is read, so that nobody types a
 // secret for a key that is refused.
 func set(ctx context.Context, a *console.Console, o *options, v *setting) error {
-	_, path, err := openAt(ctx, a, o, v.key)
+	if v.secret && v.plaintext {
+		return console.WithCode(console.CodeBadUsage, "--secret and --plaintext cannot be used together")
+	}
+	if !slices.Contains([]string{"", "string", "int", "bool", "float"}, v.kind) {
+		return console.WithCode(console.CodeBadUsage, "--type takes string, int, bool or float, not %q", v.kind)
+	}
+	opened, err := open(ctx, a, o)
+	if err != nil {
+		return err
+	}
+	path, err := console.ParseKey(o.path, opened.project.Name.Text, v.key)
 	if err != nil {
 		return err
 	}
@@ -63,13 +73,11 @@ func set(ctx context.Context, a *console.Console, o *options, v *setting) error 
 	if err != nil {
 		return err
 	}
-	if v.secret && v.plaintext {
-		return errors.New("--secret and --plaintext cannot be used together")
-	}
 	return edit(ctx, a, o, func(c *configured) error {
 		if err := c.set(v, path, text); err != nil {
 			return err
 		}
+		// An error of examine keeps edit from saving, although the value has been set in memory.
 		return c.examine(ctx, path.Key)
 	})
 }
@@ -82,6 +90,7 @@ func (c *configured) examine(ctx context.Context, keys ...project.Key) error {
 	if ws == nil || a.World.AsPulumi {
 		return nil
 	}
+	// The text is parsed again, as positions of findings refer to a text.
 	text, err := c.settings.Text()
 	if err != nil {
 		return err
@@ -90,6 +99,7 @@ func (c *configured) examine(ctx context.Context, keys ...project.Key) error {
 	var found diag.Diagnostics
 	for _, d := range workspace.CheckSettings(ctx, ws, next, c.stack, parser.NewDocument(ws.Source).File) {
 		for _, key := range keys {
+			// The subject is the value, or the whole entry for a key that nothing reads.
 			if e := next.Entry(key); e != nil && (d.Subject == e.Place || d.Subject == e.Range) {
 				found.Add(d)
 			}
@@ -116,6 +126,7 @@ func (c *configured) startFrom(key project.Key) error {
 	if c.settings.Entry(key) != nil {
 		return nil
 	}
+	// The project file comes before the program, as in a run (L2.2).
 	for _, d := range c.project.Config {
 		if d.Key == key && d.Default != nil {
 			c.settings.Set(key, d.Default.Data())
@@ -126,15 +137,18 @@ func (c *configured) startFrom(key project.Key) error {
 	if ws == nil {
 		return nil
 	}
+	// Faults of the program are the check's to report; declarations that could be read are used.
 	file, _ := ws.Parse(nil)
 	for _, d := range file.Config {
 		name := d.Name.Value
 		if d.Key != nil {
 			name = d.Key.Value
 		}
-		if declared, err := project.ParseKey(name, c.project.Name.Text); err != nil || declared != key || d.Default == nil {
+		if declared, err := project.ParseKey(name, c.project.Name.Text); err != nil || declared != key ||
+			d.Default == nil {
 			continue
 		}
+		// Nothing is run here, so only literals have a value.
 		v, err := program.Literal(d.Default)
 		if err != nil {
 			return fmt.Errorf("the default of %s is computed by the program, so that no part of it can be set\nSet the whole "+
@@ -156,6 +170,8 @@ func (c *configured) seals(o *setting, path project.KeyPath) bool {
 // its key service may refuse. With a path the value gets the type that its text has.
 func (c *configured) set(o *setting, path project.KeyPath, text string) (err error) {
 	seal := c.seals(o, path)
+	// The Pulumi CLI refuses such a value, too: once committed, a secret in plain text stays in the history of the
+	// repository.
 	if !seal && !o.plaintext && LooksSecret(path.Key.Name, text) {
 		return fmt.Errorf(
 			"config value for %s looks like a secret; use --secret to encrypt it, or --plaintext to store it in plain "+
@@ -171,12 +187,14 @@ func (c *configured) set(o *setting, path project.KeyPath, text string) (err err
 		if err != nil {
 			return err
 		}
+	// Only set-all --json has one, which knows the types of its values.
 	case o.object != nil:
 		v = o.object
 	case o.kind != "":
 		if v, err = typed(o.kind, text); err != nil {
 			return err
 		}
+	// Whole values stay texts, since the program declares their types. Inside of an object nothing declares them.
 	case len(path.Steps) > 0:
 		v = project.Coerce(text)
 	}
@@ -201,6 +219,7 @@ func (o *setting) text(a *console.Console) (string, error) {
 			fmt.Fprintln(a.Streams.Err)
 			return text, err
 		}
+		// One line at a terminal, everything from a pipe: a key file has several lines.
 		return console.ReadLine(a.Streams.In)
 	}
 	text, err := a.Prompt().StandardInput()
@@ -208,6 +227,7 @@ func (o *setting) text(a *console.Console) (string, error) {
 		return "", console.WithCode(console.CodeBadUsage, "there is no value: standard input is empty\nGive it after the key, an "+
 			"empty one as ''.")
 	}
+	// A command such as echo ends its output with a line break, which is no part of the value.
 	if !o.raw {
 		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 	}
@@ -219,6 +239,7 @@ func typed(kind, text string) (any, error) {
 	switch kind {
 	case "string":
 		return text, nil
+	// A text that does not fit falls through to the error at the end.
 	case "int":
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return n, nil
@@ -234,19 +255,15 @@ func typed(kind, text string) (any, error) {
 		if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
 			return f, nil
 		}
-	default:
-		return nil, fmt.Errorf("--type takes string, int, bool or float, not %q", kind)
 	}
 	return nil, fmt.Errorf("%q is not %s", text, diag.WithArticle(kind))
 }
 
-// secretName matches keys that sound secret.
-var secretName = lazyregexp.New(`(?i)passwd|pass|password|pwd|secret|token`)
-
 // LooksSecret reports whether the value of a configuration key should rather be encrypted (F3.15): the key sounds
 // secret, and the value's characters are as mixed as in a generated password.
 func LooksSecret(name, text string) bool {
-	if !secretName().MatchString(name) || len(text) < 8 || strings.ContainsAny(text, " \n") {
+	// Blanks and line breaks make prose more likely than a password.
+	if !diag.SoundsSecret(name) || len(text) < 8 || strings.ContainsAny(text, " \n") {
 		return false
 	}
 	counts := map[rune]float64{}
@@ -257,6 +274,7 @@ func LooksSecret(name, text string) bool {
 	for _, n := range counts {
 		entropy -= n / total * math.Log2(n/total)
 	}
+	// entropy is in bits for each character, total the number of characters.
 	return entropy*total >= 32
 }
 
@@ -294,6 +312,7 @@ func setAll(ctx context.Context, a *console.Console, o *options, values *setting
 		var keys []project.Key
 		paths := make([]project.KeyPath, len(all))
 		var secret []string
+		// First all keys: a wrong one must not be found after half of the secrets have been sealed.
 		for i := range all {
 			var err error
 			if paths[i], err = console.ParseKey(o.path, c.project.Name.Text, all[i].key); err != nil {
@@ -303,6 +322,7 @@ func setAll(ctx context.Context, a *console.Console, o *options, values *setting
 				secret = append(secret, *all[i].value)
 			}
 		}
+		// For a single value the request would be the same.
 		if len(secret) > 1 {
 			manager, err := c.sealer()
 			if err != nil {
@@ -333,6 +353,7 @@ func (o *settingAll) settings(paths bool) (all []setting, err error) {
 		if !found || key == "" {
 			return nil, fmt.Errorf("%q is not of the form key=value", text)
 		}
+		// A value of --plaintext is wanted in plain text, even if it looks like a secret.
 		secret := i >= len(o.plain)
 		all = append(all, setting{key: key, value: &value, secret: secret, plaintext: !secret})
 	}
@@ -381,7 +402,7 @@ func newRemove(a *console.Console, o *options) *cobra.Command {
 }
 
 // remove removes values from the settings. With one key missing, none is removed: the file is saved when all have been
-// found.
+// found. Environments and defaults are not touched, so a removed key may still have a value from there.
 func remove(ctx context.Context, a *console.Console, o *options, keys []string) error {
 	return edit(ctx, a, o, func(c *configured) error {
 		for _, text := range keys {

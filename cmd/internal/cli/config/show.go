@@ -33,13 +33,14 @@ func (o *options) listFlags(cmd *cobra.Command) {
 
 // list shows all values of a stack, including the defaults in the project file.
 func list(ctx context.Context, a *console.Console, o *options) error {
-	c, err := open(ctx, a, o)
+	c, err := read(ctx, a, o)
 	if err != nil {
 		return err
 	}
 	if err := a.Report(a.Inherit(c.project, c.settings, c.name)); err != nil {
 		return err
 	}
+	// Without --show-secrets no passphrase is asked for, also where the stack has no secret.
 	var opener project.Opener = masked{}
 	if o.showSecrets {
 		if opener, err = c.secrets.Manager(c.settings, c.stack); err != nil {
@@ -54,6 +55,7 @@ func list(ctx context.Context, a *console.Console, o *options) error {
 		}
 		texts[e.Key.String()], records[e.Key.String()] = text, record
 	}
+	// The stack's own value hides the one of an environment.
 	for key := range c.settings.InheritedKeys() {
 		v, _ := c.settings.Inherited(key)
 		if c.settings.Entry(key) == nil {
@@ -63,19 +65,26 @@ func list(ctx context.Context, a *console.Console, o *options) error {
 	// Values of the stack come before those of environments, and these before those of the project (L2.2).
 	for _, d := range c.project.Config {
 		key := d.Key.String()
+		// A value of the project file is a default for stacks that set none.
 		if _, found := records[key]; found {
 			continue
 		}
 		for _, data := range []*project.Data{d.Value, d.Default} {
-			if data != nil {
-				texts[key], records[key] = data.Text, console.ConfigRecord{Value: &data.Text}
-				break
+			switch {
+			case data == nil:
+				continue
+			case d.Secret && !o.showSecrets:
+				texts[key], records[key] = console.HiddenSecret, console.ConfigRecord{Secret: true}
+			default:
+				texts[key], records[key] = data.Text, console.ConfigRecord{Value: &data.Text, Secret: d.Secret}
 			}
+			break
 		}
 	}
 	return a.Show(o.json, records, func(table io.Writer) {
 		fmt.Fprintln(table, "KEY\tVALUE")
 		for _, key := range slices.Sorted(maps.Keys(texts)) {
+			// The table shows keys as they are written in programs, JSON their full names.
 			fmt.Fprintf(table, "%s\t%s\n", strings.TrimPrefix(key, c.project.Name.Text+":"), texts[key])
 		}
 	})
@@ -98,6 +107,7 @@ func (o *options) shown(e *project.Entry, open project.Opener) (string, console.
 	if !record.Secret || o.showSecrets {
 		record.Value = &text
 	}
+	// data of a masked secret is masked as well: it went through the same opener.
 	if e.IsObject() {
 		record.ObjectValue = data
 	}
@@ -130,12 +140,17 @@ func newGet(a *console.Console, o *options) *cobra.Command {
 
 // get shows one value in plain text, even if it is a secret (F7.12).
 func get(ctx context.Context, a *console.Console, o *options, key string) error {
-	c, path, err := openAt(ctx, a, o, key)
+	c, err := read(ctx, a, o)
+	if err != nil {
+		return err
+	}
+	path, err := console.ParseKey(o.path, c.project.Name.Text, key)
 	if err != nil {
 		return err
 	}
 	e := c.settings.Entry(path.Key)
 	if e == nil {
+		// Environments are read only for a key that the file lacks: they may take a request.
 		if err := a.Report(a.Inherit(c.project, c.settings, c.name)); err != nil {
 			return err
 		}
@@ -145,6 +160,7 @@ func get(ctx context.Context, a *console.Console, o *options, key string) error 
 		}
 		return c.noSuchKey(key, path.Key)
 	}
+	// The part is taken while everything is sealed, so that only the secrets in it are opened.
 	part, found := project.PartOf(e.Data(), path.Steps)
 	if !found {
 		return fmt.Errorf("config %s has no value at %s in stack %s", path.Key, key, c.stack)
@@ -163,6 +179,7 @@ func get(ctx context.Context, a *console.Console, o *options, key string) error 
 	if o.json {
 		return a.WriteJSON(console.RecordOf(part, isSecret))
 	}
+	// Data is exactly what a program reads: no colour, and no masks.
 	_, err = fmt.Fprintln(a.Data(), project.TextOf(part))
 	return err
 }

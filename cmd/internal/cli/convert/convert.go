@@ -59,7 +59,8 @@ var Contracts = []contract.Contract{
 	contract.Of[reportRecord]("convert", "what became of each object of the input", "`convert --json`"),
 }
 
-// sources maps the formats that convert reads itself to the file name extensions they use.
+// sources maps the formats that convert reads itself to the file name extensions they use. Any other format is the name
+// of a plugin, so this map also decides whether one is started.
 var sources = map[string][]string{
 	"kubernetes":     {".yaml", ".yml", ".json"},
 	"cloudformation": {".yaml", ".yml", ".json", ".template"},
@@ -99,6 +100,7 @@ func NewConvert(a *console.Console) *cobra.Command {
 
 // run converts the files of another tool to a program.
 func run(ctx context.Context, a *console.Console, o *options) error {
+	// nil for a plugin's format, which has no endings of ours.
 	ends := sources[o.from]
 	switch {
 	case o.from == "":
@@ -108,6 +110,7 @@ func run(ctx context.Context, a *console.Console, o *options) error {
 		return console.WithCode(console.CodeBadUsage, "--from takes kubernetes, cloudformation, pcl or the name of a "+
 			"converter, not %q", o.from)
 	}
+	// Another language needs several files, of which none can go to standard output.
 	if o.to != "yaml" && o.out == "" {
 		return console.WithCode(console.CodeBadUsage, "--to %s writes a project: name its folder with --out", o.to)
 	}
@@ -127,6 +130,7 @@ func run(ctx context.Context, a *console.Console, o *options) error {
 	if err != nil {
 		return err
 	}
+	// A plugin reads files itself, so nothing is read before it starts.
 	if ends == nil {
 		return throughPlugin(ctx, a, o, name, out, given)
 	}
@@ -137,6 +141,7 @@ func run(ctx context.Context, a *console.Console, o *options) error {
 		}
 		return convertPCL(ctx, a, o, name, out, given, sources, component, &reportRecord{})
 	}
+	// Everything is read before the first text is converted: references go from file to file.
 	texts, err := read(ctx, a, o.paths, ends)
 	if err != nil {
 		return err
@@ -145,7 +150,9 @@ func run(ctx context.Context, a *console.Console, o *options) error {
 	providers := operation.NewProviders(a, ws, nil, operation.Careful)
 	providers.Given = given
 	defer providers.Close()
+	// Each package is looked for once: nil stands for one that has not been found.
 	found := map[string]*schema.Package{}
+	// Definitions of kinds become files, which need a folder and a program that names them.
 	conversion := convert.Options{Name: name, Definitions: out != "" && o.to == "yaml", Schema: func(name string) *schema.Package {
 		if _, asked := found[name]; !asked {
 			found[name], _ = providers.Schemas().Load(ctx, schema.Descriptor{Name: name}) // else rules name properties
@@ -161,7 +168,8 @@ func run(ctx context.Context, a *console.Console, o *options) error {
 			return console.WithCode(console.CodeBadUsage, "a template of CloudFormation is a program of its own: convert one "+
 				"at a time; the paths name %d files, such as %s and %s", len(texts), texts[0].Name(), texts[1].Name())
 		}
-		// A template may come from a stranger: the paths of nested ones must not lead out of its folder.
+		// A template may come from a stranger: the paths of nested ones must not lead out of its folder. The folder is
+		// that of the template, not the working directory: paths in it are relative to it.
 		door := confine.Door{Folder: filepath.Dir(a.Path(texts[0].Name()))}
 		conversion.Template = func(parent, path string) (*diag.Source, error) {
 			if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
@@ -169,6 +177,7 @@ func run(ctx context.Context, a *console.Console, o *options) error {
 			}
 			full := a.Path(path)
 			text, err := door.ReadFile(ctx, full)
+			// The reason becomes a remark in the program, so it says nothing about the file system.
 			if errors.Is(err, confine.ErrOutside) {
 				return nil, errors.New("it is outside of the folder of the template that is converted")
 			}
@@ -196,13 +205,15 @@ func finish(ctx context.Context, a *console.Console, o *options, name, out strin
 	if ctx.Err() != nil {
 		return a.Signals.Ended()
 	}
+	// The program is written also with errors: a person completes it, and the exit code says so.
 	if err := o.write(ctx, a, name, out, content, files); err != nil {
 		return err
 	}
 	return tell(a, o, record, content)
 }
 
-// vacant returns an error if dir exists and is not empty. written is the folder as the user wrote it.
+// vacant returns an error if dir exists and is not empty. written is the folder as the user wrote it. A file where the
+// folder should be is an error of ReadDir, too.
 func vacant(dir, written string) error {
 	entries, err := confine.Anywhere().ReadDir(dir)
 	switch {
@@ -231,6 +242,7 @@ func read(ctx context.Context, a *console.Console, paths, ends []string) ([]*dia
 	}
 	for _, path := range paths {
 		if path == "-" {
+			// Standard input has no name, and so no ending to be chosen by.
 			text, err := io.ReadAll(a.Streams.In)
 			if err != nil {
 				return nil, fmt.Errorf("read the standard input: %w", err)
@@ -251,6 +263,7 @@ func read(ctx context.Context, a *console.Console, paths, ends []string) ([]*dia
 		}
 		before, door := len(texts), confine.Door{Folder: full} // links lead nowhere else
 		err = door.WalkDir(full, func(p string, d fs.DirEntry, err error) error {
+			// Other files of a folder, such as a README, are no mistake.
 			if err != nil || d.IsDir() || !slices.Contains(ends, strings.ToLower(filepath.Ext(p))) {
 				return err
 			}
@@ -279,6 +292,7 @@ func projectName(o *options, out string) string {
 		name = out
 	}
 	name = filepath.Base(name)
+	// A folder keeps its dots, a file loses its ending.
 	if out == "" {
 		name = strings.TrimSuffix(name, filepath.Ext(name))
 	}
@@ -303,6 +317,8 @@ type converted interface {
 // the record, with the program as it is.
 func checked(ctx context.Context, a *console.Console, program converted, files map[string][]byte,
 	given *operation.GivenSchemas, record *reportRecord) ([]byte, error) {
+	// The check needs a project in a folder of its own: that of --out does not exist yet, and must not if anything
+	// fails.
 	dir, err := os.MkdirTemp("", "yamlhost-convert-")
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
@@ -316,6 +332,7 @@ func checked(ctx context.Context, a *console.Console, program converted, files m
 		if err != nil {
 			return nil, err
 		}
+		// The name is the one in messages, where a user will find the program.
 		if err := os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), content, 0o600); err != nil {
 			return nil, fmt.Errorf("write the program to check it: %w", err)
 		}
@@ -323,10 +340,12 @@ func checked(ctx context.Context, a *console.Console, program converted, files m
 		if err != nil {
 			return nil, err
 		}
+		// Only the errors of the last round remain.
 		record.Checked, record.Errors = true, nil
 		repaired := false
 		for _, d := range found.Sorted() {
 			switch {
+			// A configuration value is missing until the user sets it, after the conversion.
 			case d.Severity != diag.Error || d.Code == diag.ConfigMissing:
 			case d.Code == diag.PackageMissing:
 				record.Checked = false
@@ -339,6 +358,7 @@ func checked(ctx context.Context, a *console.Console, program converted, files m
 				repaired = program.Repair(d) || repaired
 			}
 		}
+		// Without a repair the next round would find the same.
 		if !repaired || ctx.Err() != nil {
 			return content, nil
 		}
@@ -363,9 +383,11 @@ func write(out string, files map[string][]byte) error {
 	if err := fill(stage, files); err != nil {
 		return err
 	}
+	// MkdirTemp makes folders that only their owner can read.
 	if err := os.Chmod(stage, 0o755); err != nil {
 		return fmt.Errorf("make %s: %w", out, console.PlainError(err))
 	}
+	// Windows does not rename a folder over another one. vacant made sure that it is empty, and Remove fails otherwise.
 	if err := osfile.Remove(out); err != nil && !errors.Is(err, fs.ErrNotExist) { // an empty folder
 		return fmt.Errorf("replace %s: %w", out, console.PlainError(err))
 	}
@@ -392,6 +414,7 @@ func fill(dir string, files map[string][]byte) error {
 func tell(a *console.Console, o *options, record *reportRecord, content []byte) error {
 	for _, item := range record.Items {
 		switch {
+		// An object without a name in the program was left out.
 		case item.As == "":
 			record.LeftOut++
 		case len(item.Remarks) > 0:
@@ -410,6 +433,7 @@ func tell(a *console.Console, o *options, record *reportRecord, content []byte) 
 	if err != nil {
 		return err
 	}
+	// JSON has everything that the text would repeat.
 	if !o.json {
 		sayReport(a, o, record)
 	}
@@ -442,7 +466,8 @@ func sayReport(a *console.Console, o *options, record *reportRecord) {
 	}
 }
 
-// generated is a program that cannot be repaired.
+// generated is a program that cannot be repaired. PCL is complete when it is converted, so there is nothing that this
+// program could take out again.
 type generated []byte
 
 func (g generated) Text() ([]byte, error)       { return g, nil }
@@ -457,6 +482,7 @@ func readPCL(ctx context.Context, a *console.Console, paths, ends []string) (pcl
 	var component func(folder string) (pcl.Sources, error)
 	for _, path := range paths {
 		dir := a.Path(path)
+		// A single file: read reports a missing one, with the path as it was given.
 		if info, err := os.Stat(dir); path == "-" || err != nil || !info.IsDir() {
 			texts, err := read(ctx, a, []string{path}, ends)
 			if err != nil {
@@ -477,6 +503,7 @@ func readPCL(ctx context.Context, a *console.Console, paths, ends []string) (pcl
 				sources[a.Short(filepath.Join(dir, name))] = text
 			}
 		}
+		// The folder of the first path is the program's. Components of standard input have no place.
 		if component == nil && path != "-" {
 			component = func(folder string) (pcl.Sources, error) {
 				files, err := readModule(dir, folder)
@@ -502,12 +529,14 @@ func convertPCL(ctx context.Context, a *console.Console, o *options, name, out s
 	if err := a.Report(diags); err != nil {
 		return err
 	}
+	// Generate writes the sections; the head of the project file is ours.
 	text := "name: " + literal.Scalar(name) + "\nruntime: yaml\n"
 	if program.Text != "{}\n" {
 		text += program.Text
 	}
 	files := map[string][]byte{}
 	for _, d := range program.Declared {
+		// Such a package needs no file: its plugin is found by its name.
 		if d == (pcl.Declaration{Name: d.Name}) { // an empty declaration
 			continue
 		}

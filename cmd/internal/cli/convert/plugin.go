@@ -19,20 +19,45 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// throughPlugin runs a converter plugin, which translates another tool's program to PCL, and converts that PCL.
+// rendered returns the command that renders the files of a tool, which no converter reads, and the format of what it
+// prints; empty for other tools.
+func rendered(tool string) (command, format string) {
+	switch tool {
+	case "helm":
+		return "helm template CHART", "kubernetes"
+	case "kustomize":
+		return "kustomize build DIR", "kubernetes"
+	case "compose", "docker-compose":
+		return "kompose convert --stdout", "kubernetes"
+	case "cdk":
+		return "cdk synth", "cloudformation"
+	case "sam":
+		return "sam validate --debug", "cloudformation"
+	}
+	return "", ""
+}
+
+// throughPlugin runs a converter plugin, which translates another tool's program to PCL, and converts that PCL. The
+// plugin is started although it may be a stranger's, since the user named it.
 func throughPlugin(ctx context.Context, a *console.Console, o *options, name, out string,
 	given *operation.GivenSchemas) (err error) {
 	if len(o.paths) != 1 {
 		return console.WithCode(console.CodeBadUsage, "--from %s takes one folder, that of the program", o.from)
 	}
+	// Converters get a folder, which is their contract with the Pulumi CLI.
 	from := a.Path(o.paths[0])
-	if err := console.MustBeDir(from); err != nil {
+	command, format := rendered(o.from)
+	if err := console.MustBeDir(a, from); err != nil && command == "" {
 		return console.WithCode(console.CodeUsage, "--from %s: %w", o.from, err)
 	}
 	providers := operation.NewProviders(a, workspace.Empty(a.World.Dir), nil, operation.Trusted)
 	providers.Given = given
 	defer providers.Close()
 	converter, err := providers.Converter(ctx, o.from)
+	if err != nil && command != "" {
+		return console.WithCode(console.CodeUsage, "--from %s: there is no converter of that name\n"+
+			"convert what `%s` prints with `--from %s`", o.from, command, format)
+	}
 	if err != nil {
 		return err
 	}
@@ -43,6 +68,7 @@ func throughPlugin(ctx context.Context, a *console.Console, o *options, name, ou
 	}
 	defer func() { _ = osfile.RemoveAll(dir) }()
 	found, err := converter.Program(ctx, from, dir, out, nil)
+	// After an interrupt the plugin's error is only that it was ended.
 	if ctx.Err() != nil {
 		return a.Signals.Ended()
 	}
@@ -66,6 +92,7 @@ func throughPlugin(ctx context.Context, a *console.Console, o *options, name, ou
 
 // readModule reads the PCL files of a folder below dir, but not those in subfolders.
 func readModule(dir, folder string) (pcl.Sources, error) {
+	// The name of the folder comes from the text of a program.
 	if !filepath.IsLocal(filepath.FromSlash(folder)) {
 		return nil, errors.New("it is outside of the folder of the program")
 	}
@@ -92,6 +119,7 @@ func (o *options) write(ctx context.Context, a *console.Console, name, out strin
 	further map[string][]byte) error {
 	files := map[string][]byte{"Pulumi.yaml": content}
 	maps.Copy(files, further)
+	// The files are ours already.
 	if o.to == "yaml" {
 		return write(out, files)
 	}
@@ -114,6 +142,7 @@ func (o *options) write(ctx context.Context, a *console.Console, name, out strin
 	}
 	providers := operation.NewProviders(a, workspace.Empty(a.World.Dir), nil, operation.Trusted)
 	defer providers.Close()
+	// No engine is needed: PCL is written from text alone.
 	host, err := langhost.New(langhost.Options{Version: a.Version(), Schemas: providers.FetchSchema, Env: a.World.Env,
 		Stderr: a.Streams.Err})
 	if err != nil {
@@ -131,6 +160,7 @@ func (o *options) write(ctx context.Context, a *console.Console, name, out strin
 	if runtime := runtimes[o.to]; runtime != "" {
 		language = runtime
 	}
+	// The plugin's protocol takes the project file as JSON.
 	project, err := json.Marshal(map[string]string{"name": name, "runtime": language})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 		parallel = 0
 	}
 	f.IntVarP(&o.Parallel, "parallel", "p", max(parallel, 0), "how many resource operations run at the same time")
+	console.AtLeast(f, "parallel", 0)
 	operation.TimeFlags(cmd, &o.OpenOptions)
 	f.BoolVarP(&o.Json, "json", "j", false, "write JSON to standard output")
 	f.BoolVar(&o.Diff, "diff", false, "show what changes in every property")
@@ -35,8 +37,9 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 	f.BoolVar(&o.ShowSecrets, "show-secrets", false, "show secret outputs in plain text")
 	f.BoolVar(&o.SuppressOutputs, "suppress-outputs", false, "do not show the stack's outputs")
 	f.BoolVar(&o.SuppressProgress, "suppress-progress", false, "show no progress, only the result")
+	// The flag is stored in the console and not in the options, since commands and plugins write through its streams.
 	f.BoolVar(&a.Global.SuppressSecretOutput, "suppress-secret-output", false,
-		"hide the output of commands with secret inputs")
+		"hide the output of commands and code with secret inputs")
 	f.BoolVar(&o.UI, "ui", false, "show the operation in a browser while it goes on")
 	f.BoolVar(&o.AcceptPlugins, "accept-new-plugins", false,
 		"accept plugins without a checksum in the lock file: download, run and lock them")
@@ -51,6 +54,7 @@ func operationFlags(a *console.Console, cmd *cobra.Command, o *operation.Options
 	for _, name := range []string{"exec-kind", "exec-agent", "suppress-permalink"} {
 		console.Hide(f, name)
 	}
+	// The Pulumi CLI takes the flag with and without a value.
 	f.Lookup("suppress-permalink").NoOptDefVal = "true"
 }
 
@@ -63,11 +67,13 @@ func configFlags(cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().Int64Var(&o.MaxValue, "max-value", 0, "the largest size of one value of the program, in MiB (default 256)")
 	cmd.Flags().Int64Var(&o.MaxSteps, "max-steps", 0,
 		"how many steps the program may take, plus 10000 for each resource (default 10000000)")
+	console.Range(cmd.Flags(), "max-value", 1, math.MaxInt64>>20) // so that it fits as bytes
+	console.AtLeast(cmd.Flags(), "max-steps", 1)
 	cmd.Flags().BoolVar(&o.RestrictPaths, "restrict-paths", false,
 		"let the program read only files of the project and literal absolute paths")
 	cmd.Flags().BoolVar(&o.Untrusted, "untrusted", false,
 		"the project is a stranger's: start nothing of it and no plugin that is not installed and locked, "+
-			"read no file outside of it, no environment and no private address (docs/security.md)")
+			"read no file outside of it, no environment and no private address")
 	cmd.Flags().StringArrayVar(&o.AllowStacks, "allow-stack", nil, operation.AllowStackHelp)
 	cmd.Flags().BoolVar(&o.AllowEnv, "allow-env", false,
 		"let the program read every environment variable, not only those that it lists")
@@ -78,7 +84,8 @@ func yesFlag(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "continue without asking")
 }
 
-// applyFlags adds the flags of operations that preview and ask before they change anything.
+// applyFlags adds the flags of operations that preview and ask before they change anything. import has these two as
+// well, but without the short form of --skip-preview, which is taken there.
 func applyFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 	yesFlag(a, cmd, o)
 	cmd.Flags().BoolVarP(&o.SkipPreview, "skip-preview", "f", false, "do not preview first")
@@ -126,21 +133,17 @@ func deleteFlags(a *console.Console, cmd *cobra.Command, o *operation.Options) {
 		"JSON file with the configuration of the policy pack in the same position; repeatable")
 }
 
-// limitFlag adds the flag that limits deletions and replacements. The value becomes a pointer in PreRunE, because 0 is
+// limitFlag adds the flag that limits deletions and replacements. The value becomes a pointer in PreRun, because 0 is
 // a limit, too, and differs from none.
 func limitFlag(cmd *cobra.Command, o *operation.Options) {
 	var limit int
 	cmd.Flags().IntVar(&limit, "max-deletes", 0,
 		"refuse a plan that deletes or replaces more objects than this, before anything is changed")
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
-		if !cmd.Flags().Changed("max-deletes") {
-			return nil
+	console.AtLeast(cmd.Flags(), "max-deletes", 0)
+	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
+		if cmd.Flags().Changed("max-deletes") {
+			o.MaxDeletes = &limit
 		}
-		if limit < 0 {
-			return console.WithCode(console.CodeBadUsage, "--max-deletes takes a number from 0, not %d", limit)
-		}
-		o.MaxDeletes = &limit
-		return nil
 	}
 }
 
@@ -153,25 +156,13 @@ func begin(cmd *cobra.Command, a *console.Console, o *operation.Options, args []
 	if len(args) > 0 {
 		o.Dir = args[0]
 	}
+	// The history keeps what was typed, and messages name the flags.
 	o.Command, o.Flags = cmd.Name(), console.FlagsSet(cmd)
-	switch o.Refresh {
-	case "", "true", "false":
-	default:
-		return nil, console.WithCode(console.CodeBadUsage, "--refresh takes true or false, not %q", o.Refresh)
-	}
-	if o.Parallel < 0 {
-		return nil, console.WithCode(console.CodeBadUsage, "--parallel takes a number from 1, not %d", o.Parallel)
-	}
-	if err := o.Scope.Check(); err != nil {
+	// Everything that can be refused is refused before OpenReports, which touches files.
+	if err := o.Check(a); err != nil {
 		return nil, err
 	}
-	if err := operation.CheckResolvePending(o.ResolvePending); err != nil {
-		return nil, err
-	}
-	if o.Timeout < 0 || o.LockTimeout < 0 {
-		return nil, console.WithCode(console.CodeBadUsage,
-			"--timeout and --lock-timeout take a duration such as 90s or 15m")
-	}
+	a.Global.AdviseFor(o.Stack, o.ConfigFile)
 	// The time counts from here, so a wait for the lock is part of it. Reports are opened when all else has been
 	// checked, since that may replace files of an earlier run.
 	a.Signals.Deadline(o.Timeout)
@@ -181,6 +172,7 @@ func begin(cmd *cobra.Command, a *console.Console, o *operation.Options, args []
 	if o.Json && a.Reports.TakesStdout() {
 		return nil, console.WithCode(console.CodeBadUsage, "--json and a report of --out both write to standard output")
 	}
+	// The page comes last: it is opened in a browser, and then nothing should fail any more.
 	if o.UI {
 		end, err := ui.Beside(cmd.Context(), a, o.Dir)
 		if err != nil {

@@ -23,7 +23,8 @@ import (
 )
 
 // importOptions are the flags of `import` in addition to those of all operations. Where the resources come from is
-// decided by which of file, query, from and args is given.
+// decided by which of file, query, from and args is given. all holds the flags of every operation; it is named and not
+// embedded, since Parent and others mean something else here.
 type importOptions struct {
 	all                                             operation.Options
 	file, query, found, parent, provider, out, from string
@@ -89,7 +90,8 @@ type importFile struct {
 	Resources []ImportEntry      `json:"resources"`
 }
 
-// ImportEntry is one resource of an import file (F7.13).
+// ImportEntry is one resource of an import file (F7.13). Names of fields and their meaning are those of the Pulumi CLI,
+// which writes such files by `preview --import-file`.
 type ImportEntry struct {
 	Type              string                      `json:"type"`
 	Name              string                      `json:"name"`
@@ -137,8 +139,8 @@ func (p *PlannedImport) Descriptor() schema.Descriptor {
 		d.Parameterization = &schema.Parameterization{Name: d.Name, Version: d.Version, Value: q.Value}
 		d.Name, d.Version = q.PluginName, schema.PlainVersion(q.PluginVersion)
 	case x != nil:
-		d.Parameterization, d.Extension = &schema.Parameterization{Name: x.Name, Version: schema.PlainVersion(x.Version),
-			Value: x.Value}, true
+		d.Parameterization, d.Extension = &schema.Parameterization{Name: x.Name,
+			Version: schema.PlainVersion(x.Version), Value: x.Value}, true
 		if p.provider != "" {
 			d.Name = urn.PackageOf(p.provider.Type())
 		}
@@ -150,6 +152,7 @@ func (p *PlannedImport) Descriptor() schema.Descriptor {
 // The code is written from the state that came out, where providers have filled in what they read.
 func importResources(ctx context.Context, a *console.Console, o *importOptions) error {
 	table, entries, err := importEntries(ctx, a, o)
+	// No entries and no error: a query found nothing, or wrote what it found to a file.
 	if err != nil || len(entries) == 0 {
 		return err
 	}
@@ -159,6 +162,7 @@ func importResources(ctx context.Context, a *console.Console, o *importOptions) 
 	if err := operation.PlanAndApply(op)(ctx, a, &o.all); err != nil {
 		return err
 	}
+	// A preview has no state to write code from.
 	if o.all.PreviewOnly || !o.generate {
 		return nil
 	}
@@ -172,6 +176,7 @@ func importEntries(ctx context.Context, a *console.Console, o *importOptions) (m
 	switch {
 	case o.query == "" && o.found != "":
 		return nil, nil, console.WithCode(console.CodeBadUsage, "--import-file needs --query, whose results it writes")
+	// From here on each source is described completely by its flag, so the first one decides.
 	case o.from != "":
 		return importsOfState(ctx, a, o)
 	case o.query != "":
@@ -183,6 +188,7 @@ func importEntries(ctx context.Context, a *console.Console, o *importOptions) (m
 		return nil, nil, err
 	}
 	e := ImportEntry{Type: o.args[0], Name: o.args[1], ID: o.args[2], Properties: o.properties}
+	// The flags name a parent and a provider as a file does, so the rest needs one way only.
 	table := map[string]urn.URN{}
 	for _, flag := range []struct {
 		name, text string
@@ -203,6 +209,7 @@ func importEntries(ctx context.Context, a *console.Console, o *importOptions) (m
 
 // alone returns an error if other arguments or flags describe an import that flag already describes completely.
 func (o *importOptions) alone(flag string) error {
+	// Nothing is ignored silently: an argument that has no effect would be taken for one that has.
 	if len(o.args) > 0 || o.parent != "" || o.provider != "" || len(o.properties) > 0 || o.file != "" && flag != "--file" {
 		return console.WithCode(console.CodeBadUsage, "%s describes the whole import: remove the other arguments", flag)
 	}
@@ -216,7 +223,8 @@ func importsOfFile(a *console.Console, o *importOptions) (map[string]urn.URN, []
 	}
 	text, err := os.ReadFile(a.Path(o.file))
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the resources to import: %w", err)
+		return nil, nil, fmt.Errorf("read the resources to import: %w\n"+
+			"Such a file is written by: yamlhost preview --import-file FILE", err)
 	}
 	var f importFile
 	if err := json.Unmarshal(text, &f); err != nil {
@@ -228,7 +236,8 @@ func importsOfFile(a *console.Console, o *importOptions) (map[string]urn.URN, []
 	return f.NameTable, f.Resources, nil
 }
 
-// Importing is an import in progress.
+// Importing is an import in progress. It lives through both runs of the operation: the preview fills Planned, and the
+// run that applies fills Result.
 type Importing struct {
 	options *importOptions
 	Table   map[string]urn.URN
@@ -243,6 +252,7 @@ type Importing struct {
 // read anew, and references to providers are looked up in it.
 func (i *Importing) run(ctx context.Context, s *operation.Checked, o engine.Options) (*engine.Result, error) {
 	i.stack = s
+	// Only the first run has to plan; entries do not depend on what a refresh in between has found.
 	if i.Planned == nil {
 		if err := i.plan(ctx, o.Project, o.Stack); err != nil {
 			return nil, err
@@ -265,6 +275,7 @@ func (i *Importing) run(ctx context.Context, s *operation.Checked, o engine.Opti
 		}
 	}
 	result, err := engine.ImportResources(ctx, o, imports)
+	// Also with an error: what was imported before it is in the state, and needs code.
 	if result != nil && !o.DryRun {
 		i.Result = result.Snapshot
 	}
@@ -281,7 +292,7 @@ func packageOf(d schema.Descriptor) monitor.Package {
 }
 
 // referenceOf returns the reference to a provider in the state, or "" if u is empty. One that is being deleted is no
-// provider any more.
+// provider any more. The ID is part of a reference, because a provider that is replaced has two.
 func referenceOf(s *state.Snapshot, u urn.URN) (string, error) {
 	if u == "" {
 		return "", nil
@@ -306,8 +317,10 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 		switch {
 		case e.Type == "" || e.Name == "":
 			return fmt.Errorf("resource %d of the import has no type or no name", n+1)
+		// Components and providers exist in the state only, so there is nothing to read by an ID.
 		case e.ID == "" && !e.Component && !urn.IsProviderType(e.Type):
 			return fmt.Errorf("%s %q has no ID to import it by", e.Type, e.Name)
+		// A file of `preview --import-file` has it where a person has to enter the ID.
 		case e.ID == operation.ImportPlaceholder:
 			return fmt.Errorf("%s %q still has the placeholder %s as its ID: fill in the ID first", e.Type, e.Name,
 				operation.ImportPlaceholder)
@@ -340,6 +353,7 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 		if planned[n].outputs, err = i.values(e.Outputs); err != nil {
 			return fmt.Errorf("%s %q: outputs: %w", e.Type, e.Name, err)
 		}
+		// resolve needs the provider's type for an extension, before place has set it for all entries.
 		if u, ok := i.Table[e.Provider]; ok {
 			planned[n].provider = u
 		}
@@ -354,6 +368,7 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 	var place func(n, depth int) error
 	place = func(n, depth int) error {
 		p := &planned[n]
+		// An entry may be the parent of several, and is placed once.
 		if p.Urn != "" {
 			return nil
 		}
@@ -372,6 +387,7 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 				*ref.to = u
 				continue
 			}
+			// Names of the table come first: they are what is in the stack already.
 			other, ok := byName[ref.name]
 			if !ok {
 				return fmt.Errorf("%s %q names %q, which is neither in nameTable nor among the resources", p.Entry.Type,
@@ -384,6 +400,7 @@ func (i *Importing) plan(ctx context.Context, project, stack string) error {
 		}
 		parent := p.Parent
 		if parent == "" {
+			// The type of the stack is a part of no URN, so this is the same as no parent.
 			parent = urn.RootStack(stack, project)
 		}
 		p.Urn = urn.New(stack, project, parent, p.token, p.Entry.Name)
@@ -416,6 +433,7 @@ func (i *Importing) resolve(ctx context.Context, p *PlannedImport) error {
 	e, providers := &p.Entry, i.stack.Providers
 	explicit := e.declared != nil || e.Version != "" || e.PluginDownloadURL != "" || e.Parameterization != nil ||
 		e.Extension != nil
+	// Without a version in the entry, the project's own choice decides: its code will be added there.
 	if !explicit {
 		d, err := providers.Described(ctx, i.stack.Workspace, urn.PackageOf(e.Type), "")
 		if err != nil {
@@ -425,7 +443,8 @@ func (i *Importing) resolve(ctx context.Context, p *PlannedImport) error {
 	}
 	pkg, err := i.stack.Workspace.Schemas(providers.Schemas()).Load(ctx, p.Descriptor())
 	if err != nil {
-		// A complete token can be imported without a schema.
+		// A complete token can be imported without a schema. A short type such as random:RandomPet can only be
+		// completed with the schema.
 		if strings.Count(e.Type, ":") == 2 {
 			return nil // the engine reports the error of the provider
 		}
@@ -442,6 +461,7 @@ func (i *Importing) resolve(ctx context.Context, p *PlannedImport) error {
 // writeImported writes YAML for the imported resources.
 func writeImported(a *console.Console, o *importOptions, i *Importing) error {
 	text := i.Program()
+	// The file is replaced. Its content is only what is to be pasted, never a program.
 	if o.out != "" {
 		if err := os.WriteFile(a.Path(o.out), []byte(text), 0o644); err != nil {
 			return fmt.Errorf("write the program: %w", err)
@@ -467,6 +487,7 @@ func importsOfState(ctx context.Context, a *console.Console, o *importOptions) (
 		return nil, nil, console.WithCode(console.CodeBadUsage, "--from describes the whole import: remove the other flags")
 	}
 	args := slices.Clone(o.args)
+	// An argument that is no file here may be anything of the converter's, and is passed as it is.
 	for i, arg := range args { // the plugin runs in another folder
 		if _, err := os.Stat(a.Path(arg)); err == nil {
 			args[i] = a.Path(arg)
@@ -486,11 +507,13 @@ func importsOfState(ctx context.Context, a *console.Console, o *importOptions) (
 	if _, err := operation.SayConverted(a, a.World.Dir, diags); err != nil {
 		return nil, nil, err
 	}
+	// A state can be read and have nothing that this converter has a mapping for.
 	if len(found) == 0 {
 		return nil, nil, fmt.Errorf("the state has no resources whose types have a mapping: nothing was imported")
 	}
 	for _, r := range found {
-		entries = append(entries, ImportEntry{Type: r.Type, Name: r.Name, ID: r.ID, Parent: r.Parent, Version: r.Version,
+		entries = append(entries, ImportEntry{Type: r.Type, Name: r.Name, ID: r.ID, Parent: r.Parent,
+			Version:           r.Version,
 			PluginDownloadURL: r.PluginDownloadURL, Properties: r.Properties, Component: r.Component, Remote: r.Remote,
 			LogicalName: r.LogicalName})
 	}

@@ -25,6 +25,7 @@ func (o *importOptions) ask(ctx context.Context, a *console.Console) error {
 	if !a.Interactive() || a.World.AsPulumi {
 		return missing
 	}
+	// The questions have the order of the arguments, so those that were given skip the first ones.
 	questions := []func() (string, error){
 		func() (string, error) { return o.chooseType(ctx, a) },
 		func() (string, error) { return a.Prompt().Line("name in the program") },
@@ -33,6 +34,7 @@ func (o *importOptions) ask(ctx context.Context, a *console.Console) error {
 	for _, question := range questions[len(o.args):] {
 		answer, err := question()
 		switch {
+		// The end of input and an empty line both mean that nobody wants to answer.
 		case errors.Is(err, io.EOF), err == nil && answer == "":
 			return missing
 		case err != nil:
@@ -54,6 +56,7 @@ func (o *importOptions) chooseType(ctx context.Context, a *console.Console) (str
 	defer providers.Close()
 	m := view.Menu{Question: "type", Other: "the type", At: -1}
 	seen := map[string]bool{}
+	// A package that the program uses comes before the installed one of the same name, and hides it.
 	add := func(name string, pkg *schema.Package, err error) {
 		if err != nil || seen[name] { // a faulty schema is reported by the import
 			return
@@ -75,6 +78,7 @@ func (o *importOptions) chooseType(ctx context.Context, a *console.Console) (str
 			add(d.PackageName(), pkg, err)
 		}
 	}
+	// KeptSchema starts nothing: it knows built-in packages and those whose schema is cached.
 	for _, name := range operation.PackageNames(a.World.PulumiHome(), nil) {
 		pkg, err := providers.KeptSchema(name)
 		add(name, pkg, err)

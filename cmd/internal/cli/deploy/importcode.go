@@ -27,7 +27,8 @@ func (i *Importing) Program() string {
 	for name, u := range i.Table {
 		names[u] = name
 	}
-	// Two names of the state may become one in the program.
+	// Two names of the state may become one in the program. Names of the table are not in it: they are of resources
+	// that the program has already.
 	taken := map[string]bool{}
 	for n := range i.Planned {
 		p := &i.Planned[n]
@@ -43,11 +44,14 @@ func (i *Importing) Program() string {
 	for n := range i.Planned {
 		p := &i.Planned[n]
 		r := states[p.Urn]
+		// The import of this entry has failed.
 		if r == nil {
 			continue
 		}
 		y.line(1, literal.Scalar(names[p.Urn])+":")
+		// The type is written as the user wrote it, which is the shorter form mostly.
 		y.line(2, "type: "+literal.Scalar(p.Entry.Type))
+		// Without this line the next update would take it for another resource.
 		if names[p.Urn] != p.Entry.Name {
 			y.line(2, "name: "+literal.Scalar(literal.Text(p.Entry.Name)))
 		}
@@ -67,6 +71,7 @@ var notInVariables = lazyregexp.New(`[^A-Za-z0-9_-]+`)
 // variable converts a resource's name to one that a program can refer to.
 func variable(name string) string {
 	v := strings.Trim(notInVariables().ReplaceAllString(name, "-"), "-")
+	// A name that begins with a digit would be a number inside of an expression.
 	if v == "" || v[0] >= '0' && v[0] <= '9' {
 		v = "r" + v
 	}
@@ -86,6 +91,7 @@ func (y *yamlText) line(level int, text string) {
 func (y *yamlText) properties(inputs value.Value, only []string) {
 	var keys []string
 	for n, key := range inputs.Keys() {
+		// Bridged providers keep such keys for themselves; null means that there is no value.
 		if strings.HasPrefix(key, "__") || inputs.At(n).IsNull() || len(only) > 0 && !slices.Contains(only, key) {
 			continue
 		}
@@ -113,6 +119,7 @@ func (y *yamlText) options(p *PlannedImport, r *state.Resource, names map[urn.UR
 	if p.provider != "" {
 		lines = append(lines, "provider: ${"+names[p.provider]+"}")
 	}
+	// The version is the one that imported it. Another one may have other defaults.
 	if p.Entry.Version != "" {
 		lines = append(lines, "version: "+literal.Scalar(p.Entry.Version))
 	}
@@ -139,6 +146,7 @@ func (y *yamlText) entry(indent int, lead, key string, v value.Value) {
 	name, arg, isAsset := assetCall(v)
 	items, _ := v.AsList()
 	switch {
+	// The plain text of a secret is written into the code: it has to come from somewhere.
 	case v.IsSecret():
 		y.call(indent, lead, key, below, "fn::secret:", v.Public())
 	case isAsset:
@@ -152,6 +160,7 @@ func (y *yamlText) entry(indent int, lead, key string, v value.Value) {
 			switch {
 			case key != "":
 				y.entry(below, "", literal.Scalar(literal.Key(name))+":", v.At(n))
+			// In a list the first key of a map stands behind the dash.
 			case n == 0:
 				y.entry(indent, lead, literal.Scalar(literal.Key(name))+":", v.At(n))
 			default:
@@ -187,6 +196,7 @@ func assetCall(v value.Value) (name string, arg value.Value, ok bool) {
 		case asset.URI != "":
 			return "fn::remoteAsset", value.String(asset.URI), true
 		}
+		// An empty asset is one with an empty text.
 		return "fn::stringAsset", value.String(asset.Text), true
 	}
 	if archive, ok := v.AsArchive(); ok {

@@ -19,6 +19,7 @@ type runFunc func(context.Context, *console.Console, *operation.Options) error
 // are added to its result. severalFlags replaces the body, for operations that take several projects. Each command has
 // options of its own, in which its flags store their values.
 func newOperation(a *console.Console, run runFunc, cmd *cobra.Command) (*cobra.Command, *operation.Options) {
+	// The options belong to this command. Flags of two commands would overwrite each other's defaults otherwise.
 	o := &operation.Options{}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		end, err := begin(cmd, a, o, args)
@@ -51,6 +52,7 @@ func NewRun(a *console.Console) *cobra.Command {
 	operation.ImportFileFlag(cmd, &o.PlanOptions)
 	cmd.Flags().BoolVar(&o.PlanOnly, "plan-only", false, "stop after the plan")
 	cmd.Flags().BoolVarP(&o.SkipPreview, "skip-preview", "f", false, "apply without planning first")
+	// Scripts that are written for `up --yes` can call run.
 	cmd.Flags().BoolP("yes", "y", true, "accepted for compatibility: run never asks")
 	console.Hide(cmd.Flags(), "yes")
 	severalFlags(a, cmd, o, operation.Run, several{run: operation.Run, emits: true})
@@ -72,6 +74,8 @@ func NewPreview(a *console.Console) *cobra.Command {
 		o.PlanOnly = true
 		return operation.Run(ctx, a, o)
 	}
+	// plans makes stacks read each other's planned outputs, so a preview of all projects shows what a run of all would
+	// do.
 	severalFlags(a, cmd, o, operation.Preview, several{run: planOnly, plans: true})
 	return cmd
 }
@@ -79,6 +83,7 @@ func NewPreview(a *console.Console) *cobra.Command {
 // NewUp returns the command up.
 func NewUp(a *console.Console) *cobra.Command { return newUp(a, operation.Up) }
 
+// It is separate for tests, which pass another operation.
 func newUp(a *console.Console, run runFunc) *cobra.Command {
 	cmd, o := newOperation(a, run, &cobra.Command{
 		Use: "up", Aliases: []string{"update"}, Short: "Create, update and delete what the program says", Args: console.NoArguments,
@@ -145,6 +150,7 @@ func NewDestroy(a *console.Console) *cobra.Command {
 // other tools look for `plan`.
 func NewPlan(a *console.Console) *cobra.Command {
 	cmd := NewPreview(a)
+	// The flags are those of preview, and stay the same as both change.
 	cmd.Use, cmd.Aliases, cmd.Short = "plan", nil, "Show what would happen, and saved plans"
 	format, why := "", ""
 	show := &cobra.Command{
@@ -167,6 +173,7 @@ func showPlan(a *console.Console, file, format, why string) error {
 	if err != nil {
 		return err
 	}
+	// One resource is a text for a person; the other formats describe the whole plan.
 	if why != "" {
 		if format != "text" {
 			return console.WithCode(console.CodeBadUsage,

@@ -41,6 +41,7 @@ func queried(ctx context.Context, a *console.Console, o *importOptions) (map[str
 			return nil, nil, err
 		}
 	}
+	// The user named the file, so it may be anywhere.
 	text, err := os.ReadFile(a.Path(o.query))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the query: %w", err)
@@ -53,6 +54,7 @@ func queried(ctx context.Context, a *console.Console, o *importOptions) (map[str
 	if err := operation.Inspect(ctx, a, &o.all, "Asking what exists", s.run); err != nil {
 		return nil, nil, err
 	}
+	// The table goes to standard error, as standard output may get the import file.
 	if !o.all.Json {
 		if err := s.show(a.Streams.Err); err != nil {
 			return nil, nil, err
@@ -63,12 +65,15 @@ func queried(ctx context.Context, a *console.Console, o *importOptions) (map[str
 	case len(entries) == 0:
 		fmt.Fprintln(a.Streams.Err, "There is nothing to import.")
 		return nil, nil, nil
+	// No entries are returned, so that nothing is imported.
 	case o.found != "":
 		return nil, nil, s.save(a, o.found, entries)
 	}
 	imports := make([]ImportEntry, len(entries))
 	for n, e := range entries {
-		imports[n] = ImportEntry{Type: e.Type, Name: e.Name, ID: e.ID, Provider: e.Provider, declared: &s.packages[e.query]}
+		imports[n] = ImportEntry{Type: e.Type, Name: e.Name, ID: e.ID, Provider: e.Provider,
+			declared: &s.packages[e.query]}
+		// With a source the project declares the package, and the version is written there.
 		if q := s.query.Resources[e.query]; q.Source.Text == "" {
 			imports[n].Version, imports[n].PluginDownloadURL = q.Version, q.DownloadURL // for resource options
 		}
@@ -99,6 +104,7 @@ func (s *search) run(ctx context.Context, p *operation.Checked, o engine.Options
 	for n := range s.query.Resources {
 		q := &s.query.Resources[n]
 		var found diag.Diagnostics
+		// All faults of the file are reported at once.
 		asked[n], s.packages[n], found = s.ask(ctx, p, o.Base, q)
 		diags.Add(found...)
 	}
@@ -107,6 +113,7 @@ func (s *search) run(ctx context.Context, p *operation.Checked, o engine.Options
 	}
 	answers, err := engine.List(ctx, o, asked)
 	switch {
+	// The engine has shown its reason already.
 	case errors.Is(err, monitor.ErrReported):
 		return errors.New("a provider that the query needs could not be started: nothing was imported")
 	case err != nil:
@@ -124,6 +131,7 @@ func (s *search) ask(ctx context.Context, p *operation.Checked, base *state.Snap
 	}
 	pkg := urn.PackageOf(q.Type.Text)
 	asked = engine.Query{Type: q.Type.Text, Limit: q.Limit, Query: value.EmptyMap()}
+	// The package comes first: everything else about the type depends on it.
 	d, made, err := s.made(ctx, p, q)
 	switch {
 	case err == nil && q.Source.Text != "" && !declares(p.Workspace, d):
@@ -139,6 +147,7 @@ func (s *search) ask(ctx context.Context, p *operation.Checked, base *state.Snap
 	}
 	if q.Provider.Text != "" {
 		own := pkg
+		// A resource of an extension uses the provider of the package that it extends.
 		if d.Extension {
 			own = d.Name
 		}
@@ -161,6 +170,7 @@ func (s *search) ask(ctx context.Context, p *operation.Checked, base *state.Snap
 			fault(diag.WrongKind, q.At, "the query cannot be sent to a provider: "+err.Error(), "")
 		}
 	}
+	// The workspace's loader also knows kinds of Kubernetes that files define.
 	loaded, err := p.Workspace.Schemas(p.Providers.Schemas()).Load(ctx, d)
 	if err != nil {
 		if strings.Count(q.Type.Text, ":") != 2 {
@@ -178,6 +188,7 @@ func (s *search) ask(ctx context.Context, p *operation.Checked, base *state.Snap
 			"components", r.Token), "")
 	}
 	asked.Type = r.Token
+	// Schemas of older plugins describe no filters.
 	if r.ListInputs == nil {
 		return asked, d, diags
 	}
@@ -219,7 +230,8 @@ func (s *search) made(ctx context.Context, p *operation.Checked, q *project.Quer
 	return d, true, err
 }
 
-// declares reports whether the project has a package of the same name.
+// declares reports whether the project has a package of the same name. A package may be declared by an entry of the
+// project file or in the folder sdks; each is in one of the lists.
 func declares(ws *workspace.Workspace, d schema.Descriptor) bool {
 	name := d.PackageName()
 	return slices.ContainsFunc(ws.Packages, func(has schema.Descriptor) bool { return has.PackageName() == name }) ||
@@ -249,6 +261,7 @@ func namedProvider(base *state.Snapshot, pkg, name string) (*state.Resource, err
 	if base != nil {
 		for _, r := range base.Resources {
 			switch {
+			// Default providers have no name that a program could use.
 			case r.Type != urn.ProviderType(pkg) || r.Delete || r.URN.IsDefaultProvider():
 			case r.URN.Name() == name || string(r.URN) == name:
 				return r, nil
@@ -287,9 +300,11 @@ func (s *search) name(base *state.Snapshot, asked []engine.Query, answers [][]en
 		if ref, err := urn.ParseReference(asked[n].Provider); err == nil {
 			provider = ref.URN
 		}
+		// Each item of the query is sorted by itself: their order is the file's.
 		first := len(s.found)
 		for _, f := range found {
-			d := discovery{SavedImport: operation.SavedImport{Type: asked[n].Type, ID: f.ID, Name: q.NameOf(f.ID, f.Name)},
+			d := discovery{SavedImport: operation.SavedImport{Type: asked[n].Type, ID: f.ID,
+				Name: q.NameOf(f.ID, f.Name)},
 				query: n}
 			if provider != "" {
 				d.Provider = provider.Name()
@@ -297,6 +312,7 @@ func (s *search) name(base *state.Snapshot, asked []engine.Query, answers [][]en
 			key := identity{d.Type, d.ID, explicit(provider)}
 			d.managed = managed[key]
 			if d.managed == "" {
+				// Found by two items, it is imported by the first.
 				managed[key] = d.Name // another item of the query may find it too
 			}
 			s.found = append(s.found, d)
@@ -305,6 +321,7 @@ func (s *search) name(base *state.Snapshot, asked []engine.Query, answers [][]en
 			return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 		})
 	}
+	// It remembers the last number for each name, so that a thousand equal names are not tried a thousand times each.
 	next := map[string]int{} // next number to append to a name
 	for n := range s.found {
 		d := &s.found[n]
@@ -336,6 +353,7 @@ const longestName = 200
 func resourceName(name string) string {
 	name = strings.ReplaceAll(printable.Text(strings.Join(strings.Fields(name), " ")), "::", ":")
 	if len(name) > longestName {
+		// The cut may be in the middle of a character.
 		name = strings.ToValidUTF8(name[:longestName], "")
 	}
 	return cmp.Or(name, "resource")
@@ -368,6 +386,7 @@ func (s *search) show(out io.Writer) error {
 					has += " as " + printable.Text(d.managed)
 				}
 			}
+			// IDs are a provider's texts: a line break in one would break the table.
 			id := strings.NewReplacer("\n", " ", "\t", " ").Replace(d.ID)
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", printable.Text(d.Type), printable.Text(d.Name), printable.Text(id), has)
 		}
@@ -386,6 +405,7 @@ func (s *search) save(a *console.Console, name string, found []discovery) error 
 	entries := make([]operation.SavedImport, len(found))
 	for n, d := range found {
 		entries[n] = d.SavedImport
+		// The file has to name the package, since the query is not there when it is read.
 		entries[n].Of(s.packages[d.query])
 	}
 	if err := operation.WriteImports(a, name, s.table, entries); err != nil || name == "-" {

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -19,7 +20,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/projects"
 )
 
-// several describes how an operation runs on more than one project.
+// several describes how an operation runs on more than one project. Each operation passes one, so that the conditions
+// below are named by what holds and not by the names of commands.
 type several struct {
 	run runFunc // the operation on one project
 	// question is asked once for all projects, after their plans are shown. It is empty for an operation that never
@@ -49,6 +51,7 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 		cmd.Flags().StringVar(&emit, "emit", "", "with --all: run nothing, and write a pipeline to standard output: "+
 			strings.Join(pipelines.Kinds(), ", "))
 	}
+	// The check of one directory stays for one project; several directories are a selection.
 	single := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if s.Several(args) {
@@ -57,7 +60,11 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 		return single(cmd, args)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := cmp.Or(s.Check(), queued.Check()); err != nil {
+			return err
+		}
 		if !s.Several(args) {
+			// These flags would have no effect on one project, which their user could not see.
 			for _, flag := range [][2]string{{"queue", queued.URL}, {"emit", emit}, {"jobs", s.Jobs}} {
 				if flag[1] != "" {
 					return console.WithCode(console.CodeBadUsage, "--%s needs several projects: use --all, or name them", flag[0])
@@ -70,6 +77,7 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 			defer end()
 			return one(cmd.Context(), a, o)
 		}
+		// A plan, an import file or a target is that of one stack.
 		for _, name := range notTogether {
 			if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 				return console.WithCode(console.CodeBadUsage, "--%s is for one stack: leave it out, or name one project", name)
@@ -104,6 +112,7 @@ func severalFlags(a *console.Console, cmd *cobra.Command, o *operation.Options, 
 // that read its outputs, and created before them.
 func (k several) ordered(g *projects.Graph) *projects.Graph {
 	switch {
+	// Without edges everything runs at once.
 	case k.unlinked:
 		return &projects.Graph{Members: g.Members}
 	case k.reverse:
@@ -120,6 +129,7 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 	if !k.existing { // operations on existing stacks need program texts for the order only
 		a.Texts = workspace.NewTexts()
 	}
+	// The graph is complete before the first project begins; a circle is an error here.
 	g, err := s.Open(ctx, a, fleet.Opening{Shown: true})
 	if err != nil {
 		return err
@@ -139,7 +149,8 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 		// The planned outputs of a preview must not be read by the run after it, so each pass has its own.
 		neighbours := &operation.Neighbours{}
 		return func(ctx context.Context, a *console.Console, m *projects.Member) error {
-			// Members run concurrently, each with options of its own.
+			// Members run concurrently, each with options of its own. A copy is shallow, which suffices: what it shares
+			// is not changed after begin.
 			mine := *o
 			mine.Dir, mine.PreviewOnly = m.Dir, preview
 			if k.existing { // existing stacks read each other's real outputs
@@ -151,10 +162,12 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 		}
 	}
 	if k.question != "" && !o.Yes && !o.PreviewOnly && !o.SkipPreview {
+		// The wording is the Pulumi CLI's, which scripts look for.
 		if !a.Interactive() {
 			return console.WithCode(console.CodeUsage,
 				"--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
 		}
+		// The preview has no jobs file: only a run can be resumed.
 		look := c
 		look.Each = each(true)
 		if err := fleet.Preview(ctx, a, look); err != nil {
@@ -166,6 +179,7 @@ func runSeveral(ctx context.Context, a *console.Console, o *operation.Options, s
 		// All plans have been shown and approved.
 		o.SkipPreview = true
 	}
+	// The progress file lets --resume skip what is done.
 	if !k.plans && !o.PlanOnly && !o.PreviewOnly {
 		c.Jobs = fleet.NewProgress(a.World.PulumiHome(), name, s.Root(a), s.Resume)
 	}
@@ -196,7 +210,8 @@ func existing(a *console.Console, g *projects.Graph) (*projects.Graph, error) {
 }
 
 // emitPipeline writes a CI pipeline for the projects of a selection. Its paths are relative to the working directory,
-// which has to be the root of the repository. Nothing of the projects is run.
+// which has to be the root of the repository. Nothing of the projects is run. Careful opening suffices: the graph needs
+// texts only.
 func emitPipeline(ctx context.Context, a *console.Console, s *fleet.Selection, name string) error {
 	kind, err := pipelines.Find(name)
 	if err != nil {
@@ -234,6 +249,7 @@ func submit(cmd *cobra.Command, a *console.Console, o *operation.Options, s *fle
 		case !known, f.Name == "refresh" && f.Value.String() != "true":
 			refused = console.WithCode(console.CodeBadUsage,
 				"--%s cannot go into the queue: leave it out, or give it to the workers by their environment", f.Name)
+		// --flag=false is the same as no flag.
 		case carried != "" && f.Value.String() != "false":
 			flags = append(flags, carried)
 		}
@@ -253,6 +269,7 @@ func submit(cmd *cobra.Command, a *console.Console, o *operation.Options, s *fle
 	g = k.ordered(g)
 	name := cmd.Name()
 	if o.PlanOnly {
+		// A job is named by its command, and `run --plan-only` is a preview that needs no stack.
 		name = "preview"
 	}
 	return q.Submit(ctx, a, s, g, name, flags)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin/install"
@@ -27,7 +28,7 @@ const (
 	wrong grade = "wrong" // something will fail
 )
 
-// A finding is the result of one check of the machine.
+// A finding is the result of one check of the machine. Part and Text are for people, Grade is what a script looks at.
 type finding struct {
 	Part  string `json:"part"`
 	Grade grade  `json:"grade"` // ok, note or wrong
@@ -84,6 +85,7 @@ func examine(ctx context.Context, a *console.Console, asJSON bool) error {
 		return err
 	}
 	if bad > 0 {
+		// Notes do not fail the command: the machine works.
 		things := "one thing is"
 		if bad > 1 {
 			things = fmt.Sprintf("%d things are", bad)
@@ -98,6 +100,7 @@ func onPath(a *console.Console, name string) string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
+	// The PATH is the one of the console's world, as tests have their own.
 	for _, dir := range filepath.SplitList(a.World.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && isProgram(info) {
@@ -125,6 +128,7 @@ func inspectPath(a *console.Console) finding {
 		if a.World.Self != "" {
 			f.Way = "add " + filepath.Dir(a.World.Self) + " to PATH to call it from everywhere"
 		}
+	// The shell would start another file than the one that answers here.
 	case a.World.Self != "" && !same(program, a.World.Self):
 		f.Grade, f.Text = note, "this is "+a.World.Self+", but PATH has "+program+" first"
 		f.Way = "remove one of them, or change the order of PATH"
@@ -167,6 +171,7 @@ func inspectPlugins(installed []install.Plugin) []finding {
 		if runtime.GOOS == "windows" {
 			program += ".exe"
 		}
+		// A plugin in a language has no executable of its own; its runtime starts it.
 		if _, err := os.Stat(filepath.Join(p.Path, "PulumiPlugin.yaml")); err == nil {
 			continue
 		}
@@ -200,6 +205,8 @@ func inspectBackend(ctx context.Context, a *console.Console) []finding {
 	if err != nil {
 		return bad(err, "make sure that you may read it")
 	}
+	// The local times around the write bound the moment in which the backend stamped the file. They are the system's,
+	// not World.Now, which may stand still in tests: the backend's clock does not.
 	before := time.Now()
 	written, err := b.Probe()
 	if err != nil {
@@ -211,14 +218,15 @@ func inspectBackend(ctx context.Context, a *console.Console) []finding {
 }
 
 // clock compares the clocks of machine and backend. written is the time that the backend gave to a file that was
-// written between the local times before and after.
+// written between the local times before and after. A smaller difference than skew is normal.
 func clock(before, written, after time.Time) finding {
 	f := finding{Part: "clock", Grade: fine, Text: "it agrees with the backend's clock"}
 	switch {
+	// Only what cannot be explained by the time that the write took counts.
 	case written.Before(before.Add(-skew)):
-		f.Text = fmt.Sprintf("it is %s ahead of the backend's", before.Sub(written).Round(time.Second))
+		f.Text = fmt.Sprintf("it is %s ahead of the backend's", view.Seconds(before.Sub(written)))
 	case written.After(after.Add(skew)):
-		f.Text = fmt.Sprintf("it is %s behind the backend's", written.Sub(after).Round(time.Second))
+		f.Text = fmt.Sprintf("it is %s behind the backend's", view.Seconds(written.Sub(after)))
 	default:
 		return f
 	}

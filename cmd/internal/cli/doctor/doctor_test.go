@@ -17,9 +17,9 @@ func TestClock(t *testing.T) {
 	require.Equal(t, fine, clock(when, when.Add(-time.Minute), when).Grade) // clocks of stores are rounded
 	ahead, behind := clock(when, when.Add(-time.Hour), when), clock(when, when.Add(time.Hour), when)
 	require.Equal(t, wrong, ahead.Grade)
-	require.Contains(t, ahead.Text, "1h0m0s ahead")
+	require.Contains(t, ahead.Text, "1h00m ahead")
 	require.Equal(t, wrong, behind.Grade)
-	require.Contains(t, behind.Text, "1h0m0s behind")
+	require.Contains(t, behind.Text, "1h00m behind")
 }
 
 func TestPluginWithoutProgram(t *testing.T) {

@@ -25,7 +25,8 @@ import (
 	"github.com/yamlhost/yamlhost/workspace/project"
 )
 
-// command holds the flags of the subcommands of env.
+// command holds the flags of the subcommands of env. Every subcommand has the environments of the project from on, so
+// that a body begins with what it does.
 type command struct {
 	a           *console.Console
 	showSecrets bool
@@ -40,7 +41,7 @@ func NewEnv(a *console.Console) *cobra.Command {
 		Use: "env", Short: "Show, edit and open environments",
 		Long: "Environments are documents of Pulumi ESC: configuration, environment variables and files that stacks " +
 			"share. They are files of the project, environments/NAME.yaml, or are kept by the service that keeps the " +
-			"stacks. docs/environments.md has all about them.",
+			"stacks.",
 		Args: console.UnknownCommand,
 	}
 	open := c.on(c.open, &cobra.Command{Use: "open NAME [PATH]", Args: cobra.RangeArgs(1, 2),
@@ -83,6 +84,7 @@ func (c *command) on(body func(context.Context, *project.Project, environments.O
 // list is the body of env ls.
 func (c *command) list(ctx context.Context, _ *project.Project, o environments.Options, _ []string) error {
 	names, err := o.Names()
+	// A service's environments are all there are; files of the same names are drafts that nothing reads.
 	if o.Hosted != nil {
 		names, err = o.Hosted.Names(ctx)
 	}
@@ -94,6 +96,7 @@ func (c *command) list(ctx context.Context, _ *project.Project, o environments.O
 
 // get is the body of env get. It writes the document as it is, with sealed secrets.
 func (c *command) get(ctx context.Context, _ *project.Project, o environments.Options, args []string) error {
+	// Data, and not Out: the document goes on to a program or a file, byte for byte.
 	if o.Hosted != nil {
 		text, _, err := o.Hosted.Read(ctx, args[0])
 		if err == nil {
@@ -111,6 +114,7 @@ func (c *command) get(ctx context.Context, _ *project.Project, o environments.Op
 // evaluated opens an environment and everything that it refers to.
 func (c *command) evaluated(ctx context.Context, p *project.Project, o environments.Options, name string) (
 	*environments.Environment, error) {
+	// An environment may read outputs of stacks. Only here, where values are shown, may that open their state.
 	o.Outputs = func(ctx context.Context, stack string) (value.Value, error) {
 		b, err := c.a.Backends().Open(p)
 		if err != nil {
@@ -120,6 +124,7 @@ func (c *command) evaluated(ctx context.Context, p *project.Project, o environme
 		if err != nil {
 			return value.Null, err
 		}
+		// Secret outputs stay secret values; what shows them decides.
 		loaded, err := c.a.Stacks().Load(ctx, &console.Stack{Project: p, Backend: b, Ref: ref}, true)
 		if err != nil {
 			return value.Null, err
@@ -140,6 +145,7 @@ func (c *command) open(ctx context.Context, p *project.Project, o environments.O
 		return err
 	}
 	v := value.EmptyMap()
+	// A document with errors has been reported by evaluated, so nil means an environment without values.
 	if env != nil {
 		v = env.Values
 	}
@@ -169,12 +175,14 @@ func (c *command) edit(ctx context.Context, _ *project.Project, o environments.O
 	if c.file != "" {
 		return c.replace(ctx, o, args[0], path)
 	}
+	// An editor would create a missing file, under a misspelt name as well.
 	if _, err := o.Read(args[0]); err != nil {
 		return err
 	}
 	if err := c.editFile(ctx, path, "edit "+c.a.Short(path)); err != nil {
 		return err
 	}
+	// Read after the editor has ended. An editor that returns at once, such as one with windows, has saved nothing yet.
 	src, err := o.Read(args[0])
 	if err != nil {
 		return err
@@ -184,6 +192,7 @@ func (c *command) edit(ctx context.Context, _ *project.Project, o environments.O
 
 // editFile opens a file in the user's editor. instead is an alternative for the error message if no editor is set.
 func (c *command) editFile(ctx context.Context, path, instead string) error {
+	// The variable may contain arguments, as in `code --wait`.
 	words := strings.Fields(c.a.World.Getenv("VISUAL"))
 	if len(words) == 0 {
 		words = strings.Fields(c.a.World.Getenv("EDITOR"))
@@ -202,6 +211,7 @@ func (c *command) editHosted(ctx context.Context, hosted *environments.Hosted, n
 		if err != nil {
 			return err
 		}
+		// Without a tag the service replaces whatever is there: --file is for scripts that own the document.
 		return c.taken(hosted.Write(ctx, name, diag.NewSource(c.file, text), ""))
 	}
 	text, tag, err := hosted.Read(ctx, name)
@@ -212,6 +222,7 @@ func (c *command) editHosted(ctx context.Context, hosted *environments.Hosted, n
 	if err != nil {
 		return err
 	}
+	// The ending lets the editor choose its mode; names of environments have slashes.
 	path := filepath.Join(dir, strings.NewReplacer("/", "_", "@", "_").Replace(name)+".yaml")
 	if err = os.WriteFile(path, text, 0o600); err == nil {
 		err = c.editFile(ctx, path, "give the document with --file")
@@ -220,6 +231,8 @@ func (c *command) editHosted(ctx context.Context, hosted *environments.Hosted, n
 	if err == nil {
 		edited, err = confine.Anywhere().ReadFile(ctx, path)
 	}
+	// Closing the editor without a change writes no revision. The tag makes the service refuse the text if somebody
+	// else has written meanwhile.
 	if err == nil && !bytes.Equal(edited, text) {
 		if err = c.taken(hosted.Write(ctx, name, diag.NewSource(path, edited), tag)); err != nil {
 			fmt.Fprintf(c.a.Streams.Err, "Nothing was changed. Your text is in %s\n", path)
@@ -256,6 +269,7 @@ func (c *command) replace(ctx context.Context, o environments.Options, name, pat
 	if err != nil {
 		return err
 	}
+	// Unlike an edit, a replacement is refused with an error in it: the former file may be worth more.
 	if err := c.check(ctx, o, name, diag.NewSource(c.file, text)); err != nil {
 		return err
 	}
@@ -291,6 +305,7 @@ func (c *command) create(ctx context.Context, _ *project.Project, o environments
 		}
 		src = diag.NewSource(c.file, text)
 	}
+	// The next step is printed, since an environment has no effect before a stack imports it.
 	report := func(name string) {
 		fmt.Fprintf(c.a.Streams.Err, "Made %s\nA stack imports it after: yamlhost config env add %s\n", name, args[0])
 	}
@@ -351,11 +366,13 @@ func (c *command) run(ctx context.Context, p *project.Project, o environments.Op
 	if err != nil {
 		return err
 	}
+	// remove is called also after an error, which may have left some of the files.
 	variables, remove, err := console.Export(env)
 	defer remove()
 	if err != nil {
 		return err
 	}
+	// What the command prints may contain the secrets that it was given.
 	known := mask.New()
 	if env != nil {
 		known.Learn(env.Values)
@@ -365,6 +382,7 @@ func (c *command) run(ctx context.Context, p *project.Project, o environments.Op
 
 // start runs a command and waits for its end. If known is not nil, secrets in the output are masked.
 func (c *command) start(ctx context.Context, words, variables []string, known *mask.Masker) error {
+	// Without the context: supervise ends it with its children.
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.a.World.Dir, variables, c.a.Streams.In
 	cmd.Stdout, cmd.Stderr = c.a.Streams.Out, c.a.Streams.Err
@@ -375,9 +393,11 @@ func (c *command) start(ctx context.Context, words, variables []string, known *m
 		finish = func() error { return errors.Join(out.Flush(), errs.Flush()) }
 	}
 	err := supervise.Run(ctx, cmd, c.a.World.Supervisor())
+	// The masks keep the beginning of what may become a secret, until it is complete or the command has ended.
 	if lost := finish(); err == nil {
 		err = lost
 	}
+	// The command's exit code is passed on, so that `env run` can stand in front of any command in a script.
 	if exit, failed := errors.AsType[*exec.ExitError](err); failed && exit.ExitCode() > 0 {
 		return &console.ExitError{Code: exit.ExitCode(), Cause: fmt.Errorf("%s ended with exit code %d", words[0],
 			exit.ExitCode())}

@@ -56,6 +56,7 @@ type exampleRecord struct {
 // pageRecordOf converts a page to its JSON form.
 func pageRecordOf(p diag.Page) PageRecord {
 	examples := func(list []diag.Example) []exampleRecord {
+		// Written as [] where a page has no example.
 		records := []exampleRecord{}
 		for _, e := range list {
 			records = append(records, exampleRecord{e.Name, e.Text})
@@ -70,6 +71,7 @@ func explain(_ context.Context, a *console.Console, o *explainOptions) error {
 	if o.code == "" {
 		return list(a, o.json)
 	}
+	// The code may be copied with the brackets that a finding has around it.
 	name := strings.ToUpper(strings.Trim(o.code, "[]"))
 	page, ok := diag.Explain(diag.Code(name))
 	if !ok {

@@ -37,7 +37,8 @@ func NewFunctions(a *console.Console) *cobra.Command {
 	return cmd
 }
 
-// functionRecord is the JSON form of a function.
+// functionRecord is the JSON form of a function. It is a type of its own, and not builtins.Func, since its JSON form is
+// a promise.
 type functionRecord struct {
 	Name       string            `json:"name"`
 	Aliases    []string          `json:"aliases,omitempty"`
@@ -68,6 +69,7 @@ type parameterRecord struct {
 // recordOf converts a function to its JSON form.
 func recordOf(theme string, f *builtins.Func) functionRecord {
 	r := functionRecord{Name: "fn::" + f.Name, Theme: theme, Signature: f.Signature(), Summary: f.Summary,
+		// A list, and not null, also for a function without parameters.
 		Parameters: []parameterRecord{}, Variadic: f.Variadic, Result: schema.TypeName(f.ResultType()),
 		Example: f.Example, Call: f.Call, Gives: f.Gives, Portable: f.Portable, Since: f.Since, Rule: f.Rule,
 		Warning: f.Warning}
@@ -75,7 +77,8 @@ func recordOf(theme string, f *builtins.Func) functionRecord {
 		r.Aliases = append(r.Aliases, "fn::"+alias)
 	}
 	for _, p := range f.Params {
-		r.Parameters = append(r.Parameters, parameterRecord{p.Name, schema.TypeName(p.Type), p.Doc, p.Optional, p.Literal})
+		r.Parameters = append(r.Parameters, parameterRecord{p.Name, schema.TypeName(p.Type), p.Doc, p.Optional,
+			p.Literal})
 	}
 	return r
 }
@@ -92,7 +95,9 @@ func show(_ context.Context, a *console.Console, o *functionsOptions) error {
 		return a.Show(o.json, records, list)
 	}
 	name := o.name
+	// Programs write the prefix, and the letters of it in any case.
 	if len(name) > 4 && strings.EqualFold(name[:4], "fn::") {
+		// Lookup takes the name alone, in any case.
 		name = name[4:]
 	}
 	f, found := builtins.Lookup(name)
@@ -137,12 +142,14 @@ func list(table io.Writer) {
 // the signature.
 func describeFunction(w io.Writer, f *builtins.Func) error {
 	var b strings.Builder
+	// Its arguments are keys of a map, of which a signature would show the order only.
 	if f.Shape == builtins.Fields {
 		fmt.Fprintf(&b, "fn::%s\n\n%s\n", f.Name, f.Summary)
 	} else {
 		fmt.Fprintf(&b, "%s\n\n%s\n", f.Signature(), f.Summary)
 	}
 	b.WriteString("\nParameters\n")
+	// The columns are those of this table alone.
 	_ = console.Table(&b, func(table io.Writer) { // writing to a strings.Builder cannot fail
 		for i, p := range f.Params {
 			fmt.Fprintf(table, "  %s\t%s\n", f.ParamName(i), p.Doc)

@@ -58,6 +58,7 @@ func graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	if o.projects {
 		return writeProjects(ctx, a, o)
 	}
+	// The format is looked up before anything is read, so that a wrong flag costs no time.
 	write, known := map[string]func(io.Writer, *check.Program) error{
 		"dot":     func(w io.Writer, p *check.Program) error { return writeDOT(w, vertices(graphOf(p))) },
 		"mermaid": func(w io.Writer, p *check.Program) error { return writeMermaid(w, vertices(graphOf(p))) },
@@ -67,13 +68,16 @@ func graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	if !known {
 		return console.WithCode(console.CodeBadUsage, "--format takes dot, mermaid, json or svg, not %q", o.format)
 	}
+	// Before anything is loaded: the limit is about what the whole command may collect.
 	if o.format == "svg" {
 		memory.Within(pictureMemory)
 	}
+	// Trusting, unlike check: a graph shows components in other languages, which have to be compiled.
 	ws, err := a.OpenTarget(o.target, a.Trusting(console.CompilerSays(a.Streams.Err)))
 	if err != nil {
 		return err
 	}
+	// Schemas matter for what a picture shows inside of a box; edges come from names.
 	given, err := operation.ReadGivenSchemas(a, o.schemas)
 	if err != nil {
 		return err
@@ -81,6 +85,7 @@ func graph(ctx context.Context, a *console.Console, o *graphOptions) error {
 	providers := operation.NewProviders(a, ws, nil, operation.Trusted)
 	defer providers.Close()
 	providers.Given = given
+	// Components of a package in another language are compiled, since their bodies are parts of the graph.
 	uncompiled := ws.Compile(ctx, workspace.Run{})
 	program, diags := operation.CheckWorkspace(ctx, ws, providers, nil)
 	diags.Add(uncompiled...)
@@ -102,6 +107,7 @@ func graphOf(p *check.Program) []check.Vertex {
 		name := c.Decl.Name.Value
 		for _, v := range c.Body.Graph() {
 			v.Name, v.ID = name+"."+v.Name, name+"."+v.ID
+			// Graph makes the slice for each call, so that it can be changed here.
 			for i, id := range v.Needs {
 				v.Needs[i] = name + "." + id
 			}
@@ -111,7 +117,8 @@ func graphOf(p *check.Program) []check.Vertex {
 	return list
 }
 
-// A vertex is a node of a graph to be written.
+// A vertex is a node of a graph to be written. Programs and projects both become vertices, so that each format is
+// written once.
 type vertex struct {
 	id, kind string
 	lines    []string // its label
@@ -140,15 +147,18 @@ func vertices(list []check.Vertex) []vertex {
 
 // writeDOT writes arrows from dependants to dependencies, as DOT.
 func writeDOT(w io.Writer, nodes []vertex) error {
+	// By the kinds of check.Vertex.
 	shapes := map[string]string{"config": "note", "variable": "ellipse", "resource": "box", "output": "cds"}
 	var b strings.Builder
 	b.WriteString("digraph {\n  rankdir=LR\n")
 	for _, n := range nodes {
+		// %q writes the line breaks of a label as \n, which starts a new line in DOT, too.
 		fmt.Fprintf(&b, "  %q [label=%q, shape=%s]\n", n.id, strings.Join(n.lines, "\n"), shapes[n.kind])
 	}
 	for _, n := range nodes {
 		for _, e := range n.needs {
 			fmt.Fprintf(&b, "  %q -> %q", n.id, e.id)
+			// Only edges between projects have one.
 			if e.tooltip != "" {
 				fmt.Fprintf(&b, " [tooltip=%q]", e.tooltip)
 			}
@@ -180,14 +190,17 @@ func writeMermaid(w io.Writer, nodes []vertex) error {
 	number := make(map[string]int, len(nodes))
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")
+	// A label is HTML between quotes. "\x00" separates its lines, since a line break in a name is a blank.
 	text := strings.NewReplacer(`"`, "#quot;", "\n", " ", "\x00", "<br/>")
 	for i, n := range nodes {
 		number[n.id] = i
+		// Nodes are numbered, as names of programs may be words of Mermaid.
 		fmt.Fprintf(&b, "  n%d%s\"%s\"%s\n", i, brackets[n.kind][0], text.Replace(strings.Join(n.lines, "\x00")),
 			brackets[n.kind][1])
 	}
 	for i, n := range nodes {
 		for _, e := range n.needs {
+			// A need may be outside of the list, such as a component's input.
 			if j, found := number[e.id]; found {
 				fmt.Fprintf(&b, "  n%d --> n%d\n", j, i)
 			}
@@ -209,7 +222,8 @@ var Contracts = []contract.Contract{
 		"`graph --projects --format json`"),
 }
 
-// writeProjects writes the graph of the projects below a folder.
+// writeProjects writes the graph of the projects below a folder. Pictures are of programs: their boxes are resources
+// and components.
 func writeProjects(ctx context.Context, a *console.Console, o *graphOptions) error {
 	write, known := map[string]func(io.Writer, *projects.Graph) error{
 		"dot":     func(w io.Writer, g *projects.Graph) error { return writeDOT(w, projectVertices(g)) },
@@ -219,6 +233,7 @@ func writeProjects(ctx context.Context, a *console.Console, o *graphOptions) err
 	if !known {
 		return console.WithCode(console.CodeBadUsage, "--format takes dot, mermaid or json for projects, not %q", o.format)
 	}
+	// All projects below the folder, whatever a selection of `run` would leave out.
 	o.several.All, o.several.Dirs = true, []string{o.target}
 	g, err := o.several.Open(ctx, a, fleet.Opening{Careful: true, Shown: true})
 	if err != nil {
@@ -240,6 +255,7 @@ func reason(e projects.Edge) string {
 func projectVertices(g *projects.Graph) []vertex {
 	nodes := make([]vertex, len(g.Members))
 	for i, m := range g.Members {
+		// The shape of resources is a box, which projects have, too.
 		nodes[i] = vertex{id: m.Key(), kind: "resource", lines: []string{m.Key(), m.Path}}
 	}
 	for _, e := range g.Edges {
@@ -270,9 +286,11 @@ type needJSON struct {
 // projectsJSON writes the JSON form of the graph.
 func projectsJSON(w io.Writer, g *projects.Graph) error {
 	list := []projectJSON{}
+	// The order is one in which the projects could be deployed.
 	for _, i := range g.Order() {
 		m := g.Members[i]
-		p := projectJSON{Project: m.Project.Name.Text, Stack: m.Stack, Path: m.Path, Tags: m.Tags, Providers: m.Providers}
+		p := projectJSON{Project: m.Project.Name.Text, Stack: m.Stack, Path: m.Path, Tags: m.Tags,
+			Providers: m.Providers}
 		for _, e := range g.Edges {
 			if e.From == i {
 				dst := g.Members[e.To]

@@ -58,6 +58,7 @@ func serve(ctx context.Context, a *console.Console) error {
 	defer opener.Close()
 	// A server lives long, other than the commands that System has tuned the collector for.
 	memory.Serve(a.World.Getenv)
+	// A preview runs plugins, so the client offers it only as a command that a person calls.
 	plan := Plan(console.NewInside(a))
 	return lsp.Serve(ctx, a.Streams.In, a.Data(), editor.NewSession(opener), lsp.Options{
 		Version: a.World.Version, Rest: memory.Rest, Programs: Programs,
@@ -82,7 +83,8 @@ type ProgramOpener struct {
 
 var _ editor.Opener = (*ProgramOpener)(nil)
 
-// KeptSchemas caches the schemas of one project, with the providers that they are read from.
+// KeptSchemas caches the schemas of one project, with the providers that they are read from. It stays until Forget
+// finds it incomplete: a keystroke must not read a schema again.
 type KeptSchemas struct {
 	schema.Loader
 	providers *operation.Providers
@@ -96,6 +98,7 @@ type KeptSchemas struct {
 // Load loads a package and records a failure, so that Forget can drop the cache.
 func (k *KeptSchemas) Load(ctx context.Context, d schema.Descriptor) (*schema.Package, error) {
 	pkg, err := k.Loader.Load(ctx, d)
+	// A check that was cancelled says nothing about the package.
 	if err != nil && ctx.Err() == nil {
 		k.mu.Lock()
 		k.missing = true
@@ -116,6 +119,7 @@ func (o *ProgramOpener) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, k := range o.Loaders {
+		// The editor has gone, and nobody is left to read an error.
 		_ = k.providers.Close()
 	}
 }
@@ -137,6 +141,7 @@ func (o *ProgramOpener) schemas(ws *workspace.Workspace) *KeptSchemas {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	dir := ws.Project.Dir
+	// By folder and not by program: a file that is checked by itself has the plugins of its project.
 	k := o.Loaders[dir]
 	if k == nil {
 		k = &KeptSchemas{providers: operation.NewProviders(o.Console, ws, nil, operation.Careful)}
@@ -150,6 +155,7 @@ func (o *ProgramOpener) schemas(ws *workspace.Workspace) *KeptSchemas {
 func (o *ProgramOpener) kinds() *crd.Cache {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	// Made late, as the first program with definitions needs it.
 	if o.crds == nil {
 		o.crds = o.Console.World.CRDs()
 	}
@@ -170,7 +176,8 @@ func (o *ProgramOpener) Root(path string) string {
 func (o *ProgramOpener) Name(path string) string { return workspace.Relative(o.Root(path))(path) }
 
 // Open opens the program that a file belongs to: that of its project, or the file by itself if it is not part of the
-// project's program.
+// project's program. It is called for each snapshot of the session that is asked about the program, that is after every
+// edit: what takes long, schemas and declarations, is kept by the opener.
 func (o *ProgramOpener) Open(ctx context.Context, path string, document func(path string) *parser.Document) (
 	*editor.Project, error) {
 	root := o.Root(path)
@@ -184,6 +191,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, document func(pat
 	options := o.Console.Looking()
 	options.Within = o.Within
 	options.Shown, options.Declarations, options.CRDs = shown, &o.declarations, o.kinds()
+	// What is open in the editor counts, saved or not.
 	options.Opened = func(name string) *diag.Source {
 		if d := document(absolute(name)); d != nil {
 			return d.Source()
@@ -200,6 +208,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, document func(pat
 		}
 		return nil
 	}
+	// The name of the file decides, so that a settings file is not taken for a program.
 	if settings := o.settings(ctx, root, path, options, document); settings != nil {
 		settings.Path = absolute
 		return settings, nil
@@ -213,6 +222,8 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, document func(pat
 		return nil, err
 	}
 	p := &editor.Project{Main: ws.Program.Path, Path: absolute, Join: ws.Join}
+	// A project without a program text, such as one whose main folder is missing, has findings of its project file
+	// only.
 	if ws.Source == nil {
 		p.Main = ws.Project.Path
 		p.Join = func(found diag.Diagnostics) diag.Diagnostics {
@@ -221,6 +232,8 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, document func(pat
 		}
 		return p, nil
 	}
+	// The session's document keeps what it knows from keystroke to keystroke. A new one is made only for a text that
+	// nobody has open.
 	if d := document(p.Main); d != nil && d.Source() == ws.Source {
 		p.Document = d
 	} else {
@@ -229,9 +242,10 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, document func(pat
 	kept := o.schemas(ws)
 	// An editor must not start what the project brings along, so a package with its own plugin stays unknown.
 	checking := workspace.CheckOptions{
-		Options: check.Options{Config: ws.ConfigTexts(nil), Stat: ws.Project.Door.Stat, Bundle: kept.providers.Sources.Bundle,
-			Handler: kept.providers.Sources.Handler},
+		Options: check.Options{Config: ws.ConfigTexts(nil), Stat: ws.Project.Door.Stat,
+			Bundle: kept.providers.Sources.Bundle, Handler: kept.providers.Sources.Handler},
 		Parameterize: func(ctx context.Context, pkg project.Package) (schema.Descriptor, error) {
+			// A path of its own or an absolute one is a program of the project's.
 			if strings.HasPrefix(pkg.Source, ".") || filepath.IsAbs(pkg.Source) {
 				return schema.Descriptor{}, errors.New("its plugin belongs to the project, and is not started by an editor")
 			}
@@ -246,6 +260,7 @@ func (o *ProgramOpener) Open(ctx context.Context, path string, document func(pat
 		found = ws.Join(append(slices.Clip(found), failed...))
 		return append(found, kept.providers.Paths.Placed(ws).Unseen()...)
 	}
+	// State, Settings and Packages are functions: most requests need none of them, and they read files.
 	p.State = func(ctx context.Context) *editor.State { return o.state(ctx, ws.Project) }
 	p.Settings = func() []*parser.Document { return settingsFiles(ws.Project, shown, document) }
 	p.Files = filesFrom(filepath.Dir(p.Main))
@@ -263,6 +278,7 @@ func (o *ProgramOpener) belongs(ws *workspace.Workspace, path string, shown func
 	found := func() bool {
 		return slices.ContainsFunc(ws.Parts, func(src *diag.Source) bool { return src.Name() == name })
 	}
+	// Without the word nothing can be included, which saves a parse for most files.
 	if !found() && strings.Contains(string(ws.Source.Text()), "include") {
 		ws.Parse(nil) // finds the files that the program includes
 	}
@@ -284,6 +300,7 @@ func filesFrom(dir string) func(folder string) []string {
 			switch name := e.Name(); {
 			case strings.HasPrefix(name, "."):
 			case e.IsDir():
+				// The slash shows the editor that the path can go on.
 				names = append(names, name+"/")
 			default:
 				names = append(names, name)
@@ -321,6 +338,7 @@ func Programs(folder string) (paths []string) {
 		switch {
 		case err != nil:
 			return nil // skip unreadable folders
+		// A home folder may have been opened as the workspace.
 		case len(paths) == maxPrograms:
 			return filepath.SkipAll
 		case d.IsDir() && path != folder && (strings.HasPrefix(d.Name(), ".") ||

@@ -19,6 +19,7 @@ import (
 // any other file.
 func (o *ProgramOpener) settings(ctx context.Context, root, path string, options workspace.Options,
 	document func(string) *parser.Document) *editor.Project {
+	// The order matters: Pulumi.test.yaml could be a test file by its ending, and IsTestFile says that it is not.
 	if suite.IsTestFile(filepath.Base(path)) {
 		return testFile(root, path, document)
 	}
@@ -28,6 +29,7 @@ func (o *ProgramOpener) settings(ctx context.Context, root, path string, options
 	}
 	name, isSettings := strings.CutPrefix(filepath.Base(path), "Pulumi.")
 	ext := filepath.Ext(name)
+	// Pulumi.yaml has no stack in its name.
 	stack := strings.TrimSuffix(name, ext)
 	if !isSettings || stack == "" || stack == name || ext != ".yaml" && ext != ".yml" && ext != ".json" {
 		return nil
@@ -78,6 +80,7 @@ func (o *ProgramOpener) environment(ctx context.Context, known environments.Opti
 	names := o.names(known, p)
 	return &editor.Project{Main: path, SettingsOf: p.Path, IsEnvironment: true, Environments: names,
 		Join: func(found diag.Diagnostics) diag.Diagnostics {
+			// With a service, a file's findings would be about a text that nothing reads.
 			if names != nil {
 				_, found, _ = known.Document(ctx, name, d.Source())
 			}
@@ -117,6 +120,8 @@ func settingsFiles(p *project.Project, shown func(string) string, document func(
 	for _, ext := range []string{".yaml", ".yml", ".json"} {
 		paths, _ := p.Door.Glob(filepath.Clean(dir), strings.TrimSuffix(pattern, filepath.Ext(pattern))+ext)
 		for _, path := range paths {
+			// Keys are renamed in these files together with the program, so an unsaved text must be the one that is
+			// edited.
 			d := document(path)
 			if d == nil {
 				text, err := p.Door.ReadFile(context.Background(), path)
@@ -135,6 +140,8 @@ func settingsFiles(p *project.Project, shown func(string) string, document func(
 func inside(found diag.Diagnostics, src *diag.Source) (diags diag.Diagnostics) {
 	for _, d := range found {
 		if d.Subject.Source != src {
+			// An editor shows findings in the file that it has asked about. The position stays in the text of the
+			// finding.
 			pos := d.Subject.StartPosition()
 			d.Summary = fmt.Sprintf("%s:%d:%d: %s", d.Subject.Source.Name(), pos.Line, pos.Column, d.Summary)
 			d.Subject = diag.NewRange(src, 0, 0)

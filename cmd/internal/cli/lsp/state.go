@@ -34,7 +34,8 @@ func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.S
 	if err != nil || !ok {
 		return nil
 	}
-	// Lenses and hovers ask for the state after each edit, so it is read again only when a file has changed.
+	// Lenses and hovers ask for the state after each edit, so it is read again only when a file has changed. The
+	// description is taken before reading: a change during the read is noticed by the next call.
 	files := stateFiles(b, ref)
 	o.mu.Lock()
 	kept, known := o.states[p.Dir]
@@ -42,6 +43,7 @@ func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.S
 	if known && kept.files == files {
 		return kept.state
 	}
+	// An unreadable state is kept as nil, so that it is not read again with each keystroke.
 	kept = keptState{files: files}
 	if loaded, err := b.Load(ctx, ref, nil); err == nil {
 		kept.state = recorded(ref.Stack, loaded.Snapshot)
@@ -49,6 +51,7 @@ func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.S
 		records, _ := b.History(ctx, ref, operations) // without it, causes are not known
 		explain(kept.state, records)
 	}
+	// What a cancelled load returned must not be kept.
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -64,9 +67,10 @@ func (o *ProgramOpener) state(ctx context.Context, p *project.Project) *editor.S
 // explain adds to each resource why the last of some operations, newest first, has changed it.
 func explain(s *editor.State, records []backend.Record) {
 	for _, r := range records {
-		for _, t := range change.Kept(r.Own) {
+		for _, t := range change.KeptOf(r.Own).Because {
 			key := editor.Recorded{Type: t.URN.Type(), Name: t.URN.Name()}
 			d, known := s.Resources[key]
+			// The newest operation that changed a resource counts; the records come newest first.
 			if !known || d.Changed != "" || t.URN.QualifiedType() != t.URN.Type() {
 				continue
 			}
@@ -94,6 +98,7 @@ func stateFiles(b *backend.Backend, ref backend.Ref) string {
 	var text strings.Builder
 	fmt.Fprintln(&text, b.URL(), ref)
 	for _, pattern := range []string{filepath.Join("stacks", ref.Project, ref.Stack+".*"),
+		// Both layouts of a backend, with projects and without.
 		filepath.Join("stacks", ref.Stack+".*"), filepath.Join("history", ref.Project, ref.Stack),
 		filepath.Join("history", ref.Stack)} {
 		for _, dir := range []string{b.Folder(), filepath.Join(b.Folder(), ".pulumi")} {
@@ -112,6 +117,8 @@ func stateFiles(b *backend.Backend, ref backend.Ref) string {
 func recorded(stack string, snapshot *state.Snapshot) *editor.State {
 	s := &editor.State{Stack: stack, Resources: map[editor.Recorded]editor.Deployed{}}
 	for _, r := range snapshot.Resources {
+		// "$" separates the types of a parent and its child. The editor looks resources up by type and name, which only
+		// those without a parent have for themselves.
 		if r.Delete || strings.Contains(r.URN.QualifiedType(), "$") ||
 			r.URN.Type() == string(urn.RootStack(stack, r.URN.Project()).Type()) {
 			continue

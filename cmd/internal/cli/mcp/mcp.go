@@ -43,9 +43,11 @@ func serve(ctx context.Context, a *console.Console, o *options) error {
 	if info, err := confine.Anywhere().Stat(folder); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s is not a folder", o.folder)
 	}
+	// The programs are opened as for an editor, so an assistant sees the findings that a person sees.
 	opener := &lsp.ProgramOpener{Console: a, Within: folder, Loaders: make(map[string]*lsp.KeptSchemas)}
 	defer opener.Close()
 	server := mcp.Options{Version: a.World.Version, Folder: folder, Root: opener.Root}
+	// Without the flag the tool is not even offered.
 	if o.allowPlan {
 		server.Plan = lsp.Plan(console.NewInside(a))
 	}

@@ -89,7 +89,8 @@ func migrate(ctx context.Context, a *console.Console, o *options) error {
 	return nil
 }
 
-// A visit is one examination of a project.
+// A visit is one examination of a project. The console is embedded because nearly every line uses it; nothing else is
+// promoted.
 type visit struct {
 	*console.Console
 	options *options
@@ -106,6 +107,7 @@ func (v *visit) inspect(ctx context.Context) error {
 		return err
 	}
 	v.project, v.survey.Project = p, p.Name.Text
+	// Nothing after this can be examined: the program is none of ours.
 	if p.Runtime != "" && p.Runtime != "yaml" {
 		v.survey.add("project", refused, "`pulumi convert --language yaml` of the Pulumi CLI makes a YAML program of it",
 			"its program is written for the runtime %s; yamlhost runs YAML and JSON", p.Runtime)
@@ -117,6 +119,7 @@ func (v *visit) inspect(ctx context.Context) error {
 	}
 	v.survey.add("project", same, "", "%s is read as it is", v.Short(p.Path))
 	stacks, b := v.inspectBackend(ctx)
+	// Otherwise each stack checks the program with its own configuration.
 	if len(stacks) == 0 {
 		v.inspectProgram(ctx, "")
 	}
@@ -133,6 +136,7 @@ func (v *visit) inspect(ctx context.Context) error {
 func (v *visit) faults(part string, found diag.Diagnostics) {
 	for _, d := range found.Sorted() {
 		if d.Severity == diag.Error {
+			// An error of the program stops every operation; a missing value only waits for somebody to set it.
 			grade := refused
 			if d.Code == diag.ConfigMissing { // it can be set
 				grade = missing
@@ -162,6 +166,7 @@ func (v *visit) inspectBackend(ctx context.Context) ([]backend.Ref, *backend.Bac
 		return nil, nil
 	}
 	v.survey.Backend = b.PublicURL()
+	// One stack was asked for, so the others are not even listed.
 	if v.options.stack != "" {
 		ref, err := b.ParseRef(v.options.stack, v.project.Name.Text)
 		if err == nil {
@@ -205,6 +210,7 @@ func (v *visit) inspectProgram(ctx context.Context, stack string) {
 			only++
 		}
 	}
+	// Errors first, then what only differs.
 	v.faults(part, found)
 	if program != nil {
 		v.inspectProviders(part, program)
@@ -243,6 +249,7 @@ func (v *visit) inspectStack(ctx context.Context, b *backend.Backend, ref backen
 	from, part := len(v.survey.Findings), "stack "+ref.Stack
 	s := &console.Stack{Project: v.project, Backend: b, Ref: ref}
 	resources := 0
+	// Secrets are opened, since an operation would have to. A missing passphrase is a finding here and no error.
 	loaded, err := v.Stacks().Load(ctx, s, true)
 	if err != nil {
 		grade, way := refused, "`yamlhost state verify --stack "+ref.Stack+"` says more"
@@ -280,6 +287,7 @@ func (v *visit) inspectState(part string, b *backend.Backend, ref backend.Ref, l
 	if err != nil {
 		v.survey.add(part, refused, "", "%s", err)
 	}
+	// A lock whose owner has gone is removed by the next run.
 	for _, l := range locks {
 		if l.Owner == backend.OwnerGone {
 			continue
@@ -311,6 +319,7 @@ func (v *visit) inspectPlugins(part string, s *state.Snapshot) {
 		if !urn.IsProviderType(r.Type) || !used[r.URN] {
 			continue
 		}
+		// Each provider is looked at, and each plugin is looked for once.
 		v.inspectVersion(part, r)
 		pkg := engine.PackageOfProvider(r)
 		name := strings.TrimSpace(pkg.Name + " " + pkg.Version)
@@ -324,6 +333,7 @@ func (v *visit) inspectPlugins(part string, s *state.Snapshot) {
 			v.survey.add(part, missing, fmt.Sprintf("yamlhost plugin install resource %s", name),
 				"the plugin %s is not installed: %s", name, strings.SplitN(err.Error(), "\n", 2)[0])
 		case inside:
+			// Reported together at the end: a project may use several.
 			builtIn[pkg.Name] = true
 		default:
 			v.survey.add(part, same, "", "the plugin %s is installed", name)
@@ -349,7 +359,8 @@ func (v *visit) inspectVersion(part string, r *state.Resource) {
 		"the provider %s; the first update corrects it and replaces nothing", name)
 }
 
-// A grade describes how well a part of a project works here.
+// A grade describes how well a part of a project works here. The grades have an order: the first two let a project move
+// as it is.
 type grade string
 
 const (

@@ -18,15 +18,17 @@ import (
 
 // open finds the template and the project's folder.
 func (m *maker) open(ctx context.Context) (err error) {
+	// The folder need not exist, and nothing is written before all answers are there.
 	m.dir = m.World.Dir
 	if m.options.dir != "" {
 		m.dir = m.Path(m.options.dir)
 	}
 	if info, err := confine.Anywhere().Stat(m.dir); err == nil && !info.IsDir() {
-		return console.WithCode(console.CodeUsage, "--dir: %s is not a directory", m.options.dir)
+		return console.WithCode(console.CodeUsage, "--dir: %s is not a folder", m.options.dir)
 	}
 	name := m.options.template
 	if name == "" {
+		// The question for a template is the only one without a default.
 		if !m.asks {
 			return console.WithCode(console.CodeUsage,
 				"which template? Name one, as in `yamlhost new hello`: %s, "+
@@ -57,6 +59,7 @@ func (m *maker) chooseTemplate(ctx context.Context) error {
 		if m.template, err = m.openTemplate(ctx, name); err == nil {
 			return nil
 		}
+		// A misspelt path is no reason to lose the answers that follow.
 		m.SayError(err.Error())
 	}
 }
@@ -72,12 +75,14 @@ func (m *maker) openTemplate(ctx context.Context, name string) (*templates.Templ
 	switch {
 	case err != nil:
 		return nil, console.WithCode(console.CodeUsage, "%w", err)
+	// The address is printed before git runs, which may take long or ask for a password.
 	case ok:
 		fmt.Fprintf(m.Streams.Err, "Fetching %s\n", repository.URL)
 		t, err = templates.FromRepository(ctx, repository, name, environ.List(m.World.Env).ForChildren())
 	default:
 		t, err = m.openFolder(name)
 	}
+	// Findings have positions in the template's files.
 	if faulty, ok := err.(*templates.FaultyError); ok {
 		return nil, m.Report(faulty.Found)
 	}
@@ -100,10 +105,12 @@ func (m *maker) gather() (err error) {
 	if m.values, err = configOf(o.config); err != nil {
 		return err
 	}
+	// The checks run with each answer, so that a person can correct it at once.
 	goodName := func(name string) error {
 		if err := project.CheckName(name); err != nil {
 			return err
 		}
+		// Without a stack, whose name is asked for later: some names of projects are refused whatever it is.
 		return m.checkNew(backend.Ref{Project: name})
 	}
 	if m.name, err = m.value("name", "project name", o.name, templates.NameFor(m.dir), goodName); err != nil {
@@ -115,6 +122,7 @@ func (m *maker) gather() (err error) {
 		return err
 	}
 	goodStack := func(stack string) error {
+		// The name may have an organization in front, which only a service knows.
 		ref, err := backend.ParseName(stack, m.name)
 		if err != nil {
 			return err
@@ -150,6 +158,7 @@ func configOf(pairs []string) (map[string]string, error) {
 
 // gatherConfig adds the configuration values that the template asks for.
 func (m *maker) gatherConfig() error {
+	// Keys are compared as keys: `region` and `project:region` are the same one.
 	given, declared := map[project.Key]bool{}, m.declarations()
 	for text, value := range m.values {
 		key, err := project.ParseKey(text, m.name)
@@ -171,6 +180,7 @@ func (m *maker) gatherConfig() error {
 		if given[key] {
 			continue
 		}
+		// Without a person the default is taken, and a value without one is left for later.
 		text := v.Default
 		if m.asks {
 			if text, err = m.askConfig(v, declared[key]); err != nil {
@@ -190,6 +200,7 @@ func (m *maker) gatherConfig() error {
 // has faults, which are reported before anything is written.
 func (m *maker) declarations() map[project.Key]*project.Declaration {
 	declared := map[project.Key]*project.Declaration{}
+	// Filled in memory only: a declared key has the name of the project in it.
 	files, err := m.template.Fill(m.name, m.description)
 	if err != nil {
 		return declared
@@ -213,6 +224,7 @@ func (m *maker) declarations() map[project.Key]*project.Declaration {
 // answer leaves the value out.
 func (m *maker) askConfig(v project.TemplateValue, declared *project.Declaration) (string, error) {
 	check := func(text string) error {
+		// Nothing is not a value of another type, but none.
 		if text == "" || declared == nil {
 			return nil
 		}
@@ -222,6 +234,7 @@ func (m *maker) askConfig(v project.TemplateValue, declared *project.Declaration
 	if v.Description != "" {
 		question += ": " + v.Description
 	}
+	// Its default is not shown either, since it may be a secret of the template.
 	if v.Secret && m.Streams.ReadPassword != nil {
 		for {
 			text, err := m.Prompt().Hidden(question + ": ")
@@ -251,6 +264,7 @@ func (m *maker) value(flag, question, given, otherwise string, check func(string
 		return given, nil
 	case m.asks:
 		return m.ask(question, otherwise, check)
+	// --stack has a default, so given is set also when nobody gave it.
 	case given != "": // set by the environment
 		otherwise = given
 	}
@@ -266,6 +280,7 @@ func (m *maker) ask(question, otherwise string, check func(string) error) (strin
 			fmt.Fprintf(m.Streams.Err, "%s (%s): ", question, otherwise)
 		}
 		answer, err := m.Prompt().Answer()
+		// The last line of an input may end without a line break, and counts.
 		if err != nil && answer == "" { // end of input, or an interrupt
 			return "", fmt.Errorf("%s: no answer: %w", question, err)
 		}

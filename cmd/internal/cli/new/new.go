@@ -34,7 +34,8 @@ type newOptions struct {
 	force       bool
 	list        bool
 	yes         bool
-	set         func(flag string) bool // reports whether a flag is on the command line
+	// A flag on the line is an answer; the same text as a default is none.
+	set func(flag string) bool // reports whether a flag is on the command line
 }
 
 // NewNew returns the command `new`.
@@ -79,6 +80,7 @@ func makeProject(ctx context.Context, a *console.Console, o *newOptions) error {
 	if err := m.open(ctx); err != nil {
 		return err
 	}
+	// A template that joins adds its files to the project that is there. Without one it makes a project, as others do.
 	if there := m.projectThere(); m.template.Joins && there != "" {
 		return m.join(there)
 	}
@@ -107,6 +109,7 @@ func makeProject(ctx context.Context, a *console.Console, o *newOptions) error {
 	if err := m.write(files, settings); err != nil {
 		return err
 	}
+	// Only --force gets here with an existing stack: free has refused it otherwise.
 	if exists {
 		err = a.Stacks().Select(m.stack)
 	} else {
@@ -115,6 +118,7 @@ func makeProject(ctx context.Context, a *console.Console, o *newOptions) error {
 	if err != nil {
 		return fmt.Errorf("the project is made, but not its stack: %w", err)
 	}
+	// The check is for the last lines that are printed: whether plugins are missing.
 	_, found, err := checkcmd.CheckTarget(ctx, m.Console, m.dir, m.stack.Ref.Stack, nil, operation.Careful)
 	m.tell(files, exists, slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
 		return d.Code == diag.PackageMissing
@@ -173,7 +177,8 @@ type maker struct {
 	stack       *console.Stack
 }
 
-// projectThere returns the project file in the folder, or "" if there is none.
+// projectThere returns the project file in the folder, or "" if there is none. The names are looked for in the folder
+// itself: a project further up is another one.
 func (m *maker) projectThere() string {
 	for _, name := range []string{"Pulumi.yaml", "Pulumi.yml", "Pulumi.json"} {
 		path := filepath.Join(m.dir, name)
@@ -235,6 +240,7 @@ func (m *maker) render() ([]templates.File, error) {
 			return nil, err
 		}
 		p.Path, p.Dir = path, m.dir
+		// Templates of Pulumi exist for every language.
 		if p.Runtime != "" && p.Runtime != "yaml" {
 			return nil, fmt.Errorf("template %s is for programs of the runtime %s, which cannot be run here", m.template.Name,
 				p.Runtime)
@@ -272,12 +278,14 @@ func (m *maker) free(files []templates.File, settings *project.Settings, exists 
 	}
 	files = slices.DeleteFunc(files, func(f templates.File) bool {
 		i := slices.Index(taken, f.Path)
+		// Usual files, such as .gitignore, are everybody's: one that is there is as good.
 		if !f.Usual || i < 0 {
 			return false
 		}
 		taken = slices.Delete(taken, i, i+1)
 		return true
 	})
+	// Without values no settings are written, and an existing file stays.
 	if settings != nil && settings.Exists && len(m.values) > 0 {
 		taken = append(taken, filepath.Base(settings.Path))
 	}
@@ -314,6 +322,7 @@ func (m *maker) seal(settings *project.Settings) error {
 		}
 		secret[key] = v.Secret
 	}
+	// A value is secret if the template or the program says so.
 	for _, d := range m.project.Config {
 		secret[d.Key] = secret[d.Key] || d.Secret
 	}
@@ -349,6 +358,7 @@ func (m *maker) write(files []templates.File, settings *project.Settings) error 
 	if err := os.MkdirAll(filepath.Dir(settings.Path), 0o755); err != nil {
 		return err
 	}
+	// The folder of the settings must exist for the lock.
 	release, err := m.Hold(settings.Path)
 	if err != nil {
 		return err
@@ -383,7 +393,7 @@ func (m *maker) tell(files []templates.File, used, plugins bool) {
 	fmt.Fprintln(out, "\nWhat to do next:")
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if m.dir != m.World.Dir {
-		fmt.Fprintf(tw, "    cd %s\n", quoted(m.place()))
+		fmt.Fprintf(tw, "    cd %s\n", console.ShellWord(m.place()))
 	}
 	for _, v := range m.unset {
 		line := v.Key + " VALUE"
@@ -392,6 +402,7 @@ func (m *maker) tell(files []templates.File, used, plugins bool) {
 		}
 		fmt.Fprintf(tw, "    yamlhost config set %s\t%s\n", line, v.Description)
 	}
+	// preview is named first, as it changes nothing.
 	if plugins {
 		fmt.Fprintln(tw, "    yamlhost preview --accept-new-plugins\tinstalls and locks its plugins, and shows what would be made")
 	} else {
@@ -400,19 +411,6 @@ func (m *maker) tell(files []templates.File, used, plugins bool) {
 	fmt.Fprintln(tw, "    yamlhost up\tmakes it")
 	fmt.Fprintln(tw, "    yamlhost destroy\tremoves it again")
 	tw.Flush()
-}
-
-// quoted returns a path as a word of a shell. Double quotes are for all shells, also those of Windows, where a path has
-// neither quotes nor, mostly, anything else that has a meaning in them.
-func quoted(path string) string {
-	unix := filepath.Separator == '/'
-	switch {
-	case unix && strings.ContainsAny(path, "\"$!`\\"):
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	case strings.ContainsAny(path, " \t()[]{}<>|&;'$*?!#~`"):
-		return `"` + path + `"`
-	}
-	return path
 }
 
 // tellFiles lists files that were written.

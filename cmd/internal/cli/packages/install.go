@@ -53,9 +53,11 @@ func installNeeded(ctx context.Context, a *console.Console, o *installOptions) e
 	if err != nil {
 		return console.AdviseProject(err)
 	}
+	// The flag is of use after this check: it fails outside of projects.
 	if o.noPlugins {
 		return nil
 	}
+	// Packages in git repositories come first: the check below reads their components.
 	fetched := false
 	for _, pkg := range ws.Project.Packages {
 		p, err := git.ParsePackage(pkg.Source, pkg.Version)
@@ -70,6 +72,7 @@ func installNeeded(ctx context.Context, a *console.Console, o *installOptions) e
 		}
 		fetched = true
 	}
+	// Opened anew, since the workspace has noted what was missing.
 	if fetched {
 		if ws, err = workspace.Open(a.World.Dir, a.Trusting(console.CompilerSays(a.Streams.Err))); err != nil {
 			return console.AdviseProject(err)
@@ -82,13 +85,15 @@ func installNeeded(ctx context.Context, a *console.Console, o *installOptions) e
 	}
 	if lock != nil {
 		for _, p := range lock.Plugins {
-			if err := installLocked(ctx, a, o, lock, p); err != nil {
+			if err := installListed(ctx, a, o, lock, p); err != nil {
 				return err
 			}
 		}
 	}
+	// The lock file lists what was installed before; the program may name packages that it does not have yet.
 	providers := operation.NewProviders(a, ws, nil, operation.Trusted)
 	defer providers.Close()
+	// From here on, loading a schema downloads the plugin that is missing for it.
 	providers.Acquire(a, ws)
 	program, found := operation.CheckWorkspace(ctx, ws, providers, nil)
 	if ctx.Err() != nil {
@@ -103,6 +108,7 @@ func installNeeded(ctx context.Context, a *console.Console, o *installOptions) e
 	if missing.HasErrors() {
 		return a.Report(missing)
 	}
+	// Errors of the program do not matter, as long as its packages can be named.
 	if program == nil {
 		return errors.New("the program has faults, so that its packages are not known; `yamlhost check` shows them")
 	}
@@ -116,16 +122,23 @@ func installNeeded(ctx context.Context, a *console.Console, o *installOptions) e
 	return nil
 }
 
-// installLocked installs a plugin in the lock file.
-func installLocked(ctx context.Context, a *console.Console, o *installOptions, lock *install.LockFile,
+// Installation returns the installation of a plugin by the means that a has: its home folder, its network, and the
+// environment of commands that it starts.
+func Installation(a *console.Console, name, version string) install.Installation {
+	return install.Installation{Home: a.World.PulumiHome(), Name: name, Version: version, Client: a.World.HTTP,
+		AllowHTTP: a.Global.AllowHTTP, Env: a.ChildEnv()}
+}
+
+// installListed installs a plugin that the lock file lists, and says nothing if it is installed already.
+func installListed(ctx context.Context, a *console.Console, o *installOptions, lock *install.LockFile,
 	p install.LockedPlugin) error {
 	key, err := lock.KeyOf(p.Name)
 	if err != nil {
 		return err
 	}
-	i := install.Installation{Home: a.World.PulumiHome(), Name: p.Name, Version: p.Version, Server: p.Server, Key: key,
-		Checksum: p.Checksum(install.Platform()), Reinstall: o.reinstall, Client: a.World.HTTP,
-		AllowHTTP: a.Global.AllowHTTP, Env: a.ChildEnv()}
+	i := Installation(a, p.Name, p.Version)
+	i.Server, i.Key, i.Checksum, i.Reinstall = p.Server, key, p.Checksum(install.Platform()), o.reinstall
+	// Looked for before the question whether downloads are allowed: without a network everything may be there already.
 	for _, have := range install.Resources(i.Home) {
 		if have.Name == p.Name && have.Version == p.Version && !o.reinstall {
 			return nil
@@ -135,6 +148,7 @@ func installLocked(ctx context.Context, a *console.Console, o *installOptions, l
 		return fmt.Errorf("plugin %s %s is not installed, and downloads are forbidden by %s; `yamlhost plugin install "+
 			"--from FILE` installs plugins from a bundle", p.Name, p.Version, reason)
 	}
+	// The lock file is not changed: what comes has to match it.
 	_, err = install.FromSources(ctx, &i, p.Server, a.World.Getenv(console.DownloadOverrides),
 		func(text string) { fmt.Fprintln(a.Streams.Err, text) })
 	return err

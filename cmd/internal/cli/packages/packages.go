@@ -30,7 +30,8 @@ func NewPackage(a *console.Console) *cobra.Command {
 		newAdd(a), newRemove(a), newInfo(a), newGetSchema(a), newGetMapping(a))
 }
 
-// wanted is a package as given on the command line.
+// wanted is a package as given on the command line. Every subcommand that takes a package embeds it or is one, and
+// describe knows what it stands for.
 type wanted struct {
 	source     string // name, optionally with @version, or path
 	parameters []string
@@ -81,6 +82,7 @@ func describe(ctx context.Context, a *console.Console, ws *workspace.Workspace, 
 		Parameters: w.parameters}
 	providers := operation.NewProviders(a, ws, nil, operation.Trusted)
 	defer providers.Close()
+	// Outside of a project there is no lock file to add a plugin to.
 	if ws.Project.Path != "" {
 		providers.Acquire(a, ws)
 	}
@@ -106,6 +108,7 @@ func ask(ctx context.Context, a *console.Console, providers *operation.Providers
 	if err != nil {
 		return nil, err
 	}
+	// A plugin with parameters has a version of its own, and its package another one; the entry names the plugin's.
 	if pkg.Version == "" {
 		pkg.Version = d.Version
 	}
@@ -119,6 +122,7 @@ func ask(ctx context.Context, a *console.Console, providers *operation.Providers
 // explain adds the advice of an error about a missing plugin, or a similar name.
 func explain(err error, name, home string) error {
 	var advised interface{ Advice() string }
+	// A suggestion replaces the colon by an end of the line, before the advice.
 	if errors.Is(err, schema.ErrNotFound) && errors.As(err, &advised) {
 		end := ": "
 		if meant := diag.DidYouMean(name, operation.PackageNames(home, nil)); meant != "" {
@@ -154,17 +158,20 @@ func describeRepository(ctx context.Context, a *console.Console, ws *workspace.W
 	if err != nil {
 		return nil, err
 	}
+	// A version that is a commit has a prefix in the plugin folder, to be a version at all; the project file has the
+	// commit.
 	found.entry.Source, found.entry.Version = source, strings.TrimPrefix(p.Version, "0.0.0-x")
 	return found, nil
 }
 
 // fetch installs a package from a git repository and records it in the lock file. It returns the folder of the package.
 func fetch(ctx context.Context, a *console.Console, ws *workspace.Workspace, p git.Package) (dir string, err error) {
-	i := install.Installation{Home: a.World.PulumiHome(), Name: p.Name(), Version: p.Version, Env: a.ChildEnv()}
+	i := Installation(a, p.Name(), p.Version)
 	lock, err := install.ReadLockFile(ws.Project.Dir)
 	if err != nil {
 		return "", err
 	}
+	// A version that is locked must have the same content as when it was locked.
 	if locked := lock.Find(i.Name, i.Version); locked != nil {
 		i.Checksum = locked.Checksum(install.Platform())
 	}
@@ -213,11 +220,13 @@ func describeFolder(ctx context.Context, a *console.Console, ws *workspace.Works
 	if ws.Project.Dir != "" {
 		if rel, err := filepath.Rel(ws.Project.Dir, dir); err == nil {
 			shown = filepath.ToSlash(rel)
+			// A path without a dot would be the name of a plugin.
 			if !strings.HasPrefix(shown, ".") {
 				shown = "./" + shown
 			}
 		}
 	}
+	// The workspace is this command's own, so it can be changed: the plugin is found by name from now on.
 	ws.Plugins = append(ws.Plugins, workspace.Plugin{Name: name, Dir: dir})
 	providers := operation.NewProviders(a, ws, nil, operation.Trusted)
 	defer providers.Close()
@@ -235,6 +244,7 @@ func head(text []byte, version, source string) (*described, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
+	// The schema knows better than the name under which it was found.
 	if pkg.Version != "" {
 		version = pkg.Version
 	}
@@ -306,6 +316,7 @@ func add(ctx context.Context, a *console.Console, o *addOptions) error {
 	if p, err = a.SoundProject(a.World.Dir); err != nil { // read again, as it may have changed
 		return err
 	}
+	// An entry is edited in the text, which keeps comments and order.
 	next := p.Source.Text()
 	if found.entry.Source != "" && o.extension == "" {
 		if next, _, err = p.SetPackage(found.name, &found.entry); err != nil {
@@ -317,6 +328,7 @@ func add(ctx context.Context, a *console.Console, o *addOptions) error {
 			return err
 		}
 	}
+	// Last, so that the project file never names a package whose declaration is not there.
 	if err := p.Save(next); err != nil {
 		return err
 	}
@@ -330,6 +342,7 @@ func declare(dir string, found *described) error {
 	if err != nil {
 		return err
 	}
+	// The name comes from a schema, and must not lead out of the folder.
 	name, err := confine.NewName("a package", found.name)
 	if err != nil {
 		return err
@@ -352,6 +365,7 @@ func withdraw(folder, kept string) error {
 		return err
 	}
 	for _, f := range files {
+		// PackageFiles also finds files in folders below, which are of other packages.
 		if filepath.Dir(f.Path) == folder && filepath.Base(f.Path) != kept {
 			if err := osfile.Remove(f.Path); err != nil {
 				return fmt.Errorf("remove an earlier declaration: %w", console.PlainError(err))
@@ -395,6 +409,7 @@ func remove(a *console.Console, name string) error {
 	if err != nil {
 		return err
 	}
+	// The name was typed, and becomes a folder that is removed.
 	checked, err := confine.NewName("a package", name)
 	if err != nil {
 		return err

@@ -56,6 +56,7 @@ func info(ctx context.Context, a *console.Console, o *infoOptions) error {
 	if err != nil {
 		return err
 	}
+	// The flags exclude each other, so that this is one of the two.
 	if member := o.resource + o.function; member != "" {
 		// A member is given by its name alone, with its module, or as a whole token.
 		token := pkg.Name + ":" + member
@@ -76,6 +77,7 @@ func info(ctx context.Context, a *console.Console, o *infoOptions) error {
 		for _, token := range list {
 			short := schema.CollapseToken(token)
 			parts := strings.Split(short, ":")
+			// A token without a module has the module index.
 			module := "index"
 			if len(parts) > 2 {
 				module = parts[1]
@@ -88,6 +90,7 @@ func info(ctx context.Context, a *console.Console, o *infoOptions) error {
 		if members == nil {
 			return fmt.Errorf("package %s has no module %s", pkg.Name, o.module)
 		}
+		// A resource and a function may have one name.
 		slices.Sort(members)
 		_, err := fmt.Fprintln(w, strings.Join(slices.Compact(members), "\n"))
 		return err
@@ -123,10 +126,12 @@ func newGetSchema(a *console.Console) *cobra.Command {
 
 // getSchema writes a schema to standard output.
 func getSchema(ctx context.Context, a *console.Console, o *wanted) error {
+	// find may start the plugin, to which the parameters are passed.
 	found, err := find(ctx, a, o)
 	if err != nil {
 		return err
 	}
+	// The text is the plugin's, not one that was read and written again.
 	_, err = a.Streams.Out.Write(append(found.text, '\n'))
 	return err
 }
@@ -163,17 +168,20 @@ func getMapping(ctx context.Context, a *console.Console, o *mappingOptions) erro
 	}
 	providers := operation.NewProviders(a, ws, nil, operation.Trusted)
 	defer providers.Close()
+	// Missing plugins are downloaded for a project only, whose lock file records them.
 	if ws.Project.Path != "" {
 		providers.Acquire(a, ws)
 	}
 	name, version, _ := strings.Cut(o.source, "@")
 	from, data, err := providers.Mapping(ctx, provider.Package{Name: name, Version: version}, o.key, o.from)
 	if err != nil {
+		// It tells a plugin that is not installed from one that cannot answer.
 		return explain(err, name, a.World.PulumiHome())
 	}
 	if len(data) == 0 {
 		return errors.New("the plugin " + name + " has no mapping for " + strings.TrimSpace(o.key+" "+o.from))
 	}
+	// A plugin may have the mappings of several providers, of which it chose this one.
 	if from != "" {
 		fmt.Fprintf(a.Streams.Err, "%s maps to provider %s\n", name, from)
 	}

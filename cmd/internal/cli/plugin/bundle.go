@@ -47,19 +47,23 @@ func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (er
 	if o.out == "" {
 		return console.WithCode(console.CodeBadUsage, "--out is missing: the file to write")
 	}
+	// Bundles are mostly made on the kind of machine that they are for.
 	if len(o.platforms) == 0 {
 		o.platforms = []string{install.Platform()}
 	}
 	for _, p := range o.platforms {
+		// A typing error would be a download that fails for no visible reason.
 		if !platformName().MatchString(p) {
 			return console.WithCode(console.CodeBadUsage, "--platform takes a system and a processor such as linux-amd64, not %q",
 				p)
 		}
 	}
+	// The bundle has the name of the project, for messages of the machine that reads it.
 	p, err := a.SoundProject(a.World.Dir)
 	if err != nil {
 		return err
 	}
+	// Only what the lock file has: a bundle is for machines that trust the lock file and nothing else.
 	lock, err := install.ReadLockFile(filepath.Dir(p.Path))
 	if err != nil {
 		return err
@@ -73,12 +77,14 @@ func pluginBundle(ctx context.Context, a *console.Console, o *bundleOptions) (er
 	}
 	var plugins []install.Installation
 	for _, locked := range lock.Plugins {
+		// The machine without a network cannot check signatures, so they are checked here.
 		key, err := lock.KeyOf(locked.Name)
 		if err != nil {
 			return err
 		}
 		for _, platform := range o.platforms {
-			plugins = append(plugins, install.Installation{Name: locked.Name, Version: locked.Version, Server: locked.Server,
+			plugins = append(plugins, install.Installation{Name: locked.Name, Version: locked.Version,
+				Server:   locked.Server,
 				Platform: platform, Checksum: locked.Checksum(platform), Key: key, Client: a.World.HTTP,
 				AllowHTTP: a.Global.AllowHTTP, Env: a.ChildEnv()})
 		}
@@ -125,10 +131,12 @@ func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, lo
 		return fmt.Errorf("make a temporary folder: %w", err)
 	}
 	defer func() { _ = osfile.RemoveAll(folder) }()
+	// It compares each archive with the checksum in the bundle, which only shows damage.
 	plugins, err := install.Unbundle(ctx, a.Path(o.from), folder)
 	if err != nil {
 		return console.WithCode(console.CodeUsage, "--from %s: %w", o.from, console.PlainError(err))
 	}
+	// The lock file of this project is what is trusted, not the bundle, which may come from anywhere.
 	for _, i := range plugins { // check all before installing any
 		locked, want := lock.Find(i.Name, i.Version), ""
 		if locked != nil {
@@ -141,12 +149,14 @@ func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, lo
 		case want != "" && !strings.EqualFold(want, i.Checksum):
 			return console.WithCode(console.CodeUsage, "--from %s: the archive of %s %s has another SHA-256 than the one of %s; nothing was installed",
 				o.from, i.Name, i.Version, install.LockName)
+		// A new checksum would have to be believed without the signature that the lock file asks for.
 		case want == "" && key != nil:
 			return console.WithCode(console.CodeUsage, "--from %s: %s trusts a key for %s, and has no checksum of %s for %s: a bundle has no signatures, "+
 				"so nothing was installed", o.from, install.LockName, i.Name, i.Version, install.Platform())
 		}
 	}
 	for _, i := range plugins {
+		// The other fields are from the bundle: File, Checksum, and the names.
 		i.Home, i.Reinstall = a.World.PulumiHome(), o.reinstall
 		result, err := install.Install(ctx, i)
 		if err != nil {
@@ -157,6 +167,7 @@ func installBundle(ctx context.Context, a *console.Console, o *pluginOptions, lo
 		} else {
 			fmt.Fprintf(a.Streams.Err, "installed %s %s in %s\n", i.Name, i.Version, a.Short(result.Dir))
 		}
+		// Only providers are locked, and only where a lock file is wanted.
 		if i.Kind != "resource" || !begin {
 			continue
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/supervise"
 	"github.com/yamlhost/yamlhost/runtime/embedded"
 	"github.com/yamlhost/yamlhost/runtime/plugin"
 	"github.com/yamlhost/yamlhost/runtime/plugin/install"
@@ -150,6 +151,7 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 		return errors.New("it is not known where the home folder is; set PULUMI_HOME")
 	}
 	dir, begin := a.World.Dir, o.lock // folder of the lock file, and whether to create one
+	// Inside of a project the lock file belongs to the project, wherever the command was started.
 	if path, err := project.Find(dir); err == nil {
 		dir, begin = filepath.Dir(path), true
 	}
@@ -174,11 +176,12 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 				"downloads it for this project.\n", install.LockName)
 		}
 		for _, p := range lock.Plugins {
-			if err := installLocked(ctx, a, o, p.Name, p.Version, lock, dir); err != nil {
+			if err := installNamed(ctx, a, o, p.Name, p.Version, lock, dir); err != nil {
 				return err
 			}
 		}
 		return nil
+	// From here on a plugin is named, as KIND NAME.
 	case !slices.Contains(kinds, o.args[0]):
 		return console.WithCode(console.CodeUsage, "there are plugins of the kinds %s, not %q", strings.Join(kinds, ", "),
 			o.args[0])
@@ -201,7 +204,7 @@ func pluginInstall(ctx context.Context, a *console.Console, o *pluginOptions) er
 		// EditLockFile creates the file; an empty lock only shows that one is wanted.
 		lock = &install.LockFile{}
 	}
-	return installLocked(ctx, a, o, name, version, lock, dir)
+	return installNamed(ctx, a, o, name, version, lock, dir)
 }
 
 // trusts sets the key that must have signed the archive: the lock file's, or the one of --key. It returns an error if
@@ -212,6 +215,7 @@ func (o *pluginOptions) trusts(a *console.Console, i *install.Installation, lock
 		return err
 	}
 	text := o.key
+	// A key is text without slashes mostly; one that happens to be a path is a file with the key.
 	if content, err := os.ReadFile(a.Path(o.key)); err == nil {
 		text = string(content)
 	}
@@ -227,25 +231,26 @@ func (o *pluginOptions) trusts(a *console.Console, i *install.Installation, lock
 	return nil
 }
 
-// installLocked installs a plugin. If the lock file contains the plugin, the archive has to match its entry. lock is
-// nil if none is to be written. Without a version, that of a downloaded archive is recorded.
-func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, name, version string,
+// installNamed installs a plugin and reports what it did. If the lock file contains the plugin, the archive has to
+// match its entry. lock is nil if none is to be written. Without a version, that of a downloaded archive is recorded.
+func installNamed(ctx context.Context, a *console.Console, o *pluginOptions, name, version string,
 	lock *install.LockFile, dir string) error {
-	i := install.Installation{Home: a.World.PulumiHome(), Kind: o.kind(), Name: name, Version: version, Server: o.server,
-		Checksum:  o.checksum,
-		Reinstall: o.reinstall, Client: a.World.HTTP, AllowHTTP: a.Global.AllowHTTP}
+	i := packages.Installation(a, name, version)
+	i.Kind, i.Server, i.Checksum, i.Reinstall = o.kind(), o.server, o.checksum, o.reinstall
 	if o.file != "" {
 		i.File = a.Path(o.file)
 	}
 	if err := o.trusts(a, &i, lock); err != nil {
 		return err
 	}
+	// Checked before anything is downloaded, for the name of the flag in the error.
 	if i.Server != "" {
 		if _, err := install.Sources(name, i.Server, ""); err != nil {
 			return console.WithCode(console.CodeUsage, "--server: %w", err)
 		}
 	}
 	if locked := lock.Find(name, version); locked != nil {
+		// The flag wins over the lock file's server, never over its checksum.
 		if i.Server == "" {
 			i.Server = locked.Server
 		}
@@ -260,6 +265,7 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 	}
 	server := i.Server
 	result, err := install.Result{}, error(nil)
+	// A file has no server that the lock file could name.
 	if i.File != "" {
 		server = ""
 		result, err = install.Install(ctx, i)
@@ -290,9 +296,11 @@ func installLocked(ctx context.Context, a *console.Console, o *pluginOptions, na
 		fmt.Fprintf(a.Streams.Err, "warning: %s does not list it: a folder has no checksum; archives have one\n",
 			install.LockName)
 	}
+	// A folder has no checksum, so there is nothing to lock.
 	if lock == nil || result.Checksum == "" {
 		return nil
 	}
+	// The file is read again under its lock: another command may have added a plugin meanwhile.
 	return install.EditLockFile(ctx, dir, func(now *install.LockFile) {
 		now.Add(name, version, server, result.Checksum)
 		if i.Key != nil {
@@ -319,6 +327,7 @@ func pluginRemove(a *console.Console, args []string, yes, all bool) error {
 			removed = append(removed, p)
 		}
 	}
+	// Scripts remove plugins that may not be there, and the Pulumi CLI succeeds.
 	if len(removed) == 0 && a.World.AsPulumi {
 		fmt.Fprintln(a.Streams.Err, "no plugins found to uninstall")
 		return nil
@@ -326,6 +335,7 @@ func pluginRemove(a *console.Console, args []string, yes, all bool) error {
 	if len(removed) == 0 {
 		return errors.New("no such plugin is installed")
 	}
+	// What is about to go is listed before the question.
 	if !yes {
 		for _, p := range removed {
 			fmt.Fprintf(a.Streams.Err, "  %s %s\n", p.Name, p.Version)
@@ -357,6 +367,7 @@ func pluginFits(p install.Plugin, args []string) (bool, error) {
 		return false, console.WithCode(console.CodeUsage, "%q is neither a version nor a range of versions", args[2])
 	}
 	have, err := semver.NewVersion(p.Version)
+	// A folder whose version cannot be parsed fits no range.
 	return err == nil && wanted.Check(have), nil
 }
 
@@ -383,10 +394,12 @@ func newPluginRun(a *console.Console) *cobra.Command {
 
 // pluginRun runs a plugin and waits for its end.
 func pluginRun(ctx context.Context, a *console.Console, kind string, args []string) error {
+	// The Pulumi CLI takes it between the name and the arguments, and does not pass it on.
 	if len(args) > 1 && args[1] == "--" {
 		args = slices.Delete(args, 1, 2)
 	}
 	path := a.Path(args[0])
+	// A path needs a separator: a file in the working directory does not hide the plugin of its name.
 	if info, err := os.Stat(path); err != nil || info.IsDir() || !strings.ContainsAny(args[0], `/\\`) {
 		name, version, _ := strings.Cut(args[0], "@")
 		o := plugin.Options{Home: a.World.PulumiHome(), Path: filepath.SplitList(a.World.Getenv("PATH")),
@@ -397,11 +410,13 @@ func pluginRun(ctx context.Context, a *console.Console, kind string, args []stri
 		}
 		path = found
 	}
-	run := exec.CommandContext(ctx, path, args[1:]...)
+	// Without the context: supervise ends the plugin with its children, also when this process is killed.
+	run := exec.Command(path, args[1:]...)
 	run.Dir, run.Env = a.World.Dir, a.ChildEnv()
 	run.Stdin, run.Stdout, run.Stderr = a.Streams.In, a.Streams.Out, a.Streams.Err
-	err := run.Run()
+	err := supervise.Run(ctx, run, a.World.Supervisor())
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
+		// A plugin that a signal ended has the code -1.
 		return &console.ExitError{Code: max(ended.ExitCode(), console.CodeError)}
 	}
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/yamlhost/yamlhost/runtime/queue"
 )
 
-// queueOptions are the flags of queue and its subcommands.
+// queueOptions are the flags of queue and its subcommands. Connections are opened by each command and closed before it
+// returns.
 type queueOptions struct {
 	url       string
 	json      bool
@@ -26,11 +27,13 @@ type queueOptions struct {
 // NewQueue returns the command queue with its subcommands.
 func NewQueue(a *console.Console) *cobra.Command {
 	o := &queueOptions{}
+	// The subcommands share o: only one of them runs in a process.
 	list := &cobra.Command{Use: "ls [RUN]", Aliases: []string{"list"}, Short: "List jobs, or those of one run",
 		Args: console.AtMostOne("the name of a run"), RunE: func(cmd *cobra.Command, args []string) error {
 			return listJobs(cmd.Context(), a, o, args)
 		}}
 	list.Flags().IntVar(&o.most, "limit", 100, "how many of the latest jobs to list")
+	console.AtLeast(list.Flags(), "limit", 1)
 	list.Flags().BoolVar(&o.schedules, "schedules", false, "list schedules instead")
 	show := &cobra.Command{Use: "show JOB", Short: "Show a job with its log", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return showJob(cmd.Context(), a, o, args[0]) }}
@@ -62,6 +65,7 @@ func listJobs(ctx context.Context, a *console.Console, o *queueOptions, args []s
 	if err != nil {
 		return err
 	}
+	// The list is written as [] if it is empty.
 	return a.Show(o.json, append([]*queue.Entry{}, list...), func(table io.Writer) {
 		fmt.Fprintln(table, "JOB\tSTATE\tCOMMAND\tSTACK\tPRIORITY\tRUN\tRESULT")
 		for _, e := range list {
@@ -84,6 +88,7 @@ func listSchedules(ctx context.Context, a *console.Console, o *queueOptions, q *
 	return a.Show(o.json, append([]*queue.Schedule{}, list...), func(table io.Writer) {
 		fmt.Fprintln(table, "SCHEDULE\tEVERY\tNEXT\tJOBS")
 		for _, s := range list {
+			// Every is in seconds, as in the database and in JSON.
 			fmt.Fprintf(table, "%s\t%s\t%s\t%d\n", s.Name, time.Duration(s.Every)*time.Second,
 				s.Next.UTC().Format(time.DateTime+" UTC"), len(s.Jobs))
 		}
@@ -92,6 +97,7 @@ func listSchedules(ctx context.Context, a *console.Console, o *queueOptions, q *
 
 // showJob shows a job with the end of its log.
 func showJob(ctx context.Context, a *console.Console, o *queueOptions, name string) error {
+	// Checked here and not by the database, whose error would be about types.
 	id, err := strconv.ParseInt(name, 10, 64)
 	if err != nil {
 		return console.WithCode(console.CodeBadUsage, "queue show takes the number of a job, not %q", name)
@@ -114,9 +120,11 @@ func showJob(ctx context.Context, a *console.Console, o *queueOptions, name stri
 	if len(e.Needs) > 0 {
 		fmt.Fprintf(out, "It waits for the jobs %v\n", e.Needs)
 	}
+	// One for each attempt that has ended without a result, after which the queue tries again.
 	for _, text := range e.Errors {
 		fmt.Fprintf(out, "  %s\n", text)
 	}
+	// A job that waits or runs has no result, and its log comes with the result.
 	if e.Result != nil {
 		fmt.Fprintf(out, "Ended with %d (%s) on %s\n\n%s", e.Result.Code, e.Result.Name, e.Result.Worker, e.Result.Log)
 	}
@@ -146,4 +154,5 @@ func cancelJobs(ctx context.Context, a *console.Console, o *queueOptions, name s
 var Contracts = []contract.Contract{
 	contract.Of[[]*queue.Entry]("jobs", "the jobs of a queue", "`queue ls --json`"),
 	contract.Of[queue.Entry]("job", "a job of a queue", "`queue show --json`"),
+	contract.Of[[]*queue.Schedule]("schedules", "what submits jobs again and again", "`queue ls --schedules --json`"),
 }

@@ -40,6 +40,8 @@ func NewWorker(a *console.Console) *cobra.Command {
 		"a source that may run here: the URL of a git repository, the beginning of such URLs, or archive; may be repeated")
 	f.DurationVar(&o.grace, "grace", 15*time.Second,
 		"how long a job may be without its worker before another one takes it")
+	console.AtLeast(f, "jobs", 1)
+	console.AtLeast(f, "grace", 0)
 	console.Hide(f, "grace")
 	return cmd
 }
@@ -60,17 +62,16 @@ func open(ctx context.Context, url string) (*queue.Queue, error) {
 
 // work runs jobs until ctx is done. Jobs run in this process, each as a command with a world of its own.
 func work(ctx context.Context, a *console.Console, o *workerOptions) error {
+	// There is no default: the queue is a database that others can write to.
 	if len(o.allow) == 0 {
 		return console.WithCode(console.CodeBadUsage,
 			"name the sources that may run here with --allow: without it, anybody who can write to the queue could run anything")
-	}
-	if o.jobs < 1 {
-		return console.WithCode(console.CodeBadUsage, "--jobs takes a number from 1, not %d", o.jobs)
 	}
 	world := a.World
 	world.Stores = console.NewOpenStores() // one pool of connections for all jobs
 	a = console.In(world, a)
 	var archives queue.Archives
+	// The backend is opened only for archives, since jobs open their own.
 	if slices.Contains(o.allow, "archive") {
 		b, err := a.Backends().Open(nil)
 		if err != nil {
@@ -86,6 +87,7 @@ func work(ctx context.Context, a *console.Console, o *workerOptions) error {
 	host, _ := os.Hostname() // only shown to people
 	name := fmt.Sprintf("%s-%d", host, os.Getpid())
 	var telling sync.Mutex
+	// Jobs end in goroutines of their own.
 	tell := func(text string) {
 		telling.Lock()
 		defer telling.Unlock()
@@ -102,6 +104,7 @@ const logLimit = 64 << 10
 // runner returns a function that runs jobs as commands of this program, in this process.
 func runner(a *console.Console) queue.Runner {
 	return func(ctx context.Context, j queue.Job, dir string, interrupt <-chan struct{}) queue.Result {
+		// Whatever the environment of the worker says, a job has nobody to ask.
 		args := []string{"--non-interactive", "--color", "never"}
 		switch j.Command {
 		case "preview":
@@ -115,6 +118,7 @@ func runner(a *console.Console) queue.Runner {
 		// An earlier run may have been another worker's, whose lock is released only once that worker is known to be
 		// dead.
 		args = append(args, "--ci", "none", "--lock-timeout", "5m", "--stack", j.Stack, "--message", "job of "+j.Run)
+		// An interrupt of the job is a signal to its command, which then ends in order as after ^C.
 		signals := make(chan os.Signal, 1)
 		done := make(chan struct{})
 		var watching sync.WaitGroup
@@ -125,6 +129,7 @@ func runner(a *console.Console) queue.Runner {
 			case <-done:
 			}
 		})
+		// A copy: each job has its folder and its signals, and shares everything else.
 		w := a.World
 		w.Dir, w.Signals = dir, signals
 		previews := &console.Previews{Before: j.Planned}
@@ -133,6 +138,7 @@ func runner(a *console.Console) queue.Runner {
 		}
 		log := &tail{}
 		code := a.Execute(ctx, append(args, j.Flags...), console.Streams{In: strings.NewReader(""), Out: log, Err: log}, w)
+		// The watcher must have ended before signals can go.
 		close(done)
 		watching.Wait()
 		return queue.Result{Code: code, Name: console.CodeName(code), Log: log.String(), Planned: previews.Planned}
@@ -163,6 +169,7 @@ func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	text := t.text.String()
+	// Something was cut, so the first line may be the end of one.
 	if len(text) > logLimit || t.cut {
 		text = text[max(0, len(text)-logLimit):]
 		if _, rest, found := strings.Cut(text, "\n"); found {

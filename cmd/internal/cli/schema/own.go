@@ -31,6 +31,7 @@ func ownPackageOf(ctx context.Context, ws *workspace.Workspace, p *operation.Pro
 	const inline = "components"
 	own := &ownPackage{name: name}
 	byPath := false
+	// A package by path has the name that its own file gives it, and the one that the project uses.
 	for _, local := range ws.Components {
 		if name == local.Alias || name == local.Name {
 			own.name, byPath = local.Name, true
@@ -39,6 +40,7 @@ func ownPackageOf(ctx context.Context, ws *workspace.Workspace, p *operation.Pro
 	if !byPath && name != inline {
 		return nil
 	}
+	// A package in another language is compiled first, for its components are known only then.
 	ws.Compile(ctx, workspace.Run{})
 	program, _ := operation.CheckWorkspace(ctx, ws, p, nil) // the command check reports errors
 	if program == nil {
@@ -91,6 +93,7 @@ func writeJSONSchema(ctx context.Context, a *console.Console, o *schemaOptions, 
 	defer providers.Close()
 	providers.Given = given
 	program, _ := operation.CheckWorkspace(ctx, ws, providers, nil) // the command check reports errors
+	// An interrupted check has read a part of the program, which would be a schema that refuses the rest.
 	if ctx.Err() != nil {
 		return a.Signals.Ended()
 	}
@@ -125,6 +128,7 @@ func packagesOf(ctx context.Context, a *console.Console, program *check.Program,
 	var packages []*schema.Package
 	seen := map[string]bool{}
 	for _, d := range wanted {
+		// The first use decides about the version, as in the check.
 		if seen[d.PackageName()] {
 			continue
 		}

@@ -47,6 +47,7 @@ func NewSchema(a *console.Console) *cobra.Command {
 			switch {
 			case o.jsonSchema:
 				return cobra.MaximumNArgs(1)(cmd, args)
+			// Cobra has no rule for a flag that needs another one.
 			case o.all || o.stackFile:
 				return errors.New("--all and --stack-file go with --json-schema")
 			}
@@ -119,6 +120,7 @@ func show(ctx context.Context, a *console.Console, o *schemaOptions) error {
 	if o.jsonSchema {
 		return writeJSONSchema(ctx, a, o, given)
 	}
+	// The project decides which packages there are, and their versions.
 	ws, err := surroundings(a)
 	if err != nil {
 		return err
@@ -131,9 +133,11 @@ func show(ctx context.Context, a *console.Console, o *schemaOptions) error {
 	if rest, ok := strings.CutPrefix(o.token, "pulumi:providers:"); ok {
 		name = rest
 	}
+	// The project's own packages come first, as in its program.
 	if own := ownPackageOf(ctx, ws, providers, name); own != nil {
 		if !isToken {
-			return writePackage(a, packageRecord{Name: own.name, Resources: collapsed(own.tokens()), Functions: []string{}},
+			return writePackage(a, packageRecord{Name: own.name, Resources: collapsed(own.tokens()),
+				Functions: []string{}},
 				o.json)
 		}
 		return o.member(a, own.describe)
@@ -151,10 +155,11 @@ func show(ctx context.Context, a *console.Console, o *schemaOptions) error {
 	if err != nil {
 		return err
 	}
+	// Extensions that the project names add members to the package.
 	pkg = providers.Extended(ctx, ws, pkg)
 	if !isToken {
-		return writePackage(a, packageRecord{Name: pkg.Name, Version: pkg.Version, Resources: collapsed(pkg.ResourceTokens()),
-			Functions: collapsed(pkg.FunctionTokens())}, o.json)
+		return writePackage(a, packageRecord{Name: pkg.Name, Version: pkg.Version,
+			Resources: collapsed(pkg.ResourceTokens()), Functions: collapsed(pkg.FunctionTokens())}, o.json)
 	}
 	return o.member(a, func(token string) (*MemberRecord, error) { return Describe(pkg, token) })
 }
@@ -171,7 +176,8 @@ func (o *schemaOptions) member(a *console.Console, describe func(token string) (
 	return WriteMember(a.Streams.Out, record)
 }
 
-// surroundings returns the workspace of the working directory, or an empty one outside of a project.
+// surroundings returns the workspace of the working directory, or an empty one outside of a project. The messages of a
+// compiler are dropped: nobody asked to compile anything.
 func surroundings(a *console.Console) (*workspace.Workspace, error) {
 	ws, err := workspace.Open(a.World.Dir, a.Trusting(func(diag.Severity, string) {}))
 	if errors.Is(err, project.ErrNotFound) {
@@ -200,7 +206,7 @@ func writePackage(a *console.Console, record packageRecord, asJSON bool) error {
 }
 
 // ending returns at most five tokens whose names have the name of token as their ending: random:RandomPet for
-// random:Pet.
+// random:Pet. It is for people who know the provider's name of a thing, but not the prefix that the package gives it.
 func ending(tokens []string, token string) []string {
 	end := strings.ToLower(token[strings.LastIndexByte(token, ':')+1:])
 	found := slices.DeleteFunc(slices.Clone(tokens),
@@ -243,6 +249,7 @@ func Describe(pkg *schema.Package, token string) (*MemberRecord, error) {
 	if !errors.Is(err, schema.ErrNoSuchToken) {
 		return nil, err
 	}
+	// Types of objects have no resolver, since programs do not name them.
 	for _, known := range pkg.TypeTokens() {
 		if strings.EqualFold(known, token) || strings.EqualFold(schema.CollapseToken(known), token) {
 			return describeType(pkg, known)
@@ -252,6 +259,7 @@ func Describe(pkg *schema.Package, token string) (*MemberRecord, error) {
 	candidates := slices.Concat(collapsed(pkg.ResourceTokens()), collapsed(pkg.FunctionTokens()))
 	near := diag.Suggest(token, candidates)
 	if len(near) == 0 {
+		// A token whose module is missing or wrong differs in too many letters.
 		near = ending(candidates, token)
 	}
 	if len(near) > 0 {
@@ -294,9 +302,11 @@ func propertyRecords(o *schema.Object) []propertyRecord {
 	for _, p := range o.Properties() {
 		records = append(records, propertyRecord{Name: p.Name, Type: schema.TypeName(schema.Required(p.Type)),
 			Ref:      referred(p.Type),
-			Required: p.Required, Secret: p.Secret, Plain: p.Plain, Replaces: p.ReplaceOn, Const: p.Const, Default: p.Default,
-			DefaultEnv: p.DefaultEnv, Description: p.Description, Deprecation: p.Deprecation})
+			Required: p.Required, Secret: p.Secret, Plain: p.Plain, Replaces: p.ReplaceOn, Const: p.Const,
+			Default: p.Default, DefaultEnv: p.DefaultEnv, Description: p.Description, Deprecation: p.Deprecation})
 	}
+	// Within each half the order is the schema's.
+	// Cloned, because DeleteFunc moves elements of the slice that the next line still reads.
 	optional := slices.DeleteFunc(slices.Clone(records), func(p propertyRecord) bool { return p.Required })
 	return append(slices.DeleteFunc(records, func(p propertyRecord) bool { return !p.Required }), optional...)
 }
@@ -313,6 +323,7 @@ func referred(t schema.Type) string {
 	case *schema.Enum:
 		return t.Token
 	case *schema.Union:
+		// The first one is enough for a hint.
 		for _, member := range t.Members {
 			if token := referred(member); token != "" {
 				return token
@@ -323,18 +334,25 @@ func referred(t schema.Type) string {
 }
 
 // resourceExample returns a YAML example of a resource with its required properties, or a few properties if none is
-// required.
+// required; "" for what a program cannot create: a list of Kubernetes, and what exists in other languages only.
 func resourceExample(r *schema.Resource) string {
 	token := schema.CollapseToken(r.Token)
+	// Lists of Kubernetes are types of its API that the provider refuses to create.
+	items := r.Inputs.Property("items")
+	list := items != nil && items.Required && strings.HasPrefix(token, "kubernetes:") && strings.HasSuffix(token, "List")
+	if r.Overlay || list {
+		return ""
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "resources:\n  %s:\n    type: %s\n", schema.ExampleName(token), token)
 	writeExampleMembers(&b, "    properties", r.Inputs, "      ")
 	return b.String()
 }
 
-// functionExample returns a YAML example of a call of a function; "" for a method.
+// functionExample returns a YAML example of a call of a function; "" for a method, and for what exists in other
+// languages only.
 func functionExample(f *schema.Function) string {
-	if f.Inputs.Property("__self__") != nil {
+	if f.Overlay || f.Inputs.Property("__self__") != nil {
 		return "" // methods are called on a resource
 	}
 	token := schema.CollapseToken(f.Token)
@@ -351,12 +369,14 @@ func writeExampleMembers(b *strings.Builder, key string, o *schema.Object, inden
 	const some = 3
 	var shown []*schema.Property
 	for _, p := range o.Properties() {
+		// The provider fills in a constant by itself.
 		if p.Required && p.Const == nil {
 			shown = append(shown, p)
 		}
 	}
 	for _, p := range o.Properties() {
-		if len(shown) < some && !p.Required && p.Deprecation == "" {
+		_, another := schema.Required(p.Type).(*schema.ResourceType) // which an example would have to declare
+		if len(shown) < some && !p.Required && p.Deprecation == "" && !another {
 			shown = append(shown, p)
 		}
 	}
@@ -378,12 +398,13 @@ func WriteMember(w io.Writer, m *MemberRecord) error {
 	}
 	fmt.Fprintf(&b, "%s (%s)\n", schema.CollapseToken(m.Token), kind)
 	if m.Deprecation != "" {
-		fmt.Fprintf(&b, "\nDeprecated: %s\n", oneParagraph(m.Deprecation))
+		fmt.Fprintf(&b, "\nDeprecated: %s\n", schema.FirstParagraph(m.Deprecation))
 	}
-	if text := oneParagraph(m.Description); text != "" {
+	if text := schema.FirstParagraph(m.Description); text != "" {
 		fmt.Fprintf(&b, "\n%s\n", wrap(text, ""))
 	}
 	title := "Inputs"
+	// An object type is used on both sides, so its properties are neither inputs nor outputs.
 	if m.Kind == "object" {
 		title = "Members"
 	}
@@ -396,7 +417,7 @@ func WriteMember(w io.Writer, m *MemberRecord) error {
 		b.WriteString("\nValues\n")
 		for _, v := range m.Values {
 			fmt.Fprintf(&b, "  %s\n", schema.ScalarText(v.Value))
-			if text := oneParagraph(v.Description); text != "" {
+			if text := schema.FirstParagraph(v.Description); text != "" {
 				b.WriteString(wrap(text, "      ") + "\n")
 			}
 		}
@@ -435,40 +456,17 @@ func writeProperties(b *strings.Builder, title string, properties []propertyReco
 			line += "  (" + strings.Join(notes, "; ") + ")"
 		}
 		b.WriteString("  " + line + "\n")
-		if text := oneParagraph(p.Description); text != "" {
+		if text := schema.FirstParagraph(p.Description); text != "" {
 			b.WriteString(wrap(text, "      ") + "\n")
 		}
 	}
 }
 
-// oneParagraph returns the first paragraph of a Markdown description on one line.
-func oneParagraph(text string) string {
-	text = schema.Plain(text)
-	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n\n")
-	return strings.Join(strings.Fields(first), " ")
-}
-
-// wrap wraps a text into lines that begin with indent.
+// wrap wraps a text into lines that begin with indent. Width counts bytes, since most descriptions are English.
 func wrap(text, indent string) string {
 	const width = 100
-	var b strings.Builder
-	column := 0
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case column == 0:
-			b.WriteString(indent)
-			column = len(indent)
-		case column+1+len(word) > width:
-			b.WriteString("\n" + indent)
-			column = len(indent)
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += len(word)
-	}
-	return b.String()
+	text = strings.Join(strings.Fields(text), " ")
+	return diag.Fold(indent+text, width, 0, len(indent), func(word string) int { return len(word) })
 }
 
 // Contracts lists the JSON forms that this package writes.

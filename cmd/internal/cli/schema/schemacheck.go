@@ -130,6 +130,7 @@ func readItem(s *jsontext.Scanner) *item {
 // fault adds an error about an item. For an object or a list it marks the bracket at its beginning only.
 func (c *schemaCheck) fault(n *item, detail, format string, args ...any) {
 	end := n.end
+	// The whole text of an object would be most of the file.
 	if n.kind == '{' || n.kind == '[' {
 		end = n.start + 1
 	}
@@ -143,7 +144,9 @@ var packageName = lazyregexp.New(`^[a-zA-Z][-a-zA-Z0-9_]*$`)
 // check checks the whole schema. Faults are independent of each other, so that all are reported, except after one that
 // leaves nothing to check.
 func (c *schemaCheck) check() {
+	// The depth is bounded, as the text may be anybody's.
 	s := jsontext.New(string(c.src.Text()), jsontext.Options{MaxDepth: 1000})
+	// Read as a whole before the first check, since references lead anywhere.
 	c.root = readItem(s)
 	s.End()
 	if s.Err != nil {
@@ -166,6 +169,7 @@ func (c *schemaCheck) check() {
 		c.fault(name, "a name has letters, digits, - and _, and begins with a letter", "%q is not the name of a package",
 			name.text)
 	}
+	// A schema without a version is complete: the plugin that serves it has one.
 	if version := c.root.member("version"); version != nil && version.text != "" {
 		if _, err := semver.StrictNewVersion(strings.TrimPrefix(version.text, "v")); err != nil {
 			c.fault(version, "a version is such as 1.2.3", "%q is not a version", version.text)
@@ -186,6 +190,7 @@ func (c *schemaCheck) check() {
 	c.root.member("functions").each(func(token string, f *item) {
 		c.token(token, f)
 		c.properties(f.member("inputs"), "properties", "required")
+		// The result is an object with properties, or one type.
 		if outputs := f.member("outputs"); outputs.member("properties") != nil {
 			c.properties(outputs, "properties", "required")
 		} else if outputs != nil {
@@ -245,6 +250,7 @@ func (c *schemaCheck) named(t *item) {
 		switch {
 		case value == nil:
 			c.fault(v, `add "value"`, "the value of an enum has no value")
+		// Numbers have no text here, so that only texts are compared.
 		case seen[value.text] && value.kind == '"':
 			c.fault(value, "remove one of them", "the enum has the value %q twice", value.text)
 		case t.textOf("type") == "string" && value.kind != '"':
@@ -263,6 +269,7 @@ func (c *schemaCheck) properties(owner *item, field, required string) {
 		return
 	}
 	properties.each(func(name string, p *item) {
+		// Both would hide what every resource has.
 		if name == "id" && field == "inputProperties" || name == "urn" {
 			c.fault(p, "choose another name", "the name %s is taken: every resource has one", name)
 		}
@@ -291,6 +298,7 @@ func (c *schemaCheck) typed(t *item) {
 	switch {
 	case t.kind != '{':
 		c.fault(t, "", "a type is an object")
+	// A reference wins over a type beside it, as for the reader of schemas.
 	case ref != nil:
 		c.reference(ref)
 	case union != nil:
@@ -320,11 +328,13 @@ func (c *schemaCheck) typed(t *item) {
 
 // reference checks that the target of a reference is in the schema. References to other schemas are not checked.
 func (c *schemaCheck) reference(ref *item) {
+	// Others begin with a path or the name of a package: /random/v4.0.0/schema.json#/…
 	rest, own := strings.CutPrefix(ref.text, "#/")
 	if !own || c.dangling || ref.text == "#/provider" {
 		return
 	}
 	section, token, _ := strings.Cut(rest, "/")
+	// A reference is a URL with a JSON pointer as its fragment, so both ways of escaping occur.
 	token = strings.NewReplacer("%2F", "/", "%2f", "/", "~1", "/", "~0", "~").Replace(token)
 	if section != "types" && section != "resources" || c.root.member(section).member(token) == nil {
 		c.fault(ref, "declare it, or allow such references with --allow-dangling-references", "%s does not exist", ref.text)

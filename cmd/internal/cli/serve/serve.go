@@ -11,7 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/workspace"
 )
 
-// NewServe returns the command serve with its subcommands.
+// NewServe returns the command serve with its subcommands. It is hidden, since other programs start it.
 func NewServe(a *console.Console) *cobra.Command {
 	cmd := console.Group("serve", "Serve other programs", newServeLanguage(a))
 	cmd.Hidden = true
@@ -27,7 +27,9 @@ func newServeLanguage(a *console.Console) *cobra.Command {
 			"registers the resources that this program finds in YAML. The address is that of the CLI's engine.",
 		// Language hosts have flags with a single hyphen, which pflag cannot parse.
 		DisableFlagParsing: true,
-		RunE:               func(cmd *cobra.Command, args []string) error { return serveLanguage(cmd.Context(), a, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return serveLanguage(cmd.Context(), a, args)
+		},
 	}
 }
 

@@ -40,6 +40,7 @@ func link(a *console.Console, folder string, force bool) error {
 	if a.World.Self == "" {
 		return errors.New("cannot find out where this program is; link it as pulumi by hand")
 	}
+	// A link to a link would break when a package manager moves the one between.
 	self, err := filepath.EvalSymlinks(a.World.Self)
 	if err != nil {
 		return err
@@ -48,12 +49,15 @@ func link(a *console.Console, folder string, force bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	// main goes by the name under which it was started: see World.AsPulumi.
 	name := "pulumi"
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
 	path := filepath.Join(dir, name)
+	// Not Stat: a link that leads nowhere has to be found, too.
 	if _, err := os.Lstat(path); err == nil {
+		// A link to this program may be replaced without asking: that is how a shim is renewed.
 		if target, err := filepath.EvalSymlinks(path); (err != nil || target != self) && !force {
 			return fmt.Errorf("%s exists already and is not this program; name another folder, or use --force", path)
 		}
@@ -72,6 +76,7 @@ func link(a *console.Console, folder string, force bool) error {
 		return err
 	}
 	fmt.Fprintf(a.Streams.Err, "%s is this program. Tools find it when their PATH begins with the folder:\n", path)
+	// Alone on standard output, so that a shell can evaluate it.
 	_, err = fmt.Fprintf(a.Streams.Out, "export PATH=%q:\"$PATH\"\n", dir)
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/runtime/backend"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // stackOptions are the flags of `stack` and its subcommands. One command runs in a process, so that its subcommands can
@@ -93,12 +94,12 @@ func newStackSelect(a *console.Console, o *stackOptions) *cobra.Command {
 func newStackUnselect(a *console.Console, o *stackOptions) *cobra.Command {
 	return &cobra.Command{
 		Use: "unselect", Short: "Forget which stack was selected", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			p, b, err := a.Stacks().ProjectAndBackend()
 			if err != nil {
 				return err
 			}
-			return backend.SelectStack(a.World.PulumiHome(), p.Name.Text, p.Path, b.URL(), "")
+			return a.Stacks().Unselect(p, b)
 		},
 	}
 }
@@ -118,7 +119,7 @@ func newStackRemove(a *console.Console, o *stackOptions) *cobra.Command {
 }
 
 // on returns the body of a command that works on the chosen stack. The chosen stack exists: Current has an error for
-// one that does not.
+// one that does not. Commands that must not find the stack missing go through here; init and select do not.
 func (o *stackOptions) on(a *console.Console, body func(ctx context.Context, a *console.Console, o *stackOptions,
 	s *console.Stack, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
@@ -166,6 +167,7 @@ func stackSelect(ctx context.Context, a *console.Console, o *stackOptions) error
 	if err != nil {
 		return err
 	}
+	// The Pulumi CLI asks here as well, but tools that call it would wait for an answer forever.
 	if o.stack == "" {
 		if !a.Interactive() || a.World.AsPulumi {
 			return console.WithCode(console.CodeUsage, "missing stack name: yamlhost stack select NAME")
@@ -184,6 +186,7 @@ func stackSelect(ctx context.Context, a *console.Console, o *stackOptions) error
 		return err
 	case exists:
 		return a.Stacks().Select(s)
+	// --create makes the command one that a script can repeat.
 	case o.create:
 		return a.Stacks().Create(ctx, s, &o.secretsProvider, true)
 	}
@@ -192,6 +195,7 @@ func stackSelect(ctx context.Context, a *console.Console, o *stackOptions) error
 
 // stackShow runs `stack` without a subcommand: it shows an overview of the chosen stack.
 func stackShow(ctx context.Context, a *console.Console, o *stackOptions, s *console.Stack, _ []string) error {
+	// The name is known without the state, which may be damaged or large.
 	if o.showName {
 		_, err := fmt.Fprintln(a.Streams.Out, s.Ref.Stack)
 		return err
@@ -211,9 +215,11 @@ func stackShow(ctx context.Context, a *console.Console, o *stackOptions, s *cons
 		fmt.Fprintln(out, "    No resources currently in this stack")
 	}
 	width, _ := a.Size()
+	// Width 0 cuts nothing: a pipe gets whole lines.
 	if !a.Streams.OutTerminal {
 		width = 0
 	}
+	// Default providers appear only with URNs or IDs, which is what somebody looks for who wants them.
 	inventory := view.InventoryOptions{Color: a.Color(a.Streams.OutTerminal), Width: width, URNs: o.showURNs,
 		IDs: o.showIDs, Providers: o.showURNs || o.showIDs}
 	view.WriteInventory(out, loaded.Snapshot, inventory)
@@ -236,7 +242,7 @@ func writePending(w io.Writer, loaded *backend.Loaded) {
 		fmt.Fprintf(w, "\nInterrupted (%d); the next `yamlhost up` settles it:\n", len(pending))
 	}
 	for _, op := range pending {
-		fmt.Fprintf(w, "     %s %s (%s)\n", op.Kind, op.Resource.URN.Name(), view.ShortType(op.Resource.Type))
+		fmt.Fprintf(w, "     %s %s (%s)\n", op.Kind, op.Resource.URN.Name(), schema.CollapseToken(op.Resource.Type))
 	}
 	if text := operation.AtWork(loaded.Recovered); text != "" && len(loaded.Held) == 0 {
 		fmt.Fprintf(w, "     %s\n", text)
@@ -250,17 +256,18 @@ func stackRemove(ctx context.Context, a *console.Console, o *stackOptions) error
 	if err != nil {
 		return err
 	}
-	if !o.force && !o.yes && a.Interactive() { // refuse before the question; Remove looks again, with the lock
-		loaded, err := a.Stacks().Load(ctx, s, false)
-		if err == nil && len(loaded.Snapshot.Resources) > 0 {
-			return &backend.NotEmptyError{Ref: s.Ref, Resources: len(loaded.Snapshot.Resources)}
+	options := backend.RemoveOptions{Force: o.force, Backups: o.removeBackups}
+	if !o.yes && a.Interactive() { // refuse before the question; Remove looks again, with the lock
+		if err := backend.Removable(ctx, s.Backend, s.Ref, options); err != nil {
+			return err
 		}
 	}
 	question := fmt.Sprintf("This will permanently remove the stack '%s'. Go on?", s.Ref.Stack)
 	if err := a.Confirm(o.yes || a.World.Enabled("PULUMI_SKIP_CONFIRMATIONS"), "remove a stack", question); err != nil {
 		return err
 	}
-	if err := s.Backend.Remove(ctx, s.Ref, backend.RemoveOptions{Force: o.force, Backups: o.removeBackups}); err != nil {
+	// Remove looks for resources under the lock, also with --yes. Only --force leaves them behind.
+	if err := s.Backend.Remove(ctx, s.Ref, options); err != nil {
 		return err
 	}
 	if !o.preserveConfig {
@@ -275,9 +282,10 @@ func stackRemove(ctx context.Context, a *console.Console, o *stackOptions) error
 			return fmt.Errorf("remove the stack's configuration: %w", err)
 		}
 	}
+	// The selection would name a stack that does not exist.
 	selected, err := backend.SelectedStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL())
 	if err == nil && selected == s.Ref.QualifiedName() {
-		err = backend.SelectStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(), "")
+		err = a.Stacks().Unselect(s.Project, s.Backend)
 	}
 	fmt.Fprintf(a.Streams.Err, "Stack '%s' has been removed!\n", s.Ref.Stack)
 	return err
@@ -300,9 +308,11 @@ func stackRename(ctx context.Context, a *console.Console, _ *stackOptions, s *co
 	if err != nil {
 		return err
 	}
+	// A plain name stays in the organization of the stack.
 	if !strings.Contains(name, "/") {
 		dst.Owner = s.Ref.Owner
 	}
+	// The program and the settings stay in this project.
 	if dst.Project != s.Ref.Project {
 		return fmt.Errorf("the stack %s would be of another project than this one, which is %s", name, s.Ref.Project)
 	}
@@ -318,6 +328,7 @@ func stackRename(ctx context.Context, a *console.Console, _ *stackOptions, s *co
 	} else if exists {
 		return &backend.ExistsError{Ref: dst}
 	}
+	// It may be the settings of a stack that exists elsewhere, or that will be created.
 	if _, err := os.Stat(next); err == nil {
 		return fmt.Errorf("there is a settings file %s already; move it away first", a.Short(next))
 	}
@@ -334,8 +345,7 @@ func stackRename(ctx context.Context, a *console.Console, _ *stackOptions, s *co
 	release()
 	release = func() {} // the selection may be stored in the same folder
 	if selected == s.Ref.QualifiedName() {
-		if err := backend.SelectStack(a.World.PulumiHome(), s.Project.Name.Text, s.Project.Path, s.Backend.URL(),
-			dst.QualifiedName()); err != nil {
+		if err := a.Stacks().Select(&console.Stack{Project: s.Project, Backend: s.Backend, Ref: dst}); err != nil {
 			return err
 		}
 	}

@@ -49,6 +49,7 @@ func stackGraph(ctx context.Context, a *console.Console, s *console.Stack, g *st
 	}
 	out := a.Streams.Out
 	if len(args) > 0 {
+		// The user named the file, and the Pulumi CLI replaces it, too.
 		f, err := os.Create(a.Path(args[0]))
 		if err != nil {
 			return fmt.Errorf("write the graph: %w", err)
@@ -84,6 +85,7 @@ func writeStateDOT(w io.Writer, s *state.Snapshot, g *stackGraphOptions) error {
 		if r.Delete {
 			continue
 		}
+		// An edge to a resource that is not in the list, such as one that is pending delete, is left out.
 		if pos, found := number[string(r.Parent)]; found && !g.ignoreParents {
 			fmt.Fprintf(&b, "    Resource%d -> Resource%d [color = %q];\n", pos, i, g.parentColor)
 		}

@@ -26,6 +26,8 @@ func newStackHistory(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
 	cmd.Flags().IntVar(&o.page, "page", 1, "which page to show; with --page-size")
 	cmd.Flags().IntVar(&o.pageSize, "page-size", 0, "how many operations a page has; by default everything is one page")
+	console.AtLeast(cmd.Flags(), "page", 1)
+	console.AtLeast(cmd.Flags(), "page-size", 0) // 0 is the Pulumi CLI's default, too
 	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "with --json: show secret configuration in plain text")
 	cmd.Flags().StringVar(&o.why, "why", "", "show the operations that changed the resource of this name, and why")
 	cmd.Flags().Bool("full-dates", true, "dates are always shown in full")
@@ -42,7 +44,8 @@ type historyRecord struct {
 	Environment     map[string]string               `json:"environment"`
 	Config          map[string]console.ConfigRecord `json:"config"`
 	Result          string                          `json:"result"`
-	EndTime         string                          `json:"endTime,omitempty"` // set after the end of the operation
+	Interrupted     bool                            `json:"interrupted,omitempty"` // and nothing else failed
+	EndTime         string                          `json:"endTime,omitempty"`     // set after the end of the operation
 	ResourceChanges map[string]int                  `json:"resourceChanges,omitempty"`
 	Because         []change.Told                   `json:"because,omitempty"` // why resources have changed, of at most 200
 }
@@ -50,29 +53,30 @@ type historyRecord struct {
 // stackHistory shows the history. Records that cannot be read are an error at the end, after the others have been
 // shown.
 func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (failed error) {
-	if o.page < 1 || o.pageSize < 0 {
-		return console.WithCode(console.CodeBadUsage, "--page and --page-size take a number from 1")
-	}
 	s, err := a.Stacks().Current(ctx, o.stack)
 	if err != nil {
 		return err
 	}
+	// Only files keep what this program adds to a record.
 	if o.why != "" && backend.IsService(s.Backend.URL()) {
 		return errors.New("the history of a service has no causes: it keeps states and events. `preview --why` and " +
 			"`up --why` show them, and plans (`preview --save-plan`) and event logs (`--event-log`) keep them")
 	}
+	// 0 is all of them: a page is cut out below, after --why has chosen.
 	records, err := s.Backend.History(ctx, s.Ref, 0)
 	if err != nil && !errors.As(err, new(*backend.CorruptError)) {
 		return err
 	}
 	defer func() { failed = errors.Join(failed, err) }() // the other records are shown
 	if o.why != "" {
+		// Before the pages, so that a page is full of what was asked for.
 		records = slices.DeleteFunc(records, func(r backend.Record) bool { return len(changesOf(&r, o.why)) == 0 })
 		if len(records) == 0 {
 			return fmt.Errorf("no operation in the history has changed a resource of the name %q, or none has kept its "+
 				"causes: older versions and other tools keep none", o.why)
 		}
 	}
+	// A page behind the last one is empty and no error.
 	if size := o.pageSize; size > 0 {
 		from := len(records)
 		if o.page-1 <= from/size { // otherwise the product could overflow
@@ -82,6 +86,7 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (fai
 	}
 	if o.json {
 		var open project.Opener
+		// Only now the key is needed: the table has no configuration.
 		if o.showSecrets {
 			settings, err := a.Stacks().Settings(s)
 			if err != nil {
@@ -93,7 +98,7 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (fai
 		}
 		list := make([]historyRecord, len(records))
 		for i, r := range records {
-			because := change.Kept(r.Own)
+			because := change.KeptOf(r.Own).Because
 			if o.why != "" {
 				because = changesOf(&r, o.why)
 			}
@@ -102,8 +107,10 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (fai
 				return console.ExplainSecret(err, s.Ref.Stack)
 			}
 			list[i] = historyRecord{Kind: r.Kind, Message: r.Message, Environment: r.Environment, Result: r.Result,
+				Interrupted:     change.KeptOf(r.Own).Interrupted,
 				ResourceChanges: r.ResourceChanges, Because: because,
 				StartTime: time.Unix(r.StartTime, 0).UTC().Format(timeFormat), Config: config}
+			// The record of an operation that goes on, or was killed, has no end.
 			if r.EndTime > 0 {
 				list[i].EndTime = time.Unix(r.EndTime, 0).UTC().Format(timeFormat)
 			}
@@ -112,7 +119,7 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (fai
 	}
 	for _, r := range records {
 		line := fmt.Sprintf("%s  %s %s  %s  %s", time.Unix(r.StartTime, 0).UTC().Format("2006-01-02 15:04:05"), r.Kind,
-			r.Result, view.DoneWords(r.ResourceChanges), r.Message)
+			change.KeptOf(r.Own).Ended(r.Result), view.DoneWords(r.ResourceChanges), r.Message)
 		fmt.Fprintln(a.Streams.Out, strings.TrimRight(line, " "))
 		for _, t := range changesOf(&r, o.why) {
 			view.WriteTold(a.Streams.Out, &t, a.Color(a.Streams.OutTerminal))
@@ -126,7 +133,7 @@ func changesOf(r *backend.Record, name string) []change.Told {
 	if name == "" {
 		return nil
 	}
-	return slices.DeleteFunc(change.Kept(r.Own), func(t change.Told) bool { return t.URN.Name() != name })
+	return slices.DeleteFunc(change.KeptOf(r.Own).Because, func(t change.Told) bool { return t.URN.Name() != name })
 }
 
 // configOfHistory converts the configuration of a history record to the form of `config --json`. Secrets are masked
@@ -139,10 +146,12 @@ func configOfHistory(config map[string]json.RawMessage, open project.Opener) (ma
 			return nil, fmt.Errorf("the history's configuration %s: %w", key, err)
 		}
 		secret := project.HasSecure(data)
+		// The record says that there is a secret, and has no value.
 		if secret && open == nil {
 			records[key] = console.ConfigRecord{Secret: true}
 			continue
 		}
+		// open is set if there is a secret: other values have nothing to decrypt.
 		opened, err := project.MapSecure(data, func(s project.Secure) (any, error) { return open.Decrypt(string(s)) })
 		if err != nil {
 			return nil, fmt.Errorf("decrypt config %s of the history: %w", key, err)

@@ -56,6 +56,7 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 	}
 	name, current := "", backend.Ref{}
 	if p != nil {
+		// No stack may be selected, or one that cannot be named here. Then none has the mark.
 		if current, _, err = a.Stacks().Chosen(b, p, o.stack); err != nil {
 			current = backend.Ref{}
 		}
@@ -63,6 +64,7 @@ func stackList(ctx context.Context, a *console.Console, o *stackOptions) error {
 			name = p.Name.Text
 		}
 	}
+	// The name of another project is taken as it is, since its file is not here.
 	if o.project != "" {
 		name = o.project
 	}
@@ -105,6 +107,7 @@ const timeFormat = "2006-01-02T15:04:05.000Z"
 func describeStack(ctx context.Context, a *console.Console, b *backend.Backend, ref backend.Ref, current,
 	qualified bool) stackRecord {
 	r := stackRecord{Name: ref.Stack, Current: current}
+	// Stacks of several projects may have one name.
 	if qualified {
 		r.Name = ref.QualifiedName()
 	}
@@ -120,6 +123,7 @@ func describeStack(ctx context.Context, a *console.Console, b *backend.Backend, 
 			r.LastUpdate, r.ResourceCount = updated.UTC().Format(timeFormat), &found.Resources
 		}
 	}
+	// The Pulumi CLI has no such field for local backends.
 	if a.World.AsPulumi && b.Service() == nil {
 		return r
 	}
@@ -177,7 +181,7 @@ func tagGet(_ context.Context, a *console.Console, _ *stackOptions, s *console.S
 	return err
 }
 
-// tagSet sets a tag, replacing its value.
+// tagSet sets a tag, replacing its value. EditTags holds the lock of the tags, so edits of two commands are both kept.
 func tagSet(_ context.Context, _ *console.Console, _ *stackOptions, s *console.Stack, args []string) error {
 	return s.Backend.EditTags(s.Ref, func(tags map[string]string) error {
 		tags[args[0]] = args[1]

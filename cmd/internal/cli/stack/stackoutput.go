@@ -2,7 +2,6 @@ package stack
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -21,7 +20,12 @@ import (
 func newStackOutput(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "output [NAME]", Short: "Show the stack's outputs", Args: cobra.MaximumNArgs(1),
-		RunE: o.on(a, stackOutput),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.json && o.shell {
+				return console.WithCode(console.CodeBadUsage, "--json and --shell cannot be used together")
+			}
+			return o.on(a, stackOutput)(cmd, args)
+		},
 	}
 	cmd.Flags().BoolVarP(&o.json, "json", "j", false, "write JSON")
 	cmd.Flags().BoolVar(&o.shell, "shell", false, "write lines that a shell can evaluate")
@@ -31,7 +35,9 @@ func newStackOutput(a *console.Console, o *stackOptions) *cobra.Command {
 
 // outputText returns an output as text: strings unquoted, everything else as JSON (F7.12).
 func outputText(v value.Value, showSecrets bool) (string, error) {
+	// Without showSecrets it has a placeholder for each secret.
 	plain := console.Plain(v, showSecrets)
+	// Text without quotes can be used by a shell as it is.
 	if text, ok := plain.(string); ok {
 		return text, nil
 	}
@@ -61,19 +67,18 @@ func writeOutputs(w io.Writer, outputs value.Value, indent string, showSecrets b
 
 // stackOutput shows all outputs of the chosen stack or, with an argument, one.
 func stackOutput(ctx context.Context, a *console.Console, o *stackOptions, s *console.Stack, args []string) error {
-	if o.json && o.shell {
-		return errors.New("--json and --shell cannot be used together")
-	}
 	loaded, err := a.Stacks().Load(ctx, s, o.showSecrets)
 	if err != nil {
 		return err
 	}
 	outputs := operation.StackOutputs(loaded.Snapshot)
+	// An empty argument, as from an unset variable of a script, means all outputs.
 	if len(args) > 0 && args[0] != "" {
 		return oneOutput(a, s, outputs, args[0], o)
 	}
 	switch {
 	case o.json:
+		// The map as a whole may be secret, which says nothing about each output.
 		return a.WriteJSON(console.Plain(outputs.Public(), o.showSecrets))
 	case o.shell:
 		for i, name := range outputs.Keys() {
@@ -81,7 +86,12 @@ func stackOutput(ctx context.Context, a *console.Console, o *stackOptions, s *co
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.Data(), "%s='%s'\n", name, strings.ReplaceAll(text, "'", `'\''`))
+			if line, ok := console.ShellAssignment(name, text); ok {
+				fmt.Fprintln(a.Data(), line)
+			} else {
+				fmt.Fprintf(a.Streams.Err, "warning: the output %q is left out: no variable of a shell can have its name; "+
+					"read it with: yamlhost stack output %s\n", name, console.ShellWord(name))
+			}
 		}
 		return nil
 	}
@@ -91,6 +101,7 @@ func stackOutput(ctx context.Context, a *console.Console, o *stackOptions, s *co
 
 // oneOutput prints one output, without quotes if it is a string.
 func oneOutput(a *console.Console, s *console.Stack, outputs value.Value, name string, o *stackOptions) error {
+	// A single output is for scripts, so that a missing one is an error and not an empty line.
 	v, found := outputs.Lookup(name)
 	if !found {
 		return fmt.Errorf("stack %s has no output %q%s", s.Ref.Stack, name,
@@ -104,7 +115,11 @@ func oneOutput(a *console.Console, s *console.Stack, outputs value.Value, name s
 		return err
 	}
 	if o.shell {
-		text = fmt.Sprintf("%s='%s'", name, strings.ReplaceAll(text, "'", `'\''`))
+		line, ok := console.ShellAssignment(name, text)
+		if !ok {
+			return fmt.Errorf("no variable of a shell can have the name of the output %q: leave --shell out", name)
+		}
+		text = line
 	}
 	_, err = fmt.Fprintln(a.Data(), text)
 	return err

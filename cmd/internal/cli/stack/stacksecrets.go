@@ -28,6 +28,7 @@ func newChangeSecretsProvider(a *console.Console, o *stackOptions) *cobra.Comman
 // reading to saving, so that no other command seals a value with the old manager in between.
 func changeSecretsProvider(ctx context.Context, a *console.Console, _ *stackOptions, s *console.Stack,
 	args []string) error {
+	// The lock of the settings comes first; Edit takes that of the state.
 	release, err := a.Hold(a.Stacks().SettingsPath(s.Project, s.Ref.Stack, ""))
 	if err != nil {
 		return err
@@ -38,10 +39,12 @@ func changeSecretsProvider(ctx context.Context, a *console.Console, _ *stackOpti
 		return err
 	}
 	keys := a.Secrets().Of(s.Backend, s.Ref)
+	// That of the settings under the lock, which another command may have changed a moment ago.
 	old, err := keys.HeldManager(settings, s.Ref.Stack)
 	if err != nil {
 		return err
 	}
+	// adopt is called only at the end. It writes the new provider into the settings in memory.
 	next, adopt, err := keys.NewManager(args[0], s.Ref.Stack)
 	if err != nil {
 		return err
@@ -92,7 +95,8 @@ func reseal(settings *project.Settings, old, next secrets.Manager) error {
 	return nil
 }
 
-// announce passes every secret of a settings file to managers that open or seal many at once.
+// announce passes every secret of a settings file to managers that open or seal many at once. A service opens and seals
+// many secrets in one request; a request for each would take long.
 func announce(settings *project.Settings, old, next secrets.Manager) error {
 	var sealed, plain []string
 	note := func(s project.Secure) (any, error) {
@@ -103,6 +107,7 @@ func announce(settings *project.Settings, old, next secrets.Manager) error {
 		_, _ = project.MapSecure(e.Data(), note) // note never fails
 	}
 	if opener, ok := old.(secrets.Batch); ok {
+		// It only notes them: the first Decrypt below sends one request for all.
 		opener.Expect(sealed)
 	}
 	sealer, ok := next.(secrets.Batch)
@@ -110,6 +115,7 @@ func announce(settings *project.Settings, old, next secrets.Manager) error {
 		return nil
 	}
 	for _, text := range sealed {
+		// After Expect, a batch opens all of them with the first.
 		opened, err := old.Decrypt(text)
 		if err != nil {
 			return fmt.Errorf("configuration: %w", err)

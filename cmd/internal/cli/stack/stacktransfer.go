@@ -23,6 +23,7 @@ func newStackExport(a *console.Console, o *stackOptions) *cobra.Command {
 	cmd.Flags().StringVar(&o.file, "file", "", "write to this file instead of standard output")
 	cmd.Flags().BoolVar(&o.showSecrets, "show-secrets", false, "write secrets in plain text")
 	cmd.Flags().IntVar(&o.version, "version", 0, "write an earlier state, of a stack that a service keeps")
+	console.AtLeast(cmd.Flags(), "version", 1)
 	return cmd
 }
 
@@ -41,6 +42,7 @@ func newStackImport(a *console.Console, o *stackOptions) *cobra.Command {
 func stackExport(ctx context.Context, a *console.Console, o *stackOptions, s *console.Stack, _ []string) (err error) {
 	var opener state.Opener
 	if o.showSecrets {
+		// Only here is a passphrase asked for.
 		manager, err := a.Stacks().Manager(s)
 		if err != nil {
 			return err
@@ -48,6 +50,7 @@ func stackExport(ctx context.Context, a *console.Console, o *stackOptions, s *co
 		opener = manager.Opener
 	}
 	out := a.Data()
+	// Secrets in plain text may be in it, hence a file of its own type and not os.Create.
 	if o.file != "" {
 		file := &exportFile{path: a.Path(o.file)}
 		defer func() { err = errors.Join(err, file.close()) }()
@@ -67,6 +70,7 @@ type exportFile struct {
 
 // Write creates the file, readable by its owner only, and writes to it.
 func (f *exportFile) Write(p []byte) (n int, err error) {
+	// Later writes append to the same file.
 	if f.file == nil {
 		f.file, err = os.OpenFile(f.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	}
@@ -98,12 +102,13 @@ func stackImport(ctx context.Context, a *console.Console, o *stackOptions, s *co
 		text, err = io.ReadAll(a.Streams.In)
 	}
 	if err != nil {
-		return fmt.Errorf("read the state to import: %w", err)
+		return fmt.Errorf("read the state to import: %w\nA state is written by: yamlhost stack export --file FILE", err)
 	}
 	settings, err := a.Stacks().Settings(s)
 	if err != nil {
 		return err
 	}
+	// The manager seals what the import brings, so it is needed also for a state without secrets of its own.
 	manager, err := a.Secrets().Of(s.Backend, s.Ref).Manager(settings, s.Ref.Stack)
 	if err != nil {
 		return err

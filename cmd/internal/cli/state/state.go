@@ -34,6 +34,7 @@ func newStateUpgrade(a *console.Console) *cobra.Command {
 
 // stateUpgrade upgrades the backend to the current layout.
 func stateUpgrade(ctx context.Context, a *console.Console, yes bool) error {
+	// Outside of a project the backend is the one of login.
 	p, err := a.ProjectIfAny(a.World.Dir)
 	if err != nil {
 		return err
@@ -46,6 +47,7 @@ func stateUpgrade(ctx context.Context, a *console.Console, yes bool) error {
 	if err != nil {
 		return err
 	}
+	// A second upgrade is no fault: scripts call it on every machine.
 	if len(old) == 0 {
 		_, err = fmt.Fprintf(a.Streams.Out, "Nothing to do: %s has the present layout.\n", b.PublicURL())
 		return err
@@ -69,6 +71,7 @@ func stateUpgrade(ctx context.Context, a *console.Console, yes bool) error {
 		fmt.Fprintf(a.Streams.Out, "%s is now %s\n", r.Stack, r.Now)
 	}
 	switch {
+	// An interrupt is more than what it left undone.
 	case ctx.Err() != nil:
 		return a.Signals.Ended()
 	case err != nil:

@@ -63,6 +63,7 @@ func stateVerify(ctx context.Context, a *console.Console, stack string) error {
 	if err != nil {
 		return err
 	}
+	// Load follows the journal of an interrupted run in memory and writes nothing.
 	loaded, err := s.Backend.Load(ctx, s.Ref, nil)
 	if err != nil {
 		return err
@@ -75,6 +76,7 @@ func stateVerify(ctx context.Context, a *console.Console, stack string) error {
 	if r := loaded.Recovered; r != nil {
 		switch {
 		case len(loaded.Held) > 0:
+		// The run wrote its state and was killed before it could remove the journal.
 		case r.Known:
 			fmt.Fprintf(out, "an earlier %s left a journal behind; the state already has everything in it\n",
 				r.Header.Command)
@@ -100,6 +102,7 @@ func stateVerify(ctx context.Context, a *console.Console, stack string) error {
 		return err
 	}
 	listTorn(a, torn)
+	// A lock that is held tells what goes on from what was cut off.
 	doing := "pending"
 	if len(loaded.Held) > 0 {
 		doing = "under way"
@@ -112,6 +115,7 @@ func stateVerify(ctx context.Context, a *console.Console, stack string) error {
 	}
 	faults := loaded.Snapshot.Faults()
 	listFaults(a, faults)
+	// Objects without a record are worse than a broken rule: nothing will ever delete them.
 	if len(torn) > 0 {
 		return console.WithCode(console.CodeError,
 			"resources that an earlier run made are not in the state; `yamlhost state repair` shows what can be done")
@@ -150,6 +154,7 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 		if err := confirmSalvage(a, half, o); err != nil {
 			return err
 		}
+		// Begin is repeated, as it let go of the lock with its error.
 		begin.Salvage = true
 		session, err = s.Backend.Begin(ctx, s.Ref, begin)
 	}
@@ -174,6 +179,7 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 		return err
 	}
 	listTorn(a, torn)
+	// Torn records come first: they may break rules, which Repaired then mends.
 	base, taken := withTorn(session.Base(), torn)
 	next, done, left := base.Repaired()
 	if taken > 0 && len(done) == 0 {
@@ -184,6 +190,7 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 			"the state is sound, but has another object of the same name. Delete one by hand, or import it with "+
 				"`yamlhost import`, and then delete the file that was set aside")
 	}
+	// A state that was changed by hand is sound in itself, and is only replaced on request.
 	altered := session.Altered() && o.previous
 	if len(done) == 0 && len(left) == 0 && !altered {
 		fmt.Fprintln(a.Streams.Out, "The state is sound; there is nothing to repair.")
@@ -209,6 +216,7 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 			"There is a sound copy of the state: %s, of %s, with %s; `yamlhost state repair --previous` puts it back.\n",
 			a.Short(p.Path), p.Written.Format(time.RFC3339), diag.Count(p.Resources, "resource"))
 	}
+	// Nothing is written half: a state with rest faults would be refused by the next run anyway.
 	if len(left) > 0 {
 		return console.WithCode(console.CodeError,
 			"%s cannot be repaired without losing the record of a resource that may exist; nothing was changed.\n"+
@@ -218,6 +226,7 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 	if err := a.Confirm(o.yes, "repair a state", "Do you want to repair the state in this way?"); err != nil {
 		return err
 	}
+	// The session has the lock since Begin, so the state is the one that was shown.
 	if err := session.Commit(ctx, next, nil); err != nil {
 		return err
 	}
@@ -227,7 +236,7 @@ func stateRepair(ctx context.Context, a *console.Console, o *stateOptions) (err 
 
 // lacks is printed after every restored copy: `up` and `run` then refuse with exit code 10 until a refresh.
 const lacks = "It lacks later changes: run `yamlhost refresh` to find them. Nothing is created before, in case that it " +
-	"exists already, unless --accept-loss is passed."
+	"exists already, unless by `yamlhost up --accept-loss`."
 
 // restoreLost offers to restore a copy of a state that is missing.
 func restoreLost(ctx context.Context, a *console.Console, lost *backend.LostError, o *stateOptions) error {
@@ -253,10 +262,12 @@ func putBack(ctx context.Context, a *console.Console, s *console.Stack, o *state
 	if err := a.Confirm(o.yes, "put it back", "Do you want to put it back?"); err != nil {
 		return err
 	}
+	// Restore looks for the copy again, under its lock.
 	aside, err := s.Backend.Restore(ctx, s.Ref)
 	switch {
 	case err != nil:
 		return err
+	// Nothing is missing, so no refresh is needed.
 	case p.Mended:
 		fmt.Fprintf(a.Streams.Err,
 			"The bit is corrected; the damaged file is kept as %s. Check the disk and the memory of the machine.\n",
@@ -300,6 +311,7 @@ func withTorn(base *state.Snapshot, torn []backend.Torn) (*state.Snapshot, int) 
 	for _, r := range base.Resources {
 		names[r.URN] = true
 	}
+	// The base belongs to the session and is not changed.
 	next, n := *base, 0
 	next.Resources, next.Pending = slices.Clone(base.Resources), slices.Clone(base.Pending)
 	for _, t := range torn {

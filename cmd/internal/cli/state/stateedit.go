@@ -18,6 +18,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/backend"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // stateEditOptions are the flags of the subcommands of `state` that edit a state.
@@ -29,6 +30,7 @@ type stateEditOptions struct {
 
 // stateEdits returns the subcommands of `state` that edit a state by hand without changing real resources.
 func stateEdits(a *console.Console) []*cobra.Command {
+	// They share the options, as one of them runs in a process.
 	o := &stateEditOptions{}
 	remove := stateCommand(a, o, "delete [URN]...", "Remove resources from the state; the resources themselves stay",
 		stateDelete)
@@ -81,6 +83,7 @@ func editState(ctx context.Context, a *console.Console, o *stateEditOptions, com
 	if err != nil {
 		return err
 	}
+	// Without a terminal nothing is asked: such commands stand in scripts of the Pulumi CLI, without --yes.
 	if question != "" && !o.yes && a.Interactive() {
 		if err := a.Prompt().Confirm(question); err != nil {
 			return err
@@ -88,6 +91,7 @@ func editState(ctx context.Context, a *console.Console, o *stateEditOptions, com
 	}
 	begin := backend.BeginOptions{Command: command}
 	return s.Backend.Edit(ctx, s.Ref, begin, func(base *state.Snapshot) (*state.Snapshot, error) {
+		// A nil result with an error leaves the state as it was.
 		next, err := edit(base)
 		return next, withNear(err, base)
 	})
@@ -109,10 +113,10 @@ func withNear(err error, s *state.Snapshot) error {
 	return fmt.Errorf("%w; `yamlhost stack --show-urns` lists what there is", err)
 }
 
-// find returns the URNs of the resources that a user names by URNs, names and globs, each once, and prints those that
-// were not named by their URNs. It prints what a name or a glob stands for because nobody can take an edit back by
+// find returns the URNs of the resources that a user names by URNs, names and globs, each once, and writes to w those
+// that were not named by their URNs. It writes what a name or a glob stands for because nobody can take an edit back by
 // looking at the command; nothing if one of the texts stands for nothing, as then nothing is edited.
-func find(a *console.Console, s *state.Snapshot, texts []string) ([]urn.URN, error) {
+func find(w io.Writer, s *state.Snapshot, texts []string) ([]urn.URN, error) {
 	all, names := make([]urn.URN, len(s.Resources)), make([]string, len(s.Resources))
 	for i, r := range s.Resources {
 		all[i], names[i] = r.URN, r.URN.Name()
@@ -124,6 +128,7 @@ func find(a *console.Console, s *state.Snapshot, texts []string) ([]urn.URN, err
 			return nil, console.WithCode(console.CodeBadUsage, "%w; `yamlhost stack --show-urns` lists the URNs of the stack",
 				err)
 		}
+		// Whether it exists is found out by the edit, which knows the state under the lock.
 		if u := p.Exact(); u != "" { // one that is missing has an error of its own
 			found = append(found, u)
 			continue
@@ -146,23 +151,25 @@ func find(a *console.Console, s *state.Snapshot, texts []string) ([]urn.URN, err
 		told = append(told, some...)
 	}
 	for _, u := range told {
-		fmt.Fprintf(a.Streams.Err, "  %s\n", u)
+		fmt.Fprintf(w, "  %s\n", u)
 	}
 	found = append(found, told...)
+	// A resource may be meant twice, by its name and by a glob.
 	slices.Sort(found)
 	return slices.Compact(found), nil
 }
 
 // named returns arguments that name resources; none with --all. If none are given, a person on a terminal chooses one
-// of those that may be meant; what says what the command does with it. The state is loaded once more for the choice,
-// without the lock: find looks the answer up in the state that is edited.
-func (o *stateEditOptions) named(ctx context.Context, a *console.Console, args []string, what string,
+// of those that may be meant, whose URN is written to w; what says what the command does with it. The state is loaded
+// once more for the choice, without the lock: find looks the answer up in the state that is edited.
+func (o *stateEditOptions) named(ctx context.Context, a *console.Console, w io.Writer, args []string, what string,
 	may func(*state.Resource) bool) ([]string, error) {
 	switch {
 	case o.all && len(args) > 0:
 		return nil, console.WithCode(console.CodeBadUsage, "name resources or use --all, not both")
 	case o.all || len(args) > 0:
 		return args, nil
+	// Nobody can be asked, and no resource is a default.
 	case !a.Interactive():
 		return nil, errNoURN
 	}
@@ -180,7 +187,8 @@ func (o *stateEditOptions) named(ctx context.Context, a *console.Console, args [
 		if r.Delete || !may(r) {
 			continue
 		}
-		item := view.MenuItem{Name: r.URN.Name(), Note: view.ShortType(r.Type)}
+		item := view.MenuItem{Name: r.URN.Name(), Note: schema.CollapseToken(r.Type)}
+		// Two components may have children of one name.
 		if r.Parent != "" && r.Parent.QualifiedType() != urn.RootStackType {
 			item.Note += " in " + r.Parent.Name()
 		}
@@ -196,7 +204,7 @@ func (o *stateEditOptions) named(ctx context.Context, a *console.Console, args [
 	case err != nil:
 		return nil, err
 	}
-	fmt.Fprintf(a.Streams.Err, "  %s\n", urns[i])
+	fmt.Fprintf(w, "  %s\n", urns[i])
 	return urns[i : i+1], nil
 }
 
@@ -212,7 +220,8 @@ func own(r *state.Resource) bool {
 // stateDelete forgets resources. With --all nothing that is left can refer to them, so that no dependants are asked
 // for.
 func stateDelete(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
-	args, err := o.named(ctx, a, args, "delete from the state", func(*state.Resource) bool { return true })
+	args, err := o.named(ctx, a, a.Streams.Err, args, "delete from the state",
+		func(*state.Resource) bool { return true })
 	if err != nil {
 		return err
 	}
@@ -220,10 +229,11 @@ func stateDelete(ctx context.Context, a *console.Console, o *stateEditOptions, a
 	err = editState(ctx, a, o, "state delete",
 		"This removes resources from the state; they will no longer be managed. Go on?",
 		func(s *state.Snapshot) (*state.Snapshot, error) {
-			urns, err := find(a, s, args)
+			urns, err := find(a.Streams.Err, s, args)
 			if err != nil {
 				return nil, err
 			}
+			// find returns nothing for no arguments, so all are added here.
 			if o.all {
 				for _, r := range s.Resources {
 					if !slices.Contains(urns, r.URN) {
@@ -260,7 +270,7 @@ func stateRename(ctx context.Context, a *console.Console, o *stateEditOptions, a
 	if len(args) > 2 || len(args) < 2 && !a.Interactive() {
 		return console.WithCode(console.CodeBadUsage, "state rename takes a URN and the new name")
 	}
-	resource, err := o.named(ctx, a, args[:min(1, len(args))], "rename", own)
+	resource, err := o.named(ctx, a, a.Streams.Err, args[:min(1, len(args))], "rename", own)
 	if err != nil {
 		return err
 	}
@@ -275,6 +285,7 @@ func stateRename(ctx context.Context, a *console.Console, o *stateEditOptions, a
 		return console.WithCode(console.CodeBadUsage, "the new name is empty")
 	case !utf8.ValidString(name):
 		return console.WithCode(console.CodeBadUsage, "the new name %q is not UTF-8; a state cannot keep it", name)
+	// "::" separates the parts of a URN.
 	case strings.Contains(name, "::"):
 		return console.WithCode(console.CodeBadUsage, "%q is not a name of a resource: names have no `::`", name)
 	case strings.ContainsFunc(name, unicode.IsControl):
@@ -285,7 +296,7 @@ func stateRename(ctx context.Context, a *console.Console, o *stateEditOptions, a
 	err = editState(ctx, a, o, "state rename",
 		"The program has to use the new name too, or else the resource is replaced. Go on?",
 		func(s *state.Snapshot) (*state.Snapshot, error) {
-			urns, err := find(a, s, resource)
+			urns, err := find(io.Discard, s, resource) // its URN is in the last line
 			if err != nil {
 				return nil, err
 			}
@@ -294,6 +305,7 @@ func stateRename(ctx context.Context, a *console.Console, o *stateEditOptions, a
 					len(urns))
 			}
 			renamed = urns[0]
+			// Its name is in the URN of every resource.
 			if renamed.QualifiedType() == urn.RootStackType {
 				return nil, console.WithCode(console.CodeBadUsage, "the stack is renamed with `yamlhost stack rename`")
 			}
@@ -316,27 +328,37 @@ func taint(r *state.Resource) *bool { return &r.Taint }
 // not counted.
 func stateMark(verb, what string, mark func(*state.Resource) *bool, set bool) editCommand {
 	return func(ctx context.Context, a *console.Console, o *stateEditOptions, args []string) error {
-		args, err := o.named(ctx, a, args, verb, func(r *state.Resource) bool { return own(r) && *mark(r) != set })
+		args, err := o.named(ctx, a, a.Streams.Err, args, verb,
+			func(r *state.Resource) bool { return own(r) && *mark(r) != set })
 		if err != nil {
 			return err
 		}
-		n := 0
+		n, named := 0, 0
 		err = editState(ctx, a, o, "state edit", "", func(s *state.Snapshot) (*state.Snapshot, error) {
-			urns, err := find(a, s, args)
+			urns, err := find(a.Streams.Err, s, args)
 			if err != nil {
 				return nil, err
 			}
 			return s.WithEach(urns, func(r *state.Resource) {
+				named++
 				if m := mark(r); *m != set {
 					*m = set
 					n++
 				}
 			})
 		})
-		if err == nil {
+		switch {
+		case err != nil:
+			return err
+		case n == 0 && set:
+			fmt.Fprintf(a.Streams.Err, "nothing to do: %s already %s\n", diag.Count(named, "resource"), what)
+		case n == 0:
+			fmt.Fprintf(a.Streams.Err, "nothing to do: of %s none is %s\n", diag.Count(named, "resource"),
+				strings.TrimPrefix(what, "no longer "))
+		default:
 			fmt.Fprintf(a.Streams.Err, "%s %s\n", diag.Count(n, "resource"), what)
 		}
-		return err
+		return nil
 	}
 }
 
@@ -358,9 +380,10 @@ func stateMove(ctx context.Context, a *console.Console, o *stateEditOptions, arg
 			return err
 		}
 	}
-	if args, err = o.named(ctx, a, args, "move", own); err != nil {
+	if args, err = o.named(ctx, a, io.Discard, args, "move", own); err != nil {
 		return err
 	}
+	// The destination may be of a project that is not here.
 	dst, err := a.Stacks().OfAnyProject(ctx, o.dest)
 	if err != nil {
 		return err
@@ -400,6 +423,7 @@ func destination(ctx context.Context, a *console.Console, src *console.Stack) (s
 	if err != nil {
 		return "", err
 	}
+	// A move within a project is the usual one.
 	own, others := []backend.Ref(nil), []backend.Ref(nil)
 	for _, r := range refs {
 		switch {
@@ -446,6 +470,7 @@ func moveBetween(ctx context.Context, a *console.Console, src, dst *console.Stac
 		}
 		return backend.BeginOptions{Command: "state move", Secrets: manager, Open: manager.Opener}, nil
 	}
+	// Both managers are needed before any lock is taken: one of them may ask for a passphrase.
 	source, err := begin(src)
 	if err != nil {
 		return nil, err
@@ -456,7 +481,8 @@ func moveBetween(ctx context.Context, a *console.Console, src, dst *console.Stac
 	}
 	err = src.Backend.Edit(ctx, src.Ref, source, func(base *state.Snapshot) (*state.Snapshot, error) {
 		var err error
-		if move.URNs, err = find(a, base, args); err != nil {
+		// The names are looked up in the state that is edited, under its lock.
+		if move.URNs, err = find(io.Discard, base, args); err != nil {
 			return nil, err
 		}
 		err = dst.Backend.Edit(ctx, dst.Ref, target, func(there *state.Snapshot) (*state.Snapshot, error) {
@@ -469,6 +495,7 @@ func moveBetween(ctx context.Context, a *console.Console, src, dst *console.Stac
 		if err != nil {
 			return nil, err
 		}
+		// Only here, after the destination has been written, does the source lose the resources.
 		return moved.Source, nil
 	})
 	return moved, err

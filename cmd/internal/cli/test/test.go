@@ -15,6 +15,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/report"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/cmd/internal/suite"
 	"github.com/yamlhost/yamlhost/internal/confine"
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -57,6 +58,7 @@ func NewTest(a *console.Console) *cobra.Command {
 	cmd.Flags().BoolVar(&o.update, "update", false, "write the snapshots anew instead of comparing them")
 	cmd.Flags().BoolVar(&o.watch, "watch", false, "run the tests again whenever a file changes, until an interrupt")
 	o.reports.Register(cmd)
+	// Each of these writes files, and would start the next run with its own change.
 	for _, other := range []string{"update", "out", "event-log"} {
 		cmd.MarkFlagsMutuallyExclusive("watch", other)
 	}
@@ -65,6 +67,7 @@ func NewTest(a *console.Console) *cobra.Command {
 
 // test runs tests and reports failures, once or after each change.
 func test(ctx context.Context, a *console.Console, o *options) error {
+	// An empty expression matches every name.
 	chosen, err := regexp.Compile(o.run)
 	if err != nil {
 		return console.WithCode(console.CodeBadUsage, "--run: %w", err)
@@ -82,14 +85,17 @@ func test(ctx context.Context, a *console.Console, o *options) error {
 func watch(ctx context.Context, a *console.Console, o *options, chosen *regexp.Regexp) error {
 	for {
 		roots := roots(ctx, a, o.targets)
+		// Taken before the run, so that a change during it is not missed.
 		seen := filewatch.Take(roots)
 		if a.Streams.OutTerminal {
+			// Clears the screen with what was scrolled away, so that the first failure is at the top.
 			fmt.Fprint(a.Streams.Out, "\x1b[H\x1b[2J\x1b[3J")
 		}
 		err := once(ctx, a, o, chosen)
 		if ctx.Err() != nil {
 			return nil // an interrupt is the regular end
 		}
+		// An ExitError without a cause only has the exit code of failures, which have been printed.
 		if exit, failed := errors.AsType[*console.ExitError](err); err != nil && (!failed || exit.Cause != nil) {
 			fmt.Fprintln(a.Streams.Out, err)
 		}
@@ -112,6 +118,7 @@ func roots(ctx context.Context, a *console.Console, targets []string) []string {
 		return roots // at least watch the targets
 	}
 	for _, f := range files {
+		// A single file may be the target, and its program stands beside it.
 		roots = append(roots, f.Dir)
 		if ws, err := workspace.OpenWithoutProgram(f.Dir, a.Looking()); err == nil {
 			roots = append(roots, ws.OutsideDirs()...)
@@ -131,6 +138,7 @@ func once(ctx context.Context, a *console.Console, o *options, chosen *regexp.Re
 		return console.WithCode(console.CodeError, "there is no file *%s in %s (Pulumi%s would be the settings of a stack)",
 			suite.Suffix, strings.Join(o.targets, ", "), suite.Suffix)
 	}
+	// The runner keeps what cases of one program share: its schemas and its text.
 	runner := &suite.Runner{Console: a, Embedded: o.embedded, Update: o.update}
 	defer runner.Close()
 
@@ -138,6 +146,7 @@ func once(ctx context.Context, a *console.Console, o *options, chosen *regexp.Re
 	var all diag.Diagnostics
 	for _, f := range files {
 		all.Add(f.Diags...)
+		// The cases of a file with errors are not run, since they may not mean what they say.
 		if f.Diags.HasErrors() {
 			continue
 		}
@@ -152,14 +161,17 @@ func once(ctx context.Context, a *console.Console, o *options, chosen *regexp.Re
 	}
 	began := a.Now()
 	results := make([]report.Case, len(cases))
+	// Each case has an element of results, so that the order is the files' and not that of the ends.
 	parallel.Each(len(cases), 1, func(i int) {
 		// Run recovers from panics of its own goroutine only.
 		defer a.Crashes.Guard()
 		if ctx.Err() != nil {
 			return
 		}
+		// The runner is safe for concurrent use; each case has an engine and a state of its own.
 		failures, took := runner.Run(ctx, cases[i])
-		results[i] = report.Case{File: cases[i].Place.Source.Name(), Name: cases[i].Name, Took: took, Failures: failures}
+		results[i] = report.Case{File: cases[i].Place.Source.Name(), Name: cases[i].Name, Took: took,
+			Failures: failures}
 	})
 	if ctx.Err() != nil {
 		return a.Signals.Ended()
@@ -173,6 +185,7 @@ func once(ctx context.Context, a *console.Console, o *options, chosen *regexp.Re
 		for _, d := range r.Failures {
 			if suite.OfProgram(cases[i], d) {
 				broken[r.File] = true
+				// A fault of the program is one for each case that runs it. It is shown once.
 				if slices.ContainsFunc(all, func(known diag.Diagnostic) bool {
 					return known.Subject == d.Subject && known.Code == d.Code && known.Summary == d.Summary
 				}) {
@@ -190,11 +203,13 @@ func once(ctx context.Context, a *console.Console, o *options, chosen *regexp.Re
 			}
 		}
 	}
+	// Snapshots that no case has written are stale only if all cases ran.
 	stale, err := runner.FinishSnapshots(files, o.run == "")
 	if err != nil {
 		return err
 	}
 	all.Add(stale...)
+	// Before tell: an error of standard output must not cost the reports.
 	a.Reports.Cases(results)
 	a.Reports.Find(all)
 	return tell(a, o, runner, all, len(cases), failed, a.Now().Sub(began))
@@ -204,6 +219,7 @@ func once(ctx context.Context, a *console.Console, o *options, chosen *regexp.Re
 func tell(a *console.Console, o *options, runner *suite.Runner, all diag.Diagnostics, cases, failed int,
 	took time.Duration) error {
 	out := a.Streams.Out
+	// A report on standard output must be whole and alone.
 	if a.Reports.TakesStdout() {
 		out = a.Streams.Err
 	}
@@ -218,7 +234,11 @@ func tell(a *console.Console, o *options, runner *suite.Runner, all diag.Diagnos
 			}
 		}
 	}
-	fmt.Fprintf(out, "%s, %d failed, in %s\n", diag.Count(cases, "case"), failed, took.Round(time.Millisecond))
+	line := fmt.Sprintf("%s, %d failed", diag.Count(cases, "case"), failed)
+	if t := view.Seconds(took); t != "" {
+		line += ", in " + t
+	}
+	fmt.Fprintln(out, line)
 	if all.HasErrors() {
 		return &console.ExitError{Code: console.CodeFailed}
 	}

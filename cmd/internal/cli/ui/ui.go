@@ -53,7 +53,7 @@ func serve(ctx context.Context, a *console.Console, o *options) error {
 	dir := a.World.Dir
 	if o.dir != "" {
 		dir = a.Path(o.dir)
-		if err := console.MustBeDir(dir); err != nil {
+		if err := console.MustBeDir(a, dir); err != nil {
 			return err
 		}
 	}
@@ -61,6 +61,7 @@ func serve(ctx context.Context, a *console.Console, o *options) error {
 	if err != nil {
 		return err
 	}
+	// The page listens before its link is printed, so that the link works at once.
 	page, err := open(ctx, a, p, o.listen, console.NewInside(a))
 	if err != nil {
 		return err
@@ -73,6 +74,7 @@ func serve(ctx context.Context, a *console.Console, o *options) error {
 	fmt.Fprintf(a.Streams.Err, "The page shows %s. Press Ctrl-C to end it.\n", page.backend)
 	fmt.Fprintln(a.Streams.Out, page.server.URL())
 	if !o.noBrowser {
+		// The link of the browser works once, as other users of the machine may see the command line of a browser.
 		if err := browse(page.server.OnceURL()); err != nil {
 			fmt.Fprintf(a.Streams.Err, "No browser could be opened (%s): open the link above.\n", console.PlainError(err))
 		}
@@ -99,10 +101,13 @@ func open(ctx context.Context, a *console.Console, p *project.Project, address s
 		return nil, fmt.Errorf("%s is a service, which has a console of its own; ui shows the stacks of a folder, a bucket "+
 			"or a database: choose one with yamlhost login or PULUMI_BACKEND_URL", b.PublicURL())
 	}
+	// Given takes the passphrase that a person has typed on the page, and none of the environment.
 	o := ui.Options{Backend: b, Version: a.Version(), Manager: a.Secrets().Given}
 	if a.World.Process != nil {
+		// By it the page tells runs that go on from those that were killed.
 		o.Process = a.World.Process()
 	}
+	// Runs of this machine leave records there for the page.
 	if home := a.World.PulumiHome(); home != "" {
 		o.Runs = runlog.Folder(home)
 	}
@@ -131,6 +136,7 @@ func writeReady(path, url string) error {
 	if err != nil {
 		return err
 	}
+	// A reader waits for the file, and must not see a half of it.
 	next := path + ".new"
 	if err := os.WriteFile(next, append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write the link: %w", err)
@@ -148,6 +154,7 @@ func browse(url string) error {
 	case "darwin":
 		name = "open"
 	case "windows":
+		// Not `start`, which is a command of the shell and would read characters such as & in the link.
 		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", url}
 	}
 	cmd := exec.Command(name, args...)
@@ -173,6 +180,7 @@ func Beside(ctx context.Context, a *console.Console, dir string) (end func(), er
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(ctx)
+	// No previews: the command that goes on holds the lock.
 	page, err := open(ctx, a, p, "127.0.0.1:0", nil)
 	if err != nil {
 		stop()
@@ -187,6 +195,7 @@ func Beside(ctx context.Context, a *console.Console, dir string) (end func(), er
 	if a.Interactive() {
 		_ = browse(page.server.OnceURL()) // the link is printed as well
 	}
+	// end waits only for a person, who may not have seen the end yet.
 	return func() {
 		defer func() { stop(); <-served }()
 		if !a.Interactive() {

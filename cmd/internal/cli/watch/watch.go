@@ -7,11 +7,13 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/console"
+	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	files "github.com/yamlhost/yamlhost/internal/watch"
 	"github.com/yamlhost/yamlhost/runtime/secrets"
 	"github.com/yamlhost/yamlhost/workspace"
@@ -19,11 +21,12 @@ import (
 
 // options are the flags of watch.
 type options struct {
-	stack  string
-	apply  bool
-	config []string
-	paths  []string
-	others map[string]*string // flags passed on to the operations
+	stack    string
+	apply    bool
+	config   []string
+	paths    []string
+	parallel int
+	others   map[string]*string // flags passed on to the operations
 }
 
 // NewWatch returns the command watch.
@@ -43,9 +46,11 @@ func NewWatch(a *console.Console) *cobra.Command {
 	f.StringArrayVar(&o.paths, "path", nil, "watch this file or folder too; may be repeated")
 	f.StringArrayVarP(&o.config, "config", "c", nil, "set configuration first, as key=value; may be repeated")
 	for name, text := range map[string]string{"config-file": "use this file instead of Pulumi.<stack>.yaml",
-		"parallel": "how many resource operations run at the same time", "message": "a message for the history"} {
+		"message": "a message for the history"} {
 		o.others[name] = f.String(name, "", text)
 	}
+	f.IntVar(&o.parallel, "parallel", 0, "how many resource operations run at the same time")
+	console.AtLeast(f, "parallel", 0)
 	return cmd
 }
 
@@ -69,7 +74,9 @@ func watch(ctx context.Context, a *console.Console, o *options) error {
 			w.run(ctx)
 			// Files that the program has written are no reason to run it again, except the files that it consists of.
 			now := files.Take(roots)
+			// A program may write files by a command, and read them by readFile.
 			for _, path := range seen.Changes(now) {
+				// Other files are taken as they are now, which forgets what the program has written.
 				if !program(path) {
 					if v, found := now[path]; found {
 						seen[path] = v
@@ -92,7 +99,9 @@ func watch(ctx context.Context, a *console.Console, o *options) error {
 		if len(changed) > 1 {
 			w.changed += fmt.Sprintf(" and %d more", len(changed)-1)
 		}
+		// A change may have added a package with a path. A project file that is broken just now keeps the roots.
 		if next, err := w.roots(); err == nil {
+			// Taken anew, since the old snapshot has nothing of the new folders: all of their files would seem changed.
 			if !slices.Equal(next, roots) {
 				roots, seen = next, files.Take(next)
 			}
@@ -104,6 +113,7 @@ func watch(ctx context.Context, a *console.Console, o *options) error {
 func program(path string) bool {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".yaml", ".yml", ".json":
+		// An operation writes this one, when it downloads a plugin.
 		return filepath.Base(path) != "yamlhost.lock.json"
 	}
 	return false
@@ -126,6 +136,7 @@ func (w *watcher) roots() ([]string, error) {
 		return nil, console.AdviseProject(err)
 	}
 	roots := []string{ws.Project.Dir}
+	// Paths inside of the project are watched with it; twice would report each change twice.
 	add := func(path string) {
 		if rel, err := filepath.Rel(ws.Project.Dir, path); err != nil || strings.HasPrefix(rel, "..") {
 			roots = append(roots, path)
@@ -154,7 +165,10 @@ func (w *watcher) args(command ...string) []string {
 	for _, c := range o.config {
 		args = append(args, "--config", c)
 	}
-	for _, name := range []string{"config-file", "parallel", "message"} {
+	if o.parallel > 0 {
+		args = append(args, "--parallel", strconv.Itoa(o.parallel))
+	}
+	for _, name := range []string{"config-file", "message"} {
 		if text := *o.others[name]; text != "" {
 			args = append(args, "--"+name, text)
 		}
@@ -168,6 +182,7 @@ func (w *watcher) plan(ctx context.Context) bool {
 	a := w.console
 	begun := a.Now()
 	var shown bytes.Buffer
+	// The command runs as it would by itself, and its output is kept: it is shown only after the screen is cleared.
 	code := a.Execute(ctx, w.args("preview"), console.Streams{In: strings.NewReader(""), Out: &shown, Err: &shown,
 		Size: a.Streams.Size}, w.world)
 	if ctx.Err() != nil {
@@ -180,6 +195,7 @@ func (w *watcher) plan(ctx context.Context) bool {
 		fmt.Fprintln(out)
 	}
 	sound := code == console.CodeOK
+	// Bytes stays valid, as shown is not written to again.
 	if sound {
 		w.last = shown.Bytes()
 	} else if a.Streams.OutTerminal && len(w.last) > 0 {
@@ -194,8 +210,11 @@ func (w *watcher) plan(ctx context.Context) bool {
 	if w.changed != "" {
 		line += " after a change of " + w.changed
 	}
-	fmt.Fprintf(out, "\n%s at %s, in %d ms. Waiting for changes; an interrupt ends it.\n", line,
-		a.Now().Format("15:04:05"), a.Now().Sub(begun).Milliseconds())
+	line += " at " + a.Now().Format("15:04:05")
+	if t := view.Seconds(a.Now().Sub(begun)); t != "" {
+		line += ", in " + t
+	}
+	fmt.Fprintf(out, "\n%s. Waiting for changes; an interrupt ends it.\n", line)
 	return sound
 }
 
@@ -203,5 +222,6 @@ func (w *watcher) plan(ctx context.Context) bool {
 func (w *watcher) run(ctx context.Context) {
 	a := w.console
 	s := console.Streams{In: strings.NewReader(""), Out: a.Streams.Out, Err: io.Writer(a.Streams.Err), Size: a.Streams.Size}
+	// The plan has just been shown, and its code is not needed: a failure is in the output.
 	a.Execute(ctx, w.args("up", "--yes", "--skip-preview"), s, w.world)
 }

@@ -61,7 +61,8 @@ type Cause struct {
 	At   Place   // zero for a cause that no text of the project has
 	// Own reports whether this is the text of the changed property itself, which needs no telling.
 	Own bool
-	// Possible reports whether the former value is not known: the change is made from this, and may have another reason.
+	// Possible reports whether the former value is not known: the change is made from this, and may have another
+	// reason.
 	Possible bool
 	By       []Cause // what is behind it, nearest first; empty at a root, and for a resource
 }

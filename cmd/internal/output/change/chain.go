@@ -24,25 +24,23 @@ const (
 // Chains returns how the change of a resource follows from its roots, root first; each ends with one of its properties,
 // or with the resource. There are at most so many.
 func (b *Book) Chains(s *engine.Step, most int) [][]Hop {
+	return b.walk(most, func(w *chainWalk) { w.step(s, nil) })
+}
+
+// ChainsOf is Chains for one property of a step.
+func (b *Book) ChainsOf(s *engine.Step, p *Property) [][]Hop {
+	return b.walk(MostChains, func(w *chainWalk) { w.property(s, p, nil) })
+}
+
+// walk returns the chains that a walk finds, at most so many; none for a book without causes.
+func (b *Book) walk(most int, along func(*chainWalk)) [][]Hop {
 	if b == nil || b.explain == nil {
 		return nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	w := chainWalk{b: b, most: most}
-	w.step(s, nil)
-	return w.found
-}
-
-// ChainsOf is Chains for one property of a step.
-func (b *Book) ChainsOf(s *engine.Step, p *Property) [][]Hop {
-	if b == nil || b.explain == nil {
-		return nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	w := chainWalk{b: b, most: MostChains}
-	w.property(s, p, nil)
+	along(&w)
 	return w.found
 }
 

@@ -14,8 +14,8 @@ import (
 type Told struct {
 	URN urn.URN   `json:"urn"`
 	Op  engine.Op `json:"op"`
-	// Because are chains, root first; each ends with a property of the resource, or with it. None for a resource that is
-	// created because the program has it.
+	// Because are chains, root first; each ends with a property of the resource, or with it. None for a resource that
+	// is created because the program has it.
 	Because [][]Link `json:"because,omitempty"`
 }
 
@@ -71,24 +71,35 @@ func (b *Book) Changed(most int) []*engine.Step {
 	return list[:min(most, len(list))]
 }
 
-// Keep returns what the history keeps of reasons beside the members that all tools know; nil for nothing.
-func Keep(list []Told) json.RawMessage {
-	if len(list) == 0 {
+// Kept is what the history keeps of an operation beside the members that all tools know.
+type Kept struct {
+	Because     []Told `json:"because,omitempty"`
+	Interrupted bool   `json:"interrupted,omitempty"` // and nothing else failed; for other tools it has failed
+	Took        int64  `json:"took,omitempty"`        // milliseconds; other tools know whole seconds
+}
+
+// Encode returns the JSON of k; nil for nothing.
+func (k Kept) Encode() json.RawMessage {
+	if len(k.Because) == 0 && !k.Interrupted && k.Took == 0 {
 		return nil
 	}
-	text, _ := json.Marshal(kept{list}) // texts and lists always have a form
+	text, _ := json.Marshal(k) // texts and lists always have a form
 	return text
 }
 
-// Kept returns the reasons that Keep has kept; none if there are none, or if they are in a form of another version.
-func Kept(text json.RawMessage) []Told {
-	var k kept
+// KeptOf returns what Encode has encoded; nothing if there is nothing, or if it is in a form of another version.
+func KeptOf(text json.RawMessage) Kept {
+	var k Kept
 	if len(text) == 0 || json.Unmarshal(text, &k) != nil {
-		return nil
+		return Kept{}
 	}
-	return k.Because
+	return k
 }
 
-type kept struct {
-	Because []Told `json:"because,omitempty"`
+// Ended returns how an operation with a recorded result has ended, in the words of engine.Summary's Ended.
+func (k Kept) Ended(recorded string) string {
+	if k.Interrupted {
+		return "interrupted"
+	}
+	return recorded
 }

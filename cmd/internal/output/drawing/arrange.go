@@ -213,7 +213,8 @@ func (lv *level) arrange() {
 func (it *item) size() {
 	if it.group != nil {
 		it.inside.arrange()
-		it.w = max(it.inside.w, textWidth(shorten(it.group.Label, nameLetters+detailLetters), nameSize)) + 2*groupPadding
+		it.w = max(it.inside.w, textWidth(shorten(it.group.Label, nameLetters+detailLetters),
+			nameSize)) + 2*groupPadding
 		it.h = max(it.inside.h, 10) + groupHead + 2*groupPadding - 6
 		return
 	}

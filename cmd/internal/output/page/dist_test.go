@@ -3,12 +3,13 @@ package page
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 // Every file in dist can be unpacked: neither the console nor a report panics at a page.
@@ -28,19 +29,16 @@ func TestPagesAreSound(t *testing.T) {
 // The page in dist was built from the present sources. `make ui` builds it, and `make ui-test` compares all bytes.
 func TestPageIsCurrent(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("dist/sources.txt")
-	require.NoError(t, err)
+	text := testfile.Text(t, "dist/sources.txt")
 	listed := 0
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		digest, name, found := strings.Cut(strings.TrimSpace(line), "  ")
 		require.True(t, found, line)
-		source, err := os.ReadFile(filepath.FromSlash(name))
-		require.NoError(t, err)
+		source := testfile.Bytes(t, filepath.FromSlash(name))
 		sum := sha256.Sum256(source)
 		require.Equal(t, digest, hex.EncodeToString(sum[:]), "%s has changed since the page was made: make ui", name)
 		listed++
 	}
-	sources, err := filepath.Glob("src/*")
-	require.NoError(t, err)
+	sources := testfile.Match(t, "src/*")
 	require.Equal(t, len(sources)+2, listed, "a source is missing in dist/sources.txt: make ui")
 }

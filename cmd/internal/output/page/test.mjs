@@ -12,6 +12,7 @@ import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
+import { transform } from "esbuild";
 import { chromium } from "playwright-core";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -68,6 +69,8 @@ async function open() {
 }
 const to = (...parts) => page.goto(origin + "/#/" + parts.map(encodeURIComponent).join("/"));
 const shot = (name) => page.screenshot({ path: join(captures, name + ".png") });
+// cutTypes returns the types of resources that their column cuts.
+const cutTypes = () => page.evaluate(() => [...document.querySelectorAll(".row > .type")].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent));
 const accessible = async (what) => {
   await page.evaluate(axe);
   const found = await page.evaluate(() => window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
@@ -96,6 +99,14 @@ after(async () => {
   await browser?.close();
   if (server) { const ended = new Promise((r) => server.on("exit", r)); server.kill("SIGINT"); assert.equal(await ended === 0 || server.signalCode === null, true); }
   rmSync(root, { recursive: true, force: true });
+});
+
+test("durations are those of a terminal", async () => {
+  const { code } = await transform(readFileSync(join(here, "src/took.ts"), "utf8"), { loader: "ts", format: "esm" });
+  const { took } = await import("data:text/javascript," + encodeURIComponent(code));
+  const examples = readFileSync(join(here, "../view/testdata/durations.txt"), "utf8").split("\n").filter((l) => /^\d/.test(l));
+  assert.ok(examples.length > 10);
+  for (const line of examples) assert.equal(took(Number(line.split(" ")[0])), line.split(" ")[1], line);
 });
 
 test("the committed page is what its sources make", () => {
@@ -140,6 +151,7 @@ test("a report is the same page with its data inside: rows that open, causes, th
     await accessible("report " + width + " " + scheme);
     await shot(`report-${width}-${scheme}`);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is wider than the screen");
+    assert.deepEqual(await cutTypes(), []);
     await page.getByRole("button", { name: /replace/ }).click();
     assert.equal(await row("pet").count(), 0);
     await page.getByRole("searchbox").fill("password");
@@ -226,7 +238,7 @@ test("a run is watched: under way, locked, what it says, its end; the stack chan
   await shot("run-live");
   assert.equal(await up.end, 0);
   await other.getByText("succeeded").first().waitFor();
-  await other.locator(".gantt", { hasText: "slower" }).getByText(/[23]\.\d s/).waitFor();
+  await other.locator(".gantt", { hasText: "slower" }).getByText(/[23]\.\ds/).waitFor();
   await other.locator(".log", { hasText: "slow is ready" }).waitFor();
   await other.getByLabel("longest first").check();
   assert.match(await other.locator(".gantt").first().innerText(), /shop-dev|slower/);
@@ -411,6 +423,21 @@ test("hostile pages: other origins and rebound names get nothing", async () => {
   evil.close();
 });
 
+test("each sign is in the usual fonts, so that none is an empty box", async () => {
+  const signs = new Set(readdirSync(join(here, "src")).filter((name) => /\.(tsx|css)$/.test(name))
+    .flatMap((name) => [...readFileSync(join(here, "src", name), "utf8")]).filter((c) => c.codePointAt(0) > 0x2100));
+  assert.ok(signs.size > 10);
+  assert.deepEqual(await page.evaluate((signs) => {
+    const drawn = (c) => {
+      const to = Object.assign(document.createElement("canvas"), { width: 40, height: 40 }).getContext("2d");
+      to.font = "24px system-ui, sans-serif";
+      to.fillText(c, 4, 30);
+      return to.getImageData(0, 0, 40, 40).data.join();
+    };
+    return signs.filter((c) => drawn(c) === drawn("\u{10fffd}"));
+  }, [...signs]), []);
+});
+
 test("small, dark, light", async () => {
   for (const scheme of ["dark", "light"]) {
     await page.emulateMedia({ colorScheme: scheme });
@@ -418,8 +445,10 @@ test("small, dark, light", async () => {
     for (const [name, ...parts] of [["stacks", ""], ["resources", "s", "shop", "dev", "resources"], ["graph", "s", "shop", "dev", "graph"], ["history", "s", "shop", "dev", "history"], ["run", "s", "shop", "dev", "live"]]) {
       await to(...parts);
       await page.waitForTimeout(700);
+      await page.locator("main h1").first().waitFor();
       const wide = await page.evaluate(() => [...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 120)).slice(0, 5));
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), wide.join("\n") + name + " is too wide at 390 pixels");
+      if (name === "resources") assert.deepEqual(await cutTypes(), []);
       await accessible(`${name} at 390 pixels, ${scheme}`);
       if (scheme === "dark") await shot("small-" + name);
     }

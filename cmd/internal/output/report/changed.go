@@ -111,8 +111,8 @@ func changedProperties(s *engine.Step, o view.Options, m *mask.Masker) []propert
 	list := make([]propertyJSON, len(set))
 	for i := range set {
 		p := &set[i]
-		x := propertyJSON{Path: p.Path, Kind: p.Kind, From: p.From, Replaces: p.Replaces, Secret: p.Secret, Hidden: p.Hidden,
-			Computed: p.Computed}
+		x := propertyJSON{Path: p.Path, Kind: p.Kind, From: p.From, Replaces: p.Replaces, Secret: p.Secret,
+			Hidden: p.Hidden, Computed: p.Computed}
 		if o.Causes != view.CausesNone {
 			x.Place, x.Causes = placeJSON(p.At), causesJSON(p.Causes)
 		}

@@ -53,8 +53,8 @@ type (
 		DetailedDiff   map[string]digestDiffJSON `json:"detailedDiff"`
 		// Changes, our addition, are the properties that the step changes.
 		Changes []propertyJSON `json:"changes,omitempty"`
-		// Causes are the causes of the step that are not those of its properties, and Roots what all of its causes begin
-		// with.
+		// Causes are the causes of the step that are not those of its properties, and Roots what all of its causes
+		// begin with.
 		Causes []causeJSON `json:"causes,omitempty"`
 		Roots  []causeJSON `json:"roots,omitempty"`
 		// Drift and Computed are set only by `drift`, for resources that differ from the state.

@@ -14,6 +14,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // pageResource is a resource on the page, in the order of the tree. Members have one letter because there may be
@@ -131,7 +132,7 @@ func pageJSON(r *Record, lines int) (string, error) {
 	content := pageContent{Types: []string{}, Resources: make([]pageResource, len(r.Resources))}
 	for i := range r.Resources {
 		item := &r.Resources[i]
-		short := view.ShortType(item.URN.Type())
+		short := schema.CollapseToken(item.URN.Type())
 		if item.IsStack() {
 			short = "stack"
 		}
@@ -229,7 +230,7 @@ func pagePicture(r *Record, drawn map[urn.URN]bool) *drawing.Picture {
 		if frames[parents[item.URN]] {
 			group = string(parents[item.URN])
 		}
-		name, detail := item.URN.Name(), view.ShortType(item.URN.Type())
+		name, detail := item.URN.Name(), schema.CollapseToken(item.URN.Type())
 		if sign := strings.TrimSpace(item.Sign); sign != "" {
 			name = sign + " " + name
 		}

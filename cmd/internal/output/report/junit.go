@@ -69,7 +69,8 @@ func writeJUnit(w io.Writer, r *Record) error {
 	}
 	for _, part := range records {
 		suite := junitSuiteOf(part)
-		all.Tests, all.Failures, all.Errors = all.Tests+suite.Tests, all.Failures+suite.Failures, all.Errors+suite.Errors
+		all.Tests, all.Failures, all.Errors = all.Tests+suite.Tests, all.Failures+suite.Failures,
+			all.Errors+suite.Errors
 		all.Suites = append(all.Suites, suite)
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
@@ -112,7 +113,7 @@ func junitSuiteOf(r *Record) junitSuite {
 		switch {
 		case item.Outcome == view.Skipped, item.Outcome == view.NotStarted:
 			text := item.Words
-			if item.Outcome == view.Skipped && r.Result != "canceled" {
+			if item.Outcome == view.Skipped && r.Result != "interrupted" {
 				text += " because of earlier errors"
 			}
 			test.Skipped = &text

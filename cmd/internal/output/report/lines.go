@@ -77,8 +77,8 @@ type (
 		Provider     string              `json:"provider"`
 		// Changes, our addition, are the properties that the step changes.
 		Changes []propertyJSON `json:"changes,omitempty"`
-		// Causes, our addition, are the causes of the step that are not those of its properties, and Roots what all of its
-		// causes begin with.
+		// Causes, our addition, are the causes of the step that are not those of its properties, and Roots what all of
+		// its causes begin with.
 		Causes []causeJSON `json:"causes,omitempty"`
 		Roots  []causeJSON `json:"roots,omitempty"`
 	}

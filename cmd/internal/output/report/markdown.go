@@ -8,6 +8,7 @@ import (
 
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // MarkdownLimit is the most characters that a comment of a pull request may have.
@@ -63,7 +64,7 @@ func markdown(r *Record, f fold) string {
 		fmt.Fprintf(&b, " of %s", code(name))
 	}
 	fmt.Fprintf(&b, "\n\n**%s**", escape(r.Headline()))
-	if r.Result == "canceled" {
+	if r.Result == "interrupted" {
 		b.WriteString(" · interrupted")
 	}
 	if t := view.Seconds(r.Took); t != "" {
@@ -127,7 +128,7 @@ func markdownTable(b *strings.Builder, r *Record, f fold) {
 	var order []string
 	for item := range view.Changed(r.Resources) {
 		if rows == f.rows {
-			key := item.Words + " " + view.ShortType(item.URN.Type())
+			key := item.Words + " " + schema.CollapseToken(item.URN.Type())
 			if left[key] == 0 {
 				order = append(order, key)
 			}
@@ -144,7 +145,7 @@ func markdownTable(b *strings.Builder, r *Record, f fold) {
 		}
 		indent := strings.Repeat("&nbsp;&nbsp;", max(0, min(item.Depth-1, 8)))
 		fmt.Fprintf(b, "| %s | %s%s | %s | %s |\n", code(item.Sign), indent, code(cut(item.URN.Name(), 120)),
-			code(cut(view.ShortType(item.URN.Type()), 80)), words)
+			code(cut(schema.CollapseToken(item.URN.Type()), 80)), words)
 	}
 	if len(order) > 0 {
 		b.WriteString("\nFurther resources:\n\n")

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/yamlhost/yamlhost/internal/testfile"
 )
 
 // The origin of a run has its commit, branch, repository and build, without a password in the remote.
@@ -14,7 +16,7 @@ func TestOrigin(t *testing.T) {
 	t.Parallel()
 	const sum = "0123456789012345678901234567890123456789"
 	dir := t.TempDir()
-	for path, text := range map[string]string{
+	testfile.Tree(t, dir, map[string]string{
 		".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": sum + "\n",
 		".git/config": "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = " +
 			"https://user:hush@git.example:8443/team/sub/shop.git\n",
@@ -22,11 +24,7 @@ func TestOrigin(t *testing.T) {
 		"packed/.git/packed-refs": "# pack-refs\n" + sum + " refs/heads/dev\n",
 		"tree/.git":               "gitdir: ../.git/worktrees/tree\n", ".git/worktrees/tree/HEAD": sum + "\n",
 		".git/worktrees/tree/commondir": "../..\n",
-	} {
-		path = filepath.Join(dir, path)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	}
+	})
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "a/b"), 0o755))
 	none := func(string) string { return "" }
 	o := OriginOf(none, filepath.Join(dir, "a/b"))

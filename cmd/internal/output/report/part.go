@@ -124,7 +124,7 @@ func (r *Record) gather() {
 		if part.Title != "" {
 			r.Title = part.Title
 		}
-		if part.Result == "failed" || r.Result == "" {
+		if part.Result == "failed" || r.Result != "failed" && part.Result == "interrupted" || r.Result == "" {
 			r.Result = part.Result
 		}
 	}

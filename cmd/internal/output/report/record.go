@@ -46,7 +46,7 @@ type Record struct {
 	Exit      Exit
 	Title     string // of the last operation, such as Updating; empty without one
 	Planning  bool   // the last operation was only planned
-	Result    string // of the last operation: succeeded, failed, canceled; empty if it did not end
+	Result    string // of the last operation: succeeded, failed, interrupted; empty if it did not end
 	Resources []view.Resource
 	Counts    []view.Counted
 	Outputs   []view.Output
@@ -78,7 +78,7 @@ func (r *Record) finish(l *view.Outline, m *mask.Masker, resultsOnly bool) {
 		}
 		r.Counts, r.Outputs = l.Counts(), l.Outputs()
 		if s := l.Summary(); s != nil {
-			r.Planning, r.Result = s.Planning, view.ResultOf(s)
+			r.Planning, r.Result = s.Planning, s.Ended()
 		} else if len(r.Resources) > 0 {
 			r.Planning = r.Resources[0].Outcome == view.Planned
 		}

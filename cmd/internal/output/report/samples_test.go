@@ -13,19 +13,13 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view/viewtest"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 )
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if os.Getenv("UPDATE_GOLDENS") != "" {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run with UPDATE_GOLDENS=1 to write it")
-	require.Equal(t, string(want), got)
+	testfile.Golden(t, os.Getenv("UPDATE_GOLDENS") != "", filepath.Join("testdata", name), got)
 }
 
 func TestJSONLines(t *testing.T) {

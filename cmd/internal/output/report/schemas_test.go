@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"encoding/xml"
@@ -13,12 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view/viewtest"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/testfile"
+	"github.com/yamlhost/yamlhost/internal/testschema"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
@@ -37,9 +37,7 @@ func written(t *testing.T, kind string, o view.Options, m *mask.Masker, list []e
 	}
 	done()
 	require.NoError(t, s.Finish(exit, began.Add(2*time.Second)))
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return string(text)
+	return testfile.Text(t, path)
 }
 
 var failedExit = Exit{Code: 14, Name: "failed"}
@@ -47,22 +45,6 @@ var failedExit = Exit{Code: 14, Name: "failed"}
 // SARIF, GitLab and JUnit reports are valid under the published schemas of these formats.
 func TestReportsFitTheirSchemas(t *testing.T) {
 	t.Parallel()
-	compile := func(t *testing.T, text io.Reader) *jsonschema.Schema {
-		t.Helper()
-		document, err := jsonschema.UnmarshalJSON(text)
-		require.NoError(t, err)
-		c := jsonschema.NewCompiler()
-		require.NoError(t, c.AddResource("schema.json", document))
-		s, err := c.Compile("schema.json")
-		require.NoError(t, err)
-		return s
-	}
-	validate := func(t *testing.T, s *jsonschema.Schema, text string) error {
-		t.Helper()
-		document, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-		require.NoError(t, err)
-		return s.Validate(document)
-	}
 	odd := append(viewtest.Events()[:len(viewtest.Events())-2:len(viewtest.Events())-2], &engine.Message{Severity: diag.Error,
 		Text: "no place \x1b[2J & <b> \x00"},
 		&engine.Message{Severity: diag.Warning, Text: "twice"}, &engine.Message{URN: viewtest.PetURN, Severity: diag.Warning,
@@ -75,21 +57,22 @@ func TestReportsFitTheirSchemas(t *testing.T) {
 		defer file.Close()
 		z, err := gzip.NewReader(file)
 		require.NoError(t, err)
-		s := compile(t, z)
+		schema, err := io.ReadAll(z)
+		require.NoError(t, err)
+		s := testschema.Compile(t, schema, nil)
 		for name, list := range cases {
 			text := written(t, "sarif", sampleOptions(), secrets("hunter2"), list, failedExit)
-			require.NoError(t, validate(t, s, text), name)
-			require.Error(t, validate(t, s, strings.ReplaceAll(text, `"runs"`, `"run"`)), "the schema looks at it")
+			require.NoError(t, testschema.Validate(t, s, []byte(text)), name)
+			wrong := strings.ReplaceAll(text, `"runs"`, `"run"`)
+			require.Error(t, testschema.Validate(t, s, []byte(wrong)), "the schema looks at it")
 		}
 	})
 	t.Run("gitlab", func(t *testing.T) {
 		t.Parallel()
-		text, err := os.ReadFile("testdata/gitlab-code-quality.schema.json")
-		require.NoError(t, err)
-		s := compile(t, bytes.NewReader(text))
+		s := testschema.Compile(t, testfile.Bytes(t, "testdata/gitlab-code-quality.schema.json"), nil)
 		for name, list := range cases {
 			got := written(t, "gitlab", sampleOptions(), secrets("hunter2"), list, failedExit)
-			require.NoError(t, validate(t, s, got), name)
+			require.NoError(t, testschema.Validate(t, s, []byte(got)), name)
 			var items []qualityJSON
 			require.NoError(t, json.Unmarshal([]byte(got), &items))
 			prints := map[string]bool{}
@@ -133,8 +116,7 @@ type xsdElement struct {
 
 func readXSD(t *testing.T, path string) xsd {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
+	text := testfile.Bytes(t, path)
 	var schema struct {
 		Elements []xsdElement `xml:"element"`
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/contract"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/osfile"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
@@ -90,7 +91,7 @@ func Open(o Options) (*Set, error) {
 		if spec.File != "-" {
 			dst, err := create(target)
 			if err != nil {
-				return nil, errors.Join(fmt.Errorf("the report %s cannot be written to %s: %w", spec.Kind, spec.File, plain(err)),
+				return nil, errors.Join(fmt.Errorf("the report %s cannot be written to %s: %w", spec.Kind, spec.File, osfile.PlainError(err)),
 					s.close())
 			}
 			out.out, out.file = dst, dst
@@ -113,14 +114,6 @@ func create(path string) (io.WriteCloser, error) {
 		return nil, err
 	}
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-}
-
-// plain returns the cause of an error without the path and the call, which the message has.
-func plain(err error) error {
-	if fault, ok := errors.AsType[*os.PathError](err); ok {
-		return fault.Err
-	}
-	return err
 }
 
 func (s *Set) close() error {
@@ -291,7 +284,7 @@ func (s *Set) end(exit Exit, now time.Time) error {
 			err = errors.Join(err, out.file.Close())
 		}
 		if err != nil {
-			s.fault(fmt.Errorf("the report %s could not be written to %s: %w", out.spec.Kind, out.spec.File, plain(err)))
+			s.fault(fmt.Errorf("the report %s could not be written to %s: %w", out.spec.Kind, out.spec.File, osfile.PlainError(err)))
 		}
 	}
 	return s.failed

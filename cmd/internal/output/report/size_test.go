@@ -102,7 +102,7 @@ func TestReportsHoldHostileTexts(t *testing.T) {
 	require.NotContains(t, page, "<img")
 	text := written(t, "markdown", sampleOptions(), mask.New(), list, failedExit)
 	fence := ""
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if fence == "" && strings.HasPrefix(line, "```") {
 			fence = strings.TrimRight(line, "dif")
 			continue

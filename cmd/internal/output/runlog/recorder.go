@@ -159,7 +159,7 @@ func (r *Recorder) Event(e engine.Event) {
 		for op, n := range e.Changes {
 			changes[string(op)] = n
 		}
-		r.end(e.Result, changes)
+		r.end(e.Ended(), changes)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -50,9 +51,8 @@ func TestRecord(t *testing.T) {
 	require.Equal(t, "failed", records[0].End.Severity)
 	require.Equal(t, 1, records[0].End.Policies)
 	require.Equal(t, "shop", records[0].Project)
-	text, err := os.ReadFile(filepath.Join(dir, records[0].ID+extension))
-	require.NoError(t, err)
-	require.NotContains(t, string(text), "swordfish")
+	text := testfile.Text(t, filepath.Join(dir, records[0].ID+extension))
+	require.NotContains(t, text, "swordfish")
 }
 
 func TestNothingIsKeptWithoutTheFolder(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // BlastRadius counts the objects that an operation destroys, and names those that hold data. Components, providers, and
@@ -163,7 +164,7 @@ func (b *BlastRadius) Question() string {
 	text.WriteString("This destroys " + diag.Count(len(b.HoldData), "resource") + " that hold data:\n")
 	for _, loss := range b.HoldData {
 		_, words := PlannedWords(loss.Op)
-		text.WriteString("  " + loss.URN.Name() + "  " + ShortType(loss.Type) + "  (" + words + ")\n")
+		text.WriteString("  " + loss.URN.Name() + "  " + schema.CollapseToken(loss.Type) + "  (" + words + ")\n")
 	}
 	return text.String()
 }

@@ -62,19 +62,6 @@ func TestCommonWordsAsSecrets(t *testing.T) {
 	require.Contains(t, errs.String(), "creating "+string(s.URN)+": turn [secret], not right")
 }
 
-func TestShortType(t *testing.T) {
-	t.Parallel()
-	for token, want := range map[string]string{
-		"random:index/randomPet:RandomPet": "random:RandomPet",
-		"aws:s3/bucket:Bucket":             "aws:s3:Bucket",
-		"kubernetes:core/v1:Namespace":     "kubernetes:core/v1:Namespace",
-		"a:index:B":                        "a:B",
-		"a:b:C":                            "a:b:C",
-	} {
-		require.Equal(t, want, ShortType(token))
-	}
-}
-
 // In a log, a long type also widens the column for the following lines, so that the statuses stay aligned.
 func TestLongTypesInALog(t *testing.T) {
 	t.Parallel()

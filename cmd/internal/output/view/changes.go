@@ -124,7 +124,7 @@ func (c changeWriter) change(l *change.Property) []string {
 	}
 	secret := !c.o.ShowSecrets && (l.Before.IsSecret() || l.After.IsSecret())
 	if l.Before.IsSecret() && l.After.IsSecret() && !l.Hidden && secret {
-		return []string{c.p.paint(yellow, "~ "+l.Path+": ") + hiddenSecret + c.p.paint(dim, " (changed)")}
+		return []string{c.p.paint(yellow, "~ "+l.Path+": ") + hiddenSecret + c.p.paint(dim, hiddenChange)}
 	}
 	from, isText := l.Before.AsString()
 	to, alsoText := l.After.AsString()
@@ -136,10 +136,17 @@ func (c changeWriter) change(l *change.Property) []string {
 	return c.both(l.Path, show(l.Before), show(l.After))
 }
 
-// both shows the former and the new value in one line.
+// both shows the former and the new value in one line. If both look the same, because their difference is hidden or
+// cut, it shows that there is one.
 func (c changeWriter) both(path, before, after string) []string {
+	if before == after {
+		return []string{c.p.paint(yellow, "~ "+path+": ") + after + c.p.paint(dim, hiddenChange)}
+	}
 	return []string{c.p.paint(yellow, "~ "+path+": ") + before + c.p.paint(dim, " => ") + after}
 }
+
+// hiddenChange is behind a value that has changed and looks as before.
+const hiddenChange = " (changed)"
 
 // reasons returns the causes of a replacement other than properties.
 func reasons(s *engine.Step) []string {
@@ -164,6 +171,9 @@ func reasons(s *engine.Step) []string {
 	}
 	return out
 }
+
+// Value returns a value as changes show it: on one line, cut when long, without secrets.
+func Value(v value.Value) string { return showValue(v, false, mask.New()) }
 
 // showValue returns a value on one line, cut when long. Unknown values are marked as such; secrets are masked unless
 // shown.

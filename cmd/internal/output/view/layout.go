@@ -18,9 +18,10 @@ import (
 type cells struct {
 	sign, name, typ, status, note string
 	short                         string // the essential part of the status, if the whole does not fit
-	from, to                      int    // the part of name that its siblings do not share; nothing where they are equal
-	depth                         int
-	color                         paint // of sign and status
+	// the part of name that its siblings do not share; nothing where they are equal
+	from, to int
+	depth    int
+	color    paint // of sign and status
 }
 
 // columns are the widths of the columns of a tree, in cells of the terminal.
@@ -45,9 +46,9 @@ func arrange(rows []cells, width int) columns {
 		mostName, mostType = math.MaxInt, math.MaxInt
 	}
 	for _, r := range rows {
-		c.name = max(c.name, min(mostName, 2*r.depth+ansi.StringWidth(r.name)))
-		c.typ = max(c.typ, min(mostType, ansi.StringWidth(r.typ)))
-		c.status = max(c.status, ansi.StringWidth(r.status))
+		c.name = max(c.name, min(mostName, 2*r.depth+widthOf(r.name)))
+		c.typ = max(c.typ, min(mostType, widthOf(r.typ)))
+		c.status = max(c.status, widthOf(r.status))
 	}
 	if c.width == 0 {
 		return c
@@ -75,7 +76,7 @@ func (c columns) line(r cells, p palette) string {
 	name := strings.Repeat(" ", indent) + cutTelling(r.name, r.from, r.to, c.name-indent)
 	status := r.status
 	if c.width > 0 {
-		if ansi.StringWidth(status) > c.status {
+		if widthOf(status) > c.status {
 			status = r.short
 		}
 		status = cutEnd(status, c.status)
@@ -88,15 +89,26 @@ func (c columns) line(r cells, p palette) string {
 	if c.width == 0 {
 		return text + p.paint(dim, " "+r.note)
 	}
-	if room := c.width - ansi.StringWidth(text) - 1; room >= leastNote {
+	if room := c.width - widthOf(text) - 1; room >= leastNote {
 		text += p.paint(dim, " "+cutEnd(r.note, room))
 	}
 	return text
 }
 
+// widthOf returns the width of a text on a terminal, in cells. Nearly every text is printable ASCII, which the library
+// would take apart one allocation per character.
+func widthOf(s string) int {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return ansi.StringWidth(s)
+		}
+	}
+	return len(s)
+}
+
 // fill pads a text with spaces to a width.
 func fill(s string, width int) string {
-	if n := width - ansi.StringWidth(s); n > 0 {
+	if n := width - widthOf(s); n > 0 {
 		return s + strings.Repeat(" ", n)
 	}
 	return s
@@ -108,28 +120,28 @@ func cutEnd(s string, width int) string { return ansi.Truncate(s, max(0, width),
 // cutTelling shortens a name to a width. It keeps the part between from and to, which distinguishes it from its
 // siblings, if that fits.
 func cutTelling(s string, from, to, width int) string {
-	whole := ansi.StringWidth(s)
+	whole := widthOf(s)
 	if from >= to || whole <= width {
 		return cutMiddle(s, width)
 	}
 	head, part, tail := s[:from], s[from:to], s[to:]
-	room := width - ansi.StringWidth(part)
+	room := width - widthOf(part)
 	if room < 2 {
 		return cutMiddle(s, width)
 	}
 	// The head is cut at its end and the tail at its beginning; each may use the room that the other does not need.
-	tailRoom := min(ansi.StringWidth(tail), max(room/2, room-ansi.StringWidth(head)))
+	tailRoom := min(widthOf(tail), max(room/2, room-widthOf(head)))
 	return cutEnd(head, room-tailRoom) + part + cutFront(tail, tailRoom)
 }
 
 // cutFront shortens a text to a width at its beginning.
 func cutFront(s string, width int) string {
-	whole := ansi.StringWidth(s)
+	whole := widthOf(s)
 	if whole <= width {
 		return s
 	}
 	for end := width - 1; end > 0; end-- {
-		if tail := ansi.TruncateLeft(s, whole-end, ""); ansi.StringWidth(tail) < width {
+		if tail := ansi.TruncateLeft(s, whole-end, ""); widthOf(tail) < width {
 			return "…" + tail
 		}
 	}
@@ -139,13 +151,13 @@ func cutFront(s string, width int) string {
 // cutMiddle shortens a text to a width in its middle: names of siblings differ at their ends.
 func cutMiddle(s string, width int) string {
 	switch {
-	case ansi.StringWidth(s) <= width:
+	case widthOf(s) <= width:
 		return s
 	case width < 4:
 		return cutEnd(s, width)
 	}
 	head := ansi.Truncate(s, (width-1)/2, "")
-	return head + cutFront(s, width-ansi.StringWidth(head))
+	return head + cutFront(s, width-widthOf(head))
 }
 
 // palette colours text for a terminal, or leaves it unchanged.
@@ -231,33 +243,20 @@ func DoneWords(changes map[string]int) string {
 	return strings.Join(words, ", ")
 }
 
-// Seconds formats a duration; empty if it is negligible.
+// Seconds formats a duration; empty if it is negligible. The console formats them alike.
 func Seconds(d time.Duration) string {
 	switch {
 	case d < 100*time.Millisecond:
 		return ""
-	case d < 10*time.Second:
+	case d < 9950*time.Millisecond:
 		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	d = d.Round(time.Second)
+	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", int(d.Seconds()))
-	default:
+	case d < time.Hour:
 		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 	}
-}
-
-// ShortType returns a type token without its repetitions: random:index/randomPet:RandomPet is random:RandomPet. A
-// module such as core/v1 stays whole, since the version distinguishes types.
-func ShortType(token string) string {
-	parts := strings.Split(token, ":")
-	if len(parts) != 3 {
-		return token
-	}
-	module := parts[1]
-	if i := strings.LastIndexByte(module, '/'); i >= 0 && strings.EqualFold(module[i+1:], parts[2]) {
-		module = module[:i]
-	}
-	if module == "index" || module == "" {
-		return parts[0] + ":" + parts[2]
-	}
-	return parts[0] + ":" + module + ":" + parts[2]
+	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }

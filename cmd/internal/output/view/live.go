@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/printable"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
@@ -26,7 +24,8 @@ type live struct {
 	*View
 	region region
 	dirty  bool
-	// interrupted is the reason for an interrupt, and now is whether running steps are abandoned. Empty without interrupt.
+	// interrupted is the reason for an interrupt, and now is whether running steps are abandoned. Empty without
+	// interrupt.
 	interrupted string
 	now         bool
 }
@@ -83,6 +82,12 @@ func (v *live) end() {
 		}
 		fmt.Fprintf(v.o.Err, "%s\n\n", v.title())
 	}
+	if v.o.Plan && !v.o.OutTerminal { // a file or a program gets the plan, and the terminal does not repeat it
+		v.notes(v.o.Err)
+		v.problems(v.o.Err)
+		v.plan(v.o.Out, func() {})
+		return
+	}
 	for _, line := range v.final(width) {
 		fmt.Fprintln(v.region.screen, line)
 	}
@@ -91,11 +96,7 @@ func (v *live) end() {
 	fmt.Fprintln(v.o.Err)
 	v.notes(v.o.Err)
 	v.problems(v.o.Err)
-	if v.o.Plan && !v.o.OutTerminal { // a file or a program gets the whole plan
-		v.plan(v.o.Out, func() {})
-	} else {
-		v.outputs(v.o.Out)
-	}
+	v.outputs(v.o.Out)
 	v.summary(v.o.Err)
 	v.next(v.o.Err)
 }
@@ -224,7 +225,7 @@ func (r *region) show(lines []string, width int) {
 	for _, line := range lines {
 		b.WriteString(line)
 		b.WriteString("\x1b[K\n") // clear the rest of the line
-		r.widths = append(r.widths, ansi.StringWidth(line))
+		r.widths = append(r.widths, widthOf(line))
 	}
 	b.WriteString("\x1b[J") // clear the lines below
 	fmt.Fprint(r.screen, b.String())

@@ -9,8 +9,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/yamlhost/yamlhost/internal/printable"
 )
 
@@ -25,7 +23,8 @@ type MenuItem struct {
 type Menu struct {
 	Question string
 	Items    []MenuItem
-	// Other names what a text without a matching item stands for, such as "a folder"; empty if only items can be chosen.
+	// Other names what a text without a matching item stands for, such as "a folder"; empty if only items can be
+	// chosen.
 	Other string
 	// At is the item under the cursor at first, or -1 for none in particular; and then the chosen item, or -1 if the
 	// text is none of them.
@@ -160,7 +159,7 @@ func (m *Menu) lines(width, height int) []string {
 	cut := func(style paint, text string) string { return p.paint(style, cutEnd(text, room)) }
 
 	typed := printable.Text(m.text)
-	if most := max(1, room-ansi.StringWidth(m.Question)-4); ansi.StringWidth(typed) > most { // its end is being edited
+	if most := max(1, room-widthOf(m.Question)-4); widthOf(typed) > most { // its end is being edited
 		typed = cutFront(typed, most)
 	}
 	lines := []string{cutEnd(p.paint(bold, m.Question+":")+" "+typed+"_", room)}
@@ -170,7 +169,7 @@ func (m *Menu) lines(width, height int) []string {
 	shown := m.matches[m.top:min(len(m.matches), m.top+rows)]
 	column := 0
 	for _, i := range shown {
-		column = max(column, ansi.StringWidth(printable.Text(m.Items[i].Name)))
+		column = max(column, widthOf(printable.Text(m.Items[i].Name)))
 	}
 	column = min(column, max(1, room*3/5))
 	for n, i := range shown {
@@ -180,7 +179,7 @@ func (m *Menu) lines(width, height int) []string {
 		}
 		name := fill(cutMiddle(printable.Text(m.Items[i].Name), column), column)
 		line := cutEnd(sign+name, room)
-		note := cutEnd("  "+printable.Text(m.Items[i].Note), room-ansi.StringWidth(line))
+		note := cutEnd("  "+printable.Text(m.Items[i].Note), room-widthOf(line))
 		if m.Items[i].Note == "" {
 			note = ""
 		}

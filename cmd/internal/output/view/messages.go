@@ -109,10 +109,11 @@ func (r *report) problems(w io.Writer) {
 		for i, u := range list {
 			names[i] = u.Name()
 		}
-		fmt.Fprintf(w, "%s %s: %s\n\n", diag.Count(len(names), "resource"), what, firstOf(names, 10))
+		line := fmt.Sprintf("%s %s: %s", diag.Count(len(names), "resource"), what, firstOf(names, 10))
+		fmt.Fprintf(w, "%s\n\n", r.fold(line, 2))
 	}
 	cause := "earlier errors"
-	if s := r.board.summary; s != nil && ResultOf(s) == "canceled" {
+	if s := r.board.summary; s != nil && s.Ended() == "interrupted" {
 		cause = "the interrupt"
 	}
 	tell(skipped, "skipped because of "+cause)

@@ -3,6 +3,7 @@ package view
 import (
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
@@ -87,9 +88,22 @@ func (r *row) outcome() (Outcome, string) {
 	case r.planning:
 		return Planned, style.planned
 	case r.broken():
-		return Done, "incomplete"
+		return Done, incompleteWord
 	}
 	return Done, style.done
+}
+
+// incompleteWord is the result of a component, or of the stack, with a child that failed or was stopped.
+const incompleteWord = "incomplete"
+
+// says reports whether the result of the row in words has the word for its operation, as in "created, then failed".
+func (r *row) says(planning bool) bool {
+	_, words := r.outcome()
+	style := opStyles[r.op]
+	if planning {
+		return strings.HasPrefix(words, style.planned)
+	}
+	return strings.HasPrefix(words, style.done)
 }
 
 // lostWords describes a resource that was deleted, or will be, and not created again.
@@ -158,7 +172,8 @@ func (r *report) resources(build func(r *row, depth int) Resource) []Resource {
 
 // outcomeOf returns the element of Outcomes for one resource.
 func outcomeOf(r *row, depth int) Resource {
-	item := Resource{URN: r.urn, Depth: depth, Component: r.component, Op: r.op, Sign: opStyles[r.op].sign, Took: r.took}
+	item := Resource{URN: r.urn, Depth: depth, Component: r.component, Op: r.op, Sign: opStyles[r.op].sign,
+		Took: r.took}
 	item.Outcome, item.Words = r.outcome()
 	if was := was(r.step); was != "" {
 		item.Words += ", was " + was
@@ -192,16 +207,25 @@ func (l *Outline) Cut(item *Resource) bool {
 	return r != nil && len(changeLines(r.step, palette{}, l.mask, o)) < len(item.Changes)
 }
 
-// Incomplete returns how many resources of a list failed, were interrupted, skipped or not started, with the words for
-// these, in the order of display and without zeros. The stack itself does not count.
+// Incomplete returns how many resources of a list failed, were interrupted, skipped or not started, or are components
+// with such a resource, with the words for these, in the order of display and without zeros. The stack itself does not
+// count.
 func Incomplete(list []Resource) []Counted {
 	var n [NotStarted + 1]int
+	incomplete := 0
 	for i := range list {
-		if !list[i].IsStack() {
+		switch {
+		case list[i].IsStack():
+		case list[i].Words == incompleteWord:
+			incomplete++
+		default:
 			n[list[i].Outcome]++
 		}
 	}
 	var counted []Counted
+	if incomplete > 0 {
+		counted = append(counted, Counted{N: incomplete, Words: incompleteWord})
+	}
 	for _, c := range []struct {
 		outcome Outcome
 		words   string

@@ -6,9 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
-	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 )
@@ -92,7 +89,7 @@ func (v *plain) event(e engine.Event) {
 			v.line(r, true)
 		}
 	case *engine.Message:
-		if e.Severity == diag.Info && !e.Debug && !e.Ephemeral && !v.o.SuppressProgress {
+		if isNote(e) && !e.Debug && !e.Ephemeral && !v.o.SuppressProgress {
 			v.write(v.note(e))
 		}
 	}
@@ -130,8 +127,8 @@ func (v *plain) line(r *row, failed bool) {
 	if was := was(r.step); was != "" {
 		name += " (was " + was + ")"
 	}
-	v.width.name = max(v.width.name, min(maxName, ansi.StringWidth(name)))
-	v.width.typ = max(v.width.typ, ansi.StringWidth(typ))
+	v.width.name = max(v.width.name, min(maxName, widthOf(name)))
+	v.width.typ = max(v.width.typ, widthOf(typ))
 	text := fmt.Sprintf("  %s %s %s", v.p.paint(color, fill(sign, 2)), fill(name, v.width.name),
 		v.p.paint(dim, fill(typ, v.width.typ)))
 	text += " " + v.p.paint(color, word)

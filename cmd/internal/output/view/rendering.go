@@ -37,7 +37,7 @@ func (r *report) final(width int) []string {
 	r.walk(func(item placed) {
 		if item.shown(r.o) || !r.o.Flat && item.holdsShown(r.o) {
 			rows = append(rows, item)
-		} else if !left.take(item.row) {
+		} else if !left.take(item.row) && (item.planning || !item.broken()) {
 			same++
 		}
 	})
@@ -64,6 +64,21 @@ func (r *report) render(rows []placed, width int) []string {
 	lines := make([]string, len(all))
 	for i, item := range all {
 		lines[i] = printable.Colored(c.line(item, r.p))
+	}
+	return lines
+}
+
+// List returns resources as rows of a list, without colours.
+func List(resources []Resource) []string {
+	all := make([]cells, len(resources))
+	for i, r := range resources {
+		all[i] = cells{sign: r.Sign, status: r.Words}
+		all[i].name, all[i].typ = printable.Text(r.URN.Name()), printable.Text(typeOf(r.URN))
+	}
+	c := arrange(all, 0)
+	lines := make([]string, len(all))
+	for i, item := range all {
+		lines[i] = printable.Colored(c.line(item, palette{}))
 	}
 	return lines
 }

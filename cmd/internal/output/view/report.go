@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/runtime/engine"
 	"github.com/yamlhost/yamlhost/runtime/state"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // report is the end of the view, the same for terminals and logs: problems, changes, outputs, summary.
@@ -37,7 +37,7 @@ func (r *report) title() string {
 func (r *report) notes(w io.Writer) {
 	wrote := false
 	for _, m := range r.board.messages {
-		if m.Severity == diag.Info {
+		if isNote(m) && !r.repeated(m) {
 			fmt.Fprintln(w, r.note(m))
 			wrote = true
 		}
@@ -47,7 +47,21 @@ func (r *report) notes(w io.Writer) {
 	}
 }
 
-// note returns an informational message with its source, or its place in the program, and its text.
+// repeated reports whether an error of the same resource has the text of a note, as that of a command which failed.
+func (r *report) repeated(note *engine.Message) bool {
+	about := r.board.rows[note.URN]
+	return about != nil && about.failed && slices.ContainsFunc(r.board.messages, func(m *engine.Message) bool {
+		return m.Severity == diag.Error && m.URN == note.URN && strings.Contains(m.Text, strings.TrimSpace(note.Text))
+	})
+}
+
+// isNote reports whether a message is an informational one with a text: a command that only ends a line writes none.
+func isNote(m *engine.Message) bool {
+	return m.Severity == diag.Info && strings.TrimSpace(m.Text) != ""
+}
+
+// note returns an informational message with its source, or its place in the program, and its text. On a terminal its
+// lines are broken between words.
 func (r *report) note(m *engine.Message) string {
 	subject := ""
 	if m.URN != "" {
@@ -55,8 +69,21 @@ func (r *report) note(m *engine.Message) string {
 	} else if place, found := strings.CutPrefix(m.Position, "project:///"); found {
 		subject = strings.NewReplacer("#", ":", ",", ":").Replace(place) + ": "
 	}
-	return "     " + r.p.paint(dim, subject+strings.ReplaceAll(r.mask.Hide(strings.TrimRight(m.Text, "\n")), "\n",
-		"\n       "))
+	text := subject + r.mask.Hide(strings.TrimRight(m.Text, "\n"))
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = r.fold("       "+line, 7)
+	}
+	return "     " + r.p.paint(dim, strings.TrimPrefix(strings.Join(lines, "\n"), "       "))
+}
+
+// fold breaks a line between words if it does not fit on the terminal, and indents what follows by so many columns.
+// Without a terminal it changes nothing.
+func (r *report) fold(line string, indent int) string {
+	if r.o.Width == 0 {
+		return line
+	}
+	return diag.Fold(line, r.o.Width-1, 0, indent, widthOf)
 }
 
 // plan shows a plan as the result of a command: the tree, what changes, findings if they belong there, outputs and
@@ -100,6 +127,9 @@ func (r *report) changes(w io.Writer) {
 		for _, s := range steps[target] {
 			lines := changeLines(s, r.p, r.mask, r.o)
 			if len(lines) == 0 {
+				if s.Op != engine.OpRefresh { // which alone has computed properties
+					continue
+				}
 				if _, n := r.o.Changes.Of(s).Paths(); len(n) > 0 {
 					computed, others = computed+len(n), others+1
 				}
@@ -111,9 +141,9 @@ func (r *report) changes(w io.Writer) {
 			}
 			style := opStyles[s.Op]
 			fmt.Fprintf(w, "%s %s %s\n", r.p.paint(style.color, fill(style.sign, 2)), r.p.paint(bold, s.URN.Name()),
-				r.p.paint(dim, ShortType(s.Type)))
+				r.p.paint(dim, schema.CollapseToken(s.Type)))
 			for _, line := range lines {
-				fmt.Fprintf(w, "     %s\n", line)
+				fmt.Fprintln(w, r.fold("     "+line, 7+widthOf(line)-widthOf(strings.TrimLeft(line, " "))))
 			}
 		}
 	})
@@ -131,7 +161,7 @@ func (r *report) outputs(w io.Writer) {
 	fmt.Fprintln(w, r.p.paint(bold, "Outputs:"))
 	width := 0
 	for _, out := range list {
-		width = max(width, ansi.StringWidth(out.Name))
+		width = max(width, widthOf(out.Name))
 	}
 	colors := map[string]paint{"+": green, "~": yellow, "-": red, " ": dim}
 	for _, out := range list {
@@ -172,7 +202,7 @@ func (o Output) Text() string {
 // Outputs lists the stack's outputs: first the program's outputs in its order, then the removed ones.
 func (r *report) Outputs() []Output {
 	s := r.board.summary
-	if s == nil || s.Outputs == nil && s.Result == "canceled" { // canceled before the outputs
+	if s == nil || s.Outputs == nil && s.Ended() == "interrupted" { // interrupted before the outputs
 		return nil
 	}
 	old, new := OutputsOf(s.OldOutputs), OutputsOf(s.Outputs)
@@ -243,23 +273,23 @@ func (r *report) summary(w io.Writer) {
 		parts = []string{"nothing to do"}
 	}
 	head := r.p.paint(bold, "Resources:")
-	switch ResultOf(s) {
+	switch s.Ended() {
 	case "failed":
 		head = r.p.paint(red, "Failed.") + " " + head
-	case "canceled":
+	case "interrupted":
 		head = r.p.paint(red, "Interrupted.")
 	}
-	fmt.Fprintf(w, "%s %s", head, strings.Join(parts, ", "))
+	line := head + " " + strings.Join(parts, ", ")
 	if t := Seconds(s.Duration); t != "" {
-		fmt.Fprintf(w, " %s", r.p.paint(dim, "in "+t))
+		line += " " + r.p.paint(dim, "in "+t)
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(w, r.fold(line, 2))
 	if head, text := r.board.blast.Sentence(r.Counts()); text != "" && s.Planning {
-		fmt.Fprintf(w, "%s %s\n", r.p.paint(bold, head), r.p.paint(red, text))
+		fmt.Fprintln(w, r.fold(r.p.paint(bold, head)+" "+r.p.paint(red, text), 2))
 	}
 	if s.MaybeCorrupt {
-		fmt.Fprintln(w, "The outcome of a failed operation is not known; `yamlhost refresh` finds it out and corrects "+
-			"the state.")
+		fmt.Fprintln(w, r.fold("The outcome of a failed operation is not known; `yamlhost refresh` finds it out and "+
+			"corrects the state.", 2))
 	}
 }
 
@@ -274,15 +304,24 @@ func (r *report) Counts() []Counted {
 		list = append(list, Counted{opGone, n, "gone"})
 	}
 	_, _, lost := r.board.replaced.Count()
-	left, rest := left{}, 0
+	left, originals := left{}, 0
+	others := map[engine.Op]int{} // counted by the engine, but with other words in the tree
 	for _, item := range r.board.order {
-		if left.take(item) {
-			rest++
+		switch {
+		case left.take(item):
+			others[engine.OpSame]++
+		case item.op == engine.OpDeleteReplaced && !item.lost && item.says(s.Planning):
+			originals++
+			if item.stays {
+				others[engine.OpSame]++
+			}
+		case r.board.counted(item) && !item.says(s.Planning):
+			others[item.op]++
 		}
 	}
 	moved := r.board.moved()
 	for _, op := range summaryOrder {
-		n := s.Changes[op]
+		n := s.Changes[op] - others[op]
 		if op == engine.OpDelete {
 			n -= r.board.deleted + lost
 		}
@@ -290,7 +329,7 @@ func (r *report) Counts() []Counted {
 			n = lost
 		}
 		if op == engine.OpSame {
-			n -= rest + moved
+			n -= moved
 		}
 		if op == opMove {
 			n = moved
@@ -310,13 +349,32 @@ func (r *report) Counts() []Counted {
 		}
 		list = append(list, Counted{op, n, words})
 	}
+	if originals > 0 {
+		list = append(list, Counted{engine.OpDeleteReplaced, originals, originalWords(originals, s.Planning)})
+	}
 	return append(list, left.counted()...)
 }
 
-// isVerdict reports whether a message merely repeats the summary (E5.48).
+// originalWords describes n objects that were replaced by an earlier operation, and are deleted by this one.
+func originalWords(n int, planning bool) string {
+	words := "originals"
+	if n == 1 {
+		words = "original"
+	}
+	if planning {
+		return words + " to delete"
+	}
+	return words + " deleted"
+}
+
+// isVerdict reports whether a message merely repeats the summary (E5.48), or that the import of a resource failed,
+// whose own message has the reason (E7.57).
 func isVerdict(m *engine.Message) bool {
 	if m.URN != "" {
 		return false
+	}
+	if _, reason, found := strings.Cut(m.Text, " failed: "); found && strings.HasPrefix(reason, "the import of ") {
+		return strings.HasSuffix(reason, " failed")
 	}
 	switch strings.TrimSpace(m.Text) {
 	case "update failed", "preview failed", "update canceled", "preview canceled", "update cancelled", "preview cancelled":
@@ -377,29 +435,26 @@ func Figure(n int) string {
 	return text
 }
 
-// next writes one line with the next step after an operation.
+// next writes one line with the next step after an operation, or an empty one if that follows at once.
 func (r *report) next(w io.Writer) {
 	s := r.board.summary
-	if s == nil || r.o.Command == "" || r.o.Followed && s.Result != "failed" {
+	if s == nil || r.o.Command == "" {
 		return
 	}
 	changes := slices.ContainsFunc(r.board.order, (*row).changes)
-	text := nextStep(r.o.Command, s.Planning, changes, ResultOf(s))
+	if r.o.Followed && s.Result != "failed" {
+		if changes {
+			fmt.Fprintln(w)
+		}
+		return
+	}
+	text := nextStep(r.o.Command, s.Planning, changes, s.Ended())
 	if s.Unrecorded && !s.Planning { // to run again is right only if the state could be written in the end
 		text = "correct the problem with the folder of the state; what is done stays."
 	}
 	if text != "" {
-		fmt.Fprintln(w, r.p.paint(dim, "Next: "+text))
+		fmt.Fprintln(w, r.fold(r.p.paint(dim, "Next: "+text), 6))
 	}
-}
-
-// ResultOf returns the result of an operation in the words of its summary. An operation whose only failures are steps
-// that an interrupt ended was canceled.
-func ResultOf(s *engine.Summary) string {
-	if s.Interrupted {
-		return "canceled"
-	}
-	return s.Result
 }
 
 // nextStep returns the advice after a command with a result; empty if there is nothing to do.
@@ -413,9 +468,9 @@ func nextStep(command string, planning, changes bool, result string) string {
 		return "correct the errors; nothing was changed."
 	case result == "failed":
 		return fmt.Sprintf("correct the errors and run `yamlhost %s` again; what is done stays.", command)
-	case result == "canceled" && !planning:
+	case result == "interrupted" && !planning:
 		return fmt.Sprintf("`yamlhost %s` goes on where this has stopped.", command)
-	case result == "canceled":
+	case result == "interrupted":
 		return ""
 	case planning && changes:
 		return fmt.Sprintf("`yamlhost %s` does this; nothing is changed yet.", does)

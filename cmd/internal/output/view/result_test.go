@@ -59,11 +59,39 @@ func TestPlanIsTheResult(t *testing.T) {
 		out, errs := showing(o, operation(true))
 		require.Equal(t, want, out, name)
 		require.Contains(t, errs, "Previewing update", name)
+		last := errs[strings.LastIndex(errs, "\x1b[J")+1:] // behind the last frame, which is removed
+		require.NotContains(t, last, "…-second", "%s: the plan is shown once", name)
 		require.NotContains(t, out, "\x1b", name)
 	}
 	out, errs := showing(Options{Plan: true, Interactive: true, OutTerminal: true, Width: 80, Height: 20}, operation(true))
 	require.Empty(t, out, "a terminal shows it once")
 	require.Contains(t, errs, "…-second")
+}
+
+// On a terminal a long line is broken between words, and what follows is indented; nothing of it is lost.
+func TestLongLinesAreIndented(t *testing.T) {
+	t.Parallel()
+	words := strings.TrimSpace(strings.Repeat("several words ", 30))
+	for _, width := range []int{0, 20, 40, 80, 120} {
+		for _, indent := range []int{2, 7, 11} {
+			r := &report{o: Options{Width: width}}
+			line := strings.Repeat(" ", indent-2) + "~ " + words
+			lines := strings.Split(r.fold(line, indent), "\n")
+			if width < 40 {
+				require.Equal(t, []string{line}, lines, "without room nothing is broken")
+				continue
+			}
+			require.Greater(t, len(lines), 2)
+			for i, l := range lines {
+				require.Less(t, widthOf(l), width)
+				if i > 0 {
+					require.Equal(t, indent, widthOf(l)-widthOf(strings.TrimLeft(l, " ")), "%q", l)
+				}
+			}
+			require.Equal(t, strings.Fields(line), strings.Fields(strings.Join(lines, " ")))
+			require.Equal(t, "short", r.fold("short", indent))
+		}
+	}
 }
 
 // With Flat, rows have whole names, no indentation, and no components without changes above them.
@@ -205,7 +233,7 @@ func TestNextStep(t *testing.T) {
 		{"preview", true, true, "succeeded", "`yamlhost up` does this"}, {"run", true, true, "succeeded", "`yamlhost run` does"},
 		{"preview", true, false, "succeeded", ""}, {"up", false, false, "succeeded", ""},
 		{"up", false, true, "succeeded", "`yamlhost stack` shows"}, {"destroy", false, true, "succeeded", ""},
-		{"refresh", false, true, "succeeded", "`yamlhost preview` shows"}, {"up", false, true, "canceled", "goes on where"},
+		{"refresh", false, true, "succeeded", "`yamlhost preview` shows"}, {"up", false, true, "interrupted", "goes on where"},
 		{"destroy", false, true, "failed", "run `yamlhost destroy` again"}, {"preview", true, true, "failed", "nothing was changed"},
 	} {
 		got := nextStep(c.command, c.planning, c.changes, c.result)

@@ -9,6 +9,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // row holds the progress of one resource in this operation.
@@ -20,6 +21,8 @@ type row struct {
 	running  int // running steps of the resource
 	started  time.Time
 	took     time.Duration
+	ended    *engine.Step // its latest step, if that is done
+	stays    bool         // a step left the resource as it is
 	failed   bool
 	stopped  bool   // an interrupt ended its step, or the operation ended before it
 	outside  bool   // it failed outside of its steps
@@ -82,13 +85,10 @@ func (b *board) leftOut() (skipped, notStarted []urn.URN) {
 	if b.summary == nil {
 		return nil, nil
 	}
-	seen, names := map[urn.URN]bool{}, map[string]bool{}
-	for _, r := range b.order {
-		names[r.urn.Name()] = true
-	}
+	seen := map[urn.URN]bool{}
 	rest := func(list []urn.URN) (rest []urn.URN) {
 		for _, u := range list {
-			if b.rows[u] == nil && !(u.Type() == "" && names[u.Name()]) && !seen[u] {
+			if b.rows[u] == nil && !b.has(u) && !seen[u] {
 				seen[u] = true
 				rest = append(rest, u)
 			}
@@ -99,9 +99,12 @@ func (b *board) leftOut() (skipped, notStarted []urn.URN) {
 	return skipped, rest(b.summary.NotStarted)
 }
 
-// has reports whether a resource with a name has a row.
-func (b *board) has(name string) bool {
-	return slices.ContainsFunc(b.order, func(r *row) bool { return r.urn.Name() == name })
+// has reports whether a resource has a row that a program has left out: it knows no parents and, of what is in a
+// component, no types.
+func (b *board) has(u urn.URN) bool {
+	return u.QualifiedType() == u.Type() && slices.ContainsFunc(b.order, func(r *row) bool {
+		return r.urn.Name() == u.Name() && (u.Type() == "" || r.urn.Type() == u.Type())
+	})
 }
 
 // moved returns how many resources only got another URN.
@@ -112,6 +115,14 @@ func (b *board) moved() (n int) {
 		}
 	}
 	return n
+}
+
+// counted reports whether the engine counts the operation that a row shows.
+func (b *board) counted(r *row) bool {
+	if r.op == engine.OpReplace {
+		return b.replaced.Replaced(formerURN(r.step))
+	}
+	return r.ended != nil
 }
 
 // left counts resources that the operation left as they are, by the reason.
@@ -147,7 +158,10 @@ func (b *board) event(e engine.Event) *row {
 			r.started = b.now()
 		}
 		r.running++
-		r.planning = e.Planning
+		r.planning, r.ended = e.Planning, nil
+		if r.component && e.Step.New != nil { // done at once, which only its outputs tell
+			r.ended = e.Step
+		}
 		if e.Step.Op != engine.OpReplace || !b.replaced.Deleted(formerURN(e.Step)) {
 			r.take(e.Step, e.Step.Op)
 		}
@@ -162,8 +176,9 @@ func (b *board) event(e engine.Event) *row {
 			// A component is done when its outputs are registered.
 			return r
 		}
-		r.planning = e.Planning
+		r.planning, r.ended = e.Planning, e.Step
 		r.took += e.Duration
+		r.stays = r.stays || e.Step.Op == engine.OpSame
 		s, op := e.Step, b.found(r, e)
 		if b.done && s.Op != engine.OpReplace { // the replacement is shown, rather than its last half
 			whole := *s
@@ -188,13 +203,16 @@ func (b *board) event(e engine.Event) *row {
 		b.settle(r)
 		return r
 	case *engine.ResourceFailed:
-		if e.Step.URN.Type() == "" && b.has(e.Step.URN.Name()) { // a component, whose row tells more
+		if e.Step.Old == nil && e.Step.New == nil && b.has(e.Step.URN) { // a component, whose row tells more
 			return nil
 		}
 		r := b.row(e.Step)
 		r.running = max(0, r.running-1)
 		r.failed, r.stopped = !e.Interrupted, e.Interrupted
 		r.outside = e.Step.Op == engine.OpSame
+		if r.ended != nil && r.ended.Op == engine.OpRefresh { // before a step that has not begun
+			r.ended = nil
+		}
 		return r
 	case *engine.Message:
 		if e.Ephemeral {
@@ -346,7 +364,7 @@ func was(s *engine.Step) string {
 	case before.URN.Name() != now.URN.Name():
 		return before.URN.Name()
 	case before.Type != now.Type:
-		return ShortType(before.Type)
+		return schema.CollapseToken(before.Type)
 	case before.Parent == "" || before.Parent.Type() == urn.RootStackType:
 		return "at the top"
 	}
@@ -369,11 +387,13 @@ func (r *row) broken() bool {
 }
 
 // shortType returns the type of the row's resource as views show it.
-func (r *row) shortType() string {
-	if r.isStack() {
+func (r *row) shortType() string { return typeOf(r.urn) }
+
+func typeOf(u urn.URN) string {
+	if u.Type() == urn.RootStackType {
 		return "stack"
 	}
-	return ShortType(r.urn.Type())
+	return schema.CollapseToken(u.Type())
 }
 
 // isStack reports whether the row is the stack itself.

@@ -157,8 +157,8 @@ func TestInterruptOnScreen(t *testing.T) {
 			require.NotContains(t, text, "stopping at once")
 			require.Contains(t, text, "incomplete")
 			text = strings.ReplaceAll(text, "\n", "")
-			require.Contains(t, text, "Interrupted. 2 created, 1 stopped")
-			require.Contains(t, text, "Next: `yamlhost up` goes on where this has stopped.")
+			require.Contains(t, text, "Interrupted. 1 created, 1 stopped")
+			require.Contains(t, text, "Next: `yamlhost up` goes on where this")
 		})
 	}
 }
@@ -399,4 +399,24 @@ func TestNoChangesOnScreen(t *testing.T) {
 			require.True(t, strings.HasPrefix(screenText(term), "Updating stack dev\n\n  ~  pet  a:b:C updated"), screenText(term))
 		}
 	}
+}
+
+// The width of any text is the library's.
+func TestWidthOf(t *testing.T) {
+	t.Parallel()
+	pieces := []string{"a", "~", " ", "word", "\x1b[31m", "\x1b[0m", "\t", "\n", "\x7f", "é", "e\u0301", "世", "…", "👩‍🚀", "\xff", "\x00"}
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 5000 {
+		var b strings.Builder
+		for range random.IntN(6) {
+			b.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		require.Equal(t, ansi.StringWidth(b.String()), widthOf(b.String()), "%q", b.String())
+	}
+}
+
+// Nearly all texts of a report are printable ASCII: their widths cost no allocation.
+func TestWidthOfPlainTextAllocatesNothing(t *testing.T) {
+	text := "aws:s3/bucket:Bucket ~ updated (was other)"
+	require.Zero(t, testing.AllocsPerRun(10, func() { widthOf(text) }))
 }

@@ -75,6 +75,9 @@ func (c changeWriter) textChange(path, before, after string) []string {
 		}
 	}
 	before, after = c.mask.Hide(before), c.mask.Hide(after)
+	if before == after {
+		return nil
+	}
 	if lines := c.structuredChange(path, before, after); lines != nil {
 		return lines
 	}
@@ -85,7 +88,15 @@ func (c changeWriter) textChange(path, before, after string) []string {
 	if len(before)+len(after) > 2*mostText {
 		return c.both(path, "(text, "+diag.Count(len(before), "byte")+")", "(text, "+diag.Count(len(after), "byte")+")")
 	}
-	return append([]string{c.p.paint(yellow, "~ "+path+":")}, c.unified(before, after)...)
+	return c.lines(path, c.unified(before, after))
+}
+
+// lines shows a change of a text by lines. There are none if all differences are hidden.
+func (c changeWriter) lines(path string, lines []string) []string {
+	if len(lines) == 0 {
+		return []string{c.p.paint(yellow, "~ "+path+":") + c.p.paint(dim, hiddenChange)}
+	}
+	return append([]string{c.p.paint(yellow, "~ "+path+":")}, lines...)
 }
 
 // structuredChange compares two texts as JSON or YAML; nil if they are not, or differ in form only.
@@ -201,7 +212,7 @@ func (c changeWriter) codeChange(typ string, l *change.Property) []string {
 	case "digest":
 		return c.both("digest", shortDigest(before), shortDigest(after))
 	case "code":
-		return c.folded(append([]string{c.p.paint(yellow, "~ code:")}, c.fileChanges(codeFiles(before), codeFiles(after))...))
+		return c.folded(c.lines("code", c.fileChanges(codeFiles(before), codeFiles(after))))
 	}
 	return nil
 }
@@ -254,12 +265,12 @@ func (c changeWriter) madeByOtherCode(old, new value.Value) []string {
 	from, wasText := before.AsString()
 	to, isText := after.AsString()
 	if before.IsSecret() || after.IsSecret() || !wasText || !isText {
-		return []string{c.p.paint(yellow, "~ code of its provider: ") + hiddenSecret + c.p.paint(dim, " (changed)")}
+		return []string{c.p.paint(yellow, "~ code of its provider: ") + hiddenSecret + c.p.paint(dim, hiddenChange)}
 	}
 	if strings.HasPrefix(from, "sha256:") && strings.HasPrefix(to, "sha256:") {
 		return c.both("code of its provider", shortDigest(from), shortDigest(to))
 	}
-	return append([]string{c.p.paint(yellow, "~ code of its provider:")}, c.unified(c.mask.Hide(from), c.mask.Hide(to))...)
+	return c.lines("code of its provider", c.unified(c.mask.Hide(from), c.mask.Hide(to)))
 }
 
 // shortDigest returns the beginning of a digest, sufficient to distinguish two.

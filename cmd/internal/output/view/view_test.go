@@ -13,6 +13,7 @@ import (
 	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view/viewtest"
 	"github.com/yamlhost/yamlhost/internal/diag"
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
@@ -43,14 +44,7 @@ func show(t *testing.T, o Options) (stdout, stderr string) {
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if os.Getenv("UPDATE_GOLDENS") != "" {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run with UPDATE_GOLDENS=1 to write it")
-	require.Equal(t, string(want), got)
+	testfile.Golden(t, os.Getenv("UPDATE_GOLDENS") != "", filepath.Join("testdata", name), got)
 }
 
 func TestPlain(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/yamlhost/yamlhost/internal/printable"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
 	"github.com/yamlhost/yamlhost/runtime/engine"
+	"github.com/yamlhost/yamlhost/schema"
 )
 
 // The values of --causes.
@@ -154,7 +155,7 @@ func WriteTold(w io.Writer, t *change.Told, color bool) {
 		words = "changed in the state"
 	}
 	fmt.Fprintf(w, "%s %s\n", p.paint(bold, "Why "+printable.Text(t.URN.Name())+": "+words),
-		p.paint(dim, ShortType(t.URN.Type())))
+		p.paint(dim, schema.CollapseToken(t.URN.Type())))
 	if t.Op == engine.OpCreate && len(t.Because) == 0 {
 		fmt.Fprintln(w, "  new in the program")
 	}
@@ -197,7 +198,7 @@ func (r *report) why(w io.Writer) {
 		words = "unchanged"
 	}
 	fmt.Fprintf(w, "%s %s\n", r.p.paint(bold, "Why "+printable.Text(s.URN.Name())+": "+words),
-		r.p.paint(dim, ShortType(s.Type)))
+		r.p.paint(dim, schema.CollapseToken(s.Type)))
 	c := changeWriter{r.p, r.mask, r.o}
 	chains := r.o.Changes.Chains(s, change.MostChains)
 	if unchanged {

@@ -24,8 +24,8 @@ import (
 // Reporter is notified of the start and the end of steps. It is safe for concurrent use.
 type Reporter interface {
 	Started(plan.Step)
-	// Finished reports that a step succeeded. For a refresh, result is the change of the resource; shown reports whether
-	// views show the step.
+	// Finished reports that a step succeeded. For a refresh, result is the change of the resource; shown reports
+	// whether views show the step.
 	Finished(s plan.Step, result plan.Op, shown bool, took time.Duration)
 	StepFailed(s plan.Step, err error, took time.Duration)
 	Tell(Note)
@@ -44,8 +44,8 @@ type Note struct {
 // Options are the dependencies of an executor.
 type Options struct {
 	Project, Stack string
-	// Calls is cancelled when calls in flight are abandoned. It is a field because it bounds the operation, not a single
-	// request.
+	// Calls is cancelled when calls in flight are abandoned. It is a field because it bounds the operation, not a
+	// single request.
 	Calls         context.Context
 	DryRun        bool // preview: change nothing
 	IgnoreProtect bool // delete protected resources like others (E4.77)
@@ -343,7 +343,8 @@ func (x *Executor) performUpdate(s *execution) (*state.Resource, error) { // E5.
 		return nil, err
 	}
 	r, err := p.Update(x.Calls, provider.UpdateRequest{
-		Subject: provider.SubjectOf(n.URN), ID: s.Old.ID, OldInputs: s.Old.Inputs, OldOutputs: s.Old.Outputs, News: n.Inputs,
+		Subject: provider.SubjectOf(
+			n.URN), ID: s.Old.ID, OldInputs: s.Old.Inputs, OldOutputs: s.Old.Outputs, News: n.Inputs,
 		Timeout: n.CustomTimeouts.Update, IgnoreChanges: n.IgnoreChanges, Preview: x.DryRun,
 		Views: s.views.request()})
 	if err != nil {

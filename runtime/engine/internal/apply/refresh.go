@@ -91,7 +91,8 @@ func (x *Executor) readAgain(s *execution) (*state.Resource, plan.Op, error) {
 		return old, plan.OpSame, err
 	}
 	answer, err := p.Diff(x.Calls, provider.DiffRequest{
-		Subject: provider.SubjectOf(old.URN), ID: now.ID, OldInputs: now.Inputs, OldOutputs: now.Outputs, News: old.Inputs,
+		Subject: provider.SubjectOf(
+			old.URN), ID: now.ID, OldInputs: now.Inputs, OldOutputs: now.Outputs, News: old.Inputs,
 		IgnoreChanges: old.IgnoreChanges, AllowUnknowns: x.DryRun})
 	if err != nil {
 		return old, plan.OpSame, err

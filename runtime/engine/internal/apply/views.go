@@ -63,7 +63,8 @@ func (v *Viewing) request() *provider.Views {
 
 // viewOps are the valid operations for views.
 var viewOps = []plan.Op{plan.OpSame, plan.OpCreate, plan.OpUpdate, plan.OpDelete, plan.OpReplace,
-	plan.OpCreateReplacement, plan.OpDeleteReplaced, plan.OpRead, plan.OpReadReplacement, plan.OpRefresh, plan.OpDiscard,
+	plan.OpCreateReplacement, plan.OpDeleteReplaced, plan.OpRead, plan.OpReadReplacement, plan.OpRefresh,
+	plan.OpDiscard,
 	plan.OpDiscardReplaced, plan.OpRemovePendingReplace, plan.OpImport, plan.OpImportReplacement}
 
 // publish receives reported steps of views, and reports their start.

@@ -130,8 +130,8 @@ func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 	if len(w.late) == 0 {
 		return e, nil, nil
 	}
-	// The entry must not come before its dependencies. Unclaimed late sames become a part of it, so that one write makes
-	// all of them durable; the caller waits for the claimed ones.
+	// The entry must not come before its dependencies. Unclaimed late sames become a part of it, so that one write
+	// makes all of them durable; the caller waits for the claimed ones.
 	mine := map[*lateSame]bool{}
 	amended := map[*lateSame]*state.Resource{}
 	var visit func(u urn.URN)
@@ -154,8 +154,8 @@ func (w *Writer) withLate(e journal.Entry) (extended journal.Entry, claimed, wai
 	extended = e
 	extended.Amend = nil
 	for _, a := range e.Amend {
-		// A late same must be journaled before it can be amended. If this very entry adds it, the entry adds the amended
-		// form.
+		// A late same must be journaled before it can be amended. If this very entry adds it, the entry adds the
+		// amended form.
 		if s := w.lateByID[a.ID]; s != nil {
 			claim(s)
 			if mine[s] {

@@ -36,8 +36,8 @@ func Layers(going []*state.Resource) [][]int {
 			left[r.URN] = append(left[r.URN], i)
 		}
 	}
-	// Dependencies point backwards in the state, so one pass gives the layers. deletedWith may point forwards, to an owner
-	// pending delete: such a resource gets a floor, and the layers are computed again until nothing changes.
+	// Dependencies point backwards in the state, so one pass gives the layers. deletedWith may point forwards, to an
+	// owner pending delete: such a resource gets a floor, and the layers are computed again until nothing changes.
 	floor := map[int]int{}
 	groups := layersFrom(going, floor)
 	for range left { // one round for each owner is enough; a cycle of deletedWith is broken here
@@ -69,8 +69,8 @@ func Layers(going []*state.Resource) [][]int {
 // state.
 func layersFrom(going []*state.Resource, floor map[int]int) [][]int {
 	level := make(map[urn.URN]int, len(going)) // the greatest layer of each URN so far, counted from 1
-	// below is the greatest level so far among the descendants of a component: a dependant of the component depends on its
-	// descendants too.
+	// below is the greatest level so far among the descendants of a component: a dependant of the component depends on
+	// its descendants too.
 	below := map[urn.URN]int{}
 	parents := make(map[urn.URN]urn.URN, len(going))
 	components := map[urn.URN]bool{}
@@ -114,27 +114,28 @@ func dependenciesButParent(r *state.Resource) []urn.URN {
 // dependency on a component includes all its descendants (E4.106, E4.122). The cost of all calls of Add together is
 // linear.
 type Needed struct {
-	byURN    map[urn.URN][]*state.Resource
-	children map[urn.URN][]*state.Resource
-	Kept     map[urn.URN]bool
-	whole    map[urn.URN]bool // components whose descendants are all kept
+	resources []*state.Resource // until the first is kept, which is never in most operations
+	byURN     map[urn.URN][]*state.Resource
+	children  map[urn.URN][]*state.Resource
+	Kept      map[urn.URN]bool
+	whole     map[urn.URN]bool // components whose descendants are all kept
 }
 
 // NewNeeded returns an empty set for resources in the order of the state.
 func NewNeeded(resources []*state.Resource) *Needed {
-	n := &Needed{byURN: make(map[urn.URN][]*state.Resource, len(resources)), children: map[urn.URN][]*state.Resource{},
-		Kept: map[urn.URN]bool{}, whole: map[urn.URN]bool{}}
-	for _, r := range resources {
+	return &Needed{resources: resources, byURN: map[urn.URN][]*state.Resource{},
+		children: map[urn.URN][]*state.Resource{}, Kept: map[urn.URN]bool{}, whole: map[urn.URN]bool{}}
+}
+
+// Add keeps everything that r depends on.
+func (n *Needed) Add(r *state.Resource) {
+	for _, r := range n.resources {
 		n.byURN[r.URN] = append(n.byURN[r.URN], r)
 		if r.Parent != "" {
 			n.children[r.Parent] = append(n.children[r.Parent], r)
 		}
 	}
-	return n
-}
-
-// Add keeps everything that r depends on.
-func (n *Needed) Add(r *state.Resource) {
+	n.resources = nil
 	work := []*state.Resource{r}
 	keep := func(u urn.URN) {
 		if !n.Kept[u] {

@@ -20,8 +20,8 @@ type Diff struct {
 	Detailed            map[string]provider.PropertyDiff
 	Stable              []string // outputs that an update does not change (E5.54)
 	Reason              string
-	// Unchecked reports whether the inputs were already checked without the prior inputs, so that a replacement needs no
-	// second check (E4.21).
+	// Unchecked reports whether the inputs were already checked without the prior inputs, so that a replacement needs
+	// no second check (E4.21).
 	Unchecked bool
 }
 
@@ -29,8 +29,8 @@ type Diff struct {
 type Surroundings struct {
 	Replaced []urn.URN // resources that this one refers to and that this operation replaces
 	Named    bool      // the user requested the replacement (E4.104)
-	// OwnerLeft reports whether the resource is deletedWith an owner whose old object, replaced by an earlier operation,
-	// is not deleted yet.
+	// OwnerLeft reports whether the resource is deletedWith an owner whose old object, replaced by an earlier
+	// operation, is not deleted yet.
 	OwnerLeft bool
 }
 
@@ -134,7 +134,8 @@ func replaceKeys(r provider.DiffResponse) []string {
 	var more []string
 	for path, p := range r.Detailed {
 		if p.Kind.Replaces() {
-			if key := topKey(path); !slices.Contains(keys, key) && !slices.Contains(keys, path) && !slices.Contains(more, key) {
+			if key := topKey(path); !slices.Contains(keys, key) && !slices.Contains(keys, path) &&
+				!slices.Contains(more, key) {
 				more = append(more, key)
 			}
 		}

@@ -24,8 +24,8 @@ type Facts struct {
 	// Recorded is an earlier creation with unknown outcome that is repeated now, or nil.
 	Recorded *state.Resource
 
-	// OldProvider is the state of Old's provider, nil if the state lacks it. FormerProvider is the prior URN of the goal's
-	// provider if that was renamed.
+	// OldProvider is the state of Old's provider, nil if the state lacks it. FormerProvider is the prior URN of the
+	// goal's provider if that was renamed.
 	OldProvider    *state.Resource
 	FormerProvider urn.URN
 }
@@ -44,8 +44,8 @@ type (
 	}
 	// Compare asks the provider for the diff between the prior state and the checked inputs. Compared takes the answer.
 	Compare struct{ News value.Value }
-	// CompareProvider asks whether the configuration of the resource's provider differs from that of its former provider
-	// so much that the resource must be replaced (E3.35). ProviderCompared takes the answer.
+	// CompareProvider asks whether the configuration of the resource's provider differs from that of its former
+	// provider so much that the resource must be replaced (E3.35). ProviderCompared takes the answer.
 	CompareProvider struct {
 		Was *state.Resource
 		Now urn.Reference

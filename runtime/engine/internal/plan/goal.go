@@ -80,19 +80,31 @@ func NewGoal(r monitor.RegisterRequest, rootDir string) (*Goal, error) {
 }
 
 // propertyDependencies returns the dependencies of each input: those of the request for the input, or all if the
-// request has none by input (E1.48), together with those that the values carry (E1.49).
+// request has none by input (E1.48), together with those that the values carry (E1.49). It is the map of the request if
+// that has them all.
 func propertyDependencies(inputs value.Value, r monitor.RegisterRequest) map[string][]urn.URN {
-	all := make(map[string][]urn.URN, inputs.Len())
+	all, own := r.PropertyDependencies, false
+	set := func(key string, urns ...urn.URN) {
+		deps := Distinct(urns)
+		if was := all[key]; was != nil && slices.Equal(was, deps) {
+			return
+		}
+		if !own {
+			all, own = make(map[string][]urn.URN, max(inputs.Len(), len(all))), true
+			maps.Copy(all, r.PropertyDependencies)
+		}
+		all[key] = deps
+	}
 	for i, key := range inputs.Keys() {
 		deps := r.PropertyDependencies[key]
 		if len(r.PropertyDependencies) == 0 && !r.Remote {
 			deps = r.Dependencies
 		}
-		all[key] = Distinct(slices.Concat(deps, inputs.At(i).AllDeps(), inputs.Deps()))
+		set(key, slices.Concat(deps, inputs.At(i).AllDeps(), inputs.Deps())...)
 	}
 	for key, deps := range r.PropertyDependencies {
-		if _, ok := all[key]; !ok {
-			all[key] = Distinct(deps)
+		if _, isInput := inputs.Lookup(key); !isInput {
+			set(key, deps...)
 		}
 	}
 	if len(all) == 0 {
@@ -273,7 +285,8 @@ func (l Lineage) Candidates(own urn.URN, parent urn.URN, aliases []monitor.Alias
 	if oldParent == "" {
 		return found
 	}
-	// A child of a renamed parent had a URN below the parent's former URN, under its own name or under one of its aliases.
+	// A child of a renamed parent had a URN below the parent's former URN, under its own name or under one of its
+	// aliases.
 	inherit := func(name, typ string) {
 		add(urn.New(l.Stack, l.Project, oldParent, typ, inheritedName(name, parent.Name(), oldParent.Name())))
 	}

@@ -159,8 +159,8 @@ func (c *Cascade) Next() *Question {
 		case c.rest[0].Forced.Replace:
 			c.add(r, c.rest[0].Forced.Keys, c.rest[0].Forced.Reason)
 		case r.PendingReplacement:
-			// Its object is gone, and perhaps its provider too. When the program registers it, it is created anew and its own
-			// dependants are examined.
+			// Its object is gone, and perhaps its provider too. When the program registers it, it is created anew and
+			// its own dependants are examined.
 		default:
 			return &Question{Resource: r, Inputs: unknownInputs(r, properties)}
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/internal/testfile"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/urn"
 	"github.com/yamlhost/yamlhost/runtime/monitor"
@@ -599,13 +599,12 @@ func TestEveryRuleOfPlanningIsListed(t *testing.T) {
 		list(rule, "others")
 	}
 	for who, rules := range elsewhere {
-		for _, rule := range strings.Fields(rules) {
+		for rule := range strings.FieldsSeq(rules) {
 			list(rule, who)
 		}
 	}
-	text, err := os.ReadFile("../../../../docs/spec/engine.md")
-	require.NoError(t, err)
-	anchors := regexp.MustCompile(`<a id="(E4\.\d+)">`).FindAllStringSubmatch(string(text), -1)
+	text := testfile.Text(t, "../../../../docs/spec/engine.md")
+	anchors := regexp.MustCompile(`<a id="(E4\.\d+)">`).FindAllStringSubmatch(text, -1)
 	require.Greater(t, len(anchors), 100)
 	for _, m := range anchors {
 		require.NotEmpty(t, listed[m[1]], "%s is neither shown by a scene nor listed as somebody else's", m[1])

@@ -132,7 +132,8 @@ func (s *Scope) Admits(r *state.Resource, known ...urn.URN) bool {
 	inside := s.names(known...)
 	switch {
 	case !s.Targets.Empty() && !inside && s.TargetDependents:
-		inside = DependsOnAny(r, s.actual) || slices.ContainsFunc(known, func(u urn.URN) bool { return s.dependents[u] })
+		inside = DependsOnAny(r, s.actual) || slices.ContainsFunc(known,
+			func(u urn.URN) bool { return s.dependents[u] })
 	case s.Targets.Empty() && inside && s.excludeDependents:
 		inside = !DependsOnAny(r, s.left)
 	}

@@ -61,16 +61,16 @@ type Step struct {
 	// Drifted reports whether a refresh found a difference in values that the program or the recorded inputs set,
 	// according to the provider's own diff (E7.18). All other differences are in computed values.
 	Drifted bool
-	// Verbatim reports, for a same step, that the prior state is retained unchanged and no provider is configured for it
-	// (E4.110).
+	// Verbatim reports, for a same step, that the prior state is retained unchanged and no provider is configured for
+	// it (E4.110).
 	Verbatim bool
 	// Left is why the operation leaves the resource of a same step as it is, or does not create it: it is out of scope.
 	// Empty for resources in scope.
 	Left Left
 	// Over is the journal ID of the missing resource whose position in the state a created resource takes; 0 for none.
 	Over journal.ID
-	// Position is the journal ID of the resource in whose position the new state is written, because dependants come after
-	// it; 0 to append it.
+	// Position is the journal ID of the resource in whose position the new state is written, because dependants come
+	// after it; 0 to append it.
 	Position journal.ID
 }
 

@@ -23,8 +23,8 @@ type Situation struct {
 	Recreated journal.ID
 
 	Diff Diff // of an existing managed resource
-	// DeleteFirst reports whether a replacement deletes first; Dependents are then the resources deleted with it, in order
-	// of deletion.
+	// DeleteFirst reports whether a replacement deletes first; Dependents are then the resources deleted with it, in
+	// order of deletion.
 	DeleteFirst bool
 	Dependents  []Dependent
 }

@@ -21,7 +21,10 @@ const (
 )
 
 // builtin is the provider of the package pulumi: stack references, stashes and a few functions.
-type builtin struct{ r *Registry }
+type builtin struct {
+	provider.Plain
+	r *Registry
+}
 
 // Info identifies the provider.
 func (builtin) Info(context.Context) (provider.Info, error) {
@@ -38,11 +41,6 @@ func (builtin) Schema(context.Context, provider.SchemaRequest) ([]byte, error) {
 	return nil, errors.New("the schema of the package pulumi is not served here")
 }
 
-// CheckConfig accepts all configurations.
-func (builtin) CheckConfig(_ context.Context, r provider.CheckRequest) (provider.CheckResponse, error) {
-	return provider.CheckResponse{Inputs: r.News}, nil
-}
-
 // DiffConfig compares the configurations. It never requires a replacement.
 func (builtin) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.DiffResponse, error) {
 	if value.SameContent(r.OldInputs.Without(internalKey), r.News) {
@@ -55,12 +53,6 @@ func (builtin) DiffConfig(_ context.Context, r provider.DiffRequest) (provider.D
 func (b builtin) Configure(context.Context, provider.ConfigureRequest) (provider.Configured, error) {
 	return builtinResources{unknownToken, b.r}, nil
 }
-
-// Cancel does nothing.
-func (builtin) Cancel(context.Context) error { return nil }
-
-// Close does nothing.
-func (builtin) Close() error { return nil }
 
 // builtinResources manages the resources and functions of the package pulumi.
 type builtinResources struct {

@@ -56,8 +56,8 @@ type candidate struct {
 // Options are the dependencies of a registry.
 type Options struct {
 	Loader provider.Loader
-	// Calls is cancelled when calls in flight are abandoned. It is a field because it bounds the operation, not a single
-	// request.
+	// Calls is cancelled when calls in flight are abandoned. It is a field because it bounds the operation, not a
+	// single request.
 	Calls  context.Context
 	Config Config
 	DryRun bool
@@ -76,7 +76,8 @@ type Options struct {
 // New returns a registry for an operation. The caller closes it.
 func New(o Options) *Registry {
 	return &Registry{Options: o, Packages: Packages{byRef: map[string]monitor.Package{}, refs: map[string]string{}},
-		byRef: map[urn.Reference]*Instance{}, candidates: map[urn.URN]*candidate{}, defaults: map[string]*defaultProvider{}}
+		byRef: map[urn.Reference]*Instance{}, candidates: map[urn.URN]*candidate{},
+		defaults: map[string]*defaultProvider{}}
 }
 
 // Of returns the provider that manages a custom resource (E5.27).
@@ -142,10 +143,11 @@ func (r *Registry) add(ref urn.Reference) *Instance {
 // load starts the provider that its resource's inputs describe.
 func (r *Registry) load(pkg string, inputs value.Value) (provider.Provider, error) {
 	if pkg == builtinPackage {
-		return builtin{r}, nil
+		return builtin{r: r}, nil
 	}
 	request := PackageOf(pkg, inputs)
 	request.Config = r.Config.environment(pkg)
+	request.ConfigHasSecrets = runsPrograms(pkg) && len(r.Config.Secret) > 0
 	p, err := r.Loader.Load(r.Calls, request)
 	if err != nil {
 		return nil, err
@@ -248,7 +250,8 @@ func diffConfig(ctx context.Context, p provider.Provider, preview bool, ref urn.
 	inputs value.Value,
 	ignore []string) (provider.DiffResponse, error) {
 	v, err := p.DiffConfig(ctx, provider.DiffRequest{
-		Subject: provider.SubjectOf(ref.URN), ID: ref.ID, OldInputs: WithoutInternal(old.Inputs), OldOutputs: old.Outputs,
+		Subject: provider.SubjectOf(ref.URN), ID: ref.ID, OldInputs: WithoutInternal(
+			old.Inputs), OldOutputs: old.Outputs,
 		News: WithoutInternal(inputs), IgnoreChanges: ignore, AllowUnknowns: preview})
 	if isUnimplemented(err) {
 		v, err = provider.DiffResponse{}, nil

@@ -52,8 +52,8 @@ func (m *Marks) Mark(claimed *Prior, steps []plan.Step) {
 				m.deleting[step.Old.URN] = true
 			}
 			if e := m.prior.of[step.Old]; e != nil && e != claimed {
-				e.cascade = &Cascaded{Dependent: plan.Dependent{Resource: step.Old, Keys: step.Keys, Reason: step.Reason},
-					Done: make(chan struct{})}
+				e.cascade = &Cascaded{Dependent: plan.Dependent{Resource: step.Old, Keys: step.Keys,
+					Reason: step.Reason}, Done: make(chan struct{})}
 				m.replaced[step.URN] = true
 			}
 		}

@@ -123,7 +123,8 @@ func (o *Owner) RecordView(step *plan.Step, view *View, result plan.Op, newID fu
 				old = other
 			}
 		}
-		replaced := slices.Contains([]plan.Op{plan.OpCreateReplacement, plan.OpReadReplacement, plan.OpImportReplacement},
+		replaced := slices.Contains([]plan.Op{plan.OpCreateReplacement, plan.OpReadReplacement,
+			plan.OpImportReplacement},
 			o.Step.Op) ||
 			result != plan.OpCreate && result != plan.OpImport
 		switch {

@@ -2,7 +2,7 @@
 
 export interface Lock { who: string; pid: number; since: string; owner?: string; tool: string }
 export interface Operation {
-  stamp: string; kind: string; result: string; message?: string; start: number; end: number; who?: string; tool?: string;
+  stamp: string; kind: string; result: string; message?: string; start: number; end: number; took?: number; who?: string; tool?: string;
   changes?: Record<string, number>; origin?: Record<string, string>;
 }
 export interface Summary {

@@ -1,8 +1,9 @@
 // The graph of a stack on a canvas. The server lays it out, by the code that draws all pictures.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Box, type Critical, type Detail, type Graph, type Table, get, post } from "./api";
-import { Fault, count, link, took, useAsk } from "./parts";
+import { Fault, count, link, useAsk } from "./parts";
 import { useTable } from "./resources";
+import { took } from "./took";
 import { visible } from "./visible";
 
 interface View { x: number; y: number; scale: number }

@@ -1,7 +1,8 @@
 // Runs of this machine, while they go on and afterwards: a tree with a bar of time for each resource, and what was said.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Event, type Run, Refused, get, nameOf, post, shortType, typeOf } from "./api";
-import { Counts, Fault, Mark, Virtual, ago, count, go, link, rowID, took, useAsk } from "./parts";
+import { Counts, Fault, Mark, Virtual, ago, count, go, link, rowID, useAsk } from "./parts";
+import { took } from "./took";
 
 const label = "Resources of the run";
 

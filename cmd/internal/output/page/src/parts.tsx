@@ -1,8 +1,9 @@
 // What several views are made of: lists that hold any number of rows, values, changes, times.
 import { type ComponentChildren, Fragment } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type Change, type Lock, Refused, enter, get, nameOf, post, shortType, typeOf } from "./api";
-import { Mark, done } from "./marks";
+import { type Change, type Lock, type Operation, Refused, enter, get, nameOf, post, shortType, typeOf } from "./api";
+import { Mark, done, inOrder } from "./marks";
+import { took } from "./took";
 
 export { Mark, Why } from "./marks";
 
@@ -67,16 +68,13 @@ export function ago(time: number | string | undefined): string {
   return "just now";
 }
 
-export function took(ms: number): string {
-  if (ms < 1000) return "< 1 s";
-  if (ms < 60000) return `${(ms / 1000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60000)} min ${Math.round((ms % 60000) / 1000)} s`;
-}
+// lasted is the duration of an operation. Of some only whole seconds are known.
+export const lasted = (o: Operation) => o.took || o.end > o.start ? took(o.took || (o.end - o.start) * 1000) : "<1s";
 
 export const moment = (seconds: number) => new Date(seconds * 1000).toISOString().replace("T", " ").slice(0, 19) + " UTC";
 
 export function Counts({ changes }: { changes?: Record<string, number> }) {
-  const list = Object.entries(changes ?? {}).filter(([op, n]) => n > 0 && op !== "same");
+  const list = inOrder(changes).filter(([op, n]) => n > 0 && op !== "same");
   if (list.length === 0) return <span class="dim">no changes</span>;
   return <>{list.map(([op, n]) => <Fragment key={op}><Mark word={op} text={`${n} ${done[op] ?? op}`} /> </Fragment>)}</>;
 }

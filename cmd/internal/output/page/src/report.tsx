@@ -4,7 +4,7 @@ import { render } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import "./visible";
 import { type Because } from "./api";
-import { Mark, Why } from "./marks";
+import { Mark, Type, Why } from "./marks";
 
 // Resource is a resource in the order of the tree; members are short because there may be thousands.
 interface Resource {
@@ -31,7 +31,7 @@ function Row({ r }: { r: Resource }) {
   const opens = Boolean(r.c ?? r.y ?? r.p);
   const cells = <>
     <span class="name" style={{ paddingLeft: (r.d ?? 0) * 16 }}><span class="fold" aria-hidden="true" />{r.h ? <b>{r.n}</b> : r.n}</span>
-    <span class="type dim">{data.types[r.t]}</span>
+    <Type of={data.types[r.t]!} />
     <span class="state"><Mark word={r.o} text={r.w} /></span>
     <span class="took dim">{r.k}</span>
   </>;

@@ -1,4 +1,5 @@
 // The resources of a stack, as a tree or a table, and the page of one.
+import { Type } from "./marks";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { type Detail, type ResourcePast, type Setting, type Table, get, packageOf, shortType } from "./api";
 import { Changes, Counts, Fault, Mark, Urn, Value, Virtual, Why, ago, count, go, link, moment, rowID, useAsk, useRevision } from "./parts";
@@ -102,7 +103,7 @@ export function ResourcesView({ stack, urn }: { stack: string; urn?: string }) {
           class={"row" + (i === active ? " active" : "") + (address === urn ? " chosen" : "")} onClick={() => { setActive(i); go("s", project, name, "resources", address); }}>
           <span role="gridcell" class="name" style={{ paddingLeft: item.depth * 16 }}>
             <span class="fold" aria-hidden="true" onClick={(e) => { e.stopPropagation(); fold(item.row, !closed.has(item.row)); }}>{item.children ? closed.has(item.row) ? "▸" : "▾" : ""}</span>{r.n}</span>
-          <span role="gridcell" class="type dim">{shortType(full)}</span>
+          <span role="gridcell" class="type"><Type of={shortType(full)} /></span>
           <span role="gridcell" class="state">{r.s && <Mark word={r.s === "protected" ? r.s : r.s === "read" ? "same" : "warning"} text={r.s} />}</span>
         </div>;
       }} />

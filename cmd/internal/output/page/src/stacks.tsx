@@ -17,7 +17,7 @@ function Waiting() {
 function stateOf(s: Summary): { rank: number; word: string; sign: string; tone: string } {
   if (s.error) return { rank: 0, word: "unreadable", sign: "✗", tone: "bad" };
   if (s.last?.result === "failed") return { rank: 0, word: "failed", sign: "✗", tone: "bad" };
-  if (s.pending > 0) return { rank: 1, word: "interrupted", sign: "!", tone: "warm" };
+  if (s.pending > 0 || s.last?.result === "interrupted") return { rank: 1, word: "interrupted", sign: "!", tone: "warm" };
   if (s.locks?.length) return { rank: 1, word: "in use", sign: "▶", tone: "info" };
   if ((s.drift?.found ?? 0) > 0) return { rank: 1, word: "drifted", sign: "!", tone: "warm" };
   return s.last ? { rank: 2, word: "up to date", sign: "✓", tone: "good" } : { rank: 2, word: "new", sign: "○", tone: "plain" };
