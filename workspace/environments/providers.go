@@ -51,7 +51,8 @@ func (e *evaluator) LoadProvider(_ context.Context, name string) (esc.Provider, 
 	if !found {
 		names := slices.Sorted(maps.Keys(known))
 		return nil, fmt.Errorf("there is no provider fn::open::%s here%s\n"+
-			"The providers are %s; reach clouds and vaults with their programs by fn::open::command.", name, diag.DidYouMean(name, names), strings.Join(names, ", "))
+			"The providers are %s; reach clouds and vaults with their programs by fn::open::command.",
+			name, diag.DidYouMean(name, names), strings.Join(names, ", "))
 	}
 	return &provider{opener: p, options: &e.Options, meter: &e.meter, name: name}, nil
 }

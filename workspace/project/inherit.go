@@ -82,7 +82,7 @@ func (parent inherited) addTo(config map[Key]Text, data map[Key]any) {
 		}
 		text.Text, text.Structured = TextOf(plain), isStructured(plain)
 		if plain == nil {
-			text.Text = "null" // as in the Pulumi CLI, in which a stack's own null is an empty text
+			text.Text = "null" // as the Pulumi CLI reads it; a null in a stack file is an empty text there
 		}
 		config[key], data[key] = text, plain
 	}
