@@ -10,7 +10,12 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 # docs/design/size.md says what that saves.
 COMPACT := -funcalign=16
 NOINLINE := $(shell sed -n 's/^[a-z].*/-gcflags=&=-l/p' tools/release/compact.txt)
-# `make build TAGS=lean` leaves out object stores and cloud key services. What they weigh: docs/state.md.
+# `make build TAGS=lean` leaves out object stores, cloud key services and environments. What they weigh: docs/state.md.
+# `make run` takes the edition that is built already, and otherwise the lean one: it needs 100 s from empty caches, where
+# the default edition needs 180.
+ifneq ($(filter run run-destroy,$(MAKECMDGOALS)),)
+TAGS    ?= $(if $(wildcard $(BIN)),$(shell cat bin/tags),lean)
+endif
 TAGS    ?=
 # gRPC without its pages for tracing, which make the linker keep every method: docs/design/size.md.
 ALLTAGS := grpcnotrace $(TAGS)

@@ -4,11 +4,15 @@ import "strings"
 
 // Fold breaks a text between words, at blanks, where it would be wider than so many columns, and indents what follows.
 // So many columns of its first line are taken already. A word that is wider than a line stays whole, and so does the
-// text if there is hardly any room behind the indentation. widthOf returns the columns of a word.
+// text if there is hardly any room behind the indentation. widthOf returns the columns of a word; nil is for a text
+// without escape sequences.
 func Fold(text string, columns, taken, indent int, widthOf func(word string) int) string {
 	const room = 20
 	if columns-indent < room {
 		return text
+	}
+	if widthOf == nil {
+		widthOf = cells
 	}
 	var b strings.Builder
 	begun := taken > 0 // there is a word in the line

@@ -5,6 +5,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -32,7 +33,22 @@ func TestQueueScripts(t *testing.T) {
 			e.Setenv("QUEUE", "postgres:///postgres?host="+server.Dir+"&user=postgres")
 			e.Setenv("PULUMI_IGNORE_AMBIENT_PLUGINS", "true")
 			e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true") // tests use no network
+			e.Setenv("POSTGRES", bin)
+			e.Setenv("SERVER", server.Dir)
 			return os.MkdirAll(home, 0o755)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			// quiet fails if the last command has written a secret, in any usual encoding.
+			"quiet": func(ts *testscript.TestScript, _ bool, _ []string) {
+				for _, stream := range []string{"stdout", "stderr"} {
+					text := ts.ReadFile(stream)
+					for _, canary := range canaryTexts("canary-") {
+						if i := strings.Index(text, canary); i >= 0 {
+							ts.Fatalf("%s has a secret: …%s…", stream, text[max(0, i-160):min(len(text), i+80)])
+						}
+					}
+				}
+			},
 		},
 	})
 }

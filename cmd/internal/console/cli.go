@@ -128,6 +128,7 @@ func (a *Console) Size() (columns, lines int) {
 // SayError prints an error that has no position in a source text.
 func (a *Console) SayError(text string) {
 	out, terminal := a.StandIn.forFaults(a.Streams)
+	text, _ = strings.CutPrefix(a.Streams.Fold("error: "+text, terminal), "error: ")
 	if a.Color(terminal) {
 		fmt.Fprintf(out, "\x1b[1;31merror:\x1b[0m %s\n", text)
 		return
@@ -186,8 +187,7 @@ func WriteFindings(a *Console, out io.Writer, terminal bool, ds diag.Diagnostics
 	if len(ds) == 0 {
 		return nil
 	}
-	width, _ := a.Size()
-	err := diag.WriteText(out, ds, diag.TextOptions{Color: a.Color(terminal), Width: width})
+	err := diag.WriteText(out, ds, diag.TextOptions{Color: a.Color(terminal), Width: a.Streams.Width(terminal)})
 	if err == nil {
 		fmt.Fprintln(out)
 	}

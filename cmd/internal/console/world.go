@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/yamlhost/yamlhost/internal/diag"
@@ -35,6 +36,29 @@ type Streams struct {
 	Restore func()
 	// End puts back what was switched on in the terminal when the process began. It is nil if nothing was.
 	End func()
+}
+
+// Width returns the columns of the terminal for a stream that is one; 0, which is no limit, for another.
+func (s *Streams) Width(terminal bool) int {
+	if !terminal || s.Size == nil {
+		return 0
+	}
+	columns, _ := s.Size()
+	return columns
+}
+
+// Fold breaks the lines of a text between words where it goes to a terminal that is narrower, and indents what follows.
+func (s *Streams) Fold(text string, terminal bool) string {
+	width := s.Width(terminal)
+	if width == 0 {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		lines[i] = diag.Fold(line, width-1, 0, indent+2, nil)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // World is the part of the machine that a command can see. Tests replace it.

@@ -218,8 +218,8 @@ func (s *ShownPlan) Text() string {
 	return b.String()
 }
 
-// Why writes why the plan changes the resources of a name.
-func (s *ShownPlan) Why(w io.Writer, name string, color bool) error {
+// Why writes why the plan changes the resources of a name, on lines of so many columns; 0 is no limit.
+func (s *ShownPlan) Why(w io.Writer, name string, width int, color bool) error {
 	found := 0
 	for i := range s.Resources {
 		step := &s.Resources[i]
@@ -229,7 +229,7 @@ func (s *ShownPlan) Why(w io.Writer, name string, color bool) error {
 		if found++; found > 1 {
 			fmt.Fprintln(w)
 		}
-		view.WriteTold(w, &change.Told{URN: step.URN, Op: step.op(), Because: step.Because}, color)
+		view.WriteTold(w, &change.Told{URN: step.URN, Op: step.op(), Because: step.Because}, width, color)
 		switch {
 		case len(step.Because) > 0 || step.op() == engine.OpCreate:
 		case step.op() == engine.OpSame:

@@ -236,12 +236,12 @@ func (s *display) record(plan bool) *runlog.Recorder {
 // viewOptions returns the options that all views of the command share.
 func (s *display) viewOptions(name string) view.Options {
 	a, o := s.console, s.options
-	columns, lines := a.Size()
+	_, lines := a.Size()
 	options := view.Options{
 		Interactive: a.Streams.ErrTerminal && !a.Global.NonInteractive && a.World.Getenv("TERM") != "dumb",
 		Color:       a.Color(a.Streams.ErrTerminal), OutTerminal: a.Streams.OutTerminal,
 		OutColor: a.Color(a.Streams.OutTerminal), Command: s.nextCommand(), Operation: name,
-		Width: columns, Height: lines, Size: a.Size, Detail: o.Detail, Drift: o.Command == "drift",
+		Width: a.Streams.Width(a.Streams.ErrTerminal), Height: lines, Size: a.Size, Detail: o.Detail, Drift: o.Command == "drift",
 		Source: s.source, Property: s.property, Stands: s.standing.Stands,
 		Secrets: s.config.secrets(), Crash: a.Crashes.Crash, Found: a.World.Found, Changes: &s.changes,
 	}

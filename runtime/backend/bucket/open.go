@@ -60,7 +60,8 @@ func Open(ctx context.Context, rawURL string, lookup Lookup) (backend.Objects, e
 	if k.open == nil {
 		return nil, &backend.UnsupportedURLError{URL: rawURL,
 			Way: fmt.Sprintf("this is the lean edition, which keeps state in folders "+
-				"only. Install the default edition, which has %s: its archives are named without \"lean\"", k.name)}
+				"only. Install the default edition, which has %s: its archives are named without \"lean\", "+
+				"and `make build` builds it", k.name)}
 	}
 	if u.Host == "" {
 		return nil, fmt.Errorf("the backend %q names no bucket; it should look like %s://bucket", rawURL, k.scheme)

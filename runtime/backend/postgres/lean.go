@@ -15,5 +15,6 @@ func Known() []string { return nil }
 func Open(_ context.Context, rawURL string, _ Lookup) (backend.Objects, error) {
 	return nil, &backend.UnsupportedURLError{URL: rawURL,
 		Way: "this is the lean edition, which keeps state in folders only. " +
-			"Install the default edition, which has PostgreSQL: its archives are named without \"lean\""}
+			"Install the default edition, which has PostgreSQL: its archives are named without \"lean\", " +
+			"and `make build` builds it"}
 }

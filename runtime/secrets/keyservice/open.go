@@ -62,7 +62,8 @@ func Open(url string, o Options) (secrets.Key, error) {
 	case all[i].open == nil:
 		return nil, fmt.Errorf(
 			"the secrets provider %q is not supported by this build: this is the lean edition. Install the default "+
-				"edition, which has %s: its archives are named without \"lean\"", url, all[i].name)
+				"edition, which has %s: its archives are named without \"lean\", "+
+				"and `make build` builds it", url, all[i].name)
 	}
 	return all[i].open(url, o)
 }

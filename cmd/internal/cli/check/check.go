@@ -175,7 +175,8 @@ func tell(a *console.Console, o *checkOptions, all diag.Diagnostics, checked *pr
 		}
 		fmt.Fprintf(a.Streams.Out, "%s, %s\n", diag.Count(errors, "error"), diag.Count(warnings, "warning"))
 		if name := uncheckedStack(a, o, checked); name != "" {
-			fmt.Fprintf(a.Streams.Err, "The configuration of stack %s is not checked: that is `yamlhost check --stack %[1]s`.\n", name)
+			fmt.Fprintln(a.Streams.Err, a.Streams.Fold(fmt.Sprintf("The configuration of stack %s is not checked: "+
+				"that is `yamlhost check --stack %[1]s`.", name), a.Streams.ErrTerminal))
 		}
 	}
 	// The findings have been printed, so the error has only the exit code.

@@ -179,7 +179,7 @@ func showPlan(a *console.Console, file, format, why string) error {
 			return console.WithCode(console.CodeBadUsage,
 				"--why writes text; --format json has the causes of all resources")
 		}
-		return plan.Why(a.Streams.Out, why, a.Color(a.Streams.OutTerminal))
+		return plan.Why(a.Streams.Out, why, a.Streams.Width(a.Streams.OutTerminal), a.Color(a.Streams.OutTerminal))
 	}
 	switch format {
 	case "text":

@@ -214,13 +214,9 @@ func stackShow(ctx context.Context, a *console.Console, o *stackOptions, s *cons
 	if len(loaded.Snapshot.Resources) == 0 {
 		fmt.Fprintln(out, "    No resources currently in this stack")
 	}
-	width, _ := a.Size()
-	// Width 0 cuts nothing: a pipe gets whole lines.
-	if !a.Streams.OutTerminal {
-		width = 0
-	}
 	// Default providers appear only with URNs or IDs, which is what somebody looks for who wants them.
-	inventory := view.InventoryOptions{Color: a.Color(a.Streams.OutTerminal), Width: width, URNs: o.showURNs,
+	terminal := a.Streams.OutTerminal
+	inventory := view.InventoryOptions{Color: a.Color(terminal), Width: a.Streams.Width(terminal), URNs: o.showURNs,
 		IDs: o.showIDs, Providers: o.showURNs || o.showIDs}
 	view.WriteInventory(out, loaded.Snapshot, inventory)
 	writePending(out, loaded)

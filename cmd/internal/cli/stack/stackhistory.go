@@ -117,12 +117,17 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (fai
 		}
 		return a.WriteJSON(list)
 	}
+	terminal := a.Streams.OutTerminal
 	for _, r := range records {
+		words := view.DoneWords(r.ResourceChanges)
+		if r.EndTime > r.StartTime {
+			words += " in " + view.Seconds(time.Duration(r.EndTime-r.StartTime)*time.Second)
+		}
 		line := fmt.Sprintf("%s  %s %s  %s  %s", time.Unix(r.StartTime, 0).UTC().Format("2006-01-02 15:04:05"), r.Kind,
-			change.KeptOf(r.Own).Ended(r.Result), view.DoneWords(r.ResourceChanges), r.Message)
+			change.KeptOf(r.Own).Ended(r.Result), words, r.Message)
 		fmt.Fprintln(a.Streams.Out, strings.TrimRight(line, " "))
 		for _, t := range changesOf(&r, o.why) {
-			view.WriteTold(a.Streams.Out, &t, a.Color(a.Streams.OutTerminal))
+			view.WriteTold(a.Streams.Out, &t, a.Streams.Width(terminal), a.Color(terminal))
 		}
 	}
 	return nil

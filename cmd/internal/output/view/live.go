@@ -86,6 +86,7 @@ func (v *live) end() {
 		v.notes(v.o.Err)
 		v.problems(v.o.Err)
 		v.plan(v.o.Out, func() {})
+		v.next(v.o.Err)
 		return
 	}
 	for _, line := range v.final(width) {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
 	"github.com/yamlhost/yamlhost/internal/value/mask"
@@ -79,11 +78,14 @@ func (r *report) note(m *engine.Message) string {
 
 // fold breaks a line between words if it does not fit on the terminal, and indents what follows by so many columns.
 // Without a terminal it changes nothing.
-func (r *report) fold(line string, indent int) string {
-	if r.o.Width == 0 {
+func (r *report) fold(line string, indent int) string { return foldAt(line, r.o.Width, indent) }
+
+// foldAt is fold for a terminal of so many columns; 0 is none.
+func foldAt(line string, width, indent int) string {
+	if width == 0 {
 		return line
 	}
-	return diag.Fold(line, r.o.Width-1, 0, indent, widthOf)
+	return diag.Fold(line, width-1, 0, indent, widthOf)
 }
 
 // plan shows a plan as the result of a command: the tree, what changes, findings if they belong there, outputs and

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/yamlhost/yamlhost/cmd/internal/output/change"
 	"github.com/yamlhost/yamlhost/cmd/internal/output/view/viewtest"
 	"github.com/yamlhost/yamlhost/internal/diag"
 	"github.com/yamlhost/yamlhost/internal/value"
@@ -92,6 +93,28 @@ func TestLongLinesAreIndented(t *testing.T) {
 			require.Equal(t, "short", r.fold("short", indent))
 		}
 	}
+}
+
+// The causes of a change, too, are broken between words, below the column of what happens.
+func TestCausesFitTheTerminal(t *testing.T) {
+	t.Parallel()
+	at := change.Place{File: "Pulumi.yaml", Line: 12}
+	told := &change.Told{URN: urn.New("dev", "demo", "", "test:index:Thing", "thing"), Op: engine.OpUpdate,
+		Because: [][]change.Link{{
+			{Kind: change.LinkProperty, Place: &at, Text: strings.Repeat("several words ", 12) + strings.Repeat("x", 80)},
+			{Kind: change.LinkResource, Text: "thing: update"},
+		}}}
+	var whole, folded strings.Builder
+	WriteTold(&whole, told, 0, false)
+	WriteTold(&folded, told, 60, false)
+	require.Equal(t, strings.Fields(whole.String()), strings.Fields(folded.String()))
+	column := strings.Repeat(" ", len("  ")+len(told.Because[0][0].At())+len("  "))
+	lines := strings.Split(folded.String(), "\n")
+	require.Greater(t, len(lines), 5, folded.String())
+	for _, line := range lines {
+		require.True(t, widthOf(line) < 60 || line == column+strings.Repeat("x", 80), "%q", line)
+	}
+	require.Contains(t, folded.String(), "\n"+column+"several ")
 }
 
 // With Flat, rows have whole names, no indentation, and no components without changes above them.

@@ -53,20 +53,24 @@ func (c changeWriter) chainLines(s *engine.Step, l *change.Property) (lines []st
 		if i > 0 && len(lines) > 0 {
 			lines = append(lines, c.p.paint(dim, "    and"))
 		}
-		for _, row := range linkRows(c.links(chain[:len(chain)-1])) {
+		rows, _ := linkRows(c.links(chain[:len(chain)-1]))
+		for _, row := range rows {
 			lines = append(lines, c.p.paint(dim, "    "+row))
 		}
 	}
 	return lines
 }
 
-// linkRows returns the lines of a chain: a column of places, and what happens there.
-func linkRows(chain []change.Link) []string {
+// linkRows returns the lines of a chain, a column of places and what happens there, and where the second column begins.
+func linkRows(chain []change.Link) (rows []string, second int) {
 	width := 0
 	for _, l := range chain {
 		width = max(width, len(l.At()))
 	}
-	rows := make([]string, len(chain))
+	if width > 0 {
+		second = width + 2
+	}
+	rows = make([]string, len(chain))
 	for i, l := range chain {
 		rows[i] = printable.Text(l.Text)
 		if width > 0 {
@@ -74,7 +78,15 @@ func linkRows(chain []change.Link) []string {
 		}
 		rows[i] = strings.TrimRight(rows[i], " ")
 	}
-	return rows
+	return rows, second
+}
+
+// writeChain writes the lines of a chain. On a terminal of so many columns their second column is broken between words.
+func writeChain(w io.Writer, chain []change.Link, width int) {
+	rows, second := linkRows(chain)
+	for _, row := range rows {
+		fmt.Fprintln(w, foldAt("  "+row, width, 2+second))
+	}
 }
 
 // links returns a chain in words.
@@ -147,8 +159,9 @@ func Tell(o Options, m *mask.Masker, most int) []change.Told {
 	return list
 }
 
-// WriteTold writes why a resource has changed, as --why does while it is planned.
-func WriteTold(w io.Writer, t *change.Told, color bool) {
+// WriteTold writes why a resource has changed, as --why does while it is planned. width is the columns of the terminal;
+// 0 is no limit.
+func WriteTold(w io.Writer, t *change.Told, width int, color bool) {
 	p := palette{color}
 	words := cmp.Or(opStyles[t.Op].planned, "unchanged")
 	if t.Op == engine.OpRefresh {
@@ -163,9 +176,7 @@ func WriteTold(w io.Writer, t *change.Told, color bool) {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		for _, row := range linkRows(chain) {
-			fmt.Fprintf(w, "  %s\n", row)
-		}
+		writeChain(w, chain, width)
 	}
 }
 
@@ -204,14 +215,14 @@ func (r *report) why(w io.Writer) {
 	if unchanged {
 		chains = nil
 		for _, text := range r.o.Changes.Kept(s) {
-			fmt.Fprintf(w, "  %s\n", printable.Text(text))
+			fmt.Fprintln(w, r.fold("  "+printable.Text(text), 2))
 		}
 	} else if len(chains) == 0 {
 		text := "no cause is known"
 		if s.Reason != "" {
 			text = s.Reason
 		}
-		fmt.Fprintf(w, "  %s\n", printable.Text(text))
+		fmt.Fprintln(w, r.fold("  "+printable.Text(text), 2))
 	}
 	for i, chain := range chains {
 		if i > 0 {
@@ -223,9 +234,7 @@ func (r *report) why(w io.Writer) {
 				root.Text += " (" + text + ")"
 			}
 		}
-		for _, row := range linkRows(links) {
-			fmt.Fprintf(w, "  %s\n", row)
-		}
+		writeChain(w, links, r.o.Width)
 	}
 	if n := len(chains); n >= change.MostChains {
 		fmt.Fprintf(w, "  … the first %s\n", diag.Count(n, "chain"))
