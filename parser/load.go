@@ -12,14 +12,17 @@ import (
 // Both results are nil if there is nothing to read, which has been reported.
 func (t *yamlText) load() (*yamlnode.Node, *blockSet) {
 	y := &t.tree
-	if err := y.Read(); err != nil {
-		// Blocks before repairs: they confine the fault to its entry, repairs only to its line.
+	err := y.Parse()
+	if err != nil {
+		// Blocks before repairs: they confine the fault to its entry, repairs only to its line. What has to be hidden
+		// after a fault is then confined, too.
 		if blocks := t.byBlocks(); blocks != nil {
 			return nil, blocks
 		}
-		if !t.reread(err) {
-			return nil, nil
-		}
+	}
+	y.Hide(err)
+	if err != nil && !t.reread(err) {
+		return nil, nil
 	}
 	document := y.Root
 	if y.Repairs.Any() && (document == nil || document.Target().Kind != yamlnode.Map) {

@@ -42,7 +42,9 @@ func TestSecretsAreHidden(t *testing.T) { // L6.F
 		"a list":         {"resources:\n  r:\n    type: a:B\n    properties:\n      tokens:\n        - hunter2\n      b: c: d\n", "hunter2", "tokens"},
 		"a resource":     {"resources:\n  password:\n    type: a:B\n    properties:\n      length: hunter\n      b: c: d\n", "hunter2", "length: hunter"},
 		"in JSON":        {"resources:\n  r: {\"type\":\"a:B\",\"properties\":{\"apiKey\":\"hunter2\"}\n", "hunter2", "apiKey"},
-		"no secret":      {"variables:\n  a: {fn::toJSON: hunter2}\n", "nothing is hidden", "hunter2"},
+		"another entry": {"resources:\n  s:\n    type: a:B\n    properties:\n      passwordLength: 31337\n  r:\n    type: a:B\n" +
+			"    properties:\n      password: hunter2\n      b: c: d\n", "hunter2", "passwordLength: 31337"},
+		"no secret": {"variables:\n  a: {fn::toJSON: hunter2}\n", "nothing is hidden", "hunter2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

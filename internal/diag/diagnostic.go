@@ -79,11 +79,8 @@ func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// discreet returns a finding whose messages have no text that its places hide. Its edits stay as they are.
-func (d Diagnostic) discreet() Diagnostic {
-	if d.Subject.Source == nil || !d.Subject.Source.hides() {
-		return d
-	}
+// Discreet returns a finding whose messages have no text that its places hide. Its edits stay as they are.
+func (d Diagnostic) Discreet() Diagnostic {
 	ranges := []Range{d.Subject}
 	for _, r := range d.Related {
 		ranges = append(ranges, r.Range)
@@ -108,7 +105,7 @@ func (d Diagnostic) discreet() Diagnostic {
 func (ds Diagnostics) Sorted() Diagnostics {
 	sorted := make(Diagnostics, len(ds))
 	for i, d := range ds {
-		sorted[i] = d.discreet()
+		sorted[i] = d.Discreet()
 	}
 	slices.SortStableFunc(sorted, func(a, b Diagnostic) int {
 		return cmp.Or(

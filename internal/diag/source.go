@@ -61,12 +61,6 @@ func (s *Source) touching(start, end int) []Range {
 	return s.ordered[from:max(from, to)]
 }
 
-func (s *Source) hides() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.hidden) > 0
-}
-
 // Hidden reports whether exactly this range is hidden.
 func (r Range) Hidden() bool {
 	if r.Source == nil {

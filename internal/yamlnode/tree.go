@@ -23,12 +23,21 @@ func NewTree(src *diag.Source) *Tree { return &Tree{Text: Text{Source: src, Byte
 // Scan scans the tokens of the text.
 func (t *Tree) Scan() { t.Tokens = lex(t.Text.Bytes) }
 
-// Read parses the first document. Explain makes a finding of its error.
-func (t *Tree) Read() (err error) {
-	t.Root, err = readTree(t.Text.Bytes, t.Tokens)
-	t.Text.hideSecrets(t.Root, err)
+// Read parses the first document and hides its secrets. Explain makes a finding of its error.
+func (t *Tree) Read() error {
+	err := t.Parse()
+	t.Hide(err)
 	return err
 }
+
+// Parse is the first part of Read.
+func (t *Tree) Parse() (err error) {
+	t.Root, err = readTree(t.Text.Bytes, t.Tokens)
+	return err
+}
+
+// Hide is the second part of Read. err is the error of Parse: after one, more is hidden.
+func (t *Tree) Hide(err error) { t.Text.hideSecrets(t.Root, err) }
 
 // Escapes returns the ranges of escapes that other YAML parsers refuse.
 func (t *Tree) Escapes() []diag.Range {

@@ -23,13 +23,15 @@ func (o *Origins) Place(r diag.Range) diag.Range {
 	return diag.NewRange(o.Whole, start+int(r.Start), start+int(r.End))
 }
 
-// Findings returns a copy of diags with every range translated to the whole text. It does not modify diags.
+// Findings returns a copy of diags with every range translated to the whole text, and without the texts that the parts
+// hide: the whole text does not know them. It does not modify diags.
 func (o *Origins) Findings(diags diag.Diagnostics) diag.Diagnostics {
 	if o == nil || len(diags) == 0 {
 		return diags
 	}
 	placed := make(diag.Diagnostics, len(diags))
 	for i, d := range diags {
+		d = d.Discreet()
 		d.Subject = o.Place(d.Subject)
 		d.Related = append([]diag.Related(nil), d.Related...)
 		for j := range d.Related {
