@@ -125,7 +125,7 @@ func stackHistory(ctx context.Context, a *console.Console, o *stackOptions) (fai
 		}
 		line := fmt.Sprintf("%s  %s %s  %s  %s", time.Unix(r.StartTime, 0).UTC().Format("2006-01-02 15:04:05"), r.Kind,
 			change.KeptOf(r.Own).Ended(r.Result), words, r.Message)
-		fmt.Fprintln(a.Streams.Out, strings.TrimRight(line, " "))
+		fmt.Fprintln(a.Streams.Out, a.Streams.Fold(strings.TrimRight(line, " "), terminal))
 		for _, t := range changesOf(&r, o.why) {
 			view.WriteTold(a.Streams.Out, &t, a.Streams.Width(terminal), a.Color(terminal))
 		}
