@@ -19,7 +19,7 @@ func Fold(text string, columns, taken, indent int, widthOf func(word string) int
 	for i, word := range strings.Split(text, " ") {
 		width := widthOf(word)
 		switch {
-		case begun && i > 0 && taken+1+width > columns:
+		case begun && i > 0 && width > 0 && taken+1+width > columns:
 			b.WriteString("\n" + strings.Repeat(" ", indent))
 			taken = indent
 		case i > 0:

@@ -16,18 +16,18 @@ type Position struct {
 // line are before it.
 type mark struct{ offset, runes, units int }
 
-// stride is the distance between two marks in a line, in bytes, but for the rest of a character. Lines that are not
-// longer have only the mark at their start.
+// stride is the distance between the places of two marks in a line, in bytes. A mark is the first character that begins
+// at its place or behind it. Lines that are not longer have only the mark at their start.
 const stride = 1 << 10
 
-// markIn returns the last mark of a 0-based line for which beyond is false. It must be false for the start of the line.
+// marksOf returns the marks of the 0-based line in [start, end) if it is long, in order; nil if it is not. The caller
+// does not modify them.
 //
 // The marks of a long line are kept. Generated programs are often one line, and counting from its start for each place
 // would take time with the square of its length.
-func (s *Source) markIn(line int, beyond func(mark) bool) mark {
-	start, end := s.lineBounds(line + 1)
+func (s *Source) marksOf(line, start, end int) []mark {
 	if end-start <= stride {
-		return mark{offset: start}
+		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,7 +36,7 @@ func (s *Source) markIn(line int, beyond func(mark) bool) mark {
 		text, at := s.pieces.slice(start, end), mark{offset: start}
 		for next := start; at.offset < end; {
 			if at.offset >= next {
-				marks, next = append(marks, at), at.offset+stride
+				marks, next = append(marks, at), next+stride
 			}
 			r, size := utf8.DecodeRune(text[at.offset-start:])
 			at = mark{at.offset + size, at.runes + 1, at.units + utf16.RuneLen(r)}
@@ -46,7 +46,7 @@ func (s *Source) markIn(line int, beyond func(mark) bool) mark {
 		}
 		s.marks[line] = marks
 	}
-	return marks[sort.Search(len(marks), func(i int) bool { return beyond(marks[i]) })-1]
+	return marks
 }
 
 // Position converts a byte offset. An offset outside of the text is moved to the nearest end.
@@ -74,7 +74,16 @@ func (s *Source) LineOf(offset int) int {
 func (s *Source) lineTo(offset int) (line int, from mark, rest []byte) {
 	offset = min(max(offset, 0), s.Len())
 	line = s.pieces.lineOf(offset)
-	from = s.markIn(line, func(m mark) bool { return m.offset > offset })
+	start, end := s.lineBounds(line + 1)
+	from = mark{offset: start}
+	if marks := s.marksOf(line, start, end); marks != nil {
+		// Without a search: a check asks for many places, and the work of a search would grow with the line.
+		i := min((offset-start)/stride, len(marks)-1)
+		if marks[i].offset > offset {
+			i--
+		}
+		from = marks[i]
+	}
 	return line, from, s.pieces.slice(from.offset, offset)
 }
 
@@ -100,8 +109,11 @@ func (s *Source) offsetOf(line, column int, before func(mark) int, width func(ru
 		return s.Len()
 	}
 	column = max(column, 0)
-	from := s.markIn(line, func(m mark) bool { return before(m) > column })
-	_, end := s.lineBounds(line + 1)
+	start, end := s.lineBounds(line + 1)
+	from := mark{offset: start}
+	if marks := s.marksOf(line, start, end); marks != nil {
+		from = marks[sort.Search(len(marks), func(i int) bool { return before(marks[i]) > column })-1]
+	}
 	// The next mark is not behind this text.
 	text := s.pieces.slice(from.offset, min(end, from.offset+stride+utf8.UTFMax))
 	i := 0
