@@ -32,11 +32,12 @@ func TestStopped(t *testing.T) {
 	stopped(t, points, *stops, func(n int) *bench { return newBench(t, o, *seed*1000+uint64(900+n)) })
 }
 
-// stopAt begins an update that stops at the moment when it has come there n times. It returns the ID of the process, which
-// leads a group, and what it says; the ID is 0 if the update has succeeded without coming there.
-func (b *bench) stopAt(t *testing.T, moment string, n int) (pid int, said func() string) {
+// stopAt begins an update, with so many steps at the same time, that stops at the moment when it has come there n times.
+// It returns the ID of the process, which leads a group, and what it says; the ID is 0 if the update has succeeded
+// without coming there.
+func (b *bench) stopAt(t *testing.T, moment string, n, parallel int) (pid int, said func() string) {
 	t.Helper()
-	a := exec.Command(b.self, "-C", b.project(), "up", "--yes", "--skip-preview", "--parallel", "2")
+	a := exec.Command(b.self, "-C", b.project(), "up", "--yes", "--skip-preview", "--parallel", fmt.Sprint(parallel))
 	a.Env = append(slices.Clone(b.environ), doKey+"=stop", fmt.Sprintf("%s=%s:%d", pointKey, moment, n))
 	output, err := os.Create(filepath.Join(b.dir, "said"))
 	require.NoError(t, err)
@@ -72,7 +73,7 @@ func stopped(t *testing.T, points []string, n int, newBench func(n int) *bench) 
 			b.items[i] = item{"t", "k"}
 		}
 		b.write()
-		pid, said := b.stopAt(t, moment, order.IntN(3))
+		pid, said := b.stopAt(t, moment, order.IntN(3), 2)
 		if pid == 0 {
 			continue // the run does not pass this moment
 		}
