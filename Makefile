@@ -11,8 +11,8 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 COMPACT := -funcalign=16
 NOINLINE := $(shell sed -n 's/^[a-z].*/-gcflags=&=-l/p' tools/release/compact.txt)
 # `make build TAGS=lean` leaves out object stores, cloud key services and environments. What they weigh: docs/state.md.
-# `make run` takes the edition that is built already, and otherwise the lean one: it needs 100 s from empty caches, where
-# the default edition needs 180.
+# `make run` takes the edition that is built already, and otherwise the lean one, which is compiled in 100 s where the
+# default one takes 180 (two slow cores, empty caches).
 ifneq ($(filter run run-destroy,$(MAKECMDGOALS)),)
 TAGS    ?= $(if $(wildcard $(BIN)),$(shell cat bin/tags),lean)
 endif

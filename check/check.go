@@ -269,7 +269,7 @@ func (b *body) checkNode(n *Node) nodeResult {
 		}
 		found = b.newResult(n.Unit(), o, fact)
 		found.given = before
-		// The stamp is made from the outcome, so that whoever refers to the node compares what it sees of it.
+		// The stamp is made from the outcome: what refers to the node compares what it sees of it.
 		found.stamp = b.stampOf(n, o.Type)
 	}
 	b.nodes[n.SourceIndex] = found

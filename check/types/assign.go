@@ -171,7 +171,7 @@ func (a *assigner) assignPrimitive(want schema.Primitive, got schema.Type) *mism
 	if !ok {
 		return mismatched(want, got)
 	}
-	// JSON is a text for whoever takes one.
+	// JSON is a text where a text is taken.
 	if p == schema.JSON {
 		p = schema.String
 	}

@@ -53,7 +53,7 @@ type Body struct {
 }
 
 // Outcome is the result of the check of a declaration, with its dependencies besides the expressions and the nodes that
-// they name. It is immutable. Two checks may share it, so whoever reads it copies what it wants to change.
+// they name. It is immutable. Two checks may share it, so its readers copy what they want to change.
 type Outcome struct {
 	Type  schema.Type     // of the node or the output
 	Value *value.Value    // of a configuration value, if the stack gives it

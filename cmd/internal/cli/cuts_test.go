@@ -91,7 +91,7 @@ func (x *terminal) follow(t require.TestingT, d *drawer.Provider, args []string)
 }
 
 // A store that cannot be reached from any request of a command on, for a while or until the command has ended, with the
-// request or its answer lost: what the command says last, followed literally, leads to what was wanted. Every object
+// request or its answer lost: its last advice, followed literally, leads to what was wanted. Every object
 // exists once, and is in one state once.
 func (s cutStore) adviceLeadsOut(t *testing.T) {
 	random, failed := rand.New(rand.NewPCG(46, 15)), 0

@@ -128,12 +128,12 @@ func (a *Console) Size() (columns, lines int) {
 // SayError prints an error that has no position in a source text.
 func (a *Console) SayError(text string) {
 	out, terminal := a.StandIn.forFaults(a.Streams)
-	text, _ = strings.CutPrefix(a.Streams.Fold("error: "+text, terminal), "error: ")
+	const label = "error:"
+	text = a.Streams.Fold(label+" "+text, terminal)
 	if a.Color(terminal) {
-		fmt.Fprintf(out, "\x1b[1;31merror:\x1b[0m %s\n", text)
-		return
+		text = "\x1b[1;31m" + label + "\x1b[0m" + strings.TrimPrefix(text, label)
 	}
-	fmt.Fprintf(out, "error: %s\n", text)
+	fmt.Fprintln(out, text)
 }
 
 // Report prints diagnostics except notes on portability. It returns ErrReported, or an error with a more specific exit

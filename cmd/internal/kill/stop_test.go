@@ -33,7 +33,7 @@ func TestStopped(t *testing.T) {
 }
 
 // stopAt begins an update, with so many steps at the same time, that stops at the moment when it has come there n times.
-// It returns the ID of the process, which leads a group, and what it says; the ID is 0 if the update has succeeded
+// It returns the ID of the process, which leads a group, and what it prints; the ID is 0 if the update has succeeded
 // without coming there.
 func (b *bench) stopAt(t *testing.T, moment string, n, parallel int) (pid int, said func() string) {
 	t.Helper()

@@ -82,7 +82,7 @@ func trimmed(text string) string {
 func wrapped(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		lines[i] = diag.Fold(line, pageWidth, 0, 0, func(word string) int { return len(word) })
+		lines[i] = diag.Fold(line, pageWidth, 0, 0, nil)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -462,11 +462,11 @@ func writeProperties(b *strings.Builder, title string, properties []propertyReco
 	}
 }
 
-// wrap wraps a text into lines that begin with indent. Width counts bytes, since most descriptions are English.
+// wrap wraps a text into lines that begin with indent.
 func wrap(text, indent string) string {
 	const width = 100
 	text = strings.Join(strings.Fields(text), " ")
-	return diag.Fold(indent+text, width, 0, len(indent), func(word string) int { return len(word) })
+	return diag.Fold(indent+text, width, 0, len(indent), nil)
 }
 
 // Contracts lists the JSON forms that this package writes.
