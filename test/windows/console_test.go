@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -71,9 +72,17 @@ resources:
 	p.run("destroy", "--yes", "--skip-preview")
 }
 
+// there says whether the command "helper stay there.txt" runs. Wine may lose a process that is ended while it starts, so
+// tests wait for the file and not for the process.
+func (p *project) there() bool {
+	_, err := os.Stat(filepath.Join(p.dir, "there.txt"))
+	return err == nil
+}
+
 // onConsole runs a command of the machine in a console, and returns what it shows and how it ended. during may press
-// keys while it runs.
-func (p *project) onConsole(during func(keyboard *os.File), args ...string) (shown string, code int) {
+// keys while it runs, and says whether it could. If it could not, or if the console stays open for long, the machine's
+// processes are ended, so that the caller has what was shown.
+func (p *project) onConsole(during func(keyboard *os.File) bool, args ...string) (shown string, code int) {
 	p.t.Helper()
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	require.NoError(p.t, err)
@@ -91,8 +100,9 @@ func (p *project) onConsole(during func(keyboard *os.File), args ...string) (sho
 	require.NoError(p.t, cmd.Start())
 	require.NoError(p.t, screen.Close())
 	var text bytes.Buffer
-	var reading sync.WaitGroup
-	reading.Go(func() {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
 		part := make([]byte, 1<<10)
 		for {
 			n, err := keyboard.Read(part)
@@ -100,12 +110,17 @@ func (p *project) onConsole(during func(keyboard *os.File), args ...string) (sho
 				return // the last process has closed the screen
 			}
 		}
-	})
-	if during != nil {
-		during(keyboard)
+	}()
+	if during != nil && !during(keyboard) {
+		p.end()
 	}
 	_ = cmd.Wait()
-	reading.Wait()
+	select {
+	case <-ended:
+	case <-time.After(limit):
+		p.end()
+		<-ended
+	}
 	return text.String(), cmd.ProcessState.ExitCode()
 }
 
@@ -119,7 +134,7 @@ func endings(t *testing.T, m *machine) {
 	}{{"break", 1}, {"close", 2}, {"logoff", 5}, {"shutdown", 6}} {
 		t.Run(e.name, func(t *testing.T) {
 			p := m.project(t, "end-"+e.name, "resources:\n  first: {type: \"random:RandomPet\"}\n"+
-				"  wait:\n    type: command:local:Command\n    properties: {create: \"echo there>there.txt & ping -n 600 127.0.0.1\"}\n"+
+				"  wait:\n    type: command:local:Command\n    properties: {create: helper stay there.txt}\n"+
 				"    options: {dependsOn: [\"${first}\"]}\n")
 			p.env = []string{path}
 			p.run("stack", "init", "dev")
@@ -127,7 +142,7 @@ func endings(t *testing.T, m *machine) {
 				"Z:"+strings.ReplaceAll(*built, "/", `\`)+`\yamlhost.exe up --yes --skip-preview`)
 			require.Equal(t, 18, code, shown)
 			require.Contains(t, shown, "Interrupted.")
-			require.Empty(t, m.processes(t, "ping"), "the command ends with the operation")
+			require.Empty(t, m.processes(t, "stay"), "the command ends with the operation")
 			require.NotContains(t, p.run("stack", "ls"), "locked")
 			require.Contains(t, p.state("dev"), "random:index/randomPet:RandomPet")
 			p.run("state", "verify")
@@ -165,15 +180,15 @@ func terminal(t *testing.T, m *machine) {
 	}
 
 	p.write("Pulumi.yaml", "name: terminal\nruntime: yaml\nresources:\n"+
-		"  wait: {type: \"command:local:Command\", properties: {create: \"ping -n 600 127.0.0.1\"}}\n")
-	shown, code = p.onConsole(func(keyboard *os.File) {
-		require.Eventually(t, func() bool { return len(m.processes(t, "ping")) > 1 }, time.Minute, 10*time.Millisecond)
+		"  wait: {type: \"command:local:Command\", properties: {create: helper stay there.txt}}\n")
+	shown, code = p.onConsole(func(keyboard *os.File) bool {
+		begun := assert.Eventually(t, p.there, time.Minute, 10*time.Millisecond)
 		_, err := keyboard.Write([]byte{3})
-		require.NoError(t, err)
+		return begun && assert.NoError(t, err)
 	}, host, "up", "--yes", "--skip-preview")
 	require.Equal(t, 18, code, shown)
 	require.Contains(t, shown, "Interrupted.")
-	require.Empty(t, m.processes(t, "ping"), "the command ends with the operation")
+	require.Empty(t, m.processes(t, "stay"), "the command ends with the operation")
 	require.NotContains(t, p.run("stack", "ls"), "locked")
 	p.run("destroy", "--yes", "--skip-preview")
 }

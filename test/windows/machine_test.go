@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -44,8 +45,7 @@ func newMachine(t *testing.T) *machine {
 		"WINEDLLOVERRIDES=mscoree,mshtml=;winemenubuilder.exe=d", "LC_ALL=C.UTF-8", `PULUMI_HOME=C:\home`,
 		"PULUMI_BACKEND_URL=file://C:/state?create_dir=true", "PULUMI_CONFIG_PASSPHRASE=p", `DRAWER=C:\drawer`}
 	t.Cleanup(func() {
-		server := m.command(t, "/usr/lib/wine/wineserver64", "-k")
-		_ = server.Run() // fails if there is no process
+		m.end()
 		require.Eventually(t, func() bool { return len(m.processes(t, "")) == 0 }, time.Minute, 50*time.Millisecond,
 			"processes outlive the test")
 	})
@@ -67,14 +67,26 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
+// end ends all processes of the machine.
+func (m *machine) end() {
+	server := exec.Command("/usr/lib/wine/wineserver64", "-k")
+	server.Env = m.env
+	_ = server.Run() // fails if there is no process
+}
+
 // path returns the path of a file on the drive C:.
 func (m *machine) path(p string) string {
 	return filepath.Join(m.prefix, "drive_c", filepath.FromSlash(p))
 }
 
-// command returns a command in the machine's environment.
+// limit is the time that a command has at most. Wine may lose a process, and a test that waits for it says nothing.
+const limit = 6 * time.Minute
+
+// command returns a command in the machine's environment. It is killed when the limit is over, and when the test ends.
 func (m *machine) command(t *testing.T, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), args[0], args[1:]...)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), limit)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = m.env
 	cmd.WaitDelay = 10 * time.Second // Wine's services keep the output open
 	return cmd
@@ -167,8 +179,11 @@ func (p *project) result(args ...string) (out, faults string, err error) {
 		require.NoError(p.t, errors.Join(readErr, f.Close(), os.Remove(f.Name())))
 		texts[i] = string(text)
 	}
-	return texts[0], texts[1], err
+	return texts[0], wineError.ReplaceAllString(texts[1], ""), err
 }
+
+// wineError matches what Wine prints when one thread of a process closes its connection while another ends.
+var wineError = regexp.MustCompile(`(?m)^wine client error:.*\n`)
 
 // run runs a command of yamlhost.exe, which has to succeed, and returns its standard output.
 func (p *project) run(args ...string) string {

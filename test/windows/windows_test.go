@@ -241,14 +241,15 @@ func locks(t *testing.T, m *machine) {
 
 // When the program is killed, the commands that it has started end with all their processes.
 func orphans(t *testing.T, m *machine) {
-	p := m.project(t, "orphans", "resources:\n  wait:\n    type: command:local:Command\n    properties:\n      create: ping -n 60 127.0.0.1\n")
+	p := m.project(t, "orphans", "resources:\n  wait:\n    type: command:local:Command\n    properties:\n      create: helper stay there.txt\n")
+	p.env = []string{m.helper(t)}
 	p.run("stack", "init", "dev")
 	cmd := p.start("up", "--yes", "--skip-preview")
 	require.NoError(t, cmd.Start())
-	require.Eventually(t, func() bool { return len(m.processes(t, "ping")) > 1 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, p.there, time.Minute, 10*time.Millisecond)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	require.Eventually(t, func() bool { return len(m.processes(t, "ping")) == 0 }, 20*time.Second, 20*time.Millisecond,
+	require.Eventually(t, func() bool { return len(m.processes(t, "stay")) == 0 }, 20*time.Second, 20*time.Millisecond,
 		"a command's processes outlive the program")
 }
 

@@ -1,6 +1,6 @@
 // A program for tests: "args" prints its other arguments, one a line, "exit" ends with a code, "mode" prints the mode of
-// the console that it writes to, and "event N FILE COMMAND" runs a command, sends it the event N of a console once the
-// file exists, and ends as it does.
+// the console that it writes to, "stay FILE" makes a file and stays for ten minutes, and "event N FILE COMMAND" runs a
+// command, sends it the event N of a console once the file exists, and ends as it does.
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>
@@ -25,6 +25,11 @@ int wmain(int argc, wchar_t **argv) {
   DWORD mode = 0;
   if (argc > 2 && !wcscmp(argv[1], L"exit")) return _wtoi(argv[2]);
   if (argc > 4 && !wcscmp(argv[1], L"event")) return event(_wtoi(argv[2]), argv[3], argv[4]);
+  if (argc > 2 && !wcscmp(argv[1], L"stay")) {
+    CloseHandle(CreateFileW(argv[2], GENERIC_WRITE, FILE_SHARE_READ, NULL, CREATE_ALWAYS, 0, NULL));
+    Sleep(600000);
+    return 0;
+  }
   if (argc > 1 && !wcscmp(argv[1], L"mode")) {
     GetConsoleMode(GetStdHandle(STD_OUTPUT_HANDLE), &mode);
     printf("mode %lu;", mode);
